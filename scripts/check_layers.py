@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Refuses an include against the direction of the rooms. The two tables are the architecture.
+
+usage: check_layers.py [ROOT]     checks ROOT/include/titer and ROOT/src (default: this checkout)
+       check_layers.py --self-test
+
+Headers of one's own room and of the rooms listed may be included, quoted as "titer/<room>/<file>",
+or by bare name for a file in the same folder. Third-party headers stay inside .cpp files. Tests may
+include anything.
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+# units -> input -> hardware, topology -> collectives -> model -> engine -> plan -> step ->
+# evidence, study -> report -> app: a room sees those to its left, or fewer.
+ROOMS = {
+    "units": "",
+    "input": "units",
+    "hardware": "units input",
+    "topology": "units input",
+    "collectives": "units input hardware topology",
+    "model": "units input hardware collectives",
+    "engine": "units",
+    "plan": "units input hardware topology collectives model engine",
+    "step": "units input hardware topology collectives model engine plan",
+    "evidence": "units input hardware topology collectives model engine plan step",
+    "study": "units input hardware topology collectives model engine plan step evidence",
+    "report": "units input hardware topology collectives model engine plan step evidence study",
+    "app": "units input hardware topology collectives model engine plan step evidence study report",
+}
+
+# Which rooms' .cpp files may include it; what is not listed here and is not the C++ standard
+# library's is refused everywhere.
+THIRD_PARTY = {
+    "nlohmann": "input",
+    "CLI": "app",
+    "Eigen": "collectives evidence",
+    "boost": "topology",
+    "fmt": " ".join(ROOMS),
+    "unistd.h": "app report study",
+}
+
+CODE = {".hpp", ".cpp", ".h", ".hh", ".hxx", ".cc", ".cxx", ".ipp", ".inl"}
+INCLUDE = re.compile(r"^\s*#\s*include\b\s*(.*)")
+TARGET = re.compile(r'([<"])([^<>"]+)[>"]')
+
+
+def refusal(path, room, target):
+    """Why the file at path, in that room, may not include target; None if it may."""
+    match = TARGET.match(target)
+    if not match:
+        return f"cannot tell what is included: {target}"
+    bracket, name = match.groups()
+    first, _, rest = name.partition("/")
+    if first == "titer":
+        other = rest.partition("/")[0]
+        if other not in ROOMS:
+            return f"{name}: '{other}' is not a room"
+        if other != room and other not in ROOMS[room].split():
+            return f"{name}: '{room}' may not include '{other}'"
+        return None
+    if bracket == '"':
+        if "/" in name or not (path.parent / name).is_file():
+            return f'{name}: neither "titer/<room>/<file>" nor a file in the same folder'
+        return None
+    if not re.search(r"[/.]", name):
+        return None
+    if first not in THIRD_PARTY:
+        return f"{name}: a library that no room is allowed"
+    if room not in THIRD_PARTY[first].split():
+        return f"{name}: only for {THIRD_PARTY[first]}, not '{room}'"
+    if path.suffix != ".cpp":
+        return f"{name}: third-party headers stay inside .cpp files"
+    return None
+
+
+def check(root):
+    """The number of files read, and one line per refused include."""
+    problems = []
+    files = [path for top in (root / "include" / "titer", root / "src")
+             for path in sorted(top.rglob("*")) if path.suffix in CODE]
+    for path in files:
+        where = path.relative_to(root)
+        room = where.parts[1 if where.parts[0] == "src" else 2]
+        if room not in ROOMS:
+            problems.append(f"{where}: '{room}' is not a room")
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            match = INCLUDE.match(line)
+            reason = match and refusal(path, room, match.group(1).strip())
+            if reason:
+                problems.append(f"{where}:{number}: {reason}")
+    return len(files), problems
+
+
+ALLOWED = [
+    ("include/titer/units/text.hpp", "#include <string_view>"),
+    ("include/titer/units/text.hpp", '#include "titer/units/quantity.hpp"'),
+    ("src/units/text.cpp", "#include <fmt/format.h>"),
+    ("src/input/reader.cpp", "#include <nlohmann/json.hpp>"),
+    ("src/input/reader.cpp", '#include "beside.hpp"'),
+    ("src/topology/routes.cpp", "#include <boost/graph/adjacency_list.hpp>"),
+    ("src/collectives/fit.cpp", "#include <Eigen/QR>"),
+    ("src/evidence/fit.cpp", "#include <Eigen/Dense>"),
+    ("src/app/main.cpp", "#include <CLI/CLI.hpp>"),
+    ("src/app/main.cpp", '#include "titer/report/csv.hpp"'),
+    ("include/titer/model/layer.hpp", '#include "titer/collectives/kind.hpp"'),
+    ("include/titer/step/lower.hpp", '#include "titer/engine/engine.hpp"'),
+    ("include/titer/report/trace.hpp", '#include "titer/study/sweep.hpp"'),
+    ("include/titer/evidence/compare.hpp", '#include "titer/step/estimate.hpp"'),
+    ("tests/units/text_test.cpp", '#include "titer/app/commands.hpp"'),
+    ("tests/units/text_test.cpp", "#include <nlohmann/json.hpp>"),
+    ("src/README.md", '#include "titer/nowhere/x.hpp"'),
+    ("include/titer/units/text.hpp", '// as in #include "titer/app/commands.hpp"'),
+]
+
+REFUSED = [
+    ("include/titer/units/text.hpp", '#include "titer/input/reader.hpp"'),
+    ("src/units/text.cpp", '  #  include  "titer/app/commands.hpp"  // spaces'),
+    ("src/units/text.cpp", "#include <titer/input/reader.hpp>"),
+    ("src/units/text.cpp", '#include"titer/input/reader.hpp"'),
+    ("include/titer/hardware/chip.hpp", '#include "titer/topology/topology.hpp"'),
+    ("include/titer/topology/topology.hpp", '#include "titer/hardware/chip.hpp"'),
+    ("include/titer/model/layer.hpp", '#include "titer/topology/topology.hpp"'),
+    ("src/engine/engine.cpp", '#include "titer/input/reader.hpp"'),
+    ("src/engine/engine.cpp", '#include "titer/model/layer.hpp"'),
+    ("include/titer/step/estimate.hpp", '#include "titer/evidence/compare.hpp"'),
+    ("src/study/sweep.cpp", '#include "titer/report/csv.hpp"'),
+    ("src/report/csv.cpp", '#include "titer/app/commands.hpp"'),
+    ("src/units/text.cpp", '#include "titer/nowhere/x.hpp"'),
+    ("src/nowhere/x.cpp", "#include <vector>"),
+    ("src/step/lower.cpp", "#include <nlohmann/json.hpp>"),
+    ("src/step/lower.cpp", "#include <CLI/CLI.hpp>"),
+    ("src/model/layer.cpp", "#include <Eigen/Dense>"),
+    ("src/plan/ranks.cpp", "#include <boost/graph/adjacency_list.hpp>"),
+    ("include/titer/units/text.hpp", "#include <fmt/format.h>"),
+    ("include/titer/input/reader.hpp", "#include <nlohmann/json_fwd.hpp>"),
+    ("src/units/private.hpp", "#include <fmt/core.h>"),
+    ("src/input/reader.cpp", "#include <gsl/gsl>"),
+    ("src/engine/engine.cpp", "#include <unistd.h>"),
+    ("src/plan/ranks.cpp", '#include "../step/lower.hpp"'),
+    ("src/plan/ranks.cpp", '#include "absent.hpp"'),
+    ("src/plan/ranks.cpp", "#include SOME_MACRO"),
+]
+
+
+def judge(where, line):
+    """What check() says of a tree that holds nothing but this line in this file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / where
+        path.parent.mkdir(parents=True)
+        if "beside.hpp" in line:
+            (path.parent / "beside.hpp").touch()
+        path.write_text(f"\n{line}\n", encoding="utf-8")
+        return check(pathlib.Path(folder))[1]
+
+
+def self_test():
+    wrong = [f"allowed, but refused: {where}: {line}" for where, line in ALLOWED
+             if judge(where, line)]
+    for where, line in REFUSED:
+        problems = judge(where, line)
+        if len(problems) != 1 or not problems[0].startswith(where):
+            wrong.append(f"not refused, or not where it stands: {where}: {line}: {problems}")
+    print("\n".join(wrong)
+          or f"layers: {len(ALLOWED)} includes allowed, {len(REFUSED)} refused, as wanted")
+    return 1 if wrong else 0
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments == ["--self-test"]:
+        return self_test()
+    if len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0 if len(arguments) == 1 else 2
+    root = pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).parent.parent)
+    count, problems = check(root)
+    if count == 0:
+        problems.append(f"{root}: no code found under include/titer and src")
+    print("\n".join(problems) or f"layers: {count} files ok")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

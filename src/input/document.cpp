@@ -1,0 +1,175 @@
+#include "titer/input/document.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include <nlohmann/json.hpp>
+
+#include "titer/input/reader.hpp"
+#include "titer/units/ensure.hpp"
+
+namespace titer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_library(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::null:
+      return nullptr;
+    case Value::Kind::boolean:
+      return value.boolean;
+    case Value::Kind::number:
+      ensure(value.is_integer || std::isfinite(value.number), "a number written as JSON is finite");
+      return value.is_integer ? Json(value.integer) : Json(value.number);
+    case Value::Kind::text:
+      return value.text;
+    case Value::Kind::array: {
+      Json array = Json::array();
+      for (const Value& item : value.items) {
+        array.push_back(to_library(item));
+      }
+      return array;
+    }
+    case Value::Kind::object: {
+      Json object = Json::object();
+      // Straight into the map's vector: its own insertion searches all keys each time.
+      auto& members = object.get_ref<Json::object_t&>();
+      for (const auto& [key, member] : value.members) {
+        members.emplace_back(key, to_library(member));
+      }
+      return object;
+    }
+  }
+  ensure(false, "a JSON value is of a known kind");
+  return nullptr;
+}
+
+void shift_sources(Value& value, int by) {
+  const auto shift = [by](Origin& origin) { origin.source += origin.source >= 0 ? by : 0; };
+  shift(value.origin);
+  for (Origin& origin : value.key_origins) {
+    shift(origin);
+  }
+  for (Value& item : value.items) {
+    shift_sources(item, by);
+  }
+  for (auto& member : value.members) {
+    shift_sources(member.second, by);
+  }
+}
+
+const Value* element(const Value& array, std::string_view digits) {
+  std::size_t index = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [rest, error] = std::from_chars(digits.data(), end, index);
+  const bool whole = error == std::errc() && rest == end;
+  return whole && index < array.items.size() ? &array.items[index] : nullptr;
+}
+
+}  // namespace
+
+Value::Value(std::int64_t value)
+    : kind(Kind::number), is_integer(true), integer(value), number(static_cast<double>(value)) {}
+
+Value Value::make_array() {
+  Value array;
+  array.kind = Kind::array;
+  return array;
+}
+
+Value Value::make_object() {
+  Value object;
+  object.kind = Kind::object;
+  return object;
+}
+
+const Value* Value::find(std::string_view key) const {
+  for (const auto& [name, member] : members) {
+    if (name == key) {
+      return &member;
+    }
+  }
+  return nullptr;
+}
+
+Value* Value::find(std::string_view key) {
+  return const_cast<Value*>(std::as_const(*this).find(key));
+}
+
+Value& Value::add(std::string key, Value value) {
+  ensure(kind == Kind::object, "members are added to an object");
+  ensure(find(key) == nullptr, "an object has each key once");
+  members.emplace_back(std::move(key), std::move(value));
+  key_origins.emplace_back();
+  return *this;
+}
+
+Value& Value::push(Value value) {
+  ensure(kind == Kind::array, "elements are pushed to an array");
+  items.push_back(std::move(value));
+  return *this;
+}
+
+std::string Document::where(Origin origin) const {
+  if (origin.source < 0 || static_cast<std::size_t>(origin.source) >= sources.size()) {
+    return "";
+  }
+  const std::string& name = sources[static_cast<std::size_t>(origin.source)];
+  if (origin.line == 0) {
+    return name;
+  }
+  return name + ":" + std::to_string(origin.line) + ":" + std::to_string(origin.column);
+}
+
+const Value* Document::at(std::string_view path) const {
+  const Value* value = &root;
+  while (value != nullptr && !path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    const std::string_view step = path.substr(0, dot);
+    value = value->kind == Value::Kind::array ? element(*value, step) : value->find(step);
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return value;
+}
+
+std::string join_path(std::string_view path, std::string_view key) {
+  const std::string quoted = to_json(Value(key), 0);
+  const std::string escaped = quoted.substr(1, quoted.size() - 2);
+  return path.empty() ? escaped : std::string(path) + "." + escaped;
+}
+
+Document load_json(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) {
+    throw InputError(path.string() + ": there is no such file");
+  }
+  if (std::filesystem::is_directory(status)) {
+    throw InputError(path.string() + ": is a folder; expected a JSON file");
+  }
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file) {
+    throw InputError(path.string() + ": the file cannot be read");
+  }
+  return parse_json(text, path.string());
+}
+
+Value adopt(Document& into, Document other) {
+  shift_sources(other.root, static_cast<int>(into.sources.size()));
+  into.sources.insert(into.sources.end(), other.sources.begin(), other.sources.end());
+  return std::move(other.root);
+}
+
+std::string to_json(const Value& value, int indent) {
+  // Text from a command line may hold bytes that are not UTF-8; they become U+FFFD.
+  return to_library(value).dump(
+      indent > 0 ? indent : -1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace titer
