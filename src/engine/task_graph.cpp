@@ -1,0 +1,72 @@
+#include "titer/engine/task_graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "titer/units/ensure.hpp"
+
+namespace titer {
+namespace {
+
+// The engine's links between tasks keep the two largest ids for "none" and "ended".
+constexpr std::size_t kMaxTasks = std::numeric_limits<TaskId>::max() - 2;
+constexpr std::size_t kMaxDependencies = std::numeric_limits<std::uint32_t>::max();
+
+// `more` may be a view of `list` itself (a task that waits for what another one waits for), so the
+// old storage has to live until the copy is made.
+void append(std::vector<TaskId>& list, std::span<const TaskId> more) {
+  const std::size_t needed = list.size() + more.size();
+  if (needed <= list.capacity()) {
+    for (const TaskId task : more) {
+      list.push_back(task);
+    }
+    return;
+  }
+  std::vector<TaskId> larger;
+  larger.reserve(std::max(needed, 2 * list.size()));
+  larger.insert(larger.end(), list.begin(), list.end());
+  larger.insert(larger.end(), more.begin(), more.end());
+  list.swap(larger);
+}
+
+}  // namespace
+
+Ticks to_ticks(Seconds time) {
+  const double ticks = std::round(time.si() * 1e12);
+  ensure(ticks >= 0.0 && ticks <= static_cast<double>(kMaxTicks) && time.si() >= 0.0,
+         "a duration must be finite, not negative, and at most 2^62 picoseconds");
+  return static_cast<Ticks>(ticks);
+}
+
+ResourceId TaskGraph::add_resource() {
+  ensure(resource_count_ < std::numeric_limits<ResourceId>::max(), "too many resources");
+  return static_cast<ResourceId>(resource_count_++);
+}
+
+TaskId TaskGraph::add(ResourceId resource, Ticks duration, std::span<const TaskId> after) {
+  ensure(resource < resource_count_, "a task needs a resource that was added before");
+  ensure(duration >= 0 && duration <= kMaxTicks,
+         "a duration must not be negative, and at most 2^62 picoseconds");
+  ensure(size() < kMaxTasks, "too many tasks");
+  ensure(after.size() <= kMaxDependencies - after_.size(), "too many dependencies");
+  const auto id = static_cast<TaskId>(size());
+  for (const TaskId earlier : after) {
+    ensure(earlier < id, "a task can only wait for tasks added before");
+  }
+  append(after_, after);
+  after_begin_.push_back(static_cast<std::uint32_t>(after_.size()));
+  resources_.push_back(resource);
+  durations_.push_back(duration);
+  has_instant_tasks_ = has_instant_tasks_ || duration == 0;
+  return id;
+}
+
+void TaskGraph::reserve(std::size_t tasks, std::size_t dependencies) {
+  durations_.reserve(tasks);
+  resources_.reserve(tasks);
+  after_begin_.reserve(tasks + 1);
+  after_.reserve(dependencies);
+}
+
+}  // namespace titer
