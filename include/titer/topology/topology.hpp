@@ -1,0 +1,64 @@
+#pragma once
+// The wiring as a graph: devices and switches joined by links that have a bandwidth per direction
+// and a multiplicity. Two-way links are one edge. Devices are numbered 0 .. devices-1.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "titer/units/quantity.hpp"
+
+namespace titer {
+
+/// A cable between two vertices, full duplex: `bandwidth` holds in each direction.
+struct Wire {
+  int a = 0;
+  int b = 0;
+  int count = 1;             // parallel links between the same pair
+  BytesPerSecond bandwidth;  // of one of them, one direction
+};
+
+/// A network of devices (vertices 0 .. devices-1) and switches (the vertices after them).
+struct Topology {
+  std::string name;
+  int devices = 0;
+  int switches = 0;
+  std::vector<Wire> wires;
+
+  [[nodiscard]] int vertices() const { return devices + switches; }
+};
+
+/// Links (with multiplicity) at one vertex.
+[[nodiscard]] int degree(const Topology& topology, int vertex);
+/// Fewest links between two vertices; empty when they are not connected. [breadth-first search]
+[[nodiscard]] std::optional<int> hops(const Topology& topology, int from, int to);
+/// Largest hops() between any two devices; empty when some pair is not connected.
+[[nodiscard]] std::optional<int> diameter(const Topology& topology);
+/// Bandwidth one way across the split of the devices into {0..n/2-1} and {n/2..n-1}: the min cut
+/// between the two sets as numbered. (The worst split over all numberings is NP-hard.)
+[[nodiscard]] BytesPerSecond halves_bandwidth(const Topology& topology);
+
+/// What a ring collective can use inside a group: `directed_rings` link-disjoint directed rings
+/// through all of the group, each of bandwidth `per_ring`.
+struct RingPacking {
+  int directed_rings = 0;
+  BytesPerSecond per_ring;
+  std::vector<std::vector<int>> rings;  // the undirected cycles, as orders of devices
+  bool proven = true;  // no larger packing exists; false: the bounded search gave up looking
+
+  /// What each rank can send and receive at the same time over all rings, one direction.
+  [[nodiscard]] BytesPerSecond bandwidth() const { return directed_rings * per_ring; }
+};
+
+/// The largest set of link-disjoint Hamiltonian cycles of the links among `group` (device ids).
+/// - Direct links, more than two devices: exact search, cut off after a fixed amount of work (see
+///   `proven`). Each cycle is used in both directions: two directed rings, each of one link's
+///   bandwidth (of the slowest link in the group, where links differ).
+/// - Two devices: each link between them is a ring, and its two directions are the two hops of one
+///   directed ring, so `count` links give count directed rings.
+/// - Through switches that join all of the group the ports are the limit: one directed ring at the
+///   bandwidth of the slowest port.
+/// Zero rings when the group cannot be ringed. REQUIRES two or more distinct devices.
+[[nodiscard]] RingPacking pack_rings(const Topology& topology, const std::vector<int>& group);
+
+}  // namespace titer
