@@ -1,0 +1,35 @@
+#pragma once
+// A transformer's operations on one tensor-parallel rank. [Shoeybi 2019; Korthikanti 2022]
+//
+// Saved bytes follow Korthikanti 2022 table 2: for a GPT layer with dropout they add up to
+// s b h (34 + 5 a s / h) bytes at 16 bit, divided as tensor and sequence parallelism divide them.
+
+#include "titer/hardware/data_type.hpp"
+#include "titer/model/layer.hpp"
+#include "titer/model/transformer.hpp"
+
+namespace titer {
+
+/// What of a model one rank works on at a time.
+struct Slice {
+  std::int64_t micro_batch = 1;  // sequences
+  std::int64_t sequence = 0;     // tokens each
+  std::int64_t tensor = 1;       // t
+  bool sequence_parallel = false;
+  DataType type = DataType::bf16;
+  AttentionKernel attention = AttentionKernel::flash;
+};
+
+/// One layer: norm, attention, norm, MLP.
+[[nodiscard]] OperationList transformer_layer(const Transformer& model, const Slice& slice);
+/// Before the first layer: token and position look-up.
+[[nodiscard]] OperationList embedding(const Transformer& model, const Slice& slice);
+/// After the last layer: final norm, logits, cross-entropy in fp32.
+[[nodiscard]] OperationList output_head(const Transformer& model, const Slice& slice);
+
+/// Sum of the saved bytes; `with_core_attention` false: as if core attention were recomputed.
+[[nodiscard]] Bytes saved_bytes(const OperationList& operations, bool with_core_attention);
+/// The input of a layer, which is all that full recomputation keeps of it: 2 s b h at 16 bit.
+[[nodiscard]] Bytes layer_input_bytes(const Transformer& model, const Slice& slice);
+
+}  // namespace titer

@@ -1,0 +1,109 @@
+#pragma once
+// Models that the tests of this room share.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "titer/input/reader.hpp"
+#include "titer/model/transformer_layer.hpp"
+
+namespace titer::samples {
+
+/// Equal but for the rounding of a few sums and products in another order than the formula's.
+inline void expect_close(double actual, double expected) {
+  EXPECT_NEAR(actual, expected, 1e-13 * expected);
+}
+
+/// A copy of the operation of that name: the list may be a temporary.
+inline Operation named(const OperationList& list, std::string_view name) {
+  for (const Operation& op : list) {
+    if (op.name == name) {
+      return op;
+    }
+  }
+  throw std::out_of_range("no operation " + std::string(name));
+}
+
+/// A GPT as the papers count it: f = 4h, biases, dropout, learned positions, tied embeddings.
+struct GptShape {
+  std::int64_t layers = 1;
+  std::int64_t hidden = 0;
+  std::int64_t heads = 1;
+  std::int64_t vocabulary = 51200;
+  std::int64_t sequence = 2048;
+};
+inline Transformer gpt(const GptShape& shape) {
+  return {.name = "gpt",
+          .title = "GPT",
+          .source = "test",
+          .layers = shape.layers,
+          .hidden = shape.hidden,
+          .heads = shape.heads,
+          .kv_heads = shape.heads,
+          .head_dim = shape.hidden / shape.heads,
+          .ffn = 4 * shape.hidden,
+          .gated = false,
+          .norm = Norm::layernorm,
+          .bias = true,
+          .dropout = true,
+          .positions = Positions::learned,
+          .tied_embeddings = true,
+          .vocabulary = shape.vocabulary,
+          .vocabulary_multiple = 128,
+          .max_sequence = shape.sequence,
+          .attention = AttentionKernel::materialised,
+          .causal = true};
+}
+
+/// GPT-3's widths. [Brown et al. 2020, table 2.1]
+inline Transformer gpt3() { return gpt({96, 12288, 96, 51200, 2048}); }
+
+/// Grouped queries, a gated MLP, no biases: Llama 3 8B's widths.
+inline Transformer llama() {
+  return {.name = "llama",
+          .title = "Llama",
+          .source = "test",
+          .layers = 32,
+          .hidden = 4096,
+          .heads = 32,
+          .kv_heads = 8,
+          .head_dim = 128,
+          .ffn = 14336,
+          .gated = true,
+          .norm = Norm::rmsnorm,
+          .bias = false,
+          .dropout = false,
+          .positions = Positions::rotary,
+          .tied_embeddings = false,
+          .vocabulary = 128256,
+          .vocabulary_multiple = 128,
+          .max_sequence = 8192,
+          .attention = AttentionKernel::flash,
+          .causal = true};
+}
+
+inline Transformer read_model(std::string_view text, const std::string& file = "model.json") {
+  const Document document = parse_json(text, file);
+  Problems problems;
+  Reader in(document, problems);
+  Transformer model = read_transformer(in);
+  problems.raise();
+  return model;
+}
+
+/// A model of the models folder.
+inline Transformer shipped(const std::string& name) {
+  const auto file = std::filesystem::path(TITER_ROOT) / "models" / (name + ".json");
+  const Document document = load_json(file);
+  Problems problems;
+  Reader in(document, problems);
+  Transformer model = read_transformer(in);
+  problems.raise();
+  return model;
+}
+
+}  // namespace titer::samples

@@ -1,0 +1,207 @@
+#include <gtest/gtest.h>
+
+#include "model/samples.hpp"
+#include "titer/model/transformer_layer.hpp"
+
+namespace titer {
+namespace {
+
+using samples::expect_close;
+using samples::gpt;
+using samples::GptShape;
+using samples::shipped;
+
+/// The letters of the formulas: b sequences of s tokens, l layers, h hidden, v vocabulary.
+struct Letters {
+  double b = 0;
+  double s = 0;
+  double l = 0;
+  double h = 0;
+  double v = 0;
+};
+Letters letters_of(const Transformer& model, double batch, std::int64_t sequence) {
+  return {batch,
+          static_cast<double>(sequence),
+          static_cast<double>(model.layers),
+          static_cast<double>(model.hidden),
+          static_cast<double>(model.vocabulary)};
+}
+
+constexpr std::array kGpts = {"megatron-1.7b",
+                              "megatron-18.4b",
+                              "megatron-145.6b",
+                              "megatron-1t",
+                              "megatron-22b",
+                              "mt-nlg-530b",
+                              "gpt3-175b"};
+
+TEST(T8_FlopsConventions, ModelFlopsAre72WithoutRecomputation) {
+  for (const char* name : kGpts) {
+    const Transformer model = shipped(name);
+    const auto [b, s, l, h, v] = letters_of(model, 1536, 2048);
+    const double expected = 72 * b * s * l * h * h * (1 + s / (6 * h) + v / (12 * l * h));
+    expect_close(model_flops(model, b, 2048, AttentionCount::full).si(), expected);
+  }
+}
+
+TEST(T8_FlopsConventions, HardwareFlopsAre96WithFullRecomputation) {
+  // Every layer's forward pass runs once more; the logits' does not.
+  for (const char* name : kGpts) {
+    const Transformer model = shipped(name);
+    const auto [b, s, l, h, v] = letters_of(model, 1536, 2048);
+    const ForwardFlops forward = forward_flops(model, b, 2048, AttentionCount::full);
+    const Flops hardware =
+        model_flops(model, b, 2048, AttentionCount::full) + forward.layers + forward.core_attention;
+    const double expected = 96 * b * s * l * h * h * (1 + s / (6 * h) + v / (16 * l * h));
+    expect_close(hardware.si(), expected);
+  }
+}
+
+TEST(T8_FlopsConventions, SixFlopsPerTokenAndWeightAttentionAside) {
+  for (const char* name : {"megatron-18.4b", "llama2-7b", "llama3-70b", "llama3.2-1b"}) {
+    const Transformer model = shipped(name);
+    const double tokens = 4.0 * 2048;
+    Transformer bare = model;  // biases and norms multiply no matrices
+    bare.bias = false;
+    const auto weights = static_cast<double>(model.layers * layer_parameters(bare).split);
+    const auto logits = static_cast<double>(model.vocabulary * model.hidden);
+    const ForwardFlops forward = forward_flops(model, 4, 2048, AttentionCount::full);
+    expect_close(3 * forward.layers.si(), 6 * weights * tokens);
+    expect_close(3 * forward.logits.si(), 6 * logits * tokens);
+  }
+}
+
+TEST(T8_FlopsConventions, EightFlopsPerTokenAndWeightWithFullRecomputation) {
+  // 8 N b s: the s^2 term and the logits dropped. [seed 001]
+  const Transformer model = gpt({.layers = 96, .hidden = 12288, .heads = 96});
+  const auto [b, s, l, h, v] = letters_of(model, 1, 2048);
+  const ForwardFlops forward = forward_flops(model, 1, 2048, AttentionCount::full);
+  const double n = 12 * l * h * h;
+  expect_close((3.0 * forward.layers + forward.layers).si(), 8 * n * b * s);
+}
+
+TEST(E10_ParametersFlopsActivations, WeightsOfTheLayersAre12DDL) {
+  for (const auto& [layers, hidden, heads] :
+       {std::array{12, 768, 12}, std::array{24, 2064, 24}, std::array{40, 6144, 48}}) {
+    Transformer model = gpt({.layers = layers, .hidden = hidden, .heads = heads});
+    model.bias = false;
+    const std::int64_t d = hidden;
+    EXPECT_EQ(layers * layer_parameters(model).split, 12 * d * d * layers);
+  }
+}
+
+/// A row of the table of models: shape, and the FLOPs as printed, in TFLOP. [seed 003]
+struct Row {
+  GptShape shape;
+  double printed_tflop;
+};
+constexpr std::array kRows = {Row{{12, 768, 12, 51200, 1024}, 0.6},
+                              Row{{24, 2064, 24, 51200, 1024}, 8.2},
+                              Row{{32, 2560, 32, 51200, 1024}, 16.5},
+                              Row{{32, 4096, 32, 51200, 1024}, 41.2},
+                              Row{{40, 5120, 40, 51200, 1024}, 79.9},
+                              Row{{40, 6144, 48, 51200, 1024}, 114.4}};
+
+double layer_flops(const Transformer& model, double batch, std::int64_t sequence) {
+  const ForwardFlops forward = forward_flops(model, batch, sequence, AttentionCount::full);
+  return 3 * (forward.layers + forward.core_attention).si();
+}
+
+TEST(E10_ParametersFlopsActivations, FlopsOfTheLayersAre72And12) {
+  for (const Row& row : kRows) {
+    const Transformer model = gpt(row.shape);
+    for (const double sequences : {1.0, 2.0, 7.0}) {
+      const auto [b, s, l, d, v] = letters_of(model, sequences, 1024);
+      expect_close(layer_flops(model, sequences, 1024), b * (72 * s * d * d + 12 * s * s * d) * l);
+    }
+  }
+}
+
+TEST(E10_ParametersFlopsActivations, FlopsAreThePrintedRow) {
+  for (const Row& row : kRows) {
+    const double tflop = layer_flops(gpt(row.shape), 1, 1024) / 1e12;
+    EXPECT_NEAR(tflop, row.printed_tflop, 0.05) << row.shape.hidden;  // one printed decimal
+  }
+}
+
+TEST(E10_ParametersFlopsActivations, ActivationsAre34And5) {
+  for (const Row& row : kRows) {
+    const Transformer model = gpt(row.shape);
+    for (const std::int64_t sequences : {1, 2, 7}) {
+      const Slice slice{.micro_batch = sequences,
+                        .sequence = 1024,
+                        .type = DataType::fp16,
+                        .attention = AttentionKernel::materialised};
+      const auto [b, s, l, d, v] = letters_of(model, static_cast<double>(sequences), 1024);
+      const auto a = static_cast<double>(model.heads);
+      const Bytes saved = l * saved_bytes(transformer_layer(model, slice), true);
+      expect_close(saved.si(), b * (34 * s * d + 5 * a * s * s) * l);
+    }
+  }
+}
+
+TEST(ForwardFlops, CausalHalvesOnlyAttention) {
+  for (const char* name : {"gpt3-175b", "llama3-8b"}) {
+    const Transformer model = shipped(name);
+    const ForwardFlops full = forward_flops(model, 3, 2048, AttentionCount::full);
+    const ForwardFlops causal = forward_flops(model, 3, 2048, AttentionCount::causal);
+    EXPECT_EQ(causal.layers, full.layers);
+    EXPECT_EQ(causal.logits, full.logits);
+    EXPECT_DOUBLE_EQ(causal.core_attention.si(), full.core_attention.si() / 2);
+  }
+}
+
+TEST(ForwardFlops, OfAModelThatSeesAllTokensAreNotHalved) {
+  Transformer encoder = samples::gpt3();
+  encoder.causal = false;
+  EXPECT_EQ(forward_flops(encoder, 3, 2048, AttentionCount::causal).core_attention,
+            forward_flops(encoder, 3, 2048, AttentionCount::full).core_attention);
+}
+
+TEST(ForwardFlops, AddUpTheProductsOfAGatedGroupedLayer) {
+  const double h = 4096;
+  const double kv = 8 * 128;
+  const double f = 14336;
+  const double b = 2;
+  const double s = 8192;
+  const ForwardFlops forward = forward_flops(samples::llama(), b, 8192, AttentionCount::full);
+  const double qkv_and_output = 2 * h * (h + 2 * kv) + 2 * h * h;
+  const double gate_up_down = 3 * 2 * h * f;
+  expect_close(forward.layers.si(), b * s * 32 * (qkv_and_output + gate_up_down));
+  // Scores and context: all 32 query heads work, however few the key-value heads.
+  expect_close(forward.core_attention.si(), 32 * b * (2 * s * s * h + 2 * s * s * h));
+  expect_close(forward.logits.si(), b * s * 2 * h * 128256);
+}
+
+TEST(ForwardFlops, CountTheUnpaddedVocabulary) {
+  const Transformer model = shipped("gpt3-175b");
+  const ForwardFlops forward = forward_flops(model, 1, 2048, AttentionCount::full);
+  expect_close(forward.logits.si(), 2048.0 * 2 * 12288 * 50257);
+}
+
+TEST(ForwardFlops, TotalIsTheSumOfItsParts) {
+  const ForwardFlops forward = forward_flops(samples::llama(), 1, 4096, AttentionCount::full);
+  expect_close(forward.total().si(),
+               forward.layers.si() + forward.core_attention.si() + forward.logits.si());
+}
+
+TEST(ForwardFlops, GrowWithTheBatchAndAttentionWithTheSquareOfTheLength) {
+  const auto at = [](double sequences, std::int64_t length) {
+    return forward_flops(samples::llama(), sequences, length, AttentionCount::full);
+  };
+  expect_close(at(6, 1024).total().si(), 6 * at(1, 1024).total().si());
+  expect_close(at(1, 4096).layers.si(), 4 * at(1, 1024).layers.si());
+  expect_close(at(1, 4096).logits.si(), 4 * at(1, 1024).logits.si());
+  expect_close(at(1, 4096).core_attention.si(), 4 * 4 * at(1, 1024).core_attention.si());
+}
+
+TEST(ModelFlops, AreThreeForwardPasses) {
+  for (const AttentionCount count : {AttentionCount::full, AttentionCount::causal}) {
+    const Transformer model = samples::llama();
+    expect_close(model_flops(model, 8, 4096, count).si(),
+                 (1 + 2) * forward_flops(model, 8, 4096, count).total().si());
+  }
+}
+
+}  // namespace
+}  // namespace titer

@@ -1,0 +1,202 @@
+// What a layer keeps for its backward pass. [Korthikanti 2022, table 2]
+#include <gtest/gtest.h>
+
+#include "model/samples.hpp"
+#include "titer/model/transformer_layer.hpp"
+
+namespace titer {
+namespace {
+
+using samples::expect_close;
+
+constexpr std::int64_t kBatch = 4;
+constexpr double kB = kBatch;
+
+enum class Sequence { whole, parallel };
+
+Slice slice_of(const Transformer& model,
+               std::int64_t tensor,
+               Sequence sequence,
+               AttentionKernel attention) {
+  return {.micro_batch = kBatch,
+          .sequence = model.max_sequence,
+          .tensor = tensor,
+          .sequence_parallel = sequence == Sequence::parallel,
+          .type = DataType::fp16,
+          .attention = attention};
+}
+
+enum class Core { kept, recomputed };
+
+double saved(const Transformer& model,
+             std::int64_t tensor,
+             Sequence sequence,
+             AttentionKernel attention,
+             Core core = Core::kept) {
+  const Slice slice = slice_of(model, tensor, sequence, attention);
+  return saved_bytes(transformer_layer(model, slice), core == Core::kept).si();
+}
+
+constexpr std::array kGpts = {"gpt3-175b", "megatron-22b", "mt-nlg-530b", "megatron-1t"};
+
+/// The letters of the paper.
+struct Letters {
+  double sbh = 0;
+  double as_over_h = 0;
+};
+Letters letters_of(const Transformer& model) {
+  const auto s = static_cast<double>(model.max_sequence);
+  const auto h = static_cast<double>(model.hidden);
+  const auto a = static_cast<double>(model.heads);
+  return {.sbh = s * kB * h, .as_over_h = a * s / h};
+}
+
+TEST(T27_ActivationBytes, OneRankKeeps34And5) {
+  for (const char* name : kGpts) {
+    const Transformer model = samples::shipped(name);
+    const auto [sbh, as_over_h] = letters_of(model);
+    expect_close(saved(model, 1, Sequence::whole, AttentionKernel::materialised),
+                 sbh * (34 + 5 * as_over_h));
+  }
+}
+
+TEST(T27_ActivationBytes, TensorParallelismKeeps10OnEveryRank) {
+  for (const char* name : kGpts) {
+    const Transformer model = samples::shipped(name);
+    const auto [sbh, as_over_h] = letters_of(model);
+    for (const std::int64_t ranks : {2, 4, 8}) {
+      const auto t = static_cast<double>(ranks);
+      expect_close(saved(model, ranks, Sequence::whole, AttentionKernel::materialised),
+                   sbh * (10 + 24 / t + 5 * as_over_h / t));
+    }
+  }
+}
+
+TEST(T27_ActivationBytes, SequenceParallelismDividesAllOfIt) {
+  for (const char* name : kGpts) {
+    const Transformer model = samples::shipped(name);
+    const auto [sbh, as_over_h] = letters_of(model);
+    for (const std::int64_t ranks : {2, 4, 8}) {
+      const auto t = static_cast<double>(ranks);
+      expect_close(saved(model, ranks, Sequence::parallel, AttentionKernel::materialised),
+                   sbh / t * (34 + 5 * as_over_h));
+    }
+  }
+}
+
+TEST(T27_ActivationBytes, SelectiveRecomputationDropsTheScores) {
+  for (const char* name : kGpts) {
+    const Transformer model = samples::shipped(name);
+    const double sbh = letters_of(model).sbh;
+    const auto selective = [&](std::int64_t ranks, Sequence sequence) {
+      return saved(model, ranks, sequence, AttentionKernel::materialised, Core::recomputed);
+    };
+    expect_close(selective(1, Sequence::whole), 34 * sbh);
+    expect_close(selective(8, Sequence::whole), sbh * (10 + 24 / 8.0));
+    expect_close(selective(8, Sequence::parallel), 34 * sbh / 8);
+  }
+}
+
+TEST(T27_ActivationBytes, FullRecomputationKeepsTheInput) {
+  for (const char* name : kGpts) {
+    const Transformer model = samples::shipped(name);
+    const double sbh = letters_of(model).sbh;
+    const auto input = [&](std::int64_t ranks, Sequence sequence) {
+      const Slice slice = slice_of(model, ranks, sequence, AttentionKernel::materialised);
+      return layer_input_bytes(model, slice).si();
+    };
+    expect_close(input(1, Sequence::whole), 2 * sbh);
+    expect_close(input(8, Sequence::whole), 2 * sbh);
+    expect_close(input(8, Sequence::parallel), 2 * sbh / 8);
+  }
+}
+
+TEST(SavedBytes, OfAModernLayerFollowItsWidths) {
+  // Two norm inputs and two product inputs, Q and context, K and V, gate and up and their product;
+  // fp32 sums of exponentials: (s b / t) [8h + 4 a d + 4 k d + 6 f] + 4 a b s / t.
+  for (const char* name : {"llama2-7b", "llama3-8b", "llama3-405b", "llama3.2-1b"}) {
+    const Transformer model = samples::shipped(name);
+    const auto h = static_cast<double>(model.hidden);
+    const auto ad = static_cast<double>(model.heads * model.head_dim);
+    const auto kd = static_cast<double>(model.kv_heads * model.head_dim);
+    const auto f = static_cast<double>(model.ffn);
+    const auto a = static_cast<double>(model.heads);
+    const double sb = static_cast<double>(model.max_sequence) * kB;
+    for (const std::int64_t ranks : {1, 2, 8}) {
+      const auto t = static_cast<double>(ranks);
+      expect_close(saved(model, ranks, Sequence::parallel, AttentionKernel::flash),
+                   sb / t * (8 * h + 4 * ad + 4 * kd + 6 * f) + 4 * a * sb / t);
+      // Without sequence parallelism every rank keeps the norms' and products' inputs.
+      expect_close(saved(model, ranks, Sequence::whole, AttentionKernel::flash),
+                   sb * 8 * h + sb / t * (4 * ad + 4 * kd + 6 * f) + 4 * a * sb / t);
+    }
+  }
+}
+
+TEST(SavedBytes, OfLlama3AreWhatWasMeasured) {
+  // 16 layers of Llama 3 8B at 4096 tokens: 8.51 GiB on a real device, within half a printed digit.
+  Transformer model = samples::shipped("llama3-8b");
+  const Slice slice{.micro_batch = 1, .sequence = 4096, .attention = AttentionKernel::flash};
+  const Bytes kept = 16.0 * saved_bytes(transformer_layer(model, slice), true);
+  EXPECT_NEAR(kept / 1_GiB, 8.51, 0.005);
+}
+
+TEST(SavedBytes, OfFlashAttentionHaveNoScores) {
+  // Recomputing core attention then saves the sums of exponentials only.
+  const Transformer model = samples::gpt3();
+  const double kept = saved(model, 8, Sequence::parallel, AttentionKernel::flash);
+  const double selective =
+      saved(model, 8, Sequence::parallel, AttentionKernel::flash, Core::recomputed);
+  const double sums = 4 * kB * 96 * 2048 / 8;
+  expect_close(selective, 34 * letters_of(model).sbh / 8);
+  expect_close(kept, 34 * letters_of(model).sbh / 8 + sums);
+}
+
+TEST(SavedBytes, OfGroupedQueriesShrinkByTheirKeysAndValues) {
+  Transformer grouped = samples::llama();
+  Transformer full = grouped;
+  full.kv_heads = full.heads;
+  const double sb = 8192 * kB;
+  for (const AttentionKernel attention : {AttentionKernel::flash, AttentionKernel::materialised}) {
+    const double fewer = 2 * 2 * (32 - 8) * 128 * sb / 4;  // two bytes, keys and values, 4 ranks
+    expect_close(saved(full, 4, Sequence::whole, attention),
+                 saved(grouped, 4, Sequence::whole, attention) + fewer);
+  }
+}
+
+TEST(SavedBytes, OfTheEmbeddingAreIdsAndTheMask) {
+  const Transformer model = samples::gpt3();
+  const double sb = 2048 * kB;
+  const double h = 12288;
+  const auto kept = [&](const Transformer& of, std::int64_t ranks, Sequence sequence) {
+    return saved_bytes(embedding(of, slice_of(of, ranks, sequence, AttentionKernel::flash)), true)
+        .si();
+  };
+  expect_close(kept(model, 1, Sequence::whole), 8 * sb + sb * h);
+  expect_close(kept(model, 8, Sequence::whole), 8 * sb + sb * h);
+  expect_close(kept(model, 8, Sequence::parallel), 8 * sb + sb * h / 8);
+  expect_close(kept(samples::llama(), 8, Sequence::parallel), 8 * 8192 * kB);
+}
+
+TEST(SavedBytes, OfTheOutputHeadAre4And4) {
+  // Input of the final norm and of the logits, 2sbh each, and fp32 logits: 4sbh (1 + V/h) / t.
+  for (const std::int64_t ranks : {1, 2, 8}) {
+    const Transformer model = samples::gpt3();
+    const auto t = static_cast<double>(ranks);
+    const double sbh = letters_of(model).sbh;
+    const Slice slice = slice_of(model, ranks, Sequence::parallel, AttentionKernel::flash);
+    expect_close(saved_bytes(output_head(model, slice), true).si(),
+                 4 * sbh * (1 + 51200.0 / 12288) / t);
+  }
+}
+
+TEST(SavedBytes, AreProportionalToTheBatch) {
+  const Transformer model = samples::llama();
+  Slice slice = slice_of(model, 4, Sequence::parallel, AttentionKernel::flash);
+  const Bytes four = saved_bytes(transformer_layer(model, slice), true);
+  slice.micro_batch = 3 * kBatch;
+  expect_close(saved_bytes(transformer_layer(model, slice), true).si(), 3 * four.si());
+}
+
+}  // namespace
+}  // namespace titer
