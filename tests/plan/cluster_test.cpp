@@ -1,0 +1,245 @@
+#include "titer/plan/cluster.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "plan/shipped.hpp"
+
+namespace titer {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+/// The time of one message of `size` by the best of a cluster's protocols on that bandwidth.
+Seconds message(const std::vector<Protocol>& protocols, BytesPerSecond bandwidth, Bytes size) {
+  Seconds best = Seconds::from_si(1e9);
+  for (const Protocol& protocol : protocols) {
+    best = std::min(best,
+                    protocol.startup + protocol.latency + size / (protocol.efficiency * bandwidth));
+  }
+  return best;
+}
+
+/// What reading a cluster complains about after a change to its document.
+Lines complaints(std::string_view name, const std::function<void(Value&)>& change) {
+  Document document = shipped::cluster_document(name);
+  change(document.root);
+  try {
+    (void)shipped::read_all(document, read_cluster);
+  } catch (const InputError& error) {
+    return error.lines;
+  }
+  return {};
+}
+
+void expect_one_complaint(const Lines& lines, const std::vector<std::string>& parts) {
+  ASSERT_EQ(lines.size(), 1U) << (lines.empty() ? "" : lines.back());
+  for (const std::string& part : parts) {
+    EXPECT_NE(lines[0].find(part), std::string::npos) << lines[0] << "\nlacks: " << part;
+  }
+}
+
+Value& set(Value& object, const std::string& key, Value value) {
+  if (object.find(key) == nullptr) {
+    object.add(key, Value());
+  }
+  *object.find(key) = std::move(value);
+  return object;
+}
+
+void erase(Value& object, std::string_view key) {
+  for (std::size_t i = 0; i < object.members.size(); ++i) {
+    if (object.members[i].first == key) {
+      object.members.erase(object.members.begin() + static_cast<std::ptrdiff_t>(i));
+      object.key_origins.erase(object.key_origins.begin() + static_cast<std::ptrdiff_t>(i));
+      return;
+    }
+  }
+}
+
+TEST(ShippedClusters, AreAllRead) {
+  const auto names = shipped_names(kClusterData);
+  EXPECT_GE(names.size(), 10U);
+  for (const std::string& name : names) {
+    const Cluster cluster = shipped::cluster(name);
+    EXPECT_EQ(cluster.name, name);
+    EXPECT_FALSE(cluster.title.empty());
+    EXPECT_GT(cluster.devices_per_node, 0);
+    EXPECT_GT(cluster.nics, 0);
+    EXPECT_EQ(cluster.nodes, std::nullopt) << "a shipped cluster is as large as a plan needs";
+    EXPECT_FALSE(cluster.node_protocols.empty());
+    EXPECT_FALSE(cluster.network_protocols.empty());
+    EXPECT_NE(cluster.evidence.find("node.nic_bandwidth"), nullptr);
+  }
+}
+
+TEST(ShippedClusters, JoinEveryTwoDevicesOfANode) {
+  for (const std::string& name : shipped_names(kClusterData)) {
+    const Cluster cluster = shipped::cluster(name);
+    for (int a = 0; a < cluster.devices_per_node; ++a) {
+      for (int b = 0; b < cluster.devices_per_node; ++b) {
+        if (a != b) {
+          EXPECT_GT(cluster.pair_channel(a, b).time(1, 1_MB), Seconds{}) << name;
+        }
+      }
+    }
+  }
+}
+
+TEST(ShippedClusters, HaveAFabricForEveryGroupThatTilesANode) {
+  for (const std::string& name : shipped_names(kClusterData)) {
+    const Cluster cluster = shipped::cluster(name);
+    for (int ranks = 2; ranks <= cluster.devices_per_node; ++ranks) {
+      for (int stride = 1; ranks * stride <= cluster.devices_per_node; ++stride) {
+        EXPECT_GT(cluster.fabric(ranks, stride).node.time(1, 1_MB), Seconds{}) << name;
+      }
+    }
+  }
+}
+
+TEST(DgxA100, GivesEveryRingThePortOfItsSwitch) {
+  const Cluster cluster = shipped::cluster("dgx-a100-80gb");
+  EXPECT_EQ(cluster.devices_per_node, 8);
+  for (const int ranks : {2, 3, 4, 8}) {
+    EXPECT_EQ(cluster.ring_bandwidth(ranks, 1), 300_GBps);
+  }
+  EXPECT_EQ(cluster.ring_bandwidth(2, 4), 300_GBps);
+  EXPECT_EQ(cluster.nic_share(), 200_Gbps) << "one NIC per device";
+}
+
+TEST(Dgx1V100, RingsUseTheWiresOfTheirDevices) {
+  const Cluster cluster = shipped::cluster("dgx1-v100");
+  EXPECT_EQ(cluster.ring_bandwidth(8, 1), 6 * 25_GBps) << "three rings, in both directions";
+  EXPECT_EQ(cluster.ring_bandwidth(4, 1), 4 * 25_GBps) << "two rings in each island";
+  EXPECT_EQ(cluster.ring_bandwidth(2, 1), 1 * 25_GBps) << "the pair 0-1 has one link";
+  EXPECT_EQ(cluster.ring_bandwidth(2, 4), 1 * 25_GBps) << "the pair 2-6 has one, 0-4 two";
+}
+
+TEST(Dgx1V100, SharesFourNicsAmongEightDevices) {
+  EXPECT_EQ(shipped::cluster("dgx1-v100").nic_share(), 0.5 * 100_Gbps);
+}
+
+TEST(Dgx1V100, PairsUseTheirOwnLinks) {
+  const Cluster cluster = shipped::cluster("dgx1-v100");
+  const Bytes size = 256_MB;
+  EXPECT_EQ(cluster.pair_channel(0, 1).time(1, size),
+            message(cluster.node_protocols, 1 * 25_GBps, size));
+  EXPECT_EQ(cluster.pair_channel(0, 3).time(1, size),
+            message(cluster.node_protocols, 2 * 25_GBps, size));
+}
+
+TEST(Dgx1V100, GoesThroughTheHostWhereNoWireJoinsAPair) {
+  const Cluster cluster = shipped::cluster("dgx1-v100");
+  EXPECT_EQ(cluster.pair_channel(0, 5).time(1, 256_MB), 3.8_us + 256_MB / 7.2_GBps);
+  EXPECT_EQ(cluster.pair_channel(5, 0).time(1, 256_MB), cluster.pair_channel(0, 5).time(1, 256_MB));
+}
+
+TEST(Dgx1V100, GroupsWithoutARingUseTheHostToo) {
+  const Cluster cluster = shipped::cluster("dgx1-v100");
+  EXPECT_EQ(cluster.ring_bandwidth(2, 3), std::nullopt) << "of 0-3, 1-4 and 2-5 only 0-3 is wired";
+  EXPECT_EQ(cluster.fabric(2, 3).node.time(1, 1_MB), 3.8_us + 1_MB / 7.2_GBps);
+}
+
+TEST(Polaris, RingsGoRoundItsPairwiseWires) {
+  const Cluster cluster = shipped::cluster("polaris");
+  EXPECT_EQ(cluster.ring_bandwidth(4, 1), 2 * 6 * 25_GBps)
+      << "three ways round four devices, two links of each pair for each, both directions";
+  EXPECT_EQ(cluster.ring_bandwidth(2, 1), 4 * 25_GBps);
+  EXPECT_EQ(cluster.nic_share(), 2 * 100_Gbps / 4) << "two NICs for four devices";
+}
+
+TEST(ClusterFabric, TakesTheBetterProtocolForEachSize) {
+  const Cluster cluster = shipped::cluster("dgx-a100-80gb");
+  const Fabric fabric = cluster.fabric(8, 1);
+  for (const Bytes size : {1_KiB, 64_KiB, 1_MB, 1_GB}) {
+    EXPECT_EQ(fabric.node.time(1, size), message(cluster.node_protocols, 300_GBps, size));
+    EXPECT_EQ(fabric.network.time(1, size), message(cluster.network_protocols, 200_Gbps, size));
+  }
+}
+
+TEST(ClusterFabric, OfOneRankPerNodeNeedsNoWires) {
+  EXPECT_TRUE(shipped::cluster("dgx-a100-80gb").fabric(1, 1).node.links().empty());
+}
+
+TEST(RingBandwidth, IsNoneForGroupsBeyondTheNode) {
+  const Cluster cluster = shipped::cluster("dgx-a100-80gb");
+  EXPECT_EQ(cluster.ring_bandwidth(16, 1), std::nullopt);
+  EXPECT_EQ(cluster.ring_bandwidth(8, 2), std::nullopt);
+}
+
+TEST(ReadCluster, TakesAFixedNumberOfNodes) {
+  Document document = shipped::cluster_document("polaris");
+  set(document.root, "nodes", 560);
+  EXPECT_EQ(shipped::read_all(document, read_cluster).nodes, 560);
+}
+
+TEST(ReadCluster, DemandsAHostPathWhereSomePairHasNoWire) {
+  expect_one_complaint(
+      complaints("dgx1-v100", [](Value& root) { erase(*root.find("node"), "host_path"); }),
+      {"node: ", "expected a \"host_path\""});
+}
+
+TEST(ReadCluster, RefusesABandwidthWithoutUnit) {
+  expect_one_complaint(
+      complaints("polaris", [](Value& root) { set(*root.find("node"), "nic_bandwidth", 25); }),
+      {"node.nic_bandwidth: 25: expected a bandwidth with its unit", "did you mean \"25 GB/s\"?"});
+}
+
+TEST(ReadCluster, RefusesAnEfficiencyAboveOne) {
+  expect_one_complaint(complaints("polaris",
+                                  [](Value& root) {
+                                    Value& item = root.find("network")->find("protocols")->items[1];
+                                    set(item, "efficiency", 1.2);
+                                  }),
+                       {"network.protocols.1.efficiency: 1.2: expected a number from"});
+}
+
+TEST(ReadCluster, RefusesNoProtocolsAndMoreThanFour) {
+  const auto with_protocols = [](int count) {
+    return complaints("polaris", [count](Value& root) {
+      Value* protocols = root.find("network")->find("protocols");
+      protocols->items.resize(static_cast<std::size_t>(count), protocols->items[0]);
+    });
+  };
+  expect_one_complaint(with_protocols(0),
+                       {"network.protocols: ", "expected one to four protocols"});
+  expect_one_complaint(with_protocols(5),
+                       {"network.protocols: ", "expected one to four protocols"});
+  EXPECT_EQ(with_protocols(4), Lines());
+}
+
+TEST(ReadCluster, SuggestsTheFamilyThatWasMeant) {
+  expect_one_complaint(
+      complaints(
+          "polaris",
+          [](Value& root) { set(*root.find("node")->find("fabric"), "family", "fully-conected"); }),
+      {"node.fabric.family: \"fully-conected\"", "did you mean \"fully-connected\"?"});
+}
+
+TEST(ReadCluster, RefusesASourceThatItDoesNotList) {
+  expect_one_complaint(complaints("polaris",
+                                  [](Value& root) {
+                                    Value* nic = root.find("node")->find("nic_bandwidth");
+                                    set(*nic, "source", "hearsay");
+                                  }),
+                       {"nic_bandwidth", "\"hearsay\" is not in the file's \"sources\""});
+}
+
+TEST(ReadCluster, ReportsEverythingThatIsMissing) {
+  const Lines lines = complaints("polaris", [](Value& root) {
+    erase(*root.find("node"), "nics");
+    erase(root, "network");
+    erase(root, "name");
+  });
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_NE(lines[0].find("name: missing"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[1].find("node.nics: missing"), std::string::npos) << lines[1];
+  EXPECT_NE(lines[2].find("network: missing"), std::string::npos) << lines[2];
+}
+
+}  // namespace
+}  // namespace titer

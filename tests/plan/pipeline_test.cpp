@@ -1,0 +1,213 @@
+#include "titer/plan/pipeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "plan/pipeline_graph.hpp"
+
+namespace titer {
+namespace {
+
+using pipeline_test::text_of;
+
+/// When each rank ends, found by the engine.
+std::vector<Ticks> executed(const Schedule& schedule, PipelineShape shape, const PassTicks& costs) {
+  const auto built = pipeline_test::pipeline_graph(schedule, shape, costs);
+  EXPECT_TRUE(built.complete);
+  const Timeline timeline = run(built.graph);
+  std::vector<Ticks> ends;
+  for (const TaskId task : built.last) {
+    ends.push_back(timeline.start[task] + built.graph.duration(task));
+  }
+  return ends;
+}
+
+class CostMaker {
+ public:
+  explicit CostMaker(unsigned seed) : random_(seed) {}
+
+  /// One in eight passes takes no time; the spread of the others is up to `spread`.
+  PassTicks costs(PipelineShape shape, Ticks spread) {
+    PassTicks costs;
+    for (int kind = 0; kind < 2 * shape.stages * shape.virtual_stages; ++kind) {
+      const bool nothing = random_() % 8 == 0;
+      costs.push_back(nothing ? 0 : 1'000 + static_cast<Ticks>(random_()) % spread);
+    }
+    return costs;
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+std::vector<PipelineShape> large_shapes() {
+  return {{2, 200, 1}, {7, 100, 1}, {16, 64, 1}, {32, 96, 1}, {8, 64, 3}, {4, 128, 6}, {3, 33, 5}};
+}
+
+TEST(PipelineClock, EndsEveryRankWhenTheEngineDoes) {
+  CostMaker maker(1);
+  std::vector<Ticks> finish;
+  PipelineClock clock;
+  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+    for (const PipelineShape shape : pipeline_test::shapes_of(schedule)) {
+      for (const Ticks spread : {1, 2, 50, 1'000, 1'000'000'000}) {
+        const PassTicks costs = maker.costs(shape, spread);
+        clock.run(schedule, shape, costs, finish);
+        EXPECT_EQ(finish, executed(schedule, shape, costs))
+            << name(schedule) << ": " << text_of(shape) << ", spread " << spread;
+      }
+    }
+  }
+}
+
+TEST(PipelineClock, EndsEveryRankWhenTheEngineDoesInLongPipelines) {
+  CostMaker maker(2);
+  std::vector<Ticks> finish;
+  PipelineClock clock;
+  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+    for (const PipelineShape shape : large_shapes()) {
+      if (!pipeline_test::allows(schedule, shape)) {
+        continue;
+      }
+      for (int i = 0; i < 20; ++i) {
+        const PassTicks costs = maker.costs(shape, i % 2 == 0 ? 100 : 1'000'000'000);
+        clock.run(schedule, shape, costs, finish);
+        EXPECT_EQ(finish, executed(schedule, shape, costs))
+            << name(schedule) << ": " << text_of(shape);
+      }
+    }
+  }
+}
+
+TEST(PipelineClock, TakesLongStagesAtTheEndsExactly) {
+  // The embedding on the first and the logits on the last stage: the common case.
+  std::vector<Ticks> finish;
+  PipelineClock clock;
+  for (const PipelineShape shape : large_shapes()) {
+    PassTicks costs = pipeline_test::equal_costs(shape, 120'000, 240'000);
+    costs[0] += 7'001;
+    costs[1] += 1'003;
+    costs[costs.size() - 2] += 90'011;
+    costs[costs.size() - 1] += 180'017;
+    clock.run(OneForwardOneBackward{}, shape, costs, finish);
+    EXPECT_EQ(finish, executed(OneForwardOneBackward{}, shape, costs)) << text_of(shape);
+  }
+}
+
+TEST(PipelineProgram, ListsEveryPassAfterWhatItWaitsFor) {
+  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+    for (const PipelineShape shape : pipeline_test::shapes_of(schedule)) {
+      const PipelineProgram program(schedule, shape);
+      EXPECT_EQ(program.passes().size(),
+                static_cast<std::size_t>(shape.stages * shape.actions_per_rank()));
+      std::vector<bool> filled(program.slots(), false);
+      filled[0] = true;
+      std::vector<int> next(static_cast<std::size_t>(shape.stages), 0);
+      for (const PipelinePass& pass : program.passes()) {
+        ASSERT_LT(pass.output, program.slots());
+        EXPECT_TRUE(filled[pass.input]) << text_of(shape);
+        filled[pass.output] = true;
+        const Action a = action(schedule, pass.rank, next[pass.rank]++, shape);
+        const int stage = a.chunk * shape.stages + pass.rank;
+        EXPECT_EQ(pass.kind, 2 * stage + (a.backward ? 1 : 0)) << "a rank keeps its order";
+      }
+    }
+  }
+}
+
+TEST(PipelineClock, LeavesPeriodsOutWithoutLosingATick) {
+  // Long steady phases, of stages that settle at once, late (nearly equal ends) or never (ties).
+  PipelineClock clock;
+  std::vector<Ticks> finish;
+  std::mt19937 random(6);
+  for (const PipelineShape shape : {PipelineShape{8, 512, 1}, PipelineShape{4, 400, 3}}) {
+    for (int i = 0; i < 40; ++i) {
+      PassTicks costs = pipeline_test::equal_costs(shape, 100'000, 200'000);
+      for (Ticks& cost : costs) {
+        cost += static_cast<Ticks>(random() % (i % 4 == 0 ? 3 : 40'000));
+      }
+      clock.run(OneForwardOneBackward{}, shape, costs, finish);
+      EXPECT_EQ(finish, executed(OneForwardOneBackward{}, shape, costs)) << text_of(shape);
+    }
+  }
+}
+
+TEST(PipelineClock, KeepsManyShapesApart) {
+  PipelineClock clock;
+  CostMaker maker(7);
+  std::vector<Ticks> finish;
+  for (int round = 0; round < 2; ++round) {
+    for (int stages = 1; stages <= 80; ++stages) {  // more shapes than are kept
+      const PipelineShape shape{stages, 5, 1};
+      const PassTicks costs = maker.costs(shape, 1'000);
+      clock.run(OneForwardOneBackward{}, shape, costs, finish);
+      EXPECT_EQ(finish, executed(OneForwardOneBackward{}, shape, costs)) << text_of(shape);
+    }
+  }
+}
+
+TEST(PipelineClock, SequentialStagesAddUp) {
+  // One micro-batch: there and back, one stage after the other.
+  const PipelineShape shape{.stages = 3, .micro_batches = 1};
+  const PassTicks costs = {1, 20, 300, 4'000, 50'000, 600'000};
+  std::vector<Ticks> finish;
+  PipelineClock clock;
+  clock.run(GPipe{}, shape, costs, finish);
+  const Ticks there = 1 + 300 + 50'000;
+  EXPECT_EQ(
+      finish,
+      (std::vector<Ticks>{there + 600'000 + 4'000 + 20, there + 600'000 + 4'000, there + 600'000}));
+}
+
+TEST(PipelineClock, MayReuseMemoryOfALargerOne) {
+  std::vector<Ticks> finish;
+  PipelineClock clock;
+  CostMaker maker(3);
+  const PipelineShape large{8, 32, 1};
+  clock.run(GPipe{}, large, maker.costs(large, 1'000), finish);
+  const PipelineShape small{2, 3, 1};
+  const PassTicks costs = maker.costs(small, 1'000);
+  clock.run(GPipe{}, small, costs, finish);
+  EXPECT_EQ(finish, executed(GPipe{}, small, costs));
+}
+
+TEST(PipelineClock, IsLinearInTheCosts) {
+  CostMaker maker(4);
+  std::vector<Ticks> once;
+  std::vector<Ticks> thrice;
+  PipelineClock clock;
+  const PipelineShape shape{4, 12, 2};
+  PassTicks costs = maker.costs(shape, 5'000);
+  clock.run(OneForwardOneBackward{}, shape, costs, once);
+  for (Ticks& cost : costs) {
+    cost *= 3;
+  }
+  clock.run(OneForwardOneBackward{}, shape, costs, thrice);
+  for (std::size_t rank = 0; rank < once.size(); ++rank) {
+    EXPECT_EQ(thrice[rank], 3 * once[rank]);
+  }
+}
+
+TEST(PipelineClock, EndsNoLaterWhenAPassIsShorter) {
+  CostMaker maker(5);
+  std::vector<Ticks> before;
+  std::vector<Ticks> after;
+  PipelineClock clock;
+  for (const PipelineShape shape : {PipelineShape{4, 12, 2}, PipelineShape{5, 7, 1}}) {
+    PassTicks costs = maker.costs(shape, 5'000);
+    clock.run(OneForwardOneBackward{}, shape, costs, before);
+    for (Ticks& cost : costs) {
+      const Ticks kept = cost;
+      cost /= 2;
+      clock.run(OneForwardOneBackward{}, shape, costs, after);
+      for (std::size_t rank = 0; rank < before.size(); ++rank) {
+        EXPECT_LE(after[rank], before[rank]) << "a shorter pass makes no rank end later";
+      }
+      cost = kept;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace titer

@@ -1,0 +1,42 @@
+#pragma once
+// Shipped data by name, for tests.
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "titer/step/source.hpp"
+
+namespace titer::shipped {
+
+inline Document cluster_document(std::string_view name) {
+  Document document = load_data(kClusterData, name);
+  Value* chip = document.root.find("chip");
+  *chip = adopt(document, load_data(kChipData, std::string(chip->text)));
+  Value* topology = document.root.find("node")->find("fabric")->find("topology");
+  if (topology != nullptr) {
+    *topology = adopt(document, load_data(kTopologyData, std::string(topology->text)));
+  }
+  return document;
+}
+
+template <class Read>
+auto read_all(const Document& document, Read read) {
+  Problems problems;
+  Reader in(document, problems);
+  auto value = read(in);
+  problems.raise();
+  return value;
+}
+
+inline Cluster cluster(std::string_view name) {
+  return read_all(cluster_document(name), read_cluster);
+}
+inline Transformer model(std::string_view name) {
+  return read_all(load_data(kModelData, name), read_transformer);
+}
+inline Stack stack(std::string_view name = kDefaultStack) {
+  return read_all(load_data(kStackData, name), read_stack);
+}
+
+}  // namespace titer::shipped
