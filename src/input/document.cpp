@@ -49,17 +49,18 @@ Json to_library(const Value& value) {
   return nullptr;
 }
 
-void shift_sources(Value& value, int by) {
-  const auto shift = [by](Origin& origin) { origin.source += origin.source >= 0 ? by : 0; };
-  shift(value.origin);
-  for (Origin& origin : value.key_origins) {
-    shift(origin);
-  }
+/// Source i becomes source now[i].
+void renumber_sources(Value& value, const std::vector<int>& now) {
+  const auto renumber = [&](Origin& origin) {
+    origin.source = origin.source < 0 ? -1 : now[static_cast<std::size_t>(origin.source)];
+  };
+  renumber(value.origin);
+  std::for_each(value.key_origins.begin(), value.key_origins.end(), renumber);
   for (Value& item : value.items) {
-    shift_sources(item, by);
+    renumber_sources(item, now);
   }
   for (auto& member : value.members) {
-    shift_sources(member.second, by);
+    renumber_sources(member.second, now);
   }
 }
 
@@ -161,8 +162,15 @@ Document load_json(const std::filesystem::path& path) {
 }
 
 Value adopt(Document& into, Document other) {
-  shift_sources(other.root, static_cast<int>(into.sources.size()));
-  into.sources.insert(into.sources.end(), other.sources.begin(), other.sources.end());
+  std::vector<int> now;
+  for (std::string& source : other.sources) {
+    const auto known = std::find(into.sources.begin(), into.sources.end(), source);
+    now.push_back(static_cast<int>(known - into.sources.begin()));
+    if (known == into.sources.end()) {
+      into.sources.push_back(std::move(source));
+    }
+  }
+  renumber_sources(other.root, now);
   return std::move(other.root);
 }
 
