@@ -1,0 +1,41 @@
+#pragma once
+// The closed form of one step: costs, the schedule's recurrence, and the sum by category.
+
+#include <vector>
+
+#include "titer/plan/pipeline.hpp"
+#include "titer/step/cost.hpp"
+#include "titer/step/result.hpp"
+
+namespace titer {
+
+/// Estimates scenarios one after the other, keeping its working memory: estimating again with the
+/// same schedule, p, m and v, into the same result, allocates nothing.
+class Estimator {
+ public:
+  /// REQUIRES validate(scenario) to be empty.
+  void estimate(const Scenario& scenario, StepResult& result);
+
+ private:
+  StepCosts costs_;
+  PipelineClock pipeline_;
+  PassTicks ticks_;
+  std::vector<Ticks> finish_;
+};
+
+/// A single estimate.
+[[nodiscard]] StepResult estimate(const Scenario& scenario);
+
+/// The parts of a result that follow from the iteration time and the scenario alone: rates,
+/// utilisations, memory, grade. REQUIRES result.iteration_time and breakdown.
+void fill_derived(const Scenario& scenario, StepResult& result);
+
+/// The bubble: what the other parts of the breakdown leave of the iteration time.
+void fill_bubble(StepResult& result);
+
+/// When a stage is through with its backward passes, synchronisation and optimizer step: the tied
+/// token table's gradient first (both ends of the pipeline together), then the stage's own tail.
+/// `finish`: end of each stage's passes; returns the end of each stage in place.
+void add_tails(const StepCosts& costs, std::vector<Ticks>& finish);
+
+}  // namespace titer

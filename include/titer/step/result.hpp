@@ -1,0 +1,96 @@
+#pragma once
+// What one iteration takes, and where the time and the memory go.
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/hardware/evidence.hpp"
+#include "titer/plan/memory.hpp"
+
+namespace titer {
+
+/// The iteration time as a sum, seen from the pipeline stage that finishes last. Communication
+/// counts as far as it is exposed.
+struct Breakdown {
+  Seconds forward;
+  Seconds backward;
+  Seconds recompute;
+  Seconds optimizer;
+  Seconds tensor_comm;
+  Seconds context_comm;
+  Seconds expert_comm;
+  Seconds pipeline_comm;
+  Seconds data_comm;
+  Seconds bubble;
+  Seconds other;
+
+  [[nodiscard]] Seconds total() const;
+};
+
+/// A part of the breakdown by name, for views.
+struct BreakdownPart {
+  std::string_view name;
+  Seconds Breakdown::*value;
+};
+inline constexpr std::array<BreakdownPart, 11> kBreakdownParts = {
+    {{"forward", &Breakdown::forward},
+     {"backward", &Breakdown::backward},
+     {"recompute", &Breakdown::recompute},
+     {"optimizer", &Breakdown::optimizer},
+     {"tensor_comm", &Breakdown::tensor_comm},
+     {"context_comm", &Breakdown::context_comm},
+     {"expert_comm", &Breakdown::expert_comm},
+     {"pipeline_comm", &Breakdown::pipeline_comm},
+     {"data_comm", &Breakdown::data_comm},
+     {"bubble", &Breakdown::bubble},
+     {"other", &Breakdown::other}}};
+
+/// Communication of the same stage whether exposed or hidden beside compute.
+struct CommunicationTotal {
+  Seconds tensor;
+  Seconds context;
+  Seconds expert;
+  Seconds pipeline;
+  Seconds data;
+};
+struct CommunicationPart {
+  std::string_view name;
+  Seconds CommunicationTotal::*value;
+};
+inline constexpr std::array<CommunicationPart, 5> kCommunicationParts = {
+    {{"tensor_comm", &CommunicationTotal::tensor},
+     {"context_comm", &CommunicationTotal::context},
+     {"expert_comm", &CommunicationTotal::expert},
+     {"pipeline_comm", &CommunicationTotal::pipeline},
+     {"data_comm", &CommunicationTotal::data}}};
+
+struct StepResult {
+  Seconds iteration_time;
+  Breakdown breakdown;
+  CommunicationTotal comm_total;
+  int reference_stage = 0;  // the stage that the breakdown is seen from
+  std::int64_t devices = 0;
+  double tokens_per_s = 0;
+  double tokens_per_s_per_device = 0;
+  FlopsPerSecond model_flops_per_device;  // full attention, no recomputation
+  double mfu = 0;                   // model FLOPs, full attention [Narayanan 2021; Chowdhery 2022]
+  double mfu_causal = 0;            // model FLOPs, causal half of attention
+  double hfu = 0;                   // with recomputation, full attention
+  double bubble_ratio = 0;          // idle / total
+  double bubble_overhead = 0;       // idle / (total - idle)
+  std::vector<StageMemory> memory;  // one per pipeline stage
+  Bytes memory_peak;
+  Bytes memory_capacity;
+  Grade grade = Grade::extrapolated;
+
+  [[nodiscard]] bool fits() const { return memory_peak <= memory_capacity; }
+  /// The stage with the largest memory. REQUIRES a stage.
+  [[nodiscard]] const StageMemory& peak_stage() const;
+};
+
+/// "stage 0 needs 91.2 GiB of 80 GiB: optimizer 38.1 GiB, activations 30.5 GiB, …", largest first.
+[[nodiscard]] std::string memory_sentence(const StepResult& result);
+
+}  // namespace titer

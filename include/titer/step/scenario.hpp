@@ -1,0 +1,74 @@
+#pragma once
+// One question: this model, on this cluster, laid out by this plan, trained like this.
+
+#include <string>
+#include <vector>
+
+#include "titer/model/transformer.hpp"
+#include "titer/plan/cluster.hpp"
+#include "titer/plan/memory.hpp"
+#include "titer/plan/plan.hpp"
+#include "titer/plan/stack.hpp"
+
+namespace titer {
+
+struct Training {
+  std::int64_t global_batch = 0;  // gb, sequences
+  std::int64_t sequence = 0;      // s, tokens
+  DataType precision = DataType::bf16;
+  OptimizerRule optimizer = kAdam;
+  std::optional<DataType> gradient_precision;  // otherwise the stack's for this precision
+};
+
+/// The seeds' formula and what it needs beyond the scenario (step/e7.hpp).
+struct E7Options {
+  std::optional<double> utilization;                 // u
+  std::optional<BytesPerSecond> tensor_bandwidth;    // C_TP; otherwise the link's own
+  std::optional<BytesPerSecond> pipeline_bandwidth;  // C_PP
+  std::optional<BytesPerSecond> data_bandwidth;      // C_DP
+};
+
+enum class Formula {
+  titer,  // every kernel and collective by itself
+  e7,     // T_iter = T_comp + T_TP + T_PP + T_DP + T_bubble, equations E7 to E9
+};
+inline constexpr std::array<Choice<Formula>, 2> kFormulas = {
+    {{"titer", Formula::titer}, {"e7", Formula::e7}}};
+
+struct Scenario {
+  Transformer model;
+  Cluster cluster;
+  Stack stack;
+  Plan plan;
+  Training training;
+  Formula formula = Formula::titer;
+  E7Options e7;
+
+  /// m = gb / (b d). [seeds, notation of E6 to E9]
+  [[nodiscard]] std::int64_t micro_batches() const {
+    return training.global_batch / (plan.micro_batch * plan.data);
+  }
+  [[nodiscard]] PipelineShape shape() const;
+  [[nodiscard]] Slice slice() const;
+  [[nodiscard]] DataType gradient_type() const {
+    return training.gradient_precision.value_or(stack.gradient_type(training.precision));
+  }
+  [[nodiscard]] TensorOverlap tensor_overlap() const {
+    return plan.tensor_overlap.value_or(stack.tensor_overlap);
+  }
+};
+
+/// A value that does not go with the others: its dotted path, the value, and what was expected.
+struct Violation {
+  std::string path;
+  std::string value;
+  std::string expected;
+
+  [[nodiscard]] std::string text() const { return path + ": " + value + ": " + expected; }
+};
+
+/// Everything that stops the scenario from being computed; empty when it is sound. Running out of
+/// memory is an answer, not a violation.
+[[nodiscard]] std::vector<Violation> validate(const Scenario& scenario);
+
+}  // namespace titer

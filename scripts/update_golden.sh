@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Writes tests/golden/*/expected.csv anew from what the program predicts now.
+#
+#   scripts/update_golden.sh [PROGRAM]    build/titer without an argument; build it first
+#
+# Look at `git diff tests/golden` afterwards: every changed number needs a reason, and the
+# arithmetic in why.md must still hold.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+program=${1:-$root/build/titer}
+
+for run in "$root"/tests/golden/*/run.json; do
+  expected=${run%run.json}expected.csv
+  "$program" run "$run" --format csv >"$expected.new"
+  mv "$expected.new" "$expected"
+  echo "${expected#"$root"/}"
+done

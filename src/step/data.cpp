@@ -1,0 +1,78 @@
+// Finding and loading shipped data.
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "titer/step/source.hpp"
+
+namespace titer {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_data_root(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path / kModelData.folder, ignored) &&
+         fs::is_directory(path / kChipData.folder, ignored);
+}
+
+bool looks_like_file(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(".json");
+}
+
+}  // namespace
+
+fs::path data_root() {
+  if (const char* chosen = std::getenv("TITER_DATA"); chosen != nullptr) {
+    if (!is_data_root(chosen)) {
+      throw InputError(std::string("TITER_DATA: ") + chosen +
+                       ": expected a folder that holds models and configs");
+    }
+    return chosen;
+  }
+  std::error_code no_link;
+  const fs::path program = fs::read_symlink("/proc/self/exe", no_link);
+  const std::array<fs::path, 3> candidates = {program.parent_path().parent_path() / "share/titer",
+                                              fs::path(TITER_SOURCE_DATA),
+                                              fs::path(TITER_INSTALLED_DATA)};
+  for (const fs::path& candidate : candidates) {
+    if (is_data_root(candidate)) {
+      return candidate;
+    }
+  }
+  throw InputError(
+      "the shipped data was not found; set TITER_DATA to the folder that holds models and configs");
+}
+
+std::vector<std::string> shipped_names(const DataKind& kind) {
+  std::vector<std::string> names;
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator(data_root() / kind.folder, missing)) {
+    if (entry.path().extension() == ".json") {
+      names.push_back(entry.path().stem().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Document load_data(const DataKind& kind, std::string_view name_or_file, const fs::path& folder) {
+  if (looks_like_file(name_or_file)) {
+    std::error_code ignored;
+    const fs::path beside = folder / name_or_file;
+    return load_json(fs::exists(beside, ignored) ? beside : fs::path(name_or_file));
+  }
+  const std::vector<std::string> names = shipped_names(kind);
+  if (std::binary_search(names.begin(), names.end(), name_or_file)) {
+    return load_json(data_root() / kind.folder / (std::string(name_or_file) + ".json"));
+  }
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  const std::string_view near = closest(name_or_file, candidates);
+  std::string message =
+      std::string(name_or_file) + ": no shipped " + std::string(kind.name) + " has this name";
+  message += near.empty() ? "; `titer list " + std::string(kind.name) + "s` shows them"
+                          : "; did you mean \"" + std::string(near) + "\"?";
+  throw InputError(message + " (a file is given by a path with a slash or ending in .json)");
+}
+
+}  // namespace titer

@@ -1,0 +1,260 @@
+// Every section recomputes its terms by the same functions as the estimate, and writes down what it
+// hands to them.
+
+#include "titer/step/explain.hpp"
+
+#include <fmt/format.h>
+
+#include "explain_parts.hpp"
+#include "titer/step/e7.hpp"
+#include "titer/step/estimate.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::string_view kOurs = "this program, src/README.md";
+
+Section shape_section(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
+  const PipelineShape shape = scenario.shape();
+  Section section{.title = "shape", .terms = {}};
+  section.terms.push_back({"devices",
+                           "p t d",
+                           fmt::format("{} x {} x {}", plan.pipeline, plan.tensor, plan.data),
+                           std::to_string(plan.devices()),
+                           "Narayanan et al. 2021"});
+  section.terms.push_back(
+      {"micro-batches m",
+       "gb / (b d)",
+       fmt::format("{} / ({} x {})", scenario.training.global_batch, plan.micro_batch, plan.data),
+       std::to_string(shape.micro_batches),
+       "seeds, notation of E6 to E9"});
+  section.terms.push_back(
+      {"layers per chunk",
+       "l / (p v)",
+       fmt::format("{} / ({} x {})", scenario.model.layers, plan.pipeline, plan.virtual_stages),
+       std::to_string(scenario.model.layers / (plan.pipeline * plan.virtual_stages)),
+       "Narayanan et al. 2021"});
+  section.terms.push_back({"parameters N",
+                           "layers + embeddings + final norm",
+                           scenario.model.source,
+                           std::to_string(parameters(scenario.model)),
+                           "Narayanan et al. 2021, eq. 2, for a GPT"});
+  return section;
+}
+
+Term pass_term(std::string name, const PassCost& layer, const PassCost& edge, double layers) {
+  PassCost sum = layers * layer;
+  sum += edge;
+  return {std::move(name),
+          "layers x (compute + exposed comm) + embedding or head",
+          fmt::format("{} x ({} + {}) + ({} + {})",
+                      layers,
+                      format(layer.compute),
+                      format(layer.comm),
+                      format(edge.compute),
+                      format(edge.comm)),
+          format(sum.compute + sum.comm),
+          std::string(kOurs)};
+}
+
+Section pass_section(const StepCosts& costs) {
+  Section section{.title = "passes of one micro-batch through one chunk, and sends", .terms = {}};
+  const double layers = costs.layers_per_chunk;
+  const auto add = [&](std::string_view chunk, const BlockCost& edge) {
+    const std::string prefix(chunk);
+    section.terms.push_back(
+        pass_term(prefix + ": forward", costs.layer.forward, edge.forward, layers));
+    section.terms.push_back(
+        pass_term(prefix + ": recompute", costs.layer.recompute, edge.recompute, layers));
+    section.terms.push_back(
+        pass_term(prefix + ": backward", costs.layer.backward, edge.backward, layers));
+  };
+  if (costs.shape.stages * costs.shape.virtual_stages == 1) {
+    BlockCost both = costs.embedding;
+    both += costs.head;
+    add("only chunk", both);
+    return section;
+  }
+  add("first chunk", costs.embedding);
+  add("chunk between", BlockCost{});
+  add("last chunk", costs.head);
+  return section;
+}
+
+Section pipeline_section(const Scenario& scenario, const StepCosts& costs) {
+  Section section{.title = "pipeline", .terms = {}};
+  const PipelineShape shape = costs.shape;
+  if (shape.stages > 1) {
+    add_send_terms(scenario, costs, section);
+  }
+  const BlockCost middle = shape.virtual_stages * costs.layers_per_chunk * costs.layer;
+  const Seconds both = middle.forward.compute + middle.forward.comm + middle.recompute.compute +
+                       middle.recompute.comm + middle.backward.compute + middle.backward.comm;
+  section.terms.push_back({"bubble if all stages were alike and sending free",
+                           std::string(bubble_formula(scenario.plan.schedule)),
+                           fmt::format("p = {}, v = {}, F + B = {} per stage and micro-batch",
+                                       shape.stages,
+                                       shape.virtual_stages,
+                                       format(both)),
+                           format(bubble(scenario.plan.schedule, shape, both)),
+                           std::string(source(scenario.plan.schedule))});
+  section.terms.push_back(
+      {"its bubble ratio (idle / total)",
+       "(p-1) / (v m + p - 1)",
+       fmt::format(
+           "p = {}, v = {}, m = {}", shape.stages, shape.virtual_stages, shape.micro_batches),
+       fmt::format("{:.4f}", bubble_ratio(shape)),
+       "seeds E8"});
+  section.terms.push_back(
+      {"its bubble overhead (idle / ideal)",
+       "(p-1) / (v m)",
+       fmt::format(
+           "p = {}, v = {}, m = {}", shape.stages, shape.virtual_stages, shape.micro_batches),
+       fmt::format("{:.4f}", bubble_overhead(shape)),
+       "Narayanan et al. 2021"});
+  return section;
+}
+
+Section sum_section(const StepResult& result, const StepCosts& costs) {
+  Section section{.title = fmt::format("the iteration, seen from stage {}", result.reference_stage),
+                  .terms = {}};
+  for (const BreakdownPart& part : kBreakdownParts) {
+    const Seconds time = result.breakdown.*part.value;
+    if (time == Seconds{}) {
+      continue;
+    }
+    const bool is_bubble = part.name == "bubble";
+    const bool per_micro_batch = part.name == "forward" || part.name == "backward" ||
+                                 part.name == "recompute" || part.name == "tensor_comm";
+    section.terms.push_back(
+        {std::string(part.name),
+         is_bubble ? "end of the stage - all other parts"
+                   : (per_micro_batch ? "m x (its chunks' passes)" : "as above"),
+         per_micro_batch
+             ? fmt::format(
+                   "m = {}, chunks = {}", costs.shape.micro_batches, costs.shape.virtual_stages)
+             : "",
+         format(time),
+         is_bubble ? "recurrence over the schedule's passes: start = max(stage free, input there)"
+                   : std::string(kOurs)});
+  }
+  section.terms.push_back({"iteration time",
+                           "sum of the parts",
+                           "",
+                           format(result.iteration_time),
+                           "seeds E7, each term in detail"});
+  return section;
+}
+
+Section utilization_section(const Scenario& scenario, const StepResult& result) {
+  Section section{.title = "utilisation", .terms = {}};
+  const auto batch = static_cast<double>(scenario.training.global_batch);
+  const ForwardFlops forward =
+      forward_flops(scenario.model, batch, scenario.training.sequence, AttentionCount::full);
+  section.terms.push_back({"forward FLOPs",
+                           "layers + core attention + logits",
+                           fmt::format("{} + {} + {}",
+                                       format(forward.layers),
+                                       format(forward.core_attention),
+                                       format(forward.logits)),
+                           format(forward.total()),
+                           "Narayanan et al. 2021, eq. 3 without recomputation"});
+  const FlopsPerSecond peak = scenario.cluster.chip.rate(scenario.training.precision)->peak;
+  section.terms.push_back({"MFU",
+                           "3 forward / (T devices peak)",
+                           fmt::format("3 x {} / ({} x {} x {})",
+                                       format(forward.total()),
+                                       format(result.iteration_time),
+                                       result.devices,
+                                       format(peak)),
+                           fmt::format("{:.4f}", result.mfu),
+                           "Chowdhery et al. 2022; full attention"});
+  section.terms.push_back({"HFU",
+                           "(3 forward + recomputed) / (T devices peak)",
+                           fmt::format("recompute {}", name(scenario.plan.recompute)),
+                           fmt::format("{:.4f}", result.hfu),
+                           "Korthikanti et al. 2022"});
+  return section;
+}
+
+Section e7_section(const Scenario& scenario) {
+  const E7Terms e7 = e7_terms(scenario);
+  const std::string m = fmt::format("{}", e7.micro_batches);
+  Section section{.title = "seeds E7: T_iter = T_comp + T_TP + T_PP + T_DP + T_bubble",
+                  .terms = {}};
+  section.terms = {
+      {"FLOP_mb",
+       "8 N/(p t) b s",
+       fmt::format("8 x {} / ({} x {}) x {} x {}",
+                   e7.parameters,
+                   scenario.plan.pipeline,
+                   scenario.plan.tensor,
+                   scenario.plan.micro_batch,
+                   scenario.training.sequence),
+       format(e7.micro_batch_flops),
+       "E7a; 8 N counts full recomputation"},
+      {"T_comp",
+       "m FLOP_mb / (u F)",
+       fmt::format(
+           "{} x {} / ({} x {})", m, format(e7.micro_batch_flops), e7.utilization, format(e7.peak)),
+       format(e7.compute),
+       "E7a"},
+      {"T_TP",
+       "m (l/p) 4 (2 b s h) (2 (t-1)/t) 3/2 / C_TP",
+       fmt::format("C_TP = {}", format(e7.tensor_bandwidth)),
+       format(e7.tensor),
+       "missing in the seed (trap T1): Shoeybi et al. 2019, with full recomputation"},
+      {"T_PP",
+       "m (2 x 2 b s h) / C_PP",
+       fmt::format("C_PP = {}", format(e7.pipeline_bandwidth)),
+       format(e7.pipeline),
+       "E7b"},
+      {"T_DP",
+       "2 N/(p t) (2 (d-1)/d) / C_DP",
+       fmt::format("C_DP = {}", format(e7.data_bandwidth)),
+       format(e7.data),
+       "E6"},
+      {"T_bubble",
+       "(p-1) (T_comp + T_TP + T_PP of one micro-batch)",
+       fmt::format("({} - 1) x ({} + {} + {}) / {}",
+                   scenario.plan.pipeline,
+                   format(e7.compute),
+                   format(e7.tensor),
+                   format(e7.pipeline),
+                   m),
+       format(e7.bubble),
+       "E8"},
+      {"T_iter", "sum", "", format(e7.iteration()), "E7"},
+      {"R_bubble", "T_bubble / T_iter", "", fmt::format("{:.4f}", e7.bubble_ratio()), "E8"},
+      {"R_comm",
+       "(T_TP + T_PP + T_DP) / T_iter",
+       "",
+       fmt::format("{:.4f}", e7.communication_ratio()),
+       "E9"}};
+  return section;
+}
+
+}  // namespace
+
+std::vector<Section> explain(const Scenario& scenario) {
+  std::vector<Section> sections = {shape_section(scenario)};
+  if (scenario.formula == Formula::e7) {
+    sections.push_back(e7_section(scenario));
+  } else {
+    StepCosts costs;
+    step_costs(scenario, costs);
+    const StepResult result = estimate(scenario);
+    add_block_sections(scenario, sections);
+    sections.push_back(pass_section(costs));
+    sections.push_back(pipeline_section(scenario, costs));
+    sections.push_back(tail_section(scenario, costs, result.reference_stage));
+    sections.push_back(sum_section(result, costs));
+    sections.push_back(utilization_section(scenario, result));
+    sections.push_back(memory_section(scenario, result));
+  }
+  sections.push_back(figure_section(scenario));
+  return sections;
+}
+
+}  // namespace titer

@@ -1,0 +1,285 @@
+#include "explain_parts.hpp"
+
+#include <fmt/format.h>
+
+#include "titer/collectives/algorithms.hpp"
+
+namespace titer {
+namespace {
+
+std::string group_text(Group group) {
+  return group.nodes == 1
+             ? fmt::format("{} ranks in a node", group.ranks())
+             : fmt::format(
+                   "{} ranks, {} on each of {} nodes", group.ranks(), group.per_node, group.nodes);
+}
+
+std::string_view kind_text(KernelKind kind) {
+  switch (kind) {
+    case KernelKind::memory:
+      return "t0 + bytes / (eta_m BW)";
+    case KernelKind::matrix:
+      return "t0 + max((F + Fs) / (eta P), bytes / (eta_m BW))";
+    case KernelKind::attention:
+      return "t0 + max((F + Fs) / (eta_a P), bytes / (eta_m BW))";
+  }
+  return "";
+}
+
+std::string kernel_numbers(const Kernel& kernel, const KernelClock& clock) {
+  const std::string memory = fmt::format("{} / {} = {}",
+                                         format(kernel.bytes),
+                                         format(clock.memory_rate()),
+                                         format(kernel.bytes / clock.memory_rate()));
+  if (kernel.kind == KernelKind::memory) {
+    return fmt::format("{} + {}", format(clock.launch_floor()), memory);
+  }
+  return fmt::format("{} + max(({} + {}) / {} = {}, {})",
+                     format(clock.launch_floor()),
+                     format(kernel.flops),
+                     format(clock.saturation()),
+                     format(clock.rate(kernel.kind)),
+                     format(clock.arithmetic(kernel)),
+                     memory);
+}
+
+/// "13.2 us start-up, a = 0.57 us, B = 112.2 GB/s or …": what a channel's protocols offer.
+std::string channel_text(const Channel& channel) {
+  std::string text;
+  for (const Link& link : channel.links()) {
+    text += fmt::format("{}{}a = {}, B = {}",
+                        text.empty() ? "" : " or ",
+                        link.startup > Seconds{} ? format(link.startup) + " start-up, " : "",
+                        format(link.latency),
+                        format(link.bandwidth));
+  }
+  return text;
+}
+
+std::string fabric_text(Group group, const Fabric& fabric) {
+  std::string text;
+  if (group.per_node > 1) {
+    text += "; node: " + channel_text(fabric.node);
+  }
+  if (group.nodes > 1) {
+    text += "; network: " + channel_text(fabric.network);
+  }
+  return text;
+}
+
+/// The catalogue's entry of the algorithm chosen for a transfer.
+AlgorithmInfo algorithm_of(Collective kind, std::string_view chosen) {
+  for (const AlgorithmInfo& info : algorithm_catalogue()) {
+    if (info.collective == kind && info.name == chosen) {
+      return info;
+    }
+  }
+  return {.collective = kind, .name = chosen, .formula = "", .source = ""};
+}
+
+Term transfer_term(std::string name, const Transfer& transfer, Group group, const Fabric& fabric) {
+  const CollectiveTime chosen = collective_time(transfer.kind, transfer.size, group, fabric);
+  const AlgorithmInfo info = algorithm_of(transfer.kind, chosen.algorithm);
+  return {
+      std::move(name),
+      fmt::format("{}, {}: start-up + {}", name_of(transfer.kind), chosen.algorithm, info.formula),
+      fmt::format(
+          "S = {}, {}{}", format(transfer.size), group_text(group), fabric_text(group, fabric)),
+      format(chosen.time),
+      std::string(info.source)};
+}
+
+class BlockTerms {
+ public:
+  BlockTerms(const Scenario& scenario, std::string title)
+      : scenario_(scenario),
+        clock_(block_clock(scenario)),
+        section_{.title = std::move(title), .terms = {}} {}
+
+  Section run(const OperationList& operations, Recompute recompute) {
+    for (const Operation& op : operations) {
+      const std::string name(op.name);
+      kernel(name + ": forward", op.forward);
+      transfer(name + ": forward transfer", op.forward_transfer);
+      kernel(name + ": input gradient", op.input_gradient);
+      kernel(name + ": weight gradient", op.weight_gradient);
+      transfer(name + ": re-gather of the input" + beside(op, "input"), op.regather_transfer);
+      transfer(name + ": backward transfer" + beside(op, "weight"), op.backward_transfer);
+    }
+    const BlockCost cost = block_cost(operations, recompute, clock_);
+    total("forward", cost.forward);
+    total("backward", cost.backward);
+    total("recompute", cost.recompute);
+    return std::move(section_);
+  }
+
+ private:
+  void kernel(std::string name, const Kernel& kernel) {
+    if (kernel.exists()) {
+      section_.terms.push_back({std::move(name),
+                                std::string(kind_text(kernel.kind)),
+                                kernel_numbers(kernel, clock_.kernels),
+                                format(clock_.kernels.time(kernel)),
+                                "roofline, Williams et al. 2009"});
+    }
+  }
+  void transfer(std::string name, const Transfer& transfer) {
+    if (transfer.exists()) {
+      section_.terms.push_back(
+          transfer_term(std::move(name), transfer, clock_.tensor_group, clock_.tensor_fabric));
+    }
+  }
+  [[nodiscard]] std::string beside(const Operation& op, std::string_view gradient) const {
+    const bool hides = op.column_split && clock_.overlap == TensorOverlap::backward;
+    return hides ? fmt::format(" (beside the {} gradient)", gradient) : "";
+  }
+  void total(std::string_view pass, const PassCost& cost) {
+    if (cost.compute > Seconds{}) {
+      section_.terms.push_back({fmt::format("= {}", pass),
+                                "max(kernels, launches x dispatch) + exposed transfers",
+                                fmt::format("{} + {} (transfers in all: {})",
+                                            format(cost.compute),
+                                            format(cost.comm),
+                                            format(cost.comm_total)),
+                                format(cost.compute + cost.comm),
+                                "dispatch: stack " + scenario_.stack.name});
+    }
+  }
+
+  const Scenario& scenario_;
+  BlockClock clock_;
+  Section section_;
+};
+
+void add_evidence(const EvidenceList& evidence, std::string_view file, Section& section) {
+  for (const Evidence& figure : evidence.figures()) {
+    section.terms.push_back({fmt::format("{}: {}", file, figure.key),
+                             "",
+                             "",
+                             figure.value,
+                             fmt::format("[{}] {}", name(figure.grade), figure.source)});
+  }
+}
+
+}  // namespace
+
+void add_block_sections(const Scenario& scenario, std::vector<Section>& sections) {
+  const Slice slice = scenario.slice();
+  sections.push_back(BlockTerms(scenario, "one layer, one micro-batch, one rank")
+                         .run(transformer_layer(scenario.model, slice), scenario.plan.recompute));
+  sections.push_back(BlockTerms(scenario, "embedding, on the first stage")
+                         .run(embedding(scenario.model, slice), Recompute::none));
+  sections.push_back(BlockTerms(scenario, "output head, on the last stage")
+                         .run(output_head(scenario.model, slice), Recompute::none));
+}
+
+void add_send_terms(const Scenario& scenario, const StepCosts& costs, Section& section) {
+  const GroupPlace place_of =
+      place(scenario.plan, Dimension::pipeline, scenario.cluster.devices_per_node);
+  for (int stage = 0; stage + 1 < costs.shape.stages; ++stage) {
+    const bool network = leaves_node(place_of, stage, scenario.cluster.devices_per_node);
+    const Seconds time = costs.send[static_cast<std::size_t>(stage)];
+    if (stage > 0 && time == costs.send[static_cast<std::size_t>(stage - 1)]) {
+      continue;  // like the boundary before
+    }
+    section.terms.push_back(
+        {fmt::format("send from stage {} to {}", stage, stage + 1),
+         "a + (2 b s h, or its share of 1/t) / B, and a gather over t where it was shared out",
+         fmt::format(
+             "2 b s h = {}, {}",
+             format(boundary_bytes(scenario)),
+             network ? "through the network: " + channel_text(scenario.cluster.network_channel())
+                     : std::string("inside the node")),
+         format(time),
+         "E7b; Narayanan et al. 2021, section 4.1 (scatter/gather)"});
+  }
+}
+
+Section tail_section(const Scenario& scenario, const StepCosts& costs, int stage) {
+  Section section{.title = fmt::format("after the passes, on stage {}", stage), .terms = {}};
+  const StageTail& tail = costs.tails[static_cast<std::size_t>(stage)];
+  const double count = stage_parameters(scenario.model, stage, costs.shape, scenario.plan.tensor);
+  const OptimizerTraffic traffic = optimizer_traffic(scenario);
+  const GroupPlace data = place(scenario.plan, Dimension::data, scenario.cluster.devices_per_node);
+  if (costs.embedding_sync > Seconds{}) {
+    section.terms.push_back({"token table's gradient, first with last stage",
+                             "all-reduce over the two stages",
+                             "",
+                             format(costs.embedding_sync),
+                             "seeds F17; Narayanan et al. 2021"});
+  }
+  const bool sharded = scenario.plan.sharding == Sharding::zero1;
+  if (scenario.plan.data > 1) {
+    const Fabric fabric = data.fabric(scenario.cluster);
+    const Transfer gradients{sharded ? Collective::reduce_scatter : Collective::all_reduce,
+                             count * size_of(scenario.gradient_type())};
+    section.terms.push_back(transfer_term("gradients", gradients, data.group, fabric));
+    if (sharded) {
+      const Transfer weights{Collective::all_gather, count * size_of(scenario.training.precision)};
+      section.terms.push_back(transfer_term("updated parameters", weights, data.group, fabric));
+    }
+  }
+  section.terms.push_back({"optimizer",
+                           "t0 + (updated x bytes + gradients x bytes) / (eta_m BW)",
+                           fmt::format("{:.4g} parameters{}, {} per updated, {} per gradient",
+                                       count,
+                                       sharded ? fmt::format(" / d = {}", scenario.plan.data) : "",
+                                       format(traffic.per_updated),
+                                       format(traffic.per_gradient)),
+                           format(tail.optimizer),
+                           "memory traffic of the fused step; Rajbhandari et al. 2020"});
+  return section;
+}
+
+Section memory_section(const Scenario& scenario, const StepResult& result) {
+  const StageMemory& stage = result.peak_stage();
+  const ParameterBytes bytes = parameter_bytes(
+      scenario.training.optimizer, scenario.training.precision, scenario.gradient_type());
+  Section section{.title = fmt::format("memory of stage {}, the fullest", stage.stage),
+                  .terms = {}};
+  const std::string count = fmt::format("{:.4g}", stage.parameters);
+  section.terms = {
+      {"weights",
+       "n x bytes",
+       count + " x " + format(bytes.weight),
+       format(stage.weights),
+       "Rajbhandari et al. 2020"},
+      {"gradients",
+       "n x bytes",
+       count + " x " + format(bytes.gradient),
+       format(stage.gradients),
+       "stack " + scenario.stack.name},
+      {"optimizer",
+       "n x bytes (/ d with zero1)",
+       count + " x " + format(bytes.optimizer),
+       format(stage.optimizer),
+       "Rajbhandari et al. 2020"},
+      {"activations",
+       "chunks in flight x layers per chunk x kept bytes",
+       fmt::format("{} chunks in flight",
+                   in_flight(scenario.plan.schedule, stage.stage, scenario.shape())),
+       format(stage.activations),
+       "Korthikanti et al. 2022, table 2; Narayanan et al. 2021"},
+      {"working",
+       "one layer being recomputed; logits on the last stage",
+       "",
+       format(stage.working),
+       "Korthikanti et al. 2022"},
+      {"runtime",
+       "stack " + scenario.stack.name,
+       "",
+       format(stage.runtime),
+       std::string(scenario.stack.evidence.source("runtime_memory"))},
+      {"total", "sum", "", format(stage.total()), "capacity " + format(result.memory_capacity)}};
+  return section;
+}
+
+Section figure_section(const Scenario& scenario) {
+  Section section{.title = "figures", .terms = {}};
+  add_evidence(scenario.cluster.chip.evidence, scenario.cluster.chip.name, section);
+  add_evidence(scenario.cluster.evidence, scenario.cluster.name, section);
+  add_evidence(scenario.stack.evidence, scenario.stack.name, section);
+  return section;
+}
+
+}  // namespace titer

@@ -1,0 +1,45 @@
+#include "titer/step/result.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace titer {
+
+Seconds Breakdown::total() const {
+  Seconds sum;
+  for (const BreakdownPart& part : kBreakdownParts) {
+    sum += this->*part.value;
+  }
+  return sum;
+}
+
+const StageMemory& StepResult::peak_stage() const {
+  ensure(!memory.empty(), "a result holds the memory of at least one stage");
+  return *std::max_element(memory.begin(), memory.end(), [](const auto& a, const auto& b) {
+    return a.total() < b.total();
+  });
+}
+
+std::string memory_sentence(const StepResult& result) {
+  const StageMemory& stage = result.peak_stage();
+  std::array<MemoryPart, kMemoryParts.size()> parts = kMemoryParts;
+  std::stable_sort(parts.begin(), parts.end(), [&](const MemoryPart& a, const MemoryPart& b) {
+    return stage.*a.value > stage.*b.value;
+  });
+  std::string list;
+  for (const MemoryPart& part : parts) {
+    if (stage.*part.value > Bytes{}) {
+      list +=
+          fmt::format("{}{} {}", list.empty() ? "" : ", ", part.name, format(stage.*part.value));
+    }
+  }
+  return fmt::format("{}: stage {} needs {} of {}: {}",
+                     result.fits() ? "fits" : "does not fit",
+                     stage.stage,
+                     format(stage.total()),
+                     format(result.memory_capacity),
+                     list);
+}
+
+}  // namespace titer

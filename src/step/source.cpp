@@ -1,0 +1,344 @@
+#include "titer/step/source.hpp"
+
+#include <algorithm>
+
+namespace titer {
+namespace {
+
+/// The nearest value on the way to `path` that is written somewhere: a missing key has no place of
+/// its own.
+Origin origin_near(const Document& document, std::string path) {
+  while (true) {
+    if (const Value* value = document.at(path); value != nullptr) {
+      return value->origin;
+    }
+    const std::size_t dot = path.rfind('.');
+    if (dot == std::string::npos) {
+      return document.root.origin;
+    }
+    path.resize(dot);
+  }
+}
+
+/// Replaces and adds members of `base` by those of `changes`, objects member by member.
+void merge(Value& base, Value changes) {
+  if (base.kind != Value::Kind::object || changes.kind != Value::Kind::object) {
+    base = std::move(changes);
+    return;
+  }
+  for (std::size_t i = 0; i < changes.members.size(); ++i) {
+    auto& [key, value] = changes.members[i];
+    Value* const existing = base.find(key);
+    if (existing == nullptr) {
+      base.add(key, std::move(value));
+      base.key_origins.back() = changes.key_origins[i];
+      continue;
+    }
+    const bool is_reference = key == kChipData.name || key == kTopologyData.name;
+    if (is_reference && existing->kind == Value::Kind::text && value.kind == Value::Kind::object &&
+        value.find("name") == nullptr) {
+      value.add("name", *existing);  // changes to what the base names
+      value.key_origins.back() = changes.key_origins[i];
+    }
+    merge(*existing, std::move(value));
+  }
+}
+
+/// Whether an object is shipped data with changes rather than a whole of its own.
+bool changes_shipped_data(const Value& value, const DataKind& kind) {
+  const Value* name = value.find("name");
+  if (name == nullptr || name->kind != Value::Kind::text) {
+    return false;
+  }
+  const auto has = [&](std::string_view key) { return value.find(key) != nullptr; };
+  if (std::all_of(kind.essential.begin(), kind.essential.end(), has)) {
+    return false;
+  }
+  const std::vector<std::string> names = shipped_names(kind);
+  const bool is_shipped = std::binary_search(names.begin(), names.end(), name->text);
+  return is_shipped || std::none_of(kind.essential.begin(), kind.essential.end(), has);
+}
+
+std::string_view first_word(std::string_view path) { return path.substr(0, path.find('.')); }
+
+void set_origin(Value& value, Origin origin) {
+  value.origin = origin;
+  for (Value& item : value.items) {
+    set_origin(item, origin);
+  }
+  for (auto& [key, member] : value.members) {
+    set_origin(member, origin);
+  }
+  std::fill(value.key_origins.begin(), value.key_origins.end(), origin);
+}
+
+Training read_training(Reader& in, const Transformer& model) {
+  constexpr std::array<Choice<OptimizerRule>, 2> rules = {
+      {{kAdam.name, kAdam}, {kMomentumSgd.name, kMomentumSgd}}};
+  constexpr std::int64_t most = 1'000'000'000'000;
+  Training training;
+  training.global_batch = in.integer("global_batch", 1, most);
+  training.sequence = in.maybe_integer("sequence", 1, most).value_or(model.max_sequence);
+  training.precision = in.maybe_choice<DataType>("precision", kDataTypes).value_or(DataType::bf16);
+  training.optimizer = in.maybe_choice<OptimizerRule>("optimizer", rules).value_or(kAdam);
+  training.gradient_precision = in.maybe_choice<DataType>("gradient_precision", kDataTypes);
+  in.finish();
+  return training;
+}
+
+void read_formula(Reader& root, Scenario& scenario) {
+  const Value* written = root.raw("formula");
+  scenario.e7 = {};
+  if (written == nullptr) {
+    scenario.formula = Formula::titer;
+    return;
+  }
+  Reader in = root.object("formula");
+  scenario.formula = in.choice<Formula>("name", kFormulas);
+  scenario.e7.utilization = in.maybe_number("utilization", 1e-6, 1.0);
+  scenario.e7.tensor_bandwidth = in.maybe_quantity<BytesPerSecond>("tensor_bandwidth");
+  scenario.e7.pipeline_bandwidth = in.maybe_quantity<BytesPerSecond>("pipeline_bandwidth");
+  scenario.e7.data_bandwidth = in.maybe_quantity<BytesPerSecond>("data_bandwidth");
+  in.finish();
+}
+
+/// On a cluster of fixed size, the data degree that a plan leaves open is what the others leave.
+void derive_data_degree(bool is_written, Scenario& scenario) {
+  const std::int64_t others = scenario.plan.pipeline * scenario.plan.tensor;
+  if (!is_written && scenario.cluster.nodes) {
+    const std::int64_t devices = *scenario.cluster.nodes * scenario.cluster.devices_per_node;
+    scenario.plan.data = devices % others == 0 ? devices / others : 1;
+  }
+}
+
+void read_one(ScenarioPart part, Reader& root, Scenario& scenario) {
+  switch (part) {
+    case ScenarioPart::model: {
+      Reader in = root.object("model");
+      scenario.model = read_transformer(in);
+      break;
+    }
+    case ScenarioPart::cluster: {
+      Reader in = root.object("cluster");
+      scenario.cluster = read_cluster(in);
+      break;
+    }
+    case ScenarioPart::stack: {
+      Reader in = root.object("stack");
+      scenario.stack = read_stack(in);
+      break;
+    }
+    case ScenarioPart::plan: {
+      Reader in = root.object("plan");
+      const bool has_data = in.has("data");
+      scenario.plan = read_plan(in);
+      derive_data_degree(has_data, scenario);
+      break;
+    }
+    case ScenarioPart::training: {
+      Reader in = root.object("training");
+      scenario.training = read_training(in, scenario.model);
+      break;
+    }
+    case ScenarioPart::formula:
+      read_formula(root, scenario);
+      break;
+  }
+}
+
+}  // namespace
+
+Assignment parse_assignment(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const std::string source = "--set " + std::string(text);
+  if (equals == std::string_view::npos || equals == 0) {
+    throw InputError(source + ": expected path=value, such as plan.tensor=8");
+  }
+  Assignment assignment;
+  assignment.path = std::string(text.substr(0, equals));
+  assignment.source = source;
+  const std::string_view value = text.substr(equals + 1);
+  try {
+    assignment.value = parse_json(value, source).root;
+  } catch (const InputError&) {
+    assignment.value = Value(value);  // bare text: a name, or a quantity such as 25 GB/s
+  }
+  return assignment;
+}
+
+std::optional<ScenarioPart> scenario_part(std::string_view path) {
+  const auto* found = std::find_if(kScenarioParts.begin(),
+                                   kScenarioParts.end(),
+                                   [&](const auto& part) { return part.name == first_word(path); });
+  return found == kScenarioParts.end() ? std::nullopt : std::optional(found->value);
+}
+
+ScenarioSource ScenarioSource::load(std::string_view name_or_file) {
+  return ScenarioSource(load_data(kRunData, name_or_file));
+}
+
+ScenarioSource::ScenarioSource(Document document) : document_(std::move(document)) {
+  if (document_.root.kind == Value::Kind::object) {
+    expand_all();
+  }
+}
+
+void ScenarioSource::expand_all() {
+  Value& root = document_.root;
+  if (Value* model = root.find("model"); model != nullptr) {
+    expand(*model, kModelData);
+  }
+  if (root.find("stack") == nullptr) {
+    root.add("stack", Value(kDefaultStack));
+  }
+  expand(*root.find("stack"), kStackData);
+  if (Value* cluster = root.find("cluster"); cluster != nullptr) {
+    expand_cluster(*cluster);
+  }
+  if (root.find("plan") == nullptr) {
+    root.add("plan", Value::make_object());  // every degree has a default
+  }
+  if (Value* formula = root.find("formula");
+      formula != nullptr && formula->kind == Value::Kind::text) {
+    Value named = Value::make_object();
+    named.origin = formula->origin;
+    named.add("name", *formula);
+    named.key_origins.back() = formula->origin;
+    *formula = std::move(named);
+  }
+}
+
+void ScenarioSource::expand_cluster(Value& cluster) {
+  expand(cluster, kClusterData);
+  if (Value* chip = cluster.find("chip"); chip != nullptr) {
+    expand(*chip, kChipData);
+  }
+  Value* node = cluster.find("node");
+  Value* fabric = node == nullptr ? nullptr : node->find("fabric");
+  Value* topology = fabric == nullptr ? nullptr : fabric->find("topology");
+  if (topology != nullptr) {
+    expand(*topology, kTopologyData);
+  }
+}
+
+void ScenarioSource::expand(Value& value, const DataKind& kind) {
+  const bool is_name = value.kind == Value::Kind::text;
+  if (!is_name && !changes_shipped_data(value, kind)) {
+    return;
+  }
+  const Value* name = is_name ? &value : value.find("name");
+  try {
+    const int source = name->origin.source;
+    const std::filesystem::path folder =
+        source < 0 ? std::filesystem::path()
+                   : std::filesystem::path(document_.sources[static_cast<std::size_t>(source)])
+                         .parent_path();
+    Value loaded = adopt(document_, load_data(kind, name->text, folder));
+    if (!is_name) {
+      merge(loaded, std::move(value));
+    }
+    value = std::move(loaded);
+  } catch (const InputError& error) {
+    // The place of the name, unless the problem lies inside the file that it names.
+    const std::string where = document_.where(name->origin);
+    const bool of_name = error.lines.size() == 1 && error.lines.front().starts_with(name->text);
+    if (!of_name || where.empty()) {
+      throw;
+    }
+    throw InputError(where + ": " + std::string(kind.name) + ": " + error.lines.front());
+  }
+}
+
+int ScenarioSource::source_index(const std::string& source) {
+  const auto known = std::find(document_.sources.begin(), document_.sources.end(), source);
+  if (known != document_.sources.end()) {
+    return static_cast<int>(known - document_.sources.begin());
+  }
+  document_.sources.push_back(source);
+  return static_cast<int>(document_.sources.size()) - 1;
+}
+
+void ScenarioSource::assign(const Assignment& assignment) {
+  constexpr std::array<std::string_view, 4> labels = {
+      "model.name", "cluster.name", "cluster.chip.name", "stack.name"};
+  if (std::find(labels.begin(), labels.end(), assignment.path) != labels.end()) {
+    const std::string whole = assignment.path.substr(0, assignment.path.rfind('.'));
+    throw InputError(assignment.source + ": " + assignment.path +
+                     ": a name is only a label here; " + "to take another, set " + whole);
+  }
+  const Origin origin{.source = source_index(assignment.source)};
+  Value* here = &document_.root;
+  std::string_view rest = assignment.path;
+  while (true) {
+    const std::string key(first_word(rest));
+    const bool is_leaf = key.size() == rest.size();
+    if (here->kind != Value::Kind::object || key.empty()) {
+      throw InputError(assignment.source + ": " + assignment.path +
+                       ": expected a path of object keys, such as plan.tensor");
+    }
+    Value* next = here->find(key);
+    if (next == nullptr) {
+      here->add(key, is_leaf ? Value() : Value::make_object());
+      here->key_origins.back() = origin;
+      next = here->find(key);
+      next->origin = origin;
+    }
+    here = next;
+    if (is_leaf) {
+      break;
+    }
+    rest.remove_prefix(key.size() + 1);
+  }
+  *here = assignment.value;
+  set_origin(*here, origin);
+  expand_all();
+}
+
+void ScenarioSource::read_part(ScenarioPart part, Scenario& scenario) const {
+  Problems problems;
+  Reader root(document_, problems);
+  read_one(part, root, scenario);
+  problems.raise();
+}
+
+void ScenarioSource::read_unchecked(Scenario& scenario) const { read_without({}, scenario); }
+
+void ScenarioSource::read_without(std::span<const ScenarioPart> left_out,
+                                  Scenario& scenario) const {
+  Problems problems;
+  Reader root(document_, problems);
+  static_cast<void>(root.maybe_text("name"));
+  static_cast<void>(root.maybe_text("title"));
+  for (const Choice<ScenarioPart>& part : kScenarioParts) {
+    if (std::find(left_out.begin(), left_out.end(), part.value) == left_out.end()) {
+      read_one(part.value, root, scenario);
+    } else {
+      static_cast<void>(root.raw(part.name));
+    }
+  }
+  root.finish();
+  problems.raise();
+}
+
+Scenario ScenarioSource::read() const {
+  Scenario scenario;
+  read_unchecked(scenario);
+  Problems violations;
+  for (std::string& line : located(validate(scenario), document_)) {
+    violations.add(std::move(line));
+  }
+  violations.raise();
+  return scenario;
+}
+
+std::vector<std::string> located(const std::vector<Violation>& violations,
+                                 const Document& document) {
+  std::vector<std::string> lines;
+  for (const Violation& violation : violations) {
+    const std::string where = document.where(origin_near(document, violation.path));
+    lines.push_back((where.empty() ? "" : where + ": ") + violation.text());
+  }
+  return lines;
+}
+
+}  // namespace titer

@@ -1,0 +1,98 @@
+// Evaluations per second of one step: the closed form, and lowering with its event simulation.
+// items_per_second counts steps.
+#include <benchmark/benchmark.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/step/estimate.hpp"
+#include "titer/step/lower.hpp"
+#include "titer/step/source.hpp"
+
+namespace {
+
+using titer::Scenario;
+
+/// The shipped run of GPT-3 on 64 A100 (p = 8, v = 3, m = 64), with changes.
+Scenario scenario_with(const std::vector<std::string_view>& assignments = {}) {
+  titer::ScenarioSource source =
+      titer::ScenarioSource::load(std::string(TITER_ROOT) + "/configs/runs/gpt3-175b-64xa100.json");
+  for (const std::string_view assignment : assignments) {
+    source.assign(titer::parse_assignment(assignment));
+  }
+  return source.read();
+}
+
+template <std::size_t N>
+void estimate_in_turn(benchmark::State& state, const std::array<Scenario, N>& scenarios) {
+  titer::Estimator estimator;
+  titer::StepResult result;
+  for (auto _ : state) {
+    for (const Scenario& scenario : scenarios) {
+      estimator.estimate(scenario, result);
+      benchmark::DoNotOptimize(result.iteration_time);
+    }
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * N));
+}
+
+void closed_form_interleaved(benchmark::State& state) {
+  estimate_in_turn(state, std::array{scenario_with()});
+}
+BENCHMARK(closed_form_interleaved);
+
+void closed_form_one_chunk(benchmark::State& state) {
+  estimate_in_turn(state, std::array{scenario_with({"plan.virtual_stages=1"})});
+}
+BENCHMARK(closed_form_one_chunk);
+
+void closed_form_no_pipeline(benchmark::State& state) {
+  estimate_in_turn(
+      state,
+      std::array{scenario_with({"plan.virtual_stages=1", "plan.pipeline=1", "plan.data=8"})});
+}
+BENCHMARK(closed_form_no_pipeline);
+
+/// As a search does: the micro-batch changes the number of passes, the others only their costs.
+void closed_form_alternating_plans(benchmark::State& state) {
+  estimate_in_turn(state,
+                   std::array{scenario_with(),
+                              scenario_with({"plan.recompute=full"}),
+                              scenario_with({"plan.micro_batch=2"}),
+                              scenario_with({"plan.virtual_stages=1"})});
+}
+BENCHMARK(closed_form_alternating_plans);
+
+void step_costs_only(benchmark::State& state) {
+  const Scenario scenario = scenario_with();
+  titer::StepCosts costs;
+  for (auto _ : state) {
+    titer::step_costs(scenario, costs);
+    benchmark::DoNotOptimize(costs.layer);
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
+}
+BENCHMARK(step_costs_only);
+
+void event_simulation(benchmark::State& state) {
+  const Scenario scenario = scenario_with();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(titer::simulate(scenario).iteration_time);
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
+}
+BENCHMARK(event_simulation)->Unit(benchmark::kMicrosecond);
+
+void lowering(benchmark::State& state) {
+  const Scenario scenario = scenario_with();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(titer::lower(scenario).graph.size());
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
+}
+BENCHMARK(lowering)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
