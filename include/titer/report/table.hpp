@@ -1,0 +1,26 @@
+#pragma once
+// Rows as text for people and as CSV for programs.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace titer {
+
+using Row = std::vector<std::string>;
+
+enum class Align { left, right };
+
+/// A table in columns two blanks apart, each line indented; the first row is the heading. Columns
+/// beyond `aligns` are aligned right. Widths count characters, not bytes, of UTF-8.
+[[nodiscard]] std::string text_table(const std::vector<Row>& rows,
+                                     const std::vector<Align>& aligns = {Align::left},
+                                     std::string_view indent = "  ");
+
+/// One CSV line with its newline; cells quoted where RFC 4180 asks for it.
+[[nodiscard]] std::string csv_line(const Row& cells);
+
+/// The shortest text that reads back as the same double: for CSV cells.
+[[nodiscard]] std::string number_text(double value);
+
+}  // namespace titer

@@ -1,0 +1,262 @@
+#include "titer/report/step_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace titer {
+namespace {
+
+/// A figure of the result that is a plain number, by its JSON and CSV name.
+struct Figure {
+  std::string_view name;
+  double (*value)(const StepResult&);
+};
+constexpr std::array<Figure, 9> kFigures = {{
+    {"iteration_time_s", [](const StepResult& r) { return r.iteration_time.si(); }},
+    {"tokens_per_s", [](const StepResult& r) { return r.tokens_per_s; }},
+    {"tokens_per_s_per_device", [](const StepResult& r) { return r.tokens_per_s_per_device; }},
+    {"model_tflops_per_device",
+     [](const StepResult& r) { return r.model_flops_per_device / 1_TFLOPps; }},
+    {"mfu", [](const StepResult& r) { return r.mfu; }},
+    {"mfu_causal", [](const StepResult& r) { return r.mfu_causal; }},
+    {"hfu", [](const StepResult& r) { return r.hfu; }},
+    {"bubble_ratio", [](const StepResult& r) { return r.bubble_ratio; }},
+    {"bubble_overhead", [](const StepResult& r) { return r.bubble_overhead; }},
+}};
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100.0 * share); }
+
+Value json_bytes(Bytes bytes) { return Value(std::int64_t{std::llround(bytes.si())}); }
+
+Value memory_json(const StepResult& result) {
+  Value stages = Value::make_array();
+  for (const StageMemory& stage : result.memory) {
+    Value item = Value::make_object();
+    item.add("stage", Value(stage.stage));
+    item.add("parameters", Value(std::int64_t{std::llround(stage.parameters)}));
+    for (const MemoryPart& part : kMemoryParts) {
+      item.add(std::string(part.name) + "_bytes", json_bytes(stage.*part.value));
+    }
+    item.add("total_bytes", json_bytes(stage.total()));
+    stages.push(std::move(item));
+  }
+  Value memory = Value::make_object();
+  memory.add("peak_bytes", json_bytes(result.memory_peak));
+  memory.add("capacity_bytes", json_bytes(result.memory_capacity));
+  memory.add("fits", Value(result.fits()));
+  memory.add("peak_stage", Value(result.peak_stage().stage));
+  memory.add("stages", std::move(stages));
+  return memory;
+}
+
+Value scenario_json(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
+  Value json = Value::make_object();
+  json.add("model", Value(scenario.model.name));
+  json.add("cluster", Value(scenario.cluster.name));
+  json.add("chip", Value(scenario.cluster.chip.name));
+  json.add("stack", Value(scenario.stack.name));
+  json.add("devices", Value(plan.devices()));
+  json.add("pipeline", Value(plan.pipeline));
+  json.add("tensor", Value(plan.tensor));
+  json.add("data", Value(plan.data));
+  json.add("virtual_stages", Value(plan.virtual_stages));
+  json.add("micro_batch", Value(plan.micro_batch));
+  json.add("micro_batches", Value(scenario.micro_batches()));
+  json.add("schedule", Value(name(plan.schedule)));
+  json.add("recompute", Value(name(plan.recompute)));
+  json.add("sequence_parallel", Value(plan.sequence_parallel));
+  json.add("sharding", Value(name(plan.sharding)));
+  json.add("rank_order", Value(rank_order_name(plan)));
+  json.add("attention", Value(name(scenario.slice().attention)));
+  json.add("tensor_overlap", Value(name(scenario.tensor_overlap())));
+  json.add("global_batch", Value(scenario.training.global_batch));
+  json.add("sequence", Value(scenario.training.sequence));
+  json.add("precision", Value(name(scenario.training.precision)));
+  json.add("gradient_precision", Value(name(scenario.gradient_type())));
+  json.add("optimizer", Value(scenario.training.optimizer.name));
+  json.add("formula", Value(kFormulas[static_cast<std::size_t>(scenario.formula)].name));
+  return json;
+}
+
+std::string cell(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::text:
+      return value.text;
+    case Value::Kind::boolean:
+      return value.boolean ? "true" : "false";
+    default:
+      return to_json(value, 0);
+  }
+}
+
+std::string heading(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  const Plan& plan = scenario.plan;
+  std::string text = fmt::format("{} on {} x {} ({})\n",
+                                 scenario.model.title,
+                                 plan.devices(),
+                                 cluster.chip.title,
+                                 cluster.name);
+  text += fmt::format(
+      "plan: pipeline {}{}, tensor {}{}, data {}; micro-batch {} x {}; {}, recompute {}, sharding "
+      "{}\n",
+      plan.pipeline,
+      plan.virtual_stages > 1 ? fmt::format(" (interleaved {})", plan.virtual_stages) : "",
+      plan.tensor,
+      plan.sequence_parallel ? " with sequence parallelism" : "",
+      plan.data,
+      plan.micro_batch,
+      scenario.micro_batches(),
+      name(plan.schedule),
+      name(plan.recompute),
+      name(plan.sharding));
+  text += fmt::format("training: batch {} x {} tokens, {}, gradients {}, {}; stack {}\n",
+                      scenario.training.global_batch,
+                      scenario.training.sequence,
+                      name(scenario.training.precision),
+                      name(scenario.gradient_type()),
+                      scenario.training.optimizer.name,
+                      scenario.stack.name);
+  return text;
+}
+
+std::string rates(const StepResult& result) {
+  std::vector<Row> rows;
+  rows.push_back({"iteration time", format(result.iteration_time)});
+  rows.push_back(
+      {"tokens per second",
+       fmt::format(
+           "{:.0f} ({:.1f} per device)", result.tokens_per_s, result.tokens_per_s_per_device)});
+  rows.push_back({"model FLOP/s per device", format(result.model_flops_per_device)});
+  rows.push_back({"MFU (full attention)", percent(result.mfu)});
+  rows.push_back({"MFU (causal attention)", percent(result.mfu_causal)});
+  rows.push_back({"HFU (with recomputation)", percent(result.hfu)});
+  return text_table(rows, {Align::left, Align::left});
+}
+
+std::string breakdown_text(const StepResult& result) {
+  constexpr double bar_width = 40.0;
+  std::vector<Row> rows;
+  for (const BreakdownPart& part : kBreakdownParts) {
+    const Seconds time = result.breakdown.*part.value;
+    if (time == Seconds{}) {
+      continue;
+    }
+    const double share = time / result.iteration_time;
+    const auto bar = static_cast<std::size_t>(std::lround(std::max(0.0, share) * bar_width));
+    rows.push_back({std::string(part.name), format(time), percent(share), std::string(bar, '#')});
+  }
+  return fmt::format("where the time goes (pipeline stage {}, the last to finish; exposed parts)\n",
+                     result.reference_stage) +
+         text_table(rows, {Align::left, Align::right, Align::right, Align::left});
+}
+
+std::string memory_text(const StepResult& result) {
+  std::vector<Row> rows = {{"stage"}};
+  for (const MemoryPart& part : kMemoryParts) {
+    rows.front().emplace_back(part.name);
+  }
+  rows.front().emplace_back("total");
+  for (const StageMemory& stage : result.memory) {
+    Row row = {std::to_string(stage.stage)};
+    for (const MemoryPart& part : kMemoryParts) {
+      row.push_back(fmt::format("{:.2f}", stage.*part.value / 1_GiB));
+    }
+    row.push_back(fmt::format("{:.2f}", stage.total() / 1_GiB));
+    rows.push_back(std::move(row));
+  }
+  return "memory per device at its peak, GiB by pipeline stage\n" +
+         text_table(rows, {Align::right}) + "  " + memory_sentence(result) + "\n";
+}
+
+}  // namespace
+
+Row result_columns() {
+  Row columns;
+  for (const Figure& figure : kFigures) {
+    columns.emplace_back(figure.name);
+  }
+  for (const BreakdownPart& part : kBreakdownParts) {
+    columns.push_back(std::string(part.name) + "_s");
+  }
+  for (const CommunicationPart& part : kCommunicationParts) {
+    columns.push_back(std::string(part.name) + "_total_s");
+  }
+  columns.insert(columns.end(),
+                 {"memory_peak_bytes", "memory_capacity_bytes", "fits", "peak_stage", "grade"});
+  return columns;
+}
+
+Row result_cells(const StepResult& result) {
+  Row cells;
+  for (const Figure& figure : kFigures) {
+    cells.push_back(number_text(figure.value(result)));
+  }
+  for (const BreakdownPart& part : kBreakdownParts) {
+    cells.push_back(number_text((result.breakdown.*part.value).si()));
+  }
+  for (const CommunicationPart& part : kCommunicationParts) {
+    cells.push_back(number_text((result.comm_total.*part.value).si()));
+  }
+  cells.insert(cells.end(),
+               {cell(json_bytes(result.memory_peak)),
+                cell(json_bytes(result.memory_capacity)),
+                result.fits() ? "true" : "false",
+                std::to_string(result.peak_stage().stage),
+                std::string(name(result.grade))});
+  return cells;
+}
+
+Row no_result_cells() { return Row(result_columns().size()); }
+
+std::string step_csv(const Scenario& scenario, const StepResult& result) {
+  Row columns;
+  Row cells;
+  const Value asked = scenario_json(scenario);
+  for (const auto& [key, value] : asked.members) {
+    columns.push_back(key);
+    cells.push_back(cell(value));
+  }
+  const Row more_columns = result_columns();
+  const Row more_cells = result_cells(result);
+  columns.insert(columns.end(), more_columns.begin(), more_columns.end());
+  cells.insert(cells.end(), more_cells.begin(), more_cells.end());
+  return csv_line(columns) + csv_line(cells);
+}
+
+Value step_json(const Scenario& scenario, const StepResult& result) {
+  Value json = Value::make_object();
+  json.add("format_version", Value(kFormatVersion));
+  json.add("scenario", scenario_json(scenario));
+  for (const Figure& figure : kFigures) {
+    json.add(std::string(figure.name), Value(figure.value(result)));
+  }
+  Value breakdown = Value::make_object();
+  for (const BreakdownPart& part : kBreakdownParts) {
+    breakdown.add(std::string(part.name), Value((result.breakdown.*part.value).si()));
+  }
+  json.add("breakdown_s", std::move(breakdown));
+  json.add("breakdown_stage", Value(result.reference_stage));
+  Value comm = Value::make_object();
+  for (const CommunicationPart& part : kCommunicationParts) {
+    comm.add(std::string(part.name), Value((result.comm_total.*part.value).si()));
+  }
+  json.add("comm_total_s", std::move(comm));
+  json.add("memory", memory_json(result));
+  json.add("error_bar", Value());  // not measured yet: null, not a guess
+  json.add("grade", Value(name(result.grade)));
+  return json;
+}
+
+std::string step_text(const Scenario& scenario, const StepResult& result) {
+  return heading(scenario) + "\n" + rates(result) + "\n" + breakdown_text(result) + "\n" +
+         memory_text(result) + "\n" +
+         fmt::format("basis: {} figures; `titer explain` shows every term and its source\n",
+                     name(result.grade));
+}
+
+}  // namespace titer

@@ -1,0 +1,205 @@
+#include "titer/report/step_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/csv.hpp"
+#include "report/results.hpp"
+#include "titer/step/evaluate.hpp"
+#include "titer/step/source.hpp"
+
+namespace titer {
+namespace {
+
+using testing::distinct_result;
+using testing::only_row;
+
+Scenario shipped_scenario() { return ScenarioSource::load("gpt3-175b-64xa100").read(); }
+
+/// A number of the JSON by its dotted path.
+double number_at(const Document& json, std::string_view path) {
+  const Value* value = json.at(path);
+  EXPECT_NE(value, nullptr) << path;
+  EXPECT_TRUE(value == nullptr || value->kind == Value::Kind::number) << path;
+  return value == nullptr ? 0.0 : value->number;
+}
+
+Document written(const Value& json) { return parse_json(to_json(json), "json"); }
+
+TEST(ResultColumns, AreAsManyAsTheCells) {
+  EXPECT_EQ(result_columns().size(), result_cells(distinct_result()).size());
+  EXPECT_EQ(result_columns().size(), no_result_cells().size());
+  for (const std::string& cell : no_result_cells()) {
+    EXPECT_EQ(cell, "");
+  }
+}
+
+TEST(ResultCells, StandUnderTheirColumns) {
+  const StepResult result = distinct_result();
+  auto cells = only_row(csv_line(result_columns()) + csv_line(result_cells(result)));
+  EXPECT_EQ(cells["iteration_time_s"], number_text(11.0 * 12.0 / 2.0 / 8.0));
+  EXPECT_EQ(cells["tokens_per_s"], "1001.5");
+  EXPECT_EQ(cells["tokens_per_s_per_device"], "1002.5");
+  EXPECT_EQ(cells["model_tflops_per_device"], "140");
+  EXPECT_EQ(cells["mfu"], "0.51");
+  EXPECT_EQ(cells["mfu_causal"], "0.52");
+  EXPECT_EQ(cells["hfu"], "0.53");
+  EXPECT_EQ(cells["bubble_ratio"], "0.12");
+  EXPECT_EQ(cells["bubble_overhead"], "0.13");
+  EXPECT_EQ(cells["forward_s"], number_text(1.0 / 8.0));
+  EXPECT_EQ(cells["backward_s"], number_text(2.0 / 8.0));
+  EXPECT_EQ(cells["recompute_s"], number_text(3.0 / 8.0));
+  EXPECT_EQ(cells["optimizer_s"], number_text(4.0 / 8.0));
+  EXPECT_EQ(cells["tensor_comm_s"], number_text(5.0 / 8.0));
+  EXPECT_EQ(cells["context_comm_s"], number_text(6.0 / 8.0));
+  EXPECT_EQ(cells["expert_comm_s"], number_text(7.0 / 8.0));
+  EXPECT_EQ(cells["pipeline_comm_s"], number_text(8.0 / 8.0));
+  EXPECT_EQ(cells["data_comm_s"], number_text(9.0 / 8.0));
+  EXPECT_EQ(cells["bubble_s"], number_text(10.0 / 8.0));
+  EXPECT_EQ(cells["other_s"], number_text(11.0 / 8.0));
+  EXPECT_EQ(cells["tensor_comm_total_s"], number_text(100.0 + 12.0 / 8.0));
+  EXPECT_EQ(cells["data_comm_total_s"], number_text(100.0 + 16.0 / 8.0));
+  EXPECT_EQ(cells["memory_peak_bytes"], std::to_string((2LL + 3 + 5 + 9 + 17 + 33) << 30));
+  EXPECT_EQ(cells["memory_capacity_bytes"], std::to_string(80LL << 30));
+  EXPECT_EQ(cells["fits"], "true");
+  EXPECT_EQ(cells["peak_stage"], "1");
+  EXPECT_EQ(cells["grade"], "datasheet");
+}
+
+TEST(ResultCells, SayWhenThePlanDoesNotFit) {
+  StepResult result = distinct_result();
+  result.memory_capacity = result.memory_peak - 1_B;
+  EXPECT_EQ(only_row(csv_line(result_columns()) + csv_line(result_cells(result)))["fits"], "false");
+}
+
+TEST(StepCsv, PutsWhatWasAskedBeforeTheResult) {
+  const Scenario scenario = shipped_scenario();
+  const std::string text = step_csv(scenario, distinct_result());
+  auto cells = only_row(text);
+  EXPECT_EQ(cells["model"], "gpt3-175b");
+  EXPECT_EQ(cells["cluster"], "dgx-a100-80gb");
+  EXPECT_EQ(cells["devices"], std::to_string(8 * 8 * 1));
+  EXPECT_EQ(cells["virtual_stages"], "3");
+  EXPECT_EQ(cells["micro_batches"], std::to_string(64 / (1 * 1)));
+  EXPECT_EQ(cells["sequence_parallel"], "true");
+  EXPECT_EQ(cells["recompute"], "selective");
+  EXPECT_EQ(cells["rank_order"], "tp-dp-pp");
+  EXPECT_EQ(cells["precision"], "fp16");
+  EXPECT_EQ(cells["formula"], "titer");
+  EXPECT_TRUE(text.starts_with("model,cluster,chip,stack,devices,pipeline,tensor,data,")) << text;
+  EXPECT_EQ(cells.size(),
+            result_columns().size() +
+                written(step_json(scenario, distinct_result())).at("scenario")->members.size());
+}
+
+TEST(StepJson, HasEveryKeyOfTheContract) {
+  const Document json = written(step_json(shipped_scenario(), distinct_result()));
+  for (const char* key : {"format_version",
+                          "iteration_time_s",
+                          "tokens_per_s",
+                          "tokens_per_s_per_device",
+                          "model_tflops_per_device",
+                          "mfu",
+                          "hfu",
+                          "bubble_ratio",
+                          "breakdown_s.forward",
+                          "breakdown_s.backward",
+                          "breakdown_s.recompute",
+                          "breakdown_s.optimizer",
+                          "breakdown_s.tensor_comm",
+                          "breakdown_s.context_comm",
+                          "breakdown_s.expert_comm",
+                          "breakdown_s.pipeline_comm",
+                          "breakdown_s.data_comm",
+                          "breakdown_s.bubble",
+                          "breakdown_s.other",
+                          "comm_total_s.tensor_comm",
+                          "comm_total_s.pipeline_comm",
+                          "comm_total_s.data_comm",
+                          "memory.peak_bytes",
+                          "memory.capacity_bytes"}) {
+    EXPECT_NE(json.at(key), nullptr) << key;
+    static_cast<void>(number_at(json, key));
+  }
+  for (const char* key : {"error_bar", "grade", "memory.fits", "memory.stages"}) {
+    ASSERT_NE(json.at(key), nullptr) << key;
+  }
+  EXPECT_EQ(json.at("grade")->text, "datasheet");
+  EXPECT_EQ(json.at("memory.fits")->kind, Value::Kind::boolean);
+  EXPECT_EQ(json.at("memory.stages")->items.size(), 2u);
+  EXPECT_EQ(number_at(json, "format_version"), kFormatVersion);
+}
+
+TEST(StepJson, HoldsTheNumbersOfTheResult) {
+  const StepResult result = distinct_result();
+  const Document json = written(step_json(shipped_scenario(), result));
+  EXPECT_EQ(number_at(json, "iteration_time_s"), result.iteration_time.si());
+  EXPECT_EQ(number_at(json, "model_tflops_per_device"), 140.0);
+  EXPECT_EQ(number_at(json, "mfu"), 0.51);
+  EXPECT_EQ(number_at(json, "hfu"), 0.53);
+  EXPECT_EQ(number_at(json, "bubble_ratio"), 0.12);
+  EXPECT_EQ(number_at(json, "breakdown_stage"), 1.0);
+  for (const BreakdownPart& part : kBreakdownParts) {
+    EXPECT_EQ(number_at(json, "breakdown_s." + std::string(part.name)),
+              (result.breakdown.*part.value).si());
+  }
+  for (const CommunicationPart& part : kCommunicationParts) {
+    EXPECT_EQ(number_at(json, "comm_total_s." + std::string(part.name)),
+              (result.comm_total.*part.value).si());
+  }
+  EXPECT_EQ(json.at("memory.stages.1.optimizer_bytes")->integer, std::int64_t{4 + 1} << 30);
+  EXPECT_EQ(json.at("memory.stages.1.total_bytes")->integer, json.at("memory.peak_bytes")->integer);
+  EXPECT_EQ(json.at("memory.peak_stage")->integer, 1);
+}
+
+TEST(StepJson, HasTheColumnsOfTheCsv) {
+  const Scenario scenario = shipped_scenario();
+  const StepResult result = estimate(scenario);
+  const auto cells = only_row(step_csv(scenario, result));
+  const Document json = written(step_json(scenario, result));
+  for (const BreakdownPart& part : kBreakdownParts) {
+    const std::string name(part.name);
+    EXPECT_EQ(std::stod(cells.at(name + "_s")), number_at(json, "breakdown_s." + name));
+  }
+  for (const char* key : {"iteration_time_s", "tokens_per_s", "mfu", "mfu_causal", "hfu"}) {
+    EXPECT_EQ(std::stod(cells.at(key)), number_at(json, key));
+  }
+}
+
+TEST(StepJson, OfAnEstimateAddsUpToTheIterationTime) {
+  for (const char* set : {"plan.recompute=none", "plan.recompute=full", "plan.virtual_stages=1"}) {
+    ScenarioSource source = ScenarioSource::load("gpt3-175b-64xa100");
+    source.assign(parse_assignment(set));
+    const Scenario scenario = source.read();
+    const Document json = written(step_json(scenario, estimate(scenario)));
+    double sum = 0.0;
+    for (const auto& [key, part] : json.at("breakdown_s")->members) {
+      sum += part.number;
+    }
+    EXPECT_NEAR(sum, number_at(json, "iteration_time_s"), 1e-12 * sum) << set;
+  }
+}
+
+TEST(StepText, NamesTheFiguresThatPeopleAskFor) {
+  const StepResult result = distinct_result();
+  const std::string text = step_text(shipped_scenario(), result);
+  for (const std::string& part : {std::string("GPT-3 175B on 64 x NVIDIA A100 SXM4 80 GB"),
+                                  format(result.iteration_time),
+                                  std::string("51.0 %"),
+                                  std::string("140 TFLOP/s"),
+                                  memory_sentence(result),
+                                  std::string("datasheet")}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  }
+  for (const BreakdownPart& part : kBreakdownParts) {
+    EXPECT_NE(text.find("  " + std::string(part.name) + " "), std::string::npos) << part.name;
+  }
+}
+
+TEST(StepText, LeavesOutPartsThatTakeNoTime) {
+  StepResult result = distinct_result();
+  result.breakdown.expert_comm = {};
+  EXPECT_EQ(step_text(shipped_scenario(), result).find("expert_comm"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace titer

@@ -1,0 +1,184 @@
+// A worker reads again only what differs from the point before. That must not show.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "sweeps.hpp"
+
+namespace titer {
+namespace {
+
+using testing::axis;
+using testing::fresh_point;
+using testing::kSmallScenario;
+using testing::row_of;
+using testing::scenario_of;
+using testing::sweep_of;
+
+/// Computes the points in the order given with one worker; each must be as from scratch.
+void expect_fresh(const Sweep& sweep, const std::vector<std::size_t>& order) {
+  SweepWorker worker(sweep, Fidelity::closed);
+  SweepPoint point;
+  for (const std::size_t i : order) {
+    worker.compute(i, point);
+    EXPECT_EQ(row_of(point), row_of(fresh_point(sweep, i))) << "point " << i;
+  }
+}
+
+std::vector<std::size_t> forwards(const Sweep& sweep) {
+  std::vector<std::size_t> order(sweep.points());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+  }
+  return order;
+}
+
+/// Both ways: a value that stays is put in again only when something replaced it.
+void expect_fresh_both_ways(const Sweep& sweep) {
+  std::vector<std::size_t> order = forwards(sweep);
+  expect_fresh(sweep, order);
+  std::reverse(order.begin(), order.end());
+  expect_fresh(sweep, order);
+}
+
+const std::string kNodes =
+    R"(["dgx-a100-80gb", "dgx-h100", {"name": "dgx-a100-80gb", "nodes": 2}])";
+const std::string kNics = R"(["100 Gbps", "400 Gbps"])";
+
+TEST(SweepWorkerAxes, PutAnInnerValueBackAfterTheOuterOneChanged) {
+  const Sweep sweep = sweep_of(kSmallScenario,
+                               {axis("cluster", kNodes),
+                                axis("cluster.node.nic_bandwidth", kNics),
+                                axis("plan.data", "[8, 16]")});
+  expect_fresh_both_ways(sweep);
+  // Which it does: 4 times the NICs make the gradients' all-reduce between nodes faster.
+  SweepWorker worker(sweep, Fidelity::closed);
+  SweepPoint slow;
+  SweepPoint fast;
+  worker.compute(4 + 1, slow);
+  worker.compute(4 + 3, fast);
+  EXPECT_LT(fast.result.breakdown.data_comm, slow.result.breakdown.data_comm);
+}
+
+TEST(SweepWorkerAxes, LetALaterOuterValueReplaceAnInnerOne) {
+  const Sweep sweep = sweep_of(kSmallScenario,
+                               {axis("cluster.node.nic_bandwidth", kNics),
+                                axis("cluster", kNodes),
+                                axis("plan.data", "[8, 16]")});
+  expect_fresh_both_ways(sweep);
+}
+
+TEST(SweepWorkerAxes, PutBackEveryLevelOfThree) {
+  expect_fresh_both_ways(
+      sweep_of(kSmallScenario,
+               {axis("cluster", R"(["dgx-a100-80gb", "dgx-h100"])"),
+                axis("cluster.chip", R"(["a100-sxm4-40gb", "h100-sxm5-80gb"])"),
+                axis("cluster.chip.memory.bandwidth", R"(["1 TB/s", "5 TB/s"])")}));
+}
+
+TEST(SweepWorkerAxes, LetTheSequenceFollowTheModel) {
+  const Sweep sweep =
+      sweep_of(kSmallScenario, {axis("model", R"(["megatron-1.7b", "llama3.2-1b"])")});
+  expect_fresh_both_ways(sweep);
+  EXPECT_EQ(scenario_of(sweep, 0).training.sequence, scenario_of(sweep, 0).model.max_sequence);
+  EXPECT_NE(scenario_of(sweep, 0).training.sequence, scenario_of(sweep, 1).training.sequence);
+}
+
+TEST(SweepWorkerAxes, LetTheDataDegreeFollowTheCluster) {
+  expect_fresh_both_ways(sweep_of(
+      kSmallScenario, {axis("plan.tensor", "[1, 2]"), axis("cluster.nodes", "[1, 2, null]")}));
+}
+
+TEST(SweepWorkerAxes, GoOnAfterInvalidPoints) {
+  expect_fresh_both_ways(sweep_of(kSmallScenario,
+                                  {axis("cluster", R"(["dgx-a100-80gb", "dgx-b300", "dgx-h100"])"),
+                                   axis("plan.tensor", R"([1, "two", 8])"),
+                                   axis("training.global_batch", "[32, 0]")}));
+}
+
+// Two parts are wrong at once: the reason names both, also when only one of them just changed.
+TEST(SweepWorkerReason, DoesNotDependOnThePointBefore) {
+  const Sweep sweep = sweep_of(
+      kSmallScenario,
+      {axis("plan.tensor", R"([1, "x"])"), axis("training.precision", R"(["bf16", "fp15"])")});
+  expect_fresh(sweep, {0, 3, 0, 1, 3, 2, 3, 0, 2, 1});
+  SweepWorker worker(sweep, Fidelity::closed);
+  SweepPoint point;
+  worker.compute(0, point);
+  worker.compute(3, point);
+  EXPECT_NE(point.reason.find("plan.tensor"), std::string::npos) << point.reason;
+  EXPECT_NE(point.reason.find("training.precision"), std::string::npos) << point.reason;
+}
+
+TEST(SweepWorkerResult, DoesNotKeepPartsOfAnotherFormula) {
+  expect_fresh_both_ways(
+      sweep_of(kSmallScenario,
+               {axis("formula", R"(["titer", {"name": "e7", "utilization": 0.4}, "e7"])"),
+                axis("plan.pipeline", "[1, 2, 4]")}));
+}
+
+TEST(SweepWorkerResult, StaysRightAfterThousandsOfNames) {
+  const Sweep sweep =
+      sweep_of(kSmallScenario, {axis("cluster.chip", R"(["a100-sxm4-40gb", "a100-sxm4-80gb"])")});
+  SweepWorker worker(sweep, Fidelity::closed);
+  const std::array<std::string, 2> expected = {row_of(fresh_point(sweep, 0)),
+                                               row_of(fresh_point(sweep, 1))};
+  SweepPoint point;
+  for (std::size_t i = 0; i < 2500; ++i) {
+    worker.compute(i % 2, point);
+    ASSERT_EQ(row_of(point), expected[i % 2]) << "after " << i;
+  }
+}
+
+/// Axes that random sweeps are made of: names, inner values, open ones (null) and wrong ones.
+std::vector<Axis> axis_pool() {
+  return {
+      axis("cluster", R"(["dgx-a100-80gb", {"name": "dgx-h100", "nodes": 2}, "dgx-x", 7])"),
+      axis("cluster.nodes", "[1, 2, null]"),
+      axis("cluster.node.nic_bandwidth", R"(["100 Gbps", "400 Gbps", 25])"),
+      axis("cluster.chip", R"(["h100-sxm5-80gb", "a100-sxm4-40gb", "h100"])"),
+      axis("cluster.chip.memory.bandwidth", R"(["1 TB/s", "3 TB/s"])"),
+      axis("model", R"(["megatron-1.7b", "llama3.2-1b", "megatron-3.6b"])"),
+      axis("model.layers", "[24, 48, 0]"),
+      axis("plan", R"([{"tensor": 2}, {"tensor": 4, "pipeline": 2, "data": 2}, {"tenser": 1}])"),
+      axis("plan.tensor", "[1, 2, 3]"),
+      axis("plan.pipeline", "[1, 2, 4]"),
+      axis("plan.data", "[1, 4, null]"),
+      axis("plan.virtual_stages", "[1, 2]"),
+      axis("plan.sharding", R"(["none", "zero1", "zero9"])"),
+      axis("training.global_batch", "[8, 16, 7]"),
+      axis("training.sequence", R"([1024, null, "long"])"),
+      axis("training.precision", R"(["bf16", "fp16", "int3"])"),
+      axis("stack.dispatch", R"(["0 us", "75 us"])"),
+      axis("formula", R"(["titer", {"name": "e7", "utilization": 0.5}, "e8"])"),
+      axis("formula.utilization", "[0.3, 3]"),
+  };
+}
+
+class SweepWorkerRandom : public ::testing::TestWithParam<unsigned> {};
+
+TEST_P(SweepWorkerRandom, AgreesWithReadingFromScratch) {
+  std::mt19937 random(GetParam());
+  const auto draw = [&](std::size_t below) { return std::size_t(random()) % below; };
+  std::vector<Axis> pool = axis_pool();
+  std::vector<Axis> axes;
+  const std::size_t count = 2 + draw(5);
+  while (axes.size() < count) {
+    const auto chosen = pool.begin() + static_cast<std::ptrdiff_t>(draw(pool.size()));
+    axes.push_back(*chosen);
+    pool.erase(chosen);
+  }
+  const Sweep sweep = sweep_of(kSmallScenario, std::move(axes));
+  std::vector<std::size_t> order;
+  for (int i = 0; i < 60; ++i) {
+    order.push_back(draw(sweep.points()));
+  }
+  expect_fresh(sweep, order);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, SweepWorkerRandom, ::testing::Range(1U, 61U));
+
+}  // namespace
+}  // namespace titer
