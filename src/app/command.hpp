@@ -1,0 +1,74 @@
+#pragma once
+// The subcommands. Each file of this room adds one to the program and returns what runs it.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "titer/step/evaluate.hpp"
+#include "titer/step/source.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace titer {
+
+/// Exit codes of the contract.
+enum ExitCode : int { kSuccess = 0, kNo = 1, kUserError = 2, kDefect = 3 };
+
+/// A subcommand: the App that was added, and what to do when it is chosen (returns the exit code).
+struct Command {
+  CLI::App* app = nullptr;
+  std::function<int()> run;
+};
+
+[[nodiscard]] Command add_run(CLI::App& program);
+[[nodiscard]] Command add_check(CLI::App& program);
+[[nodiscard]] Command add_explain(CLI::App& program);
+[[nodiscard]] Command add_list(CLI::App& program);
+[[nodiscard]] Command add_sweep(CLI::App& program);
+
+/// What several subcommands take: a scenario and changes to it.
+struct ScenarioOptions {
+  std::string scenario;
+  std::vector<std::string> sets;
+  std::string formula;
+
+  void add_to(CLI::App& app);
+  /// The scenario with its changes, not yet checked.
+  [[nodiscard]] ScenarioSource source() const;
+};
+
+enum class Format { text, csv, json };
+inline constexpr std::array<Choice<Format>, 3> kFormats = {
+    {{"text", Format::text}, {"csv", Format::csv}, {"json", Format::json}}};
+
+/// The choice called `word`; otherwise an InputError that names the option and the choices.
+template <class E, std::size_t N>
+[[nodiscard]] E chosen(std::string_view option,
+                       std::string_view word,
+                       const std::array<Choice<E>, N>& choices) {
+  std::vector<std::string_view> names;
+  for (const Choice<E>& choice : choices) {
+    if (choice.name == word) {
+      return choice.value;
+    }
+    names.push_back(choice.name);
+  }
+  std::string message = std::string(option) + ": " + std::string(word) + ": expected";
+  for (const std::string_view known : names) {
+    message += (known == names.front() ? " " : ", ") + std::string(known);
+  }
+  const std::string_view near = closest(word, names);
+  throw InputError(near.empty() ? message
+                                : message + "; did you mean \"" + std::string(near) + "\"?");
+}
+
+/// Adds `--format` with its default.
+void add_format(CLI::App& app, std::string& format);
+
+/// Writes all of `text` to standard output.
+void print(std::string_view text);
+
+}  // namespace titer

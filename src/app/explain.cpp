@@ -1,0 +1,43 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "command.hpp"
+#include "titer/report/explain_report.hpp"
+
+namespace titer {
+namespace {
+
+struct ExplainOptions {
+  ScenarioOptions scenario;
+  std::string format = "text";
+};
+
+int explain_command(const ExplainOptions& options) {
+  const Format format = chosen("--format", options.format, kFormats);
+  const std::vector<Section> sections = explain(options.scenario.source().read());
+  switch (format) {
+    case Format::text:
+      print(explain_text(sections));
+      break;
+    case Format::csv:
+      print(explain_csv(sections));
+      break;
+    case Format::json:
+      print(to_json(explain_json(sections)) + "\n");
+      break;
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+Command add_explain(CLI::App& program) {
+  CLI::App* app = program.add_subcommand(
+      "explain", "Show every term of a prediction: formula, numbers, value and source");
+  const auto options = std::make_shared<ExplainOptions>();
+  options->scenario.add_to(*app);
+  add_format(*app, options->format);
+  return {app, [options] { return explain_command(*options); }};
+}
+
+}  // namespace titer

@@ -1,0 +1,156 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "command.hpp"
+#include "titer/collectives/algorithms.hpp"
+#include "titer/report/step_report.hpp"
+
+namespace titer {
+namespace {
+
+struct Listing {
+  std::string_view name;  // "models"
+  std::vector<Row> (*rows)();
+};
+
+/// Name and title of every shipped file of a kind.
+std::vector<Row> titles(const DataKind& kind) {
+  std::vector<Row> rows = {{std::string(kind.name), "title"}};
+  for (const std::string& name : shipped_names(kind)) {
+    const Document document = load_data(kind, name);
+    const Value* title = document.at("title");
+    rows.push_back({name, title == nullptr ? "" : title->text});
+  }
+  return rows;
+}
+
+std::vector<Row> models() {
+  std::vector<Row> rows = {{"model", "title", "parameters", "layers", "hidden", "heads"}};
+  for (const std::string& name : shipped_names(kModelData)) {
+    const Document document = load_data(kModelData, name);
+    Problems problems;
+    Reader in(document, problems);
+    const Transformer model = read_transformer(in);
+    problems.raise();
+    rows.push_back({name,
+                    model.title,
+                    std::to_string(parameters(model)),
+                    std::to_string(model.layers),
+                    std::to_string(model.hidden),
+                    std::to_string(model.heads)});
+  }
+  return rows;
+}
+
+std::vector<Row> chips() {
+  std::vector<Row> rows = {{"chip", "title", "data types", "memory", "memory bandwidth"}};
+  for (const std::string& name : shipped_names(kChipData)) {
+    const Document document = load_data(kChipData, name);
+    Problems problems;
+    Reader in(document, problems);
+    const Chip chip = read_chip(in);
+    problems.raise();
+    rows.push_back({name,
+                    chip.title,
+                    data_type_names(chip),
+                    format(chip.memory.capacity),
+                    format(chip.memory.bandwidth)});
+  }
+  return rows;
+}
+
+std::vector<Row> algorithms() {
+  std::vector<Row> rows = {{"collective", "algorithm", "time", "source"}};
+  for (const AlgorithmInfo& info : algorithm_catalogue()) {
+    rows.push_back({std::string(name_of(info.collective)),
+                    std::string(info.name),
+                    std::string(info.formula),
+                    std::string(info.source)});
+  }
+  return rows;
+}
+
+template <std::size_t... I>
+std::vector<Row> schedules_of(std::index_sequence<I...> /*alternatives*/) {
+  std::vector<Row> rows = {{"schedule", "bubble", "source"}};
+  (rows.push_back({std::string(std::variant_alternative_t<I, Schedule>::name),
+                   std::string(std::variant_alternative_t<I, Schedule>::formula),
+                   std::string(std::variant_alternative_t<I, Schedule>::source)}),
+   ...);
+  return rows;
+}
+
+std::vector<Row> schedules() {
+  return schedules_of(std::make_index_sequence<std::variant_size_v<Schedule>>{});
+}
+
+std::vector<Row> formulas() {
+  return {{"formula", "time of an iteration"},
+          {"titer", "every kernel, collective and pipeline pass by itself (titer explain)"},
+          {"e7", "T_comp + T_TP + T_PP + T_DP + T_bubble, the seeds' E7 to E9; needs utilization"}};
+}
+
+constexpr std::array<Listing, 9> kListings = {{
+    {"models", models},
+    {"chips", chips},
+    {"clusters", [] { return titles(kClusterData); }},
+    {"stacks", [] { return titles(kStackData); }},
+    {"algorithms", algorithms},
+    {"schedules", schedules},
+    {"formulas", formulas},
+    {"runs", [] { return titles(kRunData); }},
+    {"sweeps", [] { return titles(kSweepData); }},
+}};
+
+std::string view(Format format, const std::vector<Row>& rows) {
+  if (format == Format::text) {
+    return text_table(rows, std::vector<Align>(rows.front().size(), Align::left), "");
+  }
+  if (format == Format::csv) {
+    std::string text;
+    for (const Row& row : rows) {
+      text += csv_line(row);
+    }
+    return text;
+  }
+  Value list = Value::make_array();
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    Value item = Value::make_object();
+    for (std::size_t c = 0; c < rows[i].size(); ++c) {
+      item.add(rows.front()[c], Value(rows[i][c]));
+    }
+    list.push(std::move(item));
+  }
+  return to_json(list) + "\n";
+}
+
+int list_command(const std::string& what, const std::string& format) {
+  std::array<Choice<const Listing*>, kListings.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    names[i] = {kListings[i].name, &kListings[i]};
+  }
+  const Format chosen_format = chosen("--format", format, kFormats);
+  print(view(chosen_format, chosen("list", what, names)->rows()));
+  return kSuccess;
+}
+
+}  // namespace
+
+Command add_list(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("list", "Show what is shipped and what is known");
+  struct Options {
+    std::string what;
+    std::string format = "text";
+  };
+  const auto options = std::make_shared<Options>();
+  app->add_option(
+         "what",
+         options->what,
+         "models, chips, clusters, stacks, algorithms, schedules, formulas, runs or sweeps")
+      ->required()
+      ->type_name("WHAT");
+  add_format(*app, options->format);
+  return {app, [options] { return list_command(options->what, options->format); }};
+}
+
+}  // namespace titer

@@ -1,0 +1,45 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "command.hpp"
+
+namespace titer {
+
+void ScenarioOptions::add_to(CLI::App& app) {
+  app.add_option("scenario", scenario, "a run file, or the name of a shipped run (titer list runs)")
+      ->required()
+      ->type_name("SCENARIO");
+  app.add_option("--set",
+                 sets,
+                 "put a value at a path of the scenario, such as plan.tensor=4 or "
+                 "cluster.chip.memory.bandwidth=\"3 TB/s\"; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+  app.add_option("--formula", formula, "titer, or e7: the seeds' own closed form")
+      ->type_name("NAME");
+}
+
+ScenarioSource ScenarioOptions::source() const {
+  ScenarioSource source = ScenarioSource::load(scenario);
+  for (const std::string& set : sets) {
+    source.assign(parse_assignment(set));
+  }
+  if (!formula.empty()) {
+    source.assign({"formula.name", formula, "--formula " + formula});
+  }
+  return source;
+}
+
+void add_format(CLI::App& app, std::string& format) {
+  app.add_option("--format", format, "text, csv or json")->default_str("text")->type_name("FORMAT");
+}
+
+void print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0) {
+    throw InputError("standard output cannot be written");
+  }
+}
+
+}  // namespace titer

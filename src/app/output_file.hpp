@@ -1,0 +1,32 @@
+#pragma once
+// Where a command's data goes: standard output, or a file that appears whole or not at all.
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace titer {
+
+/// Writes to a temporary file beside the target and renames it at finish(); without finish() the
+/// target is left as it was. An empty path is standard output; a device or pipe has no temporary.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+
+  void write(std::string_view text);
+  void finish();
+
+ private:
+  [[noreturn]] void fail(std::string_view what) const;
+
+  std::filesystem::path target_;
+  std::filesystem::path temporary_;
+  std::FILE* file_ = nullptr;
+};
+
+}  // namespace titer

@@ -1,0 +1,116 @@
+// titer list, from the outside.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+#include "app/program.hpp"
+#include "report/csv.hpp"
+#include "titer/collectives/algorithms.hpp"
+#include "titer/input/document.hpp"
+#include "titer/plan/schedule.hpp"
+
+namespace titer {
+namespace {
+
+using testing::contains;
+using testing::data_of;
+using testing::parse_csv;
+using testing::refusal_of;
+using testing::titer;
+
+/// The names of a listing, by its CSV's first column.
+std::vector<std::string> names(const std::string& what) {
+  std::vector<std::string> list;
+  for (const auto& row : parse_csv(data_of(titer({"list", what, "--format", "csv"})))) {
+    list.push_back(row.front());
+  }
+  return list;
+}
+
+std::size_t files(const std::string& folder) {
+  std::size_t count = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(TITER_ROOT) / folder)) {
+    count += entry.path().extension() == ".json" ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(AppList, ShowsEveryShippedFile) {
+  const std::map<std::string, std::string> folders = {{"models", "models"},
+                                                      {"chips", "configs/chips"},
+                                                      {"clusters", "configs/clusters"},
+                                                      {"stacks", "configs/stacks"},
+                                                      {"runs", "configs/runs"},
+                                                      {"sweeps", "configs/sweeps"}};
+  for (const auto& [what, folder] : folders) {
+    const std::vector<std::string> listed = names(what);
+    EXPECT_EQ(listed.size(), 1 + files(folder)) << what;
+    EXPECT_TRUE(std::is_sorted(listed.begin() + 1, listed.end())) << what;
+    for (std::size_t i = 1; i < listed.size(); ++i) {
+      const auto path = std::filesystem::path(TITER_ROOT) / folder / (listed[i] + ".json");
+      EXPECT_TRUE(std::filesystem::exists(path)) << path;
+    }
+  }
+}
+
+TEST(AppList, ShowsTheHardwareThatIsShipped) {
+  EXPECT_GE(names("chips").size(), 1u + 37u);
+  EXPECT_GE(names("clusters").size(), 1u + 10u);
+}
+
+TEST(AppList, ShowsEveryAlgorithmScheduleAndFormula) {
+  EXPECT_EQ(names("algorithms").size(), 1 + algorithm_catalogue().size());
+  EXPECT_EQ(names("schedules").size(), 1 + std::variant_size_v<Schedule>);
+  EXPECT_EQ(names("formulas"), (std::vector<std::string>{"formula", "titer", "e7"}));
+}
+
+TEST(AppList, KnowsWhatTheRunsUse) {
+  const std::string models = data_of(titer({"list", "models"}));
+  EXPECT_TRUE(contains(models, "gpt3-175b"));
+  const auto rows = parse_csv(data_of(titer({"list", "models", "--format", "csv"})));
+  for (const auto& row : rows) {
+    if (row[0] == "gpt3-175b") {
+      const std::int64_t h = 12288;
+      const std::int64_t expected = 96 * (12 * h * h + 13 * h) + (50257 + 2048) * h + 2 * h;
+      EXPECT_EQ(row[2], std::to_string(expected));
+    }
+  }
+}
+
+TEST(AppList, SaysTheSameInEveryFormat) {
+  for (const char* what : {"models",
+                           "chips",
+                           "clusters",
+                           "stacks",
+                           "algorithms",
+                           "schedules",
+                           "formulas",
+                           "runs",
+                           "sweeps"}) {
+    const auto rows = parse_csv(data_of(titer({"list", what, "--format", "csv"})));
+    const Document json = parse_json(data_of(titer({"list", what, "--format", "json"})), "out");
+    const std::string text = data_of(titer({"list", what}));
+    ASSERT_EQ(json.root.items.size(), rows.size() - 1) << what;
+    EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')), rows.size());
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      ASSERT_EQ(rows[i].size(), rows[0].size()) << what;
+      for (std::size_t c = 0; c < rows[i].size(); ++c) {
+        EXPECT_EQ(json.root.items[i - 1].find(rows[0][c])->text, rows[i][c]);
+        EXPECT_TRUE(contains(text, rows[i][c]));
+      }
+    }
+  }
+}
+
+TEST(AppList, RefusesAnUnknownKindWithASuggestion) {
+  EXPECT_EQ(refusal_of(titer({"list", "chip"})),
+            "list: chip: expected models, chips, clusters, stacks, algorithms, schedules, "
+            "formulas, runs, sweeps; did you mean \"chips\"?");
+  EXPECT_TRUE(contains(refusal_of(titer({"list", "planets"})), "list: planets: expected models, "));
+}
+
+}  // namespace
+}  // namespace titer
