@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that Titer needs; does nothing when they are there already.
+#
+#   scripts/install_packages.sh build|test|lint
+#
+# build: to build and run the program. test: also to build and run the tests. lint: also for the
+# checks before a change lands. Needs root, or a user who may use sudo.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# list, package, reason; each list includes the ones before it.
+packages() {
+  cat <<'END'
+build  g++                 the C++20 compiler
+build  cmake               configures the build
+build  ninja-build         runs the build
+build  libeigen3-dev       collectives, evidence: least-squares fits
+build  nlohmann-json3-dev  input: JSON
+build  libcli11-dev        app: the command line
+build  libfmt-dev          text and shortest doubles; g++ 12 has no <format>
+build  libboost-dev        topology: graph algorithms (headers only)
+test   libgtest-dev        GoogleTest
+test   libbenchmark-dev    tests/bench: Google Benchmark
+test   python3             checks of the layers and of the README
+lint   clang               a second compiler's warnings and tests
+lint   clang-tidy          static checks
+lint   clang-format        the layout of the code
+END
+}
+
+case ${1:-} in
+  build) lists='build' ;;
+  test) lists='build|test' ;;
+  lint) lists='build|test|lint' ;;
+  -h | --help) usage && exit ;;
+  *) die "expected one of: build test lint" ;;
+esac
+mapfile -t wanted < <(packages | awk -v lists="^($lists)$" '$1 ~ lists { print $2 }')
+
+if ! command -v dpkg-query >/dev/null; then
+  say "note: not a Debian system; Titer needs what Debian calls ${wanted[*]}"
+  exit 0
+fi
+
+present=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null || true)
+missing=()
+for package in "${wanted[@]}"; do
+  grep -q -x -F "installed $package" <<<"$present" || missing+=("$package")
+done
+((${#missing[@]} > 0)) || exit 0
+
+as_root=()
+if ((EUID != 0)); then
+  as_root=(sudo)
+  # Without a terminal nobody can type the password.
+  [[ -t 2 ]] || as_root=(sudo -n)
+  "${as_root[@]}" true 2>/dev/null ||
+    die "neither root nor sudo is available; have these installed: ${missing[*]}"
+fi
+apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -o Acquire::Retries=3
+  -o DPkg::Lock::Timeout=300)
+quietly 'Reading the package lists' "${apt[@]}" update
+quietly 'Installing packages' "${apt[@]}" install --no-install-recommends "${missing[@]}"

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Checks of the source text.
+#
+#   scripts/lint.sh [format|layers|shell|tidy]...      all four without an argument
+#   scripts/lint.sh fix                                lays the code out with clang-format
+#
+# format: .clang-format over all C++ files. layers: the direction of the includes. shell: syntax of
+# the shell scripts, and shellcheck where it is installed. tidy: .clang-tidy over src.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# Files that git has, or would have: new ones count before they are committed.
+files() {
+  git -C "$root" ls-files -z --cached --others --exclude-standard --deduplicate -- "$@"
+}
+
+format() { files '*.hpp' '*.cpp' | xargs -0 -r clang-format "$@"; }
+
+shell() {
+  files '*.sh' .ci/run | xargs -0 -r -n 1 bash -n
+  if command -v shellcheck >/dev/null; then
+    files '*.sh' .ci/run | xargs -0 -r shellcheck --external-sources --exclude=SC2119
+  else
+    say 'note: shellcheck is not installed; only the syntax of the shell scripts was checked'
+  fi
+}
+
+# One process per file, the largest files first, so that no core waits for a late long one.
+tidy() {
+  configure
+  files 'src/*.cpp' | xargs -0 -r ls -S | tr '\n' '\0' |
+    xargs -0 -r -n 1 -P "$jobs" clang-tidy --quiet -p "$build" \
+      2> >(grep -v 'warnings\? generated' >&2)
+}
+
+cd "$root"
+(($# > 0)) || set -- format layers shell tidy
+for check in "$@"; do
+  case $check in
+    -h | --help) usage && exit ;;
+    format | layers | shell | tidy | fix) ;;
+    *) die "unknown check '$check'; expected: format layers shell tidy fix" ;;
+  esac
+done
+"$root/scripts/install_packages.sh" lint
+for check in "$@"; do
+  case $check in
+    format) format --dry-run -Werror ;;
+    fix) format -i ;;
+    layers) python3 scripts/check_layers.py ;;
+    shell) shell ;;
+    tidy) tidy ;;
+  esac
+done
