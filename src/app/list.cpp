@@ -124,13 +124,21 @@ std::string view(Format format, const std::vector<Row>& rows) {
   return to_json(list) + "\n";
 }
 
+std::vector<Row> kinds() {
+  std::vector<Row> rows = {{"kind", "entries"}};
+  for (const Listing& listing : kListings) {
+    rows.push_back({std::string(listing.name), std::to_string(listing.rows().size() - 1)});
+  }
+  return rows;
+}
+
 int list_command(const std::string& what, const std::string& format) {
   std::array<Choice<const Listing*>, kListings.size()> names{};
   for (std::size_t i = 0; i < names.size(); ++i) {
     names[i] = {kListings[i].name, &kListings[i]};
   }
   const Format chosen_format = chosen("--format", format, kFormats);
-  print(view(chosen_format, chosen("list", what, names)->rows()));
+  print(view(chosen_format, what.empty() ? kinds() : chosen("list", what, names)->rows()));
   return kSuccess;
 }
 
@@ -146,8 +154,8 @@ Command add_list(CLI::App& program) {
   app->add_option(
          "what",
          options->what,
-         "models, chips, clusters, stacks, algorithms, schedules, formulas, runs or sweeps")
-      ->required()
+         "models, chips, clusters, stacks, algorithms, schedules, formulas, runs or sweeps; "
+         "nothing: how many there are of each")
       ->type_name("WHAT");
   add_format(*app, options->format);
   return {app, [options] { return list_command(options->what, options->format); }};

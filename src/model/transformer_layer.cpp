@@ -14,8 +14,10 @@ double tokens_of(const Slice& slice) {
 /// plus single bytes (dropout masks), and the byte counts of the shapes that recur.
 class LayerBuilder {
  public:
-  LayerBuilder(const Transformer& model, const Slice& slice)
-      : model_(model),
+  /// Fills `list` anew.
+  LayerBuilder(const Transformer& model, const Slice& slice, OperationList& list)
+      : list_(list),
+        model_(model),
         slice_(slice),
         element_(size_of(slice.type)),
         tensor_(static_cast<double>(slice.tensor)),
@@ -23,9 +25,9 @@ class LayerBuilder {
         // Outside the tensor-parallel products, sequence parallelism splits the tokens over ranks;
         // without it each rank repeats the work on all tokens.
         outer_tokens_(slice.sequence_parallel ? tokens_ / tensor_ : tokens_),
-        hidden_(static_cast<double>(model.hidden)) {}
-
-  [[nodiscard]] const OperationList& list() const { return list_; }
+        hidden_(static_cast<double>(model.hidden)) {
+    list.clear();
+  }
 
   void norm(std::string_view name) {
     const Bytes x = outer_tokens_ * hidden_ * element_;
@@ -213,6 +215,7 @@ class LayerBuilder {
     return {kernel.kind, 2.0 * kernel.flops, 2.0 * kernel.bytes};
   }
 
+  OperationList& list_;
   const Transformer& model_;
   const Slice& slice_;
   Bytes element_;
@@ -220,17 +223,14 @@ class LayerBuilder {
   double tokens_;
   double outer_tokens_;
   double hidden_;
-  OperationList list_;
 };
 
-}  // namespace
-
-OperationList transformer_layer(const Transformer& model, const Slice& slice) {
+void add_layer(const Transformer& model, const Slice& slice, OperationList& list) {
   const auto h = static_cast<double>(model.hidden);
   const auto q = static_cast<double>(model.query_width());
   const auto kv = static_cast<double>(model.kv_width());
   const auto f = static_cast<double>(model.ffn);
-  LayerBuilder layer(model, slice);
+  LayerBuilder layer(model, slice, list);
   layer.norm("attention norm");
   layer.column_product("query, key, value", h, q + 2.0 * kv, h);
   if (model.positions == Positions::rotary) {
@@ -244,22 +244,44 @@ OperationList transformer_layer(const Transformer& model, const Slice& slice) {
   layer.activation();
   layer.row_product("MLP down", f, h);
   layer.residual("MLP residual");
-  return layer.list();
 }
 
-OperationList embedding(const Transformer& model, const Slice& slice) {
-  LayerBuilder layer(model, slice);
-  layer.embedding();
-  return layer.list();
+void add_embedding(const Transformer& model, const Slice& slice, OperationList& list) {
+  LayerBuilder(model, slice, list).embedding();
 }
 
-OperationList output_head(const Transformer& model, const Slice& slice) {
+void add_head(const Transformer& model, const Slice& slice, OperationList& list) {
   const auto h = static_cast<double>(model.hidden);
-  LayerBuilder layer(model, slice);
+  LayerBuilder layer(model, slice, list);
   layer.norm("final norm");
   layer.column_product("logits", h, static_cast<double>(model.padded_vocabulary(slice.tensor)), h);
   layer.cross_entropy();
-  return layer.list();
+}
+
+}  // namespace
+
+void list_operations(const Transformer& model, const Slice& slice, ModelOperations& into) {
+  add_layer(model, slice, into.layer);
+  add_embedding(model, slice, into.embedding);
+  add_head(model, slice, into.head);
+}
+
+OperationList transformer_layer(const Transformer& model, const Slice& slice) {
+  OperationList list;
+  add_layer(model, slice, list);
+  return list;
+}
+
+OperationList embedding(const Transformer& model, const Slice& slice) {
+  OperationList list;
+  add_embedding(model, slice, list);
+  return list;
+}
+
+OperationList output_head(const Transformer& model, const Slice& slice) {
+  OperationList list;
+  add_head(model, slice, list);
+  return list;
 }
 
 Bytes saved_bytes(const OperationList& operations, bool with_core_attention) {

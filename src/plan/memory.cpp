@@ -20,7 +20,7 @@ struct ActivationBytes {
 
 ActivationBytes activation_bytes(const Plan& plan, const MemoryNeeds& needs) {
   const Transformer& model = *needs.model;
-  const OperationList layer = transformer_layer(model, needs.slice);
+  const OperationList& layer = needs.operations->layer;
   const double layers =
       static_cast<double>(model.layers) / (needs.shape.stages * needs.shape.virtual_stages);
   const Bytes all = saved_bytes(layer, true);
@@ -40,8 +40,8 @@ ActivationBytes activation_bytes(const Plan& plan, const MemoryNeeds& needs) {
       bytes.working = all;  // one layer's activations, rebuilt from its input
       break;
   }
-  bytes.embedding = saved_bytes(embedding(model, needs.slice), true);
-  bytes.head = saved_bytes(output_head(model, needs.slice), true);
+  bytes.embedding = saved_bytes(needs.operations->embedding, true);
+  bytes.head = saved_bytes(needs.operations->head, true);
   return bytes;
 }
 

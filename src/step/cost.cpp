@@ -268,10 +268,10 @@ void step_costs(const Scenario& scenario, StepCosts& costs) {
   costs.shape = scenario.shape();
   costs.layers_per_chunk = static_cast<double>(scenario.model.layers) /
                            (costs.shape.stages * costs.shape.virtual_stages);
-  costs.layer =
-      block_cost(transformer_layer(scenario.model, slice), scenario.plan.recompute, clock);
-  costs.embedding = block_cost(embedding(scenario.model, slice), Recompute::none, clock);
-  costs.head = block_cost(output_head(scenario.model, slice), Recompute::none, clock);
+  list_operations(scenario.model, slice, costs.operations);
+  costs.layer = block_cost(costs.operations.layer, scenario.plan.recompute, clock);
+  costs.embedding = block_cost(costs.operations.embedding, Recompute::none, clock);
+  costs.head = block_cost(costs.operations.head, Recompute::none, clock);
   costs.send.resize(static_cast<std::size_t>(costs.shape.stages));
   if (costs.shape.stages > 1) {
     const SendClock send(scenario);

@@ -86,7 +86,9 @@ void e7_estimate(const Scenario& scenario, StepResult& result) {
                        .expert = {},
                        .pipeline = terms.pipeline,
                        .data = terms.data};
-  fill_derived(scenario, result);
+  ModelOperations operations;
+  list_operations(scenario.model, scenario.slice(), operations);
+  fill_derived(scenario, operations, result);
   result.grade = Grade::extrapolated;  // u is the user's
 }
 

@@ -123,13 +123,14 @@ void add_tails(const StepCosts& costs, std::vector<Ticks>& finish) {
   }
 }
 
-void fill_derived(const Scenario& scenario, StepResult& result) {
+void fill_derived(const Scenario& scenario, const ModelOperations& operations, StepResult& result) {
   fill_rates(scenario, result);
   result.bubble_ratio = result.breakdown.bubble / result.iteration_time;
   result.bubble_overhead =
       result.breakdown.bubble / (result.iteration_time - result.breakdown.bubble);
   const MemoryNeeds needs{
       .model = &scenario.model,
+      .operations = &operations,
       .slice = scenario.slice(),
       .shape = scenario.shape(),
       .parameter = parameter_bytes(
@@ -150,7 +151,7 @@ void Estimator::estimate(const Scenario& scenario, StepResult& result) {
   result.reference_stage = static_cast<int>(last - finish_.begin());
   result.iteration_time = to_seconds(*last);
   fill_breakdown(costs_, result.reference_stage, result);
-  fill_derived(scenario, result);
+  fill_derived(scenario, costs_.operations, result);
 }
 
 StepResult estimate(const Scenario& scenario) {

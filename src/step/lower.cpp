@@ -158,7 +158,9 @@ StepResult simulate(const Scenario& scenario) {
     }
   }
   fill_bubble(result);
-  fill_derived(scenario, result);
+  ModelOperations operations;
+  list_operations(scenario.model, scenario.slice(), operations);
+  fill_derived(scenario, operations, result);
   return result;
 }
 

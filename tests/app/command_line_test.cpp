@@ -41,7 +41,6 @@ TEST(AppUsage, NeedsWhatASubcommandWorksOn) {
   EXPECT_EQ(refusal_of(titer({"check"})), "titer: scenario is required");
   EXPECT_EQ(refusal_of(titer({"explain"})), "titer: scenario is required");
   EXPECT_EQ(refusal_of(titer({"sweep"})), "titer: sweep is required");
-  EXPECT_EQ(refusal_of(titer({"list"})), "titer: what is required");
 }
 
 TEST(AppUsage, SuggestsTheSubcommandMeant) {

@@ -105,6 +105,14 @@ TEST(AppList, SaysTheSameInEveryFormat) {
   }
 }
 
+TEST(AppList, CountsWhatThereIsOfEachKind) {
+  const auto outcome = titer({"list", "--format", "csv"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_TRUE(contains(outcome.out, "kind,entries\n"));
+  EXPECT_TRUE(contains(outcome.out, "chips,37\n"));
+  EXPECT_TRUE(contains(outcome.out, "clusters,10\n"));
+}
+
 TEST(AppList, RefusesAnUnknownKindWithASuggestion) {
   EXPECT_EQ(refusal_of(titer({"list", "chip"})),
             "list: chip: expected models, chips, clusters, stacks, algorithms, schedules, "

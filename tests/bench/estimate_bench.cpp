@@ -36,7 +36,7 @@ void estimate_in_turn(benchmark::State& state, const std::array<Scenario, N>& sc
       benchmark::DoNotOptimize(result.iteration_time);
     }
   }
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * N));
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(N));
 }
 
 void closed_form_interleaved(benchmark::State& state) {

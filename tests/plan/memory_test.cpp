@@ -59,8 +59,11 @@ struct Layout {
   }
   [[nodiscard]] std::vector<StageMemory> stages() const {
     std::vector<StageMemory> stages;
+    ModelOperations operations;
+    list_operations(model, slice(), operations);
     stage_memory(plan,
                  {.model = &model,
+                  .operations = &operations,
                   .slice = slice(),
                   .shape = shape(),
                   .parameter = parameter,

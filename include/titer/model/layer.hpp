@@ -42,10 +42,11 @@ struct Operation {
 /// The operations of one layer, in forward order; no heap memory.
 class OperationList {
  public:
-  static constexpr std::size_t capacity = 20;
+  static constexpr std::size_t capacity = 16;
 
+  constexpr void clear() { size_ = 0; }
   constexpr void add(const Operation& operation) {
-    ensure(size_ < capacity, "a layer has room for 20 operations");
+    ensure(size_ < capacity, "a layer has room for 16 operations");
     operations_[size_++] = operation;
   }
   [[nodiscard]] constexpr const Operation* begin() const { return operations_.data(); }

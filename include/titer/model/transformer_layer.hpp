@@ -27,6 +27,15 @@ struct Slice {
 /// After the last layer: final norm, logits, cross-entropy in fp32.
 [[nodiscard]] OperationList output_head(const Transformer& model, const Slice& slice);
 
+/// All of a model's operations on a rank. A list is some kilobytes: who needs them again and again
+/// keeps one of these and fills it anew.
+struct ModelOperations {
+  OperationList layer;
+  OperationList embedding;
+  OperationList head;
+};
+void list_operations(const Transformer& model, const Slice& slice, ModelOperations& into);
+
 /// Sum of the saved bytes; `with_core_attention` false: as if core attention were recomputed.
 [[nodiscard]] Bytes saved_bytes(const OperationList& operations, bool with_core_attention);
 /// The input of a layer, which is all that full recomputation keeps of it: 2 s b h at 16 bit.

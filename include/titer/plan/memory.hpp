@@ -59,6 +59,7 @@ inline constexpr std::array<MemoryPart, 6> kMemoryParts = {
 /// What memory depends on besides the plan.
 struct MemoryNeeds {
   const Transformer* model = nullptr;
+  const ModelOperations* operations = nullptr;  // of the model and slice
   Slice slice;
   PipelineShape shape;
   ParameterBytes parameter;

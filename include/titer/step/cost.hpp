@@ -72,6 +72,7 @@ struct StageTail {
 /// All durations of one step.
 struct StepCosts {
   PipelineShape shape;
+  ModelOperations operations;
   BlockCost layer;
   BlockCost embedding;
   BlockCost head;

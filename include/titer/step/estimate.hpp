@@ -27,8 +27,9 @@ class Estimator {
 [[nodiscard]] StepResult estimate(const Scenario& scenario);
 
 /// The parts of a result that follow from the iteration time and the scenario alone: rates,
-/// utilisations, memory, grade. REQUIRES result.iteration_time and breakdown.
-void fill_derived(const Scenario& scenario, StepResult& result);
+/// utilisations, memory, grade. `operations`: of the scenario's model and slice.
+/// REQUIRES result.iteration_time and breakdown.
+void fill_derived(const Scenario& scenario, const ModelOperations& operations, StepResult& result);
 
 /// The bubble: what the other parts of the breakdown leave of the iteration time.
 void fill_bubble(StepResult& result);

@@ -1,0 +1,148 @@
+// From an expanded document to a Scenario, part by part.
+
+#include <algorithm>
+
+#include "titer/step/source.hpp"
+
+namespace titer {
+namespace {
+
+/// The nearest value on the way to `path` that is written somewhere: a missing key has no place of
+/// its own.
+Origin origin_near(const Document& document, std::string path) {
+  while (true) {
+    if (const Value* value = document.at(path); value != nullptr) {
+      return value->origin;
+    }
+    const std::size_t dot = path.rfind('.');
+    if (dot == std::string::npos) {
+      return document.root.origin;
+    }
+    path.resize(dot);
+  }
+}
+
+Training read_training(Reader& in, const Transformer& model) {
+  constexpr std::array<Choice<OptimizerRule>, 2> rules = {
+      {{kAdam.name, kAdam}, {kMomentumSgd.name, kMomentumSgd}}};
+  constexpr std::int64_t most = 1'000'000'000'000;
+  Training training;
+  training.global_batch = in.integer("global_batch", 1, most);
+  training.sequence = in.maybe_integer("sequence", 1, most).value_or(model.max_sequence);
+  training.precision = in.maybe_choice<DataType>("precision", kDataTypes).value_or(DataType::bf16);
+  training.optimizer = in.maybe_choice<OptimizerRule>("optimizer", rules).value_or(kAdam);
+  training.gradient_precision = in.maybe_choice<DataType>("gradient_precision", kDataTypes);
+  in.finish();
+  return training;
+}
+
+void read_formula(Reader& root, Scenario& scenario) {
+  const Value* written = root.raw("formula");
+  scenario.e7 = {};
+  if (written == nullptr) {
+    scenario.formula = Formula::titer;
+    return;
+  }
+  Reader in = root.object("formula");
+  scenario.formula = in.choice<Formula>("name", kFormulas);
+  scenario.e7.utilization = in.maybe_number("utilization", 1e-6, 1.0);
+  scenario.e7.tensor_bandwidth = in.maybe_quantity<BytesPerSecond>("tensor_bandwidth");
+  scenario.e7.pipeline_bandwidth = in.maybe_quantity<BytesPerSecond>("pipeline_bandwidth");
+  scenario.e7.data_bandwidth = in.maybe_quantity<BytesPerSecond>("data_bandwidth");
+  in.finish();
+}
+
+/// On a cluster of fixed size, the data degree that a plan leaves open is what the others leave.
+void derive_data_degree(bool is_written, Scenario& scenario) {
+  const std::int64_t others = scenario.plan.pipeline * scenario.plan.tensor;
+  if (!is_written && scenario.cluster.nodes) {
+    const std::int64_t devices = *scenario.cluster.nodes * scenario.cluster.devices_per_node;
+    scenario.plan.data = devices % others == 0 ? devices / others : 1;
+  }
+}
+
+void read_one(ScenarioPart part, Reader& root, Scenario& scenario) {
+  switch (part) {
+    case ScenarioPart::model: {
+      Reader in = root.object("model");
+      scenario.model = read_transformer(in);
+      break;
+    }
+    case ScenarioPart::cluster: {
+      Reader in = root.object("cluster");
+      scenario.cluster = read_cluster(in);
+      break;
+    }
+    case ScenarioPart::stack: {
+      Reader in = root.object("stack");
+      scenario.stack = read_stack(in);
+      break;
+    }
+    case ScenarioPart::plan: {
+      Reader in = root.object("plan");
+      const bool has_data = in.has("data");
+      scenario.plan = read_plan(in);
+      derive_data_degree(has_data, scenario);
+      break;
+    }
+    case ScenarioPart::training: {
+      Reader in = root.object("training");
+      scenario.training = read_training(in, scenario.model);
+      break;
+    }
+    case ScenarioPart::formula:
+      read_formula(root, scenario);
+      break;
+  }
+}
+
+}  // namespace
+
+void ScenarioSource::read_part(ScenarioPart part, Scenario& scenario) const {
+  Problems problems;
+  Reader root(document_, problems);
+  read_one(part, root, scenario);
+  problems.raise();
+}
+
+void ScenarioSource::read_unchecked(Scenario& scenario) const { read_without({}, scenario); }
+
+void ScenarioSource::read_without(std::span<const ScenarioPart> left_out,
+                                  Scenario& scenario) const {
+  Problems problems;
+  Reader root(document_, problems);
+  static_cast<void>(root.maybe_text("name"));
+  static_cast<void>(root.maybe_text("title"));
+  for (const Choice<ScenarioPart>& part : kScenarioParts) {
+    if (std::find(left_out.begin(), left_out.end(), part.value) == left_out.end()) {
+      read_one(part.value, root, scenario);
+    } else {
+      static_cast<void>(root.raw(part.name));
+    }
+  }
+  root.finish();
+  problems.raise();
+}
+
+Scenario ScenarioSource::read() const {
+  Scenario scenario;
+  read_unchecked(scenario);
+  Problems violations;
+  for (std::string& line : located(validate(scenario), document_)) {
+    violations.add(std::move(line));
+  }
+  violations.raise();
+  return scenario;
+}
+
+std::vector<std::string> located(const std::vector<Violation>& violations,
+                                 const Document& document) {
+  std::vector<std::string> lines;
+  for (const Violation& violation : violations) {
+    const std::string where = document.where(origin_near(document, violation.path));
+    lines.push_back((where.empty() ? "" : where + ": ") + violation.text());
+  }
+  return lines;
+}
+
+}  // namespace titer
