@@ -1,6 +1,7 @@
 #include "titer/step/source.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace titer {
 namespace {
@@ -45,6 +46,27 @@ bool changes_shipped_data(const Value& value, const DataKind& kind) {
 }
 
 std::string_view first_word(std::string_view path) { return path.substr(0, path.find('.')); }
+
+/// The element or member of `outer` called `key`; a missing member is added, as an object. nullptr
+/// if there can be none.
+Value* inner_value(Value& outer, const std::string& key, Origin origin) {
+  if (outer.kind == Value::Kind::array) {
+    std::size_t index = 0;
+    const char* const end = key.data() + key.size();
+    const auto [rest, error] = std::from_chars(key.data(), end, index);
+    const bool exists = error == std::errc() && rest == end && index < outer.items.size();
+    return exists ? &outer.items[index] : nullptr;
+  }
+  if (outer.kind != Value::Kind::object || key.empty()) {
+    return nullptr;
+  }
+  if (outer.find(key) == nullptr) {
+    outer.add(key, Value::make_object());
+    outer.key_origins.back() = origin;
+    outer.find(key)->origin = origin;
+  }
+  return outer.find(key);
+}
 
 void set_origin(Value& value, Origin origin) {
   value.origin = origin;
@@ -183,18 +205,11 @@ void ScenarioSource::assign(const Assignment& assignment) {
   while (true) {
     const std::string key(first_word(rest));
     const bool is_leaf = key.size() == rest.size();
-    if (here->kind != Value::Kind::object || key.empty()) {
+    here = inner_value(*here, key, origin);
+    if (here == nullptr) {
       throw InputError(assignment.source + ": " + assignment.path +
                        ": expected a path of object keys, such as plan.tensor");
     }
-    Value* next = here->find(key);
-    if (next == nullptr) {
-      here->add(key, is_leaf ? Value() : Value::make_object());
-      here->key_origins.back() = origin;
-      next = here->find(key);
-      next->origin = origin;
-    }
-    here = next;
     if (is_leaf) {
       break;
     }

@@ -388,6 +388,18 @@ TEST(Formula, IsNamedOrHeldAsAnObject) {
             "\"e7\"?"});
 }
 
+TEST(Assign, ReachesElementsOfArraysByTheirNumber) {
+  const Scenario scenario = shipped_run({"cluster.node.protocols.1.efficiency=0.5"});
+  EXPECT_EQ(scenario.cluster.node_protocols[1].efficiency, 0.5);
+  EXPECT_EQ(scenario.cluster.node_protocols[1].grade, Grade::extrapolated) << "the user's figure";
+  for (const std::string path : {"2", "-1", "x", ""}) {
+    ScenarioSource source = shipped_source();
+    EXPECT_THROW(source.assign({"cluster.node.protocols." + path + ".efficiency", 0.5, "test"}),
+                 InputError)
+        << "element '" << path << "' of two";
+  }
+}
+
 TEST(Formula, WrittenAsANameTakesItsOptionsLater) {
   const Scenario scenario = shipped_run({"formula=e7", "formula.utilization=0.4"});
   EXPECT_EQ(scenario.formula, Formula::e7);
