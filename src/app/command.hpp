@@ -15,7 +15,10 @@ class App;
 namespace titer {
 
 /// Exit codes of the contract.
-enum ExitCode : int { kSuccess = 0, kNo = 1, kUserError = 2, kDefect = 3 };
+inline constexpr int kSuccess = 0;
+inline constexpr int kNo = 1;
+inline constexpr int kUserError = 2;
+inline constexpr int kDefect = 3;
 
 /// A subcommand: the App that was added, and what to do when it is chosen (returns the exit code).
 struct Command {
