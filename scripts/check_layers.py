@@ -13,22 +13,22 @@ import re
 import sys
 import tempfile
 
-# units -> input -> hardware, topology -> collectives -> model -> engine -> plan -> step ->
+# units -> input -> hardware, topology, engine -> collectives -> model -> plan -> step ->
 # evidence, study -> report -> app: a room sees those to its left, or fewer.
 ROOMS = {
     "units": "",
     "input": "units",
     "hardware": "units input",
     "topology": "units input",
-    "collectives": "units input hardware topology",
-    "model": "units input hardware collectives",
     "engine": "units",
-    "plan": "units input hardware topology collectives model engine",
-    "step": "units input hardware topology collectives model engine plan",
-    "evidence": "units input hardware topology collectives model engine plan step",
-    "study": "units input hardware topology collectives model engine plan step evidence",
-    "report": "units input hardware topology collectives model engine plan step evidence study",
-    "app": "units input hardware topology collectives model engine plan step evidence study report",
+    "collectives": "units input hardware topology engine",
+    "model": "units input hardware collectives",
+    "plan": "units input hardware topology engine collectives model",
+    "step": "units input hardware topology engine collectives model plan",
+    "evidence": "units input hardware topology engine collectives model plan step",
+    "study": "units input hardware topology engine collectives model plan step evidence",
+    "report": "units input hardware topology engine collectives model plan step evidence study",
+    "app": "units input hardware topology engine collectives model plan step evidence study report",
 }
 
 # Which rooms' .cpp files may include it; what is not listed here and is not the C++ standard
@@ -38,6 +38,7 @@ THIRD_PARTY = {
     "CLI": "app",
     "Eigen": "collectives evidence",
     "boost": "topology",
+    "pugixml.hpp": "topology",
     "fmt": " ".join(ROOMS),
     "unistd.h": "app report study",
 }

@@ -20,6 +20,7 @@ build  nlohmann-json3-dev  input: JSON
 build  libcli11-dev        app: the command line
 build  libfmt-dev          text and shortest doubles; g++ 12 has no <format>
 build  libboost-dev        topology: graph algorithms (headers only)
+build  libpugixml-dev      topology: NCCL's topology files (XML)
 test   libgtest-dev        GoogleTest
 test   libbenchmark-dev    tests/bench: Google Benchmark
 test   python3             checks of the layers and of the README
