@@ -39,6 +39,22 @@ void Calendar::reset(std::size_t slots) {
   found_.resize(nodes);
 }
 
+void Calendar::move(std::uint32_t slot, Ticks tick) {
+  std::size_t child = slot;
+  for (std::size_t level = 0; level < height_; ++level) {
+    Node& siblings = node(level, child / fan_out);
+    Ticks& mine = siblings[child % fan_out];
+    if (mine == tick) {
+      return;
+    }
+    mine = tick;
+    tick = earliest_of(siblings);
+    child /= fan_out;
+  }
+}
+
+Ticks Calendar::earliest() const { return earliest_of(nodes_.back()); }
+
 Ticks Calendar::take_earliest(std::vector<std::uint32_t>& due) {
   due.clear();
   const Ticks tick = earliest_of(nodes_.back());

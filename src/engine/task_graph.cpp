@@ -1,9 +1,9 @@
 #include "titer/engine/task_graph.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "append.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
@@ -12,23 +12,6 @@ namespace {
 // The engine's links between tasks keep the two largest ids for "none" and "ended".
 constexpr std::size_t kMaxTasks = std::numeric_limits<TaskId>::max() - 2;
 constexpr std::size_t kMaxDependencies = std::numeric_limits<std::uint32_t>::max();
-
-// `more` may be a view of `list` itself (a task that waits for what another one waits for), so the
-// old storage has to live until the copy is made.
-void append(std::vector<TaskId>& list, std::span<const TaskId> more) {
-  const std::size_t needed = list.size() + more.size();
-  if (needed <= list.capacity()) {
-    for (const TaskId task : more) {
-      list.push_back(task);
-    }
-    return;
-  }
-  std::vector<TaskId> larger;
-  larger.reserve(std::max(needed, 2 * list.size()));
-  larger.insert(larger.end(), list.begin(), list.end());
-  larger.insert(larger.end(), more.begin(), more.end());
-  list.swap(larger);
-}
 
 }  // namespace
 

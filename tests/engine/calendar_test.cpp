@@ -66,10 +66,29 @@ TEST(Calendar, AcceptsAnAlarmAtTheTickTakenLast) {
   EXPECT_EQ(due, Slots{8});
 }
 
+TEST(Calendar, MovesAndRemovesAlarms) {
+  Calendar calendar;
+  calendar.reset(100);
+  Slots due;
+  calendar.move(70, 40);  // sets it
+  EXPECT_EQ(calendar.earliest(), 40);
+  calendar.move(3, 20);
+  calendar.move(70, 10);
+  EXPECT_EQ(calendar.earliest(), 10);
+  calendar.move(70, 30);
+  EXPECT_EQ(calendar.earliest(), 20);
+  calendar.move(3, Calendar::never);
+  EXPECT_EQ(calendar.earliest(), 30);
+  EXPECT_EQ(calendar.take_earliest(due), 30);
+  EXPECT_EQ(due, Slots{70});
+  EXPECT_EQ(calendar.earliest(), Calendar::never);
+}
+
 /// Every slot, its alarm; the earliest found by looking at all of them.
 class SlowCalendar {
  public:
   void set(std::uint32_t slot, Ticks tick) { alarms_[slot] = tick; }
+  void remove(std::uint32_t slot) { alarms_.erase(slot); }
   [[nodiscard]] bool has(std::uint32_t slot) const { return alarms_.count(slot) != 0; }
   Ticks take_earliest(Slots& due) {
     due.clear();
@@ -92,7 +111,7 @@ class SlowCalendar {
   std::map<std::uint32_t, Ticks> alarms_;
 };
 
-/// Sets or takes at random, in both; returns whether they agreed.
+/// Sets, moves, removes or takes at random, in both; returns whether they agreed.
 bool agree(std::mt19937& random, std::uint32_t slots) {
   Calendar calendar;
   SlowCalendar slow;
@@ -103,13 +122,17 @@ bool agree(std::mt19937& random, std::uint32_t slots) {
   bool same = true;
   for (int step = 0; step < 2000; ++step) {
     const std::uint32_t slot = static_cast<std::uint32_t>(random()) % slots;
-    if (random() % 3 != 0 && !slow.has(slot)) {
-      const Ticks tick = now + static_cast<Ticks>(random() % 6);
-      calendar.set(slot, tick);
-      slow.set(slot, tick);
+    const Ticks later = now + static_cast<Ticks>(random() % 6);
+    if (random() % 8 == 0) {
+      calendar.move(slot, Calendar::never);
+      slow.remove(slot);
+    } else if (random() % 3 != 0) {
+      slow.has(slot) ? calendar.move(slot, later) : calendar.set(slot, later);
+      slow.set(slot, later);
     } else {
+      const Ticks earliest = calendar.earliest();
       const Ticks tick = calendar.take_earliest(due);
-      same = same && tick == slow.take_earliest(expected) && due == expected;
+      same = same && tick == earliest && tick == slow.take_earliest(expected) && due == expected;
       now = tick == Calendar::never ? now : tick;
     }
   }

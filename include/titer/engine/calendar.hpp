@@ -33,6 +33,12 @@ class Calendar {
     }
   }
 
+  /// Sets, moves or (to `never`) removes the alarm of a slot.
+  void move(std::uint32_t slot, Ticks tick);
+
+  /// The tick that take_earliest() would return.
+  [[nodiscard]] Ticks earliest() const;
+
   /// Removes all alarms at the earliest tick, puts their slots in ascending order into `due`, and
   /// returns that tick: `never`, and no slots, if there is no alarm.
   Ticks take_earliest(std::vector<std::uint32_t>& due);
