@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "titer/units/ensure.hpp"
 
@@ -99,6 +100,19 @@ std::optional<std::string> Reader::maybe_text(std::string_view key) {
     return std::nullopt;
   }
   return value->text;
+}
+
+std::string Reader::file(std::string_view key) {
+  const std::filesystem::path named = text(key);
+  const Value* value = value_->find(key);
+  if (value == nullptr || value->origin.source < 0) {
+    return named.string();
+  }
+  const auto source = static_cast<std::size_t>(value->origin.source);
+  const std::filesystem::path beside =
+      std::filesystem::path(document_->sources[source]).parent_path() / named;
+  std::error_code ignored;
+  return std::filesystem::exists(beside, ignored) ? beside.string() : named.string();
 }
 
 bool Reader::flag(std::string_view key, bool otherwise) {

@@ -62,6 +62,7 @@ class Reader {
 
   [[nodiscard]] std::string text(std::string_view key);
   [[nodiscard]] std::optional<std::string> maybe_text(std::string_view key);
+  [[nodiscard]] std::string file(std::string_view key);  // a path, found from this file's folder
   [[nodiscard]] bool flag(std::string_view key, bool otherwise);
   [[nodiscard]] std::optional<bool> maybe_flag(std::string_view key);
   /// An integer in [least, most].

@@ -1,0 +1,192 @@
+#include "titer/input/csv.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include "titer/units/ensure.hpp"
+
+namespace titer {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r";
+  const std::size_t first = text.find_first_not_of(blanks);
+  return first == std::string_view::npos
+             ? std::string_view{}
+             : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+/// Cuts a text into records of fields.
+class Scanner {
+ public:
+  Scanner(std::string_view text, const std::string& source) : text_(text), source_(source) {}
+
+  [[nodiscard]] bool done() const { return at_ >= text_.size(); }
+  [[nodiscard]] int line() const { return line_; }
+
+  /// The fields up to the next line end outside quotes.
+  [[nodiscard]] std::vector<std::string> record() {
+    std::vector<std::string> fields;
+    bool more = true;
+    while (more) {
+      fields.push_back(next_is('"') ? quoted() : plain());
+      more = next_is(',');
+      at_ += more ? 1 : 0;
+    }
+    skip_line_end();
+    return fields;
+  }
+
+ private:
+  [[nodiscard]] bool next_is(char wanted) const { return !done() && text_[at_] == wanted; }
+
+  [[nodiscard]] std::string plain() {
+    const std::size_t end = std::min(text_.find_first_of(",\n", at_), text_.size());
+    std::string field(trimmed(text_.substr(at_, end - at_)));
+    at_ = end;
+    return field;
+  }
+
+  [[nodiscard]] std::string quoted() {
+    const int opened = line_;
+    std::string field;
+    for (++at_; !done(); ++at_) {
+      if (text_[at_] == '"') {
+        ++at_;
+        if (!next_is('"')) {
+          refuse_text_after_quote();
+          return field;
+        }
+      }
+      line_ += text_[at_] == '\n' ? 1 : 0;
+      field += text_[at_];
+    }
+    throw InputError(source_ + ":" + std::to_string(opened) + ": a quote is not closed");
+  }
+
+  void refuse_text_after_quote() {
+    const std::string rest = plain();
+    if (!rest.empty()) {
+      throw InputError(source_ + ":" + std::to_string(line_) + ": " + rest +
+                       ": expected a comma or the end of the line after a quoted field");
+    }
+  }
+
+  void skip_line_end() {
+    if (!done()) {
+      ++at_;  // plain() and quoted() stop at nothing else
+      ++line_;
+    }
+  }
+
+  std::string_view text_;
+  const std::string& source_;
+  std::size_t at_ = 0;
+  int line_ = 1;
+};
+
+bool is_blank(const std::vector<std::string>& fields) {
+  return fields.size() == 1 && fields.front().empty();
+}
+
+void check_header(const std::vector<std::string>& columns,
+                  const std::string& source,
+                  Problems& problems) {
+  for (auto column = columns.begin(); column != columns.end(); ++column) {
+    if (column->empty()) {
+      problems.add(source + ":1: a column without a name");
+    } else if (std::find(columns.begin(), column, *column) != column) {
+      problems.add(source + ":1: " + *column + ": a column of this name was there already");
+    }
+  }
+}
+
+}  // namespace
+
+CsvTable CsvTable::parse(std::string_view text, std::string source_name) {
+  if (text.starts_with("\xef\xbb\xbf")) {
+    text.remove_prefix(3);  // a byte order mark, as spreadsheets write it
+  }
+  CsvTable table;
+  table.source_ = std::move(source_name);
+  Scanner scanner(text, table.source_);
+  if (scanner.done()) {
+    throw InputError(table.source_ + ": expected a header row, found nothing");
+  }
+  Problems problems;
+  table.columns_ = scanner.record();
+  check_header(table.columns_, table.source_, problems);
+  while (!scanner.done()) {
+    Row row{.line = scanner.line(), .cells = scanner.record()};
+    if (is_blank(row.cells)) {
+      continue;
+    }
+    if (row.cells.size() != table.columns_.size()) {
+      problems.add(table.source_ + ":" + std::to_string(row.line) + ": " +
+                   std::to_string(row.cells.size()) + " fields, but the header has " +
+                   std::to_string(table.columns_.size()));
+    }
+    table.rows_.push_back(std::move(row));
+  }
+  problems.raise();
+  return table;
+}
+
+CsvTable CsvTable::load(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::error_code ignored;
+  if (!file || std::filesystem::is_directory(path, ignored)) {
+    throw InputError(path.string() + ": cannot be read");
+  }
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  return parse(text, path.string());
+}
+
+bool CsvTable::has(std::string_view column) const {
+  return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
+}
+
+std::size_t CsvTable::index_of(std::string_view column) const {
+  const auto found = std::find(columns_.begin(), columns_.end(), column);
+  if (found == columns_.end()) {
+    const std::vector<std::string_view> names(columns_.begin(), columns_.end());
+    const std::string_view near = closest(column, names);
+    throw InputError(source_ + ":1: expected a column \"" + std::string(column) + "\"" +
+                     (near.empty() ? "" : "; is it \"" + std::string(near) + "\"?"));
+  }
+  return static_cast<std::size_t>(found - columns_.begin());
+}
+
+std::string_view CsvTable::text(std::size_t row, std::string_view column) const {
+  ensure(row < rows_.size(), "a table is asked for its own rows");
+  return rows_[row].cells[index_of(column)];
+}
+
+std::optional<double> CsvTable::maybe_number(
+    std::size_t row, std::string_view column, double least, double most, Problems& problems) const {
+  const std::string_view cell = text(row, column);
+  if (cell.empty()) {
+    return std::nullopt;
+  }
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value)) {
+    problems.add(where(row, column) + ": " + std::string(cell) + ": expected a number");
+    return std::nullopt;
+  }
+  if (value < least || value > most) {
+    problems.add(where(row, column) + ": " + std::string(cell) + ": out of range");
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::string CsvTable::where(std::size_t row, std::string_view column) const {
+  ensure(row < rows_.size(), "a table is asked for its own rows");
+  return source_ + ":" + std::to_string(rows_[row].line) + ": " + std::string(column);
+}
+
+}  // namespace titer
