@@ -1,45 +1,66 @@
 #include "titer/topology/topology.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/breadth_first_search.hpp>
 #include <boost/graph/edmonds_karp_max_flow.hpp>
 #include <cstddef>
+#include <limits>
+#include <numeric>
+#include <span>
 
+#include "titer/topology/properties.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
 
 namespace {
 
-using Plain = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
-
-Plain plain_graph(const Topology& topology) {
-  Plain graph(static_cast<std::size_t>(topology.vertices()));
-  for (const Wire& wire : topology.wires) {
-    boost::add_edge(static_cast<std::size_t>(wire.a), static_cast<std::size_t>(wire.b), graph);
-  }
-  return graph;
-}
-
-/// Links from `source` to every vertex; empty where there is no path.
-std::vector<std::optional<int>> distances(const Plain& graph, int source) {
-  std::vector<int> links(boost::num_vertices(graph), 0);
-  std::vector<boost::default_color_type> colours(boost::num_vertices(graph));
-  const auto colour_map =
-      boost::make_iterator_property_map(colours.begin(), boost::get(boost::vertex_index, graph));
-  boost::breadth_first_search(graph,
-                              static_cast<std::size_t>(source),
-                              boost::color_map(colour_map)
-                                  .visitor(boost::make_bfs_visitor(boost::record_distances(
-                                      links.data(), boost::on_tree_edge()))));
-  std::vector<std::optional<int>> result(links.size());
-  for (std::size_t vertex = 0; vertex < links.size(); ++vertex) {
-    if (colours[vertex] != boost::white_color) {
-      result[vertex] = links[vertex];
+/// The neighbours of every vertex, one after another in one list.
+class Neighbours {
+ public:
+  explicit Neighbours(const Topology& topology)
+      : begins_(static_cast<std::size_t>(topology.vertices()) + 1, 0) {
+    for (const Wire& wire : topology.wires) {
+      ++begins_[static_cast<std::size_t>(wire.a) + 1];
+      ++begins_[static_cast<std::size_t>(wire.b) + 1];
+    }
+    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+    others_.resize(begins_.back());
+    std::vector<std::size_t> next(begins_.begin(), begins_.end() - 1);
+    for (const Wire& wire : topology.wires) {
+      others_[next[static_cast<std::size_t>(wire.a)]++] = wire.b;
+      others_[next[static_cast<std::size_t>(wire.b)]++] = wire.a;
     }
   }
-  return result;
+
+  [[nodiscard]] std::span<const int> of(int vertex) const {
+    const auto index = static_cast<std::size_t>(vertex);
+    return {others_.data() + begins_[index], begins_[index + 1] - begins_[index]};
+  }
+  [[nodiscard]] std::size_t vertices() const { return begins_.size() - 1; }
+
+ private:
+  std::vector<std::size_t> begins_;
+  std::vector<int> others_;
+};
+
+/// Links from `source` to every vertex, into `links`; kFar where there is no path.
+constexpr int kFar = std::numeric_limits<int>::max();
+void measure_distances(const Neighbours& neighbours, int source, std::vector<int>& links) {
+  links.assign(neighbours.vertices(), kFar);
+  links[static_cast<std::size_t>(source)] = 0;
+  std::vector<int> queue = {source};
+  for (std::size_t head = 0; head < queue.size(); ++head) {
+    const int here = queue[head];
+    for (const int next : neighbours.of(here)) {
+      int& distance = links[static_cast<std::size_t>(next)];
+      if (distance == kFar) {
+        distance = links[static_cast<std::size_t>(here)] + 1;
+        queue.push_back(next);
+      }
+    }
+  }
 }
 
 using FlowTraits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
@@ -68,6 +89,36 @@ void add_pair(Flow& graph, std::size_t a, std::size_t b, double forward, double 
 
 }  // namespace
 
+std::string_view name_of(SwitchKind kind) {
+  constexpr std::array<std::string_view, 8> names = {
+      "switch", "leaf", "spine", "core", "router", "NIC", "PCIe switch", "CPU"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+Switch Topology::detail(int vertex) const {
+  ensure(vertex >= devices && vertex < vertices(), "details are asked for a switch of the graph");
+  return details.empty() ? Switch{} : details[static_cast<std::size_t>(vertex - devices)];
+}
+
+std::string Topology::label(int vertex) const {
+  if (vertex < devices) {
+    return "device " + std::to_string(vertex);
+  }
+  const SwitchKind kind = detail(vertex).kind;
+  int before = 0;
+  for (int other = devices; other < vertex; ++other) {
+    before += detail(other).kind == kind ? 1 : 0;
+  }
+  return std::string(name_of(kind)) + " " + std::to_string(before);
+}
+
+int add_switches(Topology& topology, int count, Switch detail) {
+  const int first = topology.vertices();
+  topology.switches += count;
+  topology.details.insert(topology.details.end(), static_cast<std::size_t>(count), detail);
+  return first;
+}
+
 int degree(const Topology& topology, int vertex) {
   ensure(vertex >= 0 && vertex < topology.vertices(), "degree is asked for a vertex of the graph");
   int links = 0;
@@ -80,20 +131,40 @@ int degree(const Topology& topology, int vertex) {
 std::optional<int> hops(const Topology& topology, int from, int to) {
   ensure(std::min(from, to) >= 0 && std::max(from, to) < topology.vertices(),
          "hops are asked for vertices of the graph");
-  return distances(plain_graph(topology), from)[static_cast<std::size_t>(to)];
+  std::vector<int> links;
+  measure_distances(Neighbours(topology), from, links);
+  const int found = links[static_cast<std::size_t>(to)];
+  return found == kFar ? std::nullopt : std::optional(found);
+}
+
+std::optional<int> unreachable_device(const Topology& topology) {
+  std::vector<int> links;
+  measure_distances(Neighbours(topology), 0, links);
+  const auto devices = links.begin() + topology.devices;
+  const auto found = std::find(links.begin(), devices, kFar);
+  return found == devices ? std::nullopt : std::optional(static_cast<int>(found - links.begin()));
 }
 
 std::optional<int> diameter(const Topology& topology) {
-  const Plain graph = plain_graph(topology);
+  const Neighbours neighbours(topology);
+  std::vector<bool> is_done(neighbours.vertices(), false);
+  std::vector<int> links;
   int longest = 0;
   for (int from = 0; from < topology.devices; ++from) {
-    const auto links = distances(graph, from);
-    for (std::size_t to = 0; to < static_cast<std::size_t>(topology.devices); ++to) {
-      if (!links[to]) {
-        return std::nullopt;
+    // Devices with one wire, to the same vertex, are equally far from all others.
+    if (const auto others = neighbours.of(from); others.size() == 1) {
+      const auto only = static_cast<std::size_t>(others.front());
+      if (is_done[only]) {
+        continue;
       }
-      longest = std::max(longest, *links[to]);
+      is_done[only] = true;
     }
+    measure_distances(neighbours, from, links);
+    const int farthest = *std::max_element(links.begin(), links.begin() + topology.devices);
+    if (farthest == kFar) {
+      return std::nullopt;
+    }
+    longest = std::max(longest, farthest);
   }
   return longest;
 }

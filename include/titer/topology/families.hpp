@@ -1,61 +1,25 @@
 #pragma once
-// The topology families of a node. Each alternative is a small value that builds a Topology; the
-// list NodeTopology is the only place where a family is enrolled.
+// The topology families. Each alternative is a small value that builds a Topology; the list
+// NodeTopology is the only place where a family is enrolled.
 
 #include <concepts>
 #include <string>
 #include <string_view>
 #include <variant>
-#include <vector>
 
 #include "titer/input/reader.hpp"
+#include "titer/topology/dragonfly.hpp"
+#include "titer/topology/imports.hpp"
+#include "titer/topology/joined_nodes.hpp"
+#include "titer/topology/node_families.hpp"
 #include "titer/topology/topology.hpp"
+#include "titer/topology/torus.hpp"
+#include "titer/topology/trees.hpp"
 
 namespace titer {
 
-/// Every device on one non-blocking switch (DGX-2, DGX A100, DGX H100: NVSwitch).
-/// `bandwidth`: of a device's port, one direction.
-struct SwitchedNode {
-  static constexpr std::string_view name = "switch";
-  int devices = 0;
-  BytesPerSecond bandwidth;
-  [[nodiscard]] static SwitchedNode read(Reader& in);
-  [[nodiscard]] Topology build() const;
-};
-
-/// `links` parallel links between every pair (4x A100 of Polaris, 8x MI300X). `bandwidth`: of one
-/// link. Parallel links can serve different rings, which one wire as fast as all of them cannot.
-struct FullyConnectedNode {
-  static constexpr std::string_view name = "fully-connected";
-  int devices = 0;
-  int links = 1;
-  BytesPerSecond bandwidth;
-  [[nodiscard]] static FullyConnectedNode read(Reader& in);
-  [[nodiscard]] Topology build() const;
-};
-
-/// Three or more devices in a circle. `bandwidth`: of one wire.
-struct RingNode {
-  static constexpr std::string_view name = "ring";
-  int devices = 0;
-  BytesPerSecond bandwidth;
-  [[nodiscard]] static RingNode read(Reader& in);
-  [[nodiscard]] Topology build() const;
-};
-
-/// Any wiring, given as a list [[a, b, count], …] (DGX-1's hybrid cube mesh).
-/// `bandwidth`: of one link.
-struct EdgeListNode {
-  static constexpr std::string_view name = "edges";
-  std::string wiring;  // the edge list's own name
-  int devices = 0;
-  BytesPerSecond bandwidth;
-  std::vector<Wire> wires;
-  [[nodiscard]] static EdgeListNode read(Reader& in);
-  [[nodiscard]] Topology build() const;
-};
-
-/// What a family must offer: a name, a reader of its own keys (all but "family"), its graph.
+/// What a family must offer: a name, a reader of its own keys (all but "family" and the labels
+/// below), its graph.
 template <class F>
 concept NodeFamily = requires(const F& family, Reader& in) {
   { F::name } -> std::convertible_to<std::string_view>;
@@ -65,10 +29,33 @@ concept NodeFamily = requires(const F& family, Reader& in) {
 
 template <NodeFamily... Families>
 using NodeTopologyOf = std::variant<Families...>;
-using NodeTopology = NodeTopologyOf<SwitchedNode, FullyConnectedNode, RingNode, EdgeListNode>;
+using NodeTopology = NodeTopologyOf<SwitchedNode,
+                                    FullyConnectedNode,
+                                    RingNode,
+                                    EdgeListNode,
+                                    Torus,
+                                    FatTree,
+                                    Rails,
+                                    Dragonfly,
+                                    PcieTree,
+                                    JoinedNodes,
+                                    NvidiaSmiNode,
+                                    NcclXmlNode>;
 
-/// Reads {"family": "switch", "devices": 8, "bandwidth": "300 GB/s", …} to its end (finish()).
+/// A family with its labels, as in topologies/<name>.json.
+struct NamedTopology {
+  std::string name;
+  std::string title;
+  std::string source;
+  NodeTopology family;
+};
+
+/// Reads {"family": "switch", "devices": 8, "bandwidth": "300 GB/s", …} to its end (finish()), with
+/// or without "name", "title", "source" and "sources". Without "family", a "topology" holds it all.
+[[nodiscard]] NamedTopology read_topology(Reader& in);
 [[nodiscard]] NodeTopology read_node_topology(Reader& in);
 [[nodiscard]] Topology build(const NodeTopology& node);
+/// "torus": the name of the alternative.
+[[nodiscard]] std::string_view family_name(const NodeTopology& node);
 
 }  // namespace titer

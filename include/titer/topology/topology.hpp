@@ -4,18 +4,33 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "titer/units/quantity.hpp"
 
 namespace titer {
 
-/// A cable between two vertices, full duplex: `bandwidth` holds in each direction.
+/// Whether the two directions of a wire have a bandwidth each, or share one (a bus).
+enum class Duplex { full, half };
+
+/// A cable between two vertices.
 struct Wire {
   int a = 0;
   int b = 0;
   int count = 1;             // parallel links between the same pair
   BytesPerSecond bandwidth;  // of one of them, one direction
+  Seconds latency{};         // of one traversal; none where a protocol's latency includes it
+  Duplex duplex = Duplex::full;
+};
+
+/// What a vertex that is no device stands for, for tables and drawings.
+enum class SwitchKind { crossbar, leaf, spine, core, router, nic, pcie, cpu };
+[[nodiscard]] std::string_view name_of(SwitchKind kind);
+
+struct Switch {
+  SwitchKind kind = SwitchKind::crossbar;
+  bool reduces = false;  // can add up what passes through it (NVLS, SHARP)
 };
 
 /// A network of devices (vertices 0 .. devices-1) and switches (the vertices after them).
@@ -24,9 +39,17 @@ struct Topology {
   int devices = 0;
   int switches = 0;
   std::vector<Wire> wires;
+  std::vector<Switch> details{};  // of each switch, or empty: all plain crossbars
 
   [[nodiscard]] int vertices() const { return devices + switches; }
+  /// REQUIRES a vertex from `devices` on.
+  [[nodiscard]] Switch detail(int vertex) const;
+  /// "device 3", "leaf 0": the kind and the number among its kind, from 0.
+  [[nodiscard]] std::string label(int vertex) const;
 };
+
+/// Appends switches of one kind and returns the number of the first new vertex.
+int add_switches(Topology& topology, int count, Switch detail);
 
 /// Links (with multiplicity) at one vertex.
 [[nodiscard]] int degree(const Topology& topology, int vertex);

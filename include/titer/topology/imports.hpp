@@ -1,0 +1,60 @@
+#pragma once
+// Topologies that a machine says of itself: the matrix of `nvidia-smi topo -m`, and the XML files
+// of NCCL (NCCL_TOPO_DUMP_FILE).
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/input/reader.hpp"
+#include "titer/topology/topology.hpp"
+
+namespace titer {
+
+/// The bandwidths, one direction, that such a file may leave open.
+struct LinkFigures {
+  std::optional<BytesPerSecond> link;    // of one NVLink
+  std::optional<BytesPerSecond> pcie;    // of a device's PCIe link
+  std::optional<BytesPerSecond> socket;  // between two processors
+};
+
+/// A topology, and the keys of the figures that it took from outside the file.
+struct Imported {
+  Topology topology;
+  std::vector<std::string> used;
+};
+
+/// Reads the matrix. NV# are so many NVLinks; where all pairs show the same number, and too many
+/// for a wire to each, the devices are on a switch. The other codes become a tree of PCIe switches
+/// (PIX, PXB) and processors (PHB, NODE; SYS between them); without figures.pcie, where NVLinks
+/// join the devices, they are left out. Throws InputError with the line of the text.
+[[nodiscard]] Imported import_nvidia_smi(std::string_view text,
+                                         std::string_view source,
+                                         const LinkFigures& figures);
+[[nodiscard]] bool is_nvidia_smi(std::string_view text);
+
+/// Reads the XML's processors, PCIe switches, GPUs, NICs, NVLinks and NVSwitches. The bandwidth of
+/// an NVLink follows from the GPU's "sm" unless given. Throws InputError with the line of the text.
+[[nodiscard]] Imported import_nccl_xml(std::string_view text,
+                                       std::string_view source,
+                                       const LinkFigures& figures);
+[[nodiscard]] bool is_xml(std::string_view text);
+
+/// {"family": "nvidia-smi", "file": "…", "link_bandwidth": "25 GB/s", …}
+struct NvidiaSmiNode {
+  static constexpr std::string_view name = "nvidia-smi";
+  Imported imported;
+  [[nodiscard]] static NvidiaSmiNode read(Reader& in);
+  [[nodiscard]] Topology build() const { return imported.topology; }
+};
+
+/// {"family": "nccl-xml", "file": "…"}
+struct NcclXmlNode {
+  static constexpr std::string_view name = "nccl-xml";
+  Imported imported;
+  [[nodiscard]] static NcclXmlNode read(Reader& in);
+  [[nodiscard]] Topology build() const { return imported.topology; }
+};
+
+}  // namespace titer

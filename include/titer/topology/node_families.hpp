@@ -1,0 +1,60 @@
+#pragma once
+// The families of small nodes: switched, wired pair by pair, in a circle, or by a list.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/input/reader.hpp"
+#include "titer/topology/topology.hpp"
+
+namespace titer {
+
+/// Every device on non-blocking switches (DGX-2, DGX A100, DGX H100, NVL72: NVSwitch).
+/// `bandwidth`: of a device's port, one direction; each of the `planes` switch chips has an equal
+/// share of it. `reduces`: the switches can add up what passes (NVLink SHARP).
+struct SwitchedNode {
+  static constexpr std::string_view name = "switch";
+  int devices = 0;
+  BytesPerSecond bandwidth;
+  int planes = 1;
+  bool reduces = false;
+  [[nodiscard]] static SwitchedNode read(Reader& in);
+  [[nodiscard]] Topology build() const;
+};
+
+/// `links` parallel links between every pair (4x A100 of Polaris, 8x MI300X). `bandwidth`: of one
+/// link. Parallel links can serve different rings, which one wire as fast as all of them cannot.
+struct FullyConnectedNode {
+  static constexpr std::string_view name = "fully-connected";
+  int devices = 0;
+  int links = 1;
+  BytesPerSecond bandwidth;
+  [[nodiscard]] static FullyConnectedNode read(Reader& in);
+  [[nodiscard]] Topology build() const;
+};
+
+/// Three or more devices in a circle. `bandwidth`: of one wire.
+struct RingNode {
+  static constexpr std::string_view name = "ring";
+  int devices = 0;
+  BytesPerSecond bandwidth;
+  [[nodiscard]] static RingNode read(Reader& in);
+  [[nodiscard]] Topology build() const;
+};
+
+/// Any wiring, given as a list [[a, b, count], …] (DGX-1's hybrid cube mesh), each entry with a
+/// bandwidth of its own as a fourth element if it differs. `bandwidth`: of one link. Vertices from
+/// `devices` on are switches. The list may stand in "topology", as the name of a shipped one.
+struct EdgeListNode {
+  static constexpr std::string_view name = "edges";
+  std::string wiring;  // the edge list's own name
+  int devices = 0;
+  BytesPerSecond bandwidth;
+  std::vector<Wire> wires;
+  std::vector<Switch> switches{};
+  [[nodiscard]] static EdgeListNode read(Reader& in);
+  [[nodiscard]] Topology build() const;
+};
+
+}  // namespace titer

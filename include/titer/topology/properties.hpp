@@ -1,0 +1,52 @@
+#pragma once
+// What a topology is worth: reach, diameter, bisection. Closed forms where a family has one, a
+// search of its graph otherwise.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/topology/families.hpp"
+
+namespace titer {
+
+/// Labels of all vertices, as Topology::label().
+[[nodiscard]] std::vector<std::string> labels(const Topology& topology);
+/// Links (with multiplicity) at every vertex.
+[[nodiscard]] std::vector<int> degrees(const Topology& topology);
+/// The first device that device 0 cannot reach.
+[[nodiscard]] std::optional<int> unreachable_device(const Topology& topology);
+
+/// Bandwidth one way between two halves of the devices, and how it was found.
+struct Bisection {
+  BytesPerSecond bandwidth;
+  std::string_view how;
+};
+
+/// - torus, mesh: the links cut across the dimension where they are fewest: c P / p, c = 2 where
+///   it is closed (2 P / p_max links of a torus).
+/// - fat tree whose top switches have an even number of lower neighbours: half of the narrowest
+///   level's bandwidth.
+/// - dragonfly of several groups: the global links between two halves of the groups, an estimate.
+/// - otherwise halves_bandwidth(), the min cut between the halves as numbered.
+/// Empty for fewer than two devices.
+[[nodiscard]] std::optional<Bisection> bisection_bandwidth(const NodeTopology& family,
+                                                           const Topology& built);
+/// Fewest links between the two devices farthest apart; empty when some are not connected.
+/// Torus: the sum of p/2 (closed) or p-1 (open); fat tree: twice the levels that branch.
+[[nodiscard]] std::optional<int> diameter(const NodeTopology& family, const Topology& built);
+
+/// All of it, to be shown.
+struct TopologySummary {
+  int links = 0;         // with multiplicity
+  int least_degree = 0;  // of a device
+  int most_degree = 0;
+  bool reduces = false;  // some switch does
+  std::optional<int> diameter;
+  std::optional<Bisection> bisection;
+  std::optional<RingPacking> rings;  // of all devices: at most 16, wired to each other
+};
+[[nodiscard]] TopologySummary summarize(const NodeTopology& family, const Topology& built);
+
+}  // namespace titer

@@ -1,0 +1,58 @@
+#pragma once
+// Who sends how much to whom, and what that puts on every link when it is divided evenly over all
+// best routes (fluid equal-cost multi-path routing).
+
+#include <optional>
+#include <vector>
+
+#include "titer/topology/routes.hpp"
+#include "titer/topology/topology.hpp"
+
+namespace titer {
+
+/// Bytes that one vertex sends to another; to itself they use no link. Switches that add or
+/// multicast are ends of traffic too.
+struct Demand {
+  int from = 0;
+  int to = 0;
+  Bytes bytes;
+};
+
+/// Every rank sends `per_pair` to every other rank. REQUIRES distinct devices.
+struct UniformExchange {
+  std::vector<int> ranks;
+  Bytes per_pair;
+};
+
+/// All that is under way at the same time.
+struct Traffic {
+  std::vector<Demand> demands;
+  std::vector<UniformExchange> exchanges;
+};
+
+/// The demands of a matrix: matrix[from][to], one row and column per device; zeros are left out.
+[[nodiscard]] std::vector<Demand> demands_of(const std::vector<std::vector<Bytes>>& matrix);
+
+/// Bytes on every lane of the router's topology; at every vertex the traffic to a destination is
+/// split evenly over the links of the best routes. One pass over the wires per destination, where
+/// all devices that hang by one wire on the same switch are one destination and one source.
+/// REQUIRES a route for each pair that sends something.
+[[nodiscard]] std::vector<Bytes> link_loads(const Router& router, const Traffic& traffic);
+
+/// The capacity that is busy longest (see Capacities).
+struct BusiestLink {
+  Lane lane = 0;  // it, or the first of the two that share it
+  Bytes bytes;
+  Seconds time;  // bytes / capacity: nothing that puts these loads on the links is faster
+  friend bool operator==(const BusiestLink&, const BusiestLink&) = default;
+};
+/// Empty when no link is used. The first of equals. REQUIRES a bandwidth for each link used.
+[[nodiscard]] std::optional<BusiestLink> busiest_link(const Topology& topology,
+                                                      const std::vector<Bytes>& loads);
+
+/// The least time that any routing needs for the traffic between devices {0..n/2-1} and {n/2..n-1}:
+/// the larger of its two directions over halves_bandwidth(). Empty when nothing can cross.
+/// REQUIRES two or more devices.
+[[nodiscard]] std::optional<Seconds> halves_time(const Topology& topology, const Traffic& traffic);
+
+}  // namespace titer

@@ -1,0 +1,28 @@
+#pragma once
+// Keys whose value is a list, or one entry for all.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "titer/input/reader.hpp"
+
+namespace titer {
+
+/// The integers of a list, each in 1 .. most; empty after a problem or where the key is missing.
+[[nodiscard]] std::vector<int> maybe_counts(Reader& in, std::string_view key, std::int64_t most);
+/// The same, required.
+[[nodiscard]] std::vector<int> read_counts(Reader& in, std::string_view key, std::int64_t most);
+/// A bandwidth for all of `count`, or a list of so many.
+[[nodiscard]] std::vector<BytesPerSecond> read_bandwidths(Reader& in,
+                                                          std::string_view key,
+                                                          std::size_t count);
+/// true or false for all of `count`, or a list of so many.
+[[nodiscard]] std::vector<bool> read_flags(Reader& in, std::string_view key, std::size_t count);
+/// A ratio, down over up, for all of `count`, or a list of so many; empty where missing or wrong.
+[[nodiscard]] std::vector<double> maybe_ratios(Reader& in, std::string_view key, std::size_t count);
+/// Whether the product of the counts stays within `most`.
+[[nodiscard]] bool product_within(const std::vector<int>& counts, std::int64_t most);
+
+}  // namespace titer

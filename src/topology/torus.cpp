@@ -1,0 +1,65 @@
+#include "titer/topology/torus.hpp"
+
+#include <algorithm>
+
+#include "lists.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::int64_t kMostDevices = 1 << 20;
+constexpr std::size_t kMostDimensions = 8;
+
+}  // namespace
+
+Torus Torus::read(Reader& in) {
+  Torus torus;
+  torus.dimensions = read_counts(in, "dimensions", kMostDevices);
+  if (torus.dimensions.size() > kMostDimensions ||
+      !product_within(torus.dimensions, kMostDevices)) {
+    in.fail("dimensions",
+            "expected at most " + std::to_string(kMostDimensions) + " dimensions and " +
+                std::to_string(kMostDevices) + " devices");
+    torus.dimensions.clear();
+  }
+  torus.wrap = read_flags(in, "wrap", torus.dimensions.size());
+  torus.bandwidth = in.quantity<BytesPerSecond>("bandwidth");
+  torus.latency = in.maybe_quantity<Seconds>("latency").value_or(Seconds{});
+  return torus;
+}
+
+int Torus::devices() const {
+  int product = 1;
+  for (const int length : dimensions) {
+    product *= length;
+  }
+  return product;
+}
+
+int Torus::links_across(std::size_t i) const {
+  if (dimensions[i] == 1) {
+    return 0;
+  }
+  return wrap[i] && dimensions[i] > 2 ? 2 : 1;
+}
+
+Topology Torus::build() const {
+  Topology topology{.name = std::string(name), .devices = devices(), .switches = 0, .wires = {}};
+  int stride = 1;
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    const int length = dimensions[i];
+    const int last = links_across(i) == 2 ? length : length - 1;  // links of one line
+    for (int device = 0; device < topology.devices; ++device) {
+      const int place = device / stride % length;
+      if (place < last) {
+        const int next = device + ((place + 1) % length - place) * stride;
+        topology.wires.push_back(
+            {.a = device, .b = next, .count = 1, .bandwidth = bandwidth, .latency = latency});
+      }
+    }
+    stride *= length;
+  }
+  return topology;
+}
+
+}  // namespace titer
