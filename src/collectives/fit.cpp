@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "least_squares.hpp"
 #include "titer/input/reader.hpp"
 
 namespace titer {
@@ -50,6 +51,29 @@ Eigen::Vector2d solve(Eigen::MatrixX2d rows) {
   return solution.cwiseQuotient(scale.transpose());
 }
 
+/// As fast as the wire at most.
+Link fit_within(std::span<const LinkSample> samples, BytesPerSecond wire) {
+  std::vector<LinePoint> points;
+  points.reserve(samples.size());
+  for (const LinkSample& sample : samples) {
+    points.push_back({.x = sample.messages * sample.size.si(),
+                      .start = static_cast<double>(sample.messages),
+                      .time = sample.time.si()});
+  }
+  const Line line = fit_line(points, 1.0 / wire.si());
+  return {.latency = Seconds::from_si(line.start),
+          .bandwidth = BytesPerSecond::from_si(1.0 / line.slope)};
+}
+
+double squared_errors(const ProtocolFit& fit, std::span<const LinkSample> samples) {
+  double sum = 0.0;
+  for (const LinkSample& sample : samples) {
+    const double error = fit.time(sample.messages, sample.size) / sample.time - 1.0;
+    sum += error * error;
+  }
+  return sum;
+}
+
 }  // namespace
 
 LinkFit fit_link(std::span<const LinkSample> samples) {
@@ -66,6 +90,41 @@ LinkFit fit_link(std::span<const LinkSample> samples) {
     fit.max_error = std::max(fit.max_error, error);
   }
   return fit;
+}
+
+Seconds ProtocolFit::time(int messages, Bytes size) const {
+  Channel channel;
+  for (const Link& link : links) {
+    channel.add(link);
+  }
+  return channel.time(messages, size);
+}
+
+ProtocolFit fit_protocols(std::span<const LinkSample> samples, BytesPerSecond wire) {
+  constexpr std::size_t least_each = 3;
+  check(samples);
+  std::vector<LinkSample> ordered(samples.begin(), samples.end());
+  std::stable_sort(
+      ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.size < b.size; });
+  const std::span<const LinkSample> all(ordered);
+  ProtocolFit best{
+      .links = {fit_within(all, wire)}, .least = ordered.front().size, .most = ordered.back().size};
+  double least = squared_errors(best, all);
+  for (std::size_t k = least_each; k + least_each <= ordered.size(); ++k) {
+    ProtocolFit two = best;
+    two.links = {fit_within(all.first(k), wire), fit_within(all.subspan(k), wire)};
+    const double errors = squared_errors(two, all);
+    if (errors < least) {
+      least = errors;
+      best = two;
+    }
+  }
+  for (const LinkSample& sample : all) {
+    const double error = std::abs(best.time(sample.messages, sample.size) / sample.time - 1.0);
+    best.mean_error += error / static_cast<double>(all.size());
+    best.max_error = std::max(best.max_error, error);
+  }
+  return best;
 }
 
 }  // namespace titer

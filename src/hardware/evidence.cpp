@@ -73,6 +73,10 @@ void EvidenceList::note(Reader& in, std::string_view key, std::string dotted_key
   figures_.push_back({std::move(dotted_key), value, source->source, source->grade});
 }
 
+void EvidenceList::append(const EvidenceList& part) {
+  figures_.insert(figures_.end(), part.figures_.begin(), part.figures_.end());
+}
+
 const Evidence* EvidenceList::find(std::string_view dotted_key) const {
   return find_key(figures_, dotted_key);
 }

@@ -14,6 +14,8 @@ TEST(CollectiveName, IsItsOwn) {
   }
   EXPECT_EQ(names.size(), kCollectives.size());
   EXPECT_EQ(name_of(Collective::all_reduce), "all-reduce");
+  EXPECT_EQ(name_of(Collective::all_to_all), "all-to-all");
+  EXPECT_EQ(name_of(Collective::reduce), "reduce");
   EXPECT_EQ(name_of(Collective::send_recv), "send-recv");
 }
 
@@ -43,6 +45,19 @@ TEST(CollectiveVolume, OfAnAllReduceIsAReduceScatterAndAnAllGather) {
       volume(Collective::all_reduce, 1_GB, 12).si(),
       (volume(Collective::reduce_scatter, 1_GB, 12) + volume(Collective::all_gather, 1_GB, 12))
           .si());
+}
+
+TEST(BusFactor, IsThatOfTheNcclTests) {
+  for (const int n : {2, 3, 8, 1000}) {
+    const double others = (n - 1.0) / n;
+    EXPECT_DOUBLE_EQ(bus_factor(Collective::all_reduce, n), 2 * others);
+    EXPECT_DOUBLE_EQ(bus_factor(Collective::all_gather, n), others);
+    EXPECT_DOUBLE_EQ(bus_factor(Collective::reduce_scatter, n), others);
+    EXPECT_DOUBLE_EQ(bus_factor(Collective::all_to_all, n), others);
+    EXPECT_EQ(bus_factor(Collective::broadcast, n), 1.0);
+    EXPECT_EQ(bus_factor(Collective::reduce, n), 1.0);
+    EXPECT_EQ(bus_factor(Collective::send_recv, n), 1.0);
+  }
 }
 
 TEST(CollectiveVolume, OfASendIsTheMessage) {

@@ -1,241 +1,243 @@
 // What every collective algorithm promises, for each alternative of each list: the messages it
-// sends are a real algorithm, take the time of its formula on the event engine, and carry the
+// sends are a real algorithm, take the time of its formula on the engine of flows, and carry the
 // bytes of its volume.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <ostream>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "collectives/contract_groups.hpp"
 #include "collectives/data_flow.hpp"
-#include "titer/collectives/algorithms.hpp"
-#include "titer/engine/engine.hpp"
-#include "titer/engine/task_graph.hpp"
+#include "collectives/port_network.hpp"
+#include "titer/collectives/catalogue.hpp"
 
 namespace titer {
+
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest asks for this name
+static void PrintTo(const AlgorithmEntry& entry, std::ostream* out) {
+  *out << name_of(entry.collective) << " by " << entry.name;
+}
+
 namespace {
 
-template <Collective C, class A>
-struct Entry {
-  static constexpr Collective collective = C;
-  using Algorithm = A;
-};
-template <Collective C, class... As>
-std::tuple<Entry<C, As>...> entries(const std::variant<As...>*);
-template <class... Es>
-::testing::Types<Es...> types(const std::tuple<Es...>*);
-template <class... Lists>
-using Joined = decltype(std::tuple_cat(std::declval<Lists>()...));
-
-using AllEntries =
-    Joined<decltype(entries<Collective::all_reduce>(static_cast<const AllReduce*>(nullptr))),
-           decltype(entries<Collective::all_gather>(static_cast<const AllGather*>(nullptr))),
-           decltype(entries<Collective::reduce_scatter>(
-               static_cast<const ReduceScatter*>(nullptr))),
-           decltype(entries<Collective::send_recv>(static_cast<const SendRecv*>(nullptr)))>;
-
-struct EntryNames {
-  template <class E>
-  // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest asks for this name
-  static std::string GetName(int /*index*/) {
-    std::string name(name_of(E::collective));
-    name += "_" + std::string(E::Algorithm::name);
-    std::replace(name.begin(), name.end(), '-', '_');
-    return name;
+class CollectiveContract : public ::testing::TestWithParam<AlgorithmEntry> {
+ protected:
+  static std::vector<Group> groups() {
+    std::vector<Group> groups;
+    for (const Group& group : contract_groups()) {
+      if (GetParam().applies(group, contract_fabric())) {
+        groups.push_back(group);
+      }
+    }
+    return groups;
+  }
+  static std::vector<Group> groups_of_several() {
+    std::vector<Group> several = groups();
+    std::erase_if(several, [](const Group& group) { return group.ranks() == 1; });
+    return several;
   }
 };
 
-std::vector<Group> all_groups() {
-  std::vector<Group> groups;
-  for (int ranks = 1; ranks <= 17; ++ranks) {
-    groups.push_back({.per_node = ranks, .nodes = 1});
+INSTANTIATE_TEST_SUITE_P(Of,
+                         CollectiveContract,
+                         ::testing::ValuesIn(algorithm_catalogue().begin(),
+                                             algorithm_catalogue().end()),
+                         [](const auto& entry) {
+                           std::string name(name_of(entry.param.collective));
+                           name += "_";
+                           name += entry.param.name;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST_P(CollectiveContract, AppliesToSomeGroupOfSeveralRanks) {
+  EXPECT_FALSE(groups_of_several().empty());
+}
+
+TEST_P(CollectiveContract, NeedsSomeWayToSend) {
+  for (const Group& group : groups_of_several()) {
+    EXPECT_FALSE(GetParam().applies(group, Fabric{})) << text_of(group);
   }
-  for (const int nodes : {2, 3, 4, 7}) {
-    for (const int per_node : {1, 2, 3, 4, 8}) {
-      groups.push_back({.per_node = per_node, .nodes = nodes});
+}
+
+TEST_P(CollectiveContract, IsFreeForOneRank) {
+  for (const Group& group : groups()) {
+    if (group.ranks() == 1) {
+      EXPECT_EQ(GetParam().time(1_GB, group, contract_fabric()), Seconds{}) << text_of(group);
+      EXPECT_EQ(GetParam().volume(1_GB, group), Bytes{}) << text_of(group);
+      EXPECT_TRUE(GetParam().steps(1_GB, group, contract_fabric()).empty()) << text_of(group);
     }
   }
-  return groups;
-}
-
-std::string text_of(Group group) {
-  return std::to_string(group.per_node) + " x " + std::to_string(group.nodes);
-}
-
-constexpr Link kInside{.latency = 3_us, .bandwidth = 230_GBps};
-constexpr Link kBetween{.latency = 13_us, .bandwidth = 24_GBps};
-
-Fabric plain_fabric() { return {.node = Channel(kInside), .network = Channel(kBetween)}; }
-
-Fabric fabric_with_protocols() {
-  Fabric fabric = plain_fabric();
-  fabric.node.add({.latency = 1_us, .bandwidth = 90_GBps});
-  fabric.network.add({.latency = 7_us, .bandwidth = 10_GBps});
-  return fabric;
-}
-
-template <class Algorithm>
-std::vector<Group> groups_for() {
-  std::vector<Group> groups;
-  for (const Group group : all_groups()) {
-    if (Algorithm::applies(group)) {
-      groups.push_back(group);
-    }
-  }
-  return groups;
-}
-
-template <class E>
-class CollectiveContract : public ::testing::Test {};
-TYPED_TEST_SUITE(CollectiveContract,
-                 decltype(types(static_cast<const AllEntries*>(nullptr))),
-                 EntryNames);
-
-TYPED_TEST(CollectiveContract, AppliesToSomeGroupOfSeveralRanks) {
-  using Algorithm = typename TypeParam::Algorithm;
-  const auto groups = groups_for<Algorithm>();
-  EXPECT_TRUE(
-      std::any_of(groups.begin(), groups.end(), [](Group group) { return group.ranks() > 1; }));
-}
-
-TYPED_TEST(CollectiveContract, IsFreeForOneRank) {
-  using Algorithm = typename TypeParam::Algorithm;
-  EXPECT_EQ(Algorithm::time(1_GB, Group{}, Fabric{}), Seconds{});
-  EXPECT_EQ(Algorithm::volume(1_GB, Group{}), Bytes{});
-  EXPECT_TRUE(Algorithm::sends(1_GB, Group{}).empty());
 }
 
 // ---- Executed time -------------------------------------------------------------------------
 
-/// Every message is a task on its sender's port of its tier.
-Seconds executed(const std::vector<Send>& sends, const Fabric& fabric) {
-  TaskGraph graph;
-  std::map<std::pair<int, Tier>, ResourceId> ports;
-  for (const Send& send : sends) {
-    const auto [port, is_new] = ports.try_emplace({send.from, send.tier});
-    if (is_new) {
-      port->second = graph.add_resource();
-    }
-    const std::vector<TaskId> after(send.after.begin(), send.after.end());
-    graph.add(port->second, fabric.at(send.tier).time(1, send.size), after);
-  }
-  return to_seconds(run(graph).makespan);
-}
+// What is executed takes no less than this part of a formula that bounds it from above. Measured:
+// 0.833 for both double trees (the others are exact).
+constexpr double kLeast = 0.5;
 
-/// The most messages that wait for one another in a row.
-int longest_chain(const std::vector<Send>& sends) {
-  std::vector<int> depth(sends.size(), 1);
-  int longest = 0;
-  for (std::size_t i = 0; i < sends.size(); ++i) {
-    for (const int before : sends[i].after) {
-      depth[i] = std::max(depth[i], 1 + depth[static_cast<std::size_t>(before)]);
-    }
-    longest = std::max(longest, depth[i]);
-  }
-  return longest;
-}
-
-TYPED_TEST(CollectiveContract, TakesTheTimeOfItsFormulaOnTheEngine) {
-  using Algorithm = typename TypeParam::Algorithm;
-  for (const Fabric& fabric : {plain_fabric(), fabric_with_protocols()}) {
-    for (const Group group : groups_for<Algorithm>()) {
-      for (const Bytes size : {1_B, 1000_B, 777777_B, 1_GB}) {
-        const auto sends = Algorithm::sends(size, group);
-        const double formula = Algorithm::time(size, group, fabric).si();
-        // Every task is rounded to picoseconds; the rest is the rounding of doubles.
-        EXPECT_NEAR(
-            executed(sends, fabric).si(), formula, 0.5e-12 * longest_chain(sends) + 1e-14 * formula)
-            << text_of(group) << ", " << size.si() << " bytes";
+TEST_P(CollectiveContract, TakesTheTimeOfItsFormulaOnTheEngine) {
+  const Fabric fabric = contract_fabric();
+  double least = 1.0;
+  for (const Group& group : groups()) {
+    for (const Bytes size : {1_B, 1000_B, 777777_B, 1_GB}) {
+      const Steps steps = GetParam().steps(size, group, fabric);
+      const double formula = GetParam().time(size, group, fabric).si();
+      const double executed = to_seconds(PortNetwork(steps, fabric).run().makespan).si();
+      // Every message ends on a whole picosecond; the rest is the rounding of doubles.
+      const double rounding = 0.5e-12 * longest_chain(steps) + 1e-12 * formula;
+      if (GetParam().exact) {
+        EXPECT_NEAR(executed, formula, rounding) << text_of(group) << ", " << size.si() << " bytes";
+      } else {
+        EXPECT_LE(executed, formula + rounding) << text_of(group) << ", " << size.si() << " bytes";
+        EXPECT_GE(executed, kLeast * formula) << text_of(group) << ", " << size.si() << " bytes";
       }
+      least = formula > 0.0 ? std::min(least, executed / formula) : least;
     }
   }
+  RecordProperty("least_executed_over_formula", std::to_string(least));
 }
 
-TYPED_TEST(CollectiveContract, IsNeverFasterThanTheLowerBounds) {
-  using Algorithm = typename TypeParam::Algorithm;
-  const double rounding = 1 - 1e-12;
-  for (const Group group : groups_for<Algorithm>()) {
-    const Link link = group.per_node > 1 ? kInside : kBetween;  // the better of those in reach
-    for (const Bytes size : {1_B, 1000_B, 1_MiB, 1_GB}) {
-      const Seconds time = Algorithm::time(size, group, plain_fabric());
-      EXPECT_GE(time, rounding * latency_bound(group.ranks(), link.latency)) << text_of(group);
-      EXPECT_GE(
-          time,
-          rounding * bandwidth_bound(TypeParam::collective, size, group.ranks(), link.bandwidth))
-          << text_of(group);
-    }
-  }
-}
+/// What a group can do at best with the ways that an algorithm takes.
+struct Best {
+  double latency = std::numeric_limits<double>::infinity();
+  double bandwidth = 0.0;  // of all the ports or wires of a rank together
+  int fan_out = 1;         // messages that a rank starts together
+  bool has_switch = false;
+};
 
-TYPED_TEST(CollectiveContract, TakesLongerForMoreBytesMoreLatencyAndLessBandwidth) {
-  using Algorithm = typename TypeParam::Algorithm;
-  const auto slowed = [](double latency, double bandwidth) {
-    const auto link = [=](Link of) {
-      return Channel({.latency = latency * of.latency, .bandwidth = bandwidth * of.bandwidth});
-    };
-    return Fabric{.node = link(kInside), .network = link(kBetween)};
-  };
-  for (const Group group : groups_for<Algorithm>()) {
-    if (group.ranks() == 1) {
+Best best_of(const Steps& steps, const Fabric& fabric) {
+  Best best;
+  std::set<std::tuple<int, Tier, int, int>> ports;
+  std::map<int, double> bandwidth;
+  std::map<std::pair<int, std::vector<std::uint32_t>>, int> together;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Message& message = steps.message(i);
+    if (message.is_join()) {
       continue;
     }
-    const Seconds time = Algorithm::time(1_MB, group, slowed(1, 1));
-    EXPECT_GT(Algorithm::time(1.01 * 1_MB, group, slowed(1, 1)), time) << text_of(group);
-    EXPECT_GT(Algorithm::time(1_MB, group, slowed(1.01, 1)), time) << text_of(group);
-    EXPECT_GT(Algorithm::time(1_MB, group, slowed(1, 0.99)), time) << text_of(group);
-    EXPECT_NEAR(Algorithm::time(1_MB, group, slowed(2, 0.5)).si(), 2 * time.si(), 1e-15)
-        << text_of(group);
+    const Link& link = fabric.at(message.tier).links()[0];
+    best.latency = std::min(best.latency, link.latency.si());
+    best.has_switch = best.has_switch || message.tier == Tier::node_switch ||
+                      message.tier == Tier::network_switch;
+    const bool is_wire = message.tier == Tier::wire;
+    if (message.from < steps.ranks() &&
+        ports
+            .emplace(
+                message.from, message.tier, is_wire ? message.to : -1, is_wire ? message.lane : 0)
+            .second) {
+      bandwidth[message.from] += link.bandwidth.si();
+    }
+    const auto after = steps.after(i);
+    int& count = together[{message.from, {after.begin(), after.end()}}];
+    best.fan_out = std::max(best.fan_out, ++count);
+  }
+  for (const auto& [rank, rate] : bandwidth) {
+    best.bandwidth = std::max(best.bandwidth, rate);
+  }
+  return best;
+}
+
+/// The bytes that the busiest rank must send, whatever the algorithm; a helper that adds may take
+/// half of an all-reduce off the ranks.
+Bytes least_volume(Collective collective, Bytes size, const Steps& steps) {
+  if (steps.helpers() > 0 && collective == Collective::all_gather) {
+    return size / steps.ranks();  // its own piece, which the switch sends to all
+  }
+  const double factor = bus_factor(collective, steps.ranks());
+  return (steps.helpers() > 0 ? std::min(factor, 1.0) : factor) * size;
+}
+
+TEST_P(CollectiveContract, IsNeverFasterThanTheLowerBounds) {
+  const Fabric fabric = contract_fabric();
+  for (const Group& group : groups_of_several()) {
+    for (const Bytes size : {1_B, 1000_B, 1_MiB, 1_GB}) {
+      const Steps steps = GetParam().steps(size, group, fabric);
+      const double time = (1 + 1e-12) * GetParam().time(size, group, fabric).si();
+      const Best best = best_of(steps, fabric);
+      // What one rank knows reaches at most fan_out + 1 times as many with every latency.
+      const double rounds = std::log(group.ranks()) / std::log(best.fan_out + 1);
+      if (!best.has_switch) {
+        EXPECT_GE(time, std::ceil(rounds - 1e-9) * best.latency) << text_of(group);
+      }
+      EXPECT_GE(time, least_volume(GetParam().collective, size, steps).si() / best.bandwidth)
+          << text_of(group) << ", " << size.si() << " bytes";
+    }
+  }
+}
+
+TEST_P(CollectiveContract, TakesLongerForMoreBytesMoreLatencyAndLessBandwidth) {
+  for (const Group& group : groups_of_several()) {
+    const auto time = [&](Bytes size, double latency, double bandwidth) {
+      return GetParam().time(size, group, contract_fabric(latency, bandwidth));
+    };
+    const Seconds base = time(1_MB, 1, 1);
+    EXPECT_GT(time(1.01 * 1_MB, 1, 1), base) << text_of(group);
+    EXPECT_GT(time(1_MB, 1.01, 1), base) << text_of(group);
+    EXPECT_GT(time(1_MB, 1, 0.99), base) << text_of(group);
+    EXPECT_NEAR(time(1_MB, 2, 0.5).si(), 2 * base.si(), 1e-12 * base.si()) << text_of(group);
   }
 }
 
 // ---- Bytes sent ----------------------------------------------------------------------------
 
-TYPED_TEST(CollectiveContract, SendsItsVolumeFromTheBusiestRank) {
-  using Algorithm = typename TypeParam::Algorithm;
+TEST_P(CollectiveContract, SendsItsVolumeFromTheBusiestRank) {
   const Bytes size = 1_GB;
-  for (const Group group : groups_for<Algorithm>()) {
-    std::vector<double> sent(static_cast<std::size_t>(group.ranks()), 0.0);
-    for (const Send& send : Algorithm::sends(size, group)) {
-      EXPECT_DOUBLE_EQ(send.size.si(), size.si() * send.pieces / group.ranks());
-      sent[static_cast<std::size_t>(send.from)] += send.size.si();
+  for (const Group& group : groups()) {
+    const Steps steps = GetParam().steps(size, group, contract_fabric());
+    ASSERT_EQ(steps.ranks(), group.ranks()) << text_of(group);
+    std::vector<double> sent(static_cast<std::size_t>(steps.ranks() + steps.helpers()), 0.0);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      sent[static_cast<std::size_t>(steps.message(i).from)] += steps.message(i).size.si();
     }
-    const double busiest = *std::max_element(sent.begin(), sent.end());
-    EXPECT_NEAR(busiest, Algorithm::volume(size, group).si(), 1e-12 * size.si()) << text_of(group);
-    EXPECT_GE(busiest, (1 - 1e-12) * volume(TypeParam::collective, size, group.ranks()).si())
+    const double busiest = *std::max_element(sent.begin(), sent.begin() + steps.ranks());
+    EXPECT_NEAR(busiest, GetParam().volume(size, group).si(), 1e-12 * busiest) << text_of(group);
+    EXPECT_GE(busiest, (1 - 1e-12) * least_volume(GetParam().collective, size, steps).si())
         << text_of(group);
   }
 }
 
-TYPED_TEST(CollectiveContract, SendsOverTheTierThatJoinsTheTwoRanks) {
-  using Algorithm = typename TypeParam::Algorithm;
-  for (const Group group : groups_for<Algorithm>()) {
-    for (const Send& send : Algorithm::sends(1_MB, group)) {
-      EXPECT_NE(send.from, send.to);
-      const bool other_node = send.from / group.per_node != send.to / group.per_node;
-      EXPECT_TRUE(!other_node || send.tier == Tier::network)
-          << text_of(group) << ": " << send.from << " to " << send.to;
+TEST_P(CollectiveContract, LeavesANodeThroughTheNetworkOnly) {
+  for (const Group& group : groups()) {
+    const Steps steps = GetParam().steps(1_MB, group, contract_fabric());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const Message& message = steps.message(i);
+      const bool of_ranks = message.from < steps.ranks() && message.to < steps.ranks();
+      if (of_ranks && message.from / group.per_node != message.to / group.per_node) {
+        EXPECT_TRUE(message.tier == Tier::network || message.tier == Tier::network_switch)
+            << text_of(group) << ": " << message.from << " to " << message.to;
+      }
     }
   }
 }
 
 // ---- Data flow -----------------------------------------------------------------------------
 
-TYPED_TEST(CollectiveContract, LeavesEveryRankWithItsResult) {
-  using Algorithm = typename TypeParam::Algorithm;
-  for (const Group group : groups_for<Algorithm>()) {
-    const auto ranks = static_cast<std::size_t>(group.ranks());
-    DataFlow flow(TypeParam::collective, group);
-    flow.play(Algorithm::sends(1_MB, group));
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      for (std::size_t piece = 0; piece < ranks; ++piece) {
-        const Ranks result = wanted(TypeParam::collective, group, rank, piece);
-        EXPECT_TRUE(result.empty() || flow.copy(rank, piece).holds == result)
-            << text_of(group) << ": rank " << rank << ", piece " << piece;
+TEST_P(CollectiveContract, LeavesEveryRankWithItsResult) {
+  const Collective collective = GetParam().gathers ? Collective::all_gather : GetParam().collective;
+  for (const Group& group : groups()) {
+    SCOPED_TRACE(text_of(group));
+    const Steps steps = GetParam().steps(1_MB, group, contract_fabric());
+    const auto pieces = static_cast<std::size_t>(steps.pieces());
+    const Promise promise(collective, group, pieces);
+    const DataFlow flow(promise, steps);
+    for (std::size_t rank = 0; rank < static_cast<std::size_t>(group.ranks()); ++rank) {
+      for (std::size_t piece = 0; piece < pieces; ++piece) {
+        const Ranks promised = promise.end(rank, piece);
+        EXPECT_TRUE(promised == 0 || flow.holds(rank, piece) == promised)
+            << "rank " << rank << ", piece " << piece;
       }
+    }
+    if (HasFailure()) {
+      break;  // one group says enough
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -142,6 +143,55 @@ TEST(FitLink, RefusesTimesThatDoNotGrowWithTheSize) {
   EXPECT_THROW((void)fit_link(std::vector<LinkSample>{{.size = 1_MB, .time = 20_us},
                                                       {.size = 2_MB, .time = 10_us}}),
                InputError);
+}
+
+/// The faster of two links, two messages each, 64 B to 1 GiB.
+std::vector<LinkSample> of_two(const Link& small, const Link& large) {
+  std::vector<LinkSample> samples;
+  for (int power = 6; power <= 30; ++power) {
+    const Bytes size = Bytes::from_si(std::ldexp(1.0, power));
+    const Seconds time = 2 * std::min(small.time(size), large.time(size));
+    samples.push_back({.size = size, .time = time, .messages = 2});
+  }
+  return samples;
+}
+
+TEST(FitProtocols, RecoversTwoLinksFromTheirMinimum) {
+  const Link small{.latency = 5_us, .bandwidth = 4_GBps};
+  const Link large{.latency = 40_us, .bandwidth = 20_GBps};
+  const ProtocolFit fit = fit_protocols(of_two(small, large), 25_GBps);
+  ASSERT_EQ(fit.links.size(), 2U);
+  EXPECT_NEAR(fit.links[0].latency.si(), 5e-6, 1e-11);
+  EXPECT_NEAR(fit.links[0].bandwidth.si(), 4e9, 1e3);
+  EXPECT_NEAR(fit.links[1].latency.si(), 40e-6, 1e-10);
+  EXPECT_NEAR(fit.links[1].bandwidth.si(), 20e9, 1e3);
+  EXPECT_LT(fit.max_error, 1e-9);
+  EXPECT_EQ(fit.least, 64_B);
+  EXPECT_EQ(fit.most, 1_GiB);
+}
+
+TEST(FitProtocols, NoLinkIsFasterThanTheWire) {
+  const Link small{.latency = 5_us, .bandwidth = 4_GBps};
+  const Link large{.latency = 40_us, .bandwidth = 20_GBps};
+  const ProtocolFit fit = fit_protocols(of_two(small, large), 16_GBps);
+  for (const Link& link : fit.links) {
+    EXPECT_LE(link.bandwidth.si(), 16e9 * (1 + 1e-12));
+  }
+  // A quarter slower at large sizes, whatever the latencies.
+  EXPECT_NEAR(fit.time(2, 1_GiB) / (2 * large.time(1_GiB)), 20.0 / 16, 0.01);
+}
+
+TEST(FitProtocols, OneLinkIsEnoughForOneLink) {
+  const ProtocolFit fit = fit_protocols(of_two(kTrue, kTrue), 400_GBps);
+  EXPECT_NEAR(fit.time(2, 1_MiB) / (2 * kTrue.time(1_MiB)), 1.0, 1e-9);
+  EXPECT_LT(fit.max_error, 1e-9);
+}
+
+TEST(FitProtocols, RefusesWhatALinkRefuses) {
+  EXPECT_THROW((void)fit_protocols({}, 1_GBps), InputError);
+  EXPECT_THROW(
+      (void)fit_protocols(std::vector<LinkSample>{{.size = 1_MB, .time = Seconds{}}}, 1_GBps),
+      InputError);
 }
 
 }  // namespace

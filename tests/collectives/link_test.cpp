@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "titer/collectives/group.hpp"
+
 namespace titer {
 namespace {
 
@@ -92,16 +94,52 @@ TEST(ChannelLinks, AreThoseAddedAndAtMostFour) {
   EXPECT_THROW(channel.add(kSimple), Defect);
 }
 
+TEST(ChannelStream, MayBeOfUnequalMessages) {
+  EXPECT_DOUBLE_EQ(Channel(kSimple).stream(3, 1_MB).si(), 3 * 5e-6 + 1e6 / 250e9);
+  EXPECT_EQ(both().stream(0, Bytes{}), Seconds{});
+}
+
+TEST(ChannelBest, IsTheLeastCostOverTheProtocols) {
+  const auto bandwidth_alone = [](const Link& link) { return 1_GB / link.bandwidth; };
+  const auto latency_alone = [](const Link& link) { return link.latency; };
+  EXPECT_DOUBLE_EQ(both().best(bandwidth_alone).si(), 1e9 / 250e9);
+  EXPECT_DOUBLE_EQ(both().best(latency_alone).si(), 1e-6);
+  EXPECT_THROW((void)Channel().best(latency_alone), Defect);
+}
+
 TEST(GroupTier, IsTheNetworkOnSeveralNodes) {
-  EXPECT_EQ((Group{.per_node = 8, .nodes = 1}.widest_tier()), Tier::node);
-  EXPECT_EQ((Group{.per_node = 1, .nodes = 2}.widest_tier()), Tier::network);
-  EXPECT_EQ((Group{.per_node = 4, .nodes = 3}.ranks()), 4 * 3);
+  const Group node{.per_node = 8, .nodes = 1};
+  EXPECT_EQ(node.ring_tier(), Tier::node);
+  EXPECT_EQ(node.pair_tier(), Tier::pair);
+  EXPECT_EQ(node.exchange_tier(), Tier::exchange);
+  const Group spread{.per_node = 4, .nodes = 3};
+  EXPECT_EQ(spread.ranks(), 4 * 3);
+  EXPECT_EQ(spread.ring_tier(), Tier::network);
+  EXPECT_EQ(spread.pair_tier(), Tier::network);
+  EXPECT_EQ(spread.exchange_tier(), Tier::network);
+}
+
+TEST(TorusShape, HasTheProductOfItsLengthsAsRanks) {
+  const TorusShape torus{.length = {4, 3, 2}, .wrap = {true, false, true}, .axes = 3};
+  EXPECT_EQ(torus.ranks(), 4 * 3 * 2);
+  EXPECT_EQ(TorusShape{}.ranks(), 1);
 }
 
 TEST(FabricTier, NamesTheChannels) {
-  const Fabric fabric{.node = Channel(kSimple), .network = Channel(kLowLatency)};
+  const Fabric fabric{};
   EXPECT_EQ(&fabric.at(Tier::node), &fabric.node);
+  EXPECT_EQ(&fabric.at(Tier::pair), &fabric.pair);
+  EXPECT_EQ(&fabric.at(Tier::exchange), &fabric.exchange);
   EXPECT_EQ(&fabric.at(Tier::network), &fabric.network);
+  EXPECT_EQ(&fabric.at(Tier::node_switch), &fabric.node_switch);
+  EXPECT_EQ(&fabric.at(Tier::network_switch), &fabric.network_switch);
+  EXPECT_EQ(&fabric.at(Tier::wire), &fabric.wire);
+  EXPECT_EQ(&fabric.at(Tier::host), &fabric.host);
+}
+
+TEST(FabricTier, IsThereOnceItHasAProtocol) {
+  EXPECT_FALSE(Fabric{}.at(Tier::wire).exists());
+  EXPECT_TRUE(Fabric{.wire = Channel(kSimple)}.at(Tier::wire).exists());
 }
 
 }  // namespace

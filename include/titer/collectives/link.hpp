@@ -1,8 +1,10 @@
 #pragma once
-// The alpha-beta cost of moving bytes, and the protocols that a communication library chooses from.
+// The alpha-beta cost of moving bytes, the protocols that a communication library chooses from, and
+// the ways by which the ranks of a group reach one another.
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "titer/units/ensure.hpp"
@@ -36,21 +38,36 @@ class Channel {
     return {links_.data(), static_cast<std::size_t>(count_)};
   }
 
-  /// `messages` one after the other, each of `size`: min over protocols of
-  /// startup + n (alpha + S / B).
+  /// Whether anything can be sent this way.
+  [[nodiscard]] constexpr bool exists() const { return count_ > 0; }
+
+  /// The least of `cost` (Link -> Seconds) over the protocols.
+  template <class Cost>
+  [[nodiscard]] constexpr Seconds best(Cost cost) const {
+    ensure(count_ > 0, "a channel needs a protocol");
+    Seconds least = cost(links_[0]);
+    for (int i = 1; i < count_; ++i) {
+      const Seconds other = cost(links_[static_cast<std::size_t>(i)]);
+      least = other < least ? other : least;
+    }
+    return least;
+  }
+
+  /// `messages` one after the other, `total` bytes together: min over protocols of
+  /// startup + messages alpha + total / B.
   /// No message takes no time, even where there is no protocol to send it with.
-  [[nodiscard]] constexpr Seconds time(int messages, Bytes size) const {
+  [[nodiscard]] constexpr Seconds stream(int messages, Bytes total) const {
     if (messages == 0) {
       return Seconds{};
     }
-    ensure(count_ > 0, "a channel needs a protocol");
-    const auto by = [&](const Link& link) { return link.startup + messages * link.time(size); };
-    Seconds best = by(links_[0]);
-    for (int i = 1; i < count_; ++i) {
-      const Seconds other = by(links_[static_cast<std::size_t>(i)]);
-      best = other < best ? other : best;
-    }
-    return best;
+    return best([&](const Link& link) {
+      return link.startup + messages * link.latency + total / link.bandwidth;
+    });
+  }
+
+  /// The same, each of `size`.
+  [[nodiscard]] constexpr Seconds time(int messages, Bytes size) const {
+    return stream(messages, messages * size);
   }
 
  private:
@@ -58,30 +75,51 @@ class Channel {
   int count_ = 0;
 };
 
-enum class Tier { node, network };
-
-/// The two tiers a rank can send through: its node's fabric, and its share of the node's NICs.
-struct Fabric {
-  Channel node;
-  Channel network;
-
-  [[nodiscard]] constexpr const Channel& at(Tier tier) const {
-    return tier == Tier::node ? node : network;
-  }
+/// The ways a message can go from one rank to another.
+enum class Tier : std::uint8_t {
+  node,            // to the next rank of a ring through the group's ranks of a node
+  pair,            // to one other rank of the node at a time
+  exchange,        // to all other ranks of the node at once
+  network,         // through the rank's share of the node's NICs
+  node_switch,     // to or from a switch of the node that adds and multicasts
+  network_switch,  // to or from the tree of adding switches of the network
+  wire,            // one wire, one direction, of a torus or of a packed ring or tree
+  host,            // through the host (PCIe), beside the node's own fabric
 };
 
-/// How the ranks of a group lie on nodes: `per_node` on each of `nodes` nodes. Rank r is number
-/// r % per_node on node r / per_node.
-struct Group {
-  int per_node = 1;
-  int nodes = 1;
+/// What each of these ways offers to a rank; a channel without a protocol is not there.
+struct Fabric {
+  Channel node{};
+  Channel network{};
+  Channel pair{};
+  Channel exchange{};
+  Channel node_switch{};
+  Channel network_switch{};
+  Channel wire{};
+  Channel host{};
 
-  [[nodiscard]] constexpr int ranks() const { return per_node * nodes; }
-  /// The tier that a message between any two ranks may need.
-  [[nodiscard]] constexpr Tier widest_tier() const {
-    return nodes > 1 ? Tier::network : Tier::node;
+  [[nodiscard]] constexpr const Channel& at(Tier tier) const {
+    switch (tier) {
+      case Tier::node:
+        return node;
+      case Tier::pair:
+        return pair;
+      case Tier::exchange:
+        return exchange;
+      case Tier::network:
+        return network;
+      case Tier::node_switch:
+        return node_switch;
+      case Tier::network_switch:
+        return network_switch;
+      case Tier::wire:
+        return wire;
+      case Tier::host:
+        return host;
+    }
+    ensure(false, "a tier is one of the enumerated ones");
+    return node;
   }
-  friend constexpr bool operator==(const Group&, const Group&) = default;
 };
 
 }  // namespace titer

@@ -37,6 +37,8 @@ class EvidenceList {
   /// Notes the source of `key` as read by `in`; reports a source that the file does not list.
   /// A figure without a source was given by the user.
   void note(Reader& in, std::string_view key, std::string dotted_key);
+  /// Takes over the figures of a part that came from a file of its own.
+  void append(const EvidenceList& part);
 
   [[nodiscard]] const std::vector<Evidence>& figures() const { return figures_; }
   [[nodiscard]] const Evidence* find(std::string_view dotted_key) const;

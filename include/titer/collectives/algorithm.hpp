@@ -1,0 +1,35 @@
+#pragma once
+// What every algorithm of every collective offers.
+
+#include <concepts>
+#include <string_view>
+
+#include "titer/collectives/steps.hpp"
+
+namespace titer {
+
+/// - name, formula, source: in formula texts, n: ranks, g: per node, N: nodes, lg: logarithm to
+///   base 2; a, B: latency and bandwidth of the tier in use (with the tier's name where two are in
+///   use); S: the full result; k: number of blocks, the best whole number;
+/// - needs: what a group and its fabric must have for it, as in "needs a power of two of ranks";
+/// - exact: whether the steps take the time of the formula wherever no two messages share more
+///   than the port that the formula gives them; otherwise the formula bounds them from above;
+/// - applies(group, fabric): whether the algorithm is meant for such a group, and the fabric has
+///   the ways that it takes;
+/// - time(S, group, fabric): the closed form; nothing for one rank;
+/// - volume(S, group): the bytes that the busiest rank sends;
+/// - steps(S, group, fabric): the messages.
+template <class A>
+concept CollectiveAlgorithm = requires(Bytes size, const Group& group, const Fabric& fabric) {
+  { A::name } -> std::convertible_to<std::string_view>;
+  { A::formula } -> std::convertible_to<std::string_view>;
+  { A::source } -> std::convertible_to<std::string_view>;
+  { A::needs } -> std::convertible_to<std::string_view>;
+  { A::exact } -> std::convertible_to<bool>;
+  { A::applies(group, fabric) } -> std::same_as<bool>;
+  { A::time(size, group, fabric) } -> std::same_as<Seconds>;
+  { A::volume(size, group) } -> std::same_as<Bytes>;
+  { A::steps(size, group, fabric) } -> std::same_as<Steps>;
+};
+
+}  // namespace titer

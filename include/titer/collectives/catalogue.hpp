@@ -1,0 +1,31 @@
+#pragma once
+// All the algorithms of all the lists, as values.
+
+#include <span>
+#include <string_view>
+
+#include "titer/collectives/collective.hpp"
+#include "titer/collectives/steps.hpp"
+
+namespace titer {
+
+/// An algorithm with its functions, for choices made by name at run time.
+struct AlgorithmEntry {
+  Collective collective = Collective::all_reduce;
+  std::string_view name;
+  std::string_view formula;
+  std::string_view source;
+  std::string_view needs;  // what a group must have for it
+  bool exact = true;
+  bool in_library = false;
+  bool gathers = false;  // the steps gather the vectors of all, which every rank adds up by itself
+  bool (*applies)(const Group&, const Fabric&) = nullptr;
+  Seconds (*time)(Bytes, const Group&, const Fabric&) = nullptr;
+  Bytes (*volume)(Bytes, const Group&) = nullptr;
+  Steps (*steps)(Bytes, const Group&, const Fabric&) = nullptr;
+};
+
+/// Every algorithm of every list, in the order of the lists.
+[[nodiscard]] std::span<const AlgorithmEntry> algorithm_catalogue();
+
+}  // namespace titer

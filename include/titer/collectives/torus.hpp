@@ -1,0 +1,125 @@
+#pragma once
+// All-reduce, all-gather and reduce-scatter on an n-dimensional torus, one axis after the other.
+// d: axes; p_i: length of axis i; P: all ranks; a, B: one wire, one direction; S: the full result.
+
+#include <vector>
+
+#include "titer/collectives/algorithm.hpp"
+
+namespace titer {
+
+/// Whether an axis is a ring of wires, which carries two directed rings, one each way. Other axes
+/// are lines. A line carries one directed ring, 0, 2, 4, .., 5, 3, 1: its neighbours lie at most
+/// two wires apart, and every wire carries one message each way in every step.
+[[nodiscard]] constexpr bool is_two_way(const TorusShape& torus, std::size_t axis) {
+  return torus.wrap[axis] && torus.length[axis] > 2;
+}
+
+/// Whether all the ranks of the group are wired as a torus (or mesh).
+[[nodiscard]] constexpr bool is_torus(const Group& group) {
+  return group.torus.axes >= 1 && group.torus.ranks() == group.ranks();
+}
+
+/// Whether there are several axes, and all are alike.
+[[nodiscard]] constexpr bool is_regular(const TorusShape& torus) {
+  for (std::size_t axis = 1; axis < torus.axes; ++axis) {
+    if (torus.length[axis] != torus.length[0] || is_two_way(torus, axis) != is_two_way(torus, 0)) {
+      return false;
+    }
+  }
+  return torus.axes >= 2;
+}
+
+/// The ranks between two neighbours along an axis, by number.
+[[nodiscard]] constexpr int stride(const TorusShape& torus, std::size_t axis) {
+  int product = 1;
+  for (std::size_t before = 0; before < axis; ++before) {
+    product *= torus.length[before];
+  }
+  return product;
+}
+
+[[nodiscard]] constexpr int coordinate(const TorusShape& torus, int rank, std::size_t axis) {
+  return rank / stride(torus, axis) % torus.length[axis];
+}
+
+/// The coordinates along an axis in the order of its directed ring.
+[[nodiscard]] std::vector<int> ring_order(const TorusShape& torus, std::size_t axis);
+
+/// What one wire carries one way, one message after the other; bytes as a share of S.
+struct WireLoad {
+  int messages = 0;
+  double share = 0.0;
+};
+
+/// Of a reduce-scatter (or all-gather), axis by axis: p_i - 1 messages of S / (p_1 .. p_i) each on
+/// axis i, or of half as much on an axis that is two-way.
+[[nodiscard]] constexpr WireLoad bucket_load(const TorusShape& torus) {
+  WireLoad load;
+  double block = 1.0;
+  for (std::size_t axis = 0; axis < torus.axes; ++axis) {
+    const int length = torus.length[axis];
+    block /= length;
+    load.messages += length - 1;
+    load.share += (length - 1) * block / (is_two_way(torus, axis) ? 2 : 1);
+  }
+  return load;
+}
+
+/// All-gather: the last axis first, each gathering what the axes before have gathered:
+/// t = sum over i of (p_i - 1) (a + S / (w_i p_1 .. p_i B)), w_i: 2 where the axis wraps, 1 on a
+/// line.  [Barnett, van de Geijn et al. 1993; Chan et al. 2007]
+/// With a wrap on all axes: sum of (p_i - 1) a + (1 - 1/P) S / (2 B). A mesh takes twice that.
+struct TorusAllGather {
+  static constexpr std::string_view name = "torus-bucket";
+  static constexpr std::string_view formula =
+      "sum_i (p_i-1) (a + S / (w_i p_1..p_i B)), w: 2 on a ring, 1 on a line";
+  static constexpr std::string_view source = "Barnett, van de Geijn et al. 1993; Chan et al. 2007";
+  static constexpr std::string_view needs = "ranks that are a torus, or a box of one";
+  static constexpr bool exact = true;
+
+  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
+    return is_torus(group) && fabric.wire.exists();
+  }
+  [[nodiscard]] static constexpr Seconds time(Bytes size,
+                                              const Group& group,
+                                              const Fabric& fabric) {
+    const WireLoad load = bucket_load(group.torus);
+    return fabric.wire.stream(load.messages, load.share * size);
+  }
+  [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
+    return size * (static_cast<double>(group.ranks() - 1) / group.ranks());
+  }
+  [[nodiscard]] static Steps steps(Bytes size, const Group& group, const Fabric& fabric);
+};
+
+/// Reduce-scatter: the same the other way round, the first axis first.
+struct TorusReduceScatter : TorusAllGather {
+  [[nodiscard]] static Steps steps(Bytes size, const Group& group, const Fabric& fabric);
+};
+
+/// All-reduce: the reduce-scatter, then the all-gather.
+struct TorusAllReduce {
+  static constexpr std::string_view name = TorusAllGather::name;
+  static constexpr std::string_view formula =
+      "2 sum_i (p_i-1) (a + S / (w_i p_1..p_i B)), w: 2 on a ring, 1 on a line";
+  static constexpr std::string_view source = TorusAllGather::source;
+  static constexpr std::string_view needs = "ranks that are a torus, or a box of one";
+  static constexpr bool exact = true;
+
+  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
+    return TorusAllGather::applies(group, fabric);
+  }
+  [[nodiscard]] static constexpr Seconds time(Bytes size,
+                                              const Group& group,
+                                              const Fabric& fabric) {
+    const WireLoad load = bucket_load(group.torus);
+    return fabric.wire.stream(2 * load.messages, 2 * load.share * size);
+  }
+  [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
+    return 2 * TorusAllGather::volume(size, group);
+  }
+  [[nodiscard]] static Steps steps(Bytes size, const Group& group, const Fabric& fabric);
+};
+
+}  // namespace titer

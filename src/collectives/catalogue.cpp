@@ -1,0 +1,65 @@
+#include "titer/collectives/catalogue.hpp"
+
+#include <type_traits>
+#include <vector>
+
+#include "titer/collectives/algorithms.hpp"
+
+namespace titer {
+
+namespace {
+
+template <class A>
+concept Gathers = requires {
+  A::gathers;
+};
+
+template <class A, class... Algorithms>
+constexpr bool is_in(const std::variant<Algorithms...>* /*list*/) {
+  return (std::is_same_v<A, Algorithms> || ...);
+}
+
+template <class Library, class... Algorithms>
+void list(std::vector<AlgorithmEntry>& catalogue,
+          Collective collective,
+          const std::variant<Algorithms...>* /*list*/) {
+  (catalogue.push_back({.collective = collective,
+                        .name = Algorithms::name,
+                        .formula = Algorithms::formula,
+                        .source = Algorithms::source,
+                        .needs = Algorithms::needs,
+                        .exact = Algorithms::exact,
+                        .in_library = is_in<Algorithms>(static_cast<const Library*>(nullptr)),
+                        .gathers = Gathers<Algorithms>,
+                        .applies = &Algorithms::applies,
+                        .time = &Algorithms::time,
+                        .volume = &Algorithms::volume,
+                        .steps = &Algorithms::steps}),
+   ...);
+}
+
+template <class List, class Library>
+void list(std::vector<AlgorithmEntry>& catalogue, Collective collective) {
+  list<Library>(catalogue, collective, static_cast<const List*>(nullptr));
+}
+
+std::vector<AlgorithmEntry> make_catalogue() {
+  std::vector<AlgorithmEntry> catalogue;
+  list<AllReduce, LibraryAllReduce>(catalogue, Collective::all_reduce);
+  list<AllGather, LibraryAllGather>(catalogue, Collective::all_gather);
+  list<ReduceScatter, LibraryReduceScatter>(catalogue, Collective::reduce_scatter);
+  list<AllToAll, LibraryAllToAll>(catalogue, Collective::all_to_all);
+  list<Broadcast, LibraryBroadcast>(catalogue, Collective::broadcast);
+  list<Reduce, LibraryReduce>(catalogue, Collective::reduce);
+  list<SendRecv, SendRecv>(catalogue, Collective::send_recv);
+  return catalogue;
+}
+
+}  // namespace
+
+std::span<const AlgorithmEntry> algorithm_catalogue() {
+  static const std::vector<AlgorithmEntry> catalogue = make_catalogue();
+  return catalogue;
+}
+
+}  // namespace titer

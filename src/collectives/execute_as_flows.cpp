@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "placed_steps.hpp"
+#include "titer/engine/flow_engine.hpp"
+#include "titer/units/ensure.hpp"
+
+namespace titer {
+
+namespace {
+
+/// The messages of collectives as a graph for the flow engine.
+class FlowScript {
+ public:
+  explicit FlowScript(Router& router)
+      : router_(router), capacities_(capacities(router.topology())) {
+    for (const BytesPerSecond rate : capacities_.rates) {
+      network_.add_link(rate);
+    }
+    nowhere_ = network_.add_route({});
+    loads_.resize(capacities_.of_lane.size());
+  }
+
+  void add(const PlacedSteps& placed, const Fabric& fabric) {
+    const Steps& steps = *placed.steps;
+    const std::vector<Seconds> costs = costs_of(steps, fabric);
+    const auto first = static_cast<MessageId>(graph_.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      after_.clear();
+      for (const std::uint32_t before : steps.after(i)) {
+        after_.push_back(first + before);
+      }
+      const Message& message = steps.message(i);
+      if (message.is_join()) {
+        graph_.add(nowhere_, Bytes{}, Seconds{}, after_);
+        continue;
+      }
+      const Way& way = find_way(ends_of(placed, message));
+      graph_.add(way.id, message.size, costs[i] + way.latency, after_);
+      ++messages_;
+      for (const Lane lane : way.route) {
+        loads_[lane] += message.size;
+      }
+    }
+  }
+
+  [[nodiscard]] Execution run() {
+    const FlowTimeline timeline = titer::run(network_, graph_);
+    return {.time = to_seconds(timeline.makespan),
+            .messages = messages_,
+            .rounds = 0,
+            .busiest = busiest_link(router_.topology(), loads_)};
+  }
+
+ private:
+  struct Way {
+    RouteId id = 0;
+    Seconds latency;
+    Route route;
+  };
+
+  Route route_between(int from, int to) {
+    std::optional<Route> route = router_.route(from, to);
+    ensure(route.has_value(), "every message of an executed collective has a route");
+    return std::move(*route);
+  }
+
+  const Way& find_way(const Ends& ends) {
+    const auto [entry, is_new] =
+        ways_.try_emplace(std::tuple(ends.from, ends.to, ends.via.has_value()));
+    if (is_new) {
+      Route route = route_between(ends.from, ends.via.value_or(ends.to));
+      if (ends.via) {
+        const Route rest = route_between(*ends.via, ends.to);
+        route.insert(route.end(), rest.begin(), rest.end());
+      }
+      links_.clear();
+      for (const Lane lane : route) {
+        links_.push_back(capacities_.of_lane[lane]);
+      }
+      Way& way = entry->second;
+      way.id = network_.add_route(links_);
+      way.latency = router_.latency(route);
+      way.route = std::move(route);
+    }
+    return entry->second;
+  }
+
+  Router& router_;
+  Capacities capacities_;
+  FlowNetwork network_;
+  MessageGraph graph_;
+  RouteId nowhere_ = 0;
+  std::map<std::tuple<int, int, bool>, Way> ways_;  // by both ends, and whether through the host
+  std::vector<Bytes> loads_;
+  std::size_t messages_ = 0;
+  std::vector<MessageId> after_;
+  std::vector<FlowLink> links_;
+};
+
+}  // namespace
+
+Execution execute_as_flows(std::span<const PlacedSteps> collectives,
+                           Router& router,
+                           const Fabric& fabric) {
+  check_places(collectives);
+  FlowScript script(router);
+  std::size_t rounds = 0;
+  for (const PlacedSteps& placed : collectives) {
+    script.add(placed, fabric);
+    const std::vector<std::uint32_t> done = rounds_of(*placed.steps);
+    const auto last = std::max_element(done.begin(), done.end());
+    rounds = std::max<std::size_t>(rounds, last == done.end() ? 0 : *last);
+  }
+  Execution execution = script.run();
+  execution.rounds = rounds;
+  return execution;
+}
+
+}  // namespace titer

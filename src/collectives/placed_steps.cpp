@@ -1,0 +1,67 @@
+#include "placed_steps.hpp"
+
+#include <algorithm>
+
+#include "titer/units/ensure.hpp"
+
+namespace titer {
+
+namespace {
+
+/// The vertex of a rank or helper.
+int vertex_of(const PlacedSteps& placed, std::int32_t member) {
+  const int ranks = placed.steps->ranks();
+  return member < ranks ? placed.ranks[static_cast<std::size_t>(member)]
+                        : placed.helpers[static_cast<std::size_t>(member - ranks)];
+}
+
+}  // namespace
+
+Ends ends_of(const PlacedSteps& placed, const Message& message) {
+  ensure(message.tier != Tier::host || placed.host.has_value(),
+         "messages through the host have a vertex to pass");
+  return {.from = vertex_of(placed, message.from),
+          .to = vertex_of(placed, message.to),
+          .via = message.tier == Tier::host ? placed.host : std::nullopt};
+}
+
+void check_places(std::span<const PlacedSteps> collectives) {
+  for (const PlacedSteps& placed : collectives) {
+    ensure(placed.ranks.size() == static_cast<std::size_t>(placed.steps->ranks()) &&
+               placed.helpers.size() == static_cast<std::size_t>(placed.steps->helpers()),
+           "every rank and helper of a collective has a place on the graph");
+  }
+}
+
+std::vector<std::uint32_t> rounds_of(const Steps& steps) {
+  std::vector<std::uint32_t> done(steps.size(), 0);  // rounds that are over once it has arrived
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (const std::uint32_t before : steps.after(i)) {
+      done[i] = std::max(done[i], done[before]);
+    }
+    done[i] += steps.message(i).is_join() ? 0U : 1U;
+  }
+  return done;
+}
+
+std::vector<Seconds> costs_of(const Steps& steps, const Fabric& fabric) {
+  std::vector<Seconds> costs(steps.size());
+  std::vector<std::uint8_t> paid(steps.size(), 0);  // a bit per tier
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (const std::uint32_t before : steps.after(i)) {
+      paid[i] = static_cast<std::uint8_t>(paid[i] | paid[before]);
+    }
+    const Message& message = steps.message(i);
+    if (message.is_join()) {
+      continue;
+    }
+    const auto links = fabric.at(message.tier).links();
+    ensure(!links.empty(), "the tier of a message has a protocol");
+    const unsigned bit = 1U << static_cast<unsigned>(message.tier);
+    costs[i] = links.front().latency + ((paid[i] & bit) == 0 ? links.front().startup : Seconds{});
+    paid[i] = static_cast<std::uint8_t>(paid[i] | bit);
+  }
+  return costs;
+}
+
+}  // namespace titer
