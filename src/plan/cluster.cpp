@@ -1,91 +1,21 @@
 #include "titer/plan/cluster.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include "titer/input/reader.hpp"
-#include "titer/units/ensure.hpp"
 
 namespace titer {
 namespace {
 
-/// Row by row in a table of so many columns.
-std::size_t table_index(int row, int column, int columns) {
-  return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
-         static_cast<std::size_t>(column);
-}
+constexpr int kMostPerNode = 1024;  // of a node that is no torus
 
-/// What rings reach among some devices of a node. Through a switch every group is alike, so that
-/// only direct wires are searched.
-class NodeRings {
- public:
-  explicit NodeRings(const NodeTopology& node) : topology_(build(node)) {
-    if (const auto* switched = std::get_if<SwitchedNode>(&node)) {
-      port_ = switched->bandwidth;
-    }
-  }
-
-  [[nodiscard]] std::optional<BytesPerSecond> bandwidth(const std::vector<int>& group) const {
-    if (port_) {
-      return port_;
-    }
-    const RingPacking packing = pack_rings(topology_, group);
-    return packing.directed_rings == 0 ? std::nullopt : std::optional(packing.bandwidth());
-  }
-
-  /// The least over the groups {first, first + stride, …} that tile the node.
-  [[nodiscard]] std::optional<BytesPerSecond> worst(int ranks, int stride) const {
-    std::optional<BytesPerSecond> least;
-    for (int first = 0; first + (ranks - 1) * stride < topology_.devices; ++first) {
-      if (first % (ranks * stride) >= stride) {
-        continue;  // inside a group, not at its start
-      }
-      std::vector<int> group(static_cast<std::size_t>(ranks));
-      std::generate(group.begin(), group.end(), [next = first - stride, stride]() mutable {
-        return next += stride;
-      });
-      const auto found = bandwidth(group);
-      if (!found) {
-        return std::nullopt;
-      }
-      least = least ? std::min(*least, *found) : *found;
-    }
-    return least;
-  }
-
- private:
-  Topology topology_;
-  std::optional<BytesPerSecond> port_;
-};
-
-/// Fills both tables; false when some group or pair has no wires to use.
-bool fill_bandwidths(Cluster& cluster) {
-  const NodeRings rings(cluster.topology);
-  const int devices = cluster.devices_per_node;
-  bool all_joined = true;
-  cluster.ring_bandwidths.assign(table_index(devices + 1, 0, devices + 1), std::nullopt);
-  for (int ranks = 2; ranks <= devices; ++ranks) {
-    for (int stride = 1; ranks * stride <= devices; ++stride) {
-      auto& entry = cluster.ring_bandwidths[table_index(ranks, stride, devices + 1)];
-      entry = rings.worst(ranks, stride);
-      all_joined = all_joined && entry.has_value();
-    }
-  }
-  cluster.pair_bandwidths.assign(table_index(devices, 0, devices), std::nullopt);
-  for (int a = 0; a < devices; ++a) {
-    for (int b = 0; b < devices; ++b) {
-      if (a != b) {
-        auto& entry = cluster.pair_bandwidths[table_index(a, b, devices)];
-        entry = rings.bandwidth({a, b});
-        all_joined = all_joined && entry.has_value();
-      }
-    }
-  }
-  return all_joined;
-}
-
-std::vector<Protocol> read_protocols(Reader& in, std::string_view where, EvidenceList& evidence) {
+/// The list under `key`; `where` is the figures' path in the evidence.
+std::vector<Protocol> read_protocols(Reader& in,
+                                     std::string_view key,
+                                     std::string_view where,
+                                     EvidenceList& evidence) {
   std::vector<Protocol> protocols;
-  for (Reader& item : in.objects("protocols")) {
+  for (Reader& item : in.objects(key)) {
     Protocol protocol;
     protocol.name = item.text("name");
     const std::string path = std::string(where) + "." + protocol.name;
@@ -101,23 +31,43 @@ std::vector<Protocol> read_protocols(Reader& in, std::string_view where, Evidenc
     item.finish();
     protocols.push_back(std::move(protocol));
   }
-  if (in.has("protocols") && (protocols.empty() || protocols.size() > Channel::capacity)) {
-    in.fail("protocols", "expected one to four protocols");
+  if (in.has(key) && (protocols.empty() || protocols.size() > Channel::capacity)) {
+    in.fail(key, "expected one to four protocols");
   }
   return protocols;
 }
 
-void read_node(Reader node, Cluster& cluster) {
+/// A list that may be left out: nothing goes that way.
+std::vector<Protocol> read_maybe_protocols(Reader& in,
+                                           std::string_view key,
+                                           std::string_view where,
+                                           EvidenceList& evidence) {
+  return in.has(key) ? read_protocols(in, key, where, evidence) : std::vector<Protocol>{};
+}
+
+/// Sets `has_network` unless the node is a torus of all the devices there are.
+void read_node(Reader node, bool& has_network, Cluster& cluster) {
   Reader fabric = node.object("fabric");
   cluster.topology = read_node_topology(fabric);
   if (const Value* value = fabric.raw("bandwidth"); value != nullptr) {
     cluster.evidence.note(fabric, "bandwidth", "node.fabric.bandwidth");
   }
   cluster.devices_per_node = build(cluster.topology).devices;
-  cluster.node_protocols = read_protocols(node, "node", cluster.evidence);
-  cluster.nics = static_cast<int>(node.integer("nics", 1, 1024));
-  cluster.nic_bandwidth = node.quantity<BytesPerSecond>("nic_bandwidth");
-  cluster.evidence.note(node, "nic_bandwidth", "node.nic_bandwidth");
+  has_network = has_network || cluster.torus() == nullptr;
+  if (cluster.devices_per_node > kMostPerNode && cluster.torus() == nullptr) {
+    node.fail("fabric",
+              "it joins " + std::to_string(cluster.devices_per_node) +
+                  " devices; expected at most " + std::to_string(kMostPerNode) + " in a node");
+    cluster.devices_per_node = 0;
+  }
+  cluster.node_protocols = read_protocols(node, "protocols", "node", cluster.evidence);
+  cluster.node_switch_protocols =
+      read_maybe_protocols(node, "switch_protocols", "node.switch", cluster.evidence);
+  if (has_network) {
+    cluster.nics = static_cast<int>(node.integer("nics", 1, 1024));
+    cluster.nic_bandwidth = node.quantity<BytesPerSecond>("nic_bandwidth");
+    cluster.evidence.note(node, "nic_bandwidth", "node.nic_bandwidth");
+  }
   if (auto host = node.maybe_object("host_path")) {
     cluster.host_path =
         Link{host->quantity<Seconds>("latency"), host->quantity<BytesPerSecond>("bandwidth")};
@@ -127,48 +77,37 @@ void read_node(Reader node, Cluster& cluster) {
   node.finish();
 }
 
-Channel channel_of(const std::vector<Protocol>& protocols, BytesPerSecond bandwidth) {
-  Channel channel;
-  for (const Protocol& protocol : protocols) {
-    channel.add({protocol.latency, protocol.efficiency * bandwidth, protocol.startup});
+/// A network may be a file of its own (configs/networks), with its own sources and its NICs' rate.
+void read_network(Reader network, Cluster& cluster) {
+  EvidenceList own;
+  own.read_sources(network);
+  const bool is_file = network.has("sources");
+  EvidenceList& evidence = is_file ? own : cluster.evidence;
+  cluster.network_name = network.maybe_text("name").value_or("");
+  (void)network.maybe_text("title");
+  if (const auto bandwidth = network.maybe_quantity<BytesPerSecond>("nic_bandwidth")) {
+    cluster.nic_bandwidth = *bandwidth;
+    evidence.note(network, "nic_bandwidth", "network.nic_bandwidth");
   }
-  return channel;
-}
-
-/// The wires' own channel or, without wires, the path through the host.
-Channel node_channel(const Cluster& cluster, std::optional<BytesPerSecond> wires) {
-  if (wires) {
-    return channel_of(cluster.node_protocols, *wires);
+  cluster.network_protocols = read_protocols(network, "protocols", "network", evidence);
+  cluster.network_switch_protocols =
+      read_maybe_protocols(network, "switch_protocols", "network.switch", evidence);
+  if (auto topology = network.maybe_object("topology")) {
+    cluster.network_topology = read_node_topology(*topology);
+    const int ports = build(*cluster.network_topology).devices;
+    if (cluster.nics > 0 && ports % cluster.nics != 0) {
+      network.fail("topology",
+                   "it has " + std::to_string(ports) + " ports, which is no multiple of the " +
+                       std::to_string(cluster.nics) + " NICs of a node");
+    }
   }
-  ensure(cluster.host_path.has_value(), "a cluster was read with unjoined devices, no host path");
-  return Channel(*cluster.host_path);
+  network.finish();
+  if (is_file) {
+    cluster.evidence.append(own);
+  }
 }
 
 }  // namespace
-
-std::optional<BytesPerSecond> Cluster::ring_bandwidth(int ranks, int stride) const {
-  const std::size_t index = table_index(ranks, stride, devices_per_node + 1);
-  return index < ring_bandwidths.size() ? ring_bandwidths[index] : std::nullopt;
-}
-
-BytesPerSecond Cluster::nic_share() const {
-  return nic_bandwidth * (static_cast<double>(nics) / devices_per_node);
-}
-
-Channel Cluster::network_channel() const { return channel_of(network_protocols, nic_share()); }
-
-Fabric Cluster::fabric(int ranks, int stride) const {
-  Fabric fabric;
-  fabric.network = network_channel();
-  if (ranks > 1) {
-    fabric.node = node_channel(*this, ring_bandwidth(ranks, stride));
-  }
-  return fabric;
-}
-
-Channel Cluster::pair_channel(int a, int b) const {
-  return node_channel(*this, pair_bandwidths[table_index(a, b, devices_per_node)]);
-}
 
 Cluster read_cluster(Reader& in) {
   Cluster cluster;
@@ -177,13 +116,21 @@ Cluster read_cluster(Reader& in) {
   cluster.evidence.read_sources(in);
   Reader chip = in.object("chip");
   cluster.chip = read_chip(chip);
-  read_node(in.object("node"), cluster);
-  Reader network = in.object("network");
-  cluster.network_protocols = read_protocols(network, "network", cluster.evidence);
-  network.finish();
+  bool has_network = in.has("network");
+  read_node(in.object("node"), has_network, cluster);
+  if (has_network) {
+    read_network(in.object("network"), cluster);
+  }
+  if (auto library = in.maybe_object("library")) {
+    cluster.nccl = read_nccl_system(*library, "library", cluster.evidence);
+  }
   cluster.nodes = in.maybe_integer("nodes", 1, 10'000'000);
+  if (!has_network && cluster.nodes.value_or(1) != 1) {
+    in.fail("nodes", "several nodes need a \"network\" between them");
+  }
   in.finish();
-  if (cluster.devices_per_node > 0 && !fill_bandwidths(cluster) && !cluster.host_path) {
+  const bool is_small = cluster.devices_per_node > 0 && cluster.torus() == nullptr;
+  if (is_small && !cluster.fill_bandwidths() && !cluster.host_path) {
     in.fail("node",
             "its fabric cannot join every group of devices; expected a \"host_path\" with the "
             "latency and bandwidth of the way through the host");

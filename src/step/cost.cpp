@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "titer/collectives/choice.hpp"
+
 namespace titer {
 namespace {
 

@@ -1,6 +1,7 @@
 #include "titer/step/estimate.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace titer {
 namespace {
@@ -56,19 +57,26 @@ void fill_breakdown(const StepCosts& costs, int rank, StepResult& result) {
 
 Grade worse(Grade a, Grade b) { return std::max(a, b); }
 
+/// The weakest evidence of their efficiencies; the best there is when there are none.
+Grade weakest(const std::vector<Protocol>& protocols) {
+  Grade grade{};
+  for (const Protocol& protocol : protocols) {
+    grade = worse(grade, protocol.grade);
+  }
+  return grade;
+}
+
 /// The weakest evidence among the figures that this scenario's time rests on.
 Grade grade_of(const Scenario& scenario) {
   const Chip& chip = scenario.cluster.chip;
   Grade grade = worse(chip.rate(scenario.training.precision)->grade, chip.memory.grade);
   if (scenario.plan.devices() > 1) {
-    for (const Protocol& protocol : scenario.cluster.node_protocols) {
-      grade = worse(grade, protocol.grade);
-    }
+    grade = worse(grade, weakest(scenario.cluster.node_protocols));
+    grade = worse(grade, weakest(scenario.cluster.node_switch_protocols));
   }
   if (scenario.plan.devices() > scenario.cluster.devices_per_node) {
-    for (const Protocol& protocol : scenario.cluster.network_protocols) {
-      grade = worse(grade, protocol.grade);
-    }
+    grade = worse(grade, weakest(scenario.cluster.network_protocols));
+    grade = worse(grade, weakest(scenario.cluster.network_switch_protocols));
   }
   return grade;
 }

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "titer/collectives/algorithms.hpp"
+#include "titer/collectives/catalogue.hpp"
+#include "titer/collectives/choice.hpp"
 
 namespace titer {
 namespace {
@@ -61,6 +62,9 @@ std::string fabric_text(Group group, const Fabric& fabric) {
   if (group.per_node > 1) {
     text += "; node: " + channel_text(fabric.node);
   }
+  if (group.per_node > 1 && fabric.node_switch.exists()) {
+    text += "; its switch: " + channel_text(fabric.node_switch);
+  }
   if (group.nodes > 1) {
     text += "; network: " + channel_text(fabric.network);
   }
@@ -68,18 +72,20 @@ std::string fabric_text(Group group, const Fabric& fabric) {
 }
 
 /// The catalogue's entry of the algorithm chosen for a transfer.
-AlgorithmInfo algorithm_of(Collective kind, std::string_view chosen) {
-  for (const AlgorithmInfo& info : algorithm_catalogue()) {
-    if (info.collective == kind && info.name == chosen) {
-      return info;
+AlgorithmEntry algorithm_of(Collective kind, std::string_view chosen) {
+  for (const AlgorithmEntry& entry : algorithm_catalogue()) {
+    if (entry.collective == kind && entry.name == chosen) {
+      return entry;
     }
   }
-  return {.collective = kind, .name = chosen, .formula = "", .source = ""};
+  AlgorithmEntry none;
+  none.name = chosen;
+  return none;
 }
 
 Term transfer_term(std::string name, const Transfer& transfer, Group group, const Fabric& fabric) {
   const CollectiveTime chosen = collective_time(transfer.kind, transfer.size, group, fabric);
-  const AlgorithmInfo info = algorithm_of(transfer.kind, chosen.algorithm);
+  const AlgorithmEntry info = algorithm_of(transfer.kind, chosen.algorithm);
   return {
       std::move(name),
       fmt::format("{}, {}: start-up + {}", name_of(transfer.kind), chosen.algorithm, info.formula),

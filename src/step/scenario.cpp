@@ -149,6 +149,20 @@ class Validator {
                        plan.pipeline,
                        plan.tensor,
                        plan.data));
+    demand(cluster.torus() == nullptr,
+           "cluster.node.fabric",
+           "torus",
+           "expected nodes on a network: where the groups of a plan lie on a torus is not modelled "
+           "yet (titer collective times its collectives)");
+    if (const auto ports = cluster.nodes_of_network(); ports && can_count) {
+      const std::int64_t most = *ports * cluster.devices_per_node;
+      demand(plan.devices() <= most,
+             "cluster.network.topology",
+             fmt::format("{} nodes", *ports),
+             fmt::format("expected ports for the plan's {} devices, {} in a node",
+                         plan.devices(),
+                         cluster.devices_per_node));
+    }
     if (!cluster.nodes || !can_count) {
       return;
     }

@@ -20,7 +20,8 @@ void merge(Value& base, Value changes) {
       base.key_origins.back() = changes.key_origins[i];
       continue;
     }
-    const bool is_reference = key == kChipData.name || key == kTopologyData.name;
+    const bool is_reference =
+        key == kChipData.name || key == kTopologyData.name || key == kNetworkData.name;
     if (is_reference && existing->kind == Value::Kind::text && value.kind == Value::Kind::object &&
         value.find("name") == nullptr) {
       value.add("name", *existing);  // changes to what the base names
@@ -79,7 +80,37 @@ void set_origin(Value& value, Origin origin) {
   std::fill(value.key_origins.begin(), value.key_origins.end(), origin);
 }
 
+int source_index(Document& document, const std::string& source) {
+  const auto known = std::find(document.sources.begin(), document.sources.end(), source);
+  if (known != document.sources.end()) {
+    return static_cast<int>(known - document.sources.begin());
+  }
+  document.sources.push_back(source);
+  return static_cast<int>(document.sources.size()) - 1;
+}
+
 }  // namespace
+
+void assign(Document& document, const Assignment& assignment) {
+  const Origin origin{.source = source_index(document, assignment.source)};
+  Value* here = &document.root;
+  std::string_view rest = assignment.path;
+  while (true) {
+    const std::string key(first_word(rest));
+    const bool is_leaf = key.size() == rest.size();
+    here = inner_value(*here, key, origin);
+    if (here == nullptr) {
+      throw InputError(assignment.source + ": " + assignment.path +
+                       ": expected a path of object keys, such as plan.tensor");
+    }
+    if (is_leaf) {
+      break;
+    }
+    rest.remove_prefix(key.size() + 1);
+  }
+  *here = assignment.value;
+  set_origin(*here, origin);
+}
 
 Assignment parse_assignment(std::string_view text) {
   const std::size_t equals = text.find('=');
@@ -152,6 +183,12 @@ void ScenarioSource::expand_cluster(Value& cluster) {
   if (topology != nullptr) {
     expand(*topology, kTopologyData);
   }
+  if (Value* network = cluster.find("network"); network != nullptr) {
+    expand(*network, kNetworkData);
+    if (Value* ports = network->find("topology"); ports != nullptr) {
+      expand(*ports, kTopologyData);
+    }
+  }
 }
 
 void ScenarioSource::expand(Value& value, const DataKind& kind) {
@@ -182,15 +219,6 @@ void ScenarioSource::expand(Value& value, const DataKind& kind) {
   }
 }
 
-int ScenarioSource::source_index(const std::string& source) {
-  const auto known = std::find(document_.sources.begin(), document_.sources.end(), source);
-  if (known != document_.sources.end()) {
-    return static_cast<int>(known - document_.sources.begin());
-  }
-  document_.sources.push_back(source);
-  return static_cast<int>(document_.sources.size()) - 1;
-}
-
 void ScenarioSource::assign(const Assignment& assignment) {
   constexpr std::array<std::string_view, 4> labels = {
       "model.name", "cluster.name", "cluster.chip.name", "stack.name"};
@@ -199,24 +227,7 @@ void ScenarioSource::assign(const Assignment& assignment) {
     throw InputError(assignment.source + ": " + assignment.path +
                      ": a name is only a label here; " + "to take another, set " + whole);
   }
-  const Origin origin{.source = source_index(assignment.source)};
-  Value* here = &document_.root;
-  std::string_view rest = assignment.path;
-  while (true) {
-    const std::string key(first_word(rest));
-    const bool is_leaf = key.size() == rest.size();
-    here = inner_value(*here, key, origin);
-    if (here == nullptr) {
-      throw InputError(assignment.source + ": " + assignment.path +
-                       ": expected a path of object keys, such as plan.tensor");
-    }
-    if (is_leaf) {
-      break;
-    }
-    rest.remove_prefix(key.size() + 1);
-  }
-  *here = assignment.value;
-  set_origin(*here, origin);
+  titer::assign(document_, assignment);
   expand_all();
 }
 

@@ -98,13 +98,34 @@ TEST(ShippedModels, HaveLayersThatFitTheirList) {
   });
 }
 
-/// Runs the check on every shipped cluster.
+/// Runs the check on every shipped cluster: those of nodes on a network, or the tori.
 template <class Check>
-void for_each_cluster(Check check) {
+void for_each_cluster(Check check, bool tori = false) {
   for (const std::string& name : shipped_names(kClusterData)) {
     SCOPED_TRACE(name);
-    check(read_model_and_cluster("gpt3-175b", name).cluster);
+    const Cluster cluster = read_model_and_cluster("gpt3-175b", name).cluster;
+    if ((cluster.torus() != nullptr) == tori) {
+      check(cluster);
+    }
   }
+}
+
+TEST(ShippedPods, AreToriOfAllTheirChips) {
+  int pods = 0;
+  for_each_cluster(
+      [&](const Cluster& cluster) {
+        ++pods;
+        EXPECT_TRUE(cluster.chip.name.starts_with("tpu-")) << cluster.chip.name;
+        EXPECT_EQ(cluster.nodes, 1);
+        EXPECT_EQ(cluster.devices_per_node, cluster.torus()->devices());
+        EXPECT_TRUE(cluster.network_protocols.empty());
+        ASSERT_EQ(cluster.node_protocols.size(), 1U);
+        EXPECT_EQ(cluster.node_protocols.front().grade, Grade::extrapolated) << "nothing measured";
+        EXPECT_GE(cluster.torus()->bandwidth, 40_GBps);
+        EXPECT_LE(cluster.torus()->bandwidth, 100_GBps);
+      },
+      true);
+  EXPECT_GE(pods, 5);
 }
 
 TEST(ShippedClusters, AllReadWithAShippedChip) {
@@ -163,7 +184,9 @@ TEST(ShippedClusters, EveryFigureHasASource) {
       }
     };
     add("node.", cluster.node_protocols);
+    add("node.switch.", cluster.node_switch_protocols);
     add("network.", cluster.network_protocols);
+    add("network.switch.", cluster.network_switch_protocols);
     for (const std::string& key : keys) {
       EXPECT_NE(cluster.evidence.source(key), "given by the user") << key;
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plan/shipped.hpp"
+#include "titer/collectives/choice.hpp"
 
 namespace titer {
 namespace {
@@ -61,12 +62,22 @@ void erase(Value& object, std::string_view key) {
   }
 }
 
-TEST(ShippedClusters, AreAllRead) {
-  const auto names = shipped_names(kClusterData);
-  EXPECT_GE(names.size(), 10U);
-  for (const std::string& name : names) {
-    const Cluster cluster = shipped::cluster(name);
+/// The shipped clusters of nodes on a network; pods that are one torus are left out.
+std::vector<Cluster> clusters_of_nodes() {
+  std::vector<Cluster> clusters;
+  for (const std::string& name : shipped_names(kClusterData)) {
+    Cluster cluster = shipped::cluster(name);
     EXPECT_EQ(cluster.name, name);
+    if (cluster.torus() == nullptr) {
+      clusters.push_back(std::move(cluster));
+    }
+  }
+  return clusters;
+}
+
+TEST(ShippedClusters, AreAllRead) {
+  EXPECT_GE(clusters_of_nodes().size(), 10U);
+  for (const Cluster& cluster : clusters_of_nodes()) {
     EXPECT_FALSE(cluster.title.empty());
     EXPECT_GT(cluster.devices_per_node, 0);
     EXPECT_GT(cluster.nics, 0);
@@ -78,12 +89,11 @@ TEST(ShippedClusters, AreAllRead) {
 }
 
 TEST(ShippedClusters, JoinEveryTwoDevicesOfANode) {
-  for (const std::string& name : shipped_names(kClusterData)) {
-    const Cluster cluster = shipped::cluster(name);
+  for (const Cluster& cluster : clusters_of_nodes()) {
     for (int a = 0; a < cluster.devices_per_node; ++a) {
       for (int b = 0; b < cluster.devices_per_node; ++b) {
         if (a != b) {
-          EXPECT_GT(cluster.pair_channel(a, b).time(1, 1_MB), Seconds{}) << name;
+          EXPECT_GT(cluster.pair_channel(a, b).time(1, 1_MB), Seconds{}) << cluster.name;
         }
       }
     }
@@ -91,14 +101,42 @@ TEST(ShippedClusters, JoinEveryTwoDevicesOfANode) {
 }
 
 TEST(ShippedClusters, HaveAFabricForEveryGroupThatTilesANode) {
-  for (const std::string& name : shipped_names(kClusterData)) {
-    const Cluster cluster = shipped::cluster(name);
+  for (const Cluster& cluster : clusters_of_nodes()) {
     for (int ranks = 2; ranks <= cluster.devices_per_node; ++ranks) {
       for (int stride = 1; ranks * stride <= cluster.devices_per_node; ++stride) {
-        EXPECT_GT(cluster.fabric(ranks, stride).node.time(1, 1_MB), Seconds{}) << name;
+        EXPECT_GT(cluster.fabric(ranks, stride).node.time(1, 1_MB), Seconds{}) << cluster.name;
       }
     }
   }
+}
+
+TEST(ShippedClusters, TellTheLibraryOfTheMachineThatTheyAre) {
+  int machines = 0;
+  for (const std::string& name : shipped_names(kClusterData)) {
+    const Cluster cluster = shipped::cluster(name);
+    if (!cluster.nccl) {
+      continue;
+    }
+    EXPECT_EQ(cluster.nccl->gpus_per_node, cluster.devices_per_node) << name;
+    EXPECT_EQ(cluster.nccl->nics, cluster.nics) << name;
+    EXPECT_EQ(cluster.nccl->nic_bandwidth, cluster.nic_bandwidth) << name;
+    EXPECT_EQ(cluster.nccl->nvls, !cluster.node_switch_protocols.empty()) << name;
+    EXPECT_EQ(cluster.nccl->collnet, !cluster.network_switch_protocols.empty()) << name;
+    // NCCL counts 20 to 21 of the 25 GB/s of a link of Volta to Hopper.
+    const BytesPerSecond rings = *cluster.ring_bandwidth(cluster.devices_per_node, 1);
+    EXPECT_GT(cluster.nccl->node_bandwidth, 0.75 * rings) << name;
+    EXPECT_LE(cluster.nccl->node_bandwidth, rings) << name;
+    ++machines;
+  }
+  EXPECT_GE(machines, 9);
+}
+
+TEST(DgxH100, AddsInItsSwitchWhatIsLarge) {
+  const Fabric fabric = shipped::cluster("dgx-h100").fabric(8, 1);
+  const Group node{.per_node = 8};
+  EXPECT_EQ(collective_time(Collective::all_reduce, 64_KiB, node, fabric).algorithm, "ring");
+  EXPECT_EQ(collective_time(Collective::all_reduce, 1_GiB, node, fabric).algorithm, "in-switch");
+  EXPECT_EQ(collective_time(Collective::all_gather, 1_GiB, node, fabric).algorithm, "ring");
 }
 
 TEST(DgxA100, GivesEveryRingThePortOfItsSwitch) {
@@ -232,13 +270,13 @@ TEST(ReadCluster, RefusesASourceThatItDoesNotList) {
 TEST(ReadCluster, ReportsEverythingThatIsMissing) {
   const Lines lines = complaints("polaris", [](Value& root) {
     erase(*root.find("node"), "nics");
-    erase(root, "network");
+    erase(*root.find("network"), "protocols");
     erase(root, "name");
   });
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_NE(lines[0].find("name: missing"), std::string::npos) << lines[0];
   EXPECT_NE(lines[1].find("node.nics: missing"), std::string::npos) << lines[1];
-  EXPECT_NE(lines[2].find("network: missing"), std::string::npos) << lines[2];
+  EXPECT_NE(lines[2].find("network.protocols: missing"), std::string::npos) << lines[2];
 }
 
 }  // namespace

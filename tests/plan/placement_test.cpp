@@ -131,8 +131,8 @@ TEST(Placement, SharesNodesBetweenDimensions) {
 TEST(F50_TensorInTheMachine, IsTheDefaultRankOrder) {
   const Plan plan = plan_of(2, 4, 8);
   EXPECT_EQ(rank_order_name(plan), "tp-dp-pp");
-  EXPECT_EQ(place(plan, Dimension::tensor, 4).group.widest_tier(), Tier::node);
-  EXPECT_EQ(place(plan, Dimension::data, 4).group.widest_tier(), Tier::network);
+  EXPECT_EQ(place(plan, Dimension::tensor, 4).group.ring_tier(), Tier::node);
+  EXPECT_EQ(place(plan, Dimension::data, 4).group.ring_tier(), Tier::network);
 }
 
 TEST(Placement, SplitsATensorGroupLargerThanANode) {

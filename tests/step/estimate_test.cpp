@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <variant>
 #include <vector>
 
 #include "allocations.hpp"
@@ -144,7 +145,13 @@ Scenario sped_up(Scenario scenario, double factor) {
       }
     }
   }
-  for (auto* protocols : {&cluster.node_protocols, &cluster.network_protocols}) {
+  if (auto* node = std::get_if<SwitchedNode>(&cluster.topology)) {
+    faster(node->bandwidth);
+  }
+  for (auto* protocols : {&cluster.node_protocols,
+                          &cluster.node_switch_protocols,
+                          &cluster.network_protocols,
+                          &cluster.network_switch_protocols}) {
     for (Protocol& protocol : *protocols) {
       shorter(protocol.latency);
       shorter(protocol.startup);

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "titer/collectives/algorithms.hpp"
+#include "titer/collectives/collective.hpp"
 #include "titer/hardware/kernel.hpp"
 #include "titer/units/ensure.hpp"
 

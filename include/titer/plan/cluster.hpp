@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "titer/collectives/link.hpp"
+#include "titer/collectives/group.hpp"
+#include "titer/collectives/nccl.hpp"
 #include "titer/hardware/chip.hpp"
 #include "titer/topology/families.hpp"
 
@@ -30,9 +31,14 @@ struct Cluster {
   NodeTopology topology;
   int devices_per_node = 0;
   std::vector<Protocol> node_protocols;
-  std::vector<Protocol> network_protocols;
-  int nics = 0;                   // per node
-  BytesPerSecond nic_bandwidth;   // of one, one direction
+  std::vector<Protocol> node_switch_protocols;     // where the node's switch adds and multicasts
+  std::vector<Protocol> network_protocols;         // empty: there is no network between nodes
+  std::vector<Protocol> network_switch_protocols;  // where the network's switches add
+  std::optional<NodeTopology> network_topology;    // of the NIC ports; empty: one ideal switch
+  std::string network_name;                        // if it is a shipped one
+  std::optional<NcclSystem> nccl;                  // the machine as NCCL sees it
+  int nics = 0;                                    // per node
+  BytesPerSecond nic_bandwidth;                    // of one, one direction
   std::optional<Link> host_path;  // per device, where the fabric joins two devices by no wire
   std::optional<std::int64_t> nodes;
   EvidenceList evidence;
@@ -42,15 +48,46 @@ struct Cluster {
   [[nodiscard]] std::optional<BytesPerSecond> ring_bandwidth(int ranks, int stride) const;
   /// A device's share of its node's NICs, all devices sending at once.
   [[nodiscard]] BytesPerSecond nic_share() const;
-  /// The channels that `ranks` devices of a node, `stride` apart, use inside and outside the node.
+  /// The channels that `ranks` devices of a node, `stride` apart, use inside and outside the node:
+  /// those that libraries use.
   [[nodiscard]] Fabric fabric(int ranks, int stride) const;
+  /// Every channel that these devices of a node have; `wiring` (it must stay) takes the rings and
+  /// trees found on their wires.
+  [[nodiscard]] Fabric fabric(const std::vector<int>& devices, Wiring& wiring) const;
+  /// Whether the node is a torus of all the devices there are (TPU pods).
+  [[nodiscard]] const Torus* torus() const { return std::get_if<Torus>(&topology); }
+  /// Nodes that the network's topology has ports for; empty without one.
+  [[nodiscard]] std::optional<std::int64_t> nodes_of_network() const;
   /// Between two devices of one node.
   [[nodiscard]] Channel pair_channel(int a, int b) const;
   [[nodiscard]] Channel network_channel() const;
+  /// Switches of one node in graph(), the path through the host included.
+  [[nodiscard]] int switches_per_node() const;
+  /// The last switch of the network in graph() of several nodes: one of its highest level.
+  [[nodiscard]] int top_of_network(int node_count) const;
+  /// The wiring of so many nodes, their NICs and the network: bandwidths times the efficiencies of
+  /// a protocol of the node and one of the network. Vertices: the devices node by node, the nodes'
+  /// switches (the path through the host is the last of each node's, after a port for each device),
+  /// NICs, network switches, the ports to NICs that devices share.
+  [[nodiscard]] Topology graph(int node_count,
+                               double node_efficiency,
+                               double network_efficiency) const;
 
-  // Filled once, when the cluster is read. Index: (ranks, stride) and (device, device).
+  /// Fills the tables below, once, when the cluster is read. False when some group or pair of a
+  /// node's devices has no wires to use.
+  bool fill_bandwidths();
+  // Index: (ranks, stride) and (device, device).
   std::vector<std::optional<BytesPerSecond>> ring_bandwidths;
   std::vector<std::optional<BytesPerSecond>> pair_bandwidths;
+
+ private:
+  /// The least bandwidth between two of these; empty if some two are not joined.
+  [[nodiscard]] std::optional<BytesPerSecond> slowest_pair(const std::vector<int>& devices) const;
+  /// The channels of direct wires among devices of a node, and the rings and trees on them.
+  void add_direct_wires(const std::vector<int>& devices,
+                        const RingPacking& rings,
+                        Fabric& fabric,
+                        Wiring& wiring) const;
 };
 
 /// Reads a cluster's object; "chip" must already be an object (names are expanded by the loader).

@@ -2,7 +2,7 @@
 // Where the ranks of a plan lie. Rank 0, 1, … fill nodes in turn; the plan's rank order says which
 // dimension's neighbours are neighbouring ranks.
 
-#include "titer/collectives/link.hpp"
+#include "titer/collectives/group.hpp"
 #include "titer/plan/cluster.hpp"
 #include "titer/plan/plan.hpp"
 

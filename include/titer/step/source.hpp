@@ -30,7 +30,9 @@ inline constexpr DataKind kClusterData = {
     "cluster", "configs/clusters", {"chip", "node", "network"}};
 inline constexpr DataKind kStackData = {
     "stack", "configs/stacks", {"dispatch", "gradient_precision", "runtime_memory"}};
-inline constexpr DataKind kTopologyData = {"topology", "topologies", {"name", "devices", "edges"}};
+inline constexpr DataKind kTopologyData = {"topology", "topologies", {"name", "family", "family"}};
+inline constexpr DataKind kNetworkData = {
+    "network", "configs/networks", {"protocols", "protocols", "protocols"}};
 inline constexpr DataKind kRunData = {"run", "configs/runs", {"model", "cluster", "training"}};
 inline constexpr DataKind kSweepData = {"sweep", "configs/sweeps", {"scenario", "axes", "axes"}};
 
@@ -54,6 +56,8 @@ struct Assignment {
 };
 /// Splits "plan.tensor=8": the value is JSON if it parses as JSON, otherwise text.
 [[nodiscard]] Assignment parse_assignment(std::string_view text);
+/// Puts the value at its path, adding objects on the way. Throws InputError where there is none.
+void assign(Document& document, const Assignment& assignment);
 
 /// The stack of scenarios that name none.
 inline constexpr std::string_view kDefaultStack = "megatron-lm";
@@ -97,7 +101,6 @@ class ScenarioSource {
   void expand_all();
   void expand(Value& value, const DataKind& kind);
   void expand_cluster(Value& cluster);
-  [[nodiscard]] int source_index(const std::string& source);
 
   Document document_;
 };

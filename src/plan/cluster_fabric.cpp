@@ -1,0 +1,322 @@
+// What a cluster's groups can send: channels by tier, and the whole wiring as a graph.
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "titer/plan/cluster.hpp"
+#include "titer/topology/tree_packing.hpp"
+#include "titer/units/ensure.hpp"
+
+namespace titer {
+namespace {
+
+/// Row by row in a table of so many columns.
+std::size_t table_index(int row, int column, int columns) {
+  return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
+         static_cast<std::size_t>(column);
+}
+
+/// What rings reach among some devices of a node. Through a switch every group is alike, so that
+/// only direct wires are searched.
+class NodeRings {
+ public:
+  explicit NodeRings(const NodeTopology& node) : topology_(build(node)) {
+    if (const auto* switched = std::get_if<SwitchedNode>(&node)) {
+      port_ = switched->bandwidth;
+    }
+  }
+
+  [[nodiscard]] std::optional<BytesPerSecond> bandwidth(const std::vector<int>& group) const {
+    if (port_) {
+      return port_;
+    }
+    const RingPacking packing = pack_rings(topology_, group);
+    return packing.directed_rings == 0 ? std::nullopt : std::optional(packing.bandwidth());
+  }
+
+  /// The least over the groups {first, first + stride, …} that tile the node.
+  [[nodiscard]] std::optional<BytesPerSecond> worst(int ranks, int stride) const {
+    std::optional<BytesPerSecond> least;
+    for (int first = 0; first + (ranks - 1) * stride < topology_.devices; ++first) {
+      if (first % (ranks * stride) >= stride) {
+        continue;  // inside a group, not at its start
+      }
+      std::vector<int> group(static_cast<std::size_t>(ranks));
+      std::generate(group.begin(), group.end(), [next = first - stride, stride]() mutable {
+        return next += stride;
+      });
+      const auto found = bandwidth(group);
+      if (!found) {
+        return std::nullopt;
+      }
+      least = least ? std::min(*least, *found) : *found;
+    }
+    return least;
+  }
+
+ private:
+  Topology topology_;
+  std::optional<BytesPerSecond> port_;
+};
+
+Channel channel_of(const std::vector<Protocol>& protocols, BytesPerSecond bandwidth) {
+  Channel channel;
+  for (const Protocol& protocol : protocols) {
+    channel.add({protocol.latency, protocol.efficiency * bandwidth, protocol.startup});
+  }
+  return channel;
+}
+
+/// The wires' own channel or, without wires, the path through the host.
+Channel node_channel(const Cluster& cluster, std::optional<BytesPerSecond> wires) {
+  if (wires) {
+    return channel_of(cluster.node_protocols, *wires);
+  }
+  ensure(cluster.host_path.has_value(), "a cluster was read with unjoined devices, no host path");
+  return Channel(*cluster.host_path);
+}
+
+/// The node's wiring as far as bandwidths go: what several chips of its switch carry together.
+Topology merged(const NodeTopology& node) {
+  if (const auto* switched = std::get_if<SwitchedNode>(&node)) {
+    SwitchedNode one = *switched;
+    one.planes = 1;
+    return one.build();
+  }
+  return build(node);
+}
+
+void scale(Topology& topology, double efficiency) {
+  for (Wire& wire : topology.wires) {
+    wire.bandwidth = efficiency * wire.bandwidth;
+  }
+}
+
+/// Adds a switch that every device reaches, through a port of its own, at the bandwidth of the path
+/// through the host. The ports make that way longer than one over a switch of the node's fabric.
+void add_host(Topology& node, const Link& path) {
+  node.details.resize(static_cast<std::size_t>(node.switches));
+  const int ports = add_switches(node, node.devices, {.kind = SwitchKind::pcie});
+  const int host = add_switches(node, 1, {.kind = SwitchKind::cpu});
+  for (int device = 0; device < node.devices; ++device) {
+    for (const auto& [a, b] :
+         {std::pair(device, ports + device), std::pair(ports + device, host)}) {
+      node.wires.push_back({.a = a, .b = b, .count = 1, .bandwidth = path.bandwidth});
+    }
+  }
+}
+
+/// Puts a port between every device and a NIC that it shares with others, so that no best route
+/// between two of these goes through the NIC.
+void add_nic_ports(Topology& graph) {
+  const std::size_t wires = graph.wires.size();
+  for (std::size_t i = 0; i < wires; ++i) {
+    const Wire wire = graph.wires[i];
+    if (wire.a < graph.devices && wire.b >= graph.devices &&
+        graph.detail(wire.b).kind == SwitchKind::nic) {
+      const int port = add_switches(graph, 1, {.kind = SwitchKind::pcie});
+      graph.wires[i].b = port;
+      graph.wires.push_back({.a = port, .b = wire.b, .count = 1, .bandwidth = wire.bandwidth});
+    }
+  }
+}
+
+int rank_of(int device, const std::vector<int>& devices) {
+  return static_cast<int>(std::find(devices.begin(), devices.end(), device) - devices.begin());
+}
+
+/// Both directions of every ring, as orders of ranks.
+std::vector<std::vector<int>> directed_rings(const RingPacking& packing,
+                                             const std::vector<int>& devices) {
+  std::vector<std::vector<int>> rings;
+  for (const std::vector<int>& cycle : packing.rings) {
+    std::vector<int> ring;
+    ring.reserve(cycle.size());
+    for (const int device : cycle) {
+      ring.push_back(rank_of(device, devices));
+    }
+    rings.push_back(ring);
+    if (devices.size() > 2) {
+      rings.emplace_back(ring.rbegin(), ring.rend());
+    }
+  }
+  return rings;
+}
+
+/// The trees of a packing, as those of ranks.
+std::vector<RankTree> rank_trees(const TreePacking& packing, const std::vector<int>& devices) {
+  std::vector<RankTree> trees;
+  for (const SpanningTree& tree : packing.trees) {
+    RankTree ranks{.root = rank_of(tree.root, devices), .parent = std::vector<int>(devices.size())};
+    ranks.parent[static_cast<std::size_t>(ranks.root)] = ranks.root;
+    for (const TreeLink& link : tree.links) {
+      ranks.parent[static_cast<std::size_t>(rank_of(link.child, devices))] =
+          rank_of(link.parent, devices);
+    }
+    trees.insert(trees.end(), static_cast<std::size_t>(tree.copies), ranks);
+  }
+  return trees;
+}
+
+}  // namespace
+
+bool Cluster::fill_bandwidths() {
+  const NodeRings rings(topology);
+  const int devices = devices_per_node;
+  bool all_joined = true;
+  ring_bandwidths.assign(table_index(devices + 1, 0, devices + 1), std::nullopt);
+  for (int ranks = 2; ranks <= devices; ++ranks) {
+    for (int stride = 1; ranks * stride <= devices; ++stride) {
+      auto& entry = ring_bandwidths[table_index(ranks, stride, devices + 1)];
+      entry = rings.worst(ranks, stride);
+      all_joined = all_joined && entry.has_value();
+    }
+  }
+  pair_bandwidths.assign(table_index(devices, 0, devices), std::nullopt);
+  for (int a = 0; a < devices; ++a) {
+    for (int b = 0; b < devices; ++b) {
+      if (a != b) {
+        auto& entry = pair_bandwidths[table_index(a, b, devices)];
+        entry = rings.bandwidth({a, b});
+        all_joined = all_joined && entry.has_value();
+      }
+    }
+  }
+  return all_joined;
+}
+
+std::optional<BytesPerSecond> Cluster::ring_bandwidth(int ranks, int stride) const {
+  const std::size_t index = table_index(ranks, stride, devices_per_node + 1);
+  return index < ring_bandwidths.size() ? ring_bandwidths[index] : std::nullopt;
+}
+
+BytesPerSecond Cluster::nic_share() const {
+  return nic_bandwidth * (static_cast<double>(nics) / devices_per_node);
+}
+
+Channel Cluster::network_channel() const { return channel_of(network_protocols, nic_share()); }
+
+Fabric Cluster::fabric(int ranks, int stride) const {
+  Fabric fabric;
+  fabric.network = network_channel();
+  fabric.network_switch = channel_of(network_switch_protocols, nic_share());
+  if (ranks > 1) {
+    fabric.node = node_channel(*this, ring_bandwidth(ranks, stride));
+    if (const auto* switched = std::get_if<SwitchedNode>(&topology)) {
+      fabric.pair = fabric.node;
+      fabric.exchange = fabric.node;
+      fabric.node_switch = channel_of(node_switch_protocols, switched->bandwidth);
+    }
+  }
+  return fabric;
+}
+
+Fabric Cluster::fabric(const std::vector<int>& devices, Wiring& wiring) const {
+  Fabric fabric;
+  fabric.network = network_channel();
+  fabric.network_switch = channel_of(network_switch_protocols, nic_share());
+  if (torus() != nullptr) {
+    fabric.wire = channel_of(node_protocols, torus()->bandwidth);
+    return fabric;
+  }
+  if (devices.size() < 2) {
+    return fabric;
+  }
+  if (host_path) {
+    fabric.host = Channel(*host_path);
+  }
+  const Topology node = merged(topology);
+  const RingPacking rings = pack_rings(node, devices);
+  fabric.node = node_channel(
+      *this, rings.directed_rings == 0 ? std::nullopt : std::optional(rings.bandwidth()));
+  if (const auto* switched = std::get_if<SwitchedNode>(&topology)) {
+    fabric.pair = fabric.node;
+    fabric.exchange = fabric.node;
+    fabric.node_switch = channel_of(node_switch_protocols, switched->bandwidth);
+    return fabric;
+  }
+  add_direct_wires(devices, rings, fabric, wiring);
+  return fabric;
+}
+
+std::optional<BytesPerSecond> Cluster::slowest_pair(const std::vector<int>& devices) const {
+  std::optional<BytesPerSecond> slowest;
+  for (const int a : devices) {
+    for (const int b : devices) {
+      if (a == b) {
+        continue;
+      }
+      const auto& pair = pair_bandwidths[table_index(a, b, devices_per_node)];
+      if (!pair) {
+        return std::nullopt;
+      }
+      slowest = slowest ? std::min(*slowest, *pair) : *pair;
+    }
+  }
+  return slowest;
+}
+
+void Cluster::add_direct_wires(const std::vector<int>& devices,
+                               const RingPacking& rings,
+                               Fabric& fabric,
+                               Wiring& wiring) const {
+  const std::optional<BytesPerSecond> slowest = slowest_pair(devices);
+  fabric.pair = node_channel(*this, slowest);
+  const auto others = static_cast<double>(devices.size() - 1);
+  if (slowest) {
+    fabric.exchange = channel_of(node_protocols, others * *slowest);
+  }
+  const Topology node = build(topology);
+  if (node.switches == 0 && rings.directed_rings > 0) {
+    fabric.wire = channel_of(node_protocols, rings.per_ring);
+    wiring.rings = directed_rings(rings, devices);
+    wiring.trees = rank_trees(pack_trees(node, devices), devices);
+  }
+}
+
+std::optional<std::int64_t> Cluster::nodes_of_network() const {
+  return network_topology ? std::optional<std::int64_t>(build(*network_topology).devices / nics)
+                          : std::nullopt;
+}
+
+Channel Cluster::pair_channel(int a, int b) const {
+  return node_channel(*this, pair_bandwidths[table_index(a, b, devices_per_node)]);
+}
+
+int Cluster::switches_per_node() const {
+  return merged(topology).switches + (host_path ? devices_per_node + 1 : 0);
+}
+
+int Cluster::top_of_network(int node_count) const {
+  const int switches = network_topology ? build(*network_topology).switches : 1;
+  return node_count * (devices_per_node + switches_per_node() + nics) + switches - 1;
+}
+
+Topology Cluster::graph(int node_count, double node_efficiency, double network_efficiency) const {
+  Topology node = merged(topology);
+  scale(node, node_efficiency);
+  if (host_path) {
+    add_host(node, *host_path);
+  }
+  if (node_count == 1) {
+    return node;
+  }
+  Topology network =
+      network_topology
+          ? build(*network_topology)
+          : SwitchedNode{.devices = node_count * nics, .bandwidth = nic_bandwidth}.build();
+  scale(network, network_efficiency);
+  Topology graph = JoinedNodes{.nodes = node_count,
+                               .nics = nics,
+                               .nic_bandwidth = network_efficiency * nic_bandwidth,
+                               .node = std::move(node),
+                               .network = std::move(network)}
+                       .build();
+  if (nics < devices_per_node) {
+    add_nic_ports(graph);
+  }
+  return graph;
+}
+
+}  // namespace titer
