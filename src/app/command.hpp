@@ -31,6 +31,8 @@ struct Command {
 [[nodiscard]] Command add_explain(CLI::App& program);
 [[nodiscard]] Command add_list(CLI::App& program);
 [[nodiscard]] Command add_sweep(CLI::App& program);
+[[nodiscard]] Command add_collective(CLI::App& program);
+[[nodiscard]] Command add_topology(CLI::App& program);
 
 /// What several subcommands take: a scenario and changes to it.
 struct ScenarioOptions {

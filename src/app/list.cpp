@@ -2,8 +2,9 @@
 #include <memory>
 
 #include "command.hpp"
-#include "titer/collectives/algorithms.hpp"
+#include "titer/collectives/catalogue.hpp"
 #include "titer/report/step_report.hpp"
+#include "titer/topology/families.hpp"
 
 namespace titer {
 namespace {
@@ -59,9 +60,25 @@ std::vector<Row> chips() {
   return rows;
 }
 
+std::vector<Row> topologies() {
+  std::vector<Row> rows = {{"topology", "title", "family", "devices"}};
+  for (const std::string& name : shipped_names(kTopologyData)) {
+    const Document document = load_data(kTopologyData, name);
+    Problems problems;
+    Reader in(document, problems);
+    const NamedTopology topology = read_topology(in);
+    problems.raise();
+    rows.push_back({name,
+                    topology.title,
+                    std::string(family_name(topology.family)),
+                    std::to_string(build(topology.family).devices)});
+  }
+  return rows;
+}
+
 std::vector<Row> algorithms() {
   std::vector<Row> rows = {{"collective", "algorithm", "time", "source"}};
-  for (const AlgorithmInfo& info : algorithm_catalogue()) {
+  for (const AlgorithmEntry& info : algorithm_catalogue()) {
     rows.push_back({std::string(name_of(info.collective)),
                     std::string(info.name),
                     std::string(info.formula),
@@ -90,11 +107,13 @@ std::vector<Row> formulas() {
           {"e7", "T_comp + T_TP + T_PP + T_DP + T_bubble, the seeds' E7 to E9; needs utilization"}};
 }
 
-constexpr std::array<Listing, 9> kListings = {{
+constexpr std::array<Listing, 11> kListings = {{
     {"models", models},
     {"chips", chips},
     {"clusters", [] { return titles(kClusterData); }},
+    {"networks", [] { return titles(kNetworkData); }},
     {"stacks", [] { return titles(kStackData); }},
+    {"topologies", topologies},
     {"algorithms", algorithms},
     {"schedules", schedules},
     {"formulas", formulas},
@@ -151,11 +170,12 @@ Command add_list(CLI::App& program) {
     std::string format = "text";
   };
   const auto options = std::make_shared<Options>();
-  app->add_option(
-         "what",
-         options->what,
-         "models, chips, clusters, stacks, algorithms, schedules, formulas, runs or sweeps; "
-         "nothing: how many there are of each")
+  app->add_option("what",
+                  options->what,
+                  "models, chips, clusters, networks, stacks, topologies, algorithms, schedules, "
+                  "formulas, runs or "
+                  "sweeps; "
+                  "nothing: how many there are of each")
       ->type_name("WHAT");
   add_format(*app, options->format);
   return {app, [options] { return list_command(options->what, options->format); }};

@@ -57,7 +57,9 @@ int main_with_errors(int argc, char** argv) {
                                          add_check(program),
                                          add_explain(program),
                                          add_list(program),
-                                         add_sweep(program)};
+                                         add_sweep(program),
+                                         add_collective(program),
+                                         add_topology(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -7,7 +7,7 @@
 
 #include "app/program.hpp"
 #include "report/csv.hpp"
-#include "titer/collectives/algorithms.hpp"
+#include "titer/collectives/catalogue.hpp"
 #include "titer/input/document.hpp"
 #include "titer/plan/schedule.hpp"
 
@@ -43,6 +43,7 @@ TEST(AppList, ShowsEveryShippedFile) {
                                                       {"chips", "configs/chips"},
                                                       {"clusters", "configs/clusters"},
                                                       {"stacks", "configs/stacks"},
+                                                      {"topologies", "topologies"},
                                                       {"runs", "configs/runs"},
                                                       {"sweeps", "configs/sweeps"}};
   for (const auto& [what, folder] : folders) {
@@ -85,6 +86,7 @@ TEST(AppList, SaysTheSameInEveryFormat) {
                            "chips",
                            "clusters",
                            "stacks",
+                           "topologies",
                            "algorithms",
                            "schedules",
                            "formulas",
@@ -110,13 +112,14 @@ TEST(AppList, CountsWhatThereIsOfEachKind) {
   EXPECT_EQ(outcome.code, 0);
   EXPECT_TRUE(contains(outcome.out, "kind,entries\n"));
   EXPECT_TRUE(contains(outcome.out, "chips,37\n"));
-  EXPECT_TRUE(contains(outcome.out, "clusters,10\n"));
+  EXPECT_TRUE(contains(outcome.out, "clusters,15\n"));
 }
 
 TEST(AppList, RefusesAnUnknownKindWithASuggestion) {
-  EXPECT_EQ(refusal_of(titer({"list", "chip"})),
-            "list: chip: expected models, chips, clusters, stacks, algorithms, schedules, "
-            "formulas, runs, sweeps; did you mean \"chips\"?");
+  EXPECT_EQ(
+      refusal_of(titer({"list", "chip"})),
+      "list: chip: expected models, chips, clusters, networks, stacks, topologies, algorithms, "
+      "schedules, formulas, runs, sweeps; did you mean \"chips\"?");
   EXPECT_TRUE(contains(refusal_of(titer({"list", "planets"})), "list: planets: expected models, "));
 }
 
