@@ -1,4 +1,5 @@
 #include "titer/evidence/measured_collective.hpp"
+#include "study/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "study/temporary_folder.hpp"
 #include "titer/input/reader.hpp"
 
 namespace titer {
@@ -216,9 +218,10 @@ TEST(CollectiveTable, ReadsEveryTableOfTheCorpus) {
   EXPECT_GE(tables, 120);
 }
 
-/// Writes a table and reads it.
+/// Writes a table, to a folder of its own since tests run side by side, and reads it.
 MeasuredCollective read_table(const std::string& rows) {
-  const fs::path path = fs::path(testing::TempDir()) / "titer_collective_table.csv";
+  const testing::TemporaryFolder folder;
+  const fs::path path = folder.path() / "table.csv";
   std::ofstream(path) << "size_bytes,time_us,algbw_GBps,busbw_GBps,op,ngpus,nnodes,dtype,hardware,"
                          "interconnect,source,notes\n"
                       << rows;
