@@ -4,7 +4,6 @@
 
 #include "placed_steps.hpp"
 #include "titer/engine/flow_engine.hpp"
-#include "titer/units/ensure.hpp"
 
 namespace titer {
 
@@ -60,19 +59,13 @@ class FlowScript {
     Route route;
   };
 
-  Route route_between(int from, int to) {
-    std::optional<Route> route = router_.route(from, to);
-    ensure(route.has_value(), "every message of an executed collective has a route");
-    return std::move(*route);
-  }
-
   const Way& find_way(const Ends& ends) {
     const auto [entry, is_new] =
         ways_.try_emplace(std::tuple(ends.from, ends.to, ends.via.has_value()));
     if (is_new) {
-      Route route = route_between(ends.from, ends.via.value_or(ends.to));
+      Route route = route_between(router_, ends.from, ends.via.value_or(ends.to));
       if (ends.via) {
-        const Route rest = route_between(*ends.via, ends.to);
+        const Route rest = route_between(router_, *ends.via, ends.to);
         route.insert(route.end(), rest.begin(), rest.end());
       }
       links_.clear();

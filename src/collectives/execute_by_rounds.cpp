@@ -3,7 +3,6 @@
 #include <tuple>
 
 #include "placed_steps.hpp"
-#include "titer/units/ensure.hpp"
 
 namespace titer {
 
@@ -24,9 +23,7 @@ class WireLatencies {
     }
     const auto [entry, is_new] = known_.try_emplace({from, to});
     if (is_new) {
-      const std::optional<Route> route = router_.route(from, to);
-      ensure(route.has_value(), "every message of an executed collective has a route");
-      entry->second = router_.latency(*route);
+      entry->second = router_.latency(route_between(router_, from, to));
     }
     return entry->second;
   }

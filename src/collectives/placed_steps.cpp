@@ -1,6 +1,7 @@
 #include "placed_steps.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "titer/units/ensure.hpp"
 
@@ -16,6 +17,12 @@ int vertex_of(const PlacedSteps& placed, std::int32_t member) {
 }
 
 }  // namespace
+
+Route route_between(Router& router, int from, int to) {
+  std::optional<Route> route = router.route(from, to);
+  ensure(route.has_value(), "every message of an executed collective has a route");
+  return std::move(*route);
+}
 
 Ends ends_of(const PlacedSteps& placed, const Message& message) {
   ensure(message.tier != Tier::host || placed.host.has_value(),

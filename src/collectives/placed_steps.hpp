@@ -17,6 +17,9 @@ struct Ends {
   std::optional<int> via;
 };
 
+/// The route of a message. REQUIRES that there is one.
+[[nodiscard]] Route route_between(Router& router, int from, int to);
+
 [[nodiscard]] Ends ends_of(const PlacedSteps& placed, const Message& message);
 
 /// Refuses collectives some of whose ranks or helpers have no place.

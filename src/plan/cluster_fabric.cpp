@@ -77,6 +77,27 @@ Channel node_channel(const Cluster& cluster, std::optional<BytesPerSecond> wires
   return Channel(*cluster.host_path);
 }
 
+/// What ranks have outside their node.
+Fabric network_fabric(const Cluster& cluster) {
+  Fabric fabric;
+  fabric.network = cluster.network_channel();
+  fabric.network_switch = channel_of(cluster.network_switch_protocols, cluster.nic_share());
+  return fabric;
+}
+
+/// Through a switch a rank reaches one or all others as it reaches the next of a ring. Returns
+/// whether the node has one.
+bool add_switch_ports(const Cluster& cluster, Fabric& fabric) {
+  const auto* switched = std::get_if<SwitchedNode>(&cluster.topology);
+  if (switched == nullptr) {
+    return false;
+  }
+  fabric.pair = fabric.node;
+  fabric.exchange = fabric.node;
+  fabric.node_switch = channel_of(cluster.node_switch_protocols, switched->bandwidth);
+  return true;
+}
+
 /// The node's wiring as far as bandwidths go: what several chips of its switch carry together.
 Topology merged(const NodeTopology& node) {
   if (const auto* switched = std::get_if<SwitchedNode>(&node)) {
@@ -198,24 +219,16 @@ BytesPerSecond Cluster::nic_share() const {
 Channel Cluster::network_channel() const { return channel_of(network_protocols, nic_share()); }
 
 Fabric Cluster::fabric(int ranks, int stride) const {
-  Fabric fabric;
-  fabric.network = network_channel();
-  fabric.network_switch = channel_of(network_switch_protocols, nic_share());
+  Fabric fabric = network_fabric(*this);
   if (ranks > 1) {
     fabric.node = node_channel(*this, ring_bandwidth(ranks, stride));
-    if (const auto* switched = std::get_if<SwitchedNode>(&topology)) {
-      fabric.pair = fabric.node;
-      fabric.exchange = fabric.node;
-      fabric.node_switch = channel_of(node_switch_protocols, switched->bandwidth);
-    }
+    add_switch_ports(*this, fabric);
   }
   return fabric;
 }
 
 Fabric Cluster::fabric(const std::vector<int>& devices, Wiring& wiring) const {
-  Fabric fabric;
-  fabric.network = network_channel();
-  fabric.network_switch = channel_of(network_switch_protocols, nic_share());
+  Fabric fabric = network_fabric(*this);
   if (torus() != nullptr) {
     fabric.wire = channel_of(node_protocols, torus()->bandwidth);
     return fabric;
@@ -230,13 +243,9 @@ Fabric Cluster::fabric(const std::vector<int>& devices, Wiring& wiring) const {
   const RingPacking rings = pack_rings(node, devices);
   fabric.node = node_channel(
       *this, rings.directed_rings == 0 ? std::nullopt : std::optional(rings.bandwidth()));
-  if (const auto* switched = std::get_if<SwitchedNode>(&topology)) {
-    fabric.pair = fabric.node;
-    fabric.exchange = fabric.node;
-    fabric.node_switch = channel_of(node_switch_protocols, switched->bandwidth);
-    return fabric;
+  if (!add_switch_ports(*this, fabric)) {
+    add_direct_wires(devices, rings, fabric, wiring);
   }
-  add_direct_wires(devices, rings, fabric, wiring);
   return fabric;
 }
 

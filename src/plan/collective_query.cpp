@@ -129,11 +129,7 @@ void CollectiveDesk::add_servers() {
   }
   for (DeviceGroup& group : groups_) {
     if (group.group.nodes == 1) {  // which would let its servers into the node
-      Wiring none;
-      group.group = {.per_node = 1, .nodes = group.group.ranks()};
-      group.fabric = cluster_.fabric(std::vector<int>{0}, none);
-      group.remark =
-          "the servers are on nodes of their own: every message is taken through the network";
+      send_through_network(cluster_, group, "the servers are on nodes of their own");
     }
     group.group.servers = servers_;
   }

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstddef>
 #include <map>
+#include <set>
 
 #include "titer/input/reader.hpp"
 
@@ -107,6 +108,36 @@ DeviceGroup on_torus(const Cluster& cluster, std::vector<int> devices) {
   return placed;
 }
 
+using DevicesOfNodes = std::map<int, std::vector<int>>;  // by node, numbered inside it
+
+/// A group with as many ranks on every node; the slowest node holds up the others.
+void place_evenly(const Cluster& cluster, const DevicesOfNodes& on_node, DeviceGroup& placed) {
+  const std::size_t per_node = on_node.begin()->second.size();
+  placed.group = {.per_node = static_cast<int>(per_node),
+                  .nodes = static_cast<int>(on_node.size())};
+  auto wiring = std::make_shared<Wiring>();
+  std::optional<Fabric> slowest;
+  std::set<std::vector<int>> seen;  // equal devices of several nodes are as fast
+  for (const auto& [node, local] : on_node) {
+    if (!seen.insert(local).second) {
+      continue;
+    }
+    Wiring found;
+    const Fabric fabric = cluster.fabric(local, found);
+    const bool slower =
+        slowest && per_node > 1 && fabric.node.stream(1, 1_GB) > slowest->node.stream(1, 1_GB);
+    if (!slowest || slower) {
+      slowest = fabric;
+      *wiring = std::move(found);
+    }
+  }
+  placed.fabric = *slowest;
+  if (on_node.size() == 1 && !wiring->rings.empty()) {
+    placed.group.wiring = wiring.get();
+  }
+  placed.wiring = std::move(wiring);
+}
+
 }  // namespace
 
 std::optional<TorusShape> sub_torus(const Torus& torus, const std::vector<int>& devices) {
@@ -139,54 +170,37 @@ DeviceGroup group_devices(const Cluster& cluster, std::vector<int> devices) {
   if (cluster.torus() != nullptr) {
     return on_torus(cluster, std::move(devices));
   }
-  std::map<int, std::vector<int>> on_node;
+  DevicesOfNodes on_node;
   for (const int device : devices) {
     on_node[device / cluster.devices_per_node].push_back(device % cluster.devices_per_node);
   }
-  const auto nodes = static_cast<int>(on_node.size());
   const std::size_t per_node = on_node.begin()->second.size();
   const bool even = std::all_of(on_node.begin(), on_node.end(), [&](const auto& node) {
     return node.second.size() == per_node;
   });
   DeviceGroup placed;
-  auto wiring = std::make_shared<Wiring>();
-  if (even) {
-    placed.group = {.per_node = static_cast<int>(per_node), .nodes = nodes};
-    // The slowest node holds up the others.
-    std::optional<Fabric> slowest;
-    for (const auto& [node, local] : on_node) {
-      Wiring found;
-      const Fabric fabric = cluster.fabric(local, found);
-      const bool slower =
-          slowest && per_node > 1 && fabric.node.stream(1, 1_GB) > slowest->node.stream(1, 1_GB);
-      if (!slowest || slower) {
-        slowest = fabric;
-        *wiring = std::move(found);
-      }
-    }
-    placed.fabric = *slowest;
-  } else {
-    placed.group = {.per_node = 1, .nodes = static_cast<int>(devices.size())};
-    Wiring none;
-    placed.fabric = cluster.fabric(std::vector<int>{0}, none);
-    placed.remark = fmt::format(
-        "the nodes hold different numbers of ranks ({} to {}): every message is taken through the "
-        "network",
-        std::min_element(
-            on_node.begin(),
-            on_node.end(),
-            [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); })
-            ->second.size(),
-        std::max_element(on_node.begin(), on_node.end(), [](const auto& a, const auto& b) {
-          return a.second.size() < b.second.size();
-        })->second.size());
-  }
-  if (nodes == 1 && !wiring->rings.empty()) {
-    placed.group.wiring = wiring.get();
-  }
-  placed.wiring = std::move(wiring);
   placed.devices = std::move(devices);
+  if (even) {
+    place_evenly(cluster, on_node, placed);
+  } else {
+    const auto [fewest, most] =
+        std::minmax_element(on_node.begin(), on_node.end(), [](const auto& a, const auto& b) {
+          return a.second.size() < b.second.size();
+        });
+    send_through_network(cluster,
+                         placed,
+                         fmt::format("the nodes hold different numbers of ranks ({} to {})",
+                                     fewest->second.size(),
+                                     most->second.size()));
+  }
   return placed;
+}
+
+void send_through_network(const Cluster& cluster, DeviceGroup& group, std::string_view why) {
+  Wiring none;
+  group.group = {.per_node = 1, .nodes = static_cast<int>(group.devices.size())};
+  group.fabric = cluster.fabric(std::vector<int>{0}, none);
+  group.remark = fmt::format("{}: every message is taken through the network", why);
 }
 
 std::vector<int> parse_devices(const std::string& text) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "titer/plan/cluster.hpp"
@@ -34,6 +35,9 @@ struct DeviceGroup {
 /// another number of ranks on some node is taken to run through the network throughout, and says
 /// so.
 [[nodiscard]] DeviceGroup group_devices(const Cluster& cluster, std::vector<int> devices);
+
+/// Takes every message of the group through the network, and remarks why.
+void send_through_network(const Cluster& cluster, DeviceGroup& group, std::string_view why);
 
 /// "0-7", "0,4,8", "0-63:8" (every eighth), or several of them with commas, in the order written.
 /// Throws InputError.
