@@ -32,4 +32,34 @@ concept CollectiveAlgorithm = requires(Bytes size, const Group& group, const Fab
   { A::steps(size, group, fabric) } -> std::same_as<Steps>;
 };
 
+// What the algorithms that take one way have in common: along a ring, pair by pair, from each rank
+// to all others at once.
+
+/// Every rank sends to the next one only.
+struct RingAlgorithm {
+  static constexpr std::string_view needs = "a ring through its ranks";
+  static constexpr bool exact = true;
+  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
+    return fabric.at(group.ring_tier()).exists();
+  }
+};
+
+/// Every rank sends to one other at a time.
+struct PairAlgorithm {
+  static constexpr std::string_view needs = "a way between every two of its ranks";
+  static constexpr bool exact = true;
+  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
+    return fabric.at(group.pair_tier()).exists();
+  }
+};
+
+/// Every rank sends to all others at once.
+struct ExchangeAlgorithm {
+  static constexpr std::string_view needs = "a way from each rank to all others at once";
+  static constexpr bool exact = true;
+  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
+    return fabric.at(group.exchange_tier()).exists();
+  }
+};
+
 }  // namespace titer

@@ -30,16 +30,11 @@ struct PointToPoint {
 
 /// All-to-all, in step k with the ranks k before and after: t = (n-1) (alpha + S / (n B)).
 /// [Thakur, Rabenseifner & Gropp 2005]
-struct PairwiseAllToAll {
+struct PairwiseAllToAll : PairAlgorithm {
   static constexpr std::string_view name = "pairwise";
   static constexpr std::string_view formula = "(n-1) (a + S / (n B))";
   static constexpr std::string_view source = "Thakur, Rabenseifner & Gropp 2005";
-  static constexpr std::string_view needs = "a way between every two of its ranks";
-  static constexpr bool exact = true;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return fabric.at(group.pair_tier()).exists();
-  }
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,
                                               const Fabric& fabric) {
@@ -58,16 +53,11 @@ struct PairwiseReduceScatter : PairwiseAllToAll {
 
 /// All-to-all with all messages at once: t = alpha + (n-1) S / (n B).
 /// [Thakur, Rabenseifner & Gropp 2005]
-struct DirectAllToAll {
+struct DirectAllToAll : ExchangeAlgorithm {
   static constexpr std::string_view name = "direct";
   static constexpr std::string_view formula = "a + (n-1) S / (n B)";
   static constexpr std::string_view source = "Thakur, Rabenseifner & Gropp 2005";
-  static constexpr std::string_view needs = "a way from each rank to all others at once";
-  static constexpr bool exact = true;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return fabric.at(group.exchange_tier()).exists();
-  }
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,
                                               const Fabric& fabric) {
@@ -92,17 +82,12 @@ struct DirectReduceScatter : DirectAllToAll {
 
 /// All-reduce, every rank sending its whole vector to all others: t = alpha + (n-1) S / B.
 /// [custom all-reduce kernels on NVSwitch, for small vectors]
-struct OneShotAllReduce {
+struct OneShotAllReduce : ExchangeAlgorithm {
   static constexpr std::string_view name = "one-shot";
   static constexpr std::string_view formula = "a + (n-1) S / B";
   static constexpr std::string_view source = "custom all-reduce kernels on NVSwitch";
-  static constexpr std::string_view needs = "a way from each rank to all others at once";
-  static constexpr bool exact = true;
   static constexpr bool gathers = true;  // the steps gather the ranks' vectors, which each adds up
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return fabric.at(group.exchange_tier()).exists();
-  }
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,
                                               const Fabric& fabric) {
@@ -116,16 +101,11 @@ struct OneShotAllReduce {
 };
 
 /// All-reduce, a direct reduce-scatter and a direct all-gather: t = 2 alpha + 2 (n-1) S / (n B).
-struct TwoShotAllReduce {
+struct TwoShotAllReduce : ExchangeAlgorithm {
   static constexpr std::string_view name = "two-shot";
   static constexpr std::string_view formula = "2 a + 2 (n-1) S / (n B)";
   static constexpr std::string_view source = "custom all-reduce kernels on NVSwitch";
-  static constexpr std::string_view needs = "a way from each rank to all others at once";
-  static constexpr bool exact = true;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return fabric.at(group.exchange_tier()).exists();
-  }
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,
                                               const Fabric& fabric) {

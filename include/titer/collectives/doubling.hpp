@@ -20,15 +20,6 @@ namespace titer {
 }
 [[nodiscard]] constexpr bool is_power_of_two(int n) { return power_below(n) == n; }
 
-/// What the algorithms that send pair by pair have in common.
-struct PairAlgorithm {
-  static constexpr std::string_view needs = "a way between every two of its ranks";
-  static constexpr bool exact = true;
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return fabric.at(group.pair_tier()).exists();
-  }
-};
-
 /// All-reduce, the whole vector exchanged with ranks 1, 2, 4 ... apart: lg n (alpha + S / B).
 /// Where n is no power of two, the ranks beyond the last one below fold theirs into another
 /// rank's vector first, and are told the result last.  [Thakur, Rabenseifner & Gropp 2005]

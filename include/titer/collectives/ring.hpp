@@ -8,16 +8,11 @@ namespace titer {
 /// All-reduce: t = 2 (n-1) (alpha + S / (n B)).  [Patarasuk & Yuan 2009]
 /// One tier carries it: a group on several nodes goes through the network throughout. Where several
 /// rings fit on the wires of a node, B is that of all of them.
-struct RingAllReduce {
+struct RingAllReduce : RingAlgorithm {
   static constexpr std::string_view name = "ring";
   static constexpr std::string_view formula = "2 (n-1) (a + S / (n B))";
   static constexpr std::string_view source = "Patarasuk & Yuan 2009";
-  static constexpr std::string_view needs = "a ring through its ranks";
-  static constexpr bool exact = true;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return fabric.at(group.ring_tier()).exists();
-  }
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,
                                               const Fabric& fabric) {
@@ -31,16 +26,11 @@ struct RingAllReduce {
 };
 
 /// All-gather: t = (n-1) (alpha + S / (n B)).  [Thakur, Rabenseifner & Gropp 2005]
-struct RingAllGather {
+struct RingAllGather : RingAlgorithm {
   static constexpr std::string_view name = "ring";
   static constexpr std::string_view formula = "(n-1) (a + S / (n B))";
   static constexpr std::string_view source = "Thakur, Rabenseifner & Gropp 2005";
-  static constexpr std::string_view needs = "a ring through its ranks";
-  static constexpr bool exact = true;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return fabric.at(group.ring_tier()).exists();
-  }
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,
                                               const Fabric& fabric) {
@@ -62,16 +52,11 @@ struct RingReduceScatter : RingAllGather {
 /// times to hand it out: t = (2n-1) (alpha + S / B).  [E14; "Distributed ML" ch. 4]
 /// The last forward reaches a rank that holds the sum already; 2 (n-1) would do (trap T11). It is
 /// kept as published, and is never the fastest.
-struct NaiveRingAllReduce {
+struct NaiveRingAllReduce : RingAlgorithm {
   static constexpr std::string_view name = "naive-ring";
   static constexpr std::string_view formula = "(2n-1) (a + S / B)";
   static constexpr std::string_view source = "textbook form, unchunked (seed equation E14)";
-  static constexpr std::string_view needs = "a ring through its ranks";
-  static constexpr bool exact = true;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return fabric.at(group.ring_tier()).exists();
-  }
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,
                                               const Fabric& fabric) {
