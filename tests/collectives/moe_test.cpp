@@ -9,6 +9,8 @@
 #include <set>
 #include <vector>
 
+#include "collectives/port_network.hpp"
+
 namespace titer {
 namespace {
 
@@ -169,6 +171,42 @@ TEST(MoeDispatch, TakesTheTimeOfItsBytesOnEachTier) {
   EXPECT_DOUBLE_EQ(times.in_turn().si(), times.node.si() + times.network.si());
   EXPECT_EQ(times.overlapped(), times.network);
   EXPECT_EQ(dispatch_time({}, {.per_node = 8}, fabric).network, Seconds{});
+}
+
+TEST(MoeDispatch, ItsStepsTakeTheTimeOfBothTiersInTurnAndCarryTheirBytes) {
+  const Link inside{.latency = 3_us, .bandwidth = 230_GBps};
+  const Link between{.latency = 13_us, .bandwidth = 24_GBps};
+  const Fabric fabric{.network = Channel(between), .exchange = Channel(inside)};
+  const MoeDispatch moe{
+      .tokens = 4096, .token = 14336_B, .experts = 192, .top_k = 8, .node_limit = 4};
+  for (const Group& group : {Group{.per_node = 8, .nodes = 8},
+                             Group{.per_node = 4, .nodes = 3},
+                             Group{.per_node = 8},
+                             Group{.per_node = 1, .nodes = 6},
+                             Group{}}) {
+    for (const TierBytes& bytes :
+         {plain_dispatch(moe, group), once_per_node_dispatch(moe, group)}) {
+      const Steps steps = dispatch_steps(bytes, group);
+      const double executed = to_seconds(PortNetwork(steps, fabric).run().makespan).si();
+      EXPECT_NEAR(executed,
+                  dispatch_time(bytes, group, fabric).in_turn().si(),
+                  0.5e-12 * longest_chain(steps) + 1e-12 * executed);
+      std::vector<TierBytes> sent(static_cast<std::size_t>(group.ranks()));
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        const Message& message = steps.message(i);
+        if (!message.is_join()) {
+          TierBytes& of = sent[static_cast<std::size_t>(message.from)];
+          (message.tier == Tier::network ? of.network : of.node) += message.size;
+          const bool same_node = message.from / group.per_node == message.to / group.per_node;
+          EXPECT_EQ(message.tier == Tier::exchange, same_node);
+        }
+      }
+      for (const TierBytes& of : sent) {
+        EXPECT_NEAR(of.node.si(), bytes.node.si(), 1e-9 * bytes.node.si());
+        EXPECT_NEAR(of.network.si(), bytes.network.si(), 1e-9 * bytes.network.si());
+      }
+    }
+  }
 }
 
 TEST(MoeDispatch, RefusesExpertsThatDoNotSpreadEvenly) {

@@ -93,4 +93,8 @@ struct TierTimes {
           .network = fabric.network.stream(group.nodes > 1 ? 1 : 0, bytes.network)};
 }
 
+/// The messages of a dispatch with both tiers in turn, each of the expected size: from every rank
+/// to those of its number on the other nodes, then to the other ranks of its node.
+[[nodiscard]] Steps dispatch_steps(const TierBytes& bytes, const Group& group);
+
 }  // namespace titer
