@@ -58,7 +58,7 @@ Ticks Calendar::earliest() const { return earliest_of(nodes_.back()); }
 Ticks Calendar::take_earliest(std::vector<std::uint32_t>& due) {
   due.clear();
   const Ticks tick = earliest_of(nodes_.back());
-  if (tick != never) {
+  if (tick != never && !take_only(tick, due)) {
     find(tick);
     for (std::size_t i = found_begin_[0]; i < found_end_[0]; ++i) {
       Node& slots = node(0, found_[i]);
@@ -71,6 +71,27 @@ Ticks Calendar::take_earliest(std::vector<std::uint32_t>& due) {
     settle();
   }
   return tick;
+}
+
+// Most ticks have one alarm: a single path down and up again. If there are more, takes none.
+bool Calendar::take_only(Ticks tick, std::vector<std::uint32_t>& due) {
+  std::uint32_t slot = 0;
+  for (std::size_t level = height_; level-- > 0;) {
+    const unsigned at = children_at(node(level, slot), tick);
+    if ((at & (at - 1)) != 0) {
+      return false;
+    }
+    slot = slot * fan_out + static_cast<std::uint32_t>(std::countr_zero(at));
+  }
+  due.push_back(slot);
+  Ticks earliest_below = never;
+  for (std::size_t level = 0; level < height_; ++level) {
+    Node& siblings = node(level, slot / fan_out);
+    siblings[slot % fan_out] = earliest_below;
+    earliest_below = earliest_of(siblings);
+    slot /= fan_out;
+  }
+  return true;
 }
 
 void Calendar::find(Ticks tick) {

@@ -48,6 +48,7 @@ class Calendar {
   static constexpr std::size_t max_height = 11;  // 8^11 slots: more than a 32-bit id can name
   struct alignas(64) Node : std::array<Ticks, fan_out> {};
 
+  [[nodiscard]] bool take_only(Ticks tick, std::vector<std::uint32_t>& due);
   void find(Ticks tick);  // fills found_
   void settle();          // recomputes the minima of the found nodes
   [[nodiscard]] Node& node(std::size_t level, std::size_t index) {
