@@ -1,6 +1,7 @@
 #include "placed_steps.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "titer/units/ensure.hpp"
@@ -38,6 +39,32 @@ void check_places(std::span<const PlacedSteps> collectives) {
                placed.helpers.size() == static_cast<std::size_t>(placed.steps->helpers()),
            "every rank and helper of a collective has a place on the graph");
   }
+}
+
+std::vector<Demand> demands_of(std::span<const PlacedSteps> collectives) {
+  check_places(collectives);
+  std::map<std::pair<int, int>, Bytes> sums;
+  for (const PlacedSteps& placed : collectives) {
+    for (std::size_t i = 0; i < placed.steps->size(); ++i) {
+      const Message& message = placed.steps->message(i);
+      if (message.is_join()) {
+        continue;
+      }
+      const Ends ends = ends_of(placed, message);
+      if (ends.via) {
+        sums[{ends.from, *ends.via}] += message.size;
+        sums[{*ends.via, ends.to}] += message.size;
+      } else {
+        sums[{ends.from, ends.to}] += message.size;
+      }
+    }
+  }
+  std::vector<Demand> demands;
+  demands.reserve(sums.size());
+  for (const auto& [ends, bytes] : sums) {
+    demands.push_back({.from = ends.first, .to = ends.second, .bytes = bytes});
+  }
+  return demands;
 }
 
 std::vector<std::uint32_t> rounds_of(const Steps& steps) {

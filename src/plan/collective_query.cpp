@@ -115,6 +115,15 @@ CollectiveDesk::CollectiveDesk(const Cluster& cluster,
   }
 }
 
+CollectiveDesk CollectiveDesk::of_nodes(const Cluster& cluster,
+                                        std::span<const std::vector<int>> groups,
+                                        int nodes) {
+  CollectiveDesk desk(cluster, groups);
+  ensure(nodes >= desk.nodes_, "the groups of a desk are on its nodes");
+  desk.nodes_ = nodes;
+  return desk;
+}
+
 void CollectiveDesk::add_servers() {
   if (cluster_.network_protocols.empty()) {
     throw InputError("servers: parameter servers are on nodes of their own, and " + cluster_.name +
@@ -204,12 +213,17 @@ CollectiveDesk::Protocols CollectiveDesk::best_protocols(const AlgorithmEntry& a
   return best;
 }
 
+double CollectiveDesk::Protocols::node_efficiency() const {
+  return of_node->empty() ? 1.0 : (*of_node)[node].efficiency;
+}
+
+double CollectiveDesk::Protocols::network_efficiency() const {
+  return of_network->empty() ? 1.0 : (*of_network)[network].efficiency;
+}
+
 Router& CollectiveDesk::router(const Protocols& protocols) {
-  const auto efficiency = [](const std::vector<Protocol>& list, std::size_t i) {
-    return list.empty() ? 1.0 : list[i].efficiency;
-  };
-  const double node = efficiency(*protocols.of_node, protocols.node);
-  const double network = efficiency(*protocols.of_network, protocols.network);
+  const double node = protocols.node_efficiency();
+  const double network = protocols.network_efficiency();
   for (KeptRouter& kept : routers_) {
     if (kept.node_efficiency == node && kept.network_efficiency == network) {
       return kept.router;
@@ -256,19 +270,12 @@ PlacedSteps CollectiveDesk::place(const Steps& steps, const DeviceGroup& group) 
   return placed;
 }
 
-Execution CollectiveDesk::execute(const CollectiveQuery& query,
-                                  const AlgorithmEntry& algorithm,
-                                  const Protocols& protocols) {
-  const Fabric fabric = with_protocols(group().fabric, protocols.node, protocols.network);
-  Router& routes = router(protocols);
-  if (query.fidelity == NetworkFidelity::busiest && is_one_exchange(algorithm) &&
-      groups_.size() == 1) {
-    const Link link = exchange_link(algorithm, group(), fabric);
-    return execute_exchange(query.size, group().devices, routes, link);
-  }
+std::vector<PlacedSteps> CollectiveDesk::place_all(const CollectiveQuery& query,
+                                                   const AlgorithmEntry& algorithm,
+                                                   const Protocols& protocols,
+                                                   std::vector<Steps>& steps) const {
   // Groups are alike, but for the rings and trees on their wires.
   const bool each = group().group.wiring != nullptr;
-  std::vector<Steps> steps;
   for (const DeviceGroup& group : groups_) {
     if (steps.empty() || each) {
       const Fabric own = with_protocols(group.fabric, protocols.node, protocols.network);
@@ -279,6 +286,21 @@ Execution CollectiveDesk::execute(const CollectiveQuery& query,
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     placed.push_back(place(steps[each ? i : 0], groups_[i]));
   }
+  return placed;
+}
+
+Execution CollectiveDesk::execute(const CollectiveQuery& query,
+                                  const AlgorithmEntry& algorithm,
+                                  const Protocols& protocols) {
+  const Fabric fabric = with_protocols(group().fabric, protocols.node, protocols.network);
+  Router& routes = router(protocols);
+  if (query.fidelity == NetworkFidelity::busiest && is_one_exchange(algorithm) &&
+      groups_.size() == 1) {
+    const Link link = exchange_link(algorithm, group(), fabric);
+    return execute_exchange(query.size, group().devices, routes, link);
+  }
+  std::vector<Steps> steps;
+  const std::vector<PlacedSteps> placed = place_all(query, algorithm, protocols, steps);
   return query.fidelity == NetworkFidelity::busiest ? execute_by_rounds(placed, routes, fabric)
                                                     : execute_as_flows(placed, routes, fabric);
 }
@@ -295,6 +317,18 @@ Seconds CollectiveDesk::closed_time(const AlgorithmEntry& algorithm, Bytes size)
     slowest = std::max(slowest, algorithm.time(size, group.group, group.fabric));
   }
   return slowest;
+}
+
+CollectiveTraffic CollectiveDesk::traffic(Collective collective, Bytes size) const {
+  const CollectiveQuery query{
+      .collective = collective, .size = size, .algorithm = {}, .fidelity = NetworkFidelity::closed};
+  const AlgorithmEntry& algorithm = choose(query, candidates(query));
+  const Protocols protocols = best_protocols(algorithm, size);
+  std::vector<Steps> steps;
+  return {.time = closed_time(algorithm, size),
+          .demands = demands_of(place_all(query, algorithm, protocols, steps)),
+          .node_efficiency = protocols.node_efficiency(),
+          .network_efficiency = protocols.network_efficiency()};
 }
 
 CollectiveAnswer CollectiveDesk::answer(const CollectiveQuery& query) {

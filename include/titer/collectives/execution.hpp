@@ -29,6 +29,9 @@ struct Execution {
   std::optional<BusiestLink> busiest;  // of the bytes of all messages together
 };
 
+/// What all the messages together put on the way between every two vertices, by rising ends.
+[[nodiscard]] std::vector<Demand> demands_of(std::span<const PlacedSteps> collectives);
+
 /// Round by round: the messages that can start when as many others have gone before them go
 /// together, and the round takes its greatest latency and the time of its busiest link, equal-cost
 /// routes sharing the bytes evenly. The start-up of a tier comes on top of the first of a row of

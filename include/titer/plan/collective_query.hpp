@@ -45,16 +45,32 @@ struct CollectiveAnswer {
   std::vector<Candidate> candidates;
 };
 
+/// The messages of a collective on the vertices of its cluster's graph (Cluster::graph).
+struct CollectiveTraffic {
+  Seconds time;  // by the closed form, of the slowest group
+  std::vector<Demand> demands;
+  double node_efficiency = 1;  // of the protocols that it takes
+  double network_efficiency = 1;
+};
+
 /// Answers queries about the same groups of one cluster; keeps the wiring and its routes.
 class CollectiveDesk {
  public:
   /// Throws InputError (see group_devices), also where the groups differ in shape or share a
   /// device. `servers`: parameter servers beside the ranks of each group, on further nodes.
   CollectiveDesk(const Cluster& cluster, std::span<const std::vector<int>> groups, int servers = 0);
+  /// The groups among the devices of so many nodes, all of which are in the graph.
+  [[nodiscard]] static CollectiveDesk of_nodes(const Cluster& cluster,
+                                               std::span<const std::vector<int>> groups,
+                                               int nodes);
 
   /// Throws InputError when the algorithm is not one of the collective's, or cannot run on the
   /// group; then it names those that can.
   [[nodiscard]] CollectiveAnswer answer(const CollectiveQuery& query);
+
+  /// What the fastest algorithm of those that libraries run sends, on all groups at once.
+  /// REQUIRES groups of two ranks or more.
+  [[nodiscard]] CollectiveTraffic traffic(Collective collective, Bytes size) const;
 
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] const DeviceGroup& group() const { return groups_.front(); }
@@ -70,6 +86,9 @@ class CollectiveDesk {
     const std::vector<Protocol>* of_network = nullptr;
     std::size_t node = 0;
     std::size_t network = 0;
+
+    [[nodiscard]] double node_efficiency() const;
+    [[nodiscard]] double network_efficiency() const;
   };
 
   void add_servers();
@@ -82,6 +101,11 @@ class CollectiveDesk {
                                   const Protocols& protocols);
   /// Of the slowest group.
   [[nodiscard]] Seconds closed_time(const AlgorithmEntry& algorithm, Bytes size) const;
+  /// The steps of every group; `steps` holds what they point to.
+  [[nodiscard]] std::vector<PlacedSteps> place_all(const CollectiveQuery& query,
+                                                   const AlgorithmEntry& algorithm,
+                                                   const Protocols& protocols,
+                                                   std::vector<Steps>& steps) const;
   [[nodiscard]] PlacedSteps place(const Steps& steps, const DeviceGroup& group) const;
   Router& router(const Protocols& protocols);
 

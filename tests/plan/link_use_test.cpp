@@ -1,0 +1,137 @@
+#include "titer/plan/link_use.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "plan/shipped.hpp"
+
+namespace titer {
+namespace {
+
+/// Groups of `ranks` devices, `stride` apart, that together are devices 0 .. count-1.
+std::vector<std::vector<int>> groups_of(int count, int ranks, int stride) {
+  std::vector<std::vector<int>> groups;
+  for (int start = 0; start < count; start += ranks * stride) {
+    for (int offset = 0; offset < stride; ++offset) {
+      std::vector<int> group;
+      for (int rank = 0; rank < ranks; ++rank) {
+        group.push_back(start + rank * stride + offset);
+      }
+      groups.push_back(group);
+    }
+  }
+  return groups;
+}
+
+double most(const LinkUse& use) {
+  double most = 0;
+  for (const auto& [capacity, share] : use.shares) {
+    most = std::max(most, share);
+  }
+  return most;
+}
+
+double share_of(const LinkUse& use, std::uint32_t capacity) {
+  for (const auto& [used, share] : use.shares) {
+    if (used == capacity) {
+      return share;
+    }
+  }
+  return 0;
+}
+
+TEST(LinkUse, OfALargeCollectiveInANodeFillsItsLinks) {
+  const Cluster cluster = shipped::cluster("dgx-a100-80gb");
+  const ClusterLinks links(cluster, 2);
+  const LinkUse use = links.of_collective(Collective::all_gather, 4_GiB, groups_of(16, 8, 1));
+  // All but the latencies of the ring's steps.
+  EXPECT_LE(most(use), 1.0 + 1e-9);
+  EXPECT_GT(most(use), 0.95);
+}
+
+TEST(LinkUse, OfGroupsWithAnInterfaceEachIsThatOfOne) {
+  const Cluster cluster = shipped::cluster("dgx-a100-80gb");
+  const ClusterLinks links(cluster, 2);
+  const auto all = groups_of(16, 2, 8);
+  ASSERT_EQ(all.size(), 8U) << "device i of both nodes";
+  const LinkUse together = links.of_collective(Collective::all_reduce, 1_GiB, all);
+  const LinkUse one = links.of_collective(Collective::all_reduce, 1_GiB, std::span(all).first(1));
+  EXPECT_EQ(together.time, one.time);
+  EXPECT_NEAR(most(together), most(one), 1e-9);
+  EXPECT_EQ(together.shares.size(), 8 * one.shares.size());
+}
+
+TEST(LinkUse, OfMessagesIsTheirBytesOverWhatTheLinkCarriesInTheirTime) {
+  const Cluster cluster = shipped::cluster("dgx-a100-80gb");
+  const ClusterLinks links(cluster, 2);
+  const Channel network = cluster.network_channel();
+  double efficiency = 0;
+  for (const Protocol& protocol : cluster.network_protocols) {
+    efficiency = std::max(efficiency, protocol.efficiency);
+  }
+  const Seconds time = 10_ms;
+  const LinkUse one = links.of_messages({{.from = 0, .to = 8, .bytes = 100_MB}}, time);
+  EXPECT_NEAR(most(one), 100_MB / (efficiency * cluster.nic_share()) / time, 1e-9);
+  // The switch of this network spreads nothing: both messages leave by their own interface and meet
+  // at that of the receiver.
+  const LinkUse two = links.of_messages(
+      {{.from = 0, .to = 8, .bytes = 100_MB}, {.from = 1, .to = 8, .bytes = 100_MB}}, time);
+  EXPECT_NEAR(most(two), 2 * most(one), 1e-9);
+  EXPECT_TRUE(network.exists());
+}
+
+TEST(LinkUse, OfWhatStaysInItsNodeTakesNothingOfTheNetwork) {
+  const Cluster cluster = shipped::cluster("dgx-a100-80gb");
+  const ClusterLinks links(cluster, 2);
+  const LinkUse inside = links.of_collective(Collective::all_reduce, 1_GiB, groups_of(16, 8, 1));
+  const LinkUse across = links.of_messages({{.from = 0, .to = 8, .bytes = 1_GB}}, 1_s);
+  for (const auto& [capacity, share] : across.shares) {
+    EXPECT_EQ(share_of(inside, capacity), 0.0);
+  }
+}
+
+// Nodes on one ideal switch are routed two at a time.
+TEST(LinkUse, IsTheSameBetweenAnyTwoNodesOfOneSwitch) {
+  for (const char* const name : {"dgx-a100-80gb", "dgx-h100", "polaris", "dgx1-v100"}) {
+    const Cluster cluster = shipped::cluster(name);
+    const ClusterLinks two(cluster, 2);
+    const ClusterLinks nine(cluster, 9);
+    const int devices = cluster.devices_per_node;
+    const auto here = groups_of(2 * devices, 2, devices);
+    auto there = here;
+    for (std::vector<int>& group : there) {  // nodes 3 and 7
+      group = {group[0] + 3 * devices, group[1] + 6 * devices};
+    }
+    const auto sorted = [](const LinkUse& use) {
+      std::vector<double> shares;
+      for (const auto& [link, share] : use.shares) {
+        shares.push_back(share);
+      }
+      std::sort(shares.begin(), shares.end());
+      return shares;
+    };
+    const auto whole = sorted(two.of_collective(Collective::all_reduce, 1_GiB, here));
+    const auto folded = sorted(nine.of_collective(Collective::all_reduce, 1_GiB, there));
+    ASSERT_EQ(folded.size(), whole.size()) << name;
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      EXPECT_NEAR(folded[i], whole[i], 1e-12) << name;
+    }
+    EXPECT_GT(whole.back(), 0.5) << name;
+  }
+}
+
+TEST(LinkUse, OneAfterTheOtherAddsTimesAndBytes) {
+  const LinkUse a{.time = 1_s, .shares = {{0, 0.5}, {2, 1.0}}};
+  const LinkUse b{.time = 3_s, .shares = {{2, 0.2}}};
+  const std::array<LinkUse, 2> both = {a, b};
+  const LinkUse sum = one_after_the_other(both);
+  EXPECT_EQ(sum.time, 4_s);
+  EXPECT_NEAR(share_of(sum, 0), 0.5 * 1 / 4, 1e-12);
+  EXPECT_NEAR(share_of(sum, 2), (1.0 * 1 + 0.2 * 3) / 4, 1e-12);
+  EXPECT_EQ(sum.shares.size(), 2U);
+}
+
+}  // namespace
+}  // namespace titer
