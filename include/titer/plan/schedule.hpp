@@ -1,116 +1,97 @@
 #pragma once
-// Pipeline schedules. Each is a small type with the order of its actions per rank, its closed-form
-// bubble and the activations it keeps alive. A shared typed test executes the orders on the event
-// engine and demands the formulas. Shape: p stages (ranks), m micro-batches, v chunks per rank.
+// Pipeline schedules. Each is a small type with the actions of every rank in order, the closed form
+// of its bubble where a trusted one exists, and the activations that it keeps alive. A shared typed
+// test executes the actions and demands the formulas.
 
-#include <algorithm>
-#include <cstdint>
+#include <concepts>
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
-#include "titer/units/quantity.hpp"
+#include "titer/plan/actions.hpp"
+#include "titer/plan/classic_schedules.hpp"
+#include "titer/plan/listed_schedule.hpp"
+#include "titer/plan/two_way_schedules.hpp"
+#include "titer/plan/wave_schedules.hpp"
+#include "titer/plan/zero_bubble_schedules.hpp"
 
 namespace titer {
 
-struct PipelineShape {
-  int stages = 1;          // p
-  int micro_batches = 1;   // m
-  int virtual_stages = 1;  // v
-
-  [[nodiscard]] int actions_per_rank() const { return 2 * micro_batches * virtual_stages; }
-  friend bool operator==(const PipelineShape&, const PipelineShape&) = default;
+template <class S>
+concept PipelineSchedule =
+    requires(const S& schedule, int rank, const PipelineShape& shape, const PassTimes& times) {
+  { schedule.name } -> std::convertible_to<std::string_view>;
+  // Of its bubble, in p, m, v, F, B, W and F&B; "executed" where no trusted one exists.
+  { schedule.formula } -> std::convertible_to<std::string_view>;
+  { schedule.source } -> std::convertible_to<std::string_view>;
+  { schedule.placement } -> std::convertible_to<Placement>;
+  // Chunks per rank may be chosen; otherwise they are `chunks`.
+  { schedule.interleaves } -> std::convertible_to<bool>;
+  { schedule.chunks } -> std::convertible_to<int>;
+  // What the shape would have to be, if the schedule cannot have this one.
+  { schedule.refusal(shape) } -> std::same_as<std::optional<std::string>>;
+  { schedule.actions(rank, shape) } -> std::same_as<ActionList>;
+  // The most idle time of a rank between the start of its first action and the end of its last
+  // (of_span) or until the last rank ends, when all stages take the same and sending is free.
+  // Nothing where no formula is known to hold.
+  { schedule.bubble(shape, times) } -> std::same_as<std::optional<Seconds>>;
+  { schedule.bubble_of_span } -> std::convertible_to<bool>;
+  // Most chunks whose activations a rank holds; one whose weight gradient is still to come
+  // counts. Nothing where only counting tells.
+  { schedule.in_flight(rank, shape) } -> std::same_as<std::optional<int>>;
+  { schedule.steady_phase(rank, shape) } -> std::same_as<std::optional<SteadyPhase>>;
 };
 
-/// One forward or backward pass of one chunk of a rank's layers.
-struct Action {
-  bool backward = false;
-  int chunk = 0;
-  int micro_batch = 0;
-};
-
-/// Where a rank's actions repeat: from action `begin` as far as its last forward, `period` actions
-/// do for `micro_batches` more what those before did. `reach`: the input of an action of one rank
-/// comes from an action of another that is at most this much further from its own rank's `begin`
-/// or nearer to it.
-struct SteadyPhase {
-  int begin = 0;
-  int period = 0;
-  int micro_batches = 0;
-  int reach = 0;
-};
-
-/// All forwards, then all backwards. [Huang 2019]
-struct GPipe {
-  static constexpr std::string_view name = "gpipe";
-  static constexpr std::string_view formula = "(p - 1) (F + B)";
-  static constexpr std::string_view source = "Huang et al. 2019";
-  static constexpr bool interleaves = false;
-
-  [[nodiscard]] static Action action(int rank, int index, PipelineShape shape);
-  /// Idle time of a rank when all stages take F + B per micro-batch and sending is free.
-  [[nodiscard]] static constexpr Seconds bubble(PipelineShape shape, Seconds forward_and_backward) {
-    return (shape.stages - 1) * forward_and_backward;
-  }
-  /// Chunks whose activations rank `rank` holds at its peak.
-  [[nodiscard]] static constexpr int in_flight(int /*rank*/, PipelineShape shape) {
-    return shape.micro_batches;
-  }
-  [[nodiscard]] static constexpr std::optional<SteadyPhase> steady_phase(int /*rank*/,
-                                                                         PipelineShape /*shape*/) {
-    return std::nullopt;
-  }
-};
-
-/// One forward, one backward; with v > 1 interleaved over v chunks per rank, micro-batches in
-/// groups of p.  [Narayanan et al. 2021, arXiv 2104.04473]
-struct OneForwardOneBackward {
-  static constexpr std::string_view name = "1f1b";
-  static constexpr std::string_view formula = "(p - 1) (F + B) / v";
-  static constexpr std::string_view source = "Narayanan et al. 2021, section 2.2";
-  static constexpr bool interleaves = true;
-
-  [[nodiscard]] static Action action(int rank, int index, PipelineShape shape);
-  [[nodiscard]] static constexpr Seconds bubble(PipelineShape shape, Seconds forward_and_backward) {
-    return (shape.stages - 1) * forward_and_backward / shape.virtual_stages;
-  }
-  [[nodiscard]] static constexpr int in_flight(int rank, PipelineShape shape) {
-    return std::min(shape.micro_batches * shape.virtual_stages, warm_up(rank, shape) + 1);
-  }
-  [[nodiscard]] static constexpr std::optional<SteadyPhase> steady_phase(int rank,
-                                                                         PipelineShape shape) {
-    const int p = shape.stages;
-    const int v = shape.virtual_stages;
-    if (v == 1) {
-      return SteadyPhase{
-          .begin = warm_up(rank, shape), .period = 2, .micro_batches = 1, .reach = 2};
-    }
-    return SteadyPhase{
-        .begin = warm_up(rank, shape), .period = 2 * p * v, .micro_batches = p, .reach = 2 * p};
-  }
-  /// Forwards before a rank's first backward, less the one of its first forward-backward pair.
-  [[nodiscard]] static constexpr int warm_up(int rank, PipelineShape shape) {
-    const int behind = shape.stages - 1 - rank;
-    const int chunks =
-        shape.virtual_stages == 1 ? behind : 2 * behind + (shape.virtual_stages - 1) * shape.stages;
-    return std::min(shape.micro_batches * shape.virtual_stages, chunks);
-  }
-};
-
-template <class... Schedules>
+template <PipelineSchedule... Schedules>
 using ScheduleOf = std::variant<Schedules...>;
-using Schedule = ScheduleOf<GPipe, OneForwardOneBackward>;
+using Schedule = ScheduleOf<Sequential,
+                            GPipe,
+                            OneForwardOneBackward,
+                            BreadthFirst,
+                            ZeroBubbleH1,
+                            ZeroBubbleH2,
+                            ZeroBubbleV,
+                            VHalf,
+                            VMin,
+                            DualPipe,
+                            DualPipeV,
+                            Chimera,
+                            Hanayo,
+                            ListedSchedule>;
+/// All but the last, which is a file's.
+inline constexpr std::size_t kNamedSchedules = std::variant_size_v<Schedule> - 1;
 
 [[nodiscard]] std::string_view name(const Schedule& schedule);
 [[nodiscard]] std::string_view bubble_formula(const Schedule& schedule);
 [[nodiscard]] std::string_view source(const Schedule& schedule);
+[[nodiscard]] Placement placement(const Schedule& schedule);
 [[nodiscard]] bool interleaves(const Schedule& schedule);
-[[nodiscard]] Action action(const Schedule& schedule, int rank, int index, PipelineShape shape);
-[[nodiscard]] int in_flight(const Schedule& schedule, int rank, PipelineShape shape);
-[[nodiscard]] Seconds bubble(const Schedule& schedule, PipelineShape shape, Seconds both);
+/// Chunks per rank that the schedule works with unless told otherwise.
+[[nodiscard]] int usual_chunks(const Schedule& schedule);
+[[nodiscard]] std::optional<std::string> refusal(const Schedule& schedule,
+                                                 const PipelineShape& shape);
+/// REQUIRES a shape that is not refused.
+[[nodiscard]] ActionList actions(const Schedule& schedule, int rank, const PipelineShape& shape);
+/// Of all ranks, for less than the sum of each.
+[[nodiscard]] std::vector<ActionList> action_lists(const Schedule& schedule,
+                                                   const PipelineShape& shape);
+/// Whether they are one schedule, and if lists, the same.
+[[nodiscard]] bool is_same(const Schedule& a, const Schedule& b);
+/// By the schedule's formula, or counted along its actions.
+[[nodiscard]] int in_flight(const Schedule& schedule, int rank, const PipelineShape& shape);
+[[nodiscard]] std::optional<Seconds> bubble(const Schedule& schedule,
+                                            const PipelineShape& shape,
+                                            const PassTimes& times);
 [[nodiscard]] std::optional<SteadyPhase> steady_phase(const Schedule& schedule,
                                                       int rank,
-                                                      PipelineShape shape);
+                                                      const PipelineShape& shape);
+
+/// The actions as a table: a line for each rank, its actions as cells in the notation of
+/// ListedSchedule, which reads them again.  REQUIRES a shape that is not refused.
+[[nodiscard]] std::string actions_csv(const Schedule& schedule, const PipelineShape& shape);
 
 /// bubble_ratio = idle / total = (p-1)/(v m + p - 1).  [E8; seeds trap T15]
 [[nodiscard]] constexpr double bubble_ratio(PipelineShape shape) {
