@@ -41,6 +41,8 @@ class LayerBuilder {
   void column_product(std::string_view name, double inner, double columns, double saved_width) {
     Operation op{.name = name, .saved = outer_tokens_ * saved_width * element_};
     product(op, inner, columns / tensor_);
+    op.weight_input = op.saved;  // with sequence parallelism gathered again for the weight gradient
+    op.output_gradient = tokens_ * columns / tensor_ * element_;
     const Bytes full = tokens_ * inner * element_;
     op.column_split = true;
     if (slice_.tensor > 1 && slice_.sequence_parallel) {
@@ -58,6 +60,8 @@ class LayerBuilder {
     Operation op{.name = name, .saved = tokens_ * rows / tensor_ * element_};
     product(op, rows / tensor_, columns);
     const Bytes full = tokens_ * columns * element_;
+    op.weight_input = op.saved;
+    op.output_gradient = full;
     if (slice_.tensor > 1 && slice_.sequence_parallel) {
       op.forward_transfer = {Collective::reduce_scatter, full};
       op.backward_transfer = {Collective::all_gather, full};
@@ -112,6 +116,8 @@ class LayerBuilder {
     op.forward = memory(2.0 * x + mask);
     // The gradient of a look-up adds rows into the fp32 table: read, add, write.
     op.weight_gradient = memory(x + 2.0 * tokens_ * hidden_ * size_of(DataType::fp32));
+    op.weight_input = ids;
+    op.output_gradient = x;
     if (slice_.tensor > 1) {
       op.forward_transfer = {
           slice_.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce, x};
@@ -288,6 +294,14 @@ Bytes saved_bytes(const OperationList& operations, bool with_core_attention) {
   Bytes sum;
   for (const Operation& op : operations) {
     sum += op.saved + (with_core_attention ? op.core_saved : Bytes{});
+  }
+  return sum;
+}
+
+Bytes weight_gradient_bytes(const OperationList& operations) {
+  Bytes sum;
+  for (const Operation& op : operations) {
+    sum += op.weight_input + op.output_gradient;
   }
   return sum;
 }

@@ -198,5 +198,84 @@ TEST(SavedBytes, AreProportionalToTheBatch) {
   expect_close(saved_bytes(transformer_layer(model, slice), true).si(), 3 * four.si());
 }
 
+double needed_by_weights(const Transformer& model, std::int64_t tensor, Sequence sequence) {
+  const Slice slice = slice_of(model, tensor, sequence, AttentionKernel::materialised);
+  return weight_gradient_bytes(transformer_layer(model, slice)).si();
+}
+
+// Of 34 + 5 a s / h the products' inputs stay: of query, key, value (2), attention output (2), MLP
+// up (2) and down (8). Gradients of their outputs come: 3 x 2, 2, 8 and 2.
+TEST(WeightGradientBytes, OfAGptLayerAreInputsAndOutputGradientsOfItsProducts) {
+  for (const char* name : kGpts) {
+    const Transformer model = samples::shipped(name);
+    const double sbh = letters_of(model).sbh;
+    expect_close(needed_by_weights(model, 1, Sequence::whole),
+                 sbh * ((2 + 2 + 2 + 8) + (3 * 2 + 2 + 8 + 2)));
+  }
+}
+
+// Inputs of row-split products and output gradients of column-split ones are split; a row-split
+// product's output gradient is whole on every rank, gathered if the tokens are split.
+TEST(WeightGradientBytes, OfAGptLayerSplitAsItsProductsDo) {
+  for (const char* name : kGpts) {
+    const Transformer model = samples::shipped(name);
+    const double sbh = letters_of(model).sbh;
+    for (const std::int64_t ranks : {2, 4, 8}) {
+      const auto t = static_cast<double>(ranks);
+      const double split = (2 + 8) / t + (3 * 2 + 8) / t;
+      expect_close(needed_by_weights(model, ranks, Sequence::whole), sbh * (2 + 2 + split + 2 + 2));
+      expect_close(needed_by_weights(model, ranks, Sequence::parallel),
+                   sbh * ((2 + 2) / t + split + 2 + 2));
+    }
+  }
+}
+
+// Llama: per token 2 h + 2 a d + 2 h + 2 f of inputs; of output gradients 2 (a d + 2 k d) + 2 h +
+// 2 (2 f) + 2 h.
+TEST(WeightGradientBytes, OfALlamaLayerAreInputsAndOutputGradientsOfItsProducts) {
+  const Transformer model = samples::llama();
+  const double tokens = kB * static_cast<double>(model.max_sequence);
+  const double h = 4096;
+  const double ad = 32 * 128;
+  const double kd = 8 * 128;
+  const double f = 14336;
+  const double inputs = 2 * h + 2 * ad + 2 * h + 2 * f;
+  const double outputs = 2 * (ad + 2 * kd) + 2 * h + 2 * 2 * f + 2 * h;
+  const Slice slice = slice_of(model, 1, Sequence::whole, AttentionKernel::flash);
+  expect_close(weight_gradient_bytes(transformer_layer(model, slice)).si(),
+               tokens * (inputs + outputs));
+  // As much as the layer kept but for 128 bytes a token: two norm inputs, two product inputs, Q, K,
+  // V, log-sums, attention out, gate and up, activation out. [zero-bubble-pipeline-parallelism,
+  // issue 63]
+  const double kept = 8 * h + 4 * ad + 4 * kd + 6 * f + 4 * 32;
+  expect_close(saved_bytes(transformer_layer(model, slice), true).si(), tokens * kept);
+  EXPECT_EQ(kept - inputs - outputs, 128);
+}
+
+TEST(WeightGradientBytes, AreNoneOfAnOperationWithoutWeights) {
+  const Transformer model = samples::gpt3();
+  const Slice slice = slice_of(model, 8, Sequence::parallel, AttentionKernel::materialised);
+  for (const OperationList& list :
+       {transformer_layer(model, slice), embedding(model, slice), output_head(model, slice)}) {
+    for (const Operation& op : list) {
+      const bool has_weights = op.weight_gradient.exists();
+      EXPECT_EQ(op.output_gradient > Bytes{}, has_weights) << op.name;
+      EXPECT_LE(op.weight_input, op.saved) << op.name;
+      EXPECT_EQ(op.weight_input > Bytes{}, has_weights) << op.name;
+    }
+  }
+}
+
+TEST(WeightGradientBytes, OfTheEndsAreTokenIdsAndTheGradientsOfTablesOutputs) {
+  const Transformer model = samples::gpt3();
+  const Slice slice = slice_of(model, 8, Sequence::whole, AttentionKernel::materialised);
+  const double tokens = kB * static_cast<double>(model.max_sequence);
+  const double h = 12288;
+  expect_close(weight_gradient_bytes(embedding(model, slice)).si(), tokens * (8 + 2 * h));
+  // The logits' input, and their gradient at 16 bit.
+  expect_close(weight_gradient_bytes(output_head(model, slice)).si(),
+               tokens * (2 * h + 2 * 51200 / 8.0));
+}
+
 }  // namespace
 }  // namespace titer

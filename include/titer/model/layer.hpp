@@ -28,6 +28,10 @@ struct Operation {
   Kernel weight_gradient{};  // only operations with weights
   Bytes saved{};             // kept from the forward to the backward pass
   Bytes core_saved{};  // likewise, unless core attention is recomputed (selective recomputation)
+  // A weight gradient that is put off needs these until it is done, and nothing else: of `saved`
+  // the operation's input, and the gradient of its output, whole if the input gradient gathered it.
+  Bytes weight_input{};
+  Bytes output_gradient{};
   bool core_attention = false;  // then its forward kernel runs again in the backward pass
 
   Transfer forward_transfer{};   // after (row split) or before (column split) the forward kernel

@@ -38,6 +38,12 @@ void list_operations(const Transformer& model, const Slice& slice, ModelOperatio
 
 /// Sum of the saved bytes; `with_core_attention` false: as if core attention were recomputed.
 [[nodiscard]] Bytes saved_bytes(const OperationList& operations, bool with_core_attention);
+/// What the weight gradients need once the input gradients are done: A - A_b + G, where of the
+/// saved bytes A those A_b serve input gradients alone (inputs of norms, whose own gradients come
+/// with the input's, of activation functions and of core attention; dropout masks; logits), and G
+/// are the gradients of the outputs of all operations with weights.  [Qi et al. 2024, section 2.1]
+/// For a GPT layer with dropout on one rank: A_b = s b h (20 + 5 a s / h), G = 18 s b h.
+[[nodiscard]] Bytes weight_gradient_bytes(const OperationList& operations);
 /// The input of a layer, which is all that full recomputation keeps of it: 2 s b h at 16 bit.
 [[nodiscard]] Bytes layer_input_bytes(const Transformer& model, const Slice& slice);
 

@@ -2,6 +2,7 @@
 // Device memory of each pipeline stage at its peak.
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "titer/model/transformer_layer.hpp"
@@ -27,9 +28,9 @@ struct ParameterBytes {
                                              DataType precision,
                                              DataType gradient);
 
-/// One stage's device at its peak: with the most activations alive, during a forward pass.
+/// One device of a rank of the pipeline at its peak: with the most activations alive.
 struct StageMemory {
-  int stage = 0;
+  int stage = 0;          // the rank
   double parameters = 0;  // held by one device
   Bytes weights{};
   Bytes gradients{};
@@ -66,15 +67,66 @@ struct MemoryNeeds {
   Bytes runtime;
 };
 
-/// Parameters on one device of a stage (rank of the pipeline), all its chunks: split ones divided
-/// by t, replicated ones whole. With tied embeddings and p > 1 the last stage holds a copy of the
-/// token table.
-[[nodiscard]] double stage_parameters(const Transformer& model,
-                                      int stage,
-                                      PipelineShape shape,
-                                      std::int64_t tensor);
+/// What the passes of one micro-batch through a stage of the model keep in memory. A forward pass
+/// needs what it keeps from its start on, an input gradient what it leaves where that is more; what
+/// is freed is freed at the end of a pass.
+struct StageActivations {
+  Bytes kept;                  // after the forward pass
+  Bytes after_input_gradient;  // what the weight gradient still needs, where it comes later
+  Bytes working;               // beyond that, while a pass but a weight gradient runs
+};
+/// Of every stage of the model. REQUIRES the operations of the model and slice.
+void stage_activations(const Plan& plan,
+                       const MemoryNeeds& needs,
+                       std::vector<StageActivations>& stages);
+[[nodiscard]] std::vector<StageActivations> stage_activations(const Plan& plan,
+                                                              const MemoryNeeds& needs);
 
-/// Memory of every stage into `stages` (no allocation once it is large enough).
-void stage_memory(const Plan& plan, const MemoryNeeds& needs, std::vector<StageMemory>& stages);
+/// The most bytes alive on a rank, and how much of it is of the passes that run then.
+struct ActivationPeak {
+  Bytes kept;
+  Bytes working;
+  int last_stages = 0;  // micro-batches between the last stage's forward pass and its backward pass
+
+  [[nodiscard]] Bytes total() const { return kept + working; }
+};
+/// Found by following a rank's actions: right for any schedule and any stages. Actions done
+/// together need the bytes of both. `stages`: of the model.
+[[nodiscard]] ActivationPeak activation_peak(std::span<const Action> actions,
+                                             Placement placement,
+                                             int rank,
+                                             const PipelineShape& shape,
+                                             std::span<const StageActivations> stages);
+
+/// Parameters of one stage of the model on one device: split ones divided by t, replicated ones
+/// whole. With tied embeddings the last stage has a copy of the token table, unless its rank has
+/// the first stage too (of either copy of the model).
+[[nodiscard]] double stage_parameters(const Transformer& model, const Plan& plan, int stage);
+/// Of all stages that a rank of the pipeline has; two copies of the model count twice.
+[[nodiscard]] double rank_parameters(const Transformer& model, const Plan& plan, int rank);
+
+/// Finds the memory of one plan after the other, keeping its working memory and the actions of the
+/// last shapes that had to be followed: finding that of a plan again allocates nothing.
+class MemoryFinder {
+ public:
+  /// Memory of every rank into `stages`. By formula where there is one: GPipe and 1F1B over stages
+  /// of which each rank's have as many layers.
+  void find(const Plan& plan, const MemoryNeeds& needs, std::vector<StageMemory>& stages);
+
+ private:
+  struct Followed {
+    Schedule schedule;
+    PipelineShape shape;
+    std::vector<ActionList> lists;  // of every rank
+  };
+  const std::vector<ActionList>& lists(const Schedule& schedule, const PipelineShape& shape);
+
+  std::vector<Followed> followed_;
+  std::size_t oldest_ = 0;
+  std::vector<StageActivations> activations_;  // of every stage of the model
+};
+
+/// A single finding.
+[[nodiscard]] std::vector<StageMemory> stage_memory(const Plan& plan, const MemoryNeeds& needs);
 
 }  // namespace titer
