@@ -55,85 +55,181 @@ int few_micro_batches(const Schedule& schedule, PipelineShape shape) {
   return least + ((shape.micro_batches - least) % period + period) % period;
 }
 
-/// Numbers the slots: one per (direction, virtual stage, micro-batch), after slot 0.
+/// Numbers the slots: one per (activation or gradient, stage, micro-batch), after slot 0. Slots
+/// that nobody waits for exist too, so that the end of every forward and backward pass is in a slot
+/// of its own; weight gradients share the last slot.
 class Slots {
  public:
-  explicit Slots(PipelineShape shape)
-      : shape_(shape), stages_(shape.stages * shape.virtual_stages) {}
+  Slots(Placement placement, const PipelineShape& shape)
+      : micro_batches_(shape.micro_batches), stages_(model_stages(placement, shape)) {}
 
   /// Where the input of this pass arrives; the first forward needs none.
-  [[nodiscard]] std::uint32_t input(bool backward, int stage, int micro_batch) const {
-    if (!backward && stage == 0) {
+  [[nodiscard]] std::uint32_t input(Pass pass, int stage, int micro_batch) const {
+    if (pass == Pass::weight_gradient || (pass == Pass::forward && stage == 0)) {
       return 0;
     }
-    const int row = (backward ? stages_ : 0) + stage;
-    return static_cast<std::uint32_t>(1 + row * shape_.micro_batches + micro_batch);
+    return pass == Pass::forward ? activation(stage, micro_batch) : gradient(stage, micro_batch);
   }
   /// Where its result goes: the next stage's forward, the previous one's backward; the last
-  /// stage's forward feeds its own backward. Gradients that nobody needs have slots too, so that
-  /// every pass's end is in a slot of its own.
-  [[nodiscard]] std::uint32_t output(bool backward, int stage, int micro_batch) const {
-    if (backward) {
-      return stage == 0 ? input(true, stages_, micro_batch) : input(true, stage - 1, micro_batch);
+  /// stage's forward feeds its own backward.
+  [[nodiscard]] std::uint32_t output(Pass pass, int stage, int micro_batch) const {
+    if (pass == Pass::weight_gradient) {
+      return unread();
     }
-    return stage + 1 == stages_ ? input(true, stage, micro_batch)
-                                : input(false, stage + 1, micro_batch);
+    if (sends_gradient(pass)) {
+      return stage == 0 ? gradient(stages_, micro_batch) : gradient(stage - 1, micro_batch);
+    }
+    return stage + 1 == stages_ ? gradient(stage, micro_batch) : activation(stage + 1, micro_batch);
   }
-  [[nodiscard]] std::size_t count() const {
-    return input(true, stages_, shape_.micro_batches);  // one past the last slot
-  }
+  [[nodiscard]] std::uint32_t unread() const { return gradient(stages_ + 1, 0); }
+  [[nodiscard]] std::size_t count() const { return unread() + std::size_t{1}; }
 
  private:
-  PipelineShape shape_;
+  [[nodiscard]] std::uint32_t activation(int stage, int micro_batch) const {
+    return static_cast<std::uint32_t>(1 + stage * micro_batches_ + micro_batch);
+  }
+  [[nodiscard]] std::uint32_t gradient(int stage, int micro_batch) const {
+    return activation(stages_ + stage, micro_batch);
+  }
+
+  int micro_batches_;
   int stages_;
 };
 
 }  // namespace
 
+/// Finds an order in which every pass follows those it waits for, by taking each rank's actions as
+/// far as their inputs allow.
+class PipelineProgram::Ordering {
+ public:
+  Ordering(const Schedule& schedule, const PipelineShape& shape)
+      : placement_(placement(schedule)),
+        shape_(shape),
+        slots_(placement_, shape),
+        stages_(model_stages(placement_, shape)),
+        places_(pass_places(placement_, stages_)),
+        filled_(slots_.count(), kNever),
+        ranks_(static_cast<std::size_t>(shape.stages)) {
+    filled_[0] = 0;
+    filled_[slots_.unread()] = 0;
+    std::vector<ActionList> lists = action_lists(schedule, shape);
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      ranks_[rank].list = std::move(lists[rank]);
+    }
+  }
+
+  std::vector<PipelinePass> run() {
+    for (bool progress = true; progress;) {
+      progress = false;
+      for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+        while (ranks_[rank].next < ranks_[rank].list.size() && take(rank)) {
+          progress = true;
+        }
+      }
+    }
+    for (const Rank& rank : ranks_) {
+      ensure(rank.next == rank.list.size(), "a schedule's order must not deadlock");
+    }
+    return by_turn(found_, turns_);
+  }
+
+ private:
+  struct Rank {
+    ActionList list;
+    std::size_t next = 0;
+    std::uint32_t turn = 0;  // when each pass runs if all take one turn
+  };
+  struct Ends {
+    std::size_t place;
+    std::uint32_t input;
+    std::uint32_t output;
+  };
+
+  [[nodiscard]] Ends ends(std::size_t rank, const Action& action) const {
+    const int stage =
+        stage_of(placement_, {.rank = static_cast<int>(rank), .chunk = action.chunk}, shape_);
+    return {.place = pass_place(placement_, stages_, static_cast<int>(rank), stage),
+            .input = slots_.input(action.pass, stage, action.micro_batch),
+            .output = slots_.output(action.pass, stage, action.micro_batch)};
+  }
+
+  /// The rank's next action, or pair of actions, if its inputs are there.
+  bool take(std::size_t rank) {
+    Rank& at = ranks_[rank];
+    const Action& action = at.list[at.next];
+    const Ends own = ends(rank, action);
+    if (!action.with_next) {
+      if (filled_[own.input] == kNever) {
+        return false;
+      }
+      add(rank, pass_kind(own.place, action.pass), own.input, own.output, 1);
+      ++at.next;
+      return true;
+    }
+    ensure(at.next + 1 < at.list.size(), "an action done with the next one has a next one");
+    const Ends other = ends(rank, at.list[at.next + 1]);
+    if (filled_[own.input] == kNever || filled_[other.input] == kNever) {
+      return false;
+    }
+    const bool forward_first = action.pass == Pass::forward;
+    const Ends& forward = forward_first ? own : other;
+    const Ends& backward = forward_first ? other : own;
+    add(rank, instant_kind(places_), forward.input, slots_.unread(), 0);
+    add(rank, pair_kind(forward.place), backward.input, backward.output, 1);
+    add(rank, pair_end_kind(places_, forward.place), 0, forward.output, 0);
+    at.next += 2;
+    return true;
+  }
+
+  void add(std::size_t rank,
+           std::size_t kind,
+           std::uint32_t input,
+           std::uint32_t output,
+           std::uint32_t turns) {
+    std::uint32_t& turn = ranks_[rank].turn;
+    turn = std::max(turn, filled_[input]) + turns;
+    if (output != slots_.unread()) {
+      filled_[output] = turn;
+    }
+    found_.push_back(
+        {static_cast<std::uint16_t>(rank), static_cast<std::uint16_t>(kind), input, output});
+    turns_.push_back(turn);
+  }
+
+  Placement placement_;
+  PipelineShape shape_;
+  Slots slots_;
+  int stages_;
+  std::size_t places_;
+  std::vector<std::uint32_t> filled_;  // the turn at which each slot is
+  std::vector<Rank> ranks_;
+  std::vector<PipelinePass> found_;
+  std::vector<std::uint32_t> turns_;
+};
+
 PipelineProgram::PipelineProgram(const Schedule& schedule, PipelineShape shape)
-    : shape_(shape), schedule_(schedule.index()), slot_count_(Slots(shape).count()) {
-  order_passes(schedule);
+    : shape_(shape),
+      schedule_(schedule),
+      passes_(Ordering(schedule, shape).run()),
+      slot_count_(Slots(placement(schedule), shape).count()) {
+  count(pass_places(placement(schedule), model_stages(placement(schedule), shape)));
   find_likenesses(schedule);
 }
 
-void PipelineProgram::order_passes(const Schedule& schedule) {
-  const Slots slots(shape_);
-  const int total = shape_.actions_per_rank();
-  const auto count = static_cast<std::size_t>(total) * static_cast<std::size_t>(shape_.stages);
-  std::vector<PipelinePass> found;
-  std::vector<std::uint32_t> turns;  // when each pass runs if all take one turn
-  found.reserve(count);
-  turns.reserve(count);
-  std::vector<std::uint32_t> filled(slot_count_, kNever);
-  filled[0] = 0;
-  std::vector<int> next(static_cast<std::size_t>(shape_.stages), 0);
-  std::vector<std::uint32_t> rank_turn(static_cast<std::size_t>(shape_.stages), 0);
-  bool progress = true;
-  while (progress) {
-    progress = false;
-    for (int rank = 0; rank < shape_.stages; ++rank) {
-      const auto r = static_cast<std::size_t>(rank);
-      for (; next[r] < total; ++next[r]) {
-        const Action a = action(schedule, rank, next[r], shape_);
-        const int stage = a.chunk * shape_.stages + rank;
-        const std::uint32_t input = slots.input(a.backward, stage, a.micro_batch);
-        if (filled[input] == kNever) {
-          break;
-        }
-        const std::uint32_t output = slots.output(a.backward, stage, a.micro_batch);
-        rank_turn[r] = std::max(rank_turn[r], filled[input]) + 1;
-        filled[output] = rank_turn[r];
-        found.push_back({static_cast<std::uint16_t>(rank),
-                         static_cast<std::uint16_t>(2 * stage + (a.backward ? 1 : 0)),
-                         input,
-                         output});
-        turns.push_back(rank_turn[r]);
-        progress = true;
-      }
+void PipelineProgram::count(std::size_t places) {
+  counts_.resize(places);
+  for (const PipelinePass& pass : passes_) {
+    if (pass.kind >= instant_kind(places)) {
+      continue;
     }
+    const std::size_t kind = pass.kind % kKindsOfPlace;
+    PassCounts& counts = counts_[pass.kind / kKindsOfPlace];
+    ++(kind == kPasses ? counts.pairs : counts.alone[kind]);
   }
-  ensure(found.size() == count, "a schedule's order must not deadlock");
-  passes_ = by_turn(found, turns);
+  uniform_ = std::all_of(counts_.begin(), counts_.end(), [](const PassCounts& counts) {
+    const bool split = counts.of(Pass::input_gradient) > 0;
+    return counts.pairs == 0 && (counts.of(Pass::backward) == 0 || !split);
+  });
 }
 
 void PipelineProgram::find_likenesses(const Schedule& schedule) {
@@ -158,21 +254,37 @@ void PipelineProgram::find_likenesses(const Schedule& schedule) {
   }
 }
 
+const PipelineProgram* PipelineClock::shorter_program(const Schedule& schedule,
+                                                      PipelineShape shape) {
+  micro_batches_ = micro_batches_per_chunk(placement(schedule), shape);
+  const int few = few_micro_batches(schedule, shape);
+  if (few >= shape.micro_batches) {
+    return nullptr;
+  }
+  shape.micro_batches = few;
+  return &program(schedule, shape);
+}
+
+std::optional<Ticks> PipelineClock::left_out(const Schedule& schedule,
+                                             PipelineShape shape,
+                                             const PipelineProgram& shorter) const {
+  const auto repeats_after = shorter.uniform() ? period(shorter) : std::nullopt;
+  if (!repeats_after) {
+    return std::nullopt;
+  }
+  const int micro_batches = steady_phase(schedule, 0, shape)->micro_batches;
+  return (shape.micro_batches - shorter.shape().micro_batches) / micro_batches * *repeats_after;
+}
+
 void PipelineClock::run(const Schedule& schedule,
                         PipelineShape shape,
                         const PassTicks& ticks,
                         std::vector<Ticks>& finish) {
-  const int few = few_micro_batches(schedule, shape);
-  if (few < shape.micro_batches) {
-    PipelineShape shorter = shape;
-    shorter.micro_batches = few;
-    const PipelineProgram& start = program(schedule, shorter);
-    follow(start, ticks, finish);
-    if (const auto repeats_after = period(start)) {
-      const int micro_batches = steady_phase(schedule, 0, shape)->micro_batches;
-      const Ticks left_out = (shape.micro_batches - few) / micro_batches * *repeats_after;
+  if (const PipelineProgram* const shorter = shorter_program(schedule, shape)) {
+    follow(*shorter, ticks, finish);
+    if (const auto later = left_out(schedule, shape, *shorter)) {
       for (Ticks& end : finish) {
-        end += left_out;
+        end += *later;
       }
       return;
     }
@@ -181,8 +293,9 @@ void PipelineClock::run(const Schedule& schedule,
 }
 
 const PipelineProgram& PipelineClock::program(const Schedule& schedule, PipelineShape shape) {
-  for (const PipelineProgram& known : programs_) {
-    if (known.shape() == shape && known.schedule() == schedule.index()) {
+  for (last_ = 0; last_ < programs_.size(); ++last_) {
+    const PipelineProgram& known = programs_[last_];
+    if (known.shape() == shape && is_same(known.schedule(), schedule)) {
       return known;
     }
   }
@@ -190,6 +303,7 @@ const PipelineProgram& PipelineClock::program(const Schedule& schedule, Pipeline
     return programs_.emplace_back(schedule, shape);
   }
   oldest_ = (oldest_ + 1) % kPrograms;
+  last_ = oldest_;
   return programs_[oldest_] = PipelineProgram(schedule, shape);
 }
 

@@ -21,9 +21,25 @@ Schedule schedule_at(std::size_t index, std::index_sequence<I...> /*alternatives
   return schedule;
 }
 
+Schedule read_listed_schedule(Reader& in) {
+  try {
+    return ListedSchedule::load(in.file("schedule"));
+  } catch (const InputError& error) {
+    for (const std::string& line : error.lines) {
+      in.fail("schedule", line);
+    }
+  }
+  return OneForwardOneBackward{};
+}
+
+/// A name, or a file of actions.
 Schedule read_schedule(Reader& in) {
-  constexpr auto alternatives = std::make_index_sequence<std::variant_size_v<Schedule>>{};
+  constexpr auto alternatives = std::make_index_sequence<kNamedSchedules>{};
   constexpr auto names = schedule_names(alternatives);
+  const Value* value = in.raw("schedule");
+  if (value != nullptr && value->kind == Value::Kind::text && value->text.ends_with(".csv")) {
+    return read_listed_schedule(in);
+  }
   const auto index = in.maybe_choice<std::size_t>("schedule", names);
   return index ? schedule_at(*index, alternatives) : Schedule(OneForwardOneBackward{});
 }
@@ -84,6 +100,18 @@ void refuse_unmodelled_degree(Reader& in, std::string_view key) {
   }
 }
 
+/// What runs beside what, where it is not as the stack says; and the order of interleaving.
+void read_overlap(Reader& in, Plan& plan) {
+  const auto group = in.maybe_integer("micro_batch_group", 1, kMostDegree);
+  if (group) {
+    plan.micro_batch_group = static_cast<int>(*group);
+  }
+  plan.tensor_overlap = in.maybe_choice<TensorOverlap>("tensor_overlap", kTensorOverlaps);
+  plan.pipeline_send = in.maybe_choice<PipelineSend>("pipeline_send", kPipelineSends);
+  plan.overlap_grad_reduce = in.maybe_flag("overlap_grad_reduce");
+  plan.overlap_param_gather = in.maybe_flag("overlap_param_gather");
+}
+
 }  // namespace
 
 std::int64_t Plan::degree(Dimension dimension) const {
@@ -105,15 +133,17 @@ Plan read_plan(Reader& in) {
   plan.data = in.maybe_integer("data", 1, kMostDegree).value_or(1);
   refuse_unmodelled_degree(in, "expert");
   refuse_unmodelled_degree(in, "context");
-  plan.virtual_stages = in.maybe_integer("virtual_stages", 1, kMostDegree).value_or(1);
-  plan.micro_batch = in.maybe_integer("micro_batch", 1, kMostDegree).value_or(1);
   plan.schedule = read_schedule(in);
+  plan.virtual_stages =
+      in.maybe_integer("virtual_stages", 1, kMostDegree).value_or(usual_chunks(plan.schedule));
+  plan.layers = read_layers(in);
+  plan.micro_batch = in.maybe_integer("micro_batch", 1, kMostDegree).value_or(1);
   plan.recompute = in.maybe_choice<Recompute>("recompute", kRecomputes).value_or(Recompute::none);
   plan.sequence_parallel = in.flag("sequence_parallel", false);
   plan.sharding = in.maybe_choice<Sharding>("sharding", kShardings).value_or(Sharding::none);
   read_rank_order(in, plan);
   plan.attention = in.maybe_choice<AttentionKernel>("attention", kAttentionKernels);
-  plan.tensor_overlap = in.maybe_choice<TensorOverlap>("tensor_overlap", kTensorOverlaps);
+  read_overlap(in, plan);
   in.finish();
   return plan;
 }

@@ -3,6 +3,40 @@
 #include "titer/input/reader.hpp"
 
 namespace titer {
+namespace {
+
+constexpr double kMostParameters = 1e15;
+constexpr double kMostSlowdown = 10;
+
+/// A figure with its source; nothing where the stack says nothing of it.
+std::optional<double> read_number(
+    Reader& in, Stack& stack, std::string_view key, double least, double most) {
+  const auto number = in.maybe_number(key, least, most);
+  if (number) {
+    stack.evidence.note(in, key, std::string(key));
+  }
+  return number;
+}
+
+/// What runs beside what.
+void read_overlap(Reader& in, Stack& stack) {
+  stack.tensor_overlap = in.choice<TensorOverlap>("tensor_overlap", kTensorOverlaps);
+  stack.pipeline_send = in.maybe_choice<PipelineSend>("pipeline_send", kPipelineSends)
+                            .value_or(PipelineSend::blocking);
+  stack.interleaved_send = in.maybe_choice<PipelineSend>("interleaved_send", kPipelineSends);
+  stack.overlap_grad_reduce = in.flag("overlap_grad_reduce", false);
+  stack.overlap_param_gather = in.flag("overlap_param_gather", false);
+}
+
+void read_overlap_figures(Reader& in, Stack& stack) {
+  stack.bucket_parameters =
+      read_number(in, stack, "bucket_parameters", 1, kMostParameters).value_or(0);
+  stack.bucket_parameters_per_rank =
+      read_number(in, stack, "bucket_parameters_per_rank", 0, kMostParameters).value_or(0);
+  stack.overlap_slowdown = read_number(in, stack, "overlap_slowdown", 1, kMostSlowdown).value_or(1);
+}
+
+}  // namespace
 
 Stack read_stack(Reader& in) {
   Stack stack;
@@ -11,7 +45,8 @@ Stack read_stack(Reader& in) {
   stack.evidence.read_sources(in);
   stack.dispatch = in.quantity<Seconds>("dispatch");
   stack.evidence.note(in, "dispatch", "dispatch");
-  stack.tensor_overlap = in.choice<TensorOverlap>("tensor_overlap", kTensorOverlaps);
+  read_overlap(in, stack);
+  read_overlap_figures(in, stack);
   stack.pipeline_scatter_gather = in.flag("pipeline_scatter_gather", false);
   Reader gradients = in.object("gradient_precision");
   for (const Choice<DataType>& type : kDataTypes) {

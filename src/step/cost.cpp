@@ -2,75 +2,10 @@
 
 #include <algorithm>
 
-#include "titer/collectives/choice.hpp"
+#include "sync_cost.hpp"
 
 namespace titer {
 namespace {
-
-/// Compute of one pass: the sum of its kernels, but no less than the host needs to launch them. In
-/// the gaps where the device waits for the host, transfers beside compute go on; counted otherwise,
-/// a faster chip, which leaves them less compute to hide behind, would make the pass longer.
-class PassClock {
- public:
-  explicit PassClock(const BlockClock& clock) : clock_(clock) {}
-
-  Seconds add(const Kernel& kernel) {
-    const Seconds time = clock_.kernels.time(kernel);
-    kernels_ += time;
-    launches_ += kernel.exists() ? 1 : 0;
-    return time;
-  }
-  /// A transfer that the next kernel waits for.
-  void add(const Transfer& transfer) { blocking_ += launch(transfer); }
-  /// A transfer beside a kernel that takes `kernel`.
-  void add_beside(const Transfer& transfer, Seconds kernel) {
-    exposed_ += std::max(Seconds{}, launch(transfer) - kernel);
-  }
-  [[nodiscard]] PassCost cost() const {
-    return {.compute = std::max(kernels_, launches_ * clock_.dispatch - exposed_),
-            .comm = blocking_ + exposed_,
-            .comm_total = comm_total_};
-  }
-
- private:
-  Seconds launch(const Transfer& transfer) {
-    if (!transfer.exists()) {
-      return {};
-    }
-    const Seconds time = clock_.transfer_time(transfer);
-    comm_total_ += time;
-    ++launches_;
-    return time;
-  }
-
-  const BlockClock& clock_;
-  Seconds kernels_;
-  Seconds blocking_;
-  Seconds exposed_;
-  Seconds comm_total_;
-  double launches_ = 0;
-};
-
-void add_backward(const Operation& op, const BlockClock& clock, PassClock& pass) {
-  const Seconds input = pass.add(op.input_gradient);
-  const Seconds weight = pass.add(op.weight_gradient);
-  if (op.column_split && clock.overlap == TensorOverlap::backward) {
-    pass.add_beside(op.regather_transfer, input);
-    pass.add_beside(op.backward_transfer, weight);
-  } else {
-    pass.add(op.regather_transfer);
-    pass.add(op.backward_transfer);
-  }
-}
-
-bool repeats(const Operation& op, Recompute recompute) {
-  return recompute == Recompute::full || (recompute == Recompute::selective && op.core_attention);
-}
-
-Seconds group_time(Collective kind, Bytes size, const GroupPlace& place, const Fabric& fabric) {
-  return place.group.ranks() == 1 ? Seconds{}
-                                  : collective_time(kind, size, place.group, fabric).time;
-}
 
 /// The slowest channel between the ranks of two stages of one node.
 Channel stage_channel(const Scenario& scenario, const GroupPlace& pipeline, int from, int to) {
@@ -98,19 +33,15 @@ class SendClock {
  public:
   explicit SendClock(const Scenario& scenario)
       : scenario_(scenario),
-        size_(boundary_bytes(scenario)),
         pipeline_(place(scenario.plan, Dimension::pipeline, scenario.cluster.devices_per_node)) {
-    const bool sharded = scenario.slice().sequence_parallel;
-    const bool gathered = !sharded && scenario.stack.pipeline_scatter_gather;
-    if (scenario.plan.tensor > 1 && (sharded || gathered)) {
-      size_ = size_ / static_cast<double>(scenario.plan.tensor);
-    }
-    if (gathered) {
+    const StageMessage message = stage_message(scenario);
+    size_ = message.size;
+    if (message.regathered) {
       const GroupPlace tensor =
           place(scenario.plan, Dimension::tensor, scenario.cluster.devices_per_node);
       gather_ = group_time(Collective::all_gather,
                            boundary_bytes(scenario),
-                           tensor,
+                           tensor.group,
                            tensor.fabric(scenario.cluster));
     }
     network_ = scenario.cluster.network_channel().time(1, size_);
@@ -132,64 +63,11 @@ class SendClock {
   Seconds network_;
 };
 
-/// The work after the backward passes, for a number of parameters on the device.
-class TailClock {
- public:
-  explicit TailClock(const Scenario& scenario)
-      : place_(place(scenario.plan, Dimension::data, scenario.cluster.devices_per_node)),
-        fabric_(place_.fabric(scenario.cluster)),
-        kernels_(scenario.cluster.chip, scenario.training.precision),
-        traffic_(optimizer_traffic(scenario)),
-        sharded_(scenario.plan.sharding == Sharding::zero1 && scenario.plan.data > 1),
-        shards_(sharded_ ? static_cast<double>(scenario.plan.data) : 1.0),
-        gradient_(size_of(scenario.gradient_type())),
-        weight_(size_of(scenario.training.precision)) {}
-
-  [[nodiscard]] StageTail tail(double parameters) const {
-    StageTail tail;
-    tail.gradient_sync = group_time(sharded_ ? Collective::reduce_scatter : Collective::all_reduce,
-                                    parameters * gradient_,
-                                    place_,
-                                    fabric_);
-    tail.optimizer = kernels_.time({.kind = KernelKind::memory,
-                                    .flops = {},
-                                    .bytes = parameters / shards_ * traffic_.per_updated +
-                                             parameters * traffic_.per_gradient});
-    if (sharded_) {
-      tail.parameter_sync =
-          group_time(Collective::all_gather, parameters * weight_, place_, fabric_);
-    }
-    return tail;
-  }
-
- private:
-  GroupPlace place_;
-  Fabric fabric_;
-  KernelClock kernels_;
-  OptimizerTraffic traffic_;
-  bool sharded_;
-  double shards_;
-  Bytes gradient_;
-  Bytes weight_;
-};
-
-void fill_tails(const Scenario& scenario, StepCosts& costs) {
-  const TailClock clock(scenario);
-  const int p = costs.shape.stages;
-  costs.tails.resize(static_cast<std::size_t>(p));
-  double previous = -1.0;
-  for (int s = 0; s < p; ++s) {
-    const double count = stage_parameters(scenario.model, s, costs.shape, scenario.plan.tensor);
-    auto& tail = costs.tails[static_cast<std::size_t>(s)];
-    // Stages between the ends are alike.
-    tail = count == previous ? costs.tails[static_cast<std::size_t>(s - 1)] : clock.tail(count);
-    previous = count;
-  }
-}
-
-/// All-reduce of the token table's gradient between the first and the last stage.
-Seconds embedding_sync_time(const Scenario& scenario) {
-  if (!scenario.model.tied_embeddings || scenario.plan.pipeline == 1) {
+/// All-reduce of the token table's gradient between the first and the last stage, unless one rank
+/// has both: it adds them up by itself.
+Seconds embedding_sync_time(const Scenario& scenario, const StepCosts& costs) {
+  const int holder = place_of(costs.placement, costs.stages - 1, 0, costs.shape).rank;
+  if (!scenario.model.tied_embeddings || costs.placement == Placement::two_ways || holder == 0) {
     return {};
   }
   const GroupPlace pipeline =
@@ -201,75 +79,75 @@ Seconds embedding_sync_time(const Scenario& scenario) {
   if (!network) {
     fabric.node = stage_channel(scenario, pipeline, last, 0);
   }
-  const double table =
-      static_cast<double>(embedding_parameters(scenario.model, scenario.plan.tensor).split) /
-      static_cast<double>(scenario.plan.tensor);
-  return collective_time(
-             Collective::all_reduce, table * size_of(scenario.gradient_type()), pair, fabric)
-      .time;
+  return group_time(Collective::all_reduce, token_table_gradient(scenario), pair, fabric);
 }
 
 }  // namespace
 
-Seconds BlockClock::transfer_time(const Transfer& transfer) const {
-  return collective_time(transfer.kind, transfer.size, tensor_group, tensor_fabric).time;
-}
-
-BlockClock block_clock(const Scenario& scenario) {
-  const GroupPlace tensor =
-      place(scenario.plan, Dimension::tensor, scenario.cluster.devices_per_node);
-  return {.kernels = KernelClock(scenario.cluster.chip, scenario.training.precision),
-          .tensor_group = tensor.group,
-          .tensor_fabric = tensor.fabric(scenario.cluster),
-          .overlap = scenario.tensor_overlap(),
-          .dispatch = scenario.stack.dispatch};
-}
-
-BlockCost block_cost(const OperationList& operations,
-                     Recompute recompute,
-                     const BlockClock& clock) {
-  PassClock forward(clock);
-  PassClock backward(clock);
-  PassClock repeated(clock);
-  for (const Operation& op : operations) {
-    forward.add(op.forward);
-    forward.add(op.forward_transfer);
-    add_backward(op, clock, backward);
-    if (repeats(op, recompute)) {
-      repeated.add(op.forward);
-      repeated.add(op.forward_transfer);
-    }
+const PassCost& BlockCost::of(Pass pass) const {
+  switch (pass) {
+    case Pass::forward:
+      return forward;
+    case Pass::backward:
+      return backward;
+    case Pass::input_gradient:
+      return input_gradient;
+    case Pass::weight_gradient:
+      return weight_gradient;
   }
-  return {.forward = forward.cost(), .backward = backward.cost(), .recompute = repeated.cost()};
+  ensure(false, "a pass is one of the enumerated ones");
+  return forward;
 }
 
 BlockCost StepCosts::chunk(int stage) const {
-  BlockCost cost = layers_per_chunk * layer;
+  BlockCost cost = layers[static_cast<std::size_t>(stage)] * layer;
   if (stage == 0) {
     cost += embedding;
   }
-  if (stage == shape.stages * shape.virtual_stages - 1) {
+  if (stage == stages - 1) {
     cost += head;
   }
   return cost;
 }
 
-Seconds StepCosts::send_after(int stage, bool backward) const {
-  const int p = shape.stages;
-  const int last = p * shape.virtual_stages - 1;
-  if (stage == (backward ? 0 : last)) {
+PassCost StepCosts::pair(int stage) const {
+  const BlockCost forth = chunk(stage);
+  const BlockCost back = chunk(stages - 1 - stage);
+  PassCost pair = forth.forward;
+  pair += back.recompute;
+  pair += back.backward;
+  const Seconds beside = std::min(pair.compute, pair.comm_total);
+  // What a run hides by itself has slowed its compute already.
+  const Seconds hidden = pair.comm_total - pair.comm;
+  pair.comm = std::max(Seconds{}, pair.comm_total - pair.compute);
+  pair.compute += (slowdown - 1.0) * std::max(Seconds{}, beside - hidden);
+  return pair;
+}
+
+Seconds StepCosts::send_after(StagePlace place, Pass pass) const {
+  const int stage = stage_of(placement, place, shape);
+  const int next = pass == Pass::forward ? stage + 1 : stage - 1;
+  if (pass == Pass::weight_gradient || next < 0 || next == stages) {
     return {};
   }
-  const int boundary = backward ? stage - 1 : stage;  // both directions cross the same one
-  return send[static_cast<std::size_t>(boundary % p)];
+  const int to = place_of(placement, next, place.chunk, shape).rank;
+  if (to == place.rank) {
+    return {};
+  }
+  // Both ways cross the same boundary, named after the rank before it.
+  const int p = shape.stages;
+  return send[static_cast<std::size_t>(to == (place.rank + 1) % p ? place.rank : to)];
 }
 
 void step_costs(const Scenario& scenario, StepCosts& costs) {
   const Slice slice = scenario.slice();
   const BlockClock clock = block_clock(scenario);
   costs.shape = scenario.shape();
-  costs.layers_per_chunk = static_cast<double>(scenario.model.layers) /
-                           (costs.shape.stages * costs.shape.virtual_stages);
+  costs.placement = placement(scenario.plan.schedule);
+  costs.stages = model_stages(costs.placement, costs.shape);
+  costs.slowdown = clock.slowdown;
+  costs.layers.resize(static_cast<std::size_t>(costs.stages));
+  share_out(scenario.plan.layers, scenario.model.layers, costs.layers);
   list_operations(scenario.model, slice, costs.operations);
   costs.layer = block_cost(costs.operations.layer, scenario.plan.recompute, clock);
   costs.embedding = block_cost(costs.operations.embedding, Recompute::none, clock);
@@ -281,14 +159,24 @@ void step_costs(const Scenario& scenario, StepCosts& costs) {
       costs.send[static_cast<std::size_t>(s)] = send.from(s);
     }
   }
-  costs.embedding_sync = embedding_sync_time(scenario);
-  fill_tails(scenario, costs);
+  costs.embedding_sync = embedding_sync_time(scenario, costs);
+  fill_synchronisation(scenario, costs);
 }
 
 Bytes boundary_bytes(const Scenario& scenario) {
   return static_cast<double>(scenario.plan.micro_batch * scenario.training.sequence *
                              scenario.model.hidden) *
          size_of(scenario.training.precision);
+}
+
+StageMessage stage_message(const Scenario& scenario) {
+  const Bytes whole = boundary_bytes(scenario);
+  const bool sharded = scenario.slice().sequence_parallel;
+  const bool scattered = !sharded && scenario.stack.pipeline_scatter_gather;
+  if (scenario.plan.tensor == 1 || !(sharded || scattered)) {
+    return {.size = whole};
+  }
+  return {.size = whole / static_cast<double>(scenario.plan.tensor), .regathered = scattered};
 }
 
 OptimizerTraffic optimizer_traffic(const Scenario& scenario) {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "explain_parts.hpp"
 #include "titer/step/e7.hpp"
 #include "titer/step/estimate.hpp"
@@ -13,6 +15,30 @@ namespace titer {
 namespace {
 
 constexpr std::string_view kOurs = "this program, src/README.md";
+
+Term layers_term(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
+  const std::int64_t l = scenario.model.layers;
+  const int stages = model_stages(placement(plan.schedule), scenario.shape());
+  if (!is_even(plan.layers)) {
+    std::vector<std::int64_t> layers;
+    for (int stage = 0; stage < stages; ++stage) {
+      layers.push_back(layers_of(plan.layers, stage, l, stages));
+    }
+    return {"layers of each stage of the model",
+            "plan.layers",
+            fmt::format("{} over {} stages", l, stages),
+            text_of(LayerSplit(layers)),
+            "the plan"};
+  }
+  const bool has_chunks = stages != plan.pipeline;
+  return {"layers per chunk",
+          has_chunks ? "l / (p v)" : "l / p",
+          has_chunks ? fmt::format("{} / ({} x {})", l, plan.pipeline, plan.virtual_stages)
+                     : fmt::format("{} / {}", l, plan.pipeline),
+          std::to_string(l / stages),
+          "Narayanan et al. 2021"};
+}
 
 Section shape_section(const Scenario& scenario) {
   const Plan& plan = scenario.plan;
@@ -29,12 +55,7 @@ Section shape_section(const Scenario& scenario) {
        fmt::format("{} / ({} x {})", scenario.training.global_batch, plan.micro_batch, plan.data),
        std::to_string(shape.micro_batches),
        "seeds, notation of E6 to E9"});
-  section.terms.push_back(
-      {"layers per chunk",
-       "l / (p v)",
-       fmt::format("{} / ({} x {})", scenario.model.layers, plan.pipeline, plan.virtual_stages),
-       std::to_string(scenario.model.layers / (plan.pipeline * plan.virtual_stages)),
-       "Narayanan et al. 2021"});
+  section.terms.push_back(layers_term(scenario));
   section.terms.push_back({"parameters N",
                            "layers + embeddings + final norm",
                            scenario.model.source,
@@ -58,61 +79,97 @@ Term pass_term(std::string name, const PassCost& layer, const PassCost& edge, do
           std::string(kOurs)};
 }
 
-Section pass_section(const StepCosts& costs) {
+/// Whether the schedule puts weight gradients off.
+bool splits_backward(const Scenario& scenario) {
+  const ActionList list = actions(scenario.plan.schedule, 0, scenario.shape());
+  return std::any_of(list.begin(), list.end(), [](const Action& action) {
+    return action.pass == Pass::weight_gradient;
+  });
+}
+
+/// The passes of chunks of one kind.
+class PassTerms {
+ public:
+  PassTerms(const StepCosts& costs, bool split, Section& section)
+      : costs_(costs), split_(split), section_(section) {}
+
+  void add(const std::string& chunk, const BlockCost& edge, double layers) {
+    add(chunk + ": forward", costs_.layer.forward, edge.forward, layers);
+    add(chunk + ": recompute", costs_.layer.recompute, edge.recompute, layers);
+    add(chunk + ": backward", costs_.layer.backward, edge.backward, layers);
+    if (split_) {
+      add(chunk + ": input gradient", costs_.layer.input_gradient, edge.input_gradient, layers);
+      add(chunk + ": weight gradient", costs_.layer.weight_gradient, edge.weight_gradient, layers);
+    }
+  }
+
+ private:
+  void add(std::string name, const PassCost& layer, const PassCost& edge, double layers) {
+    section_.terms.push_back(pass_term(std::move(name), layer, edge, layers));
+  }
+
+  const StepCosts& costs_;
+  bool split_;
+  Section& section_;
+};
+
+Section pass_section(const Scenario& scenario, const StepCosts& costs) {
   Section section{.title = "passes of one micro-batch through one chunk, and sends", .terms = {}};
-  const double layers = costs.layers_per_chunk;
-  const auto add = [&](std::string_view chunk, const BlockCost& edge) {
-    const std::string prefix(chunk);
-    section.terms.push_back(
-        pass_term(prefix + ": forward", costs.layer.forward, edge.forward, layers));
-    section.terms.push_back(
-        pass_term(prefix + ": recompute", costs.layer.recompute, edge.recompute, layers));
-    section.terms.push_back(
-        pass_term(prefix + ": backward", costs.layer.backward, edge.backward, layers));
-  };
-  if (costs.shape.stages * costs.shape.virtual_stages == 1) {
+  PassTerms terms(costs, splits_backward(scenario), section);
+  if (costs.stages == 1) {
     BlockCost both = costs.embedding;
     both += costs.head;
-    add("only chunk", both);
+    terms.add("only chunk", both, costs.layers.front());
     return section;
   }
-  add("first chunk", costs.embedding);
-  add("chunk between", BlockCost{});
-  add("last chunk", costs.head);
+  terms.add("first chunk", costs.embedding, costs.layers.front());
+  std::vector<double> between(costs.layers.begin() + 1, costs.layers.end() - 1);
+  std::sort(between.begin(), between.end());
+  between.erase(std::unique(between.begin(), between.end()), between.end());
+  for (const double layers : between) {
+    const bool one_kind = between.size() == 1;
+    terms.add(one_kind ? std::string("chunk between") : fmt::format("chunk of {} layers", layers),
+              BlockCost{},
+              layers);
+  }
+  terms.add("last chunk", costs.head, costs.layers.back());
   return section;
 }
 
-Section pipeline_section(const Scenario& scenario, const StepCosts& costs) {
+std::string_view send_formula(PipelineSend send) {
+  switch (send) {
+    case PipelineSend::blocking:
+      return "a stage computes on when its message is through: all of them exposed";
+    case PipelineSend::overlapped:
+      return "beside compute, one message after the other: exposed while the stage has nothing "
+             "else";
+    case PipelineSend::batched:
+      return "only executed (--fidelity event); here as if the stage waited for each message";
+  }
+  return "";
+}
+
+Term send_mode_term(const Scenario& scenario, const StepResult& result) {
+  return {
+      fmt::format("sends {}, on stage {}", name(scenario.pipeline_send()), result.reference_stage),
+      std::string(send_formula(scenario.pipeline_send())),
+      fmt::format("{} of {} exposed",
+                  format(result.breakdown.pipeline_comm),
+                  format(result.comm_total.pipeline)),
+      format(result.breakdown.pipeline_comm),
+      "stack " + scenario.stack.name};
+}
+
+Section pipeline_section(const Scenario& scenario,
+                         const StepCosts& costs,
+                         const StepResult& result) {
   Section section{.title = "pipeline", .terms = {}};
   const PipelineShape shape = costs.shape;
   if (shape.stages > 1) {
     add_send_terms(scenario, costs, section);
+    section.terms.push_back(send_mode_term(scenario, result));
   }
-  const BlockCost middle = shape.virtual_stages * costs.layers_per_chunk * costs.layer;
-  const Seconds both = middle.forward.compute + middle.forward.comm + middle.recompute.compute +
-                       middle.recompute.comm + middle.backward.compute + middle.backward.comm;
-  section.terms.push_back({"bubble if all stages were alike and sending free",
-                           std::string(bubble_formula(scenario.plan.schedule)),
-                           fmt::format("p = {}, v = {}, F + B = {} per stage and micro-batch",
-                                       shape.stages,
-                                       shape.virtual_stages,
-                                       format(both)),
-                           format(bubble(scenario.plan.schedule, shape, both)),
-                           std::string(source(scenario.plan.schedule))});
-  section.terms.push_back(
-      {"its bubble ratio (idle / total)",
-       "(p-1) / (v m + p - 1)",
-       fmt::format(
-           "p = {}, v = {}, m = {}", shape.stages, shape.virtual_stages, shape.micro_batches),
-       fmt::format("{:.4f}", bubble_ratio(shape)),
-       "seeds E8"});
-  section.terms.push_back(
-      {"its bubble overhead (idle / ideal)",
-       "(p-1) / (v m)",
-       fmt::format(
-           "p = {}, v = {}, m = {}", shape.stages, shape.virtual_stages, shape.micro_batches),
-       fmt::format("{:.4f}", bubble_overhead(shape)),
-       "Narayanan et al. 2021"});
+  add_bubble_terms(scenario, costs, result, section);
   return section;
 }
 
@@ -238,6 +295,11 @@ Section e7_section(const Scenario& scenario) {
 }  // namespace
 
 std::vector<Section> explain(const Scenario& scenario) {
+  if (!scenario.conditions.uniform()) {
+    throw InputError(
+        "conditions: expected none to explain: in closed form all devices are alike and nothing "
+        "is random");
+  }
   std::vector<Section> sections = {shape_section(scenario)};
   if (scenario.formula == Formula::e7) {
     sections.push_back(e7_section(scenario));
@@ -246,9 +308,9 @@ std::vector<Section> explain(const Scenario& scenario) {
     step_costs(scenario, costs);
     const StepResult result = estimate(scenario);
     add_block_sections(scenario, sections);
-    sections.push_back(pass_section(costs));
-    sections.push_back(pipeline_section(scenario, costs));
-    sections.push_back(tail_section(scenario, costs, result.reference_stage));
+    sections.push_back(pass_section(scenario, costs));
+    sections.push_back(pipeline_section(scenario, costs, result));
+    sections.push_back(tail_section(scenario, costs, result));
     sections.push_back(sum_section(result, costs));
     sections.push_back(utilization_section(scenario, result));
     sections.push_back(memory_section(scenario, result));

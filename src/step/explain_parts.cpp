@@ -83,18 +83,6 @@ AlgorithmEntry algorithm_of(Collective kind, std::string_view chosen) {
   return none;
 }
 
-Term transfer_term(std::string name, const Transfer& transfer, Group group, const Fabric& fabric) {
-  const CollectiveTime chosen = collective_time(transfer.kind, transfer.size, group, fabric);
-  const AlgorithmEntry info = algorithm_of(transfer.kind, chosen.algorithm);
-  return {
-      std::move(name),
-      fmt::format("{}, {}: start-up + {}", name_of(transfer.kind), chosen.algorithm, info.formula),
-      fmt::format(
-          "S = {}, {}{}", format(transfer.size), group_text(group), fabric_text(group, fabric)),
-      format(chosen.time),
-      std::string(info.source)};
-}
-
 class BlockTerms {
  public:
   BlockTerms(const Scenario& scenario, std::string title)
@@ -106,11 +94,14 @@ class BlockTerms {
     for (const Operation& op : operations) {
       const std::string name(op.name);
       kernel(name + ": forward", op.forward);
-      transfer(name + ": forward transfer", op.forward_transfer);
+      transfer(name + ": forward transfer" + in_tiles(op.forward), op.forward_transfer);
       kernel(name + ": input gradient", op.input_gradient);
       kernel(name + ": weight gradient", op.weight_gradient);
-      transfer(name + ": re-gather of the input" + beside(op, "input"), op.regather_transfer);
-      transfer(name + ": backward transfer" + beside(op, "weight"), op.backward_transfer);
+      transfer(
+          name + ": re-gather of the input" + beside(op, "input") + in_tiles(op.weight_gradient),
+          op.regather_transfer);
+      transfer(name + ": backward transfer" + beside(op, "weight") + in_tiles(op.input_gradient),
+               op.backward_transfer);
     }
     const BlockCost cost = block_cost(operations, recompute, clock_);
     total("forward", cost.forward);
@@ -136,13 +127,35 @@ class BlockTerms {
     }
   }
   [[nodiscard]] std::string beside(const Operation& op, std::string_view gradient) const {
-    const bool hides = op.column_split && clock_.overlap == TensorOverlap::backward;
+    const bool hides = op.column_split && clock_.overlap == TensorOverlap::bulk;
     return hides ? fmt::format(" (beside the {} gradient)", gradient) : "";
+  }
+  /// With ring overlap, the transfer next to a product.
+  [[nodiscard]] std::string in_tiles(const Kernel& product) const {
+    return clock_.tiles(product)
+               ? fmt::format(" ({} tiles beside the product)", clock_.tensor_group.ranks())
+               : "";
+  }
+  [[nodiscard]] std::string_view total_formula() const {
+    switch (clock_.overlap) {
+      case TensorOverlap::none:
+        break;
+      case TensorOverlap::bulk:
+        if (clock_.slowdown == 1.0) {
+          break;
+        }
+        return "max(kernels + (slowdown - 1) min(kernel, transfer beside it), launches x dispatch) "
+               "+ exposed transfers";
+      case TensorOverlap::ring:
+        return "max(kernels and tiles, launches x dispatch) + (t-1) max(0, tile sent - tile "
+               "computed) of each product + other transfers";
+    }
+    return "max(kernels, launches x dispatch) + exposed transfers";
   }
   void total(std::string_view pass, const PassCost& cost) {
     if (cost.compute > Seconds{}) {
       section_.terms.push_back({fmt::format("= {}", pass),
-                                "max(kernels, launches x dispatch) + exposed transfers",
+                                std::string(total_formula()),
                                 fmt::format("{} + {} (transfers in all: {})",
                                             format(cost.compute),
                                             format(cost.comm),
@@ -168,6 +181,18 @@ void add_evidence(const EvidenceList& evidence, std::string_view file, Section& 
 }
 
 }  // namespace
+
+Term transfer_term(std::string name, const Transfer& transfer, Group group, const Fabric& fabric) {
+  const CollectiveTime chosen = collective_time(transfer.kind, transfer.size, group, fabric);
+  const AlgorithmEntry info = algorithm_of(transfer.kind, chosen.algorithm);
+  return {
+      std::move(name),
+      fmt::format("{}, {}: start-up + {}", name_of(transfer.kind), chosen.algorithm, info.formula),
+      fmt::format(
+          "S = {}, {}{}", format(transfer.size), group_text(group), fabric_text(group, fabric)),
+      format(chosen.time),
+      std::string(info.source)};
+}
 
 void add_block_sections(const Scenario& scenario, std::vector<Section>& sections) {
   const Slice slice = scenario.slice();
@@ -199,85 +224,6 @@ void add_send_terms(const Scenario& scenario, const StepCosts& costs, Section& s
          format(time),
          "E7b; Narayanan et al. 2021, section 4.1 (scatter/gather)"});
   }
-}
-
-Section tail_section(const Scenario& scenario, const StepCosts& costs, int stage) {
-  Section section{.title = fmt::format("after the passes, on stage {}", stage), .terms = {}};
-  const StageTail& tail = costs.tails[static_cast<std::size_t>(stage)];
-  const double count = stage_parameters(scenario.model, stage, costs.shape, scenario.plan.tensor);
-  const OptimizerTraffic traffic = optimizer_traffic(scenario);
-  const GroupPlace data = place(scenario.plan, Dimension::data, scenario.cluster.devices_per_node);
-  if (costs.embedding_sync > Seconds{}) {
-    section.terms.push_back({"token table's gradient, first with last stage",
-                             "all-reduce over the two stages",
-                             "",
-                             format(costs.embedding_sync),
-                             "seeds F17; Narayanan et al. 2021"});
-  }
-  const bool sharded = scenario.plan.sharding == Sharding::zero1;
-  if (scenario.plan.data > 1) {
-    const Fabric fabric = data.fabric(scenario.cluster);
-    const Transfer gradients{sharded ? Collective::reduce_scatter : Collective::all_reduce,
-                             count * size_of(scenario.gradient_type())};
-    section.terms.push_back(transfer_term("gradients", gradients, data.group, fabric));
-    if (sharded) {
-      const Transfer weights{Collective::all_gather, count * size_of(scenario.training.precision)};
-      section.terms.push_back(transfer_term("updated parameters", weights, data.group, fabric));
-    }
-  }
-  section.terms.push_back({"optimizer",
-                           "t0 + (updated x bytes + gradients x bytes) / (eta_m BW)",
-                           fmt::format("{:.4g} parameters{}, {} per updated, {} per gradient",
-                                       count,
-                                       sharded ? fmt::format(" / d = {}", scenario.plan.data) : "",
-                                       format(traffic.per_updated),
-                                       format(traffic.per_gradient)),
-                           format(tail.optimizer),
-                           "memory traffic of the fused step; Rajbhandari et al. 2020"});
-  return section;
-}
-
-Section memory_section(const Scenario& scenario, const StepResult& result) {
-  const StageMemory& stage = result.peak_stage();
-  const ParameterBytes bytes = parameter_bytes(
-      scenario.training.optimizer, scenario.training.precision, scenario.gradient_type());
-  Section section{.title = fmt::format("memory of stage {}, the fullest", stage.stage),
-                  .terms = {}};
-  const std::string count = fmt::format("{:.4g}", stage.parameters);
-  section.terms = {
-      {"weights",
-       "n x bytes",
-       count + " x " + format(bytes.weight),
-       format(stage.weights),
-       "Rajbhandari et al. 2020"},
-      {"gradients",
-       "n x bytes",
-       count + " x " + format(bytes.gradient),
-       format(stage.gradients),
-       "stack " + scenario.stack.name},
-      {"optimizer",
-       "n x bytes (/ d with zero1)",
-       count + " x " + format(bytes.optimizer),
-       format(stage.optimizer),
-       "Rajbhandari et al. 2020"},
-      {"activations",
-       "chunks in flight x layers per chunk x kept bytes",
-       fmt::format("{} chunks in flight",
-                   in_flight(scenario.plan.schedule, stage.stage, scenario.shape())),
-       format(stage.activations),
-       "Korthikanti et al. 2022, table 2; Narayanan et al. 2021"},
-      {"working",
-       "one layer being recomputed; logits on the last stage",
-       "",
-       format(stage.working),
-       "Korthikanti et al. 2022"},
-      {"runtime",
-       "stack " + scenario.stack.name,
-       "",
-       format(stage.runtime),
-       std::string(scenario.stack.evidence.source("runtime_memory"))},
-      {"total", "sum", "", format(stage.total()), "capacity " + format(result.memory_capacity)}};
-  return section;
 }
 
 Section figure_section(const Scenario& scenario) {

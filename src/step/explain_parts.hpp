@@ -1,6 +1,7 @@
 #pragma once
 // The sections of explain() that go into detail: operations, synchronisation, memory, figures.
 
+#include <string>
 #include <vector>
 
 #include "titer/step/cost.hpp"
@@ -9,10 +10,23 @@
 
 namespace titer {
 
+/// A collective: its algorithm's formula and what it takes.
+[[nodiscard]] Term transfer_term(std::string name,
+                                 const Transfer& transfer,
+                                 Group group,
+                                 const Fabric& fabric);
 /// One section per block (layer, embedding, head): each kernel and transfer by itself.
 void add_block_sections(const Scenario& scenario, std::vector<Section>& sections);
 void add_send_terms(const Scenario& scenario, const StepCosts& costs, Section& section);
-[[nodiscard]] Section tail_section(const Scenario& scenario, const StepCosts& costs, int stage);
+/// The bubble by the schedule's formula; where none holds, what it is all the same.
+void add_bubble_terms(const Scenario& scenario,
+                      const StepCosts& costs,
+                      const StepResult& result,
+                      Section& section);
+/// Of the rank that the result is seen from.
+[[nodiscard]] Section tail_section(const Scenario& scenario,
+                                   const StepCosts& costs,
+                                   const StepResult& result);
 [[nodiscard]] Section memory_section(const Scenario& scenario, const StepResult& result);
 /// Every figure of chip, cluster and stack that entered, and its source.
 [[nodiscard]] Section figure_section(const Scenario& scenario);

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "study/temporary_folder.hpp"
+
 namespace titer {
 namespace {
 
@@ -51,8 +53,19 @@ TEST(ReadPlan, IsOneDeviceByDefault) {
   EXPECT_FALSE(plan.sequence_parallel);
   EXPECT_EQ(plan.sharding, Sharding::none);
   EXPECT_EQ(rank_order_name(plan), "tp-dp-pp");
+  EXPECT_EQ(plan.layers, LayerSplit(LayerRule::even));
   EXPECT_EQ(plan.attention, std::nullopt) << "the model's";
   EXPECT_EQ(plan.tensor_overlap, std::nullopt) << "the stack's";
+  EXPECT_EQ(plan.pipeline_send, std::nullopt) << "likewise";
+  EXPECT_EQ(plan.overlap_grad_reduce, std::nullopt);
+  EXPECT_EQ(plan.overlap_param_gather, std::nullopt);
+  EXPECT_EQ(plan.micro_batch_group, std::nullopt);
+}
+
+TEST(ReadPlan, TakesLayersByARuleOrAList) {
+  EXPECT_EQ(sound(R"("layers": "lighter-ends")").layers, LayerSplit(LayerRule::lighter_ends));
+  EXPECT_EQ(sound(R"("pipeline": 2, "layers": [3, 5])").layers,
+            LayerSplit(std::vector<std::int64_t>{3, 5}));
 }
 
 TEST(ReadPlan, TakesEveryMember) {
@@ -60,7 +73,9 @@ TEST(ReadPlan, TakesEveryMember) {
       R"("pipeline": 8, "tensor": 4, "data": 2, "expert": 1, "context": 1, "virtual_stages": 3,
          "micro_batch": 5, "schedule": "gpipe", "recompute": "selective",
          "sequence_parallel": true, "sharding": "zero1", "rank_order": "dp-tp-pp",
-         "attention": "flash", "tensor_overlap": "none")");
+         "attention": "flash", "tensor_overlap": "none", "micro_batch_group": 9,
+         "pipeline_send": "overlapped", "overlap_grad_reduce": true,
+         "overlap_param_gather": false)");
   EXPECT_EQ(plan.degree(Dimension::pipeline), 8);
   EXPECT_EQ(plan.degree(Dimension::tensor), 4);
   EXPECT_EQ(plan.degree(Dimension::data), 2);
@@ -74,6 +89,10 @@ TEST(ReadPlan, TakesEveryMember) {
   EXPECT_EQ(rank_order_name(plan), "dp-tp-pp");
   EXPECT_EQ(plan.attention, AttentionKernel::flash);
   EXPECT_EQ(plan.tensor_overlap, TensorOverlap::none);
+  EXPECT_EQ(plan.micro_batch_group, 9);
+  EXPECT_EQ(plan.pipeline_send, PipelineSend::overlapped);
+  EXPECT_EQ(plan.overlap_grad_reduce, true);
+  EXPECT_EQ(plan.overlap_param_gather, false);
 }
 
 TEST(ReadPlan, KnowsEveryNameOfItsChoices) {
@@ -133,8 +152,9 @@ TEST(ReadPlan, RefusesWhatIsNotModelled) {
 
 TEST(ReadPlan, SuggestsTheNameThatWasMeant) {
   expect_complaint(R"("schedule": "1f1")",
-                   "run.json:1:23: plan.schedule: \"1f1\": expected one of: gpipe, 1f1b; did you "
-                   "mean \"1f1b\"?");
+                   "run.json:1:23: plan.schedule: \"1f1\": expected one of: sequential, gpipe, "
+                   "1f1b, breadth-first, zb-h1, zb-h2, zb-v, v-half, v-min, dualpipe, dualpipev, "
+                   "chimera, hanayo; did you mean \"1f1b\"?");
   expect_complaint(R"("recompute": "selectiv")",
                    "run.json:1:24: plan.recompute: \"selectiv\": expected one of: none, selective, "
                    "full; did you mean \"selective\"?");
@@ -161,6 +181,29 @@ TEST(ReadPlan, ReportsEveryProblemAtOnce) {
   EXPECT_NE(lines[1].find("plan.schedule"), std::string::npos);
   EXPECT_NE(lines[2].find("plan.rank_order"), std::string::npos);
   EXPECT_NE(lines[3].find("plan.color"), std::string::npos);
+}
+
+TEST(ReadPlan, TakesAScheduleFromAFileBesideTheRun) {
+  const testing::TemporaryFolder folder;
+  const std::string list = actions_csv(ZeroBubbleV{}, {2, 4, 2});
+  static_cast<void>(folder.file("own.csv", list));
+  const std::string run =
+      folder.file("run.json", R"({"plan": {"pipeline": 2, "schedule": "own.csv"}})");
+  const Document document = load_json(run);
+  Problems problems;
+  Reader root(document, problems);
+  Reader in = root.object("plan");
+  const Plan plan = read_plan(in);
+  problems.raise();
+  EXPECT_EQ(name(plan.schedule), "own.csv");
+  EXPECT_EQ(plan.virtual_stages, 2);
+  EXPECT_EQ(placement(plan.schedule), Placement::wave);
+  EXPECT_EQ(actions_csv(plan.schedule, {2, 4, 2}), list);
+}
+
+TEST(ReadPlan, NamesAScheduleFileThatIsNotThere) {
+  expect_complaint(R"("schedule": "no/such.csv")",
+                   "run.json:1:23: plan.schedule: \"no/such.csv\": no/such.csv: cannot be read");
 }
 
 }  // namespace

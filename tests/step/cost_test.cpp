@@ -110,7 +110,7 @@ TEST(BlockCost, HidesBackwardTransfersBesideTheGradientKernels) {
   Operation op = operation();
   op.regather_transfer = transfer(6_ms);  // beside the input gradient, 5 ms
   op.backward_transfer = transfer(4_ms);  // beside the weight gradient, 7 ms
-  const BlockCost cost = cost_of(op, clock_of(TensorOverlap::backward));
+  const BlockCost cost = cost_of(op, clock_of(TensorOverlap::bulk));
   EXPECT_NEAR(cost.backward.comm.si(), (1_ms).si(), 1e-12);
   expect_time(cost.backward.comm_total, 6_ms + 4_ms);
   expect_time(cost.backward.compute, 5_ms + 7_ms);
@@ -120,13 +120,13 @@ TEST(BlockCost, HidesNothingOfARowSplitProduct) {
   Operation op = operation();
   op.column_split = false;
   op.backward_transfer = transfer(4_ms);
-  expect_time(cost_of(op, clock_of(TensorOverlap::backward)).backward.comm, 4_ms);
+  expect_time(cost_of(op, clock_of(TensorOverlap::bulk)).backward.comm, 4_ms);
 }
 
 TEST(BlockCost, LetsTransfersBesideComputeGoOnWhileTheDeviceWaitsForTheHost) {
   Operation op = operation();
   op.backward_transfer = transfer(9_ms);  // 2 ms more than the weight gradient
-  const BlockCost cost = cost_of(op, clock_of(TensorOverlap::backward, 5_ms));
+  const BlockCost cost = cost_of(op, clock_of(TensorOverlap::bulk, 5_ms));
   EXPECT_NEAR(cost.backward.comm.si(), (2_ms).si(), 1e-12);
   // Three launches: 15 ms, in which 12 ms of kernels and the 2 ms fit.
   expect_time(cost.backward.compute + cost.backward.comm, 3 * 5_ms);
@@ -146,7 +146,11 @@ TEST(BlockCost, RepeatsForwardsAsRecomputationSays) {
 
 TEST(BlockCost, AddsAndScales) {
   const PassCost one{.compute = 1_ms, .comm = 2_ms, .comm_total = 3_ms};
-  BlockCost sum{.forward = one, .backward = 2.0 * one, .recompute = 3.0 * one};
+  BlockCost sum{.forward = one,
+                .backward = 2.0 * one,
+                .recompute = 3.0 * one,
+                .input_gradient = {},
+                .weight_gradient = {}};
   sum += sum;
   EXPECT_EQ(sum.forward.compute, 2 * 1_ms);
   EXPECT_EQ(sum.backward.comm, 2 * 2 * 2_ms);
@@ -157,11 +161,25 @@ TEST(StepCosts, DivideTheLayersOverStagesAndChunks) {
   Plan plan = plan_of(4, 1, 1);
   plan.virtual_stages = 2;
   const StepCosts costs = costs_of(plain::scenario(plan));
-  EXPECT_DOUBLE_EQ(costs.layers_per_chunk, 24.0 / (4 * 2));
-  const Seconds layers = costs.layers_per_chunk * costs.layer.forward.compute;
+  EXPECT_EQ(costs.layers, std::vector<double>(4 * 2, 24.0 / (4 * 2)));
+  const Seconds layers = costs.layers[0] * costs.layer.forward.compute;
   expect_time(costs.chunk(3).forward.compute, layers);
   expect_time(costs.chunk(0).forward.compute, layers + costs.embedding.forward.compute);
   expect_time(costs.chunk(7).forward.compute, layers + costs.head.forward.compute);
+}
+
+TEST(StepCosts, FollowTheLayersOfEachStage) {
+  Plan plan = plan_of(4, 1, 1);
+  plan.layers = std::vector<std::int64_t>{0, 11, 13, 0};
+  const StepCosts costs = costs_of(plain::scenario(plan));
+  EXPECT_EQ(costs.layers, (std::vector<double>{0, 11, 13, 0}));
+  EXPECT_EQ(costs.chunk(0).forward.compute, costs.embedding.forward.compute);
+  expect_time(costs.chunk(1).backward.compute, 11 * costs.layer.backward.compute);
+  expect_time(costs.chunk(2).backward.compute, 13 * costs.layer.backward.compute);
+  EXPECT_EQ(costs.chunk(3).backward.compute, costs.head.backward.compute);
+  plan.layers = LayerRule::even;
+  const StepCosts even = costs_of(plain::scenario(plan));
+  EXPECT_GT(costs.tails[2].optimizer, even.tails[2].optimizer) << "13 layers against 6";
 }
 
 TEST(StepCosts, OfOneStageHoldBothEnds) {
@@ -185,10 +203,11 @@ TEST(StepCosts, SendAcrossNodesThroughTheNetwork) {
   const Scenario scenario = plain::scenario(plan_of(2, 8, 1));
   const StepCosts costs = costs_of(scenario);
   expect_time(costs.send[0], kBetween.time(boundary_bytes(scenario)));
-  EXPECT_EQ(costs.send_after(0, false), costs.send[0]);
-  EXPECT_EQ(costs.send_after(1, true), costs.send[0]);
-  EXPECT_EQ(costs.send_after(1, false), Seconds{}) << "the last stage sends nothing on";
-  EXPECT_EQ(costs.send_after(0, true), Seconds{}) << "nor the first stage back";
+  EXPECT_EQ(costs.send_after({0, 0}, Pass::forward), costs.send[0]);
+  EXPECT_EQ(costs.send_after({1, 0}, Pass::backward), costs.send[0]);
+  EXPECT_EQ(costs.send_after({1, 0}, Pass::forward), Seconds{})
+      << "the last stage sends nothing on";
+  EXPECT_EQ(costs.send_after({0, 0}, Pass::backward), Seconds{}) << "nor the first stage back";
 }
 
 TEST(StepCosts, SendInsideANodeOverItsWires) {
@@ -203,9 +222,9 @@ TEST(StepCosts, InterleavedChunksAlsoCrossFromTheLastStageToTheFirst) {
   plan.virtual_stages = 2;
   const StepCosts costs = costs_of(plain::scenario(plan));
   EXPECT_LT(costs.send[0], costs.send[1]) << "two stages per node";
-  EXPECT_EQ(costs.send_after(3, false), costs.send[3]);
-  EXPECT_EQ(costs.send_after(4, true), costs.send[3]);
-  EXPECT_EQ(costs.send_after(7, false), Seconds{});
+  EXPECT_EQ(costs.send_after({3, 0}, Pass::forward), costs.send[3]);
+  EXPECT_EQ(costs.send_after({0, 1}, Pass::backward), costs.send[3]);
+  EXPECT_EQ(costs.send_after({3, 1}, Pass::forward), Seconds{});
 }
 
 TEST(StepCosts, SendAShareOfTheActivationUnderSequenceParallelism) {
@@ -249,7 +268,7 @@ TEST(StepCosts, GoThroughTheHostBetweenUnwiredDevices) {
 TEST(StageTails, AllReduceTheGradientsAndUpdateEverything) {
   const Scenario scenario = plain::scenario(plan_of(1, 8, 4));
   const StageTail tail = costs_of(scenario).tails.front();
-  const double n = stage_parameters(scenario.model, 0, scenario.shape(), 8);
+  const double n = rank_parameters(scenario.model, scenario.plan, 0);
   expect_time(tail.gradient_sync, ring_all_reduce(n * 2_B, 4, kBetween));
   EXPECT_EQ(tail.parameter_sync, Seconds{});
   const OptimizerTraffic traffic = optimizer_traffic(scenario);
@@ -261,7 +280,7 @@ TEST(StageTails, ScatterGradientsAndGatherParametersWithZero1) {
   plan.sharding = Sharding::zero1;
   const Scenario scenario = plain::scenario(plan);
   const StageTail tail = costs_of(scenario).tails.front();
-  const double n = stage_parameters(scenario.model, 0, scenario.shape(), 8);
+  const double n = rank_parameters(scenario.model, scenario.plan, 0);
   expect_time(tail.gradient_sync, 0.5 * ring_all_reduce(n * 2_B, 4, kBetween));
   expect_time(tail.parameter_sync, 0.5 * ring_all_reduce(n * 2_B, 4, kBetween));
   const OptimizerTraffic traffic = optimizer_traffic(scenario);

@@ -114,6 +114,32 @@ TEST(ExplainPasses, OfOneChunkHaveBothEnds) {
   EXPECT_FALSE(has_term(section_of(sections, "pipeline"), "send from stage 0 to 1"));
 }
 
+TEST(ExplainPasses, AreThoseOfEveryNumberOfLayers) {
+  const Scenario scenario = scenario_with({"plan.pipeline=4",
+                                           "plan.virtual_stages=1",
+                                           "plan.layers=[20, 30, 30, 16]",
+                                           "cluster.nodes=4"});
+  const std::vector<Section> sections = explain(scenario);
+  StepCosts costs;
+  step_costs(scenario, costs);
+  const Term& layers = term_of(section_of(sections, "shape"), "layers of each stage of the model");
+  EXPECT_EQ(layers.value, "[20, 30, 30, 16]");
+  EXPECT_EQ(layers.numbers, "96 over 4 stages");
+  const Section& passes = section_of(sections, "passes of one micro-batch");
+  EXPECT_EQ(term_of(passes, "first chunk: forward").value, pass_text(costs.chunk(0).forward));
+  EXPECT_EQ(term_of(passes, "chunk between: forward").value, pass_text(costs.chunk(1).forward));
+  EXPECT_EQ(term_of(passes, "last chunk: forward").value, pass_text(costs.chunk(3).forward));
+  EXPECT_FALSE(has_term(passes, "first chunk: input gradient")) << "1F1B does not split them";
+  const Scenario other = scenario_with({"plan.pipeline=4",
+                                        "plan.virtual_stages=1",
+                                        "plan.layers=[20, 31, 29, 16]",
+                                        "cluster.nodes=4"});
+  const std::vector<Section> others = explain(other);
+  const Section& each = section_of(others, "passes of one micro-batch");
+  EXPECT_TRUE(has_term(each, "chunk of 29 layers: backward"));
+  EXPECT_TRUE(has_term(each, "chunk of 31 layers: backward"));
+}
+
 TEST(ExplainPipeline, ShowsSendsAndBothBubbleRatios) {
   const Scenario scenario = two_replicas();
   const std::vector<Section> sections = explain(scenario);
@@ -128,6 +154,38 @@ TEST(ExplainPipeline, ShowsSendsAndBothBubbleRatios) {
             fmt::format("{:.4f}", (p - 1) / (v * m + p - 1)));
   EXPECT_EQ(term_of(pipeline, "its bubble overhead (idle / ideal)").value,
             fmt::format("{:.4f}", (p - 1) / (v * m)));
+}
+
+TEST(ExplainPipeline, SaysWhereNoFormulaOfTheBubbleHolds) {
+  const std::string bubble = "bubble if all stages were alike and sending free";
+  const auto pipeline_of = [](const std::string& schedule) {
+    return section_of(
+        explain(scenario_with({"plan.virtual_stages=1", "plan.schedule=" + schedule})), "pipeline");
+  };
+  const Section zero_bubble = pipeline_of("zb-h1");  // W <= B, since B repeats the attention
+  EXPECT_EQ(term_of(zero_bubble, bubble).value.find("not known"), std::string::npos);
+  EXPECT_EQ(term_of(zero_bubble, "its bubble ratio (idle / total)").formula,
+            "I / (I + m (F + B + W))");
+  // Chimera's holds where a backward pass takes as long as a forward pass, which none does.
+  const Section chimera = pipeline_of("chimera");
+  EXPECT_EQ(
+      term_of(chimera, bubble)
+          .value.find("not known: no formula holds here; followed pass by pass, the bubble is "),
+      0U);
+  EXPECT_FALSE(has_term(chimera, "its bubble ratio (idle / total)"));
+}
+
+TEST(Explain, RefusesConditionsUnderWhichDevicesDiffer) {
+  Scenario scenario = scenario_with({});
+  scenario.conditions.devices.push_back({.first = 0, .last = 0, .compute = 0.5});
+  ASSERT_FALSE(scenario.conditions.uniform());
+  try {
+    static_cast<void>(explain(scenario));
+    FAIL() << "the closed form has no devices that differ";
+  } catch (const InputError& error) {
+    ASSERT_EQ(error.lines.size(), 1U);
+    EXPECT_EQ(error.lines[0].find("conditions: expected none to explain"), 0U);
+  }
 }
 
 TEST(ExplainTail, ShowsTheSynchronisationOfTheLastStage) {
@@ -192,6 +250,24 @@ TEST(ExplainMemory, IsThatOfTheFullestStage) {
     EXPECT_EQ(term_of(memory, part.name).value, format(result.peak_stage().*part.value));
   }
   EXPECT_EQ(term_of(memory, "total").value, format(result.memory_peak));
+}
+
+TEST(ExplainMemory, ShowsWhatEachStageOfTheDeviceKeeps) {
+  const Scenario scenario = scenario_with({"plan.pipeline=2",
+                                           "plan.virtual_stages=2",
+                                           "plan.layers=[4, 10, 60, 22]",
+                                           "cluster.nodes=2"});
+  ModelOperations operations;
+  list_operations(scenario.model, scenario.slice(), operations);
+  const auto stages = stage_activations(scenario.plan, memory_needs(scenario, operations));
+  const std::vector<Section> sections = explain(scenario);
+  const Section& memory = section_of(sections, "memory of stage 0, the fullest");
+  EXPECT_EQ(term_of(memory, "kept by a micro-batch in stage 0 of the model").value,
+            format(stages[0].kept));
+  const Term& other = term_of(memory, "kept by a micro-batch in stage 2 of the model");
+  EXPECT_EQ(other.value, format(stages[2].kept));
+  EXPECT_TRUE(other.numbers.starts_with("60 layers"));
+  EXPECT_FALSE(has_term(memory, "after its input gradient in stage 0"));
 }
 
 TEST(ExplainFigures, ListEveryFigureWithItsSource) {

@@ -10,6 +10,7 @@
 
 #include "titer/input/reader.hpp"
 #include "titer/model/transformer.hpp"
+#include "titer/plan/layers.hpp"
 #include "titer/plan/schedule.hpp"
 #include "titer/plan/stack.hpp"
 
@@ -45,14 +46,19 @@ struct Plan {
   std::int64_t data = 1;            // d
   std::int64_t virtual_stages = 1;  // v
   std::int64_t micro_batch = 1;     // b
+  LayerSplit layers = LayerRule::even;
   Schedule schedule = OneForwardOneBackward{};
   Recompute recompute = Recompute::none;
   bool sequence_parallel = false;
   Sharding sharding = Sharding::none;
   // Neighbouring ranks first: "tp-dp-pp" puts a tensor group on neighbouring devices.
   std::array<Dimension, 3> rank_order = {Dimension::tensor, Dimension::data, Dimension::pipeline};
-  std::optional<AttentionKernel> attention;     // otherwise the model's
-  std::optional<TensorOverlap> tensor_overlap;  // otherwise the stack's
+  std::optional<AttentionKernel> attention{};     // otherwise the model's
+  std::optional<int> micro_batch_group{};         // of interleaving; otherwise p
+  std::optional<TensorOverlap> tensor_overlap{};  // these four: otherwise the stack's
+  std::optional<PipelineSend> pipeline_send{};
+  std::optional<bool> overlap_grad_reduce{};
+  std::optional<bool> overlap_param_gather{};
 
   [[nodiscard]] std::int64_t devices() const { return pipeline * tensor * data; }
   [[nodiscard]] std::int64_t degree(Dimension dimension) const;

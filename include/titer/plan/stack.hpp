@@ -1,7 +1,9 @@
 #pragma once
 // What the training software decides (configs/stacks/<name>.json).
 
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 
 #include "titer/hardware/data_type.hpp"
@@ -13,14 +15,32 @@ namespace titer {
 enum class TensorOverlap {
   none,
   // A column-split product's backward collectives run beside its own gradient products.
-  backward,
+  bulk,
+  // A product and its collective are cut into t tiles: each but the last is sent around the ring
+  // while the next one is computed.
+  ring,
 };
 
-inline constexpr std::array<Choice<TensorOverlap>, 2> kTensorOverlaps = {
-    {{"none", TensorOverlap::none}, {"backward", TensorOverlap::backward}}};
+inline constexpr std::array<Choice<TensorOverlap>, 3> kTensorOverlaps = {
+    {{"none", TensorOverlap::none}, {"bulk", TensorOverlap::bulk}, {"ring", TensorOverlap::ring}}};
 
 [[nodiscard]] constexpr std::string_view name(TensorOverlap overlap) {
   return kTensorOverlaps[static_cast<std::size_t>(overlap)].name;
+}
+
+/// How a stage sends to the next one.
+enum class PipelineSend {
+  blocking,    // it computes on when the message is through
+  overlapped,  // beside its compute, one message after the other
+  batched,     // sends and receives of a rank between two passes start together, and it computes on
+               // when all of them are through
+};
+inline constexpr std::array<Choice<PipelineSend>, 3> kPipelineSends = {
+    {{"blocking", PipelineSend::blocking},
+     {"overlapped", PipelineSend::overlapped},
+     {"batched", PipelineSend::batched}}};
+[[nodiscard]] constexpr std::string_view name(PipelineSend send) {
+  return kPipelineSends[static_cast<std::size_t>(send)].name;
 }
 
 struct Stack {
@@ -28,6 +48,14 @@ struct Stack {
   std::string title;
   Seconds dispatch;  // host time to launch one kernel: a pass is no shorter than its launches
   TensorOverlap tensor_overlap = TensorOverlap::none;
+  PipelineSend pipeline_send = PipelineSend::blocking;
+  std::optional<PipelineSend>
+      interleaved_send{};             // with several chunks per rank; otherwise as above
+  bool overlap_grad_reduce = false;   // gradients are synchronised in buckets, beside the backward
+  bool overlap_param_gather = false;  // sharded parameters are gathered beside the first forward
+  double bucket_parameters = 0;       // whose gradients make a bucket, and
+  double bucket_parameters_per_rank = 0;  // no fewer than these for each data-parallel rank
+  double overlap_slowdown = 1;  // compute beside communication takes this much longer, and it too
   // A stage sends 1/t of an activation per rank, and the receivers gather it inside their node.
   bool pipeline_scatter_gather = false;
   std::array<DataType, kDataTypes.size()> gradient{};  // of each training precision
@@ -36,6 +64,10 @@ struct Stack {
 
   [[nodiscard]] DataType gradient_type(DataType precision) const {
     return gradient[static_cast<std::size_t>(precision)];
+  }
+  /// Parameters whose gradients make a bucket, synchronised over so many ranks.
+  [[nodiscard]] double bucket(double ranks) const {
+    return std::max(bucket_parameters, ranks * bucket_parameters_per_rank);
   }
 };
 

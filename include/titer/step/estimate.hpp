@@ -1,5 +1,7 @@
 #pragma once
-// The closed form of one step: costs, the schedule's recurrence, and the sum by category.
+// The closed form of one step: costs, the schedule's recurrence, and the sum by category. It takes
+// every transfer's time alone: what shares a link with others, or slows compute down because it
+// happens to run beside it, is for the event simulation.
 
 #include <vector>
 
@@ -13,30 +15,46 @@ namespace titer {
 /// same schedule, p, m and v, into the same result, allocates nothing.
 class Estimator {
  public:
-  /// REQUIRES validate(scenario) to be empty.
+  /// REQUIRES validate(scenario) to be empty. Batched sends are taken as blocking ones: evaluate()
+  /// refuses them where the closed form itself is asked for.
   void estimate(const Scenario& scenario, StepResult& result);
 
  private:
+  void run(const Scenario& scenario);
+
   StepCosts costs_;
   PipelineClock pipeline_;
   PassTicks ticks_;
+  PipelineLanes lanes_;
   std::vector<Ticks> finish_;
+  std::vector<LaneEnds> ends_;
+  MemoryFinder memory_;
 };
 
 /// A single estimate.
 [[nodiscard]] StepResult estimate(const Scenario& scenario);
 
+/// What the memory of a scenario depends on. It keeps pointers to both.
+[[nodiscard]] MemoryNeeds memory_needs(const Scenario& scenario, const ModelOperations& operations);
+
 /// The parts of a result that follow from the iteration time and the scenario alone: rates,
 /// utilisations, memory, grade. `operations`: of the scenario's model and slice.
 /// REQUIRES result.iteration_time and breakdown.
-void fill_derived(const Scenario& scenario, const ModelOperations& operations, StepResult& result);
+void fill_derived(const Scenario& scenario,
+                  const ModelOperations& operations,
+                  MemoryFinder& memory,
+                  StepResult& result);
 
 /// The bubble: what the other parts of the breakdown leave of the iteration time.
 void fill_bubble(StepResult& result);
 
 /// When a stage is through with its backward passes, synchronisation and optimizer step: the tied
-/// token table's gradient first (both ends of the pipeline together), then the stage's own tail.
+/// token table's gradient first (both ends of the pipeline together), then the stage's own tail,
+/// whose collectives begin when the ranks of both copies of the model are there.
 /// `finish`: end of each stage's passes; returns the end of each stage in place.
 void add_tails(const StepCosts& costs, std::vector<Ticks>& finish);
+/// The same with data lanes that must be through before the optimizer step. `ends` takes what was
+/// exposed of them.
+void add_tails(const StepCosts& costs, std::vector<LaneEnds>& ends, std::vector<Ticks>& finish);
 
 }  // namespace titer

@@ -22,7 +22,7 @@ struct Section {
   std::vector<Term> terms;
 };
 
-/// REQUIRES a valid scenario.
+/// REQUIRES a valid scenario. Throws InputError where its conditions are not uniform.
 [[nodiscard]] std::vector<Section> explain(const Scenario& scenario);
 
 }  // namespace titer

@@ -1,0 +1,92 @@
+// What explain() says of a schedule's bubble in closed form.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "explain_parts.hpp"
+
+namespace titer {
+namespace {
+
+/// Of a rank whose share of the layers is the mean.
+PassTimes mean_times(const Scenario& scenario, const StepCosts& costs) {
+  const BlockCost middle =
+      static_cast<double>(scenario.model.layers) / costs.shape.stages * costs.layer;
+  const auto busy = [](const PassCost& cost) { return cost.compute + cost.comm; };
+  const Seconds backward = busy(middle.recompute) + busy(middle.backward);
+  const Seconds weight = std::min(backward, busy(middle.weight_gradient));
+  return {.forward = busy(middle.forward),
+          .input_gradient = backward - weight,
+          .weight_gradient = weight,
+          .pair = {}};
+}
+
+/// Whether the two ratios of the bubble depend on p, m and v alone.
+bool has_plain_ratio(const Schedule& schedule) {
+  return std::holds_alternative<GPipe>(schedule) ||
+         std::holds_alternative<OneForwardOneBackward>(schedule) ||
+         std::holds_alternative<BreadthFirst>(schedule);
+}
+
+bool bubble_of_span(const Schedule& schedule) {
+  return std::visit([](const auto& one) { return one.bubble_of_span; }, schedule);
+}
+
+/// The two ratios of a bubble of so much idle time.
+void add_ratio_terms(const Scenario& scenario,
+                     const PassTimes& times,
+                     Seconds idle,
+                     Section& section) {
+  const PipelineShape shape = scenario.shape();
+  const Seconds ideal = shape.micro_batches * (times.forward + times.backward());
+  const bool plain = has_plain_ratio(scenario.plan.schedule);
+  const std::string numbers =
+      plain ? fmt::format(
+                  "p = {}, v = {}, m = {}", shape.stages, shape.virtual_stages, shape.micro_batches)
+            : fmt::format("I = {}, m = {}", format(idle), shape.micro_batches);
+  section.terms.push_back(
+      {"its bubble ratio (idle / total)",
+       plain ? "(p-1) / (v m + p - 1)" : "I / (I + m (F + B + W))",
+       numbers,
+       fmt::format("{:.4f}", plain ? bubble_ratio(shape) : idle / (idle + ideal)),
+       "seeds E8"});
+  section.terms.push_back({"its bubble overhead (idle / ideal)",
+                           plain ? "(p-1) / (v m)" : "I / (m (F + B + W))",
+                           numbers,
+                           fmt::format("{:.4f}", plain ? bubble_overhead(shape) : idle / ideal),
+                           "Narayanan et al. 2021"});
+}
+
+}  // namespace
+
+void add_bubble_terms(const Scenario& scenario,
+                      const StepCosts& costs,
+                      const StepResult& result,
+                      Section& section) {
+  const PipelineShape shape = scenario.shape();
+  const Schedule& schedule = scenario.plan.schedule;
+  const PassTimes times = mean_times(scenario, costs);
+  const auto idle = bubble(schedule, shape, times);
+  section.terms.push_back(
+      {fmt::format(
+           "bubble{} if all stages were alike and sending free",
+           bubble_of_span(schedule) ? " of a rank between its first pass and its last" : ""),
+       std::string(bubble_formula(schedule)),
+       fmt::format("p = {}, v = {}; per rank and micro-batch F = {}, B = {}, W = {}",
+                   shape.stages,
+                   shape.virtual_stages,
+                   format(times.forward),
+                   format(times.input_gradient),
+                   format(times.weight_gradient)),
+       idle ? format(*idle)
+            : fmt::format(
+                  "not known: no formula holds here; followed pass by pass, the bubble is {}",
+                  format(result.breakdown.bubble)),
+       std::string(source(schedule))});
+  if (idle && !bubble_of_span(schedule)) {
+    add_ratio_terms(scenario, times, *idle, section);
+  }
+}
+
+}  // namespace titer
