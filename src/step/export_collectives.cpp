@@ -1,0 +1,165 @@
+// The collectives of an exported step, and what follows its passes.
+
+#include <algorithm>
+
+#include "export_writer.hpp"
+#include "sync_cost.hpp"
+#include "titer/collectives/choice.hpp"
+
+namespace titer {
+
+/// Of a stage of the model; whole passes have one.
+std::vector<GradientBucket> ExportedStep::Writer::buckets_of(int stage) const {
+  if (costs_.buckets.empty()) {
+    return {};
+  }
+  std::vector<GradientBucket> buckets = costs_.buckets[static_cast<std::size_t>(stage)];
+  if (step_.detail_ == ExportDetail::pass && !buckets.empty()) {
+    for (std::size_t i = 1; i < buckets.size(); ++i) {
+      buckets.front().parameters += buckets[i].parameters;
+      buckets.front().blocks += buckets[i].blocks;
+    }
+    buckets.resize(1);
+  }
+  return buckets;
+}
+
+/// So many blocks of the pass are through.
+void ExportedStep::Writer::complete_blocks(PassRow& row, int count) {
+  if (row.buckets.empty()) {
+    return;
+  }
+  auto bucket = row.buckets.begin();
+  for (; bucket != row.buckets.end() && row.synchronised + bucket->blocks <= count; ++bucket) {
+    synchronise(*bucket, row);
+    row.synchronised += bucket->blocks;
+  }
+  row.buckets.erase(row.buckets.begin(), bucket);
+  if (row.buckets.empty() && row.stage >= opposite(row.stage)) {
+    flush_held();
+  }
+}
+
+/// With two ways, the ranks of a group come to their two stages in opposite orders: gradients of
+/// the later stage go first on all of them.
+void ExportedStep::Writer::synchronise(const GradientBucket& bucket, const PassRow& row) {
+  GraphNode node = about(row, TaskPart::data_comm);
+  node.what = "bucket of gradients";
+  node.micro_batch.reset();
+  node.collective = sharded_ ? Collective::reduce_scatter : Collective::all_reduce;
+  node.bytes = bucket.parameters * size_of(scenario_.gradient_type());
+  if (holds_ && costs_.placement == Placement::two_ways && row.stage < opposite(row.stage)) {
+    held_.emplace_back(node, row.frontier);
+  } else {
+    add_collective(node, GroupRole::data, row.frontier);
+  }
+}
+
+void ExportedStep::Writer::flush_held() {
+  holds_ = false;
+  for (const auto& [node, after] : held_) {
+    add_collective(node, GroupRole::data, after);
+  }
+  held_.clear();
+}
+
+Ticks ExportedStep::Writer::transfer_ticks(const GraphNode& node, int group) const {
+  const GroupWays& ways = step_.ways(step_.group(group));
+  return to_ticks(collective_time(node.collective, node.bytes, ways.group, ways.fabric).time);
+}
+
+std::optional<RankGraph::Id> ExportedStep::Writer::add_collective(GraphNode node,
+                                                                  GroupRole role,
+                                                                  Frontier after) {
+  const auto number = step_.group_of(rank_, role);
+  if (!number) {
+    return std::nullopt;
+  }
+  node.kind = NodeKind::collective;
+  node.group = *number;
+  if (node.duration == 0) {
+    node.duration = transfer_ticks(node, *number);
+  }
+  const auto last = last_collective_.find(role);
+  if ((concurrent_ || role == GroupRole::data) && last != last_collective_.end()) {
+    add_once(after, last->second);
+  }
+  return last_collective_[role] = graph_.add(node, after);
+}
+
+/// ZeRO-1's gathers beside the first forward passes, bucket by bucket: what is complete last in the
+/// backward pass is needed first. On all ranks of a group the stages are in the order of the model.
+void ExportedStep::Writer::gather_parameters() {
+  std::map<int, int> chunk_of;  // by stage
+  for (int chunk = 0; chunk < static_cast<int>(gathers_.size()); ++chunk) {
+    chunk_of[stage_of(costs_.placement, place_of_chunk(chunk), costs_.shape)] = chunk;
+  }
+  for (const auto& [stage, chunk] : chunk_of) {
+    auto& gathers = gathers_[static_cast<std::size_t>(chunk)];
+    const std::vector<GradientBucket> buckets = buckets_of(stage);
+    int block = 0;
+    for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
+      const GraphNode node{.part = TaskPart::data_comm,
+                           .collective = Collective::all_gather,
+                           .what = "bucket of parameters",
+                           .stage = stage,
+                           .bytes = bucket->parameters * size_of(scenario_.training.precision)};
+      const auto id = add_collective(node, GroupRole::data, {});
+      ensure(id.has_value(), "sharded parameters have other ranks to come from");
+      gathers.push_back({.id = *id, .block = block});
+      block += bucket->blocks;
+    }
+    std::reverse(gathers.begin(), gathers.end());
+  }
+}
+
+/// Gradients of the token table between its two stages, of all parameters over the data-parallel
+/// ranks, the optimizer, and the gather of its result.
+void ExportedStep::Writer::add_tail() {
+  const auto rank = static_cast<std::size_t>(at_.pipeline);
+  const StageTail& times = costs_.tails[rank];
+  const double parameters = rank_parameters(scenario_.model, scenario_.plan, at_.pipeline);
+  const Bytes gradient = size_of(scenario_.gradient_type());
+  flush_held();  // if the opposite stage has no parameters
+  if (last_send_) {
+    add_once(frontier_, *last_send_);
+  }
+  const auto add = [&](const GraphNode& node, GroupRole role) {
+    if (const auto id = add_collective(node, role, frontier_)) {
+      frontier_ = {*id};
+    }
+  };
+  add({.part = TaskPart::pipeline_comm,
+       .what = "token table",
+       .duration = to_ticks(costs_.embedding_sync),
+       .bytes = token_table_gradient(scenario_)},
+      GroupRole::ends);
+  if (costs_.buckets.empty()) {
+    add({.part = TaskPart::data_comm,
+         .collective = sharded_ ? Collective::reduce_scatter : Collective::all_reduce,
+         .what = "gradients",
+         .duration = to_ticks(times.gradient_sync),
+         .bytes = parameters * gradient},
+        GroupRole::data);
+  } else if (const auto last = last_collective_.find(GroupRole::data);
+             last != last_collective_.end()) {
+    add_once(frontier_, last->second);
+  }
+  const double shards =
+      sharded_ ? sync_group(scenario_, costs_.placement, at_.pipeline).group.ranks() : 1.0;
+  frontier_ = {graph_.add({.part = TaskPart::optimizer,
+                           .what = "step",
+                           .duration = to_ticks(times.optimizer),
+                           .bytes = optimizer_bytes(scenario_, parameters, shards)},
+                          frontier_)};
+  if (sharded_ && !scenario_.overlap_param_gather()) {
+    add({.part = TaskPart::data_comm,
+         .collective = Collective::all_gather,
+         .what = "parameters",
+         .duration = to_ticks(times.parameter_sync),
+         .bytes = parameters * size_of(scenario_.training.precision)},
+        GroupRole::data);
+  }
+}
+
+}  // namespace titer

@@ -1,0 +1,159 @@
+// From the pieces of a pass to nodes, as detailed as wanted.
+
+#include <algorithm>
+
+#include "export_writer.hpp"
+
+namespace titer {
+
+void ExportedStep::Writer::advance(PassRow& row) {
+  if (step_.detail_ == ExportDetail::pass) {
+    add_whole(row);
+    return;
+  }
+  wait_for_gathers(row);
+  const PassPiece& piece = row.pieces[row.next++];
+  if (piece.item->is_transfer()) {
+    add_transfer(piece, row);
+  } else {
+    add_kernel(piece, row);
+  }
+  if (!row.done() && row.pieces[row.next].number > piece.number) {
+    row.open.reset();
+    complete_blocks(row, row.pieces[row.next].number);
+  }
+}
+
+/// Those that the next piece needs.
+void ExportedStep::Writer::wait_for_gathers(PassRow& row) {
+  while (!row.gathers.empty() && row.gathers.back().block <= row.pieces[row.next].number) {
+    add_once(row.frontier, row.gathers.back().id);
+    row.gathers.pop_back();
+    row.open.reset();
+  }
+}
+
+void ExportedStep::Writer::add_kernel(const PassPiece& piece, PassRow& row) {
+  PassRow::Computed& computed = row.computed[piece.part];
+  computed.exact += piece.item->time;
+  const Ticks duration = to_ticks(computed.exact) - computed.rounded;
+  computed.rounded += duration;
+  const bool joins = row.open && !row.beside && step_.detail_ == ExportDetail::layer &&
+                     graph_.node(*row.open).part == piece.part;
+  if (!joins) {
+    GraphNode node = about(row, piece.part);
+    node.what = step_.detail_ == ExportDetail::operation ? piece.item->name : piece.block;
+    node.layer = piece.layer;
+    row.open = graph_.add(node, row.frontier);
+    row.frontier = {*row.open};
+  }
+  computed.last = *row.open;
+  GraphNode& node = graph_.node(*row.open);
+  node.duration += duration;
+  node.flops += piece.item->kernel.flops;
+  node.bytes += piece.item->kernel.bytes;
+  if (row.beside) {
+    row.frontier.push_back(*row.beside);
+    row.beside.reset();
+    row.open.reset();
+  }
+}
+
+void ExportedStep::Writer::add_transfer(const PassPiece& piece, PassRow& row) {
+  GraphNode node = about(row, TaskPart::tensor_comm);
+  node.what = piece.item->name;
+  node.layer = piece.layer;
+  node.collective = piece.item->transfer.kind;
+  node.bytes = piece.item->transfer.size;
+  node.duration = to_ticks(piece.item->time);
+  const auto id = add_collective(node, GroupRole::tensor, row.frontier);
+  ensure(id.has_value(), "a tensor-parallel transfer has other ranks to go to");
+  row.open.reset();
+  if (piece.item->beside) {
+    row.beside = *id;
+  } else {
+    row.frontier = {*id};
+  }
+}
+
+/// All of a pass, part by part.
+void ExportedStep::Writer::add_whole(PassRow& row) {
+  wait_for_gathers(row);
+  row.next = row.pieces.size();
+  for (const TaskPart part : {TaskPart::recompute, part_of(row.action.pass)}) {
+    GraphNode node = about(row, part);
+    node.what = "pass";
+    Seconds time;
+    for (const PassPiece& piece : row.pieces) {
+      if (piece.part == part && !piece.item->is_transfer()) {
+        time += piece.item->time;
+        node.flops += piece.item->kernel.flops;
+        node.bytes += piece.item->kernel.bytes;
+      }
+    }
+    if (time <= Seconds{}) {
+      continue;
+    }
+    node.duration = to_ticks(time);
+    const RankGraph::Id compute = graph_.add(node, row.frontier);
+    row.computed[part] = {.exact = time, .rounded = node.duration, .last = compute};
+    add_transfers_of(part, true, row);
+    if (row.beside) {
+      row.frontier = {*row.beside, compute};
+      row.beside.reset();
+    } else {
+      row.frontier = {compute};
+    }
+    add_transfers_of(part, false, row);
+  }
+}
+
+/// One collective for all of one kind.
+void ExportedStep::Writer::add_transfers_of(TaskPart part, bool beside, PassRow& row) {
+  for (const Collective kind : kCollectives) {
+    GraphNode node = about(row, TaskPart::tensor_comm);
+    node.what = "pass";
+    node.collective = kind;
+    Seconds time;
+    for (const PassPiece& piece : row.pieces) {
+      const PassItem& item = *piece.item;
+      if (piece.part == part && item.is_transfer() && item.beside == beside &&
+          item.transfer.kind == kind) {
+        node.bytes += item.transfer.size;
+        time += item.time;
+      }
+    }
+    if (time <= Seconds{}) {
+      continue;
+    }
+    node.duration = to_ticks(time);
+    const auto id =
+        add_collective(node, GroupRole::tensor, row.beside ? Frontier{*row.beside} : row.frontier);
+    if (beside) {
+      row.beside = id;
+    } else {
+      row.frontier = {*id};
+    }
+  }
+}
+
+void ExportedStep::Writer::finish(PassRow& row) {
+  if (row.beside) {
+    add_once(row.frontier, *row.beside);
+    row.beside.reset();
+  }
+  settle(row);
+  complete_blocks(row, row.blocks);
+}
+
+/// The sum of a block's kernels in doubles may be a tick off what the closed form rounds.
+void ExportedStep::Writer::settle(PassRow& row) {
+  const BlockCost cost = costs_.chunk(row.stage);
+  for (auto& [part, computed] : row.computed) {
+    const PassCost& whole = part == TaskPart::recompute ? cost.recompute : cost.of(row.action.pass);
+    Ticks& last = graph_.node(computed.last).duration;
+    last = std::max(Ticks{0}, last + to_ticks(whole.compute) - computed.rounded);
+  }
+}
+
+}  // namespace titer

@@ -1,0 +1,249 @@
+#include "export_writer.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace titer {
+namespace {
+
+constexpr std::string_view kEmbeddingBlock = "embedding";
+constexpr std::string_view kHeadBlock = "output head";
+
+/// The next block of a pass.
+void list_block(const BlockItems& block,
+                std::string_view name,
+                std::optional<std::int32_t> layer,
+                PassRow& row) {
+  const auto add = [&](const PassItems& items, TaskPart part) {
+    for (const PassItem& item : items) {
+      row.pieces.push_back({&item, part, name, layer, row.blocks});
+    }
+  };
+  if (sends_gradient(row.action.pass)) {
+    add(block.recompute, TaskPart::recompute);
+  }
+  add(block.of(row.action.pass), part_of(row.action.pass));
+  ++row.blocks;
+}
+
+bool completes_gradients(Pass pass) {
+  return pass == Pass::backward || pass == Pass::weight_gradient;
+}
+
+}  // namespace
+
+void add_once(Frontier& frontier, RankGraph::Id id) {
+  if (std::find(frontier.begin(), frontier.end(), id) == frontier.end()) {
+    frontier.push_back(id);
+  }
+}
+
+TaskPart part_of(Pass pass) {
+  switch (pass) {
+    case Pass::forward:
+      return TaskPart::forward;
+    case Pass::backward:
+    case Pass::input_gradient:
+      return TaskPart::backward;
+    case Pass::weight_gradient:
+      return TaskPart::weight_gradient;
+  }
+  ensure(false, "a pass is one of the enumerated ones");
+  return TaskPart::forward;
+}
+
+ExportedStep::Writer::Writer(const ExportedStep& step, int rank)
+    : step_(step),
+      scenario_(step.scenario_),
+      costs_(step.costs_),
+      at_(step.place_of_rank(rank)),
+      rank_(rank),
+      actions_(actions(step.scenario_.plan.schedule, at_.pipeline, step.costs_.shape)),
+      last_of_chunk_(static_cast<std::size_t>(chunks_per_rank(costs_.placement, costs_.shape))),
+      gathers_(last_of_chunk_.size()),
+      sharded_(scenario_.plan.sharding == Sharding::zero1 &&
+               step.group_of(rank, GroupRole::data).has_value()) {
+  for (std::size_t i = 0; i < actions_.size(); ++i) {
+    if (completes_gradients(actions_[i].pass)) {
+      last_of_chunk_[static_cast<std::size_t>(actions_[i].chunk)] = i;
+    }
+  }
+}
+
+RankGraph ExportedStep::Writer::run() {
+  if (sharded_ && scenario_.overlap_param_gather()) {
+    gather_parameters();
+  }
+  for (std::size_t i = 0; i < actions_.size(); ++i) {
+    if (actions_[i].with_next) {
+      do_pair(i++);
+    } else {
+      do_one(i);
+    }
+  }
+  add_tail();
+  return std::move(graph_);
+}
+
+GraphNode ExportedStep::Writer::about(const PassRow& row, TaskPart part) const {
+  return {.part = part, .stage = row.stage, .micro_batch = row.action.micro_batch};
+}
+
+PassRow ExportedStep::Writer::row_of(std::size_t index) {
+  const Action& action = actions_[index];
+  PassRow row{.action = action,
+              .stage = stage_of(costs_.placement, place_of_chunk(action.chunk), costs_.shape)};
+  const auto chunk = static_cast<std::size_t>(action.chunk);
+  if (last_of_chunk_[chunk] == index) {
+    row.buckets = buckets_of(row.stage);
+  }
+  if (action.pass == Pass::forward) {
+    row.gathers = std::exchange(gathers_[chunk], {});
+  }
+  list_blocks(row);
+  row.frontier = inputs(action, row.stage);
+  return row;
+}
+
+void ExportedStep::Writer::list_blocks(PassRow& row) const {
+  const auto at = costs_.layers.begin() + row.stage;
+  const auto layers = static_cast<std::int32_t>(*at);
+  const auto first = static_cast<std::int32_t>(std::accumulate(costs_.layers.begin(), at, 0.0));
+  const bool forward = row.action.pass == Pass::forward;
+  const bool embeds = row.stage == 0;
+  if (forward && embeds) {
+    list_block(step_.embedding_, kEmbeddingBlock, {}, row);
+  }
+  if (!forward && row.stage == costs_.stages - 1) {
+    list_block(step_.head_, kHeadBlock, {}, row);
+  }
+  for (std::int32_t i = 0; i < layers; ++i) {
+    list_block(step_.layer_, "layer", first + (forward ? i : layers - 1 - i), row);
+  }
+  if (forward && row.stage == costs_.stages - 1) {
+    list_block(step_.head_, kHeadBlock, {}, row);
+  }
+  if (!forward && embeds) {
+    list_block(step_.embedding_, kEmbeddingBlock, {}, row);
+  }
+}
+
+Frontier ExportedStep::Writer::inputs(const Action& action, std::int32_t stage) {
+  Frontier frontier = frontier_;
+  const auto received = receive(action, stage);
+  if (!received) {
+    return frontier;
+  }
+  frontier.push_back(*received);
+  if (stage_message(scenario_).regathered) {
+    GraphNode gather{.part = TaskPart::pipeline_comm,
+                     .collective = Collective::all_gather,
+                     .what = "parts of a message",
+                     .stage = stage,
+                     .micro_batch = action.micro_batch,
+                     .bytes = boundary_bytes(scenario_)};
+    frontier = {*add_collective(gather, GroupRole::tensor, frontier)};
+  }
+  return frontier;
+}
+
+// Tags: one for every message along the model, and one for every message back.
+std::optional<RankGraph::Id> ExportedStep::Writer::receive(const Action& action,
+                                                           std::int32_t stage) {
+  const bool forward = action.pass == Pass::forward;
+  const int from = forward ? stage - 1 : stage + 1;
+  if (action.pass == Pass::weight_gradient || from < 0 || from == costs_.stages) {
+    return std::nullopt;
+  }
+  const StagePlace place = place_of(costs_.placement, from, action.chunk, costs_.shape);
+  if (place.rank == at_.pipeline) {
+    return std::nullopt;
+  }
+  const int way = forward ? 0 : costs_.stages;
+  const GraphNode node{
+      .kind = NodeKind::receive,
+      .part = TaskPart::pipeline_comm,
+      .what = forward ? "activation" : "gradient",
+      .stage = stage,
+      .micro_batch = action.micro_batch,
+      .bytes = stage_message(scenario_).size,
+      .peer = step_.rank_at({.pipeline = place.rank, .tensor = at_.tensor, .data = at_.data}),
+      .tag = (way + from) * costs_.shape.micro_batches + action.micro_batch};
+  return graph_.add(node, {});
+}
+
+void ExportedStep::Writer::send(const PassRow& row) {
+  const bool forward = row.action.pass == Pass::forward;
+  const StagePlace place = place_of_chunk(row.action.chunk);
+  const Seconds whole = costs_.send_after(place, row.action.pass);
+  if (whole <= Seconds{}) {
+    return;
+  }
+  const int to = forward ? row.stage + 1 : row.stage - 1;
+  const int way = forward ? 0 : costs_.stages;
+  const StageMessage message = stage_message(scenario_);
+  GraphNode node = about(row, TaskPart::pipeline_comm);
+  node.kind = NodeKind::send;
+  node.what = forward ? "activation" : "gradient";
+  node.bytes = message.size;
+  node.peer =
+      step_.rank_at({.pipeline = place_of(costs_.placement, to, place.chunk, costs_.shape).rank,
+                     .tensor = at_.tensor,
+                     .data = at_.data});
+  node.tag = (way + row.stage) * costs_.shape.micro_batches + row.action.micro_batch;
+  node.duration = to_ticks(whole);
+  if (message.regathered) {
+    GraphNode gather = node;
+    gather.collective = Collective::all_gather;
+    gather.bytes = boundary_bytes(scenario_);
+    node.duration -=
+        std::min(node.duration, transfer_ticks(gather, *step_.group_of(rank_, GroupRole::tensor)));
+  }
+  Frontier after = row.frontier;
+  const bool overlapped = scenario_.pipeline_send() == PipelineSend::overlapped;
+  if (overlapped && last_send_) {
+    add_once(after, *last_send_);
+  }
+  last_send_ = graph_.add(node, after);
+  if (!overlapped) {
+    std::erase_if(frontier_, [&](RankGraph::Id id) {
+      return std::find(after.begin(), after.end(), id) != after.end();
+    });
+    frontier_.push_back(*last_send_);
+  }
+}
+
+void ExportedStep::Writer::do_one(std::size_t index) {
+  PassRow row = row_of(index);
+  while (!row.done()) {
+    advance(row);
+  }
+  finish(row);
+  frontier_ = row.frontier;
+  send(row);
+}
+
+void ExportedStep::Writer::do_pair(std::size_t index) {
+  ensure(index + 1 < actions_.size(), "an action done with the next one has a next one");
+  concurrent_ = true;
+  std::array<PassRow, 2> rows = {row_of(index), row_of(index + 1)};
+  while (!rows[0].done() || !rows[1].done()) {
+    const bool second =
+        rows[0].done() || (!rows[1].done() && rows[1].progress() < rows[0].progress());
+    advance(rows[second ? 1 : 0]);
+  }
+  frontier_.clear();
+  for (PassRow& row : rows) {
+    finish(row);
+    for (const RankGraph::Id id : row.frontier) {
+      add_once(frontier_, id);
+    }
+  }
+  concurrent_ = false;
+  for (const PassRow& row : rows) {
+    send(row);
+  }
+}
+
+}  // namespace titer
