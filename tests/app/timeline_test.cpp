@@ -1,0 +1,233 @@
+// titer timeline, from the outside.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "app/program.hpp"
+#include "report/csv.hpp"
+#include "titer/input/document.hpp"
+
+namespace titer {
+namespace {
+
+using testing::contains;
+using testing::data_of;
+using testing::file_text;
+using testing::Outcome;
+using testing::parse_csv;
+using testing::refusal_of;
+using testing::TemporaryFolder;
+using testing::titer;
+
+/// titer timeline --schedule 1f1b of 4 ranks and 8 micro-batches, and more.
+Outcome drawn(const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {
+      "timeline", "--schedule", "1f1b", "--pipeline", "4", "--micro-batches", "8"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return titer(arguments);
+}
+
+TEST(AppTimeline, DrawsAScheduleByItself) {
+  const std::string text = data_of(drawn());
+  EXPECT_TRUE(contains(text, "stage 3  .........F0 B0--- F1 B1---"));
+  EXPECT_TRUE(contains(text, "(p - 1) (F + B + W) / v"));
+  EXPECT_TRUE(contains(data_of(drawn({"--width", "40"})), "stage 3  ...FBBFBB"));
+}
+
+TEST(AppTimeline, TakesDurationsAndChunks) {
+  const Document json = parse_json(data_of(drawn({"--virtual-stages",
+                                                  "2",
+                                                  "--forward",
+                                                  "1",
+                                                  "--input-gradient",
+                                                  "1.5",
+                                                  "--weight-gradient",
+                                                  "0.5",
+                                                  "--format",
+                                                  "json"})),
+                                   "out");
+  EXPECT_DOUBLE_EQ(json.at("bubble")->number, 3 * (1 + 1.5 + 0.5) / 2);
+  EXPECT_EQ(json.at("spans")->items.size(), 2u * 2 * 4 * 8);
+}
+
+TEST(AppTimeline, GroupsMicroBatchesAsAsked) {
+  const Document json = parse_json(
+      data_of(drawn({"--virtual-stages", "2", "--micro-batch-group", "8", "--format", "json"})),
+      "out");
+  // 2 (p - 1) + (v - 1) g + 1 chunks are alive on the first rank.
+  EXPECT_EQ(json.at("peak_chunks.0")->integer, 2 * 3 + 8 + 1);
+}
+
+TEST(AppTimeline, WritesATableAndATrace) {
+  const auto rows = parse_csv(data_of(drawn({"--format", "csv"})));
+  ASSERT_EQ(rows.size(), 1u + 2 * 4 * 8);
+  EXPECT_EQ(rows[1][7], "0");
+  const Document trace = parse_json(data_of(drawn({"--format", "trace"})), "out");
+  EXPECT_TRUE(trace.at("otherData.program")->text.starts_with("titer "));
+  EXPECT_EQ(trace.at("otherData.program")->text + "\n", data_of(titer({"--version"})));
+}
+
+TEST(AppTimeline, DrawsAScenarioInRealTime) {
+  const std::string text = data_of(titer({"timeline", "gpt3-175b-64xa100"}));
+  EXPECT_TRUE(contains(text, "stage 0"));
+  EXPECT_TRUE(contains(text, "one iteration of "));
+  const std::string other = data_of(titer({"timeline",
+                                           "gpt3-175b-64xa100",
+                                           "--set",
+                                           "plan.schedule=gpipe",
+                                           "--set",
+                                           "plan.virtual_stages=1",
+                                           "--format",
+                                           "svg"}));
+  EXPECT_TRUE(contains(other, "80 GB: gpipe<"));
+  EXPECT_TRUE(contains(other, "time, s"));
+}
+
+TEST(AppTimeline, DrawsEveryDeviceOnRequest) {
+  const std::vector<std::string> small = {
+      "timeline", "gpt3-175b-64xa100", "--set", "training.global_batch=8", "--format", "json"};
+  std::vector<std::string> every = small;
+  every.emplace_back("--every-rank");
+  const Document folded = parse_json(data_of(titer(small)), "out");
+  const Document all = parse_json(data_of(titer(every)), "out");
+  EXPECT_EQ(folded.at("ranks")->items.size(), 8u);
+  EXPECT_EQ(all.at("ranks")->items.size(), 8u * 8);
+  EXPECT_EQ(all.at("spans")->items.size(), 8 * folded.at("spans")->items.size());
+  EXPECT_EQ(all.at("makespan_s")->number, folded.at("makespan_s")->number);
+  EXPECT_TRUE(contains(
+      data_of(titer(
+          {"timeline", "gpt3-175b-64xa100", "--set", "training.global_batch=8", "--every-rank"})),
+      "stage 7, tensor 7, data 0"));
+}
+
+/// A picture of a schedule: what it computes when, without its name and figures.
+std::vector<std::vector<std::string>> computed(const std::string& schedule) {
+  return parse_csv(data_of(titer({"timeline",
+                                  "--schedule",
+                                  schedule,
+                                  "--pipeline",
+                                  "4",
+                                  "--micro-batches",
+                                  "8",
+                                  "--format",
+                                  "csv"})));
+}
+
+TEST(AppTimeline, DrawsWhatItsListsOfActionsSay) {
+  const TemporaryFolder folder;
+  int drawn_again = 0;
+  for (const auto& row : parse_csv(data_of(titer({"list", "schedules", "--format", "csv"})))) {
+    if (row.front() == "schedule" || row.front() == "FILE.csv") {
+      continue;
+    }
+    const std::string actions = data_of(titer({"timeline",
+                                               "--schedule",
+                                               row.front(),
+                                               "--pipeline",
+                                               "4",
+                                               "--micro-batches",
+                                               "8",
+                                               "--format",
+                                               "actions"}));
+    const std::string file = folder.file(row.front() + ".csv", actions);
+    EXPECT_EQ(computed(file), computed(row.front())) << row.front();
+    ++drawn_again;
+  }
+  EXPECT_EQ(drawn_again, 13);
+}
+
+TEST(AppTimeline, WritesAFileWholeOrNotAtAll) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "picture.svg").string();
+  const Outcome outcome = drawn({"--format", "svg", "--out", path});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(file_text(path), data_of(drawn({"--format", "svg"})));
+  const std::string nowhere = (folder.path() / "no" / "trace.json").string();
+  EXPECT_EQ(refusal_of(drawn({"--format", "trace", "--out", nowhere})),
+            nowhere + ": cannot be written; expected a path in a folder that exists");
+  const std::string refused = (folder.path() / "other.svg").string();
+  refusal_of(drawn({"--virtual-stages", "3", "--micro-batches", "7", "--out", refused}));
+  EXPECT_FALSE(std::filesystem::exists(refused));
+}
+
+TEST(AppTimeline, DrawsThePicturesOfTheReadme) {
+  const std::string folder = std::string(TITER_ROOT) + "/.pictures/";
+  EXPECT_EQ(data_of(drawn({"--format", "svg"})), file_text(folder + "1f1b.svg"));
+  EXPECT_EQ(data_of(drawn({"--virtual-stages", "2", "--format", "svg"})),
+            file_text(folder + "1f1b-interleaved.svg"));
+  EXPECT_EQ(data_of(titer({"timeline",
+                           "--schedule",
+                           "zb-v",
+                           "--pipeline",
+                           "4",
+                           "--micro-batches",
+                           "8",
+                           "--format",
+                           "svg"})),
+            file_text(folder + "zb-v.svg"));
+}
+
+TEST(AppTimeline, SaysWhatAScheduleCannotHave) {
+  EXPECT_TRUE(
+      contains(refusal_of(titer({"timeline",
+                                 "--schedule",
+                                 "1f1b",
+                                 "--pipeline",
+                                 "4",
+                                 "--micro-batches",
+                                 "7",
+                                 "--virtual-stages",
+                                 "2"})),
+               "--schedule 1f1b: expected the 7 micro-batches to be a multiple of the 4 stages"));
+  EXPECT_TRUE(contains(refusal_of(titer({"timeline",
+                                         "--schedule",
+                                         "gpipe",
+                                         "--pipeline",
+                                         "4",
+                                         "--micro-batches",
+                                         "8",
+                                         "--virtual-stages",
+                                         "2"})),
+                       "--virtual-stages: 2: expected 1"));
+}
+
+TEST(AppTimeline, RefusesInOneSentence) {
+  EXPECT_TRUE(
+      contains(refusal_of(titer({"timeline"})), "expected either a scenario, or --schedule"));
+  EXPECT_TRUE(contains(refusal_of(titer({"timeline", "--schedule", "1f1b"})), "--pipeline"));
+  EXPECT_TRUE(contains(refusal_of(titer({"timeline", "--pipeline", "4"})), "--schedule"));
+  EXPECT_TRUE(contains(refusal_of(drawn({"gpt3-175b-64xa100"})), "expected either"));
+  EXPECT_TRUE(contains(refusal_of(drawn({"--format", "svgg"})), "did you mean \"svg\"?"));
+  EXPECT_TRUE(contains(refusal_of(drawn({"--width", "3"})), "--width: 3: expected 20 to 100000"));
+  EXPECT_TRUE(contains(refusal_of(drawn({"--forward", "-1"})), "--forward: -1: expected 0 to"));
+  EXPECT_TRUE(contains(refusal_of(drawn({"--forward", "nan"})), "--forward"));
+  EXPECT_TRUE(contains(refusal_of(drawn({"--forward", "x"})), "--forward"));
+  EXPECT_TRUE(contains(
+      refusal_of(drawn({"--forward", "0", "--input-gradient", "0", "--weight-gradient", "0"})),
+      "expected durations whose sum"));
+  EXPECT_TRUE(contains(refusal_of(drawn({"--micro-batch-group", "3", "--virtual-stages", "2"})),
+                       "expected groups of at least 4"));
+  EXPECT_TRUE(contains(
+      refusal_of(
+          titer({"timeline", "--schedule", "1f1", "--pipeline", "0", "--micro-batches", "8"})),
+      "did you mean \"1f1b\"?"));
+  EXPECT_TRUE(contains(
+      refusal_of(
+          titer({"timeline", "--schedule", "1f1b", "--pipeline", "0", "--micro-batches", "8"})),
+      "--pipeline: 0: expected 1 to 4096"));
+  EXPECT_TRUE(contains(
+      refusal_of(titer(
+          {"timeline", "--schedule", "1f1b", "--pipeline", "4096", "--micro-batches", "1000000"})),
+      "expected at most 4000000 passes"));
+}
+
+TEST(AppTimeline, GivesTheSameBytesEveryTime) {
+  for (const char* format : {"text", "csv", "json", "svg", "trace"}) {
+    EXPECT_EQ(data_of(drawn({"--format", format})), data_of(drawn({"--format", format})));
+  }
+}
+
+}  // namespace
+}  // namespace titer
