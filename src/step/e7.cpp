@@ -88,7 +88,8 @@ void e7_estimate(const Scenario& scenario, StepResult& result) {
                        .data = terms.data};
   ModelOperations operations;
   list_operations(scenario.model, scenario.slice(), operations);
-  fill_derived(scenario, operations, result);
+  MemoryFinder memory;
+  fill_derived(scenario, operations, memory, result);
   result.grade = Grade::extrapolated;  // u is the user's
 }
 

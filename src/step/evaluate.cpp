@@ -1,19 +1,69 @@
 #include "titer/step/evaluate.hpp"
 
+#include <fmt/format.h>
+
 #include "titer/step/e7.hpp"
-#include "titer/step/lower.hpp"
+#include "titer/units/ensure.hpp"
 
 namespace titer {
 
-void evaluate(const Scenario& scenario, Fidelity fidelity, Estimator& memory, StepResult& result) {
-  const bool seeds = scenario.formula == Formula::e7;
-  if (seeds && fidelity != Fidelity::closed) {
+namespace {
+
+/// What all devices of a pipeline rank together can be followed on the links of.
+void check_network(const Scenario& scenario) {
+  if (!scenario.conditions.uniform()) {
+    throw InputError(
+        "conditions: expected the fidelity event: on the links of the network all devices are "
+        "alike and nothing is random");
+  }
+  if (scenario.cluster.torus() != nullptr) {
+    throw InputError(fmt::format(
+        "cluster: {}: expected the fidelity closed or event: transfers that share the wires of a "
+        "torus are not followed yet",
+        scenario.cluster.name));
+  }
+}
+
+}  // namespace
+
+void check_fidelity(const Scenario& scenario, Fidelity fidelity) {
+  if (scenario.formula == Formula::e7 && fidelity != Fidelity::closed) {
     throw InputError("formula: e7: expected the fidelity closed, the only one this formula has");
   }
-  if (seeds) {
+  if (fidelity == Fidelity::network) {
+    check_network(scenario);
+  }
+  if (fidelity != Fidelity::closed) {
+    return;
+  }
+  if (scenario.formula == Formula::titer && scenario.plan.pipeline > 1 &&
+      scenario.pipeline_send() == PipelineSend::batched) {
+    throw InputError(
+        "plan.pipeline_send: batched: expected the fidelity event: when ranks meet to exchange "
+        "messages has no closed form here");
+  }
+  if (!scenario.conditions.uniform()) {
+    throw InputError(
+        "conditions: expected the fidelity event: in closed form all devices are alike and "
+        "nothing is random");
+  }
+}
+
+void evaluate(const Scenario& scenario,
+              Fidelity fidelity,
+              Estimator& memory,
+              StepResult& result,
+              const SimulationOptions& options) {
+  ensure(options.sample == 0 || scenario.conditions.noisy(), "only a step with noise has samples");
+  check_fidelity(scenario, fidelity);
+  result.ranks.clear();
+  result.contention.reset();
+  if (scenario.formula == Formula::e7) {
     e7_estimate(scenario, result);
-  } else if (fidelity == Fidelity::event) {
-    result = simulate(scenario);
+  } else if (fidelity != Fidelity::closed) {
+    SimulationOptions simulation = options;
+    simulation.network = fidelity == Fidelity::network;
+    result = simulate(scenario, simulation).result;
   } else {
     memory.estimate(scenario, result);
   }

@@ -93,6 +93,12 @@ void read_one(ScenarioPart part, Reader& root, Scenario& scenario) {
     case ScenarioPart::formula:
       read_formula(root, scenario);
       break;
+    case ScenarioPart::conditions: {
+      auto in = root.maybe_object("conditions");
+      scenario.conditions =
+          in ? read_conditions(*in, scenario.cluster.devices_per_node) : Conditions();
+      break;
+    }
   }
 }
 

@@ -5,7 +5,7 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostVirtualStages = 30'000;  // p v: passes are numbered in 16 bits
+constexpr std::int64_t kMostVirtualStages = 10'900;  // p v: kinds of passes are of 16 bits
 constexpr std::int64_t kMostPasses = 100'000'000;    // 2 p v m of one evaluation
 constexpr double kMostDevices = 1e8;                 // ranks are numbered in 32 bits
 
@@ -17,9 +17,11 @@ class Validator {
     check_tensor();
     check_pipeline();
     check_batch();
+    check_overlap();
     check_precision();
     check_cluster();
     check_formula();
+    check_conditions();
     return std::move(violations_);
   }
 
@@ -59,29 +61,53 @@ class Validator {
     const Plan& plan = scenario_.plan;
     const std::int64_t p = plan.pipeline;
     const std::int64_t v = plan.virtual_stages;
-    const std::int64_t l = scenario_.model.layers;
-    if (p > kMostVirtualStages || v > kMostVirtualStages || l % (p * v) != 0) {
-      const bool stages_divide = p <= l && l % p == 0;
-      demand(
-          false,
-          stages_divide ? "plan.virtual_stages" : "plan.pipeline",
-          stages_divide ? v : p,
-          fmt::format(
-              "expected pipeline x virtual_stages to divide the {} layers, got {} x {}", l, p, v));
+    const std::int64_t copies = placement(plan.schedule) == Placement::two_ways ? 2 : 1;
+    if (p > kMostVirtualStages || v > kMostVirtualStages || copies * p * v > kMostVirtualStages) {
+      demand(false,
+             p > 1 ? "plan.pipeline" : "plan.virtual_stages",
+             p > 1 ? p : v,
+             fmt::format("expected pipeline x virtual_stages of at most {}",
+                         kMostVirtualStages / copies));
       return;
     }
-    demand(v == 1 || p > 1,
+    check_layers();
+    const int chunks = usual_chunks(plan.schedule);
+    demand(v == chunks || p > 1,
            "plan.virtual_stages",
            v,
-           "expected 1, since there is only one pipeline stage");
-    demand(v == 1 || interleaves(plan.schedule),
+           fmt::format("expected {}, since there is only one pipeline stage", chunks));
+    demand(v == chunks || interleaves(plan.schedule),
            "plan.virtual_stages",
            v,
-           fmt::format("expected 1: the schedule {} has one chunk per stage", name(plan.schedule)));
-    demand(p * v <= kMostVirtualStages,
-           "plan.pipeline",
-           p,
-           fmt::format("expected pipeline x virtual_stages of at most {}", kMostVirtualStages));
+           fmt::format("expected {}: the schedule {} has no other number of chunks per rank",
+                       chunks,
+                       name(plan.schedule)));
+  }
+
+  void check_layers() {
+    const Plan& plan = scenario_.plan;
+    const std::int64_t p = plan.pipeline;
+    const std::int64_t v = plan.virtual_stages;
+    const std::int64_t l = scenario_.model.layers;
+    const int stages = model_stages(placement(plan.schedule), scenario_.shape());
+    const auto refused = refusal(plan.layers, l, stages);
+    if (!refused) {
+      return;
+    }
+    if (!is_even(plan.layers)) {
+      demand(false, "plan.layers", text_of(plan.layers), *refused);
+      return;
+    }
+    const bool has_chunks = stages == p * v;
+    const bool pipeline_divides = has_chunks && l % p == 0;
+    demand(false,
+           pipeline_divides ? "plan.virtual_stages" : "plan.pipeline",
+           pipeline_divides ? v : p,
+           fmt::format("expected pipeline{} to divide the {} layers, got {}; or {}",
+                       has_chunks ? " x virtual_stages" : "",
+                       l,
+                       has_chunks ? fmt::format("{} x {}", p, v) : fmt::format("{}", p),
+                       uneven_offer(l, stages)));
   }
 
   void check_batch() {
@@ -99,17 +125,41 @@ class Validator {
       return;
     }
     const std::int64_t m = gb / replicas;
-    demand(plan.virtual_stages == 1 || m % plan.pipeline == 0,
-           "plan.virtual_stages",
-           plan.virtual_stages,
-           fmt::format("expected the {} micro-batches to be a multiple of the {} stages, as "
-                       "interleaving needs",
-                       m,
-                       plan.pipeline));
+    const auto refused = refusal(plan.schedule, scenario_.shape());
+    const bool by_chunks = plan.virtual_stages > 1 && interleaves(plan.schedule);
+    if (refused && by_chunks) {
+      demand(false, "plan.virtual_stages", plan.virtual_stages, *refused);
+    } else if (refused) {
+      demand(false, "plan.schedule", name(plan.schedule), *refused);
+    }
     demand(m <= kMostPasses / (2 * plan.pipeline * plan.virtual_stages),
            "training.global_batch",
            gb,
            fmt::format("expected at most {} passes in one iteration", kMostPasses));
+  }
+
+  void check_overlap() {
+    const Plan& plan = scenario_.plan;
+    const bool has_groups =
+        std::holds_alternative<OneForwardOneBackward>(plan.schedule) && plan.virtual_stages > 1;
+    demand(!plan.micro_batch_group || has_groups,
+           "plan.micro_batch_group",
+           plan.micro_batch_group.value_or(0),
+           "expected the schedule 1f1b interleaved: virtual_stages of at least 2");
+    const bool gathers = plan.overlap_param_gather.value_or(false);
+    demand(!gathers || plan.sharding == Sharding::zero1,
+           "plan.overlap_param_gather",
+           "true",
+           "expected the sharding zero1, whose updated parameters are gathered");
+    demand(!gathers || scenario_.overlap_grad_reduce(),
+           "plan.overlap_param_gather",
+           "true",
+           "expected overlap_grad_reduce too: parameters are gathered by the buckets of gradients");
+    demand(!scenario_.overlap_grad_reduce() || scenario_.stack.bucket(1) > 0,
+           "plan.overlap_grad_reduce",
+           "true",
+           fmt::format("expected a stack with bucket_parameters, which {} has not",
+                       scenario_.stack.name));
   }
 
   void check_precision() {
@@ -187,6 +237,26 @@ class Validator {
            "expected the GPU utilization u that the formula e7 takes as given, such as 0.4");
   }
 
+  void check_conditions() {
+    const Conditions& conditions = scenario_.conditions;
+    if (conditions.devices.empty()) {
+      return;
+    }
+    const DeviceCondition& last = conditions.devices.back();
+    demand(last.last < scenario_.plan.devices(),
+           fmt::format("conditions.devices.{}", last.entry),
+           last.last,
+           fmt::format("expected devices of the plan's {}, numbered from 0",
+                       scenario_.plan.devices()));
+    for (std::size_t i = 0; i < conditions.chips.size(); ++i) {
+      const Chip& chip = conditions.chips[i];
+      demand(chip.rate(scenario_.training.precision).has_value(),
+             "conditions.devices",
+             chip.name,
+             fmt::format("expected chips that compute in {}", name(scenario_.training.precision)));
+    }
+  }
+
   const Scenario& scenario_;
   std::vector<Violation> violations_;
 };
@@ -196,7 +266,8 @@ class Validator {
 PipelineShape Scenario::shape() const {
   return {.stages = static_cast<int>(plan.pipeline),
           .micro_batches = static_cast<int>(micro_batches()),
-          .virtual_stages = static_cast<int>(plan.virtual_stages)};
+          .virtual_stages = static_cast<int>(plan.virtual_stages),
+          .group = plan.micro_batch_group};
 }
 
 Slice Scenario::slice() const {

@@ -159,6 +159,9 @@ void ScenarioSource::expand_all() {
   if (Value* cluster = root.find("cluster"); cluster != nullptr) {
     expand_cluster(*cluster);
   }
+  if (Value* conditions = root.find("conditions"); conditions != nullptr) {
+    expand_conditions(*conditions);
+  }
   if (root.find("plan") == nullptr) {
     root.add("plan", Value::make_object());  // every degree has a default
   }
@@ -187,6 +190,18 @@ void ScenarioSource::expand_cluster(Value& cluster) {
     expand(*network, kNetworkData);
     if (Value* ports = network->find("topology"); ports != nullptr) {
       expand(*ports, kTopologyData);
+    }
+  }
+}
+
+void ScenarioSource::expand_conditions(Value& conditions) {
+  Value* devices = conditions.find("devices");
+  if (devices == nullptr) {
+    return;
+  }
+  for (Value& entry : devices->items) {
+    if (Value* chip = entry.find("chip"); chip != nullptr) {
+      expand(*chip, kChipData);
     }
   }
 }

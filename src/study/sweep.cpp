@@ -117,12 +117,14 @@ bool SweepWorker::read_changes(const std::vector<std::size_t>& at) {
         part = true;
       }
     }
-    // What a part leaves open follows another: the sequence the model, the data degree the cluster.
+    // What a part leaves open follows another: the sequence the model, the data degree the cluster,
+    // the devices of a node the cluster.
     const auto follows = [&](ScenarioPart part, ScenarioPart other) {
       changed[static_cast<std::size_t>(part)] |= changed[static_cast<std::size_t>(other)];
     };
     follows(ScenarioPart::training, ScenarioPart::model);
     follows(ScenarioPart::plan, ScenarioPart::cluster);
+    follows(ScenarioPart::conditions, ScenarioPart::cluster);
     for (const Choice<ScenarioPart>& part : kScenarioParts) {
       if (changed[static_cast<std::size_t>(part.value)]) {
         source_.read_part(part.value, scenario_);

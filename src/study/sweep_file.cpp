@@ -63,7 +63,8 @@ Axis read_axis(Reader& axes, const std::string& path) {
   const Value* written = axes.raw(path);
   if (!scenario_part(path)) {
     axes.fail(path,
-              "expected a path into model, cluster, stack, plan, training or formula, such as "
+              "expected a path into model, cluster, stack, plan, training, formula or conditions, "
+              "such as "
               "\"plan.tensor\"");
   } else if (written->kind == Value::Kind::object) {
     axis.values = read_range(axes.object(path));

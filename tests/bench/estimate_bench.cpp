@@ -1,4 +1,4 @@
-// Evaluations per second of one step: the closed form, and lowering with its event simulation.
+// Evaluations per second of one step: the closed form, and the event simulation.
 // items_per_second counts steps.
 #include <benchmark/benchmark.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "titer/step/estimate.hpp"
-#include "titer/step/lower.hpp"
+#include "titer/step/simulate.hpp"
 #include "titer/step/source.hpp"
 
 namespace {
@@ -80,19 +80,10 @@ BENCHMARK(step_costs_only);
 void event_simulation(benchmark::State& state) {
   const Scenario scenario = scenario_with();
   for (auto _ : state) {
-    benchmark::DoNotOptimize(titer::simulate(scenario).iteration_time);
+    benchmark::DoNotOptimize(titer::simulate(scenario).result.iteration_time);
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
 }
 BENCHMARK(event_simulation)->Unit(benchmark::kMicrosecond);
-
-void lowering(benchmark::State& state) {
-  const Scenario scenario = scenario_with();
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(titer::lower(scenario).graph.size());
-  }
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
-}
-BENCHMARK(lowering)->Unit(benchmark::kMicrosecond);
 
 }  // namespace

@@ -71,11 +71,35 @@ TEST(Validate, DemandsThatStagesShareTheLayers) {
   scenario.plan.virtual_stages = 1;
   EXPECT_EQ(texts(scenario),
             Lines{"plan.pipeline: 7: expected pipeline x virtual_stages to divide "
-                  "the 96 layers, got 7 x 1"});
+                  "the 96 layers, got 7 x 1; or \"layers\": \"lighter-ends\""});
   scenario.plan.pipeline = 192;
   EXPECT_EQ(texts(scenario),
             Lines{"plan.pipeline: 192: expected pipeline x virtual_stages to "
-                  "divide the 96 layers, got 192 x 1"});
+                  "divide the 96 layers, got 192 x 1; or \"layers\": a list of 192 numbers such as "
+                  "96 x 1 and 96 x 0"});
+}
+
+TEST(Validate, TakesAnySplitThatAddsUp) {
+  Scenario scenario = sound();
+  scenario.plan.pipeline = 2;
+  scenario.plan.virtual_stages = 2;
+  scenario.plan.layers = std::vector<std::int64_t>{0, 50, 46, 0};
+  EXPECT_EQ(texts(scenario), Lines());
+  scenario.plan.layers = std::vector<std::int64_t>{48, 48};
+  EXPECT_EQ(texts(scenario),
+            Lines{"plan.layers: [48, 48]: expected 4 numbers, one for each stage of the model, "
+                  "got 2"});
+  scenario.plan.layers = std::vector<std::int64_t>{24, 24, 24, 25};
+  EXPECT_EQ(texts(scenario),
+            Lines{"plan.layers: [24, 24, 24, 25]: expected numbers that add up to the 96 layers, "
+                  "got 97, such as 4 x 24"});
+  scenario.plan.layers = LayerRule::lighter_ends;
+  EXPECT_EQ(texts(scenario),
+            Lines{"plan.layers: lighter-ends: expected the 96 layers and 2 more to be a multiple "
+                  "of the 4 stages; or \"layers\": a list of 4 numbers such as 4 x 24"});
+  scenario.plan.pipeline = 7;
+  scenario.plan.virtual_stages = 1;
+  EXPECT_EQ(texts(scenario), Lines()) << "96 + 2 layers over 7 stages";
 }
 
 TEST(Validate, DemandsThatChunksShareTheLayersOfAStage) {
@@ -83,7 +107,8 @@ TEST(Validate, DemandsThatChunksShareTheLayersOfAStage) {
   scenario.plan.virtual_stages = 5;
   EXPECT_EQ(texts(scenario),
             Lines{"plan.virtual_stages: 5: expected pipeline x virtual_stages to "
-                  "divide the 96 layers, got 8 x 5"});
+                  "divide the 96 layers, got 8 x 5; or \"layers\": a list of 40 numbers such as "
+                  "16 x 3 and 24 x 2"});
 }
 
 TEST(Validate, RefusesInterleavingOnOneStage) {
@@ -98,8 +123,8 @@ TEST(Validate, RefusesInterleavingWhereTheScheduleHasNone) {
   Scenario scenario = sound();
   scenario.plan.schedule = GPipe{};
   EXPECT_EQ(texts(scenario),
-            Lines{"plan.virtual_stages: 3: expected 1: the schedule gpipe has one "
-                  "chunk per stage"});
+            Lines{"plan.virtual_stages: 3: expected 1: the schedule gpipe has no "
+                  "other number of chunks per rank"});
 }
 
 TEST(Validate, DemandsWholeGroupsOfMicroBatchesForInterleaving) {
@@ -131,13 +156,13 @@ TEST(Validate, RefusesMorePassesThanCanBeEvaluated) {
 
 TEST(Validate, RefusesMoreVirtualStagesThanCanBeNumbered) {
   Scenario scenario = sound();
-  scenario.model.layers = 40'000;
-  scenario.plan.pipeline = 20'000;
+  scenario.model.layers = 20'000;
+  scenario.plan.pipeline = 10'000;
   scenario.plan.virtual_stages = 2;
-  scenario.training.global_batch = 20'000;
+  scenario.training.global_batch = 10'000;
   const Lines lines = texts(scenario);
   ASSERT_FALSE(lines.empty());
-  EXPECT_EQ(lines[0], "plan.pipeline: 20000: expected pipeline x virtual_stages of at most 30000");
+  EXPECT_EQ(lines[0], "plan.pipeline: 10000: expected pipeline x virtual_stages of at most 10900");
 }
 
 TEST(Validate, RefusesMoreDevicesThanCanBeNumbered) {

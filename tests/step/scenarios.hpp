@@ -46,7 +46,9 @@ inline std::string text_of(const Scenario& scenario) {
 /// Random scenarios of shipped models on shipped clusters; the same seed makes the same ones.
 class Maker {
  public:
-  explicit Maker(unsigned seed) : random_(seed), stack_(shipped::stack()) {
+  /// `overlapping`: sends, gradients and parameters may go on beside the passes.
+  explicit Maker(unsigned seed, bool overlapping = false)
+      : random_(seed), stack_(shipped::stack()), overlapping_(overlapping) {
     for (const std::string& name : shipped_names(kModelData)) {
       models_.push_back(shipped::model(name));
     }
@@ -83,6 +85,9 @@ class Maker {
     scenario.stack = stack_;
     scenario.stack.pipeline_scatter_gather = coin();
     scenario.plan = any_plan();
+    if (overlapping_) {
+      overlap(scenario);
+    }
     Training& training = scenario.training;
     training.precision =
         one_of(std::array{DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16});
@@ -97,6 +102,45 @@ class Maker {
     return scenario;
   }
 
+  template <std::size_t... I>
+  Schedule any_schedule(std::index_sequence<I...> /*alternatives*/) {
+    return one_of(std::array<Schedule, sizeof...(I)>{std::variant_alternative_t<I, Schedule>{}...});
+  }
+
+  void overlap(Scenario& scenario) {
+    Plan& plan = scenario.plan;
+    plan.tensor_overlap = kTensorOverlaps[random_() % kTensorOverlaps.size()].value;
+    plan.pipeline_send = coin() ? PipelineSend::overlapped : PipelineSend::blocking;
+    plan.overlap_grad_reduce = coin();
+    plan.overlap_param_gather =
+        *plan.overlap_grad_reduce && plan.sharding == Sharding::zero1 && coin();
+    const bool has_groups = std::holds_alternative<OneForwardOneBackward>(plan.schedule);
+    if (has_groups && plan.virtual_stages > 1 && coin()) {
+      plan.micro_batch_group = static_cast<int>(plan.pipeline) + static_cast<int>(random_() % 3);
+    }
+    if (coin()) {
+      plan.layers = any_layers(plan, scenario.model.layers);
+    }
+    scenario.stack.bucket_parameters = one_of(std::array{1e6, 40e6, 1e12});
+  }
+
+  /// Some stages with a layer more or less than others; of few layers lighter ends.
+  LayerSplit any_layers(const Plan& plan, std::int64_t layers) {
+    const auto stages = static_cast<std::int64_t>(placement(plan.schedule) == Placement::two_ways
+                                                      ? 1
+                                                      : plan.virtual_stages) *
+                        plan.pipeline;
+    if (stages > layers) {
+      return LayerRule::lighter_ends;
+    }
+    std::vector<std::int64_t> list(static_cast<std::size_t>(stages), layers / stages);
+    list[random_() % list.size()] += layers % stages;
+    std::int64_t& less = list[random_() % list.size()];
+    --less;
+    ++list[random_() % list.size()];
+    return list;
+  }
+
   Plan any_plan() {
     Plan plan;
     plan.pipeline = one_of(std::array<std::int64_t, 9>{1, 1, 2, 3, 4, 6, 8, 12, 16});
@@ -104,7 +148,11 @@ class Maker {
     plan.data = one_of(std::array<std::int64_t, 7>{1, 2, 3, 4, 6, 16, 64});
     plan.virtual_stages = one_of(std::array<std::int64_t, 5>{1, 1, 2, 3, 5});
     plan.micro_batch = one_of(std::array<std::int64_t, 4>{1, 2, 3, 8});
-    plan.schedule = coin() ? Schedule(OneForwardOneBackward{}) : Schedule(GPipe{});
+    plan.schedule = coin() ? any_schedule(std::make_index_sequence<kNamedSchedules>{})
+                           : OneForwardOneBackward{};
+    if (!interleaves(plan.schedule) || usual_chunks(plan.schedule) > 1) {
+      plan.virtual_stages = usual_chunks(plan.schedule);
+    }
     plan.recompute = one_of(std::array{Recompute::none, Recompute::selective, Recompute::full});
     plan.sequence_parallel = coin();
     plan.sharding = coin() ? Sharding::zero1 : Sharding::none;
@@ -113,13 +161,14 @@ class Maker {
       plan.attention = coin() ? AttentionKernel::flash : AttentionKernel::materialised;
     }
     if (coin()) {
-      plan.tensor_overlap = coin() ? TensorOverlap::backward : TensorOverlap::none;
+      plan.tensor_overlap = coin() ? TensorOverlap::bulk : TensorOverlap::none;
     }
     return plan;
   }
 
   std::mt19937 random_;
   Stack stack_;
+  bool overlapping_;
   std::vector<Transformer> models_;
   std::vector<Cluster> clusters_;
 };

@@ -348,9 +348,11 @@ TEST(ScenarioErrors, OfReadingComeBeforeThoseOfValidation) {
       complaints_of(run_with(R"("model": "llama2-7b", "cluster": "dgx-a100-80gb", "colour": 1,)"),
                     {"plan.tensor=7", "plan.schedule=zb"});
   EXPECT_EQ(lines,
-            (Lines{"--set plan.schedule=zb: plan.schedule: \"zb\": expected one of: gpipe, 1f1b",
+            (Lines{"--set plan.schedule=zb: plan.schedule: \"zb\": expected one of: sequential, "
+                   "gpipe, 1f1b, breadth-first, zb-h1, zb-h2, zb-v, v-half, v-min, dualpipe, "
+                   "dualpipev, chimera, hanayo",
                    "run.json:2:51: colour: unknown key; known keys: name, title, model, cluster, "
-                   "stack, plan, training, formula"}));
+                   "stack, plan, training, formula, conditions"}));
 }
 
 TEST(ScenarioErrors, ListEveryViolation) {

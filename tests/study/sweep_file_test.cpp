@@ -168,7 +168,7 @@ TEST(SweepRangeError, WithMoreThanAMillionValues) {
 TEST(SweepFileError, OfAPathOutsideTheScenarioIsOneLine) {
   EXPECT_EQ(problems_of_axis("plans.data", "[1]"),
             Lines{"sweep.json:3:15: axes.plans.data: [1]: expected a path into model, cluster, "
-                  "stack, plan, training or formula, such as \"plan.tensor\""});
+                  "stack, plan, training, formula or conditions, such as \"plan.tensor\""});
 }
 
 TEST(SweepFileError, OfAnAxisWithoutValues) {

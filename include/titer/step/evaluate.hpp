@@ -2,19 +2,29 @@
 // One entry to all ways of computing a step.
 
 #include "titer/step/estimate.hpp"
+#include "titer/step/simulate.hpp"
 
 namespace titer {
 
-/// How closely time is followed. The third fidelity of the contract, `network` (concurrent
-/// collectives sharing the links of a graph), is not there yet and is refused by name.
+/// How closely time is followed.
 enum class Fidelity {
-  closed,  // closed form
-  event,   // the event engine
+  closed,   // closed form
+  event,    // the event engine
+  network,  // likewise, with transfers that share the links of the cluster
 };
-inline constexpr std::array<Choice<Fidelity>, 2> kFidelities = {
-    {{"closed", Fidelity::closed}, {"event", Fidelity::event}}};
+inline constexpr std::array<Choice<Fidelity>, 3> kFidelities = {
+    {{"closed", Fidelity::closed}, {"event", Fidelity::event}, {"network", Fidelity::network}}};
 
-/// Throws InputError for a formula that the fidelity does not have.
-void evaluate(const Scenario& scenario, Fidelity fidelity, Estimator& memory, StepResult& result);
+/// Throws InputError where the scenario asks for what the fidelity does not have.
+void check_fidelity(const Scenario& scenario, Fidelity fidelity);
+
+/// Throws InputError as check_fidelity() does.
+/// The options are of the simulation, where there is one; a sample is one of the steps that noise
+/// makes different.
+void evaluate(const Scenario& scenario,
+              Fidelity fidelity,
+              Estimator& memory,
+              StepResult& result,
+              const SimulationOptions& options = {});
 
 }  // namespace titer

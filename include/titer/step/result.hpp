@@ -2,6 +2,8 @@
 // What one iteration takes, and where the time and the memory go.
 
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +68,32 @@ inline constexpr std::array<CommunicationPart, 5> kCommunicationParts = {
      {"pipeline_comm", &CommunicationTotal::pipeline},
      {"data_comm", &CommunicationTotal::data}}};
 
+/// The most memory that a simulated device had in use.
+struct MemoryPeak {
+  Bytes in_use;
+  Seconds at;             // the first instant
+  std::string operation;  // what began then: "forward of stage 3, micro-batch 5"
+};
+
+/// A pipeline rank in a simulated step: the device of it that finished last. Its compute, exposed
+/// communication and idle time add up to the iteration.
+struct SimulatedRank {
+  int rank = 0;
+  Seconds start;  // of its first compute
+  Seconds end;    // of the last that it did
+  Seconds compute;
+  Seconds communication;  // exposed
+  Seconds idle;
+  MemoryPeak memory;
+};
+
+/// Transfers that shared links: how often it had to be found out how fast each of those that ran
+/// together went, and how often that was known from before.
+struct SharedLinkUse {
+  std::uint64_t found = 0;
+  std::uint64_t known = 0;
+};
+
 struct StepResult {
   Seconds iteration_time;
   Breakdown breakdown;
@@ -84,6 +112,8 @@ struct StepResult {
   Bytes memory_peak;
   Bytes memory_capacity;
   Grade grade = Grade::extrapolated;
+  std::vector<SimulatedRank> ranks;           // of the pipeline; none in the closed form
+  std::optional<SharedLinkUse> contention{};  // where transfers were followed on the links
 
   [[nodiscard]] bool fits() const { return memory_peak <= memory_capacity; }
   /// The stage with the largest memory. REQUIRES a stage.

@@ -9,6 +9,7 @@
 #include "titer/plan/memory.hpp"
 #include "titer/plan/plan.hpp"
 #include "titer/plan/stack.hpp"
+#include "titer/step/conditions.hpp"
 
 namespace titer {
 
@@ -43,6 +44,7 @@ struct Scenario {
   Training training;
   Formula formula = Formula::titer;
   E7Options e7;
+  Conditions conditions;
 
   /// m = gb / (b d). [seeds, notation of E6 to E9]
   [[nodiscard]] std::int64_t micro_batches() const {
@@ -55,6 +57,19 @@ struct Scenario {
   }
   [[nodiscard]] TensorOverlap tensor_overlap() const {
     return plan.tensor_overlap.value_or(stack.tensor_overlap);
+  }
+  [[nodiscard]] PipelineSend pipeline_send() const {
+    const bool interleaved = plan.virtual_stages > 1;
+    return plan.pipeline_send.value_or(
+        interleaved ? stack.interleaved_send.value_or(stack.pipeline_send) : stack.pipeline_send);
+  }
+  [[nodiscard]] bool overlap_grad_reduce() const {
+    return plan.overlap_grad_reduce.value_or(stack.overlap_grad_reduce);
+  }
+  /// By the buckets of the gradients; a stack does so where the plan shards.
+  [[nodiscard]] bool overlap_param_gather() const {
+    return plan.overlap_param_gather.value_or(stack.overlap_param_gather && overlap_grad_reduce() &&
+                                              plan.sharding == Sharding::zero1);
   }
 };
 

@@ -63,14 +63,15 @@ void assign(Document& document, const Assignment& assignment);
 inline constexpr std::string_view kDefaultStack = "megatron-lm";
 
 /// A scenario's parts, each read from the member of the same name.
-enum class ScenarioPart { model, cluster, stack, plan, training, formula };
-inline constexpr std::array<Choice<ScenarioPart>, 6> kScenarioParts = {
+enum class ScenarioPart { model, cluster, stack, plan, training, formula, conditions };
+inline constexpr std::array<Choice<ScenarioPart>, 7> kScenarioParts = {
     {{"model", ScenarioPart::model},
      {"cluster", ScenarioPart::cluster},
      {"stack", ScenarioPart::stack},
      {"plan", ScenarioPart::plan},
      {"training", ScenarioPart::training},
-     {"formula", ScenarioPart::formula}}};
+     {"formula", ScenarioPart::formula},
+     {"conditions", ScenarioPart::conditions}}};
 
 /// The part that a path leads into: "plan.tensor" into plan. Empty: into none.
 [[nodiscard]] std::optional<ScenarioPart> scenario_part(std::string_view path);
@@ -101,6 +102,7 @@ class ScenarioSource {
   void expand_all();
   void expand(Value& value, const DataKind& kind);
   void expand_cluster(Value& cluster);
+  void expand_conditions(Value& conditions);
 
   Document document_;
 };

@@ -1,0 +1,28 @@
+#pragma once
+// A step on the links of its whole cluster: what every transfer takes of them, so that transfers
+// that run at the same time slow one another down where they meet.
+
+#include "titer/engine/loads.hpp"
+#include "titer/step/step_program.hpp"
+
+namespace titer {
+
+/// Gives every transfer of the program its load on the links of the cluster; the loads.
+///
+/// One device of a pipeline rank stands for all: an instruction is the transfer of all their groups
+/// at once, on the links of all of them, by the algorithm that libraries take. A transfer that
+/// takes more than all of a link by itself, where its own groups meet, gets so much longer. Links
+/// that are taken alike are one resource; links that can never be asked for more than all are none.
+///
+/// The tensor-parallel transfers of a pass (or a pair of passes) count as an even mix. A transfer
+/// between two pipeline ranks that both do (the embedding's, and the gradients of two copies of a
+/// stage) counts as half of each. Where the stack's compute and transfers slow one another down,
+/// they also share the SMs of their device.
+///
+/// REQUIRES a program with one device for each pipeline rank, no torus. Throws InputError where the
+/// groups of a dimension do not lie alike on the nodes.
+[[nodiscard]] Loads share_links(const Scenario& scenario,
+                                const StepCosts& costs,
+                                StepProgram& program);
+
+}  // namespace titer

@@ -1,0 +1,63 @@
+#include "contention.hpp"
+
+namespace titer {
+namespace {
+
+/// The resources of a device, as they are added.
+enum class Part : std::uint32_t { sms, node_out, node_in, network_out, network_in };
+constexpr std::uint32_t kParts = 5;
+
+LoadResource resource(std::size_t rank, Part part) {
+  return static_cast<LoadResource>(rank * kParts) + static_cast<LoadResource>(part);
+}
+Part out(bool network) { return network ? Part::network_out : Part::node_out; }
+Part in(bool network) { return network ? Part::network_in : Part::node_in; }
+
+}  // namespace
+
+Contention::Contention(const Scenario& scenario, const World& world) {
+  const double slowdown = scenario.stack.overlap_slowdown;
+  if (slowdown <= 1) {
+    return;
+  }
+  // A transfer cannot take more than all SMs.
+  const double share = std::min(1.0, slowdown - 1.0);
+  const Crossings crossings(scenario);
+  for (std::size_t i = 0; i < world.ranks().size() * kParts; ++i) {
+    loads_.add_resource();
+  }
+  for (std::size_t rank = 0; rank < world.ranks().size(); ++rank) {
+    const int stage = world.ranks()[rank].stage;
+    const auto add = [&](std::initializer_list<LoadShare> shares) {
+      return loads_.add(std::span(shares.begin(), shares.size()));
+    };
+    const auto send = [&](std::size_t to, bool network) {
+      return add({{resource(rank, Part::sms), share},
+                  {resource(rank, out(network)), 1.0},
+                  {resource(to, in(network)), 1.0}});
+    };
+    std::array<LoadId, kAffected>& loads = of_rank_.emplace_back();
+    loads.fill(kNoLoad);
+    const auto set = [&](Affected affected, LoadId load) {
+      loads[static_cast<std::size_t>(affected)] = load;
+    };
+    set(Affected::compute, add({{resource(rank, Part::sms), 1.0}}));
+    set(Affected::tensor,
+        add({{resource(rank, out(crossings.tensor)), 1.0},
+             {resource(rank, in(crossings.tensor)), 1.0}}));
+    set(Affected::data,
+        add({{resource(rank, Part::sms), share},
+             {resource(rank, out(crossings.data)), 1.0},
+             {resource(rank, in(crossings.data)), 1.0}}));
+    if (world.stages() > 1) {
+      set(Affected::to_next, send(world.neighbour(rank, true), crossings.after(stage)));
+      set(Affected::to_previous,
+          send(world.neighbour(rank, false), crossings.after(world.before(stage))));
+      const bool network = crossings.after(world.stages() - 1);
+      set(Affected::ends,
+          add({{resource(rank, out(network)), 1.0}, {resource(rank, in(network)), 1.0}}));
+    }
+  }
+}
+
+}  // namespace titer

@@ -1,0 +1,58 @@
+#pragma once
+// Steps of round durations for tests of the simulation, and what views print of a result.
+
+#include <algorithm>
+#include <string>
+
+#include "step/plain.hpp"
+#include "titer/report/step_report.hpp"
+#include "titer/step/simulate.hpp"
+
+namespace titer::simulations {
+
+/// Everything that a result says, as views print it.
+inline std::string all_of(const Scenario& scenario, const StepResult& result) {
+  return to_json(step_json(scenario, result)) + step_text(scenario, result) +
+         step_csv(scenario, result);
+}
+
+inline constexpr Seconds kForward = 10_us;
+inline constexpr Seconds kBackward = 20_us;
+inline constexpr Seconds kSend = 3_us;
+inline constexpr Seconds kOptimizer = 5_us;
+
+/// One layer for every stage of the model, and no more.
+struct RoundStep {
+  Scenario scenario;
+  StepCosts costs;
+
+  explicit RoundStep(const Plan& plan, int micro_batches = 2) : scenario(plain::scenario(plan)) {
+    scenario.model.layers = plan.pipeline * plan.virtual_stages;
+    scenario.stack.pipeline_send = PipelineSend::blocking;
+    scenario.stack.overlap_slowdown = 1;
+    scenario.training.global_batch = micro_batches * plan.data * plan.micro_batch;
+    step_costs(scenario, costs);
+    costs.layer = {.forward = {.compute = kForward, .comm = {}, .comm_total = {}},
+                   .backward = {.compute = kBackward, .comm = {}, .comm_total = {}},
+                   .recompute = {},
+                   .input_gradient = {.compute = kBackward / 2, .comm = {}, .comm_total = {}},
+                   .weight_gradient = {.compute = kBackward / 2, .comm = {}, .comm_total = {}}};
+    costs.embedding = {};
+    costs.head = {};
+    costs.embedding_sync = {};
+    std::fill(costs.send.begin(), costs.send.end(), kSend);
+    for (StageTail& tail : costs.tails) {
+      tail = {.gradient_sync = {}, .optimizer = kOptimizer, .parameter_sync = {}};
+    }
+    costs.buckets.clear();
+  }
+
+  [[nodiscard]] Simulation run(const SimulationOptions& options = {}) const {
+    return simulate(scenario, costs, options);
+  }
+  [[nodiscard]] StepResult result() const { return run().result; }
+};
+
+inline Ticks ticks(Seconds time) { return to_ticks(time); }
+
+}  // namespace titer::simulations
