@@ -33,6 +33,8 @@ struct Command {
 [[nodiscard]] Command add_sweep(CLI::App& program);
 [[nodiscard]] Command add_collective(CLI::App& program);
 [[nodiscard]] Command add_topology(CLI::App& program);
+[[nodiscard]] Command add_timeline(CLI::App& program);
+[[nodiscard]] Command add_export(CLI::App& program);
 
 /// What several subcommands take: a scenario and changes to it.
 struct ScenarioOptions {

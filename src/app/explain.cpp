@@ -14,7 +14,13 @@ struct ExplainOptions {
 
 int explain_command(const ExplainOptions& options) {
   const Format format = chosen("--format", options.format, kFormats);
-  const std::vector<Section> sections = explain(options.scenario.source().read());
+  const Scenario scenario = options.scenario.source().read();
+  if (!scenario.conditions.uniform()) {
+    throw InputError(
+        "conditions: expected none: the terms are those of the closed form, in which all devices "
+        "are alike and nothing is random (--set conditions={} leaves them out)");
+  }
+  const std::vector<Section> sections = explain(scenario);
   switch (format) {
     case Format::text:
       print(explain_text(sections));

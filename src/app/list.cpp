@@ -98,7 +98,10 @@ std::vector<Row> schedules_of(std::index_sequence<I...> /*alternatives*/) {
 }
 
 std::vector<Row> schedules() {
-  return schedules_of(std::make_index_sequence<std::variant_size_v<Schedule>>{});
+  std::vector<Row> rows = schedules_of(std::make_index_sequence<kNamedSchedules>{});
+  rows.push_back(
+      {"FILE.csv", std::string(ListedSchedule::formula), std::string(ListedSchedule::source)});
+  return rows;
 }
 
 std::vector<Row> formulas() {

@@ -59,7 +59,9 @@ int main_with_errors(int argc, char** argv) {
                                          add_list(program),
                                          add_sweep(program),
                                          add_collective(program),
-                                         add_topology(program)};
+                                         add_topology(program),
+                                         add_timeline(program),
+                                         add_export(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,8 +1,14 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "command.hpp"
+#include "output_file.hpp"
+#include "sampling.hpp"
+#include "titer/report/sample_report.hpp"
 #include "titer/report/step_report.hpp"
+#include "trace_file.hpp"
 
 namespace titer {
 namespace {
@@ -10,36 +16,98 @@ namespace {
 struct RunOptions {
   ScenarioOptions scenario;
   std::string format = "text";
-  std::string fidelity = "closed";
+  std::string fidelity;
   std::string fail_on;
+  bool every_rank = false;
+  std::string trace;
+  SamplingOptions sampling;
 };
 
 enum class FailOn { out_of_memory };
 constexpr std::array<Choice<FailOn>, 1> kFailOn = {{{"out-of-memory", FailOn::out_of_memory}}};
 
-std::string view(Format format, const Scenario& scenario, const StepResult& result) {
+using MaybeSamples = std::optional<SampleStatistics>;
+
+std::string view(Format format,
+                 const Scenario& scenario,
+                 const StepResult& result,
+                 const MaybeSamples& samples) {
   switch (format) {
     case Format::text:
-      return step_text(scenario, result);
+      return step_text(scenario, result) + (samples ? "\n" + sample_text(*samples) : "");
     case Format::csv:
-      return step_csv(scenario, result);
-    case Format::json:
-      return to_json(step_json(scenario, result)) + "\n";
+      return step_csv(scenario,
+                      result,
+                      samples ? MoreCells{sample_columns(), sample_cells(*samples)} : MoreCells());
+    case Format::json: {
+      Value json = step_json(scenario, result);
+      if (samples) {
+        json.add("samples", sample_json(*samples));
+      }
+      return to_json(json) + "\n";
+    }
   }
   return {};
 }
 
+/// The one that was asked for; otherwise the closed form, where it can answer.
+Fidelity fidelity_of(const RunOptions& options, const Scenario& scenario) {
+  const bool wants_events = options.every_rank || !options.trace.empty();
+  if (options.fidelity.empty()) {
+    return wants_events || !scenario.conditions.uniform() ? Fidelity::event : Fidelity::closed;
+  }
+  const Fidelity fidelity = chosen("--fidelity", options.fidelity, kFidelities);
+  if (wants_events && fidelity == Fidelity::closed) {
+    throw InputError(
+        fmt::format("{}: expected --fidelity event: the closed form follows no single rank",
+                    options.every_rank ? "--every-rank" : "--trace"));
+  }
+  if (options.every_rank && fidelity == Fidelity::network) {
+    throw InputError(
+        "--every-rank: expected --fidelity event: on the links of the network one device of each "
+        "pipeline rank stands for all of them");
+  }
+  return fidelity;
+}
+
+/// Evaluates the scenario, and writes its timeline if one is wanted. The file is opened first: a
+/// path that cannot be written is told before any work.
+StepResult answer(const RunOptions& options, const Scenario& scenario) {
+  const Fidelity fidelity = fidelity_of(options, scenario);
+  const SimulationOptions simulation{.every_rank = options.every_rank,
+                                     .record = !options.trace.empty(),
+                                     .network = fidelity == Fidelity::network};
+  if (!simulation.record) {
+    Estimator estimator;
+    StepResult result;
+    evaluate(scenario, fidelity, estimator, result, simulation);
+    return result;
+  }
+  check_fidelity(scenario, fidelity);
+  OutputFile file(options.trace);
+  const Simulation step = simulate(scenario, simulation);
+  write_trace(file, step.timeline, step_title(scenario));
+  file.finish();
+  return step.result;
+}
+
 int run_command(const RunOptions& options) {
   const Format format = chosen("--format", options.format, kFormats);
-  const Fidelity fidelity = chosen("--fidelity", options.fidelity, kFidelities);
+  if (!options.fidelity.empty()) {
+    static_cast<void>(chosen("--fidelity", options.fidelity, kFidelities));
+  }
   if (!options.fail_on.empty()) {
     static_cast<void>(chosen("--fail-on", options.fail_on, kFailOn));
   }
-  const Scenario scenario = options.scenario.source().read();
-  Estimator estimator;
-  StepResult result;
-  evaluate(scenario, fidelity, estimator, result);
-  print(view(format, scenario, result));
+  ScenarioSource source = options.scenario.source();
+  options.sampling.put_seed(source);
+  const Scenario scenario = source.read();
+  options.sampling.check(scenario);
+  const StepResult result = answer(options, scenario);
+  const MaybeSamples samples = options.sampling.samples
+                                   ? MaybeSamples(sample_step(scenario, options.sampling))
+                                   : std::nullopt;
+  print(view(format, scenario, result, samples));
   return !options.fail_on.empty() && !result.fits() ? kNo : kSuccess;
 }
 
@@ -55,9 +123,21 @@ Command add_run(CLI::App& program) {
   const auto options = std::make_shared<RunOptions>();
   options->scenario.add_to(*app);
   add_format(*app, options->format);
-  app->add_option("--fidelity", options->fidelity, "closed (closed form) or event (event engine)")
-      ->default_str("closed")
+  app->add_option(
+         "--fidelity",
+         options->fidelity,
+         "closed (closed form), event (event engine) or network (events whose transfers share "
+         "the links of the cluster)")
+      ->default_str("closed; event where devices differ, with --every-rank and --trace")
       ->type_name("NAME");
+  app->add_flag("--every-rank",
+                options->every_rank,
+                "simulate every device by itself, not one for those that do the same");
+  app->add_option("--trace",
+                  options->trace,
+                  "write the timeline to this file, for Perfetto (ui.perfetto.dev) and Chrome")
+      ->type_name("FILE");
+  options->sampling.add_to(*app);
   app->add_option("--fail-on", options->fail_on, "out-of-memory: exit 1 if the plan does not fit")
       ->type_name("WHAT");
   return {app, [options] { return run_command(*options); }};

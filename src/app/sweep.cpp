@@ -1,16 +1,12 @@
 #include "titer/study/sweep.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <chrono>
-#include <cstdio>
 #include <memory>
 #include <thread>
 
 #include "command.hpp"
 #include "output_file.hpp"
+#include "progress.hpp"
 #include "titer/report/step_report.hpp"
 
 namespace titer {
@@ -53,47 +49,12 @@ std::string line(const Sweep& sweep, const SweepPoint& point) {
   return csv_line(row);
 }
 
-/// A line on the terminal, at most ten times a second; nothing where stderr is not a terminal.
-class Progress {
- public:
-  explicit Progress(std::size_t total) : total_(total), shown_(isatty(STDERR_FILENO) == 1) {}
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  ~Progress() {
-    if (shown_) {
-      std::fputs("\r\033[K", stderr);
-    }
-  }
-
-  void update(std::size_t done) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!shown_ || now - last_ < std::chrono::milliseconds(100)) {
-      return;
-    }
-    last_ = now;
-    const double seconds = std::chrono::duration<double>(now - begin_).count();
-    const double rate = static_cast<double>(done) / seconds;
-    const std::string text = fmt::format("\r{} of {} points, {:.0f}/s, {:.0f} s left\033[K",
-                                         done,
-                                         total_,
-                                         rate,
-                                         static_cast<double>(total_ - done) / rate);
-    std::fputs(text.c_str(), stderr);
-  }
-
- private:
-  std::size_t total_;
-  bool shown_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point last_ = begin_;
-};
-
 int sweep_command(const SweepCommandOptions& options) {
   const Fidelity fidelity = chosen("--fidelity", options.fidelity, kFidelities);
   const Sweep sweep = load_sweep(options.sweep);
   OutputFile out(options.out);
   out.write(header(sweep));
-  Progress progress(sweep.points());
+  Progress progress("points", sweep.points());
   const unsigned jobs = options.jobs > 0 ? options.jobs : std::thread::hardware_concurrency();
   run_sweep(
       sweep,
@@ -125,7 +86,11 @@ Command add_sweep(CLI::App& program) {
   app->add_option("--jobs", options->jobs, "threads; default: all cores")
       ->check(CLI::Range(1U, 4096U))
       ->type_name("N");
-  app->add_option("--fidelity", options->fidelity, "closed (closed form) or event (event engine)")
+  app->add_option(
+         "--fidelity",
+         options->fidelity,
+         "closed (closed form), event (event engine) or network (events whose transfers share "
+         "the links of the cluster)")
       ->default_str("closed")
       ->type_name("NAME");
   return {app, [options] { return sweep_command(*options); }};

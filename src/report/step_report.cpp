@@ -52,6 +52,24 @@ Value memory_json(const StepResult& result) {
   return memory;
 }
 
+Value ranks_json(const StepResult& result) {
+  Value ranks = Value::make_array();
+  for (const SimulatedRank& rank : result.ranks) {
+    Value item = Value::make_object();
+    item.add("rank", Value(rank.rank));
+    item.add("start_s", Value(rank.start.si()));
+    item.add("end_s", Value(rank.end.si()));
+    item.add("compute_s", Value(rank.compute.si()));
+    item.add("communication_s", Value(rank.communication.si()));
+    item.add("idle_s", Value(rank.idle.si()));
+    item.add("memory_peak_bytes", json_bytes(rank.memory.in_use));
+    item.add("memory_peak_s", Value(rank.memory.at.si()));
+    item.add("memory_peak_operation", Value(rank.memory.operation));
+    ranks.push(std::move(item));
+  }
+  return ranks;
+}
+
 Value scenario_json(const Scenario& scenario) {
   const Plan& plan = scenario.plan;
   Value json = Value::make_object();
@@ -73,6 +91,9 @@ Value scenario_json(const Scenario& scenario) {
   json.add("rank_order", Value(rank_order_name(plan)));
   json.add("attention", Value(name(scenario.slice().attention)));
   json.add("tensor_overlap", Value(name(scenario.tensor_overlap())));
+  json.add("pipeline_send", Value(name(scenario.pipeline_send())));
+  json.add("overlap_grad_reduce", Value(scenario.overlap_grad_reduce()));
+  json.add("overlap_param_gather", Value(scenario.overlap_param_gather()));
   json.add("global_batch", Value(scenario.training.global_batch));
   json.add("sequence", Value(scenario.training.sequence));
   json.add("precision", Value(name(scenario.training.precision)));
@@ -102,10 +123,12 @@ std::string heading(const Scenario& scenario) {
                                  cluster.chip.title,
                                  cluster.name);
   text += fmt::format(
-      "plan: pipeline {}{}, tensor {}{}, data {}; micro-batch {} x {}; {}, recompute {}, sharding "
+      "plan: pipeline {}{}{}, tensor {}{}, data {}; micro-batch {} x {}; {}, recompute {}, "
+      "sharding "
       "{}\n",
       plan.pipeline,
       plan.virtual_stages > 1 ? fmt::format(" (interleaved {})", plan.virtual_stages) : "",
+      is_even(plan.layers) ? "" : ", layers " + text_of(plan.layers),
       plan.tensor,
       plan.sequence_parallel ? " with sequence parallelism" : "",
       plan.data,
@@ -213,7 +236,7 @@ Row result_cells(const StepResult& result) {
 
 Row no_result_cells() { return Row(result_columns().size()); }
 
-std::string step_csv(const Scenario& scenario, const StepResult& result) {
+std::string step_csv(const Scenario& scenario, const StepResult& result, const MoreCells& more) {
   Row columns;
   Row cells;
   const Value asked = scenario_json(scenario);
@@ -221,10 +244,10 @@ std::string step_csv(const Scenario& scenario, const StepResult& result) {
     columns.push_back(key);
     cells.push_back(cell(value));
   }
-  const Row more_columns = result_columns();
-  const Row more_cells = result_cells(result);
-  columns.insert(columns.end(), more_columns.begin(), more_columns.end());
-  cells.insert(cells.end(), more_cells.begin(), more_cells.end());
+  for (const MoreCells& part : {MoreCells{result_columns(), result_cells(result)}, more}) {
+    columns.insert(columns.end(), part.columns.begin(), part.columns.end());
+    cells.insert(cells.end(), part.cells.begin(), part.cells.end());
+  }
   return csv_line(columns) + csv_line(cells);
 }
 
@@ -246,15 +269,65 @@ Value step_json(const Scenario& scenario, const StepResult& result) {
     comm.add(std::string(part.name), Value((result.comm_total.*part.value).si()));
   }
   json.add("comm_total_s", std::move(comm));
+  if (!result.ranks.empty()) {
+    json.add("ranks", ranks_json(result));
+  }
+  if (result.contention) {
+    Value contention = Value::make_object();
+    contention.add("patterns_found", Value(static_cast<std::int64_t>(result.contention->found)));
+    contention.add("patterns_known", Value(static_cast<std::int64_t>(result.contention->known)));
+    json.add("contention", std::move(contention));
+  }
   json.add("memory", memory_json(result));
   json.add("error_bar", Value());  // not measured yet: null, not a guess
   json.add("grade", Value(name(result.grade)));
   return json;
 }
 
+std::string step_title(const Scenario& scenario) {
+  return fmt::format("{} on {} x {}: {}",
+                     scenario.model.title,
+                     scenario.plan.devices(),
+                     scenario.cluster.chip.title,
+                     name(scenario.plan.schedule));
+}
+
+std::string contention_text(const StepResult& result) {
+  if (!result.contention) {
+    return {};
+  }
+  return fmt::format(
+      "links: transfers that met where they ask for more than a link has: {} different "
+      "sets, seen again {} times\n\n",
+      result.contention->found,
+      result.contention->known);
+}
+
+std::string ranks_text(const StepResult& result) {
+  if (result.ranks.empty()) {
+    return {};
+  }
+  std::vector<Row> rows = {
+      {"stage", "compute", "exposed comm", "idle", "idle share", "peak GiB", "at", "during"}};
+  for (const SimulatedRank& rank : result.ranks) {
+    rows.push_back({std::to_string(rank.rank),
+                    format(rank.compute),
+                    format(rank.communication),
+                    format(rank.idle),
+                    percent(rank.idle / result.iteration_time),
+                    fmt::format("{:.2f}", rank.memory.in_use / 1_GiB),
+                    format(rank.memory.at),
+                    rank.memory.operation});
+  }
+  std::vector<Align> columns(rows.front().size(), Align::right);
+  columns.back() = Align::left;
+  return "what each pipeline stage does, and when its memory peaks\n" + text_table(rows, columns) +
+         "\n";
+}
+
 std::string step_text(const Scenario& scenario, const StepResult& result) {
   return heading(scenario) + "\n" + rates(result) + "\n" + breakdown_text(result) + "\n" +
-         memory_text(result) + "\n" +
+         ranks_text(result) + contention_text(result) + memory_text(result) + "\n" +
          fmt::format("basis: {} figures; `titer explain` shows every term and its source\n",
                      name(result.grade));
 }

@@ -60,7 +60,7 @@ TEST(AppUsage, SuggestsTheChoiceMeant) {
   EXPECT_EQ(refusal_of(titer({"run", kRun, "--format", "jsn"})),
             "--format: jsn: expected text, csv, json; did you mean \"json\"?");
   EXPECT_EQ(refusal_of(titer({"run", kRun, "--fidelity", "evnt"})),
-            "--fidelity: evnt: expected closed, event; did you mean \"event\"?");
+            "--fidelity: evnt: expected closed, event, network; did you mean \"event\"?");
   EXPECT_EQ(refusal_of(titer({"explain", kRun, "--format", "xml"})),
             "--format: xml: expected text, csv, json");
 }

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
 
 #include "app/program.hpp"
 #include "report/csv.hpp"
@@ -178,6 +182,124 @@ TEST(AppRun, SaysWhenStandardOutputIsFull) {
   const testing::Outcome outcome = titer({"run", kRun}, {.output = "/dev/full"});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.err, "standard output cannot be written\n");
+}
+
+TEST(AppRun, SimulatesEveryRankOnRequestWithTheSameAnswer) {
+  const std::vector<std::string> folded = {"run", kRun, "--fidelity", "event", "--format", "json"};
+  std::vector<std::string> every = folded;
+  every.emplace_back("--every-rank");
+  const std::string json = data_of(titer(folded));
+  EXPECT_EQ(data_of(titer(every)), json);
+  EXPECT_TRUE(contains(json, "memory_peak_operation"));
+}
+
+TEST(AppRun, FollowsEveryRankByEventsUnlessToldOtherwise) {
+  const std::string event = data_of(titer({"run", kRun, "--fidelity", "event"}));
+  EXPECT_EQ(data_of(titer({"run", kRun, "--every-rank"})), event);
+  EXPECT_TRUE(contains(event, "what each pipeline stage does"));
+  EXPECT_EQ(refusal_of(titer({"run", kRun, "--every-rank", "--fidelity", "closed"})),
+            "--every-rank: expected --fidelity event: the closed form follows no single rank");
+}
+
+TEST(AppRunTrace, WritesTheTimelineBesideTheSameResult) {
+  const testing::TemporaryFolder folder;
+  const std::string path = (folder.path() / "trace.json").string();
+  const std::vector<std::string> run = {"run", kRun, "--fidelity", "event", "--format", "json"};
+  std::vector<std::string> traced = run;
+  traced.insert(traced.end(), {"--trace", path});
+  const std::string json = data_of(titer(run));
+  EXPECT_EQ(data_of(titer(traced)), json);
+  const std::string trace = testing::file_text(path);
+  EXPECT_EQ(trace, data_of(titer({"timeline", kRun, "--format", "trace"})));
+  const Document parsed = parse_json(trace, "trace");
+  std::size_t stages = 0;
+  double end = 0.0;
+  for (const Value& event : parsed.at("traceEvents")->items) {
+    stages += event.find("name")->text == "process_name" ? 1u : 0u;
+    if (event.find("ph")->text == "X") {
+      end = std::max(end, event.find("ts")->number + event.find("dur")->number);
+    }
+  }
+  EXPECT_EQ(stages, 8u);
+  // Microseconds, written to the nanosecond.
+  EXPECT_NEAR(end, parse_json(json, "out").at("iteration_time_s")->number * 1e6, 1e-3);
+}
+
+/// What overlaps in a step: data transfers, sends and transfers beside compute.
+std::vector<std::string> overlapping(const std::string& trace) {
+  std::vector<std::string> arguments = {"run", kRun, "--trace", trace};
+  for (const char* set : {"plan.data=2",
+                          "cluster.nodes=16",
+                          "plan.pipeline_send=overlapped",
+                          "plan.overlap_grad_reduce=true",
+                          "training.global_batch=48"}) {
+    arguments.insert(arguments.end(), {"--set", set});
+  }
+  return arguments;
+}
+
+TEST(AppRunTrace, ShowsEveryLaneOneSpanAfterTheOther) {
+  const testing::TemporaryFolder folder;
+  const std::string path = (folder.path() / "trace.json").string();
+  data_of(titer(overlapping(path)));
+  const Document trace = parse_json(testing::file_text(path), "trace");
+  std::map<std::pair<std::int64_t, std::int64_t>, double> busy_until;
+  std::set<std::string> parts;
+  for (const Value& event : trace.at("traceEvents")->items) {
+    if (event.find("name")->text == "thread_name") {
+      EXPECT_FALSE(contains(event.find("args")->find("name")->text, "beside"));
+    }
+    if (event.find("ph")->text == "X") {
+      const std::pair lane(event.find("pid")->integer, event.find("tid")->integer);
+      double& end = busy_until.try_emplace(lane, 0.0).first->second;
+      EXPECT_GE(event.find("ts")->number, end - 1e-6);  // 1e-3 is a nanosecond
+      end = event.find("ts")->number + event.find("dur")->number;
+      parts.insert(event.find("cat")->text);
+    }
+  }
+  for (const char* part : {"forward", "backward", "optimizer", "tensor comm", "data comm"}) {
+    EXPECT_TRUE(parts.contains(part)) << part;
+  }
+}
+
+TEST(AppRunTrace, LeavesNothingWhereItCannotBeWritten) {
+  const testing::TemporaryFolder folder;
+  const std::string nowhere = (folder.path() / "no" / "trace.json").string();
+  EXPECT_EQ(refusal_of(titer({"run", kRun, "--trace", nowhere})),
+            nowhere + ": cannot be written; expected a path in a folder that exists");
+  EXPECT_EQ(refusal_of(titer({"run", kRun, "--trace", folder.path().string()})),
+            folder.path().string() + ": is a folder; expected a file");
+  EXPECT_TRUE(contains(refusal_of(titer({"run", kRun, "--trace", "/dev/full"})),
+                       "/dev/full: cannot be written any further"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(AppRunTrace, RefusesWhatHasNoTimeline) {
+  const testing::TemporaryFolder folder;
+  const std::string path = (folder.path() / "trace.json").string();
+  EXPECT_EQ(refusal_of(titer({"run", kRun, "--trace", path, "--fidelity", "closed"})),
+            "--trace: expected --fidelity event: the closed form follows no single rank");
+  EXPECT_TRUE(contains(
+      refusal_of(titer(
+          {"run", kRun, "--trace", path, "--formula", "e7", "--set", "formula.utilization=0.4"})),
+      "expected the fidelity closed"));
+  // Every one of 16,384 devices: more than a trace should hold.
+  EXPECT_TRUE(contains(
+      refusal_of(titer({"run", "llama3-405b-16384xh100", "--every-rank", "--trace", path})),
+      "expected at most 20000000 to record"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(AppRun, FollowsTransfersOnTheLinksOfTheCluster) {
+  const std::string json =
+      data_of(titer({"run", kRun, "--fidelity", "network", "--format", "json"}));
+  EXPECT_TRUE(contains(json, "\"contention\""));
+  EXPECT_TRUE(contains(json, "\"patterns_found\""));
+  EXPECT_TRUE(contains(data_of(titer({"run", kRun, "--fidelity", "network"})), "links: "));
+  EXPECT_TRUE(contains(refusal_of(titer({"run", kRun, "--fidelity", "network", "--every-rank"})),
+                       "--every-rank: expected --fidelity event"));
+  EXPECT_FALSE(contains(data_of(titer({"run", kRun, "--fidelity", "event", "--format", "json"})),
+                        "\"contention\""));
 }
 
 }  // namespace

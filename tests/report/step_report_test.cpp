@@ -201,5 +201,69 @@ TEST(StepText, LeavesOutPartsThatTakeNoTime) {
   EXPECT_EQ(step_text(shipped_scenario(), result).find("expert_comm"), std::string::npos);
 }
 
+/// Two stages with figures of their own.
+StepResult simulated_result() {
+  StepResult result = distinct_result();
+  for (int rank = 0; rank < 2; ++rank) {
+    const double r = rank;
+    result.ranks.push_back({.rank = rank,
+                            .start = Seconds::from_si(r + 0.125),
+                            .end = Seconds::from_si(r + 7.0),
+                            .compute = Seconds::from_si(r + 4.0),
+                            .communication = Seconds::from_si(r + 2.0),
+                            .idle = result.iteration_time - Seconds::from_si(2.0 * r + 6.0),
+                            .memory = {.in_use = (60.0 + r) * 1_GiB,
+                                       .at = Seconds::from_si(r + 3.5),
+                                       .operation = "forward of stage 3, micro-batch 5"}});
+  }
+  return result;
+}
+
+TEST(StepJson, ListsTheRanksOfASimulation) {
+  const StepResult result = simulated_result();
+  const Document json = written(step_json(shipped_scenario(), result));
+  ASSERT_NE(json.at("ranks"), nullptr);
+  ASSERT_EQ(json.at("ranks")->items.size(), 2U);
+  const auto rank = [&](std::string_view key) {
+    return number_at(json, "ranks.1." + std::string(key));
+  };
+  EXPECT_EQ(rank("rank"), 1.0);
+  EXPECT_EQ(rank("start_s"), 1.125);
+  EXPECT_EQ(rank("end_s"), 8.0);
+  EXPECT_EQ(rank("compute_s"), 5.0);
+  EXPECT_EQ(rank("communication_s"), 3.0);
+  EXPECT_EQ(rank("idle_s"), result.iteration_time.si() - 8.0);
+  EXPECT_EQ(rank("memory_peak_bytes"), 61.0 * 1024 * 1024 * 1024);
+  EXPECT_EQ(rank("memory_peak_s"), 4.5);
+  EXPECT_EQ(json.at("ranks.1.memory_peak_operation")->text, "forward of stage 3, micro-batch 5");
+}
+
+TEST(StepViews, NameAStepByItsModelDevicesAndSchedule) {
+  const Scenario scenario = shipped_scenario();
+  EXPECT_EQ(step_title(scenario),
+            scenario.model.title + " on " + std::to_string(scenario.plan.devices()) + " x " +
+                scenario.cluster.chip.title + ": " + std::string(name(scenario.plan.schedule)));
+}
+
+TEST(StepText, ListsTheRanksOfASimulation) {
+  const std::string text = step_text(shipped_scenario(), simulated_result());
+  EXPECT_NE(text.find("what each pipeline stage does, and when its memory peaks"),
+            std::string::npos);
+  for (const char* column : {"exposed comm", "idle share", "peak GiB", "during"}) {
+    EXPECT_NE(text.find(column), std::string::npos) << column;
+  }
+  EXPECT_NE(text.find("61.00"), std::string::npos);
+  EXPECT_NE(text.find("forward of stage 3, micro-batch 5"), std::string::npos);
+}
+
+TEST(StepViews, SayNothingOfRanksInClosedForm) {
+  const StepResult result = distinct_result();
+  EXPECT_EQ(written(step_json(shipped_scenario(), result)).at("ranks"), nullptr);
+  EXPECT_EQ(step_text(shipped_scenario(), result).find("what each pipeline stage does"),
+            std::string::npos);
+  EXPECT_EQ(step_csv(shipped_scenario(), result), step_csv(shipped_scenario(), simulated_result()))
+      << "one row has no room for them";
+}
+
 }  // namespace
 }  // namespace titer

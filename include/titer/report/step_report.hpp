@@ -21,9 +21,20 @@ inline constexpr int kFormatVersion = 1;
 /// As many empty cells, for a row without a result.
 [[nodiscard]] Row no_result_cells();
 
-/// Header and one row: what was asked, then the result.
-[[nodiscard]] std::string step_csv(const Scenario& scenario, const StepResult& result);
+/// Columns that one row has beyond a result's.
+struct MoreCells {
+  Row columns = {};
+  Row cells = {};
+};
+/// Header and one row: what was asked, then the result, then more.
+[[nodiscard]] std::string step_csv(const Scenario& scenario,
+                                   const StepResult& result,
+                                   const MoreCells& more = {});
 [[nodiscard]] Value step_json(const Scenario& scenario, const StepResult& result);
+/// "Llama 3 8B on 64 x NVIDIA H100 SXM5 80 GB: 1f1b"
+[[nodiscard]] std::string step_title(const Scenario& scenario);
+/// What each simulated rank does, waits for and has in memory; "" where nothing was simulated.
+[[nodiscard]] std::string ranks_text(const StepResult& result);
 [[nodiscard]] std::string step_text(const Scenario& scenario, const StepResult& result);
 
 }  // namespace titer
