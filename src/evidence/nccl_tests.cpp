@@ -5,14 +5,13 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include "titer/evidence/measured_collective.hpp"
 
 #include <fmt/format.h>
 #include "titer/input/reader.hpp"
+#include "titer/input/text_file.hpp"
 
 namespace titer {
 namespace {
@@ -296,13 +295,7 @@ MeasuredCollective parse_nccl_tests(std::string_view text, std::string source_na
 }
 
 MeasuredCollective load_nccl_tests(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::error_code ignored;
-  if (!file || std::filesystem::is_directory(path, ignored)) {
-    throw InputError(path.string() + ": cannot be read");
-  }
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  return parse_nccl_tests(text, path.string());
+  return parse_nccl_tests(read_text(path), path.string());
 }
 
 }  // namespace titer

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
+#include "titer/input/text_file.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
@@ -136,13 +135,7 @@ CsvTable CsvTable::parse(std::string_view text, std::string source_name) {
 }
 
 CsvTable CsvTable::load(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::error_code ignored;
-  if (!file || std::filesystem::is_directory(path, ignored)) {
-    throw InputError(path.string() + ": cannot be read");
-  }
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  return parse(text, path.string());
+  return parse(read_text(path), path.string());
 }
 
 bool CsvTable::has(std::string_view column) const {

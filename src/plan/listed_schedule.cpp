@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <utility>
 
 #include "titer/input/reader.hpp"
+#include "titer/input/text_file.hpp"
 #include "titer/plan/schedule_run.hpp"
 
 namespace titer {
@@ -292,13 +291,7 @@ ListedSchedule ListedSchedule::parse(std::string_view text, std::string source_n
 }
 
 ListedSchedule ListedSchedule::load(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::error_code ignored;
-  if (!file || std::filesystem::is_directory(path, ignored)) {
-    throw InputError(path.string() + ": cannot be read");
-  }
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  return parse(text, path.string());
+  return parse(read_text(path), path.string());
 }
 
 std::optional<std::string> ListedSchedule::refusal(const PipelineShape& wanted) const {

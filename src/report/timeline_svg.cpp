@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "svg_text.hpp"
 #include "timeline_picture.hpp"
 #include "titer/report/timeline_report.hpp"
 #include "titer/units/text.hpp"
@@ -28,23 +29,6 @@ std::string tenths(double value) {
     text.resize(text.size() - 2);
   }
   return text == "-0" ? "0" : text;
-}
-
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char letter : text) {
-    switch (letter) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      default:
-        safe += letter;
-    }
-  }
-  return safe;
 }
 
 /// How much white is mixed into the colour of a chunk: the first is dark, the last is light.
@@ -107,7 +91,7 @@ class Drawing {
                          tenths(style.x),
                          tenths(style.y),
                          style.attributes,
-                         escaped(text));
+                         svg_escaped(text));
   }
 
   /// Wide enough for the number in every box, within limits.

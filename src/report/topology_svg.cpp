@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "svg_text.hpp"
 #include "titer/report/topology_report.hpp"
 #include "topology_drawing.hpp"
 
@@ -16,29 +17,6 @@ constexpr double kDeviceRadius = 14.0;
 constexpr std::size_t kMostLabelled = 24;  // wires; more numbers would hide each other
 constexpr std::array<std::string_view, 6> kColours = {
     "#2b6cb0", "#c05621", "#2f855a", "#805ad5", "#b83280", "#718096"};
-
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char letter : text) {
-    switch (letter) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += letter;
-    }
-  }
-  return safe;
-}
 
 /// Wires of one bandwidth and duplex share a colour; the fastest come first.
 struct WireClass {
@@ -282,8 +260,11 @@ class Picture {
   }
 
   void add_text(Point at, std::string_view text, std::string_view attributes) {
-    body_ += fmt::format(
-        "<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", at.x, at.y, attributes, escaped(text));
+    body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n",
+                         at.x,
+                         at.y,
+                         attributes,
+                         svg_escaped(text));
   }
 
   const TopologyView& view_;

@@ -175,7 +175,7 @@ TEST(TimelineSvg, DrawsLanesThatAreUsedAndOnlyThose) {
   EXPECT_EQ(count(svg, ">data comm<"), 1u);
   EXPECT_EQ(count(svg, ">pipeline send<"), 1u);
   EXPECT_EQ(count(svg, ">tensor comm<"), 0u);
-  EXPECT_NE(svg.find("a &lt;b> &amp; c"), std::string::npos);
+  EXPECT_NE(svg.find("a &lt;b&gt; &amp; c"), std::string::npos);
   EXPECT_NE(svg.find("time, ms"), std::string::npos);
   EXPECT_EQ(svg.find("nan"), std::string::npos);
 }

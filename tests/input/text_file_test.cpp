@@ -1,0 +1,35 @@
+#include "titer/input/text_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include "study/temporary_folder.hpp"
+#include "titer/input/reader.hpp"
+
+namespace titer {
+namespace {
+
+std::string refusal(const std::filesystem::path& path) {
+  try {
+    static_cast<void>(read_text(path));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ReadText, GivesEveryByteOfTheFile) {
+  const testing::TemporaryFolder folder;
+  const std::string text("one\r\n\0two", 9);
+  EXPECT_EQ(read_text(folder.file("a.txt", text)), text);
+  EXPECT_EQ(read_text(folder.file("empty.txt", "")), "") << "an empty file is a text";
+}
+
+TEST(ReadText, NamesWhatItCannotRead) {
+  const testing::TemporaryFolder folder;
+  const std::filesystem::path missing = folder.path() / "missing.txt";
+  EXPECT_EQ(refusal(missing), missing.string() + ": cannot be read");
+  EXPECT_EQ(refusal(folder.path()), folder.path().string() + ": cannot be read") << "a folder";
+}
+
+}  // namespace
+}  // namespace titer
