@@ -22,6 +22,7 @@ Term layers_term(const Scenario& scenario) {
   const int stages = model_stages(placement(plan.schedule), scenario.shape());
   if (!is_even(plan.layers)) {
     std::vector<std::int64_t> layers;
+    layers.reserve(static_cast<std::size_t>(stages));
     for (int stage = 0; stage < stages; ++stage) {
       layers.push_back(layers_of(plan.layers, stage, l, stages));
     }
