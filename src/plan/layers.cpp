@@ -128,7 +128,8 @@ std::int64_t layers_of(const LayerSplit& split, int stage, std::int64_t layers, 
 void share_out(const LayerSplit& split, std::int64_t layers, std::span<double> of_stages) {
   const auto stages = static_cast<int>(of_stages.size());
   if (is_even(split)) {
-    std::fill(of_stages.begin(), of_stages.end(), static_cast<double>(layers / stages));
+    const std::int64_t each = layers_of(split, 0, layers, stages);
+    std::fill(of_stages.begin(), of_stages.end(), static_cast<double>(each));
     return;
   }
   for (int stage = 0; stage < stages; ++stage) {
