@@ -179,7 +179,7 @@ class TraceWriter {
         span.micro_batch ? std::to_string(*span.micro_batch)
         : span.bucket    ? std::to_string(*span.bucket)
                          : "");
-    std::string_view comma;
+    std::string_view comma = "";  // with an address: fmt copies from it, be it empty
     const auto argument = [&](std::string_view key, const auto& value) {
       if (value) {
         add(FMT_COMPILE("{}\"{}\":{}"), comma, key, *value);
