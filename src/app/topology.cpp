@@ -1,13 +1,12 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <numeric>
 
 #include "command.hpp"
 #include "output_file.hpp"
 #include "titer/input/csv.hpp"
+#include "titer/input/text_file.hpp"
 #include "titer/report/topology_report.hpp"
 #include "titer/report/traffic_report.hpp"
 #include "titer/topology/properties.hpp"
@@ -71,8 +70,7 @@ Loaded load(const std::string& name_or_file) {
   const bool is_shipped = std::binary_search(names.begin(), names.end(), name_or_file);
   std::error_code ignored;
   if (!is_shipped && std::filesystem::is_regular_file(name_or_file, ignored)) {
-    std::ifstream in(name_or_file, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    const std::string text = read_text(name_or_file);
     if (is_nvidia_smi(text)) {
       return refer_to(NvidiaSmiNode::name, name_or_file);
     }

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include <nlohmann/json.hpp>
 
 #include "titer/input/reader.hpp"
+#include "titer/input/text_file.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
@@ -153,12 +152,7 @@ Document load_json(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(status)) {
     throw InputError(path.string() + ": is a folder; expected a JSON file");
   }
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file) {
-    throw InputError(path.string() + ": the file cannot be read");
-  }
-  return parse_json(text, path.string());
+  return parse_json(read_text(path), path.string());
 }
 
 Value adopt(Document& into, Document other) {

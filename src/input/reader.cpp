@@ -211,6 +211,15 @@ std::vector<std::string> Reader::keys() const {
   return names;
 }
 
+std::vector<std::string> Reader::unknown_keys() const {
+  std::vector<std::string> names = keys();
+  const auto is_known = [&](const std::string& key) {
+    return !has(key) || std::find(known_.begin(), known_.end(), key) != known_.end();
+  };
+  names.erase(std::remove_if(names.begin(), names.end(), is_known), names.end());
+  return names;
+}
+
 void Reader::fail(std::string_view key, std::string_view message) {
   const Value* value = value_->find(key);
   if (value != nullptr) {

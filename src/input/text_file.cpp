@@ -1,7 +1,6 @@
 #include "titer/input/text_file.hpp"
 
 #include <fstream>
-#include <iterator>
 
 #include "titer/input/reader.hpp"
 
@@ -9,11 +8,27 @@ namespace titer {
 
 std::string read_text(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  std::error_code ignored;
-  if (!file || std::filesystem::is_directory(path, ignored)) {
+  std::error_code error;
+  if (!file || std::filesystem::is_directory(path, error)) {
     throw InputError(path.string() + ": cannot be read");
   }
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string too_large = path.string() + ": expected a file of at most 256 MiB";
+  if (const auto size = std::filesystem::file_size(path, error); !error && size > kLargestText) {
+    throw InputError(too_large);
+  }
+  std::string text;
+  std::string piece(std::size_t{1} << 20U, '\0');
+  while (file) {  // what is no regular file does not tell its size
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    text.append(piece, 0, static_cast<std::size_t>(file.gcount()));
+    if (text.size() > kLargestText) {
+      throw InputError(too_large);
+    }
+  }
+  if (file.bad()) {
+    throw InputError(path.string() + ": cannot be read");
+  }
+  return text;
 }
 
 }  // namespace titer

@@ -1,15 +1,13 @@
 #include "text_file.hpp"
 
-#include <fstream>
-#include <iterator>
+#include "titer/input/text_file.hpp"
 
 namespace titer {
 
 std::string file_text(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in || text.empty()) {
-    throw InputError(path + ": cannot be read, or is empty; expected a file with a topology");
+  std::string text = read_text(path);
+  if (text.empty()) {
+    throw InputError(path + ": is empty; expected a file with a topology");
   }
   return text;
 }

@@ -254,6 +254,15 @@ TEST(ReaderFail, NamesPlaceKeyAndValue) {
                    "run.json:1:1: is not complete"}));
 }
 
+TEST(ReaderFree, UnknownKeysCanBeListedInsteadOfRefused) {
+  const auto lines =
+      problems_in(R"({"notes": "n", "b": 1, "null": null, "asked": 2, "a": 3})", [](Reader& in) {
+        EXPECT_EQ(in.integer("asked", 1), 2);
+        EXPECT_EQ(in.unknown_keys(), (Lines{"b", "a"}));
+      });
+  EXPECT_EQ(lines, Lines());
+}
+
 TEST(ReaderFree, KeysAreAllowedInEveryObject) {
   const auto lines =
       problems_in(R"({"$schema": "s", "notes": "n", "map": {"notes": ["any"], "x": {"notes": 1}}})",

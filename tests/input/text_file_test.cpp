@@ -31,5 +31,14 @@ TEST(ReadText, NamesWhatItCannotRead) {
   EXPECT_EQ(refusal(folder.path()), folder.path().string() + ": cannot be read") << "a folder";
 }
 
+TEST(ReadText, RefusesAFileThatNobodyWrote) {
+  const testing::TemporaryFolder folder;
+  const std::filesystem::path large = folder.file("large.json", "{}");
+  std::filesystem::resize_file(large, 2ULL << 30U);  // of zeros that take no space
+  const std::string refused = ": expected a file of at most 256 MiB";
+  EXPECT_EQ(refusal(large), large.string() + refused);
+  EXPECT_EQ(refusal("/dev/zero"), "/dev/zero" + refused) << "which does not tell its size";
+}
+
 }  // namespace
 }  // namespace titer

@@ -107,6 +107,10 @@ class Reader {
   /// The keys in written order, less "$schema" and "notes" (for objects that map free names).
   [[nodiscard]] std::vector<std::string> keys() const;
 
+  /// The keys that were not asked for and are not null, less "$schema" and "notes", in written
+  /// order.
+  [[nodiscard]] std::vector<std::string> unknown_keys() const;
+
   /// Reports a problem with the value of `key` of this object; with the object itself for "".
   void fail(std::string_view key, std::string_view message);
   /// Refuses every key that was not asked for, naming the closest known one.
