@@ -17,24 +17,29 @@ enum class KernelKind {
 struct Kernel {
   KernelKind kind = KernelKind::memory;
   Flops flops;
-  Bytes bytes;  // read and written in device memory
+  Bytes bytes;          // read and written in device memory
+  bool narrow = false;  // multiplies numbers of the type of products, where that is another one
 
   [[nodiscard]] constexpr bool exists() const { return flops > Flops{} || bytes > Bytes{}; }
 };
 
-/// Times kernels of one data type on one chip:
+/// Times kernels of one data type (and products of a narrower one) on one chip:
 ///   t = t0 + max( (F + Fs) / (eta P),  bytes / (eta_m BW) )
 /// t0: launch floor; Fs: saturation; P: matrix peak; eta: plateau (matrix or attention kernels);
 /// BW: memory bandwidth; eta_m: its efficiency. Memory kernels have only the second term.
 class KernelClock {
  public:
   /// REQUIRES chip.rate(type).
-  KernelClock(const Chip& chip, DataType type)
+  KernelClock(const Chip& chip, DataType type) : KernelClock(chip, type, type) {}
+  /// Narrow kernels multiply numbers of `product`. REQUIRES chip.rate() of both.
+  KernelClock(const Chip& chip, DataType type, DataType product)
       : launch_floor_(chip.launch_floor),
         saturation_(chip.rate(type)->saturation),
         matrix_rate_(chip.rate(type)->plateau * chip.rate(type)->peak),
         attention_rate_(chip.attention_plateau * chip.rate(type)->peak),
-        memory_rate_(chip.memory.efficiency * chip.memory.bandwidth) {}
+        memory_rate_(chip.memory.efficiency * chip.memory.bandwidth),
+        narrow_saturation_(chip.rate(product)->saturation),
+        narrow_rate_(chip.rate(product)->plateau * chip.rate(product)->peak) {}
 
   [[nodiscard]] Seconds time(const Kernel& kernel) const {
     if (!kernel.exists()) {
@@ -46,6 +51,9 @@ class KernelClock {
   [[nodiscard]] Seconds arithmetic(const Kernel& kernel) const {
     if (kernel.kind == KernelKind::memory) {
       return {};
+    }
+    if (kernel.narrow && kernel.kind == KernelKind::matrix) {
+      return (kernel.flops + narrow_saturation_) / narrow_rate_;
     }
     return (kernel.flops + saturation_) / rate(kernel.kind);
   }
@@ -63,6 +71,8 @@ class KernelClock {
   FlopsPerSecond matrix_rate_;
   FlopsPerSecond attention_rate_;
   BytesPerSecond memory_rate_;
+  Flops narrow_saturation_;
+  FlopsPerSecond narrow_rate_;
 };
 
 }  // namespace titer
