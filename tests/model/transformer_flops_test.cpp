@@ -62,7 +62,7 @@ TEST(T8_FlopsConventions, SixFlopsPerTokenAndWeightAttentionAside) {
     const Transformer model = shipped(name);
     const double tokens = 4.0 * 2048;
     Transformer bare = model;  // biases and norms multiply no matrices
-    bare.bias = false;
+    bare.biases = {};
     const auto weights = static_cast<double>(model.layers * layer_parameters(bare).split);
     const auto logits = static_cast<double>(model.vocabulary * model.hidden);
     const ForwardFlops forward = forward_flops(model, 4, 2048, AttentionCount::full);
@@ -84,7 +84,7 @@ TEST(E10_ParametersFlopsActivations, WeightsOfTheLayersAre12DDL) {
   for (const auto& [layers, hidden, heads] :
        {std::array{12, 768, 12}, std::array{24, 2064, 24}, std::array{40, 6144, 48}}) {
     Transformer model = gpt({.layers = layers, .hidden = hidden, .heads = heads});
-    model.bias = false;
+    model.biases = {};
     const std::int64_t d = hidden;
     EXPECT_EQ(layers * layer_parameters(model).split, 12 * d * d * layers);
   }
@@ -134,7 +134,7 @@ TEST(E10_ParametersFlopsActivations, ActivationsAre34And5) {
                         .attention = AttentionKernel::materialised};
       const auto [b, s, l, d, v] = letters_of(model, static_cast<double>(sequences), 1024);
       const auto a = static_cast<double>(model.heads);
-      const Bytes saved = l * saved_bytes(transformer_layer(model, slice), true);
+      const Bytes saved = l * saved_bytes(transformer_layer(model, slice));
       expect_close(saved.si(), b * (34 * s * d + 5 * a * s * s) * l);
     }
   }
@@ -177,6 +177,104 @@ TEST(ForwardFlops, CountTheUnpaddedVocabulary) {
   const Transformer model = shipped("gpt3-175b");
   const ForwardFlops forward = forward_flops(model, 1, 2048, AttentionCount::full);
   expect_close(forward.logits.si(), 2048.0 * 2 * 12288 * 50257);
+}
+
+/// Core attention of one layer of llama() for one sequence, over the FLOPs of a pair of tokens.
+double pairs(const LayerKind& kind, std::int64_t length, AttentionCount count) {
+  Transformer model = samples::llama();
+  model.layers = 1;
+  model.kinds = {kind};
+  return forward_flops(model, 1, length, count).core_attention.si() / (4.0 * 4096);
+}
+
+TEST(ForwardFlops, CountThePairsWithinAWindow) {
+  const LayerKind window{.window = 1024};
+  const double s = 4096;
+  const double w = 1024;
+  EXPECT_DOUBLE_EQ(pairs(window, 4096, AttentionCount::full), s * w);
+  // The first w tokens see half as much on average.
+  EXPECT_DOUBLE_EQ(pairs(window, 4096, AttentionCount::causal), w * w / 2 + (s - w) * w);
+  EXPECT_DOUBLE_EQ(pairs(window, 512, AttentionCount::full), 512.0 * 512);
+  EXPECT_DOUBLE_EQ(pairs(window, 512, AttentionCount::causal), 512.0 * 512 / 2);
+}
+
+TEST(ForwardFlops, CountThePairsWithinChunks) {
+  const LayerKind chunk{.window = 1024, .chunked = true};
+  EXPECT_DOUBLE_EQ(pairs(chunk, 4096, AttentionCount::causal),
+                   4 * pairs({}, 1024, AttentionCount::causal));
+  // The last chunk is short.
+  EXPECT_DOUBLE_EQ(
+      pairs(chunk, 2560, AttentionCount::full),
+      2 * pairs({}, 1024, AttentionCount::full) + pairs({}, 512, AttentionCount::full));
+}
+
+TEST(ForwardFlops, CountAllPairsOfAnEncoderAndOfCrossAttention) {
+  const double s = 1024;
+  EXPECT_DOUBLE_EQ(pairs({.bidirectional = true}, 1024, AttentionCount::causal), s * s);
+  EXPECT_DOUBLE_EQ(pairs({.cross_attention = true}, 1024, AttentionCount::causal),
+                   s * s / 2 + s * s);
+  Transformer decoder = samples::llama();
+  const Flops plain = forward_flops(decoder, 1, 1024, AttentionCount::full).layers;
+  decoder.kinds = {{.cross_attention = true}};
+  const Flops both = forward_flops(decoder, 1, 1024, AttentionCount::full).layers;
+  const double h = 4096;
+  expect_close((both - plain).si(), 32 * 2 * s * (h * h + 2 * h * 8 * 128 + h * h));
+}
+
+TEST(ForwardFlops, AreTwoForEachActiveWeightOfAMixtureOfExperts) {
+  // All matrices but the token table: every token multiplies each active weight once.
+  for (const char* name : {"mixtral-8x7b", "deepseek-v2-lite", "kimi-k2", "llama4-scout"}) {
+    const Transformer model = shipped(name);
+    const double s = 4096;
+    const ForwardFlops forward = forward_flops(model, 1, 4096, AttentionCount::full);
+    // Norms and the router's biases multiply no matrices.
+    std::int64_t vectors = (2 * model.layers + 1) * model.hidden;
+    vectors += model.latent ? model.layers * (model.latent->q_rank + model.latent->kv_rank) : 0;
+    for (const LayerRun& run : model.runs()) {
+      const bool routed = model.kinds[static_cast<std::size_t>(run.kind)].experts;
+      vectors += routed && model.experts->router_bias ? run.count * model.experts->count : 0;
+    }
+    const std::int64_t weights =
+        active_parameters(model) - model.vocabulary * model.hidden - vectors;
+    expect_close((forward.layers + forward.logits).si(), 2 * s * static_cast<double>(weights));
+  }
+}
+
+TEST(ForwardFlops, OfLatentAttentionAreOfWideKeysAndNarrowValues) {
+  const Transformer model = shipped("deepseek-v2-lite");
+  const double s = 2048;
+  const ForwardFlops forward = forward_flops(model, 3, 2048, AttentionCount::full);
+  expect_close(forward.core_attention.si(), 3 * 27 * 2 * s * s * 16 * (128 + 64 + 128));
+}
+
+TEST(ForwardFlops, OfAnIndexerAreItsScoresAndThePickedPairs) {
+  Transformer model = shipped("deepseek-v3");
+  model.predicted_tokens = 0;
+  const ForwardFlops plain = forward_flops(model, 1, 8192, AttentionCount::causal);
+  model.indexer = Indexer{.heads = 64, .head_dim = 128, .top_k = 2048};
+  const ForwardFlops picked = forward_flops(model, 1, 8192, AttentionCount::causal);
+  const double s = 8192;
+  const double k = 2048;
+  const double scores = 2 * 64 * 128 * s * s / 2;
+  expect_close(picked.core_attention.si(),
+               61 * (scores + 2 * 128 * (128 + 64 + 128) * (s * k - k * k / 2)));
+  expect_close((picked.layers - plain.layers).si(),
+               61 * 2 * s * (1536 * 64 * 128 + 7168 * 128 + 7168 * 64));
+}
+
+TEST(ForwardFlops, CountModulesForFurtherTokens) {
+  Transformer model = shipped("deepseek-v3");
+  const ForwardFlops with = forward_flops(model, 1, 4096, AttentionCount::causal);
+  model.predicted_tokens = 0;
+  const ForwardFlops without = forward_flops(model, 1, 4096, AttentionCount::causal);
+  EXPECT_DOUBLE_EQ(with.logits.si(), 2 * without.logits.si());
+  expect_close(with.core_attention.si(), without.core_attention.si() * 62 / 61);
+  // A layer of the last kind and a projection.
+  Transformer more = model;
+  more.order.back().count += 1;
+  const Flops layer = forward_flops(more, 1, 4096, AttentionCount::causal).layers - without.layers;
+  const Flops projection = Flops::from_si(2 * 4096 * 2.0 * 7168 * 7168);
+  EXPECT_NEAR((with.layers - without.layers).si(), (layer + projection).si(), 1e-9 * layer.si());
 }
 
 TEST(ForwardFlops, TotalIsTheSumOfItsParts) {

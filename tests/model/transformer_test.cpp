@@ -8,7 +8,6 @@ namespace titer {
 namespace {
 
 using samples::read_model;
-using samples::shipped;
 
 constexpr std::string_view kLeast = R"({
   "name": "small",
@@ -36,19 +35,25 @@ TEST(ReadTransformer, FillsInWhatFollowsFromTheRest) {
   EXPECT_EQ(model.kv_heads, 4);       // every head has its own keys and values
   EXPECT_EQ(model.head_dim, 64 / 4);  // h / a
   EXPECT_FALSE(model.gated);
-  EXPECT_FALSE(model.bias);  // RMSNorm models have none
+  EXPECT_EQ(model.biases, Biases{});  // RMSNorm models have none
   EXPECT_FALSE(model.dropout);
   EXPECT_FALSE(model.tied_embeddings);
   EXPECT_EQ(model.vocabulary_multiple, 1);
   EXPECT_TRUE(model.causal);
   EXPECT_EQ(model.attention, AttentionKernel::flash);
   EXPECT_EQ(model.positions, Positions::rotary);
+  EXPECT_EQ(model.norms, 2);
+  EXPECT_TRUE(model.final_norm);
+  EXPECT_FALSE(model.parallel || model.qk_norm || model.embedding_norm || model.sinks);
+  EXPECT_FALSE(model.latent || model.indexer || model.experts);
+  EXPECT_EQ(model.kinds, std::vector<LayerKind>(1));
+  EXPECT_EQ(model.runs(), (std::vector<LayerRun>{{.kind = 0, .count = 2}}));
 }
 
 TEST(ReadTransformer, GivesLayernormModelsBiases) {
   std::string text(kLeast);
   text.replace(text.find("rmsnorm"), 7, "layernorm");
-  EXPECT_TRUE(read_model(text).bias);
+  EXPECT_EQ(read_model(text).biases, (Biases{.qkv = true, .output = true, .mlp = true}));
 }
 
 TEST(ReadTransformer, TakesHeadsOfAnyWidth) {
@@ -57,6 +62,132 @@ TEST(ReadTransformer, TakesHeadsOfAnyWidth) {
   const Transformer model = read_model(text);
   EXPECT_EQ(model.query_width(), 4 * 40);
   EXPECT_EQ(model.kv_width(), 2 * 40);
+}
+
+/// The least model, less what a key replaces, and with more.
+Transformer read_with(std::string_view from, std::string_view to) {
+  std::string text(kLeast);
+  return read_model(text.replace(text.find(from), from.size(), to));
+}
+
+TEST(ReadTransformer, TakesBiasesOneByOne) {
+  const Transformer model =
+      read_with(R"("ffn": 256)", R"("ffn": 256, "bias": {"qkv": true, "head": true})");
+  EXPECT_EQ(model.biases, (Biases{.qkv = true, .head = true}));
+}
+
+TEST(ReadTransformer, SpellsAPatternOut) {
+  const Transformer model = read_with(R"("layers": 2)", R"("layers": 20,
+      "experts": {"count": 8, "per_token": 2, "ffn": 32, "shared_ffn": 16, "shared_gate": true},
+      "pattern": [{"count": 2},
+                  {"repeat": 3, "of": [{"count": 4, "experts": true, "window": 16},
+                                       {"experts": true, "chunk": 32, "rotary": false}]},
+                  {"count": 2, "experts": true, "chunk": 32, "rotary": false},
+                  {"bidirectional": true, "cross_attention": true}])");
+  const std::vector<LayerKind> kinds = {
+      {},
+      {.experts = true, .window = 16},
+      {.experts = true, .window = 32, .chunked = true, .rotary = false},
+      {.bidirectional = true, .cross_attention = true}};
+  EXPECT_EQ(model.kinds, kinds);
+  // Neighbours of the same kind are one run: the last 1 of 4 + 1 and the 2 that follow.
+  const std::vector<LayerRun> order = {
+      {0, 2}, {1, 4}, {2, 1}, {1, 4}, {2, 1}, {1, 4}, {2, 3}, {3, 1}};
+  EXPECT_EQ(model.runs(), order);
+  ASSERT_TRUE(model.experts.has_value());
+  EXPECT_EQ(model.experts->shared_ffn, 16);
+  EXPECT_TRUE(model.experts->shared_gate);
+}
+
+TEST(ReadTransformer, GivesAllLayersExpertsWithoutAPattern) {
+  const Transformer model =
+      read_with(R"("ffn": 256)", R"("experts": {"count": 8, "per_token": 2, "ffn": 32,
+                                                "routing": {"shape": "zipf", "exponent": 0.5}})");
+  EXPECT_EQ(model.kinds, std::vector<LayerKind>{{.experts = true}});
+  EXPECT_EQ(model.experts->routing.shape, RoutingShape::zipf);
+}
+
+TEST(ReadTransformer, TakesTheWidthOfHeadsFromTheLatents) {
+  const Transformer model = read_with(R"("heads": 4)", R"("heads": 5,
+      "latent_attention": {"kv_rank": 32, "nope_dim": 16, "rope_dim": 8, "value_dim": 12},
+      "predicted_tokens": 2)");
+  ASSERT_TRUE(model.latent.has_value());
+  EXPECT_EQ(model.latent->q_rank, 0);
+  EXPECT_EQ(model.head_dim, 16 + 8);
+  EXPECT_EQ(model.kv_heads, 5);
+  EXPECT_EQ(model.predicted_tokens, 2);
+}
+
+/// What is put into the least model, and the end of the only line it gets.
+struct Refused {
+  std::string_view from;
+  std::string_view to;
+  std::string_view line;
+};
+
+TEST(ReadTransformer, RefusesContradictions) {
+  constexpr std::array rows = {
+      Refused{R"("layers": 2)",
+              R"("layers": 2, "pattern": [{"count": 3}])",
+              R"(pattern: [{"count":3}]: expected the model's 2 layers in all, not 3)"},
+      Refused{R"("layers": 2)",
+              R"("layers": 2, "pattern": [{"count": 2, "experts": true}])",
+              "expected \"experts\" of the model, since some layers have them"},
+      Refused{
+          R"("layers": 2)",
+          R"("layers": 2, "pattern": [{"count": 2, "window": 4, "chunk": 4}])",
+          "pattern.0.chunk: 4: expected no \"window\" beside it: attention is within one or the "
+          "other"},
+      Refused{R"("ffn": 256)",
+              R"("ffn": 256, "experts": {"count": 8, "per_token": 9, "ffn": 1})",
+              "experts.per_token: 9: expected at most the 8 experts that there are"},
+      Refused{R"("ffn": 256)",
+              R"("ffn": 256, "experts": {"count": 4000, "per_token": 2, "ffn": 6000})",
+              "experts.count: 4000: expected experts x their width of at most 20000000"},
+      Refused{R"("ffn": 256)",
+              R"("ffn": 256, "experts": {"count": 8, "per_token": 2, "ffn": 1,
+                 "routing": {"groups": 3, "groups_chosen": 2}})",
+              "experts.routing: 3 groups do not divide 8 experts"},
+      Refused{R"("layers": 2, "hidden": 64, "heads": 4, "ffn": 256)",
+              R"("layers": 2, "hidden": 64, "heads": 4, "pattern": [{"experts": true}, {}],
+                 "experts": {"count": 8, "per_token": 2, "ffn": 1})",
+              "ffn: missing; expected the width of the layers without experts"},
+      Refused{R"("ffn": 256)",
+              R"("ffn": 256, "norms": 3)",
+              "norms: 3: expected 2, 4 with norms behind attention and MLP too, or 1 before both"},
+      Refused{R"("ffn": 256)",
+              R"("ffn": 256, "norms": 1)",
+              "expected \"parallel\": true, since attention and MLP read the same norm"},
+      Refused{R"("ffn": 256)",
+              R"("ffn": 256, "indexer": {"heads": 2, "head_dim": 8, "top_k": 16})",
+              "expected latent attention with a latent of queries, which the indexer reads"}};
+  for (const Refused& row : rows) {
+    const std::vector<std::string> lines = problems_with(row.from, row.to);
+    ASSERT_EQ(lines.size(), 1U) << row.to;
+    EXPECT_TRUE(lines.front().ends_with(row.line)) << lines.front();
+  }
+}
+
+TEST(ReadTransformer, RefusesAPatternOfMoreLayersThanAnyModelHasSoon) {
+  std::string inner = "{}";
+  for (int depth = 0; depth < 60; ++depth) {
+    inner = R"({"repeat": 100000, "of": [)" + inner + "]}";
+  }
+  const std::vector<std::string> lines =
+      problems_with(R"("layers": 2)", R"("layers": 2, "pattern": [)" + inner + "]");
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_TRUE(lines.front().ends_with("expected the model's 2 layers in all, not 100001"));
+}
+
+TEST(ReadTransformer, RefusesLayersOfVeryManyKinds) {
+  std::string parts = "{}";
+  for (int window = 1; window <= 64; ++window) {
+    parts += R"(, {"window": )" + std::to_string(window) + "}";
+  }
+  const std::vector<std::string> lines =
+      problems_with(R"("layers": 2)", R"("layers": 65, "pattern": [)" + parts + "]");
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_TRUE(lines.front().ends_with("expected layers of at most 64 different kinds"));
 }
 
 TEST(ReadTransformer, RefusesHeadsThatDoNotDivide) {
@@ -93,138 +224,6 @@ TEST(ReadTransformer, RefusesModelsTooLargeToCount) {
   EXPECT_EQ(problems_with(R"("heads": 4)", R"("heads": 1000000, "head_dim": 1000000)"),
             std::vector<std::string>{"model.json:3:60: head_dim: 1000000: expected heads x "
                                      "head_dim of at most 1000000"});
-}
-
-TEST(Transformer, CountsItsLargestAdmittedSelfWithoutOverflow) {
-  Transformer model = samples::llama();
-  model.layers = 100'000;
-  model.hidden = model.ffn = model.heads = model.kv_heads = 1'000'000;
-  model.head_dim = 1;
-  model.vocabulary = model.max_sequence = 1'000'000'000;
-  // 4 attention matrices and 3 of the MLP, the norms, two tables and the last norm.
-  const std::int64_t h = model.hidden;
-  EXPECT_EQ(parameters(model), model.layers * (7 * h * h + 2 * h) + 2 * model.vocabulary * h + h);
-}
-
-TEST(PaddedVocabulary, IsAMultipleForEachTensorRank) {
-  Transformer model = samples::gpt3();
-  model.vocabulary = 50257;
-  EXPECT_EQ(model.padded_vocabulary(1), 393 * 128);      // 50304
-  EXPECT_EQ(model.padded_vocabulary(2), 197 * 2 * 128);  // 50432
-  EXPECT_EQ(model.padded_vocabulary(8), 50 * 8 * 128);   // 51200, as the papers print
-  EXPECT_EQ(shipped("gpt3-175b").padded_vocabulary(8), 51200);
-}
-
-TEST(PaddedVocabulary, OfAMultipleIsItself) {
-  for (const std::int64_t t : {1, 2, 4, 8, 16}) {
-    EXPECT_EQ(samples::gpt({.hidden = 64}).padded_vocabulary(t), 51200) << t;
-  }
-  Transformer unpadded = samples::llama();
-  unpadded.vocabulary = 32001;
-  unpadded.vocabulary_multiple = 1;
-  EXPECT_EQ(unpadded.padded_vocabulary(1), 32001);
-}
-
-TEST(LayerParameters, SplitTheProductsAndReplicateTheNorms) {
-  const std::int64_t h = 12288;
-  const ParameterCount count = layer_parameters(samples::gpt3());
-  // Query, key, value, output and the two MLP matrices; the column-split products' biases.
-  EXPECT_EQ(count.split, 12 * h * h + 3 * h + 4 * h);
-  // Two norms with weight and bias; the row-split products' biases.
-  EXPECT_EQ(count.replicated, 2 * (2 * h) + 2 * h);
-  EXPECT_EQ(count.total(), 12 * h * h + 13 * h);
-}
-
-TEST(LayerParameters, OfAGatedGroupedLayer) {
-  const std::int64_t h = 4096;
-  const auto kv = std::int64_t{8} * 128;
-  const std::int64_t f = 14336;
-  const ParameterCount count = layer_parameters(samples::llama());
-  EXPECT_EQ(count.split, h * (h + 2 * kv) + h * h + 3 * h * f);
-  EXPECT_EQ(count.replicated, 2 * h);  // RMSNorm: a weight only
-}
-
-TEST(EmbeddingParameters, SplitTheTableAndReplicateThePositions) {
-  Transformer model = samples::gpt3();
-  model.vocabulary = 50257;
-  EXPECT_EQ(embedding_parameters(model, 8).split, 51200 * model.hidden);
-  EXPECT_EQ(embedding_parameters(model, 1).split, 50304 * model.hidden);
-  EXPECT_EQ(embedding_parameters(model, 8).replicated, 2048 * model.hidden);
-  EXPECT_EQ(embedding_parameters(samples::llama(), 8).replicated, 0);  // rotary: none
-}
-
-TEST(HeadParameters, HaveAnOutputMatrixUnlessTied) {
-  EXPECT_EQ(head_parameters(samples::gpt3(), 8).split, 0);
-  EXPECT_EQ(head_parameters(samples::gpt3(), 8).replicated, 2 * 12288);
-  EXPECT_EQ(head_parameters(samples::llama(), 8).split, 126 * 8 * 128 * 4096);
-  EXPECT_EQ(head_parameters(samples::llama(), 1).split, 128256 * 4096);
-  EXPECT_EQ(head_parameters(samples::llama(), 8).replicated, 4096);
-}
-
-TEST(ParameterCount, AddsAndScalesByClass) {
-  ParameterCount sum = 3 * ParameterCount{.split = 10, .replicated = 1};
-  sum += {.split = 4, .replicated = 2};
-  EXPECT_EQ(sum.split, 3 * 10 + 4);
-  EXPECT_EQ(sum.replicated, 3 * 1 + 2);
-  EXPECT_EQ(sum.total(), 34 + 5);
-}
-
-TEST(Parameters, AreThePublishedCountsOfLlama) {
-  EXPECT_EQ(parameters(shipped("llama2-7b")), 6'738'415'616);
-  EXPECT_EQ(parameters(shipped("llama2-13b")), 13'015'864'320);
-  EXPECT_EQ(parameters(shipped("llama2-70b")), 68'976'648'192);
-  EXPECT_EQ(parameters(shipped("llama3-8b")), 8'030'261'248);
-  EXPECT_EQ(parameters(shipped("llama3-70b")), 70'553'706'496);
-  EXPECT_EQ(parameters(shipped("llama3-405b")), 405'853'388'800);
-  EXPECT_EQ(parameters(shipped("llama3.2-1b")), 1'235'814'400);
-  EXPECT_EQ(parameters(shipped("llama3.2-3b")), 3'212'749'824);
-}
-
-/// P = 12 l h^2 (1 + 13/(12h) + (V+s)/(12 l h)) in integers, and the final norm's weight and bias,
-/// which the papers leave out. [Narayanan 2021, eq. 2]
-std::int64_t gpt_parameters(const Transformer& m) {
-  return 12 * m.layers * m.hidden * m.hidden + 13 * m.layers * m.hidden +
-         (m.vocabulary + m.max_sequence) * m.hidden + 2 * m.hidden;
-}
-
-TEST(Parameters, T28_CountEmbeddingsBiasesAndNorms) {
-  for (const char* name : {"gpt3-175b", "megatron-1.7b", "megatron-22b", "mt-nlg-530b"}) {
-    const Transformer model = shipped(name);
-    EXPECT_EQ(parameters(model), gpt_parameters(model)) << name;
-  }
-  EXPECT_NEAR(static_cast<double>(parameters(shipped("gpt3-175b"))), 175e9, 0.5e9);
-  EXPECT_NEAR(static_cast<double>(parameters(shipped("megatron-22b"))), 22e9, 0.5e9);
-  EXPECT_NEAR(static_cast<double>(parameters(shipped("mt-nlg-530b"))), 530e9, 0.5e9);
-}
-
-TEST(Parameters, AreThePrintedBillionsOfMegatronsTable) {
-  struct Row {
-    const char* name;
-    double billions;
-  };
-  // [Narayanan 2021, table 1: "number of parameters (billion)"]
-  constexpr std::array rows = {Row{"megatron-1.7b", 1.7},
-                               Row{"megatron-3.6b", 3.6},
-                               Row{"megatron-7.5b", 7.5},
-                               Row{"megatron-18.4b", 18.4},
-                               Row{"megatron-39.1b", 39.1},
-                               Row{"megatron-76.1b", 76.1},
-                               Row{"megatron-145.6b", 145.6},
-                               Row{"megatron-310.1b", 310.1},
-                               Row{"megatron-529.6b", 529.6},
-                               Row{"megatron-1t", 1008.0}};
-  for (const Row& row : rows) {
-    const Transformer model = shipped(row.name);
-    EXPECT_EQ(parameters(model), gpt_parameters(model)) << row.name;
-    EXPECT_NEAR(static_cast<double>(parameters(model)) / 1e9, row.billions, 0.05) << row.name;
-  }
-}
-
-TEST(Parameters, DoNotDependOnThePadding) {
-  Transformer model = shipped("gpt3-175b");
-  const std::int64_t published = parameters(model);
-  model.vocabulary_multiple = 4096;
-  EXPECT_EQ(parameters(model), published);
 }
 
 }  // namespace

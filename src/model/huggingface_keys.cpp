@@ -1,0 +1,160 @@
+#include "huggingface_keys.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace titer {
+namespace {
+
+constexpr ShapeKeys kShape = {.layers = "num_hidden_layers",
+                              .hidden = "hidden_size",
+                              .heads = "num_attention_heads",
+                              .kv_heads = "num_key_value_heads",
+                              .head_dim = "head_dim"};
+
+enum class LayerType { full, sliding, chunked };
+constexpr std::array<Choice<LayerType>, 3> kLayerTypes = {
+    {{"full_attention", LayerType::full},
+     {"sliding_attention", LayerType::sliding},
+     {"chunked_attention", LayerType::chunked}}};
+
+void set_window(Reader& in, LayerType type, LayerKind& kind) {
+  kind.window.reset();
+  if (type == LayerType::full) {
+    kind.chunked = false;
+    return;
+  }
+  kind.chunked = type == LayerType::chunked;
+  kind.window =
+      in.integer(kind.chunked ? "attention_chunk_size" : "sliding_window", 1, kMostTokens);
+}
+
+/// A number that has to be told where there is nothing else to take (0).
+std::int64_t integer_or(Reader& in,
+                        std::string_view key,
+                        std::int64_t otherwise,
+                        std::int64_t most) {
+  return otherwise == 0 ? in.integer(key, 1, most)
+                        : in.maybe_integer(key, 1, most).value_or(otherwise);
+}
+
+}  // namespace
+
+std::string_view written(const Reader& in, std::initializer_list<std::string_view> names) {
+  const auto* const found =
+      std::find_if(names.begin(), names.end(), [&](std::string_view key) { return in.has(key); });
+  return found == names.end() ? *names.begin() : *found;
+}
+
+bool is_null(Reader& in, std::string_view key) {
+  const Value* value = in.raw(key);
+  return value != nullptr && value->kind == Value::Kind::null;
+}
+
+std::vector<std::int64_t> integers(Reader& in, std::string_view key) {
+  const Value* value = in.raw(key);
+  std::vector<std::int64_t> numbers;
+  if (value == nullptr || value->kind == Value::Kind::null) {
+    return numbers;
+  }
+  const auto whole = [](const Value& item) { return item.is_integer; };
+  if (value->kind != Value::Kind::array ||
+      !std::all_of(value->items.begin(), value->items.end(), whole)) {
+    in.fail(key, "expected a list of integers");
+    return numbers;
+  }
+  for (const Value& item : value->items) {
+    numbers.push_back(item.integer);
+  }
+  return numbers;
+}
+
+bool has_dropout(Reader& in, std::initializer_list<std::string_view> keys) {
+  bool any = false;
+  for (const std::string_view key : keys) {
+    any = in.maybe_number(key, 0.0, 1.0).value_or(0.0) > 0.0 || any;
+  }
+  return any;
+}
+
+void read_decoder_without_heads(Reader& in,
+                                const HuggingFaceDefaults& defaults,
+                                Transformer& model) {
+  model.layers = in.integer(kShape.layers, 1, kMostLayers);
+  model.hidden = in.integer(kShape.hidden, 1, kMostWidth);
+  model.heads = integer_or(in, kShape.heads, defaults.heads, kMostWidth);
+  model.ffn = in.integer("intermediate_size", 1, kMostWidth);
+  model.gated = true;
+  model.norm = Norm::rmsnorm;
+  model.positions = Positions::rotary;
+  model.dropout =
+      has_dropout(in, {"attention_dropout", "hidden_dropout", "resid_pdrop", "embd_pdrop"});
+  model.tied_embeddings = in.flag("tie_word_embeddings", defaults.tied);
+  model.vocabulary = integer_or(in, "vocab_size", defaults.vocabulary, kMostTokens);
+  model.max_sequence =
+      integer_or(in, "max_position_embeddings", defaults.max_sequence, kMostTokens);
+}
+
+void read_decoder(Reader& in, const HuggingFaceDefaults& defaults, Transformer& model) {
+  read_decoder_without_heads(in, defaults, model);
+  GroupedHeads otherwise;
+  otherwise.head_dim = defaults.head_dim;
+  otherwise.kv_heads = is_null(in, kShape.kv_heads) ? 0 : defaults.kv_heads;
+  read_grouped_heads(in, kShape, otherwise, model);
+}
+
+LayerKinds all_layers(const Transformer& model, bool experts) {
+  return LayerKinds(static_cast<std::size_t>(model.layers), LayerKind{.experts = experts});
+}
+
+void set_layers(Transformer& model, const LayerKinds& kinds) {
+  std::vector<KindRun> runs;
+  for (const LayerKind& kind : kinds) {
+    runs.push_back({.kind = kind, .count = 1});
+  }
+  set_layers(model, runs);
+}
+
+bool read_layer_types(Reader& in, LayerKinds& kinds) {
+  const std::vector<std::string> types = in.texts("layer_types");
+  if (types.empty()) {
+    return false;
+  }
+  if (types.size() != kinds.size() && in.has("num_hidden_layers")) {
+    in.fail("layer_types",
+            "expected one for each of the " + std::to_string(kinds.size()) + " layers, not " +
+                std::to_string(types.size()));
+  }
+  for (std::size_t i = 0; i < std::min(types.size(), kinds.size()); ++i) {
+    const auto* const found = std::find_if(kLayerTypes.begin(),
+                                           kLayerTypes.end(),
+                                           [&](const auto& type) { return type.name == types[i]; });
+    if (found == kLayerTypes.end()) {
+      in.fail("layer_types",
+              "expected full_attention, sliding_attention or chunked_attention only: there are no "
+              "layers of " +
+                  types[i] + " yet");
+      return true;
+    }
+    set_window(in, found->value, kinds[i]);
+  }
+  return true;
+}
+
+void slide_from(Reader& in, std::int64_t first, LayerKinds& kinds) {
+  const auto window = in.maybe_integer("sliding_window", 1, kMostTokens);
+  for (auto i = static_cast<std::size_t>(first); i < kinds.size(); ++i) {
+    kinds[i].window = window;
+  }
+}
+
+void slide_but_every(Reader& in, std::int64_t nth, LayerKinds& kinds) {
+  const auto window = in.maybe_integer("sliding_window", 1, kMostTokens);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if ((i + 1) % static_cast<std::size_t>(nth) != 0) {
+      kinds[i].window = window;
+    }
+  }
+}
+
+}  // namespace titer
