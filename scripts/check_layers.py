@@ -22,7 +22,7 @@ ROOMS = {
     "topology": "units input",
     "engine": "units",
     "collectives": "units input hardware topology engine",
-    "model": "units input hardware collectives",
+    "model": "units input hardware engine collectives",
     "plan": "units input hardware topology engine collectives model",
     "step": "units input hardware topology engine collectives model plan",
     "evidence": "units input hardware topology engine collectives model plan step",
@@ -39,6 +39,8 @@ THIRD_PARTY = {
     "Eigen": "collectives evidence",
     "boost": "topology",
     "pugixml.hpp": "topology",
+    "yaml-cpp": "evidence",
+    "toml++": "evidence",
     "google": "report",        # protobuf
     "chakra.pb.h": "report",  # what it makes of src/report/chakra.proto
     "fmt": " ".join(ROOMS),

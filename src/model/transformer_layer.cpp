@@ -1,280 +1,193 @@
 #include "titer/model/transformer_layer.hpp"
 
-#include <algorithm>
+#include "layer_builder.hpp"
 
 namespace titer {
 namespace {
 
-/// A product of doubles: two admitted integers may exceed 64 bits together.
-double tokens_of(const Slice& slice) {
-  return static_cast<double>(slice.micro_batch) * static_cast<double>(slice.sequence);
+void add_mlp(LayerBuilder& layer, const LayerKind& kind) {
+  const Transformer& model = layer.model();
+  const auto f = static_cast<double>(model.ffn);
+  const bool same_input = model.norms == 1;  // as attention
+  layer.column_product({.name = model.gated ? "MLP gate and up" : "MLP up",
+                        .inner = layer.hidden(),
+                        .columns = model.gated ? 2.0 * f : f,
+                        .modules = bit(Module::mlp),
+                        .freed_by = bit(Module::layer_norm),
+                        .keeps_input = !same_input,
+                        .shares_transfers = same_input && sums_once(model, kind)});
+  layer.activation({.name = model.gated ? "gated activation" : "activation",
+                    .modules = bit(Module::mlp),
+                    .freed_by = bit(Module::mlp)},
+                   layer.tokens() * f / layer.tensor());
+  layer.row_product({.name = "MLP down",
+                     .inner = f,
+                     .columns = layer.hidden(),
+                     .modules = bit(Module::mlp),
+                     .freed_by = bit(Module::mlp)});
 }
 
-/// Bytes that one pass of an element-wise operation moves, in elements of the layer's data type
-/// plus single bytes (dropout masks), and the byte counts of the shapes that recur.
-class LayerBuilder {
- public:
-  /// Fills `list` anew.
-  LayerBuilder(const Transformer& model, const Slice& slice, OperationList& list)
-      : list_(list),
-        model_(model),
-        slice_(slice),
-        element_(size_of(slice.type)),
-        tensor_(static_cast<double>(slice.tensor)),
-        tokens_(tokens_of(slice)),
-        // Outside the tensor-parallel products, sequence parallelism splits the tokens over ranks;
-        // without it each rank repeats the work on all tokens.
-        outer_tokens_(slice.sequence_parallel ? tokens_ / tensor_ : tokens_),
-        hidden_(static_cast<double>(model.hidden)) {
-    list.clear();
+void add_feed_forward(LayerBuilder& layer, const LayerKind& kind) {
+  const Transformer& model = layer.model();
+  if (kind.experts && model.experts) {
+    add_experts(layer, *model.experts);
+  } else {
+    add_mlp(layer, kind);
   }
+}
 
-  void norm(std::string_view name) {
-    const Bytes x = outer_tokens_ * hidden_ * element_;
-    Operation op{.name = name, .saved = x};
-    op.forward = memory(2.0 * x);
-    op.input_gradient = memory(3.0 * x);
-    list_.add(op);
+void add_input_norm(LayerBuilder& layer, std::string_view name, double kept_width) {
+  layer.norm({.name = name, .modules = bit(Module::layer_norm)}, layer.hidden(), kept_width);
+}
+
+/// Attention and MLP read the layer's input, and both results are added to it.
+void add_parallel_branches(LayerBuilder& layer, const LayerKind& kind) {
+  add_input_norm(layer, "attention norm", layer.hidden());
+  add_attention(layer, kind);
+  if (layer.model().norms > 1) {
+    add_input_norm(layer, "MLP norm", 0.0);  // the first norm keeps the same input
   }
+  add_feed_forward(layer, kind);
+  layer.residual("residual", 2.0);
+}
 
-  /// Y = X A with A's columns split: the ranks need all of X. [Shoeybi 2019: operator f]
-  void column_product(std::string_view name, double inner, double columns, double saved_width) {
-    Operation op{.name = name, .saved = outer_tokens_ * saved_width * element_};
-    product(op, inner, columns / tensor_);
-    op.weight_input = op.saved;  // with sequence parallelism gathered again for the weight gradient
-    op.output_gradient = tokens_ * columns / tensor_ * element_;
-    const Bytes full = tokens_ * inner * element_;
-    op.column_split = true;
-    if (slice_.tensor > 1 && slice_.sequence_parallel) {
-      op.forward_transfer = {Collective::all_gather, full};
-      op.backward_transfer = {Collective::reduce_scatter, full};
-      op.regather_transfer = {Collective::all_gather, full};
-    } else if (slice_.tensor > 1) {
-      op.backward_transfer = {Collective::all_reduce, full};
-    }
-    list_.add(op);
-  }
-
-  /// Y = X A with A's rows split: the ranks' partial sums are added. [Shoeybi 2019: operator g]
-  void row_product(std::string_view name, double rows, double columns) {
-    Operation op{.name = name, .saved = tokens_ * rows / tensor_ * element_};
-    product(op, rows / tensor_, columns);
-    const Bytes full = tokens_ * columns * element_;
-    op.weight_input = op.saved;
-    op.output_gradient = full;
-    if (slice_.tensor > 1 && slice_.sequence_parallel) {
-      op.forward_transfer = {Collective::reduce_scatter, full};
-      op.backward_transfer = {Collective::all_gather, full};
-    } else if (slice_.tensor > 1) {
-      op.forward_transfer = {Collective::all_reduce, full};
-    }
-    list_.add(op);
-  }
-
-  void rotary() {
-    const double width = static_cast<double>(model_.query_width() + model_.kv_width()) / tensor_;
-    Operation op{.name = "rotary positions"};
-    op.forward = memory(2.0 * tokens_ * width * element_);
+/// What comes before the first layer of a module that predicts a further token: the token's
+/// embedding beside the hidden state, both normalised, and a projection of the two to one.
+/// [DeepSeek-V3 2024, section 2.2]
+void add_prediction_input(LayerBuilder& layer) {
+  const double h = layer.hidden();
+  layer.embedding("further token's embedding");
+  layer.norm({.name = "further token's norms"}, 2.0 * h, 2.0 * h);
+  layer.column_product(
+      {.name = "further token's projection", .inner = 2.0 * h, .columns = h, .narrow = false});
+  if (layer.slice().tensor > 1) {
+    Operation op{.name = "further token's hidden state"};
+    const Bytes x = layer.tokens() * h * layer.element();
+    op.forward = LayerBuilder::memory(2.0 * x);
     op.input_gradient = op.forward;
-    list_.add(op);
-  }
-
-  void attention() {
-    if (slice_.attention == AttentionKernel::flash) {
-      flash_attention();
-    } else {
-      materialised_attention();
+    op.forward_transfer = {Collective::all_gather, x};
+    if (layer.slice().sequence_parallel) {
+      op.backward_transfer = op.forward_transfer;
     }
+    layer.add(op);
   }
+}
 
-  /// Bias, dropout and residual addition after a row-split product, in one fused kernel.
-  void residual(std::string_view name) {
-    const double mask = model_.dropout ? 1.0 : 0.0;
-    const Bytes x = outer_tokens_ * hidden_ * element_;
-    const Bytes m = outer_tokens_ * hidden_ * mask * Bytes::from_si(1.0);
-    Operation op{.name = name, .saved = m};
-    op.forward = memory(3.0 * x + m);
-    op.input_gradient = memory(2.0 * x + m);
-    list_.add(op);
-  }
+void add_logits(LayerBuilder& layer) {
+  const Transformer& model = layer.model();
+  const auto rows = static_cast<double>(model.padded_vocabulary(layer.slice().tensor));
+  layer.column_product(
+      {.name = "logits", .inner = layer.hidden(), .columns = rows, .narrow = false});
+  layer.cross_entropy("cross-entropy");
+}
 
-  /// GELU on f columns, or SiLU(gate) * up on 2 f.
-  void activation() {
-    const Bytes f = tokens_ * static_cast<double>(model_.ffn) / tensor_ * element_;
-    const double inputs = model_.gated ? 2.0 : 1.0;
-    Operation op{.name = model_.gated ? "gated activation" : "activation", .saved = inputs * f};
-    op.forward = memory((inputs + 1.0) * f);
-    op.input_gradient = memory((2.0 * inputs + 1.0) * f);
-    list_.add(op);
-  }
-
-  void embedding() {
-    const Bytes x = tokens_ * hidden_ * element_;
-    const Bytes ids = tokens_ * Bytes::from_si(8.0);  // 64-bit token ids
-    const Bytes mask = model_.dropout ? outer_tokens_ * hidden_ * Bytes::from_si(1.0) : Bytes{};
-    Operation op{.name = "embedding", .saved = ids + mask};
-    op.forward = memory(2.0 * x + mask);
-    // The gradient of a look-up adds rows into the fp32 table: read, add, write.
-    op.weight_gradient = memory(x + 2.0 * tokens_ * hidden_ * size_of(DataType::fp32));
-    op.weight_input = ids;
-    op.output_gradient = x;
-    if (slice_.tensor > 1) {
-      op.forward_transfer = {
-          slice_.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce, x};
-    }
-    if (slice_.tensor > 1 && slice_.sequence_parallel) {
-      op.backward_transfer = {Collective::all_gather, x};
-    }
-    list_.add(op);
-  }
-
-  /// Softmax cross-entropy over a vocabulary split over ranks, in fp32.
-  void cross_entropy() {
-    const double elements =
-        tokens_ * static_cast<double>(model_.padded_vocabulary(slice_.tensor)) / tensor_;
-    const Bytes fp32 = elements * size_of(DataType::fp32);
-    const Bytes low = elements * element_;
-    Operation op{.name = "cross-entropy", .saved = fp32};
-    // Up-cast; maximum; subtract; exponentiate and sum; divide: each reads, most write.
-    op.forward = memory(low + fp32 + fp32 + 3.0 * 2.0 * fp32);
-    op.input_gradient = memory(2.0 * fp32 + low);
-    if (slice_.tensor > 1) {
-      // Maximum, the target's logit and the sum of exponentials: one fp32 number per token each.
-      op.forward_transfer = {Collective::all_reduce, 3.0 * tokens_ * size_of(DataType::fp32)};
-    }
-    list_.add(op);
-  }
-
- private:
-  [[nodiscard]] static Kernel memory(Bytes bytes) {
-    return {.kind = KernelKind::memory, .flops = {}, .bytes = bytes};
-  }
-
-  /// C[rows, columns] = A[rows, inner] B[inner, columns], `count` times: 2 m n k FLOPs each.
-  [[nodiscard]] Kernel matrix(double rows, double inner, double columns, double count = 1) const {
-    return {.kind = KernelKind::matrix,
-            .flops = Flops::from_si(2.0 * count * rows * inner * columns),
-            .bytes = count * (rows * inner + inner * columns + rows * columns) * element_};
-  }
-
-  /// The three products of a layer with weights: Y = X A, dX = dY A^T, dA += X^T dY (into fp32).
-  void product(Operation& op, double inner, double columns) const {
-    op.forward = matrix(tokens_, inner, columns);
-    op.input_gradient = matrix(tokens_, columns, inner);
-    op.weight_gradient = matrix(inner, tokens_, columns);
-    op.weight_gradient.bytes +=
-        inner * columns * (2.0 * size_of(DataType::fp32) - element_);  // read and write the sum
-  }
-
-  /// Scores, softmax, dropout and context as kernels of their own, scores through memory.
-  void materialised_attention() {
-    const double heads = static_cast<double>(slice_.micro_batch * model_.heads) / tensor_;
-    const auto s = static_cast<double>(slice_.sequence);
-    const auto d = static_cast<double>(model_.head_dim);
-    const Bytes scores = heads * s * s * element_;
-    const Bytes mask = heads * s * s * Bytes::from_si(1.0);
-    const Bytes queries = tokens_ * static_cast<double>(model_.query_width()) / tensor_ * element_;
-    const Bytes keys = tokens_ * static_cast<double>(model_.kv_width()) / tensor_ * element_;
-
-    Operation qk{.name = "attention scores", .saved = queries + keys, .core_attention = true};
-    qk.forward = matrix(s, d, s, heads);
-    qk.input_gradient = twice(matrix(s, s, d, heads));  // dQ and dK
-    list_.add(qk);
-    Operation softmax{.name = "softmax", .core_saved = scores, .core_attention = true};
-    softmax.forward = memory(2.0 * scores);  // fused with scale and causal mask
-    softmax.input_gradient = memory(3.0 * scores);
-    list_.add(softmax);
-    if (model_.dropout) {
-      Operation drop{
-          .name = "attention dropout", .core_saved = mask + scores, .core_attention = true};
-      drop.forward = memory(2.0 * scores + mask);
-      drop.input_gradient = memory(2.0 * scores + mask);
-      list_.add(drop);
-    }
-    Operation av{.name = "attention context", .saved = keys, .core_attention = true};
-    av.forward = matrix(s, s, d, heads);
-    av.input_gradient = twice(matrix(s, d, s, heads));  // dP and dV
-    list_.add(av);
-  }
-
-  /// One fused kernel: causal tiles above the diagonal are skipped; the backward kernel repeats the
-  /// scores, five products instead of two. [Dao 2022, 2023]
-  void flash_attention() {
-    const auto s = static_cast<double>(slice_.sequence);
-    const double width = static_cast<double>(model_.query_width()) / tensor_;
-    const double pairs = model_.causal ? 0.5 : 1.0;
-    const Bytes queries = tokens_ * width * element_;
-    const Bytes keys = tokens_ * static_cast<double>(model_.kv_width()) / tensor_ * element_;
-    const Bytes log_sums = tokens_ * static_cast<double>(model_.heads) / tensor_ *
-                           size_of(DataType::fp32);  // one per row and head
-    Operation op{.name = "flash attention",
-                 .saved = queries + 2.0 * keys,
-                 .core_saved = log_sums,
-                 .core_attention = true};
-    const Flops flops = Flops::from_si(4.0 * tokens_ * s * width * pairs);
-    op.forward = {KernelKind::attention, flops, 2.0 * queries + 2.0 * keys + log_sums};
-    op.input_gradient = {KernelKind::attention, 2.5 * flops, 4.0 * queries + 4.0 * keys + log_sums};
-    list_.add(op);
-  }
-
-  [[nodiscard]] static Kernel twice(const Kernel& kernel) {
-    return {kernel.kind, 2.0 * kernel.flops, 2.0 * kernel.bytes};
-  }
-
-  OperationList& list_;
-  const Transformer& model_;
-  const Slice& slice_;
-  Bytes element_;
-  double tensor_;
-  double tokens_;
-  double outer_tokens_;
-  double hidden_;
-};
-
-void add_layer(const Transformer& model, const Slice& slice, OperationList& list) {
-  const auto h = static_cast<double>(model.hidden);
-  const auto q = static_cast<double>(model.query_width());
-  const auto kv = static_cast<double>(model.kv_width());
-  const auto f = static_cast<double>(model.ffn);
-  LayerBuilder layer(model, slice, list);
-  layer.norm("attention norm");
-  layer.column_product("query, key, value", h, q + 2.0 * kv, h);
-  if (model.positions == Positions::rotary) {
-    layer.rotary();
-  }
-  layer.attention();
-  layer.row_product("attention output", q, h);
-  layer.residual("attention residual");
-  layer.norm("MLP norm");
-  layer.column_product(model.gated ? "MLP gate and up" : "MLP up", h, model.gated ? 2.0 * f : f, h);
-  layer.activation();
-  layer.row_product("MLP down", f, h);
-  layer.residual("MLP residual");
+const LayerKind& last_kind(const Transformer& model) {
+  const int last = model.order.empty() ? 0 : model.order.back().kind;
+  return model.kinds[static_cast<std::size_t>(last)];
 }
 
 void add_embedding(const Transformer& model, const Slice& slice, OperationList& list) {
-  LayerBuilder(model, slice, list).embedding();
+  list.clear();
+  LayerBuilder layer(model, slice, list);
+  layer.embedding("embedding");
+  if (model.embedding_norm) {
+    layer.norm("embedding norm");
+  }
 }
 
 void add_head(const Transformer& model, const Slice& slice, OperationList& list) {
-  const auto h = static_cast<double>(model.hidden);
+  list.clear();
   LayerBuilder layer(model, slice, list);
-  layer.norm("final norm");
-  layer.column_product("logits", h, static_cast<double>(model.padded_vocabulary(slice.tensor)), h);
-  layer.cross_entropy();
+  if (model.final_norm) {
+    layer.norm("final norm");
+  }
+  add_logits(layer);
+  for (std::int64_t i = 0; i < model.predicted_tokens; ++i) {
+    add_prediction_input(layer);
+    add_layer(layer, last_kind(model));
+    layer.norm("further token's final norm");
+    add_logits(layer);
+  }
+}
+
+std::string_view name_of(const LayerKind& kind) {
+  if (kind.cross_attention) {
+    return kind.experts ? "decoder layer with experts" : "decoder layer";
+  }
+  if (kind.bidirectional) {
+    return kind.experts ? "encoder layer with experts" : "encoder layer";
+  }
+  if (kind.window) {
+    return kind.experts ? "window layer with experts" : "window layer";
+  }
+  return kind.experts ? "layer with experts" : "layer";
+}
+
+Block& fill(Block& block, std::string_view name, const ParameterCount& parameters) {
+  block.name = name;
+  block.parameters = parameters;
+  return block;
 }
 
 }  // namespace
 
-void list_operations(const Transformer& model, const Slice& slice, ModelOperations& into) {
-  add_layer(model, slice, into.layer);
-  add_embedding(model, slice, into.embedding);
-  add_head(model, slice, into.head);
+void add_layer(LayerBuilder& layer, const LayerKind& kind) {
+  const Transformer& model = layer.model();
+  if (model.parallel) {
+    add_parallel_branches(layer, kind);
+    return;
+  }
+  add_input_norm(layer, "attention norm", layer.hidden());
+  add_attention(layer, kind);
+  if (model.norms > 2) {
+    layer.norm("attention output norm");
+  }
+  layer.residual("attention residual");
+  if (kind.cross_attention) {
+    add_input_norm(layer, "cross-attention norm", layer.hidden());
+    add_cross_attention(layer);
+    layer.residual("cross-attention residual");
+  }
+  add_input_norm(layer, "MLP norm", layer.hidden());
+  add_feed_forward(layer, kind);
+  if (model.norms > 2) {
+    layer.norm("MLP output norm");
+  }
+  layer.residual("MLP residual");
+}
+
+void list_blocks(const Transformer& model, const Slice& slice, ModelBlocks& into) {
+  const Bytes input = layer_input_bytes(model, slice);
+  const Bytes whole = tokens_of(slice) * static_cast<double>(model.hidden) * size_of(slice.type);
+  into.kinds.resize(model.kinds.size());
+  for (std::size_t i = 0; i < model.kinds.size(); ++i) {
+    const LayerKind& kind = model.kinds[i];
+    Block& block = fill(into.kinds[i], name_of(kind), layer_parameters(model, kind));
+    block.operations.clear();
+    LayerBuilder builder(model, slice, block.operations);
+    add_layer(builder, kind);
+    block.input = input;
+    // Decoders hand the encoder's output on, to the decoders behind them.
+    block.output = (kind.cross_attention ? 2.0 : 1.0) * whole;
+  }
+  if (model.order.empty()) {
+    into.order.assign(1, {.kind = 0, .count = model.layers});
+  } else {
+    into.order = model.order;
+  }
+  fill(into.embedding, "embedding", embedding_parameters(model, slice.tensor)).output = whole;
+  add_embedding(model, slice, into.embedding.operations);
+  fill(into.head, "output head", head_parameters(model, slice.tensor));
+  add_head(model, slice, into.head.operations);
+  // Modules that predict further tokens look these up on the last stage.
+  const bool twice = model.tied_embeddings || model.predicted_tokens > 0;
+  into.tied_table = twice ? model.padded_vocabulary(slice.tensor) * model.hidden : 0;
 }
 
 OperationList transformer_layer(const Transformer& model, const Slice& slice) {
   OperationList list;
-  add_layer(model, slice, list);
+  LayerBuilder builder(model, slice, list);
+  add_layer(builder, model.kinds.front());
   return list;
 }
 
@@ -288,22 +201,6 @@ OperationList output_head(const Transformer& model, const Slice& slice) {
   OperationList list;
   add_head(model, slice, list);
   return list;
-}
-
-Bytes saved_bytes(const OperationList& operations, bool with_core_attention) {
-  Bytes sum;
-  for (const Operation& op : operations) {
-    sum += op.saved + (with_core_attention ? op.core_saved : Bytes{});
-  }
-  return sum;
-}
-
-Bytes weight_gradient_bytes(const OperationList& operations) {
-  Bytes sum;
-  for (const Operation& op : operations) {
-    sum += op.weight_input + op.output_gradient;
-  }
-  return sum;
 }
 
 Bytes layer_input_bytes(const Transformer& model, const Slice& slice) {

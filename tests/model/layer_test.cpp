@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "titer/model/blocks.hpp"
+
 namespace titer {
 namespace {
 
@@ -10,25 +12,26 @@ TEST(Transfer, ExistsWhenItHasASize) {
   EXPECT_TRUE((Transfer{Collective::all_gather, 1_B}).exists());
 }
 
-TEST(OperationList, KeepsTheOrderOfTheForwardPass) {
-  OperationList list;
-  EXPECT_EQ(list.size(), 0U);
-  EXPECT_EQ(list.begin(), list.end());
-  list.add({.name = "first"});
-  list.add({.name = "second"});
-  ASSERT_EQ(list.size(), 2U);
-  EXPECT_EQ(list.begin()[0].name, "first");
-  EXPECT_EQ(list.begin()[1].name, "second");
-  EXPECT_EQ(list.end() - list.begin(), 2);
+TEST(Modules, AreBits) {
+  EXPECT_EQ(bits(Module::core_attention, Module::mlp), (1 << 0) + (1 << 3));
+  const Operation op{.name = "experts", .modules = bits(Module::moe, Module::activation)};
+  EXPECT_TRUE(op.is_part_of(Module::moe));
+  EXPECT_TRUE(op.is_part_of(Module::activation));
+  EXPECT_FALSE(op.is_part_of(Module::mlp));
 }
 
-TEST(OperationList, RefusesMoreThanItsRoom) {
-  OperationList list;
-  for (std::size_t i = 0; i < OperationList::capacity; ++i) {
-    list.add({.name = "one more"});
-  }
-  EXPECT_EQ(list.size(), OperationList::capacity);
-  EXPECT_THROW(list.add({.name = "too many"}), Defect);
+TEST(SavedBytes, AreFreedByTheModulesThatNameThem) {
+  const OperationList list = {{.name = "free", .saved = 1_B, .core_saved = 2_B},
+                              {.name = "core",
+                               .saved = 4_B,
+                               .core_saved = 8_B,
+                               .modules = bit(Module::core_attention),
+                               .freed_by = bits(Module::attention, Module::mlp)}};
+  EXPECT_EQ(saved_bytes(list), (1 + 2 + 4 + 8) * 1_B);
+  EXPECT_EQ(saved_bytes(list, bit(Module::core_attention)), (1 + 2 + 4) * 1_B);
+  EXPECT_EQ(saved_bytes(list, bit(Module::mlp)), (1 + 2 + 8) * 1_B);
+  EXPECT_EQ(saved_bytes(list, bits(Module::attention, Module::core_attention)), (1 + 2) * 1_B);
+  EXPECT_EQ(saved_bytes(list, bit(Module::moe)), saved_bytes(list));
 }
 
 TEST(Operation, IsNothingUnlessTold) {
@@ -39,7 +42,7 @@ TEST(Operation, IsNothingUnlessTold) {
   EXPECT_FALSE(operation.forward_transfer.exists());
   EXPECT_FALSE(operation.backward_transfer.exists());
   EXPECT_FALSE(operation.regather_transfer.exists());
-  EXPECT_EQ(operation.saved + operation.core_saved, Bytes());
+  EXPECT_EQ(operation.saved + operation.core_saved + operation.working, Bytes());
 }
 
 }  // namespace

@@ -48,13 +48,14 @@ inline Transformer gpt(const GptShape& shape) {
           .ffn = 4 * shape.hidden,
           .gated = false,
           .norm = Norm::layernorm,
-          .bias = true,
+          .biases = {.qkv = true, .output = true, .mlp = true},
           .dropout = true,
           .positions = Positions::learned,
           .tied_embeddings = true,
           .vocabulary = shape.vocabulary,
           .vocabulary_multiple = 128,
           .max_sequence = shape.sequence,
+          .position_rows = shape.sequence,
           .attention = AttentionKernel::materialised,
           .causal = true};
 }
@@ -75,7 +76,7 @@ inline Transformer llama() {
           .ffn = 14336,
           .gated = true,
           .norm = Norm::rmsnorm,
-          .bias = false,
+          .biases = {},
           .dropout = false,
           .positions = Positions::rotary,
           .tied_embeddings = false,
@@ -84,6 +85,60 @@ inline Transformer llama() {
           .max_sequence = 8192,
           .attention = AttentionKernel::flash,
           .causal = true};
+}
+
+/// Latent attention, experts behind a few dense layers, a module for a further token: DeepSeek-V3.
+inline Transformer deepseek() {
+  Transformer model = llama();
+  model.name = "deepseek";
+  model.layers = 61;
+  model.hidden = 7168;
+  model.heads = 128;
+  model.kv_heads = 128;
+  model.head_dim = 128 + 64;
+  model.ffn = 18432;
+  model.vocabulary = 129280;
+  model.latent = {
+      .q_rank = 1536, .kv_rank = 512, .nope_dim = 128, .rope_dim = 64, .value_dim = 128};
+  model.experts = {.count = 256,
+                   .per_token = 8,
+                   .ffn = 2048,
+                   .shared_ffn = 2048,
+                   .shared_gate = false,
+                   .router_bias = true,
+                   .routing = {}};
+  model.predicted_tokens = 1;
+  model.kinds = {{}, {.experts = true}};
+  model.order = {{.kind = 0, .count = 3}, {.kind = 1, .count = 58}};
+  return model;
+}
+
+/// Experts in every layer: Mixtral 8x7B's widths.
+inline Transformer mixtral() {
+  Transformer model = llama();
+  model.name = "mixtral";
+  model.vocabulary = 32000;
+  model.experts = {.count = 8,
+                   .per_token = 2,
+                   .ffn = 14336,
+                   .shared_ffn = 0,
+                   .shared_gate = false,
+                   .router_bias = false,
+                   .routing = {}};
+  model.kinds = {{.experts = true}};
+  return model;
+}
+
+/// Five windows of 1024 tokens to a layer that sees all, norms before and behind, norms of heads.
+inline Transformer windowed() {
+  Transformer model = llama();
+  model.name = "windowed";
+  model.layers = 12;
+  model.norms = 4;
+  model.qk_norm = true;
+  model.kinds = {{.window = 1024}, {}};
+  model.order = {{0, 5}, {1, 1}, {0, 5}, {1, 1}};
+  return model;
 }
 
 inline Transformer read_model(std::string_view text, const std::string& file = "model.json") {

@@ -34,7 +34,9 @@ double saved(const Transformer& model,
              AttentionKernel attention,
              Core core = Core::kept) {
   const Slice slice = slice_of(model, tensor, sequence, attention);
-  return saved_bytes(transformer_layer(model, slice), core == Core::kept).si();
+  return saved_bytes(transformer_layer(model, slice),
+                     core == Core::kept ? Modules{0} : bit(Module::core_attention))
+      .si();
 }
 
 constexpr std::array kGpts = {"gpt3-175b", "megatron-22b", "mt-nlg-530b", "megatron-1t"};
@@ -137,7 +139,7 @@ TEST(SavedBytes, OfLlama3AreWhatWasMeasured) {
   // 16 layers of Llama 3 8B at 4096 tokens: 8.51 GiB on a real device, within half a printed digit.
   Transformer model = samples::shipped("llama3-8b");
   const Slice slice{.micro_batch = 1, .sequence = 4096, .attention = AttentionKernel::flash};
-  const Bytes kept = 16.0 * saved_bytes(transformer_layer(model, slice), true);
+  const Bytes kept = 16.0 * saved_bytes(transformer_layer(model, slice));
   EXPECT_NEAR(kept / 1_GiB, 8.51, 0.005);
 }
 
@@ -169,8 +171,7 @@ TEST(SavedBytes, OfTheEmbeddingAreIdsAndTheMask) {
   const double sb = 2048 * kB;
   const double h = 12288;
   const auto kept = [&](const Transformer& of, std::int64_t ranks, Sequence sequence) {
-    return saved_bytes(embedding(of, slice_of(of, ranks, sequence, AttentionKernel::flash)), true)
-        .si();
+    return saved_bytes(embedding(of, slice_of(of, ranks, sequence, AttentionKernel::flash))).si();
   };
   expect_close(kept(model, 1, Sequence::whole), 8 * sb + sb * h);
   expect_close(kept(model, 8, Sequence::whole), 8 * sb + sb * h);
@@ -185,17 +186,16 @@ TEST(SavedBytes, OfTheOutputHeadAre4And4) {
     const auto t = static_cast<double>(ranks);
     const double sbh = letters_of(model).sbh;
     const Slice slice = slice_of(model, ranks, Sequence::parallel, AttentionKernel::flash);
-    expect_close(saved_bytes(output_head(model, slice), true).si(),
-                 4 * sbh * (1 + 51200.0 / 12288) / t);
+    expect_close(saved_bytes(output_head(model, slice)).si(), 4 * sbh * (1 + 51200.0 / 12288) / t);
   }
 }
 
 TEST(SavedBytes, AreProportionalToTheBatch) {
   const Transformer model = samples::llama();
   Slice slice = slice_of(model, 4, Sequence::parallel, AttentionKernel::flash);
-  const Bytes four = saved_bytes(transformer_layer(model, slice), true);
+  const Bytes four = saved_bytes(transformer_layer(model, slice));
   slice.micro_batch = 3 * kBatch;
-  expect_close(saved_bytes(transformer_layer(model, slice), true).si(), 3 * four.si());
+  expect_close(saved_bytes(transformer_layer(model, slice)).si(), 3 * four.si());
 }
 
 double needed_by_weights(const Transformer& model, std::int64_t tensor, Sequence sequence) {
@@ -248,7 +248,7 @@ TEST(WeightGradientBytes, OfALlamaLayerAreInputsAndOutputGradientsOfItsProducts)
   // V, log-sums, attention out, gate and up, activation out. [zero-bubble-pipeline-parallelism,
   // issue 63]
   const double kept = 8 * h + 4 * ad + 4 * kd + 6 * f + 4 * 32;
-  expect_close(saved_bytes(transformer_layer(model, slice), true).si(), tokens * kept);
+  expect_close(saved_bytes(transformer_layer(model, slice)).si(), tokens * kept);
   EXPECT_EQ(kept - inputs - outputs, 128);
 }
 

@@ -122,7 +122,7 @@ TEST(LayerFlops, FlashSkipsTheUpperTilesAndRepeatsTheScores) {
   expect_close(flash.input_gradient.flops.si(), 5.0 / 2.0 * causal_half);
   EXPECT_EQ(flash.forward.kind, KernelKind::attention);
   EXPECT_EQ(flash.input_gradient.kind, KernelKind::attention);
-  EXPECT_TRUE(flash.core_attention);
+  EXPECT_TRUE(flash.is_part_of(Module::core_attention));
 }
 
 TEST(LayerFlops, FlashDoesAllTilesOfAModelThatSeesAllTokens) {
@@ -174,7 +174,7 @@ TEST(LayerKernels, CoreAttentionIsWhatSelectiveRecomputationRepeats) {
   std::vector<std::string> core;
   for (const Operation& op :
        transformer_layer(samples::gpt3(), slice_of(8, AttentionKernel::materialised))) {
-    if (op.core_attention) {
+    if (op.is_part_of(Module::core_attention)) {
       core.emplace_back(op.name);
     }
   }

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "titer/collectives/collective.hpp"
 #include "titer/hardware/kernel.hpp"
@@ -12,27 +14,62 @@
 
 namespace titer {
 
-/// A collective over the tensor-parallel group. Size: the full result (no size: no transfer).
+/// Among whom the collectives of a layer are.
+enum class LayerGroup : std::uint8_t {
+  tensor,
+  context,        // the parts of a sequence
+  expert,         // ranks with different experts
+  expert_tensor,  // ranks with parts of the same experts
+  data,           // all that have the same place in the model (tables split over devices)
+  context_inner,  // of the hierarchical context method: neighbouring ranks of `context`
+  context_outer,  // likewise: ranks with the same place in these neighbourhoods
+};
+inline constexpr std::size_t kLayerGroups = 7;
+
+/// A collective. Size: the full result (of an all-to-all: what one rank has to send, its own part
+/// included). No size: no transfer.
 struct Transfer {
   Collective kind = Collective::all_reduce;
   Bytes size;
+  LayerGroup group = LayerGroup::tensor;
 
   [[nodiscard]] constexpr bool exists() const { return size > Bytes{}; }
 };
 
-/// One operation of a layer on one tensor-parallel rank.
+/// The parts of a layer that a plan may name to be recomputed, as bits.
+/// [Megatron-LM, --recompute-modules]
+enum class Module : std::uint16_t {
+  core_attention = 1 << 0,
+  layer_norm = 1 << 1,
+  latent_up = 1 << 2,   // up-projections of latent attention
+  mlp = 1 << 3,         // a dense layer's
+  moe = 1 << 4,         // router to combination
+  activation = 1 << 5,  // the experts' activation function
+  shared_experts = 1 << 6,
+  attention = 1 << 7,  // all of it, projections included
+};
+using Modules = std::uint16_t;
+[[nodiscard]] constexpr Modules bit(Module module) { return static_cast<Modules>(module); }
+template <class... Some>
+[[nodiscard]] constexpr Modules bits(Some... modules) {
+  return static_cast<Modules>((0 | ... | bit(modules)));
+}
+
+/// One operation of a layer on one rank.
 struct Operation {
   std::string_view name;
   Kernel forward{};
   Kernel input_gradient{};
   Kernel weight_gradient{};  // only operations with weights
   Bytes saved{};             // kept from the forward to the backward pass
-  Bytes core_saved{};  // likewise, unless core attention is recomputed (selective recomputation)
+  Bytes core_saved{};        // likewise, but not if one of `modules` is recomputed
+  Bytes working{};           // needed beside these while it runs, and no longer
   // A weight gradient that is put off needs these until it is done, and nothing else: of `saved`
   // the operation's input, and the gradient of its output, whole if the input gradient gathered it.
   Bytes weight_input{};
   Bytes output_gradient{};
-  bool core_attention = false;  // then its forward kernel runs again in the backward pass
+  Modules modules = 0;   // which it is part of: recomputing one of them repeats its forward pass
+  Modules freed_by = 0;  // recomputing one of these frees `saved`; full recomputation always does
 
   Transfer forward_transfer{};   // after (row split) or before (column split) the forward kernel
   Transfer backward_transfer{};  // of the input gradient
@@ -41,25 +78,13 @@ struct Operation {
   // parallelism) beside the input gradient.
   Transfer regather_transfer{};
   bool column_split = false;
+  // Its forward and backward transfers run beside its own kernels (ring attention).
+  bool beside = false;
+
+  [[nodiscard]] bool is_part_of(Module module) const { return (modules & bit(module)) != 0; }
 };
 
-/// The operations of one layer, in forward order; no heap memory.
-class OperationList {
- public:
-  static constexpr std::size_t capacity = 16;
-
-  constexpr void clear() { size_ = 0; }
-  constexpr void add(const Operation& operation) {
-    ensure(size_ < capacity, "a layer has room for 16 operations");
-    operations_[size_++] = operation;
-  }
-  [[nodiscard]] constexpr const Operation* begin() const { return operations_.data(); }
-  [[nodiscard]] constexpr const Operation* end() const { return operations_.data() + size_; }
-  [[nodiscard]] constexpr std::size_t size() const { return size_; }
-
- private:
-  std::array<Operation, capacity> operations_{};
-  std::size_t size_ = 0;
-};
+/// The operations of one layer, in forward order.
+using OperationList = std::vector<Operation>;
 
 }  // namespace titer

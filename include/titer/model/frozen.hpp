@@ -1,0 +1,27 @@
+#pragma once
+// Layers whose parameters are not trained.
+
+#include <cstdint>
+#include <vector>
+
+#include "titer/model/blocks.hpp"
+
+namespace titer {
+
+/// The first layers with all that comes before them, or some by number.
+struct FrozenLayers {
+  std::int64_t first = 0;
+  std::vector<std::int64_t> others{};  // from 0, in order
+
+  [[nodiscard]] bool any() const { return first > 0 || !others.empty(); }
+  [[nodiscard]] bool has(std::int64_t layer) const;
+};
+
+/// Makes kinds of their own of them. A frozen layer has no weight gradients, and keeps nothing for
+/// them. Gradients still pass through it to trained layers before it; where there are none, it has
+/// no backward pass at all and keeps nothing.  [trap T24: skipping the backward pass of a layer in
+/// the middle, as the seed has it, would stop the training of those before]
+/// The first trained layer's input gradient is still made.
+void freeze(ModelBlocks& blocks, const FrozenLayers& frozen);
+
+}  // namespace titer

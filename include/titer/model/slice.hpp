@@ -1,0 +1,66 @@
+#pragma once
+// What of a model one rank works on at a time.
+
+#include <cstdint>
+#include <optional>
+
+#include "titer/hardware/data_type.hpp"
+#include "titer/input/reader.hpp"
+
+namespace titer {
+
+/// Whether the s x s attention scores go through memory, or stay inside one fused kernel.
+enum class AttentionKernel { materialised, flash };
+inline constexpr std::array<Choice<AttentionKernel>, 2> kAttentionKernels = {
+    {{"materialised", AttentionKernel::materialised}, {"flash", AttentionKernel::flash}}};
+[[nodiscard]] constexpr std::string_view name(AttentionKernel kernel) {
+  return kAttentionKernels[static_cast<std::size_t>(kernel)].name;
+}
+
+/// How ranks that have parts of a sequence attend to the others' parts.
+enum class ContextMethod {
+  ring,          // keys and values go around, beside the attention to those that came before
+  all_gather,    // they are gathered first [Llama 3 2024, section 3.3.2]
+  ulysses,       // all-to-all: from all heads of a part to all parts of some heads
+  hierarchical,  // ulysses among `context_inner` neighbouring ranks, a ring over these groups
+};
+inline constexpr std::array<Choice<ContextMethod>, 4> kContextMethods = {
+    {{"ring", ContextMethod::ring},
+     {"all-gather", ContextMethod::all_gather},
+     {"ulysses", ContextMethod::ulysses},
+     {"hierarchical", ContextMethod::hierarchical}}};
+[[nodiscard]] constexpr std::string_view name(ContextMethod method) {
+  return kContextMethods[static_cast<std::size_t>(method)].name;
+}
+
+/// One rank's part of a micro-batch, and how it computes.
+struct Slice {
+  std::int64_t micro_batch = 1;  // sequences
+  std::int64_t sequence = 0;     // tokens each, on all ranks together
+  std::int64_t tensor = 1;       // t
+  // Images are cut into t / image_columns rows of so many parts.
+  std::int64_t image_columns = 1;
+  bool sequence_parallel = false;
+  DataType type = DataType::bf16;  // of activations and products
+  AttentionKernel attention = AttentionKernel::flash;
+  // Documents packed into a sequence attend to themselves only: sum L_i^2 / sum L_i, where it is
+  // not the sequence.
+  std::optional<double> attended_length{};
+  std::int64_t context = 1;  // cp: each rank has sequence / cp tokens of every sequence
+  ContextMethod context_method = ContextMethod::ring;
+  std::int64_t context_inner = 1;  // of the hierarchical method
+  bool context_balanced = true;    // each rank has an early and a late part of a causal sequence
+  std::int64_t expert = 1;         // ep
+  std::int64_t expert_tensor = 1;  // etp
+  // Tokens that the busiest rank's experts compute, over those that each would if all got as many
+  // and none were dropped: what its products, memory and the all-to-all go by; and the share of a
+  // token's k experts that it is sent to, on average.
+  double expert_load = 1.0;
+  double expert_kept = 1.0;
+  // What experts return is weighed when it is back, and kept for that; else their activations are,
+  // which keeps the weights only.  [Megatron-Core before and from 0.12]
+  bool weighs_outputs = false;
+  std::optional<DataType> product_type{};  // of what products with weights read; fp8 training
+};
+
+}  // namespace titer

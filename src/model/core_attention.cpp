@@ -1,0 +1,213 @@
+#include "core_attention.hpp"
+
+#include <algorithm>
+
+namespace titer {
+namespace {
+
+class CoreBuilder {
+ public:
+  CoreBuilder(LayerBuilder& layer, const CoreAttention& attention)
+      : layer_(layer),
+        slice_(layer.slice()),
+        view_(attention.view),
+        modules_(attention.modules),
+        freed_by_(attention.freed_by),
+        queries_(layer.tokens() * attention.widths.query * layer.element()),
+        keys_(layer.tokens() * attention.widths.key * layer.element()),
+        values_(layer.tokens() * attention.widths.value * layer.element()),
+        outputs_(layer.tokens() * attention.widths.output * layer.element()),
+        widths_(attention.widths) {
+    const auto context = static_cast<double>(slice_.context);
+    switch (slice_.context_method) {
+      case ContextMethod::ring:
+      case ContextMethod::all_gather:
+        parts_ = context;
+        break;
+      case ContextMethod::ulysses:
+        head_ranks_ = context;
+        break;
+      case ContextMethod::hierarchical:
+        head_ranks_ = static_cast<double>(slice_.context_inner);
+        parts_ = context / head_ranks_;
+        break;
+    }
+    keys_ = copies() * keys_;
+    values_ = copies() * values_;
+  }
+
+  void add() {
+    if (head_ranks_ > 1) {
+      add_head_scatter();
+    }
+    if (gathers()) {
+      add_gather();
+    }
+    if (slice_.attention == AttentionKernel::flash) {
+      add_flash();
+    } else {
+      add_materialised();
+    }
+    if (head_ranks_ > 1) {
+      add_head_gather();
+    }
+  }
+
+ private:
+  [[nodiscard]] bool gathers() const {
+    return parts_ > 1 && slice_.context_method == ContextMethod::all_gather;
+  }
+  [[nodiscard]] bool goes_around() const { return parts_ > 1 && !gathers(); }
+  [[nodiscard]] Operation begin(std::string_view name) const {
+    return {.name = name, .modules = modules_, .freed_by = freed_by_};
+  }
+  /// Where there are fewer key-value heads than ranks to share them, these get copies.
+  [[nodiscard]] double copies() const {
+    const double heads = static_cast<double>(layer_.model().kv_heads) / layer_.tensor();
+    return layer_.model().latent ? 1.0 : std::max(1.0, head_ranks_ / std::max(1.0, heads));
+  }
+  [[nodiscard]] LayerGroup head_group() const {
+    return parts_ > 1 ? LayerGroup::context_inner : LayerGroup::context;
+  }
+
+  /// From all heads of a part of the sequence to all parts of some heads. [Ulysses 2023]
+  void add_head_scatter() {
+    Operation op = begin("head scatter");
+    const Bytes sent = queries_ + (keys_ + values_);
+    op.forward = LayerBuilder::memory(2.0 * sent);
+    op.input_gradient = op.forward;
+    op.forward_transfer = {Collective::all_to_all, sent, head_group()};
+    op.backward_transfer = op.forward_transfer;
+    layer_.add(op);
+  }
+  void add_head_gather() {
+    Operation op = begin("head gather");
+    op.forward = LayerBuilder::memory(2.0 * outputs_);
+    op.input_gradient = op.forward;
+    op.forward_transfer = {Collective::all_to_all, outputs_, head_group()};
+    op.backward_transfer = op.forward_transfer;
+    layer_.add(op);
+  }
+
+  /// The keys and values of all parts, put in order; of their gradients the sums.
+  void add_gather() {
+    Operation op = begin("key and value gather");
+    const Bytes all = parts_ * (keys_ + values_);
+    op.forward = LayerBuilder::memory(2.0 * all);
+    op.input_gradient = op.forward;
+    op.forward_transfer = {Collective::all_gather, all, LayerGroup::context};
+    op.backward_transfer = {Collective::reduce_scatter, all, LayerGroup::context};
+    op.working = all;
+    layer_.add(op);
+  }
+
+  /// Keys and values that go around, and backward their gradients with them; or that are gathered
+  /// again for the backward pass. `first` and `last` of the operations of core attention.
+  void send_around(Operation& first) const {
+    if (!goes_around()) {
+      return;
+    }
+    const Bytes all = parts_ * (keys_ + values_);
+    const LayerGroup group = head_ranks_ > 1 ? LayerGroup::context_outer : LayerGroup::context;
+    first.beside = true;
+    first.forward_transfer = {Collective::all_gather, all, group};
+    first.backward_transfer = {Collective::all_gather, 2.0 * all, group};
+    first.working = 2.0 * (keys_ + values_);  // a block that comes and one that goes
+  }
+  void gather_again(Operation& last) const {
+    if (gathers()) {
+      last.working = parts_ * (keys_ + values_);
+      last.backward_transfer = {Collective::all_gather, last.working, LayerGroup::context};
+    }
+  }
+
+  /// One fused kernel: tiles that no token attends to are skipped; the backward kernel repeats the
+  /// scores, five products instead of two. [Dao 2022, 2023]
+  void add_flash() {
+    const double heads = static_cast<double>(layer_.model().heads) / layer_.tensor();
+    const Bytes log_sums =
+        layer_.tokens() * heads * size_of(DataType::fp32);  // one per row and head
+    Operation op = begin("flash attention");
+    op.saved = queries_ + (keys_ + values_);
+    op.core_saved = log_sums;
+    // What the output projection keeps is not what this kernel wrote.
+    if (head_ranks_ > 1 || layer_.has_narrow_products()) {
+      op.core_saved += outputs_;
+    }
+    const double busiest = slice_.context_balanced ? 1.0 : busiest_part(view_, parts_);
+    const double columns = widths_.query + widths_.output;
+    const Flops flops = Flops::from_si(2.0 * layer_.tokens() * view_.length * columns *
+                                       attended_share(view_) * busiest);
+    op.forward = {KernelKind::attention, flops, queries_ + outputs_ + (keys_ + values_) + log_sums};
+    // Scores, and gradients of queries and keys; gradients of probabilities and values.
+    const double repeated = (3.0 * widths_.query + 2.0 * widths_.output) / columns;
+    op.input_gradient = {KernelKind::attention,
+                         repeated * flops,
+                         2.0 * (queries_ + outputs_) + 2.0 * (keys_ + values_) + log_sums};
+    send_around(op);
+    gather_again(op);
+    layer_.add(op);
+  }
+
+  /// Scores, softmax, dropout and context as kernels of their own, all scores through memory.
+  void add_materialised() {
+    const Transformer& model = layer_.model();
+    const double heads = static_cast<double>(slice_.micro_batch * model.heads) / layer_.tensor();
+    const double rows = view_.length / static_cast<double>(slice_.context);
+    const double columns = view_.length;
+    const Bytes scores = heads * rows * columns * layer_.element();
+    const Bytes mask = heads * rows * columns * Bytes::from_si(1.0);
+
+    Operation qk = begin("attention scores");
+    qk.saved = queries_ + keys_;
+    qk.forward = layer_.matrix({rows, widths_.query_head, columns, heads});
+    qk.input_gradient =
+        twice(layer_.matrix({rows, columns, widths_.query_head, heads}));  // dQ and dK
+    send_around(qk);
+    layer_.add(qk);
+    Operation softmax = begin("softmax");
+    softmax.core_saved = scores;
+    softmax.forward = LayerBuilder::memory(2.0 * scores);  // fused with scale and mask
+    softmax.input_gradient = LayerBuilder::memory(3.0 * scores);
+    layer_.add(softmax);
+    if (model.dropout) {
+      Operation drop = begin("attention dropout");
+      drop.core_saved = mask + scores;
+      drop.forward = LayerBuilder::memory(2.0 * scores + mask);
+      drop.input_gradient = LayerBuilder::memory(2.0 * scores + mask);
+      layer_.add(drop);
+    }
+    Operation av = begin("attention context");
+    av.saved = values_;
+    av.forward = layer_.matrix({rows, columns, widths_.value_head, heads});
+    av.input_gradient =
+        twice(layer_.matrix({rows, widths_.value_head, columns, heads}));  // dP and dV
+    gather_again(av);
+    layer_.add(av);
+  }
+
+  [[nodiscard]] static Kernel twice(const Kernel& kernel) {
+    return {kernel.kind, 2.0 * kernel.flops, 2.0 * kernel.bytes};
+  }
+
+  LayerBuilder& layer_;
+  const Slice& slice_;
+  const View& view_;
+  Modules modules_;
+  Modules freed_by_;
+  Bytes queries_;
+  Bytes keys_;
+  Bytes values_;
+  Bytes outputs_;
+  const AttentionWidths& widths_;
+  double parts_ = 1;       // of a sequence, among which keys and values are exchanged
+  double head_ranks_ = 1;  // ranks that share the heads
+};
+
+}  // namespace
+
+void add_core_attention(LayerBuilder& layer, const CoreAttention& attention) {
+  CoreBuilder(layer, attention).add();
+}
+
+}  // namespace titer

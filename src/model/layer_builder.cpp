@@ -1,0 +1,166 @@
+#include "layer_builder.hpp"
+
+namespace titer {
+
+LayerBuilder::LayerBuilder(const Transformer& model, const Slice& slice, OperationList& list)
+    : model_(model),
+      slice_(slice),
+      list_(list),
+      element_(size_of(slice.type)),
+      product_element_(size_of(slice.product_type.value_or(slice.type))),
+      tensor_(static_cast<double>(slice.tensor)),
+      tokens_(tokens_of(slice)),
+      outer_tokens_(slice.sequence_parallel ? tokens_ / tensor_ : tokens_),
+      hidden_(static_cast<double>(model.hidden)) {}
+
+Kernel LayerBuilder::matrix(const Extent& e) const {
+  return {.kind = KernelKind::matrix,
+          .flops = Flops::from_si(2.0 * e.count * e.rows * e.inner * e.columns),
+          .bytes = e.count * ((e.rows * e.inner + e.inner * e.columns) * operand(e.narrow) +
+                              e.rows * e.columns * element_),
+          .narrow = e.narrow};
+}
+
+void LayerBuilder::multiply(Operation& op, const Extent& e) const {
+  op.forward = matrix(e);
+  op.input_gradient = matrix({e.rows, e.columns, e.inner, e.count, e.narrow});
+  op.weight_gradient = matrix({e.inner, e.rows, e.columns, e.count, e.narrow});
+  op.weight_gradient.bytes += e.count * e.inner * e.columns *
+                              (2.0 * size_of(DataType::fp32) - element_);  // read and write the sum
+}
+
+void LayerBuilder::cast(Modules modules, double inputs, double outputs) {
+  const Bytes each = element_ + 2.0 * product_element_;
+  Operation op{.name = "cast", .modules = modules};
+  op.forward = memory(inputs * each);
+  op.input_gradient = memory(outputs * each);
+  add(op);
+}
+
+/// Of products in a narrow type one copy of the input is kept, by columns, as the weight gradient
+/// reads it; the factors to scale it by, 3 % at the most, are left out.
+Operation LayerBuilder::begin(const Product& p, double rows) {
+  Operation op{.name = p.name, .modules = p.modules, .freed_by = p.freed_by};
+  op.saved = p.keeps_input || is_narrow(p) ? rows * operand(is_narrow(p)) : Bytes{};
+  op.weight_input = op.saved;
+  return op;
+}
+
+void LayerBuilder::norm(Operation op, double width, double kept_width) {
+  op.saved = outer_tokens_ * kept_width * element_;
+  const Bytes x = outer_tokens_ * width * element_;
+  op.forward = memory(2.0 * x);
+  op.input_gradient = memory(3.0 * x);
+  add(op);
+}
+
+void LayerBuilder::column_product(const Product& p) {
+  const bool narrow = is_narrow(p);
+  if (narrow) {
+    cast(p.modules, outer_tokens_ * p.inner, tokens_ * p.columns / tensor_);
+  }
+  // With sequence parallelism the input is gathered again for the weight gradient.
+  Operation op = begin(p, outer_tokens_ * p.inner);
+  multiply(op, {tokens_, p.inner, p.columns / tensor_, 1, narrow});
+  op.output_gradient = tokens_ * p.columns / tensor_ * element_;
+  op.column_split = true;
+  const double full = tokens_ * (p.inner + p.carried);
+  const Bytes gathered = full * operand(narrow);
+  if (slice_.tensor > 1 && slice_.sequence_parallel) {
+    op.regather_transfer = {Collective::all_gather, tokens_ * p.inner * operand(narrow)};
+  }
+  if (slice_.tensor > 1 && slice_.sequence_parallel && !p.shares_transfers) {
+    op.forward_transfer = {Collective::all_gather, gathered};
+    op.backward_transfer = {Collective::reduce_scatter, full * element_};
+  } else if (slice_.tensor > 1 && !p.shares_transfers) {
+    op.backward_transfer = {Collective::all_reduce, full * element_};
+  }
+  add(op);
+}
+
+void LayerBuilder::row_product(const Product& p) {
+  const bool narrow = is_narrow(p);
+  const double inputs = tokens_ * p.inner / tensor_;
+  if (narrow) {
+    cast(p.modules, inputs, outer_tokens_ * p.columns);
+  }
+  Operation op = begin(p, inputs);
+  multiply(op, {tokens_, p.inner / tensor_, p.columns, 1, narrow});
+  const Bytes full = tokens_ * p.columns * element_;
+  op.output_gradient = full;
+  if (slice_.tensor > 1 && slice_.sequence_parallel && !p.shares_transfers) {
+    op.forward_transfer = {Collective::reduce_scatter, full};
+    op.backward_transfer = {Collective::all_gather, tokens_ * p.columns * operand(narrow)};
+  } else if (slice_.tensor > 1 && !p.shares_transfers) {
+    op.forward_transfer = {Collective::all_reduce, full};
+  }
+  add(op);
+}
+
+void LayerBuilder::replicated_product(const Product& p) {
+  const bool narrow = is_narrow(p);
+  if (narrow) {
+    cast(p.modules, outer_tokens_ * p.inner, outer_tokens_ * p.columns);
+  }
+  Operation op = begin(p, outer_tokens_ * p.inner);
+  multiply(op, {outer_tokens_, p.inner, p.columns, 1, narrow});
+  op.output_gradient = outer_tokens_ * p.columns * element_;
+  add(op);
+}
+
+void LayerBuilder::residual(std::string_view name, double branches) {
+  const double mask = model_.dropout ? 1.0 : 0.0;
+  const Bytes x = outer_tokens_ * hidden_ * element_;
+  const Bytes m = outer_tokens_ * hidden_ * mask * Bytes::from_si(1.0);
+  Operation op{.name = name, .saved = m};
+  op.forward = memory((branches + 2.0) * x + m);
+  op.input_gradient = memory(2.0 * x + m);
+  add(op);
+}
+
+void LayerBuilder::activation(Operation op, double elements) {
+  const Bytes f = elements * element_;
+  const double inputs = model_.gated ? 2.0 : 1.0;
+  op.saved += inputs * f;
+  op.forward = memory((inputs + 1.0) * f);
+  op.input_gradient = memory((2.0 * inputs + 1.0) * f);
+  add(op);
+}
+
+void LayerBuilder::embedding(std::string_view name) {
+  const Bytes x = tokens_ * hidden_ * element_;
+  const Bytes ids = tokens_ * Bytes::from_si(8.0);  // 64-bit token ids
+  const Bytes mask = model_.dropout ? outer_tokens_ * hidden_ * Bytes::from_si(1.0) : Bytes{};
+  Operation op{.name = name, .saved = ids + mask};
+  op.forward = memory(2.0 * x + mask);
+  // The gradient of a look-up adds rows into the fp32 table: read, add, write.
+  op.weight_gradient = memory(x + 2.0 * tokens_ * hidden_ * size_of(DataType::fp32));
+  op.weight_input = ids;
+  op.output_gradient = x;
+  if (slice_.tensor > 1) {
+    op.forward_transfer = {
+        slice_.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce, x};
+  }
+  if (slice_.tensor > 1 && slice_.sequence_parallel) {
+    op.backward_transfer = {Collective::all_gather, x};
+  }
+  add(op);
+}
+
+void LayerBuilder::cross_entropy(std::string_view name) {
+  const double elements =
+      tokens_ * static_cast<double>(model_.padded_vocabulary(slice_.tensor)) / tensor_;
+  const Bytes fp32 = elements * size_of(DataType::fp32);
+  const Bytes low = elements * element_;
+  Operation op{.name = name, .saved = fp32};
+  // Up-cast; maximum; subtract; exponentiate and sum; divide: each reads, most write.
+  op.forward = memory(low + fp32 + fp32 + 3.0 * 2.0 * fp32);
+  op.input_gradient = memory(2.0 * fp32 + low);
+  if (slice_.tensor > 1) {
+    // Maximum, the target's logit and the sum of exponentials: one fp32 number per token each.
+    op.forward_transfer = {Collective::all_reduce, 3.0 * tokens_ * size_of(DataType::fp32)};
+  }
+  add(op);
+}
+
+}  // namespace titer

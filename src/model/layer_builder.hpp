@@ -1,0 +1,116 @@
+#pragma once
+// The operations that layers are made of, on one rank.
+
+#include <string_view>
+
+#include "titer/model/transformer.hpp"
+
+namespace titer {
+
+/// A product with weights, Y = X A.
+struct Product {
+  std::string_view name;
+  double inner = 0;    // columns of X, on all ranks together
+  double columns = 0;  // of Y, likewise
+  Modules modules = 0;
+  Modules freed_by = 0;           // X
+  bool keeps_input = true;        // false: another operation keeps the same
+  bool shares_transfers = false;  // its transfers are those of another product
+  double carried = 0;             // columns that are gathered and summed along with X
+  bool narrow = true;             // in the slice's product type
+};
+
+/// Adds operations to a list.
+class LayerBuilder {
+ public:
+  LayerBuilder(const Transformer& model, const Slice& slice, OperationList& list);
+
+  [[nodiscard]] const Transformer& model() const { return model_; }
+  [[nodiscard]] const Slice& slice() const { return slice_; }
+  /// Of one element of activations.
+  [[nodiscard]] Bytes element() const { return element_; }
+  [[nodiscard]] double tensor() const { return tensor_; }
+  [[nodiscard]] double hidden() const { return hidden_; }
+  /// Of this rank's part of the sequences.
+  [[nodiscard]] double tokens() const { return tokens_; }
+  /// Outside the tensor-parallel products, sequence parallelism splits the tokens over ranks;
+  /// without it each rank repeats the work on all tokens.
+  [[nodiscard]] double outer_tokens() const { return outer_tokens_; }
+  /// Whether products are in a type of their own.
+  [[nodiscard]] bool has_narrow_products() const { return product_element_ != element_; }
+
+  void add(const Operation& op) { list_.push_back(op); }
+
+  /// Of the hidden state.
+  void norm(std::string_view name) { norm({.name = name}, hidden_, hidden_); }
+  /// Of `width` columns, which are kept with others: `kept_width` in all.
+  void norm(Operation op, double width, double kept_width);
+  /// A's columns are split: the ranks need all of X. [Shoeybi 2019: operator f]
+  void column_product(const Product& product);
+  /// A's rows are split: the ranks' partial sums are added. [Shoeybi 2019: operator g]
+  void row_product(const Product& product);
+  /// Every rank has all of A, and multiplies its own tokens.
+  void replicated_product(const Product& product);
+  /// Bias, dropout and residual addition of `branches` after a row-split product, in one kernel.
+  void residual(std::string_view name, double branches = 1.0);
+  /// GELU on so many elements, or SiLU(gate) * up on twice as many; kept beside what `op` keeps.
+  void activation(Operation op, double elements);
+  void embedding(std::string_view name);
+  /// Softmax cross-entropy over a vocabulary split over ranks, in fp32.
+  void cross_entropy(std::string_view name);
+
+  /// C[rows, columns] = A[rows, inner] B[inner, columns], `count` times: 2 m n k FLOPs each.
+  struct Extent {
+    double rows = 0;
+    double inner = 0;
+    double columns = 0;
+    double count = 1;
+    bool narrow = false;
+  };
+  [[nodiscard]] Kernel matrix(const Extent& extent) const;
+  /// The three products of an operation with weights B: Y = X B, dX = dY B^T, dB += X^T dY (fp32).
+  void multiply(Operation& op, const Extent& extent) const;
+  /// The conversion of a product's input to its type, and of its output's gradient; in two layouts,
+  /// by rows and by columns.
+  void cast(Modules modules, double inputs, double outputs);
+  [[nodiscard]] Bytes operand(bool narrow) const { return narrow ? product_element_ : element_; }
+  [[nodiscard]] static Kernel memory(Bytes bytes) {
+    return {.kind = KernelKind::memory, .flops = {}, .bytes = bytes};
+  }
+
+ private:
+  [[nodiscard]] bool is_narrow(const Product& p) const { return p.narrow && has_narrow_products(); }
+  [[nodiscard]] Operation begin(const Product& product, double rows);
+
+  const Transformer& model_;
+  const Slice& slice_;
+  OperationList& list_;
+  Bytes element_;
+  Bytes product_element_;
+  double tensor_;
+  double tokens_;
+  double outer_tokens_;
+  double hidden_;
+};
+
+/// A product of doubles: two admitted integers may exceed 64 bits together.
+[[nodiscard]] inline double tokens_of(const Slice& slice) {
+  return static_cast<double>(slice.micro_batch) * static_cast<double>(slice.sequence) /
+         static_cast<double>(slice.context);
+}
+
+/// Whether attention's and the MLP's partial sums are added up over the ranks together.
+[[nodiscard]] inline bool sums_once(const Transformer& model, const LayerKind& kind) {
+  return model.parallel && !kind.experts && model.norms < 4;
+}
+
+/// From the normalised hidden state to attention's output.
+void add_attention(LayerBuilder& layer, const LayerKind& kind);
+/// From the decoder's normalised hidden state, attending to the encoder's output.
+void add_cross_attention(LayerBuilder& layer);
+/// From the normalised hidden state to the sum of what the experts return.
+void add_experts(LayerBuilder& layer, const Experts& experts);
+/// All of a layer.
+void add_layer(LayerBuilder& layer, const LayerKind& kind);
+
+}  // namespace titer

@@ -1,0 +1,215 @@
+// Attention of one layer: projections, positions, and what picks the tokens to attend to.
+#include <algorithm>
+
+#include "core_attention.hpp"
+
+namespace titer {
+namespace {
+
+constexpr Modules kAttention = bit(Module::attention);
+constexpr Modules kCore = bits(Module::attention, Module::core_attention);
+constexpr Modules kLatentUp = bits(Module::attention, Module::latent_up);
+constexpr Modules kNorm = bit(Module::layer_norm);
+
+double columns(std::int64_t count) { return static_cast<double>(count); }
+
+AttentionWidths widths_of(const Transformer& model, double tensor) {
+  if (model.latent) {
+    const LatentAttention& mla = *model.latent;
+    const auto of_heads = [&](std::int64_t width) { return columns(model.heads * width) / tensor; };
+    const std::int64_t head = mla.nope_dim + mla.rope_dim;
+    return {.query = of_heads(head),
+            .key = of_heads(head),
+            .value = of_heads(mla.value_dim),
+            .output = of_heads(mla.value_dim),
+            .query_head = columns(head),
+            .value_head = columns(mla.value_dim)};
+  }
+  return {.query = columns(model.query_width()) / tensor,
+          .key = columns(model.kv_width()) / tensor,
+          .value = columns(model.kv_width()) / tensor,
+          .output = columns(model.query_width()) / tensor,
+          .query_head = columns(model.head_dim),
+          .value_head = columns(model.head_dim)};
+}
+
+/// Of queries and keys, each head by itself.
+void add_query_key_norm(LayerBuilder& layer, const AttentionWidths& widths) {
+  const Bytes x = layer.tokens() * (widths.query + widths.key) * layer.element();
+  Operation op{.name = "query and key norm", .saved = x, .modules = kAttention};
+  op.freed_by = kAttention;
+  op.forward = LayerBuilder::memory(2.0 * x);
+  op.input_gradient = LayerBuilder::memory(3.0 * x);
+  layer.add(op);
+}
+
+/// Read and written, forward and backward, so many columns.
+void add_rotary(LayerBuilder& layer, double moved, Modules modules) {
+  Operation op{.name = "rotary positions", .modules = modules};
+  op.forward = LayerBuilder::memory(2.0 * layer.tokens() * moved * layer.element());
+  op.input_gradient = op.forward;
+  layer.add(op);
+}
+
+void add_projections(LayerBuilder& layer, const LayerKind& kind, const AttentionWidths& widths) {
+  const Transformer& model = layer.model();
+  layer.column_product({.name = "query, key, value",
+                        .inner = layer.hidden(),
+                        .columns = columns(model.query_width()) + 2.0 * columns(model.kv_width()),
+                        .modules = kAttention,
+                        .freed_by = kNorm});
+  if (model.qk_norm) {
+    add_query_key_norm(layer, widths);
+  }
+  if (model.positions == Positions::rotary && kind.rotary) {
+    add_rotary(layer, columns(model.query_width() + model.kv_width()) / layer.tensor(), kAttention);
+  }
+}
+
+/// Every rank has what makes the latents; what makes heads of them is split by heads. Of the keys
+/// the part with positions is shared by all heads, and goes along with their latent.
+void add_latent_projections(LayerBuilder& layer, const LayerKind& kind) {
+  const Transformer& model = layer.model();
+  const LatentAttention& mla = *model.latent;
+  const double heads = columns(model.heads);
+  const double rope = columns(mla.rope_dim);
+  const double latents = columns(mla.q_rank + mla.kv_rank);
+  const Product query{.name = mla.q_rank > 0 ? "query up" : "query",
+                      .inner = mla.q_rank > 0 ? columns(mla.q_rank) : layer.hidden(),
+                      .columns = heads * columns(mla.nope_dim + mla.rope_dim),
+                      .modules = mla.q_rank > 0 ? kLatentUp : kAttention,
+                      .freed_by = mla.q_rank > 0 ? kAttention : kNorm};
+  if (mla.q_rank == 0) {
+    layer.column_product(query);
+  }
+  layer.replicated_product({.name = "latent down",
+                            .inner = layer.hidden(),
+                            .columns = latents + rope,
+                            .modules = kAttention,
+                            .freed_by = kNorm,
+                            .keeps_input = mla.q_rank > 0});
+  layer.norm({.name = "latent norm", .modules = kAttention, .freed_by = kAttention},
+             latents,
+             latents + rope);
+  if (mla.q_rank > 0) {
+    layer.column_product(query);
+  }
+  layer.column_product({.name = "key and value up",
+                        .inner = columns(mla.kv_rank),
+                        .columns = heads * columns(mla.nope_dim + mla.value_dim),
+                        .modules = kLatentUp,
+                        .freed_by = kAttention,
+                        .carried = rope});
+  if (model.positions == Positions::rotary && kind.rotary) {
+    // Queries in part; keys put together of both parts, and parted from the values.
+    const double turned = heads * (2.0 * rope + columns(mla.nope_dim + mla.value_dim));
+    add_rotary(layer, turned / layer.tensor(), kLatentUp);
+  }
+}
+
+/// Scores of all tokens by a few small heads, which pick those to attend to. Every tensor-parallel
+/// rank does it for all tokens. What trains it is a loss of its own: no gradient goes on to the
+/// hidden state; that loss is left out.  [DeepSeek-V3.2 2025, section 2.1]
+void add_indexer(LayerBuilder& layer, const Indexer& indexer, const View& all, double picked) {
+  const double heads = columns(indexer.heads);
+  const double dim = columns(indexer.head_dim);
+  const double h = layer.hidden();
+  const double latent = layer.model().latent ? columns(layer.model().latent->q_rank) : 0.0;
+  const auto project = [&](std::string_view name, double inner, double width, Bytes gathered) {
+    Operation op{.name = name, .modules = kAttention};
+    layer.multiply(op, {layer.tokens(), inner, width});
+    op.input_gradient = {};
+    op.output_gradient = layer.tokens() * width * layer.element();
+    if (layer.slice().tensor > 1 && layer.slice().sequence_parallel) {
+      op.column_split = true;
+      op.forward_transfer = {Collective::all_gather, gathered};
+    }
+    layer.add(op);
+  };
+  if (latent > 0) {
+    project("indexer query", latent, heads * dim, layer.tokens() * latent * layer.element());
+  }
+  project("indexer key and weights", h, dim + heads, layer.tokens() * h * layer.element());
+
+  const double pairs = layer.tokens() * all.length * attended_share(all);
+  const Bytes scores = pairs * size_of(DataType::fp32);
+  const Bytes inputs = layer.tokens() * (heads * dim + dim + heads) * layer.element();
+  const Bytes indices = layer.tokens() * picked * Bytes::from_si(4.0);
+  Operation op{.name = "indexer scores", .saved = inputs + indices, .modules = kAttention};
+  op.freed_by = kAttention;
+  const Flops flops = Flops::from_si(2.0 * pairs * heads * dim);
+  op.forward = {KernelKind::attention, flops, inputs + 2.0 * scores + indices};
+  // Of the scores that were picked only, and of queries and keys.
+  const double share = picked / all.length;
+  op.input_gradient = {KernelKind::attention, 2.0 * share * flops, 2.0 * inputs + indices};
+  op.working = scores;
+  if (layer.slice().context > 1) {
+    op.forward_transfer = {
+        Collective::all_gather,
+        static_cast<double>(layer.slice().context) * layer.tokens() * dim * layer.element(),
+        LayerGroup::context};
+    op.backward_transfer = {
+        Collective::reduce_scatter, op.forward_transfer.size, LayerGroup::context};
+  }
+  layer.add(op);
+}
+
+void add_output(LayerBuilder& layer, std::string_view name, bool shares_transfers) {
+  const Transformer& model = layer.model();
+  const double inner =
+      model.latent ? columns(model.heads * model.latent->value_dim) : columns(model.query_width());
+  layer.row_product({.name = name,
+                     .inner = inner,
+                     .columns = layer.hidden(),
+                     .modules = kAttention,
+                     .freed_by = kAttention,
+                     .shares_transfers = shares_transfers});
+}
+
+}  // namespace
+
+void add_attention(LayerBuilder& layer, const LayerKind& kind) {
+  const Transformer& model = layer.model();
+  const AttentionWidths widths = widths_of(model, layer.tensor());
+  CoreAttention core{.widths = widths,
+                     .view = view_of(model, kind, layer.slice()),
+                     .modules = kCore,
+                     .freed_by = kAttention};
+  if (model.latent) {
+    add_latent_projections(layer, kind);
+    core.freed_by = kLatentUp;
+  } else {
+    add_projections(layer, kind, widths);
+  }
+  if (model.indexer) {
+    const double picked = std::min(core.view.window, columns(model.indexer->top_k));
+    add_indexer(layer, *model.indexer, core.view, picked);
+    core.view.window = picked;
+  }
+  add_core_attention(layer, core);
+  // Of parallel branches the MLP's product sums both.
+  add_output(layer, "attention output", sums_once(model, kind));
+}
+
+void add_cross_attention(LayerBuilder& layer) {
+  const Transformer& model = layer.model();
+  layer.column_product({.name = "cross-attention query",
+                        .inner = layer.hidden(),
+                        .columns = columns(model.query_width()),
+                        .modules = kAttention,
+                        .freed_by = kNorm});
+  // All layers of a stage keep the encoder's output together: it is counted in none of them.
+  layer.column_product({.name = "cross-attention key and value",
+                        .inner = layer.hidden(),
+                        .columns = 2.0 * columns(model.kv_width()),
+                        .modules = kAttention,
+                        .keeps_input = false});
+  add_core_attention(layer,
+                     {.widths = widths_of(model, layer.tensor()),
+                      .view = view_of(model, {.bidirectional = true}, layer.slice()),
+                      .modules = kCore,
+                      .freed_by = kAttention});
+  add_output(layer, "cross-attention output", false);
+}
+
+}  // namespace titer
