@@ -1,5 +1,7 @@
 #include "titer/plan/cluster.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "titer/input/reader.hpp"
@@ -45,6 +47,22 @@ std::vector<Protocol> read_maybe_protocols(Reader& in,
   return in.has(key) ? read_protocols(in, key, where, evidence) : std::vector<Protocol>{};
 }
 
+/// Memory of a node outside its devices, if the file says anything of it.
+std::optional<HostTier> read_tier(Reader& node, const std::string& key, EvidenceList& evidence) {
+  auto in = node.maybe_object(key);
+  if (!in) {
+    return std::nullopt;
+  }
+  const HostTier tier{.capacity = in->quantity<Bytes>("capacity"),
+                      .bandwidth = in->quantity<BytesPerSecond>("bandwidth"),
+                      .per_device = in->quantity<BytesPerSecond>("device_bandwidth")};
+  for (const std::string figure : {"capacity", "bandwidth", "device_bandwidth"}) {
+    evidence.note(*in, figure, fmt::format("node.{}.{}", key, figure));
+  }
+  in->finish();
+  return tier;
+}
+
 /// Sets `has_network` unless the node is a torus of all the devices there are.
 void read_node(Reader node, bool& has_network, Cluster& cluster) {
   Reader fabric = node.object("fabric");
@@ -74,6 +92,8 @@ void read_node(Reader node, bool& has_network, Cluster& cluster) {
     cluster.evidence.note(*host, "bandwidth", "node.host_path.bandwidth");
     host->finish();
   }
+  cluster.host_memory = read_tier(node, "host_memory", cluster.evidence);
+  cluster.nvme = read_tier(node, "nvme", cluster.evidence);
   node.finish();
 }
 

@@ -1,145 +1,73 @@
 #include "titer/plan/memory.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <cmath>
+
+#include "gathered.hpp"
+#include "titer/plan/placement.hpp"
 
 namespace titer {
 namespace {
 
 constexpr std::size_t kShapesFollowed = 64;  // as many as a search is likely to go back to
 
-double on_device(const ParameterCount& count, std::int64_t tensor) {
-  return static_cast<double>(count.split) / static_cast<double>(tensor) +
-         static_cast<double>(count.replicated);
-}
-
-/// What one micro-batch keeps, and what a layer at work needs beyond that.
-struct ActivationBytes {
-  Bytes layer;
+/// What one micro-batch keeps of some layers, and what the one at work needs beyond that.
+struct LayerBytes {
+  Bytes kept;
   Bytes working;
-  Bytes embedding;  // first stage, per micro-batch in flight
-  Bytes head;       // last stage, per micro-batch between its forward and its backward
+  Bytes after_input_gradient;
 };
 
-ActivationBytes activation_bytes(const Plan& plan, const MemoryNeeds& needs) {
-  const OperationList& layer = needs.operations->layer;
-  const Bytes all = saved_bytes(layer, true);
-  const Bytes without_core = saved_bytes(layer, false);
-  ActivationBytes bytes;
-  switch (plan.recompute) {
-    case Recompute::none:
-      bytes.layer = all;
-      break;
-    case Recompute::selective:
-      bytes.layer = without_core;
-      bytes.working = all - without_core;  // the recomputed core of one layer
-      break;
-    case Recompute::full:
-      bytes.layer = layer_input_bytes(*needs.model, needs.slice);
-      bytes.working = all;  // one layer's activations, rebuilt from its input
-      break;
+/// What a backward pass has beside what the forward pass kept: the gradient of an operation's
+/// output, and that of the block's output, which waits for the residual sum. Core attention's
+/// scores have a gradient as large as what is kept of them.
+Bytes gradients_at_work(const Block& block) {
+  Bytes most;
+  for (const Operation& op : block.operations) {
+    most = std::max({most, op.output_gradient, op.core_saved, op.working});
   }
-  bytes.embedding = saved_bytes(needs.operations->embedding, true);
-  bytes.head = saved_bytes(needs.operations->head, true);
+  return most + block.input;
+}
+
+/// Of `count` layers of a kind, one after the other in a stage.
+LayerBytes layer_bytes(const Plan& plan, const Block& block, double count) {
+  const Bytes all = saved_bytes(block.operations);
+  LayerBytes bytes{.kept = count * all,
+                   .working = gradients_at_work(block),
+                   .after_input_gradient = count * weight_gradient_bytes(block.operations)};
+  if (plan.recompute == Recompute::full) {
+    // One layer's activations, or of those whose input is kept together, are rebuilt from it.
+    const double together = static_cast<double>(plan.recompute_every.value_or(1));
+    const double repeated = std::min(
+        count, plan.recompute_layers ? static_cast<double>(*plan.recompute_layers) : count);
+    bytes.kept = std::ceil(repeated / together) * block.input + (count - repeated) * all;
+    bytes.working += std::min(together, repeated) * all;
+  } else if (plan.recompute != Recompute::none) {
+    const Bytes left = saved_bytes(block.operations, plan.recomputed_modules());
+    bytes.kept = count * left;
+    bytes.working += all - left;  // what is recomputed of one layer
+  }
+  if (plan.offload.activations && count > 0) {
+    // Of the layer at work, and of the one whose copy is on its way.
+    const double here = std::min(count, plan.offload.prefetch ? 2.0 : 1.0);
+    bytes.working += here / count * bytes.kept;
+    bytes.kept = {};
+  }
   return bytes;
 }
 
-/// The stages of a plan's model and who has them.
-class Stages {
- public:
-  Stages(const Plan& plan, const Transformer& model)
-      : placement_(placement(plan.schedule)),
-        shape_{.stages = static_cast<int>(plan.pipeline),
-               .micro_batches = 1,
-               .virtual_stages = static_cast<int>(plan.virtual_stages),
-               .group = {}},
-        last_(model_stages(placement_, shape_) - 1),
-        split_(plan.layers),
-        layers_(model.layers) {
-    if (is_even(split_)) {
-      even_ = layers_ / count();
+/// Of all layers of a stage.
+LayerBytes stage_bytes(const Plan& plan, const ModelBlocks& blocks, std::span<const double> kinds) {
+  LayerBytes sum;
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    if (kinds[kind] > 0) {
+      const LayerBytes own = layer_bytes(plan, blocks.kinds[kind], kinds[kind]);
+      sum.kept += own.kept;
+      sum.working = std::max(sum.working, own.working);
+      sum.after_input_gradient += own.after_input_gradient;
     }
   }
-
-  [[nodiscard]] int count() const { return last_ + 1; }
-  [[nodiscard]] int last() const { return last_; }
-  [[nodiscard]] int chunks() const { return chunks_per_rank(placement_, shape_); }
-  [[nodiscard]] int of(int rank, int chunk) const {
-    return stage_of(placement_, {.rank = rank, .chunk = chunk}, shape_);
-  }
-  [[nodiscard]] std::int64_t layers(int stage) const {
-    return even_ ? *even_ : layers_of(split_, stage, layers_, count());
-  }
-  /// Whether all stages of a rank have as many layers.
-  [[nodiscard]] bool alike(int rank) const {
-    bool same = true;
-    for (int chunk = 1; !even_ && chunk < chunks(); ++chunk) {
-      same = same && layers(of(rank, chunk)) == layers(of(rank, 0));
-    }
-    return same;
-  }
-  /// Whether the rank that has the last stage has the first one too, of either copy of the model.
-  [[nodiscard]] bool joins_ends() const {
-    const int rank = place_of(placement_, last_, 0, shape_).rank;
-    bool found = false;
-    for (int chunk = 0; chunk < chunks(); ++chunk) {
-      found = found || of(rank, chunk) == 0;
-    }
-    return found;
-  }
-
- private:
-  Placement placement_;
-  PipelineShape shape_;
-  int last_;
-  const LayerSplit& split_;
-  std::int64_t layers_;
-  std::optional<std::int64_t> even_;  // of every stage
-};
-
-/// What of the model some stages have.
-class Contents {
- public:
-  void add(const Stages& stages, int stage) {
-    layers_ += stages.layers(stage);
-    embeddings_ += stage == 0 ? 1 : 0;
-    if (stage == stages.last()) {
-      ++heads_;
-      table_copies_ += stages.joins_ends() ? 0 : 1;
-    }
-  }
-
-  [[nodiscard]] double parameters(const Transformer& model, std::int64_t tensor) const {
-    double count = on_device(layers_ * layer_parameters(model), tensor);
-    if (embeddings_ > 0) {
-      count += on_device(embeddings_ * embedding_parameters(model, tensor), tensor);
-    }
-    if (heads_ > 0) {
-      count += on_device(heads_ * head_parameters(model, tensor), tensor);
-    }
-    if (model.tied_embeddings && table_copies_ > 0) {
-      const std::int64_t table = embedding_parameters(model, tensor).split;
-      count += on_device(ParameterCount{.split = table_copies_ * table}, tensor);
-    }
-    return count;
-  }
-
- private:
-  std::int64_t layers_ = 0;
-  std::int64_t embeddings_ = 0;
-  std::int64_t heads_ = 0;
-  std::int64_t table_copies_ = 0;  // of the last stage, where the first one is on another rank
-};
-
-double parameters_of_rank(const Stages& stages,
-                          const Transformer& model,
-                          std::int64_t tensor,
-                          int rank) {
-  Contents contents;
-  for (int chunk = 0; chunk < stages.chunks(); ++chunk) {
-    contents.add(stages, stages.of(rank, chunk));
-  }
-  return contents.parameters(model, tensor);
+  return sum;
 }
 
 /// Passes of chunk 0 alive at the most, of `chunks` alive in all. Micro-batches go in groups of p,
@@ -157,8 +85,14 @@ int last_chunks_in_flight(int chunks, PipelineShape shape) {
   return shape.virtual_stages == 1 ? chunks : 1;
 }
 
+/// The most that a rank with the last stage has at work: the head, as kept and with the gradient of
+/// the logits, or a layer after the head's backward pass.
+Bytes with_head(Bytes layers, const Block& head) {
+  return std::max(layers, saved_bytes(head.operations) + gradients_at_work(head));
+}
+
 /// Whether the formulas above hold for a rank.
-bool has_formula(const Plan& plan, int rank, PipelineShape shape, const Stages& stages) {
+bool has_formula(const Plan& plan, int rank, PipelineShape shape, const StageBlocks& stages) {
   const bool counted = std::holds_alternative<GPipe>(plan.schedule) ||
                        std::holds_alternative<OneForwardOneBackward>(plan.schedule);
   const bool whole_groups = shape.virtual_stages == 1 || (shape.group_size() == shape.stages &&
@@ -166,21 +100,22 @@ bool has_formula(const Plan& plan, int rank, PipelineShape shape, const Stages& 
   return counted && whole_groups && stages.alike(rank);
 }
 
-/// The peak of a rank by formula.
+/// The peak of a rank by formula. `layers`: of each of its stages.
 void add_counted(const Plan& plan,
                  const MemoryNeeds& needs,
-                 const ActivationBytes& bytes,
-                 double layers,
+                 const LayerBytes& layers,
                  StageMemory& memory) {
   const int chunks = in_flight(plan.schedule, memory.stage, needs.shape);
-  memory.activations = chunks * layers * bytes.layer;
-  memory.working = layers > 0 ? bytes.working : Bytes{};
+  memory.activations = chunks * layers.kept;
+  memory.working = layers.working;
   if (memory.stage == 0) {
-    memory.activations += first_chunks_in_flight(chunks, needs.shape) * bytes.embedding;
+    memory.activations += first_chunks_in_flight(chunks, needs.shape) *
+                          saved_bytes(needs.blocks->embedding.operations);
   }
   if (memory.stage == needs.shape.stages - 1) {
-    memory.working += bytes.head;
-    memory.activations += (last_chunks_in_flight(chunks, needs.shape) - 1) * bytes.head;
+    const Bytes head = saved_bytes(needs.blocks->head.operations);
+    memory.working = with_head(layers.working, needs.blocks->head);
+    memory.activations += (last_chunks_in_flight(chunks, needs.shape) - 1) * head;
   }
 }
 
@@ -190,7 +125,7 @@ void add_followed(const Plan& plan,
                   std::span<const Action> list,
                   std::span<const StageActivations> stages,
                   StageMemory& memory) {
-  const Bytes head = saved_bytes(needs.operations->head, true);
+  const Bytes head = saved_bytes(needs.blocks->head.operations);
   const ActivationPeak peak =
       activation_peak(list, placement(plan.schedule), memory.stage, needs.shape, stages);
   const Bytes at_work = std::min(peak.last_stages, 1) * head;
@@ -198,53 +133,86 @@ void add_followed(const Plan& plan,
   memory.working = peak.working + at_work;
 }
 
+/// How many ranks split each state of a parameter among them, and of an expert's.
+struct StateShards {
+  DeviceParameters weights{.dense = 1, .experts = 1};
+  DeviceParameters gradients{.dense = 1, .experts = 1};
+  DeviceParameters optimizer{.dense = 1, .experts = 1};
+};
+
+StateShards state_shards(const Plan& plan) {
+  const DeviceParameters all{.dense = static_cast<double>(shard_ranks(plan)),
+                             .experts = static_cast<double>(expert_shard_ranks(plan))};
+  StateShards shards;
+  switch (plan.sharding) {
+    case Sharding::none:
+    case Sharding::parameter_server:
+      break;
+    case Sharding::zero3:
+      shards.weights = all;
+      [[fallthrough]];
+    case Sharding::zero2:
+      shards.gradients = plan.reduces_every_pass() ? all : shards.gradients;
+      [[fallthrough]];
+    case Sharding::zero1:
+      shards.optimizer = all;
+      break;
+  }
+  return shards;
+}
+
+double sharded(const DeviceParameters& parameters, const DeviceParameters& shards) {
+  return parameters.dense / shards.dense + parameters.experts / shards.experts;
+}
+
 }  // namespace
 
-ParameterBytes parameter_bytes(const OptimizerRule& rule, DataType precision, DataType gradient) {
-  const bool needs_copy = size_of(precision) < size_of(DataType::fp32);
-  const Bytes copy = needs_copy ? size_of(DataType::fp32) : Bytes{};
-  return {.weight = size_of(precision),
-          .gradient = size_of(gradient),
-          .optimizer = Bytes::from_si(rule.state_bytes) + copy};
-}
-
-double stage_parameters(const Transformer& model, const Plan& plan, int stage) {
-  Contents contents;
-  contents.add(Stages(plan, model), stage);
-  return contents.parameters(model, plan.tensor);
-}
-
-double rank_parameters(const Transformer& model, const Plan& plan, int rank) {
-  return parameters_of_rank(Stages(plan, model), model, plan.tensor, rank);
+Buffers rank_buffers(const Plan& plan,
+                     const MemoryNeeds& needs,
+                     const StageBlocks& stages,
+                     const StageMemory& memory) {
+  Buffers most;
+  for (int chunk = 0; chunk < stages.chunks(); ++chunk) {
+    const Buffers own = buffers(plan,
+                                needs.buffers,
+                                *needs.blocks,
+                                {.kinds = stages.kinds(stages.of(memory.stage, chunk)),
+                                 .weight = needs.parameter.weight,
+                                 .gradients = memory.gradients});
+    most = own.total() > most.total() ? own : most;
+  }
+  return most;
 }
 
 std::vector<StageActivations> stage_activations(const Plan& plan, const MemoryNeeds& needs) {
-  std::vector<StageActivations> stages;
-  stage_activations(plan, needs, stages);
-  return stages;
+  StageBlocks stages;
+  stages.fill(plan, *needs.blocks);
+  std::vector<StageActivations> all;
+  stage_activations(plan, needs, stages, all);
+  return all;
 }
 
 void stage_activations(const Plan& plan,
                        const MemoryNeeds& needs,
+                       const StageBlocks& stages,
                        std::vector<StageActivations>& all) {
-  const ActivationBytes bytes = activation_bytes(plan, needs);
-  const ModelOperations& operations = *needs.operations;
-  const Bytes layer_after = weight_gradient_bytes(operations.layer);
-  const Stages stages(plan, *needs.model);
+  const ModelBlocks& blocks = *needs.blocks;
   all.clear();
   for (int stage = 0; stage < stages.count(); ++stage) {
-    const auto layers = static_cast<double>(stages.layers(stage));
     // What full recomputation rebuilds for a layer's input gradient stays for its weight gradient.
-    StageActivations one{.kept = layers * bytes.layer,
-                         .after_input_gradient = layers * layer_after,
-                         .working = layers > 0 ? bytes.working : Bytes{}};
+    const LayerBytes layers = stage_bytes(plan, blocks, stages.kinds(stage));
+    StageActivations one{.kept = layers.kept,
+                         .after_input_gradient = layers.after_input_gradient,
+                         .working = layers.working};
     if (stage == 0) {
-      one.kept += bytes.embedding;
-      one.after_input_gradient += weight_gradient_bytes(operations.embedding);
+      one.kept += saved_bytes(blocks.embedding.operations);
+      one.after_input_gradient += weight_gradient_bytes(blocks.embedding.operations);
     }
     if (stage == stages.last()) {
-      one.kept += bytes.head;
-      one.after_input_gradient += weight_gradient_bytes(operations.head);
+      const Bytes head = saved_bytes(blocks.head.operations);
+      one.kept += head;
+      one.working = with_head(layers.working, blocks.head) - head;
+      one.after_input_gradient += weight_gradient_bytes(blocks.head.operations);
     }
     all.push_back(one);
   }
@@ -275,28 +243,43 @@ const std::vector<ActionList>& MemoryFinder::lists(const Schedule& schedule,
 void MemoryFinder::find(const Plan& plan,
                         const MemoryNeeds& needs,
                         std::vector<StageMemory>& stages) {
-  const double shards = plan.sharding == Sharding::zero1 ? static_cast<double>(plan.data) : 1.0;
-  const Stages all(plan, *needs.model);
+  contents_.fill(plan, *needs.blocks);
   stages.resize(static_cast<std::size_t>(needs.shape.stages));
   for (int rank = 0; rank < needs.shape.stages; ++rank) {
     StageMemory& memory = stages[static_cast<std::size_t>(rank)];
-    memory = StageMemory{.stage = rank};
-    memory.parameters = parameters_of_rank(all, *needs.model, plan.tensor, rank);
-    memory.weights = memory.parameters * needs.parameter.weight;
-    memory.gradients = memory.parameters * needs.parameter.gradient;
-    memory.optimizer = memory.parameters / shards * needs.parameter.optimizer;
-    memory.runtime = needs.runtime;
+    memory = {};
+    memory.stage = rank;
+    memory.parameters = rank_parameters(*needs.blocks, contents_, plan, rank);
+    const StateShards shards = state_shards(plan);
+    const DeviceParameters trained = trained_parameters(*needs.blocks, contents_, plan, rank);
+    if (!plan.offload.weights) {
+      memory.weights = sharded(memory.parameters, shards.weights) * needs.parameter.weight;
+    }
+    memory.gradients = sharded(trained, shards.gradients) * needs.parameter.gradient;
+    if (!plan.offload.optimizer && plan.sharding != Sharding::parameter_server) {
+      memory.optimizer = sharded(trained, shards.optimizer) * needs.parameter.optimizer;
+    }
+    memory.buffers = rank_buffers(plan, needs, contents_, memory).total() +
+                     gathered_bytes(plan, *needs.blocks, contents_, rank, needs.parameter);
   }
-  const ActivationBytes bytes = activation_bytes(plan, needs);
+  find_activations(plan, needs, stages);
+  for (StageMemory& memory : stages) {
+    memory.runtime = needs.runtime + needs.allocator_overhead * memory.allocated();
+  }
+}
+
+void MemoryFinder::find_activations(const Plan& plan,
+                                    const MemoryNeeds& needs,
+                                    std::vector<StageMemory>& stages) {
   const std::vector<ActionList>* followed = nullptr;
   for (StageMemory& memory : stages) {
-    if (has_formula(plan, memory.stage, needs.shape, all)) {
-      const auto layers = static_cast<double>(all.layers(all.of(memory.stage, 0)));
-      add_counted(plan, needs, bytes, layers, memory);
+    if (has_formula(plan, memory.stage, needs.shape, contents_)) {
+      const std::span<const double> kinds = contents_.kinds(contents_.of(memory.stage, 0));
+      add_counted(plan, needs, stage_bytes(plan, *needs.blocks, kinds), memory);
       continue;
     }
     if (followed == nullptr) {
-      stage_activations(plan, needs, activations_);
+      stage_activations(plan, needs, contents_, activations_);
       followed = &lists(plan.schedule, needs.shape);
     }
     const ActionList& list = (*followed)[static_cast<std::size_t>(memory.stage)];

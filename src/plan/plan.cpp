@@ -46,16 +46,22 @@ Schedule read_schedule(Reader& in) {
 
 struct DimensionName {
   std::string_view name;
-  std::optional<Dimension> dimension;  // cp and ep are 1: their place does not matter
+  std::optional<Dimension> dimension;  // ep: experts lie within the others
 };
 constexpr std::array<DimensionName, 5> kDimensionNames = {{{"tp", Dimension::tensor},
-                                                           {"cp", std::nullopt},
+                                                           {"cp", Dimension::context},
                                                            {"ep", std::nullopt},
                                                            {"dp", Dimension::data},
                                                            {"pp", Dimension::pipeline}}};
 
+struct RankOrder {
+  std::array<Dimension, kDimensions> order{};
+  bool experts_inside = true;  // ep is between tp and dp, if it is there
+};
+
 /// Splits "tp-cp-ep-dp-pp"; empty when a name is unknown or repeated, or tp, dp or pp is missing.
-std::optional<std::array<Dimension, 3>> parse_rank_order(std::string_view text) {
+/// Without cp, that comes after tp.
+std::optional<RankOrder> parse_rank_order(std::string_view text) {
   std::vector<Dimension> order;
   std::vector<std::string_view> seen;
   while (!text.empty()) {
@@ -73,10 +79,22 @@ std::optional<std::array<Dimension, 3>> parse_rank_order(std::string_view text) 
       order.push_back(*known->dimension);
     }
   }
-  if (order.size() != 3) {
+  if (std::find(order.begin(), order.end(), Dimension::context) == order.end()) {
+    const auto tensor = std::find(order.begin(), order.end(), Dimension::tensor);
+    order.insert(tensor == order.end() ? tensor : tensor + 1, Dimension::context);
+  }
+  if (order.size() != kDimensions) {
     return std::nullopt;
   }
-  return std::array<Dimension, 3>{order[0], order[1], order[2]};
+  const auto place_of = [&](std::string_view word) {
+    return std::find(seen.begin(), seen.end(), word) - seen.begin();
+  };
+  const auto experts = place_of("ep");
+  RankOrder result;
+  result.experts_inside =
+      experts == std::ssize(seen) || (place_of("tp") < experts && experts < place_of("dp"));
+  std::copy(order.begin(), order.end(), result.order.begin());
+  return result;
 }
 
 void read_rank_order(Reader& in, Plan& plan) {
@@ -87,16 +105,83 @@ void read_rank_order(Reader& in, Plan& plan) {
   const auto order = parse_rank_order(*text);
   if (!order) {
     in.fail("rank_order",
-            "expected tp, dp and pp in some order, joined by dashes, such as \"tp-dp-pp\"");
+            "expected tp, dp and pp, and cp if there is one, in some order, joined by dashes, such "
+            "as \"tp-cp-dp-pp\"");
     return;
   }
-  plan.rank_order = *order;
+  if (plan.expert > 1 && !order->experts_inside) {
+    in.fail("rank_order",
+            "expected ep between tp and dp: experts are on neighbouring ranks of a pipeline rank, "
+            "and their replicas further apart");
+  }
+  plan.rank_order = order->order;
 }
 
-void refuse_unmodelled_degree(Reader& in, std::string_view key) {
-  const auto degree = in.maybe_integer(key, 1, kMostDegree);
-  if (degree && *degree != 1) {
-    in.fail(key, "expected 1: this dimension is not modelled yet");
+constexpr std::array<Choice<Module>, 8> kModuleNames = {{{"core_attention", Module::core_attention},
+                                                         {"layer_norm", Module::layer_norm},
+                                                         {"latent_up", Module::latent_up},
+                                                         {"mlp", Module::mlp},
+                                                         {"moe", Module::moe},
+                                                         {"activation", Module::activation},
+                                                         {"shared_experts", Module::shared_experts},
+                                                         {"attention", Module::attention}}};
+
+/// "none", "selective", "full", or a list of modules.
+void read_recompute(Reader& in, Plan& plan) {
+  const Value* value = in.raw("recompute");
+  if (value != nullptr && value->kind == Value::Kind::array) {
+    plan.recompute = Recompute::modules;
+    plan.recomputed = 0;
+    for (const std::string& word : in.texts("recompute")) {
+      const auto* known = std::find_if(kModuleNames.begin(),
+                                       kModuleNames.end(),
+                                       [&](const Choice<Module>& m) { return m.name == word; });
+      if (known == kModuleNames.end()) {
+        in.fail("recompute",
+                "expected some of core_attention, layer_norm, latent_up, mlp, moe, activation, "
+                "shared_experts, attention, not \"" +
+                    word + "\"");
+        break;
+      }
+      plan.recomputed = static_cast<Modules>(plan.recomputed | bit(known->value));
+    }
+  } else {
+    const std::span<const Choice<Recompute>> named(kRecomputes.data(), kRecomputes.size() - 1);
+    plan.recompute = in.maybe_choice<Recompute>("recompute", named).value_or(Recompute::none);
+  }
+  plan.recompute_every = in.maybe_integer("recompute_every", 1, kMostDegree);
+  plan.recompute_layers = in.maybe_integer("recompute_layers", 0, kMostDegree);
+}
+
+void read_degrees(Reader& in, Plan& plan) {
+  plan.pipeline = in.maybe_integer("pipeline", 1, kMostDegree).value_or(1);
+  plan.tensor = in.maybe_integer("tensor", 1, kMostDegree).value_or(1);
+  plan.data = in.maybe_integer("data", 1, kMostDegree).value_or(1);
+  plan.context = in.maybe_integer("context", 1, kMostDegree).value_or(1);
+  plan.expert = in.maybe_integer("expert", 1, kMostDegree).value_or(1);
+  plan.expert_tensor = in.maybe_integer("expert_tensor", 1, kMostDegree);
+  plan.context_method = in.maybe_choice<ContextMethod>("context_method", kContextMethods)
+                            .value_or(ContextMethod::ring);
+  plan.context_inner = in.maybe_integer("context_inner", 1, kMostDegree).value_or(1);
+  plan.context_balanced = in.flag("context_balanced", true);
+  plan.image_columns = in.maybe_integer("image_columns", 1, kMostDegree).value_or(1);
+}
+
+void read_sharding(Reader& in, Plan& plan) {
+  const Value* written = in.raw("sharding");
+  plan.sharding = in.maybe_choice<Sharding>("sharding", kShardingNames).value_or(Sharding::none);
+  plan.shard = in.maybe_integer("shard", 1, kMostDegree);
+  const bool hybrid =
+      written != nullptr && written->kind == Value::Kind::text && written->text == "hsdp";
+  if (hybrid && !plan.shard) {
+    in.fail("sharding", "expected \"shard\" too: how many ranks split the parameters among them");
+  }
+  plan.reshard_after_forward = in.flag("reshard_after_forward", true);
+  plan.reduce_every_pass = in.flag("reduce_every_pass", true);
+  plan.prefetch = in.flag("prefetch", true);
+  plan.servers = in.maybe_integer("servers", 1, kMostDegree);
+  if (auto offload = in.maybe_object("offload")) {
+    plan.offload = read_offload(*offload);
   }
 }
 
@@ -118,6 +203,8 @@ std::int64_t Plan::degree(Dimension dimension) const {
   switch (dimension) {
     case Dimension::tensor:
       return tensor;
+    case Dimension::context:
+      return context;
     case Dimension::data:
       return data;
     case Dimension::pipeline:
@@ -126,21 +213,21 @@ std::int64_t Plan::degree(Dimension dimension) const {
   return 1;
 }
 
+Modules Plan::recomputed_modules() const {
+  return recompute == Recompute::selective ? bit(Module::core_attention) : recomputed;
+}
+
 Plan read_plan(Reader& in) {
   Plan plan;
-  plan.pipeline = in.maybe_integer("pipeline", 1, kMostDegree).value_or(1);
-  plan.tensor = in.maybe_integer("tensor", 1, kMostDegree).value_or(1);
-  plan.data = in.maybe_integer("data", 1, kMostDegree).value_or(1);
-  refuse_unmodelled_degree(in, "expert");
-  refuse_unmodelled_degree(in, "context");
+  read_degrees(in, plan);
   plan.schedule = read_schedule(in);
   plan.virtual_stages =
       in.maybe_integer("virtual_stages", 1, kMostDegree).value_or(usual_chunks(plan.schedule));
   plan.layers = read_layers(in);
   plan.micro_batch = in.maybe_integer("micro_batch", 1, kMostDegree).value_or(1);
-  plan.recompute = in.maybe_choice<Recompute>("recompute", kRecomputes).value_or(Recompute::none);
+  read_recompute(in, plan);
   plan.sequence_parallel = in.flag("sequence_parallel", false);
-  plan.sharding = in.maybe_choice<Sharding>("sharding", kShardings).value_or(Sharding::none);
+  read_sharding(in, plan);
   read_rank_order(in, plan);
   plan.attention = in.maybe_choice<AttentionKernel>("attention", kAttentionKernels);
   read_overlap(in, plan);
@@ -150,12 +237,20 @@ Plan read_plan(Reader& in) {
 
 std::string rank_order_name(const Plan& plan) {
   std::string text;
+  const auto add = [&](std::string_view word) {
+    text += text.empty() ? "" : "-";
+    text += word;
+  };
   for (const Dimension dimension : plan.rank_order) {
-    for (const DimensionName& known : kDimensionNames) {
-      if (known.dimension == dimension) {
-        text += text.empty() ? "" : "-";
-        text += known.name;
-      }
+    const auto* const known =
+        std::find_if(kDimensionNames.begin(), kDimensionNames.end(), [&](const DimensionName& d) {
+          return d.dimension == dimension;
+        });
+    if (dimension == Dimension::data && plan.expert > 1) {
+      add("ep");
+    }
+    if (dimension != Dimension::context || plan.context > 1) {
+      add(known->name);
     }
   }
   return text;

@@ -36,6 +36,27 @@ void read_overlap_figures(Reader& in, Stack& stack) {
   stack.overlap_slowdown = read_number(in, stack, "overlap_slowdown", 1, kMostSlowdown).value_or(1);
 }
 
+std::optional<Bytes> read_bytes(Reader& in, Stack& stack, std::string_view key) {
+  const auto bytes = in.maybe_quantity<Bytes>(key);
+  if (bytes) {
+    stack.evidence.note(in, key, std::string(key));
+  }
+  return bytes;
+}
+
+/// What there is besides states and activations.
+void read_memory(Reader& in, Stack& stack) {
+  stack.runtime_memory = in.quantity<Bytes>("runtime_memory");
+  stack.evidence.note(in, "runtime_memory", "runtime_memory");
+  StackMemory& memory = stack.memory;
+  memory.context = read_bytes(in, stack, "context_memory").value_or(Bytes{});
+  memory.communicator = read_bytes(in, stack, "communicator_memory").value_or(Bytes{});
+  memory.sends = read_bytes(in, stack, "send_memory").value_or(Bytes{});
+  memory.allocator_overhead = read_number(in, stack, "allocator_overhead", 0, 1).value_or(0);
+  memory.weight_gradient_dummies = in.flag("weight_gradient_dummies", false);
+  memory.flat_gradients = in.flag("flat_gradients", false);
+}
+
 }  // namespace
 
 Stack read_stack(Reader& in) {
@@ -54,8 +75,7 @@ Stack read_stack(Reader& in) {
         gradients.maybe_choice<DataType>(type.name, kDataTypes).value_or(DataType::fp32);
   }
   gradients.finish();
-  stack.runtime_memory = in.quantity<Bytes>("runtime_memory");
-  stack.evidence.note(in, "runtime_memory", "runtime_memory");
+  read_memory(in, stack);
   in.finish();
   return stack;
 }

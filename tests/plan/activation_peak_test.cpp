@@ -243,7 +243,7 @@ TEST(Activations, AreTheMostAliveAtAnyActionOfTheSchedule) {
 TEST(Activations, ByFormulaSplitAsByFollowingTheActions) {
   const auto check = [](const Layout& layout) {
     const std::vector<StageActivations> stages = layout.activations();
-    const Bytes head = saved_bytes(layout.operations().head, true);
+    const Bytes head = saved_bytes(layout.blocks().head.operations);
     for (const StageMemory& memory : layout.stages()) {
       const ActionList list = actions(layout.plan.schedule, memory.stage, layout.shape());
       const ActivationPeak peak = activation_peak(

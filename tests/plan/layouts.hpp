@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "titer/model/transformer_layer.hpp"
 #include "titer/plan/memory.hpp"
 
 namespace titer::layouts {
@@ -20,13 +21,14 @@ inline Transformer small_gpt() {
           .ffn = 4096,
           .gated = false,
           .norm = Norm::layernorm,
-          .bias = true,
+          .biases = {.qkv = true, .output = true, .mlp = true},
           .dropout = true,
           .positions = Positions::learned,
           .tied_embeddings = true,
           .vocabulary = 51200,
           .vocabulary_multiple = 128,
           .max_sequence = 2048,
+          .position_rows = 2048,
           .attention = AttentionKernel::materialised,
           .causal = true};
 }
@@ -53,25 +55,20 @@ struct Layout {
             .virtual_stages = static_cast<int>(plan.virtual_stages),
             .group = plan.micro_batch_group};
   }
-  [[nodiscard]] ModelOperations operations() const {
-    ModelOperations operations;
-    list_operations(model, slice(), operations);
-    return operations;
+  [[nodiscard]] ModelBlocks blocks() const {
+    ModelBlocks blocks;
+    list_blocks(model, slice(), blocks);
+    return blocks;
   }
-  [[nodiscard]] MemoryNeeds needs(const ModelOperations& operations) const {
-    return {.model = &model,
-            .operations = &operations,
-            .slice = slice(),
-            .shape = shape(),
-            .parameter = parameter,
-            .runtime = runtime};
+  [[nodiscard]] MemoryNeeds needs(const ModelBlocks& blocks) const {
+    return {.blocks = &blocks, .shape = shape(), .parameter = parameter, .runtime = runtime};
   }
   [[nodiscard]] std::vector<StageMemory> stages() const {
-    const ModelOperations list = operations();
+    const ModelBlocks list = blocks();
     return stage_memory(plan, needs(list));
   }
   [[nodiscard]] std::vector<StageActivations> activations() const {
-    const ModelOperations list = operations();
+    const ModelBlocks list = blocks();
     return stage_activations(plan, needs(list));
   }
   /// s b h, the unit of Korthikanti's table 2.

@@ -43,7 +43,7 @@ TEST(StageMemory, HoldsEighteenBytesPerParameter) {
   const Layout layout;
   const StageMemory memory = layout.stages().front();
   EXPECT_DOUBLE_EQ((memory.weights + memory.gradients + memory.optimizer).si(),
-                   18.0 * memory.parameters);
+                   18.0 * memory.parameters.total());
 }
 
 // Bytes per parameter with ZeRO-1: 6 + 12 / d.
@@ -54,7 +54,7 @@ TEST(StageMemory, SharesTheOptimizerWithZero1) {
     layout.plan.sharding = Sharding::zero1;
     const StageMemory memory = layout.stages().front();
     EXPECT_DOUBLE_EQ((memory.weights + memory.gradients + memory.optimizer).si(),
-                     (6.0 + 12.0 / d) * memory.parameters);
+                     (6.0 + 12.0 / d) * memory.parameters.total());
   }
 }
 
@@ -91,6 +91,8 @@ TEST(StageMemory, TotalIsTheSumOfItsParts) {
       sum += memory.*part.value;
     }
     EXPECT_DOUBLE_EQ(memory.total().si(), sum.si());
+    EXPECT_DOUBLE_EQ((memory.fixed() + memory.activations + memory.working).si(), sum.si());
+    EXPECT_DOUBLE_EQ((memory.allocated() + memory.runtime).si(), sum.si());
     EXPECT_EQ(memory.runtime, layout.runtime);
   }
 }
@@ -122,11 +124,15 @@ TEST(Activations, OfOneLayerFollowTheTableOfTheirPaper) {
 TEST(Activations, RebuiltInTheBackwardPassAreWorkingMemory) {
   Layout layout;
   layout.plan.pipeline = 4;
-  EXPECT_EQ(layout.stages()[1].working, 0_B);
+  // Beside them the gradients of the scores and their dropout, 3 a s^2 b of the 5 that are kept,
+  // and that of the layer's output.
+  const double gradients = layout.sbh() * (3.0 / 5.0 * layout.scores() + 2.0);
+  const auto working = [&] { return layout.stages()[1].working.si(); };
+  EXPECT_DOUBLE_EQ(working(), gradients);
   layout.plan.recompute = Recompute::selective;
-  EXPECT_DOUBLE_EQ(layout.stages()[1].working.si(), layout.sbh() * layout.scores());
+  EXPECT_DOUBLE_EQ(working(), gradients + layout.sbh() * layout.scores());
   layout.plan.recompute = Recompute::full;
-  EXPECT_DOUBLE_EQ(layout.stages()[1].working.si(), layout.sbh() * (34 + layout.scores()));
+  EXPECT_DOUBLE_EQ(working(), gradients + layout.sbh() * (34 + layout.scores()));
 }
 
 TEST(Activations, RecomputingMoreKeepsLess) {
@@ -165,8 +171,8 @@ TEST(Activations, OfTheHeadLieOnTheLastStage) {
   Layout layout;
   layout.plan.pipeline = 8;
   const auto stages = layout.stages();
-  const double logits = 4.0 * 2048.0 * 51200.0;
-  // The final norm's and the logits' input 2 s b h each, fp32 logits.
+  const double logits = (4.0 + 2.0) * 2048.0 * 51200.0;
+  // The final norm's and the logits' input 2 s b h each, fp32 logits and their 16-bit gradient.
   EXPECT_DOUBLE_EQ(stages[7].working.si(), 4 * layout.sbh() + logits);
   EXPECT_DOUBLE_EQ(stages[7].activations.si(), stages[6].activations.si() / 2);
 }
@@ -187,7 +193,7 @@ TEST(Activations, OfAModernLayerFollowTheirFormula) {
 }
 
 TEST(StageMemory, OfEveryShippedModelIsPositive) {
-  for (const std::string& name : shipped_names(kModelData)) {
+  for (const std::string& name : shipped::transformers()) {
     Layout layout;
     layout.model = shipped::model(name);
     layout.sequence = 1024;

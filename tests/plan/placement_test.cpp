@@ -11,18 +11,27 @@
 namespace titer {
 namespace {
 
-constexpr std::array kDimensions = {Dimension::tensor, Dimension::data, Dimension::pipeline};
+constexpr std::array kAllDimensions = {
+    Dimension::tensor, Dimension::context, Dimension::data, Dimension::pipeline};
+using RankOrder = decltype(Plan::rank_order);
 
-std::vector<std::array<Dimension, 3>> all_orders() {
-  std::array<Dimension, 3> order = kDimensions;
-  std::vector<std::array<Dimension, 3>> orders;
+/// The groups of ranks that differ in this coordinate only.
+PlanGroup group_along(Dimension dimension) {
+  constexpr std::array groups = {
+      PlanGroup::tensor, PlanGroup::context, PlanGroup::replicas, PlanGroup::pipeline};
+  return groups[static_cast<std::size_t>(dimension)];
+}
+
+std::vector<RankOrder> all_orders() {
+  RankOrder order = kAllDimensions;
+  std::vector<RankOrder> orders;
   do {
     orders.push_back(order);
   } while (std::next_permutation(order.begin(), order.end()));
   return orders;
 }
 
-Plan plan_of(std::int64_t p, std::int64_t t, std::int64_t d, std::array<Dimension, 3> order) {
+Plan plan_of(std::int64_t p, std::int64_t t, std::int64_t d, const RankOrder& order) {
   Plan plan;
   plan.pipeline = p;
   plan.tensor = t;
@@ -56,7 +65,7 @@ std::vector<std::vector<int>> groups_of(const Plan& plan, Dimension dimension) {
   std::map<std::vector<std::int64_t>, std::vector<int>> groups;
   for (int rank = 0; rank < plan.devices(); ++rank) {
     std::vector<std::int64_t> others;
-    for (const Dimension other : kDimensions) {
+    for (const Dimension other : kAllDimensions) {
       if (other != dimension) {
         others.push_back(coordinate(plan, rank, other));
       }
@@ -107,21 +116,21 @@ void for_many_plans(Check check) {
 
 TEST(Placement, PutsTensorGroupsOfEightIntoOneNode) {
   const Plan plan = plan_of(8, 8, 16);
-  const GroupPlace tensor = place(plan, Dimension::tensor, 8);
+  const GroupPlace tensor = place(plan, PlanGroup::tensor, 8);
   EXPECT_EQ(tensor.group, (Group{.per_node = 8, .nodes = 1}));
   EXPECT_EQ(tensor.stride, 1);
-  const GroupPlace data = place(plan, Dimension::data, 8);
+  const GroupPlace data = place(plan, PlanGroup::replicas, 8);
   EXPECT_EQ(data.group, (Group{.per_node = 1, .nodes = 16}));
   EXPECT_EQ(data.stride, 8);
-  const GroupPlace pipeline = place(plan, Dimension::pipeline, 8);
+  const GroupPlace pipeline = place(plan, PlanGroup::pipeline, 8);
   EXPECT_EQ(pipeline.group, (Group{.per_node = 1, .nodes = 8}));
   EXPECT_EQ(pipeline.stride, 8 * 16);
 }
 
 TEST(Placement, SharesNodesBetweenDimensions) {
   const Plan plan = plan_of(2, 2, 16);
-  EXPECT_EQ(place(plan, Dimension::tensor, 8).group, (Group{.per_node = 2, .nodes = 1}));
-  const GroupPlace data = place(plan, Dimension::data, 8);
+  EXPECT_EQ(place(plan, PlanGroup::tensor, 8).group, (Group{.per_node = 2, .nodes = 1}));
+  const GroupPlace data = place(plan, PlanGroup::replicas, 8);
   EXPECT_EQ(data.group, (Group{.per_node = 8 / 2, .nodes = 16 / (8 / 2)}));
   EXPECT_EQ(data.stride, 2);
   EXPECT_EQ(data.stride_in_node, 2);
@@ -131,39 +140,41 @@ TEST(Placement, SharesNodesBetweenDimensions) {
 TEST(F50_TensorInTheMachine, IsTheDefaultRankOrder) {
   const Plan plan = plan_of(2, 4, 8);
   EXPECT_EQ(rank_order_name(plan), "tp-dp-pp");
-  EXPECT_EQ(place(plan, Dimension::tensor, 4).group.ring_tier(), Tier::node);
-  EXPECT_EQ(place(plan, Dimension::data, 4).group.ring_tier(), Tier::network);
+  EXPECT_EQ(place(plan, PlanGroup::tensor, 4).group.ring_tier(), Tier::node);
+  EXPECT_EQ(place(plan, PlanGroup::replicas, 4).group.ring_tier(), Tier::network);
 }
 
 TEST(Placement, SplitsATensorGroupLargerThanANode) {
-  EXPECT_EQ(place(plan_of(1, 8, 1), Dimension::tensor, 4).group,
+  EXPECT_EQ(place(plan_of(1, 8, 1), PlanGroup::tensor, 4).group,
             (Group{.per_node = 4, .nodes = 2}));
 }
 
 TEST(Placement, FollowsTheRankOrder) {
-  const std::array data_first = {Dimension::data, Dimension::tensor, Dimension::pipeline};
+  const RankOrder data_first = {
+      Dimension::data, Dimension::tensor, Dimension::context, Dimension::pipeline};
   const Plan plan = plan_of(1, 8, 8, data_first);
-  EXPECT_EQ(place(plan, Dimension::data, 8).group, (Group{.per_node = 8, .nodes = 1}));
-  EXPECT_EQ(place(plan, Dimension::tensor, 8).group, (Group{.per_node = 1, .nodes = 8}));
+  EXPECT_EQ(place(plan, PlanGroup::replicas, 8).group, (Group{.per_node = 8, .nodes = 1}));
+  EXPECT_EQ(place(plan, PlanGroup::tensor, 8).group, (Group{.per_node = 1, .nodes = 8}));
 }
 
 TEST(Placement, SendsAGroupThatFitsNoNodeThroughTheNetwork) {
   // Three ranks in a row on nodes of eight: the third group would lie across two nodes.
-  EXPECT_EQ(place(plan_of(1, 3, 8), Dimension::tensor, 8).group,
+  EXPECT_EQ(place(plan_of(1, 3, 8), PlanGroup::tensor, 8).group,
             (Group{.per_node = 1, .nodes = 3}));
 }
 
 TEST(Placement, KeepsASmallJobInsideItsNode) {
-  EXPECT_EQ(place(plan_of(1, 3, 2), Dimension::tensor, 8).group,
+  EXPECT_EQ(place(plan_of(1, 3, 2), PlanGroup::tensor, 8).group,
             (Group{.per_node = 3, .nodes = 1}));
-  EXPECT_EQ(place(plan_of(1, 3, 2), Dimension::data, 8).group, (Group{.per_node = 2, .nodes = 1}));
+  EXPECT_EQ(place(plan_of(1, 3, 2), PlanGroup::replicas, 8).group,
+            (Group{.per_node = 2, .nodes = 1}));
 }
 
 TEST(Placement, SaysHowEveryGroupOfADimensionLies) {
   int mixed = 0;
   for_many_plans([&](const Plan& plan, int devices) {
-    for (const Dimension dimension : kDimensions) {
-      const GroupPlace placed = place(plan, dimension, devices);
+    for (const Dimension dimension : kAllDimensions) {
+      const GroupPlace placed = place(plan, group_along(dimension), devices);
       ASSERT_EQ(placed.group.ranks(), plan.degree(dimension)) << text_of(plan, devices);
       const auto groups = groups_of(plan, dimension);
       const bool tiled = placed.group.per_node > 1 || placed.group.nodes == 1;
@@ -186,8 +197,8 @@ TEST(Placement, SaysHowEveryGroupOfADimensionLies) {
 
 TEST(Placement, StrideIsTheDistanceOfNeighbours) {
   for_many_plans([&](const Plan& plan, int devices) {
-    for (const Dimension dimension : kDimensions) {
-      const GroupPlace placed = place(plan, dimension, devices);
+    for (const Dimension dimension : kAllDimensions) {
+      const GroupPlace placed = place(plan, group_along(dimension), devices);
       for (const auto& group : groups_of(plan, dimension)) {
         for (std::size_t i = 1; i < group.size(); ++i) {
           ASSERT_EQ(group[i] - group[i - 1], placed.stride) << text_of(plan, devices);
@@ -200,8 +211,8 @@ TEST(Placement, StrideIsTheDistanceOfNeighbours) {
 // F17: each device is in exactly one stage, one tensor group and one data-parallel group.
 TEST(F17_Groups, HoldEveryRankExactlyOncePerDimension) {
   for_many_plans([&](const Plan& plan, int devices) {
-    for (const Dimension dimension : kDimensions) {
-      const GroupPlace placed = place(plan, dimension, devices);
+    for (const Dimension dimension : kAllDimensions) {
+      const GroupPlace placed = place(plan, group_along(dimension), devices);
       std::map<std::int64_t, std::set<std::int64_t>> groups;  // by first rank
       for (std::int64_t rank = 0; rank < plan.devices(); ++rank) {
         const std::int64_t number = rank / placed.stride % placed.group.ranks();
@@ -232,7 +243,7 @@ bool some_pair_leaves(const Plan& plan, int from, int devices) {
 
 TEST(LeavesNode, IsSoWhereSomePairOfNeighbouringStagesIsApart) {
   for_many_plans([&](const Plan& plan, int devices) {
-    const GroupPlace pipeline = place(plan, Dimension::pipeline, devices);
+    const GroupPlace pipeline = place(plan, PlanGroup::pipeline, devices);
     for (int from = 0; from < plan.pipeline && plan.pipeline > 1; ++from) {
       EXPECT_EQ(leaves_node(pipeline, from, devices), some_pair_leaves(plan, from, devices))
           << text_of(plan, devices) << ", stage " << from;
@@ -241,7 +252,7 @@ TEST(LeavesNode, IsSoWhereSomePairOfNeighbouringStagesIsApart) {
 }
 
 TEST(LeavesNode, OnlyAtEveryOtherBoundaryOfHalfNodes) {
-  const GroupPlace pipeline = place(plan_of(4, 4, 1), Dimension::pipeline, 8);
+  const GroupPlace pipeline = place(plan_of(4, 4, 1), PlanGroup::pipeline, 8);
   EXPECT_FALSE(leaves_node(pipeline, 0, 8));
   EXPECT_TRUE(leaves_node(pipeline, 1, 8));
   EXPECT_FALSE(leaves_node(pipeline, 2, 8));

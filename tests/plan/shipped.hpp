@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "titer/step/source.hpp"
 
@@ -32,8 +33,30 @@ auto read_all(const Document& document, Read read) {
 inline Cluster cluster(std::string_view name) {
   return read_all(cluster_document(name), read_cluster);
 }
+inline Model any_model(std::string_view name) {
+  return read_all(load_data(kModelData, name), read_model);
+}
 inline Transformer model(std::string_view name) {
   return read_all(load_data(kModelData, name), read_transformer);
+}
+/// Of shipped models those that are transformers.
+inline std::vector<std::string> transformers() {
+  std::vector<std::string> names;
+  for (const std::string& name : shipped_names(kModelData)) {
+    if (any_model(name).if_transformer() != nullptr) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+/// Of these, those whose layers are all alike, without experts: GPT, Llama.
+inline std::vector<std::string> plain_transformers() {
+  std::vector<std::string> names = transformers();
+  std::erase_if(names, [](const std::string& name) {
+    const Transformer one = model(name);
+    return one.experts || one.latent || one.kinds.size() > 1;
+  });
+  return names;
 }
 inline Stack stack(std::string_view name = kDefaultStack) {
   return read_all(load_data(kStackData, name), read_stack);

@@ -10,6 +10,7 @@
 #include "titer/collectives/group.hpp"
 #include "titer/collectives/nccl.hpp"
 #include "titer/hardware/chip.hpp"
+#include "titer/plan/offload.hpp"
 #include "titer/topology/families.hpp"
 
 namespace titer {
@@ -40,6 +41,8 @@ struct Cluster {
   int nics = 0;                                    // per node
   BytesPerSecond nic_bandwidth;                    // of one, one direction
   std::optional<Link> host_path;  // per device, where the fabric joins two devices by no wire
+  std::optional<HostTier> host_memory;
+  std::optional<HostTier> nvme;
   std::optional<std::int64_t> nodes;
   EvidenceList evidence;
 

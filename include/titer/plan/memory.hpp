@@ -5,43 +5,30 @@
 #include <span>
 #include <vector>
 
-#include "titer/model/transformer_layer.hpp"
+#include "titer/plan/optimizer.hpp"
+#include "titer/plan/overhead.hpp"
 #include "titer/plan/plan.hpp"
+#include "titer/plan/stage_blocks.hpp"
 
 namespace titer {
 
-/// The optimizer's state per parameter, and what one step reads and writes of it.
-struct OptimizerRule {
-  std::string_view name;
-  double state_bytes = 0;  // fp32 moments; the fp32 copy of low-precision weights comes on top
-};
-inline constexpr OptimizerRule kAdam{.name = "adam", .state_bytes = 8.0};
-inline constexpr OptimizerRule kMomentumSgd{.name = "sgd", .state_bytes = 4.0};
-
-/// Bytes per parameter by role, for one training precision.
-struct ParameterBytes {
-  Bytes weight;
-  Bytes gradient;
-  Bytes optimizer;  // states, and the fp32 copy when the weights are narrower
-};
-[[nodiscard]] ParameterBytes parameter_bytes(const OptimizerRule& rule,
-                                             DataType precision,
-                                             DataType gradient);
-
 /// One device of a rank of the pipeline at its peak: with the most activations alive.
 struct StageMemory {
-  int stage = 0;          // the rank
-  double parameters = 0;  // held by one device
+  int stage = 0;                // the rank
+  DeviceParameters parameters;  // held by one device, were nothing sharded over replicas
   Bytes weights{};
   Bytes gradients{};
   Bytes optimizer{};
   Bytes activations{};  // kept by the micro-batches in flight
   Bytes working{};      // of the layer or head being computed, beyond what is kept
-  Bytes runtime{};
+  Bytes buffers{};      // of the software's own
+  Bytes runtime{};      // outside the tensors
 
-  [[nodiscard]] Bytes total() const {
-    return weights + gradients + optimizer + activations + working + runtime;
-  }
+  /// Whatever runs at the moment.
+  [[nodiscard]] Bytes fixed() const { return weights + gradients + optimizer + buffers + runtime; }
+  [[nodiscard]] Bytes total() const { return fixed() + activations + working; }
+  /// The tensors: what a framework calls its peak of allocated memory.
+  [[nodiscard]] Bytes allocated() const { return total() - runtime; }
 };
 
 /// A part of a stage's memory by name, for views.
@@ -49,23 +36,30 @@ struct MemoryPart {
   std::string_view name;
   Bytes StageMemory::*value;
 };
-inline constexpr std::array<MemoryPart, 6> kMemoryParts = {
+inline constexpr std::array<MemoryPart, 7> kMemoryParts = {
     {{"weights", &StageMemory::weights},
      {"gradients", &StageMemory::gradients},
      {"optimizer", &StageMemory::optimizer},
      {"activations", &StageMemory::activations},
      {"working", &StageMemory::working},
+     {"buffers", &StageMemory::buffers},
      {"runtime", &StageMemory::runtime}}};
 
 /// What memory depends on besides the plan.
 struct MemoryNeeds {
-  const Transformer* model = nullptr;
-  const ModelOperations* operations = nullptr;  // of the model and slice
-  Slice slice;
+  const ModelBlocks* blocks = nullptr;
   PipelineShape shape;
   ParameterBytes parameter;
   Bytes runtime;
+  double allocator_overhead = 0;  // comes to `runtime`: this share of what is allocated
+  BufferRules buffers{};
 };
+
+/// Of the rank's stage that has most of them. `memory`: the rank's, with its gradients.
+[[nodiscard]] Buffers rank_buffers(const Plan& plan,
+                                   const MemoryNeeds& needs,
+                                   const StageBlocks& stages,
+                                   const StageMemory& memory);
 
 /// What the passes of one micro-batch through a stage of the model keep in memory. A forward pass
 /// needs what it keeps from its start on, an input gradient what it leaves where that is more; what
@@ -75,9 +69,10 @@ struct StageActivations {
   Bytes after_input_gradient;  // what the weight gradient still needs, where it comes later
   Bytes working;               // beyond that, while a pass but a weight gradient runs
 };
-/// Of every stage of the model. REQUIRES the operations of the model and slice.
+/// Of every stage of the model.
 void stage_activations(const Plan& plan,
                        const MemoryNeeds& needs,
+                       const StageBlocks& contents,
                        std::vector<StageActivations>& stages);
 [[nodiscard]] std::vector<StageActivations> stage_activations(const Plan& plan,
                                                               const MemoryNeeds& needs);
@@ -98,13 +93,6 @@ struct ActivationPeak {
                                              const PipelineShape& shape,
                                              std::span<const StageActivations> stages);
 
-/// Parameters of one stage of the model on one device: split ones divided by t, replicated ones
-/// whole. With tied embeddings the last stage has a copy of the token table, unless its rank has
-/// the first stage too (of either copy of the model).
-[[nodiscard]] double stage_parameters(const Transformer& model, const Plan& plan, int stage);
-/// Of all stages that a rank of the pipeline has; two copies of the model count twice.
-[[nodiscard]] double rank_parameters(const Transformer& model, const Plan& plan, int rank);
-
 /// Finds the memory of one plan after the other, keeping its working memory and the actions of the
 /// last shapes that had to be followed: finding that of a plan again allocates nothing.
 class MemoryFinder {
@@ -119,8 +107,12 @@ class MemoryFinder {
     PipelineShape shape;
     std::vector<ActionList> lists;  // of every rank
   };
+  void find_activations(const Plan& plan,
+                        const MemoryNeeds& needs,
+                        std::vector<StageMemory>& stages);
   const std::vector<ActionList>& lists(const Schedule& schedule, const PipelineShape& shape);
 
+  StageBlocks contents_;
   std::vector<Followed> followed_;
   std::size_t oldest_ = 0;
   std::vector<StageActivations> activations_;  // of every stage of the model

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "titer/input/reader.hpp"
-#include "titer/model/transformer.hpp"
+#include "titer/model/layer.hpp"
+#include "titer/model/slice.hpp"
 #include "titer/plan/layers.hpp"
+#include "titer/plan/offload.hpp"
 #include "titer/plan/schedule.hpp"
 #include "titer/plan/stack.hpp"
 
@@ -20,39 +22,85 @@ enum class Recompute {
   none,
   selective,  // core attention: scores, softmax, dropout, context [Korthikanti 2022]
   full,       // every layer from its input
+  modules,    // the parts of a layer that the plan lists
 };
-inline constexpr std::array<Choice<Recompute>, 3> kRecomputes = {
-    {{"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}}};
+inline constexpr std::array<Choice<Recompute>, 4> kRecomputes = {
+    {{"none", Recompute::none},
+     {"selective", Recompute::selective},
+     {"full", Recompute::full},
+     {"modules", Recompute::modules}}};
 [[nodiscard]] constexpr std::string_view name(Recompute recompute) {
   return kRecomputes[static_cast<std::size_t>(recompute)].name;
 }
 
-/// What data-parallel ranks split among them. [Rajbhandari 2020]
+/// What data-parallel ranks split among them. [Rajbhandari 2020] Weight-update sharding [Xu et al.
+/// 2020] is zero1: gradients reduce-scattered, a shard updated, and its weights gathered in the
+/// type that the model multiplies with. FSDP is zero3, and HSDP zero3 in groups of `shard` ranks.
 enum class Sharding {
   none,
-  zero1,  // optimizer state: gradients are reduce-scattered, parameters gathered
+  zero1,             // optimizer state: gradients are reduce-scattered, parameters gathered
+  zero2,             // gradients too: reduce-scattered by every backward pass
+  zero3,             // parameters too: gathered by every pass, layer by layer
+  parameter_server,  // workers send gradients to servers and take weights back (E13)
 };
-inline constexpr std::array<Choice<Sharding>, 2> kShardings = {
-    {{"none", Sharding::none}, {"zero1", Sharding::zero1}}};
+inline constexpr std::array<Choice<Sharding>, 5> kShardings = {
+    {{"none", Sharding::none},
+     {"zero1", Sharding::zero1},
+     {"zero2", Sharding::zero2},
+     {"zero3", Sharding::zero3},
+     {"parameter-server", Sharding::parameter_server}}};
+inline constexpr std::array<Choice<Sharding>, 8> kShardingNames = {
+    {kShardings[0],
+     kShardings[1],
+     kShardings[2],
+     kShardings[3],
+     kShardings[4],
+     {"fsdp", Sharding::zero3},
+     {"hsdp", Sharding::zero3},
+     {"weight-update", Sharding::zero1}}};
 [[nodiscard]] constexpr std::string_view name(Sharding sharding) {
   return kShardings[static_cast<std::size_t>(sharding)].name;
 }
 
-enum class Dimension { tensor, data, pipeline };
+enum class Dimension { tensor, context, data, pipeline };
+inline constexpr std::size_t kDimensions = 4;
 
 struct Plan {
-  std::int64_t pipeline = 1;        // p
-  std::int64_t tensor = 1;          // t
-  std::int64_t data = 1;            // d
-  std::int64_t virtual_stages = 1;  // v
-  std::int64_t micro_batch = 1;     // b
+  std::int64_t pipeline = 1;  // p
+  std::int64_t tensor = 1;    // t
+  std::int64_t data = 1;      // d
+  std::int64_t context = 1;   // cp
+  // Experts are shared out over ranks that are data-, context- and tensor-parallel for the rest of
+  // the model: no further devices.
+  std::int64_t expert = 1;                      // ep
+  std::optional<std::int64_t> expert_tensor{};  // etp; otherwise t
+  std::int64_t virtual_stages = 1;              // v
+  std::int64_t micro_batch = 1;                 // b
   LayerSplit layers = LayerRule::even;
   Schedule schedule = OneForwardOneBackward{};
   Recompute recompute = Recompute::none;
+  Modules recomputed = 0;  // of Recompute::modules
+  // Of full recomputation: layers whose input is kept together, and how many of a stage's layers
+  // are recomputed at all; otherwise one and all.
+  std::optional<std::int64_t> recompute_every{};
+  std::optional<std::int64_t> recompute_layers{};
+  ContextMethod context_method = ContextMethod::ring;
+  std::int64_t context_inner = 1;  // neighbouring ranks of the hierarchical method's all-to-all
+  bool context_balanced = true;
+  std::int64_t image_columns = 1;  // images are cut into t / image_columns rows of so many parts
   bool sequence_parallel = false;
   Sharding sharding = Sharding::none;
-  // Neighbouring ranks first: "tp-dp-pp" puts a tensor group on neighbouring devices.
-  std::array<Dimension, 3> rank_order = {Dimension::tensor, Dimension::data, Dimension::pipeline};
+  std::optional<std::int64_t> shard{};  // ranks that split among them; otherwise all [HSDP]
+  bool reshard_after_forward = true;    // zero3: gathered again by the backward pass
+  // zero2, zero3: gradients are handed on by every backward pass, or kept whole and reduced once
+  // (FSDP's no_sync, as under pipelines).
+  bool reduce_every_pass = true;
+  bool prefetch = true;                   // zero3: while the block before is computed
+  std::optional<std::int64_t> servers{};  // of the sharding parameter-server
+  Offload offload{};
+  // Neighbouring ranks first: "tp-cp-dp-pp" puts a tensor group on neighbouring devices.
+  std::array<Dimension, kDimensions> rank_order = {
+      Dimension::tensor, Dimension::context, Dimension::data, Dimension::pipeline};
   std::optional<AttentionKernel> attention{};     // otherwise the model's
   std::optional<int> micro_batch_group{};         // of interleaving; otherwise p
   std::optional<TensorOverlap> tensor_overlap{};  // these four: otherwise the stack's
@@ -60,12 +108,33 @@ struct Plan {
   std::optional<bool> overlap_grad_reduce{};
   std::optional<bool> overlap_param_gather{};
 
-  [[nodiscard]] std::int64_t devices() const { return pipeline * tensor * data; }
+  [[nodiscard]] std::int64_t devices() const { return pipeline * stage_devices(); }
+  /// Of one pipeline rank.
+  [[nodiscard]] std::int64_t stage_devices() const { return tensor * context * data; }
+  /// Ranks that have the same parameters but for experts, on one pipeline rank: d cp.
+  [[nodiscard]] std::int64_t replicas() const { return data * context; }
+  [[nodiscard]] std::int64_t expert_tensor_degree() const { return expert_tensor.value_or(tensor); }
+  /// Ranks that have the same experts: t cp d / (ep etp).
+  [[nodiscard]] std::int64_t expert_replicas() const {
+    return stage_devices() / (expert * expert_tensor_degree());
+  }
+  /// Whether the state of the optimizer is split.
+  [[nodiscard]] bool shards() const {
+    return sharding == Sharding::zero1 || sharding == Sharding::zero2 ||
+           sharding == Sharding::zero3;
+  }
+  /// Whether every backward pass hands on its gradients.
+  [[nodiscard]] bool reduces_every_pass() const {
+    return reduce_every_pass && (sharding == Sharding::zero2 || sharding == Sharding::zero3);
+  }
+  [[nodiscard]] bool gathers_every_pass() const { return sharding == Sharding::zero3; }
+  /// What is recomputed of a layer.
+  [[nodiscard]] Modules recomputed_modules() const;
   [[nodiscard]] std::int64_t degree(Dimension dimension) const;
 };
 
 [[nodiscard]] Plan read_plan(Reader& in);
-/// "tp-dp-pp"
+/// "tp-dp-pp"; with cp and ep where their degrees are not 1.
 [[nodiscard]] std::string rank_order_name(const Plan& plan);
 
 }  // namespace titer

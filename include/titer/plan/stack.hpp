@@ -43,6 +43,17 @@ inline constexpr std::array<Choice<PipelineSend>, 3> kPipelineSends = {
   return kPipelineSends[static_cast<std::size_t>(send)].name;
 }
 
+/// What the software holds of a device's memory besides parameters, gradients, optimizer state and
+/// activations. Nothing where a stack says nothing.
+struct StackMemory {
+  Bytes context;                  // of the device: kernels loaded, before any tensor is there
+  Bytes communicator;             // of a process group
+  Bytes sends;                    // of the messages between pipeline stages
+  double allocator_overhead = 0;  // reserved beyond what is allocated, over the latter
+  bool weight_gradient_dummies = false;  // (plan/overhead.hpp)
+  bool flat_gradients = false;
+};
+
 struct Stack {
   std::string name;
   std::string title;
@@ -59,7 +70,8 @@ struct Stack {
   // A stage sends 1/t of an activation per rank, and the receivers gather it inside their node.
   bool pipeline_scatter_gather = false;
   std::array<DataType, kDataTypes.size()> gradient{};  // of each training precision
-  Bytes runtime_memory;  // CUDA context, communicators, workspaces: outside the tensors
+  Bytes runtime_memory;  // outside the tensors, whatever the plan: workspaces
+  StackMemory memory;
   EvidenceList evidence;
 
   [[nodiscard]] DataType gradient_type(DataType precision) const {

@@ -1,0 +1,70 @@
+#pragma once
+// What blocks of the model each of its stages has, and who has the stages.
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "titer/model/blocks.hpp"
+#include "titer/plan/plan.hpp"
+
+namespace titer {
+
+class StageBlocks {
+ public:
+  /// Fills it anew; no allocation once it was as large. REQUIRES layers that can be shared out.
+  void fill(const Plan& plan, const ModelBlocks& blocks);
+
+  [[nodiscard]] int count() const { return count_; }  // of the stages
+  [[nodiscard]] int last() const { return count_ - 1; }
+  [[nodiscard]] Placement placement() const { return placement_; }
+  [[nodiscard]] int chunks() const { return chunks_per_rank(placement_, shape_); }
+  [[nodiscard]] int of(int rank, int chunk) const {
+    return stage_of(placement_, {.rank = rank, .chunk = chunk}, shape_);
+  }
+  /// Layers of each kind in a stage.
+  [[nodiscard]] std::span<const double> kinds(int stage) const {
+    return std::span(counts_).subspan(static_cast<std::size_t>(stage) * kinds_, kinds_);
+  }
+  [[nodiscard]] double layers(int stage) const { return layers_[static_cast<std::size_t>(stage)]; }
+  /// Whether two stages have as many layers of each kind.
+  [[nodiscard]] bool same(int stage, int other) const;
+  /// Whether all stages of a rank have.
+  [[nodiscard]] bool alike(int rank) const;
+  /// Whether the rank that has the last stage has the first one too, of either copy of the model.
+  [[nodiscard]] bool joins_ends() const;
+
+ private:
+  Placement placement_ = Placement::loop;
+  PipelineShape shape_;
+  int count_ = 1;
+  std::size_t kinds_ = 1;
+  std::vector<double> layers_;
+  std::vector<double> counts_;
+};
+
+/// A number of layers in all.
+[[nodiscard]] std::int64_t layers_of(const ModelBlocks& blocks);
+
+/// Parameters of a block on one device.
+[[nodiscard]] DeviceParameters on_device(const ParameterCount& count, const Plan& plan);
+/// Of one stage of the model on one device. With a tied token table the last stage has a copy,
+/// unless its rank has the first stage too (of either copy of the model).
+[[nodiscard]] DeviceParameters stage_parameters(const ModelBlocks& blocks,
+                                                const Plan& plan,
+                                                int stage);
+/// Of all stages that a rank of the pipeline has, what is trained.
+[[nodiscard]] DeviceParameters trained_parameters(const ModelBlocks& blocks,
+                                                  const StageBlocks& stages,
+                                                  const Plan& plan,
+                                                  int rank);
+/// Of all stages that a rank of the pipeline has; two copies of the model count twice.
+[[nodiscard]] DeviceParameters rank_parameters(const ModelBlocks& blocks,
+                                               const StageBlocks& stages,
+                                               const Plan& plan,
+                                               int rank);
+[[nodiscard]] DeviceParameters rank_parameters(const ModelBlocks& blocks,
+                                               const Plan& plan,
+                                               int rank);
+
+}  // namespace titer

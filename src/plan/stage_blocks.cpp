@@ -1,0 +1,142 @@
+#include "titer/plan/stage_blocks.hpp"
+
+#include <algorithm>
+
+namespace titer {
+namespace {
+
+/// What of the model some stages have.
+class Contents {
+ public:
+  Contents(const ModelBlocks& blocks,
+           const StageBlocks& stages,
+           const Plan& plan,
+           bool trained_only = false)
+      : blocks_(blocks), stages_(stages), plan_(plan), trained_only_(trained_only) {}
+
+  void add(int stage) {
+    const std::span<const double> counts = stages_.kinds(stage);
+    for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+      if (counts[kind] > 0 && counts_in(blocks_.kinds[kind])) {
+        sum_ += counts[kind] * on_device(blocks_.kinds[kind].parameters, plan_);
+      }
+    }
+    if (stage == 0 && counts_in(blocks_.embedding)) {
+      sum_ += on_device(blocks_.embedding.parameters, plan_);
+    }
+    if (stage == stages_.last()) {
+      sum_ += on_device(blocks_.head.parameters, plan_);
+      if (!stages_.joins_ends() && counts_in(blocks_.embedding)) {
+        sum_ += on_device(ParameterCount{.split = blocks_.tied_table}, plan_);
+      }
+    }
+  }
+  [[nodiscard]] DeviceParameters sum() const { return sum_; }
+
+ private:
+  [[nodiscard]] bool counts_in(const Block& block) const {
+    return !(trained_only_ && block.frozen);
+  }
+
+  const ModelBlocks& blocks_;
+  const StageBlocks& stages_;
+  const Plan& plan_;
+  bool trained_only_;
+  DeviceParameters sum_;
+};
+
+}  // namespace
+
+void StageBlocks::fill(const Plan& plan, const ModelBlocks& blocks) {
+  placement_ = titer::placement(plan.schedule);
+  shape_ = {.stages = static_cast<int>(plan.pipeline),
+            .micro_batches = 1,
+            .virtual_stages = static_cast<int>(plan.virtual_stages),
+            .group = {}};
+  count_ = model_stages(placement_, shape_);
+  kinds_ = blocks.kinds.size();
+  layers_.resize(static_cast<std::size_t>(count_));
+  share_out(plan.layers, layers_of(blocks), layers_);
+  counts_.resize(layers_.size() * kinds_);
+  std::int64_t first = 0;
+  for (std::size_t stage = 0; stage < layers_.size(); ++stage) {
+    const auto count = static_cast<std::int64_t>(layers_[stage]);
+    count_kinds(blocks.order, first, count, std::span(counts_).subspan(stage * kinds_, kinds_));
+    first += count;
+  }
+}
+
+bool StageBlocks::same(int stage, int other) const {
+  const std::span<const double> one = kinds(stage);
+  return std::equal(one.begin(), one.end(), kinds(other).begin());
+}
+
+bool StageBlocks::alike(int rank) const {
+  bool all = true;
+  for (int chunk = 1; chunk < chunks(); ++chunk) {
+    all = all && same(of(rank, chunk), of(rank, 0));
+  }
+  return all;
+}
+
+bool StageBlocks::joins_ends() const {
+  const int rank = place_of(placement_, last(), 0, shape_).rank;
+  bool found = false;
+  for (int chunk = 0; chunk < chunks(); ++chunk) {
+    found = found || of(rank, chunk) == 0;
+  }
+  return found;
+}
+
+std::int64_t layers_of(const ModelBlocks& blocks) {
+  std::int64_t sum = 0;
+  for (const LayerRun& run : blocks.order) {
+    sum += run.count;
+  }
+  return sum;
+}
+
+DeviceParameters on_device(const ParameterCount& count, const Plan& plan) {
+  return {.dense = static_cast<double>(count.split) / static_cast<double>(plan.tensor) +
+                   static_cast<double>(count.replicated),
+          .experts = static_cast<double>(count.experts) /
+                     static_cast<double>(plan.expert * plan.expert_tensor_degree())};
+}
+
+DeviceParameters stage_parameters(const ModelBlocks& blocks, const Plan& plan, int stage) {
+  StageBlocks stages;
+  stages.fill(plan, blocks);
+  Contents contents(blocks, stages, plan);
+  contents.add(stage);
+  return contents.sum();
+}
+
+DeviceParameters rank_parameters(const ModelBlocks& blocks,
+                                 const StageBlocks& stages,
+                                 const Plan& plan,
+                                 int rank) {
+  Contents contents(blocks, stages, plan);
+  for (int chunk = 0; chunk < stages.chunks(); ++chunk) {
+    contents.add(stages.of(rank, chunk));
+  }
+  return contents.sum();
+}
+
+DeviceParameters trained_parameters(const ModelBlocks& blocks,
+                                    const StageBlocks& stages,
+                                    const Plan& plan,
+                                    int rank) {
+  Contents contents(blocks, stages, plan, true);
+  for (int chunk = 0; chunk < stages.chunks(); ++chunk) {
+    contents.add(stages.of(rank, chunk));
+  }
+  return contents.sum();
+}
+
+DeviceParameters rank_parameters(const ModelBlocks& blocks, const Plan& plan, int rank) {
+  StageBlocks stages;
+  stages.fill(plan, blocks);
+  return rank_parameters(blocks, stages, plan, rank);
+}
+
+}  // namespace titer
