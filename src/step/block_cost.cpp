@@ -25,57 +25,61 @@ class PassClock {
     return time;
   }
   /// A transfer that the next kernel waits for.
-  void add(const Transfer& transfer) { add_transfer(clock_.transfer_time(transfer)); }
-  void add_transfer(Seconds time) { blocking_ += launch(time); }
+  void add(const Transfer& transfer) {
+    add_transfer(clock_.transfer_time(transfer), comm_of(transfer.group));
+  }
+  void add_transfer(Seconds time, PassComm comm) { blocking_[comm] += launch(time, comm); }
   /// A transfer beside a kernel that takes `kernel`.
-  void add_beside(Seconds transfer, Seconds kernel) {
-    const Seconds time = launch(transfer);
-    exposed_ += std::max(Seconds{}, time - kernel);
+  void add_beside(Seconds transfer, PassComm comm, Seconds kernel) {
+    const Seconds time = launch(transfer, comm);
+    exposed_[comm] += std::max(Seconds{}, time - kernel);
     kernels_ += (clock_.slowdown - 1.0) * std::min(time, kernel);
   }
   /// A product and the transfer before or after it, as the stack overlaps them; the time of the
   /// product.
   Seconds add_product(const Kernel& kernel, const Transfer& transfer) {
-    if (transfer.exists() && clock_.tiles(kernel)) {
+    if (clock_.tiles(kernel, transfer)) {
       return add_tiled(kernel, transfer);
     }
     add(transfer);
     return add(kernel);
   }
   [[nodiscard]] PassCost cost() const {
-    return {.compute = std::max(kernels_, launches_ * clock_.dispatch - exposed_),
-            .comm = blocking_ + exposed_,
-            .comm_total = comm_total_};
+    CommTimes comm = blocking_;
+    comm += exposed_;
+    return {.compute = std::max(kernels_, launches_ * clock_.dispatch - exposed_.sum()),
+            .exposed = comm,
+            .transfers = total_};
   }
 
  private:
   /// t tiles: t - 1 of them are on the ring while another one is computed, the last one only
   /// computed. Of an all-reduce the half that gathers comes after the product.
   Seconds add_tiled(const Kernel& kernel, const Transfer& transfer) {
-    const int tiles = clock_.tensor_group.ranks();
+    const int tiles = clock_.group(LayerGroup::tensor).ranks();
     const Seconds tile = clock_.kernels.time(clock_.tile(kernel));
     const Seconds whole = clock_.transfer_time(transfer);
     const Seconds beside = clock_.tiled_share(transfer) * whole;
     const Seconds sent = beside / (tiles - 1);
-    comm_total_ += whole;
-    blocking_ += whole - beside;
-    exposed_ += (tiles - 1) * std::max(Seconds{}, sent - tile);
+    total_[PassComm::tensor] += whole;
+    blocking_[PassComm::tensor] += whole - beside;
+    exposed_[PassComm::tensor] += (tiles - 1) * std::max(Seconds{}, sent - tile);
     kernels_ += tiles * tile + (tiles - 1) * (clock_.slowdown - 1.0) * std::min(sent, tile);
     launches_ += tiles + (tiles - 1);
     return tiles * tile;
   }
 
-  Seconds launch(Seconds time) {
-    comm_total_ += time;
+  Seconds launch(Seconds time, PassComm comm) {
+    total_[comm] += time;
     launches_ += time > Seconds{} ? 1 : 0;
     return time;
   }
 
   const BlockClock& clock_;
   Seconds kernels_;
-  Seconds blocking_;
-  Seconds exposed_;
-  Seconds comm_total_;
+  CommTimes blocking_;
+  CommTimes exposed_;
+  CommTimes total_;
   double launches_ = 0;
 };
 
@@ -91,13 +95,17 @@ class BlockPasses {
         weight_(clock) {}
 
   void add_forward(const Operation& op, bool repeats) {
-    forward_.add_product(op.forward, op.forward_transfer);
+    add_forward(op, forward_);
     if (repeats) {
-      repeated_.add_product(op.forward, op.forward_transfer);
+      add_forward(op, repeated_);
     }
   }
 
   void add_backward(const Operation& op) {
+    if (op.beside) {
+      add_backward_beside(op);
+      return;
+    }
     if (clock_.overlap == TensorOverlap::ring) {
       backward_.add_product(op.input_gradient, op.backward_transfer);
       backward_.add_product(op.weight_gradient, op.regather_transfer);
@@ -110,18 +118,20 @@ class BlockPasses {
                       clock_.transfer_time(op.regather_transfer)};
     backward_.add(op.input_gradient, times.input);
     backward_.add(op.weight_gradient, times.weight);
+    const PassComm comm = comm_of(op.backward_transfer.group);
+    const PassComm regather = comm_of(op.regather_transfer.group);
     if (in_bulk(op)) {
-      backward_.add_beside(times.regather, times.input);
-      backward_.add_beside(times.transfer, times.weight);
+      backward_.add_beside(times.regather, regather, times.input);
+      backward_.add_beside(times.transfer, comm, times.weight);
     } else {
-      backward_.add_transfer(times.regather);
-      backward_.add_transfer(times.transfer);
+      backward_.add_transfer(times.regather, regather);
+      backward_.add_transfer(times.transfer, comm);
     }
     add_parts(op, times);
   }
 
   [[nodiscard]] BlockCost cost() {
-    weight_.add_transfer(regather_);  // of the last one there is nothing before
+    weight_.add_transfer(regather_, PassComm::tensor);  // of the last one nothing is before
     return {.forward = forward_.cost(),
             .backward = backward_.cost(),
             .recompute = repeated_.cost(),
@@ -137,6 +147,26 @@ class BlockPasses {
     Seconds regather;
   };
 
+  void add_forward(const Operation& op, PassClock& pass) {
+    if (!op.beside) {
+      pass.add_product(op.forward, op.forward_transfer);
+      return;
+    }
+    pass.add_beside(clock_.transfer_time(op.forward_transfer),
+                    comm_of(op.forward_transfer.group),
+                    pass.add(op.forward));
+  }
+  /// Its gradients' transfers run beside the kernel too, in whichever part of the pass that is.
+  void add_backward_beside(const Operation& op) {
+    const Seconds transfer = clock_.transfer_time(op.backward_transfer);
+    const PassComm comm = comm_of(op.backward_transfer.group);
+    for (PassClock* pass : {&backward_, &input_}) {
+      pass->add_beside(transfer, comm, pass->add(op.input_gradient));
+    }
+    backward_.add(op.weight_gradient);
+    weight_.add(op.weight_gradient);
+  }
+
   /// The backward pass in two parts. Nothing is left beside which an input gradient's transfer
   /// could run: the next operation waits for it. The re-gather of an input in bulk runs beside the
   /// weight gradient done before, of a later operation; an operation without input gradient only
@@ -144,15 +174,16 @@ class BlockPasses {
   void add_parts(const Operation& op, const Times& times) {
     input_.add(op.input_gradient, times.input);
     weight_.add(op.weight_gradient, times.weight);
-    (op.input_gradient.exists() ? input_ : weight_).add_transfer(times.transfer);
+    (op.input_gradient.exists() || !op.weight_gradient.exists() ? input_ : weight_)
+        .add_transfer(times.transfer, comm_of(op.backward_transfer.group));
     if (op.weight_gradient.exists()) {
-      weight_.add_beside(regather_, times.weight);
+      weight_.add_beside(regather_, PassComm::tensor, times.weight);
       regather_ = {};
     }
     if (in_bulk(op)) {
       regather_ = times.regather;
     } else {
-      weight_.add_transfer(times.regather);
+      weight_.add_transfer(times.regather, comm_of(op.regather_transfer.group));
     }
   }
   void add_tiled_parts(const Operation& op) {
@@ -176,43 +207,95 @@ class BlockPasses {
   Seconds regather_;  // in bulk, of the operation before: beside the next weight gradient
 };
 
-bool repeats(const Operation& op, Recompute recompute) {
-  return recompute == Recompute::full || (recompute == Recompute::selective && op.core_attention);
+}  // namespace
+
+PassComm comm_of(LayerGroup group) {
+  switch (group) {
+    case LayerGroup::tensor:
+      return PassComm::tensor;
+    case LayerGroup::context:
+    case LayerGroup::context_inner:
+    case LayerGroup::context_outer:
+      return PassComm::context;
+    case LayerGroup::expert:
+    case LayerGroup::expert_tensor:
+      return PassComm::expert;
+    case LayerGroup::data:
+      return PassComm::data;
+  }
+  return PassComm::tensor;
 }
 
-}  // namespace
+std::optional<std::string> refused_sharding(const Plan& plan) {
+  if (plan.sharding != Sharding::none && plan.sharding != Sharding::zero1) {
+    return std::string(name(plan.sharding)) + " is not followed collective by collective yet";
+  }
+  if (plan.shard && *plan.shard != plan.replicas()) {
+    return "shards among some of the replicas are not followed collective by collective yet";
+  }
+  return std::nullopt;
+}
+
+PlanGroup plan_group(LayerGroup group) {
+  constexpr std::array<PlanGroup, kLayerGroups> groups = {PlanGroup::tensor,
+                                                          PlanGroup::context,
+                                                          PlanGroup::expert,
+                                                          PlanGroup::expert_tensor,
+                                                          PlanGroup::replicas,
+                                                          PlanGroup::context_inner,
+                                                          PlanGroup::context_outer};
+  return groups[static_cast<std::size_t>(group)];
+}
+
+Repeats repeats_of(const Plan& plan) {
+  return {.all = plan.recompute == Recompute::full, .modules = plan.recomputed_modules()};
+}
 
 Seconds BlockClock::transfer_time(const Transfer& transfer) const {
   if (!transfer.exists()) {
     return {};
   }
-  return collective_time(transfer.kind, transfer.size, tensor_group, tensor_fabric).time;
+  const Group& among = group(transfer.group);
+  if (transfer.kind == Collective::send_recv) {  // each to its neighbours, all at once
+    const Fabric& wires = fabric(transfer.group);
+    return (among.nodes > 1 ? wires.network : wires.node).time(1, transfer.size);
+  }
+  return collective_time(transfer.kind, transfer.size, among, fabric(transfer.group)).time;
 }
 
 Kernel BlockClock::tile(Kernel kernel) const {
-  const double tiles = tensor_group.ranks();
+  const double tiles = group(LayerGroup::tensor).ranks();
   kernel.flops = kernel.flops / tiles;
   kernel.bytes = kernel.bytes / tiles;
   return kernel;
 }
 
 BlockClock block_clock(const Scenario& scenario) {
-  const GroupPlace tensor =
-      place(scenario.plan, Dimension::tensor, scenario.cluster.devices_per_node);
-  return {.kernels = KernelClock(scenario.cluster.chip, scenario.training.precision),
-          .tensor_group = tensor.group,
-          .tensor_fabric = tensor.fabric(scenario.cluster),
-          .overlap = scenario.tensor_overlap(),
-          .dispatch = scenario.stack.dispatch,
-          .slowdown = scenario.stack.overlap_slowdown};
+  BlockClock clock{
+      .kernels = KernelClock(
+          scenario.cluster.chip, scenario.training.base_type(), scenario.training.precision),
+      .groups = {},
+      .fabrics = {},
+      .overlap = scenario.tensor_overlap(),
+      .dispatch = scenario.stack.dispatch,
+      .slowdown = scenario.stack.overlap_slowdown};
+  for (std::size_t i = 0; i < kLayerGroups; ++i) {
+    const PlanGroup group = plan_group(static_cast<LayerGroup>(i));
+    if (group_ranks(scenario.plan, group).ranks > 1) {
+      const GroupPlace at = place(scenario.plan, group, scenario.cluster.devices_per_node);
+      clock.groups[i] = at.group;
+      clock.fabrics[i] = at.fabric(scenario.cluster);
+    }
+  }
+  return clock;
 }
 
 BlockCost block_cost(const OperationList& operations,
-                     Recompute recompute,
+                     const Repeats& repeats,
                      const BlockClock& clock) {
   BlockPasses passes(clock);
   for (const Operation& op : operations) {
-    passes.add_forward(op, repeats(op, recompute));
+    passes.add_forward(op, repeats.of(op));
     passes.add_backward(op);
   }
   return passes.cost();

@@ -42,13 +42,15 @@ Contention::Contention(const Scenario& scenario, const World& world) {
       loads[static_cast<std::size_t>(affected)] = load;
     };
     set(Affected::compute, add({{resource(rank, Part::sms), 1.0}}));
-    set(Affected::tensor,
-        add({{resource(rank, out(crossings.tensor)), 1.0},
-             {resource(rank, in(crossings.tensor)), 1.0}}));
-    set(Affected::data,
-        add({{resource(rank, Part::sms), share},
-             {resource(rank, out(crossings.data)), 1.0},
-             {resource(rank, in(crossings.data)), 1.0}}));
+    // Of a pass's transfers the costs say what they do to its compute.
+    for (const Meeting meeting : kAllMeetings) {
+      const LoadShare out_share{resource(rank, out(crossings.of(meeting))), 1.0};
+      const LoadShare in_share{resource(rank, in(crossings.of(meeting))), 1.0};
+      const bool in_pass = comm_of(affected_by(meeting)).has_value();
+      set(affected_by(meeting),
+          in_pass ? add({out_share, in_share})
+                  : add({{resource(rank, Part::sms), share}, out_share, in_share}));
+    }
     if (world.stages() > 1) {
       set(Affected::to_next, send(world.neighbour(rank, true), crossings.after(stage)));
       set(Affected::to_previous,

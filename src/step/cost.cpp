@@ -2,15 +2,18 @@
 
 #include <algorithm>
 
+#include "shard_cost.hpp"
 #include "sync_cost.hpp"
 
 namespace titer {
 namespace {
 
-/// The slowest channel between the ranks of two stages of one node.
-Channel stage_channel(const Scenario& scenario, const GroupPlace& pipeline, int from, int to) {
+/// The slowest channel between the ranks of two stages of one node, by what `probe` takes.
+Channel stage_channel(const Scenario& scenario,
+                      const GroupPlace& pipeline,
+                      Bytes probe,
+                      std::array<int, 2> stages) {
   const int devices = scenario.cluster.devices_per_node;
-  const Bytes probe = boundary_bytes(scenario);
   Channel slowest;
   const std::int64_t stride = pipeline.stride;
   const std::int64_t length = pipeline.group.ranks() * stride;
@@ -20,7 +23,8 @@ Channel stage_channel(const Scenario& scenario, const GroupPlace& pipeline, int 
       const auto device = [&](int stage) {
         return static_cast<int>((start + stage * stride + offset) % devices);
       };
-      const Channel other = scenario.cluster.pair_channel(device(from), device(to));
+      const Channel other =
+          scenario.cluster.pair_channel(device(stages.front()), device(stages.back()));
       const bool first = slowest.links().empty();
       slowest = first || other.time(1, probe) > slowest.time(1, probe) ? other : slowest;
     }
@@ -31,16 +35,17 @@ Channel stage_channel(const Scenario& scenario, const GroupPlace& pipeline, int 
 /// One activation across a stage boundary, one way.
 class SendClock {
  public:
-  explicit SendClock(const Scenario& scenario)
+  SendClock(const Scenario& scenario, const ModelBlocks& blocks)
       : scenario_(scenario),
-        pipeline_(place(scenario.plan, Dimension::pipeline, scenario.cluster.devices_per_node)) {
-    const StageMessage message = stage_message(scenario);
+        blocks_(blocks),
+        pipeline_(place(scenario.plan, PlanGroup::pipeline, scenario.cluster.devices_per_node)) {
+    const StageMessage message = stage_message(scenario, blocks);
     size_ = message.size;
     if (message.regathered) {
       const GroupPlace tensor =
-          place(scenario.plan, Dimension::tensor, scenario.cluster.devices_per_node);
+          place(scenario.plan, PlanGroup::tensor, scenario.cluster.devices_per_node);
       gather_ = group_time(Collective::all_gather,
-                           boundary_bytes(scenario),
+                           boundary_bytes(blocks),
                            tensor.group,
                            tensor.fabric(scenario.cluster));
     }
@@ -52,11 +57,13 @@ class SendClock {
     if (leaves_node(pipeline_, stage, scenario_.cluster.devices_per_node)) {
       return network_ + gather_;
     }
-    return stage_channel(scenario_, pipeline_, stage, to).time(1, size_) + gather_;
+    const Bytes probe = boundary_bytes(blocks_);
+    return stage_channel(scenario_, pipeline_, probe, {stage, to}).time(1, size_) + gather_;
   }
 
  private:
   const Scenario& scenario_;
+  const ModelBlocks& blocks_;
   Bytes size_;
   GroupPlace pipeline_;
   Seconds gather_;
@@ -67,19 +74,21 @@ class SendClock {
 /// has both: it adds them up by itself.
 Seconds embedding_sync_time(const Scenario& scenario, const StepCosts& costs) {
   const int holder = place_of(costs.placement, costs.stages - 1, 0, costs.shape).rank;
-  if (!scenario.model.tied_embeddings || costs.placement == Placement::two_ways || holder == 0) {
+  if (costs.blocks.tied_table == 0 || costs.blocks.embedding.frozen ||
+      costs.placement == Placement::two_ways || holder == 0) {
     return {};
   }
   const GroupPlace pipeline =
-      place(scenario.plan, Dimension::pipeline, scenario.cluster.devices_per_node);
+      place(scenario.plan, PlanGroup::pipeline, scenario.cluster.devices_per_node);
   const auto last = static_cast<int>(scenario.plan.pipeline - 1);
   const bool network = leaves_node(pipeline, last, scenario.cluster.devices_per_node);
   const Group pair = network ? Group{.per_node = 1, .nodes = 2} : Group{.per_node = 2, .nodes = 1};
   Fabric fabric{.node = {}, .network = scenario.cluster.network_channel()};
   if (!network) {
-    fabric.node = stage_channel(scenario, pipeline, last, 0);
+    fabric.node = stage_channel(scenario, pipeline, boundary_bytes(costs.blocks), {last, 0});
   }
-  return group_time(Collective::all_reduce, token_table_gradient(scenario), pair, fabric);
+  return group_time(
+      Collective::all_reduce, token_table_gradient(scenario, costs.blocks), pair, fabric);
 }
 
 }  // namespace
@@ -100,7 +109,13 @@ const PassCost& BlockCost::of(Pass pass) const {
 }
 
 BlockCost StepCosts::chunk(int stage) const {
-  BlockCost cost = layers[static_cast<std::size_t>(stage)] * layer;
+  const std::span<const double> counts = contents.kinds(stage);
+  BlockCost cost = counts.front() * kinds.front();
+  for (std::size_t kind = 1; kind < counts.size(); ++kind) {
+    if (counts[kind] > 0) {
+      cost += counts[kind] * kinds[kind];
+    }
+  }
   if (stage == 0) {
     cost += embedding;
   }
@@ -116,10 +131,14 @@ PassCost StepCosts::pair(int stage) const {
   PassCost pair = forth.forward;
   pair += back.recompute;
   pair += back.backward;
-  const Seconds beside = std::min(pair.compute, pair.comm_total);
+  const Seconds all = pair.comm_total();
+  const Seconds beside = std::min(pair.compute, all);
   // What a run hides by itself has slowed its compute already.
-  const Seconds hidden = pair.comm_total - pair.comm;
-  pair.comm = std::max(Seconds{}, pair.comm_total - pair.compute);
+  const Seconds hidden = all - pair.comm();
+  const Seconds left = std::max(Seconds{}, all - pair.compute);
+  for (const PassComm comm : kAllPassComms) {
+    pair.exposed[comm] = all > Seconds{} ? left / all * pair.transfers[comm] : Seconds{};
+  }
   pair.compute += (slowdown - 1.0) * std::max(Seconds{}, beside - hidden);
   return pair;
 }
@@ -140,21 +159,25 @@ Seconds StepCosts::send_after(StagePlace place, Pass pass) const {
 }
 
 void step_costs(const Scenario& scenario, StepCosts& costs) {
-  const Slice slice = scenario.slice();
   const BlockClock clock = block_clock(scenario);
   costs.shape = scenario.shape();
   costs.placement = placement(scenario.plan.schedule);
   costs.stages = model_stages(costs.placement, costs.shape);
   costs.slowdown = clock.slowdown;
-  costs.layers.resize(static_cast<std::size_t>(costs.stages));
-  share_out(scenario.plan.layers, scenario.model.layers, costs.layers);
-  list_operations(scenario.model, slice, costs.operations);
-  costs.layer = block_cost(costs.operations.layer, scenario.plan.recompute, clock);
-  costs.embedding = block_cost(costs.operations.embedding, Recompute::none, clock);
-  costs.head = block_cost(costs.operations.head, Recompute::none, clock);
+  scenario_blocks(scenario, costs.blocks);
+  costs.contents.fill(scenario.plan, costs.blocks);
+  costs.kinds.resize(costs.blocks.kinds.size());
+  for (std::size_t kind = 0; kind < costs.kinds.size(); ++kind) {
+    const Block& block = costs.blocks.kinds[kind];
+    const Repeats repeats = block.backward ? repeats_of(scenario.plan) : Repeats{};
+    costs.kinds[kind] = block_cost(block.operations, repeats, clock);
+  }
+  costs.embedding = block_cost(costs.blocks.embedding.operations, {}, clock);
+  costs.head = block_cost(costs.blocks.head.operations, {}, clock);
+  add_pass_transfers(scenario, costs);
   costs.send.resize(static_cast<std::size_t>(costs.shape.stages));
   if (costs.shape.stages > 1) {
-    const SendClock send(scenario);
+    const SendClock send(scenario, costs.blocks);
     for (int s = 0; s < costs.shape.stages; ++s) {
       costs.send[static_cast<std::size_t>(s)] = send.from(s);
     }
@@ -163,32 +186,22 @@ void step_costs(const Scenario& scenario, StepCosts& costs) {
   fill_synchronisation(scenario, costs);
 }
 
-Bytes boundary_bytes(const Scenario& scenario) {
-  return static_cast<double>(scenario.plan.micro_batch * scenario.training.sequence *
-                             scenario.model.hidden) *
-         size_of(scenario.training.precision);
+Bytes boundary_bytes(const ModelBlocks& blocks) {
+  Bytes most;
+  for (const Block& kind : blocks.kinds) {
+    most = std::max(most, kind.output);
+  }
+  return most;
 }
 
-StageMessage stage_message(const Scenario& scenario) {
-  const Bytes whole = boundary_bytes(scenario);
+StageMessage stage_message(const Scenario& scenario, const ModelBlocks& blocks) {
+  const Bytes whole = boundary_bytes(blocks);
   const bool sharded = scenario.slice().sequence_parallel;
   const bool scattered = !sharded && scenario.stack.pipeline_scatter_gather;
   if (scenario.plan.tensor == 1 || !(sharded || scattered)) {
     return {.size = whole};
   }
   return {.size = whole / static_cast<double>(scenario.plan.tensor), .regathered = scattered};
-}
-
-OptimizerTraffic optimizer_traffic(const Scenario& scenario) {
-  const Bytes gradient = size_of(scenario.gradient_type());
-  const Bytes weight = size_of(scenario.training.precision);
-  const Bytes fp32 = size_of(DataType::fp32);
-  const Bytes states = Bytes::from_si(scenario.training.optimizer.state_bytes);
-  // Read the gradient; read and write the fp32 weights and the states; write the weights that the
-  // model uses, where they are a copy. Before that every gradient is read for its norm, and after
-  // it every gradient is set to zero.
-  const Bytes copy = weight < fp32 ? weight : Bytes{};
-  return {.per_updated = gradient + 2.0 * (fp32 + states) + copy, .per_gradient = 2.0 * gradient};
 }
 
 }  // namespace titer

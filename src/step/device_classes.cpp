@@ -34,7 +34,7 @@ std::vector<std::size_t> classes_of(const Conditions& conditions,
   }
   const auto slower = [&](std::size_t one, std::size_t other) {
     const auto pass_time = [&](std::size_t chip_class) {
-      const BlockCost& layer = costs[chip_class].layer;
+      const BlockCost& layer = costs[chip_class].kinds.front();
       return layer.forward.compute + layer.backward.compute;
     };
     return pass_time(one) > pass_time(other);

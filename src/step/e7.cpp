@@ -18,8 +18,8 @@ BytesPerSecond long_message_bandwidth(const Channel& channel) {
 }
 
 /// The bandwidth that a group's ring runs at: of the network if it leaves the node.
-BytesPerSecond group_bandwidth(const Scenario& scenario, Dimension dimension) {
-  const GroupPlace group = place(scenario.plan, dimension, scenario.cluster.devices_per_node);
+BytesPerSecond group_bandwidth(const Scenario& scenario, PlanGroup of) {
+  const GroupPlace group = place(scenario.plan, of, scenario.cluster.devices_per_node);
   const Fabric fabric = group.fabric(scenario.cluster);
   return long_message_bandwidth(group.group.nodes > 1 ? fabric.network : fabric.node);
 }
@@ -30,10 +30,10 @@ E7Terms e7_terms(const Scenario& scenario) {
   const auto p = static_cast<double>(scenario.plan.pipeline);
   const auto t = static_cast<double>(scenario.plan.tensor);
   const auto d = static_cast<double>(scenario.plan.data);
-  const auto l = static_cast<double>(scenario.model.layers);
+  const auto l = static_cast<double>(scenario.model.layers());
   const auto b = static_cast<double>(scenario.plan.micro_batch);
   const auto s = static_cast<double>(scenario.training.sequence);
-  const auto h = static_cast<double>(scenario.model.hidden);
+  const auto h = static_cast<double>(scenario.model.transformer().hidden);
   const Bytes activation = 2.0 * b * s * h * 1_B;  // 2 b s h
 
   E7Terms terms;
@@ -49,17 +49,17 @@ E7Terms e7_terms(const Scenario& scenario) {
   Seconds pipeline;
   if (t > 1) {
     terms.tensor_bandwidth =
-        scenario.e7.tensor_bandwidth.value_or(group_bandwidth(scenario, Dimension::tensor));
+        scenario.e7.tensor_bandwidth.value_or(group_bandwidth(scenario, PlanGroup::tensor));
     tensor = l / p * 4.0 * 1.5 * (2.0 * (t - 1.0) / t) * activation / terms.tensor_bandwidth;
   }
   if (p > 1) {
     terms.pipeline_bandwidth =
-        scenario.e7.pipeline_bandwidth.value_or(group_bandwidth(scenario, Dimension::pipeline));
+        scenario.e7.pipeline_bandwidth.value_or(group_bandwidth(scenario, PlanGroup::pipeline));
     pipeline = 2.0 * activation / terms.pipeline_bandwidth;
   }
   if (d > 1) {
     terms.data_bandwidth =
-        scenario.e7.data_bandwidth.value_or(group_bandwidth(scenario, Dimension::data));
+        scenario.e7.data_bandwidth.value_or(group_bandwidth(scenario, PlanGroup::replicas));
     terms.data = 2.0 * per_device * (2.0 * (d - 1.0) / d) * 1_B / terms.data_bandwidth;
   }
   terms.compute = terms.micro_batches * compute;
@@ -85,11 +85,12 @@ void e7_estimate(const Scenario& scenario, StepResult& result) {
                        .context = {},
                        .expert = {},
                        .pipeline = terms.pipeline,
-                       .data = terms.data};
-  ModelOperations operations;
-  list_operations(scenario.model, scenario.slice(), operations);
+                       .data = terms.data,
+                       .host = {}};
+  ModelBlocks blocks;
+  list_blocks(scenario.model, scenario.slice(), blocks);
   MemoryFinder memory;
-  fill_derived(scenario, operations, memory, result);
+  fill_derived(scenario, blocks, memory, result);
   result.grade = Grade::extrapolated;  // u is the user's
 }
 

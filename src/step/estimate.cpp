@@ -36,7 +36,24 @@ Grade grade_of(const Scenario& scenario) {
   return grade;
 }
 
-void fill_rates(const Scenario& scenario, StepResult& result) {
+/// Forward and backward passes. A frozen layer has half a backward pass, or none.
+Flops trained_flops(const ForwardFlops& forward, const ModelBlocks& blocks) {
+  double all = 0;
+  double left_out = 0;  // forward passes' worth
+  for (const LayerRun& run : blocks.order) {
+    const Block& block = blocks.kinds[static_cast<std::size_t>(run.kind)];
+    double flops = 0;
+    for (const Operation& op : block.operations) {
+      flops += static_cast<double>(run.count) * op.forward.flops.si();
+    }
+    all += flops;
+    left_out += block.frozen ? (block.backward ? 1.0 : 2.0) * flops : 0.0;
+  }
+  const Flops layers = forward.layers + forward.core_attention;
+  return left_out > 0 ? 3.0 * forward.total() - left_out / all * layers : 3.0 * forward.total();
+}
+
+void fill_rates(const Scenario& scenario, const ModelBlocks& blocks, StepResult& result) {
   const auto batch = static_cast<double>(scenario.training.global_batch);
   const std::int64_t s = scenario.training.sequence;
   result.devices = scenario.plan.devices();
@@ -46,8 +63,9 @@ void fill_rates(const Scenario& scenario, StepResult& result) {
   result.tokens_per_s_per_device = result.tokens_per_s / devices;
 
   const ForwardFlops forward = forward_flops(scenario.model, batch, s, AttentionCount::full);
-  const Flops model = 3.0 * forward.total();
-  const Flops causal = model_flops(scenario.model, batch, s, AttentionCount::causal);
+  const Flops model = trained_flops(forward, blocks);
+  const Flops causal =
+      trained_flops(forward_flops(scenario.model, batch, s, AttentionCount::causal), blocks);
   Flops repeated;
   if (scenario.plan.recompute == Recompute::full) {
     repeated = forward.layers + forward.core_attention;
@@ -64,6 +82,12 @@ void fill_rates(const Scenario& scenario, StepResult& result) {
   result.hfu = utilization(model + repeated);
 }
 
+BufferRules buffer_rules(const Scenario& scenario) {
+  return {.receives_ahead = scenario.pipeline_send() != PipelineSend::blocking,
+          .flat_gradients = scenario.stack.memory.flat_gradients,
+          .weight_gradient_dummies = scenario.stack.memory.weight_gradient_dummies};
+}
+
 }  // namespace
 
 void fill_bubble(StepResult& result) {
@@ -73,25 +97,24 @@ void fill_bubble(StepResult& result) {
   result.breakdown.bubble = to_seconds(to_ticks(std::max(Seconds{}, idle)));
 }
 
-MemoryNeeds memory_needs(const Scenario& scenario, const ModelOperations& operations) {
-  return {.model = &scenario.model,
-          .operations = &operations,
-          .slice = scenario.slice(),
+MemoryNeeds memory_needs(const Scenario& scenario, const ModelBlocks& blocks) {
+  return {.blocks = &blocks,
           .shape = scenario.shape(),
-          .parameter = parameter_bytes(
-              scenario.training.optimizer, scenario.training.precision, scenario.gradient_type()),
-          .runtime = scenario.stack.runtime_memory};
+          .parameter = parameter_bytes(scenario.training.optimizer, scenario.tensor_types()),
+          .runtime = runtime_memory(scenario.plan, scenario.stack).total(),
+          .allocator_overhead = scenario.stack.memory.allocator_overhead,
+          .buffers = buffer_rules(scenario)};
 }
 
 void fill_derived(const Scenario& scenario,
-                  const ModelOperations& operations,
+                  const ModelBlocks& blocks,
                   MemoryFinder& memory,
                   StepResult& result) {
-  fill_rates(scenario, result);
+  fill_rates(scenario, blocks, result);
   result.bubble_ratio = result.breakdown.bubble / result.iteration_time;
   result.bubble_overhead =
       result.breakdown.bubble / (result.iteration_time - result.breakdown.bubble);
-  memory.find(scenario.plan, memory_needs(scenario, operations), result.memory);
+  memory.find(scenario.plan, memory_needs(scenario, blocks), result.memory);
   result.memory_peak = result.peak_stage().total();
   result.memory_capacity = least_memory(scenario);
   result.grade = grade_of(scenario);

@@ -13,7 +13,13 @@ constexpr std::array kAllPasses = {
     Pass::forward, Pass::backward, Pass::input_gradient, Pass::weight_gradient};
 
 /// Rounded one by one, as the tasks of the event simulation are.
-Ticks busy_ticks(const PassCost& cost) { return to_ticks(cost.compute) + to_ticks(cost.comm); }
+Ticks busy_ticks(const PassCost& cost) {
+  Ticks sum = to_ticks(cost.compute);
+  for (const PassComm comm : kAllPassComms) {
+    sum += to_ticks(cost.exposed[comm]);
+  }
+  return sum;
+}
 
 Seconds rounded(Seconds time) { return to_seconds(to_ticks(time)); }
 
@@ -43,10 +49,9 @@ void fill_sends(const StepCosts& costs, PassTicks& send) {
 /// Whether the passes of a stage, alone and with those of the stage as far from the end, are those
 /// of the stage before.
 bool is_alike(const StepCosts& costs, int stage) {
-  const auto layers = [&](int of) { return costs.layers[static_cast<std::size_t>(of)]; };
   const int opposite = costs.stages - 1 - stage;
-  return stage > 1 && stage + 1 < costs.stages && layers(stage) == layers(stage - 1) &&
-         layers(opposite) == layers(opposite + 1);
+  return stage > 1 && stage + 1 < costs.stages && costs.contents.same(stage, stage - 1) &&
+         costs.contents.same(opposite, opposite + 1);
 }
 
 /// The passes by themselves: of both copies of the model the same.
@@ -140,12 +145,16 @@ class RankBreakdown {
     }
     const StageTail& tail = costs_.tails[static_cast<std::size_t>(rank_)];
     parts_.optimizer = rounded(tail.optimizer);
-    parts_.data_comm = rounded(tail.gradient_sync) + rounded(tail.parameter_sync);
+    const Seconds synchronised = rounded(tail.gradient_sync) + rounded(tail.parameter_sync);
+    parts_.data_comm += synchronised;
+    const Seconds copied = rounded(tail.host);
+    parts_.host_comm += copied;
+    total_.host += copied;
     if (rank_ == 0 || rank_ == costs_.shape.stages - 1) {
       parts_.pipeline_comm += rounded(costs_.embedding_sync);
     }
     total_.pipeline = parts_.pipeline_comm;
-    total_.data += parts_.data_comm;
+    total_.data += synchronised;
     result.breakdown = parts_;
     result.comm_total = total_;
   }
@@ -153,8 +162,14 @@ class RankBreakdown {
  private:
   void add(Seconds Breakdown::*part, int count, const PassCost& cost) {
     parts_.*part += count * rounded(cost.compute);
-    parts_.tensor_comm += count * rounded(cost.comm);
-    total_.tensor += count * cost.comm_total;
+    add_transfers(count, cost);
+  }
+  void add_transfers(int count, const PassCost& cost) {
+    for (const PassComm comm : kAllPassComms) {
+      const CommSlots& slots = slots_of(comm);
+      parts_.*slots.exposed += count * rounded(cost.exposed[comm]);
+      total_.*slots.total += count * cost.transfers[comm];
+    }
   }
 
   void add_chunk(StagePlace place) {
@@ -191,8 +206,7 @@ class RankBreakdown {
     parts_.forward += count * forward;
     parts_.recompute += count * recompute;
     parts_.backward += count * (rounded(pair.compute) - forward - recompute);
-    parts_.tensor_comm += count * rounded(pair.comm);
-    total_.tensor += count * pair.comm_total;
+    add_transfers(count, pair);
     parts_.pipeline_comm += count * (send(place, Pass::forward) + send(back, Pass::backward));
   }
 
@@ -257,7 +271,7 @@ void add_tails(const StepCosts& costs, std::vector<LaneEnds>& ends, std::vector<
   }
   add_collective(costs, &StageTail::gradient_sync, ends, finish);
   for (std::size_t s = 0; s < finish.size(); ++s) {
-    finish[s] += to_ticks(costs.tails[s].optimizer);
+    finish[s] += to_ticks(costs.tails[s].optimizer) + to_ticks(costs.tails[s].host);
   }
   add_collective(costs, &StageTail::parameter_sync, ends, finish);
 }
@@ -305,7 +319,7 @@ void Estimator::estimate(const Scenario& scenario, StepResult& result) {
   }
   result.breakdown.data_comm += to_seconds(ends.data_exposed);
   fill_bubble(result);
-  fill_derived(scenario, costs_.operations, memory_, result);
+  fill_derived(scenario, costs_.blocks, memory_, result);
 }
 
 }  // namespace titer

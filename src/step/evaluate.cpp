@@ -9,12 +9,35 @@ namespace titer {
 
 namespace {
 
+/// What no list of transfers over links has yet.
+std::optional<std::string> unlisted(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
+  const Training& training = scenario.training;
+  if (plan.sharding == Sharding::zero2 || plan.sharding == Sharding::zero3 ||
+      plan.sharding == Sharding::parameter_server || plan.shard) {
+    return fmt::format("plan.sharding: {}", name(plan.sharding));
+  }
+  if (plan.offload.any()) {
+    return "plan.offload: some";
+  }
+  if (training.gradient_messages || training.weight_messages || training.weight_precision) {
+    return "training: other types of weights or messages";
+  }
+  if (training.frozen.any()) {
+    return "training.frozen_layers: some";
+  }
+  return std::nullopt;
+}
+
 /// What all devices of a pipeline rank together can be followed on the links of.
 void check_network(const Scenario& scenario) {
   if (!scenario.conditions.uniform()) {
     throw InputError(
         "conditions: expected the fidelity event: on the links of the network all devices are "
         "alike and nothing is random");
+  }
+  if (const auto what = unlisted(scenario)) {
+    throw InputError(*what + ": expected the fidelity closed or event");
   }
   if (scenario.cluster.torus() != nullptr) {
     throw InputError(fmt::format(
@@ -25,6 +48,12 @@ void check_network(const Scenario& scenario) {
 }
 
 }  // namespace
+
+void check_export(const Scenario& scenario) {
+  if (const auto what = unlisted(scenario)) {
+    throw InputError(*what + ": expected none of it in what is exported");
+  }
+}
 
 void check_fidelity(const Scenario& scenario, Fidelity fidelity) {
   if (scenario.formula == Formula::e7 && fidelity != Fidelity::closed) {

@@ -18,7 +18,7 @@ constexpr std::string_view kOurs = "this program, src/README.md";
 
 Term layers_term(const Scenario& scenario) {
   const Plan& plan = scenario.plan;
-  const std::int64_t l = scenario.model.layers;
+  const std::int64_t l = scenario.model.layers();
   const int stages = model_stages(placement(plan.schedule), scenario.shape());
   if (!is_even(plan.layers)) {
     std::vector<std::int64_t> layers;
@@ -59,25 +59,14 @@ Section shape_section(const Scenario& scenario) {
   section.terms.push_back(layers_term(scenario));
   section.terms.push_back({"parameters N",
                            "layers + embeddings + final norm",
-                           scenario.model.source,
+                           scenario.model.source(),
                            std::to_string(parameters(scenario.model)),
                            "Narayanan et al. 2021, eq. 2, for a GPT"});
   return section;
 }
 
-Term pass_term(std::string name, const PassCost& layer, const PassCost& edge, double layers) {
-  PassCost sum = layers * layer;
-  sum += edge;
-  return {std::move(name),
-          "layers x (compute + exposed comm) + embedding or head",
-          fmt::format("{} x ({} + {}) + ({} + {})",
-                      layers,
-                      format(layer.compute),
-                      format(layer.comm),
-                      format(edge.compute),
-                      format(edge.comm)),
-          format(sum.compute + sum.comm),
-          std::string(kOurs)};
+std::string pass_text(const PassCost& cost) {
+  return fmt::format("({} + {})", format(cost.compute), format(cost.comm()));
 }
 
 /// Whether the schedule puts weight gradients off.
@@ -88,31 +77,70 @@ bool splits_backward(const Scenario& scenario) {
   });
 }
 
-/// The passes of chunks of one kind.
+/// The passes of chunks that have the same blocks.
 class PassTerms {
  public:
   PassTerms(const StepCosts& costs, bool split, Section& section)
       : costs_(costs), split_(split), section_(section) {}
 
-  void add(const std::string& chunk, const BlockCost& edge, double layers) {
-    add(chunk + ": forward", costs_.layer.forward, edge.forward, layers);
-    add(chunk + ": recompute", costs_.layer.recompute, edge.recompute, layers);
-    add(chunk + ": backward", costs_.layer.backward, edge.backward, layers);
+  /// Of a stage of the model; `edge`: what it has beside layers.
+  void add(const std::string& chunk, const BlockCost& edge, int stage) {
+    stage_ = stage;
+    add(chunk + ": forward", &BlockCost::forward, edge);
+    add(chunk + ": recompute", &BlockCost::recompute, edge);
+    add(chunk + ": backward", &BlockCost::backward, edge);
     if (split_) {
-      add(chunk + ": input gradient", costs_.layer.input_gradient, edge.input_gradient, layers);
-      add(chunk + ": weight gradient", costs_.layer.weight_gradient, edge.weight_gradient, layers);
+      add(chunk + ": input gradient", &BlockCost::input_gradient, edge);
+      add(chunk + ": weight gradient", &BlockCost::weight_gradient, edge);
     }
   }
 
  private:
-  void add(std::string name, const PassCost& layer, const PassCost& edge, double layers) {
-    section_.terms.push_back(pass_term(std::move(name), layer, edge, layers));
+  void add(std::string name, PassCost BlockCost::*pass, const BlockCost& edge) {
+    const std::span<const double> counts = costs_.contents.kinds(stage_);
+    PassCost sum = edge.*pass;
+    std::string numbers;
+    for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+      if (counts[kind] > 0 || counts.size() == 1) {
+        sum += counts[kind] * (costs_.kinds[kind].*pass);
+        numbers += fmt::format("{} x {} + ", counts[kind], pass_text(costs_.kinds[kind].*pass));
+      }
+    }
+    section_.terms.push_back({std::move(name),
+                              "layers x (compute + exposed comm) + embedding or head",
+                              numbers + pass_text(edge.*pass),
+                              format(sum.busy()),
+                              std::string(kOurs)});
   }
 
   const StepCosts& costs_;
   bool split_;
   Section& section_;
+  int stage_ = 0;
 };
+
+/// One of the stages between the ends for each way they are made up, those of few layers first.
+std::vector<int> different_between(const StepCosts& costs) {
+  std::vector<int> found;
+  for (int stage = 1; stage + 1 < costs.stages; ++stage) {
+    const bool known = std::any_of(
+        found.begin(), found.end(), [&](int other) { return costs.contents.same(stage, other); });
+    if (!known) {
+      found.push_back(stage);
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [&](int one, int other) {
+    return costs.contents.layers(one) < costs.contents.layers(other);
+  });
+  return found;
+}
+
+std::string chunk_text(const StepCosts& costs, int stage) {
+  if (costs.kinds.size() == 1) {
+    return fmt::format("chunk of {} layers", costs.contents.layers(stage));
+  }
+  return fmt::format("chunk {}", stage);
+}
 
 Section pass_section(const Scenario& scenario, const StepCosts& costs) {
   Section section{.title = "passes of one micro-batch through one chunk, and sends", .terms = {}};
@@ -120,20 +148,17 @@ Section pass_section(const Scenario& scenario, const StepCosts& costs) {
   if (costs.stages == 1) {
     BlockCost both = costs.embedding;
     both += costs.head;
-    terms.add("only chunk", both, costs.layers.front());
+    terms.add("only chunk", both, 0);
     return section;
   }
-  terms.add("first chunk", costs.embedding, costs.layers.front());
-  std::vector<double> between(costs.layers.begin() + 1, costs.layers.end() - 1);
-  std::sort(between.begin(), between.end());
-  between.erase(std::unique(between.begin(), between.end()), between.end());
-  for (const double layers : between) {
-    const bool one_kind = between.size() == 1;
-    terms.add(one_kind ? std::string("chunk between") : fmt::format("chunk of {} layers", layers),
+  terms.add("first chunk", costs.embedding, 0);
+  const std::vector<int> between = different_between(costs);
+  for (const int stage : between) {
+    terms.add(between.size() == 1 ? std::string("chunk between") : chunk_text(costs, stage),
               BlockCost{},
-              layers);
+              stage);
   }
-  terms.add("last chunk", costs.head, costs.layers.back());
+  terms.add("last chunk", costs.head, costs.stages - 1);
   return section;
 }
 
@@ -309,6 +334,9 @@ std::vector<Section> explain(const Scenario& scenario) {
     step_costs(scenario, costs);
     const StepResult result = estimate(scenario);
     add_block_sections(scenario, sections);
+    if (Section moves = moves_section(costs); !moves.terms.empty()) {
+      sections.push_back(std::move(moves));
+    }
     sections.push_back(pass_section(scenario, costs));
     sections.push_back(pipeline_section(scenario, costs, result));
     sections.push_back(tail_section(scenario, costs, result));

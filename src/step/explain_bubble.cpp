@@ -11,9 +11,13 @@ namespace {
 
 /// Of a rank whose share of the layers is the mean.
 PassTimes mean_times(const Scenario& scenario, const StepCosts& costs) {
-  const BlockCost middle =
-      static_cast<double>(scenario.model.layers) / costs.shape.stages * costs.layer;
-  const auto busy = [](const PassCost& cost) { return cost.compute + cost.comm; };
+  BlockCost middle;
+  std::vector<double> all(costs.kinds.size());
+  count_kinds(costs.blocks.order, 0, scenario.model.layers(), all);
+  for (std::size_t kind = 0; kind < all.size(); ++kind) {
+    middle += all[kind] / costs.shape.stages * costs.kinds[kind];
+  }
+  const auto busy = [](const PassCost& cost) { return cost.busy(); };
   const Seconds backward = busy(middle.recompute) + busy(middle.backward);
   const Seconds weight = std::min(backward, busy(middle.weight_gradient));
   return {.forward = busy(middle.forward),

@@ -46,10 +46,10 @@ Term activations_term(const Scenario& scenario, const StageMemory& stage) {
 /// What one micro-batch keeps of each stage that the rank has. Stages that keep the same are one
 /// row.
 void add_kept_terms(const Scenario& scenario, int rank, Section& section) {
-  ModelOperations operations;
-  list_operations(scenario.model, scenario.slice(), operations);
+  ModelBlocks blocks;
+  scenario_blocks(scenario, blocks);
   const std::vector<StageActivations> all =
-      stage_activations(scenario.plan, memory_needs(scenario, operations));
+      stage_activations(scenario.plan, memory_needs(scenario, blocks));
   const bool split = splits_backward(scenario, rank);
   std::optional<Bytes> shown;
   for (const int stage : stages_of(scenario, rank)) {
@@ -58,8 +58,8 @@ void add_kept_terms(const Scenario& scenario, int rank, Section& section) {
       continue;
     }
     shown = one.kept;
-    const std::int64_t layers =
-        layers_of(scenario.plan.layers, stage, scenario.model.layers, static_cast<int>(all.size()));
+    const std::int64_t layers = layers_of(
+        scenario.plan.layers, stage, scenario.model.layers(), static_cast<int>(all.size()));
     section.terms.push_back(
         {fmt::format("kept by a micro-batch in stage {} of the model", stage),
          "layers x kept bytes + embedding or head",
@@ -76,15 +76,66 @@ void add_kept_terms(const Scenario& scenario, int rank, Section& section) {
   }
 }
 
+/// Of the software's own tensors those that there are.
+void add_buffer_terms(const Scenario& scenario, const StageMemory& stage, Section& section) {
+  ModelBlocks blocks;
+  list_blocks(scenario.model, scenario.slice(), blocks);
+  StageBlocks stages;
+  stages.fill(scenario.plan, blocks);
+  const MemoryNeeds needs = memory_needs(scenario, blocks);
+  const Buffers own = rank_buffers(scenario.plan, needs, stages, stage);
+  const auto add = [&](std::string_view name, std::string_view formula, Bytes bytes) {
+    if (bytes > Bytes{}) {
+      section.terms.push_back({std::string(name),
+                               std::string(formula),
+                               "",
+                               format(bytes),
+                               "stack " + scenario.stack.name});
+    }
+  };
+  add("gathered input and gradient", "2 x s b h x bytes, whole", own.gathered);
+  add("received ahead", "2 x a layer's input", own.received);
+  add("gradients in a row", "as the gradients", own.flat_gradients);
+  add("dummies of weight gradients", "weights of a layer", own.weight_gradient_dummies);
+}
+
+void add_runtime_terms(const Scenario& scenario, const StageMemory& stage, Section& section) {
+  const Stack& stack = scenario.stack;
+  const RuntimeMemory runtime = runtime_memory(scenario.plan, stack);
+  const ProcessGroups groups = process_groups(scenario.plan);
+  const auto add = [&](std::string name, std::string values, Bytes bytes, std::string_view key) {
+    if (bytes > Bytes{}) {
+      section.terms.push_back({std::move(name),
+                               "",
+                               std::move(values),
+                               format(bytes),
+                               std::string(stack.evidence.source(key))});
+    }
+  };
+  add("device context", "", runtime.context, "context_memory");
+  add("communicators",
+      fmt::format("{} process groups x {}{}",
+                  groups.collective,
+                  format(stack.memory.communicator),
+                  groups.sends ? " + sends " + format(stack.memory.sends) : ""),
+      runtime.communicators,
+      "communicator_memory");
+  add("workspaces", "", runtime.rest, "runtime_memory");
+  add("allocator's reserve",
+      fmt::format("{:.3g} x {}", stack.memory.allocator_overhead, format(stage.allocated())),
+      stack.memory.allocator_overhead * stage.allocated(),
+      "allocator_overhead");
+}
+
 }  // namespace
 
 Section memory_section(const Scenario& scenario, const StepResult& result) {
   const StageMemory& stage = result.peak_stage();
-  const ParameterBytes bytes = parameter_bytes(
-      scenario.training.optimizer, scenario.training.precision, scenario.gradient_type());
+  const ParameterBytes bytes =
+      parameter_bytes(scenario.training.optimizer, scenario.tensor_types());
   Section section{.title = fmt::format("memory of stage {}, the fullest", stage.stage),
                   .terms = {}};
-  const std::string count = fmt::format("{:.4g}", stage.parameters);
+  const std::string count = fmt::format("{:.4g}", stage.parameters.total());
   section.terms = {
       {"weights",
        "n x bytes",
@@ -103,17 +154,25 @@ Section memory_section(const Scenario& scenario, const StepResult& result) {
        "Rajbhandari et al. 2020"},
       activations_term(scenario, stage),
       {"working",
-       "one layer being recomputed; logits on the last stage",
+       "largest of: gradients of one layer at work (+ what is recomputed of it); head with logits "
+       "and their gradient",
        "",
        format(stage.working),
        "Korthikanti et al. 2022"},
+      {"buffers",
+       "of the stack, see below",
+       "",
+       format(stage.buffers),
+       "stack " + scenario.stack.name},
       {"runtime",
-       "stack " + scenario.stack.name,
+       "outside the tensors, see below",
        "",
        format(stage.runtime),
-       std::string(scenario.stack.evidence.source("runtime_memory"))},
+       "stack " + scenario.stack.name},
       {"total", "sum", "", format(stage.total()), "capacity " + format(result.memory_capacity)}};
   add_kept_terms(scenario, stage.stage, section);
+  add_buffer_terms(scenario, stage, section);
+  add_runtime_terms(scenario, stage, section);
   return section;
 }
 

@@ -90,20 +90,22 @@ class BlockTerms {
         clock_(block_clock(scenario)),
         section_{.title = std::move(title), .terms = {}} {}
 
-  Section run(const OperationList& operations, Recompute recompute) {
+  Section run(const OperationList& operations, const Repeats& repeats) {
     for (const Operation& op : operations) {
       const std::string name(op.name);
       kernel(name + ": forward", op.forward);
-      transfer(name + ": forward transfer" + in_tiles(op.forward), op.forward_transfer);
+      transfer(name + ": forward transfer" + in_tiles(op.forward, op.forward_transfer),
+               op.forward_transfer);
       kernel(name + ": input gradient", op.input_gradient);
       kernel(name + ": weight gradient", op.weight_gradient);
-      transfer(
-          name + ": re-gather of the input" + beside(op, "input") + in_tiles(op.weight_gradient),
-          op.regather_transfer);
-      transfer(name + ": backward transfer" + beside(op, "weight") + in_tiles(op.input_gradient),
+      transfer(name + ": re-gather of the input" + beside(op, "input") +
+                   in_tiles(op.weight_gradient, op.regather_transfer),
+               op.regather_transfer);
+      transfer(name + ": backward transfer" + beside(op, "weight") +
+                   in_tiles(op.input_gradient, op.backward_transfer),
                op.backward_transfer);
     }
-    const BlockCost cost = block_cost(operations, recompute, clock_);
+    const BlockCost cost = block_cost(operations, repeats, clock_);
     total("forward", cost.forward);
     total("backward", cost.backward);
     total("recompute", cost.recompute);
@@ -122,8 +124,8 @@ class BlockTerms {
   }
   void transfer(std::string name, const Transfer& transfer) {
     if (transfer.exists()) {
-      section_.terms.push_back(
-          transfer_term(std::move(name), transfer, clock_.tensor_group, clock_.tensor_fabric));
+      section_.terms.push_back(transfer_term(
+          std::move(name), transfer, clock_.group(transfer.group), clock_.fabric(transfer.group)));
     }
   }
   [[nodiscard]] std::string beside(const Operation& op, std::string_view gradient) const {
@@ -131,10 +133,10 @@ class BlockTerms {
     return hides ? fmt::format(" (beside the {} gradient)", gradient) : "";
   }
   /// With ring overlap, the transfer next to a product.
-  [[nodiscard]] std::string in_tiles(const Kernel& product) const {
-    return clock_.tiles(product)
-               ? fmt::format(" ({} tiles beside the product)", clock_.tensor_group.ranks())
-               : "";
+  [[nodiscard]] std::string in_tiles(const Kernel& product, const Transfer& transfer) const {
+    return clock_.tiles(product, transfer) ? fmt::format(" ({} tiles beside the product)",
+                                                         clock_.group(LayerGroup::tensor).ranks())
+                                           : "";
   }
   [[nodiscard]] std::string_view total_formula() const {
     switch (clock_.overlap) {
@@ -158,9 +160,9 @@ class BlockTerms {
                                 std::string(total_formula()),
                                 fmt::format("{} + {} (transfers in all: {})",
                                             format(cost.compute),
-                                            format(cost.comm),
-                                            format(cost.comm_total)),
-                                format(cost.compute + cost.comm),
+                                            format(cost.comm()),
+                                            format(cost.comm_total())),
+                                format(cost.busy()),
                                 "dispatch: stack " + scenario_.stack.name});
     }
   }
@@ -183,6 +185,14 @@ void add_evidence(const EvidenceList& evidence, std::string_view file, Section& 
 }  // namespace
 
 Term transfer_term(std::string name, const Transfer& transfer, Group group, const Fabric& fabric) {
+  if (transfer.kind == Collective::send_recv) {
+    const Channel& wires = group.nodes > 1 ? fabric.network : fabric.node;
+    return {std::move(name),
+            "send-recv with the neighbours: start-up + a + S / B",
+            fmt::format("S = {}, {}", format(transfer.size), channel_text(wires)),
+            format(wires.time(1, transfer.size)),
+            "alpha-beta; all ranks at once"};
+  }
   const CollectiveTime chosen = collective_time(transfer.kind, transfer.size, group, fabric);
   const AlgorithmEntry info = algorithm_of(transfer.kind, chosen.algorithm);
   return {
@@ -195,18 +205,27 @@ Term transfer_term(std::string name, const Transfer& transfer, Group group, cons
 }
 
 void add_block_sections(const Scenario& scenario, std::vector<Section>& sections) {
-  const Slice slice = scenario.slice();
-  sections.push_back(BlockTerms(scenario, "one layer, one micro-batch, one rank")
-                         .run(transformer_layer(scenario.model, slice), scenario.plan.recompute));
-  sections.push_back(BlockTerms(scenario, "embedding, on the first stage")
-                         .run(embedding(scenario.model, slice), Recompute::none));
-  sections.push_back(BlockTerms(scenario, "output head, on the last stage")
-                         .run(output_head(scenario.model, slice), Recompute::none));
+  ModelBlocks blocks;
+  scenario_blocks(scenario, blocks);
+  for (const Block& kind : blocks.kinds) {
+    const std::string title = blocks.kinds.size() == 1
+                                  ? std::string("one layer, one micro-batch, one rank")
+                                  : fmt::format("a layer of the kind \"{}\"", kind.name);
+    sections.push_back(BlockTerms(scenario, title).run(kind.operations, repeats_of(scenario.plan)));
+  }
+  if (!blocks.embedding.operations.empty()) {
+    sections.push_back(
+        BlockTerms(scenario, "embedding, on the first stage").run(blocks.embedding.operations, {}));
+  }
+  if (!blocks.head.operations.empty()) {
+    sections.push_back(
+        BlockTerms(scenario, "output head, on the last stage").run(blocks.head.operations, {}));
+  }
 }
 
 void add_send_terms(const Scenario& scenario, const StepCosts& costs, Section& section) {
   const GroupPlace place_of =
-      place(scenario.plan, Dimension::pipeline, scenario.cluster.devices_per_node);
+      place(scenario.plan, PlanGroup::pipeline, scenario.cluster.devices_per_node);
   for (int stage = 0; stage + 1 < costs.shape.stages; ++stage) {
     const bool network = leaves_node(place_of, stage, scenario.cluster.devices_per_node);
     const Seconds time = costs.send[static_cast<std::size_t>(stage)];
@@ -218,7 +237,7 @@ void add_send_terms(const Scenario& scenario, const StepCosts& costs, Section& s
          "a + (2 b s h, or its share of 1/t) / B, and a gather over t where it was shared out",
          fmt::format(
              "2 b s h = {}, {}",
-             format(boundary_bytes(scenario)),
+             format(boundary_bytes(costs.blocks)),
              network ? "through the network: " + channel_text(scenario.cluster.network_channel())
                      : std::string("inside the node")),
          format(time),

@@ -23,6 +23,8 @@ void add_bubble_terms(const Scenario& scenario,
                       const StepCosts& costs,
                       const StepResult& result,
                       Section& section);
+/// Of zero2, zero3 and offloading; no terms without.
+[[nodiscard]] Section moves_section(const StepCosts& costs);
 /// Of the rank that the result is seen from.
 [[nodiscard]] Section tail_section(const Scenario& scenario,
                                    const StepCosts& costs,

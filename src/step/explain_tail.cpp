@@ -52,13 +52,36 @@ void add_bucket_terms(const Scenario& scenario,
        "in-order lane beside the passes"});
 }
 
+/// What is synchronised once, where that is no single collective over all replicas.
+void add_sync_terms(const Scenario& scenario, const StageTail& tail, Section& section) {
+  const bool serves = scenario.plan.sharding == Sharding::parameter_server;
+  if (tail.gradient_sync > Seconds{}) {
+    section.terms.push_back(
+        {"gradients",
+         serves ? "t1 = N g / (M BW_node)" : "reduce-scatter by shard, all-reduce of equal shards",
+         serves ? fmt::format(
+                      "N = {}, M = {}", scenario.plan.replicas(), scenario.plan.servers.value_or(1))
+                : "",
+         format(tail.gradient_sync),
+         serves ? "seed equation E13" : "Rajbhandari et al. 2020; Zhao et al. 2023"});
+  }
+  if (tail.parameter_sync > Seconds{}) {
+    section.terms.push_back({"updated parameters",
+                             serves ? "t2 = N W / (M BW_node)" : "all-gather by shard",
+                             "",
+                             format(tail.parameter_sync),
+                             serves ? "seed equation E13" : "Rajbhandari et al. 2020"});
+  }
+}
+
 }  // namespace
 
 Section tail_section(const Scenario& scenario, const StepCosts& costs, const StepResult& result) {
   const int stage = result.reference_stage;
   Section section{.title = fmt::format("after the passes, on stage {}", stage), .terms = {}};
   const StageTail& tail = costs.tails[static_cast<std::size_t>(stage)];
-  const double count = rank_parameters(scenario.model, scenario.plan, stage);
+  const double count =
+      trained_parameters(costs.blocks, costs.contents, scenario.plan, stage).total();
   const OptimizerTraffic traffic = optimizer_traffic(scenario);
   const SyncGroup data = sync_group(scenario, costs.placement, stage);
   if (costs.embedding_sync > Seconds{}) {
@@ -71,25 +94,43 @@ Section tail_section(const Scenario& scenario, const StepCosts& costs, const Ste
   if (!costs.buckets.empty()) {
     add_bucket_terms(scenario, costs, result, section);
   }
-  const bool sharded = scenario.plan.sharding == Sharding::zero1;
-  if (tail.gradient_sync > Seconds{}) {
+  const bool sharded = scenario.plan.shards();
+  const bool at_once = !scenario.plan.shard && !scenario.plan.reduces_every_pass() &&
+                       scenario.plan.sharding != Sharding::parameter_server;
+  if (!at_once) {
+    add_sync_terms(scenario, tail, section);
+  }
+  if (at_once && tail.gradient_sync > Seconds{}) {
     const Transfer gradients{sharded ? Collective::reduce_scatter : Collective::all_reduce,
-                             count * size_of(scenario.gradient_type())};
+                             count * scenario.gradient_message()};
     section.terms.push_back(transfer_term("gradients", gradients, data.group, data.fabric));
   }
-  if (tail.parameter_sync > Seconds{}) {
-    const Transfer weights{Collective::all_gather, count * size_of(scenario.training.precision)};
+  if (at_once && tail.parameter_sync > Seconds{}) {
+    const Transfer weights{Collective::all_gather, count * scenario.weight_message()};
     section.terms.push_back(transfer_term("updated parameters", weights, data.group, data.fabric));
   }
-  section.terms.push_back({"optimizer",
-                           "t0 + (updated x bytes + gradients x bytes) / (eta_m BW)",
-                           fmt::format("{:.4g} parameters{}, {} per updated, {} per gradient",
-                                       count,
-                                       sharded ? fmt::format(" / d = {}", data.group.ranks()) : "",
-                                       format(traffic.per_updated),
-                                       format(traffic.per_gradient)),
-                           format(tail.optimizer),
-                           "memory traffic of the fused step; Rajbhandari et al. 2020"});
+  section.terms.push_back(
+      {"optimizer",
+       "t0 + (updated x bytes + gradients x bytes) / (eta_m BW)",
+       fmt::format("{:.4g} parameters{}, {} per updated, {} per gradient",
+                   count,
+                   sharded
+                       ? fmt::format(" / d = {}", scenario.plan.shard.value_or(data.group.ranks()))
+                       : "",
+                   format(traffic.per_updated),
+                   format(traffic.per_gradient)),
+       format(tail.optimizer),
+       scenario.training.fused_optimizer
+           ? "memory traffic of the fused step; Rajbhandari et al. 2020"
+           : "memory traffic, a pass for each "
+             "step of the rule"});
+  if (tail.host > Seconds{}) {
+    section.terms.push_back({"the optimizer's state, from and to the host",
+                             "state / bandwidth, both ways at once where it is prefetched",
+                             "",
+                             format(tail.host),
+                             "Rajbhandari et al. 2021"});
+  }
   return section;
 }
 

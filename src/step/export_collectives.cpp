@@ -47,18 +47,19 @@ void ExportedStep::Writer::synchronise(const GradientBucket& bucket, const PassR
   node.what = "bucket of gradients";
   node.micro_batch.reset();
   node.collective = sharded_ ? Collective::reduce_scatter : Collective::all_reduce;
-  node.bytes = bucket.parameters * size_of(scenario_.gradient_type());
   if (holds_ && costs_.placement == Placement::two_ways && row.stage < opposite(row.stage)) {
-    held_.emplace_back(node, row.frontier);
+    held_.push_back({.node = node, .parameters = bucket.parameters, .after = row.frontier});
   } else {
-    add_collective(node, GroupRole::data, row.frontier);
+    add_synchronisation(
+        node, bucket.parameters, size_of(scenario_.gradient_type()), {}, row.frontier);
   }
 }
 
 void ExportedStep::Writer::flush_held() {
   holds_ = false;
-  for (const auto& [node, after] : held_) {
-    add_collective(node, GroupRole::data, after);
+  for (const Held& held : held_) {
+    add_synchronisation(
+        held.node, held.parameters, size_of(scenario_.gradient_type()), {}, held.after);
   }
   held_.clear();
 }
@@ -81,10 +82,32 @@ std::optional<RankGraph::Id> ExportedStep::Writer::add_collective(GraphNode node
     node.duration = transfer_ticks(node, *number);
   }
   const auto last = last_collective_.find(role);
-  if ((concurrent_ || role == GroupRole::data) && last != last_collective_.end()) {
+  const bool synchronises = role == GroupRole::data || role == GroupRole::experts;
+  if ((concurrent_ || synchronises) && last != last_collective_.end()) {
     add_once(after, last->second);
   }
   return last_collective_[role] = graph_.add(node, after);
+}
+
+Frontier ExportedStep::Writer::add_synchronisation(GraphNode node,
+                                                   const DeviceParameters& parameters,
+                                                   Bytes each,
+                                                   const SyncTicks& ticks,
+                                                   Frontier after) {
+  const auto add = [&](double count, Ticks duration, GroupRole role) {
+    node.duration = duration;
+    node.bytes = count * each;
+    if (const auto id = add_collective(node, role, after)) {
+      after = {*id};
+    }
+  };
+  const Ticks of_experts = std::min(ticks.all, ticks.experts);
+  add(parameters.dense, ticks.all - of_experts, GroupRole::data);
+  if (parameters.experts > 0) {
+    const bool own = has_own_expert_groups(scenario_.plan);
+    add(parameters.experts, of_experts, own ? GroupRole::experts : GroupRole::data);
+  }
+  return after;
 }
 
 /// ZeRO-1's gathers beside the first forward passes, bucket by bucket: what is complete last in the
@@ -102,11 +125,11 @@ void ExportedStep::Writer::gather_parameters() {
       const GraphNode node{.part = TaskPart::data_comm,
                            .collective = Collective::all_gather,
                            .what = "bucket of parameters",
-                           .stage = stage,
-                           .bytes = bucket->parameters * size_of(scenario_.training.precision)};
-      const auto id = add_collective(node, GroupRole::data, {});
-      ensure(id.has_value(), "sharded parameters have other ranks to come from");
-      gathers.push_back({.id = *id, .block = block});
+                           .stage = stage};
+      const Bytes each = size_of(scenario_.training.weight_type());
+      for (const RankGraph::Id id : add_synchronisation(node, bucket->parameters, each, {}, {})) {
+        gathers.push_back({.id = id, .block = block});
+      }
       block += bucket->blocks;
     }
     std::reverse(gathers.begin(), gathers.end());
@@ -118,47 +141,53 @@ void ExportedStep::Writer::gather_parameters() {
 void ExportedStep::Writer::add_tail() {
   const auto rank = static_cast<std::size_t>(at_.pipeline);
   const StageTail& times = costs_.tails[rank];
-  const double parameters = rank_parameters(scenario_.model, scenario_.plan, at_.pipeline);
+  const DeviceParameters parameters =
+      rank_parameters(costs_.blocks, costs_.contents, scenario_.plan, at_.pipeline);
   const Bytes gradient = size_of(scenario_.gradient_type());
   flush_held();  // if the opposite stage has no parameters
   if (last_send_) {
     add_once(frontier_, *last_send_);
   }
-  const auto add = [&](const GraphNode& node, GroupRole role) {
-    if (const auto id = add_collective(node, role, frontier_)) {
-      frontier_ = {*id};
-    }
-  };
-  add({.part = TaskPart::pipeline_comm,
-       .what = "token table",
-       .duration = to_ticks(costs_.embedding_sync),
-       .bytes = token_table_gradient(scenario_)},
-      GroupRole::ends);
-  if (costs_.buckets.empty()) {
-    add({.part = TaskPart::data_comm,
-         .collective = sharded_ ? Collective::reduce_scatter : Collective::all_reduce,
-         .what = "gradients",
-         .duration = to_ticks(times.gradient_sync),
-         .bytes = parameters * gradient},
-        GroupRole::data);
-  } else if (const auto last = last_collective_.find(GroupRole::data);
-             last != last_collective_.end()) {
-    add_once(frontier_, last->second);
+  if (const auto id = add_collective({.part = TaskPart::pipeline_comm,
+                                      .what = "token table",
+                                      .duration = to_ticks(costs_.embedding_sync),
+                                      .bytes = token_table_gradient(scenario_, costs_.blocks)},
+                                     GroupRole::ends,
+                                     frontier_)) {
+    frontier_ = {*id};
   }
-  const double shards =
-      sharded_ ? sync_group(scenario_, costs_.placement, at_.pipeline).group.ranks() : 1.0;
+  if (costs_.buckets.empty()) {
+    frontier_ = add_synchronisation(
+        {.part = TaskPart::data_comm,
+         .collective = sharded_ ? Collective::reduce_scatter : Collective::all_reduce,
+         .what = "gradients"},
+        parameters,
+        gradient,
+        {.all = to_ticks(times.gradient_sync), .experts = to_ticks(times.expert_gradients)},
+        frontier_);
+  }
+  for (const GroupRole role : {GroupRole::data, GroupRole::experts}) {
+    const auto last = last_collective_.find(role);
+    if (!costs_.buckets.empty() && last != last_collective_.end()) {
+      add_once(frontier_, last->second);
+    }
+  }
+  const SyncGroups groups = sync_groups(scenario_, costs_.placement, at_.pipeline);
+  const auto shards = [&](const SyncGroup& group) { return sharded_ ? group.group.ranks() : 1; };
+  const Bytes moved = optimizer_bytes(scenario_, parameters.dense, shards(groups.dense)) +
+                      optimizer_bytes(scenario_, parameters.experts, shards(groups.experts));
   frontier_ = {graph_.add({.part = TaskPart::optimizer,
                            .what = "step",
                            .duration = to_ticks(times.optimizer),
-                           .bytes = optimizer_bytes(scenario_, parameters, shards)},
+                           .bytes = moved},
                           frontier_)};
   if (sharded_ && !scenario_.overlap_param_gather()) {
-    add({.part = TaskPart::data_comm,
-         .collective = Collective::all_gather,
-         .what = "parameters",
-         .duration = to_ticks(times.parameter_sync),
-         .bytes = parameters * size_of(scenario_.training.precision)},
-        GroupRole::data);
+    add_synchronisation(
+        {.part = TaskPart::data_comm, .collective = Collective::all_gather, .what = "parameters"},
+        parameters,
+        size_of(scenario_.training.weight_type()),
+        {.all = to_ticks(times.parameter_sync), .experts = to_ticks(times.expert_parameters)},
+        frontier_);
   }
 }
 

@@ -60,14 +60,15 @@ void ExportedStep::Writer::add_kernel(const PassPiece& piece, PassRow& row) {
 }
 
 void ExportedStep::Writer::add_transfer(const PassPiece& piece, PassRow& row) {
-  GraphNode node = about(row, TaskPart::tensor_comm);
+  const LayerGroup group = piece.item->transfer.group;
+  GraphNode node = about(row, part_of(comm_of(group)));
   node.what = piece.item->name;
   node.layer = piece.layer;
   node.collective = piece.item->transfer.kind;
   node.bytes = piece.item->transfer.size;
   node.duration = to_ticks(piece.item->time);
-  const auto id = add_collective(node, GroupRole::tensor, row.frontier);
-  ensure(id.has_value(), "a tensor-parallel transfer has other ranks to go to");
+  const auto id = add_collective(node, step_.role_of(group), row.frontier);
+  ensure(id.has_value(), "a transfer has other ranks to go to");
   row.open.reset();
   if (piece.item->beside) {
     row.beside = *id;
@@ -108,17 +109,26 @@ void ExportedStep::Writer::add_whole(PassRow& row) {
   }
 }
 
-/// One collective for all of one kind.
+/// One collective for all of one kind among the same ranks.
 void ExportedStep::Writer::add_transfers_of(TaskPart part, bool beside, PassRow& row) {
+  for (std::size_t group = 0; group < kLayerGroups; ++group) {
+    add_transfers_of(part, static_cast<LayerGroup>(group), beside, row);
+  }
+}
+
+void ExportedStep::Writer::add_transfers_of(TaskPart part,
+                                            LayerGroup group,
+                                            bool beside,
+                                            PassRow& row) {
   for (const Collective kind : kCollectives) {
-    GraphNode node = about(row, TaskPart::tensor_comm);
+    GraphNode node = about(row, part_of(comm_of(group)));
     node.what = "pass";
     node.collective = kind;
     Seconds time;
     for (const PassPiece& piece : row.pieces) {
       const PassItem& item = *piece.item;
       if (piece.part == part && item.is_transfer() && item.beside == beside &&
-          item.transfer.kind == kind) {
+          item.transfer.kind == kind && item.transfer.group == group) {
         node.bytes += item.transfer.size;
         time += item.time;
       }
@@ -127,8 +137,8 @@ void ExportedStep::Writer::add_transfers_of(TaskPart part, bool beside, PassRow&
       continue;
     }
     node.duration = to_ticks(time);
-    const auto id =
-        add_collective(node, GroupRole::tensor, row.beside ? Frontier{*row.beside} : row.frontier);
+    const auto id = add_collective(
+        node, step_.role_of(group), row.beside ? Frontier{*row.beside} : row.frontier);
     if (beside) {
       row.beside = id;
     } else {

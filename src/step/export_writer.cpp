@@ -53,6 +53,15 @@ TaskPart part_of(Pass pass) {
   return TaskPart::forward;
 }
 
+TaskPart part_of(PassComm comm) {
+  constexpr std::array<TaskPart, kPassComms> parts = {TaskPart::tensor_comm,
+                                                      TaskPart::context_comm,
+                                                      TaskPart::expert_comm,
+                                                      TaskPart::data_comm,
+                                                      TaskPart::host_copy};
+  return parts[static_cast<std::size_t>(comm)];
+}
+
 ExportedStep::Writer::Writer(const ExportedStep& step, int rank)
     : step_(step),
       scenario_(step.scenario_),
@@ -63,7 +72,8 @@ ExportedStep::Writer::Writer(const ExportedStep& step, int rank)
       last_of_chunk_(static_cast<std::size_t>(chunks_per_rank(costs_.placement, costs_.shape))),
       gathers_(last_of_chunk_.size()),
       sharded_(scenario_.plan.sharding == Sharding::zero1 &&
-               step.group_of(rank, GroupRole::data).has_value()) {
+               (step.group_of(rank, GroupRole::data).has_value() ||
+                step.group_of(rank, GroupRole::experts).has_value())) {
   for (std::size_t i = 0; i < actions_.size(); ++i) {
     if (completes_gradients(actions_[i].pass)) {
       last_of_chunk_[static_cast<std::size_t>(actions_[i].chunk)] = i;
@@ -107,9 +117,11 @@ PassRow ExportedStep::Writer::row_of(std::size_t index) {
 }
 
 void ExportedStep::Writer::list_blocks(PassRow& row) const {
-  const auto at = costs_.layers.begin() + row.stage;
-  const auto layers = static_cast<std::int32_t>(*at);
-  const auto first = static_cast<std::int32_t>(std::accumulate(costs_.layers.begin(), at, 0.0));
+  const auto layers = static_cast<std::int32_t>(costs_.contents.layers(row.stage));
+  std::int32_t first = 0;
+  for (int before = 0; before < row.stage; ++before) {
+    first += static_cast<std::int32_t>(costs_.contents.layers(before));
+  }
   const bool forward = row.action.pass == Pass::forward;
   const bool embeds = row.stage == 0;
   if (forward && embeds) {
@@ -119,7 +131,9 @@ void ExportedStep::Writer::list_blocks(PassRow& row) const {
     list_block(step_.head_, kHeadBlock, {}, row);
   }
   for (std::int32_t i = 0; i < layers; ++i) {
-    list_block(step_.layer_, "layer", first + (forward ? i : layers - 1 - i), row);
+    const std::int32_t layer = first + (forward ? i : layers - 1 - i);
+    const auto kind = static_cast<std::size_t>(kind_of(costs_.blocks.order, layer));
+    list_block(step_.kinds_[kind], "layer", layer, row);
   }
   if (forward && row.stage == costs_.stages - 1) {
     list_block(step_.head_, kHeadBlock, {}, row);
@@ -136,13 +150,13 @@ Frontier ExportedStep::Writer::inputs(const Action& action, std::int32_t stage) 
     return frontier;
   }
   frontier.push_back(*received);
-  if (stage_message(scenario_).regathered) {
+  if (stage_message(scenario_, costs_.blocks).regathered) {
     GraphNode gather{.part = TaskPart::pipeline_comm,
                      .collective = Collective::all_gather,
                      .what = "parts of a message",
                      .stage = stage,
                      .micro_batch = action.micro_batch,
-                     .bytes = boundary_bytes(scenario_)};
+                     .bytes = boundary_bytes(costs_.blocks)};
     frontier = {*add_collective(gather, GroupRole::tensor, frontier)};
   }
   return frontier;
@@ -167,8 +181,9 @@ std::optional<RankGraph::Id> ExportedStep::Writer::receive(const Action& action,
       .what = forward ? "activation" : "gradient",
       .stage = stage,
       .micro_batch = action.micro_batch,
-      .bytes = stage_message(scenario_).size,
-      .peer = step_.rank_at({.pipeline = place.rank, .tensor = at_.tensor, .data = at_.data}),
+      .bytes = stage_message(scenario_, costs_.blocks).size,
+      .peer = step_.rank_at(
+          {.pipeline = place.rank, .tensor = at_.tensor, .data = at_.data, .context = at_.context}),
       .tag = (way + from) * costs_.shape.micro_batches + action.micro_batch};
   return graph_.add(node, {});
 }
@@ -182,7 +197,7 @@ void ExportedStep::Writer::send(const PassRow& row) {
   }
   const int to = forward ? row.stage + 1 : row.stage - 1;
   const int way = forward ? 0 : costs_.stages;
-  const StageMessage message = stage_message(scenario_);
+  const StageMessage message = stage_message(scenario_, costs_.blocks);
   GraphNode node = about(row, TaskPart::pipeline_comm);
   node.kind = NodeKind::send;
   node.what = forward ? "activation" : "gradient";
@@ -190,13 +205,14 @@ void ExportedStep::Writer::send(const PassRow& row) {
   node.peer =
       step_.rank_at({.pipeline = place_of(costs_.placement, to, place.chunk, costs_.shape).rank,
                      .tensor = at_.tensor,
-                     .data = at_.data});
+                     .data = at_.data,
+                     .context = at_.context});
   node.tag = (way + row.stage) * costs_.shape.micro_batches + row.action.micro_batch;
   node.duration = to_ticks(whole);
   if (message.regathered) {
     GraphNode gather = node;
     gather.collective = Collective::all_gather;
-    gather.bytes = boundary_bytes(scenario_);
+    gather.bytes = boundary_bytes(costs_.blocks);
     node.duration -=
         std::min(node.duration, transfer_ticks(gather, *step_.group_of(rank_, GroupRole::tensor)));
   }

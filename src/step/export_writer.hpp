@@ -13,6 +13,8 @@ using Frontier = std::vector<RankGraph::Id>;
 void add_once(Frontier& frontier, RankGraph::Id id);
 /// What a pass's own kernels count as.
 [[nodiscard]] TaskPart part_of(Pass pass);
+/// What its transfers count as.
+[[nodiscard]] TaskPart part_of(PassComm comm);
 
 /// An item of a pass, and what it is of.
 struct PassPiece {
@@ -79,6 +81,7 @@ class ExportedStep::Writer {
   void add_transfer(const PassPiece& piece, PassRow& row);
   void add_whole(PassRow& row);
   void add_transfers_of(TaskPart part, bool beside, PassRow& row);
+  void add_transfers_of(TaskPart part, LayerGroup group, bool beside, PassRow& row);
   void finish(PassRow& row);
   void settle(PassRow& row);
   void wait_for_gathers(PassRow& row);
@@ -93,6 +96,18 @@ class ExportedStep::Writer {
   /// Nothing where the rank is alone in its group.
   std::optional<RankGraph::Id> add_collective(GraphNode node, GroupRole role, Frontier after);
   [[nodiscard]] Ticks transfer_ticks(const GraphNode& node, int group) const;
+  /// What a synchronisation takes, and of it what experts do; none: as its collectives do.
+  struct SyncTicks {
+    Ticks all = 0;
+    Ticks experts = 0;
+  };
+  /// The collective of parameters or gradients, of `each` bytes: of all but experts, and of experts
+  /// among those that have the same, in that order; what they are through with.
+  Frontier add_synchronisation(GraphNode node,
+                               const DeviceParameters& parameters,
+                               Bytes each,
+                               const SyncTicks& ticks,
+                               Frontier after);
   void gather_parameters();
   void add_tail();
 
@@ -111,7 +126,12 @@ class ExportedStep::Writer {
   bool sharded_;                              // ZeRO-1 with other ranks
   bool concurrent_ = false;                   // two passes at a time
   // With two ways: synchronisations that come after those of the opposite stage.
-  std::vector<std::pair<GraphNode, Frontier>> held_;
+  struct Held {
+    GraphNode node;
+    DeviceParameters parameters;
+    Frontier after;
+  };
+  std::vector<Held> held_;
   bool holds_ = true;
 };
 

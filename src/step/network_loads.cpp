@@ -21,7 +21,7 @@ struct Kind {
   Affected affected = Affected::nothing;
   bool gathers = false;
   Ticks duration = 0;           // of data-parallel transfers
-  std::array<int, 4> passes{};  // of tensor-parallel ones: chunk and pass of one or two
+  std::array<int, 4> passes{};  // of those of passes: chunk and pass of one or two
   friend auto operator<=>(const Kind&, const Kind&) = default;
 };
 
@@ -81,7 +81,7 @@ class LinkSharer {
       }
       const std::span<const Action> passes = passes_of(own, instruction);
       Kind kind{.affected = instruction.affected, .gathers = instruction.gathers};
-      if (instruction.affected == Affected::data) {
+      if (is_synchronisation(instruction.affected)) {
         kind.duration = instruction.duration;
       }
       for (std::size_t i = 0; i < passes.size(); ++i) {
@@ -101,10 +101,14 @@ class LinkSharer {
     }
   }
 
-  /// The passes whose tensor-parallel transfers an instruction is of.
+  static bool is_synchronisation(Affected affected) {
+    return affected == Affected::data || affected == Affected::experts;
+  }
+
+  /// The passes whose transfers an instruction is of.
   static std::span<const Action> passes_of(const RankProgram& program,
                                            const Instruction& instruction) {
-    if (instruction.affected != Affected::tensor) {
+    if (!comm_of(instruction.affected)) {
       return {};
     }
     const std::size_t first = program.units[instruction.unit];
@@ -116,9 +120,17 @@ class LinkSharer {
     const Seconds duration = to_seconds(instruction.duration);
     switch (instruction.affected) {
       case Affected::tensor:
-        spread(transfers_.of_passes(slot.rank, passes), tensor_time(slot.rank, passes), use);
+      case Affected::context:
+      case Affected::expert:
+      case Affected::shard: {
+        const PassComm comm = *comm_of(instruction.affected);
+        spread(transfers_.of_passes(slot.rank, passes, comm),
+               transfer_time(slot.rank, passes, comm),
+               use);
         break;
+      }
       case Affected::data:
+      case Affected::experts:
         spread(transfers_.of_data(slot.rank, instruction), duration, use);
         break;
       case Affected::to_previous:
@@ -137,16 +149,18 @@ class LinkSharer {
     return use;
   }
 
-  /// What all tensor-parallel transfers of these passes cost.
-  [[nodiscard]] Seconds tensor_time(int rank, std::span<const Action> passes) const {
+  /// What all transfers of these passes cost that count as `comm`.
+  [[nodiscard]] Seconds transfer_time(int rank,
+                                      std::span<const Action> passes,
+                                      PassComm comm) const {
     Seconds time;
     for (const Action& action : passes) {
       const int stage =
           stage_of(costs_.placement, {.rank = rank, .chunk = action.chunk}, costs_.shape);
       const BlockCost cost = costs_.chunk(stage);
-      time += cost.of(action.pass).comm_total;
+      time += cost.of(action.pass).transfers[comm];
       if (sends_gradient(action.pass)) {
-        time += cost.recompute.comm_total;
+        time += cost.recompute.transfers[comm];
       }
     }
     return time;
@@ -165,7 +179,7 @@ class LinkSharer {
       const auto sms = static_cast<LoadResource>(use.slot.rank);
       if (use.affected == Affected::compute) {
         use.load.push_back({.resource = sms, .share = 1.0});
-      } else if (use.affected != Affected::tensor && use.affected != Affected::ends) {
+      } else if (!comm_of(use.affected) && use.affected != Affected::ends) {
         use.load.push_back({.resource = sms, .share = std::min(1.0, slowdown - 1.0)});
       }
     }

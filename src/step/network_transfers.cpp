@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sync_cost.hpp"
+
 namespace titer {
 namespace {
 
@@ -21,17 +23,43 @@ LinkUse half(LinkUse use) {
   return use;
 }
 
-/// Transfers of a kind and size, and how many of them there are.
-using TransferCounts = std::map<std::pair<Collective, double>, double>;
+/// As a sentence names the groups of a kind.
+std::string_view name_of(PlanGroup group) {
+  switch (group) {
+    case PlanGroup::tensor:
+      return "tensor";
+    case PlanGroup::context:
+    case PlanGroup::context_inner:
+    case PlanGroup::context_outer:
+      return "context";
+    case PlanGroup::pipeline:
+      return "pipeline";
+    case PlanGroup::stage:
+      return "stage";
+    case PlanGroup::data:
+    case PlanGroup::replicas:
+    case PlanGroup::shard:
+    case PlanGroup::shard_copies:
+      return "data";
+    case PlanGroup::expert:
+    case PlanGroup::expert_tensor:
+    case PlanGroup::all_experts:
+      return "expert";
+    case PlanGroup::expert_replicas:
+    case PlanGroup::expert_shard:
+    case PlanGroup::expert_shard_copies:
+      return "expert data";
+  }
+  return "";
+}
+
+/// Transfers of a kind and size among some ranks, and how many of them there are.
+using TransferCounts = std::map<std::tuple<LayerGroup, Collective, double>, double>;
 
 void add(const Transfer& transfer, double count, TransferCounts& counts) {
   if (transfer.exists()) {
-    counts[{transfer.kind, transfer.size.si()}] += count;
+    counts[{transfer.group, transfer.kind, transfer.size.si()}] += count;
   }
-}
-
-bool repeats(const Operation& op, Recompute recompute) {
-  return recompute == Recompute::full || (recompute == Recompute::selective && op.core_attention);
 }
 
 /// The transfers of an operation in a pass; those of block_cost(), and of what the pass recomputes.
@@ -60,59 +88,44 @@ NetworkTransfers::NetworkTransfers(const Scenario& scenario, const StepCosts& co
       costs_(costs),
       links_(scenario.cluster,
              static_cast<int>((scenario.plan.devices() + scenario.cluster.devices_per_node - 1) /
-                              scenario.cluster.devices_per_node)) {}
-
-int NetworkTransfers::device(int rank, int tensor, int data) const {
-  std::int64_t stride = 1;
-  std::int64_t device = 0;
-  for (const Dimension dimension : scenario_.plan.rank_order) {
-    const int own = dimension == Dimension::tensor ? tensor
-                    : dimension == Dimension::data ? data
-                                                   : rank;
-    device += own * stride;
-    stride *= scenario_.plan.degree(dimension);
+                              scenario.cluster.devices_per_node)) {
+  if (scenario.cuts_images()) {
+    throw InputError(
+        "plan.tensor: expected a plan that does not cut images: parts that neighbours send one "
+        "another are not followed on links yet");
   }
-  return static_cast<int>(device);
+  if (const auto refused = refused_sharding(scenario.plan)) {
+    throw InputError("plan.sharding: " + *refused + ": expected the fidelity closed or event");
+  }
 }
 
-NetworkTransfers::Groups NetworkTransfers::tensor_groups(int rank) const {
-  Groups groups(static_cast<std::size_t>(scenario_.plan.data));
-  for (int d = 0; d < static_cast<int>(scenario_.plan.data); ++d) {
-    for (int t = 0; t < static_cast<int>(scenario_.plan.tensor); ++t) {
-      groups[static_cast<std::size_t>(d)].push_back(device(rank, t, d));
-    }
-  }
-  return groups;
-}
-
-NetworkTransfers::Groups NetworkTransfers::data_groups(int rank) const {
-  Groups groups(static_cast<std::size_t>(scenario_.plan.tensor));
+/// Of both ranks of a stage, where two copies of the model go opposite ways.
+NetworkTransfers::Groups NetworkTransfers::replica_groups(int rank, PlanGroup group) const {
+  Groups groups = groups_of(scenario_.plan, group, rank);
   const int opposite = static_cast<int>(scenario_.plan.pipeline) - 1 - rank;
-  for (int t = 0; t < static_cast<int>(scenario_.plan.tensor); ++t) {
-    std::vector<int>& group = groups[static_cast<std::size_t>(t)];
-    for (int d = 0; d < static_cast<int>(scenario_.plan.data); ++d) {
-      group.push_back(device(rank, t, d));
-      if (costs_.placement == Placement::two_ways && opposite != rank) {
-        group.push_back(device(opposite, t, d));
-      }
+  if (costs_.placement != Placement::two_ways || opposite == rank) {
+    return groups;
+  }
+  const auto stride = static_cast<int>(group_ranks(scenario_.plan, PlanGroup::pipeline).stride);
+  for (std::vector<int>& ranks : groups) {
+    const std::size_t own = ranks.size();
+    for (std::size_t i = 0; i < own; ++i) {
+      ranks.push_back(ranks[i] + (opposite - rank) * stride);
     }
-    std::sort(group.begin(), group.end());
+    std::sort(ranks.begin(), ranks.end());
   }
   return groups;
 }
 
 NetworkTransfers::Groups NetworkTransfers::end_groups() const {
   Groups groups;
-  const int last = static_cast<int>(scenario_.plan.pipeline) - 1;
-  for (int t = 0; t < static_cast<int>(scenario_.plan.tensor); ++t) {
-    for (int d = 0; d < static_cast<int>(scenario_.plan.data); ++d) {
-      groups.push_back({device(0, t, d), device(last, t, d)});
-    }
+  for (const std::vector<int>& ranks : groups_of(scenario_.plan, PlanGroup::pipeline, 0)) {
+    groups.push_back({ranks.front(), ranks.back()});
   }
   return groups;
 }
 
-void NetworkTransfers::check_alike(const Groups& groups, std::string_view dimension) const {
+void NetworkTransfers::check_alike(const Groups& groups, std::string_view kind) const {
   const auto counts = [&](const std::vector<int>& group) {
     std::map<int, int> of_node;
     for (const int device : group) {
@@ -132,54 +145,58 @@ void NetworkTransfers::check_alike(const Groups& groups, std::string_view dimens
       throw InputError(
           fmt::format("plan: the {} groups of rank order {} do not lie alike on nodes of {} "
                       "devices: expected the fidelity closed or event",
-                      dimension,
+                      kind,
                       rank_order_name(scenario_.plan),
                       scenario_.cluster.devices_per_node));
     }
   }
 }
 
-const LinkUse& NetworkTransfers::collective(Among among, int rank, Collective kind, Bytes size) {
+const LinkUse& NetworkTransfers::collective(PlanGroup among,
+                                            int rank,
+                                            Collective kind,
+                                            Bytes size) {
   const auto [known, is_new] = known_.try_emplace({among, rank, kind, size.si()});
   if (is_new) {
-    const Groups groups = among == Among::tensor ? tensor_groups(rank)
-                          : among == Among::data ? data_groups(rank)
-                                                 : end_groups();
+    const bool synchronises = among == PlanGroup::replicas || among == PlanGroup::expert_replicas;
+    const Groups groups = among == PlanGroup::pipeline ? end_groups()
+                          : synchronises               ? replica_groups(rank, among)
+                                                       : groups_of(scenario_.plan, among, rank);
     if (groups.front().size() > 1) {
-      check_alike(groups,
-                  among == Among::tensor ? "tensor"
-                  : among == Among::data ? "data"
-                                         : "pipeline");
+      check_alike(groups, name_of(among));
       known->second = links_.of_collective(kind, size, groups);
     }
   }
   return known->second;
 }
 
-LinkUse NetworkTransfers::of_passes(int rank, std::span<const Action> passes) {
+LinkUse NetworkTransfers::of_passes(int rank, std::span<const Action> passes, PassComm comm) {
   TransferCounts counts;
   for (const Action& action : passes) {
     const int stage =
         stage_of(costs_.placement, {.rank = rank, .chunk = action.chunk}, costs_.shape);
-    const auto add_block = [&](const OperationList& block, double count, Recompute recompute) {
-      for (const Operation& op : block) {
-        add_operation(op, action.pass, repeats(op, recompute), count, counts);
+    const auto add_block = [&](const Block& block, double count, const Repeats& repeats) {
+      for (const Operation& op : block.operations) {
+        add_operation(op, action.pass, repeats.of(op), count, counts);
       }
     };
-    add_block(costs_.operations.layer,
-              costs_.layers[static_cast<std::size_t>(stage)],
-              scenario_.plan.recompute);
+    const std::span<const double> kinds = costs_.contents.kinds(stage);
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      add_block(costs_.blocks.kinds[kind], kinds[kind], repeats_of(scenario_.plan));
+    }
     if (stage == 0) {
-      add_block(costs_.operations.embedding, 1, Recompute::none);
+      add_block(costs_.blocks.embedding, 1, {});
     }
     if (stage == costs_.stages - 1) {
-      add_block(costs_.operations.head, 1, Recompute::none);
+      add_block(costs_.blocks.head, 1, {});
     }
   }
   std::vector<LinkUse> uses;
   for (const auto& [transfer, count] : counts) {
-    uses.push_back(times(
-        count, collective(Among::tensor, rank, transfer.first, Bytes::from_si(transfer.second))));
+    const auto& [group, kind, size] = transfer;
+    if (comm_of(group) == comm) {
+      uses.push_back(times(count, collective(plan_group(group), rank, kind, Bytes::from_si(size))));
+    }
   }
   return one_after_the_other(uses);
 }
@@ -187,46 +204,49 @@ LinkUse NetworkTransfers::of_passes(int rank, std::span<const Action> passes) {
 LinkUse NetworkTransfers::of_data(int rank, const Instruction& instruction) {
   const Training& training = scenario_.training;
   const bool sharded = scenario_.plan.sharding == Sharding::zero1;
-  const double parameters = instruction.bucket
-                                ? costs_
-                                      .buckets[static_cast<std::size_t>(*instruction.stage)]
-                                              [static_cast<std::size_t>(*instruction.bucket)]
-                                      .parameters
-                                : rank_parameters(scenario_.model, scenario_.plan, rank);
-  const Bytes each = size_of(instruction.gathers ? training.precision : scenario_.gradient_type());
+  const DeviceParameters parameters =
+      instruction.bucket ? costs_
+                               .buckets[static_cast<std::size_t>(*instruction.stage)]
+                                       [static_cast<std::size_t>(*instruction.bucket)]
+                               .parameters
+                         : rank_parameters(costs_.blocks, costs_.contents, scenario_.plan, rank);
+  const Bytes each =
+      size_of(instruction.gathers ? training.weight_type() : scenario_.gradient_type());
   const Collective kind = instruction.gathers ? Collective::all_gather
                           : sharded           ? Collective::reduce_scatter
                                               : Collective::all_reduce;
-  const LinkUse& use = collective(Among::data, rank, kind, parameters * each);
+  const bool experts = instruction.affected == Affected::experts;
+  const LinkUse& use = collective(experts ? PlanGroup::expert_replicas : PlanGroup::replicas,
+                                  rank,
+                                  kind,
+                                  (experts ? parameters.experts : parameters.dense) * each);
   return costs_.placement == Placement::two_ways ? half(use) : use;
 }
 
 LinkUse NetworkTransfers::of_send(int rank, bool onward) {
   const auto p = static_cast<int>(scenario_.plan.pipeline);
   const int to = (rank + (onward ? 1 : p - 1)) % p;
+  const auto stride = static_cast<int>(group_ranks(scenario_.plan, PlanGroup::pipeline).stride);
   std::vector<Demand> messages;
-  for (int t = 0; t < static_cast<int>(scenario_.plan.tensor); ++t) {
-    for (int d = 0; d < static_cast<int>(scenario_.plan.data); ++d) {
-      messages.push_back({.from = device(rank, t, d),
-                          .to = device(to, t, d),
-                          .bytes = stage_message(scenario_).size});
-    }
+  for (const std::vector<int>& ranks : groups_of(scenario_.plan, PlanGroup::pipeline, 0)) {
+    messages.push_back({.from = ranks.front() + rank * stride,
+                        .to = ranks.front() + to * stride,
+                        .bytes = stage_message(scenario_, costs_.blocks).size});
   }
   const Seconds time = costs_.send[static_cast<std::size_t>(onward ? rank : to)];
   std::vector<LinkUse> uses = {links_.of_messages(messages, time)};
-  if (stage_message(scenario_).regathered) {
+  if (stage_message(scenario_, costs_.blocks).regathered) {
     uses.push_back(
-        collective(Among::tensor, to, Collective::all_gather, boundary_bytes(scenario_)));
+        collective(PlanGroup::tensor, to, Collective::all_gather, boundary_bytes(costs_.blocks)));
   }
   return one_after_the_other(uses);
 }
 
 LinkUse NetworkTransfers::of_ends() {
-  const double table =
-      static_cast<double>(embedding_parameters(scenario_.model, scenario_.plan.tensor).split) /
-      static_cast<double>(scenario_.plan.tensor);
-  return half(collective(
-      Among::ends, 0, Collective::all_reduce, table * size_of(scenario_.gradient_type())));
+  return half(collective(PlanGroup::pipeline,
+                         0,
+                         Collective::all_reduce,
+                         token_table_gradient(scenario_, costs_.blocks)));
 }
 
 }  // namespace titer

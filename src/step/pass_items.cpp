@@ -34,7 +34,7 @@ class ItemList {
       return;
     }
     add_part(name, transfer, transfer.kind, clock_.tiled_share(transfer), true);
-    add_tiles(name, kernel, clock_.tensor_group.ranks() - 1);
+    add_tiles(name, kernel, clock_.group(LayerGroup::tensor).ranks() - 1);
     add_tiles(name, kernel, 1);
     add_rest(name, transfer);
   }
@@ -52,7 +52,7 @@ class ItemList {
              reduces ? Collective::reduce_scatter : transfer.kind,
              clock_.tiled_share(transfer),
              true);
-    add_tiles(name, kernel, clock_.tensor_group.ranks() - 1);
+    add_tiles(name, kernel, clock_.group(LayerGroup::tensor).ranks() - 1);
     add_rest(name, transfer);
   }
   /// The kernels stretched to take as long as the pass computes.
@@ -82,11 +82,11 @@ class ItemList {
 
   /// Cut into tiles, of which all but one are on the ring while others are computed.
   [[nodiscard]] bool is_tiled(const Transfer& transfer, const Kernel& kernel) const {
-    return transfer.exists() && clock_.tiles(kernel);
+    return clock_.tiles(kernel, transfer);
   }
   void add_tiles(std::string_view name, Kernel kernel, int count) {
     const Seconds tile = clock_.kernels.time(clock_.tile(kernel));
-    const double share = static_cast<double>(count) / clock_.tensor_group.ranks();
+    const double share = static_cast<double>(count) / clock_.group(LayerGroup::tensor).ranks();
     kernel.flops = share * kernel.flops;
     kernel.bytes = share * kernel.bytes;
     items_.push_back({.name = name, .kernel = kernel, .time = count * tile});
@@ -112,7 +112,9 @@ class ItemList {
 /// A column-split product's input is gathered before its kernel, any other's result is reduced
 /// after it.
 void add_forward(const Operation& op, ItemList& list) {
-  if (op.column_split) {
+  if (op.beside) {
+    list.add_beside(op.name, op.forward_transfer, op.forward);
+  } else if (op.column_split) {
     list.add_after(op.name, op.forward_transfer, op.forward);
   } else {
     list.add_before(op.name, op.forward, op.forward_transfer);
@@ -122,7 +124,9 @@ void add_forward(const Operation& op, ItemList& list) {
 /// The gradient of a row-split product's result is gathered before its kernels, that of a
 /// column-split one's input reduced after it is made.
 void add_input_gradient(const Operation& op, ItemList& list) {
-  if (op.column_split) {
+  if (op.beside) {
+    list.add_beside(op.name, op.backward_transfer, op.input_gradient);
+  } else if (op.column_split) {
     list.add_before(op.name, op.input_gradient, op.backward_transfer);
   } else {
     list.add_after(op.name, op.backward_transfer, op.input_gradient);
@@ -134,7 +138,7 @@ bool in_bulk(const Operation& op, const BlockClock& clock) {
 }
 
 void add_backward(const Operation& op, const BlockClock& clock, ItemList& list) {
-  if (in_bulk(op, clock)) {
+  if (!op.beside && in_bulk(op, clock)) {
     list.add_beside(op.name, op.regather_transfer, op.input_gradient);
     list.add_beside(op.name, op.backward_transfer, op.weight_gradient);
     return;
@@ -172,7 +176,7 @@ class WeightGradients {
   }
 
  private:
-  [[nodiscard]] const Operation& at(std::size_t i) const { return *(operations_.begin() + i); }
+  [[nodiscard]] const Operation& at(std::size_t i) const { return operations_[i]; }
 
   void add_product(const Operation& op, const Operation* guest, ItemList& list) const {
     const Transfer regather = in_bulk(op, clock_) ? Transfer{} : op.regather_transfer;
@@ -190,10 +194,6 @@ class WeightGradients {
   std::vector<const Operation*> guests_;  // whose inputs come beside each operation
   const Operation* first_ = nullptr;      // whose input comes before all
 };
-
-bool repeats(const Operation& op, Recompute recompute) {
-  return recompute == Recompute::full || (recompute == Recompute::selective && op.core_attention);
-}
 
 }  // namespace
 
@@ -214,13 +214,13 @@ const PassItems& BlockItems::of(Pass pass) const {
 
 BlockItems block_items(const OperationList& operations,
                        const BlockCost& cost,
-                       Recompute recompute,
+                       const Repeats& repeats,
                        const BlockClock& clock) {
   ItemList forward(clock);
   ItemList repeated(clock);
   for (const Operation& op : operations) {
     add_forward(op, forward);
-    if (repeats(op, recompute)) {
+    if (repeats.of(op)) {
       add_forward(op, repeated);
     }
   }

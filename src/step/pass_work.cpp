@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace titer {
 namespace {
@@ -44,25 +45,31 @@ class Row {
 /// at the end.
 std::vector<Segment> cut_at(const std::vector<Cut>& cuts,
                             const std::vector<Segment>& row,
-                            Ticks exposed) {
-  Ticks total = exposed;
+                            const CommTicks& exposed) {
+  Ticks total = std::accumulate(exposed.begin(), exposed.end(), Ticks{0});
   for (const Segment& part : row) {
     total += part.compute;
   }
   std::vector<Segment> pieces;
   Row rest(row);
   Ticks done = 0;
-  Ticks sent = 0;
+  CommTicks sent{};
   for (const Cut& cut : cuts) {
-    const Ticks comm_end = share_of(exposed, cut.share);
-    const Ticks compute_end = share_of(total, cut.share) - comm_end;
+    CommTicks comm_end{};
+    Ticks compute_end = share_of(total, cut.share);
+    for (std::size_t comm = 0; comm < exposed.size(); ++comm) {
+      comm_end[comm] = share_of(exposed[comm], cut.share);
+      compute_end -= comm_end[comm];
+    }
     const std::size_t first = pieces.size();
     do {
       pieces.push_back(rest.take(compute_end - done));
       done += pieces.back().compute;
     } while (done < compute_end && !rest.empty());
     pieces[first].gathers = cut.gathers;
-    pieces.back().exposed = comm_end - sent;
+    for (std::size_t comm = 0; comm < exposed.size(); ++comm) {
+      pieces.back().exposed[comm] = comm_end[comm] - sent[comm];
+    }
     pieces.back().bucket = cut.bucket;
     sent = comm_end;
   }
@@ -71,7 +78,7 @@ std::vector<Segment> cut_at(const std::vector<Cut>& cuts,
 
 /// Transfers beside compute go on evenly with it, so that those after a piece begin when its own
 /// are through.
-void hide(Ticks hidden, std::vector<Segment>& pieces) {
+void hide(std::size_t comm, Ticks hidden, std::vector<Segment>& pieces) {
   Ticks all = 0;
   for (const Segment& piece : pieces) {
     all += piece.compute;
@@ -81,8 +88,8 @@ void hide(Ticks hidden, std::vector<Segment>& pieces) {
   for (Segment& piece : pieces) {
     done += piece.compute;
     const double share = static_cast<double>(done) / static_cast<double>(std::max<Ticks>(all, 1));
-    piece.hidden = share_of(hidden, share) - sent;
-    sent += piece.hidden;
+    piece.hidden[comm] = share_of(hidden, share) - sent;
+    sent += piece.hidden[comm];
   }
 }
 
@@ -91,10 +98,20 @@ PassWork work_of(const PassCost& cost, const std::vector<Segment>& row, std::vec
   if (cuts.empty() || cuts.back().share < 1) {
     cuts.emplace_back();
   }
-  const Ticks exposed = to_ticks(cost.comm);
+  CommTicks exposed{};
+  for (const PassComm comm : kAllPassComms) {
+    exposed[static_cast<std::size_t>(comm)] = to_ticks(cost.exposed[comm]);
+  }
   PassWork work{.segments = cut_at(cuts, row, exposed)};
-  hide(std::clamp<Ticks>(to_ticks(cost.comm_total) - exposed, 0, to_ticks(cost.compute)),
-       work.segments);
+  Ticks room = to_ticks(cost.compute);
+  for (const PassComm comm : kAllPassComms) {
+    const auto at = static_cast<std::size_t>(comm);
+    const Ticks hidden = std::clamp<Ticks>(to_ticks(cost.transfers[comm]) - exposed[at], 0, room);
+    room -= hidden;
+    if (hidden > 0) {
+      hide(at, hidden, work.segments);
+    }
+  }
   return work;
 }
 

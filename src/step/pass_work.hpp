@@ -2,6 +2,7 @@
 // What a pass is made of: stretches of compute and the tensor-parallel transfers beside and after
 // them, cut where buckets of gradients or parameters meet the pass.
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -16,11 +17,13 @@ struct BucketPlace {
   std::size_t bucket = 0;
 };
 
+using CommTicks = std::array<Ticks, kPassComms>;  // by PassComm
+
 /// A stretch of a pass's compute, and the transfers beside and after it.
 struct Segment {
   Ticks compute = 0;
-  Ticks hidden = 0;  // transfers that begin with it and take no longer
-  Ticks exposed = 0;
+  CommTicks hidden{};  // transfers that begin with it and take no longer
+  CommTicks exposed{};
   TaskPart part = TaskPart::forward;
   int stage = 0;  // of the model
   int micro_batch = 0;

@@ -49,7 +49,7 @@ Playback::Playback(const SimulatedStep& step, Recorder* recorder)
       return program.uses(track);
     });
   };
-  for (const Track track : {Track::main, Track::tensor, Track::send, Track::data}) {
+  for (const Track track : {Track::main, Track::beside, Track::send, Track::data}) {
     if (track == Track::main || used(track)) {
       tracks_.push_back(track);
     }
@@ -66,9 +66,12 @@ double Playback::factor(std::size_t rank, const Instruction& instruction) const 
   if (affected == Affected::compute) {
     return conditions_.compute_factor(static_cast<std::int64_t>(rank), instruction.unit, sample_);
   }
-  // One number for all transfers that a device names.
+  // One number for all transfers that a device names: seven kinds of them in turns, and further
+  // kinds above.
+  constexpr std::uint64_t kinds = 7;
+  const auto kind = static_cast<std::uint64_t>(affected);
   const std::uint64_t draw =
-      std::uint64_t{instruction.draw} * kAffected + static_cast<std::uint64_t>(affected);
+      std::uint64_t{instruction.draw} * kinds + kind % kinds + (kind / kinds << 40U);
   const auto first = static_cast<std::int64_t>(world_.first_of(rank, affected));
   return world_.transfer_factor(rank, affected) * conditions_.transfer_noise(first, draw, sample_);
 }

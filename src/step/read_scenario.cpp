@@ -22,20 +22,6 @@ Origin origin_near(const Document& document, std::string path) {
   }
 }
 
-Training read_training(Reader& in, const Transformer& model) {
-  constexpr std::array<Choice<OptimizerRule>, 2> rules = {
-      {{kAdam.name, kAdam}, {kMomentumSgd.name, kMomentumSgd}}};
-  constexpr std::int64_t most = 1'000'000'000'000;
-  Training training;
-  training.global_batch = in.integer("global_batch", 1, most);
-  training.sequence = in.maybe_integer("sequence", 1, most).value_or(model.max_sequence);
-  training.precision = in.maybe_choice<DataType>("precision", kDataTypes).value_or(DataType::bf16);
-  training.optimizer = in.maybe_choice<OptimizerRule>("optimizer", rules).value_or(kAdam);
-  training.gradient_precision = in.maybe_choice<DataType>("gradient_precision", kDataTypes);
-  in.finish();
-  return training;
-}
-
 void read_formula(Reader& root, Scenario& scenario) {
   const Value* written = root.raw("formula");
   scenario.e7 = {};
@@ -65,7 +51,7 @@ void read_one(ScenarioPart part, Reader& root, Scenario& scenario) {
   switch (part) {
     case ScenarioPart::model: {
       Reader in = root.object("model");
-      scenario.model = read_transformer(in);
+      scenario.model = read_model(in);
       break;
     }
     case ScenarioPart::cluster: {

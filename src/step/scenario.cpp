@@ -2,59 +2,44 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "validate_groups.hpp"
+#include "validate_sharding.hpp"
+
 namespace titer {
 namespace {
 
 constexpr std::int64_t kMostVirtualStages = 10'900;  // p v: kinds of passes are of 16 bits
 constexpr std::int64_t kMostPasses = 100'000'000;    // 2 p v m of one evaluation
-constexpr double kMostDevices = 1e8;                 // ranks are numbered in 32 bits
 
 class Validator {
  public:
   explicit Validator(const Scenario& scenario) : scenario_(scenario) {}
 
   std::vector<Violation> run() {
-    check_tensor();
+    check_splits(scenario_, demands_);
     check_pipeline();
     check_batch();
     check_overlap();
+    check_groups(scenario_, demands_);
+    check_recomputation(scenario_, demands_);
     check_precision();
     check_cluster();
     check_formula();
     check_conditions();
-    return std::move(violations_);
+    std::vector<Violation> found = demands_.take();
+    check_sharding(scenario_, found);
+    check_offload(scenario_, found);
+    check_types(scenario_, found);
+    check_frozen(scenario_, found);
+    return found;
   }
 
  private:
   template <class T>
   void demand(bool condition, std::string_view path, const T& value, std::string expected) {
-    if (!condition) {
-      violations_.push_back({std::string(path), fmt::format("{}", value), std::move(expected)});
-    }
-  }
-
-  void check_tensor() {
-    const Plan& plan = scenario_.plan;
-    const Transformer& model = scenario_.model;
-    const std::int64_t t = plan.tensor;
-    demand(model.heads % t == 0,
-           "plan.tensor",
-           t,
-           fmt::format("expected a divisor of the {} attention heads", model.heads));
-    demand(model.heads % t != 0 || model.kv_heads % t == 0,
-           "plan.tensor",
-           t,
-           fmt::format("expected a divisor of the {} key-value heads", model.kv_heads));
-    demand(model.ffn % t == 0,
-           "plan.tensor",
-           t,
-           fmt::format("expected a divisor of the MLP width {}", model.ffn));
-    demand(!plan.sequence_parallel || scenario_.training.sequence % t == 0,
-           "plan.sequence_parallel",
-           "true",
-           fmt::format("expected a tensor degree that divides the sequence of {} tokens, not {}",
-                       scenario_.training.sequence,
-                       t));
+    demands_.demand(condition, path, value, std::move(expected));
   }
 
   void check_pipeline() {
@@ -88,7 +73,7 @@ class Validator {
     const Plan& plan = scenario_.plan;
     const std::int64_t p = plan.pipeline;
     const std::int64_t v = plan.virtual_stages;
-    const std::int64_t l = scenario_.model.layers;
+    const std::int64_t l = scenario_.model.layers();
     const int stages = model_stages(placement(plan.schedule), scenario_.shape());
     const auto refused = refusal(plan.layers, l, stages);
     if (!refused) {
@@ -164,41 +149,46 @@ class Validator {
 
   void check_precision() {
     const DataType type = scenario_.training.precision;
-    const bool trainable = type == DataType::fp32 || type == DataType::tf32 ||
-                           type == DataType::fp16 || type == DataType::bf16;
-    demand(trainable,
+    const Chip& chip = scenario_.cluster.chip;
+    const DataType base = scenario_.training.base_type();
+    demand(type != DataType::int8,
            "training.precision",
            name(type),
-           "expected fp32, tf32, fp16 or bf16: training in narrower types is not modelled yet");
-    demand(scenario_.cluster.chip.rate(type).has_value(),
-           "training.precision",
-           name(type),
-           fmt::format("expected one of the data types of {}: {}",
-                       scenario_.cluster.chip.name,
-                       data_type_names(scenario_.cluster.chip)));
-    demand(scenario_.model.positions == Positions::rotary ||
-               scenario_.training.sequence <= scenario_.model.max_sequence,
-           "training.sequence",
-           scenario_.training.sequence,
-           fmt::format("expected at most the {} learned positions of {}",
-                       scenario_.model.max_sequence,
-                       scenario_.model.name));
+           "expected fp32, tf32, fp16, bf16, fp8 or fp4");
+    demand(
+        chip.rate(type).has_value(),
+        "training.precision",
+        name(type),
+        fmt::format("expected one of the data types of {}: {}", chip.name, data_type_names(chip)));
+    demand(
+        base == type || chip.rate(base).has_value(),
+        "training.precision",
+        name(type),
+        fmt::format("expected a chip that computes in {} too, as what is no product with weights "
+                    "does",
+                    name(base)));
+    if (const Transformer* model = scenario_.model.if_transformer()) {
+      demand(
+          model->positions != Positions::learned ||
+              scenario_.training.sequence <= model->max_sequence,
+          "training.sequence",
+          scenario_.training.sequence,
+          fmt::format(
+              "expected at most the {} learned positions of {}", model->max_sequence, model->name));
+    }
   }
 
   void check_cluster() {
     const Cluster& cluster = scenario_.cluster;
     const Plan& plan = scenario_.plan;
-    const bool can_count =
-        static_cast<double>(plan.tensor) * static_cast<double>(plan.data * plan.pipeline) <=
-        kMostDevices;
-    demand(can_count,
-           "plan.data",
-           plan.data,
-           fmt::format("expected at most {} devices in all, got {} x {} x {}",
-                       kMostDevices,
-                       plan.pipeline,
-                       plan.tensor,
-                       plan.data));
+    const bool can_count = static_cast<double>(plan.tensor * plan.context) *
+                               static_cast<double>(plan.data * plan.pipeline) <=
+                           kMostDevices;
+    demand(
+        can_count,
+        "plan.data",
+        plan.data,
+        fmt::format("expected at most {} devices in all, got {}", kMostDevices, degrees().values));
     demand(cluster.torus() == nullptr,
            "cluster.node.fabric",
            "torus",
@@ -220,14 +210,28 @@ class Validator {
     demand(plan.devices() == devices,
            "cluster.nodes",
            *cluster.nodes,
-           fmt::format("expected pipeline x tensor x data = {} x {} x {} = {} to be the {} devices "
-                       "of {} nodes",
-                       plan.pipeline,
-                       plan.tensor,
-                       plan.data,
+           fmt::format("expected {} = {} = {} to be the {} devices of {} nodes",
+                       degrees().names,
+                       degrees().values,
                        plan.devices(),
                        devices,
                        *cluster.nodes));
+  }
+
+  /// The degrees that make the number of devices.
+  struct Degrees {
+    std::string names;
+    std::string values;
+  };
+  [[nodiscard]] Degrees degrees() const {
+    const Plan& plan = scenario_.plan;
+    const bool cuts = plan.context > 1;
+    return {.names = fmt::format("pipeline x tensor{} x data", cuts ? " x context" : ""),
+            .values = fmt::format("{} x {}{} x {}",
+                                  plan.pipeline,
+                                  plan.tensor,
+                                  cuts ? fmt::format(" x {}", plan.context) : "",
+                                  plan.data)};
   }
 
   void check_formula() {
@@ -250,7 +254,7 @@ class Validator {
                        scenario_.plan.devices()));
     for (std::size_t i = 0; i < conditions.chips.size(); ++i) {
       const Chip& chip = conditions.chips[i];
-      demand(chip.rate(scenario_.training.precision).has_value(),
+      demand(chip.rate(scenario_.training.precision) && chip.rate(scenario_.training.base_type()),
              "conditions.devices",
              chip.name,
              fmt::format("expected chips that compute in {}", name(scenario_.training.precision)));
@@ -258,7 +262,7 @@ class Validator {
   }
 
   const Scenario& scenario_;
-  std::vector<Violation> violations_;
+  Demands demands_;
 };
 
 }  // namespace
@@ -270,13 +274,72 @@ PipelineShape Scenario::shape() const {
           .group = plan.micro_batch_group};
 }
 
+namespace {
+
+/// What routing makes of the micro-batches of all ranks that have a layer's experts between them.
+ExpertLoad load_of(const Experts& experts, const Plan& plan, std::int64_t sequence) {
+  if (experts.count % plan.expert != 0) {
+    return {};  // refused by validate()
+  }
+  const std::int64_t of_replica = plan.micro_batch * sequence / plan.context;
+  const std::int64_t ranks = plan.expert * plan.expert_tensor_degree();
+  return expert_load(experts.routing,
+                     experts.count,
+                     experts.per_token,
+                     plan.expert,
+                     std::max<std::int64_t>(1, of_replica * ranks / plan.tensor));
+}
+
+}  // namespace
+
 Slice Scenario::slice() const {
-  return {.micro_batch = plan.micro_batch,
-          .sequence = training.sequence,
-          .tensor = plan.tensor,
-          .sequence_parallel = plan.sequence_parallel && plan.tensor > 1,
-          .type = training.precision,
-          .attention = plan.attention.value_or(model.attention)};
+  const Transformer* transformer = model.if_transformer();
+  Slice slice{.micro_batch = plan.micro_batch,
+              .sequence = training.sequence,
+              .tensor = plan.tensor,
+              .image_columns = plan.image_columns,
+              .sequence_parallel = plan.sequence_parallel && plan.tensor > 1,
+              .type = training.base_type(),
+              .attention = plan.attention.value_or(transformer != nullptr ? transformer->attention
+                                                                          : AttentionKernel::flash),
+              .attended_length = training.attended_length,
+              .context = plan.context,
+              .context_method = plan.context_method,
+              .context_inner = plan.context_inner,
+              .context_balanced = plan.context_balanced,
+              .expert = plan.expert,
+              .expert_tensor = plan.expert_tensor_degree(),
+              .product_type =
+                  training.narrow_products() ? std::optional(training.precision) : std::nullopt};
+  if (transformer != nullptr && transformer->experts) {
+    const Experts& experts = *transformer->experts;
+    const ExpertLoad load = load_of(experts, plan, training.sequence);
+    // Both over what k experts of every token would be.
+    const double wanted = load.per_token / static_cast<double>(experts.per_token);
+    slice.expert_load = load.busiest * wanted;
+    slice.expert_kept = load.kept * wanted;
+  }
+  return slice;
+}
+
+TensorTypes Scenario::tensor_types() const {
+  return {.weight = training.weight_type(),
+          .gradient = gradient_type(),
+          .state = training.state_precision.value_or(DataType::fp32),
+          .master = training.master_precision.value_or(DataType::fp32),
+          .narrow_products = training.narrow_products(),
+          .product = training.precision};
+}
+
+void scenario_blocks(const Scenario& scenario, ModelBlocks& blocks) {
+  list_blocks(scenario.model, scenario.slice(), blocks);
+  for (Block& kind : blocks.kinds) {
+    kind.frozen = false;
+    kind.backward = true;
+  }
+  blocks.embedding.frozen = false;
+  blocks.embedding.backward = true;
+  freeze(blocks, scenario.training.frozen);
 }
 
 std::vector<Violation> validate(const Scenario& scenario) { return Validator(scenario).run(); }

@@ -35,7 +35,7 @@ Seconds& part_of(Breakdown& breakdown, TaskPart part) {
     case TaskPart::expert_comm:
       return breakdown.expert_comm;
     case TaskPart::host_copy:
-      return breakdown.other;
+      return breakdown.host_comm;
   }
   return breakdown.other;
 }
@@ -59,7 +59,8 @@ void fill_breakdown(const RankAccount& account, Ticks makespan, StepResult& resu
                        .context = total(TaskPart::context_comm),
                        .expert = total(TaskPart::expert_comm),
                        .pipeline = total(TaskPart::pipeline_comm),
-                       .data = total(TaskPart::data_comm)};
+                       .data = total(TaskPart::data_comm),
+                       .host = total(TaskPart::host_copy)};
 }
 
 /// Of each pipeline rank the device that ends last; the first of equals.
@@ -94,12 +95,12 @@ SimulatedRank simulated_rank(const RankAccount& account, Ticks makespan) {
           .memory = {}};
 }
 
-/// Weights, gradients, optimizer state and runtime of each pipeline rank.
+/// What each pipeline rank holds all the time.
 std::vector<Bytes> fixed_bytes(const std::vector<StageMemory>& stages) {
   std::vector<Bytes> fixed;
   fixed.reserve(stages.size());
   for (const StageMemory& stage : stages) {
-    fixed.push_back(stage.weights + stage.gradients + stage.optimizer + stage.runtime);
+    fixed.push_back(stage.fixed());
   }
   return fixed;
 }
@@ -116,14 +117,7 @@ class Simulator {
         classes_(classes_of(scenario.conditions, world_, costs)) {
     ensure(!options.network || !every_rank(scenario, options),
            "links are followed for all devices of a pipeline rank together");
-    const MemoryNeeds needs{
-        .model = &scenario.model,
-        .operations = &costs_.operations,
-        .slice = scenario.slice(),
-        .shape = scenario.shape(),
-        .parameter = parameter_bytes(
-            scenario.training.optimizer, scenario.training.precision, scenario.gradient_type()),
-        .runtime = scenario.stack.runtime_memory};
+    const MemoryNeeds needs = memory_needs(scenario, costs_.blocks);
     memory_.find(scenario.plan, needs, simulation_.result.memory);
     fixed_ = fixed_bytes(simulation_.result.memory);
     const auto stages = stage_activations(scenario.plan, needs);
@@ -224,7 +218,7 @@ class Simulator {
         playback.accounts().of(devices[static_cast<std::size_t>(result.reference_stage)]),
         makespan,
         result);
-    fill_derived(scenario_, costs_.operations, memory_, result);
+    fill_derived(scenario_, costs_.blocks, memory_, result);
   }
 
   const Scenario& scenario_;

@@ -9,22 +9,31 @@ namespace titer {
 /// A collective over a process group; nothing for a single rank.
 [[nodiscard]] Seconds group_time(Collective kind, Bytes size, Group group, const Fabric& fabric);
 
-/// The ranks that hold the same parameters as a rank of the pipeline: the data-parallel group; with
-/// two copies of the model in opposite ways also that of the rank as far from the other end.
+/// The ranks that hold the same parameters as a rank of the pipeline: its replicas; with two copies
+/// of the model in opposite ways also those of the rank as far from the other end.
 struct SyncGroup {
   Group group;
   Fabric fabric;
 };
+/// Of experts only those ranks that have the same.
+struct SyncGroups {
+  SyncGroup dense;
+  SyncGroup experts;
+  // Of both those that split among them what is sharded, and those that have the same shard.
+  SyncGroup dense_shard;
+  SyncGroup dense_copies;
+  SyncGroup expert_shard;
+  SyncGroup expert_copies;
+};
+[[nodiscard]] SyncGroups sync_groups(const Scenario& scenario, Placement placement, int rank);
 [[nodiscard]] SyncGroup sync_group(const Scenario& scenario, Placement placement, int rank);
 
-/// Parameters of a block of the model on a device, split ones divided by t. A tied token table is
-/// counted with the head too where the last stage has a copy of its own.
-[[nodiscard]] double layer_count(const Scenario& scenario);
-[[nodiscard]] double embedding_count(const Scenario& scenario);
-[[nodiscard]] double head_count(const Scenario& scenario, const StepCosts& costs);
+/// Parameters of the output head on a device. A tied token table is counted with it too where the
+/// last stage has a copy of its own.
+[[nodiscard]] DeviceParameters head_count(const Scenario& scenario, const StepCosts& costs);
 
 /// Of the token table on a device, between the model's first and last stage.
-[[nodiscard]] Bytes token_table_gradient(const Scenario& scenario);
+[[nodiscard]] Bytes token_table_gradient(const Scenario& scenario, const ModelBlocks& blocks);
 /// Memory traffic of the optimizer step for the parameters of a device that `shards` ranks share.
 [[nodiscard]] Bytes optimizer_bytes(const Scenario& scenario, double parameters, double shards);
 

@@ -7,20 +7,41 @@
 namespace titer {
 namespace {
 
-std::size_t at(Dimension dimension) { return static_cast<std::size_t>(dimension); }
+bool is_synchronisation(Meeting meeting) {
+  return meeting == Meeting::data || meeting == Meeting::experts;
+}
+
+std::size_t at(Post post) { return static_cast<std::size_t>(post); }
 
 }  // namespace
 
+PlanGroup group_of(Meeting meeting) {
+  constexpr std::array<PlanGroup, kMeetings> groups = {PlanGroup::tensor,
+                                                       PlanGroup::context,
+                                                       PlanGroup::all_experts,
+                                                       PlanGroup::shard,
+                                                       PlanGroup::replicas,
+                                                       PlanGroup::expert_replicas};
+  return groups[static_cast<std::size_t>(meeting)];
+}
+
 Crossings::Crossings(const Scenario& scenario) {
   const int devices = scenario.cluster.devices_per_node;
-  tensor = place(scenario.plan, Dimension::tensor, devices).group.nodes > 1;
+  for (const Meeting meeting : kAllMeetings) {
+    of_[static_cast<std::size_t>(meeting)] =
+        place(scenario.plan, group_of(meeting), devices).group.nodes > 1;
+  }
   const Placement placed = placement(scenario.plan.schedule);
   for (int rank = 0; rank < static_cast<int>(scenario.plan.pipeline); ++rank) {
-    data = data || sync_group(scenario, placed, rank).group.nodes > 1;
+    const SyncGroups groups = sync_groups(scenario, placed, rank);
+    bool& dense = of_[static_cast<std::size_t>(Meeting::data)];
+    bool& experts = of_[static_cast<std::size_t>(Meeting::experts)];
+    dense = dense || groups.dense.group.nodes > 1;
+    experts = experts || groups.experts.group.nodes > 1;
   }
-  const GroupPlace pipeline = place(scenario.plan, Dimension::pipeline, devices);
+  const GroupPlace pipeline = place(scenario.plan, PlanGroup::pipeline, devices);
   for (int stage = 0; stage < static_cast<int>(scenario.plan.pipeline); ++stage) {
-    boundary.push_back(leaves_node(pipeline, stage, devices));
+    boundary_.push_back(leaves_node(pipeline, stage, devices));
   }
 }
 
@@ -29,101 +50,99 @@ World::World(const Scenario& scenario, bool every_rank)
       two_ways_(placement(scenario.plan.schedule) == Placement::two_ways) {
   const Plan& plan = scenario.plan;
   if (every_rank) {
-    members_ = {.tensor = static_cast<int>(plan.tensor), .data = static_cast<int>(plan.data)};
     number(plan);
   } else {
-    stride_[at(Dimension::pipeline)] = 1;
     for (int stage = 0; stage < stages_; ++stage) {
-      ranks_.push_back({.stage = stage, .stands_for = plan.tensor * plan.data});
+      ranks_.push_back({.stage = stage, .stands_for = plan.stage_devices()});
     }
   }
   place_semaphores();
-  members_.data *= two_ways_ ? 2 : 1;
+  for (const Meeting meeting : kAllMeetings) {
+    const auto ranks = static_cast<int>(groups_[static_cast<std::size_t>(meeting)].ranks);
+    members_[meeting] = two_ways_ && is_synchronisation(meeting) ? 2 * ranks : ranks;
+  }
   if (!scenario.conditions.uniform()) {
     find_factors(scenario);
   }
 }
 
-std::size_t World::index(int stage, int tensor, int data) const {
-  return static_cast<std::size_t>(stage) * stride_[at(Dimension::pipeline)] +
-         static_cast<std::size_t>(tensor) * stride_[at(Dimension::tensor)] +
-         static_cast<std::size_t>(data) * stride_[at(Dimension::data)];
+std::size_t World::at_stage(std::size_t rank, int stage) const {
+  const auto own = static_cast<std::size_t>(ranks_[rank].stage);
+  return rank - own * stride_ + static_cast<std::size_t>(stage) * stride_;
 }
 
 std::size_t World::neighbour(std::size_t rank, bool onward) const {
-  const TimelineRank& own = ranks_[rank];
-  return index((own.stage + (onward ? 1 : stages_ - 1)) % stages_, own.tensor, own.data);
+  return at_stage(rank, (ranks_[rank].stage + (onward ? 1 : stages_ - 1)) % stages_);
 }
 
 std::size_t World::first_of(std::size_t rank, Affected affected) const {
-  const TimelineRank& own = ranks_[rank];
-  switch (affected) {
-    case Affected::tensor:
-      return index(own.stage, 0, own.data);
-    case Affected::data:
-      return index(own.stage, own.tensor, 0);
-    case Affected::ends:
-      return index(0, own.tensor, own.data);
-    case Affected::nothing:
-    case Affected::compute:
-    case Affected::to_previous:
-    case Affected::to_next:
-      break;
+  if (const auto meeting = meeting_of(affected)) {
+    const GroupRanks& groups = groups_[static_cast<std::size_t>(*meeting)];
+    return static_cast<std::size_t>(groups.first(static_cast<std::int64_t>(rank)));
   }
-  return rank;
+  return affected == Affected::ends ? at_stage(rank, 0) : rank;
 }
 
 void World::number(const Plan& plan) {
-  std::size_t stride = 1;
-  for (const Dimension dimension : plan.rank_order) {
-    stride_[at(dimension)] = stride;
-    stride *= static_cast<std::size_t>(plan.degree(dimension));
+  const GroupRanks pipeline = group_ranks(plan, PlanGroup::pipeline);
+  const GroupRanks tensor = group_ranks(plan, PlanGroup::tensor);
+  const GroupRanks context = group_ranks(plan, PlanGroup::context);
+  const GroupRanks data = group_ranks(plan, PlanGroup::data);
+  stride_ = static_cast<std::size_t>(pipeline.stride);
+  for (std::int64_t rank = 0; rank < plan.devices(); ++rank) {
+    ranks_.push_back({.stage = static_cast<int>(pipeline.member(rank)),
+                      .tensor = static_cast<int>(tensor.member(rank)),
+                      .data = static_cast<int>(data.member(rank)),
+                      .context = static_cast<int>(context.member(rank))});
   }
-  const auto coordinate = [&](std::size_t rank, Dimension dimension) {
-    return static_cast<int>(rank / stride_[at(dimension)] %
-                            static_cast<std::size_t>(plan.degree(dimension)));
-  };
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(plan.devices()); ++rank) {
-    ranks_.push_back({.stage = coordinate(rank, Dimension::pipeline),
-                      .tensor = coordinate(rank, Dimension::tensor),
-                      .data = coordinate(rank, Dimension::data)});
+  for (const Meeting meeting : kAllMeetings) {
+    groups_[static_cast<std::size_t>(meeting)] = group_ranks(plan, group_of(meeting));
   }
 }
 
 void World::place_semaphores() {
-  const auto t = static_cast<std::size_t>(members_.tensor);
-  const auto d = static_cast<std::size_t>(members_.data);
-  const std::size_t tensor_groups = kOwnPosts * ranks_.size();
-  const std::size_t data_groups = tensor_groups + 2 * static_cast<std::size_t>(stages_) * d;
-  const std::size_t ends = data_groups + static_cast<std::size_t>(stages_) * t;
-  semaphores_ = ends + t * d;
   const auto own = [](std::size_t rank, Post post) {
-    return static_cast<SemaphoreId>(kOwnPosts * rank + static_cast<std::size_t>(post));
+    return static_cast<SemaphoreId>(kOwnPosts * rank + at(post));
   };
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    const auto stage = static_cast<std::size_t>(ranks_[rank].stage);
-    const auto tensor = static_cast<std::size_t>(ranks_[rank].tensor);
-    const auto data = static_cast<std::size_t>(ranks_[rank].data);
     const std::size_t previous = neighbour(rank, false);
     const std::size_t next = neighbour(rank, true);
     std::array<SemaphoreId, kPosts>& posts = posts_.emplace_back();
     for (std::size_t post = 0; post < kOwnPosts; ++post) {
       posts[post] = own(rank, static_cast<Post>(post));
     }
-    const auto set = [&](Post post, std::size_t semaphore) {
-      posts[static_cast<std::size_t>(post)] = static_cast<SemaphoreId>(semaphore);
-    };
-    set(Post::previous_done, own(previous, Post::done));
-    set(Post::next_done, own(next, Post::done));
-    set(Post::to_previous, own(previous, Post::from_next));
-    set(Post::to_next, own(next, Post::from_previous));
-    set(Post::tensor_begin, tensor_groups + 2 * (stage * d + data));
-    set(Post::tensor, tensor_groups + 2 * (stage * d + data) + 1);
-    const auto opposite = static_cast<std::size_t>(stages_) - 1 - stage;
-    const std::size_t first_copy = two_ways_ ? std::min(stage, opposite) : stage;
-    set(Post::data_group, data_groups + first_copy * t + tensor);
-    set(Post::ends, ends + data * t + tensor);
+    posts[at(Post::previous_done)] = own(previous, Post::done);
+    posts[at(Post::next_done)] = own(next, Post::done);
+    posts[at(Post::to_previous)] = own(previous, Post::from_next);
+    posts[at(Post::to_next)] = own(next, Post::from_previous);
   }
+  semaphores_ = share_semaphores(kOwnPosts * ranks_.size());
+}
+
+std::size_t World::share_semaphores(std::size_t from) {
+  for (const Meeting meeting : kAllMeetings) {
+    const GroupRanks& groups = groups_[static_cast<std::size_t>(meeting)];
+    const std::size_t count = ranks_.size() / static_cast<std::size_t>(groups.ranks);
+    const bool begins = !is_synchronisation(meeting);
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      const int stage = ranks_[rank].stage;
+      const bool joins = two_ways_ && is_synchronisation(meeting);
+      const std::size_t of = joins ? at_stage(rank, std::min(stage, stages_ - 1 - stage)) : rank;
+      const auto number = static_cast<std::size_t>(groups.number(static_cast<std::int64_t>(of)));
+      posts_[rank][at(post_of(meeting))] = static_cast<SemaphoreId>(from + number);
+      if (begins) {
+        posts_[rank][at(begin_of(meeting))] = static_cast<SemaphoreId>(from + count + number);
+      }
+    }
+    from += begins ? 2 * count : count;
+  }
+  // The first and the last rank at a place of the pipeline ranks.
+  const GroupRanks pipeline{.ranks = stages_, .stride = static_cast<std::int64_t>(stride_)};
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    const auto number = static_cast<std::size_t>(pipeline.number(static_cast<std::int64_t>(rank)));
+    posts_[rank][at(Post::ends)] = static_cast<SemaphoreId>(from + number);
+  }
+  return from + ranks_.size() / static_cast<std::size_t>(stages_);
 }
 
 std::vector<double> World::group_factors(const Conditions& conditions,
@@ -142,26 +161,28 @@ std::vector<double> World::group_factors(const Conditions& conditions,
 void World::find_factors(const Scenario& scenario) {
   const Conditions& conditions = scenario.conditions;
   const Crossings crossings(scenario);
-  const auto tensor = group_factors(conditions, Post::tensor, crossings.tensor);
-  const auto data = group_factors(conditions, Post::data_group, crossings.data);
   const auto pair = [&](std::size_t one, std::size_t other, bool network) {
     return std::max(conditions.transfer_factor(static_cast<std::int64_t>(one), network),
                     conditions.transfer_factor(static_cast<std::int64_t>(other), network));
   };
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    const TimelineRank& own = ranks_[rank];
-    const std::size_t opposite = index(stages_ - 1 - own.stage, own.tensor, own.data);
+    const int stage = ranks_[rank].stage;
+    const std::size_t opposite = at_stage(rank, stages_ - 1 - stage);
     std::array<double, kAffected>& factors = factors_.emplace_back();
     factors.fill(1);
     const auto set = [&](Affected affected, double value) {
       factors[static_cast<std::size_t>(affected)] = value;
     };
-    set(Affected::tensor, tensor[semaphore(rank, Post::tensor)]);
-    set(Affected::data, data[semaphore(rank, Post::data_group)]);
-    set(Affected::to_next, pair(rank, neighbour(rank, true), crossings.after(own.stage)));
-    set(Affected::to_previous,
-        pair(rank, neighbour(rank, false), crossings.after(before(own.stage))));
+    set(Affected::to_next, pair(rank, neighbour(rank, true), crossings.after(stage)));
+    set(Affected::to_previous, pair(rank, neighbour(rank, false), crossings.after(before(stage))));
     set(Affected::ends, pair(rank, opposite, crossings.after(stages_ - 1)));
+  }
+  for (const Meeting meeting : kAllMeetings) {
+    const auto of_groups = group_factors(conditions, post_of(meeting), crossings.of(meeting));
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      factors_[rank][static_cast<std::size_t>(affected_by(meeting))] =
+          of_groups[semaphore(rank, post_of(meeting))];
+    }
   }
 }
 

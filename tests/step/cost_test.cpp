@@ -1,4 +1,5 @@
 #include "titer/step/cost.hpp"
+#include "step/blocks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -57,12 +58,8 @@ BlockClock clock_of(TensorOverlap overlap = TensorOverlap::none, Seconds dispatc
   return clock;
 }
 
-BlockCost cost_of(const Operation& op,
-                  const BlockClock& clock,
-                  Recompute recompute = Recompute::none) {
-  OperationList list;
-  list.add(op);
-  return block_cost(list, recompute, clock);
+BlockCost cost_of(const Operation& op, const BlockClock& clock, const Repeats& repeats = {}) {
+  return block_cost({op}, repeats, clock);
 }
 
 /// A transfer that takes `time` between the two ranks of clock_of().
@@ -76,7 +73,7 @@ TEST(BlockCost, IsTheSumOfItsKernels) {
   expect_time(cost.forward.compute, 3_ms);
   expect_time(cost.backward.compute, 5_ms + 7_ms);
   EXPECT_EQ(cost.recompute.compute, Seconds{});
-  EXPECT_EQ(cost.forward.comm_total, Seconds{});
+  EXPECT_EQ(cost.forward.comm_total(), Seconds{});
 }
 
 TEST(BlockCost, IsNoShorterThanItsLaunches) {
@@ -92,7 +89,7 @@ TEST(BlockCost, LaunchesItsTransfersToo) {
   op.forward_transfer = transfer(1_ms);
   const BlockCost cost = cost_of(op, clock_of(TensorOverlap::none, 4_ms));
   expect_time(cost.forward.compute, 2 * 4_ms);
-  expect_time(cost.forward.comm, 1_ms);
+  expect_time(cost.forward.comm(), 1_ms);
 }
 
 TEST(BlockCost, WaitsForEveryTransferWithoutOverlap) {
@@ -101,9 +98,9 @@ TEST(BlockCost, WaitsForEveryTransferWithoutOverlap) {
   op.regather_transfer = transfer(2_ms);
   op.backward_transfer = transfer(4_ms);
   const BlockCost cost = cost_of(op, clock_of());
-  expect_time(cost.forward.comm, 1_ms);
-  expect_time(cost.backward.comm, 2_ms + 4_ms);
-  expect_time(cost.backward.comm_total, 2_ms + 4_ms);
+  expect_time(cost.forward.comm(), 1_ms);
+  expect_time(cost.backward.comm(), 2_ms + 4_ms);
+  expect_time(cost.backward.comm_total(), 2_ms + 4_ms);
 }
 
 TEST(BlockCost, HidesBackwardTransfersBesideTheGradientKernels) {
@@ -111,8 +108,8 @@ TEST(BlockCost, HidesBackwardTransfersBesideTheGradientKernels) {
   op.regather_transfer = transfer(6_ms);  // beside the input gradient, 5 ms
   op.backward_transfer = transfer(4_ms);  // beside the weight gradient, 7 ms
   const BlockCost cost = cost_of(op, clock_of(TensorOverlap::bulk));
-  EXPECT_NEAR(cost.backward.comm.si(), (1_ms).si(), 1e-12);
-  expect_time(cost.backward.comm_total, 6_ms + 4_ms);
+  EXPECT_NEAR(cost.backward.comm().si(), (1_ms).si(), 1e-12);
+  expect_time(cost.backward.comm_total(), 6_ms + 4_ms);
   expect_time(cost.backward.compute, 5_ms + 7_ms);
 }
 
@@ -120,32 +117,33 @@ TEST(BlockCost, HidesNothingOfARowSplitProduct) {
   Operation op = operation();
   op.column_split = false;
   op.backward_transfer = transfer(4_ms);
-  expect_time(cost_of(op, clock_of(TensorOverlap::bulk)).backward.comm, 4_ms);
+  expect_time(cost_of(op, clock_of(TensorOverlap::bulk)).backward.comm(), 4_ms);
 }
 
 TEST(BlockCost, LetsTransfersBesideComputeGoOnWhileTheDeviceWaitsForTheHost) {
   Operation op = operation();
   op.backward_transfer = transfer(9_ms);  // 2 ms more than the weight gradient
   const BlockCost cost = cost_of(op, clock_of(TensorOverlap::bulk, 5_ms));
-  EXPECT_NEAR(cost.backward.comm.si(), (2_ms).si(), 1e-12);
+  EXPECT_NEAR(cost.backward.comm().si(), (2_ms).si(), 1e-12);
   // Three launches: 15 ms, in which 12 ms of kernels and the 2 ms fit.
-  expect_time(cost.backward.compute + cost.backward.comm, 3 * 5_ms);
+  expect_time(cost.backward.compute + cost.backward.comm(), 3 * 5_ms);
 }
 
 TEST(BlockCost, RepeatsForwardsAsRecomputationSays) {
+  const Repeats core{.all = false, .modules = bit(Module::core_attention)};
   Operation op = operation();
   op.forward_transfer = transfer(1_ms);
-  EXPECT_EQ(cost_of(op, clock_of(), Recompute::selective).recompute.compute, Seconds{});
-  const BlockCost full = cost_of(op, clock_of(), Recompute::full);
+  EXPECT_EQ(cost_of(op, clock_of(), core).recompute.compute, Seconds{});
+  const BlockCost full = cost_of(op, clock_of(), {.all = true});
   EXPECT_EQ(full.recompute.compute, full.forward.compute);
-  EXPECT_EQ(full.recompute.comm, full.forward.comm);
-  op.core_attention = true;
-  EXPECT_EQ(cost_of(op, clock_of(), Recompute::selective).recompute.compute, full.forward.compute);
-  EXPECT_EQ(cost_of(op, clock_of(), Recompute::none).recompute.compute, Seconds{});
+  EXPECT_EQ(full.recompute.comm(), full.forward.comm());
+  op.modules = bit(Module::core_attention);
+  EXPECT_EQ(cost_of(op, clock_of(), core).recompute.compute, full.forward.compute);
+  EXPECT_EQ(cost_of(op, clock_of()).recompute.compute, Seconds{});
 }
 
 TEST(BlockCost, AddsAndScales) {
-  const PassCost one{.compute = 1_ms, .comm = 2_ms, .comm_total = 3_ms};
+  const PassCost one = pass_cost(1_ms, 2_ms, 3_ms);
   BlockCost sum{.forward = one,
                 .backward = 2.0 * one,
                 .recompute = 3.0 * one,
@@ -153,16 +151,18 @@ TEST(BlockCost, AddsAndScales) {
                 .weight_gradient = {}};
   sum += sum;
   EXPECT_EQ(sum.forward.compute, 2 * 1_ms);
-  EXPECT_EQ(sum.backward.comm, 2 * 2 * 2_ms);
-  EXPECT_EQ(sum.recompute.comm_total, 2 * 3 * 3_ms);
+  EXPECT_EQ(sum.backward.comm(), 2 * 2 * 2_ms);
+  EXPECT_EQ(sum.recompute.comm_total(), 2 * 3 * 3_ms);
 }
 
 TEST(StepCosts, DivideTheLayersOverStagesAndChunks) {
   Plan plan = plan_of(4, 1, 1);
   plan.virtual_stages = 2;
   const StepCosts costs = costs_of(plain::scenario(plan));
-  EXPECT_EQ(costs.layers, std::vector<double>(4 * 2, 24.0 / (4 * 2)));
-  const Seconds layers = costs.layers[0] * costs.layer.forward.compute;
+  for (int stage = 0; stage < 4 * 2; ++stage) {
+    EXPECT_EQ(costs.contents.layers(stage), 24.0 / (4 * 2));
+  }
+  const Seconds layers = costs.contents.layers(0) * costs.kinds.front().forward.compute;
   expect_time(costs.chunk(3).forward.compute, layers);
   expect_time(costs.chunk(0).forward.compute, layers + costs.embedding.forward.compute);
   expect_time(costs.chunk(7).forward.compute, layers + costs.head.forward.compute);
@@ -172,10 +172,11 @@ TEST(StepCosts, FollowTheLayersOfEachStage) {
   Plan plan = plan_of(4, 1, 1);
   plan.layers = std::vector<std::int64_t>{0, 11, 13, 0};
   const StepCosts costs = costs_of(plain::scenario(plan));
-  EXPECT_EQ(costs.layers, (std::vector<double>{0, 11, 13, 0}));
+  EXPECT_EQ(costs.contents.layers(0), 0);
+  EXPECT_EQ(costs.contents.layers(2), 13);
   EXPECT_EQ(costs.chunk(0).forward.compute, costs.embedding.forward.compute);
-  expect_time(costs.chunk(1).backward.compute, 11 * costs.layer.backward.compute);
-  expect_time(costs.chunk(2).backward.compute, 13 * costs.layer.backward.compute);
+  expect_time(costs.chunk(1).backward.compute, 11 * costs.kinds.front().backward.compute);
+  expect_time(costs.chunk(2).backward.compute, 13 * costs.kinds.front().backward.compute);
   EXPECT_EQ(costs.chunk(3).backward.compute, costs.head.backward.compute);
   plan.layers = LayerRule::even;
   const StepCosts even = costs_of(plain::scenario(plan));
@@ -185,7 +186,7 @@ TEST(StepCosts, FollowTheLayersOfEachStage) {
 TEST(StepCosts, OfOneStageHoldBothEnds) {
   const StepCosts costs = costs_of(plain::scenario(plan_of(1, 1, 1)));
   expect_time(costs.chunk(0).backward.compute,
-              24 * costs.layer.backward.compute + costs.embedding.backward.compute +
+              24 * costs.kinds.front().backward.compute + costs.embedding.backward.compute +
                   costs.head.backward.compute);
   EXPECT_EQ(costs.embedding_sync, Seconds{}) << "one stage holds the only copy";
 }
@@ -195,7 +196,7 @@ TEST(BoundaryBytes, AreTwoBSH) {
   Plan plan;
   plan.micro_batch = 3;
   const Scenario scenario = plain::scenario(plan);
-  const double h = static_cast<double>(scenario.model.hidden);
+  const double h = static_cast<double>(scenario.model.transformer().hidden);
   EXPECT_DOUBLE_EQ(boundary_bytes(scenario).si(), 2 * 3 * 1024 * h);
 }
 
@@ -251,7 +252,7 @@ TEST(StepCosts, TakeTheSlowestPairBetweenTwoStages) {
 
 TEST(StepCosts, TakeTheSlowestPairOfAnyPipelineOfTheNode) {
   Plan plan = plan_of(2, 1, 4);
-  plan.rank_order = {Dimension::pipeline, Dimension::tensor, Dimension::data};
+  plan.rank_order = {Dimension::pipeline, Dimension::tensor, Dimension::context, Dimension::data};
   Scenario scenario = plain::scenario(plan);
   const Bytes size = boundary_bytes(scenario);
   scenario.cluster.pair_bandwidths[static_cast<std::size_t>(4 * 8 + 5)] = 25_GBps;
@@ -305,19 +306,19 @@ TEST(StageTails, AreLongestAtTheEndsWithTheirTables) {
 
 TEST(EmbeddingSync, AllReducesTheTiedTableBetweenTheEnds) {
   const Scenario scenario = plain::scenario(plan_of(2, 8, 1));
-  const double table = 51200.0 * static_cast<double>(scenario.model.hidden) / 8;
+  const double table = 51200.0 * static_cast<double>(scenario.model.transformer().hidden) / 8;
   expect_time(costs_of(scenario).embedding_sync, ring_all_reduce(table * 2_B, 2, kBetween));
 }
 
 TEST(EmbeddingSync, StaysInsideANodeThatHoldsBothEnds) {
   const Scenario scenario = plain::scenario(plan_of(4, 2, 1));
-  const double table = 51200.0 * static_cast<double>(scenario.model.hidden) / 2;
+  const double table = 51200.0 * static_cast<double>(scenario.model.transformer().hidden) / 2;
   expect_time(costs_of(scenario).embedding_sync, ring_all_reduce(table * 2_B, 2, kInside));
 }
 
 TEST(EmbeddingSync, IsNotNeededForUntiedTables) {
   Scenario scenario = plain::scenario(plan_of(2, 8, 1));
-  scenario.model.tied_embeddings = false;
+  scenario.model.transformer().tied_embeddings = false;
   EXPECT_EQ(costs_of(scenario).embedding_sync, Seconds{});
 }
 

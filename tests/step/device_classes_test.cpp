@@ -41,8 +41,8 @@ TEST(DeviceClasses, TakeTheTimesOfTheirChips) {
   alone.cluster.chip = scenario.conditions.chips.at(0);
   StepCosts expected;
   step_costs(alone, expected);
-  EXPECT_EQ(costs[1].layer.forward.compute, expected.layer.forward.compute);
-  EXPECT_GT(costs[1].layer.forward.compute, costs[0].layer.forward.compute);
+  EXPECT_EQ(costs[1].kinds.front().forward.compute, expected.kinds.front().forward.compute);
+  EXPECT_GT(costs[1].kinds.front().forward.compute, costs[0].kinds.front().forward.compute);
   EXPECT_EQ(costs[1].send, costs[0].send);  // over the cluster's links
 }
 

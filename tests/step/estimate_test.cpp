@@ -66,7 +66,11 @@ TEST(Estimate, ExposesNoMoreCommunicationThanThereIs) {
     const double total = result.comm_total.tensor.si();
     EXPECT_LE(exposed, total + kRounding) << scenarios::text_of(scenario);
     hidden += exposed < 0.9 * total ? 1 : 0;
-    if (scenario.tensor_overlap() == TensorOverlap::none) {
+    // Two passes together hide one another's transfers.
+    const ActionList list = actions(scenario.plan.schedule, 0, scenario.shape());
+    const bool pairs = std::any_of(
+        list.begin(), list.end(), [](const Action& action) { return action.with_next; });
+    if (scenario.tensor_overlap() == TensorOverlap::none && !pairs) {
       EXPECT_NEAR(exposed, total, kRounding) << scenarios::text_of(scenario);
     }
   }

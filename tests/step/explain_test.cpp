@@ -62,7 +62,7 @@ bool has_term(const Section& section, std::string_view name) {
   return false;
 }
 
-std::string pass_text(const PassCost& cost) { return format(cost.compute + cost.comm); }
+std::string pass_text(const PassCost& cost) { return format(cost.compute + cost.comm()); }
 
 TEST(ExplainShape, IsThePlansArithmetic) {
   const Scenario scenario = two_replicas();
@@ -81,9 +81,9 @@ TEST(ExplainBlocks, EndInTheCostsThatTheEstimateUses) {
   StepCosts costs;
   step_costs(scenario, costs);
   const Section& layer = section_of(sections, "one layer, one micro-batch");
-  EXPECT_EQ(term_of(layer, "= forward").value, pass_text(costs.layer.forward));
-  EXPECT_EQ(term_of(layer, "= backward").value, pass_text(costs.layer.backward));
-  EXPECT_EQ(term_of(layer, "= recompute").value, pass_text(costs.layer.recompute));
+  EXPECT_EQ(term_of(layer, "= forward").value, pass_text(costs.kinds.front().forward));
+  EXPECT_EQ(term_of(layer, "= backward").value, pass_text(costs.kinds.front().backward));
+  EXPECT_EQ(term_of(layer, "= recompute").value, pass_text(costs.kinds.front().recompute));
   const Section& embedding = section_of(sections, "embedding");
   EXPECT_EQ(term_of(embedding, "= forward").value, pass_text(costs.embedding.forward));
   EXPECT_FALSE(has_term(embedding, "= recompute")) << "only layers are recomputed";
@@ -257,9 +257,9 @@ TEST(ExplainMemory, ShowsWhatEachStageOfTheDeviceKeeps) {
                                            "plan.virtual_stages=2",
                                            "plan.layers=[4, 10, 60, 22]",
                                            "cluster.nodes=2"});
-  ModelOperations operations;
-  list_operations(scenario.model, scenario.slice(), operations);
-  const auto stages = stage_activations(scenario.plan, memory_needs(scenario, operations));
+  ModelBlocks blocks;
+  list_blocks(scenario.model, scenario.slice(), blocks);
+  const auto stages = stage_activations(scenario.plan, memory_needs(scenario, blocks));
   const std::vector<Section> sections = explain(scenario);
   const Section& memory = section_of(sections, "memory of stage 0, the fullest");
   EXPECT_EQ(term_of(memory, "kept by a micro-batch in stage 0 of the model").value,

@@ -1,4 +1,5 @@
 #include "titer/step/network_loads.hpp"
+#include "step/blocks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -115,8 +116,9 @@ TEST(NetworkLoads, OfBucketsAndSendsOnOneInterfaceAreFair) {
   const double parameters = rank_parameters(step.scenario.model, plan, 0);
   // The last stage's one bucket is complete when its last backward pass ends; then its gradient
   // and the last message leave by the same interface.
-  step.costs.buckets = {{{.ready = 1, .sync = sync, .gather = {}, .parameters = parameters}},
-                        {{.ready = 1, .sync = sync, .gather = {}, .parameters = parameters}}};
+  const std::vector<GradientBucket> bucket = {
+      {.ready = 1, .sync = sync, .gather = {}, .parameters = {.dense = parameters}}};
+  step.costs.buckets = {bucket, bucket};
   ASSERT_GT(sync, send);
   const Ticks event = step.run().timeline.makespan;
   const Simulation network = step.run(kNetwork);

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "plan/pipeline_graph.hpp"
+#include "step/blocks.hpp"
 #include "step/plain.hpp"
 #include "titer/step/cost.hpp"
 
@@ -59,11 +60,7 @@ BlockClock clock_of(TensorOverlap overlap, int tensor = 2, double slowdown = 1) 
 }
 
 BlockCost cost_of(const std::vector<Operation>& operations, const BlockClock& clock) {
-  OperationList list;
-  for (const Operation& op : operations) {
-    list.add(op);
-  }
-  return block_cost(list, Recompute::none, clock);
+  return block_cost(operations, {}, clock);
 }
 
 /// An all-gather that takes `time` on a ring of so many ranks.
@@ -82,8 +79,8 @@ TEST(RingOverlap, ExposesWhatATilesProductDoesNotHide) {
   op.forward_transfer = gather(6_ms, 4);  // 3 tiles of 2 ms beside tiles of 3/4 ms
   const BlockCost cost = cost_of({op}, clock_of(TensorOverlap::ring, 4));
   expect_time(cost.forward.compute, 3_ms);
-  expect_time(cost.forward.comm, (4 - 1) * (2_ms - 3_ms / 4));
-  expect_time(cost.forward.comm_total, 6_ms);
+  expect_time(cost.forward.comm(), (4 - 1) * (2_ms - 3_ms / 4));
+  expect_time(cost.forward.comm_total(), 6_ms);
 }
 
 TEST(RingOverlap, HidesATransferThatIsShorterThanItsProduct) {
@@ -91,22 +88,22 @@ TEST(RingOverlap, HidesATransferThatIsShorterThanItsProduct) {
   op.backward_transfer = gather(3_ms, 4);  // 1 ms a tile, its product 5/4 ms
   op.regather_transfer = gather(6_ms, 4);  // 2 ms a tile, the weight gradient's 7/4 ms
   const BlockCost cost = cost_of({op}, clock_of(TensorOverlap::ring, 4));
-  expect_time(cost.backward.comm, (4 - 1) * (2_ms - 7_ms / 4));
-  expect_time(cost.backward.comm_total, 3_ms + 6_ms);
+  expect_time(cost.backward.comm(), (4 - 1) * (2_ms - 7_ms / 4));
+  expect_time(cost.backward.comm_total(), 3_ms + 6_ms);
 }
 
 TEST(RingOverlap, LeavesTheHalfOfAnAllReduceThatGathers) {
   Operation op = product();
   op.forward_transfer = all_reduce(6_ms, 4);  // 1 ms a tile beside 3/4 ms, and 3 ms behind
   const BlockCost cost = cost_of({op}, clock_of(TensorOverlap::ring, 4));
-  expect_time(cost.forward.comm, 3_ms + (4 - 1) * (1_ms - 3_ms / 4));
+  expect_time(cost.forward.comm(), 3_ms + (4 - 1) * (1_ms - 3_ms / 4));
 }
 
 TEST(RingOverlap, TilesOnlyProducts) {
   Operation op = product();
   op.forward = Kernel{KernelKind::memory, Flops{}, 3_ms * kMemory};
   op.forward_transfer = gather(2_ms);
-  expect_time(cost_of({op}, clock_of(TensorOverlap::ring)).forward.comm, 2_ms);
+  expect_time(cost_of({op}, clock_of(TensorOverlap::ring)).forward.comm(), 2_ms);
 }
 
 TEST(RingOverlap, PaysForEveryTileWhatAKernelCosts) {
@@ -115,7 +112,7 @@ TEST(RingOverlap, PaysForEveryTileWhatAKernelCosts) {
   BlockClock clock = clock_of(TensorOverlap::ring, 4);
   clock.dispatch = 2_ms;  // four tiles, three messages
   const PassCost forward = cost_of({op}, clock).forward;
-  expect_time(forward.compute + forward.comm, (4 + 3) * 2_ms);
+  expect_time(forward.compute + forward.comm(), (4 + 3) * 2_ms);
 }
 
 TEST(BulkOverlap, SlowsBothDownWhileTheyAreBesideOneAnother) {
@@ -123,8 +120,8 @@ TEST(BulkOverlap, SlowsBothDownWhileTheyAreBesideOneAnother) {
   op.regather_transfer = gather(6_ms);  // beside 5 ms: 6 + 0.1 x 5
   op.backward_transfer = gather(4_ms);  // beside 7 ms: 7 + 0.1 x 4
   const PassCost cost = cost_of({op}, clock_of(TensorOverlap::bulk, 2, 1.1)).backward;
-  expect_time(cost.compute + cost.comm, 6_ms + 0.1 * 5_ms + 7_ms + 0.1 * 4_ms);
-  expect_time(cost.comm, 6_ms - 5_ms);
+  expect_time(cost.compute + cost.comm(), 6_ms + 0.1 * 5_ms + 7_ms + 0.1 * 4_ms);
+  expect_time(cost.comm(), 6_ms - 5_ms);
 }
 
 TEST(BulkOverlap, SlowsNothingThatHasNoTransfer) {
@@ -140,9 +137,9 @@ TEST(SplitBackward, HasTheKernelsOfTheWholeAndItsTransfers) {
     const BlockCost cost = cost_of({op, op}, clock_of(overlap));
     expect_time(cost.input_gradient.compute, 2 * 5_ms);
     expect_time(cost.weight_gradient.compute, 2 * 7_ms);
-    expect_time(cost.input_gradient.comm_total, 2 * 4_ms);
-    expect_time(cost.weight_gradient.comm_total, 2 * 2_ms);
-    expect_time(cost.input_gradient.comm, 2 * 4_ms);
+    expect_time(cost.input_gradient.comm_total(), 2 * 4_ms);
+    expect_time(cost.weight_gradient.comm_total(), 2 * 2_ms);
+    expect_time(cost.input_gradient.comm(), 2 * 4_ms);
   }
 }
 
@@ -154,7 +151,7 @@ TEST(SplitBackward, RegathersInBulkBesideTheWeightGradientBefore) {
   // The first one of the pass has nothing beside it, the second one 7 ms; what has no weights
   // between them takes no part.
   const BlockCost cost = cost_of({op, norm, op}, clock_of(TensorOverlap::bulk));
-  expect_time(cost.weight_gradient.comm, 9_ms + (9_ms - 7_ms));
+  expect_time(cost.weight_gradient.comm(), 9_ms + (9_ms - 7_ms));
 }
 
 TEST(SplitBackward, GathersForWeightsAloneInTheirPart) {
@@ -162,8 +159,8 @@ TEST(SplitBackward, GathersForWeightsAloneInTheirPart) {
   op.input_gradient = {};
   op.backward_transfer = gather(4_ms);
   const BlockCost cost = cost_of({op}, clock_of(TensorOverlap::none));
-  EXPECT_EQ(cost.input_gradient.comm_total, Seconds{});
-  expect_time(cost.weight_gradient.comm, 4_ms);
+  EXPECT_EQ(cost.input_gradient.comm_total(), Seconds{});
+  expect_time(cost.weight_gradient.comm(), 4_ms);
 }
 
 TEST(SplitBackward, OfAModelAddsUpToTheWhole) {
@@ -175,27 +172,33 @@ TEST(SplitBackward, OfAModelAddsUpToTheWhole) {
       const BlockCost cost = costs.chunk(stage);
       expect_time(cost.input_gradient.compute + cost.weight_gradient.compute,
                   cost.backward.compute);
-      expect_time(cost.input_gradient.comm_total + cost.weight_gradient.comm_total,
-                  cost.backward.comm_total);
+      expect_time(cost.input_gradient.comm_total() + cost.weight_gradient.comm_total(),
+                  cost.backward.comm_total());
     }
   }
 }
 
 TEST(Pair, HidesTheTransfersOfEachRunBesideTheOther) {
+  Plan plan;
+  plan.pipeline = 2;
   StepCosts costs;
   costs.stages = 2;
-  costs.layers = {1, 1};
-  costs.layer.forward = {.compute = 3_ms, .comm = 2_ms, .comm_total = 2_ms};
-  costs.layer.backward = {.compute = 6_ms, .comm = 1_ms, .comm_total = 4_ms};
-  costs.layer.recompute = {.compute = 1_ms, .comm = 1_ms, .comm_total = 1_ms};
+  costs.blocks.kinds.resize(1);
+  costs.blocks.order = {{.kind = 0, .count = 2}};
+  costs.contents.fill(plan, costs.blocks);
+  costs.kinds = {{.forward = pass_cost(3_ms, 2_ms, 2_ms),
+                  .backward = pass_cost(6_ms, 1_ms, 4_ms),
+                  .recompute = pass_cost(1_ms, 1_ms, 1_ms),
+                  .input_gradient = {},
+                  .weight_gradient = {}}};
   expect_time(costs.pair(0).compute, 3_ms + 6_ms + 1_ms);
-  EXPECT_EQ(costs.pair(0).comm, Seconds{}) << "7 ms beside 10 ms";
+  EXPECT_EQ(costs.pair(0).comm(), Seconds{}) << "7 ms beside 10 ms";
   costs.slowdown = 1.2;
   // 4 ms come beside compute in addition; 3 ms were beside it before.
   expect_time(costs.pair(0).compute, 10_ms + 0.2 * 4_ms);
   costs.slowdown = 1;
-  costs.layer.forward.comm_total = 9_ms;
-  expect_time(costs.pair(0).comm, 9_ms + 4_ms + 1_ms - 10_ms);
+  set_transfers(costs.kinds.front().forward, 2_ms, 9_ms);
+  expect_time(costs.pair(0).comm(), 9_ms + 4_ms + 1_ms - 10_ms);
 }
 
 /// d = 4 on nodes of 8 with t = 8: every data-parallel group goes through the network.
@@ -210,7 +213,7 @@ Scenario bucketed(double bucket, Plan plan = plan_of(1, 8, 4)) {
 Seconds ring(Bytes size, int n, Link link) { return (n - 1) * link.time(size / n); }
 
 double layer_count(const Scenario& scenario) {
-  const ParameterCount layer = layer_parameters(scenario.model);
+  const ParameterCount layer = layer_parameters(scenario.model.transformer());
   return static_cast<double>(layer.split) / static_cast<double>(scenario.plan.tensor) +
          static_cast<double>(layer.replicated);
 }

@@ -29,7 +29,7 @@ inline Scenario shipped_run(const std::vector<std::string>& assignments = {}) {
 /// p, t, d, the figures of the scenario that differ most.
 inline std::string text_of(const Scenario& scenario) {
   const Plan& plan = scenario.plan;
-  std::string text = scenario.model.name;
+  std::string text = scenario.model.transformer().name;
   text += " on " + scenario.cluster.name;
   text += ", p=" + std::to_string(plan.pipeline) + " t=" + std::to_string(plan.tensor);
   text += " d=" + std::to_string(plan.data) + " v=" + std::to_string(plan.virtual_stages);
@@ -49,7 +49,7 @@ class Maker {
   /// `overlapping`: sends, gradients and parameters may go on beside the passes.
   explicit Maker(unsigned seed, bool overlapping = false)
       : random_(seed), stack_(shipped::stack()), overlapping_(overlapping) {
-    for (const std::string& name : shipped_names(kModelData)) {
+    for (const std::string& name : shipped::plain_transformers()) {
       models_.push_back(shipped::model(name));
     }
     for (const std::string& name : shipped_names(kClusterData)) {
@@ -119,7 +119,7 @@ class Maker {
       plan.micro_batch_group = static_cast<int>(plan.pipeline) + static_cast<int>(random_() % 3);
     }
     if (coin()) {
-      plan.layers = any_layers(plan, scenario.model.layers);
+      plan.layers = any_layers(plan, scenario.model.transformer().layers);
     }
     scenario.stack.bucket_parameters = one_of(std::array{1e6, 40e6, 1e12});
   }

@@ -27,9 +27,8 @@ Plan plan_of(std::int64_t pipeline, std::int64_t tensor, std::int64_t data) {
 }
 
 void give_transfers(StepCosts& costs) {
-  for (PassCost* cost : {&costs.layer.forward, &costs.layer.backward}) {
-    cost->comm = 2_us;
-    cost->comm_total = 5_us;
+  for (PassCost* cost : {&costs.kinds.front().forward, &costs.kinds.front().backward}) {
+    set_transfers(*cost, 2_us, 5_us);
   }
   for (StageTail& tail : costs.tails) {
     tail.gradient_sync = 8_us;
@@ -135,7 +134,7 @@ TEST(Noise, SlowsAStepOfMoreReplicasAsTheLawSays) {
     for (const std::int64_t replicas : {2, 8, 32}) {
       constexpr int micro_batches = 4;
       RoundStep step(plan_of(1, 1, replicas), micro_batches);
-      step.costs.layer.backward.compute = kForward;
+      step.costs.kinds.front().backward.compute = kForward;
       step.costs.tails[0] = {};
       const Jitter jitter{.spread = spread, .deviation = 0.08};
       step.scenario.conditions.compute_jitter = jitter;
@@ -159,18 +158,21 @@ TEST(Noise, SlowsAStepOfMoreReplicasAsTheLawSays) {
 // one is. [F53]
 TEST(MixedSpeeds, AreThroughTogetherWhereTheSlowStageHasAThirdOfTheLayers) {
   constexpr int micro_batches = 64;
-  RoundStep step(plan_of(2, 1, 1), micro_batches);
-  for (StageTail& tail : step.costs.tails) {
-    tail = {};
-  }
-  step.scenario.conditions.devices = {{.first = 0, .last = 0, .compute = 1 / 0.5}};
-  step.costs.layers = {2, 4};
-  const StepResult thirds = step.result();
+  const auto with_layers = [](const std::vector<std::int64_t>& layers) {
+    Plan plan = plan_of(2, 1, 1);
+    plan.layers = layers;
+    RoundStep step(plan, micro_batches);
+    for (StageTail& tail : step.costs.tails) {
+      tail = {};
+    }
+    step.scenario.conditions.devices = {{.first = 0, .last = 0, .compute = 1 / 0.5}};
+    return step.result();
+  };
+  const StepResult thirds = with_layers({2, 4});
   EXPECT_EQ(ticks(thirds.ranks[0].compute),
             ticks(micro_batches * 2 * 2.0 * (kForward + kBackward)));
   EXPECT_EQ(thirds.ranks[0].compute, thirds.ranks[1].compute);
-  step.costs.layers = {3, 3};
-  const StepResult halves = step.result();
+  const StepResult halves = with_layers({3, 3});
   EXPECT_EQ(ticks(halves.ranks[0].compute), 2 * ticks(halves.ranks[1].compute));
   // The slow stage's work bounds both: 3 layers against 2. Sends and the bubble come on top.
   EXPECT_NEAR(halves.iteration_time / thirds.iteration_time, 3.0 / 2, 0.05);

@@ -46,14 +46,12 @@ RoundStep with_everything() {
   plan.tensor = 2;
   plan.data = 2;
   RoundStep step(plan, 4);
-  const auto with_transfers = [](PassCost& cost) {
-    cost.comm = 2_us;
-    cost.comm_total = 5_us;
-  };
-  with_transfers(step.costs.layer.forward);
-  with_transfers(step.costs.layer.backward);
-  const std::vector<GradientBucket> buckets = {{.ready = 0.5, .sync = 12_us, .gather = 4_us},
-                                               {.ready = 1.0, .sync = 6_us, .gather = 4_us}};
+  const auto with_transfers = [](PassCost& cost) { set_transfers(cost, 2_us, 5_us); };
+  with_transfers(step.costs.kinds.front().forward);
+  with_transfers(step.costs.kinds.front().backward);
+  const std::vector<GradientBucket> buckets = {
+      {.ready = 0.5, .sync = 12_us, .gather = 4_us, .parameters = {}},
+      {.ready = 1.0, .sync = 6_us, .gather = 4_us, .parameters = {}}};
   step.costs.buckets = {buckets, buckets};
   step.costs.embedding_sync = 7_us;
   return step;
@@ -78,7 +76,7 @@ TEST(EveryRank, AreNumberedInThePlansOrder) {
   plan.pipeline = 2;
   plan.tensor = 3;
   plan.data = 4;
-  plan.rank_order = {Dimension::data, Dimension::pipeline, Dimension::tensor};
+  plan.rank_order = {Dimension::data, Dimension::pipeline, Dimension::tensor, Dimension::context};
   RoundStep step(plan, 1);
   const auto ranks = step.run(kEveryRank).timeline.ranks;
   ASSERT_EQ(ranks.size(), 24U);
@@ -115,8 +113,7 @@ TEST(UnequalDevices, HoldTheirTensorGroupUpInEveryPass) {
   Plan plan;
   plan.tensor = 2;
   RoundStep step(plan, 2);
-  step.costs.layer.forward.comm = 2_us;
-  step.costs.layer.forward.comm_total = 2_us;
+  set_transfers(step.costs.kinds.front().forward, 2_us, 2_us);
   step.scenario.conditions.devices = {{.first = 0, .last = 0, .compute = 1.5}};
   const Seconds pass = 1.5 * kForward + 2_us + 1.5 * kBackward;
   // Both begin the next pass together, so the fast one's head start is lost in every transfer.

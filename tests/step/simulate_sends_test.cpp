@@ -101,8 +101,8 @@ RoundStep with_buckets(int micro_batches = 1) {
   Plan plan;
   plan.data = 2;
   RoundStep step(plan, micro_batches);
-  step.costs.buckets = {
-      {{.ready = 0.5, .sync = 6_us, .gather = {}}, {.ready = 1.0, .sync = 6_us, .gather = {}}}};
+  step.costs.buckets = {{{.ready = 0.5, .sync = 6_us, .gather = {}, .parameters = {}},
+                         {.ready = 1.0, .sync = 6_us, .gather = {}, .parameters = {}}}};
   return step;
 }
 
@@ -161,10 +161,11 @@ TEST(Contention, MakesTransfersShareALink) {
   Plan plan;
   plan.pipeline = 2;
   plan.data = 8;
-  plan.rank_order = {Dimension::tensor, Dimension::data, Dimension::pipeline};
+  plan.rank_order = {Dimension::tensor, Dimension::context, Dimension::data, Dimension::pipeline};
   RoundStep step(plan, 1);
   step.scenario.stack.pipeline_send = PipelineSend::overlapped;
-  const std::vector<GradientBucket> buckets = {{.ready = 1.0, .sync = 30_us, .gather = {}}};
+  const std::vector<GradientBucket> buckets = {
+      {.ready = 1.0, .sync = 30_us, .gather = {}, .parameters = {}}};
   step.costs.buckets = {buckets, buckets};
   const Seconds alone = step.result().iteration_time;
   step.scenario.stack.overlap_slowdown = 1.1;

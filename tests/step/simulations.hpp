@@ -2,8 +2,10 @@
 // Steps of round durations for tests of the simulation, and what views print of a result.
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
+#include "step/blocks.hpp"
 #include "step/plain.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/step/simulate.hpp"
@@ -27,16 +29,20 @@ struct RoundStep {
   StepCosts costs;
 
   explicit RoundStep(const Plan& plan, int micro_batches = 2) : scenario(plain::scenario(plan)) {
-    scenario.model.layers = plan.pipeline * plan.virtual_stages;
+    const auto* listed = std::get_if<std::vector<std::int64_t>>(&plan.layers);
+    scenario.model.transformer().order.clear();
+    scenario.model.transformer().layers =
+        listed != nullptr ? std::accumulate(listed->begin(), listed->end(), std::int64_t{0})
+                          : plan.pipeline * plan.virtual_stages;
     scenario.stack.pipeline_send = PipelineSend::blocking;
     scenario.stack.overlap_slowdown = 1;
     scenario.training.global_batch = micro_batches * plan.data * plan.micro_batch;
     step_costs(scenario, costs);
-    costs.layer = {.forward = {.compute = kForward, .comm = {}, .comm_total = {}},
-                   .backward = {.compute = kBackward, .comm = {}, .comm_total = {}},
-                   .recompute = {},
-                   .input_gradient = {.compute = kBackward / 2, .comm = {}, .comm_total = {}},
-                   .weight_gradient = {.compute = kBackward / 2, .comm = {}, .comm_total = {}}};
+    costs.kinds = {{.forward = pass_cost(kForward),
+                    .backward = pass_cost(kBackward),
+                    .recompute = {},
+                    .input_gradient = pass_cost(kBackward / 2),
+                    .weight_gradient = pass_cost(kBackward / 2)}};
     costs.embedding = {};
     costs.head = {};
     costs.embedding_sync = {};

@@ -45,9 +45,9 @@ TEST(UnevenLayers, TakeALongerPathOnTheFullestStage) {
   // m = 64 passes of a layer more on one stage, at least.
   StepCosts costs;
   step_costs(scenarios::shipped_run({"plan.virtual_stages=1"}), costs);
-  const auto busy = [](const PassCost& cost) { return cost.compute + cost.comm; };
-  const Seconds layer =
-      busy(costs.layer.forward) + busy(costs.layer.recompute) + busy(costs.layer.backward);
+  const auto busy = [](const PassCost& cost) { return cost.compute + cost.comm(); };
+  const Seconds layer = busy(costs.kinds.front().forward) + busy(costs.kinds.front().recompute) +
+                        busy(costs.kinds.front().backward);
   EXPECT_GT(tilted.iteration_time, even.iteration_time + 40.0 * layer);
 }
 

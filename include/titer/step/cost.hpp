@@ -2,29 +2,77 @@
 // The durations of a step: what every pass, send and synchronisation of it takes by itself. The
 // closed form and the event simulation both start from these.
 
+#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "titer/hardware/kernel.hpp"
-#include "titer/model/transformer_layer.hpp"
 #include "titer/plan/placement.hpp"
+#include "titer/plan/stage_blocks.hpp"
 #include "titer/step/scenario.hpp"
 
 namespace titer {
 
+/// What the transfers of a pass count as.
+enum class PassComm : std::uint8_t {
+  tensor,
+  context,
+  expert,
+  data,  // parameters and gradients that are moved by every pass
+  host,  // copies to and from the memory of the host
+};
+inline constexpr std::size_t kPassComms = 5;
+inline constexpr std::array<PassComm, kPassComms> kAllPassComms = {
+    PassComm::tensor, PassComm::context, PassComm::expert, PassComm::data, PassComm::host};
+
+/// A time for each of them.
+class CommTimes {
+ public:
+  [[nodiscard]] Seconds& operator[](PassComm comm) { return of_[static_cast<std::size_t>(comm)]; }
+  [[nodiscard]] Seconds operator[](PassComm comm) const {
+    return of_[static_cast<std::size_t>(comm)];
+  }
+  [[nodiscard]] Seconds sum() const {
+    Seconds sum;
+    for (const Seconds time : of_) {
+      sum += time;
+    }
+    return sum;
+  }
+  CommTimes& operator+=(const CommTimes& other) {
+    for (std::size_t i = 0; i < of_.size(); ++i) {
+      of_[i] += other.of_[i];
+    }
+    return *this;
+  }
+  friend CommTimes operator*(double factor, CommTimes times) {
+    for (Seconds& time : times.of_) {
+      time = factor * time;
+    }
+    return times;
+  }
+
+ private:
+  std::array<Seconds, kPassComms> of_{};
+};
+
 /// One pass (forward, backward or recomputation) of a block on one rank.
 struct PassCost {
-  Seconds compute;     // its kernels, or their launches where the host is slower
-  Seconds comm;        // tensor-parallel communication that nothing hides
-  Seconds comm_total;  // all of it
+  Seconds compute;      // its kernels, or their launches where the host is slower
+  CommTimes exposed;    // communication that nothing hides
+  CommTimes transfers;  // all of it
 
+  [[nodiscard]] Seconds comm() const { return exposed.sum(); }
+  [[nodiscard]] Seconds comm_total() const { return transfers.sum(); }
+  [[nodiscard]] Seconds busy() const { return compute + comm(); }
   PassCost& operator+=(const PassCost& other) {
     compute += other.compute;
-    comm += other.comm;
-    comm_total += other.comm_total;
+    exposed += other.exposed;
+    transfers += other.transfers;
     return *this;
   }
   friend PassCost operator*(double factor, const PassCost& cost) {
-    return {factor * cost.compute, factor * cost.comm, factor * cost.comm_total};
+    return {factor * cost.compute, factor * cost.exposed, factor * cost.transfers};
   }
 };
 
@@ -59,17 +107,24 @@ struct BlockCost {
 /// What block costs depend on.
 struct BlockClock {
   KernelClock kernels;
-  Group tensor_group;
-  Fabric tensor_fabric;
+  std::array<Group, kLayerGroups> groups;  // by LayerGroup
+  std::array<Fabric, kLayerGroups> fabrics;
   TensorOverlap overlap = TensorOverlap::none;
   Seconds dispatch;
   double slowdown = 1;  // of compute and transfers beside one another
 
+  [[nodiscard]] const Group& group(LayerGroup of) const {
+    return groups[static_cast<std::size_t>(of)];
+  }
+  [[nodiscard]] const Fabric& fabric(LayerGroup of) const {
+    return fabrics[static_cast<std::size_t>(of)];
+  }
   [[nodiscard]] Seconds transfer_time(const Transfer& transfer) const;
-  /// Whether ring overlap cuts this kernel: a product of several ranks.
-  [[nodiscard]] bool tiles(const Kernel& kernel) const {
-    return overlap == TensorOverlap::ring && kernel.exists() && kernel.kind == KernelKind::matrix &&
-           tensor_group.ranks() > 1;
+  /// Whether ring overlap cuts this kernel: a product of several ranks, next to their transfer.
+  [[nodiscard]] bool tiles(const Kernel& kernel, const Transfer& transfer) const {
+    return transfer.exists() && transfer.group == LayerGroup::tensor &&
+           overlap == TensorOverlap::ring && kernel.exists() && kernel.kind == KernelKind::matrix &&
+           group(LayerGroup::tensor).ranks() > 1;
   }
   /// One of its t tiles.
   [[nodiscard]] Kernel tile(Kernel kernel) const;
@@ -80,16 +135,35 @@ struct BlockClock {
 };
 [[nodiscard]] BlockClock block_clock(const Scenario& scenario);
 
-/// `recompute` says what the backward pass repeats of this block.
+/// What the backward pass repeats of a block: everything, or some modules of it.
+struct Repeats {
+  bool all = false;
+  Modules modules = 0;
+
+  [[nodiscard]] bool of(const Operation& op) const { return all || (op.modules & modules) != 0; }
+};
+/// Of a layer of the plan.
+[[nodiscard]] Repeats repeats_of(const Plan& plan);
+
 [[nodiscard]] BlockCost block_cost(const OperationList& operations,
-                                   Recompute recompute,
+                                   const Repeats& repeats,
                                    const BlockClock& clock);
+/// What of a plan's sharding is not followed collective by collective: only none and zero1 over all
+/// replicas are, on links and in exports.
+[[nodiscard]] std::optional<std::string> refused_sharding(const Plan& plan);
+/// What its transfers count as.
+[[nodiscard]] PassComm comm_of(LayerGroup group);
+/// Who they are of a plan.
+[[nodiscard]] PlanGroup plan_group(LayerGroup group);
 
 /// What a stage does after its last backward pass, one after the other.
 struct StageTail {
   Seconds gradient_sync;  // over the data-parallel group
   Seconds optimizer;
-  Seconds parameter_sync;  // ZeRO-1: gather of the updated parameters
+  Seconds parameter_sync;       // ZeRO-1: gather of the updated parameters
+  Seconds expert_gradients{};   // of gradient_sync, what experts take among their own replicas
+  Seconds expert_parameters{};  // of parameter_sync, likewise
+  Seconds host{};               // between both: states of the optimizer from and to the host
 };
 
 /// A part of a chunk's gradients that is synchronised by itself, beside the backward passes.
@@ -99,8 +173,10 @@ struct GradientBucket {
   double ready = 1;
   Seconds sync;    // over the data-parallel group
   Seconds gather;  // ZeRO-1: of its updated parameters, where that runs beside the first forward
-  double parameters = 0;  // whose gradients it has
+  DeviceParameters parameters{};  // whose gradients it has
   int blocks = 0;  // of the stage, in the order of its backward pass: head, layers, embedding
+  Seconds expert_sync{};    // of `sync`, what experts take among their own replicas
+  Seconds expert_gather{};  // of `gather`, likewise
 };
 
 /// All durations of one step.
@@ -108,11 +184,11 @@ struct StepCosts {
   PipelineShape shape;
   Placement placement = Placement::loop;
   int stages = 1;  // of the model: what a micro-batch passes
-  ModelOperations operations;
-  BlockCost layer;
+  ModelBlocks blocks;
+  StageBlocks contents;          // of each stage of the model
+  std::vector<BlockCost> kinds;  // of layers
   BlockCost embedding;
   BlockCost head;
-  std::vector<double> layers;    // of each stage of the model
   double slowdown = 1;           // of compute and transfers beside one another
   std::vector<Seconds> send;     // from rank i to the next (the last to the first), one way
   Seconds embedding_sync;        // first and last stage share the token table (p > 1, tied)
@@ -134,19 +210,21 @@ struct StepCosts {
 /// Fills `costs` (no allocation once its vectors are large enough). REQUIRES a valid scenario.
 void step_costs(const Scenario& scenario, StepCosts& costs);
 
-/// A micro-batch's activation at a stage boundary, whole: 2 b s h bytes at 16 bit. [E7b]
-[[nodiscard]] Bytes boundary_bytes(const Scenario& scenario);
+/// A micro-batch's activation at a stage boundary, whole: the most that a layer hands on, for a
+/// transformer 2 b s h bytes at 16 bit. [E7b]
+[[nodiscard]] Bytes boundary_bytes(const ModelBlocks& blocks);
 /// What one rank sends of it, and whether the receivers put the parts together.
 struct StageMessage {
   Bytes size;
   bool regathered = false;
 };
-[[nodiscard]] StageMessage stage_message(const Scenario& scenario);
+[[nodiscard]] StageMessage stage_message(const Scenario& scenario, const ModelBlocks& blocks);
 /// Memory traffic of the optimizer step per parameter of the device's shard, and per parameter
 /// whose gradient it must look at (norm, reset).
 struct OptimizerTraffic {
   Bytes per_updated;
   Bytes per_gradient;
+  int kernels = 1;
 };
 [[nodiscard]] OptimizerTraffic optimizer_traffic(const Scenario& scenario);
 

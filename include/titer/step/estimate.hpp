@@ -35,13 +35,13 @@ class Estimator {
 [[nodiscard]] StepResult estimate(const Scenario& scenario);
 
 /// What the memory of a scenario depends on. It keeps pointers to both.
-[[nodiscard]] MemoryNeeds memory_needs(const Scenario& scenario, const ModelOperations& operations);
+[[nodiscard]] MemoryNeeds memory_needs(const Scenario& scenario, const ModelBlocks& blocks);
 
 /// The parts of a result that follow from the iteration time and the scenario alone: rates,
-/// utilisations, memory, grade. `operations`: of the scenario's model and slice.
+/// utilisations, memory, grade. `blocks`: of the scenario's model and slice.
 /// REQUIRES result.iteration_time and breakdown.
 void fill_derived(const Scenario& scenario,
-                  const ModelOperations& operations,
+                  const ModelBlocks& blocks,
                   MemoryFinder& memory,
                   StepResult& result);
 

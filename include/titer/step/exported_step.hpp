@@ -32,9 +32,23 @@ enum class GroupRole {
   tensor,
   data,  // with two copies of the model in opposite ways, also of the other copy's rank
   ends,  // the first and the last stage of the model, which share the token table
+  context,
+  expert,         // different experts
+  expert_tensor,  // parts of the same experts, where these are not those of other layers
+  experts,        // of `data`, those that have the same experts, where these are not all of them
+  context_inner,  // of the hierarchical context method: neighbours, and those with the same place
+  context_outer,  // among them
 };
-inline constexpr std::array<GroupRole, 3> kGroupRoles = {
-    GroupRole::tensor, GroupRole::data, GroupRole::ends};
+inline constexpr std::size_t kGroupRoleCount = 9;
+inline constexpr std::array<GroupRole, kGroupRoleCount> kGroupRoles = {GroupRole::tensor,
+                                                                       GroupRole::data,
+                                                                       GroupRole::ends,
+                                                                       GroupRole::context,
+                                                                       GroupRole::expert,
+                                                                       GroupRole::expert_tensor,
+                                                                       GroupRole::experts,
+                                                                       GroupRole::context_inner,
+                                                                       GroupRole::context_outer};
 
 struct RankGroup {
   int number = 0;  // from 1
@@ -54,11 +68,13 @@ struct RankPlace {
   int pipeline = 0;
   int tensor = 0;
   int data = 0;
+  int context = 0;
 };
 
 class ExportedStep {
  public:
-  /// REQUIRES a valid scenario of devices that are all alike.
+  /// REQUIRES a valid scenario of devices that are all alike. Throws InputError for sharding beyond
+  /// zero1.
   ExportedStep(Scenario scenario, ExportDetail detail);
 
   [[nodiscard]] int ranks() const { return static_cast<int>(scenario_.plan.devices()); }
@@ -84,8 +100,15 @@ class ExportedStep {
     return strides_[static_cast<std::size_t>(dimension)];
   }
   void fill_ways();
+  void fill_roles();
   void fill_groups();
   [[nodiscard]] std::size_t ways_of(GroupRole role, int pipeline) const;
+  /// Whether the plan has groups of the role.
+  [[nodiscard]] bool is_in_use(GroupRole role) const;
+  /// The number of a rank's group among those of the role, from 0.
+  [[nodiscard]] int number_in_role(GroupRole role, int rank) const;
+  /// Whose collective a layer's is.
+  [[nodiscard]] GroupRole role_of(LayerGroup group) const;
   /// The number of the rank's group; nothing where it is alone.
   [[nodiscard]] std::optional<int> group_of(int rank, GroupRole role) const;
   /// The ranks of the pipeline that have the model's first and last stage, where they are two and
@@ -95,10 +118,16 @@ class ExportedStep {
   Scenario scenario_;
   ExportDetail detail_;
   StepCosts costs_;
-  BlockItems layer_;
+  std::vector<BlockItems> kinds_;  // of layers
   BlockItems embedding_;
   BlockItems head_;
-  std::array<int, 3> strides_{};  // of each Dimension
+  std::array<int, kDimensions> strides_{};  // of each Dimension
+  struct Role {
+    int first = 0;   // number of its first group
+    int groups = 0;  // none where every rank is alone
+    std::size_t ways = 0;
+  };
+  std::array<Role, kGroupRoleCount> roles_{};
   std::vector<GroupWays> ways_;
   std::vector<RankGroup> groups_;
 };

@@ -14,13 +14,13 @@ namespace titer {
 /// takes more than all of a link by itself, where its own groups meet, gets so much longer. Links
 /// that are taken alike are one resource; links that can never be asked for more than all are none.
 ///
-/// The tensor-parallel transfers of a pass (or a pair of passes) count as an even mix. A transfer
-/// between two pipeline ranks that both do (the embedding's, and the gradients of two copies of a
-/// stage) counts as half of each. Where the stack's compute and transfers slow one another down,
-/// they also share the SMs of their device.
+/// The transfers of a pass (or a pair of passes) among its tensor, context or expert groups count
+/// as an even mix each. A transfer between two pipeline ranks that both do (the embedding's, and
+/// the gradients of two copies of a stage) counts as half of each. Where the stack's compute and
+/// transfers slow one another down, they also share the SMs of their device.
 ///
 /// REQUIRES a program with one device for each pipeline rank, no torus. Throws InputError where the
-/// groups of a dimension do not lie alike on the nodes.
+/// groups of a kind do not lie alike on the nodes, and for sharding beyond zero1.
 [[nodiscard]] Loads share_links(const Scenario& scenario,
                                 const StepCosts& costs,
                                 StepProgram& program);

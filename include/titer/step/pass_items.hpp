@@ -36,7 +36,7 @@ struct BlockItems {
 /// share of the time in which the host launches them.
 [[nodiscard]] BlockItems block_items(const OperationList& operations,
                                      const BlockCost& cost,
-                                     Recompute recompute,
+                                     const Repeats& repeats,
                                      const BlockClock& clock);
 
 }  // namespace titer

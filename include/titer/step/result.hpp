@@ -10,6 +10,7 @@
 
 #include "titer/hardware/evidence.hpp"
 #include "titer/plan/memory.hpp"
+#include "titer/step/cost.hpp"
 
 namespace titer {
 
@@ -25,6 +26,7 @@ struct Breakdown {
   Seconds expert_comm;
   Seconds pipeline_comm;
   Seconds data_comm;
+  Seconds host_comm;
   Seconds bubble;
   Seconds other;
 
@@ -36,7 +38,7 @@ struct BreakdownPart {
   std::string_view name;
   Seconds Breakdown::*value;
 };
-inline constexpr std::array<BreakdownPart, 11> kBreakdownParts = {
+inline constexpr std::array<BreakdownPart, 12> kBreakdownParts = {
     {{"forward", &Breakdown::forward},
      {"backward", &Breakdown::backward},
      {"recompute", &Breakdown::recompute},
@@ -46,6 +48,7 @@ inline constexpr std::array<BreakdownPart, 11> kBreakdownParts = {
      {"expert_comm", &Breakdown::expert_comm},
      {"pipeline_comm", &Breakdown::pipeline_comm},
      {"data_comm", &Breakdown::data_comm},
+     {"host_comm", &Breakdown::host_comm},
      {"bubble", &Breakdown::bubble},
      {"other", &Breakdown::other}}};
 
@@ -56,17 +59,26 @@ struct CommunicationTotal {
   Seconds expert;
   Seconds pipeline;
   Seconds data;
+  Seconds host;
 };
 struct CommunicationPart {
   std::string_view name;
   Seconds CommunicationTotal::*value;
 };
-inline constexpr std::array<CommunicationPart, 5> kCommunicationParts = {
+inline constexpr std::array<CommunicationPart, 6> kCommunicationParts = {
     {{"tensor_comm", &CommunicationTotal::tensor},
      {"context_comm", &CommunicationTotal::context},
      {"expert_comm", &CommunicationTotal::expert},
      {"pipeline_comm", &CommunicationTotal::pipeline},
-     {"data_comm", &CommunicationTotal::data}}};
+     {"data_comm", &CommunicationTotal::data},
+     {"host_comm", &CommunicationTotal::host}}};
+
+/// Where the transfers of a pass are counted.
+struct CommSlots {
+  Seconds Breakdown::*exposed;
+  Seconds CommunicationTotal::*total;
+};
+[[nodiscard]] const CommSlots& slots_of(PassComm comm);
 
 /// The most memory that a simulated device had in use.
 struct MemoryPeak {

@@ -4,22 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "titer/model/transformer.hpp"
+#include "titer/model/model.hpp"
 #include "titer/plan/cluster.hpp"
 #include "titer/plan/memory.hpp"
 #include "titer/plan/plan.hpp"
 #include "titer/plan/stack.hpp"
 #include "titer/step/conditions.hpp"
+#include "titer/step/training.hpp"
 
 namespace titer {
-
-struct Training {
-  std::int64_t global_batch = 0;  // gb, sequences
-  std::int64_t sequence = 0;      // s, tokens
-  DataType precision = DataType::bf16;
-  OptimizerRule optimizer = kAdam;
-  std::optional<DataType> gradient_precision;  // otherwise the stack's for this precision
-};
 
 /// The seeds' formula and what it needs beyond the scenario (step/e7.hpp).
 struct E7Options {
@@ -37,7 +30,7 @@ inline constexpr std::array<Choice<Formula>, 2> kFormulas = {
     {{"titer", Formula::titer}, {"e7", Formula::e7}}};
 
 struct Scenario {
-  Transformer model;
+  Model model;
   Cluster cluster;
   Stack stack;
   Plan plan;
@@ -52,8 +45,20 @@ struct Scenario {
   }
   [[nodiscard]] PipelineShape shape() const;
   [[nodiscard]] Slice slice() const;
+  /// Whether tensor-parallel ranks have parts of the same images, and each gradients of all weights.
+  [[nodiscard]] bool cuts_images() const {
+    return model.if_layered() != nullptr && plan.tensor > 1;
+  }
   [[nodiscard]] DataType gradient_type() const {
     return training.gradient_precision.value_or(stack.gradient_type(training.precision));
+  }
+  [[nodiscard]] TensorTypes tensor_types() const;
+  /// Per number of a gradient that travels, and of a weight.
+  [[nodiscard]] Bytes gradient_message() const {
+    return message_bytes(training.gradient_messages.value_or(gradient_type()));
+  }
+  [[nodiscard]] Bytes weight_message() const {
+    return message_bytes(training.weight_messages.value_or(training.weight_type()));
   }
   [[nodiscard]] TensorOverlap tensor_overlap() const {
     return plan.tensor_overlap.value_or(stack.tensor_overlap);
@@ -81,6 +86,9 @@ struct Violation {
 
   [[nodiscard]] std::string text() const { return path + ": " + value + ": " + expected; }
 };
+
+/// The blocks of its model on one rank, frozen ones apart.
+void scenario_blocks(const Scenario& scenario, ModelBlocks& blocks);
 
 /// Everything that stops the scenario from being computed; empty when it is sound. Running out of
 /// memory is an answer, not a violation.

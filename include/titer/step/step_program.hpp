@@ -1,7 +1,7 @@
 #pragma once
 // A step as instructions: what the streams of a device of each pipeline rank do, in order, and what
-// they wait for. All tensor- and data-parallel ranks of a pipeline rank follow the same program, so
-// programs grow with the schedule and not with the devices.
+// they wait for. All ranks of a pipeline rank follow the same program, so programs grow with the
+// schedule and not with the devices.
 
 #include <array>
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 #include "titer/engine/streams.hpp"
 #include "titer/step/cost.hpp"
+#include "titer/step/meetings.hpp"
 #include "titer/step/timeline.hpp"
 
 namespace titer {
@@ -18,42 +19,16 @@ namespace titer {
 /// in the main stream with it; a lane of the timeline is what an instruction says.
 enum class Track : std::uint8_t {
   main,
-  tensor,  // tensor-parallel transfers beside compute
+  beside,  // transfers of passes beside compute
   send,    // pipeline sends that compute does not wait for at once
   data,    // gradients and parameters, bucket by bucket
 };
 inline constexpr std::size_t kTracks = 4;
 
-/// A semaphore as a rank sees it: counts events of its own, of a neighbour in the pipeline, or of
-/// one of its groups.
-enum class Post : std::uint8_t {
-  from_previous,  // messages that arrived from the pipeline rank before it
-  from_next,
-  done,           // passes that are through; pairs count once
-  sent,           // messages that are through
-  hidden,         // tensor transfers beside compute that are through
-  ready,          // gradient buckets that are complete
-  data,           // transfers of the data track that are through
-  previous_done,  // `done` of the rank before it
-  next_done,
-  to_previous,  // `from_next` of the rank before it
-  to_next,
-  tensor_begin,  // members of the tensor group that begin compute with a transfer beside it
-  tensor,        // members of the tensor group that arrived at a transfer
-  data_group,    // the same of the data group, both ranks of a stage where there are two
-  ends,          // of the first and the last rank that have done their passes
-};
-inline constexpr std::size_t kOwnPosts = 7;  // the first ones
-inline constexpr std::size_t kPosts = 15;
-
 struct PostWait {
   Post post = Post::done;
   std::uint32_t count = 0;
 };
-
-/// Which conditions an instruction feels: of its device, or the worst of those that take part.
-enum class Affected : std::uint8_t { nothing, compute, tensor, data, to_previous, to_next, ends };
-inline constexpr std::size_t kAffected = 7;
 
 struct Instruction {
   Ticks duration = 0;
@@ -85,13 +60,6 @@ struct RankProgram {
   ActionList actions;
   std::vector<std::uint32_t> units;  // where each pass or pair begins in `actions`
   MemoryWalk memory;
-};
-
-/// How many devices of a group are simulated one by one; of the data group, the ranks of both
-/// copies of the model where two go opposite ways.
-struct SimulatedMembers {
-  int tensor = 1;
-  int data = 1;
 };
 
 struct StepProgram {

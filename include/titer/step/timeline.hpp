@@ -98,7 +98,8 @@ struct MemoryPoint {
 struct TimelineRank {
   int stage = 0;                // rank of the pipeline
   int tensor = 0;               // its number in its tensor group
-  int data = 0;                 // its number in its data group
+  int data = 0;                 // which of the d, of those that have other sequences
+  int context = 0;              // its number in its context group
   std::int64_t stands_for = 1;  // devices that do the same at the same time
 };
 

@@ -10,17 +10,25 @@
 
 namespace titer {
 
-/// Which transfers of a plan go through the network, all of their kind alike.
-struct Crossings {
-  bool tensor = false;
-  bool data = false;
-  std::vector<bool> boundary;  // between a pipeline rank and the next, cyclically
+/// The group of a plan that has a meeting. Where two copies of the model go opposite ways, those of
+/// both ranks of a stage meet to synchronise.
+[[nodiscard]] PlanGroup group_of(Meeting meeting);
 
+/// Which transfers of a plan go through the network, all of their kind alike.
+class Crossings {
+ public:
   explicit Crossings(const Scenario& scenario);
-  [[nodiscard]] bool after(int stage) const { return boundary[static_cast<std::size_t>(stage)]; }
+
+  [[nodiscard]] bool of(Meeting meeting) const { return of_[static_cast<std::size_t>(meeting)]; }
+  /// Between a pipeline rank and the next, cyclically.
+  [[nodiscard]] bool after(int stage) const { return boundary_[static_cast<std::size_t>(stage)]; }
+
+ private:
+  std::array<bool, kMeetings> of_{};
+  std::vector<bool> boundary_;
 };
 
-/// Devices simulated one by one: all p t d, numbered as in the plan's rank order, or one for each
+/// Devices simulated one by one: all of the plan, numbered in its rank order, or one for each
 /// pipeline rank.
 class World {
  public:
@@ -34,7 +42,7 @@ class World {
   [[nodiscard]] SemaphoreId semaphore(std::size_t rank, Post post) const {
     return posts_[rank][static_cast<std::size_t>(post)];
   }
-  /// The rank of the same tensor and data number before or after in the pipeline, cyclically.
+  /// The rank at the same place of the pipeline rank before or after, cyclically.
   [[nodiscard]] std::size_t neighbour(std::size_t rank, bool onward) const;
   [[nodiscard]] bool uniform() const { return factors_.empty(); }
   /// What a transfer takes longer than its cost says, for all that take part. REQUIRES conditions
@@ -46,9 +54,11 @@ class World {
   [[nodiscard]] std::size_t first_of(std::size_t rank, Affected affected) const;
 
  private:
-  [[nodiscard]] std::size_t index(int stage, int tensor, int data) const;
+  [[nodiscard]] std::size_t at_stage(std::size_t rank, int stage) const;
   void number(const Plan& plan);
   void place_semaphores();
+  /// Those that the members of its groups share; the first number that is free after them.
+  [[nodiscard]] std::size_t share_semaphores(std::size_t from);
   void find_factors(const Scenario& scenario);
   /// The largest factor of each group's members, by the semaphore of the group.
   [[nodiscard]] std::vector<double> group_factors(const Conditions& conditions,
@@ -57,8 +67,9 @@ class World {
 
   int stages_;
   bool two_ways_;
+  std::size_t stride_ = 1;  // from a pipeline rank to the next
+  std::array<GroupRanks, kMeetings> groups_{};
   SimulatedMembers members_;
-  std::array<std::size_t, 3> stride_{};  // by Dimension
   std::vector<TimelineRank> ranks_;
   std::vector<std::array<SemaphoreId, kPosts>> posts_;
   std::size_t semaphores_ = 0;

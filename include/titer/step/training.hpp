@@ -1,0 +1,44 @@
+#pragma once
+// How a model is trained: batch, number formats, optimizer, what of it stays as it is.
+
+#include <cstdint>
+#include <optional>
+
+#include "titer/model/frozen.hpp"
+#include "titer/model/model.hpp"
+#include "titer/plan/optimizer.hpp"
+
+namespace titer {
+
+struct Training {
+  std::int64_t global_batch = 0;  // gb, sequences
+  std::int64_t sequence = 0;      // s, tokens
+  // Documents packed into a sequence attend to themselves only: sum L^2 / sum L of their lengths.
+  std::optional<double> attended_length{};
+  DataType precision = DataType::bf16;  // of products
+  OptimizerRule optimizer = kAdam;
+  std::optional<DataType> gradient_precision;  // otherwise the stack's for this precision
+  // Otherwise: weights as activations are, states and the copy that is updated in fp32.
+  std::optional<DataType> weight_precision{};
+  std::optional<DataType> state_precision{};
+  std::optional<DataType> master_precision{};
+  // Of messages over the data-parallel group, where they are quantised.
+  std::optional<DataType> gradient_messages{};
+  std::optional<DataType> weight_messages{};
+  bool fused_optimizer = true;
+  FrozenLayers frozen{};
+
+  /// fp8 and fp4 are for products with weights only.
+  [[nodiscard]] bool narrow_products() const {
+    return precision == DataType::fp8 || precision == DataType::fp4;
+  }
+  /// Of activations, and of all that is no product with weights.
+  [[nodiscard]] DataType base_type() const {
+    return narrow_products() ? DataType::bf16 : precision;
+  }
+  [[nodiscard]] DataType weight_type() const { return weight_precision.value_or(base_type()); }
+};
+
+[[nodiscard]] Training read_training(Reader& in, const Model& model);
+
+}  // namespace titer

@@ -1,0 +1,285 @@
+#include "validate_groups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "titer/plan/placement.hpp"
+
+namespace titer {
+namespace {
+
+void check_tensor(const Scenario& scenario, const Transformer& model, Demands& demands) {
+  const Plan& plan = scenario.plan;
+  const std::int64_t t = plan.tensor;
+  demands.demand(model.heads % t == 0,
+                 "plan.tensor",
+                 t,
+                 fmt::format("expected a divisor of the {} attention heads", model.heads));
+  // Latents have no heads of their own.
+  demands.demand(model.latent || model.heads % t != 0 || model.kv_heads % t == 0,
+                 "plan.tensor",
+                 t,
+                 fmt::format("expected a divisor of the {} key-value heads", model.kv_heads));
+  demands.demand(model.ffn % t == 0,
+                 "plan.tensor",
+                 t,
+                 fmt::format("expected a divisor of the MLP width {}", model.ffn));
+  const std::int64_t shared = model.experts ? model.experts->shared_ffn : 0;
+  demands.demand(shared % t == 0,
+                 "plan.tensor",
+                 t,
+                 fmt::format("expected a divisor of the shared experts' width {}", shared));
+  const std::int64_t tokens = scenario.training.sequence / plan.context;
+  demands.demand(!plan.sequence_parallel || tokens % t == 0,
+                 "plan.sequence_parallel",
+                 "true",
+                 fmt::format("expected a tensor degree that divides the {} of {} tokens, not {}",
+                             plan.context > 1 ? "part of a sequence" : "sequence",
+                             tokens,
+                             t));
+}
+
+/// All-to-all among `ranks` trades parts of the sequence for heads; key-value heads that are fewer
+/// are copied.
+void check_head_exchange(const Scenario& scenario,
+                         const Transformer& model,
+                         std::int64_t ranks,
+                         Demands& demands) {
+  const Plan& plan = scenario.plan;
+  const std::string_view path =
+      plan.context_method == ContextMethod::ulysses ? "plan.context" : "plan.context_inner";
+  const bool can_share = model.heads % (plan.tensor * ranks) == 0;
+  demands.demand(can_share,
+                 path,
+                 ranks,
+                 fmt::format("expected {} attention heads to be a multiple of tensor x this = {} x "
+                             "{}: the method {} gives every rank some of them",
+                             model.heads,
+                             plan.tensor,
+                             ranks,
+                             name(plan.context_method)));
+  const std::int64_t own = std::max<std::int64_t>(1, model.kv_heads / plan.tensor);
+  demands.demand(model.latent || !can_share || own % ranks == 0 || ranks % own == 0,
+                 path,
+                 ranks,
+                 fmt::format("expected a divisor or a multiple of the {} key-value heads of a "
+                             "tensor-parallel rank",
+                             own));
+}
+
+void check_context(const Scenario& scenario, const Transformer& model, Demands& demands) {
+  const Plan& plan = scenario.plan;
+  const std::int64_t cp = plan.context;
+  const bool hierarchical = plan.context_method == ContextMethod::hierarchical;
+  demands.demand(plan.context_inner == 1 || hierarchical,
+                 "plan.context_inner",
+                 plan.context_inner,
+                 "expected the context_method hierarchical, whose all-to-all it is of");
+  demands.demand(cp % plan.context_inner == 0,
+                 "plan.context_inner",
+                 plan.context_inner,
+                 fmt::format("expected a divisor of the context degree {}", cp));
+  if (cp == 1) {
+    return;
+  }
+  const bool halves =
+      plan.context_balanced && model.causal && plan.context_method != ContextMethod::ulysses;
+  const std::int64_t parts = halves ? 2 * cp : cp;
+  demands.demand(scenario.training.sequence % parts == 0,
+                 "plan.context",
+                 cp,
+                 fmt::format("expected the sequence of {} tokens to be a multiple of {}{}",
+                             scenario.training.sequence,
+                             parts,
+                             halves ? ": every rank has an early and a late part of it" : ""));
+  if (hierarchical) {
+    check_head_exchange(scenario, model, plan.context_inner, demands);
+  } else if (plan.context_method == ContextMethod::ulysses) {
+    check_head_exchange(scenario, model, cp, demands);
+  }
+}
+
+void check_experts(const Scenario& scenario, const Transformer& model, Demands& demands) {
+  const Plan& plan = scenario.plan;
+  if (!model.experts) {
+    demands.demand(plan.expert == 1,
+                   "plan.expert",
+                   plan.expert,
+                   fmt::format("expected a model with experts, which {} has not", model.name));
+    demands.demand(plan.expert_tensor_degree() == plan.tensor,
+                   "plan.expert_tensor",
+                   plan.expert_tensor_degree(),
+                   fmt::format("expected a model with experts, which {} has not", model.name));
+    return;
+  }
+  const Experts& experts = *model.experts;
+  demands.demand(experts.count % plan.expert == 0,
+                 "plan.expert",
+                 plan.expert,
+                 fmt::format("expected a divisor of the {} experts", experts.count));
+  if (const auto refused =
+          refusal(experts.routing, experts.count, experts.per_token, plan.expert)) {
+    demands.demand(experts.count % plan.expert != 0,
+                   "model.experts.routing",
+                   name(experts.routing.shape),
+                   *refused);
+  }
+  const std::int64_t etp = plan.expert_tensor_degree();
+  demands.demand(model.experts->ffn % etp == 0,
+                 plan.expert_tensor ? "plan.expert_tensor" : "plan.tensor",
+                 etp,
+                 fmt::format("expected a divisor of the experts' width {}", model.experts->ffn));
+}
+
+/// Recommendation models have whole tables on the ranks of an expert group, and nothing to split.
+void check_tables(const Scenario& scenario, Demands& demands) {
+  const Plan& plan = scenario.plan;
+  demands.demand(plan.tensor == 1 && plan.expert_tensor_degree() == 1,
+                 "plan.tensor",
+                 plan.tensor,
+                 "expected 1: tables are shared out over the ranks of plan.expert");
+  demands.demand(
+      plan.context == 1, "plan.context", plan.context, "expected 1: there is no sequence");
+}
+
+/// Images cut over tensor-parallel ranks.
+void check_images(const Scenario& scenario, Demands& demands) {
+  const Plan& plan = scenario.plan;
+  demands.demand(plan.tensor % plan.image_columns == 0,
+                 "plan.image_columns",
+                 plan.image_columns,
+                 fmt::format("expected a divisor of the tensor degree {}", plan.tensor));
+  if (!scenario.cuts_images()) {
+    return;
+  }
+  demands.demand(plan.sharding == Sharding::none,
+                 "plan.sharding",
+                 name(plan.sharding),
+                 "expected none where images are cut over tensor-parallel ranks");
+  const bool last = plan.pipeline == 1 || plan.rank_order.back() == Dimension::pipeline;
+  demands.demand(last,
+                 "plan.rank_order",
+                 rank_order_name(plan),
+                 "expected pp last where images are cut over tensor-parallel ranks");
+}
+
+/// What only transformers have.
+void check_layered(const Scenario& scenario, Demands& demands) {
+  if (scenario.model.if_dlrm() != nullptr) {
+    check_tables(scenario, demands);
+    return;
+  }
+  check_images(scenario, demands);
+  const Plan& plan = scenario.plan;
+  const std::string expected =
+      fmt::format("expected 1: {} is no transformer", scenario.model.name());
+  demands.demand(plan.context == 1, "plan.context", plan.context, expected);
+  demands.demand(plan.expert == 1, "plan.expert", plan.expert, expected);
+  demands.demand(plan.expert_tensor_degree() == plan.tensor,
+                 "plan.expert_tensor",
+                 plan.expert_tensor_degree(),
+                 fmt::format("expected none: {} is no transformer", scenario.model.name()));
+}
+
+bool has_dense_layers(const Transformer& model) {
+  return std::any_of(
+      model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) { return !kind.experts; });
+}
+
+/// What of a model a module is, and whether a transformer has it; others do for all.
+struct ModulePart {
+  Module module;
+  std::string_view name;
+  std::string_view needs;
+  bool (*exists)(const Transformer&);
+};
+constexpr std::array<ModulePart, 5> kModuleParts = {{
+    {Module::latent_up,
+     "latent_up",
+     "latent attention",
+     [](const Transformer& model) { return model.latent.has_value(); }},
+    {Module::mlp, "mlp", "layers without experts", &has_dense_layers},
+    {Module::moe,
+     "moe",
+     "experts",
+     [](const Transformer& model) { return model.experts.has_value(); }},
+    {Module::activation,
+     "activation",
+     "experts",
+     [](const Transformer& model) { return model.experts.has_value(); }},
+    {Module::shared_experts,
+     "shared_experts",
+     "shared experts",
+     [](const Transformer& model) { return model.experts && model.experts->shared_ffn > 0; }},
+}};
+
+}  // namespace
+
+void check_splits(const Scenario& scenario, Demands& demands) {
+  const Transformer* model = scenario.model.if_transformer();
+  if (model == nullptr) {
+    check_layered(scenario, demands);
+    return;
+  }
+  check_tensor(scenario, *model, demands);
+  check_context(scenario, *model, demands);
+  check_experts(scenario, *model, demands);
+}
+
+void check_groups(const Scenario& scenario, Demands& demands) {
+  const Plan& plan = scenario.plan;
+  const double devices = static_cast<double>(plan.tensor * plan.context) *
+                         static_cast<double>(plan.data * plan.pipeline);
+  if (devices > kMostDevices) {
+    return;  // their number is refused
+  }
+  const std::int64_t own = plan.expert * plan.expert_tensor_degree();
+  const bool divides = plan.stage_devices() % own == 0;
+  demands.demand(divides,
+                 "plan.expert",
+                 plan.expert,
+                 fmt::format("expected expert x expert_tensor = {} to divide the {} devices of a "
+                             "pipeline rank: experts are on ranks of tensor, context and data",
+                             own,
+                             plan.stage_devices()));
+  if (const auto refused = refused_order(plan); refused && divides) {
+    demands.demand(false, "plan.rank_order", rank_order_name(plan), *refused);
+  }
+  demands.demand(plan.replicas() % plan.shard.value_or(1) == 0,
+                 "plan.shard",
+                 plan.shard.value_or(1),
+                 fmt::format("expected a divisor of the {} ranks that have the same parameters",
+                             plan.replicas()));
+}
+
+void check_recomputation(const Scenario& scenario, Demands& demands) {
+  const Plan& plan = scenario.plan;
+  const bool full = plan.recompute == Recompute::full;
+  demands.demand(full || !plan.recompute_every,
+                 "plan.recompute_every",
+                 plan.recompute_every.value_or(1),
+                 "expected the recompute full: it keeps the input of one layer in so many");
+  demands.demand(full || !plan.recompute_layers,
+                 "plan.recompute_layers",
+                 plan.recompute_layers.value_or(0),
+                 "expected the recompute full: it is of so many layers of a stage");
+  const Transformer* model = scenario.model.if_transformer();
+  if (model == nullptr) {
+    demands.demand(
+        full || plan.recompute == Recompute::none,
+        "plan.recompute",
+        name(plan.recompute),
+        fmt::format("expected none or full: {} is no transformer", scenario.model.name()));
+    return;
+  }
+  for (const ModulePart& part : kModuleParts) {
+    demands.demand(
+        (plan.recomputed & bit(part.module)) == 0 || part.exists(*model),
+        "plan.recompute",
+        part.name,
+        fmt::format("expected a model with {}, which {} has not", part.needs, model->name));
+  }
+}
+
+}  // namespace titer

@@ -1,0 +1,105 @@
+// Steps of models that are no transformers.
+#include <gtest/gtest.h>
+
+#include "plan/shipped.hpp"
+#include "step/plain.hpp"
+#include "titer/step/estimate.hpp"
+
+namespace titer {
+namespace {
+
+Scenario scenario_of(std::string_view model, const Plan& plan) {
+  Scenario scenario = plain::scenario(plan);
+  scenario.model = shipped::any_model(model);
+  scenario.training.sequence = 1;
+  scenario.training.global_batch = 8 * 32;
+  return scenario;
+}
+
+Plan plan_of(std::int64_t tensor, std::int64_t data, std::int64_t micro_batch) {
+  Plan plan;
+  plan.tensor = tensor;
+  plan.data = data;
+  plan.micro_batch = micro_batch;
+  return plan;
+}
+
+StepCosts costs_of(const Scenario& scenario) {
+  StepCosts costs;
+  step_costs(scenario, costs);
+  return costs;
+}
+
+std::vector<std::string> complaints(const Scenario& scenario) {
+  std::vector<std::string> texts;
+  for (const Violation& violation : validate(scenario)) {
+    texts.push_back(violation.text());
+  }
+  return texts;
+}
+
+TEST(CutImages, AreSynchronisedOverAllRanksThatHaveTheWeights) {
+  const StepCosts whole = costs_of(scenario_of("resnet-50", plan_of(1, 8, 32)));
+  const StepCosts cut = costs_of(scenario_of("resnet-50", plan_of(4, 2, 32)));
+  EXPECT_EQ(cut.tails[0].gradient_sync, whole.tails[0].gradient_sync);
+  EXPECT_EQ(cut.tails[0].optimizer, whole.tails[0].optimizer) << "every rank has all weights";
+}
+
+TEST(CutImages, SendTheirEdgesToTheirNeighbours) {
+  const Scenario scenario = scenario_of("resnet-50", plan_of(4, 2, 32));
+  const StepCosts costs = costs_of(scenario);
+  const BlockClock clock = block_clock(scenario);
+  int halos = 0;
+  for (const Block& kind : costs.blocks.kinds) {
+    for (const Operation& op : kind.operations) {
+      if (op.forward_transfer.exists() && op.forward_transfer.kind == Collective::send_recv) {
+        ++halos;
+        EXPECT_EQ(clock.transfer_time(op.forward_transfer),
+                  plain::kInside.time(op.forward_transfer.size))
+            << "one message, all ranks at once";
+      }
+    }
+  }
+  EXPECT_GT(halos, 3);
+  EXPECT_GT(estimate(scenario).breakdown.tensor_comm, Seconds{});
+}
+
+TEST(CutImages, AskForPlansThatCutThem) {
+  Scenario scenario = scenario_of("resnet-50", plan_of(4, 2, 32));
+  scenario.plan.image_columns = 3;
+  scenario.plan.sharding = Sharding::zero1;
+  EXPECT_EQ(complaints(scenario),
+            (std::vector<std::string>{
+                "plan.image_columns: 3: expected a divisor of the tensor degree 4",
+                "plan.sharding: zero1: expected none where images are cut over tensor-parallel "
+                "ranks"}));
+  scenario.plan = plan_of(1, 8, 32);
+  EXPECT_EQ(complaints(scenario), std::vector<std::string>{});
+}
+
+TEST(Tables, AreSharedOutOverTheRanksOfAnExpertGroup) {
+  Plan plan = plan_of(1, 8, 32);
+  const Scenario copied = scenario_of("dlrm-criteo-kaggle", plan);
+  plan.expert = 8;
+  const Scenario shared = scenario_of("dlrm-criteo-kaggle", plan);
+  const StepResult whole = estimate(copied);
+  const StepResult parts = estimate(shared);
+  const DeviceParameters before = whole.memory[0].parameters;
+  const DeviceParameters after = parts.memory[0].parameters;
+  EXPECT_EQ(after.dense, before.dense);
+  EXPECT_DOUBLE_EQ(after.experts, before.experts / 8);
+  EXPECT_EQ(whole.breakdown.expert_comm, Seconds{});
+  EXPECT_GT(parts.breakdown.expert_comm, Seconds{});
+  EXPECT_LT(parts.breakdown.data_comm, whole.breakdown.data_comm) << "tables are synchronised less";
+}
+
+TEST(Tables, AreNotSplit) {
+  Plan plan = plan_of(2, 4, 32);
+  plan.context = 1;
+  EXPECT_EQ(complaints(scenario_of("dlrm-criteo-kaggle", plan)),
+            (std::vector<std::string>{"plan.tensor: 2: expected 1: tables are shared out over the "
+                                      "ranks of plan.expert"}));
+}
+
+}  // namespace
+}  // namespace titer
