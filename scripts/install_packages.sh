@@ -21,6 +21,8 @@ build  libcli11-dev        app: the command line
 build  libfmt-dev          text and shortest doubles; g++ 12 has no <format>
 build  libboost-dev        topology: graph algorithms (headers only)
 build  libpugixml-dev      topology: NCCL's topology files (XML)
+build  libyaml-cpp-dev     evidence: YAML of NeMo, Megatron, GPT-NeoX
+build  libtomlplusplus-dev evidence: TOML of torchtitan
 build  libprotobuf-dev     report: Chakra traces; the build does without it
 build  protobuf-compiler   the same
 test   libgtest-dev        GoogleTest

@@ -1,0 +1,55 @@
+#pragma once
+// Models and plans from the files of other programs: what of them is understood, in this program's
+// own keys, and what is not.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "titer/input/document.hpp"
+#include "titer/model/transformer.hpp"
+
+namespace titer {
+
+/// What a file leaves to its surroundings.
+struct ImportOptions {
+  std::map<std::string, std::string, std::less<>> defines;  // what ${NAME} stands for
+  std::optional<std::int64_t> devices;     // all together, to tell the data-parallel degree
+  std::optional<std::int64_t> vocabulary;  // rows, where a tokenizer is named that is not known
+  std::optional<Transformer> base;         // a model that the files change, or do not describe
+};
+
+struct ImportedRun {
+  std::string format;  // "Megatron-LM arguments"; of several files joined by " and "
+  std::optional<Transformer> model;
+  std::string shipped;  // instead: the name of a shipped model
+  Value plan = Value::make_object();
+  Value training = Value::make_object();
+  // Located lines: settings that nothing here stands for; that the file leaves open; and what was
+  // taken from a table or a default instead of the file.
+  std::vector<std::string> ignored;
+  std::vector<std::string> open;
+  std::vector<std::string> assumed;
+};
+
+/// Reads files that describe one training run together: a HuggingFace config.json, DeepSpeed's
+/// JSON, arguments of Megatron-LM (a command line, a script, or YAML with MODEL_ARGS), YAML of
+/// NeMo, Megatron-Bridge or GPT-NeoX, and TOML of torchtitan. Throws InputError with every
+/// contradiction and its place; for a file that is none of these; for files that both tell
+/// the same thing.
+[[nodiscard]] ImportedRun import_files(std::span<const std::filesystem::path> files,
+                                       const ImportOptions& options = {});
+
+/// The same of a text that was read from a file of this name (which tells the format).
+[[nodiscard]] ImportedRun import_text(std::string_view text,
+                                      const std::string& file,
+                                      const ImportOptions& options = {});
+
+/// As a run: "model", "cluster" where one is named, "plan" and "training".
+[[nodiscard]] Value run_document(const ImportedRun& imported, const std::string& cluster = {});
+
+}  // namespace titer

@@ -1,0 +1,295 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fstream>
+#include <vector>
+
+#include "titer/evidence/foreign_text.hpp"
+#include "titer/input/reader.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::size_t kLargest = std::size_t{1} << 20U;  // bytes of a configuration
+
+bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// One past the name of a variable that begins here; here, if none does.
+std::size_t end_of_name(std::string_view text, std::size_t from) {
+  std::size_t end = from;
+  while (end < text.size() && is_of_name(text[end])) {
+    ++end;
+  }
+  return end == from || std::isdigit(static_cast<unsigned char>(text[from])) != 0 ? from : end;
+}
+
+struct Word {
+  std::string text;
+  Origin origin;
+  bool ends_command = false;  // no word, but the end of a command
+  bool quoted = false;        // all of it
+};
+
+/// Splits shell text into words: comments left out, quotes taken away, lines continued.
+class Words {
+ public:
+  Words(std::string_view text, Origin begin, const std::string& source)
+      : text_(text), at_(begin), source_(source) {}
+
+  std::vector<Word> all() {
+    while (next_ < text_.size()) {
+      take();
+    }
+    if (open_parentheses_ > 0) {
+      refuse(parenthesis_, "this parenthesis is not closed");
+    }
+    end_command();
+    return std::move(words_);
+  }
+
+ private:
+  [[noreturn]] void refuse(Origin at, const std::string& message) const {
+    throw InputError(source_ + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) +
+                     ": " + message);
+  }
+  [[nodiscard]] char peek(std::size_t ahead = 0) const {
+    return next_ + ahead < text_.size() ? text_[next_ + ahead] : '\0';
+  }
+  char skip() {
+    const char c = text_[next_++];
+    ++at_.column;
+    if (c == '\n') {
+      ++at_.line;
+      at_.column = 1;
+    }
+    return c;
+  }
+  [[nodiscard]] bool continues() const {
+    return peek() == '\\' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'));
+  }
+  void end_command() { words_.push_back({.text = {}, .origin = at_, .ends_command = true}); }
+
+  void take() {
+    const char c = peek();
+    if (continues()) {
+      while (skip() != '\n') {
+      }
+    } else if (c == '#') {
+      skip_comment();
+    } else if (c == '(' || c == ')') {
+      parenthesis(c);
+    } else if (std::string_view("\n;|&<>").find(c) != std::string_view::npos) {
+      skip();
+      if (c != '\n' || open_parentheses_ == 0) {
+        end_command();
+      }
+    } else if (std::isspace(static_cast<unsigned char>(c)) != 0) {
+      skip();
+    } else {
+      words_.push_back(word());
+    }
+  }
+
+  void skip_comment() {
+    while (next_ < text_.size() && peek() != '\n') {
+      skip();
+    }
+  }
+
+  /// An array in parentheses ends at the closing one, not at the end of a line.
+  void parenthesis(char c) {
+    parenthesis_ = c == '(' && open_parentheses_ == 0 ? at_ : parenthesis_;
+    open_parentheses_ = std::max(0, open_parentheses_ + (c == '(' ? 1 : -1));
+    skip();
+    end_command();
+  }
+
+  [[nodiscard]] bool ends_word(char c) const {
+    return std::isspace(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("();|&<>").find(c) != std::string_view::npos;
+  }
+
+  Word word() {
+    Word made{.text = {}, .origin = at_, .quoted = peek() == '"' || peek() == '\''};
+    while (next_ < text_.size() && !ends_word(peek()) && !continues()) {
+      const char c = peek();
+      if (c == '"' || c == '\'') {
+        quoted(c, made.text);
+      } else if (c == '\\') {
+        escaped(made.text);
+      } else if (c == '$' && (peek(1) == '{' || peek(1) == '(')) {
+        bracketed(made.text);
+      } else {
+        made.text += skip();
+      }
+    }
+    return made;
+  }
+
+  void escaped(std::string& into) {
+    skip();
+    if (next_ < text_.size()) {
+      into += skip();
+    }
+  }
+
+  void quoted(char quote, std::string& into) {
+    const Origin begin = at_;
+    skip();
+    while (peek() != quote) {
+      if (next_ >= text_.size()) {
+        refuse(begin, "this quote is not closed");
+      }
+      const bool escapes = quote == '"' && peek() == '\\' && (peek(1) == '"' || peek(1) == '\\');
+      if (escapes) {
+        skip();
+      }
+      into += skip();
+    }
+    skip();
+  }
+
+  /// ${…} and $(…) are kept as written, blanks inside them too.
+  void bracketed(std::string& into) {
+    const Origin begin = at_;
+    int depth = 0;
+    into += skip();
+    do {
+      if (next_ >= text_.size()) {
+        refuse(begin, "this bracket is not closed");
+      }
+      const char c = skip();
+      depth += c == '{' || c == '(' ? 1 : (c == '}' || c == ')' ? -1 : 0);
+      into += c;
+    } while (depth > 0);
+  }
+
+  std::string_view text_;
+  std::size_t next_ = 0;
+  Origin at_;
+  const std::string& source_;
+  int open_parentheses_ = 0;
+  Origin parenthesis_{};
+  std::vector<Word> words_;
+};
+
+bool is_flag(const Word& word) {
+  return word.text.size() > 2 && word.text.starts_with("--") &&
+         std::isalpha(static_cast<unsigned char>(word.text[2])) != 0;
+}
+
+/// "${MODEL_ARGS[@]}" and $MODEL_ARGS stand for words that are read where they are written.
+bool is_reference_to_words(const Word& word) {
+  const std::string& text = word.text;
+  return text.starts_with("${") && text.ends_with("[@]}");
+}
+
+class Flags {
+ public:
+  explicit Flags(const std::string& source) : source_(source) {
+    into_.flags.root = Value::make_object();
+    into_.flags.root.origin = {.source = 0, .line = 1, .column = 1};
+    into_.flags.sources = {source};
+  }
+
+  void add(std::string_view text, Origin begin) {
+    const std::vector<Word> words = Words(text, begin, source_).all();
+    for (std::size_t i = 0; i < words.size();) {
+      i = is_flag(words[i]) ? add_flag(words, i) : add_variable(words, i);
+    }
+  }
+  ArgumentText finish() { return std::move(into_); }
+
+ private:
+  /// The flag with the words up to the next flag or the end of the command.
+  std::size_t add_flag(const std::vector<Word>& words, std::size_t i) {
+    const Word& flag = words[i++];
+    const std::size_t equals = flag.text.find('=');
+    Value value = Value(true);
+    if (equals != std::string::npos) {
+      value = Value(flag.text.substr(equals + 1));
+    }
+    for (; !words[i].ends_command && !is_flag(words[i]); ++i) {
+      if (is_reference_to_words(words[i])) {
+        continue;
+      }
+      Value next(words[i].text);
+      next.origin = words[i].origin;
+      if (value.kind == Value::Kind::boolean) {
+        value = std::move(next);
+      } else if (value.kind == Value::Kind::array) {
+        value.push(std::move(next));
+      } else {
+        value = Value::make_array().push(std::move(value)).push(std::move(next));
+      }
+    }
+    value.origin = flag.origin;
+    put(flag.text.substr(0, equals), std::move(value), flag.origin);
+    return i;
+  }
+
+  void put(std::string name, Value value, Origin origin) {
+    Value& root = into_.flags.root;
+    for (std::size_t i = 0; i < root.members.size(); ++i) {
+      if (root.members[i].first == name) {
+        root.members[i].second = std::move(value);
+        root.key_origins[i] = origin;
+        return;
+      }
+    }
+    root.add(std::move(name), std::move(value));
+    root.key_origins.back() = origin;
+  }
+
+  /// NAME=value; flags in a quoted value are read too.
+  std::size_t add_variable(const std::vector<Word>& words, std::size_t i) {
+    const Word& word = words[i];
+    const std::size_t end = end_of_name(word.text, 0);
+    if (end > 0 && end < word.text.size() && word.text[end] == '=') {
+      const std::string value = word.text.substr(end + 1);
+      if (value.find("--") != std::string::npos && ++nested_ <= 1) {
+        add(value, word.origin);
+      } else {
+        into_.variables[word.text.substr(0, end)] = value;
+      }
+      nested_ = 0;
+    } else if (word.quoted && nested_ == 0 && word.text.find("--") != std::string::npos) {
+      ++nested_;  // a whole command line in quotes
+      add(word.text, word.origin);
+      nested_ = 0;
+    }
+    return i + 1;
+  }
+
+  const std::string& source_;
+  int nested_ = 0;
+  ArgumentText into_;
+};
+
+}  // namespace
+
+ArgumentText parse_arguments(std::string_view text, const std::string& source_name) {
+  Flags flags(source_name);
+  flags.add(text, {.source = 0, .line = 1, .column = 1});
+  return flags.finish();
+}
+
+std::string read_small_text(const std::filesystem::path& path) {
+  std::error_code ignored;
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path, ignored)) {
+    throw InputError(path.string() + ": cannot be read; expected a file");
+  }
+  std::string text(kLargest + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kLargest) {
+    throw InputError(path.string() + ": larger than 1 MiB; expected a configuration");
+  }
+  if (const std::size_t nul = text.find('\0'); nul != std::string::npos) {
+    throw InputError(path.string() + ": has a NUL byte; expected text");
+  }
+  return text;
+}
+
+}  // namespace titer

@@ -1,0 +1,151 @@
+// DeepSpeed's JSON: how the optimizer's state is split and where it is, and batches.
+
+#include <array>
+
+#include "import_parts.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::array<std::string_view, 4> kStages = {"none", "zero1", "zero2", "zero3"};
+
+constexpr std::array<std::string_view, 20> kOfNoConcern = {"steps_per_print",
+                                                           "optimizer.params.*",
+                                                           "scheduler.*",
+                                                           "gradient_clipping",
+                                                           "prescale_gradients",
+                                                           "gradient_predivide_factor",
+                                                           "fp16.*",
+                                                           "bf16.*",
+                                                           "wall_clock_breakdown",
+                                                           "dump_state",
+                                                           "tensorboard.*",
+                                                           "wandb.*",
+                                                           "csv_monitor.*",
+                                                           "flops_profiler.*",
+                                                           "zero_allow_untested_optimizer",
+                                                           "zero_force_ds_cpu_optimizer",
+                                                           "checkpoint.*",
+                                                           "data_types.*",
+                                                           "zero_optimization.stage3_gather_*",
+                                                           "zero_optimization.elastic_checkpoint"};
+
+void read_offload(const ImportTask& task) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> parts = {
+      {{"zero_optimization.offload_optimizer", "optimizer"},
+       {"zero_optimization.offload_param", "weights"}}};
+  Value offload = Value::make_object();
+  for (const auto& [section, part] : parts) {
+    const std::string key = std::string(section) + ".device";
+    const std::string device = task.in.word(key).value_or("none");
+    if (device == "cpu" || device == "nvme") {
+      offload.add(std::string(part), Value(device == "cpu" ? "host" : "nvme"));
+    } else if (device != "none") {
+      task.in.fail(key, "expected cpu, nvme or none");
+    }
+  }
+  if (task.in.is_on("zero_optimization.cpu_offload")) {
+    offload.add("optimizer", Value("host"));
+  }
+  if (task.in.is_on("activation_checkpointing.cpu_checkpointing")) {
+    offload.add("activations", Value("host"));
+  }
+  if (!offload.members.empty()) {
+    task.into.plan.add("offload", std::move(offload));
+  }
+}
+
+void read_gradient_precision(const ImportTask& task) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> types = {
+      {{"fp32", "fp32"},
+       {"bf16", "bf16"},
+       {"fp16", "fp16"},
+       {"bfp16", "bf16"},
+       {"float32", "fp32"},
+       {"bfloat16", "bf16"}}};
+  const std::string type = task.in.word("data_types.grad_accum_dtype").value_or("");
+  for (const auto& [theirs, ours] : types) {
+    if (type == theirs) {
+      task.into.training.add("gradient_precision", Value(ours));
+    }
+  }
+}
+
+void read_precision(const ImportTask& task) {
+  Settings& in = task.in;
+  const bool tells = in.has("bf16.enabled") || in.has("fp16.enabled") || in.has("bfloat16.enabled");
+  const bool bf16 = in.is_on("bf16.enabled") || in.is_on("bfloat16.enabled");
+  const bool fp16 = in.is_on("fp16.enabled");
+  if (bf16 && fp16) {
+    in.fail("fp16.enabled", "expected bf16 or fp16, not both");
+  }
+  const bool is_known = task.into.training.find("precision") != nullptr;
+  const bool is_open = in.has("bf16.enabled") && !in.flag("bf16.enabled");
+  if (!is_known && !is_open && (tells || in.has("zero_optimization.stage"))) {
+    task.into.training.add("precision", Value(bf16 ? "bf16" : (fp16 ? "fp16" : "fp32")));
+  }
+}
+
+/// The data-parallel degree that the batches and what makes them up leave, if they tell.
+std::optional<std::int64_t> data_degree(const ImportTask& task,
+                                        std::int64_t micro,
+                                        std::int64_t global,
+                                        std::optional<std::int64_t> steps) {
+  const std::optional<std::int64_t> data = task.options.devices;
+  if (!steps && !data) {
+    return std::nullopt;
+  }
+  const std::int64_t together = micro * (steps ? *steps : *data);
+  if (global % together != 0) {
+    task.in.fail("train_batch_size",
+                 std::string("expected a multiple of train_micro_batch_size_per_gpu x ") +
+                     (steps ? "gradient_accumulation_steps, " : "devices, ") +
+                     std::to_string(together));
+  } else if (steps && data && global / together != *data) {
+    task.in.fail("train_batch_size",
+                 "expected micro-batch x gradient accumulation steps x devices, " +
+                     std::to_string(together * *data));
+  }
+  return data ? data : global / together;
+}
+
+}  // namespace
+
+void deepspeed_settings(const ImportTask& task) {
+  Settings& in = task.in;
+  if (const auto stage = in.integer("zero_optimization.stage", 0, 3)) {
+    task.into.plan.add("sharding", Value(kStages[static_cast<std::size_t>(*stage)]));
+    if (*stage != 3 && in.has("zero_optimization.offload_param.device") &&
+        in.word("zero_optimization.offload_param.device") != "none") {
+      in.fail("zero_optimization.offload_param.device",
+              "expected stage 3, which alone can offload weights");
+    }
+  }
+  if (const auto overlap = in.flag("zero_optimization.overlap_comm")) {
+    task.into.plan.add("overlap_grad_reduce", Value(*overlap));
+  }
+  read_offload(task);
+  read_precision(task);
+  read_gradient_precision(task);
+  put_optimizer(task, "optimizer.type");
+  in.skip(kOfNoConcern);
+}
+
+void import_deepspeed(const ImportTask& task) {
+  Settings& in = task.in;
+  deepspeed_settings(task);
+  const auto micro = in.integer("train_micro_batch_size_per_gpu", 1);
+  const auto global = in.integer("train_batch_size", 1);
+  const auto steps = in.integer("gradient_accumulation_steps", 1);
+  put(task.into.plan, "micro_batch", micro);
+  const std::optional<std::int64_t> data =
+      micro && global ? data_degree(task, *micro, *global, steps) : task.options.devices;
+  put(task.into.plan, "data", data);
+  if (global) {
+    task.into.training.add("global_batch", Value(*global));
+  } else if (micro && data) {
+    task.into.training.add("global_batch", Value(*micro * *data * steps.value_or(1)));
+  }
+}
+
+}  // namespace titer

@@ -1,0 +1,317 @@
+// A model in Megatron's names: its defaults are those of Megatron-LM's arguments.
+
+#include <algorithm>
+
+#include "import_parts.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::int64_t kMostLayers = 100'000;
+constexpr std::int64_t kMostWidth = 1'000'000;
+constexpr std::int64_t kMostTokens = 1'000'000'000;
+
+/// Settings by several names: Megatron-LM's and those of the libraries around it.
+std::string_view present(const Settings& in, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    if (in.has(name)) {
+      return name;
+    }
+  }
+  return *names.begin();
+}
+
+class MegatronModel {
+ public:
+  explicit MegatronModel(const ImportTask& task) : task_(task), in_(task.in) {
+    if (task.options.base) {
+      model_ = *task.options.base;
+    }
+  }
+
+  Transformer read() {
+    read_widths();
+    read_heads();
+    read_latent();
+    read_mlp();
+    read_style();
+    read_tables();
+    read_megatron_experts(task_, model_);
+    read_layers();
+    return std::move(model_);
+  }
+
+ private:
+  [[nodiscard]] bool has_base() const { return task_.options.base.has_value(); }
+  std::int64_t width(std::string_view key, std::int64_t of_base, std::int64_t most = kMostWidth) {
+    return has_base() ? in_.integer(key, 1, most).value_or(of_base) : in_.required(key, 1, most);
+  }
+  bool flag(std::string_view key, bool otherwise) { return in_.flag(key).value_or(otherwise); }
+
+  void read_widths() {
+    const bool new_heads = in_.has("num_attention_heads") || in_.has("hidden_size");
+    model_.layers = width("num_layers", model_.layers, kMostLayers);
+    model_.hidden = width("hidden_size", model_.hidden);
+    model_.heads = width("num_attention_heads", model_.heads);
+    const auto channels = in_.integer("kv_channels", 1, kMostWidth);
+    if (!channels && model_.hidden % model_.heads != 0) {
+      in_.fail("num_attention_heads",
+               "expected a divisor of the hidden size " + std::to_string(model_.hidden) +
+                   ", or the width of a head");
+    }
+    if (channels || new_heads || !has_base()) {
+      model_.head_dim = channels.value_or(std::max<std::int64_t>(1, model_.hidden / model_.heads));
+    }
+    if (model_.query_width() > kMostWidth) {
+      in_.fail("kv_channels", "expected heads x their width of at most 1000000");
+    }
+  }
+
+  /// Megatron-LM groups queries only where it is told to; its relatives where they are counted.
+  void read_heads() {
+    const auto groups = in_.integer("num_query_groups", 1, kMostWidth);
+    const bool is_told = in_.has("group_query_attention");
+    const bool grouped = is_told ? in_.is_on("group_query_attention") : groups.has_value();
+    if (!has_base() || grouped) {
+      model_.kv_heads = grouped ? groups.value_or(1) : model_.heads;
+    }
+    if (model_.heads % model_.kv_heads != 0) {
+      if (has_base() && !grouped) {
+        model_.kv_heads = model_.heads;
+      } else {
+        in_.fail("num_query_groups",
+                 "expected a divisor of the " + std::to_string(model_.heads) + " attention heads");
+      }
+    }
+    model_.qk_norm = flag("qk_layernorm", model_.qk_norm);
+    if (in_.has("qk_l2_norm")) {
+      model_.qk_norm = model_.qk_norm || in_.is_on("qk_l2_norm");
+    }
+  }
+
+  void read_latent() {
+    if (!in_.is_on("multi_latent_attention")) {
+      return;
+    }
+    LatentAttention latent;
+    latent.q_rank = in_.integer("q_lora_rank", 1, kMostWidth).value_or(0);
+    latent.kv_rank = in_.integer("kv_lora_rank", 1, kMostWidth).value_or(32);
+    latent.nope_dim = in_.integer("qk_head_dim", 1, kMostWidth).value_or(128);
+    latent.rope_dim = in_.integer("qk_pos_emb_head_dim", 1, kMostWidth).value_or(64);
+    latent.value_dim = in_.integer("v_head_dim", 1, kMostWidth).value_or(128);
+    model_.latent = latent;
+    model_.kv_heads = model_.heads;
+    model_.head_dim = latent.nope_dim + latent.rope_dim;
+    model_.qk_norm = false;  // it is of the latents, which always have theirs
+    if (model_.query_width() > kMostWidth || model_.heads * latent.value_dim > kMostWidth) {
+      in_.fail("num_attention_heads", "expected heads x their width of at most 1000000");
+    }
+  }
+
+  void read_mlp() {
+    const std::string activation =
+        in_.word(present(in_, {"activation", "activation_func"})).value_or("");
+    const bool is_glu = activation.find("glu") != std::string::npos;
+    const bool tells = in_.has("swiglu") || in_.has("gated_linear_unit") || in_.has("geglu") ||
+                       !activation.empty();
+    if (tells || !has_base()) {
+      model_.gated =
+          in_.is_on("swiglu") || in_.is_on("gated_linear_unit") || in_.is_on("geglu") || is_glu;
+    }
+    static_cast<void>(in_.is_on("squared_relu"));  // as many FLOPs in products as any other
+    const auto ffn = in_.integer("ffn_hidden_size", 1, kMostWidth);
+    // Without, three matrices have about as many parameters as two of 4 h.
+    const std::int64_t of_hidden =
+        in_.has("swiglu") && model_.gated ? model_.hidden * 4 * 2 / 3 / 64 * 64 : 4 * model_.hidden;
+    if (ffn || !has_base()) {
+      model_.ffn = ffn.value_or(std::max<std::int64_t>(1, of_hidden));
+    }
+  }
+
+  [[nodiscard]] bool bias_otherwise() {
+    if (in_.has("disable_bias_linear")) {
+      return !in_.is_on("disable_bias_linear");
+    }
+    return !has_base() || model_.biases.mlp;
+  }
+
+  void read_style() {
+    const bool linear = flag(present(in_, {"add_bias_linear", "bias"}), bias_otherwise());
+    const bool qkv = in_.is_on("add_qkv_bias") || (has_base() && model_.biases.qkv);
+    model_.biases = {.qkv = linear || qkv, .output = linear, .mlp = linear, .head = false};
+    if (const auto norm = in_.word("normalization")) {
+      const bool is_rms = norm->find("rms") != std::string::npos;
+      if (!is_rms && norm->find("layernorm") == std::string::npos) {
+        in_.fail("normalization", "expected LayerNorm or RMSNorm");
+      }
+      model_.norm = is_rms ? Norm::rmsnorm : Norm::layernorm;
+    }
+    read_dropout();
+    read_positions();
+    read_attention();
+  }
+
+  void read_dropout() {
+    const auto hidden = in_.number("hidden_dropout");
+    const auto attention = in_.number("attention_dropout");
+    const double usual = has_base() && !model_.dropout ? 0.0 : 0.1;
+    model_.dropout = hidden.value_or(usual) > 0 || attention.value_or(usual) > 0;
+    static_cast<void>(in_.number("ffn_dropout"));
+  }
+
+  void read_positions() {
+    const auto kind = in_.word("position_embedding_type");
+    if (in_.is_on("use_rotary_position_embeddings")) {
+      model_.positions = Positions::rotary;
+    }
+    if (!kind) {
+      return;
+    }
+    if (*kind == "rope" || *kind == "mrope" || *kind == "yarn") {
+      model_.positions = Positions::rotary;
+    } else if (*kind == "learned_absolute") {
+      model_.positions =
+          in_.is_on("use_rotary_position_embeddings") ? Positions::rotary : Positions::learned;
+    } else if (*kind == "none") {
+      model_.positions = Positions::none;
+    } else if (*kind == "alibi") {
+      model_.positions = Positions::alibi;
+    } else {
+      in_.fail("position_embedding_type", "expected learned_absolute, rope, alibi or none");
+    }
+  }
+
+  /// The fused kernel, unless the file asks for an unfused one.
+  void read_attention() {
+    const std::string backend = in_.word("attention_backend").value_or("");
+    const std::string implementation = in_.word("transformer_impl").value_or("");
+    const bool fused = in_.is_on("use_flash_attn") || in_.is_on("use_flash_attention");
+    const bool engine_off = in_.has("transformer_engine") && !in_.is_on("transformer_engine");
+    const bool local = implementation == "local" || engine_off;
+    model_.attention = backend.find("unfused") != std::string::npos || (local && !fused)
+                           ? AttentionKernel::materialised
+                           : AttentionKernel::flash;
+    const std::string softmax = in_.word("softmax_type").value_or("");
+    model_.sinks = model_.sinks || softmax == "learnable";
+  }
+
+  void read_tables() {
+    const auto shared = in_.flag("share_embeddings_and_output_weights");
+    const bool told = shared || in_.has("untie_embeddings_and_output_weights");
+    if (told || !has_base()) {
+      model_.tied_embeddings = shared.value_or(!in_.is_on("untie_embeddings_and_output_weights"));
+    }
+    const bool is_padded = in_.has("padded_vocab_size");
+    model_.vocabulary = read_vocabulary(
+        task_,
+        is_padded ? "padded_vocab_size" : present(in_, {"vocab_size", "override_vocab_size"}),
+        tokenizer());
+    const auto multiple = in_.integer("make_vocab_size_divisible_by", 1, kMostWidth);
+    if (multiple || !has_base()) {
+      model_.vocabulary_multiple = is_padded ? 1 : multiple.value_or(128);
+    }
+    // With learned positions a row each; otherwise nothing depends on it.
+    const auto longest = in_.integer("max_position_embeddings", 1, kMostTokens);
+    const auto sequence = in_.integer("seq_length", 1, kMostTokens);
+    if (!longest && !sequence && !has_base()) {
+      model_.max_sequence = in_.required("max_position_embeddings", 1, kMostTokens);
+    } else {
+      model_.max_sequence = longest.value_or(sequence.value_or(model_.max_sequence));
+    }
+    model_.position_rows = model_.max_sequence;
+    if (longest && sequence && *sequence > *longest) {
+      in_.fail("seq_length",
+               "expected at most the " + std::to_string(*longest) + " positions of the model");
+    }
+  }
+
+  std::string tokenizer() {
+    std::string names;
+    for (const std::string_view key : {"tokenizer_type",
+                                       "tokenizer_model",
+                                       "tokenizer.type",
+                                       "tokenizer.model",
+                                       "tokenizer.tokenizer_model",
+                                       "tokenizer.vocab_file",
+                                       "vocab_file"}) {
+      if (const Value* value = in_.raw(key); value != nullptr && !value->text.empty()) {
+        std::string name = value->text;
+        std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
+          return static_cast<char>(std::tolower(c));
+        });
+        names += (names.empty() ? "" : " ") + name;
+      }
+    }
+    return names;
+  }
+
+  /// Which layers have experts, and which see a window only: all those but every n-th.
+  void read_layers() {
+    const std::vector<bool> with_experts =
+        read_layer_choice(task_, "moe_layer_freq", model_.layers);
+    const std::optional<std::int64_t> window = read_window();
+    model_.predicted_tokens = in_.integer("mtp_num_layers", 0, 16).value_or(0);
+    const bool same_layers = has_base() && with_experts.empty() && !window;
+    if (same_layers && (!in_.has("num_layers") || model_.layers == task_.options.base->layers)) {
+      return;
+    }
+    if (same_layers && model_.kinds.size() > 1) {
+      in_.fail("num_layers",
+               "expected as many layers as the model has that it changes: they are "
+               "not all alike");
+      return;
+    }
+    const std::vector<bool> full = read_full_layers();
+    std::vector<LayerKind> layers;
+    for (std::int64_t i = 0; i < model_.layers; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      LayerKind kind = same_layers ? model_.kinds.front() : LayerKind{};
+      kind.experts = model_.experts.has_value() && (with_experts.empty() || with_experts[at]);
+      kind.window = window && !(at < full.size() && full[at]) ? window : kind.window;
+      layers.push_back(kind);
+    }
+    set_layer_kinds(model_, layers);
+  }
+
+  std::vector<bool> read_full_layers() {
+    if (!in_.has("window_attn_skip_freq")) {
+      return {};
+    }
+    std::vector<bool> list = read_layer_choice(task_, "window_attn_skip_freq", model_.layers);
+    const bool is_list =
+        in_.text("window_attn_skip_freq").value_or("").find('[') != std::string::npos;
+    if (is_list) {
+      list.flip();  // 1 stands for a window
+    } else if (const auto every = in_.integer("window_attn_skip_freq", 1)) {
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        list[i] = (static_cast<std::int64_t>(i) + 1) % *every == 0;
+      }
+    }
+    return list;
+  }
+
+  /// "128,0" or [128, 0]: so many tokens before the query, none after.
+  std::optional<std::int64_t> read_window() {
+    const auto text = in_.text("window_size");
+    if (!text) {
+      return std::nullopt;
+    }
+    const std::size_t digit = std::min(text->find_first_of("-0123456789"), text->size());
+    const long long before = std::atoll(text->c_str() + digit);
+    if (digit == text->size() || before == 0 || before > kMostTokens) {
+      in_.fail("window_size", "expected tokens before and after a query, such as 128,0");
+      return std::nullopt;
+    }
+    return before < 0 ? std::nullopt : std::optional<std::int64_t>(before + 1);
+  }
+
+  const ImportTask& task_;
+  Settings& in_;
+  Transformer model_;
+};
+
+}  // namespace
+
+Transformer megatron_model(const ImportTask& task) { return MegatronModel(task).read(); }
+
+}  // namespace titer

@@ -1,0 +1,142 @@
+// How Megatron's settings share the layers out over the stages of a pipeline.
+
+#include <algorithm>
+
+#include "import_parts.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::int64_t kMostLayers = 100'000;
+constexpr std::string_view kPipeline = "pipeline_model_parallel_size";
+
+class MegatronStages {
+ public:
+  MegatronStages(const ImportTask& task, std::optional<std::int64_t> pipeline)
+      : task_(task), in_(task.in), plan_(task.into.plan), pipeline_(pipeline) {}
+
+  /// How the layers are shared out over the stages, where all that it takes is known.
+  void read() {
+    const auto first = in_.integer("decoder_first_pipeline_num_layers", 0, kMostLayers);
+    const auto last = in_.integer("decoder_last_pipeline_num_layers", 0, kMostLayers);
+    const bool embedding = in_.is_on("account_for_embedding_in_pipeline_split");
+    const bool loss = in_.is_on("account_for_loss_in_pipeline_split");
+    const auto per_chunk = in_.integer("num_layers_per_virtual_pipeline_stage", 1, kMostLayers);
+    auto chunks = in_.integer("num_virtual_stages_per_pipeline_rank", 1, kMostLayers);
+    chunks = chunks ? chunks : in_.integer("virtual_pipeline_model_parallel_size", 1, kMostLayers);
+    if (in_.has("pipeline_model_parallel_layout")) {
+      static_cast<void>(in_.raw("pipeline_model_parallel_layout"));
+      ignore(task_, "pipeline_model_parallel_layout", "a layout is not read; \"layers\" tells it");
+    }
+    if (!task_.into.model || pipeline_.value_or(1) == 1) {
+      return;
+    }
+    plan_.add("schedule", Value("1f1b"));
+    const std::int64_t layers = task_.into.model->layers;
+    const std::int64_t stages = *pipeline_;
+    const std::int64_t counted = layers + (embedding ? 1 : 0) + (loss ? 1 : 0);
+    if (per_chunk && !chunks) {
+      chunks = virtual_stages(counted, stages, *per_chunk);
+    }
+    if (chunks) {
+      plan_.add("virtual_stages", Value(*chunks));
+    }
+    share_out({.first = first, .last = last, .embedding = embedding, .loss = loss},
+              layers,
+              stages,
+              chunks.value_or(1));
+  }
+
+ private:
+  std::int64_t virtual_stages(std::int64_t layers, std::int64_t stages, std::int64_t per_chunk) {
+    if (layers % (stages * per_chunk) != 0) {
+      in_.fail("num_layers_per_virtual_pipeline_stage",
+               "expected a divisor of the layers of a pipeline rank, " + std::to_string(layers) +
+                   " / " + std::to_string(stages));
+      return 1;
+    }
+    return layers / (stages * per_chunk);
+  }
+
+  struct Ends {
+    std::optional<std::int64_t> first;
+    std::optional<std::int64_t> last;
+    bool embedding = false;
+    bool loss = false;
+  };
+
+  void share_out(const Ends& ends, std::int64_t layers, std::int64_t ranks, std::int64_t chunks) {
+    const std::int64_t stages = ranks * chunks;
+    const bool by_rank = ends.first || ends.last;
+    const std::int64_t counted = layers + (ends.embedding ? 1 : 0) + (ends.loss ? 1 : 0);
+    if (stages > counted || (!by_rank && counted % stages != 0)) {
+      in_.fail(kPipeline,
+               "expected pipeline x virtual stages, " + std::to_string(stages) +
+                   ", to divide the " + std::to_string(counted) + " layers" +
+                   (counted == layers ? "" : ", counted with embedding and loss"));
+      return;
+    }
+    if (!by_rank && counted == layers) {
+      return;
+    }
+    const std::vector<std::int64_t> of_stages =
+        by_rank ? by_ends(ends, layers, ranks, chunks) : by_weight(ends, counted, stages);
+    Value list = Value::make_array();
+    for (const std::int64_t count : of_stages) {
+      list.push(Value(count));
+    }
+    plan_.add("layers", std::move(list));
+  }
+
+  /// As many on each, embedding and loss counted as a layer.
+  static std::vector<std::int64_t> by_weight(const Ends& ends,
+                                             std::int64_t counted,
+                                             std::int64_t stages) {
+    std::vector<std::int64_t> of_stages(static_cast<std::size_t>(stages), counted / stages);
+    of_stages.front() -= ends.embedding ? 1 : 0;
+    of_stages.back() -= ends.loss ? 1 : 0;
+    return of_stages;
+  }
+
+  /// So many on the first and on the last rank, the others alike.
+  std::vector<std::int64_t> by_ends(const Ends& ends,
+                                    std::int64_t layers,
+                                    std::int64_t ranks,
+                                    std::int64_t chunks) {
+    const std::int64_t between = ranks - (ends.first ? 1 : 0) - (ends.last ? 1 : 0);
+    const std::int64_t rest = layers - ends.first.value_or(0) - ends.last.value_or(0);
+    const bool works = between > 0 ? rest >= 0 && rest % between == 0 : rest == 0;
+    std::vector<std::int64_t> of_ranks(static_cast<std::size_t>(ranks),
+                                       between > 0 ? rest / between : 0);
+    of_ranks.front() = ends.first.value_or(of_ranks.front());
+    of_ranks.back() = ends.last.value_or(of_ranks.back());
+    const bool in_chunks = std::all_of(
+        of_ranks.begin(), of_ranks.end(), [&](std::int64_t count) { return count % chunks == 0; });
+    if (!works || !in_chunks) {
+      in_.fail(
+          ends.first ? "decoder_first_pipeline_num_layers" : "decoder_last_pipeline_num_layers",
+          "expected the other layers to be shared out evenly over the other ranks and their "
+          "virtual stages");
+    }
+    std::vector<std::int64_t> of_stages;
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+      for (const std::int64_t count : of_ranks) {
+        of_stages.push_back(count / chunks);
+      }
+    }
+    return of_stages;
+  }
+
+  const ImportTask& task_;
+  Settings& in_;
+  Value& plan_;
+  std::optional<std::int64_t> pipeline_;
+};
+
+}  // namespace
+
+void put_megatron_stages(const ImportTask& task, const Degrees& degrees) {
+  MegatronStages(task, degrees.pipeline).read();
+}
+
+}  // namespace titer

@@ -1,0 +1,282 @@
+// YAML of GPT-NeoX. What a file leaves out is what its arguments' classes take.
+
+#include <array>
+
+#include "import_parts.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::int64_t kMostWidth = 1'000'000;
+constexpr std::int64_t kMostTokens = 1'000'000'000;
+constexpr std::int64_t kMostDegree = 10'000'000;
+
+constexpr DegreeKeys kKeys = {.tensor = "model_parallel_size",
+                              .pipeline = "pipe_parallel_size",
+                              .context = "context_parallel_size",
+                              .expert = "moe_expert_parallel_size",
+                              .devices = "global_num_gpus",
+                              .micro_batch = "train_micro_batch_size_per_gpu",
+                              .global_batch = "train_batch_size"};
+
+constexpr std::array<std::string_view, 57> kOfNoConcern = {
+    "vocab_file",
+    "merge_file",
+    "save",
+    "save_*",
+    "load",
+    "data_path",
+    "data_impl",
+    "tokenizer_vocab_file",
+    "train_data_paths",
+    "valid_data_paths",
+    "test_data_paths",
+    "train_data_weights",
+    "split",
+    "mmap_warmup",
+    "rotary_pct",
+    "rotary_emb_base",
+    "rms_norm_epsilon",
+    "layernorm_epsilon",
+    "output_layer_parallelism",
+    "init_method",
+    "init_method_std",
+    "output_layer_init_method",
+    "optimizer.params.*",
+    "scheduler.*",
+    "lr_decay_style",
+    "lr_decay_iters",
+    "min_lr",
+    "override_lr_scheduler",
+    "train_iters",
+    "distributed_backend",
+    "warmup",
+    "checkpoint_factor",
+    "checkpoint_scale",
+    "extra_save_iters",
+    "keep_last_n_checkpoints",
+    "checkpoint_validation_with_forward_pass",
+    "eval_interval",
+    "eval_iters",
+    "log_*",
+    "log_interval",
+    "steps_per_print",
+    "wall_clock_breakdown",
+    "tokenizer_type",
+    "tensorboard_dir",
+    "use_wandb",
+    "wandb_*",
+    "gradient_clipping",
+    "weight_decay",
+    "weight_by_num_documents",
+    "weighted_sampler_alpha",
+    "num_workers",
+    "seed",
+    "finetune",
+    "launcher",
+    "deepspeed_*",
+    "loss_scale*",
+    "hostfile"};
+
+class NeoxModel {
+ public:
+  explicit NeoxModel(const ImportTask& task) : task_(task), in_(task.in) {}
+
+  Transformer read() {
+    read_shape();
+    read_mlp();
+    read_style();
+    read_attention();
+    read_tables();
+    refuse_others();
+    return std::move(model_);
+  }
+
+ private:
+  void read_shape() {
+    model_.layers = in_.required("num_layers", 1, 100'000);
+    model_.hidden = in_.required("hidden_size", 1, kMostWidth);
+    model_.heads = in_.required("num_attention_heads", 1, kMostWidth);
+    model_.kv_heads = in_.integer("num_kv_heads", 1, kMostWidth).value_or(model_.heads);
+    if (model_.hidden % model_.heads != 0) {
+      in_.fail("num_attention_heads",
+               "expected a divisor of the hidden size " + std::to_string(model_.hidden));
+    }
+    model_.head_dim = std::max<std::int64_t>(1, model_.hidden / model_.heads);
+    if (model_.heads % model_.kv_heads != 0) {
+      in_.fail("num_kv_heads",
+               "expected a divisor of the " + std::to_string(model_.heads) + " attention heads");
+    }
+  }
+
+  /// A gated MLP gets two thirds of the width, as many parameters as one that is not gated.
+  void read_mlp() {
+    const std::string activation = in_.word("activation").value_or("gelu");
+    model_.gated = activation.find("glu") != std::string::npos;
+    const auto factor = in_.number("expansion_factor");
+    const auto written = in_.integer("intermediate_size", 1, 10 * kMostWidth);
+    std::int64_t width = written.value_or(
+        factor ? static_cast<std::int64_t>(*factor * static_cast<double>(model_.hidden))
+               : 4 * model_.hidden);
+    width = model_.gated ? width * 2 / 3 / 2 : width;
+    const std::int64_t multiple = in_.integer("mlp_multiple_of", 1, kMostWidth).value_or(1);
+    model_.ffn = std::max<std::int64_t>(1, (width + multiple - 1) / multiple * multiple);
+    if (model_.ffn > kMostWidth) {
+      in_.fail("intermediate_size", "expected at most 1000000");
+    }
+    if (in_.word("mlp_type").value_or("regular") == "llama") {
+      in_.fail("mlp_type",
+               "expected none, with \"activation\": \"swiglu\": the older llama type "
+               "is not read");
+    }
+  }
+
+  void read_style() {
+    const std::string norm = in_.word("norm").value_or("layernorm");
+    if (norm == "rmsnorm") {
+      model_.norm = Norm::rmsnorm;
+    } else if (norm != "layernorm" && norm != "te_layernorm") {
+      in_.fail("norm", "expected layernorm or rmsnorm");
+    }
+    if (!in_.flag("use_bias_in_norms").value_or(true) && model_.norm == Norm::layernorm) {
+      ignore(task_, "use_bias_in_norms", "a layernorm here has its biases");
+    }
+    const bool attention = in_.flag("use_bias_in_attn_linear").value_or(true);
+    const bool mlp = in_.flag("use_bias_in_mlp").value_or(true);
+    model_.biases = {.qkv = attention, .output = attention, .mlp = mlp, .head = false};
+    model_.dropout = in_.number("hidden_dropout").value_or(0) > 0 ||
+                     in_.number("attention_dropout").value_or(0) > 0;
+    model_.parallel = in_.is_on("gpt_j_residual");
+    model_.norms = model_.parallel && in_.is_on("gpt_j_tied") ? 1 : 2;
+    model_.qk_norm = in_.is_on("use_qk_layernorm");
+    const std::string positions = in_.word("pos_emb").value_or("learned");
+    if (positions == "rotary") {
+      model_.positions = Positions::rotary;
+    } else if (positions == "alibi" || positions == "none") {
+      model_.positions = positions == "alibi" ? Positions::alibi : Positions::none;
+    } else if (positions != "learned") {
+      in_.fail("pos_emb", "expected learned, rotary, alibi or none");
+    }
+  }
+
+  /// [[["flash"], 80]]: kinds of attention, and of how many layers in turn.
+  void read_attention() {
+    const Value* kinds = in_.raw("attention_config");
+    const std::string text = kinds == nullptr ? "" : to_json(*kinds, 0);
+    const bool flash = text.find("flash") != std::string::npos;
+    model_.attention = flash ? AttentionKernel::flash : AttentionKernel::materialised;
+    const bool other =
+        text.find("sparse") != std::string::npos || text.find("local") != std::string::npos ||
+        text.find("mamba") != std::string::npos || text.find("rwkv") != std::string::npos ||
+        text.find("bigbird") != std::string::npos;
+    if (other) {
+      in_.fail("attention_config", "expected global or flash: others are not modelled");
+    }
+    if (const auto window = in_.integer("sliding_window_width", 1, kMostTokens)) {
+      set_layer_kinds(model_,
+                      std::vector<LayerKind>(static_cast<std::size_t>(model_.layers),
+                                             LayerKind{.window = *window}));
+    }
+  }
+
+  void read_tables() {
+    model_.tied_embeddings = !in_.is_on("no_weight_tying");
+    std::string tokenizer = in_.word("vocab_file").value_or("");
+    tokenizer += " " + in_.word("tokenizer_type").value_or("");
+    model_.vocabulary =
+        read_vocabulary(task_, "padded_vocab_size", tokenizer == " " ? "" : tokenizer);
+    model_.vocabulary_multiple =
+        in_.integer("make_vocab_size_divisible_by", 1, kMostWidth).value_or(128);
+    model_.max_sequence = in_.required("max_position_embeddings", 1, kMostTokens);
+    model_.position_rows = model_.max_sequence;
+    const auto sequence = in_.integer("seq_length", 1, kMostTokens);
+    if (sequence && *sequence > model_.max_sequence) {
+      in_.fail("seq_length",
+               "expected at most the " + std::to_string(model_.max_sequence) +
+                   " positions of the model");
+    }
+  }
+
+  void refuse_others() {
+    if (in_.integer("moe_num_experts", 1, kMostWidth).value_or(1) > 1) {
+      in_.fail("moe_num_experts", "expected 1: experts of GPT-NeoX are not read");
+    }
+  }
+
+  const ImportTask& task_;
+  Settings& in_;
+  Transformer model_;
+};
+
+void read_plan(const ImportTask& task) {
+  Settings& in = task.in;
+  Degrees degrees;
+  const auto degree = [&](std::string_view key) {
+    // A pipeline of 0 stages stands for none.
+    const auto found = in.integer(key, 0, kMostDegree);
+    return std::optional(std::max<std::int64_t>(1, found.value_or(1)));
+  };
+  degrees.tensor = degree(kKeys.tensor);
+  degrees.pipeline = degree(kKeys.pipeline);
+  degrees.context = degree(kKeys.context);
+  degrees.devices =
+      task.options.devices ? task.options.devices : in.integer(kKeys.devices, 1, kMostDegree);
+  Value& plan = task.into.plan;
+  put(plan, "pipeline", degrees.pipeline);
+  put(plan, "tensor", degrees.tensor);
+  put(plan, "context", degrees.context);
+  check_degrees(task, degrees, kKeys);
+  put(plan, "data", degrees.data);
+  if (*degrees.pipeline > 1) {
+    plan.add("schedule", Value("1f1b"));
+  }
+  const Transformer& model = *task.into.model;
+  if (model.heads % *degrees.tensor != 0) {
+    in.fail(kKeys.tensor,
+            "expected a divisor of the " + std::to_string(model.heads) + " attention heads");
+  }
+  if (model.layers % *degrees.pipeline != 0) {
+    in.fail(kKeys.pipeline,
+            "expected a divisor of the " + std::to_string(model.layers) + " layers");
+  }
+  plan.add("sequence_parallel", Value(in.is_on("sequence_parallel")));
+  const bool recomputes = in.is_on("checkpoint_activations");
+  plan.add("recompute", Value(recomputes ? "full" : "none"));
+  if (const auto every = in.integer("checkpoint_num_layers", 1); recomputes && every > 1) {
+    put(plan, "recompute_every", every);
+  }
+  constexpr std::array<std::string_view, 3> of_checkpoints = {
+      "checkpoint_num_layers", "synchronize_each_layer", "contiguous_checkpointing"};
+  in.skip(of_checkpoints);
+  const auto steps = in.integer("gradient_accumulation_steps", 1);
+  const auto micro = in.integer(kKeys.micro_batch, 1);
+  if (steps && micro && degrees.data && !in.has(kKeys.global_batch)) {
+    put(plan, "micro_batch", micro);
+    task.into.training.add("global_batch", Value(*steps * *micro * *degrees.data));
+  } else {
+    put_batches(task, degrees, kKeys);
+  }
+  put(task.into.training, "sequence", in.integer("seq_length", 1));
+}
+
+}  // namespace
+
+void import_neox(const ImportTask& task) {
+  Settings& in = task.in;
+  task.into.model = NeoxModel(task).read();
+  if (!in.is_sound()) {
+    return;
+  }
+  read_plan(task);
+  if (const auto word = in.word("precision"); word && !in.has("fp16.enabled")) {
+    const bool known = *word == "fp16" || *word == "bfloat16" || *word == "fp32";
+    if (!known) {
+      in.fail("precision", "expected fp16, bfloat16 or fp32");
+    }
+    task.into.training.add("precision", Value(*word == "bfloat16" ? "bf16" : *word));
+  }
+  deepspeed_settings(task);
+  in.skip(kOfNoConcern);
+}
+
+}  // namespace titer

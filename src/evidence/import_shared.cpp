@@ -1,0 +1,289 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "import_parts.hpp"
+
+namespace titer {
+namespace {
+
+/// Rows of published models' token tables, as their configurations give them. Of several that are
+/// part of a name the first one counts.
+struct Tokenizer {
+  std::string_view part;  // in lower case
+  std::int64_t rows;
+};
+constexpr std::array<Tokenizer, 19> kTokenizers = {{{"gpt2bpetokenizer", 50257},
+                                                    {"openai-community/gpt2", 50257},
+                                                    {"20b_tokenizer", 50277},
+                                                    {"gpt-neox-20b", 50277},
+                                                    {"meta-llama-3", 128256},
+                                                    {"llama-3", 128256},
+                                                    {"llama3", 128256},
+                                                    {"llama2tokenizer", 32000},
+                                                    {"llama-2", 32000},
+                                                    {"llama_tokenizer", 32000},
+                                                    {"mixtral-8x", 32000},
+                                                    {"mistral-7b-v0.1", 32000},
+                                                    {"deepseek-v3", 129280},
+                                                    {"deepseek-r1", 129280},
+                                                    {"deepseek-v2", 102400},
+                                                    {"qwen2-57b", 151936},
+                                                    {"qwen3", 151936},
+                                                    {"kimi-k2", 163840},
+                                                    {"nemotron_2_256k", 256000}}};
+
+constexpr std::size_t kMostLayers = 100'000;
+
+/// A list of numbers as Python writes it: "[0]*3+[1]*58", "([1,1,0]*16)".
+class ListText {
+ public:
+  explicit ListText(std::string_view text) : text_(text) {}
+
+  std::optional<std::vector<bool>> all() {
+    auto list = sum(0);
+    skip_blanks();
+    return list && next_ == text_.size() ? list : std::nullopt;
+  }
+
+ private:
+  using List = std::optional<std::vector<bool>>;
+  static constexpr int deepest = 20;
+
+  void skip_blanks() {
+    while (next_ < text_.size() &&
+           std::string_view(" \t'\"").find(text_[next_]) != std::string_view::npos) {
+      ++next_;
+    }
+  }
+  bool accept(char c) {
+    skip_blanks();
+    const bool found = next_ < text_.size() && text_[next_] == c;
+    next_ += found ? 1 : 0;
+    return found;
+  }
+  std::optional<std::int64_t> integer() {
+    skip_blanks();
+    std::int64_t number = 0;
+    const auto [rest, error] =
+        std::from_chars(text_.data() + next_, text_.data() + text_.size(), number);
+    if (error != std::errc()) {
+      return std::nullopt;
+    }
+    next_ = static_cast<std::size_t>(rest - text_.data());
+    return number;
+  }
+
+  List sum(int depth) {
+    List list = product(depth);
+    while (list && accept('+')) {
+      const List more = product(depth);
+      if (!more || list->size() + more->size() > kMostLayers) {
+        return std::nullopt;
+      }
+      list->insert(list->end(), more->begin(), more->end());
+    }
+    return list;
+  }
+
+  List product(int depth) {
+    List list = primary(depth);
+    while (list && accept('*')) {
+      const auto times = integer();
+      if (!times || *times < 0 || *times > static_cast<std::int64_t>(kMostLayers) ||
+          list->size() * static_cast<std::size_t>(*times) > kMostLayers) {
+        return std::nullopt;
+      }
+      std::vector<bool> repeated;
+      for (std::int64_t i = 0; i < *times; ++i) {
+        repeated.insert(repeated.end(), list->begin(), list->end());
+      }
+      list = std::move(repeated);
+    }
+    return list;
+  }
+
+  List primary(int depth) {
+    if (depth > deepest) {
+      return std::nullopt;
+    }
+    if (accept('(')) {
+      List list = sum(depth + 1);
+      return accept(')') ? list : std::nullopt;
+    }
+    if (!accept('[')) {
+      return std::nullopt;
+    }
+    std::vector<bool> list;
+    while (!accept(']')) {
+      const auto number = integer();
+      if (!number || list.size() == kMostLayers) {
+        return std::nullopt;
+      }
+      list.push_back(*number != 0);
+      static_cast<void>(accept(','));
+    }
+    return list;
+  }
+
+  std::string_view text_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+void assume(const ImportTask& task, std::string_view key, std::string_view what) {
+  task.into.assumed.push_back(task.in.shown(key) + ": " + std::string(what));
+}
+
+void ignore(const ImportTask& task, std::string_view key, std::string_view why) {
+  task.into.ignored.push_back(task.in.shown(key) + ": " + std::string(why));
+}
+
+std::int64_t read_vocabulary(const ImportTask& task,
+                             std::string_view key,
+                             std::string_view tokenizer) {
+  constexpr std::int64_t most = 1'000'000'000;
+  if (task.options.vocabulary) {
+    return *task.options.vocabulary;
+  }
+  if (const auto rows = task.in.integer(key, 1, most)) {
+    return *rows;
+  }
+  for (const Tokenizer& known : kTokenizers) {
+    if (tokenizer.find(known.part) != std::string_view::npos) {
+      assume(task,
+             key,
+             "taken as " + std::to_string(known.rows) + ", for the tokenizer " +
+                 std::string(known.part));
+      return known.rows;
+    }
+  }
+  if (task.options.base) {
+    return task.options.base->vocabulary;
+  }
+  task.in.fail(key,
+               tokenizer.empty()
+                   ? "missing; expected the rows of the token table (or --vocabulary ROWS)"
+                   : "missing, and the tokenizer is not known; --vocabulary ROWS tells how many "
+                     "rows its table has");
+  return 1;
+}
+
+std::vector<bool> read_layer_choice(const ImportTask& task,
+                                    std::string_view key,
+                                    std::int64_t layers) {
+  const std::optional<std::string> text = task.in.text(key);
+  if (!text) {
+    return {};
+  }
+  std::int64_t every = 0;
+  const char* const end = text->data() + text->size();
+  const auto [rest, error] = std::from_chars(text->data(), end, every);
+  std::vector<bool> list;
+  if (error == std::errc() && rest == end && every > 0) {
+    for (std::int64_t i = 0; i < layers; ++i) {
+      list.push_back(i % every == 0);
+    }
+    return list;
+  }
+  const auto found = ListText(*text).all();
+  if (!found || found->size() != static_cast<std::size_t>(layers)) {
+    task.in.fail(key,
+                 found ? "expected as many numbers as there are layers, " + std::to_string(layers) +
+                             ", not " + std::to_string(found->size())
+                       : "expected a number, or a list such as ([0]*3+[1]*58)");
+    return {};
+  }
+  return *found;
+}
+
+void set_layer_kinds(Transformer& model, const std::vector<LayerKind>& layers) {
+  model.kinds.clear();
+  model.order.clear();
+  for (const LayerKind& layer : layers) {
+    const auto found = std::find(model.kinds.begin(), model.kinds.end(), layer);
+    const auto kind = static_cast<int>(found - model.kinds.begin());
+    if (found == model.kinds.end()) {
+      model.kinds.push_back(layer);
+    }
+    if (!model.order.empty() && model.order.back().kind == kind) {
+      ++model.order.back().count;
+    } else {
+      model.order.push_back({.kind = kind, .count = 1});
+    }
+  }
+  if (model.kinds.empty()) {
+    model.kinds.emplace_back();
+  }
+}
+
+void put_optimizer(const ImportTask& task, std::string_view key) {
+  const std::optional<std::string> name = task.in.word(key);
+  if (!name) {
+    return;
+  }
+  const auto has = [&](std::string_view part) { return name->find(part) != std::string::npos; };
+  if (has("adafactor")) {
+    task.into.training.add("optimizer", Value("adafactor"));
+  } else if (has("onebit") || has("zero_one") || has("zerooneadam") || has("8bit")) {
+    ignore(task, key, "no optimizer here is as narrow; taken as adam");
+    task.into.training.add("optimizer", Value("adam"));
+  } else if (has("adam") || *name == "mcore_distributed_optim") {
+    task.into.training.add("optimizer", Value("adam"));
+  } else if (has("sgd")) {
+    task.into.training.add("optimizer", Value("sgd"));
+  } else {
+    task.in.fail(key, "expected an optimizer that is known here: adam, adamw, sgd or adafactor");
+  }
+}
+
+void check_degrees(const ImportTask& task, Degrees& degrees, const DegreeKeys& keys) {
+  if (!degrees.devices || !degrees.tensor || !degrees.pipeline || !degrees.context) {
+    return;
+  }
+  const std::int64_t others = *degrees.tensor * *degrees.pipeline * *degrees.context;
+  if (*degrees.devices % others != 0) {
+    task.in.fail(task.in.has(keys.devices) ? keys.devices : keys.tensor,
+                 "expected the " + std::to_string(*degrees.devices) +
+                     " devices to be a multiple of tensor x pipeline x context degree, " +
+                     std::to_string(others));
+    return;
+  }
+  const std::int64_t left = *degrees.devices / others;
+  if (degrees.data && *degrees.data != left) {
+    task.in.fail(keys.devices,
+                 "expected the data-parallel degree to be " + std::to_string(left) + ", not " +
+                     std::to_string(*degrees.data));
+  }
+  degrees.data = left;
+  const std::int64_t apart = degrees.expert.value_or(1) *
+                             degrees.expert_tensor.value_or(*degrees.tensor) * *degrees.pipeline;
+  if (*degrees.devices % apart != 0) {
+    task.in.fail(keys.expert,
+                 "expected expert x expert tensor x pipeline degree, " + std::to_string(apart) +
+                     ", to divide the " + std::to_string(*degrees.devices) + " devices");
+  }
+}
+
+void put_batches(const ImportTask& task, const Degrees& degrees, const DegreeKeys& keys) {
+  const auto micro = task.in.integer(keys.micro_batch, 1);
+  const auto global = task.in.integer(keys.global_batch, 1);
+  put(task.into.plan, "micro_batch", micro);
+  if (!micro || !degrees.data) {
+    put(task.into.training, "global_batch", global);
+    return;
+  }
+  const std::int64_t together = *micro * *degrees.data;
+  if (global && *global % together != 0) {
+    task.in.fail(keys.global_batch,
+                 "expected a multiple of micro-batch x data-parallel degree, " +
+                     std::to_string(*micro) + " x " + std::to_string(*degrees.data));
+  }
+  if (!global && !task.in.has(keys.global_batch)) {
+    assume(task, keys.global_batch, "taken as micro-batch x data-parallel degree");
+  }
+  task.into.training.add("global_batch", Value(global.value_or(together)));
+}
+
+}  // namespace titer

@@ -1,0 +1,225 @@
+// TOML of torchtitan: models by the names that its code has for them.
+
+#include <algorithm>
+#include <array>
+
+#include "import_parts.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::int64_t kMostDegree = 1'000'000;
+
+struct Flavor {
+  std::string_view model;
+  std::string_view flavor;
+  std::string_view shipped;
+};
+constexpr std::array<Flavor, 4> kFlavors = {{{"llama3", "8B", "llama3-8b"},
+                                             {"llama3", "70B", "llama3-70b"},
+                                             {"llama3", "405B", "llama3-405b"},
+                                             {"deepseek_v3", "671B", "deepseek-v3"}}};
+
+struct NamedSchedule {
+  std::string_view theirs;  // in lower case
+  std::string_view ours;
+  bool has_chunks;
+};
+constexpr std::array<NamedSchedule, 7> kSchedules = {{{"1f1b", "1f1b", false},
+                                                      {"gpipe", "gpipe", false},
+                                                      {"interleaved1f1b", "1f1b", true},
+                                                      {"loopedbfs", "breadth-first", true},
+                                                      {"zbvzerobubble", "zb-v", false},
+                                                      {"dualpipev", "dualpipev", false},
+                                                      {"zbv", "zb-v", false}}};
+
+constexpr DegreeKeys kKeys = {.tensor = "parallelism.tensor_parallel_degree",
+                              .pipeline = "parallelism.pipeline_parallel_degree",
+                              .context = "parallelism.context_parallel_degree",
+                              .expert = "parallelism.expert_parallel_degree",
+                              .devices = "parallelism.data_parallel_shard_degree",
+                              .micro_batch = "training.local_batch_size",
+                              .global_batch = "training.global_batch_size"};
+
+constexpr std::array<std::string_view, 29> kOfNoConcern = {"job.*",
+                                                           "profiling.*",
+                                                           "metrics.*",
+                                                           "model.hf_assets_path",
+                                                           "model.tokenizer_path",
+                                                           "optimizer.lr",
+                                                           "optimizer.eps",
+                                                           "optimizer.beta*",
+                                                           "optimizer.weight_decay",
+                                                           "lr_scheduler.*",
+                                                           "training.max_norm",
+                                                           "training.steps",
+                                                           "training.dataset*",
+                                                           "training.seed",
+                                                           "training.deterministic",
+                                                           "training.gc_freq",
+                                                           "checkpoint.*",
+                                                           "comm.*",
+                                                           "validation.*",
+                                                           "fault_tolerance.*",
+                                                           "experimental.custom_*",
+                                                           "training.warmup_steps",
+                                                           "model.print_after_conversion",
+                                                           "model.norm_type",
+                                                           "activation_checkpoint.early_stop"};
+
+void read_model(const ImportTask& task) {
+  Settings& in = task.in;
+  const bool is_named = in.has("model.name");
+  const std::string model = in.word("model.name").value_or("llama3");
+  const std::string flavor = in.text("model.flavor").value_or("");
+  const auto* found = std::find_if(kFlavors.begin(), kFlavors.end(), [&](const Flavor& known) {
+    return known.model == model && known.flavor == flavor;
+  });
+  if (found == kFlavors.end()) {
+    if (!task.options.base) {
+      in.fail("model.flavor",
+              "expected llama3 8B, 70B or 405B, or deepseek_v3 671B: the shapes of the others are "
+              "in torchtitan's code, not in the file; --model tells which it is");
+    }
+    return;
+  }
+  if (!is_named) {
+    assume(task, "model.name", "taken as llama3");
+  }
+  task.into.shipped = std::string(found->shipped);
+}
+
+/// How the data-parallel ranks are split: copies of groups that shard. Fills what is known.
+void read_data_parallelism(const ImportTask& task, Degrees& degrees) {
+  Settings& in = task.in;
+  const std::int64_t copies =
+      in.integer("parallelism.data_parallel_replicate_degree", 1, kMostDegree).value_or(1);
+  const std::int64_t written =
+      in.integer("parallelism.data_parallel_shard_degree", -1, kMostDegree).value_or(-1);
+  if (written == 0) {
+    in.fail("parallelism.data_parallel_shard_degree", "expected a degree, or -1 for the rest");
+    return;
+  }
+  if (written > 0) {
+    degrees.data = copies * written;
+  }
+  check_degrees(task, degrees, kKeys);
+  if (degrees.data && *degrees.data % copies != 0) {
+    in.fail("parallelism.data_parallel_replicate_degree",
+            "expected a divisor of the data-parallel degree " + std::to_string(*degrees.data));
+    return;
+  }
+  Value& plan = task.into.plan;
+  put(plan, "data", degrees.data);
+  plan.add("sharding", Value(written == 1 ? "none" : "zero3"));
+  if (written == 1) {
+    return;
+  }
+  if (copies > 1 && degrees.data) {
+    plan.add("shard", Value(*degrees.data / copies));
+  }
+  // By default a pipeline keeps what was gathered, since its next pass comes soon.
+  const std::string reshard = in.word("parallelism.fsdp_reshard_after_forward").value_or("default");
+  const bool by_default = reshard == "default" && degrees.pipeline == 1;
+  plan.add("reshard_after_forward", Value(by_default || reshard == "always"));
+}
+
+void read_schedule(const ImportTask& task, std::int64_t pipeline) {
+  Settings& in = task.in;
+  const std::string_view key = "parallelism.pipeline_parallel_schedule";
+  const std::string name = in.word(key).value_or("interleaved1f1b");
+  const auto layers = in.integer("parallelism.pipeline_parallel_layers_per_stage", 1);
+  if (pipeline == 1) {
+    return;
+  }
+  const auto* found = std::find_if(kSchedules.begin(), kSchedules.end(), [&](const auto& known) {
+    return known.theirs == name;
+  });
+  if (found == kSchedules.end()) {
+    in.fail(key, "expected 1F1B, GPipe, Interleaved1F1B, LoopedBFS, ZBVZeroBubble or DualPipeV");
+    return;
+  }
+  task.into.plan.add("schedule", Value(found->ours));
+  if (found->has_chunks) {
+    if (layers) {
+      ignore(task, "parallelism.pipeline_parallel_layers_per_stage", "two stages per rank taken");
+    }
+    task.into.plan.add("virtual_stages", Value(2));
+  }
+}
+
+void read_recompute(const ImportTask& task) {
+  Settings& in = task.in;
+  const std::string mode = in.word("activation_checkpoint.mode").value_or("selective");
+  if (mode != "none" && mode != "selective" && mode != "full") {
+    in.fail("activation_checkpoint.mode", "expected none, selective or full");
+    return;
+  }
+  task.into.plan.add("recompute", Value(mode));
+  if (mode == "selective") {
+    static_cast<void>(in.raw("activation_checkpoint.selective_ac_option"));
+    ignore(task,
+           "activation_checkpoint.selective_ac_option",
+           "no plan here chooses by operator or every n-th layer; taken as core attention");
+  } else {
+    static_cast<void>(in.raw("activation_checkpoint.selective_ac_option"));
+  }
+}
+
+void read_training(const ImportTask& task) {
+  Settings& in = task.in;
+  put(task.into.training, "sequence", in.integer("training.seq_len", 1));
+  const std::string converters = in.word("model.converters").value_or("");
+  const bool fp8 = converters.find("float8") != std::string::npos;
+  const std::string type = in.word("training.mixed_precision_param").value_or("bfloat16");
+  const bool fp32 = type == "float32";
+  task.into.training.add("precision", Value(fp8 ? "fp8" : (fp32 ? "fp32" : "bf16")));
+  const std::string reduce = in.word("training.mixed_precision_reduce").value_or("float32");
+  task.into.training.add("gradient_precision", Value(reduce == "bfloat16" ? "bf16" : "fp32"));
+  put_optimizer(task, "optimizer.name");
+  if (!fp8) {
+    constexpr std::array<std::string_view, 2> off = {"float8.*", "quantize.*"};
+    in.skip(off);
+  }
+}
+
+}  // namespace
+
+void import_torchtitan(const ImportTask& task) {
+  Settings& in = task.in;
+  in.rename("training.batch_size", "training.local_batch_size");
+  in.rename("experimental.pipeline_parallel_degree", "parallelism.pipeline_parallel_degree");
+  in.rename("experimental.context_parallel_degree", "parallelism.context_parallel_degree");
+  in.rename("training.tensor_parallel_degree", "parallelism.tensor_parallel_degree");
+  read_model(task);
+  Degrees degrees;
+  const auto degree = [&](std::string_view key) {
+    return std::optional(in.integer(key, 1, kMostDegree).value_or(1));
+  };
+  degrees.tensor = degree(kKeys.tensor);
+  degrees.pipeline = degree(kKeys.pipeline);
+  degrees.context = degree(kKeys.context);
+  degrees.expert = degree(kKeys.expert);
+  degrees.expert_tensor = degree("parallelism.expert_tensor_parallel_degree");
+  degrees.devices = task.options.devices;
+  Value& plan = task.into.plan;
+  put(plan, "pipeline", degrees.pipeline);
+  put(plan, "tensor", degrees.tensor);
+  put(plan, "context", degrees.context);
+  if (*degrees.expert > 1) {
+    put(plan, "expert", degrees.expert);
+    put(plan, "expert_tensor", degrees.expert_tensor);
+  }
+  read_data_parallelism(task, degrees);
+  read_schedule(task, *degrees.pipeline);
+  plan.add("sequence_parallel", Value(*degrees.tensor > 1));
+  if (in.is_on("parallelism.enable_async_tensor_parallel")) {
+    plan.add("tensor_overlap", Value("ring"));
+  }
+  read_recompute(task);
+  put_batches(task, degrees, kKeys);
+  read_training(task);
+  in.skip(kOfNoConcern);
+}
+
+}  // namespace titer

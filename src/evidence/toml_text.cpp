@@ -1,0 +1,94 @@
+#include <toml++/toml.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "titer/evidence/foreign_text.hpp"
+#include "titer/input/reader.hpp"
+
+namespace titer {
+namespace {
+
+constexpr int kMostValues = 100'000;
+
+class Converter {
+ public:
+  explicit Converter(std::string source) : source_(std::move(source)) {}
+
+  /// The library refuses nesting deeper than 256 levels by itself.
+  Value value_of(const toml::node& node) {
+    if (++values_ > kMostValues) {
+      refuse(node.source().begin, "expected at most " + std::to_string(kMostValues) + " values");
+    }
+    Value value = node.is_table()   ? object_of(*node.as_table())
+                  : node.is_array() ? array_of(*node.as_array())
+                                    : scalar_of(node);
+    value.origin = origin_of(node.source().begin);
+    return value;
+  }
+
+  [[noreturn]] void refuse(const toml::source_position& at, const std::string& message) const {
+    throw InputError(source_ + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) +
+                     ": " + message);
+  }
+
+ private:
+  static Origin origin_of(const toml::source_position& at) {
+    return {.source = 0, .line = static_cast<int>(at.line), .column = static_cast<int>(at.column)};
+  }
+
+  Value object_of(const toml::table& table) {
+    Value object = Value::make_object();
+    for (const auto& [key, node] : table) {
+      object.members.emplace_back(std::string(key.str()), value_of(node));
+      object.key_origins.push_back(origin_of(key.source().begin));
+    }
+    return object;
+  }
+
+  Value array_of(const toml::array& items) {
+    Value array = Value::make_array();
+    for (const toml::node& item : items) {
+      array.push(value_of(item));
+    }
+    return array;
+  }
+
+  [[nodiscard]] Value scalar_of(const toml::node& node) const {
+    if (const auto* text = node.as_string()) {
+      return text->get();
+    }
+    if (const auto* flag = node.as_boolean()) {
+      return flag->get();
+    }
+    if (const auto* integer = node.as_integer()) {
+      return integer->get();
+    }
+    if (const auto* number = node.as_floating_point()) {
+      if (!std::isfinite(number->get())) {
+        refuse(node.source().begin, "expected a finite number");
+      }
+      return number->get();
+    }
+    std::ostringstream date;
+    node.visit([&](const auto& any) { date << any; });
+    return date.str();
+  }
+
+  std::string source_;
+  int values_ = 0;
+};
+
+}  // namespace
+
+Document parse_toml(std::string_view text, std::string source_name) {
+  Converter converter(source_name);
+  try {
+    const toml::table table = toml::parse(text, source_name);
+    return {.root = converter.value_of(table), .sources = {std::move(source_name)}};
+  } catch (const toml::parse_error& error) {
+    converter.refuse(error.source().begin, "not valid TOML: " + std::string(error.description()));
+  }
+}
+
+}  // namespace titer

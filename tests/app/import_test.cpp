@@ -1,0 +1,90 @@
+// titer import, from the outside.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "app/program.hpp"
+#include "titer/input/document.hpp"
+
+namespace titer {
+namespace {
+
+using testing::contains;
+using testing::data_of;
+using testing::file_text;
+using testing::Outcome;
+using testing::refusal_of;
+using testing::TemporaryFolder;
+using testing::titer;
+
+std::string data(const std::string& file) {
+  return (std::filesystem::path(TITER_ROOT) / "tests/data/import" / file).string();
+}
+
+TEST(AppImport, SummarisesAConfig) {
+  const std::string text = data_of(titer({"import", data("config.json")}));
+  const std::int64_t h = 1024;
+  const std::int64_t n = 8 * (2 * h * h + 2 * h * 256 + 3 * h * 2816 + 2 * h) + 2 * 32000 * h + h;
+  ASSERT_EQ(n, 155'730'944);
+  EXPECT_TRUE(contains(text, "parameters  155,730,944"));
+  EXPECT_TRUE(contains(text, "8 layers, hidden 1024, 16 heads (4 of keys and values)"));
+  EXPECT_TRUE(contains(text, "a sequence of 4096"));
+}
+
+TEST(AppImport, WritesARunThatIsReadAgain) {
+  const TemporaryFolder folder;
+  const std::string out = (folder.path() / "run.json").string();
+  const Outcome outcome = titer({"import",
+                                 data("config.json"),
+                                 "--with",
+                                 data("deepspeed.json"),
+                                 "--cluster",
+                                 "dgx-h100",
+                                 "--out",
+                                 out});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(contains(outcome.err, "ignored: "));
+  EXPECT_TRUE(contains(outcome.err, "zero_optimization.reduce_bucket_size: 500000000"));
+  const Document run = load_json(out);
+  EXPECT_EQ(run.at("cluster")->text, "dgx-h100");
+  EXPECT_EQ(run.at("model.layers")->integer, 8);
+  EXPECT_EQ(run.at("plan.sharding")->text, "zero3");
+  EXPECT_EQ(run.at("training.global_batch")->integer, 512);
+}
+
+TEST(AppImport, ARunIsWhatRunTakes) {
+  const TemporaryFolder folder;
+  const std::string out = (folder.path() / "run.json").string();
+  const Outcome imported =
+      titer({"import", data("nemo.yaml"), "--cluster", "dgx-a100-80gb", "--out", out});
+  ASSERT_EQ(imported.code, 0) << imported.err;
+  const Outcome run = titer({"run", out, "--format", "json"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "iteration_time_s"));
+}
+
+TEST(AppImport, RefusesWhatIsNoConfigurationWithinASecond) {
+  const TemporaryFolder folder;
+  const std::string huge = folder.file("huge.json", "{");
+  std::filesystem::resize_file(huge, std::uintmax_t{2} << 30U);
+  const std::string deep = folder.file("deep.json", std::string(500'000, '['));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(contains(refusal_of(titer({"import", huge})), "larger than 1 MiB"));
+  EXPECT_TRUE(contains(refusal_of(titer({"import", deep})), "nested deeper than 200 levels"));
+  EXPECT_TRUE(contains(refusal_of(titer({"import", folder.path().string()})), "cannot be read"));
+  EXPECT_TRUE(contains(refusal_of(titer({"import", "no-such-file.yaml"})), "cannot be read"));
+  EXPECT_TRUE(contains(refusal_of(titer({"import", data("deepspeed.json")})), "has no model"));
+  EXPECT_TRUE(contains(refusal_of(titer({"import", data("config.json"), data("neox.yml")})),
+                       "expected one model"));
+  EXPECT_TRUE(contains(refusal_of(titer({"import", data("config.json"), "--define", "TP"})),
+                       "expected NAME=VALUE"));
+  EXPECT_TRUE(contains(refusal_of(titer({"import", data("config.json"), "--devices", "0"})),
+                       "expected a number from 1"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8));
+}
+
+}  // namespace
+}  // namespace titer
