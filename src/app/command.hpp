@@ -35,6 +35,7 @@ struct Command {
 [[nodiscard]] Command add_topology(CLI::App& program);
 [[nodiscard]] Command add_timeline(CLI::App& program);
 [[nodiscard]] Command add_export(CLI::App& program);
+[[nodiscard]] Command add_import(CLI::App& program);
 
 /// What several subcommands take: a scenario and changes to it.
 struct ScenarioOptions {

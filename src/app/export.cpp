@@ -13,6 +13,7 @@
 #include "titer/report/chakra_export.hpp"
 #include "titer/report/goal_export.hpp"
 #include "titer/step/conditions.hpp"
+#include "titer/step/evaluate.hpp"
 
 namespace titer {
 namespace {
@@ -110,6 +111,7 @@ int export_command(const ExportOptions& options) {
         "conditions: not uniform: expected none for an export, whose durations are those of "
         "devices that are all alike and without noise");
   }
+  check_export(scenario);
   const ExportedStep step(scenario, detail);
   if (format == ExportFormat::goal) {
     export_goal(options, step);

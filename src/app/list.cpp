@@ -31,14 +31,16 @@ std::vector<Row> models() {
     const Document document = load_data(kModelData, name);
     Problems problems;
     Reader in(document, problems);
-    const Transformer model = read_transformer(in);
+    const Model model = read_model(in);
     problems.raise();
+    const Transformer* transformer = model.if_transformer();
+    const bool wide = transformer != nullptr;
     rows.push_back({name,
-                    model.title,
+                    model.title(),
                     std::to_string(parameters(model)),
-                    std::to_string(model.layers),
-                    std::to_string(model.hidden),
-                    std::to_string(model.heads)});
+                    std::to_string(model.layers()),
+                    wide ? std::to_string(transformer->hidden) : "",
+                    wide ? std::to_string(transformer->heads) : ""});
   }
   return rows;
 }

@@ -61,7 +61,8 @@ int main_with_errors(int argc, char** argv) {
                                          add_collective(program),
                                          add_topology(program),
                                          add_timeline(program),
-                                         add_export(program)};
+                                         add_export(program),
+                                         add_import(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

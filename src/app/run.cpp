@@ -28,19 +28,26 @@ constexpr std::array<Choice<FailOn>, 1> kFailOn = {{{"out-of-memory", FailOn::ou
 
 using MaybeSamples = std::optional<SampleStatistics>;
 
+/// What would make it fit; the closed form tells where devices are alike.
+std::vector<FitAdvice> advice(const Scenario& scenario, const StepResult& result) {
+  const bool wanted = !result.fits() && scenario.conditions.uniform();
+  return wanted ? fit_advice(scenario) : std::vector<FitAdvice>();
+}
+
 std::string view(Format format,
                  const Scenario& scenario,
                  const StepResult& result,
                  const MaybeSamples& samples) {
   switch (format) {
     case Format::text:
-      return step_text(scenario, result) + (samples ? "\n" + sample_text(*samples) : "");
+      return step_text(scenario, result, advice(scenario, result)) +
+             (samples ? "\n" + sample_text(*samples) : "");
     case Format::csv:
       return step_csv(scenario,
                       result,
                       samples ? MoreCells{sample_columns(), sample_cells(*samples)} : MoreCells());
     case Format::json: {
-      Value json = step_json(scenario, result);
+      Value json = step_json(scenario, result, advice(scenario, result));
       if (samples) {
         json.add("samples", sample_json(*samples));
       }

@@ -6,6 +6,9 @@
 #include <array>
 #include <cmath>
 
+#include "memory_report.hpp"
+#include "titer/plan/placement.hpp"
+
 namespace titer {
 namespace {
 
@@ -29,29 +32,6 @@ constexpr std::array<Figure, 9> kFigures = {{
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100.0 * share); }
 
-Value json_bytes(Bytes bytes) { return Value(std::int64_t{std::llround(bytes.si())}); }
-
-Value memory_json(const StepResult& result) {
-  Value stages = Value::make_array();
-  for (const StageMemory& stage : result.memory) {
-    Value item = Value::make_object();
-    item.add("stage", Value(stage.stage));
-    item.add("parameters", Value(std::int64_t{std::llround(stage.parameters)}));
-    for (const MemoryPart& part : kMemoryParts) {
-      item.add(std::string(part.name) + "_bytes", json_bytes(stage.*part.value));
-    }
-    item.add("total_bytes", json_bytes(stage.total()));
-    stages.push(std::move(item));
-  }
-  Value memory = Value::make_object();
-  memory.add("peak_bytes", json_bytes(result.memory_peak));
-  memory.add("capacity_bytes", json_bytes(result.memory_capacity));
-  memory.add("fits", Value(result.fits()));
-  memory.add("peak_stage", Value(result.peak_stage().stage));
-  memory.add("stages", std::move(stages));
-  return memory;
-}
-
 Value ranks_json(const StepResult& result) {
   Value ranks = Value::make_array();
   for (const SimulatedRank& rank : result.ranks) {
@@ -70,10 +50,42 @@ Value ranks_json(const StepResult& result) {
   return ranks;
 }
 
+/// Context and expert groups, where there are any.
+void add_groups(const Plan& plan, Value& json) {
+  if (plan.context > 1) {
+    json.add("context", Value(plan.context));
+    json.add("context_method", Value(name(plan.context_method)));
+    if (plan.context_method == ContextMethod::hierarchical) {
+      json.add("context_inner", Value(plan.context_inner));
+    }
+    json.add("context_balanced", Value(plan.context_balanced));
+  }
+  if (has_own_expert_groups(plan)) {
+    json.add("expert", Value(plan.expert));
+    json.add("expert_tensor", Value(plan.expert_tensor_degree()));
+  }
+}
+
+/// The same for a reader: "context 2 (ring), expert 4 (expert tensor 1), ".
+std::string groups_text(const Plan& plan) {
+  std::string text;
+  if (plan.context > 1) {
+    const bool inner = plan.context_method == ContextMethod::hierarchical;
+    text += fmt::format("context {} ({}{}), ",
+                        plan.context,
+                        name(plan.context_method),
+                        inner ? fmt::format(" {}", plan.context_inner) : "");
+  }
+  if (has_own_expert_groups(plan)) {
+    text += fmt::format("expert {} (expert tensor {}), ", plan.expert, plan.expert_tensor_degree());
+  }
+  return text;
+}
+
 Value scenario_json(const Scenario& scenario) {
   const Plan& plan = scenario.plan;
   Value json = Value::make_object();
-  json.add("model", Value(scenario.model.name));
+  json.add("model", Value(scenario.model.name()));
   json.add("cluster", Value(scenario.cluster.name));
   json.add("chip", Value(scenario.cluster.chip.name));
   json.add("stack", Value(scenario.stack.name));
@@ -81,6 +93,7 @@ Value scenario_json(const Scenario& scenario) {
   json.add("pipeline", Value(plan.pipeline));
   json.add("tensor", Value(plan.tensor));
   json.add("data", Value(plan.data));
+  add_groups(plan, json);
   json.add("virtual_stages", Value(plan.virtual_stages));
   json.add("micro_batch", Value(plan.micro_batch));
   json.add("micro_batches", Value(scenario.micro_batches()));
@@ -118,12 +131,12 @@ std::string heading(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
   const Plan& plan = scenario.plan;
   std::string text = fmt::format("{} on {} x {} ({})\n",
-                                 scenario.model.title,
+                                 scenario.model.title(),
                                  plan.devices(),
                                  cluster.chip.title,
                                  cluster.name);
   text += fmt::format(
-      "plan: pipeline {}{}{}, tensor {}{}, data {}; micro-batch {} x {}; {}, recompute {}, "
+      "plan: pipeline {}{}{}, tensor {}{}, {}data {}; micro-batch {} x {}; {}, recompute {}, "
       "sharding "
       "{}\n",
       plan.pipeline,
@@ -131,6 +144,7 @@ std::string heading(const Scenario& scenario) {
       is_even(plan.layers) ? "" : ", layers " + text_of(plan.layers),
       plan.tensor,
       plan.sequence_parallel ? " with sequence parallelism" : "",
+      groups_text(plan),
       plan.data,
       plan.micro_batch,
       scenario.micro_batches(),
@@ -176,24 +190,6 @@ std::string breakdown_text(const StepResult& result) {
   return fmt::format("where the time goes (pipeline stage {}, the last to finish; exposed parts)\n",
                      result.reference_stage) +
          text_table(rows, {Align::left, Align::right, Align::right, Align::left});
-}
-
-std::string memory_text(const StepResult& result) {
-  std::vector<Row> rows = {{"stage"}};
-  for (const MemoryPart& part : kMemoryParts) {
-    rows.front().emplace_back(part.name);
-  }
-  rows.front().emplace_back("total");
-  for (const StageMemory& stage : result.memory) {
-    Row row = {std::to_string(stage.stage)};
-    for (const MemoryPart& part : kMemoryParts) {
-      row.push_back(fmt::format("{:.2f}", stage.*part.value / 1_GiB));
-    }
-    row.push_back(fmt::format("{:.2f}", stage.total() / 1_GiB));
-    rows.push_back(std::move(row));
-  }
-  return "memory per device at its peak, GiB by pipeline stage\n" +
-         text_table(rows, {Align::right}) + "  " + memory_sentence(result) + "\n";
 }
 
 }  // namespace
@@ -251,7 +247,9 @@ std::string step_csv(const Scenario& scenario, const StepResult& result, const M
   return csv_line(columns) + csv_line(cells);
 }
 
-Value step_json(const Scenario& scenario, const StepResult& result) {
+Value step_json(const Scenario& scenario,
+                const StepResult& result,
+                std::span<const FitAdvice> advice) {
   Value json = Value::make_object();
   json.add("format_version", Value(kFormatVersion));
   json.add("scenario", scenario_json(scenario));
@@ -278,7 +276,7 @@ Value step_json(const Scenario& scenario, const StepResult& result) {
     contention.add("patterns_known", Value(static_cast<std::int64_t>(result.contention->known)));
     json.add("contention", std::move(contention));
   }
-  json.add("memory", memory_json(result));
+  json.add("memory", memory_json(result, advice));
   json.add("error_bar", Value());  // not measured yet: null, not a guess
   json.add("grade", Value(name(result.grade)));
   return json;
@@ -286,7 +284,7 @@ Value step_json(const Scenario& scenario, const StepResult& result) {
 
 std::string step_title(const Scenario& scenario) {
   return fmt::format("{} on {} x {}: {}",
-                     scenario.model.title,
+                     scenario.model.title(),
                      scenario.plan.devices(),
                      scenario.cluster.chip.title,
                      name(scenario.plan.schedule));
@@ -325,9 +323,11 @@ std::string ranks_text(const StepResult& result) {
          "\n";
 }
 
-std::string step_text(const Scenario& scenario, const StepResult& result) {
+std::string step_text(const Scenario& scenario,
+                      const StepResult& result,
+                      std::span<const FitAdvice> advice) {
   return heading(scenario) + "\n" + rates(result) + "\n" + breakdown_text(result) + "\n" +
-         ranks_text(result) + contention_text(result) + memory_text(result) + "\n" +
+         ranks_text(result) + contention_text(result) + memory_text(result, advice) + "\n" +
          fmt::format("basis: {} figures; `titer explain` shows every term and its source\n",
                      name(result.grade));
 }

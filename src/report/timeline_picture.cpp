@@ -152,16 +152,21 @@ std::vector<std::optional<ColumnPaint>> columns_of(const std::vector<Box>& boxes
 
 std::vector<std::string> rank_names(const StepTimeline& timeline) {
   const bool several = std::any_of(timeline.ranks.begin(), timeline.ranks.end(), [](auto& rank) {
-    return rank.tensor != 0 || rank.data != 0;
+    return rank.tensor != 0 || rank.data != 0 || rank.context != 0;
   });
+  const bool cut = std::any_of(
+      timeline.ranks.begin(), timeline.ranks.end(), [](auto& rank) { return rank.context != 0; });
   std::vector<std::string> names;
   names.reserve(timeline.ranks.size());
   for (const TimelineRank& rank : timeline.ranks) {
     if (rank.stands_for > 1) {
       names.push_back(fmt::format("stage {} (x {} devices)", rank.stage, rank.stands_for));
     } else if (several) {
-      names.push_back(
-          fmt::format("stage {}, tensor {}, data {}", rank.stage, rank.tensor, rank.data));
+      names.push_back(fmt::format("stage {}, tensor {}{}, data {}",
+                                  rank.stage,
+                                  rank.tensor,
+                                  cut ? fmt::format(", context {}", rank.context) : "",
+                                  rank.data));
     } else {
       names.push_back(fmt::format("stage {}", rank.stage));
     }

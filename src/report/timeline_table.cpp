@@ -36,6 +36,7 @@ Value ranks_json(const StepTimeline& timeline) {
                    .add("stage", Value(rank.stage))
                    .add("tensor", Value(rank.tensor))
                    .add("data", Value(rank.data))
+                   .add("context", Value(rank.context))
                    .add("stands_for", Value(rank.stands_for)));
   }
   return ranks;

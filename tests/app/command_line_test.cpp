@@ -15,7 +15,8 @@ using testing::TemporaryFolder;
 using testing::titer;
 
 constexpr const char* kRun = "gpt3-175b-64xa100";
-constexpr std::array<const char*, 5> kSubcommands = {"run", "check", "explain", "list", "sweep"};
+constexpr std::array<const char*, 6> kSubcommands = {
+    "run", "check", "explain", "list", "sweep", "import"};
 
 TEST(AppHelp, IsDataAndSucceeds) {
   const std::string help = data_of(titer({"--help"}));

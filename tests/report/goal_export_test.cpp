@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "plan/blocks.hpp"
 #include "report/goal_schedules.hpp"
 #include "step/plain.hpp"
 #include "study/temporary_folder.hpp"

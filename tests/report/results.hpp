@@ -35,6 +35,7 @@ inline StepResult distinct_result() {
                              .optimizer = (4.0 + s) * 1_GiB,
                              .activations = (8.0 + s) * 1_GiB,
                              .working = (16.0 + s) * 1_GiB,
+                             .buffers = (0.5 + s) * 1_GiB,
                              .runtime = (32.0 + s) * 1_GiB});
   }
   result.memory_peak = result.memory[1].total();

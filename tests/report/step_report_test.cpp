@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "report/csv.hpp"
 #include "report/results.hpp"
 #include "titer/step/evaluate.hpp"
@@ -36,7 +38,7 @@ TEST(ResultColumns, AreAsManyAsTheCells) {
 TEST(ResultCells, StandUnderTheirColumns) {
   const StepResult result = distinct_result();
   auto cells = only_row(csv_line(result_columns()) + csv_line(result_cells(result)));
-  EXPECT_EQ(cells["iteration_time_s"], number_text(11.0 * 12.0 / 2.0 / 8.0));
+  EXPECT_EQ(cells["iteration_time_s"], number_text(12.0 * 13.0 / 2.0 / 8.0));
   EXPECT_EQ(cells["tokens_per_s"], "1001.5");
   EXPECT_EQ(cells["tokens_per_s_per_device"], "1002.5");
   EXPECT_EQ(cells["model_tflops_per_device"], "140");
@@ -54,11 +56,13 @@ TEST(ResultCells, StandUnderTheirColumns) {
   EXPECT_EQ(cells["expert_comm_s"], number_text(7.0 / 8.0));
   EXPECT_EQ(cells["pipeline_comm_s"], number_text(8.0 / 8.0));
   EXPECT_EQ(cells["data_comm_s"], number_text(9.0 / 8.0));
-  EXPECT_EQ(cells["bubble_s"], number_text(10.0 / 8.0));
-  EXPECT_EQ(cells["other_s"], number_text(11.0 / 8.0));
-  EXPECT_EQ(cells["tensor_comm_total_s"], number_text(100.0 + 12.0 / 8.0));
-  EXPECT_EQ(cells["data_comm_total_s"], number_text(100.0 + 16.0 / 8.0));
-  EXPECT_EQ(cells["memory_peak_bytes"], std::to_string((2LL + 3 + 5 + 9 + 17 + 33) << 30));
+  EXPECT_EQ(cells["host_comm_s"], number_text(10.0 / 8.0));
+  EXPECT_EQ(cells["bubble_s"], number_text(11.0 / 8.0));
+  EXPECT_EQ(cells["other_s"], number_text(12.0 / 8.0));
+  EXPECT_EQ(cells["tensor_comm_total_s"], number_text(100.0 + 13.0 / 8.0));
+  EXPECT_EQ(cells["data_comm_total_s"], number_text(100.0 + 17.0 / 8.0));
+  EXPECT_EQ(cells["memory_peak_bytes"],
+            std::to_string((2LL * (2 + 3 + 5 + 9 + 17 + 33) + 3) << 29));
   EXPECT_EQ(cells["memory_capacity_bytes"], std::to_string(80LL << 30));
   EXPECT_EQ(cells["fits"], "true");
   EXPECT_EQ(cells["peak_stage"], "1");
@@ -241,8 +245,9 @@ TEST(StepJson, ListsTheRanksOfASimulation) {
 TEST(StepViews, NameAStepByItsModelDevicesAndSchedule) {
   const Scenario scenario = shipped_scenario();
   EXPECT_EQ(step_title(scenario),
-            scenario.model.title + " on " + std::to_string(scenario.plan.devices()) + " x " +
-                scenario.cluster.chip.title + ": " + std::string(name(scenario.plan.schedule)));
+            scenario.model.transformer().title + " on " + std::to_string(scenario.plan.devices()) +
+                " x " + scenario.cluster.chip.title + ": " +
+                std::string(name(scenario.plan.schedule)));
 }
 
 TEST(StepText, ListsTheRanksOfASimulation) {
@@ -263,6 +268,27 @@ TEST(StepViews, SayNothingOfRanksInClosedForm) {
             std::string::npos);
   EXPECT_EQ(step_csv(shipped_scenario(), result), step_csv(shipped_scenario(), simulated_result()))
       << "one row has no room for them";
+}
+
+TEST(StepReport, SaysWhatWouldFit) {
+  StepResult result = distinct_result();
+  result.memory_capacity = 64_GiB;
+  const std::vector<FitAdvice> advice = {
+      {.changes = {{"plan.recompute", Value("full")}}, .iteration_time = 13_s, .peak = 60_GiB}};
+  const Scenario scenario = ScenarioSource::load("gpt3-175b-64xa100").read();
+  const Value json = step_json(scenario, result, advice);
+  const Value* list = json.find("memory")->find("advice");
+  ASSERT_NE(list, nullptr);
+  ASSERT_EQ(list->items.size(), 1U);
+  EXPECT_EQ(list->items[0].find("change")->find("plan.recompute")->text, "full");
+  EXPECT_EQ(list->items[0].find("iteration_time_s")->number, 13.0);
+  EXPECT_EQ(list->items[0].find("peak_bytes")->integer, 60LL << 30);
+  const std::string text = step_text(scenario, result, advice);
+  // 70.5 GiB of 64 GiB
+  EXPECT_NE(text.find("6.5 GiB too much; would fit with"), std::string::npos) << text;
+  EXPECT_NE(text.find("recompute full:"), std::string::npos);
+  result.memory_capacity = 80_GiB;
+  EXPECT_EQ(step_json(scenario, result).find("memory")->find("advice"), nullptr);
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST(SweepFile, FindsAScenarioByNameAndBesideItself) {
   static_cast<void>(folder.file("my-run.json", kRun));
   const Sweep beside =
       load_sweep(folder.file("a.json", R"({"scenario": "my-run.json", "axes": {}})"));
-  EXPECT_EQ(beside.base.read().model.name, "megatron-1.7b");
+  EXPECT_EQ(beside.base.read().model.name(), "megatron-1.7b");
   const Sweep shipped =
       load_sweep(folder.file("b.json", R"({"scenario": "gpt3-175b-64xa100", "axes": {}})"));
   EXPECT_EQ(shipped.base.read().plan.devices(), 8 * 8 * 1);

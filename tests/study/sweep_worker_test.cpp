@@ -82,7 +82,8 @@ TEST(SweepWorkerAxes, LetTheSequenceFollowTheModel) {
   const Sweep sweep =
       sweep_of(kSmallScenario, {axis("model", R"(["megatron-1.7b", "llama3.2-1b"])")});
   expect_fresh_both_ways(sweep);
-  EXPECT_EQ(scenario_of(sweep, 0).training.sequence, scenario_of(sweep, 0).model.max_sequence);
+  EXPECT_EQ(scenario_of(sweep, 0).training.sequence,
+            scenario_of(sweep, 0).model.transformer().max_sequence);
   EXPECT_NE(scenario_of(sweep, 0).training.sequence, scenario_of(sweep, 1).training.sequence);
 }
 

@@ -9,6 +9,7 @@
 #include "titer/report/table.hpp"
 #include "titer/step/result.hpp"
 #include "titer/step/scenario.hpp"
+#include "titer/study/fit_advice.hpp"
 
 namespace titer {
 
@@ -30,11 +31,16 @@ struct MoreCells {
 [[nodiscard]] std::string step_csv(const Scenario& scenario,
                                    const StepResult& result,
                                    const MoreCells& more = {});
-[[nodiscard]] Value step_json(const Scenario& scenario, const StepResult& result);
+/// The advice, where the scenario does not fit, is among the memory.
+[[nodiscard]] Value step_json(const Scenario& scenario,
+                              const StepResult& result,
+                              std::span<const FitAdvice> advice = {});
 /// "Llama 3 8B on 64 x NVIDIA H100 SXM5 80 GB: 1f1b"
 [[nodiscard]] std::string step_title(const Scenario& scenario);
 /// What each simulated rank does, waits for and has in memory; "" where nothing was simulated.
 [[nodiscard]] std::string ranks_text(const StepResult& result);
-[[nodiscard]] std::string step_text(const Scenario& scenario, const StepResult& result);
+[[nodiscard]] std::string step_text(const Scenario& scenario,
+                                    const StepResult& result,
+                                    std::span<const FitAdvice> advice = {});
 
 }  // namespace titer
