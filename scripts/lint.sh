@@ -18,9 +18,10 @@ files() {
 format() { files '*.hpp' '*.cpp' | xargs -0 -r clang-format "$@"; }
 
 shell() {
-  files '*.sh' .ci/run | xargs -0 -r -n 1 bash -n
+  # Scripts of tests/data are input of tests, written as others write theirs.
+  files '*.sh' .ci/run ':!tests/data' | xargs -0 -r -n 1 bash -n
   if command -v shellcheck >/dev/null; then
-    files '*.sh' .ci/run | xargs -0 -r shellcheck --external-sources --exclude=SC2119
+    files '*.sh' .ci/run ':!tests/data' | xargs -0 -r shellcheck --external-sources --exclude=SC2119
   else
     say 'note: shellcheck is not installed; only the syntax of the shell scripts was checked'
   fi

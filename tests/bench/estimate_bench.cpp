@@ -71,7 +71,7 @@ void step_costs_only(benchmark::State& state) {
   titer::StepCosts costs;
   for (auto _ : state) {
     titer::step_costs(scenario, costs);
-    benchmark::DoNotOptimize(costs.layer);
+    benchmark::DoNotOptimize(costs.kinds);
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
 }

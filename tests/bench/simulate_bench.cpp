@@ -50,8 +50,11 @@ std::int64_t tasks(const Scenario& scenario, bool every_rank) {
   titer::step_costs(scenario, costs);
   const auto t = static_cast<int>(every_rank ? scenario.plan.tensor : 1);
   const auto d = static_cast<int>(every_rank ? scenario.plan.data : 1);
+  titer::SimulatedMembers members;
+  members[titer::Meeting::tensor] = t;
+  members[titer::Meeting::data] = d;
   std::size_t count = 0;
-  for (const auto& rank : titer::step_program(scenario, costs, {.tensor = t, .data = d}).ranks) {
+  for (const auto& rank : titer::step_program(scenario, costs, members).ranks) {
     for (const auto& track : rank.tracks) {
       count += track.size();
     }
