@@ -14,6 +14,35 @@ bool ends_apart(const StepCosts& costs) {
   return costs.placement != Placement::two_ways && last.rank != 0;
 }
 
+/// Whether gradients are synchronised in buckets: those that the last backward passes make once,
+/// all of them, or what the groups of shards add up.
+bool has_buckets(const Scenario& scenario, const SyncClock& clock) {
+  const Plan& plan = scenario.plan;
+  const bool once = plan.shard.has_value() || !plan.reduces_every_pass();
+  return scenario.overlap_grad_reduce() && !clock.alone() && once &&
+         plan.sharding != Sharding::parameter_server;
+}
+
+/// Of a rank that trains so many parameters; what goes on beside its passes takes nothing.
+StageTail tail_of(const Scenario& scenario,
+                  const SyncClock& clock,
+                  bool in_buckets,
+                  const DeviceParameters& trained) {
+  StageTail tail{.gradient_sync = {},
+                 .optimizer = clock.optimizer(trained),
+                 .parameter_sync = {},
+                 .host = clock.host(trained)};
+  if (!in_buckets) {
+    tail.gradient_sync = clock.gradient_sync(trained);
+    tail.expert_gradients = clock.expert_gradients(trained);
+  }
+  if (!scenario.overlap_param_gather()) {
+    tail.parameter_sync = clock.parameter_sync(trained);
+    tail.expert_parameters = clock.expert_parameters(trained);
+  }
+  return tail;
+}
+
 }  // namespace
 
 DeviceParameters head_count(const Scenario& scenario, const StepCosts& costs) {
@@ -34,11 +63,7 @@ void fill_synchronisation(const Scenario& scenario, StepCosts& costs) {
   const bool two_ways = costs.placement == Placement::two_ways;
   SyncGroups groups = sync_groups(scenario, costs.placement, 0);
   const SyncClock clock(scenario, groups);
-  // What the last backward passes make once: all gradients, or what the groups of shards add up.
-  const Plan& plan = scenario.plan;
-  const bool once = plan.shard.has_value() || !plan.reduces_every_pass();
-  const bool in_buckets = scenario.overlap_grad_reduce() && !clock.alone() && once &&
-                          plan.sharding != Sharding::parameter_server;
+  const bool in_buckets = has_buckets(scenario, clock);
   costs.tails.resize(static_cast<std::size_t>(p));
   DeviceParameters previous;
   for (int s = 0; s < p; ++s) {
@@ -52,14 +77,7 @@ void fill_synchronisation(const Scenario& scenario, StepCosts& costs) {
     if (two_ways && s > 0) {
       groups = sync_groups(scenario, costs.placement, s);
     }
-    tail = {
-        .gradient_sync = in_buckets ? Seconds{} : clock.gradient_sync(count),
-        .optimizer = clock.optimizer(count),
-        .parameter_sync = scenario.overlap_param_gather() ? Seconds{} : clock.parameter_sync(count),
-        .expert_gradients = in_buckets ? Seconds{} : clock.expert_gradients(count),
-        .expert_parameters =
-            scenario.overlap_param_gather() ? Seconds{} : clock.expert_parameters(count),
-        .host = clock.host(count)};
+    tail = tail_of(scenario, clock, in_buckets, count);
     previous = count;
   }
   if (in_buckets) {

@@ -45,7 +45,7 @@ struct Scenario {
   }
   [[nodiscard]] PipelineShape shape() const;
   [[nodiscard]] Slice slice() const;
-  /// Whether tensor-parallel ranks have parts of the same images, and each gradients of all weights.
+  /// Whether tensor-parallel ranks have parts of the same images, and gradients of all weights.
   [[nodiscard]] bool cuts_images() const {
     return model.if_layered() != nullptr && plan.tensor > 1;
   }
