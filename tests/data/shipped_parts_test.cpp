@@ -243,8 +243,7 @@ TEST(ShippedRuns, AreSoundAndFromShippedData) {
     EXPECT_TRUE(validate(scenario).empty());
     EXPECT_GE(scenario.micro_batches(), 1);
     const std::vector<std::string> models = shipped_names(kModelData);
-    EXPECT_TRUE(
-        std::binary_search(models.begin(), models.end(), scenario.model.transformer().name));
+    EXPECT_TRUE(std::binary_search(models.begin(), models.end(), scenario.model.name()));
     const Value* title = source.document().at("title");
     ASSERT_NE(title, nullptr);
     EXPECT_FALSE(title->text.empty());
