@@ -29,7 +29,7 @@ inline Scenario shipped_run(const std::vector<std::string>& assignments = {}) {
 /// p, t, d, the figures of the scenario that differ most.
 inline std::string text_of(const Scenario& scenario) {
   const Plan& plan = scenario.plan;
-  std::string text = scenario.model.transformer().name;
+  std::string text(scenario.model.name());
   text += " on " + scenario.cluster.name;
   text += ", p=" + std::to_string(plan.pipeline) + " t=" + std::to_string(plan.tensor);
   text += " d=" + std::to_string(plan.data) + " v=" + std::to_string(plan.virtual_stages);
