@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,6 +66,14 @@ inline constexpr std::array<Choice<Sharding>, 8> kShardingNames = {
 enum class Dimension { tensor, context, data, pipeline };
 inline constexpr std::size_t kDimensions = 4;
 
+/// A product of degrees; the largest number there is where a plan asks for more than can be
+/// counted.
+[[nodiscard]] inline std::int64_t counted_product(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max()
+                                                : product;
+}
+
 struct Plan {
   std::int64_t pipeline = 1;  // p
   std::int64_t tensor = 1;    // t
@@ -108,15 +117,17 @@ struct Plan {
   std::optional<bool> overlap_grad_reduce{};
   std::optional<bool> overlap_param_gather{};
 
-  [[nodiscard]] std::int64_t devices() const { return pipeline * stage_devices(); }
+  [[nodiscard]] std::int64_t devices() const { return counted_product(pipeline, stage_devices()); }
   /// Of one pipeline rank.
-  [[nodiscard]] std::int64_t stage_devices() const { return tensor * context * data; }
+  [[nodiscard]] std::int64_t stage_devices() const {
+    return counted_product(counted_product(tensor, context), data);
+  }
   /// Ranks that have the same parameters but for experts, on one pipeline rank: d cp.
-  [[nodiscard]] std::int64_t replicas() const { return data * context; }
+  [[nodiscard]] std::int64_t replicas() const { return counted_product(data, context); }
   [[nodiscard]] std::int64_t expert_tensor_degree() const { return expert_tensor.value_or(tensor); }
   /// Ranks that have the same experts: t cp d / (ep etp).
   [[nodiscard]] std::int64_t expert_replicas() const {
-    return stage_devices() / (expert * expert_tensor_degree());
+    return stage_devices() / counted_product(expert, expert_tensor_degree());
   }
   /// Whether the state of the optimizer is split.
   [[nodiscard]] bool shards() const {
