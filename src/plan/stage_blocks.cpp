@@ -99,8 +99,7 @@ std::int64_t layers_of(const ModelBlocks& blocks) {
 DeviceParameters on_device(const ParameterCount& count, const Plan& plan) {
   return {.dense = static_cast<double>(count.split) / static_cast<double>(plan.tensor) +
                    static_cast<double>(count.replicated),
-          .experts = static_cast<double>(count.experts) /
-                     static_cast<double>(plan.expert * plan.expert_tensor_degree())};
+          .experts = static_cast<double>(count.experts) / static_cast<double>(plan.expert_ranks())};
 }
 
 DeviceParameters stage_parameters(const ModelBlocks& blocks, const Plan& plan, int stage) {

@@ -181,9 +181,7 @@ class Validator {
   void check_cluster() {
     const Cluster& cluster = scenario_.cluster;
     const Plan& plan = scenario_.plan;
-    const bool can_count = static_cast<double>(plan.tensor * plan.context) *
-                               static_cast<double>(plan.data * plan.pipeline) <=
-                           kMostDevices;
+    const bool can_count = has_countable_devices(plan);
     demand(
         can_count,
         "plan.data",
@@ -282,12 +280,11 @@ ExpertLoad load_of(const Experts& experts, const Plan& plan, std::int64_t sequen
     return {};  // refused by validate()
   }
   const std::int64_t of_replica = plan.micro_batch * sequence / plan.context;
-  const std::int64_t ranks = plan.expert * plan.expert_tensor_degree();
   return expert_load(experts.routing,
                      experts.count,
                      experts.per_token,
                      plan.expert,
-                     std::max<std::int64_t>(1, of_replica * ranks / plan.tensor));
+                     std::max<std::int64_t>(1, of_replica * plan.expert_ranks() / plan.tensor));
 }
 
 }  // namespace

@@ -229,12 +229,10 @@ void check_splits(const Scenario& scenario, Demands& demands) {
 
 void check_groups(const Scenario& scenario, Demands& demands) {
   const Plan& plan = scenario.plan;
-  const double devices = static_cast<double>(plan.tensor * plan.context) *
-                         static_cast<double>(plan.data * plan.pipeline);
-  if (devices > kMostDevices) {
+  if (!has_countable_devices(plan)) {
     return;  // their number is refused
   }
-  const std::int64_t own = plan.expert * plan.expert_tensor_degree();
+  const std::int64_t own = plan.expert_ranks();
   const bool divides = plan.stage_devices() % own == 0;
   demands.demand(divides,
                  "plan.expert",

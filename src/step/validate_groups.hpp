@@ -11,6 +11,9 @@
 namespace titer {
 
 inline constexpr double kMostDevices = 1e8;  // ranks are numbered in 32 bits
+[[nodiscard]] inline bool has_countable_devices(const Plan& plan) {
+  return static_cast<double>(plan.devices()) <= kMostDevices;
+}
 
 /// Violations, as they are found.
 class Demands {

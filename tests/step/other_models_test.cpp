@@ -3,6 +3,7 @@
 
 #include "plan/shipped.hpp"
 #include "step/plain.hpp"
+#include "step/violations.hpp"
 #include "titer/step/estimate.hpp"
 
 namespace titer {
@@ -28,14 +29,6 @@ StepCosts costs_of(const Scenario& scenario) {
   StepCosts costs;
   step_costs(scenario, costs);
   return costs;
-}
-
-std::vector<std::string> complaints(const Scenario& scenario) {
-  std::vector<std::string> texts;
-  for (const Violation& violation : validate(scenario)) {
-    texts.push_back(violation.text());
-  }
-  return texts;
 }
 
 TEST(CutImages, AreSynchronisedOverAllRanksThatHaveTheWeights) {
@@ -68,13 +61,13 @@ TEST(CutImages, AskForPlansThatCutThem) {
   Scenario scenario = scenario_of("resnet-50", plan_of(4, 2, 32));
   scenario.plan.image_columns = 3;
   scenario.plan.sharding = Sharding::zero1;
-  EXPECT_EQ(complaints(scenario),
+  EXPECT_EQ(texts(scenario),
             (std::vector<std::string>{
                 "plan.image_columns: 3: expected a divisor of the tensor degree 4",
                 "plan.sharding: zero1: expected none where images are cut over tensor-parallel "
                 "ranks"}));
   scenario.plan = plan_of(1, 8, 32);
-  EXPECT_EQ(complaints(scenario), std::vector<std::string>{});
+  EXPECT_EQ(texts(scenario), std::vector<std::string>{});
 }
 
 TEST(Tables, AreSharedOutOverTheRanksOfAnExpertGroup) {
@@ -96,7 +89,7 @@ TEST(Tables, AreSharedOutOverTheRanksOfAnExpertGroup) {
 TEST(Tables, AreNotSplit) {
   Plan plan = plan_of(2, 4, 32);
   plan.context = 1;
-  EXPECT_EQ(complaints(scenario_of("dlrm-criteo-kaggle", plan)),
+  EXPECT_EQ(texts(scenario_of("dlrm-criteo-kaggle", plan)),
             (std::vector<std::string>{"plan.tensor: 2: expected 1: tables are shared out over the "
                                       "ranks of plan.expert"}));
 }

@@ -6,19 +6,10 @@
 #include <vector>
 
 #include "step/scenarios.hpp"
+#include "step/violations.hpp"
 
 namespace titer {
 namespace {
-
-using Lines = std::vector<std::string>;
-
-Lines texts(const Scenario& scenario) {
-  Lines lines;
-  for (const Violation& violation : validate(scenario)) {
-    lines.push_back(violation.text());
-  }
-  return lines;
-}
 
 /// A sound scenario on as many devices as it likes.
 Scenario sound() {

@@ -4,12 +4,11 @@
 
 #include "step/blocks.hpp"
 #include "step/plain.hpp"
+#include "step/violations.hpp"
 #include "titer/step/estimate.hpp"
 
 namespace titer {
 namespace {
-
-using Lines = std::vector<std::string>;
 
 Scenario scenario_of(const Plan& plan = {}) {
   Scenario scenario = plain::scenario(plan, "megatron-18.4b");
@@ -22,14 +21,6 @@ StepCosts costs_of(const Scenario& scenario) {
   StepCosts costs;
   step_costs(scenario, costs);
   return costs;
-}
-
-Lines texts(const Scenario& scenario) {
-  Lines lines;
-  for (const Violation& violation : validate(scenario)) {
-    lines.push_back(violation.text());
-  }
-  return lines;
 }
 
 Training training_of(const std::string& text, const Model& model) {

@@ -6,20 +6,11 @@
 #include <vector>
 
 #include "step/moe.hpp"
+#include "step/violations.hpp"
 #include "titer/plan/placement.hpp"
 
 namespace titer {
 namespace {
-
-using Lines = std::vector<std::string>;
-
-Lines texts(const Scenario& scenario) {
-  Lines lines;
-  for (const Violation& violation : validate(scenario)) {
-    lines.push_back(violation.text());
-  }
-  return lines;
-}
 
 /// t = 2, cp = 4, d = 4, ep = 4, etp = 2; 8 experts, 1024 tokens, 24 heads.
 Scenario sound() {

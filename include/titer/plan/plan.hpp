@@ -123,12 +123,12 @@ struct Plan {
     return counted_product(counted_product(tensor, context), data);
   }
   /// Ranks that have the same parameters but for experts, on one pipeline rank: d cp.
-  [[nodiscard]] std::int64_t replicas() const { return counted_product(data, context); }
+  [[nodiscard]] std::int64_t replicas() const { return data * context; }
   [[nodiscard]] std::int64_t expert_tensor_degree() const { return expert_tensor.value_or(tensor); }
+  /// Ranks that have all experts between them: ep etp.
+  [[nodiscard]] std::int64_t expert_ranks() const { return expert * expert_tensor_degree(); }
   /// Ranks that have the same experts: t cp d / (ep etp).
-  [[nodiscard]] std::int64_t expert_replicas() const {
-    return stage_devices() / counted_product(expert, expert_tensor_degree());
-  }
+  [[nodiscard]] std::int64_t expert_replicas() const { return stage_devices() / expert_ranks(); }
   /// Whether the state of the optimizer is split.
   [[nodiscard]] bool shards() const {
     return sharding == Sharding::zero1 || sharding == Sharding::zero2 ||
