@@ -33,7 +33,7 @@ class Model {
   [[nodiscard]] const Dlrm* if_dlrm() const { return std::get_if<Dlrm>(&form_); }
   /// Calls `what` with the model of whichever form.
   template <class What>
-  auto visit(const What& what) const {
+  [[nodiscard]] auto visit(const What& what) const {
     return std::visit(what, form_);
   }
 
