@@ -29,6 +29,7 @@ test   libgtest-dev        GoogleTest
 test   libbenchmark-dev    tests/bench: Google Benchmark
 test   python3             checks of the layers and of the README
 lint   clang               a second compiler's warnings and tests
+lint   libclang-rt-dev     its sanitizers
 lint   clang-tidy          static checks
 lint   clang-format        the layout of the code
 END

@@ -2,17 +2,17 @@
 # Builds everything with a preset of CMakePresets.json, in that preset's own folder, and runs the C++
 # tests.
 #
-#   scripts/test_preset.sh clang|asan|tsan|debug [ctest arguments...]
+#   scripts/test_preset.sh asan|tsan|debug [ctest arguments...]
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 preset=${1:-}
 case $preset in
-  clang) list='lint' ;;
-  asan | tsan | debug) list='test' ;;
+  asan) list='lint' ;;
+  tsan | debug) list='test' ;;
   -h | --help) usage && exit ;;
-  *) die "expected one of: clang asan tsan debug" ;;
+  *) die "expected one of: asan tsan debug" ;;
 esac
 shift
 "$root/scripts/install_packages.sh" "$list"
