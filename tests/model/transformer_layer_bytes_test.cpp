@@ -162,7 +162,7 @@ TEST(LayerBytes, Fp32MovesTwiceTheBytesButForMasks) {
   full.type = DataType::fp32;
   const OperationList narrow = transformer_layer(model, half);
   const OperationList wide = transformer_layer(model, full);
-  for (std::size_t i = 0; i < narrow.size(); ++i) {
+  for (std::ptrdiff_t i = 0; i < std::ssize(narrow); ++i) {
     const Operation& a = narrow.begin()[i];
     const Operation& b = wide.begin()[i];
     EXPECT_EQ(b.forward.flops, a.forward.flops) << a.name;

@@ -29,7 +29,7 @@ inline StepResult distinct_result() {
   for (int stage = 0; stage < 2; ++stage) {
     const double s = stage;
     result.memory.push_back({.stage = stage,
-                             .parameters = 1000.0 + s,
+                             .parameters = {.dense = 1000.0 + s},
                              .weights = (1.0 + s) * 1_GiB,
                              .gradients = (2.0 + s) * 1_GiB,
                              .optimizer = (4.0 + s) * 1_GiB,
