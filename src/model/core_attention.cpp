@@ -138,15 +138,37 @@ class CoreBuilder {
     const double columns = widths_.query + widths_.output;
     const Flops flops = Flops::from_si(2.0 * layer_.tokens() * view_.length * columns *
                                        attended_share(view_) * busiest);
-    op.forward = {KernelKind::attention, flops, queries_ + outputs_ + (keys_ + values_) + log_sums};
+    op.forward = {.kind = KernelKind::attention,
+                  .flops = flops,
+                  .bytes = queries_ + outputs_ + (keys_ + values_) + log_sums,
+                  .shape = shape()};
     // Scores, and gradients of queries and keys; gradients of probabilities and values.
     const double repeated = (3.0 * widths_.query + 2.0 * widths_.output) / columns;
-    op.input_gradient = {KernelKind::attention,
-                         repeated * flops,
-                         2.0 * (queries_ + outputs_) + 2.0 * (keys_ + values_) + log_sums};
+    op.input_gradient = {.kind = KernelKind::attention,
+                         .flops = repeated * flops,
+                         .bytes = 2.0 * (queries_ + outputs_) + 2.0 * (keys_ + values_) + log_sums,
+                         .shape = op.forward.shape};
+    op.input_gradient.shape.backward = true;
     send_around(op);
     gather_again(op);
     layer_.add(op);
+  }
+
+  /// Of the busiest rank's part of the sequences.
+  [[nodiscard]] KernelShape shape() const {
+    const Transformer& model = layer_.model();
+    const double busiest = slice_.context_balanced ? 1.0 : busiest_part(view_, parts_);
+    const double heads = static_cast<double>(slice_.micro_batch * model.heads) / layer_.tensor();
+    const bool windowed = view_.window < view_.chunk;
+    const int edges = windowed ? 2 : (view_.causal ? 1 : 0);
+    return {.rows = static_cast<float>(view_.length / parts_),
+            .columns = static_cast<float>(view_.length * attended_share(view_) * busiest),
+            .inner = static_cast<float>((widths_.query_head + widths_.value_head) / 2.0),
+            .count = static_cast<float>(heads / head_ranks_),
+            .group = static_cast<float>(model.latent ? 1.0
+                                                     : static_cast<double>(model.heads) /
+                                                           static_cast<double>(model.kv_heads)),
+            .edges = static_cast<std::uint8_t>(edges)};
   }
 
   /// Scores, softmax, dropout and context as kernels of their own, all scores through memory.
@@ -187,7 +209,11 @@ class CoreBuilder {
   }
 
   [[nodiscard]] static Kernel twice(const Kernel& kernel) {
-    return {kernel.kind, 2.0 * kernel.flops, 2.0 * kernel.bytes};
+    Kernel two = kernel;
+    two.flops = 2.0 * kernel.flops;
+    two.bytes = 2.0 * kernel.bytes;
+    two.shape.count = 2.0F * kernel.shape.count;
+    return two;
   }
 
   LayerBuilder& layer_;

@@ -46,7 +46,10 @@ class DlrmBuilder {
       const auto out = static_cast<double>(width);
       const Kernel product{.kind = KernelKind::matrix,
                            .flops = Flops::from_si(2 * samples_ * in * out),
-                           .bytes = (samples_ * (in + out) + in * out) * value_};
+                           .bytes = (samples_ * (in + out) + in * out) * value_,
+                           .shape = {.rows = static_cast<float>(samples_),
+                                     .columns = static_cast<float>(out),
+                                     .inner = static_cast<float>(in)}};
       Operation op{.name = "linear",
                    .forward = product,
                    .input_gradient = product,

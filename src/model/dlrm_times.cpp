@@ -18,7 +18,10 @@ class DeviceClock {
     const auto o = static_cast<double>(out);
     return clock_->time({.kind = KernelKind::matrix,
                          .flops = Flops::from_si(2 * samples_ * i * o),
-                         .bytes = (samples_ * (i + o) + i * o) * value_});
+                         .bytes = (samples_ * (i + o) + i * o) * value_,
+                         .shape = {.rows = static_cast<float>(samples_),
+                                   .columns = static_cast<float>(o),
+                                   .inner = static_cast<float>(i)}});
   }
   [[nodiscard]] Seconds mlp(std::int64_t input, const std::vector<std::int64_t>& widths) const {
     Seconds sum;

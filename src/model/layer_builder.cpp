@@ -18,13 +18,19 @@ Kernel LayerBuilder::matrix(const Extent& e) const {
           .flops = Flops::from_si(2.0 * e.count * e.rows * e.inner * e.columns),
           .bytes = e.count * ((e.rows * e.inner + e.inner * e.columns) * operand(e.narrow) +
                               e.rows * e.columns * element_),
-          .narrow = e.narrow};
+          .narrow = e.narrow,
+          .shape = {.rows = static_cast<float>(e.rows),
+                    .columns = static_cast<float>(e.columns),
+                    .inner = static_cast<float>(e.inner),
+                    .count = static_cast<float>(e.count),
+                    .grouped = e.grouped}};
 }
 
 void LayerBuilder::multiply(Operation& op, const Extent& e) const {
   op.forward = matrix(e);
-  op.input_gradient = matrix({e.rows, e.columns, e.inner, e.count, e.narrow});
-  op.weight_gradient = matrix({e.inner, e.rows, e.columns, e.count, e.narrow});
+  op.input_gradient = matrix({e.rows, e.columns, e.inner, e.count, e.narrow, e.grouped});
+  op.weight_gradient = matrix({e.inner, e.rows, e.columns, e.count, e.narrow, e.grouped});
+  op.weight_gradient.shape.tokens = KernelShape::Tokens::inner;
   op.weight_gradient.bytes += e.count * e.inner * e.columns *
                               (2.0 * size_of(DataType::fp32) - element_);  // read and write the sum
 }

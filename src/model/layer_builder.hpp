@@ -66,6 +66,7 @@ class LayerBuilder {
     double columns = 0;
     double count = 1;
     bool narrow = false;
+    bool grouped = false;  // of experts: counts of rows differ
   };
   [[nodiscard]] Kernel matrix(const Extent& extent) const;
   /// The three products of an operation with weights B: Y = X B, dX = dY B^T, dB += X^T dY (fp32).

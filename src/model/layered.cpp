@@ -28,6 +28,9 @@ class RankOperations {
       result.weight_input = samples_ * op.input.elements() * shares.input * element_;
       result.output_gradient = samples_ * op.output.elements() * shares.output * element_;
     }
+    if (op.products > 0) {
+      set_shapes(op, shares, result);
+    }
     result.forward_transfer = wanted(op.forward_transfer);
     result.backward_transfer = wanted(op.backward_transfer);
     if (grid_.cuts()) {
@@ -67,6 +70,24 @@ class RankOperations {
     return {.kind = op.kind,
             .flops = Flops::from_si(samples_ * pass.flops * shares.output),
             .bytes = bytes(pass.moved, shares) + op.weights * element_};
+  }
+
+  /// A convolution is a product of every place of its window with the weights; its gradients are
+  /// products of the same extents.
+  void set_shapes(const LayeredOperation& op, const Shares& shares, Operation& result) const {
+    const double places = samples_ * static_cast<double>(op.output.pixels()) * shares.output;
+    const double channels = static_cast<double>(op.output.channels) / op.products;
+    const double weights = op.forward.flops / (2.0 * op.output.elements());  // of an output
+    const auto shape = [&](double rows, double columns, double inner) {
+      return KernelShape{.rows = static_cast<float>(rows),
+                         .columns = static_cast<float>(columns),
+                         .inner = static_cast<float>(inner),
+                         .count = static_cast<float>(op.products)};
+    };
+    result.forward.shape = shape(places, channels, weights);
+    result.input_gradient.shape = shape(places, weights, channels);
+    result.weight_gradient.shape = shape(weights, channels, places);
+    result.weight_gradient.shape.tokens = KernelShape::Tokens::inner;
   }
 
   [[nodiscard]] Transfer wanted(const std::optional<LayeredTransfer>& transfer) const {

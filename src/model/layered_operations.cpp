@@ -57,6 +57,7 @@ bool Tracer::convolution(OperationSpec& spec, Tensor& at) {
            .input = at.map,
            .output = made.output(),
            .parameters = made.parameters(),
+           .products = static_cast<double>(spec.groups),
            .partitioning = Partitioning::halo,
            .window = spec.window},
           made.forward_flops(),
@@ -75,6 +76,7 @@ bool Tracer::linear(OperationSpec& spec, Tensor& at) {
            .input = at.map,
            .output = {.channels = spec.out},
            .parameters = static_cast<std::int64_t>(weights) + (spec.bias ? spec.out : 0),
+           .products = 1,
            .partitioning = Partitioning::gathered},
           2.0 * weights,
           at);

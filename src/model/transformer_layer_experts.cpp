@@ -131,7 +131,7 @@ class ExpertBuilder {
       layer_.cast(op.modules, local_tokens_ * inner, local_tokens_ * columns);
     }
     const double count = static_cast<double>(experts_.count) / static_cast<double>(slice_.expert);
-    layer_.multiply(op, {local_tokens_ / count, inner, columns, count, narrow});
+    layer_.multiply(op, {local_tokens_ / count, inner, columns, count, narrow, true});
     op.saved = local_tokens_ * inner * layer_.operand(narrow);
     op.weight_input = op.saved;
     op.output_gradient = local_tokens_ * columns * element_;

@@ -97,6 +97,66 @@ TEST(ReadChip, TakesEveryFigure) {
   EXPECT_EQ(chip.power, 400_W);
 }
 
+TEST(ReadChip, TakesTheFiguresOfTilesAndClocks) {
+  const std::string text =
+      toy_with(R"("attention": {"plateau": {"value": 0.6, "source": "measured"}},)",
+               R"("tiling": {
+    "units": {"value": 108, "source": "sheet"},
+    "feed": {"value": "4 TB/s", "source": "measured"},
+    "store": {"value": "1.9 TB/s", "source": "measured"},
+    "partial_wave": {"value": 0.5, "source": "measured"},
+    "split": {"value": "2.5 us", "source": "measured"},
+    "grouped": {"value": 0.9, "source": "measured"}
+  },
+  "attention": {"plateau": {"value": 0.6, "source": "measured"}, "tiling": {
+    "softmax": {"value": 40, "source": "measured"},
+    "wide_heads": {"value": 0.9, "source": "assumed"},
+    "edge": {"value": 16, "source": "measured"},
+    "smallest_tile": {"value": 64, "source": "measured"},
+    "packs_groups": true,
+    "start": {"value": "3 us", "source": "measured"},
+    "partial_wave": {"value": 1, "source": "measured"},
+    "backward": {"value": 0.86, "source": "sheet"}
+  }},
+  "sustained": {
+    "share": {"value": 0.94, "source": "measured"},
+    "onset": {"value": "2.5 ms", "source": "measured"}
+  },
+  "graph_start": {"value": "5 us", "source": "measured"},)");
+  const auto [chip, problems] = read_text(text);
+  EXPECT_EQ(problems, Lines());
+  ASSERT_TRUE(chip.tiling.has_value());
+  EXPECT_EQ(chip.tiling->units, 108);
+  EXPECT_EQ(chip.tiling->feed, 4_TBps);
+  EXPECT_EQ(chip.tiling->store, 1900_GBps);
+  EXPECT_EQ(chip.tiling->partial_wave, 0.5);
+  EXPECT_EQ(chip.tiling->split, 2.5 * 1_us);
+  EXPECT_EQ(chip.tiling->grouped, 0.9);
+  EXPECT_EQ(chip.tiling->grade, Grade::fitted);
+  ASSERT_TRUE(chip.attention_tiling.has_value());
+  EXPECT_EQ(chip.attention_tiling->softmax, 40);
+  EXPECT_EQ(chip.attention_tiling->wide_heads, 0.9);
+  EXPECT_EQ(chip.attention_tiling->edge, 16);
+  EXPECT_EQ(chip.attention_tiling->smallest_tile, 64);
+  EXPECT_TRUE(chip.attention_tiling->packs_groups);
+  EXPECT_EQ(chip.attention_tiling->start, 3_us);
+  EXPECT_EQ(chip.attention_tiling->partial_wave, 1);
+  EXPECT_EQ(chip.attention_tiling->backward, 0.86);
+  EXPECT_EQ(chip.sustained.share, 0.94);
+  EXPECT_EQ(chip.sustained.onset, 2.5 * 1_ms);
+  EXPECT_EQ(chip.sustained.grade, Grade::fitted);
+  EXPECT_EQ(chip.graph_start, 5_us);
+  EXPECT_EQ(chip.evidence.source("attention.tiling.backward"), "the sheet");
+}
+
+TEST(ReadChip, NeedsUnitsToShareTilesOfAttentionAmong) {
+  const Lines lines = problems_with(
+      R"("plateau": {"value": 0.6, "source": "measured"}})",
+      R"("plateau": 0.6, "tiling": {"softmax": 1, "wide_heads": 1, "edge": 0, "smallest_tile": 128,
+         "start": "0 us", "partial_wave": 1, "backward": 1}})");
+  EXPECT_EQ(lines, Lines{"chip.json:1:1: tiling: missing; attention.tiling needs it"});
+}
+
 TEST(ReadChip, HasOnlyTheDataTypesOfTheFile) {
   const Chip chip = read_text(kToyChip).chip;
   EXPECT_EQ(data_type_names(chip), "fp32, bf16");

@@ -73,6 +73,38 @@ TEST(KernelClock, RunsFusedAttentionAtItsOwnPlateau) {
   EXPECT_DOUBLE_EQ(time_of({KernelKind::attention, 1_TFLOP, 1_MB}), expected);
 }
 
+TEST(KernelClock, TakesAttentionOfUnknownExtentsToHaveHeadsOf128) {
+  // A score costs 4 * 128 operations in products and as many again for its softmax.
+  Chip chip = toy_chip();
+  chip.tiling = Tiling{};
+  chip.attention_tiling.emplace().softmax = 512;
+  const KernelClock clock(chip, DataType::bf16);
+  EXPECT_DOUBLE_EQ(clock.rate({KernelKind::attention, 1_TFLOP, 1_MB}).si(), kAttention * kPeak / 2);
+}
+
+TEST(KernelClock, SlowsArithmeticDownToTheSustainedClockButNotMemory) {
+  Chip chip = toy_chip();
+  chip.sustained = {.share = 0.8, .onset = 1_ms};
+  const double full = (1e12 + kSaturation) / (kPlateau * kPeak);
+  EXPECT_DOUBLE_EQ(time_of({KernelKind::matrix, 1_TFLOP, 1_MB}, chip), kFloor + full / 0.8);
+  EXPECT_DOUBLE_EQ(time_of({KernelKind::memory, {}, 8_GB}, chip),
+                   kFloor + 8e9 / (kEfficiency * kBandwidth));
+}
+
+TEST(KernelClock, SlowsABurstDownTheMoreTheLongerItTakes) {
+  Chip chip = toy_chip();
+  chip.launch_floor = {};
+  const double full = (1e12 + kSaturation) / (kPlateau * kPeak);
+  const auto burst = [&](double onset) {
+    chip.sustained = {.share = 0.8, .onset = Seconds::from_si(onset)};
+    const KernelClock clock(chip, DataType::bf16, DataType::bf16, Clocks::burst);
+    return clock.time({KernelKind::matrix, 1_TFLOP, 1_MB}).si();
+  };
+  EXPECT_DOUBLE_EQ(burst(full), full / (1.0 - 0.2 / 2.0));  // half of the way after the onset
+  EXPECT_DOUBLE_EQ(burst(0.0), full / 0.8);
+  EXPECT_NEAR(burst(1e6 * full), full, 1e-6 * full);
+}
+
 TEST(KernelClock, ChargesNothingForNoKernel) {
   for (const KernelKind kind : kKernelKinds) {
     const Kernel none{.kind = kind, .flops = {}, .bytes = {}};
@@ -96,9 +128,11 @@ TEST(KernelClock, UsesTheRateOfItsDataType) {
   const KernelClock clock(toy_chip(), DataType::fp32);
   EXPECT_DOUBLE_EQ(clock.time({KernelKind::matrix, 1_TFLOP, 1_MB}).si(),
                    kFloor + 1e12 / (1.0 * kPeak / 8));
-  EXPECT_DOUBLE_EQ(clock.rate(KernelKind::matrix).si(), 1.0 * kPeak / 8);
-  EXPECT_DOUBLE_EQ(clock.rate(KernelKind::attention).si(), kAttention * kPeak / 8);
-  EXPECT_EQ(clock.saturation(), Flops());
+  const Kernel product{KernelKind::matrix, 1_TFLOP, 1_MB};
+  const Kernel attention{KernelKind::attention, 1_TFLOP, 1_MB};
+  EXPECT_DOUBLE_EQ(clock.rate(product).si(), 1.0 * kPeak / 8);
+  EXPECT_DOUBLE_EQ(clock.rate(attention).si(), kAttention * kPeak / 8);
+  EXPECT_EQ(clock.saturation(product), Flops());
   EXPECT_DOUBLE_EQ(clock.memory_rate().si(), kEfficiency * kBandwidth);
   EXPECT_DOUBLE_EQ(clock.launch_floor().si(), kFloor);
 }

@@ -50,7 +50,7 @@ void for_each_rate(const Chip& chip, Check check) {
 }
 
 TEST(ShippedChips, AllReadWithoutAProblem) {
-  EXPECT_EQ(chip_files().size(), 37U);
+  EXPECT_EQ(chip_files().size(), 38U);
   for (const fs::path& file : chip_files()) {
     EXPECT_NO_THROW(static_cast<void>(read_file(file))) << file;
   }
@@ -106,8 +106,12 @@ TEST(ShippedChips, LargeProductsReachAThirdToAllOfThePeak) {
       EXPECT_GT(rate.plateau, 0.3);
       EXPECT_LE(rate.plateau, 1.0);
     });
-    EXPECT_GT(chip.attention_plateau, 0.2);
-    EXPECT_LE(chip.attention_plateau, 0.9);
+    const DataType half = chip.rate(DataType::bf16) ? DataType::bf16 : DataType::fp16;
+    const Kernel attention{KernelKind::attention, 1_TFLOP, 1_MB};
+    const double share =
+        KernelClock(chip, half).rate(attention) / chip.rate(half)->peak;  // softmax included
+    EXPECT_GT(share, 0.2);
+    EXPECT_LE(share, 0.9);
   });
 }
 
@@ -175,6 +179,19 @@ std::vector<std::string> figures_of(const Chip& chip) {
       keys.emplace_back(key);
     }
   };
+  for (const char* figure : {"units", "feed", "store", "partial_wave", "split", "grouped"}) {
+    if (chip.tiling) {
+      keys.push_back(std::string("tiling.") + figure);
+    }
+  }
+  for (const char* figure :
+       {"softmax", "wide_heads", "edge", "smallest_tile", "start", "partial_wave", "backward"}) {
+    if (chip.attention_tiling) {
+      keys.push_back(std::string("attention.tiling.") + figure);
+    }
+  }
+  add_if(chip.tiling.has_value(), "sustained.share");
+  add_if(chip.tiling.has_value(), "sustained.onset");
   add_if(chip.scale_up.has_value(), "scale_up.bandwidth");
   add_if(chip.scale_up_pair.has_value(), "scale_up.pair_bandwidth");
   add_if(chip.host_link.has_value(), "host_link");
@@ -199,6 +216,28 @@ TEST(ShippedChips, PlateausAreNeverTheMakersClaim) {
     EXPECT_NE(chip.memory.grade, Grade::datasheet);
     EXPECT_NE(chip.evidence.grade("attention.plateau"), Grade::datasheet);
   });
+}
+
+TEST(ShippedChips, TilesStayWithinWhatHardwareDoes) {
+  int tiled = 0;
+  for_each_chip([&](const Chip& chip) {
+    if (!chip.tiling) {
+      EXPECT_FALSE(chip.attention_tiling);
+      return;
+    }
+    ++tiled;
+    EXPECT_GT(chip.tiling->units, 50);
+    EXPECT_GT(chip.tiling->feed, chip.memory.bandwidth);  // a cache is faster than what is behind
+    EXPECT_GT(chip.tiling->store, 0.5 * chip.memory.bandwidth);
+    EXPECT_LE(chip.tiling->split, 10_us);
+    EXPECT_GT(chip.tiling->grouped, 0.5);
+    EXPECT_GT(chip.sustained.share, 0.6);
+    ASSERT_TRUE(chip.attention_tiling);
+    EXPECT_GT(chip.attention_tiling->wide_heads, 0.5);
+    EXPECT_LE(chip.attention_tiling->start, 5_us);
+    EXPECT_NE(chip.evidence.grade("tiling.feed"), Grade::datasheet);
+  });
+  EXPECT_EQ(tiled, 15);
 }
 
 TEST(ShippedChips, A100IsTheDatasheets) {

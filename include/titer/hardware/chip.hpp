@@ -11,8 +11,8 @@
 
 namespace titer {
 
-/// Dense matrix rate for one data type, and how much of it large and small products reach:
-/// a product of F operations takes (F + saturation) / (plateau * peak).
+/// Dense matrix rate for one data type, and how much of it large and small products reach. Where a
+/// product's extents are not known, one of F operations takes (F + saturation) / (plateau * peak).
 struct MatrixRate {
   FlopsPerSecond peak;
   double plateau = 1.0;
@@ -28,6 +28,38 @@ struct MemoryTier {
   Grade grade = Grade::extrapolated;  // of the efficiency
 };
 
+/// How products are cut into tiles and these shared out; see hardware/tiles.hpp for the formula.
+struct Tiling {
+  double units = 1;         // multiprocessors: each works on one tile at a time
+  BytesPerSecond feed{};    // of operands from the cache to all units together
+  BytesPerSecond store{};   // of finished tiles from all units together
+  double partial_wave = 1;  // share of a last wave's idle units that is lost
+  Seconds split{};          // of adding up the parts of tiles whose inner extent is cut
+  double grouped = 1;       // share of the rate of a product that those of a group in one reach
+  Grade grade = Grade::extrapolated;  // of `feed`
+};
+
+/// How fused attention is cut into tiles of queries, likewise.
+struct AttentionTiling {
+  double softmax = 0;                 // operations that a score costs beside its products
+  double wide_heads = 1;              // share of the plateau that heads wider than 160 reach
+  double edge = 0;                    // keys that a tile computes in vain at an edge of its mask
+  double smallest_tile = 128;         // queries
+  bool packs_groups = false;          // queries of one group of heads share tiles
+  Seconds start{};                    // of a tile
+  double partial_wave = 1;            // share of the longest tile that all others wait for
+  double backward = 1;                // rate of the backward kernel over the forward kernel's
+  Grade grade = Grade::extrapolated;  // of `softmax`
+};
+
+/// Clocks under power and heat: a burst runs at the plateau, and after a while at a share of it.
+///   t' = t / (1 - (1 - share) t / (t + onset)) for a product of t,  t / share in a long run.
+struct SustainedClock {
+  double share = 1;
+  Seconds onset{};
+  Grade grade = Grade::extrapolated;  // of the share
+};
+
 struct Chip {
   std::string name;
   std::string title;
@@ -35,8 +67,12 @@ struct Chip {
   int year = 0;
   std::array<std::optional<MatrixRate>, kDataTypes.size()> matrix;  // index: DataType
   double attention_plateau = 1.0;  // share of the matrix peak that fused attention reaches
+  std::optional<Tiling> tiling{};
+  std::optional<AttentionTiling> attention_tiling{};
+  SustainedClock sustained{};
   MemoryTier memory;
-  Seconds launch_floor;  // least time of one kernel on the device
+  Seconds launch_floor;   // least time of one kernel on the device
+  Seconds graph_start{};  // what a graph of kernels takes beside them; only measurements have it
   std::string scale_up_link;
   std::optional<BytesPerSecond> scale_up;       // per chip, one direction
   std::optional<BytesPerSecond> scale_up_pair;  // between one pair of chips

@@ -1,13 +1,18 @@
 #pragma once
-// The time of one kernel: a roofline with a launch floor and a saturation term.
+// The time of one kernel: a roofline with a launch floor; products and fused attention of known
+// extents by tiles, others with a saturation term.
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
 
 #include "titer/hardware/chip.hpp"
+#include "titer/hardware/tiles.hpp"
 
 namespace titer {
 
-enum class KernelKind {
+enum class KernelKind : std::uint8_t {
   memory,     // element-wise, norms, softmax, copies, optimizer: bytes only
   matrix,     // dense products
   attention,  // fused (flash) attention
@@ -19,60 +24,88 @@ struct Kernel {
   Flops flops;
   Bytes bytes;          // read and written in device memory
   bool narrow = false;  // multiplies numbers of the type of products, where that is another one
+  KernelShape shape{};  // of products and attention, where it is known
 
   [[nodiscard]] constexpr bool exists() const { return flops > Flops{} || bytes > Bytes{}; }
+  /// What it does for a share of the tokens.
+  [[nodiscard]] constexpr Kernel part(double share) const {
+    return {kind, share * flops, share * bytes, narrow, shape.part(share)};
+  }
 };
 
-/// Times kernels of one data type (and products of a narrower one) on one chip:
+/// At which clock: what training runs at for hours, or what a short measurement gets.
+enum class Clocks : std::uint8_t { sustained, burst };
+
+/// Times kernels of one data type (and products of a narrower one) on one chip. Of known extents,
+/// with the arithmetic a of hardware/tiles.hpp:
+///   t = t0 + sqrt(a^2 + (bytes / (eta_m BW))^2)
+/// and otherwise
 ///   t = t0 + max( (F + Fs) / (eta P),  bytes / (eta_m BW) )
 /// t0: launch floor; Fs: saturation; P: matrix peak; eta: plateau (matrix or attention kernels);
-/// BW: memory bandwidth; eta_m: its efficiency. Memory kernels have only the second term.
+/// BW: memory bandwidth; eta_m: its efficiency. Memory kernels have only the last term. Arithmetic
+/// goes at the sustained clock, or in a burst at a clock that falls the longer it takes.
 class KernelClock {
  public:
   /// REQUIRES chip.rate(type).
   KernelClock(const Chip& chip, DataType type) : KernelClock(chip, type, type) {}
   /// Narrow kernels multiply numbers of `product`. REQUIRES chip.rate() of both.
-  KernelClock(const Chip& chip, DataType type, DataType product)
-      : launch_floor_(chip.launch_floor),
-        saturation_(chip.rate(type)->saturation),
-        matrix_rate_(chip.rate(type)->plateau * chip.rate(type)->peak),
-        attention_rate_(chip.attention_plateau * chip.rate(type)->peak),
-        memory_rate_(chip.memory.efficiency * chip.memory.bandwidth),
-        narrow_saturation_(chip.rate(product)->saturation),
-        narrow_rate_(chip.rate(product)->plateau * chip.rate(product)->peak) {}
+  KernelClock(const Chip& chip, DataType type, DataType product, Clocks clocks = Clocks::sustained);
 
   [[nodiscard]] Seconds time(const Kernel& kernel) const {
     if (!kernel.exists()) {
       return {};
     }
-    return launch_floor_ + std::max(arithmetic(kernel), kernel.bytes / memory_rate_);
-  }
-  /// The first argument of the max above.
-  [[nodiscard]] Seconds arithmetic(const Kernel& kernel) const {
+    const Seconds moved = kernel.bytes / memory_rate_;
     if (kernel.kind == KernelKind::memory) {
-      return {};
+      return launch_floor_ + moved;
     }
-    if (kernel.narrow && kernel.kind == KernelKind::matrix) {
-      return (kernel.flops + narrow_saturation_) / narrow_rate_;
-    }
-    return (kernel.flops + saturation_) / rate(kernel.kind);
+    const Seconds computed = arithmetic(kernel);
+    return launch_floor_ + (by_tiles(kernel) ? both(computed, moved) : std::max(computed, moved));
+  }
+  /// What the kernel would take if nothing were moved. Memory kernels: nothing.
+  [[nodiscard]] Seconds arithmetic(const Kernel& kernel) const;
+  /// Whether its extents count.
+  [[nodiscard]] bool by_tiles(const Kernel& kernel) const {
+    return kernel.shape.known() &&
+           (kernel.kind == KernelKind::attention ? attention_.has_value() : products_.has_value());
   }
   [[nodiscard]] Seconds launch_floor() const { return launch_floor_; }
   [[nodiscard]] BytesPerSecond memory_rate() const { return memory_rate_; }
-  [[nodiscard]] Flops saturation() const { return saturation_; }
-  /// eta P. REQUIRES a kind with arithmetic.
-  [[nodiscard]] FlopsPerSecond rate(KernelKind kind) const {
-    return kind == KernelKind::attention ? attention_rate_ : matrix_rate_;
+  /// The saturation term of a kernel, and eta P at its clock. REQUIRES a kind with arithmetic.
+  [[nodiscard]] Flops saturation(const Kernel& kernel) const {
+    return is_narrow(kernel) ? narrow_saturation_ : saturation_;
+  }
+  [[nodiscard]] FlopsPerSecond rate(const Kernel& kernel) const {
+    return clock_ * plateau_rate(kernel);
   }
 
  private:
+  [[nodiscard]] static bool is_narrow(const Kernel& kernel) {
+    return kernel.narrow && kernel.kind == KernelKind::matrix;
+  }
+  [[nodiscard]] FlopsPerSecond plateau_rate(const Kernel& kernel) const {
+    if (kernel.kind == KernelKind::attention) {
+      return attention_rate_;
+    }
+    return is_narrow(kernel) ? narrow_rate_ : matrix_rate_;
+  }
+  [[nodiscard]] static Seconds both(Seconds a, Seconds b) {
+    return Seconds::from_si(std::sqrt(a.si() * a.si() + b.si() * b.si()));
+  }
+  [[nodiscard]] Seconds at_clock(Seconds time) const;
+
   Seconds launch_floor_;
+  BytesPerSecond memory_rate_;
   Flops saturation_;
   FlopsPerSecond matrix_rate_;
   FlopsPerSecond attention_rate_;
-  BytesPerSecond memory_rate_;
   Flops narrow_saturation_;
   FlopsPerSecond narrow_rate_;
+  std::optional<ProductTiles> products_;
+  std::optional<ProductTiles> narrow_products_;
+  std::optional<AttentionTiles> attention_;
+  double clock_ = 1;  // share of the plateau, in the long run
+  std::optional<SustainedClock> burst_;
 };
 
 }  // namespace titer

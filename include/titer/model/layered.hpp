@@ -67,6 +67,7 @@ struct LayeredOperation {
   double weights = 0;  // elements read by every pass, whatever the batch; gradients add to fp32
   LayeredAmount saved{};
   double saved_once = 0;  // bytes, whatever the batch
+  double products = 0;    // side by side, of equal groups of channels; 0: no product, or not known
   Partitioning partitioning = Partitioning::local;
   Window window{};
   std::optional<LayeredTransfer> forward_transfer{};

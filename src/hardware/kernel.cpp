@@ -1,0 +1,58 @@
+#include "titer/hardware/kernel.hpp"
+
+namespace titer {
+namespace {
+
+/// Attention of unknown extents is taken to have heads of 128 elements.
+double attention_share(const Chip& chip) {
+  constexpr double products = 4.0 * 128.0;  // operations for one score
+  const double softmax = chip.attention_tiling ? chip.attention_tiling->softmax : 0.0;
+  return chip.attention_plateau * products / (products + softmax);
+}
+
+}  // namespace
+
+KernelClock::KernelClock(const Chip& chip, DataType type, DataType product, Clocks clocks)
+    : launch_floor_(chip.launch_floor),
+      memory_rate_(chip.memory.efficiency * chip.memory.bandwidth),
+      saturation_(chip.rate(type)->saturation),
+      matrix_rate_(chip.rate(type)->plateau * chip.rate(type)->peak),
+      attention_rate_(attention_share(chip) * chip.rate(type)->peak),
+      narrow_saturation_(chip.rate(product)->saturation),
+      narrow_rate_(chip.rate(product)->plateau * chip.rate(product)->peak) {
+  if (chip.tiling) {
+    products_.emplace(chip, type);
+    narrow_products_.emplace(chip, product);
+  }
+  if (chip.tiling && chip.attention_tiling) {
+    attention_.emplace(chip, type);
+  }
+  if (clocks == Clocks::sustained) {
+    clock_ = chip.sustained.share;
+  } else {
+    burst_ = chip.sustained;
+  }
+}
+
+Seconds KernelClock::arithmetic(const Kernel& kernel) const {
+  if (kernel.kind == KernelKind::memory) {
+    return {};
+  }
+  if (!by_tiles(kernel)) {
+    return at_clock((kernel.flops + saturation(kernel)) / plateau_rate(kernel));
+  }
+  if (kernel.kind == KernelKind::attention) {
+    return at_clock(attention_->time(kernel.shape, kernel.flops));
+  }
+  return at_clock((is_narrow(kernel) ? *narrow_products_ : *products_).time(kernel.shape));
+}
+
+Seconds KernelClock::at_clock(Seconds time) const {
+  if (!burst_) {
+    return time / clock_;
+  }
+  const Seconds whole = time + burst_->onset;
+  return whole > Seconds{} ? time / (1.0 - (1.0 - burst_->share) * (time / whole)) : time;
+}
+
+}  // namespace titer

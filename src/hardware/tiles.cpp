@@ -1,0 +1,107 @@
+#include "titer/hardware/tiles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace titer {
+namespace {
+
+constexpr double kExact = 1e15;  // integers beyond may have no place in a double
+constexpr std::array<std::array<int, 2>, 8> kTiles = {
+    {{256, 128}, {128, 256}, {128, 128}, {256, 64}, {64, 256}, {128, 64}, {64, 128}, {64, 64}}};
+constexpr std::array<double, 3> kSides = {64, 128, 256};
+constexpr double kLeastInner = 256;  // of a part, where the inner extent is cut
+constexpr double kLargestTile = 128;
+constexpr double kHeadStep = 32;
+constexpr double kWideHead = 160;
+
+/// Positive numbers only, with 1e-9 to spare for what a division left; faster than the library's
+/// where the processor has no instruction.
+double round_up(double number) {
+  if (number > kExact) {
+    return number;
+  }
+  const double x = number - 1e-9;
+  const auto whole = static_cast<double>(static_cast<std::int64_t>(x));
+  return whole + static_cast<double>(whole < x);
+}
+
+}  // namespace
+
+ProductTiles::ProductTiles(const Chip& chip, DataType type)
+    : wave_(1.0 / chip.tiling->units),
+      partial_wave_(chip.tiling->partial_wave),
+      grouped_(chip.tiling->grouped),
+      split_(chip.tiling->split.si()),
+      sum_(8.0 / chip.tiling->feed.si()) {
+  const MatrixRate& matrix = *chip.rate(type);
+  const double rate = wave_ * (matrix.plateau * matrix.peak).si();
+  const double feed = wave_ * chip.tiling->feed.si();
+  const double store = wave_ * chip.tiling->store.si();
+  const double element = size_of(type).si();
+  const auto place = [](int side) { return static_cast<std::size_t>(side / 128); };
+  for (std::size_t i = 0; i < kTiles.size(); ++i) {
+    const double a = kTiles[i][0];
+    const double b = kTiles[i][1];
+    tiles_[i] = {.rows = place(kTiles[i][0]),
+                 .columns = place(kTiles[i][1]),
+                 .step = std::max(2.0 * a * b / rate, element * (a + b) / feed),
+                 .done = element * a * b / store};
+  }
+}
+
+Seconds ProductTiles::time(const KernelShape& shape) const {
+  std::array<double, kSides.size()> down{};
+  std::array<double, kSides.size()> across{};
+  for (std::size_t i = 0; i < kSides.size(); ++i) {
+    down[i] = round_up(shape.rows / kSides[i]) * shape.count * wave_;
+    across[i] = round_up(shape.columns / kSides[i]);
+  }
+  const double inner = shape.inner / (shape.grouped ? grouped_ : 1.0);
+  const double sums = sum_ * shape.rows * shape.columns * shape.count;
+  const double least_cut = std::min(1.0, kLeastInner / inner);
+  double least = std::numeric_limits<double>::infinity();
+  for (const Tile& tile : tiles_) {
+    const double waves = down[tile.rows] * across[tile.columns];
+    const double loop = inner * tile.step;
+    const double whole = std::max(1.0, waves + partial_wave_ * (round_up(waves) - waves));
+    least = std::min(least, whole * (loop + tile.done));
+    if (waves < 1.0) {
+      const double cut = std::max(waves, least_cut);
+      least = std::min(least, cut * loop + tile.done + split_ + sums / cut);
+    }
+  }
+  return Seconds::from_si(least);
+}
+
+AttentionTiles::AttentionTiles(const Chip& chip, DataType type)
+    : figures_(*chip.attention_tiling),
+      units_(chip.tiling->units),
+      unit_rate_((chip.attention_plateau * chip.rate(type)->peak).si() / units_) {}
+
+Seconds AttentionTiles::time(const KernelShape& shape, Flops flops) const {
+  const double group = figures_.packs_groups ? shape.group : 1.0;
+  const double rows = shape.rows * group;
+  double tile = figures_.smallest_tile;
+  while (tile < kLargestTile && tile < rows) {
+    tile *= 2.0;
+  }
+  const double width = kHeadStep * round_up(shape.inner / kHeadStep);
+  const double rate = unit_rate_ * (shape.inner > kWideHead ? figures_.wide_heads : 1.0);
+  const double key = tile * (4.0 * width + figures_.softmax) / rate;
+  const double edges = shape.edges * figures_.edge;
+  const double last = shape.edges == 1 ? 2.0 * shape.columns : shape.columns + edges;
+  const double start = figures_.start.si();
+  const double waves = round_up(rows / tile) * shape.count / group / units_;
+  const double all = waves * ((shape.columns + edges) * key + start);
+  const double longest = last * key + start;
+  const double forward =
+      waves <= 1.0 ? longest
+                   : std::max(longest, all + figures_.partial_wave * longest * (1.0 - 1.0 / waves));
+  const double products =
+      flops.si() / (4.0 * shape.rows * shape.columns * shape.inner * shape.count);
+  return Seconds::from_si(products * forward / (shape.backward ? figures_.backward : 1.0));
+}
+
+}  // namespace titer
