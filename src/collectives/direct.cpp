@@ -32,7 +32,7 @@ Steps PointToPoint::steps(Bytes size, const Group& group, const Fabric& /*fabric
   ensure(group.ranks() <= 2, "a message goes from one rank to one other");
   Script script(Steps(group.ranks(), size, 1));
   if (group.ranks() == 2) {
-    script.send({.from = 0, .to = 1, .tier = group.ring_tier(), .arrival = Arrival::replace},
+    script.send({.from = 0, .to = 1, .tier = group.pair_tier(), .arrival = Arrival::replace},
                 Run{0, 1});
   }
   return script.take();

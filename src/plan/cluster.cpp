@@ -30,6 +30,10 @@ std::vector<Protocol> read_protocols(Reader& in,
     protocol.efficiency = item.number("efficiency", 1e-6, 1.0);
     evidence.note(item, "efficiency", path + ".efficiency");
     protocol.grade = evidence.grade(path + ".efficiency");
+    if (const auto own = item.maybe_number("own_share", 0.0, 2.0)) {
+      protocol.own_share = *own;
+      evidence.note(item, "own_share", path + ".own_share");
+    }
     item.finish();
     protocols.push_back(std::move(protocol));
   }
@@ -79,6 +83,8 @@ void read_node(Reader node, bool& has_network, Cluster& cluster) {
     cluster.devices_per_node = 0;
   }
   cluster.node_protocols = read_protocols(node, "protocols", "node", cluster.evidence);
+  cluster.peer_protocols =
+      read_maybe_protocols(node, "peer_protocols", "node.peer", cluster.evidence);
   cluster.node_switch_protocols =
       read_maybe_protocols(node, "switch_protocols", "node.switch", cluster.evidence);
   if (has_network) {
@@ -105,6 +111,7 @@ void read_network(Reader network, Cluster& cluster) {
   EvidenceList& evidence = is_file ? own : cluster.evidence;
   cluster.network_name = network.maybe_text("name").value_or("");
   (void)network.maybe_text("title");
+  (void)network.raw("calibration");
   if (const auto bandwidth = network.maybe_quantity<BytesPerSecond>("nic_bandwidth")) {
     cluster.nic_bandwidth = *bandwidth;
     evidence.note(network, "nic_bandwidth", "network.nic_bandwidth");
@@ -144,6 +151,7 @@ Cluster read_cluster(Reader& in) {
   if (auto library = in.maybe_object("library")) {
     cluster.nccl = read_nccl_system(*library, "library", cluster.evidence);
   }
+  (void)in.raw("calibration");  // how its figures were fitted
   cluster.nodes = in.maybe_integer("nodes", 1, 10'000'000);
   if (!has_network && cluster.nodes.value_or(1) != 1) {
     in.fail("nodes", "several nodes need a \"network\" between them");

@@ -63,18 +63,28 @@ class NodeRings {
 Channel channel_of(const std::vector<Protocol>& protocols, BytesPerSecond bandwidth) {
   Channel channel;
   for (const Protocol& protocol : protocols) {
-    channel.add({protocol.latency, protocol.efficiency * bandwidth, protocol.startup});
+    channel.add({.latency = protocol.latency,
+                 .bandwidth = protocol.efficiency * bandwidth,
+                 .startup = protocol.startup,
+                 .own_share = protocol.own_share});
   }
   return channel;
 }
 
 /// The wires' own channel or, without wires, the path through the host.
-Channel node_channel(const Cluster& cluster, std::optional<BytesPerSecond> wires) {
+Channel node_channel(const Cluster& cluster,
+                     const std::vector<Protocol>& protocols,
+                     std::optional<BytesPerSecond> wires) {
   if (wires) {
-    return channel_of(cluster.node_protocols, *wires);
+    return channel_of(protocols, *wires);
   }
   ensure(cluster.host_path.has_value(), "a cluster was read with unjoined devices, no host path");
   return Channel(*cluster.host_path);
+}
+
+/// By which ranks of a node send to one other, or to all at once.
+const std::vector<Protocol>& peers_of(const Cluster& cluster) {
+  return cluster.peer_protocols.empty() ? cluster.node_protocols : cluster.peer_protocols;
 }
 
 /// What ranks have outside their node.
@@ -92,8 +102,8 @@ bool add_switch_ports(const Cluster& cluster, Fabric& fabric) {
   if (switched == nullptr) {
     return false;
   }
-  fabric.pair = fabric.node;
-  fabric.exchange = fabric.node;
+  fabric.pair = channel_of(peers_of(cluster), switched->bandwidth);
+  fabric.exchange = fabric.pair;
   fabric.node_switch = channel_of(cluster.node_switch_protocols, switched->bandwidth);
   return true;
 }
@@ -221,7 +231,7 @@ Channel Cluster::network_channel() const { return channel_of(network_protocols, 
 Fabric Cluster::fabric(int ranks, int stride) const {
   Fabric fabric = network_fabric(*this);
   if (ranks > 1) {
-    fabric.node = node_channel(*this, ring_bandwidth(ranks, stride));
+    fabric.node = node_channel(*this, node_protocols, ring_bandwidth(ranks, stride));
     add_switch_ports(*this, fabric);
   }
   return fabric;
@@ -241,8 +251,10 @@ Fabric Cluster::fabric(const std::vector<int>& devices, Wiring& wiring) const {
   }
   const Topology node = merged(topology);
   const RingPacking rings = pack_rings(node, devices);
-  fabric.node = node_channel(
-      *this, rings.directed_rings == 0 ? std::nullopt : std::optional(rings.bandwidth()));
+  fabric.node =
+      node_channel(*this,
+                   node_protocols,
+                   rings.directed_rings == 0 ? std::nullopt : std::optional(rings.bandwidth()));
   if (!add_switch_ports(*this, fabric)) {
     add_direct_wires(devices, rings, fabric, wiring);
   }
@@ -271,10 +283,10 @@ void Cluster::add_direct_wires(const std::vector<int>& devices,
                                Fabric& fabric,
                                Wiring& wiring) const {
   const std::optional<BytesPerSecond> slowest = slowest_pair(devices);
-  fabric.pair = node_channel(*this, slowest);
+  fabric.pair = node_channel(*this, peers_of(*this), slowest);
   const auto others = static_cast<double>(devices.size() - 1);
   if (slowest) {
-    fabric.exchange = channel_of(node_protocols, others * *slowest);
+    fabric.exchange = channel_of(peers_of(*this), others * *slowest);
   }
   const Topology node = build(topology);
   if (node.switches == 0 && rings.directed_rings > 0) {
@@ -290,7 +302,7 @@ std::optional<std::int64_t> Cluster::nodes_of_network() const {
 }
 
 Channel Cluster::pair_channel(int a, int b) const {
-  return node_channel(*this, pair_bandwidths[table_index(a, b, devices_per_node)]);
+  return node_channel(*this, peers_of(*this), pair_bandwidths[table_index(a, b, devices_per_node)]);
 }
 
 int Cluster::switches_per_node() const {

@@ -31,6 +31,28 @@ Fabric with_protocols(const Fabric& fabric, std::size_t node, std::size_t networ
           .host = fabric.host};
 }
 
+Channel without_own_share(const Channel& channel) {
+  Channel plain;
+  for (Link link : channel.links()) {
+    link.own_share = 0.0;
+    plain.add(link);
+  }
+  return plain;
+}
+
+/// What the ranks' own shares add to the time of messages: no message carries them.
+Seconds own_share_time(const AlgorithmEntry& algorithm,
+                       Bytes size,
+                       const Group& group,
+                       const Fabric& fabric) {
+  Fabric plain = fabric;
+  for (Channel* channel :
+       {&plain.node, &plain.network, &plain.pair, &plain.exchange, &plain.wire}) {
+    *channel = without_own_share(*channel);
+  }
+  return algorithm.time(size, group, fabric) - algorithm.time(size, group, plain);
+}
+
 /// Whether the algorithm cannot do without one of the fabric's ways.
 bool needs(const AlgorithmEntry& algorithm, const DeviceGroup& group, Channel Fabric::*way) {
   Fabric without = group.fabric;
@@ -194,7 +216,12 @@ CollectiveDesk::Protocols CollectiveDesk::best_protocols(const AlgorithmEntry& a
   Protocols best;
   const bool node_adds = needs(algorithm, group(), &Fabric::node_switch);
   const bool network_adds = needs(algorithm, group(), &Fabric::network_switch);
-  best.of_node = node_adds ? &cluster_.node_switch_protocols : &cluster_.node_protocols;
+  const bool to_peers =
+      !cluster_.peer_protocols.empty() &&
+      (needs(algorithm, group(), &Fabric::exchange) || needs(algorithm, group(), &Fabric::pair));
+  best.of_node = node_adds  ? &cluster_.node_switch_protocols
+                 : to_peers ? &cluster_.peer_protocols
+                            : &cluster_.node_protocols;
   best.of_network = network_adds ? &cluster_.network_switch_protocols : &cluster_.network_protocols;
   std::optional<Seconds> least;
   const std::size_t nodes = std::max<std::size_t>(best.of_node->size(), 1);
@@ -350,7 +377,9 @@ CollectiveAnswer CollectiveDesk::answer(const CollectiveQuery& query) {
   }
   if (query.fidelity != NetworkFidelity::closed) {
     answer.execution = execute(query, algorithm, protocols);
-    answer.time = answer.execution->time;
+    const Fabric fabric = with_protocols(group().fabric, protocols.node, protocols.network);
+    answer.time =
+        answer.execution->time + own_share_time(algorithm, query.size, group().group, fabric);
     if (answer.execution->busiest) {
       const Topology& graph = router(protocols).topology();
       const Lane lane = answer.execution->busiest->lane;

@@ -42,7 +42,7 @@ TEST(AppCollective, SaysTheTimeAndWhy) {
   EXPECT_TRUE(
       text.starts_with("all-reduce of 64 MiB, 16 ranks (8 on each of 2 nodes) of dgx-a100-80gb\n"));
   EXPECT_TRUE(contains(text, "multi-rail-rings: 2 (N a_net + (n-N) a_node"));
-  EXPECT_TRUE(contains(text, "node simple, network simple"));
+  EXPECT_TRUE(contains(text, "node middle, network simple"));
   EXPECT_TRUE(contains(text, "bus bandwidth"));
   EXPECT_TRUE(contains(text, "taken"));
   EXPECT_TRUE(contains(text, "needs a switch") || contains(text, "needs ranks"));

@@ -51,6 +51,7 @@ CollectiveQuery query(Collective collective,
 Cluster plain(std::string_view name) {
   Cluster cluster = shipped::cluster(name);
   cluster.node_protocols = {{.name = "plain", .startup = {}, .latency = 2_us}};
+  cluster.peer_protocols.clear();
   cluster.network_protocols = {{.name = "plain", .startup = {}, .latency = 10_us}};
   return cluster;
 }

@@ -51,7 +51,7 @@ TEST(InSwitchQuery, RailsKeepTheProtocolsOfRings) {
   const CollectiveAnswer answer =
       all_reduce(shipped::cluster("dgx-h100"), 16, NetworkFidelity::flow);
   EXPECT_EQ(answer.algorithm->name, "multi-rail-rings");
-  EXPECT_EQ(answer.protocols.node, "simple");
+  EXPECT_EQ(answer.protocols.node, "middle");  // the network holds it up
   EXPECT_EQ(answer.protocols.network, "simple");
   EXPECT_LE(answer.time, answer.closed_time);
   EXPECT_GE(answer.time, 0.8 * answer.closed_time);

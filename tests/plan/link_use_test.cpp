@@ -46,9 +46,10 @@ TEST(LinkUse, OfALargeCollectiveInANodeFillsItsLinks) {
   const Cluster cluster = shipped::cluster("dgx-a100-80gb");
   const ClusterLinks links(cluster, 2);
   const LinkUse use = links.of_collective(Collective::all_gather, 4_GiB, groups_of(16, 8, 1));
-  // All but the latencies of the ring's steps.
+  // All but the latencies of the ring's steps, and what a rank's own share takes beside its seven.
+  const double busy = 7 / (7 + cluster.node_protocols.back().own_share);
   EXPECT_LE(most(use), 1.0 + 1e-9);
-  EXPECT_GT(most(use), 0.95);
+  EXPECT_GT(most(use), 0.98 * busy);
 }
 
 TEST(LinkUse, OfGroupsWithAnInterfaceEachIsThatOfOne) {

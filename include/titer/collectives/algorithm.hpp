@@ -10,7 +10,8 @@ namespace titer {
 
 /// - name, formula, source: in formula texts, n: ranks, g: per node, N: nodes, lg: logarithm to
 ///   base 2; a, B: latency and bandwidth of the tier in use (with the tier's name where two are in
-///   use); S: the full result; k: number of blocks, the best whole number;
+///   use); S: the full result; k: number of blocks, the best whole number; start-ups and own shares
+///   (see Link) are left out;
 /// - needs: what a group and its fabric must have for it, as in "needs a power of two of ranks";
 /// - exact: whether the steps take the time of the formula wherever no two messages share more
 ///   than the port that the formula gives them; otherwise the formula bounds them from above;

@@ -15,12 +15,12 @@ struct PointToPoint {
   static constexpr bool exact = true;
 
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return group.ranks() <= 2 && fabric.at(group.ring_tier()).exists();
+    return group.ranks() <= 2 && fabric.at(group.pair_tier()).exists();
   }
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,
                                               const Fabric& fabric) {
-    return fabric.at(group.ring_tier()).time(group.ranks() - 1, size);
+    return fabric.at(group.pair_tier()).time(group.ranks() - 1, size);
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
     return group.ranks() == 1 ? Bytes{} : size;
@@ -38,7 +38,7 @@ struct PairwiseAllToAll : PairAlgorithm {
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,
                                               const Fabric& fabric) {
-    return fabric.at(group.pair_tier()).time(group.ranks() - 1, size / group.ranks());
+    return fabric.at(group.pair_tier()).shares(group.ranks() - 1, size / group.ranks());
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
     return size * (static_cast<double>(group.ranks() - 1) / group.ranks());
@@ -62,7 +62,8 @@ struct DirectAllToAll : ExchangeAlgorithm {
                                               const Group& group,
                                               const Fabric& fabric) {
     const int n = group.ranks();
-    return fabric.at(group.exchange_tier()).stream(n > 1 ? 1 : 0, (n - 1) * (size / n));
+    return fabric.at(group.exchange_tier())
+        .stream_with_own(n > 1 ? 1 : 0, (n - 1) * (size / n), size / n);
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
     return size * (static_cast<double>(group.ranks() - 1) / group.ranks());

@@ -23,7 +23,7 @@ struct DisjointRingsAllReduce {
                                               const Fabric& fabric) {
     const int n = group.ranks();
     const auto rings = static_cast<double>(group.wiring->rings.size());
-    return fabric.wire.time(2 * (n - 1), size / (n * rings));
+    return fabric.wire.shares(2 * (n - 1), size / (n * rings));
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
     return RingAllReduce::volume(size, group);
@@ -48,7 +48,7 @@ struct DisjointRingsAllGather {
                                               const Fabric& fabric) {
     const int n = group.ranks();
     const auto rings = static_cast<double>(group.wiring->rings.size());
-    return fabric.wire.time(n - 1, size / (n * rings));
+    return fabric.wire.shares(n - 1, size / (n * rings));
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
     return RingAllGather::volume(size, group);

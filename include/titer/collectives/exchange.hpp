@@ -25,7 +25,8 @@ struct TwoTierAllToAll {
                                               const Fabric& fabric) {
     const int n = group.ranks();
     const int g = group.per_node;
-    const Seconds inside = fabric.exchange.stream(g > 1 ? 1 : 0, (g - 1) * (size / n));
+    const Seconds inside =
+        fabric.exchange.stream_with_own(g > 1 ? 1 : 0, (g - 1) * (size / n), size / n);
     const Seconds between = fabric.network.stream(n > g ? 1 : 0, (n - g) * (size / n));
     return inside < between ? between : inside;
   }

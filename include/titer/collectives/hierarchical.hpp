@@ -24,7 +24,7 @@ struct HierarchicalAllReduce {
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,
                                               const Fabric& fabric) {
-    return fabric.node.time(2 * (group.per_node - 1), size / group.per_node) +
+    return fabric.node.shares(2 * (group.per_node - 1), size / group.per_node) +
            fabric.network.time(2 * (group.nodes - 1), size / group.ranks());
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
@@ -53,7 +53,7 @@ struct HierarchicalAllGather {
                                               const Group& group,
                                               const Fabric& fabric) {
     return fabric.network.time(group.nodes - 1, size / group.ranks()) +
-           fabric.node.time(group.per_node - 1, size / group.per_node);
+           fabric.node.shares(group.per_node - 1, size / group.per_node);
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
     return (group.nodes - 1) * (size / group.ranks()) +

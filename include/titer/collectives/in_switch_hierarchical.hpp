@@ -30,7 +30,7 @@ struct HierarchicalNetworkTreeAllReduce {
     if (group.ranks() == 1) {
       return Seconds{};
     }
-    return fabric.node.time(2 * (g - 1), size / g) +
+    return fabric.node.shares(2 * (g - 1), size / g) +
            switch_plan(size / g, size / g, fabric.network_switch).time;
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {

@@ -14,10 +14,14 @@ namespace titer {
 
 /// t = alpha + S / B. alpha: start-up latency of one message; B: bandwidth, one direction.
 /// A collective costs `startup` once besides: launching the library's kernel, filling its pipeline.
+/// Where every rank has a share of the buffer as large as its messages, that share costs
+/// `own_share` of a message's bytes: a ring's first send has nothing to receive beside it, its last
+/// receipt nothing to send; an all-to-all copies what a rank keeps.
 struct Link {
   Seconds latency;
   BytesPerSecond bandwidth;
   Seconds startup{};
+  double own_share = 0.0;
 
   [[nodiscard]] constexpr Seconds time(Bytes size) const { return latency + size / bandwidth; }
 };
@@ -68,6 +72,23 @@ class Channel {
   /// The same, each of `size`.
   [[nodiscard]] constexpr Seconds time(int messages, Bytes size) const {
     return stream(messages, messages * size);
+  }
+
+  /// `messages` as one stream of `total` bytes, and what a rank's own share of `own` bytes costs
+  /// beside them.
+  [[nodiscard]] constexpr Seconds stream_with_own(int messages, Bytes total, Bytes own) const {
+    if (messages == 0) {
+      return Seconds{};
+    }
+    return best([&](const Link& link) {
+      return link.startup + messages * link.latency +
+             (total + link.own_share * own) / link.bandwidth;
+    });
+  }
+
+  /// The messages of a ring, each as large as a rank's own share.
+  [[nodiscard]] constexpr Seconds shares(int messages, Bytes size) const {
+    return stream_with_own(messages, messages * size, size);
   }
 
  private:

@@ -17,7 +17,7 @@ struct RingAllReduce : RingAlgorithm {
                                               const Group& group,
                                               const Fabric& fabric) {
     const int n = group.ranks();
-    return fabric.at(group.ring_tier()).time(2 * (n - 1), size / n);
+    return fabric.at(group.ring_tier()).shares(2 * (n - 1), size / n);
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
     return size * (2.0 * (group.ranks() - 1) / group.ranks());
@@ -35,7 +35,7 @@ struct RingAllGather : RingAlgorithm {
                                               const Group& group,
                                               const Fabric& fabric) {
     const int n = group.ranks();
-    return fabric.at(group.ring_tier()).time(n - 1, size / n);
+    return fabric.at(group.ring_tier()).shares(n - 1, size / n);
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
     return size * (static_cast<double>(group.ranks() - 1) / group.ranks());

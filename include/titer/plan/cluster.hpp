@@ -16,12 +16,13 @@
 namespace titer {
 
 /// One way a library drives a wire: what a collective costs once, what each of its messages costs
-/// before the bytes, and its share of the wire's bandwidth.
+/// before the bytes, and its share of the wire's bandwidth; see Link.
 struct Protocol {
   std::string name;
   Seconds startup;
   Seconds latency;
   double efficiency = 1.0;
+  double own_share = 0.0;
   Grade grade = Grade::extrapolated;  // of the efficiency
 };
 
@@ -32,8 +33,9 @@ struct Cluster {
   NodeTopology topology;
   int devices_per_node = 0;
   std::vector<Protocol> node_protocols;
-  std::vector<Protocol> node_switch_protocols;     // where the node's switch adds and multicasts
-  std::vector<Protocol> network_protocols;         // empty: there is no network between nodes
+  std::vector<Protocol> peer_protocols;         // from one to others of a node; empty: as in rings
+  std::vector<Protocol> node_switch_protocols;  // where the node's switch adds and multicasts
+  std::vector<Protocol> network_protocols;      // empty: there is no network between nodes
   std::vector<Protocol> network_switch_protocols;  // where the network's switches add
   std::optional<NodeTopology> network_topology;    // of the NIC ports; empty: one ideal switch
   std::string network_name;                        // if it is a shipped one
