@@ -57,6 +57,31 @@ void read_memory(Reader& in, Stack& stack) {
   memory.flat_gradients = in.flag("flat_gradients", false);
 }
 
+void read_kernels(Reader& in, Stack& stack) {
+  StackKernels& kernels = stack.kernels;
+  kernels.memory_traffic = read_number(in, stack, "memory_traffic", 1, kMostSlowdown).value_or(1);
+  kernels.attention_slowdown =
+      read_number(in, stack, "attention_slowdown", 0.5, kMostSlowdown).value_or(1);
+  kernels.straggling = read_number(in, stack, "straggling", 0, 1).value_or(0);
+}
+
+void read_errors(Reader& in, Stack& stack) {
+  auto errors = in.maybe_object("error_bars");
+  if (!errors) {
+    return;
+  }
+  static_cast<void>(errors->maybe_text("source"));
+  for (const Grade grade : {Grade::fitted, Grade::datasheet, Grade::extrapolated}) {
+    if (auto shares = errors->maybe_object(name(grade))) {
+      stack.errors[static_cast<std::size_t>(grade)] = {
+          .low = shares->maybe_number("low", 0.01, 1).value_or(1),
+          .high = shares->maybe_number("high", 1, 100).value_or(1)};
+      shares->finish();
+    }
+  }
+  errors->finish();
+}
+
 }  // namespace
 
 Stack read_stack(Reader& in) {
@@ -76,6 +101,9 @@ Stack read_stack(Reader& in) {
   }
   gradients.finish();
   read_memory(in, stack);
+  read_kernels(in, stack);
+  read_errors(in, stack);
+  (void)in.raw("calibration");  // how its figures were fitted
   in.finish();
   return stack;
 }

@@ -161,9 +161,20 @@ std::string heading(const Scenario& scenario) {
   return text;
 }
 
+/// "2.86 s (four of five between 2.71 s and 3.02 s)"
+std::string time_text(const StepResult& result) {
+  if (!result.error_bar) {
+    return format(result.iteration_time);
+  }
+  return fmt::format("{} (four of five between {} and {})",
+                     format(result.iteration_time),
+                     format(result.error_bar->low),
+                     format(result.error_bar->high));
+}
+
 std::string rates(const StepResult& result) {
   std::vector<Row> rows;
-  rows.push_back({"iteration time", format(result.iteration_time)});
+  rows.push_back({"iteration time", time_text(result)});
   rows.push_back(
       {"tokens per second",
        fmt::format(
@@ -190,6 +201,18 @@ std::string breakdown_text(const StepResult& result) {
   return fmt::format("where the time goes (pipeline stage {}, the last to finish; exposed parts)\n",
                      result.reference_stage) +
          text_table(rows, {Align::left, Align::right, Align::right, Align::left});
+}
+
+/// Null where this software's runs were not compared with measured ones.
+Value error_bar_json(const StepResult& result) {
+  if (!result.error_bar) {
+    return {};
+  }
+  Value json = Value::make_object();
+  json.add("low_s", Value(result.error_bar->low.si()));
+  json.add("high_s", Value(result.error_bar->high.si()));
+  json.add("share", Value(0.8));
+  return json;
 }
 
 }  // namespace
@@ -277,7 +300,7 @@ Value step_json(const Scenario& scenario,
     json.add("contention", std::move(contention));
   }
   json.add("memory", memory_json(result, advice));
-  json.add("error_bar", Value());  // not measured yet: null, not a guess
+  json.add("error_bar", error_bar_json(result));
   json.add("grade", Value(name(result.grade)));
   return json;
 }

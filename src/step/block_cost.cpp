@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "titer/collectives/choice.hpp"
+#include "titer/model/routing.hpp"
 #include "titer/step/cost.hpp"
 
 namespace titer {
@@ -18,7 +19,7 @@ class PassClock {
  public:
   explicit PassClock(const BlockClock& clock) : clock_(clock) {}
 
-  Seconds add(const Kernel& kernel) { return add(kernel, clock_.kernels.time(kernel)); }
+  Seconds add(const Kernel& kernel) { return add(kernel, clock_.time(kernel)); }
   Seconds add(const Kernel& kernel, Seconds time) {
     kernels_ += time;
     launches_ += kernel.exists() ? 1 : 0;
@@ -49,7 +50,8 @@ class PassClock {
     comm += exposed_;
     return {.compute = std::max(kernels_, launches_ * clock_.dispatch - exposed_.sum()),
             .exposed = comm,
-            .transfers = total_};
+            .transfers = total_,
+            .launched = std::max(kernels_, launches_ * clock_.dispatch)};
   }
 
  private:
@@ -57,7 +59,7 @@ class PassClock {
   /// computed. Of an all-reduce the half that gathers comes after the product.
   Seconds add_tiled(const Kernel& kernel, const Transfer& transfer) {
     const int tiles = clock_.group(LayerGroup::tensor).ranks();
-    const Seconds tile = clock_.kernels.time(clock_.tile(kernel));
+    const Seconds tile = clock_.time(clock_.tile(kernel));
     const Seconds whole = clock_.transfer_time(transfer);
     const Seconds beside = clock_.tiled_share(transfer) * whole;
     const Seconds sent = beside / (tiles - 1);
@@ -112,8 +114,8 @@ class BlockPasses {
       add_tiled_parts(op);
       return;
     }
-    const Times times{clock_.kernels.time(op.input_gradient),
-                      clock_.kernels.time(op.weight_gradient),
+    const Times times{clock_.time(op.input_gradient),
+                      clock_.time(op.weight_gradient),
                       clock_.transfer_time(op.backward_transfer),
                       clock_.transfer_time(op.regather_transfer)};
     backward_.add(op.input_gradient, times.input);
@@ -263,17 +265,22 @@ Seconds BlockClock::transfer_time(const Transfer& transfer) const {
   return collective_time(transfer.kind, transfer.size, among, fabric(transfer.group)).time;
 }
 
-Kernel BlockClock::tile(Kernel kernel) const {
-  const double tiles = group(LayerGroup::tensor).ranks();
-  kernel.flops = kernel.flops / tiles;
-  kernel.bytes = kernel.bytes / tiles;
-  return kernel;
+Kernel BlockClock::tile(const Kernel& kernel) const {
+  return kernel.part(1.0 / group(LayerGroup::tensor).ranks());
+}
+
+KernelPace kernel_pace(const Scenario& scenario) {
+  const StackKernels& kernels = scenario.stack.kernels;
+  return {.memory = kernels.memory_traffic,
+          .attention = kernels.attention_slowdown,
+          .all = 1.0 + kernels.straggling * expected_maximum(scenario.plan.devices())};
 }
 
 BlockClock block_clock(const Scenario& scenario) {
   BlockClock clock{
       .kernels = KernelClock(
           scenario.cluster.chip, scenario.training.base_type(), scenario.training.precision),
+      .pace = kernel_pace(scenario),
       .groups = {},
       .fabrics = {},
       .overlap = scenario.tensor_overlap(),

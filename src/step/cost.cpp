@@ -131,6 +131,8 @@ PassCost StepCosts::pair(int stage) const {
   PassCost pair = forth.forward;
   pair += back.recompute;
   pair += back.backward;
+  // The other run's transfers are in those gaps too.
+  pair.compute = pair.launched;
   const Seconds all = pair.comm_total();
   const Seconds beside = std::min(pair.compute, all);
   // What a run hides by itself has slowed its compute already.

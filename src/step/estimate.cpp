@@ -118,6 +118,12 @@ void fill_derived(const Scenario& scenario,
   result.memory_peak = result.peak_stage().total();
   result.memory_capacity = least_memory(scenario);
   result.grade = grade_of(scenario);
+  const auto& errors = scenario.stack.errors[static_cast<std::size_t>(result.grade)];
+  result.error_bar.reset();
+  if (errors && scenario.formula == Formula::titer) {
+    result.error_bar = {.low = errors->low * result.iteration_time,
+                        .high = errors->high * result.iteration_time};
+  }
 }
 
 StepResult estimate(const Scenario& scenario) {

@@ -15,16 +15,31 @@ std::string group_text(Group group) {
                    "{} ranks, {} on each of {} nodes", group.ranks(), group.per_node, group.nodes);
 }
 
-std::string_view kind_text(KernelKind kind) {
-  switch (kind) {
-    case KernelKind::memory:
-      return "t0 + bytes / (eta_m BW)";
-    case KernelKind::matrix:
-      return "t0 + max((F + Fs) / (eta P), bytes / (eta_m BW))";
-    case KernelKind::attention:
-      return "t0 + max((F + Fs) / (eta_a P), bytes / (eta_m BW))";
+std::string_view kernel_formula(const Kernel& kernel, const KernelClock& clock) {
+  if (kernel.kind == KernelKind::memory) {
+    return "t0 + bytes / (eta_m BW)";
   }
-  return "";
+  if (clock.by_tiles(kernel)) {
+    return kernel.kind == KernelKind::attention
+               ? "t0 + sqrt((tiles of queries)^2 + (bytes / (eta_m BW))^2)"
+               : "t0 + sqrt((tiles in waves)^2 + (bytes / (eta_m BW))^2)";
+  }
+  return kernel.kind == KernelKind::attention ? "t0 + max((F + Fs) / (eta_a P), bytes / (eta_m BW))"
+                                              : "t0 + max((F + Fs) / (eta P), bytes / (eta_m BW))";
+}
+
+/// "4 of 1024 x 512 x 64" of a product, "32 of 4096 queries x 2048.5 keys x 128".
+std::string shape_text(const Kernel& kernel) {
+  const KernelShape& shape = kernel.shape;
+  const std::string count = shape.count == 1 ? "" : fmt::format("{:.6g} of ", shape.count);
+  const bool attends = kernel.kind == KernelKind::attention;
+  return fmt::format("{}{:.6g}{} x {:.6g}{} x {:.6g}",
+                     count,
+                     shape.rows,
+                     attends ? " queries" : "",
+                     shape.columns,
+                     attends ? " keys" : "",
+                     shape.inner);
 }
 
 std::string kernel_numbers(const Kernel& kernel, const KernelClock& clock) {
@@ -35,11 +50,19 @@ std::string kernel_numbers(const Kernel& kernel, const KernelClock& clock) {
   if (kernel.kind == KernelKind::memory) {
     return fmt::format("{} + {}", format(clock.launch_floor()), memory);
   }
+  if (clock.by_tiles(kernel)) {
+    return fmt::format("{} + sqrt(({}, {}: {})^2 + ({})^2)",
+                       format(clock.launch_floor()),
+                       shape_text(kernel),
+                       format(kernel.flops),
+                       format(clock.arithmetic(kernel)),
+                       memory);
+  }
   return fmt::format("{} + max(({} + {}) / {} = {}, {})",
                      format(clock.launch_floor()),
                      format(kernel.flops),
-                     format(clock.saturation()),
-                     format(clock.rate(kernel.kind)),
+                     format(clock.saturation(kernel)),
+                     format(clock.rate(kernel)),
                      format(clock.arithmetic(kernel)),
                      memory);
 }
@@ -48,11 +71,13 @@ std::string kernel_numbers(const Kernel& kernel, const KernelClock& clock) {
 std::string channel_text(const Channel& channel) {
   std::string text;
   for (const Link& link : channel.links()) {
-    text += fmt::format("{}{}a = {}, B = {}",
-                        text.empty() ? "" : " or ",
-                        link.startup > Seconds{} ? format(link.startup) + " start-up, " : "",
-                        format(link.latency),
-                        format(link.bandwidth));
+    text +=
+        fmt::format("{}{}a = {}, B = {}{}",
+                    text.empty() ? "" : " or ",
+                    link.startup > Seconds{} ? format(link.startup) + " start-up, " : "",
+                    format(link.latency),
+                    format(link.bandwidth),
+                    link.own_share > 0.0 ? fmt::format(", own share x {}", link.own_share) : "");
   }
   return text;
 }
@@ -113,12 +138,17 @@ class BlockTerms {
   }
 
  private:
+  [[nodiscard]] std::string paced_numbers(const Kernel& kernel) const {
+    const double pace = clock_.pace.of(kernel.kind);
+    const std::string numbers = kernel_numbers(kernel, clock_.kernels);
+    return pace == 1.0 ? numbers : fmt::format("{:.4g} x ({})", pace, numbers);
+  }
   void kernel(std::string name, const Kernel& kernel) {
     if (kernel.exists()) {
       section_.terms.push_back({std::move(name),
-                                std::string(kind_text(kernel.kind)),
-                                kernel_numbers(kernel, clock_.kernels),
-                                format(clock_.kernels.time(kernel)),
+                                std::string(kernel_formula(kernel, clock_.kernels)),
+                                paced_numbers(kernel),
+                                format(clock_.time(kernel)),
                                 "roofline, Williams et al. 2009"});
     }
   }

@@ -145,9 +145,6 @@ void ExportedStep::Writer::add_tail() {
       rank_parameters(costs_.blocks, costs_.contents, scenario_.plan, at_.pipeline);
   const Bytes gradient = size_of(scenario_.gradient_type());
   flush_held();  // if the opposite stage has no parameters
-  if (last_send_) {
-    add_once(frontier_, *last_send_);
-  }
   if (const auto id = add_collective({.part = TaskPart::pipeline_comm,
                                       .what = "token table",
                                       .duration = to_ticks(costs_.embedding_sync),

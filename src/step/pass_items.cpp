@@ -13,7 +13,7 @@ class ItemList {
 
   void add(std::string_view name, const Kernel& kernel) {
     if (kernel.exists()) {
-      items_.push_back({.name = name, .kernel = kernel, .time = clock_.kernels.time(kernel)});
+      items_.push_back({.name = name, .kernel = kernel, .time = clock_.time(kernel)});
     }
   }
   void add(std::string_view name, const Transfer& transfer) { add(name, transfer, false); }
@@ -84,12 +84,10 @@ class ItemList {
   [[nodiscard]] bool is_tiled(const Transfer& transfer, const Kernel& kernel) const {
     return clock_.tiles(kernel, transfer);
   }
-  void add_tiles(std::string_view name, Kernel kernel, int count) {
-    const Seconds tile = clock_.kernels.time(clock_.tile(kernel));
+  void add_tiles(std::string_view name, const Kernel& kernel, int count) {
+    const Seconds tile = clock_.time(clock_.tile(kernel));
     const double share = static_cast<double>(count) / clock_.group(LayerGroup::tensor).ranks();
-    kernel.flops = share * kernel.flops;
-    kernel.bytes = share * kernel.bytes;
-    items_.push_back({.name = name, .kernel = kernel, .time = count * tile});
+    items_.push_back({.name = name, .kernel = kernel.part(share), .time = count * tile});
   }
   void add_part(
       std::string_view name, Transfer transfer, Collective kind, double share, bool beside) {

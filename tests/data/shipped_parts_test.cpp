@@ -146,8 +146,8 @@ TEST(ShippedClusters, AllReadWithAShippedChip) {
   });
 }
 
-/// The time of one message of no bytes.
-Seconds shortest(const Protocol& protocol) { return protocol.startup + protocol.latency; }
+/// The time of the messages of a ring all-reduce of 8, without bytes.
+Seconds shortest(const Protocol& protocol) { return protocol.startup + 14 * protocol.latency; }
 
 TEST(ShippedClusters, LaterProtocolsTradeLatencyForBandwidth) {
   const auto check = [](const std::vector<Protocol>& protocols) {
@@ -157,7 +157,7 @@ TEST(ShippedClusters, LaterProtocolsTradeLatencyForBandwidth) {
       EXPECT_GT(protocols[i].efficiency, protocols[i - 1].efficiency) << protocols[i].name;
     }
     EXPECT_GE(shortest(protocols.front()), 0.5 * 1_us);
-    EXPECT_LE(shortest(protocols.back()), 100_us);
+    EXPECT_LE(shortest(protocols.back()), 300_us);
     EXPECT_GE(protocols.back().efficiency, 0.3);
   };
   for_each_cluster([&](const Cluster& cluster) {

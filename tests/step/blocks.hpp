@@ -20,7 +20,7 @@ inline StageMessage stage_message(const Scenario& scenario) {
 
 /// A pass with tensor-parallel transfers.
 inline PassCost pass_cost(Seconds compute, Seconds exposed = {}, Seconds transfers = {}) {
-  PassCost cost{.compute = compute, .exposed = {}, .transfers = {}};
+  PassCost cost{.compute = compute, .exposed = {}, .transfers = {}, .launched = compute};
   cost.exposed[PassComm::tensor] = exposed;
   cost.transfers[PassComm::tensor] = transfers;
   return cost;

@@ -145,6 +145,14 @@ Scenario sped_up(Scenario scenario, double factor) {
   }
   faster(cluster.chip.memory.bandwidth);
   shorter(cluster.chip.launch_floor);
+  if (cluster.chip.tiling) {
+    faster(cluster.chip.tiling->feed);
+    faster(cluster.chip.tiling->store);
+    shorter(cluster.chip.tiling->split);
+  }
+  if (cluster.chip.attention_tiling) {
+    shorter(cluster.chip.attention_tiling->start);
+  }
   for (auto* table : {&cluster.ring_bandwidths, &cluster.pair_bandwidths}) {
     for (auto& bandwidth : *table) {
       if (bandwidth) {
@@ -156,6 +164,7 @@ Scenario sped_up(Scenario scenario, double factor) {
     faster(node->bandwidth);
   }
   for (auto* protocols : {&cluster.node_protocols,
+                          &cluster.peer_protocols,
                           &cluster.node_switch_protocols,
                           &cluster.network_protocols,
                           &cluster.network_switch_protocols}) {
@@ -275,15 +284,16 @@ constexpr std::array kImprovements = {
                     bandwidth = bandwidth ? std::optional(1.7 * *bandwidth) : std::nullopt;
                   }
                 }},
-    Improvement{
-        "latency", [](Scenario& s) {
-          for (auto* protocols : {&s.cluster.node_protocols, &s.cluster.network_protocols}) {
-            for (Protocol& protocol : *protocols) {
-              protocol.latency = 0.5 * protocol.latency;
-              protocol.startup = 0.5 * protocol.startup;
-            }
-          }
-        }}};
+    Improvement{"latency", [](Scenario& s) {
+                  for (auto* protocols : {&s.cluster.node_protocols,
+                                          &s.cluster.peer_protocols,
+                                          &s.cluster.network_protocols}) {
+                    for (Protocol& protocol : *protocols) {
+                      protocol.latency = 0.5 * protocol.latency;
+                      protocol.startup = 0.5 * protocol.startup;
+                    }
+                  }
+                }}};
 
 TEST(Estimate, IsNeverLongerWithAFasterPart) {
   scenarios::Maker maker(30);

@@ -104,7 +104,9 @@ TEST(Overlap, MakesNoDifferenceToMessagesThatTakeNoTime) {
   plan.tensor = 2;
   plan.virtual_stages = 2;
   Scenario scenario = plain::scenario(plan);
-  for (auto* protocols : {&scenario.cluster.node_protocols, &scenario.cluster.network_protocols}) {
+  for (auto* protocols : {&scenario.cluster.node_protocols,
+                          &scenario.cluster.peer_protocols,
+                          &scenario.cluster.network_protocols}) {
     for (Protocol& protocol : *protocols) {
       protocol.latency = {};
     }

@@ -1,5 +1,5 @@
 #pragma once
-// A machine of round figures: no floors, no saturation, every efficiency one.
+// A machine of round figures: no floors, no saturation, no tiles, every efficiency one.
 
 #include "step/scenarios.hpp"
 
@@ -18,6 +18,9 @@ inline Cluster cluster() {
     rate = MatrixRate{.peak = kPeak, .plateau = 1.0, .saturation = {}, .grade = Grade::fitted};
   }
   chip.attention_plateau = 1.0;
+  chip.tiling.reset();
+  chip.attention_tiling.reset();
+  chip.sustained = {};
   chip.memory = {.capacity = 80_GiB, .bandwidth = kMemory, .efficiency = 1.0, .grade = {}};
   chip.launch_floor = {};
   for (auto* protocols : {&cluster.node_protocols, &cluster.network_protocols}) {
@@ -26,7 +29,9 @@ inline Cluster cluster() {
     protocols->front().latency = link.latency;
     protocols->front().startup = {};
     protocols->front().efficiency = 1.0;
+    protocols->front().own_share = 0.0;
   }
+  cluster.peer_protocols.clear();  // to peers as in rings
   cluster.nic_bandwidth = kBetween.bandwidth;
   for (auto* table : {&cluster.ring_bandwidths, &cluster.pair_bandwidths}) {
     for (auto& bandwidth : *table) {
@@ -36,13 +41,14 @@ inline Cluster cluster() {
   return cluster;
 }
 
-/// A model on that machine; the host launches kernels in no time.
+/// A model on that machine; the host launches kernels in no time, as fast as the chip can.
 inline Scenario scenario(const Plan& plan, std::string_view model = "megatron-1.7b") {
   Scenario scenario;
   scenario.model = shipped::model(model);
   scenario.cluster = cluster();
   scenario.stack = shipped::stack();
   scenario.stack.dispatch = {};
+  scenario.stack.kernels = {};
   scenario.stack.pipeline_scatter_gather = false;
   scenario.stack.tensor_overlap = TensorOverlap::none;
   scenario.plan = plan;

@@ -400,11 +400,11 @@ TEST(Assign, ReachesElementsOfArraysByTheirNumber) {
   const Scenario scenario = shipped_run({"cluster.node.protocols.1.efficiency=0.5"});
   EXPECT_EQ(scenario.cluster.node_protocols[1].efficiency, 0.5);
   EXPECT_EQ(scenario.cluster.node_protocols[1].grade, Grade::extrapolated) << "the user's figure";
-  for (const std::string path : {"2", "-1", "x", ""}) {
+  for (const std::string path : {"3", "-1", "x", ""}) {
     ScenarioSource source = shipped_source();
     EXPECT_THROW(source.assign({"cluster.node.protocols." + path + ".efficiency", 0.5, "test"}),
                  InputError)
-        << "element '" << path << "' of two";
+        << "element '" << path << "' of three";
   }
 }
 

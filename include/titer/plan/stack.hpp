@@ -54,6 +54,21 @@ struct StackMemory {
   bool flat_gradients = false;
 };
 
+/// How the software's kernels differ from the best that the chip is known for, and the times of
+/// equal devices from one another.
+struct StackKernels {
+  double memory_traffic = 1;      // time of a layer's memory-bound kernels, over what must be moved
+  double attention_slowdown = 1;  // of fused attention, over the chip's own
+  // Relative standard deviation of a device's compute: all wait for the slowest of them.
+  double straggling = 0;
+};
+
+/// Shares of a predicted time between which four of five measured ones lie.
+struct ErrorShares {
+  double low = 1;
+  double high = 1;
+};
+
 struct Stack {
   std::string name;
   std::string title;
@@ -72,6 +87,9 @@ struct Stack {
   std::array<DataType, kDataTypes.size()> gradient{};  // of each training precision
   Bytes runtime_memory;  // outside the tensors, whatever the plan: workspaces
   StackMemory memory;
+  StackKernels kernels;
+  // Of results of each grade (index); none where this software was not compared with measurements.
+  std::array<std::optional<ErrorShares>, 3> errors{};
   EvidenceList evidence;
 
   [[nodiscard]] DataType gradient_type(DataType precision) const {

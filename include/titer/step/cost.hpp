@@ -61,6 +61,7 @@ struct PassCost {
   Seconds compute;      // its kernels, or their launches where the host is slower
   CommTimes exposed;    // communication that nothing hides
   CommTimes transfers;  // all of it
+  Seconds launched{};   // compute, were nothing beside it in the gaps between launches
 
   [[nodiscard]] Seconds comm() const { return exposed.sum(); }
   [[nodiscard]] Seconds comm_total() const { return transfers.sum(); }
@@ -69,10 +70,14 @@ struct PassCost {
     compute += other.compute;
     exposed += other.exposed;
     transfers += other.transfers;
+    launched += other.launched;
     return *this;
   }
   friend PassCost operator*(double factor, const PassCost& cost) {
-    return {factor * cost.compute, factor * cost.exposed, factor * cost.transfers};
+    return {factor * cost.compute,
+            factor * cost.exposed,
+            factor * cost.transfers,
+            factor * cost.launched};
   }
 };
 
@@ -104,9 +109,31 @@ struct BlockCost {
   }
 };
 
+/// How much longer kernels take than the chip's own figures say: the software's doing, and the wait
+/// for the slowest of all devices.
+struct KernelPace {
+  double memory = 1;
+  double attention = 1;
+  double all = 1;
+
+  [[nodiscard]] double of(KernelKind kind) const {
+    switch (kind) {
+      case KernelKind::memory:
+        return all * memory;
+      case KernelKind::attention:
+        return all * attention;
+      case KernelKind::matrix:
+        return all;
+    }
+    return all;
+  }
+};
+[[nodiscard]] KernelPace kernel_pace(const Scenario& scenario);
+
 /// What block costs depend on.
 struct BlockClock {
   KernelClock kernels;
+  KernelPace pace{};
   std::array<Group, kLayerGroups> groups;  // by LayerGroup
   std::array<Fabric, kLayerGroups> fabrics;
   TensorOverlap overlap = TensorOverlap::none;
@@ -119,6 +146,10 @@ struct BlockClock {
   [[nodiscard]] const Fabric& fabric(LayerGroup of) const {
     return fabrics[static_cast<std::size_t>(of)];
   }
+  /// Of a kernel, at its pace.
+  [[nodiscard]] Seconds time(const Kernel& kernel) const {
+    return pace.of(kernel.kind) * kernels.time(kernel);
+  }
   [[nodiscard]] Seconds transfer_time(const Transfer& transfer) const;
   /// Whether ring overlap cuts this kernel: a product of several ranks, next to their transfer.
   [[nodiscard]] bool tiles(const Kernel& kernel, const Transfer& transfer) const {
@@ -127,7 +158,7 @@ struct BlockClock {
            group(LayerGroup::tensor).ranks() > 1;
   }
   /// One of its t tiles.
-  [[nodiscard]] Kernel tile(Kernel kernel) const;
+  [[nodiscard]] Kernel tile(const Kernel& kernel) const;
   /// Of a transfer, what runs beside its product, cut into tiles; an all-reduce's half.
   [[nodiscard]] static double tiled_share(const Transfer& transfer) {
     return transfer.kind == Collective::all_reduce ? 0.5 : 1.0;

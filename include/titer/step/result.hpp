@@ -106,6 +106,12 @@ struct SharedLinkUse {
   std::uint64_t known = 0;
 };
 
+/// Where four of five measured iterations are expected to be.
+struct ErrorBar {
+  Seconds low;
+  Seconds high;
+};
+
 struct StepResult {
   Seconds iteration_time;
   Breakdown breakdown;
@@ -124,6 +130,7 @@ struct StepResult {
   Bytes memory_peak;
   Bytes memory_capacity;
   Grade grade = Grade::extrapolated;
+  std::optional<ErrorBar> error_bar{};        // where the stack says how far off its runs were
   std::vector<SimulatedRank> ranks;           // of the pipeline; none in the closed form
   std::optional<SharedLinkUse> contention{};  // where transfers were followed on the links
 
