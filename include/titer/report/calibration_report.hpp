@@ -1,0 +1,18 @@
+#pragma once
+// What a calibration found, for people, and the data file that it makes.
+
+#include <string>
+
+#include "titer/evidence/calibration.hpp"
+
+namespace titer {
+
+/// The data, the figures with their standard errors and bounds, pairs that go together, and the
+/// errors of the fit, of groups left out and of the data sheet side by side.
+[[nodiscard]] std::string calibration_text(const Calibration& calibration,
+                                           const CalibrationData& data);
+
+/// A data file's text, laid out as the shipped ones: what is flat and fits goes on one line.
+[[nodiscard]] std::string profile_text(const Value& profile);
+
+}  // namespace titer
