@@ -41,6 +41,7 @@ THIRD_PARTY = {
     "pugixml.hpp": "topology",
     "yaml-cpp": "evidence",
     "toml++": "evidence",
+    "zlib.h": "evidence",
     "google": "report",        # protobuf
     "chakra.pb.h": "report",  # what it makes of src/report/chakra.proto
     "fmt": " ".join(ROOMS),

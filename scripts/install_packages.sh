@@ -23,6 +23,7 @@ build  libboost-dev        topology: graph algorithms (headers only)
 build  libpugixml-dev      topology: NCCL's topology files (XML)
 build  libyaml-cpp-dev     evidence: YAML of NeMo, Megatron, GPT-NeoX
 build  libtomlplusplus-dev evidence: TOML of torchtitan
+build  zlib1g-dev          evidence: compressed traces
 build  libprotobuf-dev     report: Chakra traces; the build does without it
 build  protobuf-compiler   the same
 test   libgtest-dev        GoogleTest

@@ -1,0 +1,87 @@
+#include "validate_trace.hpp"
+
+#include "command.hpp"
+#include "titer/evidence/op_profile.hpp"
+#include "titer/report/step_report.hpp"
+#include "titer/report/trace_breakdown_report.hpp"
+
+namespace titer {
+namespace {
+
+std::optional<Scenario> scenario_of(const TraceQuestion& question) {
+  if (question.scenario.empty()) {
+    if (!question.sets.empty()) {
+      throw InputError("--set: expected a scenario to change, given with --scenario");
+    }
+    return std::nullopt;
+  }
+  const ScenarioOptions options{
+      .scenario = question.scenario, .sets = question.sets, .formula = ""};
+  return options.source().read();
+}
+
+StepBreakdown breakdown_of(TraceFormat format, const std::string& file) {
+  if (format == TraceFormat::op_profile) {
+    return load_op_profile(file);
+  }
+  return break_down(format == TraceFormat::chakra ? load_chakra_trace(file)
+                                                  : load_trace_events(file));
+}
+
+std::string trace_view(Format format,
+                       const StepBreakdown& measured,
+                       const PredictedStep* predicted) {
+  const TraceComparison comparison = compare(measured, predicted);
+  const std::string title = predicted != nullptr ? predicted->title : "";
+  switch (format) {
+    case Format::text:
+      return trace_text(measured, comparison, title);
+    case Format::csv:
+      return trace_csv(measured, comparison);
+    case Format::json:
+      return to_json(trace_json(measured, comparison, title)) + "\n";
+  }
+  return {};
+}
+
+std::string log_view(Format format, const TrainingLog& log, const PredictedStep* predicted) {
+  const StepResult* const result = predicted != nullptr ? &predicted->result : nullptr;
+  const std::string title = predicted != nullptr ? predicted->title : "";
+  switch (format) {
+    case Format::text:
+      return log_text(log, result, title);
+    case Format::csv:
+      return log_csv(log, result);
+    case Format::json:
+      return to_json(log_json(log, result, title)) + "\n";
+  }
+  return {};
+}
+
+}  // namespace
+
+int validate_trace(const TraceQuestion& question) {
+  const Format format = chosen("--format", question.format, kFormats);
+  const std::optional<Scenario> scenario = scenario_of(question);
+  const TraceFormat kind = trace_format(question.file);
+  std::optional<StepBreakdown> measured;
+  std::optional<TrainingLog> log;
+  if (kind == TraceFormat::training_log) {
+    log = load_training_log(question.file, question.warm_up);
+  } else if (question.warm_up) {
+    throw InputError("--warm-up: " + std::to_string(*question.warm_up) +
+                     ": expected only with a training log: a trace has steps of its own");
+  } else {
+    measured = breakdown_of(kind, question.file);
+  }
+  std::optional<PredictedStep> predicted;
+  if (scenario) {
+    predicted = predict_step(*scenario, measured ? measured->rank : std::nullopt);
+    predicted->title = step_title(*scenario);
+  }
+  const PredictedStep* const beside = predicted ? &*predicted : nullptr;
+  print(measured ? trace_view(format, *measured, beside) : log_view(format, *log, beside));
+  return kSuccess;
+}
+
+}  // namespace titer
