@@ -36,6 +36,9 @@ struct Command {
 [[nodiscard]] Command add_timeline(CLI::App& program);
 [[nodiscard]] Command add_export(CLI::App& program);
 [[nodiscard]] Command add_import(CLI::App& program);
+[[nodiscard]] Command add_validate(CLI::App& program);
+[[nodiscard]] Command add_calibrate(CLI::App& program);
+[[nodiscard]] Command add_trace(CLI::App& program);
 
 /// What several subcommands take: a scenario and changes to it.
 struct ScenarioOptions {

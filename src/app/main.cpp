@@ -62,7 +62,10 @@ int main_with_errors(int argc, char** argv) {
                                          add_topology(program),
                                          add_timeline(program),
                                          add_export(program),
-                                         add_import(program)};
+                                         add_import(program),
+                                         add_validate(program),
+                                         add_calibrate(program),
+                                         add_trace(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

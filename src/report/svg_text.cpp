@@ -1,5 +1,7 @@
 #include "svg_text.hpp"
 
+#include <fmt/format.h>
+
 namespace titer {
 
 std::string svg_escaped(std::string_view text) {
@@ -23,6 +25,14 @@ std::string svg_escaped(std::string_view text) {
     }
   }
   return safe;
+}
+
+std::string tenths(double value) {
+  std::string text = fmt::format("{:.1f}", value);
+  if (text.ends_with(".0")) {
+    text.resize(text.size() - 2);
+  }
+  return text == "-0" ? "0" : text;
 }
 
 }  // namespace titer

@@ -22,15 +22,6 @@ constexpr double kThin = 1.5;        // where most boxes are thinner, columns ar
 constexpr std::size_t kMostBoxes = 5000;  // of a row, which is columns if it has more
 constexpr std::string_view kIdleColour = "#eceff3";
 
-/// Tenths, and no zero that nobody needs: a picture is mostly numbers.
-std::string tenths(double value) {
-  std::string text = fmt::format("{:.1f}", value);
-  if (text.ends_with(".0")) {
-    text.resize(text.size() - 2);
-  }
-  return text == "-0" ? "0" : text;
-}
-
 /// How much white is mixed into the colour of a chunk: the first is dark, the last is light.
 double lightness(int chunk, int chunks) { return chunks < 2 ? 0.0 : 0.62 * chunk / (chunks - 1); }
 

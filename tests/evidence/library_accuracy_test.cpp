@@ -16,11 +16,7 @@ namespace titer {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kTables = fs::path(TITER_ROOT) / "../shared/measured/collectives";
-#define SKIP_WITHOUT_TABLES()                            \
-  if (!fs::exists(kTables)) {                            \
-    GTEST_SKIP() << kTables.string() << " is not there"; \
-  }
+const fs::path kTables = fs::path(TITER_ROOT) / "tests/data/measured/collectives";
 
 MeasuredCollective table(const std::string& name) {
   return load_collective_table(kTables / (name + ".csv"));
@@ -66,7 +62,6 @@ struct Bound {
 };
 
 TEST(LibraryAccuracy, OnOneNodeOfEight) {
-  SKIP_WITHOUT_TABLES()
   const NcclSystem a100 = at_release(dgx_a100(), 27);
   const NcclSystem h100 = at_release(dgx_h100(), 29);
   const NcclSystem b200 = at_release(dgx_b200(), 29);
@@ -91,7 +86,6 @@ TEST(LibraryAccuracy, OnOneNodeOfEight) {
 }
 
 TEST(LibraryAccuracy, AllToAllIsTooFastByTheBandwidthThatPeersLose) {
-  SKIP_WITHOUT_TABLES()
   for (const auto& [chip, system] : {std::pair{"a100", dgx_a100()},
                                      {"h100", dgx_h100()},
                                      {"h200", dgx_h100()},
@@ -103,7 +97,6 @@ TEST(LibraryAccuracy, AllToAllIsTooFastByTheBandwidthThatPeersLose) {
 }
 
 TEST(LibraryAccuracy, OnSeveralNodesFromAMebibyteUp) {
-  SKIP_WITHOUT_TABLES()
   for (const auto& [name, system, bound] :
        {std::tuple{"allreduce_2n_ndv4_a100_rdma", dgx_a100(), 0.12},
         {"allreduce_2n_nda100v4_hdr8", dgx_a100(), 0.08},
@@ -116,7 +109,6 @@ TEST(LibraryAccuracy, OnSeveralNodesFromAMebibyteUp) {
 }
 
 TEST(LibraryAccuracy, OnCloudNetworksItKnowsNotTheirLatency) {
-  SKIP_WITHOUT_TABLES()
   NcclSystem p4d = dgx_a100();
   p4d.nics = 4;
   p4d.nic_bandwidth = 100_Gbps;
@@ -127,7 +119,6 @@ TEST(LibraryAccuracy, OnCloudNetworksItKnowsNotTheirLatency) {
 }
 
 TEST(CurveAccuracy, TwoPiecesFitEveryNodeWellEvenOnASizeLeftOut) {
-  SKIP_WITHOUT_TABLES()
   int curves = 0;
   for (const std::string chip : {"a100", "h100", "h200", "b200"}) {
     for (const std::string operation : {"allreduce", "allgather", "reducescatter", "alltoall"}) {

@@ -1,0 +1,17 @@
+#pragma once
+// Measured kernels beside their predictions.
+
+#include <filesystem>
+#include <vector>
+
+#include "titer/evidence/comparison.hpp"
+
+namespace titer {
+
+/// A table of one chip's kernels (evidence/measured_kernel.hpp), a row for each of its own.
+/// case_id: the file's stem, ":", the line; family: the stem; stack: none. Every row of a table
+/// that names no shipped chip is skipped with the reason. Throws InputError where it cannot be
+/// understood.
+[[nodiscard]] std::vector<Comparison> compare_kernels(const std::filesystem::path& table);
+
+}  // namespace titer

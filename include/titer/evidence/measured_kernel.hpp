@@ -1,0 +1,52 @@
+#pragma once
+// Kernels as somebody measured them: tables of products, fused attention and expert layers of one
+// chip, each row turned into the kernels that it ran.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/hardware/kernel.hpp"
+
+namespace titer {
+
+/// One row. Times are of short bursts, replayed from a recorded graph: no host is waited for.
+struct MeasuredKernel {
+  DataType type = DataType::bf16;     // of all but narrow kernels
+  DataType product = DataType::bf16;  // of narrow kernels
+  std::vector<Kernel> kernels{};      // one after the other
+  bool starts_graph = false;          // each replay was of this alone, its start included
+  Seconds time;
+  int line = 0;  // of the table: one per row
+};
+
+enum class KernelTableKind : std::uint8_t { gemm, attention, mla, moe };
+
+struct KernelTable {
+  /// A row that is not predicted, and why.
+  struct Skipped {
+    int line = 0;
+    std::string reason;
+  };
+
+  KernelTableKind kind = KernelTableKind::gemm;
+  std::optional<std::string> chip{};  // the shipped chip of its name
+  std::vector<MeasuredKernel> rows{};
+  std::vector<Skipped> skipped{};
+};
+
+/// The shipped chip that a table's name begins with: "h100-sxm5-80gb" for h100_sxm_gemm.csv, and
+/// for h100-sxm5-80gb_gemm.csv.
+[[nodiscard]] std::optional<std::string> chip_of_table(const std::filesystem::path& path);
+
+/// Columns as in the corpus, which tell what the table holds; a data type or setting that is not
+/// modelled skips the row. Throws InputError with the place of every number that cannot be
+/// understood.
+[[nodiscard]] KernelTable load_kernel_table(const std::filesystem::path& path);
+
+/// The row's time by the chip's figures, in a burst. REQUIRES chip.rate() of both types.
+[[nodiscard]] Seconds predicted(const Chip& chip, const MeasuredKernel& row);
+
+}  // namespace titer

@@ -1,0 +1,17 @@
+#pragma once
+// Measured training runs beside what this program predicts of them.
+
+#include <vector>
+
+#include "titer/evidence/comparison.hpp"
+#include "titer/evidence/run_scenario.hpp"
+
+namespace titer {
+
+/// Every row of the table, in its order. A row that may be read in several ways is predicted by
+/// their geometric mean if they are within 10 % of one another, and otherwise skipped. Throws
+/// InputError with the cells that are no numbers. `changes`: as RunReader's.
+[[nodiscard]] std::vector<Comparison> compare_runs(const CsvTable& table,
+                                                   const std::vector<Assignment>& changes = {});
+
+}  // namespace titer

@@ -1,0 +1,56 @@
+#pragma once
+// One row of a table of measured training runs, by its columns' names. A blank cell means that the
+// source does not say.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "titer/input/csv.hpp"
+#include "titer/units/quantity.hpp"
+
+namespace titer {
+
+/// What a memory figure counts.
+enum class MemoryCount {
+  tensors,  // the framework's own peak
+  device,   // all that the driver says is taken
+};
+
+/// A view of a row; the table must outlive it.
+class RunRow {
+ public:
+  RunRow(const CsvTable& table, std::size_t row) : table_(&table), row_(row) {}
+
+  /// "" for a blank cell, and for a column that the table has not.
+  [[nodiscard]] std::string text(std::string_view column) const;
+  [[nodiscard]] bool has(std::string_view column) const { return !text(column).empty(); }
+  /// Whether the cell has this word in it, in small or capital letters.
+  [[nodiscard]] bool says(std::string_view column, std::string_view word) const;
+  [[nodiscard]] std::optional<double> number(std::string_view column) const;
+  [[nodiscard]] std::optional<std::int64_t> whole(std::string_view column) const;
+  [[nodiscard]] std::int64_t whole(std::string_view column, std::int64_t otherwise) const {
+    return whole(column).value_or(otherwise);
+  }
+
+  /// Of an iteration: as printed, else as derived, else from tokens per second.
+  [[nodiscard]] std::optional<Seconds> iteration_time() const;
+  [[nodiscard]] std::optional<Bytes> memory() const;
+  [[nodiscard]] MemoryCount memory_count() const;
+  /// Rows that differ in plan and micro-batch only have the same.
+  [[nodiscard]] std::string sweep() const;
+
+ private:
+  const CsvTable* table_;
+  std::size_t row_;
+};
+
+/// Reports the cells of the table that are no numbers where numbers are expected, and columns that
+/// it must have and has not.
+void check_run_table(const CsvTable& table, Problems& problems);
+
+/// Small letters.
+[[nodiscard]] std::string lower(std::string_view text);
+
+}  // namespace titer

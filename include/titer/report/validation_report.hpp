@@ -1,0 +1,30 @@
+#pragma once
+// Predictions beside measurements as text, CSV and JSON.
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "titer/evidence/statistics.hpp"
+
+namespace titer {
+
+/// What a view shows; `groups` are those of the rows, "all" first.
+struct ValidationView {
+  std::span<const Comparison> rows;
+  std::span<const GroupStatistics> groups;
+  std::size_t worst = 10;  // rows listed with the largest errors
+  bool every_row = false;  // list them all
+};
+
+/// Statistics of every group, the worst rows, why rows were skipped.
+[[nodiscard]] std::string validation_text(const ValidationView& view);
+
+/// A line per row, in their order; an empty cell is a figure that there is not.
+[[nodiscard]] std::string validation_csv(std::span<const Comparison> rows);
+
+/// {"format_version", "groups": […], "rows": […]}; null is a figure that there is not. Shares are
+/// in percent where the name ends in _pct.
+[[nodiscard]] std::string validation_json(const ValidationView& view);
+
+}  // namespace titer

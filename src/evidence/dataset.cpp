@@ -1,0 +1,119 @@
+#include "titer/evidence/dataset.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "titer/evidence/collective_comparison.hpp"
+#include "titer/evidence/kernel_comparison.hpp"
+#include "titer/evidence/run_comparison.hpp"
+
+namespace titer {
+namespace {
+
+/// The columns that tell a kind of table.
+struct Signature {
+  DatasetKind kind;
+  std::string_view name;
+  std::array<std::string_view, 5> columns;  // empty: no more of them
+};
+constexpr std::array<Signature, 8> kSignatures = {
+    {{DatasetKind::runs, "run", {"case_id", "iter_time_s"}},
+     {DatasetKind::collective, "collective", {"size_bytes", "op"}},
+     {DatasetKind::gemm, "gemm", {"dtype", "m", "n", "k"}},
+     {DatasetKind::mla, "mla", {"dtype", "batch", "seq", "heads", "qk_head_dim"}},
+     {DatasetKind::attention, "attention", {"dtype", "batch", "seq", "heads", "kv_heads"}},
+     {DatasetKind::expert_layer, "expert layer", {"dtype", "tokens", "experts"}},
+     {DatasetKind::index, "index", {"file", "max_busbw_GBps"}},
+     {DatasetKind::bandwidths, "bandwidth", {"busbw_GBps"}}}};
+
+constexpr std::size_t kMostNamed = 6;  // columns of a table that is none of these
+
+bool has_columns(const CsvTable& table, const Signature& signature) {
+  return std::all_of(signature.columns.begin(),
+                     signature.columns.end(),
+                     [&](std::string_view column) { return column.empty() || table.has(column); });
+}
+
+/// Points of which nobody says how long a size took.
+std::vector<Comparison> skip_bandwidths(const CsvTable& table, const std::string& stem) {
+  std::vector<Comparison> rows;
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    rows.push_back({.case_id = stem + "-" + std::to_string(i + 1),
+                    .family = "bandwidth",
+                    .chip = {},
+                    .stack = {},
+                    .grade = {},
+                    .sweep = {},
+                    .skip_reason = "a bandwidth without size and time"});
+  }
+  return rows;
+}
+
+std::vector<Comparison> compare(const CsvTable& table, const std::filesystem::path& path) {
+  const DatasetKind kind = dataset_kind(table, path.string());
+  switch (kind) {
+    case DatasetKind::runs:
+      return compare_runs(table);
+    case DatasetKind::collective:
+      return compare_collective(path);
+    case DatasetKind::bandwidths:
+      return skip_bandwidths(table, path.stem().string());
+    case DatasetKind::index:
+      return {};
+    case DatasetKind::gemm:
+    case DatasetKind::attention:
+    case DatasetKind::mla:
+    case DatasetKind::expert_layer:
+      return compare_kernels(path);
+  }
+  return {};
+}
+
+/// Errors are shares of what was measured, so that must be above zero.
+void check(const std::vector<Comparison>& rows, const std::filesystem::path& path) {
+  Problems problems;
+  for (const Comparison& row : rows) {
+    if ((row.measured && !(*row.measured > 0)) ||
+        (row.memory_measured && !(*row.memory_measured > 0))) {
+      problems.add(path.string() + ": " + row.case_id +
+                   ": a measured time or memory of 0: expected one above 0, or an empty cell");
+    }
+  }
+  problems.raise();
+}
+
+}  // namespace
+
+std::string_view name(DatasetKind kind) {
+  const auto* const found =
+      std::find_if(kSignatures.begin(), kSignatures.end(), [&](const Signature& signature) {
+        return signature.kind == kind;
+      });
+  return found->name;
+}
+
+DatasetKind dataset_kind(const CsvTable& table, const std::string& source) {
+  for (const Signature& signature : kSignatures) {
+    if (has_columns(table, signature)) {
+      return signature.kind;
+    }
+  }
+  std::string given;
+  for (std::size_t i = 0; i < std::min(table.columns().size(), kMostNamed); ++i) {
+    given += (given.empty() ? "" : ", ") + table.columns()[i];
+  }
+  given += table.columns().size() > kMostNamed ? ", …" : "";
+  throw InputError(source + ":1: " + given +
+                   ": expected the columns of training runs (case_id, iter_time_s, …), of a "
+                   "collective (size_bytes, op, …), or of kernels (dtype with m, n, k; with batch, "
+                   "seq, heads and kv_heads or qk_head_dim; or with tokens, experts)");
+}
+
+std::vector<Comparison> compare_dataset(const std::filesystem::path& path) {
+  std::vector<Comparison> rows = compare(CsvTable::load(path), path);
+  check(rows, path);
+  return rows;
+}
+
+}  // namespace titer

@@ -1,0 +1,144 @@
+// titer validate, from the outside.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "app/program.hpp"
+#include "report/csv.hpp"
+#include "titer/input/document.hpp"
+
+namespace titer {
+namespace {
+
+using testing::contains;
+using testing::data_of;
+using testing::file_text;
+using testing::Outcome;
+using testing::refusal_of;
+using testing::TemporaryFolder;
+using testing::titer;
+
+std::string measured(const std::string& file) {
+  return (std::filesystem::path(TITER_ROOT) / "tests/data/measured" / file).string();
+}
+
+TEST(AppValidate, ComparesTrainingRuns) {
+  const std::string text = data_of(titer({"validate", measured("training.csv"), "--by", "family"}));
+  EXPECT_TRUE(text.starts_with("771 rows: ")) << text;
+  EXPECT_TRUE(contains(text, "\n  vtrain_multi "));
+  EXPECT_TRUE(contains(text, "\nskipped: "));
+  EXPECT_TRUE(contains(text, "\nmemory\n"));
+}
+
+TEST(AppValidate, GivesEveryRowOfAllTablesInJson) {
+  const std::string out =
+      data_of(titer({"validate",
+                     measured("collectives/allreduce_1n8gpu_h100_sxm_aiconf.csv"),
+                     measured("kernels/h100_sxm_mla.csv"),
+                     "--by",
+                     "chip",
+                     "--format",
+                     "json"}));
+  const Document json = parse_json(out, "out");
+  const std::int64_t rows = 21 + 528;
+  EXPECT_EQ(static_cast<std::int64_t>(json.at("rows")->items.size()), rows);
+  EXPECT_EQ(json.at("groups.0.n")->integer + json.at("groups.0.skipped")->integer, rows);
+  EXPECT_GE(json.at("groups")->items.size(), 2u);
+}
+
+TEST(AppValidate, KeepsTheFamiliesAskedFor) {
+  const std::string csv = data_of(titer({"validate",
+                                         measured("training.csv"),
+                                         "--family",
+                                         "libai",
+                                         "--family",
+                                         "internevo",
+                                         "--format",
+                                         "csv"}));
+  EXPECT_EQ(testing::parse_csv(csv).size(), 1u + 84 + 54);
+  EXPECT_EQ(refusal_of(titer({"validate", measured("training.csv"), "--family", "libia"})),
+            "--family libia: no row is of this family; did you mean \"libai\"?");
+}
+
+TEST(AppValidate, WritesPicturesAndTheReportToFiles) {
+  const TemporaryFolder folder;
+  const std::string plot = (folder.path() / "plot.svg").string();
+  const std::string residuals = (folder.path() / "residuals.svg").string();
+  const std::string histogram = (folder.path() / "histogram.svg").string();
+  const std::string report = (folder.path() / "report.txt").string();
+  const Outcome outcome = titer({"validate",
+                                 measured("training.csv"),
+                                 "--plot",
+                                 plot,
+                                 "--residuals",
+                                 residuals,
+                                 "--histogram",
+                                 histogram,
+                                 "--out",
+                                 report});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out + outcome.err, "");
+  EXPECT_TRUE(file_text(plot).starts_with("<svg "));
+  EXPECT_TRUE(file_text(residuals).starts_with("<svg "));
+  EXPECT_TRUE(file_text(histogram).starts_with("<svg "));
+  EXPECT_TRUE(file_text(report).starts_with("771 rows: "));
+  EXPECT_TRUE(contains(
+      refusal_of(titer({"validate", measured("training.csv"), "--plot", plot, "--out", plot})),
+      "expected a file of its own"));
+}
+
+TEST(AppValidate, WritesNothingIfATableIsWrong) {
+  const TemporaryFolder folder;
+  const std::string plot = (folder.path() / "plot.svg").string();
+  const std::string unknown = folder.file("x.csv", "a,b\n1,2\n");
+  const Outcome outcome =
+      titer({"validate", unknown, measured("training.csv"), "none.csv", "--plot", plot});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.out, "");
+  ASSERT_EQ(outcome.errors().size(), 2u) << outcome.err;
+  EXPECT_TRUE(contains(outcome.errors()[0], unknown + ":1: a, b: expected the columns of"));
+  EXPECT_TRUE(outcome.errors()[1].starts_with("none.csv: "));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(AppValidate, LocatesACellThatIsNoNumber) {
+  const TemporaryFolder folder;
+  std::string text = file_text(measured("training.csv"));
+  const std::string word = ",1.076,";
+  text.replace(text.find(word), word.size(), ",fast,");
+  const std::string path = folder.file("runs.csv", text);
+  EXPECT_EQ(refusal_of(titer({"validate", path})),
+            path + ":3: iter_time_s: fast: expected a number");
+}
+
+TEST(AppValidate, AnswersWhetherTheMeanErrorIsSmallEnough) {
+  const std::string table = measured("collectives/allreduce_1n8gpu_h100_sxm_aiconf.csv");
+  EXPECT_EQ(titer({"validate", table, "--fail-above", "1000"}).code, 0);
+  const Outcome strict = titer({"validate", table, "--fail-above", "0"});
+  EXPECT_EQ(strict.code, 1);
+  EXPECT_FALSE(strict.out.empty()) << "the answer comes with the report";
+  EXPECT_EQ(titer({"validate", measured("collectives/INDEX.csv"), "--fail-above", "1000"}).code, 1)
+      << "of no row nothing is shown";
+}
+
+TEST(AppValidate, RefusesWhatItCannotGroupBy) {
+  EXPECT_EQ(refusal_of(titer({"validate", measured("training.csv"), "--by", "famly"})),
+            "--by: famly: expected family, chip, stack; did you mean \"family\"?");
+}
+
+TEST(AppValidate, ListsAsManyOfTheWorstRowsAsAskedFor) {
+  const std::string table = measured("training.csv");
+  EXPECT_TRUE(
+      contains(data_of(titer({"validate", table, "--worst", "3"})), "farthest off: 3 rows"));
+  EXPECT_TRUE(contains(refusal_of(titer({"validate", table, "--worst", "-3"})), "--worst"));
+}
+
+TEST(AppValidate, SaysTheSameTwice) {
+  const std::vector<std::string> arguments = {
+      "validate", measured("training_vtrain_single.csv"), "--format", "json"};
+  EXPECT_EQ(data_of(titer(arguments)), data_of(titer(arguments)));
+}
+
+}  // namespace
+}  // namespace titer
