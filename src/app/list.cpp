@@ -3,6 +3,7 @@
 
 #include "command.hpp"
 #include "titer/collectives/catalogue.hpp"
+#include "titer/input/read_document.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/topology/families.hpp"
 
@@ -28,11 +29,7 @@ std::vector<Row> titles(const DataKind& kind) {
 std::vector<Row> models() {
   std::vector<Row> rows = {{"model", "title", "parameters", "layers", "hidden", "heads"}};
   for (const std::string& name : shipped_names(kModelData)) {
-    const Document document = load_data(kModelData, name);
-    Problems problems;
-    Reader in(document, problems);
-    const Model model = read_model(in);
-    problems.raise();
+    const Model model = read_document(load_data(kModelData, name), read_model);
     const Transformer* transformer = model.if_transformer();
     const bool wide = transformer != nullptr;
     rows.push_back({name,
@@ -48,11 +45,7 @@ std::vector<Row> models() {
 std::vector<Row> chips() {
   std::vector<Row> rows = {{"chip", "title", "data types", "memory", "memory bandwidth"}};
   for (const std::string& name : shipped_names(kChipData)) {
-    const Document document = load_data(kChipData, name);
-    Problems problems;
-    Reader in(document, problems);
-    const Chip chip = read_chip(in);
-    problems.raise();
+    const Chip chip = read_document(load_data(kChipData, name), read_chip);
     rows.push_back({name,
                     chip.title,
                     data_type_names(chip),
@@ -65,11 +58,7 @@ std::vector<Row> chips() {
 std::vector<Row> topologies() {
   std::vector<Row> rows = {{"topology", "title", "family", "devices"}};
   for (const std::string& name : shipped_names(kTopologyData)) {
-    const Document document = load_data(kTopologyData, name);
-    Problems problems;
-    Reader in(document, problems);
-    const NamedTopology topology = read_topology(in);
-    problems.raise();
+    const NamedTopology topology = read_document(load_data(kTopologyData, name), read_topology);
     rows.push_back({name,
                     topology.title,
                     std::string(family_name(topology.family)),

@@ -6,6 +6,7 @@
 #include "command.hpp"
 #include "output_file.hpp"
 #include "titer/input/csv.hpp"
+#include "titer/input/read_document.hpp"
 #include "titer/input/text_file.hpp"
 #include "titer/report/topology_report.hpp"
 #include "titer/report/traffic_report.hpp"
@@ -113,11 +114,8 @@ TopologyView read_view(const TopologyOptions& options) {
       assumed.push_back(assumption);
     }
   }
-  Problems problems;
-  Reader in(loaded.document, problems);
   TopologyView view;
-  view.named = read_topology(in);
-  problems.raise();
+  view.named = read_document(loaded.document, read_topology);
   if (!loaded.assumptions.empty()) {
     view.named.name = std::filesystem::path(options.topology).filename().string();
   }

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "titer/evidence/statistics.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/units/ensure.hpp"
 
@@ -12,14 +13,6 @@ namespace titer {
 namespace {
 
 using Rows = std::vector<std::size_t>;
-
-/// Between neighbours in proportion. REQUIRES sorted values, at least one.
-double quantile(const std::vector<double>& sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], place - std::floor(place));
-}
 
 double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -227,17 +220,15 @@ Accuracy accuracy_of(std::span<const double> measured, std::span<const double> p
   for (double& log : logs) {
     log = (log - centre) * (log - centre);
   }
-  std::sort(sizes.begin(), sizes.end());
-  std::sort(ratios.begin(), ratios.end());
   return {.rows = measured.size(),
           .bias = mean_of(errors),
-          .median = quantile(sizes, 0.5),
+          .median = percentile(sizes, 0.5),
           .mean = mean_of(sizes),
-          .p90 = quantile(sizes, 0.9),
-          .most = sizes.back(),
+          .p90 = percentile(sizes, 0.9),
+          .most = *std::max_element(sizes.begin(), sizes.end()),
           .sigma = std::sqrt(mean_of(logs)),
-          .q10 = quantile(ratios, 0.1),
-          .q90 = quantile(ratios, 0.9)};
+          .q10 = percentile(ratios, 0.1),
+          .q90 = percentile(ratios, 0.9)};
 }
 
 Calibration calibrate(const Document& base,

@@ -10,6 +10,7 @@
 
 #include "titer/evidence/calibration_data.hpp"
 #include "titer/evidence/measured_kernel.hpp"
+#include "titer/input/read_document.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -46,14 +47,6 @@ std::string group_of(KernelTableKind kind, Flops work) {
   const int power = std::ilogb(work.si()) / 4 * 4;
   return fmt::format(
       "{} 2^{:02} to 2^{:02} FLOP", names[static_cast<std::size_t>(kind)], power, power + 4);
-}
-
-Chip chip_of(const Document& document) {
-  Problems problems;
-  Reader in(document, problems);
-  Chip chip = read_chip(in);
-  problems.raise();
-  return chip;
 }
 
 void demand_rates(const Chip& chip, const std::vector<MeasuredKernel>& rows) {
@@ -115,7 +108,7 @@ CalibrationData kernel_data(std::span<const std::filesystem::path> files,
   data.predict = [rows](const Document& document,
                         std::span<const std::size_t> wanted,
                         std::span<double> seconds) {
-    const Chip chip = chip_of(document);
+    const Chip chip = read_document(document, read_chip);
     demand_rates(chip, *rows);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       seconds[i] = predicted(chip, (*rows)[wanted[i]]).si();

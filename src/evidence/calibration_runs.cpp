@@ -7,6 +7,7 @@
 #include "titer/evidence/calibration_data.hpp"
 #include "titer/evidence/run_scenario.hpp"
 #include "titer/input/csv.hpp"
+#include "titer/input/read_document.hpp"
 #include "titer/step/estimate.hpp"
 #include "titer/step/source.hpp"
 #include "titer/units/ensure.hpp"
@@ -14,14 +15,6 @@
 
 namespace titer {
 namespace {
-
-Stack stack_of(const Document& document) {
-  Problems problems;
-  Reader in(document, problems);
-  Stack stack = read_stack(in);
-  problems.raise();
-  return stack;
-}
 
 /// The run as a scenario; a file is found from the table's folder first.
 Scenario scenario_of(const std::string& run, const std::filesystem::path& folder) {
@@ -109,7 +102,7 @@ CalibrationData run_data(std::vector<MeasuredRun> runs, StackPart part) {
   data.predict = [state, part](const Document& document,
                                std::span<const std::size_t> rows,
                                std::span<double> seconds) {
-    const Stack stack = stack_of(document);
+    const Stack stack = read_document(document, read_stack);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       Scenario& scenario = state->runs[rows[i]].scenario;
       if (part == StackPart::whole) {

@@ -6,34 +6,19 @@
 
 #include "titer/evidence/collective_comparison.hpp"
 #include "titer/evidence/kernel_comparison.hpp"
+#include "titer/evidence/measured_kernel.hpp"
 #include "titer/evidence/run_comparison.hpp"
 
 namespace titer {
 namespace {
 
-/// The columns that tell a kind of table.
-struct Signature {
-  DatasetKind kind;
-  std::string_view name;
-  std::array<std::string_view, 5> columns;  // empty: no more of them
-};
-constexpr std::array<Signature, 8> kSignatures = {
-    {{DatasetKind::runs, "run", {"case_id", "iter_time_s"}},
-     {DatasetKind::collective, "collective", {"size_bytes", "op"}},
-     {DatasetKind::gemm, "gemm", {"dtype", "m", "n", "k"}},
-     {DatasetKind::mla, "mla", {"dtype", "batch", "seq", "heads", "qk_head_dim"}},
-     {DatasetKind::attention, "attention", {"dtype", "batch", "seq", "heads", "kv_heads"}},
-     {DatasetKind::expert_layer, "expert layer", {"dtype", "tokens", "experts"}},
-     {DatasetKind::index, "index", {"file", "max_busbw_GBps"}},
-     {DatasetKind::bandwidths, "bandwidth", {"busbw_GBps"}}}};
+constexpr std::array<DatasetKind, 4> kKernelDatasets = {  // by KernelTableKind
+    DatasetKind::gemm,
+    DatasetKind::attention,
+    DatasetKind::mla,
+    DatasetKind::expert_layer};
 
 constexpr std::size_t kMostNamed = 6;  // columns of a table that is none of these
-
-bool has_columns(const CsvTable& table, const Signature& signature) {
-  return std::all_of(signature.columns.begin(),
-                     signature.columns.end(),
-                     [&](std::string_view column) { return column.empty() || table.has(column); });
-}
 
 /// Points of which nobody says how long a size took.
 std::vector<Comparison> skip_bandwidths(const CsvTable& table, const std::string& stem) {
@@ -65,7 +50,7 @@ std::vector<Comparison> compare(const CsvTable& table, const std::filesystem::pa
     case DatasetKind::attention:
     case DatasetKind::mla:
     case DatasetKind::expert_layer:
-      return compare_kernels(path);
+      return compare_kernels(table, path);
   }
   return {};
 }
@@ -85,19 +70,21 @@ void check(const std::vector<Comparison>& rows, const std::filesystem::path& pat
 
 }  // namespace
 
-std::string_view name(DatasetKind kind) {
-  const auto* const found =
-      std::find_if(kSignatures.begin(), kSignatures.end(), [&](const Signature& signature) {
-        return signature.kind == kind;
-      });
-  return found->name;
-}
-
 DatasetKind dataset_kind(const CsvTable& table, const std::string& source) {
-  for (const Signature& signature : kSignatures) {
-    if (has_columns(table, signature)) {
-      return signature.kind;
-    }
+  if (table.has_all({"case_id", "iter_time_s"})) {
+    return DatasetKind::runs;
+  }
+  if (table.has_all({"size_bytes", "op"})) {
+    return DatasetKind::collective;
+  }
+  if (const auto kind = kernel_table_kind(table)) {
+    return kKernelDatasets[static_cast<std::size_t>(*kind)];
+  }
+  if (table.has_all({"file", "max_busbw_GBps"})) {
+    return DatasetKind::index;
+  }
+  if (table.has("busbw_GBps")) {
+    return DatasetKind::bandwidths;
   }
   std::string given;
   for (std::size_t i = 0; i < std::min(table.columns().size(), kMostNamed); ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "import_parts.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {
@@ -235,11 +236,7 @@ class MegatronModel {
                                        "tokenizer.vocab_file",
                                        "vocab_file"}) {
       if (const Value* value = in_.raw(key); value != nullptr && !value->text.empty()) {
-        std::string name = value->text;
-        std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
-          return static_cast<char>(std::tolower(c));
-        });
-        names += (names.empty() ? "" : " ") + name;
+        names += (names.empty() ? "" : " ") + lower(value->text);
       }
     }
     return names;

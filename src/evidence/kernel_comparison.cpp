@@ -3,19 +3,11 @@
 #include <algorithm>
 
 #include "titer/evidence/measured_kernel.hpp"
+#include "titer/input/read_document.hpp"
 #include "titer/step/source.hpp"
 
 namespace titer {
 namespace {
-
-Chip load_chip(const std::string& chip_name) {
-  const Document document = load_data(kChipData, chip_name);
-  Problems problems;
-  Reader in(document, problems);
-  Chip chip = read_chip(in);
-  problems.raise();
-  return chip;
-}
 
 Comparison empty_row(const std::string& stem, const KernelTable& table, int line) {
   return {.case_id = stem + ":" + std::to_string(line),
@@ -28,11 +20,12 @@ Comparison empty_row(const std::string& stem, const KernelTable& table, int line
 
 }  // namespace
 
-std::vector<Comparison> compare_kernels(const std::filesystem::path& path) {
-  const KernelTable table = load_kernel_table(path);
+std::vector<Comparison> compare_kernels(const CsvTable& csv, const std::filesystem::path& path) {
+  const KernelTable table = kernel_table(csv, path);
   const std::string stem = path.stem().string();
   const std::optional<Chip> chip =
-      table.chip ? std::optional(load_chip(*table.chip)) : std::nullopt;
+      table.chip ? std::optional(read_document(load_data(kChipData, *table.chip), read_chip))
+                 : std::nullopt;
   std::vector<std::pair<int, Comparison>> rows;  // by line
   for (const MeasuredKernel& kernel : table.rows) {
     Comparison row = empty_row(stem, table, kernel.line);

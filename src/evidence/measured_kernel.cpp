@@ -238,29 +238,23 @@ void read_row(const Row& row, KernelTable& table) {
   table.rows.push_back(std::move(measured));
 }
 
-KernelTableKind kind_of_table(const CsvTable& table, const std::filesystem::path& path) {
-  const auto has = [&](std::initializer_list<std::string_view> columns) {
-    return std::all_of(
-        columns.begin(), columns.end(), [&](std::string_view column) { return table.has(column); });
-  };
-  if (has({"m", "n", "k"})) {
+}  // namespace
+
+std::optional<KernelTableKind> kernel_table_kind(const CsvTable& table) {
+  if (table.has_all({"dtype", "m", "n", "k"})) {
     return KernelTableKind::gemm;
   }
-  if (has({"seq", "heads", "qk_head_dim"})) {
+  if (table.has_all({"dtype", "batch", "seq", "heads", "qk_head_dim"})) {
     return KernelTableKind::mla;
   }
-  if (has({"seq", "heads", "head_dim"})) {
+  if (table.has_all({"dtype", "batch", "seq", "heads", "kv_heads"})) {
     return KernelTableKind::attention;
   }
-  if (has({"tokens", "experts"})) {
+  if (table.has_all({"dtype", "tokens", "experts"})) {
     return KernelTableKind::moe;
   }
-  throw InputError(path.string() +
-                   ": expected a table of products (m, n, k), attention (batch, seq, heads, "
-                   "head_dim or qk_head_dim) or expert layers (tokens, experts)");
+  return std::nullopt;
 }
-
-}  // namespace
 
 std::optional<std::string> chip_of_table(const std::filesystem::path& path) {
   const std::string stem = path.stem().string();
@@ -279,15 +273,25 @@ std::optional<std::string> chip_of_table(const std::filesystem::path& path) {
   return longest;
 }
 
-KernelTable load_kernel_table(const std::filesystem::path& path) {
-  const CsvTable table = CsvTable::load(path);
-  KernelTable result{.kind = kind_of_table(table, path), .chip = chip_of_table(path)};
+KernelTable kernel_table(const CsvTable& table, const std::filesystem::path& path) {
+  const auto kind = kernel_table_kind(table);
+  if (!kind) {
+    throw InputError(
+        path.string() +
+        ": expected a table of products (m, n, k), attention (batch, seq, heads, "
+        "kv_heads or qk_head_dim) or expert layers (tokens, experts), and their dtype");
+  }
+  KernelTable result{.kind = *kind, .chip = chip_of_table(path)};
   Problems problems;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     read_row(Row(table, row, problems), result);
   }
   problems.raise();
   return result;
+}
+
+KernelTable load_kernel_table(const std::filesystem::path& path) {
+  return kernel_table(CsvTable::load(path), path);
 }
 
 Seconds predicted(const Chip& chip, const MeasuredKernel& row) {

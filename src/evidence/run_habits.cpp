@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "titer/evidence/run_scenario.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {

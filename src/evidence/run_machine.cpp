@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "titer/evidence/run_scenario.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "titer/evidence/run_scenario.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {

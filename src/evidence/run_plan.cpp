@@ -6,6 +6,7 @@
 #include <array>
 
 #include "titer/evidence/run_scenario.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {

@@ -1,8 +1,9 @@
 #include "titer/evidence/run_row.hpp"
 
 #include <array>
-#include <cctype>
 #include <cmath>
+
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {
@@ -62,14 +63,6 @@ constexpr std::array<std::string_view, 13> kNeeded = {"case_id",
                                                       "global_batch"};
 
 }  // namespace
-
-std::string lower(std::string_view text) {
-  std::string small(text);
-  for (char& c : small) {
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return small;
-}
 
 std::string RunRow::text(std::string_view column) const {
   return table_->has(column) ? std::string(table_->text(row_, column)) : std::string();

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "titer/input/words.hpp"
+
 namespace titer {
 namespace {
 
@@ -34,14 +36,6 @@ std::string_view trimmed(std::string_view text) {
   const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
   const std::size_t end = text.find_last_not_of(" \t\r\n");
   return end == std::string_view::npos ? std::string_view() : text.substr(begin, end + 1 - begin);
-}
-
-std::string lower(std::string_view text) {
-  std::string small(text);
-  std::transform(small.begin(), small.end(), small.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  return small;
 }
 
 /// A number, also as 220_000_000.

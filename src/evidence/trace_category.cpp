@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "titer/input/words.hpp"
+
 namespace titer {
 namespace {
 
@@ -156,14 +158,6 @@ constexpr std::array kOperations = std::to_array<OperationRule>({
     {"sort", elementwise},
     {"iota", elementwise},
 });
-
-std::string lower(std::string_view text) {
-  std::string low(text);
-  std::transform(low.begin(), low.end(), low.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return low;
-}
 
 bool has(std::string_view text, std::string_view word) { return text.find(word) != text.npos; }
 

@@ -1,17 +1,10 @@
 #include <algorithm>
 
 #include "titer/input/reader.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {
-
-std::string in_lower_case(std::string_view word) {
-  std::string lower(word);
-  for (char& c : lower) {
-    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return lower;
-}
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, no letter
 /// being edited twice. [Damerau 1964, "optimal string alignment"]
@@ -49,7 +42,7 @@ std::string_view closest(std::string_view word, std::span<const std::string_view
     if (longer - shorter > allowed) {
       continue;  // at least that many insertions; spares the table for a text of any length
     }
-    const std::size_t distance = edit_distance(in_lower_case(word), in_lower_case(candidate));
+    const std::size_t distance = edit_distance(lower(word), lower(candidate));
     if (distance < least && distance < shorter) {
       least = distance;
       best = candidate;

@@ -142,6 +142,11 @@ bool CsvTable::has(std::string_view column) const {
   return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
 }
 
+bool CsvTable::has_all(std::initializer_list<std::string_view> columns) const {
+  return std::all_of(
+      columns.begin(), columns.end(), [&](std::string_view column) { return has(column); });
+}
+
 std::size_t CsvTable::index_of(std::string_view column) const {
   const auto found = std::find(columns_.begin(), columns_.end(), column);
   if (found == columns_.end()) {

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "titer/evidence/comparison.hpp"
@@ -22,7 +21,6 @@ enum class DatasetKind {
   mla,          // dtype, batch, seq, heads, qk_head_dim
   expert_layer  // dtype, tokens, experts
 };
-[[nodiscard]] std::string_view name(DatasetKind kind);
 
 /// Throws InputError, naming the source and what was expected, for columns that are none of these.
 [[nodiscard]] DatasetKind dataset_kind(const CsvTable& table, const std::string& source);

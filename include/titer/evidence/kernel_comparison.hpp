@@ -5,13 +5,15 @@
 #include <vector>
 
 #include "titer/evidence/comparison.hpp"
+#include "titer/input/csv.hpp"
 
 namespace titer {
 
-/// A table of one chip's kernels (evidence/measured_kernel.hpp), a row for each of its own.
-/// case_id: the file's stem, ":", the line; family: the stem; stack: none. Every row of a table
-/// that names no shipped chip is skipped with the reason. Throws InputError where it cannot be
-/// understood.
-[[nodiscard]] std::vector<Comparison> compare_kernels(const std::filesystem::path& table);
+/// A table of one chip's kernels (evidence/measured_kernel.hpp) and the file that it was read from;
+/// a row for each of its own. case_id: the file's stem, ":", the line; family: the stem; stack:
+/// none. Every row of a table that names no shipped chip is skipped with the reason. Throws
+/// InputError where it cannot be understood.
+[[nodiscard]] std::vector<Comparison> compare_kernels(const CsvTable& csv,
+                                                      const std::filesystem::path& path);
 
 }  // namespace titer

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "titer/hardware/kernel.hpp"
+#include "titer/input/csv.hpp"
 
 namespace titer {
 
@@ -41,9 +42,13 @@ struct KernelTable {
 /// for h100-sxm5-80gb_gemm.csv.
 [[nodiscard]] std::optional<std::string> chip_of_table(const std::filesystem::path& path);
 
+/// By the columns; empty for a table of anything else.
+[[nodiscard]] std::optional<KernelTableKind> kernel_table_kind(const CsvTable& table);
+
 /// Columns as in the corpus, which tell what the table holds; a data type or setting that is not
 /// modelled skips the row. Throws InputError with the place of every number that cannot be
 /// understood.
+[[nodiscard]] KernelTable kernel_table(const CsvTable& table, const std::filesystem::path& path);
 [[nodiscard]] KernelTable load_kernel_table(const std::filesystem::path& path);
 
 /// The row's time by the chip's figures, in a burst. REQUIRES chip.rate() of both types.

@@ -50,7 +50,4 @@ class RunRow {
 /// it must have and has not.
 void check_run_table(const CsvTable& table, Problems& problems);
 
-/// Small letters.
-[[nodiscard]] std::string lower(std::string_view text);
-
 }  // namespace titer

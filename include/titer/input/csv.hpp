@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ class CsvTable {
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
   [[nodiscard]] std::size_t rows() const { return rows_.size(); }
   [[nodiscard]] bool has(std::string_view column) const;
+  [[nodiscard]] bool has_all(std::initializer_list<std::string_view> columns) const;
 
   /// The cell's text, blanks around it cut; "" when it is empty. Throws InputError, with the
   /// closest name, for a column that the table has not. REQUIRES row < rows().
