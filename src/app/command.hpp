@@ -33,6 +33,7 @@ struct Command {
 [[nodiscard]] Command add_sweep(CLI::App& program);
 [[nodiscard]] Command add_collective(CLI::App& program);
 [[nodiscard]] Command add_topology(CLI::App& program);
+[[nodiscard]] Command add_traffic(CLI::App& program);
 [[nodiscard]] Command add_timeline(CLI::App& program);
 [[nodiscard]] Command add_export(CLI::App& program);
 [[nodiscard]] Command add_import(CLI::App& program);

@@ -60,6 +60,7 @@ int main_with_errors(int argc, char** argv) {
                                          add_sweep(program),
                                          add_collective(program),
                                          add_topology(program),
+                                         add_traffic(program),
                                          add_timeline(program),
                                          add_export(program),
                                          add_import(program),

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <numbers>
 
+#include "titer/model/expert_choices.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
@@ -292,6 +293,26 @@ ExpertLoad expert_load(const Routing& routing,
     load.busiest = routing.padded ? room / mean : std::min(load.busiest, room / mean);
   }
   return load;
+}
+
+ExpertChoices expert_choices(const Routing& routing,
+                             std::int64_t experts,
+                             std::int64_t per_token,
+                             std::int64_t expert_ranks,
+                             std::int64_t tokens) {
+  const Demand demand = demand_of(routing, {experts, per_token, expert_ranks, tokens});
+  const bool equal =
+      routing.shape == RoutingShape::uniform || routing.shape == RoutingShape::balanced;
+  ExpertChoices choices{.per_token = demand.wanted, .wanted = {}, .sent = {}};
+  choices.wanted = equal
+                       ? std::vector<double>(static_cast<std::size_t>(experts), 1 / demand.experts)
+                       : expert_shares(routing, demand);
+  choices.capacity = demand.capacity;
+  for (const double share : choices.wanted) {
+    const double sent = routing.padded ? *demand.capacity : kept_of(demand, share).mean;
+    choices.sent.push_back(sent / (demand.wanted * demand.own_tokens));
+  }
+  return choices;
 }
 
 }  // namespace titer

@@ -1,0 +1,49 @@
+#pragma once
+// The traffic matrix of an iteration as text, CSV, JSON and a heat map; how the matrix of experts
+// changes from one iteration to the next.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "titer/input/document.hpp"
+#include "titer/step/traffic_matrix.hpp"
+
+namespace titer {
+
+struct TrafficMatrixView {
+  std::string title;
+  std::string note;  // degrees and rank order, how collectives are spread
+  int devices_per_node = 1;
+  std::vector<int> stages;    // rank of the pipeline of each device
+  std::int64_t possible = 0;  // pairs that could communicate
+  TrafficMatrix matrix;
+};
+
+/// "ring spread, rank order …": what the matrix is of.
+[[nodiscard]] TrafficMatrixView traffic_matrix_view(const ExportedStep& step,
+                                                    const TrafficOptions& options,
+                                                    TrafficMatrix matrix);
+
+/// Volumes by kind, statistics, and who talks to whom for few devices.
+[[nodiscard]] std::string traffic_matrix_text(const TrafficMatrixView& view);
+/// from, to, kind, bytes: one row per pair and kind; `titer topology --traffic` reads it.
+[[nodiscard]] std::string traffic_matrix_csv(const TrafficMatrixView& view);
+[[nodiscard]] Value traffic_matrix_json(const TrafficMatrixView& view);
+/// Senders downwards, receivers to the right, colours by the logarithm of the bytes; devices side
+/// by side are one cell where there are more than 512.
+[[nodiscard]] std::string traffic_matrix_svg(const TrafficMatrixView& view);
+
+/// The all-to-all of experts in one iteration.
+struct ExpertIteration {
+  std::uint32_t iteration = 0;
+  std::optional<double> exponent{};  // of zipf routing
+  TrafficStatistics statistics;
+};
+[[nodiscard]] std::string expert_iterations_text(const std::string& title,
+                                                 const std::vector<ExpertIteration>& iterations);
+[[nodiscard]] std::string expert_iterations_csv(const std::vector<ExpertIteration>& iterations);
+[[nodiscard]] Value expert_iterations_json(const std::vector<ExpertIteration>& iterations);
+
+}  // namespace titer
