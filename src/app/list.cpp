@@ -5,6 +5,7 @@
 #include "titer/collectives/catalogue.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/report/step_report.hpp"
+#include "titer/study/course.hpp"
 #include "titer/topology/families.hpp"
 
 namespace titer {
@@ -101,7 +102,7 @@ std::vector<Row> formulas() {
           {"e7", "T_comp + T_TP + T_PP + T_DP + T_bubble, the seeds' E7 to E9; needs utilization"}};
 }
 
-constexpr std::array<Listing, 11> kListings = {{
+constexpr std::array<Listing, 12> kListings = {{
     {"models", models},
     {"chips", chips},
     {"clusters", [] { return titles(kClusterData); }},
@@ -113,6 +114,7 @@ constexpr std::array<Listing, 11> kListings = {{
     {"formulas", formulas},
     {"runs", [] { return titles(kRunData); }},
     {"sweeps", [] { return titles(kSweepData); }},
+    {"courses", [] { return titles(kCourseData); }},
 }};
 
 std::string view(Format format, const std::vector<Row>& rows) {
@@ -167,8 +169,7 @@ Command add_list(CLI::App& program) {
   app->add_option("what",
                   options->what,
                   "models, chips, clusters, networks, stacks, topologies, algorithms, schedules, "
-                  "formulas, runs or "
-                  "sweeps; "
+                  "formulas, runs, sweeps or courses; "
                   "nothing: how many there are of each")
       ->type_name("WHAT");
   add_format(*app, options->format);

@@ -66,7 +66,8 @@ int main_with_errors(int argc, char** argv) {
                                          add_import(program),
                                          add_validate(program),
                                          add_calibrate(program),
-                                         add_trace(program)};
+                                         add_trace(program),
+                                         add_course(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "named_scenario.hpp"
 #include "titer/study/sweep.hpp"
 
 namespace titer {
@@ -76,18 +77,6 @@ Axis read_axis(Reader& axes, const std::string& path) {
   return axis;
 }
 
-Document scenario_document(const Document& sweep, const Value& written) {
-  if (written.kind == Value::Kind::text) {
-    const int source = written.origin.source;
-    const auto folder =
-        source < 0
-            ? std::filesystem::path()
-            : std::filesystem::path(sweep.sources[static_cast<std::size_t>(source)]).parent_path();
-    return load_data(kRunData, written.text, folder);
-  }
-  return {.root = written, .sources = sweep.sources};
-}
-
 /// A mistake that every point would repeat is the file's, not the points'.
 void check_constant_parts(const Sweep& sweep) {
   std::vector<ScenarioPart> varied;
@@ -106,12 +95,7 @@ Sweep load_sweep(std::string_view name_or_file) {
   Reader in(document, problems);
   static_cast<void>(in.maybe_text("name"));
   static_cast<void>(in.maybe_text("title"));
-  const Value* scenario = in.raw("scenario");
-  const bool is_scenario = scenario != nullptr && (scenario->kind == Value::Kind::text ||
-                                                   scenario->kind == Value::Kind::object);
-  if (!is_scenario) {
-    in.fail("scenario", "expected a scenario: a name, a file or an object");
-  }
+  const Value* scenario = scenario_value(in);
   std::vector<Axis> axes;
   Reader axes_in = in.object("axes");
   std::size_t points = 1;

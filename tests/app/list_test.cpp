@@ -45,7 +45,8 @@ TEST(AppList, ShowsEveryShippedFile) {
                                                       {"stacks", "configs/stacks"},
                                                       {"topologies", "topologies"},
                                                       {"runs", "configs/runs"},
-                                                      {"sweeps", "configs/sweeps"}};
+                                                      {"sweeps", "configs/sweeps"},
+                                                      {"courses", "configs/courses"}};
   for (const auto& [what, folder] : folders) {
     const std::vector<std::string> listed = names(what);
     EXPECT_EQ(listed.size(), 1 + files(folder)) << what;
@@ -91,7 +92,8 @@ TEST(AppList, SaysTheSameInEveryFormat) {
                            "schedules",
                            "formulas",
                            "runs",
-                           "sweeps"}) {
+                           "sweeps",
+                           "courses"}) {
     const auto rows = parse_csv(data_of(titer({"list", what, "--format", "csv"})));
     const Document json = parse_json(data_of(titer({"list", what, "--format", "json"})), "out");
     const std::string text = data_of(titer({"list", what}));
@@ -119,7 +121,7 @@ TEST(AppList, RefusesAnUnknownKindWithASuggestion) {
   EXPECT_EQ(
       refusal_of(titer({"list", "chip"})),
       "list: chip: expected models, chips, clusters, networks, stacks, topologies, algorithms, "
-      "schedules, formulas, runs, sweeps; did you mean \"chips\"?");
+      "schedules, formulas, runs, sweeps, courses; did you mean \"chips\"?");
   EXPECT_TRUE(contains(refusal_of(titer({"list", "planets"})), "list: planets: expected models, "));
 }
 

@@ -1,0 +1,74 @@
+#include "titer/study/course.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "command.hpp"
+#include "titer/report/course_report.hpp"
+
+namespace titer {
+namespace {
+
+struct CourseCommandOptions {
+  std::string course;
+  std::vector<std::string> sets;
+  std::string fidelity = "closed";
+  std::string format = "text";
+};
+
+int course_command(const CourseCommandOptions& options) {
+  const Fidelity fidelity = chosen("--fidelity", options.fidelity, kFidelities);
+  const Format format = chosen("--format", options.format, kFormats);
+  std::vector<Assignment> changes;
+  for (const std::string& set : options.sets) {
+    changes.push_back(parse_assignment(set));
+  }
+  const Course course = load_course(options.course, changes);
+  const CourseResult result = follow(course, fidelity);
+  switch (format) {
+    case Format::text:
+      print(course_text(course, result));
+      break;
+    case Format::csv:
+      print(course_csv(result));
+      break;
+    case Format::json:
+      print(to_json(course_json(course, result)) + "\n");
+      break;
+  }
+  return too_large(result).empty() ? kSuccess : kNo;
+}
+
+}  // namespace
+
+Command add_course(CLI::App& program) {
+  CLI::App* app = program.add_subcommand(
+      "course",
+      "Follow training over time: phases on changing devices, jobs that share devices, federated "
+      "rounds, or devices that follow queries (exit 1 where something does not fit in memory)");
+  app->footer(
+      "Examples:\n"
+      "  titer course elastic-2-then-6\n"
+      "  titer course federated --set rounds.local_steps=1 --format json");
+  const auto options = std::make_shared<CourseCommandOptions>();
+  app->add_option("course", options->course, "a course file, or a shipped one (titer list courses)")
+      ->required()
+      ->type_name("COURSE");
+  app->add_option("--set",
+                  options->sets,
+                  "put a value at a path of every scenario, such as plan.micro_batch=4, or of the "
+                  "course, such as rounds.clients=100; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+  app->add_option("--fidelity",
+                  options->fidelity,
+                  "closed (closed form), event (event engine) or network (events whose transfers "
+                  "share the links of the cluster)")
+      ->default_str("closed")
+      ->type_name("NAME");
+  add_format(*app, options->format);
+  return {app, [options] { return course_command(*options); }};
+}
+
+}  // namespace titer

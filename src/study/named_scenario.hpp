@@ -1,0 +1,15 @@
+#pragma once
+// The scenario that a study's file names, or holds.
+
+#include "titer/step/source.hpp"
+
+namespace titer {
+
+/// Notes "scenario" as known and returns it; nullptr, with the problem reported, where it is no
+/// name, file or object.
+[[nodiscard]] const Value* scenario_value(Reader& in);
+
+/// `written` is a value of the study's document.
+[[nodiscard]] Document scenario_document(const Document& study, const Value& written);
+
+}  // namespace titer
