@@ -15,7 +15,7 @@ Command add_check(CLI::App& program) {
             Estimator estimator;
             StepResult result;
             // Devices that differ have no closed form.
-            const bool alike = scenario.conditions.uniform();
+            const bool alike = !scenario.unlike();
             evaluate(scenario, alike ? Fidelity::closed : Fidelity::event, estimator, result);
             print(memory_sentence(result) + "\n");
             return result.fits() ? kSuccess : kNo;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -15,10 +17,12 @@ struct ExplainOptions {
 int explain_command(const ExplainOptions& options) {
   const Format format = chosen("--format", options.format, kFormats);
   const Scenario scenario = options.scenario.source().read();
-  if (!scenario.conditions.uniform()) {
-    throw InputError(
-        "conditions: expected none: the terms are those of the closed form, in which all devices "
-        "are alike and nothing is random (--set conditions={} leaves them out)");
+  if (const auto key = scenario.unlike()) {
+    throw InputError(fmt::format(
+        "{}: expected none: the terms are those of the closed form, in which all devices are alike "
+        "and nothing is random (--set {}=null leaves them out)",
+        *key,
+        *key));
   }
   const std::vector<Section> sections = explain(scenario);
   switch (format) {

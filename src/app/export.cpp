@@ -106,10 +106,11 @@ int export_command(const ExportOptions& options) {
   if (scenario.formula == Formula::e7) {
     throw InputError("formula.name: e7: expected titer, since the formula e7 has no kernels");
   }
-  if (!scenario.conditions.uniform()) {
+  if (const auto key = scenario.unlike()) {
     throw InputError(
-        "conditions: not uniform: expected none for an export, whose durations are those of "
-        "devices that are all alike and without noise");
+        fmt::format("{}: not uniform: expected none for an export, whose durations are those of "
+                    "devices that are all alike and without noise",
+                    *key));
   }
   check_export(scenario);
   const ExportedStep step(scenario, detail);

@@ -30,7 +30,7 @@ using MaybeSamples = std::optional<SampleStatistics>;
 
 /// What would make it fit; the closed form tells where devices are alike.
 std::vector<FitAdvice> advice(const Scenario& scenario, const StepResult& result) {
-  const bool wanted = !result.fits() && scenario.conditions.uniform();
+  const bool wanted = !result.fits() && !scenario.unlike();
   return wanted ? fit_advice(scenario) : std::vector<FitAdvice>();
 }
 
@@ -61,7 +61,7 @@ std::string view(Format format,
 Fidelity fidelity_of(const RunOptions& options, const Scenario& scenario) {
   const bool wants_events = options.every_rank || !options.trace.empty();
   if (options.fidelity.empty()) {
-    return wants_events || !scenario.conditions.uniform() ? Fidelity::event : Fidelity::closed;
+    return wants_events || scenario.unlike() ? Fidelity::event : Fidelity::closed;
   }
   const Fidelity fidelity = chosen("--fidelity", options.fidelity, kFidelities);
   if (wants_events && fidelity == Fidelity::closed) {

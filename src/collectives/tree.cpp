@@ -96,6 +96,25 @@ Steps ChainReduce::steps(Bytes size, const Group& group, const Fabric& fabric) {
   return script.take();
 }
 
+Steps StarBroadcast::steps(Bytes size, const Group& group, const Fabric& /*fabric*/) {
+  Rendezvous script(Steps(group.ranks(), size, 1));
+  for (int rank = 1; rank < group.ranks(); ++rank) {
+    script.send({.from = 0, .to = rank, .tier = group.pair_tier()}, Run{0, 1});
+    script.next_round();
+  }
+  return script.take();
+}
+
+Steps StarReduce::steps(Bytes size, const Group& group, const Fabric& /*fabric*/) {
+  Rendezvous script(Steps(group.ranks(), size, 1));
+  for (int rank = 1; rank < group.ranks(); ++rank) {
+    script.send({.from = rank, .to = 0, .tier = group.pair_tier(), .arrival = Arrival::add},
+                Run{0, 1});
+    script.next_round();
+  }
+  return script.take();
+}
+
 Steps ScatterAllGatherBroadcast::steps(Bytes size, const Group& group, const Fabric& /*fabric*/) {
   const int n = group.ranks();
   Rendezvous script(Steps(n, size, n));

@@ -76,6 +76,10 @@ std::array<Shares, kPurposes> usual_shares(const Plan& plan) {
   if (plan.sharding == Sharding::zero3) {  // gathered for both passes
     set(4, all_gather, plan.reshard_after_forward ? 2.0 / 3 : 0.5);
     set(4, reduce_scatter, plan.reshard_after_forward ? 1.0 / 3 : 0.5);
+  } else if (plan.sharding == Sharding::zero1 &&
+             plan.gradient_exchange() == GradientCollective::all_reduce) {
+    set(4, all_gather, 1.0 / 3);
+    set(4, all_reduce, 2.0 / 3);
   } else if (plan.sharding == Sharding::zero1 || plan.sharding == Sharding::zero2) {
     set(4, all_gather, 0.5);
     set(4, reduce_scatter, 0.5);
@@ -187,7 +191,7 @@ void follow(const Scenario& scenario,
 PredictedStep predict_step(const Scenario& scenario, std::optional<int> rank) {
   PredictedStep step;
   Estimator estimator;
-  const Fidelity fidelity = scenario.conditions.uniform() ? Fidelity::closed : Fidelity::event;
+  const Fidelity fidelity = scenario.unlike() ? Fidelity::event : Fidelity::closed;
   evaluate(scenario, fidelity, estimator, step.result);
   if (rank && *rank >= step.result.devices) {
     step.remarks.push_back("the trace is of rank " + std::to_string(*rank) + " of more than the " +

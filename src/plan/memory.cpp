@@ -147,6 +147,7 @@ StateShards state_shards(const Plan& plan) {
   switch (plan.sharding) {
     case Sharding::none:
     case Sharding::parameter_server:
+    case Sharding::data_parallel_root:  // of the root, which has most
       break;
     case Sharding::zero3:
       shards.weights = all;

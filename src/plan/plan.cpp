@@ -170,6 +170,8 @@ void read_degrees(Reader& in, Plan& plan) {
 void read_sharding(Reader& in, Plan& plan) {
   const Value* written = in.raw("sharding");
   plan.sharding = in.maybe_choice<Sharding>("sharding", kShardingNames).value_or(Sharding::none);
+  plan.gradient_collective =
+      in.maybe_choice<GradientCollective>("gradient_collective", kGradientCollectives);
   plan.shard = in.maybe_integer("shard", 1, kMostDegree);
   const bool hybrid =
       written != nullptr && written->kind == Value::Kind::text && written->text == "hsdp";
@@ -225,6 +227,7 @@ Plan read_plan(Reader& in) {
       in.maybe_integer("virtual_stages", 1, kMostDegree).value_or(usual_chunks(plan.schedule));
   plan.layers = read_layers(in);
   plan.micro_batch = in.maybe_integer("micro_batch", 1, kMostDegree).value_or(1);
+  plan.batch_shares = read_batch_shares(in);
   read_recompute(in, plan);
   plan.sequence_parallel = in.flag("sequence_parallel", false);
   read_sharding(in, plan);

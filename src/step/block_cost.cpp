@@ -209,6 +209,11 @@ class BlockPasses {
   Seconds regather_;  // in bulk, of the operation before: beside the next weight gradient
 };
 
+/// Devices for which one process launches kernels, one after the other.
+double launchers(const Plan& plan) {
+  return plan.sharding == Sharding::data_parallel_root ? static_cast<double>(plan.data) : 1.0;
+}
+
 }  // namespace
 
 PassComm comm_of(LayerGroup group) {
@@ -284,7 +289,7 @@ BlockClock block_clock(const Scenario& scenario) {
       .groups = {},
       .fabrics = {},
       .overlap = scenario.tensor_overlap(),
-      .dispatch = scenario.stack.dispatch,
+      .dispatch = launchers(scenario.plan) * scenario.stack.dispatch,
       .slowdown = scenario.stack.overlap_slowdown};
   for (std::size_t i = 0; i < kLayerGroups; ++i) {
     const PlanGroup group = plan_group(static_cast<LayerGroup>(i));

@@ -1,19 +1,47 @@
 #include "titer/step/device_classes.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "titer/units/ensure.hpp"
 
 namespace titer {
 
-std::size_t class_count(const Scenario& scenario) { return scenario.conditions.chips.size() + 1; }
+namespace {
 
-Scenario class_scenario(const Scenario& scenario, std::size_t chip_class) {
-  ensure(chip_class < class_count(scenario), "a class is of a chip of the scenario");
-  Scenario seen = scenario;
-  if (chip_class > 0) {
-    seen.cluster.chip = scenario.conditions.chips[chip_class - 1];
+std::size_t chip_count(const Scenario& scenario) { return scenario.conditions.chips.size() + 1; }
+
+/// Of each data-parallel rank, the class of its devices on the cluster's chip.
+std::vector<std::size_t> first_classes(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
+  const auto sizes = plan.batch_shares.sizes(plan.micro_batch);
+  std::vector<std::size_t> classes;
+  for (const std::int64_t own : plan.batch_shares.by_rank(plan.micro_batch, plan.data)) {
+    const auto found = std::lower_bound(sizes.begin(), sizes.end(), own, std::greater<>());
+    classes.push_back(static_cast<std::size_t>(found - sizes.begin()) * chip_count(scenario));
   }
+  return classes;
+}
+
+}  // namespace
+
+std::size_t class_count(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
+  return chip_count(scenario) * plan.batch_shares.sizes(plan.micro_batch).size();
+}
+
+Scenario class_scenario(const Scenario& scenario, std::size_t of_class) {
+  ensure(of_class < class_count(scenario), "a class is one of the scenario's");
+  Scenario seen = scenario;
+  const std::size_t chip = of_class % chip_count(scenario);
+  if (chip > 0) {
+    seen.cluster.chip = scenario.conditions.chips[chip - 1];
+  }
+  Plan& plan = seen.plan;
+  plan.micro_batch =
+      scenario.plan.batch_shares.sizes(plan.micro_batch)[of_class / chip_count(scenario)];
+  plan.batch_shares = {};
+  seen.training.global_batch = scenario.micro_batches() * plan.micro_batch * plan.data;
   return seen;
 }
 
@@ -25,24 +53,26 @@ std::vector<StepCosts> class_costs(const Scenario& scenario) {
   return costs;
 }
 
-std::vector<std::size_t> classes_of(const Conditions& conditions,
+std::vector<std::size_t> classes_of(const Scenario& scenario,
                                     const World& world,
                                     std::span<const StepCosts> costs) {
   std::vector<std::size_t> classes(world.ranks().size(), 0);
-  if (conditions.chips.empty()) {
+  if (costs.size() == 1) {
     return classes;
   }
   const auto slower = [&](std::size_t one, std::size_t other) {
-    const auto pass_time = [&](std::size_t chip_class) {
-      const BlockCost& layer = costs[chip_class].kinds.front();
+    const auto pass_time = [&](std::size_t of_class) {
+      const BlockCost& layer = costs[of_class].kinds.front();
       return layer.forward.compute + layer.backward.compute;
     };
     return pass_time(one) > pass_time(other);
   };
+  const std::vector<std::size_t> first_of_replica = first_classes(scenario);
   std::vector<std::optional<std::size_t>> slowest(world.semaphores());
   for (std::size_t rank = 0; rank < classes.size(); ++rank) {
     auto& of_group = slowest[world.semaphore(rank, Post::tensor)];
-    const std::size_t own = conditions.chip_class(static_cast<std::int64_t>(rank));
+    const std::size_t own = first_of_replica[static_cast<std::size_t>(world.ranks()[rank].data)] +
+                            scenario.conditions.chip_class(static_cast<std::int64_t>(rank));
     of_group = !of_group || slower(own, *of_group) ? own : *of_group;
   }
   for (std::size_t rank = 0; rank < classes.size(); ++rank) {
@@ -51,8 +81,8 @@ std::vector<std::size_t> classes_of(const Conditions& conditions,
   return classes;
 }
 
-std::vector<std::int64_t> class_sizes(const Scenario& scenario) {
-  std::vector<std::int64_t> sizes(class_count(scenario), 0);
+std::vector<std::int64_t> chip_counts(const Scenario& scenario) {
+  std::vector<std::int64_t> sizes(chip_count(scenario), 0);
   sizes[0] = scenario.plan.devices();
   for (const DeviceCondition& condition : scenario.conditions.devices) {
     if (condition.chip) {
@@ -70,7 +100,7 @@ FlopsPerSecond mean_peak(const Scenario& scenario) {
   if (scenario.conditions.chips.empty()) {
     return usual;
   }
-  const std::vector<std::int64_t> sizes = class_sizes(scenario);
+  const std::vector<std::int64_t> sizes = chip_counts(scenario);
   FlopsPerSecond sum = static_cast<double>(sizes[0]) * usual;
   for (std::size_t i = 1; i < sizes.size(); ++i) {
     sum += static_cast<double>(sizes[i]) * scenario.conditions.chips[i - 1].rate(type)->peak;
@@ -83,7 +113,7 @@ Bytes least_memory(const Scenario& scenario) {
   if (scenario.conditions.chips.empty()) {
     return usual;
   }
-  const std::vector<std::int64_t> sizes = class_sizes(scenario);
+  const std::vector<std::int64_t> sizes = chip_counts(scenario);
   std::optional<Bytes> least = sizes[0] > 0 ? std::optional(usual) : std::nullopt;
   for (std::size_t i = 1; i < sizes.size(); ++i) {
     const Bytes capacity = scenario.conditions.chips[i - 1].memory.capacity;

@@ -14,7 +14,8 @@ std::optional<std::string> unlisted(const Scenario& scenario) {
   const Plan& plan = scenario.plan;
   const Training& training = scenario.training;
   if (plan.sharding == Sharding::zero2 || plan.sharding == Sharding::zero3 ||
-      plan.sharding == Sharding::parameter_server || plan.shard) {
+      plan.sharding == Sharding::parameter_server ||
+      plan.sharding == Sharding::data_parallel_root || plan.shard) {
     return fmt::format("plan.sharding: {}", name(plan.sharding));
   }
   if (plan.offload.any()) {
@@ -31,10 +32,11 @@ std::optional<std::string> unlisted(const Scenario& scenario) {
 
 /// What all devices of a pipeline rank together can be followed on the links of.
 void check_network(const Scenario& scenario) {
-  if (!scenario.conditions.uniform()) {
+  if (const auto key = scenario.unlike()) {
     throw InputError(
-        "conditions: expected the fidelity event: on the links of the network all devices are "
-        "alike and nothing is random");
+        fmt::format("{}: expected the fidelity event: on the links of the network all devices are "
+                    "alike and nothing is random",
+                    *key));
   }
   if (const auto what = unlisted(scenario)) {
     throw InputError(*what + ": expected the fidelity closed or event");
@@ -71,10 +73,11 @@ void check_fidelity(const Scenario& scenario, Fidelity fidelity) {
         "plan.pipeline_send: batched: expected the fidelity event: when ranks meet to exchange "
         "messages has no closed form here");
   }
-  if (!scenario.conditions.uniform()) {
+  if (const auto key = scenario.unlike()) {
     throw InputError(
-        "conditions: expected the fidelity event: in closed form all devices are alike and "
-        "nothing is random");
+        fmt::format("{}: expected the fidelity event: in closed form all devices are alike and "
+                    "nothing is random",
+                    *key));
   }
 }
 

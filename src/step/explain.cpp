@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "explain_parts.hpp"
 #include "titer/step/e7.hpp"
@@ -321,10 +322,11 @@ Section e7_section(const Scenario& scenario) {
 }  // namespace
 
 std::vector<Section> explain(const Scenario& scenario) {
-  if (!scenario.conditions.uniform()) {
+  if (const auto key = scenario.unlike()) {
     throw InputError(
-        "conditions: expected none to explain: in closed form all devices are alike and nothing "
-        "is random");
+        fmt::format("{}: expected none to explain: in closed form all devices are alike and "
+                    "nothing is random",
+                    *key));
   }
   std::vector<Section> sections = {shape_section(scenario)};
   if (scenario.formula == Formula::e7) {
@@ -334,8 +336,11 @@ std::vector<Section> explain(const Scenario& scenario) {
     step_costs(scenario, costs);
     const StepResult result = estimate(scenario);
     add_block_sections(scenario, sections);
-    if (Section moves = moves_section(costs); !moves.terms.empty()) {
-      sections.push_back(std::move(moves));
+    for (Section& moves : std::array{moves_section(scenario, costs),
+                                     volume_section(scenario, costs, result.reference_stage)}) {
+      if (!moves.terms.empty()) {
+        sections.push_back(std::move(moves));
+      }
     }
     sections.push_back(pass_section(scenario, costs));
     sections.push_back(pipeline_section(scenario, costs, result));

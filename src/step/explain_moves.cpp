@@ -1,8 +1,11 @@
-// What explain() says of parameters, gradients and copies that passes move.
+// What explain() says of parameters, gradients and copies that passes move, and of the bytes that
+// data parallelism moves in all.
 
 #include <fmt/format.h>
 
 #include "explain_parts.hpp"
+#include "root_cost.hpp"
+#include "titer/step/data_volume.hpp"
 
 namespace titer {
 namespace {
@@ -39,16 +42,74 @@ void add_block(std::string_view block, const BlockCost& cost, Section& section) 
   add_pass(block, "backward", cost.backward, section);
 }
 
+/// Of nn.DataParallel: each of them with every micro-batch.
+void add_root_terms(const Scenario& scenario, const StepCosts& costs, Section& section) {
+  const RootMoves moves = root_moves(scenario, costs);
+  const auto add = [&](std::string_view name, const RootMove& move) {
+    section.terms.push_back({std::string(name),
+                             "start-up + (n-1) (a + S / B), through the root's port",
+                             fmt::format("n = {}, S = {}", moves.ranks, format(move.size)),
+                             format(move.time),
+                             "seed 004, F55"});
+  };
+  add("forward: inputs, from the root", moves.inputs);
+  add("forward: parameters, from the root", moves.weights);
+  add("forward: outputs, to the root", moves.outputs);
+  add("backward: gradients of outputs, from the root", moves.outputs);
+  add("backward: gradients, to the root", moves.gradients);
+}
+
 }  // namespace
 
-Section moves_section(const StepCosts& costs) {
+Section moves_section(const Scenario& scenario, const StepCosts& costs) {
   Section section{.title = "moved with every pass beside activations", .terms = {}};
+  if (scenario.plan.sharding == Sharding::data_parallel_root) {
+    add_root_terms(scenario, costs, section);
+    return section;
+  }
   for (std::size_t kind = 0; kind < costs.kinds.size(); ++kind) {
     add_block(costs.blocks.kinds[kind].name, costs.kinds[kind], section);
   }
   add_block("embedding", costs.embedding, section);
   add_block("output head", costs.head, section);
   return section;
+}
+
+Section volume_section(const Scenario& scenario, const StepCosts& costs, int rank) {
+  const bool root = scenario.plan.sharding == Sharding::data_parallel_root;
+  Section section{.title = fmt::format("bytes of data parallelism in an iteration, {}",
+                                       root ? "through the root's port"
+                                            : fmt::format("sent by a device of stage {}", rank)),
+                  .terms = {}};
+  Bytes sum;
+  for (const DataMove& move : data_moves(scenario, costs, rank)) {
+    sum += move.moved;
+    section.terms.push_back({fmt::format("{}, {}", move.what, name_of(move.collective)),
+                             std::string(move.formula),
+                             fmt::format("n = {}, S = {}", move.ranks, format(move.size)),
+                             format(move.moved),
+                             root ? "seed 004, F55" : "seed equation E11"});
+  }
+  if (section.terms.size() > 1) {
+    section.terms.push_back({"in all", "sum", "", format(sum), ""});
+  }
+  return section;
+}
+
+Term gradient_term(const Scenario& scenario, Bytes size, const SyncGroup& among) {
+  const GradientCollective exchange = scenario.plan.gradient_exchange();
+  const Transfer transfer{collective_of(exchange), size};
+  if (exchange != GradientCollective::reduce) {
+    return transfer_term("gradients", transfer, among.group, among.fabric);
+  }
+  const int ranks = among.group.ranks();
+  Term term = transfer_term(fmt::format("gradients, {} reduces, to each rank its shard", ranks),
+                            {Collective::reduce, size / ranks},
+                            among.group,
+                            along_ring(among.fabric));
+  term.formula = fmt::format("{} x ({})", ranks, term.formula);
+  term.value = format(exchange_time(exchange, size, among.group, among.fabric));
+  return term;
 }
 
 }  // namespace titer

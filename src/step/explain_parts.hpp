@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sync_cost.hpp"
 #include "titer/step/cost.hpp"
 #include "titer/step/explain.hpp"
 #include "titer/step/result.hpp"
@@ -23,8 +24,12 @@ void add_bubble_terms(const Scenario& scenario,
                       const StepCosts& costs,
                       const StepResult& result,
                       Section& section);
-/// Of zero2, zero3 and offloading; no terms without.
-[[nodiscard]] Section moves_section(const StepCosts& costs);
+/// Of zero2, zero3, offloading and data-parallel-root; no terms without.
+[[nodiscard]] Section moves_section(const Scenario& scenario, const StepCosts& costs);
+/// The bytes that data parallelism moves, of a rank of the pipeline; no terms where it moves none.
+[[nodiscard]] Section volume_section(const Scenario& scenario, const StepCosts& costs, int rank);
+/// Gradients that are added up once, by the plan's collective.
+[[nodiscard]] Term gradient_term(const Scenario& scenario, Bytes size, const SyncGroup& among);
 /// Of the rank that the result is seen from.
 [[nodiscard]] Section tail_section(const Scenario& scenario,
                                    const StepCosts& costs,

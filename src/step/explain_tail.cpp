@@ -58,7 +58,9 @@ void add_sync_terms(const Scenario& scenario, const StageTail& tail, Section& se
   if (tail.gradient_sync > Seconds{}) {
     section.terms.push_back(
         {"gradients",
-         serves ? "t1 = N g / (M BW_node)" : "reduce-scatter by shard, all-reduce of equal shards",
+         serves ? "t1 = N g / (M BW_node)"
+                : fmt::format("{} by shard, all-reduce of equal shards",
+                              name(scenario.plan.gradient_exchange())),
          serves ? fmt::format(
                       "N = {}, M = {}", scenario.plan.replicas(), scenario.plan.servers.value_or(1))
                 : "",
@@ -101,9 +103,7 @@ Section tail_section(const Scenario& scenario, const StepCosts& costs, const Ste
     add_sync_terms(scenario, tail, section);
   }
   if (at_once && tail.gradient_sync > Seconds{}) {
-    const Transfer gradients{sharded ? Collective::reduce_scatter : Collective::all_reduce,
-                             count * scenario.gradient_message()};
-    section.terms.push_back(transfer_term("gradients", gradients, data.group, data.fabric));
+    section.terms.push_back(gradient_term(scenario, count * scenario.gradient_message(), data));
   }
   if (at_once && tail.parameter_sync > Seconds{}) {
     const Transfer weights{Collective::all_gather, count * scenario.weight_message()};

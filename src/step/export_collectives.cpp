@@ -46,7 +46,7 @@ void ExportedStep::Writer::synchronise(const GradientBucket& bucket, const PassR
   GraphNode node = about(row, TaskPart::data_comm);
   node.what = "bucket of gradients";
   node.micro_batch.reset();
-  node.collective = sharded_ ? Collective::reduce_scatter : Collective::all_reduce;
+  node.collective = collective_of(scenario_.plan.gradient_exchange());
   if (holds_ && costs_.placement == Placement::two_ways && row.stage < opposite(row.stage)) {
     held_.push_back({.node = node, .parameters = bucket.parameters, .after = row.frontier});
   } else {
@@ -156,7 +156,7 @@ void ExportedStep::Writer::add_tail() {
   if (costs_.buckets.empty()) {
     frontier_ = add_synchronisation(
         {.part = TaskPart::data_comm,
-         .collective = sharded_ ? Collective::reduce_scatter : Collective::all_reduce,
+         .collective = collective_of(scenario_.plan.gradient_exchange()),
          .what = "gradients"},
         parameters,
         gradient,

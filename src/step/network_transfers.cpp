@@ -203,7 +203,6 @@ LinkUse NetworkTransfers::of_passes(int rank, std::span<const Action> passes, Pa
 
 LinkUse NetworkTransfers::of_data(int rank, const Instruction& instruction) {
   const Training& training = scenario_.training;
-  const bool sharded = scenario_.plan.sharding == Sharding::zero1;
   const DeviceParameters parameters =
       instruction.bucket ? costs_
                                .buckets[static_cast<std::size_t>(*instruction.stage)]
@@ -213,8 +212,7 @@ LinkUse NetworkTransfers::of_data(int rank, const Instruction& instruction) {
   const Bytes each =
       size_of(instruction.gathers ? training.weight_type() : scenario_.gradient_type());
   const Collective kind = instruction.gathers ? Collective::all_gather
-                          : sharded           ? Collective::reduce_scatter
-                                              : Collective::all_reduce;
+                                              : collective_of(scenario_.plan.gradient_exchange());
   const bool experts = instruction.affected == Affected::experts;
   const LinkUse& use = collective(experts ? PlanGroup::expert_replicas : PlanGroup::replicas,
                                   rank,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "root_cost.hpp"
 #include "sync_cost.hpp"
 
 namespace titer {
@@ -27,7 +28,10 @@ class MoveClock {
   [[nodiscard]] Moves of(const DeviceParameters& parameters) const {
     Moves moves;
     if (plan_.sharding == Sharding::zero3) {
-      moves.gather = time(Collective::all_gather, parameters, scenario_.weight_message());
+      moves.gather = time(parameters, [&](double count, const SyncGroup& of) {
+        return group_time(
+            Collective::all_gather, count * scenario_.weight_message(), of.group, of.fabric);
+      });
       moves.gather_again = plan_.reshard_after_forward ? moves.gather : Seconds{};
     }
     if (plan_.offload.weights) {
@@ -37,9 +41,13 @@ class MoveClock {
     return moves;
   }
   [[nodiscard]] Seconds reduce(const DeviceParameters& trained) const {
-    return plan_.reduces_every_pass()
-               ? time(Collective::reduce_scatter, trained, scenario_.gradient_message())
-               : Seconds{};
+    if (!plan_.reduces_every_pass()) {
+      return {};
+    }
+    return time(trained, [&](double count, const SyncGroup& of) {
+      return exchange_time(
+          plan_.gradient_exchange(), count * scenario_.gradient_message(), of.group, of.fabric);
+    });
   }
   [[nodiscard]] Seconds keep(const Block& block) const {
     if (!plan_.offload.activations) {
@@ -52,14 +60,11 @@ class MoveClock {
   }
 
  private:
-  [[nodiscard]] Seconds time(Collective kind, const DeviceParameters& count, Bytes each) const {
-    Seconds time =
-        group_time(kind, count.dense * each, groups_.dense_shard.group, groups_.dense_shard.fabric);
-    if (count.experts > 0) {
-      time += group_time(
-          kind, count.experts * each, groups_.expert_shard.group, groups_.expert_shard.fabric);
-    }
-    return time;
+  /// Of the dense part and of experts: `of` (number of parameters, group -> Seconds).
+  template <class Of>
+  [[nodiscard]] Seconds time(const DeviceParameters& count, const Of& of) const {
+    const Seconds dense = of(count.dense, groups_.dense_shard);
+    return count.experts > 0 ? dense + of(count.experts, groups_.expert_shard) : dense;
   }
   /// Every device supplies its own part: the bandwidth grows with the devices.
   /// [ZeRO-Infinity: bandwidth-centric partitioning]
@@ -289,6 +294,9 @@ HostPath host_path(const Scenario& scenario, HostPlace where) {
 void add_pass_transfers(const Scenario& scenario, StepCosts& costs) {
   const Offload& offload = scenario.plan.offload;
   const Plan& plan = scenario.plan;
+  if (plan.sharding == Sharding::data_parallel_root) {
+    add_root_transfers(scenario, costs);
+  }
   if (plan.gathers_every_pass() || plan.reduces_every_pass() || offload.weights ||
       offload.activations) {
     PassMover(scenario, costs).run();

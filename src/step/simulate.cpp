@@ -114,14 +114,14 @@ class Simulator {
         costs_(costs.front()),
         options_(options),
         world_(scenario, every_rank(scenario, options)),
-        classes_(classes_of(scenario.conditions, world_, costs)) {
+        classes_(classes_of(scenario, world_, costs)) {
     ensure(!options.network || !every_rank(scenario, options),
            "links are followed for all devices of a pipeline rank together");
     const MemoryNeeds needs = memory_needs(scenario, costs_.blocks);
     memory_.find(scenario.plan, needs, simulation_.result.memory);
     fixed_ = fixed_bytes(simulation_.result.memory);
-    const auto stages = stage_activations(scenario.plan, needs);
     for (const StepCosts& of_class : costs) {
+      const auto stages = stage_activations(scenario.plan, memory_needs(scenario, of_class.blocks));
       StepProgram& program =
           programs_.emplace_back(step_program(scenario, of_class, world_.members()));
       for (std::size_t rank = 0; rank < program.ranks.size(); ++rank) {
@@ -170,7 +170,7 @@ class Simulator {
 
  private:
   static bool every_rank(const Scenario& scenario, const SimulationOptions& options) {
-    const bool every = options.every_rank || !scenario.conditions.uniform();
+    const bool every = options.every_rank || scenario.unlike();
     if (every && scenario.plan.devices() > kMostSimulatedDevices) {
       throw InputError(fmt::format("plan: {} devices: expected at most {} to simulate every one",
                                    scenario.plan.devices(),
@@ -248,7 +248,7 @@ Simulation simulate(const Scenario& scenario,
 Simulation simulate(const Scenario& scenario,
                     std::span<const StepCosts> costs,
                     const SimulationOptions& options) {
-  ensure(costs.size() == class_count(scenario), "a simulated step has costs of every chip");
+  ensure(costs.size() == class_count(scenario), "a simulated step has costs of every class");
   return Simulator(scenario, costs, options).run();
 }
 

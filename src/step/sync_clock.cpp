@@ -20,6 +20,22 @@ ParameterServers servers_of(const Scenario& scenario) {
           .bandwidth = cluster.nics * efficiency * cluster.nic_bandwidth};
 }
 
+/// What `time` (number of parameters, group -> Seconds) says of the dense part and of experts.
+template <class Time>
+Seconds both_parts(const DeviceParameters& parameters,
+                   const SyncGroup& dense,
+                   const SyncGroup& experts,
+                   const Time& time) {
+  Seconds sum;
+  if (parameters.dense > 0 || parameters.experts == 0) {
+    sum += time(parameters.dense, dense);
+  }
+  if (parameters.experts > 0) {
+    sum += time(parameters.experts, experts);
+  }
+  return sum;
+}
+
 }  // namespace
 
 SyncClock::SyncClock(const Scenario& scenario, const SyncGroups& places)
@@ -28,25 +44,22 @@ SyncClock::SyncClock(const Scenario& scenario, const SyncGroups& places)
       kernels_(scenario.cluster.chip, scenario.training.base_type()) {}
 
 Seconds SyncClock::gradient_sync(const DeviceParameters& trained) const {
-  const Bytes each = scenario_->gradient_message();
-  switch (scenario_->plan.sharding) {
+  const Plan& plan = scenario_->plan;
+  switch (plan.sharding) {
     case Sharding::none:
-      return of(Collective::all_reduce, trained, each, places_->dense, places_->experts);
+    case Sharding::zero1:
     case Sharding::zero2:
     case Sharding::zero3:
-      if (scenario_->plan.reduces_every_pass()) {
-        return copies_sync(trained);
-      }
-      [[fallthrough]];
-    case Sharding::zero1:
-      return of(Collective::reduce_scatter,
-                trained,
-                each,
-                places_->dense_shard,
-                places_->expert_shard) +
+      return (plan.reduces_every_pass() ? Seconds{}
+                                        : exchange(plan.gradient_exchange(),
+                                                   trained,
+                                                   places_->dense_shard,
+                                                   places_->expert_shard)) +
              copies_sync(trained);
     case Sharding::parameter_server:
-      return servers_of(*scenario_).push(trained.total() * each);
+      return servers_of(*scenario_).push(trained.total() * scenario_->gradient_message());
+    case Sharding::data_parallel_root:
+      return {};  // every pass hands them to the root
   }
   ensure(false, "a sharding is one of the enumerated ones");
   return {};
@@ -58,13 +71,13 @@ Seconds SyncClock::parameter_sync(const DeviceParameters& trained) const {
   if (sharding == Sharding::parameter_server) {
     return servers_of(*scenario_).pull(trained.total() * each);
   }
-  const bool gathers = sharding == Sharding::zero1 || sharding == Sharding::zero2;
-  return gathers ? of(Collective::all_gather,
-                      trained,
-                      each,
-                      places_->dense_shard,
-                      places_->expert_shard)
-                 : Seconds{};
+  if (sharding != Sharding::zero1 && sharding != Sharding::zero2) {
+    return {};
+  }
+  return both_parts(
+      trained, places_->dense_shard, places_->expert_shard, [&](double count, const SyncGroup& of) {
+        return group_time(Collective::all_gather, count * each, of.group, of.fabric);
+      });
 }
 
 Seconds SyncClock::expert_gradients(const DeviceParameters& trained) const {
@@ -104,19 +117,14 @@ Seconds SyncClock::host(const DeviceParameters& trained) const {
   return offload.prefetch ? one_way : 2.0 * one_way;
 }
 
-Seconds SyncClock::of(Collective kind,
-                      const DeviceParameters& parameters,
-                      Bytes each,
-                      const SyncGroup& dense,
-                      const SyncGroup& experts) const {
-  Seconds time;
-  if (parameters.dense > 0 || parameters.experts == 0) {
-    time += group_time(kind, parameters.dense * each, dense.group, dense.fabric);
-  }
-  if (parameters.experts > 0) {
-    time += group_time(kind, parameters.experts * each, experts.group, experts.fabric);
-  }
-  return time;
+Seconds SyncClock::exchange(GradientCollective exchange,
+                            const DeviceParameters& gradients,
+                            const SyncGroup& dense,
+                            const SyncGroup& experts) const {
+  const Bytes each = scenario_->gradient_message();
+  return both_parts(gradients, dense, experts, [&](double count, const SyncGroup& of) {
+    return exchange_time(exchange, count * each, of.group, of.fabric);
+  });
 }
 
 Seconds SyncClock::copies_sync(const DeviceParameters& trained) const {
@@ -126,11 +134,8 @@ Seconds SyncClock::copies_sync(const DeviceParameters& trained) const {
   const DeviceParameters ranks = shards();
   const DeviceParameters own{.dense = trained.dense / ranks.dense,
                              .experts = trained.experts / ranks.experts};
-  return of(Collective::all_reduce,
-            own,
-            scenario_->gradient_message(),
-            places_->dense_copies,
-            places_->expert_copies);
+  return exchange(
+      GradientCollective::all_reduce, own, places_->dense_copies, places_->expert_copies);
 }
 
 DeviceParameters SyncClock::shards() const {

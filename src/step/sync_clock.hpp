@@ -29,11 +29,11 @@ class SyncClock {
   [[nodiscard]] double ranks() const { return places_->dense.group.ranks(); }
 
  private:
-  [[nodiscard]] Seconds of(Collective kind,
-                           const DeviceParameters& parameters,
-                           Bytes each,
-                           const SyncGroup& dense,
-                           const SyncGroup& experts) const;
+  /// Gradients of all ranks added up, those of experts among their own.
+  [[nodiscard]] Seconds exchange(GradientCollective exchange,
+                                 const DeviceParameters& gradients,
+                                 const SyncGroup& dense,
+                                 const SyncGroup& experts) const;
   /// Over the groups that have the same shard.
   [[nodiscard]] Seconds copies_sync(const DeviceParameters& trained) const;
   /// Ranks that split the state among them.

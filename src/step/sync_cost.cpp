@@ -20,7 +20,8 @@ bool has_buckets(const Scenario& scenario, const SyncClock& clock) {
   const Plan& plan = scenario.plan;
   const bool once = plan.shard.has_value() || !plan.reduces_every_pass();
   return scenario.overlap_grad_reduce() && !clock.alone() && once &&
-         plan.sharding != Sharding::parameter_server;
+         plan.sharding != Sharding::parameter_server &&
+         plan.sharding != Sharding::data_parallel_root;
 }
 
 /// Of a rank that trains so many parameters; what goes on beside its passes takes nothing.

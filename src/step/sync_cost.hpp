@@ -9,6 +9,17 @@ namespace titer {
 /// A collective over a process group; nothing for a single rank.
 [[nodiscard]] Seconds group_time(Collective kind, Bytes size, Group group, const Fabric& fabric);
 
+/// What adds up gradients of all ranks, as a collective; of reduces one of many.
+[[nodiscard]] Collective collective_of(GradientCollective exchange);
+/// The ways of a chain of reduces, which libraries send along their ring.
+[[nodiscard]] Fabric along_ring(Fabric fabric);
+/// Gradients of that size added up: by one collective, or by a reduce of an n-th of them to each of
+/// the n ranks, one after the other.
+[[nodiscard]] Seconds exchange_time(GradientCollective exchange,
+                                    Bytes size,
+                                    Group group,
+                                    const Fabric& fabric);
+
 /// The ranks that hold the same parameters as a rank of the pipeline: its replicas; with two copies
 /// of the model in opposite ways also those of the rank as far from the other end.
 struct SyncGroup {

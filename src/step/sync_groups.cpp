@@ -1,6 +1,7 @@
 // The groups over which gradients and parameters are synchronised.
 
 #include <algorithm>
+#include <array>
 
 #include "sync_cost.hpp"
 #include "titer/collectives/choice.hpp"
@@ -71,6 +72,24 @@ SyncGroup sync_group_of(const Scenario& scenario, PlanGroup of, Placement placem
 
 Seconds group_time(Collective kind, Bytes size, Group group, const Fabric& fabric) {
   return group.ranks() == 1 ? Seconds{} : collective_time(kind, size, group, fabric).time;
+}
+
+Collective collective_of(GradientCollective exchange) {
+  constexpr std::array collectives = {
+      Collective::all_reduce, Collective::reduce_scatter, Collective::reduce};
+  return collectives[static_cast<std::size_t>(exchange)];
+}
+
+Fabric along_ring(Fabric fabric) {
+  fabric.pair = fabric.node;
+  return fabric;
+}
+
+Seconds exchange_time(GradientCollective exchange, Bytes size, Group group, const Fabric& fabric) {
+  const int n = group.ranks();
+  return exchange == GradientCollective::reduce
+             ? n * group_time(Collective::reduce, size / n, group, along_ring(fabric))
+             : group_time(collective_of(exchange), size, group, fabric);
 }
 
 SyncGroup sync_group(const Scenario& scenario, Placement placement, int rank) {

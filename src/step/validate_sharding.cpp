@@ -75,6 +75,75 @@ void check_shard(const Scenario& scenario, Violations& violations) {
          fmt::format("expected a divisor of the {} ranks that have the same experts", experts));
 }
 
+/// The collective that adds up gradients does what the sharding needs.
+void check_gradient_collective(const Plan& plan, Violations& violations) {
+  if (!plan.gradient_collective) {
+    return;
+  }
+  const bool passes = plan.sharding == Sharding::zero2 || plan.sharding == Sharding::zero3;
+  const auto check = [&](bool condition, std::string_view expected) {
+    demand(violations,
+           condition,
+           "plan.gradient_collective",
+           name(*plan.gradient_collective),
+           std::string(expected));
+  };
+  switch (*plan.gradient_collective) {
+    case GradientCollective::all_reduce:
+      check(plan.sharding == Sharding::none || plan.sharding == Sharding::zero1,
+            "expected the sharding none or zero1, whose ranks may have all gradients");
+      check(!plan.shard, "expected no plan.shard: an all-reduce is of all replicas");
+      break;
+    case GradientCollective::reduce_scatter:
+      check(plan.shards(), "expected the sharding zero1, zero2 or zero3, which splits something");
+      break;
+    case GradientCollective::reduce:
+      check(passes, "expected the sharding zero2 or zero3, whose gradients have an owner each");
+      break;
+  }
+}
+
+/// One process drives the devices of one node, each with the whole model.
+void check_root(const Scenario& scenario, Violations& violations) {
+  const Plan& plan = scenario.plan;
+  if (plan.sharding != Sharding::data_parallel_root) {
+    return;
+  }
+  const auto check = [&](bool condition, std::string expected) {
+    demand(violations, condition, "plan.sharding", name(plan.sharding), std::move(expected));
+  };
+  check(plan.devices() == plan.data && plan.expert == 1,
+        "expected data parallelism alone: every device has the whole model");
+  const int devices = scenario.cluster.devices_per_node;
+  check(plan.data <= devices,
+        fmt::format("expected at most the {} devices of a node, which one process drives, got {}",
+                    devices,
+                    plan.data));
+  check(!plan.offload.any(), "expected nothing in plan.offload: the root has all states");
+  check(scenario.model.if_dlrm() == nullptr,
+        "expected a model with one input for each sample, not a recommendation model");
+}
+
+/// Data-parallel ranks with micro-batches of different sizes.
+void check_shares(const Scenario& scenario, Violations& violations) {
+  const Plan& plan = scenario.plan;
+  const BatchShares& shares = plan.batch_shares;
+  const auto check = [&](bool condition, std::string expected) {
+    demand(violations, condition, "plan.batch_shares", shares.text(), std::move(expected));
+  };
+  const auto refused = shares.refusal(plan.micro_batch, plan.data);
+  check(!refused, refused.value_or(""));
+  if (shares.even()) {
+    return;
+  }
+  check(!plan.gathers_every_pass() && !plan.reduces_every_pass() &&
+            plan.sharding != Sharding::data_parallel_root,
+        fmt::format("expected equal shares with the sharding {}, whose ranks meet in every pass",
+                    name(plan.sharding)));
+  check(plan.expert == 1 && scenario.model.if_dlrm() == nullptr,
+        "expected equal shares with experts and tables, whose ranks exchange tokens in every pass");
+}
+
 bool may_have(std::optional<DataType> type, std::initializer_list<DataType> known) {
   return !type || std::find(known.begin(), known.end(), *type) != known.end();
 }
@@ -110,6 +179,9 @@ void check_sharding(const Scenario& scenario, Violations& violations) {
   const Plan& plan = scenario.plan;
   check_servers(scenario, violations);
   check_shard(scenario, violations);
+  check_gradient_collective(plan, violations);
+  check_root(scenario, violations);
+  check_shares(scenario, violations);
   const bool two_ways = placement(plan.schedule) == Placement::two_ways;
   demand(violations,
          !two_ways || (plan.sharding != Sharding::zero2 && !plan.gathers_every_pass()),

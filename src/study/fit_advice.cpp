@@ -34,7 +34,8 @@ void add_recomputation(const Plan& plan, std::vector<Move>& moves) {
 }
 
 void add_sharding(const Plan& plan, std::vector<Move>& moves) {
-  if (plan.replicas() == 1 || plan.sharding == Sharding::parameter_server) {
+  if (plan.replicas() == 1 || plan.sharding == Sharding::parameter_server ||
+      plan.sharding == Sharding::data_parallel_root) {
     return;
   }
   for (const Sharding more : {Sharding::zero1, Sharding::zero2, Sharding::zero3}) {

@@ -86,8 +86,10 @@ using Broadcast = AlgorithmsOf<ChainBroadcast,
                                BinomialBroadcast,
                                ScatterAllGatherBroadcast,
                                DoubleTreeBroadcast,
+                               StarBroadcast,
                                InSwitchBroadcast>;
-using Reduce = AlgorithmsOf<ChainReduce, BinomialReduce, RabenseifnerReduce, InSwitchReduce>;
+using Reduce =
+    AlgorithmsOf<ChainReduce, BinomialReduce, RabenseifnerReduce, StarReduce, InSwitchReduce>;
 using SendRecv = AlgorithmsOf<PointToPoint>;
 
 // What communication libraries run by themselves (NCCL on GPUs, XLA on a torus): the lists that a

@@ -1,5 +1,5 @@
 #pragma once
-// Broadcasts from rank 0 and reduces to rank 0, along trees and along a chain.
+// Broadcasts from rank 0 and reduces to rank 0: along trees, along a chain, and by rank 0 itself.
 
 #include "titer/collectives/doubling.hpp"
 #include "titer/collectives/pipeline.hpp"
@@ -54,6 +54,32 @@ struct ChainBroadcast : PairAlgorithm {
 
 /// Reduce along the same chain, towards rank 0.
 struct ChainReduce : ChainBroadcast {
+  [[nodiscard]] static Steps steps(Bytes size, const Group& group, const Fabric& fabric);
+};
+
+/// Broadcast, rank 0 sending to one rank after the other: (n-1) (alpha + S / B). What a program
+/// does that copies from its first device to each of the others (nn.DataParallel without NCCL).
+struct StarBroadcast : PairAlgorithm {
+  static constexpr std::string_view name = "star";
+  static constexpr std::string_view formula = "(n-1) (a + S / B)";
+  static constexpr std::string_view source = "all through the root's port; seed 004, F55";
+
+  [[nodiscard]] static constexpr Seconds time(Bytes size,
+                                              const Group& group,
+                                              const Fabric& fabric) {
+    return fabric.at(group.pair_tier()).time(group.ranks() - 1, size);
+  }
+  [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
+    return (group.ranks() - 1) * size;
+  }
+  [[nodiscard]] static Steps steps(Bytes size, const Group& group, const Fabric& fabric);
+};
+
+/// Reduce, one rank after the other sending to rank 0, in the same time.
+struct StarReduce : StarBroadcast {
+  [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
+    return group.ranks() == 1 ? Bytes{} : size;
+  }
   [[nodiscard]] static Steps steps(Bytes size, const Group& group, const Fabric& fabric);
 };
 

@@ -12,6 +12,7 @@
 #include "titer/input/reader.hpp"
 #include "titer/model/layer.hpp"
 #include "titer/model/slice.hpp"
+#include "titer/plan/batch_shares.hpp"
 #include "titer/plan/layers.hpp"
 #include "titer/plan/offload.hpp"
 #include "titer/plan/schedule.hpp"
@@ -43,24 +44,43 @@ enum class Sharding {
   zero2,             // gradients too: reduce-scattered by every backward pass
   zero3,             // parameters too: gathered by every pass, layer by layer
   parameter_server,  // workers send gradients to servers and take weights back (E13)
+  // One process for all devices (nn.DataParallel): in every pass the first one hands out weights
+  // and inputs and takes gradients back; it alone updates the weights.  [seed 004, F55]
+  data_parallel_root,
 };
-inline constexpr std::array<Choice<Sharding>, 5> kShardings = {
+inline constexpr std::array<Choice<Sharding>, 6> kShardings = {
     {{"none", Sharding::none},
      {"zero1", Sharding::zero1},
      {"zero2", Sharding::zero2},
      {"zero3", Sharding::zero3},
-     {"parameter-server", Sharding::parameter_server}}};
-inline constexpr std::array<Choice<Sharding>, 8> kShardingNames = {
+     {"parameter-server", Sharding::parameter_server},
+     {"data-parallel-root", Sharding::data_parallel_root}}};
+inline constexpr std::array<Choice<Sharding>, 9> kShardingNames = {
     {kShardings[0],
      kShardings[1],
      kShardings[2],
      kShardings[3],
      kShardings[4],
+     kShardings[5],
      {"fsdp", Sharding::zero3},
      {"hsdp", Sharding::zero3},
      {"weight-update", Sharding::zero1}}};
 [[nodiscard]] constexpr std::string_view name(Sharding sharding) {
   return kShardings[static_cast<std::size_t>(sharding)].name;
+}
+
+/// What adds up the gradients of data-parallel ranks.  [trap T16, E11]
+enum class GradientCollective {
+  all_reduce,      // every rank has all sums: needed without sharding; early zero1 (DeepSpeed 0.1)
+  reduce_scatter,  // every rank has those of its shard
+  reduce,          // the same by a reduce to each rank in turn, as zero2 first did
+};
+inline constexpr std::array<Choice<GradientCollective>, 3> kGradientCollectives = {
+    {{"all-reduce", GradientCollective::all_reduce},
+     {"reduce-scatter", GradientCollective::reduce_scatter},
+     {"reduce", GradientCollective::reduce}}};
+[[nodiscard]] constexpr std::string_view name(GradientCollective collective) {
+  return kGradientCollectives[static_cast<std::size_t>(collective)].name;
 }
 
 enum class Dimension { tensor, context, data, pipeline };
@@ -85,6 +105,7 @@ struct Plan {
   std::optional<std::int64_t> expert_tensor{};  // etp; otherwise t
   std::int64_t virtual_stages = 1;              // v
   std::int64_t micro_batch = 1;                 // b
+  BatchShares batch_shares{};                   // where b is only the mean of all data ranks
   LayerSplit layers = LayerRule::even;
   Schedule schedule = OneForwardOneBackward{};
   Recompute recompute = Recompute::none;
@@ -99,6 +120,7 @@ struct Plan {
   std::int64_t image_columns = 1;  // images are cut into t / image_columns rows of so many parts
   bool sequence_parallel = false;
   Sharding sharding = Sharding::none;
+  std::optional<GradientCollective> gradient_collective{};  // otherwise what the sharding needs
   std::optional<std::int64_t> shard{};  // ranks that split among them; otherwise all [HSDP]
   bool reshard_after_forward = true;    // zero3: gathered again by the backward pass
   // zero2, zero3: gradients are handed on by every backward pass, or kept whole and reduced once
@@ -133,6 +155,10 @@ struct Plan {
   [[nodiscard]] bool shards() const {
     return sharding == Sharding::zero1 || sharding == Sharding::zero2 ||
            sharding == Sharding::zero3;
+  }
+  [[nodiscard]] GradientCollective gradient_exchange() const {
+    return gradient_collective.value_or(shards() ? GradientCollective::reduce_scatter
+                                                 : GradientCollective::all_reduce);
   }
   /// Whether every backward pass hands on its gradients.
   [[nodiscard]] bool reduces_every_pass() const {

@@ -1,7 +1,9 @@
 #pragma once
 // One question: this model, on this cluster, laid out by this plan, trained like this.
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "titer/model/model.hpp"
@@ -44,6 +46,14 @@ struct Scenario {
     return training.global_batch / (plan.micro_batch * plan.data);
   }
   [[nodiscard]] PipelineShape shape() const;
+  /// What makes devices differ, or times random, by its key; nothing where all devices are alike.
+  [[nodiscard]] std::optional<std::string_view> unlike() const {
+    if (!conditions.uniform()) {
+      return "conditions";
+    }
+    return plan.batch_shares.even() ? std::nullopt
+                                    : std::optional<std::string_view>("plan.batch_shares");
+  }
   [[nodiscard]] Slice slice() const;
   /// Whether tensor-parallel ranks have parts of the same images, and gradients of all weights.
   [[nodiscard]] bool cuts_images() const {

@@ -40,11 +40,11 @@ inline constexpr std::int64_t kMostRecordedSpans = 20'000'000;
 /// pipeline, data), else as bubble. Waiting for a message of another rank is bubble; the sender
 /// counts it as communication. Totals are what the lanes were busy for.
 [[nodiscard]] Simulation simulate(const Scenario& scenario, const SimulationOptions& options = {});
-/// With other durations than the scenario's own. REQUIRES chips that are all alike.
+/// With other durations than the scenario's own. REQUIRES devices of one class.
 [[nodiscard]] Simulation simulate(const Scenario& scenario,
                                   const StepCosts& costs,
                                   const SimulationOptions& options = {});
-/// Of each class of chips (step/device_classes.hpp), with the same transfers in all.
+/// Of each class of devices (step/device_classes.hpp).
 [[nodiscard]] Simulation simulate(const Scenario& scenario,
                                   std::span<const StepCosts> costs,
                                   const SimulationOptions& options = {});
