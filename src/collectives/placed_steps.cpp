@@ -92,7 +92,8 @@ std::vector<Seconds> costs_of(const Steps& steps, const Fabric& fabric) {
     const auto links = fabric.at(message.tier).links();
     ensure(!links.empty(), "the tier of a message has a protocol");
     const unsigned bit = 1U << static_cast<unsigned>(message.tier);
-    costs[i] = links.front().latency + ((paid[i] & bit) == 0 ? links.front().startup : Seconds{});
+    costs[i] = message.hops * links.front().latency +
+               ((paid[i] & bit) == 0 ? links.front().startup : Seconds{});
     paid[i] = static_cast<std::uint8_t>(paid[i] | bit);
   }
   return costs;

@@ -35,6 +35,7 @@ class TorusScript {
   TorusScript(Bytes size, const Group& group, std::size_t parts)
       : group_(group),
         torus_(group.torus),
+        order_(axis_order(group.torus)),
         parts_(static_cast<int>(parts)),
         script_(Steps(group.ranks(), size, group.ranks() * parts_ * 2), parts_) {}
 
@@ -67,7 +68,7 @@ class TorusScript {
   using AxisRing = std::vector<Member>;
 
   [[nodiscard]] std::size_t axis_of(int part, std::size_t phase) const {
-    return (static_cast<std::size_t>(part) + phase) % torus_.axes;
+    return order_[(static_cast<std::size_t>(part) + phase) % torus_.axes];
   }
 
   /// The ranks that are where `rank` is on the axes of a part's phases 0 .. phase: whose shares it
@@ -105,14 +106,15 @@ class TorusScript {
         for (const int along : order) {
           ring.push_back(member(base + along * stride(torus_, axis), part, phase));
         }
-        rotate(ring, is_two_way(torus_, axis), arrival);
+        rotate(ring, axis, arrival);
       }
     }
   }
 
   // In step k, member i sends block i-k-lead to the next, and, two ways, half of it so and the
   // other half of block i+k+lead to the one before. The rings of a phase share no rank.
-  void rotate(const AxisRing& ring, bool two_way, Arrival arrival) {
+  void rotate(const AxisRing& ring, std::size_t axis, Arrival arrival) {
+    const bool two_way = is_two_way(torus_, axis);
     const std::size_t n = ring.size();
     const std::size_t lead = arrival == Arrival::add ? 1 : 0;
     for (std::size_t step = 0; step + 1 < n; ++step) {
@@ -121,6 +123,7 @@ class TorusScript {
         const Member& next = ring[(i + 1) % n];
         Message message{.from = ring[i].rank, .to = next.rank, .tier = Tier::wire};
         message.arrival = arrival;
+        message.hops = static_cast<std::uint16_t>(torus_.hops[axis]);
         script_.send(message, two_way ? behind.half[0] : behind.both);
         if (two_way) {
           message.to = ring[(i + n - 1) % n].rank;
@@ -133,6 +136,7 @@ class TorusScript {
 
   const Group& group_;
   const TorusShape& torus_;
+  std::array<std::size_t, TorusShape::most_axes> order_;
   int parts_;
   Script script_;
 };

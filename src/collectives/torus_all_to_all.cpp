@@ -128,7 +128,9 @@ class AllToAllScript {
     for (int rank = 0; rank < ranks_; ++rank) {
       const std::vector<Run>& load = loads[static_cast<std::size_t>(rank)];
       if (!load.empty()) {
-        script_.send({.from = rank, .to = moved(axis, rank, steps), .tier = Tier::wire}, load);
+        Message message{.from = rank, .to = moved(axis, rank, steps), .tier = Tier::wire};
+        message.hops = static_cast<std::uint16_t>(torus_.hops[axis.number]);
+        script_.send(message, load);
       }
     }
   }

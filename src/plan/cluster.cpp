@@ -67,10 +67,21 @@ std::optional<HostTier> read_tier(Reader& node, const std::string& key, Evidence
   return tier;
 }
 
+/// What a cluster says of which part of its torus it is.
+void read_slice(Reader& in, Cluster& cluster) {
+  if (auto* torus = std::get_if<Torus>(&cluster.topology)) {
+    torus->read_slice(in);
+  } else if (in.has("slice")) {
+    in.fail("slice", "expected a node whose fabric is a torus, which alone has slices");
+  }
+}
+
 /// Sets `has_network` unless the node is a torus of all the devices there are.
-void read_node(Reader node, bool& has_network, Cluster& cluster) {
+void read_node(Reader& in, bool& has_network, Cluster& cluster) {
+  Reader node = in.object("node");
   Reader fabric = node.object("fabric");
   cluster.topology = read_node_topology(fabric);
+  read_slice(in, cluster);
   if (const Value* value = fabric.raw("bandwidth"); value != nullptr) {
     cluster.evidence.note(fabric, "bandwidth", "node.fabric.bandwidth");
   }
@@ -144,7 +155,7 @@ Cluster read_cluster(Reader& in) {
   Reader chip = in.object("chip");
   cluster.chip = read_chip(chip);
   bool has_network = in.has("network");
-  read_node(in.object("node"), has_network, cluster);
+  read_node(in, has_network, cluster);
   if (has_network) {
     read_network(in.object("network"), cluster);
   }
@@ -155,6 +166,9 @@ Cluster read_cluster(Reader& in) {
   cluster.nodes = in.maybe_integer("nodes", 1, 10'000'000);
   if (!has_network && cluster.nodes.value_or(1) != 1) {
     in.fail("nodes", "several nodes need a \"network\" between them");
+  }
+  if (!has_network) {
+    cluster.nodes = 1;  // all the devices there are
   }
   in.finish();
   const bool is_small = cluster.devices_per_node > 0 && cluster.torus() == nullptr;

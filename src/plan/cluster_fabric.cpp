@@ -230,7 +230,9 @@ Channel Cluster::network_channel() const { return channel_of(network_protocols, 
 
 Fabric Cluster::fabric(int ranks, int stride) const {
   Fabric fabric = network_fabric(*this);
-  if (ranks > 1) {
+  if (torus() != nullptr) {
+    fabric.wire = channel_of(node_protocols, torus()->bandwidth);
+  } else if (ranks > 1) {
     fabric.node = node_channel(*this, node_protocols, ring_bandwidth(ranks, stride));
     add_switch_ports(*this, fabric);
   }

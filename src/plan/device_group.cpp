@@ -76,13 +76,17 @@ Coordinates coordinates(const Torus& torus, int device) {
   return at;
 }
 
-bool is_inside(const Coordinates& at, const Coordinates& low, const Coordinates& high) {
-  for (std::size_t axis = 0; axis < at.size(); ++axis) {
-    if (at[axis] < low[axis] || at[axis] > high[axis]) {
-      return false;
-    }
-  }
-  return true;
+/// How far apart several places on an axis are, where they are neighbours or every k-th of a part
+/// that divides it.
+std::optional<int> spacing(const std::set<int>& places, int axis) {
+  const auto length = static_cast<int>(places.size());
+  const int reach = *places.rbegin() - *places.begin();
+  const int apart = reach / (length - 1);
+  const bool even = std::all_of(places.begin(), places.end(), [&](int place) {
+    return (place - *places.begin()) % apart == 0;
+  });
+  const bool fits = apart == 1 || axis % (apart * length) == 0;
+  return even && reach == apart * (length - 1) && fits ? std::optional(apart) : std::nullopt;
 }
 
 DeviceGroup on_torus(const Cluster& cluster, std::vector<int> devices) {
@@ -141,27 +145,35 @@ void place_evenly(const Cluster& cluster, const DevicesOfNodes& on_node, DeviceG
 }  // namespace
 
 std::optional<TorusShape> sub_torus(const Torus& torus, const std::vector<int>& devices) {
-  const Coordinates low = coordinates(torus, devices.front());
-  const Coordinates high = coordinates(torus, devices.back());
-  TorusShape shape;
-  std::size_t volume = 1;
-  for (std::size_t axis = 0; axis < low.size(); ++axis) {
-    const int length = high[axis] - low[axis] + 1;
-    if (length < 1 || (length > 1 && shape.axes == TorusShape::most_axes)) {
-      return std::nullopt;
-    }
-    volume *= static_cast<std::size_t>(length);
-    if (length > 1) {
-      shape.length[shape.axes] = length;
-      shape.wrap[shape.axes] = torus.wrap[axis] && length == torus.dimensions[axis];
-      ++shape.axes;
+  std::vector<std::set<int>> along(torus.dimensions.size());
+  for (const int device : devices) {
+    const Coordinates at = coordinates(torus, device);
+    for (std::size_t axis = 0; axis < at.size(); ++axis) {
+      along[axis].insert(at[axis]);
     }
   }
-  const bool all_inside = std::all_of(devices.begin(), devices.end(), [&](int device) {
-    return is_inside(coordinates(torus, device), low, high);
-  });
-  // As many distinct devices inside the box as it has are all of it.
-  return all_inside && volume == devices.size() ? std::optional(shape) : std::nullopt;
+  TorusShape shape;
+  std::size_t volume = 1;
+  for (std::size_t axis = 0; axis < along.size(); ++axis) {
+    const auto length = static_cast<int>(along[axis].size());
+    volume *= along[axis].size();
+    if (length == 1) {
+      continue;
+    }
+    const auto apart = spacing(along[axis], torus.dimensions[axis]);
+    if (!apart || shape.axes == TorusShape::most_axes) {
+      return std::nullopt;
+    }
+    const bool round = torus.wrap[axis] && length * *apart == torus.dimensions[axis];
+    shape.length[shape.axes] = length;
+    shape.wrap[shape.axes] = round;
+    shape.hops[shape.axes] = *apart;
+    // Of two devices half a ring apart, half of the bytes go each way round.
+    shape.sharing[shape.axes] = round && length == 2 && *apart > 1 ? 0.5 : 1.0;
+    ++shape.axes;
+  }
+  // As many distinct devices as the box of their coordinates has are all of it.
+  return volume == devices.size() ? std::optional(shape) : std::nullopt;
 }
 
 DeviceGroup group_devices(const Cluster& cluster, std::vector<int> devices) {

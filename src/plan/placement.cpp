@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "titer/plan/torus_place.hpp"
+
 namespace titer {
 
 namespace {
@@ -150,6 +152,16 @@ GroupPlace place(const Plan& plan, PlanGroup group, int devices_per_node) {
     placed.stride_in_node = placed.stride;
   } else {
     placed.group = {.per_node = 1, .nodes = ranks};
+  }
+  return placed;
+}
+
+GroupPlace place(const Plan& plan, PlanGroup group, const Cluster& cluster) {
+  GroupPlace placed = place(plan, group, cluster.devices_per_node);
+  if (cluster.torus() != nullptr) {
+    const auto shape = torus_shape(*cluster.torus(), group_ranks(plan, group));
+    ensure(shape.has_value(), "the groups of a valid plan are boxes of its torus");
+    placed.group.torus = *shape;
   }
   return placed;
 }

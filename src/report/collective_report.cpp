@@ -31,6 +31,7 @@ std::string torus_text(const TorusShape& torus) {
   for (std::size_t axis = 0; axis < torus.axes; ++axis) {
     text += fmt::format(
         "{}{}{}", axis == 0 ? "" : " x ", torus.length[axis], torus.wrap[axis] ? "" : " (open)");
+    text += torus.hops[axis] > 1 ? fmt::format(" ({} hops apart)", torus.hops[axis]) : "";
   }
   return text;
 }

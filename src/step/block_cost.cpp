@@ -264,8 +264,7 @@ Seconds BlockClock::transfer_time(const Transfer& transfer) const {
   }
   const Group& among = group(transfer.group);
   if (transfer.kind == Collective::send_recv) {  // each to its neighbours, all at once
-    const Fabric& wires = fabric(transfer.group);
-    return (among.nodes > 1 ? wires.network : wires.node).time(1, transfer.size);
+    return neighbour_time(transfer.size, among, fabric(transfer.group));
   }
   return collective_time(transfer.kind, transfer.size, among, fabric(transfer.group)).time;
 }
@@ -294,7 +293,7 @@ BlockClock block_clock(const Scenario& scenario) {
   for (std::size_t i = 0; i < kLayerGroups; ++i) {
     const PlanGroup group = plan_group(static_cast<LayerGroup>(i));
     if (group_ranks(scenario.plan, group).ranks > 1) {
-      const GroupPlace at = place(scenario.plan, group, scenario.cluster.devices_per_node);
+      const GroupPlace at = place(scenario.plan, group, scenario.cluster);
       clock.groups[i] = at.group;
       clock.fabrics[i] = at.fabric(scenario.cluster);
     }

@@ -4,6 +4,7 @@
 
 #include "shard_cost.hpp"
 #include "sync_cost.hpp"
+#include "titer/plan/torus_place.hpp"
 
 namespace titer {
 namespace {
@@ -32,42 +33,40 @@ Channel stage_channel(const Scenario& scenario,
   return slowest;
 }
 
+/// The chips of neighbouring stages on a torus, as two ranks whose wires are as long and as shared.
+Group torus_pair(const Torus& torus, const GroupRanks& pipeline, int from, int to) {
+  const WireLoad load = torus_send(torus, pipeline, from, to);
+  Group pair{.per_node = 2, .nodes = 1};
+  pair.torus.axes = 1;
+  pair.torus.length[0] = 2;
+  pair.torus.hops[0] = load.messages;
+  pair.torus.sharing[0] = load.share;
+  return pair;
+}
+
 /// One activation across a stage boundary, one way.
 class SendClock {
  public:
   SendClock(const Scenario& scenario, const ModelBlocks& blocks)
-      : scenario_(scenario),
-        blocks_(blocks),
-        pipeline_(place(scenario.plan, PlanGroup::pipeline, scenario.cluster.devices_per_node)) {
+      : scenario_(scenario), probe_(boundary_bytes(blocks)) {
     const StageMessage message = stage_message(scenario, blocks);
     size_ = message.size;
     if (message.regathered) {
-      const GroupPlace tensor =
-          place(scenario.plan, PlanGroup::tensor, scenario.cluster.devices_per_node);
-      gather_ = group_time(Collective::all_gather,
-                           boundary_bytes(blocks),
-                           tensor.group,
-                           tensor.fabric(scenario.cluster));
+      const GroupPlace tensor = place(scenario.plan, PlanGroup::tensor, scenario.cluster);
+      gather_ =
+          group_time(Collective::all_gather, probe_, tensor.group, tensor.fabric(scenario.cluster));
     }
-    network_ = scenario.cluster.network_channel().time(1, size_);
   }
 
   [[nodiscard]] Seconds from(int stage) const {
-    const int to = (stage + 1) % scenario_.shape().stages;
-    if (leaves_node(pipeline_, stage, scenario_.cluster.devices_per_node)) {
-      return network_ + gather_;
-    }
-    const Bytes probe = boundary_bytes(blocks_);
-    return stage_channel(scenario_, pipeline_, probe, {stage, to}).time(1, size_) + gather_;
+    return stage_way(scenario_, stage, probe_).send_time(size_) + gather_;
   }
 
  private:
   const Scenario& scenario_;
-  const ModelBlocks& blocks_;
+  Bytes probe_;
   Bytes size_;
-  GroupPlace pipeline_;
   Seconds gather_;
-  Seconds network_;
 };
 
 /// All-reduce of the token table's gradient between the first and the last stage, unless one rank
@@ -78,17 +77,14 @@ Seconds embedding_sync_time(const Scenario& scenario, const StepCosts& costs) {
       costs.placement == Placement::two_ways || holder == 0) {
     return {};
   }
-  const GroupPlace pipeline =
-      place(scenario.plan, PlanGroup::pipeline, scenario.cluster.devices_per_node);
   const auto last = static_cast<int>(scenario.plan.pipeline - 1);
-  const bool network = leaves_node(pipeline, last, scenario.cluster.devices_per_node);
-  const Group pair = network ? Group{.per_node = 1, .nodes = 2} : Group{.per_node = 2, .nodes = 1};
-  Fabric fabric{.node = {}, .network = scenario.cluster.network_channel()};
-  if (!network) {
-    fabric.node = stage_channel(scenario, pipeline, boundary_bytes(costs.blocks), {last, 0});
-  }
+  const StageWay way = stage_way(scenario, last, boundary_bytes(costs.blocks));
+  Fabric fabric;
+  (is_torus(way.pair)   ? fabric.wire
+   : way.pair.nodes > 1 ? fabric.network
+                        : fabric.node) = way.channel;
   return group_time(
-      Collective::all_reduce, token_table_gradient(scenario, costs.blocks), pair, fabric);
+      Collective::all_reduce, token_table_gradient(scenario, costs.blocks), way.pair, fabric);
 }
 
 }  // namespace
@@ -186,6 +182,47 @@ void step_costs(const Scenario& scenario, StepCosts& costs) {
   }
   costs.embedding_sync = embedding_sync_time(scenario, costs);
   fill_synchronisation(scenario, costs);
+}
+
+namespace {
+
+Seconds send_beside_others(Bytes size, const Group& group, const Channel& channel) {
+  if (is_torus(group)) {
+    const WireLoad load = neighbour_load(group.torus);
+    return channel.stream(load.messages, load.share * size);
+  }
+  return channel.time(1, size);
+}
+
+}  // namespace
+
+Seconds neighbour_time(Bytes size, const Group& group, const Fabric& fabric) {
+  return send_beside_others(size, group, neighbour_channel(group, fabric));
+}
+
+const Channel& neighbour_channel(const Group& group, const Fabric& fabric) {
+  if (is_torus(group)) {
+    return fabric.wire;
+  }
+  return group.nodes > 1 ? fabric.network : fabric.node;
+}
+
+Seconds StageWay::send_time(Bytes size) const { return send_beside_others(size, pair, channel); }
+
+StageWay stage_way(const Scenario& scenario, int stage, Bytes probe) {
+  const Cluster& cluster = scenario.cluster;
+  const int next = (stage + 1) % scenario.shape().stages;
+  if (cluster.torus() != nullptr) {
+    const GroupRanks pipeline = group_ranks(scenario.plan, PlanGroup::pipeline);
+    return {.pair = torus_pair(*cluster.torus(), pipeline, stage, next),
+            .channel = cluster.fabric(2, 1).wire};
+  }
+  const GroupPlace pipeline = place(scenario.plan, PlanGroup::pipeline, cluster.devices_per_node);
+  if (leaves_node(pipeline, stage, cluster.devices_per_node)) {
+    return {.pair = {.per_node = 1, .nodes = 2}, .channel = cluster.network_channel()};
+  }
+  return {.pair = {.per_node = 2, .nodes = 1},
+          .channel = stage_channel(scenario, pipeline, probe, {stage, next})};
 }
 
 Bytes boundary_bytes(const ModelBlocks& blocks) {

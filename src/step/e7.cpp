@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "titer/collectives/torus.hpp"
 #include "titer/plan/placement.hpp"
 #include "titer/step/estimate.hpp"
 
@@ -17,10 +18,14 @@ BytesPerSecond long_message_bandwidth(const Channel& channel) {
   return best;
 }
 
-/// The bandwidth that a group's ring runs at: of the network if it leaves the node.
+/// The bandwidth that a group's ring runs at: of the network if it leaves the node, of one wire on
+/// a torus.
 BytesPerSecond group_bandwidth(const Scenario& scenario, PlanGroup of) {
-  const GroupPlace group = place(scenario.plan, of, scenario.cluster.devices_per_node);
+  const GroupPlace group = place(scenario.plan, of, scenario.cluster);
   const Fabric fabric = group.fabric(scenario.cluster);
+  if (is_torus(group.group)) {
+    return long_message_bandwidth(fabric.wire);
+  }
   return long_message_bandwidth(group.group.nodes > 1 ? fabric.network : fabric.node);
 }
 

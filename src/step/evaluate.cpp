@@ -55,6 +55,12 @@ void check_export(const Scenario& scenario) {
   if (const auto what = unlisted(scenario)) {
     throw InputError(*what + ": expected none of it in what is exported");
   }
+  if (scenario.cluster.torus() != nullptr) {
+    throw InputError(
+        fmt::format("cluster: {}: expected nodes on a network: the steps of a plan on a torus are "
+                    "not exported yet",
+                    scenario.cluster.name));
+  }
 }
 
 void check_fidelity(const Scenario& scenario, Fidelity fidelity) {

@@ -4,11 +4,31 @@
 
 #include "titer/collectives/catalogue.hpp"
 #include "titer/collectives/choice.hpp"
+#include "titer/collectives/torus.hpp"
 
 namespace titer {
 namespace {
 
+/// "8 (4 hops apart: 4 a, B / 4) x 32": what of the formula changes along that axis.
+std::string shape_text(const TorusShape& torus) {
+  std::string text;
+  for (std::size_t axis = 0; axis < torus.axes; ++axis) {
+    text += fmt::format("{}{}{}",
+                        axis == 0 ? "" : " x ",
+                        torus.length[axis],
+                        is_two_way(torus, axis) ? "" : " (open)");
+    if (torus.hops[axis] > 1) {
+      text +=
+          fmt::format(" ({0} hops apart: {0} a, B / {1})", torus.hops[axis], torus.sharing[axis]);
+    }
+  }
+  return text;
+}
+
 std::string group_text(Group group) {
+  if (is_torus(group)) {
+    return fmt::format("{} chips, {}", group.ranks(), shape_text(group.torus));
+  }
   return group.nodes == 1
              ? fmt::format("{} ranks in a node", group.ranks())
              : fmt::format(
@@ -84,6 +104,9 @@ std::string channel_text(const Channel& channel) {
 
 std::string fabric_text(Group group, const Fabric& fabric) {
   std::string text;
+  if (is_torus(group)) {
+    return "; a wire: " + channel_text(fabric.wire);
+  }
   if (group.per_node > 1) {
     text += "; node: " + channel_text(fabric.node);
   }
@@ -216,11 +239,11 @@ void add_evidence(const EvidenceList& evidence, std::string_view file, Section& 
 
 Term transfer_term(std::string name, const Transfer& transfer, Group group, const Fabric& fabric) {
   if (transfer.kind == Collective::send_recv) {
-    const Channel& wires = group.nodes > 1 ? fabric.network : fabric.node;
+    const Channel& wires = neighbour_channel(group, fabric);
     return {std::move(name),
             "send-recv with the neighbours: start-up + a + S / B",
             fmt::format("S = {}, {}", format(transfer.size), channel_text(wires)),
-            format(wires.time(1, transfer.size)),
+            format(neighbour_time(transfer.size, group, fabric)),
             "alpha-beta; all ranks at once"};
   }
   const CollectiveTime chosen = collective_time(transfer.kind, transfer.size, group, fabric);
@@ -253,11 +276,24 @@ void add_block_sections(const Scenario& scenario, std::vector<Section>& sections
   }
 }
 
+namespace {
+
+std::string way_text(const StageWay& way) {
+  if (is_torus(way.pair)) {
+    const WireLoad load = neighbour_load(way.pair.torus);
+    return fmt::format("{} hops, each wire for {} messages, {}",
+                       load.messages,
+                       load.share,
+                       channel_text(way.channel));
+  }
+  return way.pair.nodes > 1 ? "through the network: " + channel_text(way.channel)
+                            : std::string("inside the node");
+}
+
+}  // namespace
+
 void add_send_terms(const Scenario& scenario, const StepCosts& costs, Section& section) {
-  const GroupPlace place_of =
-      place(scenario.plan, PlanGroup::pipeline, scenario.cluster.devices_per_node);
   for (int stage = 0; stage + 1 < costs.shape.stages; ++stage) {
-    const bool network = leaves_node(place_of, stage, scenario.cluster.devices_per_node);
     const Seconds time = costs.send[static_cast<std::size_t>(stage)];
     if (stage > 0 && time == costs.send[static_cast<std::size_t>(stage - 1)]) {
       continue;  // like the boundary before
@@ -265,11 +301,9 @@ void add_send_terms(const Scenario& scenario, const StepCosts& costs, Section& s
     section.terms.push_back(
         {fmt::format("send from stage {} to {}", stage, stage + 1),
          "a + (2 b s h, or its share of 1/t) / B, and a gather over t where it was shared out",
-         fmt::format(
-             "2 b s h = {}, {}",
-             format(boundary_bytes(costs.blocks)),
-             network ? "through the network: " + channel_text(scenario.cluster.network_channel())
-                     : std::string("inside the node")),
+         fmt::format("2 b s h = {}, {}",
+                     format(boundary_bytes(costs.blocks)),
+                     way_text(stage_way(scenario, stage, boundary_bytes(costs.blocks)))),
          format(time),
          "E7b; Narayanan et al. 2021, section 4.1 (scatter/gather)"});
   }

@@ -69,6 +69,7 @@ ExportedStep::ExportedStep(Scenario scenario, ExportDetail detail)
   if (const auto refused = refused_sharding(scenario_.plan)) {
     throw InputError("plan.sharding: " + *refused + ": expected none or zero1 in an export");
   }
+  ensure(scenario_.cluster.torus() == nullptr, "check_export() refuses plans on a torus");
   step_costs(scenario_, costs_);
   refuse_halos(costs_.blocks);
   const BlockClock clock = block_clock(scenario_);

@@ -40,7 +40,7 @@ void read_formula(Reader& root, Scenario& scenario) {
 
 /// On a cluster of fixed size, the data degree that a plan leaves open is what the others leave.
 void derive_data_degree(bool is_written, Scenario& scenario) {
-  const std::int64_t others = scenario.plan.pipeline * scenario.plan.tensor;
+  const std::int64_t others = scenario.plan.pipeline * scenario.plan.tensor * scenario.plan.context;
   if (!is_written && scenario.cluster.nodes) {
     const std::int64_t devices = *scenario.cluster.nodes * scenario.cluster.devices_per_node;
     scenario.plan.data = devices % others == 0 ? devices / others : 1;

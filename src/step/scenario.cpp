@@ -187,11 +187,12 @@ class Validator {
         "plan.data",
         plan.data,
         fmt::format("expected at most {} devices in all, got {}", kMostDevices, degrees().values));
-    demand(cluster.torus() == nullptr,
-           "cluster.node.fabric",
-           "torus",
-           "expected nodes on a network: where the groups of a plan lie on a torus is not modelled "
-           "yet (titer collective times its collectives)");
+    if (cluster.torus() != nullptr) {
+      if (can_count) {
+        check_torus(scenario_, demands_);
+      }
+      return;
+    }
     if (const auto ports = cluster.nodes_of_network(); ports && can_count) {
       const std::int64_t most = *ports * cluster.devices_per_node;
       demand(plan.devices() <= most,

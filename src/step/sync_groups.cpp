@@ -41,7 +41,7 @@ Copies copies_of(const Scenario& scenario, int rank, std::int64_t stride) {
 SyncGroup sync_group_of(const Scenario& scenario, PlanGroup of, Placement placement, int rank) {
   const Cluster& cluster = scenario.cluster;
   const int devices = cluster.devices_per_node;
-  const GroupPlace data = place(scenario.plan, of, devices);
+  const GroupPlace data = place(scenario.plan, of, cluster);
   if (placement != Placement::two_ways) {
     return {data.group, data.fabric(cluster)};
   }

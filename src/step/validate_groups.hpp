@@ -36,6 +36,8 @@ class Demands {
 void check_splits(const Scenario& scenario, Demands& demands);
 /// Whether groups lie evenly apart, and divide the devices.
 void check_groups(const Scenario& scenario, Demands& demands);
+/// Whether a plan is on all chips of a torus, and its groups are boxes of it. REQUIRES a torus.
+void check_torus(const Scenario& scenario, Demands& demands);
 /// Whether the model has what is to be recomputed.
 void check_recomputation(const Scenario& scenario, Demands& demands);
 

@@ -8,17 +8,16 @@ namespace titer {
 namespace {
 
 constexpr std::int64_t kMostDevices = 1 << 20;
-constexpr std::size_t kMostDimensions = 8;
 
 }  // namespace
 
 Torus Torus::read(Reader& in) {
   Torus torus;
   torus.dimensions = read_counts(in, "dimensions", kMostDevices);
-  if (torus.dimensions.size() > kMostDimensions ||
+  if (torus.dimensions.size() > most_dimensions ||
       !product_within(torus.dimensions, kMostDevices)) {
     in.fail("dimensions",
-            "expected at most " + std::to_string(kMostDimensions) + " dimensions and " +
+            "expected at most " + std::to_string(most_dimensions) + " dimensions and " +
                 std::to_string(kMostDevices) + " devices");
     torus.dimensions.clear();
   }
@@ -26,6 +25,29 @@ Torus Torus::read(Reader& in) {
   torus.bandwidth = in.quantity<BytesPerSecond>("bandwidth");
   torus.latency = in.maybe_quantity<Seconds>("latency").value_or(Seconds{});
   return torus;
+}
+
+void Torus::read_slice(Reader& in) {
+  const std::vector<int> lengths = maybe_counts(in, "slice", kMostDevices);
+  if (lengths.empty()) {
+    return;
+  }
+  bool fits = lengths.size() == dimensions.size();
+  for (std::size_t i = 0; fits && i < lengths.size(); ++i) {
+    fits = lengths[i] <= dimensions[i];
+  }
+  if (!fits) {
+    std::string axes;
+    for (const int length : dimensions) {
+      axes += (axes.empty() ? "" : " x ") + std::to_string(length);
+    }
+    in.fail("slice", "expected the lengths of a box of the torus " + axes + ", one for each axis");
+    return;
+  }
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    wrap[i] = wrap[i] && lengths[i] == dimensions[i];
+  }
+  dimensions = lengths;
 }
 
 int Torus::devices() const {

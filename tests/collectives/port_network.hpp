@@ -28,7 +28,8 @@ class PortNetwork {
       if (message.is_join()) {
         graph.add(nowhere, Bytes{}, Seconds{}, steps_.after(i));
       } else {
-        graph.add(route(message), message.size, link(message).latency, steps_.after(i));
+        graph.add(
+            route(message), message.size, message.hops * link(message).latency, steps_.after(i));
       }
     }
     return titer::run(network_, graph);

@@ -92,6 +92,23 @@ TEST(SubTorus, FindsBoxesAndLeavesOutAxesOfOneDevice) {
   EXPECT_TRUE(plane->wrap[1]);
 }
 
+TEST(SubTorus, TakesEveryKthDeviceOfAnAxis) {
+  const auto found = sub_torus(torus({12, 3}, {true, true}), parse_devices("1-35:4"));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->axes, 2U);
+  EXPECT_EQ(found->length[0], 3);
+  EXPECT_EQ(found->hops[0], 4);
+  EXPECT_EQ(found->hops[1], 1);
+  EXPECT_TRUE(found->wrap[0]);
+  EXPECT_EQ(found->sharing[0], 1.0);
+  const auto half = sub_torus(torus({4}, {true}), {0, 2});
+  ASSERT_TRUE(half);
+  EXPECT_EQ(half->sharing[0], 0.5) << "both ways round are as long";
+  const auto part = sub_torus(torus({12}, {true}), {0, 3});
+  ASSERT_TRUE(part);
+  EXPECT_FALSE(part->wrap[0]);
+}
+
 TEST(SubTorus, AnOpenAxisStaysOpen) {
   const auto found = sub_torus(torus({4, 2}, {false, true}), parse_devices("0-7"));
   ASSERT_TRUE(found);
@@ -102,7 +119,8 @@ TEST(SubTorus, AnOpenAxisStaysOpen) {
 TEST(SubTorus, IsNoneOfDevicesThatAreNoBox) {
   const Torus cube = torus({4, 4, 4}, {true, true, true});
   EXPECT_FALSE(sub_torus(cube, {0, 1, 2, 4}));  // an L
-  EXPECT_FALSE(sub_torus(cube, {0, 2}));        // with a hole
+  EXPECT_FALSE(sub_torus(cube, {0, 3}));        // with a hole of two
+  EXPECT_FALSE(sub_torus(cube, {0, 1, 3}));     // unevenly apart
   EXPECT_FALSE(sub_torus(cube, {0, 5}));        // a diagonal
   EXPECT_FALSE(sub_torus(cube, {3, 4}));        // neighbours by number alone
   EXPECT_FALSE(sub_torus(cube, {0, 1, 6, 7}));  // as many as the box 0 .. 7 of half of it

@@ -163,6 +163,9 @@ Scenario sped_up(Scenario scenario, double factor) {
   if (auto* node = std::get_if<SwitchedNode>(&cluster.topology)) {
     faster(node->bandwidth);
   }
+  if (auto* torus = std::get_if<Torus>(&cluster.topology)) {
+    faster(torus->bandwidth);
+  }
   for (auto* protocols : {&cluster.node_protocols,
                           &cluster.peer_protocols,
                           &cluster.node_switch_protocols,

@@ -63,7 +63,7 @@ TEST(ExportedStep, TakesTheTicksOfTheClosedFormWithoutTensorRanks) {
   int piped = 0;
   int data_parallel = 0;
   while (tried < 60) {
-    Scenario scenario = maker.next();
+    Scenario scenario = maker.next_on_nodes();
     scenario.plan.tensor = 1;
     scenario.plan.pipeline_send = PipelineSend::blocking;
     scenario.plan.overlap_grad_reduce = false;
@@ -93,7 +93,7 @@ TEST(ExportedStep, TakesTheTimeOfTheClosedFormWithTensorRanksButForRounding) {
   scenarios::Maker maker(6);
   int tried = 0;
   while (tried < 25) {
-    Scenario scenario = maker.next();
+    Scenario scenario = maker.next_on_nodes();
     scenario.stack.pipeline_scatter_gather = false;  // its gather is the receiver's here
     scenario.plan.tensor_overlap = TensorOverlap::none;
     scenario.plan.pipeline_send = PipelineSend::blocking;
@@ -287,7 +287,7 @@ TEST(ExportedStep, TakesTheTimeOfTheClosedFormWithBucketsAndSendsBesideThePasses
   int tried = 0;
   int bucketed = 0;
   while (tried < 40) {
-    Scenario scenario = maker.next();
+    Scenario scenario = maker.next_on_nodes();
     scenario.plan.tensor = 1;
     scenario.plan.overlap_param_gather = false;
     // The closed form recomputes the whole chunk before its first bucket, the export layer by

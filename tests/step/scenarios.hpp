@@ -57,6 +57,15 @@ class Maker {
     }
   }
 
+  /// A valid one whose devices are on nodes, not on a torus.
+  Scenario next_on_nodes() {
+    while (true) {
+      Scenario scenario = next();
+      if (scenario.cluster.torus() == nullptr) {
+        return scenario;
+      }
+    }
+  }
   /// A valid one.
   Scenario next() {
     while (true) {

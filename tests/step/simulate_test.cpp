@@ -12,8 +12,8 @@ namespace titer {
 namespace {
 
 constexpr int kRandomScenarios = 600;
-/// Seconds hold whole picoseconds up to here.
-constexpr Seconds kWholeTicks = 9007_s;  // 2^53 ps
+/// Up to here seconds are rounded, to and fro, by less than half a picosecond.
+constexpr Seconds kWholeTicks = 4096_s;
 
 /// Half a picosecond for every stretch of time that a step rounds: no more than ten for every pass
 /// of every chunk.

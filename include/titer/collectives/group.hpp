@@ -16,6 +16,10 @@ struct TorusShape {
   std::array<int, most_axes> length{};
   std::array<bool, most_axes> wrap{};
   std::size_t axes = 0;
+  // Where the ranks are every k-th chip of an axis: the wires from one to the next, and how many
+  // groups like this one take turns on each of them.
+  std::array<int, most_axes> hops{1, 1, 1, 1};
+  std::array<double, most_axes> sharing{1, 1, 1, 1};
 
   [[nodiscard]] constexpr int ranks() const {
     int product = 1;

@@ -33,6 +33,7 @@ struct Message {
   Tier tier = Tier::node;
   std::uint16_t lane = 0;  // which of several wires between the same two ranks (Tier::wire)
   Arrival arrival = Arrival::replace;
+  std::uint16_t hops = 1;  // neighbours that hand it on, each with the latency of its tier
   Bytes size{};
 
   [[nodiscard]] bool is_join() const { return from == to; }

@@ -23,7 +23,7 @@ namespace titer {
                                                        BytesPerSecond wire) {
   double largest = 0.0;
   for (std::size_t axis = 0; axis < torus.axes; ++axis) {
-    const double share = all_to_all_share(torus, axis);
+    const double share = torus.sharing[axis] * all_to_all_share(torus, axis);
     largest = share > largest ? share : largest;
   }
   return largest * size / wire;
@@ -37,8 +37,8 @@ namespace titer {
   for (std::size_t axis = 0; axis < torus.axes; ++axis) {
     const int length = torus.length[axis];
     const int turns = is_two_way(torus, axis) || length <= 2 ? 1 : 2;
-    load.messages += turns * (length / 2);
-    load.share += all_to_all_share(torus, axis);
+    load.messages += turns * (length / 2) * torus.hops[axis];
+    load.share += torus.sharing[axis] * all_to_all_share(torus, axis);
   }
   return load;
 }

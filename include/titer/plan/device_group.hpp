@@ -12,7 +12,9 @@
 namespace titer {
 
 /// The shape of these devices (ascending) on a torus, axes of one device left out; an axis wraps if
-/// they are all of a closed one. Empty: they are no box of it.
+/// they go all the way round a closed one. Along an axis they may be every k-th, k hops apart,
+/// whose wires they have to themselves (beside other groups: torus_shape()). Empty: they are no box
+/// of it.
 [[nodiscard]] std::optional<TorusShape> sub_torus(const Torus& torus,
                                                   const std::vector<int>& devices);
 

@@ -83,6 +83,10 @@ struct GroupRanks {
 /// ranks.
 [[nodiscard]] GroupPlace place(const Plan& plan, PlanGroup group, int devices_per_node);
 
+/// The same on a cluster: on its nodes or, with the shape of the groups there, on its torus.
+/// REQUIRES groups that are boxes of that torus (torus_place.hpp).
+[[nodiscard]] GroupPlace place(const Plan& plan, PlanGroup group, const Cluster& cluster);
+
 /// Whether stage `from` and the next one (the first again after the last) are on different nodes.
 [[nodiscard]] bool leaves_node(const GroupPlace& pipeline, int from, int devices_per_node);
 

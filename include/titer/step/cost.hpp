@@ -130,6 +130,11 @@ struct KernelPace {
 };
 [[nodiscard]] KernelPace kernel_pace(const Scenario& scenario);
 
+/// By which ranks of a group reach their neighbours, and what a message takes there while every
+/// rank sends one to the next.
+[[nodiscard]] const Channel& neighbour_channel(const Group& group, const Fabric& fabric);
+[[nodiscard]] Seconds neighbour_time(Bytes size, const Group& group, const Fabric& fabric);
+
 /// What block costs depend on.
 struct BlockClock {
   KernelClock kernels;
@@ -244,6 +249,17 @@ void step_costs(const Scenario& scenario, StepCosts& costs);
 /// A micro-batch's activation at a stage boundary, whole: the most that a layer hands on, for a
 /// transformer 2 b s h bytes at 16 bit. [E7b]
 [[nodiscard]] Bytes boundary_bytes(const ModelBlocks& blocks);
+/// What joins a rank of one stage to the rank at the same place of another: the two as a group. On
+/// a torus the way between all such pairs, which send at once.
+struct StageWay {
+  Group pair;
+  Channel channel;
+
+  [[nodiscard]] Seconds send_time(Bytes size) const;
+};
+/// Between `stage` and the next one (the first again after the last), for messages of about
+/// `probe`.
+[[nodiscard]] StageWay stage_way(const Scenario& scenario, int stage, Bytes probe);
 /// What one rank sends of it, and whether the receivers put the parts together.
 struct StageMessage {
   Bytes size;

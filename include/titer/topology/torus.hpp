@@ -1,6 +1,7 @@
 #pragma once
 // Grids of any number of dimensions, each closed to a ring or open.
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -14,11 +15,15 @@ namespace titer {
 /// none. `bandwidth`: of one link, one direction.
 struct Torus {
   static constexpr std::string_view name = "torus";
+  static constexpr std::size_t most_dimensions = 8;
   std::vector<int> dimensions;
   std::vector<bool> wrap;  // per dimension
   BytesPerSecond bandwidth;
   Seconds latency{};
   [[nodiscard]] static Torus read(Reader& in);
+  /// Cuts it to the box whose lengths are the list "slice" of `in`, if there is one. An axis stays
+  /// closed only where the slice goes all the way round it.
+  void read_slice(Reader& in);
   [[nodiscard]] Topology build() const;
 
   [[nodiscard]] int devices() const;
