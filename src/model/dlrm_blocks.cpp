@@ -108,12 +108,19 @@ void list_blocks(const Dlrm& model, const Slice& slice, ModelBlocks& into) {
   into = {};
   OperationList bottom = build.mlp(model.dense_features, model.bottom);
   bottom.front().input_gradient = {};  // of the features, which nobody needs
+  const ParameterCount tables = table_parameters(model);
   into.kinds = {
       {.name = "tables",
        .operations = build.tables(),
-       .parameters = table_parameters(model),
+       .parameters = {.experts = tables.experts},
        .input = {},
-       .output = build.samples() * build.vector() * static_cast<double>(model.tables.size())},
+       .output = build.samples() * build.vector() * static_cast<double>(model.tables.size()),
+       .in_place = true},
+      {.name = "replicated tables",
+       .operations = {},
+       .parameters = {.replicated = tables.replicated},
+       .input = {},
+       .output = {}},
       {.name = "bottom MLP",
        .operations = std::move(bottom),
        .parameters = {.replicated = count.bottom},

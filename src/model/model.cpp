@@ -17,7 +17,8 @@ const std::string& Model::source() const {
 }
 
 std::int64_t Model::layers() const {
-  constexpr std::int64_t parts_of_dlrm = 4;  // tables, bottom MLP, interaction, top MLP
+  constexpr std::int64_t parts_of_dlrm =
+      5;  // tables, copied ones, bottom MLP, interaction, top MLP
   if (if_dlrm() != nullptr) {
     return parts_of_dlrm;
   }

@@ -35,7 +35,7 @@ class Contents {
 
  private:
   [[nodiscard]] bool counts_in(const Block& block) const {
-    return !(trained_only_ && block.frozen);
+    return !trained_only_ || block.has_gradients();
   }
 
   const ModelBlocks& blocks_;

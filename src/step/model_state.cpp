@@ -12,7 +12,7 @@ ModelState model_state(const Scenario& scenario) {
   const auto add = [&](const Block& block, std::int64_t count) {
     const std::int64_t parameters = count * block.parameters.total();
     all += parameters;
-    trained += block.frozen ? 0 : parameters;
+    trained += block.has_gradients() ? parameters : 0;
   };
   add(blocks.embedding, 1);
   for (const LayerRun& run : blocks.order) {

@@ -331,9 +331,12 @@ TensorTypes Scenario::tensor_types() const {
 
 void scenario_blocks(const Scenario& scenario, ModelBlocks& blocks) {
   list_blocks(scenario.model, scenario.slice(), blocks);
+  // Copies of what is updated in place would have to be kept alike.
+  const bool alone = scenario.model.if_dlrm() != nullptr && scenario.plan.expert_replicas() == 1;
   for (Block& kind : blocks.kinds) {
     kind.frozen = false;
     kind.backward = true;
+    kind.in_place = kind.in_place && alone;
   }
   blocks.embedding.frozen = false;
   blocks.embedding.backward = true;

@@ -125,7 +125,7 @@ class PassMover {
     for (const Block& block : costs.blocks.kinds) {
       const DeviceParameters count = on_device(block.parameters, scenario.plan);
       Moves moves = clock.of(count);
-      moves.reduce = block.frozen ? Seconds{} : clock.reduce(count);
+      moves.reduce = block.has_gradients() ? clock.reduce(count) : Seconds{};
       moves.keep = clock.keep(block);
       if (!block.backward) {
         moves.gather_again = {};

@@ -43,7 +43,9 @@ bool changes_shipped_data(const Value& value, const DataKind& kind) {
   }
   const std::vector<std::string> names = shipped_names(kind);
   const bool is_shipped = std::binary_search(names.begin(), names.end(), name->text);
-  return is_shipped || std::none_of(kind.essential.begin(), kind.essential.end(), has);
+  const bool is_other_model = kind.name == kModelData.name && (has("blocks") || has("tables"));
+  return is_shipped ||
+         (!is_other_model && std::none_of(kind.essential.begin(), kind.essential.end(), has));
 }
 
 std::string_view first_word(std::string_view path) { return path.substr(0, path.find('.')); }

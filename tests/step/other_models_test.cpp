@@ -70,6 +70,20 @@ TEST(CutImages, AskForPlansThatCutThem) {
   EXPECT_EQ(texts(scenario), std::vector<std::string>{});
 }
 
+TEST(LayeredModels, MayBeWrittenIntoTheScenario) {
+  const Scenario scenario = ScenarioSource(parse_json(R"({
+        "model": {"name": "two-layers", "title": "two layers", "source": "a test",
+                  "input": {"channels": 64, "height": 1, "width": 1},
+                  "blocks": [{"name": "all", "operations": [
+                    {"op": "linear", "in": 64, "out": 32}, {"op": "linear", "out": 10},
+                    {"op": "cross-entropy"}]}]},
+        "cluster": "dgx-a100-80gb", "plan": {"data": 8}, "training": {"global_batch": 64}})",
+                                                      "run"))
+                                .read();
+  EXPECT_EQ(scenario.model.name(), "two-layers");
+  EXPECT_EQ(parameters(scenario.model), (64 + 1) * 32 + (32 + 1) * 10);
+}
+
 TEST(Tables, AreSharedOutOverTheRanksOfAnExpertGroup) {
   Plan plan = plan_of(1, 8, 32);
   const Scenario copied = scenario_of("dlrm-criteo-kaggle", plan);
@@ -84,6 +98,18 @@ TEST(Tables, AreSharedOutOverTheRanksOfAnExpertGroup) {
   EXPECT_EQ(whole.breakdown.expert_comm, Seconds{});
   EXPECT_GT(parts.breakdown.expert_comm, Seconds{});
   EXPECT_LT(parts.breakdown.data_comm, whole.breakdown.data_comm) << "tables are synchronised less";
+}
+
+// Rows that are looked up are read and written by the backward pass; the optimizer goes over MLPs.
+TEST(Tables, AreUpdatedInPlaceWhereNoOtherRankHasThem) {
+  Plan plan = plan_of(1, 8, 32);
+  plan.expert = 8;
+  const StepResult alone = estimate(scenario_of("dlrm-criteo-kaggle", plan));
+  plan.expert = 4;
+  const StepResult copied = estimate(scenario_of("dlrm-criteo-kaggle", plan));
+  EXPECT_LT(alone.memory[0].gradients, 0.01 * alone.memory[0].weights);
+  EXPECT_GT(copied.memory[0].gradients, 0.9 * copied.memory[0].weights);
+  EXPECT_LT(alone.breakdown.optimizer, 0.1 * copied.breakdown.optimizer);
 }
 
 TEST(Tables, AreNotSplit) {

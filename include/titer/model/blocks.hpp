@@ -22,6 +22,11 @@ struct Block {
   Bytes output;  // what the next block needs for a micro-batch, whole: on all tensor-parallel ranks
   bool frozen = false;   // its parameters are not trained
   bool backward = true;  // gradients pass through it
+  // Its weight gradients are of some rows and update these at once: no whole gradient is kept,
+  // synchronised or given to the optimizer.
+  bool in_place = false;
+
+  [[nodiscard]] bool has_gradients() const { return !frozen && !in_place; }
 };
 
 /// Equal layers in a row.
