@@ -248,11 +248,11 @@ Fabric Cluster::fabric(const std::vector<int>& devices, Wiring& wiring) const {
   if (devices.size() < 2) {
     return fabric;
   }
-  if (host_path) {
-    fabric.host = Channel(*host_path);
-  }
   const Topology node = merged(topology);
   const RingPacking rings = pack_rings(node, devices);
+  if (host_path && rings.directed_rings > 0) {  // otherwise rings take the host's path already
+    fabric.host = Channel(*host_path);
+  }
   fabric.node =
       node_channel(*this,
                    node_protocols,
@@ -291,11 +291,18 @@ void Cluster::add_direct_wires(const std::vector<int>& devices,
     fabric.exchange = channel_of(peers_of(*this), others * *slowest);
   }
   const Topology node = build(topology);
-  if (node.switches == 0 && rings.directed_rings > 0) {
-    fabric.wire = channel_of(node_protocols, rings.per_ring);
-    wiring.rings = directed_rings(rings, devices);
-    wiring.trees = rank_trees(pack_trees(node, devices), devices);
+  if (node.switches != 0) {
+    return;
   }
+  const TreePacking trees = pack_trees(node, devices);
+  const bool in_rings = rings.directed_rings > 0;
+  if (in_rings || trees.count > 0) {
+    fabric.wire = channel_of(node_protocols, in_rings ? rings.per_ring : trees.per_tree);
+  }
+  if (in_rings) {
+    wiring.rings = directed_rings(rings, devices);
+  }
+  wiring.trees = rank_trees(trees, devices);
 }
 
 std::optional<std::int64_t> Cluster::nodes_of_network() const {

@@ -136,7 +136,7 @@ void place_evenly(const Cluster& cluster, const DevicesOfNodes& on_node, DeviceG
     }
   }
   placed.fabric = *slowest;
-  if (on_node.size() == 1 && !wiring->rings.empty()) {
+  if (on_node.size() == 1 && !(wiring->rings.empty() && wiring->trees.empty())) {
     placed.group.wiring = wiring.get();
   }
   placed.wiring = std::move(wiring);

@@ -76,7 +76,8 @@ void check_shard(const Scenario& scenario, Violations& violations) {
 }
 
 /// The collective that adds up gradients does what the sharding needs.
-void check_gradient_collective(const Plan& plan, Violations& violations) {
+void check_gradient_collective(const Scenario& scenario, Violations& violations) {
+  const Plan& plan = scenario.plan;
   if (!plan.gradient_collective) {
     return;
   }
@@ -99,6 +100,8 @@ void check_gradient_collective(const Plan& plan, Violations& violations) {
       break;
     case GradientCollective::reduce:
       check(passes, "expected the sharding zero2 or zero3, whose gradients have an owner each");
+      check(scenario.cluster.torus() == nullptr,
+            "expected nodes on a network: chains of reduces on a torus are not modelled");
       break;
   }
 }
@@ -119,6 +122,8 @@ void check_root(const Scenario& scenario, Violations& violations) {
         fmt::format("expected at most the {} devices of a node, which one process drives, got {}",
                     devices,
                     plan.data));
+  check(scenario.cluster.torus() == nullptr,
+        "expected a node whose devices one process drives, not a torus");
   check(!plan.offload.any(), "expected nothing in plan.offload: the root has all states");
   check(scenario.model.if_dlrm() == nullptr,
         "expected a model with one input for each sample, not a recommendation model");
@@ -179,7 +184,7 @@ void check_sharding(const Scenario& scenario, Violations& violations) {
   const Plan& plan = scenario.plan;
   check_servers(scenario, violations);
   check_shard(scenario, violations);
-  check_gradient_collective(plan, violations);
+  check_gradient_collective(scenario, violations);
   check_root(scenario, violations);
   check_shares(scenario, violations);
   const bool two_ways = placement(plan.schedule) == Placement::two_ways;

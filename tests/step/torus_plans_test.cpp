@@ -165,6 +165,16 @@ TEST(TorusPlans, RefuseWhatIsNoBox) {
   EXPECT_TRUE(copies[0].starts_with("plan.schedule: chimera: expected a schedule with one copy"));
 }
 
+TEST(TorusPlans, HaveNoRootAndNoChainsOfReduces) {
+  EXPECT_EQ(
+      texts(torus_run({"plan.sharding=zero2", "plan.gradient_collective=reduce"})),
+      Lines{"plan.gradient_collective: reduce: expected nodes on a network: chains of reduces on "
+            "a torus are not modelled"});
+  EXPECT_EQ(texts(torus_run({"plan.sharding=data-parallel-root"})),
+            Lines{"plan.sharding: data-parallel-root: expected a node whose devices one process "
+                  "drives, not a torus"});
+}
+
 TEST(TorusPlans, AreNotFollowedOnLinksNorExportedYet) {
   const Scenario scenario = torus_run({});
   Estimator memory;
