@@ -113,8 +113,8 @@ TEST(AppList, CountsWhatThereIsOfEachKind) {
   const auto outcome = titer({"list", "--format", "csv"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_TRUE(contains(outcome.out, "kind,entries\n"));
-  EXPECT_TRUE(contains(outcome.out, "chips,38\n"));
-  EXPECT_TRUE(contains(outcome.out, "clusters,32\n"));
+  EXPECT_TRUE(contains(outcome.out, "chips,42\n"));
+  EXPECT_TRUE(contains(outcome.out, "clusters,34\n"));
 }
 
 TEST(AppList, RefusesAnUnknownKindWithASuggestion) {

@@ -29,7 +29,7 @@ TEST(ShippedData, IsFoundInItsFolders) {
     EXPECT_FALSE(names.empty()) << kind.name;
     EXPECT_TRUE(std::is_sorted(names.begin(), names.end())) << kind.name;
   }
-  EXPECT_EQ(shipped_names(kChipData).size(), 38U);
+  EXPECT_EQ(shipped_names(kChipData).size(), 42U);
 }
 
 TEST(ShippedData, FoldersHoldNothingElse) {

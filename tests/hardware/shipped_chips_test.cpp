@@ -50,7 +50,7 @@ void for_each_rate(const Chip& chip, Check check) {
 }
 
 TEST(ShippedChips, AllReadWithoutAProblem) {
-  EXPECT_EQ(chip_files().size(), 38U);
+  EXPECT_EQ(chip_files().size(), 42U);
   for (const fs::path& file : chip_files()) {
     EXPECT_NO_THROW(static_cast<void>(read_file(file))) << file;
   }
@@ -63,7 +63,7 @@ TEST(ShippedChips, AreNamedAfterTheirFiles) {
     EXPECT_EQ(chip.name, file.stem().string());
     EXPECT_NE(chip.title, chip.name);
     EXPECT_FALSE(chip.vendor.empty()) << chip.name;
-    EXPECT_GE(chip.year, 2016) << chip.name;
+    EXPECT_GE(chip.year, 2014) << chip.name;
     EXPECT_LE(chip.year, 2026) << chip.name;
   }
 }
@@ -80,7 +80,7 @@ TEST(ShippedChips, NarrowerTypesAreNotSlower) {
       return chip.rate(type) ? chip.rate(type)->peak : FlopsPerSecond();
     };
     const FlopsPerSecond half = std::max(peak(DataType::fp16), peak(DataType::bf16));
-    EXPECT_GT(half, peak(DataType::fp32));
+    EXPECT_GE(half, peak(DataType::fp32));
     EXPECT_GE(half, peak(DataType::tf32));
     if (chip.rate(DataType::fp8)) {
       EXPECT_GE(peak(DataType::fp8), half);
@@ -94,7 +94,7 @@ TEST(ShippedChips, NarrowerTypesAreNotSlower) {
 TEST(ShippedChips, PeaksAreOfThisCentury) {
   for_each_chip([](const Chip& chip) {
     for_each_rate(chip, [](const MatrixRate& rate) {
-      EXPECT_GE(rate.peak, 5_TFLOPps);
+      EXPECT_GE(rate.peak, 4_TFLOPps);
       EXPECT_LE(rate.peak, 20'000_TFLOPps);
     });
   });
@@ -132,7 +132,7 @@ TEST(ShippedChips, MemoriesAreOfDeviceSize) {
   for_each_chip([](const Chip& chip) {
     EXPECT_GE(chip.memory.capacity, 8_GiB);
     EXPECT_LE(chip.memory.capacity, 400_GiB);
-    EXPECT_GE(chip.memory.bandwidth, 300_GBps);
+    EXPECT_GE(chip.memory.bandwidth, 150_GBps);
     EXPECT_LE(chip.memory.bandwidth, 10_TBps);
     EXPECT_GT(chip.memory.efficiency, 0.5);
     EXPECT_LE(chip.memory.efficiency, 1.0);
