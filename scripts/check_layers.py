@@ -35,8 +35,9 @@ ROOMS = {
 # library's is refused everywhere.
 THIRD_PARTY = {
     "nlohmann": "input",
+    "muParser.h": "input",
     "CLI": "app",
-    "Eigen": "collectives evidence",
+    "Eigen": "collectives model evidence",
     "boost": "topology",
     "pugixml.hpp": "topology",
     "yaml-cpp": "evidence",

@@ -144,24 +144,5 @@ TEST(E3_Gating, HasTheAuxiliaryLossOfEvenGates) {
   }
 }
 
-TEST(E4_GshardLayer, CountsTheProductsOfAlgorithm2) {
-  constexpr GshardLayer layer{
-      .groups = 2, .tokens = 8, .experts = 4, .capacity = 4, .width = 16, .hidden = 32};
-  EXPECT_EQ(layer.gate().si(), 2.0 * 2 * 8 * 16 * 4);
-  EXPECT_EQ(layer.dispatch().si(), 2.0 * 2 * 8 * 4 * 4 * 16);
-  EXPECT_EQ(layer.expert_in().si(), 2.0 * 4 * 2 * 4 * 16 * 32);
-  EXPECT_EQ(layer.forward().si(),
-            layer.gate().si() + 2 * layer.dispatch().si() + 2 * layer.expert_in().si());
-  EXPECT_EQ(layer.exchanged(DataType::bf16).si(), 4.0 * 2 * 4 * 16 * 2);
-}
-
-// E5: the operation expert_inputs_egcm/Einsum of the profile, G 16, S 1024, E 128, C 256, M 16 x
-// 256.
-constexpr GshardLayer kProfiled{
-    .groups = 16, .tokens = 1024, .experts = 128, .capacity = 256, .width = 16 * 256};
-static_assert(kProfiled.dispatch().si() == 4398046511104.0);
-
-TEST(E5_Profile, DispatchTakesTwoToThe42) { EXPECT_EQ(kProfiled.dispatch().si(), std::exp2(42)); }
-
 }  // namespace
 }  // namespace titer

@@ -51,7 +51,7 @@ static_assert(ExpertEinsums{.groups = 16,
                             .tokens = 1024,
                             .experts = 128,
                             .capacity = 256,
-                            .model = 16 * 256,
+                            .model = std::int64_t{16} * 256,
                             .hidden = 1}
                   .dispatch() == Flops::from_si(4398046511104.0));
 

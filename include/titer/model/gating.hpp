@@ -1,12 +1,9 @@
 #pragma once
-// Top-2 gating and the mixture of experts behind it as GShard writes them: Algorithm 1, executed on
-// random gates, and the matrix products of Algorithm 2.  [Lepikhin et al. 2020, "GShard"]
+// Top-2 gating as GShard writes it, Algorithm 1, executed on random gates.
+// [seed equation E3; Lepikhin et al. 2020, "GShard"]
 
 #include <cstdint>
 #include <vector>
-
-#include "titer/hardware/data_type.hpp"
-#include "titer/units/quantity.hpp"
 
 namespace titer {
 
@@ -34,35 +31,5 @@ struct GatingResult {
 /// counter is below C; a counter grows by every choice, also by a second one that is not taken
 /// (line 22). REQUIRES two experts at least.
 [[nodiscard]] GatingResult run_gating(const GatingRun& run);
-
-/// Algorithm 2: G groups of S tokens, E experts with room for C tokens of each group, width M and
-/// hidden width H. All of a job together, forward, a multiply-add as two operations.
-struct GshardLayer {
-  double groups = 0;    // G
-  double tokens = 0;    // S
-  double experts = 0;   // E
-  double capacity = 0;  // C
-  double width = 0;     // M
-  double hidden = 0;    // H
-
-  [[nodiscard]] constexpr Flops gate() const {  // GSM,ME->GSE
-    return Flops::from_si(2 * groups * tokens * width * experts);
-  }
-  [[nodiscard]] constexpr Flops dispatch() const {  // GSEC,GSM->EGCM
-    return Flops::from_si(2 * groups * tokens * experts * capacity * width);
-  }
-  [[nodiscard]] constexpr Flops combine() const { return dispatch(); }  // GSEC,EGCM->GSM
-  [[nodiscard]] constexpr Flops expert_in() const {                     // EGCM,EMH->EGCH
-    return Flops::from_si(2 * experts * groups * capacity * width * hidden);
-  }
-  [[nodiscard]] constexpr Flops expert_out() const { return expert_in(); }  // EGCH,EHM->GECM
-  [[nodiscard]] constexpr Flops forward() const {
-    return gate() + dispatch() + expert_in() + expert_out() + combine();
-  }
-  /// What the devices exchange in one of the two all-to-alls, dispatch or combination.
-  [[nodiscard]] constexpr Bytes exchanged(DataType type) const {
-    return experts * groups * capacity * width * size_of(type);
-  }
-};
 
 }  // namespace titer
