@@ -17,6 +17,7 @@ build  cmake               configures the build
 build  ninja-build         runs the build
 build  libeigen3-dev       collectives, evidence: least-squares fits
 build  nlohmann-json3-dev  input: JSON
+build  libmuparser-dev     input: expressions over named figures
 build  libcli11-dev        app: the command line
 build  libfmt-dev          text and shortest doubles; g++ 12 has no <format>
 build  libboost-dev        topology: graph algorithms (headers only)

@@ -6,6 +6,7 @@
 #include "titer/evidence/measured_collective.hpp"
 #include "titer/report/collective_report.hpp"
 #include "titer/report/library_report.hpp"
+#include "titer/step/load_cluster.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -72,16 +73,11 @@ std::vector<Bytes> sizes_of(const CollectiveOptions& options) {
 }
 
 Cluster cluster_of(const CollectiveOptions& options) {
-  Document document;
-  document.root = Value::make_object();
-  document.root.add("cluster", Value(options.cluster));
-  ScenarioSource source(std::move(document));
+  std::vector<Assignment> changes;
   for (const std::string& set : options.sets) {
-    source.assign(parse_assignment(set));
+    changes.push_back(parse_assignment(set));
   }
-  Scenario scenario;
-  source.read_part(ScenarioPart::cluster, scenario);
-  return std::move(scenario.cluster);
+  return load_cluster(Value(options.cluster), changes);
 }
 
 /// The curve of what nccl-tests printed; it must be of the same collective and number of ranks,

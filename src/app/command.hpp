@@ -40,6 +40,7 @@ struct Command {
 [[nodiscard]] Command add_validate(CLI::App& program);
 [[nodiscard]] Command add_calibrate(CLI::App& program);
 [[nodiscard]] Command add_trace(CLI::App& program);
+[[nodiscard]] Command add_seeds(CLI::App& program);
 [[nodiscard]] Command add_course(CLI::App& program);
 
 /// What several subcommands take: a scenario and changes to it.

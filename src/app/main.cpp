@@ -67,6 +67,7 @@ int main_with_errors(int argc, char** argv) {
                                          add_validate(program),
                                          add_calibrate(program),
                                          add_trace(program),
+                                         add_seeds(program),
                                          add_course(program)};
   try {
     program.parse(argc, argv);

@@ -8,27 +8,10 @@
 
 #include "memory_report.hpp"
 #include "titer/plan/placement.hpp"
+#include "titer/step/figures.hpp"
 
 namespace titer {
 namespace {
-
-/// A figure of the result that is a plain number, by its JSON and CSV name.
-struct Figure {
-  std::string_view name;
-  double (*value)(const StepResult&);
-};
-constexpr std::array<Figure, 9> kFigures = {{
-    {"iteration_time_s", [](const StepResult& r) { return r.iteration_time.si(); }},
-    {"tokens_per_s", [](const StepResult& r) { return r.tokens_per_s; }},
-    {"tokens_per_s_per_device", [](const StepResult& r) { return r.tokens_per_s_per_device; }},
-    {"model_tflops_per_device",
-     [](const StepResult& r) { return r.model_flops_per_device / 1_TFLOPps; }},
-    {"mfu", [](const StepResult& r) { return r.mfu; }},
-    {"mfu_causal", [](const StepResult& r) { return r.mfu_causal; }},
-    {"hfu", [](const StepResult& r) { return r.hfu; }},
-    {"bubble_ratio", [](const StepResult& r) { return r.bubble_ratio; }},
-    {"bubble_overhead", [](const StepResult& r) { return r.bubble_overhead; }},
-}};
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100.0 * share); }
 
@@ -219,7 +202,7 @@ Value error_bar_json(const StepResult& result) {
 
 Row result_columns() {
   Row columns;
-  for (const Figure& figure : kFigures) {
+  for (const ResultFigure& figure : kResultFigures) {
     columns.emplace_back(figure.name);
   }
   for (const BreakdownPart& part : kBreakdownParts) {
@@ -235,7 +218,7 @@ Row result_columns() {
 
 Row result_cells(const StepResult& result) {
   Row cells;
-  for (const Figure& figure : kFigures) {
+  for (const ResultFigure& figure : kResultFigures) {
     cells.push_back(number_text(figure.value(result)));
   }
   for (const BreakdownPart& part : kBreakdownParts) {
@@ -276,7 +259,7 @@ Value step_json(const Scenario& scenario,
   Value json = Value::make_object();
   json.add("format_version", Value(kFormatVersion));
   json.add("scenario", scenario_json(scenario));
-  for (const Figure& figure : kFigures) {
+  for (const ResultFigure& figure : kResultFigures) {
     json.add(std::string(figure.name), Value(figure.value(result)));
   }
   Value breakdown = Value::make_object();

@@ -1,0 +1,20 @@
+#pragma once
+// What the seeds say and what is computed of it, as text, CSV and JSON.
+
+#include <span>
+#include <string>
+
+#include "titer/input/document.hpp"
+#include "titer/study/seed.hpp"
+
+namespace titer {
+
+/// One line per statement: id, status, title.
+[[nodiscard]] std::string seed_list_text(std::span<const SeedReport> reports);
+/// One row per check: id, status, what, reading, value, bounds, tolerance, whether it holds, why.
+[[nodiscard]] std::string seed_csv(std::span<const SeedReport> reports);
+[[nodiscard]] Value seed_json(std::span<const SeedReport> reports);
+/// All of one: what the document says, what is computed, the tolerance and why, what to type.
+[[nodiscard]] std::string seed_text(const SeedReport& report);
+
+}  // namespace titer

@@ -1,0 +1,76 @@
+// titer seeds, from the outside.
+
+#include <gtest/gtest.h>
+
+#include "app/program.hpp"
+#include "report/csv.hpp"
+#include "titer/input/document.hpp"
+
+namespace titer {
+namespace {
+
+using testing::contains;
+using testing::data_of;
+using testing::parse_csv;
+using testing::refusal_of;
+using testing::titer;
+
+TEST(SeedsCommand, ShowsWhatIsSaidAndWhatIsComputed) {
+  const std::string text = data_of(titer({"seeds", "E13"}));
+  for (const std::string part : {"the document says",
+                                 "what is computed",
+                                 "holds  push",
+                                 "at home in\n  include/titer/step/parameter_server.hpp",
+                                 "to play with\n  titer collective --cluster dgx1-v100"}) {
+    EXPECT_TRUE(contains(text, part)) << part;
+  }
+}
+
+TEST(SeedsCommand, WritesACheckPerRow) {
+  const auto rows = parse_csv(data_of(titer({"seeds", "E13", "E16", "--format", "csv"})));
+  ASSERT_GT(rows.size(), 4U);
+  EXPECT_EQ(rows[0][0], "id");
+  EXPECT_EQ(rows[1][0], "E13");
+  EXPECT_EQ(rows.back()[0], "E16");
+  for (std::size_t row = 1; row < rows.size(); ++row) {
+    EXPECT_EQ(rows[row].size(), rows[0].size());
+    EXPECT_EQ(rows[row][1], "holds");
+  }
+}
+
+TEST(SeedsCommand, WritesJson) {
+  const Document document =
+      parse_json(data_of(titer({"seeds", "E13", "--format", "json"})), "seeds");
+  ASSERT_NE(document.at("seeds.0.checks.0.holds"), nullptr);
+  EXPECT_TRUE(document.at("seeds.0.checks.0.holds")->boolean);
+  EXPECT_EQ(document.at("seeds.0.status")->text, "holds");
+}
+
+TEST(SeedsCommand, AnswersNoWhereAStatementDoesNotHold) {
+  const testing::TemporaryFolder folder;
+  const std::string file = folder.file("own.json", R"({"id": "X1", "title": "own",
+      "document": "here", "says": "two is three", "questions": {},
+      "checks": [{"what": "both", "value": 2, "expected": 3}]})");
+  const testing::Outcome outcome = titer({"seeds", file});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(contains(outcome.out, "FAILS  both\n         2; expected 3"));
+}
+
+TEST(SeedsCommand, ShowsOneReadingOfWhatIsWrong) {
+  const std::string literal = data_of(titer({"seeds", "T11", "--reading", "literal"}));
+  EXPECT_TRUE(contains(literal, "(literal reading)"));
+  EXPECT_FALSE(contains(literal, "(right reading)"));
+  const std::string right = data_of(titer({"seeds", "T11", "--reading", "right"}));
+  EXPECT_FALSE(contains(right, "(literal reading)"));
+  EXPECT_TRUE(contains(right, "(right reading)"));
+  EXPECT_EQ(refusal_of(titer({"seeds", "T11", "--reading", "wrong"})),
+            "--reading: wrong: expected right, literal");
+}
+
+TEST(SeedsCommand, SuggestsAnId) {
+  EXPECT_EQ(refusal_of(titer({"seeds", "f33"})),
+            "f33: expected a statement of the seeds, such as F33; did you mean F33?");
+}
+
+}  // namespace
+}  // namespace titer

@@ -1,0 +1,167 @@
+// The seeds: every statement is there, and holds.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "study/temporary_folder.hpp"
+#include "titer/report/seed_report.hpp"
+#include "titer/study/equations.hpp"
+#include "titer/study/seed.hpp"
+
+namespace titer {
+namespace {
+
+// Seed/Statement.Holds/F33 is the test of finding F33, and so on.
+class Statement : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Statement, Holds) {
+  const Seed seed = load_seed(GetParam());
+  const SeedReport report = run_seed(seed);
+  EXPECT_NE(report.status(), SeedStatus::fails) << seed_text(report);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seed, Statement, ::testing::ValuesIn(seed_ids()), [](const auto& of) {
+  return of.param;
+});
+
+bool is_there(const std::string& id) {
+  const std::vector<std::string> ids = seed_ids();
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+TEST(Seeds, AreAllThere) {
+  const auto expect_all = [](const std::string& letter, int last) {
+    for (int number = 1; number <= last; ++number) {
+      EXPECT_TRUE(is_there(letter + std::to_string(number))) << letter << number;
+    }
+  };
+  expect_all("S", 35);
+  expect_all("H", 16);
+  expect_all("E", 18);
+  expect_all("D", 16);
+  expect_all("F", 56);
+  expect_all("T", 36);
+  for (const std::string id : {"E7a", "E7b", "E12a", "E12b", "E15a"}) {
+    EXPECT_TRUE(is_there(id)) << id;
+  }
+}
+
+TEST(Seeds, AreInTheOrderOfTheirKindsAndNumbers) {
+  const std::vector<std::string> ids = seed_ids();
+  const auto at = [&](const std::string& id) { return std::find(ids.begin(), ids.end(), id); };
+  EXPECT_LT(at("F2"), at("F10"));
+  EXPECT_LT(at("E12"), at("E12a"));
+  EXPECT_LT(at("S35"), at("E1"));
+  EXPECT_LT(at("F56"), at("T1"));
+}
+
+// What every named equation takes and gives is as it says.
+TEST(NamedEquations, TakeTheirInputsAndGiveTheirOutputs) {
+  for (const NamedEquation& equation : equations()) {
+    NamedNumbers inputs;
+    std::string word;
+    for (const char c : std::string(equation.inputs) + " ") {
+      if (c != ' ') {
+        word += c;
+      } else {
+        inputs.push_back({word, 4.0});
+        word.clear();
+      }
+    }
+    std::string outputs;
+    for (const NamedNumber& output : compute_equation(equation.name, inputs)) {
+      outputs += (outputs.empty() ? "" : " ") + output.name;
+    }
+    EXPECT_EQ(outputs, equation.outputs) << equation.name;
+    EXPECT_TRUE(
+        std::filesystem::exists(std::filesystem::path(TITER_ROOT) / "include" / equation.home))
+        << equation.home;
+    inputs.pop_back();
+    EXPECT_THROW(static_cast<void>(compute_equation(equation.name, inputs)), InputError);
+  }
+  EXPECT_THROW(static_cast<void>(compute_equation("E99", {})), InputError);
+}
+
+// A file of one's own with these checks and the equation E16 for four stages.
+std::string own_file(std::string_view checks) {
+  return R"({"id": "X1", "title": "own", "document": "here", "says": "something",
+"questions": {"four": {"equation": "E16", "with": {"N": 4}},
+"pipe": {"schedule": "gpipe", "pipeline": 4, "forward": 1, "input_gradient": 1, "weight_gradient": 1,
+"cases": {"m1": {"micro_batches": 1}, "m12": {"micro_batches": 12}}}},
+"checks": [)" +
+         std::string(checks) + "]}";
+}
+
+SeedStatus status_of(std::string_view checks) {
+  const testing::TemporaryFolder folder;
+  const Seed seed = load_seed(folder.file("own.json", own_file(checks)));
+  return run_seed(seed).status();
+}
+
+TEST(OwnStatement, HoldsWithinItsBoundsOnly) {
+  EXPECT_EQ(status_of(R"({"what": "w", "value": "four.gpu_util", "expected": "1/4"})"),
+            SeedStatus::holds);
+  EXPECT_EQ(status_of(R"({"what": "w", "value": "four.gpu_util", "expected": 0.26})"),
+            SeedStatus::fails);
+  EXPECT_EQ(status_of(R"({"what": "w", "value": "four.gpu_util", "expected": 0.26,
+                          "tolerance": 0.05, "why": "rounded"})"),
+            SeedStatus::holds);
+  EXPECT_EQ(status_of(R"({"what": "w", "value": "four.gpu_util", "expected": 0.26,
+                          "margin": 0.005})"),
+            SeedStatus::fails);
+  EXPECT_EQ(status_of(R"({"what": "w", "value": "four.total_time", "at_least": 8, "at_most": 8})"),
+            SeedStatus::holds);
+  EXPECT_EQ(status_of(R"({"what": "w", "value": "four.total_time", "at_least": 8.1})"),
+            SeedStatus::fails);
+}
+
+TEST(OwnStatement, AsksOneQuestionForEachCase) {
+  EXPECT_EQ(status_of(R"({"what": "w", "value": "pipe.m1.bubble_ratio", "expected": "3 / 4"},
+                         {"what": "w", "value": "pipe.m12.bubble_ratio", "expected": "3 / 15"})"),
+            SeedStatus::holds);
+}
+
+std::string problem_of(std::string_view text) {
+  const testing::TemporaryFolder folder;
+  const std::string file = folder.file("own.json", text);
+  try {
+    static_cast<void>(run_seed(load_seed(file)));
+  } catch (const InputError& error) {
+    const std::string& line = error.lines.front();
+    return line.starts_with(file) ? line.substr(file.size() + 1) : line;
+  }
+  return "";
+}
+
+TEST(OwnStatement, IsRefusedWhereItIsNotSound) {
+  EXPECT_EQ(
+      problem_of(own_file(R"({"what": "w", "value": "1", "expected": "1", "tolerance": 0.1})")),
+      "5:12: checks.0.why: expected the reason of the tolerance");
+  EXPECT_EQ(problem_of(own_file(R"({"what": "w", "value": "four.gpu_utl", "expected": 1})")),
+            "X1: w: four.gpu_utl: expected known names, found four.gpu_utl; did you mean "
+            "\"four.gpu_util\"?");
+  EXPECT_EQ(
+      problem_of(own_file(R"({"what": "w", "value": "1"})")),
+      "5:35: checks.0.value: \"1\": expected \"expected\", \"at_least\" or \"at_most\" beside "
+      "it");
+  EXPECT_EQ(problem_of(R"({"id": "X1", "title": "t", "document": "d", "says": "s"})"),
+            "1:1: expected either \"checks\" or the \"reason\" why there is nothing to compute");
+  EXPECT_NE(problem_of(R"({"id": "X1", "title": "t", "document": "d", "says": "s",
+"questions": {"q": {"equatoin": "E1"}}, "checks": [{"what": "w", "value": 1, "expected": 1}]})")
+                .find("expected a question with one of the keys run, traffic"),
+            std::string::npos);
+}
+
+TEST(Seeds, SuggestTheClosestId) {
+  try {
+    static_cast<void>(load_seed("f33"));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.lines.front(),
+              "f33: expected a statement of the seeds, such as F33; did you mean F33?");
+  }
+}
+
+}  // namespace
+}  // namespace titer
