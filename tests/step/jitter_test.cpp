@@ -164,7 +164,7 @@ TEST(ExpectedSlowdown, OfGammaTimesHasNoStepWhereItsFormChanges) {
 }
 
 TEST(ExpectedSlowdown, IsWhatSamplingFinds) {
-  constexpr int samples = 4000;
+  constexpr int samples = 2000;
   struct Case {
     int devices;
     int passes;

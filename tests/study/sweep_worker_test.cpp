@@ -120,14 +120,14 @@ TEST(SweepWorkerResult, DoesNotKeepPartsOfAnotherFormula) {
                 axis("plan.pipeline", "[1, 2, 4]")}));
 }
 
-TEST(SweepWorkerResult, StaysRightAfterThousandsOfNames) {
+TEST(SweepWorkerResult, StaysRightAfterAThousandNames) {
   const Sweep sweep =
       sweep_of(kSmallScenario, {axis("cluster.chip", R"(["a100-sxm4-40gb", "a100-sxm4-80gb"])")});
   SweepWorker worker(sweep, Fidelity::closed);
   const std::array<std::string, 2> expected = {row_of(fresh_point(sweep, 0)),
                                                row_of(fresh_point(sweep, 1))};
   SweepPoint point;
-  for (std::size_t i = 0; i < 2500; ++i) {
+  for (std::size_t i = 0; i < 1000; ++i) {
     worker.compute(i % 2, point);
     ASSERT_EQ(row_of(point), expected[i % 2]) << "after " << i;
   }
