@@ -26,23 +26,23 @@ struct DeviceSums {
   double steps = 1;
 };
 
-TraceSweep swept(const Trace& trace, const TraceDevice& device, std::vector<Window> windows) {
+TraceSweep swept(const Trace& trace, const TraceDevice& device, std::vector<TraceWindow> windows) {
   TraceSweep sweep(trace, std::move(windows));
   sweep.run(device.spans);
   return sweep;
 }
 
 /// From the first span to the end of all.
-Window whole(const TraceDevice& device) {
-  Window window{.start = device.spans.front().start(), .end = device.spans.front().end()};
+TraceWindow whole(const TraceDevice& device) {
+  TraceWindow window{.start = device.spans.front().start(), .end = device.spans.front().end()};
   for (const TraceSpan& span : device.spans) {
     window.end = std::max(window.end, span.end());
   }
   return window;
 }
 
-std::vector<Window> windows_of(const TraceDevice& device) {
-  std::vector<Window> windows;
+std::vector<TraceWindow> windows_of(const TraceDevice& device) {
+  std::vector<TraceWindow> windows;
   for (const TraceStep& step : device.steps) {
     const TraceTime from = windows.empty() ? step.start : std::max(step.start, windows.back().end);
     if (step.end > from) {
@@ -62,8 +62,8 @@ void sort_spans(TraceDevice& device) {
 }
 
 DeviceSums add_up(const Trace& trace, const TraceDevice& device, StepBreakdown& step) {
-  const Window all = whole(device);
-  const std::vector<Window> windows = windows_of(device);
+  const TraceWindow all = whole(device);
+  const std::vector<TraceWindow> windows = windows_of(device);
   if (windows.empty()) {
     step.remarks.push_back(fmt::format(
         "device {}: no steps are marked: from its first operation to the end of its last "
@@ -98,7 +98,7 @@ void set_median(const TraceSweep& sweep, double steps, StepBreakdown& step) {
     return;
   }
   std::vector<TraceTime> lengths;
-  for (const Window& window : sweep.windows()) {
+  for (const TraceWindow& window : sweep.windows()) {
     lengths.push_back(window.end - window.start);
   }
   std::sort(lengths.begin(), lengths.end());

@@ -42,12 +42,12 @@ void KindSum::add(const KindSum& other) {
   calls += other.calls;
 }
 
-TraceSweep::TraceSweep(const Trace& trace, std::vector<Window> windows)
+TraceSweep::TraceSweep(const Trace& trace, std::vector<TraceWindow> windows)
     : trace_(&trace), windows_(std::move(windows)), kinds_(trace.kinds.size()) {}
 
 TraceTime TraceSweep::time() const {
   TraceTime time = 0;
-  for (const Window& window : windows_) {
+  for (const TraceWindow& window : windows_) {
     time += window.end - window.start;
   }
   return time;

@@ -14,7 +14,7 @@ namespace titer {
 /// A bit for each category that runs.
 using CategoryMask = std::uint32_t;
 
-struct Window {
+struct TraceWindow {
   TraceTime start = 0;
   TraceTime end = 0;
 };
@@ -41,12 +41,12 @@ struct KindSum {
 class TraceSweep {
  public:
   /// REQUIRES windows by start that do not overlap.
-  TraceSweep(const Trace& trace, std::vector<Window> windows);
+  TraceSweep(const Trace& trace, std::vector<TraceWindow> windows);
 
   /// REQUIRES spans by start.
   void run(const std::deque<TraceSpan>& spans);
 
-  [[nodiscard]] const std::vector<Window>& windows() const { return windows_; }
+  [[nodiscard]] const std::vector<TraceWindow>& windows() const { return windows_; }
   [[nodiscard]] const CategorySums& sums() const { return sums_; }
   /// Spans that began in a window.
   [[nodiscard]] std::int64_t calls(std::size_t category) const { return calls_[category]; }
@@ -63,7 +63,7 @@ class TraceSweep {
   void add(TraceTime from, TraceTime to);
 
   const Trace* trace_;
-  std::vector<Window> windows_;
+  std::vector<TraceWindow> windows_;
   std::vector<KindSum> kinds_;
   CategorySums sums_;
   std::array<std::int64_t, kTraceCategories> calls_{};

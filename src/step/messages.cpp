@@ -43,12 +43,12 @@ Messages::Messages(const StepCosts& costs, const std::vector<ActionList>& lists)
   }
 }
 
-const Message* Messages::after(StagePlace place, const Action& action) const {
+const PipelineMessage* Messages::after(StagePlace place, const Action& action) const {
   const auto at = output(place, action);
   return at && messages_[*at] ? &*messages_[*at] : nullptr;
 }
 
-const Message* Messages::before(StagePlace place, const Action& action) const {
+const PipelineMessage* Messages::before(StagePlace place, const Action& action) const {
   const auto at = input(place, action);
   return at && messages_[*at] ? &*messages_[*at] : nullptr;
 }
@@ -101,12 +101,12 @@ void Messages::send(StagePlace place, const Action& action, std::array<std::uint
   }
   const bool onward = to == (place.rank + 1) % shape_.stages;
   ensure(onward || place.rank == (to + 1) % shape_.stages, "stages that follow are on neighbours");
-  messages_[*at] = Message{.from = place.rank,
-                           .to = to,
-                           .onward = onward,
-                           .number = ++sent[onward ? 1 : 0],
-                           .unit = 0,
-                           .duration = to_ticks(costs_->send_after(place, action.pass))};
+  messages_[*at] = PipelineMessage{.from = place.rank,
+                                   .to = to,
+                                   .onward = onward,
+                                   .number = ++sent[onward ? 1 : 0],
+                                   .unit = 0,
+                                   .duration = to_ticks(costs_->send_after(place, action.pass))};
 }
 
 void Messages::receive_all(int rank, const ActionList& list) {

@@ -88,7 +88,7 @@ void RankBuilder::add_unit() {
 }
 
 void RankBuilder::wait_for_input(const Action& action) {
-  const Message* message = plans_.messages.before({rank_, action.chunk}, action);
+  const PipelineMessage* message = plans_.messages.before({rank_, action.chunk}, action);
   if (message != nullptr) {
     wait(message->onward ? Post::from_previous : Post::from_next, message->number);
   }
@@ -183,7 +183,7 @@ void RankBuilder::add_compute(const Segment& segment) {
 
 void RankBuilder::send(std::size_t index) {
   const Action& action = program_.actions[index];
-  const Message* message = plans_.messages.after({rank_, action.chunk}, action);
+  const PipelineMessage* message = plans_.messages.after({rank_, action.chunk}, action);
   if (message == nullptr) {
     return;
   }

@@ -12,7 +12,7 @@
 namespace titer {
 
 /// An activation or a gradient between neighbouring ranks of the pipeline.
-struct Message {
+struct PipelineMessage {
   int from = 0;
   int to = 0;
   bool onward = false;       // to the rank after (the first after the last); otherwise before
@@ -35,9 +35,9 @@ class Messages {
   Messages(const StepCosts& costs, const std::vector<ActionList>& lists);
 
   /// What a pass sends on, if its result goes to another rank.
-  [[nodiscard]] const Message* after(StagePlace place, const Action& action) const;
+  [[nodiscard]] const PipelineMessage* after(StagePlace place, const Action& action) const;
   /// What it waits for, if it comes from another rank.
-  [[nodiscard]] const Message* before(StagePlace place, const Action& action) const;
+  [[nodiscard]] const PipelineMessage* before(StagePlace place, const Action& action) const;
 
  private:
   [[nodiscard]] std::size_t slot(bool gradient, int stage, int micro_batch) const;
@@ -51,7 +51,7 @@ class Messages {
   PipelineShape shape_;
   int stages_;
   const StepCosts* costs_;
-  std::vector<std::optional<Message>> messages_;  // by what they carry
+  std::vector<std::optional<PipelineMessage>> messages_;  // by what they carry
 };
 
 }  // namespace titer
