@@ -6,7 +6,7 @@
 #include "titer/evidence/measured_collective.hpp"
 #include "titer/report/collective_report.hpp"
 #include "titer/report/library_report.hpp"
-#include "titer/step/load_cluster.hpp"
+#include "titer/step/load_part.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -27,11 +27,6 @@ struct CollectiveOptions {
   std::string measured;
   std::string format = "text";
 };
-
-constexpr std::array<Choice<NetworkFidelity>, 3> kFidelities = {
-    {{"closed", NetworkFidelity::closed},
-     {"busiest", NetworkFidelity::busiest},
-     {"flow", NetworkFidelity::flow}}};
 
 /// By the names of nccl-tests (all_reduce) or ours (all-reduce).
 Collective collective_of(std::string name) {
@@ -105,7 +100,7 @@ std::string predicted(const CollectiveOptions& options, CollectiveDesk& desk, Fo
   CollectiveQuery query{.collective = collective_of(options.op),
                         .size = {},
                         .algorithm = options.algorithm,
-                        .fidelity = chosen("--fidelity", options.fidelity, kFidelities)};
+                        .fidelity = chosen("--fidelity", options.fidelity, kNetworkFidelities)};
   std::optional<Curve> curve;
   if (!options.measured.empty()) {
     curve = measured_curve(options.measured, query.collective, desk.group().group.ranks());

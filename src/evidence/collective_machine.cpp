@@ -10,7 +10,7 @@
 
 #include "titer/collectives/choice.hpp"
 #include "titer/plan/device_group.hpp"
-#include "titer/step/source.hpp"
+#include "titer/step/load_part.hpp"
 
 namespace titer {
 namespace {
@@ -69,22 +69,18 @@ bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-Cluster load_cluster(const CollectiveMachine& machine) {
-  Document document;
-  document.root = Value::make_object();
-  document.root.add("cluster", Value(std::string(machine.cluster)));
-  ScenarioSource source(std::move(document));
+Cluster cluster_of(const CollectiveMachine& machine) {
+  std::vector<Assignment> changes;
   if (!machine.network.empty()) {
-    source.assign({.path = "cluster.network",
-                   .value = Value(std::string(machine.network)),
-                   .source = std::string(machine.cluster)});
+    changes.push_back({.path = "cluster.network",
+                       .value = Value(std::string(machine.network)),
+                       .source = std::string(machine.cluster)});
   }
-  Scenario scenario;
-  source.read_part(ScenarioPart::cluster, scenario);
+  Cluster cluster = load_cluster(Value(std::string(machine.cluster)), changes);
   if (machine.nics > 0) {
-    scenario.cluster.nics = machine.nics;
+    cluster.nics = machine.nics;
   }
-  return std::move(scenario.cluster);
+  return cluster;
 }
 
 /// How the ranks lie on nodes; empty when they cannot lie evenly.
@@ -133,7 +129,7 @@ Placing place_measured(const MeasuredCollective& measured) {
     return skipped("the table does not say on how many ranks and nodes it was measured");
   }
   PlacedCollective placed{
-      .cluster = load_cluster(*machine), .collective = *measured.collective, .group = {}};
+      .cluster = cluster_of(*machine), .collective = *measured.collective, .group = {}};
   const std::optional<Group> group = group_of(measured, *machine, placed.cluster);
   if (!group) {
     return skipped(fmt::format("{} ranks on {} nodes do not lie evenly on nodes of {}",

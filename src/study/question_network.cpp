@@ -6,18 +6,13 @@
 
 #include "question_text.hpp"
 #include "titer/input/read_document.hpp"
-#include "titer/step/load_cluster.hpp"
+#include "titer/step/load_part.hpp"
 #include "titer/topology/properties.hpp"
 #include "titer/topology/traffic.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
 namespace {
-
-constexpr std::array<Choice<NetworkFidelity>, 3> kNetworkFidelities = {
-    {{"closed", NetworkFidelity::closed},
-     {"busiest", NetworkFidelity::busiest},
-     {"flow", NetworkFidelity::flow}}};
 
 constexpr auto collective_choices() {
   std::array<Choice<Collective>, kCollectives.size()> choices{};

@@ -7,6 +7,7 @@
 #include "titer/input/read_document.hpp"
 #include "titer/plan/read_schedule.hpp"
 #include "titer/step/figures.hpp"
+#include "titer/step/load_part.hpp"
 
 namespace titer {
 namespace {
@@ -18,20 +19,6 @@ constexpr std::string_view kSeedRuns = "configs/seeds/runs";
 std::string path_of_run(const std::string& name) {
   const std::string path = fmt::format("{}/{}.json", kSeedRuns, name);
   return std::filesystem::exists(data_root() / path) ? path : name;
-}
-
-/// The model alone, out of a scenario that has nothing else.
-Model load_model(const Value& model, const Changes& changes) {
-  Document document;
-  document.root = Value::make_object();
-  document.root.add("model", without_places(model));
-  ScenarioSource source(std::move(document));
-  for (const Assignment& change : changes) {
-    source.assign(change);
-  }
-  Scenario scenario;
-  source.read_part(ScenarioPart::model, scenario);
-  return std::move(scenario.model);
 }
 
 void add_memory(const StepResult& result, NamedNumbers& numbers) {
@@ -134,7 +121,7 @@ ModelQuestion ModelQuestion::read(Reader& in, const std::filesystem::path& /*fol
   ModelQuestion question;
   question.batch = in.maybe_number("batch", 1e-6, 1e12).value_or(1.0);
   question.sequence = in.maybe_integer("sequence", 1).value_or(1);
-  question.model = load_model(*model, changes);
+  question.model = load_model(without_places(*model), changes);
   return question;
 }
 

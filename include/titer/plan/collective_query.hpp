@@ -2,6 +2,7 @@
 // What a collective takes on a cluster: by closed form, bound by the busiest link of the wiring, or
 // as flows that share it.
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,10 @@
 namespace titer {
 
 enum class NetworkFidelity { closed, busiest, flow };
+inline constexpr std::array<Choice<NetworkFidelity>, 3> kNetworkFidelities = {
+    {{"closed", NetworkFidelity::closed},
+     {"busiest", NetworkFidelity::busiest},
+     {"flow", NetworkFidelity::flow}}};
 
 /// One collective, on several groups of devices at once where more than one is given.
 struct CollectiveQuery {
