@@ -1,4 +1,4 @@
-#include "titer/study/sweep.hpp"
+#include "titer/report/sweep_report.hpp"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -7,7 +7,7 @@
 #include "command.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
-#include "titer/report/step_report.hpp"
+#include "titer/study/sweep_run.hpp"
 
 namespace titer {
 namespace {
@@ -19,47 +19,17 @@ struct SweepCommandOptions {
   unsigned jobs = 0;
 };
 
-std::string cell(const Value& value) {
-  return value.kind == Value::Kind::text ? value.text : to_json(value, 0);
-}
-
-std::string header(const Sweep& sweep) {
-  Row row;
-  for (const Axis& axis : sweep.axes) {
-    row.push_back(axis.path);
-  }
-  row.emplace_back("status");
-  const Row columns = result_columns();
-  row.insert(row.end(), columns.begin(), columns.end());
-  row.emplace_back("reason");
-  return csv_line(row);
-}
-
-std::string line(const Sweep& sweep, const SweepPoint& point) {
-  Row row;
-  const std::vector<std::size_t> at = sweep.indices(point.index);
-  for (std::size_t i = 0; i < at.size(); ++i) {
-    row.push_back(cell(sweep.axes[i].values[at[i]]));
-  }
-  row.emplace_back(name(point.status));
-  const bool has_result = point.status != PointStatus::invalid;
-  const Row cells = has_result ? result_cells(point.result) : no_result_cells();
-  row.insert(row.end(), cells.begin(), cells.end());
-  row.push_back(point.reason);
-  return csv_line(row);
-}
-
 int sweep_command(const SweepCommandOptions& options) {
   const Fidelity fidelity = chosen("--fidelity", options.fidelity, kFidelities);
   const Sweep sweep = load_sweep(options.sweep);
   OutputFile out(options.out);
-  out.write(header(sweep));
+  out.write(sweep_csv_header(sweep));
   Progress progress("points", sweep.points());
   const unsigned jobs = options.jobs > 0 ? options.jobs : std::thread::hardware_concurrency();
   run_sweep(
       sweep,
       {.threads = jobs, .fidelity = fidelity},
-      [&](const SweepPoint& point) { return line(sweep, point); },
+      [&](const SweepPoint& point) { return sweep_csv_row(sweep, point); },
       [&](std::string_view row, std::size_t done) {
         out.write(row);
         progress.update(done);

@@ -1,4 +1,4 @@
-#include "titer/study/sweep.hpp"
+#include "titer/study/sweep_run.hpp"
 
 #include <gtest/gtest.h>
 

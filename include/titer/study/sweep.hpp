@@ -3,7 +3,6 @@
 // slowest. Rows come in that order whatever the number of threads.
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,17 +64,5 @@ class SweepWorker {
   Scenario scenario_;
   std::vector<std::size_t> at_;
 };
-
-struct SweepOptions {
-  unsigned threads = 1;
-  Fidelity fidelity = Fidelity::closed;
-};
-
-/// Computes all points on `threads` threads; `format` makes a point's text (called on any thread),
-/// `emit` takes the texts in order, with the number of points done (called on this thread).
-void run_sweep(const Sweep& sweep,
-               const SweepOptions& options,
-               const std::function<std::string(const SweepPoint&)>& format,
-               const std::function<void(std::string_view, std::size_t)>& emit);
 
 }  // namespace titer
