@@ -28,18 +28,17 @@ class Validator {
     check_cluster();
     check_formula();
     check_conditions();
-    std::vector<Violation> found = demands_.take();
-    check_sharding(scenario_, found);
-    check_offload(scenario_, found);
-    check_types(scenario_, found);
-    check_frozen(scenario_, found);
-    return found;
+    check_sharding(scenario_, demands_);
+    check_offload(scenario_, demands_);
+    check_types(scenario_, demands_);
+    check_frozen(scenario_, demands_);
+    return demands_.take();
   }
 
  private:
-  template <class T>
-  void demand(bool condition, std::string_view path, const T& value, std::string expected) {
-    demands_.demand(condition, path, value, std::move(expected));
+  template <class Value, class Expected>
+  void demand(bool condition, std::string_view path, const Value& value, const Expected& expected) {
+    demands_.demand(condition, path, value, expected);
   }
 
   void check_pipeline() {
@@ -48,25 +47,22 @@ class Validator {
     const std::int64_t v = plan.virtual_stages;
     const std::int64_t copies = placement(plan.schedule) == Placement::two_ways ? 2 : 1;
     if (p > kMostVirtualStages || v > kMostVirtualStages || copies * p * v > kMostVirtualStages) {
-      demand(false,
-             p > 1 ? "plan.pipeline" : "plan.virtual_stages",
-             p > 1 ? p : v,
-             fmt::format("expected pipeline x virtual_stages of at most {}",
-                         kMostVirtualStages / copies));
+      demand(false, p > 1 ? "plan.pipeline" : "plan.virtual_stages", p > 1 ? p : v, [&] {
+        return fmt::format("expected pipeline x virtual_stages of at most {}",
+                           kMostVirtualStages / copies);
+      });
       return;
     }
     check_layers();
     const int chunks = usual_chunks(plan.schedule);
-    demand(v == chunks || p > 1,
-           "plan.virtual_stages",
-           v,
-           fmt::format("expected {}, since there is only one pipeline stage", chunks));
-    demand(v == chunks || interleaves(plan.schedule),
-           "plan.virtual_stages",
-           v,
-           fmt::format("expected {}: the schedule {} has no other number of chunks per rank",
-                       chunks,
-                       name(plan.schedule)));
+    demand(v == chunks || p > 1, "plan.virtual_stages", v, [&] {
+      return fmt::format("expected {}, since there is only one pipeline stage", chunks);
+    });
+    demand(v == chunks || interleaves(plan.schedule), "plan.virtual_stages", v, [&] {
+      return fmt::format("expected {}: the schedule {} has no other number of chunks per rank",
+                         chunks,
+                         name(plan.schedule));
+    });
   }
 
   void check_layers() {
@@ -88,11 +84,13 @@ class Validator {
     demand(false,
            pipeline_divides ? "plan.virtual_stages" : "plan.pipeline",
            pipeline_divides ? v : p,
-           fmt::format("expected pipeline{} to divide the {} layers, got {}; or {}",
-                       has_chunks ? " x virtual_stages" : "",
-                       l,
-                       has_chunks ? fmt::format("{} x {}", p, v) : fmt::format("{}", p),
-                       uneven_offer(l, stages)));
+           [&] {
+             return fmt::format("expected pipeline{} to divide the {} layers, got {}; or {}",
+                                has_chunks ? " x virtual_stages" : "",
+                                l,
+                                has_chunks ? fmt::format("{} x {}", p, v) : fmt::format("{}", p),
+                                uneven_offer(l, stages));
+           });
   }
 
   void check_batch() {
@@ -100,13 +98,12 @@ class Validator {
     const std::int64_t gb = scenario_.training.global_batch;
     const std::int64_t replicas = plan.micro_batch * plan.data;
     if (gb % replicas != 0) {
-      demand(false,
-             "training.global_batch",
-             gb,
-             fmt::format("expected a multiple of micro_batch x data = {} x {} = {}",
-                         plan.micro_batch,
-                         plan.data,
-                         replicas));
+      demand(false, "training.global_batch", gb, [&] {
+        return fmt::format("expected a multiple of micro_batch x data = {} x {} = {}",
+                           plan.micro_batch,
+                           plan.data,
+                           replicas);
+      });
       return;
     }
     const std::int64_t m = gb / replicas;
@@ -120,7 +117,7 @@ class Validator {
     demand(m <= kMostPasses / (2 * plan.pipeline * plan.virtual_stages),
            "training.global_batch",
            gb,
-           fmt::format("expected at most {} passes in one iteration", kMostPasses));
+           [&] { return fmt::format("expected at most {} passes in one iteration", kMostPasses); });
   }
 
   void check_overlap() {
@@ -143,8 +140,10 @@ class Validator {
     demand(!scenario_.overlap_grad_reduce() || scenario_.stack.bucket(1) > 0,
            "plan.overlap_grad_reduce",
            "true",
-           fmt::format("expected a stack with bucket_parameters, which {} has not",
-                       scenario_.stack.name));
+           [&] {
+             return fmt::format("expected a stack with bucket_parameters, which {} has not",
+                                scenario_.stack.name);
+           });
   }
 
   void check_precision() {
@@ -155,26 +154,26 @@ class Validator {
            "training.precision",
            name(type),
            "expected fp32, tf32, fp16, bf16, fp8 or fp4");
-    demand(
-        chip.rate(type).has_value(),
-        "training.precision",
-        name(type),
-        fmt::format("expected one of the data types of {}: {}", chip.name, data_type_names(chip)));
-    demand(
-        base == type || chip.rate(base).has_value(),
-        "training.precision",
-        name(type),
-        fmt::format("expected a chip that computes in {} too, as what is no product with weights "
-                    "does",
-                    name(base)));
+    demand(chip.rate(type).has_value(), "training.precision", name(type), [&] {
+      return fmt::format(
+          "expected one of the data types of {}: {}", chip.name, data_type_names(chip));
+    });
+    demand(base == type || chip.rate(base).has_value(), "training.precision", name(type), [&] {
+      return fmt::format(
+          "expected a chip that computes in {} too, as what is no product with weights "
+          "does",
+          name(base));
+    });
     if (const Transformer* model = scenario_.model.if_transformer()) {
-      demand(
-          model->positions != Positions::learned ||
-              scenario_.training.sequence <= model->max_sequence,
-          "training.sequence",
-          scenario_.training.sequence,
-          fmt::format(
-              "expected at most the {} learned positions of {}", model->max_sequence, model->name));
+      demand(model->positions != Positions::learned ||
+                 scenario_.training.sequence <= model->max_sequence,
+             "training.sequence",
+             scenario_.training.sequence,
+             [&] {
+               return fmt::format("expected at most the {} learned positions of {}",
+                                  model->max_sequence,
+                                  model->name);
+             });
     }
   }
 
@@ -182,11 +181,10 @@ class Validator {
     const Cluster& cluster = scenario_.cluster;
     const Plan& plan = scenario_.plan;
     const bool can_count = has_countable_devices(plan);
-    demand(
-        can_count,
-        "plan.data",
-        plan.data,
-        fmt::format("expected at most {} devices in all, got {}", kMostDevices, degrees().values));
+    demand(can_count, "plan.data", plan.data, [&] {
+      return fmt::format(
+          "expected at most {} devices in all, got {}", kMostDevices, degrees().values);
+    });
     if (cluster.torus() != nullptr) {
       if (can_count) {
         check_torus(scenario_, demands_);
@@ -195,26 +193,25 @@ class Validator {
     }
     if (const auto ports = cluster.nodes_of_network(); ports && can_count) {
       const std::int64_t most = *ports * cluster.devices_per_node;
-      demand(plan.devices() <= most,
-             "cluster.network.topology",
-             fmt::format("{} nodes", *ports),
-             fmt::format("expected ports for the plan's {} devices, {} in a node",
-                         plan.devices(),
-                         cluster.devices_per_node));
+      demand(
+          plan.devices() <= most, "cluster.network.topology", fmt::format("{} nodes", *ports), [&] {
+            return fmt::format("expected ports for the plan's {} devices, {} in a node",
+                               plan.devices(),
+                               cluster.devices_per_node);
+          });
     }
     if (!cluster.nodes || !can_count) {
       return;
     }
     const std::int64_t devices = *cluster.nodes * cluster.devices_per_node;
-    demand(plan.devices() == devices,
-           "cluster.nodes",
-           *cluster.nodes,
-           fmt::format("expected {} = {} = {} to be the {} devices of {} nodes",
-                       degrees().names,
-                       degrees().values,
-                       plan.devices(),
-                       devices,
-                       *cluster.nodes));
+    demand(plan.devices() == devices, "cluster.nodes", *cluster.nodes, [&] {
+      return fmt::format("expected {} = {} = {} to be the {} devices of {} nodes",
+                         degrees().names,
+                         degrees().values,
+                         plan.devices(),
+                         devices,
+                         *cluster.nodes);
+    });
   }
 
   /// The degrees that make the number of devices.
@@ -249,14 +246,19 @@ class Validator {
     demand(last.last < scenario_.plan.devices(),
            fmt::format("conditions.devices.{}", last.entry),
            last.last,
-           fmt::format("expected devices of the plan's {}, numbered from 0",
-                       scenario_.plan.devices()));
+           [&] {
+             return fmt::format("expected devices of the plan's {}, numbered from 0",
+                                scenario_.plan.devices());
+           });
     for (std::size_t i = 0; i < conditions.chips.size(); ++i) {
       const Chip& chip = conditions.chips[i];
       demand(chip.rate(scenario_.training.precision) && chip.rate(scenario_.training.base_type()),
              "conditions.devices",
              chip.name,
-             fmt::format("expected chips that compute in {}", name(scenario_.training.precision)));
+             [&] {
+               return fmt::format("expected chips that compute in {}",
+                                  name(scenario_.training.precision));
+             });
     }
   }
 

@@ -12,32 +12,28 @@ namespace {
 void check_tensor(const Scenario& scenario, const Transformer& model, Demands& demands) {
   const Plan& plan = scenario.plan;
   const std::int64_t t = plan.tensor;
-  demands.demand(model.heads % t == 0,
-                 "plan.tensor",
-                 t,
-                 fmt::format("expected a divisor of the {} attention heads", model.heads));
+  demands.demand(model.heads % t == 0, "plan.tensor", t, [&] {
+    return fmt::format("expected a divisor of the {} attention heads", model.heads);
+  });
   // Latents have no heads of their own.
-  demands.demand(model.latent || model.heads % t != 0 || model.kv_heads % t == 0,
-                 "plan.tensor",
-                 t,
-                 fmt::format("expected a divisor of the {} key-value heads", model.kv_heads));
-  demands.demand(model.ffn % t == 0,
-                 "plan.tensor",
-                 t,
-                 fmt::format("expected a divisor of the MLP width {}", model.ffn));
+  demands.demand(
+      model.latent || model.heads % t != 0 || model.kv_heads % t == 0, "plan.tensor", t, [&] {
+        return fmt::format("expected a divisor of the {} key-value heads", model.kv_heads);
+      });
+  demands.demand(model.ffn % t == 0, "plan.tensor", t, [&] {
+    return fmt::format("expected a divisor of the MLP width {}", model.ffn);
+  });
   const std::int64_t shared = model.experts ? model.experts->shared_ffn : 0;
-  demands.demand(shared % t == 0,
-                 "plan.tensor",
-                 t,
-                 fmt::format("expected a divisor of the shared experts' width {}", shared));
+  demands.demand(shared % t == 0, "plan.tensor", t, [&] {
+    return fmt::format("expected a divisor of the shared experts' width {}", shared);
+  });
   const std::int64_t tokens = scenario.training.sequence / plan.context;
-  demands.demand(!plan.sequence_parallel || tokens % t == 0,
-                 "plan.sequence_parallel",
-                 "true",
-                 fmt::format("expected a tensor degree that divides the {} of {} tokens, not {}",
-                             plan.context > 1 ? "part of a sequence" : "sequence",
-                             tokens,
-                             t));
+  demands.demand(!plan.sequence_parallel || tokens % t == 0, "plan.sequence_parallel", "true", [&] {
+    return fmt::format("expected a tensor degree that divides the {} of {} tokens, not {}",
+                       plan.context > 1 ? "part of a sequence" : "sequence",
+                       tokens,
+                       t);
+  });
 }
 
 /// All-to-all among `ranks` trades parts of the sequence for heads; key-value heads that are fewer
@@ -50,22 +46,23 @@ void check_head_exchange(const Scenario& scenario,
   const std::string_view path =
       plan.context_method == ContextMethod::ulysses ? "plan.context" : "plan.context_inner";
   const bool can_share = model.heads % (plan.tensor * ranks) == 0;
-  demands.demand(can_share,
-                 path,
-                 ranks,
-                 fmt::format("expected {} attention heads to be a multiple of tensor x this = {} x "
-                             "{}: the method {} gives every rank some of them",
-                             model.heads,
-                             plan.tensor,
-                             ranks,
-                             name(plan.context_method)));
+  demands.demand(can_share, path, ranks, [&] {
+    return fmt::format(
+        "expected {} attention heads to be a multiple of tensor x this = {} x "
+        "{}: the method {} gives every rank some of them",
+        model.heads,
+        plan.tensor,
+        ranks,
+        name(plan.context_method));
+  });
   const std::int64_t own = std::max<std::int64_t>(1, model.kv_heads / plan.tensor);
-  demands.demand(model.latent || !can_share || own % ranks == 0 || ranks % own == 0,
-                 path,
-                 ranks,
-                 fmt::format("expected a divisor or a multiple of the {} key-value heads of a "
-                             "tensor-parallel rank",
-                             own));
+  demands.demand(
+      model.latent || !can_share || own % ranks == 0 || ranks % own == 0, path, ranks, [&] {
+        return fmt::format(
+            "expected a divisor or a multiple of the {} key-value heads of a "
+            "tensor-parallel rank",
+            own);
+      });
 }
 
 void check_context(const Scenario& scenario, const Transformer& model, Demands& demands) {
@@ -76,23 +73,21 @@ void check_context(const Scenario& scenario, const Transformer& model, Demands& 
                  "plan.context_inner",
                  plan.context_inner,
                  "expected the context_method hierarchical, whose all-to-all it is of");
-  demands.demand(cp % plan.context_inner == 0,
-                 "plan.context_inner",
-                 plan.context_inner,
-                 fmt::format("expected a divisor of the context degree {}", cp));
+  demands.demand(cp % plan.context_inner == 0, "plan.context_inner", plan.context_inner, [&] {
+    return fmt::format("expected a divisor of the context degree {}", cp);
+  });
   if (cp == 1) {
     return;
   }
   const bool halves =
       plan.context_balanced && model.causal && plan.context_method != ContextMethod::ulysses;
   const std::int64_t parts = halves ? 2 * cp : cp;
-  demands.demand(scenario.training.sequence % parts == 0,
-                 "plan.context",
-                 cp,
-                 fmt::format("expected the sequence of {} tokens to be a multiple of {}{}",
-                             scenario.training.sequence,
-                             parts,
-                             halves ? ": every rank has an early and a late part of it" : ""));
+  demands.demand(scenario.training.sequence % parts == 0, "plan.context", cp, [&] {
+    return fmt::format("expected the sequence of {} tokens to be a multiple of {}{}",
+                       scenario.training.sequence,
+                       parts,
+                       halves ? ": every rank has an early and a late part of it" : "");
+  });
   if (hierarchical) {
     check_head_exchange(scenario, model, plan.context_inner, demands);
   } else if (plan.context_method == ContextMethod::ulysses) {
@@ -103,21 +98,20 @@ void check_context(const Scenario& scenario, const Transformer& model, Demands& 
 void check_experts(const Scenario& scenario, const Transformer& model, Demands& demands) {
   const Plan& plan = scenario.plan;
   if (!model.experts) {
-    demands.demand(plan.expert == 1,
-                   "plan.expert",
-                   plan.expert,
-                   fmt::format("expected a model with experts, which {} has not", model.name));
-    demands.demand(plan.expert_tensor_degree() == plan.tensor,
-                   "plan.expert_tensor",
-                   plan.expert_tensor_degree(),
-                   fmt::format("expected a model with experts, which {} has not", model.name));
+    demands.demand(plan.expert == 1, "plan.expert", plan.expert, [&] {
+      return fmt::format("expected a model with experts, which {} has not", model.name);
+    });
+    demands.demand(
+        plan.expert_tensor_degree() == plan.tensor,
+        "plan.expert_tensor",
+        plan.expert_tensor_degree(),
+        [&] { return fmt::format("expected a model with experts, which {} has not", model.name); });
     return;
   }
   const Experts& experts = *model.experts;
-  demands.demand(experts.count % plan.expert == 0,
-                 "plan.expert",
-                 plan.expert,
-                 fmt::format("expected a divisor of the {} experts", experts.count));
+  demands.demand(experts.count % plan.expert == 0, "plan.expert", plan.expert, [&] {
+    return fmt::format("expected a divisor of the {} experts", experts.count);
+  });
   if (const auto refused =
           refusal(experts.routing, experts.count, experts.per_token, plan.expert)) {
     demands.demand(experts.count % plan.expert != 0,
@@ -129,7 +123,10 @@ void check_experts(const Scenario& scenario, const Transformer& model, Demands& 
   demands.demand(model.experts->ffn % etp == 0,
                  plan.expert_tensor ? "plan.expert_tensor" : "plan.tensor",
                  etp,
-                 fmt::format("expected a divisor of the experts' width {}", model.experts->ffn));
+                 [&] {
+                   return fmt::format("expected a divisor of the experts' width {}",
+                                      model.experts->ffn);
+                 });
 }
 
 /// Recommendation models have whole tables on the ranks of an expert group, and nothing to split.
@@ -146,10 +143,10 @@ void check_tables(const Scenario& scenario, Demands& demands) {
 /// Images cut over tensor-parallel ranks.
 void check_images(const Scenario& scenario, Demands& demands) {
   const Plan& plan = scenario.plan;
-  demands.demand(plan.tensor % plan.image_columns == 0,
-                 "plan.image_columns",
-                 plan.image_columns,
-                 fmt::format("expected a divisor of the tensor degree {}", plan.tensor));
+  demands.demand(
+      plan.tensor % plan.image_columns == 0, "plan.image_columns", plan.image_columns, [&] {
+        return fmt::format("expected a divisor of the tensor degree {}", plan.tensor);
+      });
   if (!scenario.cuts_images()) {
     return;
   }
@@ -176,10 +173,11 @@ void check_layered(const Scenario& scenario, Demands& demands) {
       fmt::format("expected 1: {} is no transformer", scenario.model.name());
   demands.demand(plan.context == 1, "plan.context", plan.context, expected);
   demands.demand(plan.expert == 1, "plan.expert", plan.expert, expected);
-  demands.demand(plan.expert_tensor_degree() == plan.tensor,
-                 "plan.expert_tensor",
-                 plan.expert_tensor_degree(),
-                 fmt::format("expected none: {} is no transformer", scenario.model.name()));
+  demands.demand(
+      plan.expert_tensor_degree() == plan.tensor,
+      "plan.expert_tensor",
+      plan.expert_tensor_degree(),
+      [&] { return fmt::format("expected none: {} is no transformer", scenario.model.name()); });
 }
 
 bool has_dense_layers(const Transformer& model) {
@@ -234,21 +232,21 @@ void check_groups(const Scenario& scenario, Demands& demands) {
   }
   const std::int64_t own = plan.expert_ranks();
   const bool divides = plan.stage_devices() % own == 0;
-  demands.demand(divides,
-                 "plan.expert",
-                 plan.expert,
-                 fmt::format("expected expert x expert_tensor = {} to divide the {} devices of a "
-                             "pipeline rank: experts are on ranks of tensor, context and data",
-                             own,
-                             plan.stage_devices()));
+  demands.demand(divides, "plan.expert", plan.expert, [&] {
+    return fmt::format(
+        "expected expert x expert_tensor = {} to divide the {} devices of a "
+        "pipeline rank: experts are on ranks of tensor, context and data",
+        own,
+        plan.stage_devices());
+  });
   if (const auto refused = refused_order(plan); refused && divides) {
     demands.demand(false, "plan.rank_order", rank_order_name(plan), *refused);
   }
-  demands.demand(plan.replicas() % plan.shard.value_or(1) == 0,
-                 "plan.shard",
-                 plan.shard.value_or(1),
-                 fmt::format("expected a divisor of the {} ranks that have the same parameters",
-                             plan.replicas()));
+  demands.demand(
+      plan.replicas() % plan.shard.value_or(1) == 0, "plan.shard", plan.shard.value_or(1), [&] {
+        return fmt::format("expected a divisor of the {} ranks that have the same parameters",
+                           plan.replicas());
+      });
 }
 
 void check_recomputation(const Scenario& scenario, Demands& demands) {
@@ -265,18 +263,19 @@ void check_recomputation(const Scenario& scenario, Demands& demands) {
   const Transformer* model = scenario.model.if_transformer();
   if (model == nullptr) {
     demands.demand(
-        full || plan.recompute == Recompute::none,
-        "plan.recompute",
-        name(plan.recompute),
-        fmt::format("expected none or full: {} is no transformer", scenario.model.name()));
+        full || plan.recompute == Recompute::none, "plan.recompute", name(plan.recompute), [&] {
+          return fmt::format("expected none or full: {} is no transformer", scenario.model.name());
+        });
     return;
   }
   for (const ModulePart& part : kModuleParts) {
-    demands.demand(
-        (plan.recomputed & bit(part.module)) == 0 || part.exists(*model),
-        "plan.recompute",
-        part.name,
-        fmt::format("expected a model with {}, which {} has not", part.needs, model->name));
+    demands.demand((plan.recomputed & bit(part.module)) == 0 || part.exists(*model),
+                   "plan.recompute",
+                   part.name,
+                   [&] {
+                     return fmt::format(
+                         "expected a model with {}, which {} has not", part.needs, model->name);
+                   });
   }
 }
 

@@ -2,11 +2,7 @@
 // The part of validate() that is about how a layer is split: tensor, context and expert groups, and
 // what of it is recomputed.
 
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "titer/step/scenario.hpp"
+#include "demands.hpp"
 
 namespace titer {
 
@@ -14,23 +10,6 @@ inline constexpr double kMostDevices = 1e8;  // ranks are numbered in 32 bits
 [[nodiscard]] inline bool has_countable_devices(const Plan& plan) {
   return static_cast<double>(plan.devices()) <= kMostDevices;
 }
-
-/// Violations, as they are found.
-class Demands {
- public:
-  void demand(bool condition, std::string_view path, std::string_view value, std::string expected) {
-    if (!condition) {
-      violations_.push_back({std::string(path), std::string(value), std::move(expected)});
-    }
-  }
-  void demand(bool condition, std::string_view path, std::int64_t value, std::string expected) {
-    demand(condition, path, std::string_view(std::to_string(value)), std::move(expected));
-  }
-  [[nodiscard]] std::vector<Violation> take() { return std::move(violations_); }
-
- private:
-  std::vector<Violation> violations_;
-};
 
 /// Whether heads, MLPs, sequences and experts can be divided as the plan has it.
 void check_splits(const Scenario& scenario, Demands& demands);

@@ -10,84 +10,66 @@
 namespace titer {
 namespace {
 
-using Violations = std::vector<Violation>;
-
-template <class T>
-void demand(Violations& violations,
-            bool condition,
-            std::string_view path,
-            const T& value,
-            std::string expected) {
-  if (!condition) {
-    violations.push_back({std::string(path), fmt::format("{}", value), std::move(expected)});
-  }
-}
-
-void check_servers(const Scenario& scenario, Violations& violations) {
+void check_servers(const Scenario& scenario, Demands& demands) {
   const Plan& plan = scenario.plan;
   const bool serves = plan.sharding == Sharding::parameter_server;
-  demand(violations,
-         !plan.servers || serves,
-         "plan.servers",
-         plan.servers.value_or(0),
-         "expected the sharding parameter-server, which has servers");
+  demands.demand(!plan.servers || serves,
+                 "plan.servers",
+                 plan.servers.value_or(0),
+                 "expected the sharding parameter-server, which has servers");
   if (!serves) {
     return;
   }
-  demand(violations,
-         plan.servers && *plan.servers <= plan.data,
-         "plan.servers",
-         plan.servers ? fmt::format("{}", *plan.servers) : "missing",
-         fmt::format("expected a number of servers, no more than the {} workers", plan.data));
-  demand(violations,
-         plan.devices() == plan.data,
-         "plan.sharding",
-         name(plan.sharding),
-         "expected data parallelism alone: workers have the whole model");
-  demand(violations,
-         scenario.cluster.nics > 0,
-         "plan.sharding",
-         name(plan.sharding),
-         fmt::format("expected a cluster with a network to the servers, which {} has not",
-                     scenario.cluster.name));
+  demands.demand(plan.servers && *plan.servers <= plan.data,
+                 "plan.servers",
+                 plan.servers ? fmt::format("{}", *plan.servers) : "missing",
+                 [&] {
+                   return fmt::format("expected a number of servers, no more than the {} workers",
+                                      plan.data);
+                 });
+  demands.demand(plan.devices() == plan.data,
+                 "plan.sharding",
+                 name(plan.sharding),
+                 "expected data parallelism alone: workers have the whole model");
+  demands.demand(scenario.cluster.nics > 0, "plan.sharding", name(plan.sharding), [&] {
+    return fmt::format("expected a cluster with a network to the servers, which {} has not",
+                       scenario.cluster.name);
+  });
 }
 
 /// Groups of ranks that split among them what is sharded.
-void check_shard(const Scenario& scenario, Violations& violations) {
+void check_shard(const Scenario& scenario, Demands& demands) {
   const Plan& plan = scenario.plan;
   const bool two_ways = placement(plan.schedule) == Placement::two_ways;
-  demand(violations,
-         !plan.shard || plan.shards(),
-         "plan.shard",
-         plan.shard.value_or(0),
-         "expected the sharding zero1, zero2 or zero3, which splits something");
-  demand(violations,
-         !plan.shard || !two_ways,
-         "plan.shard",
-         plan.shard.value_or(0),
-         "expected a schedule with one copy of the model");
+  demands.demand(!plan.shard || plan.shards(),
+                 "plan.shard",
+                 plan.shard.value_or(0),
+                 "expected the sharding zero1, zero2 or zero3, which splits something");
+  demands.demand(!plan.shard || !two_ways,
+                 "plan.shard",
+                 plan.shard.value_or(0),
+                 "expected a schedule with one copy of the model");
   const std::int64_t among = plan.shard.value_or(1);
   const std::int64_t experts = plan.expert_replicas();
-  demand(violations,
-         plan.replicas() % among != 0 || among > experts || experts % among == 0,
-         "plan.shard",
-         among,
-         fmt::format("expected a divisor of the {} ranks that have the same experts", experts));
+  demands.demand(plan.replicas() % among != 0 || among > experts || experts % among == 0,
+                 "plan.shard",
+                 among,
+                 [&] {
+                   return fmt::format(
+                       "expected a divisor of the {} ranks that have the same experts", experts);
+                 });
 }
 
 /// The collective that adds up gradients does what the sharding needs.
-void check_gradient_collective(const Scenario& scenario, Violations& violations) {
+void check_gradient_collective(const Scenario& scenario, Demands& demands) {
   const Plan& plan = scenario.plan;
   if (!plan.gradient_collective) {
     return;
   }
   const bool passes = plan.sharding == Sharding::zero2 || plan.sharding == Sharding::zero3;
   const auto check = [&](bool condition, std::string_view expected) {
-    demand(violations,
-           condition,
-           "plan.gradient_collective",
-           name(*plan.gradient_collective),
-           std::string(expected));
+    demands.demand(
+        condition, "plan.gradient_collective", name(*plan.gradient_collective), expected);
   };
   switch (*plan.gradient_collective) {
     case GradientCollective::all_reduce:
@@ -107,21 +89,23 @@ void check_gradient_collective(const Scenario& scenario, Violations& violations)
 }
 
 /// One process drives the devices of one node, each with the whole model.
-void check_root(const Scenario& scenario, Violations& violations) {
+void check_root(const Scenario& scenario, Demands& demands) {
   const Plan& plan = scenario.plan;
   if (plan.sharding != Sharding::data_parallel_root) {
     return;
   }
-  const auto check = [&](bool condition, std::string expected) {
-    demand(violations, condition, "plan.sharding", name(plan.sharding), std::move(expected));
+  const auto check = [&](bool condition, const auto& expected) {
+    demands.demand(condition, "plan.sharding", name(plan.sharding), expected);
   };
   check(plan.devices() == plan.data && plan.expert == 1,
         "expected data parallelism alone: every device has the whole model");
   const int devices = scenario.cluster.devices_per_node;
-  check(plan.data <= devices,
-        fmt::format("expected at most the {} devices of a node, which one process drives, got {}",
-                    devices,
-                    plan.data));
+  check(plan.data <= devices, [&] {
+    return fmt::format(
+        "expected at most the {} devices of a node, which one process drives, got {}",
+        devices,
+        plan.data);
+  });
   check(scenario.cluster.torus() == nullptr,
         "expected a node whose devices one process drives, not a torus");
   check(!plan.offload.any(), "expected nothing in plan.offload: the root has all states");
@@ -130,11 +114,14 @@ void check_root(const Scenario& scenario, Violations& violations) {
 }
 
 /// Data-parallel ranks with micro-batches of different sizes.
-void check_shares(const Scenario& scenario, Violations& violations) {
+void check_shares(const Scenario& scenario, Demands& demands) {
   const Plan& plan = scenario.plan;
   const BatchShares& shares = plan.batch_shares;
-  const auto check = [&](bool condition, std::string expected) {
-    demand(violations, condition, "plan.batch_shares", shares.text(), std::move(expected));
+  if (shares.weights.empty()) {
+    return;
+  }
+  const auto check = [&](bool condition, const std::string& expected) {
+    demands.demand(condition, "plan.batch_shares", shares.text(), expected);
   };
   const auto refused = shares.refusal(plan.micro_batch, plan.data);
   check(!refused, refused.value_or(""));
@@ -157,116 +144,106 @@ bool may_have(std::optional<DataType> type, std::initializer_list<DataType> know
 void check_place(const Scenario& scenario,
                  std::string_view path,
                  const std::optional<HostPlace>& where,
-                 Violations& violations) {
+                 Demands& demands) {
   if (!where) {
     return;
   }
   const Cluster& cluster = scenario.cluster;
-  demand(violations,
-         cluster.host_memory.has_value(),
-         path,
-         name(*where),
-         fmt::format("expected a cluster with node.host_memory (capacity, bandwidth and "
-                     "device_bandwidth), which {} has not",
-                     cluster.name));
-  demand(violations,
-         *where != HostPlace::nvme || cluster.nvme.has_value(),
-         path,
-         name(*where),
-         fmt::format("expected a cluster with node.nvme (capacity, bandwidth and "
-                     "device_bandwidth), which {} has not",
-                     cluster.name));
+  demands.demand(cluster.host_memory.has_value(), path, name(*where), [&] {
+    return fmt::format(
+        "expected a cluster with node.host_memory (capacity, bandwidth and "
+        "device_bandwidth), which {} has not",
+        cluster.name);
+  });
+  demands.demand(*where != HostPlace::nvme || cluster.nvme.has_value(), path, name(*where), [&] {
+    return fmt::format(
+        "expected a cluster with node.nvme (capacity, bandwidth and "
+        "device_bandwidth), which {} has not",
+        cluster.name);
+  });
 }
 
 }  // namespace
 
-void check_sharding(const Scenario& scenario, Violations& violations) {
+void check_sharding(const Scenario& scenario, Demands& demands) {
   const Plan& plan = scenario.plan;
-  check_servers(scenario, violations);
-  check_shard(scenario, violations);
-  check_gradient_collective(scenario, violations);
-  check_root(scenario, violations);
-  check_shares(scenario, violations);
+  check_servers(scenario, demands);
+  check_shard(scenario, demands);
+  check_gradient_collective(scenario, demands);
+  check_root(scenario, demands);
+  check_shares(scenario, demands);
   const bool two_ways = placement(plan.schedule) == Placement::two_ways;
-  demand(violations,
-         !two_ways || (plan.sharding != Sharding::zero2 && !plan.gathers_every_pass()),
-         "plan.sharding",
-         name(plan.sharding),
-         fmt::format("expected none or zero1: the schedule {} has two copies of the model",
-                     name(plan.schedule)));
-  demand(violations,
-         plan.reduce_every_pass || plan.sharding == Sharding::zero2 || plan.gathers_every_pass(),
-         "plan.reduce_every_pass",
-         "false",
-         "expected the sharding zero2 or zero3, whose gradients are reduced by every pass");
+  demands.demand(!two_ways || (plan.sharding != Sharding::zero2 && !plan.gathers_every_pass()),
+                 "plan.sharding",
+                 name(plan.sharding),
+                 [&] {
+                   return fmt::format(
+                       "expected none or zero1: the schedule {} has two copies of the model",
+                       name(plan.schedule));
+                 });
+  demands.demand(
+      plan.reduce_every_pass || plan.sharding == Sharding::zero2 || plan.gathers_every_pass(),
+      "plan.reduce_every_pass",
+      "false",
+      "expected the sharding zero2 or zero3, whose gradients are reduced by every pass");
   const bool gathers = plan.gathers_every_pass();
-  demand(violations,
-         gathers || plan.reshard_after_forward,
-         "plan.reshard_after_forward",
-         "false",
-         "expected the sharding zero3, whose parameters are gathered by every pass");
-  demand(violations,
-         gathers || plan.prefetch,
-         "plan.prefetch",
-         "false",
-         "expected the sharding zero3, whose parameters are gathered by every pass");
+  demands.demand(gathers || plan.reshard_after_forward,
+                 "plan.reshard_after_forward",
+                 "false",
+                 "expected the sharding zero3, whose parameters are gathered by every pass");
+  demands.demand(gathers || plan.prefetch,
+                 "plan.prefetch",
+                 "false",
+                 "expected the sharding zero3, whose parameters are gathered by every pass");
 }
 
-void check_offload(const Scenario& scenario, Violations& violations) {
+void check_offload(const Scenario& scenario, Demands& demands) {
   const Offload& offload = scenario.plan.offload;
-  check_place(scenario, "plan.offload.weights", offload.weights, violations);
-  check_place(scenario, "plan.offload.optimizer", offload.optimizer, violations);
-  check_place(scenario, "plan.offload.activations", offload.activations, violations);
-  demand(violations,
-         !offload.optimizer || scenario.plan.sharding != Sharding::parameter_server,
-         "plan.offload.optimizer",
-         offload.optimizer ? name(*offload.optimizer) : "",
-         "expected another sharding: parameter servers have the optimizer's state");
+  check_place(scenario, "plan.offload.weights", offload.weights, demands);
+  check_place(scenario, "plan.offload.optimizer", offload.optimizer, demands);
+  check_place(scenario, "plan.offload.activations", offload.activations, demands);
+  demands.demand(!offload.optimizer || scenario.plan.sharding != Sharding::parameter_server,
+                 "plan.offload.optimizer",
+                 offload.optimizer ? name(*offload.optimizer) : "",
+                 "expected another sharding: parameter servers have the optimizer's state");
 }
 
-void check_types(const Scenario& scenario, Violations& violations) {
+void check_types(const Scenario& scenario, Demands& demands) {
   const Training& training = scenario.training;
   const auto check = [&](std::string_view key,
                          const std::optional<DataType>& type,
                          std::initializer_list<DataType> known,
-                         std::string expected) {
-    demand(violations,
-           may_have(type, known),
-           fmt::format("training.{}", key),
-           type ? name(*type) : "",
-           std::move(expected));
+                         std::string_view expected) {
+    demands.demand(may_have(type, known), key, type ? name(*type) : "", expected);
   };
   using enum DataType;
-  check("weight_precision",
+  check("training.weight_precision",
         training.weight_precision,
         {fp32, fp16, bf16},
         "expected fp32, fp16 or bf16: narrower products read copies of them");
-  check("state_precision",
+  check("training.state_precision",
         training.state_precision,
         {fp32, fp16, bf16, fp8, int8},
         "expected fp32, fp16, bf16, fp8 or int8");
-  check("master_precision",
+  check("training.master_precision",
         training.master_precision,
         {fp32, fp16, bf16},
         "expected fp32, fp16 or bf16");
   const auto narrower =
       [&](std::string_view key, const std::optional<DataType>& type, DataType kept) {
-        demand(violations,
-               !type || size_of(*type) <= size_of(kept),
-               fmt::format("training.{}", key),
-               type ? name(*type) : "",
-               fmt::format("expected a type no wider than {}, which is kept", name(kept)));
+        demands.demand(!type || size_of(*type) <= size_of(kept), key, type ? name(*type) : "", [&] {
+          return fmt::format("expected a type no wider than {}, which is kept", name(kept));
+        });
       };
-  narrower("gradient_messages", training.gradient_messages, scenario.gradient_type());
-  narrower("weight_messages", training.weight_messages, training.weight_type());
+  narrower("training.gradient_messages", training.gradient_messages, scenario.gradient_type());
+  narrower("training.weight_messages", training.weight_messages, training.weight_type());
 }
 
-void check_frozen(const Scenario& scenario, Violations& violations) {
+void check_frozen(const Scenario& scenario, Demands& demands) {
   const FrozenLayers& frozen = scenario.training.frozen;
   const std::int64_t layers = scenario.model.layers();
   const std::int64_t most = frozen.others.empty() ? frozen.first : frozen.others.back() + 1;
-  demand(
-      violations,
+  demands.demand(
       most <= layers,
       "training.frozen_layers",
       frozen.others.empty() ? frozen.first : frozen.others.back(),

@@ -18,18 +18,17 @@ void check_torus(const Scenario& scenario, Demands& demands) {
                  "expected a torus of all the devices there are: tori that a network joins are not "
                  "modelled");
   const bool fills = plan.devices() == torus.devices();
-  demands.demand(
-      fills,
-      "cluster.slice",
-      torus_name(torus),
-      fmt::format("expected a torus of the plan's {} chips, not of {}: pipeline x tensor "
-                  "x context x data = {} x {} x {} x {}",
-                  plan.devices(),
-                  torus.devices(),
-                  plan.pipeline,
-                  plan.tensor,
-                  plan.context,
-                  plan.data));
+  demands.demand(fills, "cluster.slice", torus_name(torus), [&] {
+    return fmt::format(
+        "expected a torus of the plan's {} chips, not of {}: pipeline x tensor "
+        "x context x data = {} x {} x {} x {}",
+        plan.devices(),
+        torus.devices(),
+        plan.pipeline,
+        plan.tensor,
+        plan.context,
+        plan.data);
+  });
   const bool one_copy = placement(plan.schedule) != Placement::two_ways;
   demands.demand(one_copy,
                  "plan.schedule",
