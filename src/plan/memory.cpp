@@ -166,6 +166,27 @@ double sharded(const DeviceParameters& parameters, const DeviceParameters& shard
   return parameters.dense / shards.dense + parameters.experts / shards.experts;
 }
 
+/// What a rank holds whatever runs at the moment, but for the runtime.
+StageMemory states(const Plan& plan,
+                   const MemoryNeeds& needs,
+                   const StageBlocks& contents,
+                   int rank) {
+  StageMemory memory{.stage = rank,
+                     .parameters = rank_parameters(*needs.blocks, contents, plan, rank)};
+  const StateShards shards = state_shards(plan);
+  const DeviceParameters trained = trained_parameters(*needs.blocks, contents, plan, rank);
+  if (!plan.offload.weights) {
+    memory.weights = sharded(memory.parameters, shards.weights) * needs.parameter.weight;
+  }
+  memory.gradients = sharded(trained, shards.gradients) * needs.parameter.gradient;
+  if (!plan.offload.optimizer && plan.sharding != Sharding::parameter_server) {
+    memory.optimizer = sharded(trained, shards.optimizer) * needs.parameter.optimizer;
+  }
+  memory.buffers = rank_buffers(plan, needs, contents, memory).total() +
+                   gathered_bytes(plan, *needs.blocks, contents, rank, needs.parameter);
+  return memory;
+}
+
 }  // namespace
 
 Buffers rank_buffers(const Plan& plan,
@@ -245,25 +266,24 @@ void MemoryFinder::find(const Plan& plan,
                         const MemoryNeeds& needs,
                         std::vector<StageMemory>& stages) {
   contents_.fill(plan, *needs.blocks);
+  find(plan, needs, contents_, stages);
+}
+
+void MemoryFinder::find(const Plan& plan,
+                        const MemoryNeeds& needs,
+                        const StageBlocks& contents,
+                        std::vector<StageMemory>& stages) {
   stages.resize(static_cast<std::size_t>(needs.shape.stages));
   for (int rank = 0; rank < needs.shape.stages; ++rank) {
     StageMemory& memory = stages[static_cast<std::size_t>(rank)];
-    memory = {};
-    memory.stage = rank;
-    memory.parameters = rank_parameters(*needs.blocks, contents_, plan, rank);
-    const StateShards shards = state_shards(plan);
-    const DeviceParameters trained = trained_parameters(*needs.blocks, contents_, plan, rank);
-    if (!plan.offload.weights) {
-      memory.weights = sharded(memory.parameters, shards.weights) * needs.parameter.weight;
+    if (rank > 0 && contents.alike(rank, rank - 1)) {
+      memory = stages[static_cast<std::size_t>(rank - 1)];
+      memory.stage = rank;
+    } else {
+      memory = states(plan, needs, contents, rank);
     }
-    memory.gradients = sharded(trained, shards.gradients) * needs.parameter.gradient;
-    if (!plan.offload.optimizer && plan.sharding != Sharding::parameter_server) {
-      memory.optimizer = sharded(trained, shards.optimizer) * needs.parameter.optimizer;
-    }
-    memory.buffers = rank_buffers(plan, needs, contents_, memory).total() +
-                     gathered_bytes(plan, *needs.blocks, contents_, rank, needs.parameter);
   }
-  find_activations(plan, needs, stages);
+  find_activations(plan, needs, contents, stages);
   for (StageMemory& memory : stages) {
     memory.runtime = needs.runtime + needs.allocator_overhead * memory.allocated();
   }
@@ -271,16 +291,23 @@ void MemoryFinder::find(const Plan& plan,
 
 void MemoryFinder::find_activations(const Plan& plan,
                                     const MemoryNeeds& needs,
+                                    const StageBlocks& contents,
                                     std::vector<StageMemory>& stages) {
   const std::vector<ActionList>* followed = nullptr;
+  LayerBytes layers;
+  std::optional<int> counted;  // whose layers these are
   for (StageMemory& memory : stages) {
-    if (has_formula(plan, memory.stage, needs.shape, contents_)) {
-      const std::span<const double> kinds = contents_.kinds(contents_.of(memory.stage, 0));
-      add_counted(plan, needs, stage_bytes(plan, *needs.blocks, kinds), memory);
+    if (has_formula(plan, memory.stage, needs.shape, contents)) {
+      const int stage = contents.of(memory.stage, 0);
+      if (!counted || !contents.same(stage, *counted)) {
+        layers = stage_bytes(plan, *needs.blocks, contents.kinds(stage));
+        counted = stage;
+      }
+      add_counted(plan, needs, layers, memory);
       continue;
     }
     if (followed == nullptr) {
-      stage_activations(plan, needs, contents_, activations_);
+      stage_activations(plan, needs, contents, activations_);
       followed = &lists(plan.schedule, needs.shape);
     }
     const ActionList& list = (*followed)[static_cast<std::size_t>(memory.stage)];

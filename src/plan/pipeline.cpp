@@ -8,7 +8,26 @@ namespace titer {
 namespace {
 
 constexpr std::uint32_t kNever = 0xFFFFFFFF;
-constexpr std::size_t kPrograms = 64;  // as many shapes as a search is likely to go back to
+// As many as a search is likely to go back to.
+constexpr std::size_t kPassesKept = 2'000'000;  // of all programs: 24 MB
+constexpr std::size_t kFollowed = 256;
+
+/// Of some ticks evenly apart: pipelines that differ elsewhere are told apart by comparing all.
+std::uint64_t hash_of(const PipelineShape& shape, const PassTicks& ticks) {
+  constexpr std::uint64_t prime = 1099511628211U;  // FNV-1a
+  constexpr std::size_t most = 64;
+  std::uint64_t hash = 14695981039346656037U;
+  const auto add = [&](std::int64_t value) {
+    hash = (hash ^ static_cast<std::uint64_t>(value)) * prime;
+  };
+  add(shape.stages);
+  add(shape.micro_batches);
+  add(shape.virtual_stages);
+  for (std::size_t i = 0; i < ticks.size(); i += 1 + ticks.size() / most) {
+    add(ticks[i]);
+  }
+  return hash;
+}
 
 /// Sorted by turn, equal turns in the order found. Neighbours then belong to different ranks, so
 /// that a processor can follow several at once.
@@ -213,7 +232,33 @@ PipelineProgram::PipelineProgram(const Schedule& schedule, PipelineShape shape)
       passes_(Ordering(schedule, shape).run()),
       slot_count_(Slots(placement(schedule), shape).count()) {
   count(pass_places(placement(schedule), model_stages(placement(schedule), shape)));
+  find_made();
   find_likenesses(schedule);
+}
+
+void PipelineProgram::find_made() {
+  std::vector<std::size_t> last(counts_.size(), passes_.size());
+  std::vector<GradientPass> kinds(counts_.size(), GradientPass::whole);
+  for (std::size_t i = 0; i < passes_.size(); ++i) {
+    const std::size_t kind = passes_[i].kind % kKindsOfPlace;
+    const bool pair = kind == kPasses;
+    const bool weight = kind == static_cast<std::size_t>(Pass::weight_gradient);
+    const bool whole = kind == static_cast<std::size_t>(Pass::backward);
+    if (passes_[i].kind >= instant_kind(places()) || !(pair || weight || whole)) {
+      continue;
+    }
+    const std::size_t place = passes_[i].kind / kKindsOfPlace;
+    const std::size_t made = pair ? opposite_place(places(), place) : place;
+    last[made] = i;
+    kinds[made] = pair ? GradientPass::pair : weight ? GradientPass::weight : GradientPass::whole;
+  }
+  for (std::size_t place = 0; place < last.size(); ++place) {
+    if (last[place] < passes_.size()) {
+      made_.push_back({.pass = last[place], .place = place, .kind = kinds[place]});
+    }
+  }
+  std::sort(
+      made_.begin(), made_.end(), [](const Made& a, const Made& b) { return a.pass < b.pass; });
 }
 
 void PipelineProgram::count(std::size_t places) {
@@ -280,46 +325,132 @@ void PipelineClock::run(const Schedule& schedule,
                         PipelineShape shape,
                         const PassTicks& ticks,
                         std::vector<Ticks>& finish) {
-  if (const PipelineProgram* const shorter = shorter_program(schedule, shape)) {
-    follow(*shorter, ticks, finish);
-    if (const auto later = left_out(schedule, shape, *shorter)) {
-      for (Ticks& end : finish) {
+  const FollowedPipeline& pipeline = followed(schedule, shape, ticks);
+  finish = pipeline.finish;
+  counts_ = pipeline.counts;
+}
+
+const FollowedPipeline& PipelineClock::followed(const Schedule& schedule,
+                                                PipelineShape shape,
+                                                const PassTicks& ticks) {
+  const std::uint64_t hash = hash_of(shape, ticks);
+  const auto [first, last] = known_.equal_range(hash);
+  for (auto known = first; known != last; ++known) {
+    const FollowedPipeline& one = followed_[known->second];
+    if (one.shape == shape && one.ticks == ticks && is_same(one.schedule, schedule)) {
+      return one;
+    }
+  }
+  std::size_t at = followed_.size();
+  if (at < kFollowed) {
+    followed_.emplace_back();
+    hashes_.push_back(hash);
+  } else {
+    at = oldest_followed_;
+    oldest_followed_ = (oldest_followed_ + 1) % kFollowed;
+    const auto [old, end] = known_.equal_range(hashes_[at]);
+    const auto replaced =
+        std::find_if(old, end, [&](const auto& known) { return known.second == at; });
+    ensure(replaced != end, "a pipeline that is kept is known by its hash");
+    known_.erase(replaced);
+    hashes_[at] = hash;
+  }
+  FollowedPipeline& pipeline = followed_[at];
+  pipeline.schedule = schedule;
+  pipeline.shape = shape;
+  pipeline.ticks = ticks;
+  follow_all(pipeline);
+  known_.emplace(hash, at);
+  return pipeline;
+}
+
+void PipelineClock::follow_all(FollowedPipeline& into) {
+  into.later = 0;
+  if (const PipelineProgram* const shorter = shorter_program(into.schedule, into.shape)) {
+    follow(*shorter, into);
+    if (const auto later = left_out(into.schedule, into.shape, *shorter)) {
+      into.later = *later;
+      for (Ticks& end : into.finish) {
         end += *later;
       }
+      fill_counts(*shorter, into.counts);
       return;
     }
   }
-  follow(program(schedule, shape), ticks, finish);
+  const PipelineProgram& whole = program(into.schedule, into.shape);
+  follow(whole, into);
+  fill_counts(whole, into.counts);
+}
+
+void PipelineClock::fill_counts(const PipelineProgram& program,
+                                std::vector<PassCounts>& counts) const {
+  counts.clear();
+  for (std::size_t place = 0; place < program.places(); ++place) {
+    PassCounts& own = counts.emplace_back(program.counts(place));
+    if (program.uniform()) {
+      for (int& count : own.alone) {
+        count = count > 0 ? micro_batches_ : 0;
+      }
+    }
+  }
 }
 
 const PipelineProgram& PipelineClock::program(const Schedule& schedule, PipelineShape shape) {
-  for (last_ = 0; last_ < programs_.size(); ++last_) {
-    const PipelineProgram& known = programs_[last_];
-    if (known.shape() == shape && is_same(known.schedule(), schedule)) {
-      return known;
-    }
+  const auto known = std::find_if(programs_.begin(), programs_.end(), [&](const auto& program) {
+    return program.shape() == shape && is_same(program.schedule(), schedule);
+  });
+  if (known != programs_.end()) {
+    return *known;
   }
-  if (programs_.size() < kPrograms) {
-    return programs_.emplace_back(schedule, shape);
+  const PipelineProgram& made = programs_.emplace_back(schedule, shape);
+  passes_kept_ += made.passes().size();
+  while (passes_kept_ > kPassesKept && programs_.size() > 1) {
+    passes_kept_ -= programs_.front().passes().size();
+    programs_.pop_front();
   }
-  oldest_ = (oldest_ + 1) % kPrograms;
-  last_ = oldest_;
-  return programs_[oldest_] = PipelineProgram(schedule, shape);
+  return made;
 }
 
-void PipelineClock::follow(const PipelineProgram& program,
-                           const PassTicks& ticks,
-                           std::vector<Ticks>& finish) {
-  finish.assign(static_cast<std::size_t>(program.shape().stages), 0);
+void PipelineClock::follow(const PipelineProgram& program, FollowedPipeline& into) {
+  into.finish.assign(static_cast<std::size_t>(program.shape().stages), 0);
+  into.events.clear();
   slots_.resize(std::max(slots_.size(), program.slots()));
   slots_[0] = 0;  // every other slot is written before it is read
-  const Ticks* const cost = ticks.data();
-  Ticks* const rank_end = finish.data();
+  const std::size_t tail =
+      program.made().empty() ? program.passes().size() : program.made().front().pass;
+  const Ticks* const cost = into.ticks.data();
+  Ticks* const rank_end = into.finish.data();
   Ticks* const slot = slots_.data();
-  for (const PipelinePass& pass : program.passes()) {
+  for (const PipelinePass& pass : program.passes().first(tail)) {
     const Ticks end = std::max(rank_end[pass.rank], slot[pass.input]) + cost[pass.kind];
     rank_end[pass.rank] = end;
     slot[pass.output] = end;
+  }
+  follow_tail(program, tail, into);
+}
+
+/// Before some gradients are complete nothing is on a data lane.
+void PipelineClock::follow_tail(const PipelineProgram& program,
+                                std::size_t begin,
+                                FollowedPipeline& into) {
+  auto made = program.made().begin();
+  for (std::size_t i = begin; i < program.passes().size(); ++i) {
+    const PipelinePass& pass = program.passes()[i];
+    Ticks& rank_end = into.finish[pass.rank];
+    const Ticks input = slots_[pass.input];
+    if (input > rank_end) {
+      into.events.push_back({.rank = pass.rank, .waits = true, .from = rank_end, .to = input});
+    }
+    rank_end = std::max(rank_end, input) + into.ticks[pass.kind];
+    slots_[pass.output] = rank_end;
+    if (made != program.made().end() && made->pass == i) {
+      into.events.push_back({.rank = pass.rank,
+                             .kind = made->kind,
+                             .pass = pass.kind,
+                             .place = static_cast<std::uint32_t>(made->place),
+                             .to = rank_end});
+      ++made;
+    }
   }
 }
 

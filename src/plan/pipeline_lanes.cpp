@@ -38,11 +38,6 @@ class PipelineClock::LaneWalk {
   }
 
  private:
-  /// How a pass makes gradients: index of PipelineLanes::buckets.
-  static constexpr std::size_t whole_pass = 0;
-  static constexpr std::size_t weight_pass = 1;
-  static constexpr std::size_t pair_pass = 2;
-
   void prepare(std::vector<Ticks>& finish) {
     const auto p = static_cast<std::size_t>(program_.shape().stages);
     finish.assign(p, 0);
@@ -136,12 +131,14 @@ class PipelineClock::LaneWalk {
     if (--clock_.gradients_left_[made] > 0) {
       return;
     }
-    const std::size_t kind = pair ? pair_pass : (weight ? weight_pass : whole_pass);
+    const GradientPass kind = pair     ? GradientPass::pair
+                              : weight ? GradientPass::weight
+                                       : GradientPass::whole;
     if (two_ways_) {
       clock_.made_[made] = {end, kind};
       return;
     }
-    for (const BucketTicks& bucket : lanes_.buckets[kind][made]) {
+    for (const BucketTicks& bucket : lanes_.buckets_of(made, kind)) {
       ends.data = std::max(ends.data, end - bucket.left) + bucket.sync;
     }
   }
@@ -156,8 +153,8 @@ class PipelineClock::LaneWalk {
     for (const std::size_t stage : {other, rank}) {
       const auto& [here, kind_here] = clock_.made_[stage];
       const auto& [there, kind_there] = clock_.made_[stages_ + stage];
-      const auto& buckets_here = lanes_.buckets[kind_here][stage];
-      const auto& buckets_there = lanes_.buckets[kind_there][stage];
+      const auto& buckets_here = lanes_.buckets_of(stage, kind_here);
+      const auto& buckets_there = lanes_.buckets_of(stage, kind_there);
       for (std::size_t i = 0; i < buckets_here.size(); ++i) {
         const Ticks ready = std::max(here - buckets_here[i].left, there - buckets_there[i].left);
         const Ticks start = std::max(data, ready);
@@ -211,6 +208,7 @@ void PipelineClock::run(const Schedule& schedule,
                         std::vector<Ticks>& finish) {
   const auto walk = [&](const PipelineProgram& program) {
     LaneWalk(*this, program, placement(schedule), ticks, lanes).run(finish);
+    fill_counts(program, counts_);
   };
   const PipelineProgram* const shorter = shorter_program(schedule, shape);
   // Lanes that begin with the step may still be busy when periods are compared: all are followed.
@@ -227,15 +225,24 @@ void PipelineClock::run(const Schedule& schedule,
   walk(program(schedule, shape));
 }
 
-PassCounts PipelineClock::counts(std::size_t place) const {
-  const PipelineProgram& followed = programs_[last_];
-  PassCounts counts = followed.counts(place);
-  if (followed.uniform()) {
-    for (int& count : counts.alone) {
-      count = count > 0 ? micro_batches_ : 0;
+void data_lanes(const FollowedPipeline& pipeline,
+                const PipelineLanes& lanes,
+                std::vector<LaneEnds>& ends) {
+  ends.assign(pipeline.finish.size(), {});
+  for (const LaneEvent& event : pipeline.events) {
+    LaneEnds& own = ends[event.rank];
+    if (event.waits) {
+      own.wait(event.from, event.to, 0);
+      continue;
+    }
+    const Ticks made = event.to - lanes.send[event.pass];
+    for (const BucketTicks& bucket : lanes.buckets_of(event.place, event.kind)) {
+      own.data = std::max(own.data, made - bucket.left) + bucket.sync;
     }
   }
-  return counts;
+  for (LaneEnds& own : ends) {
+    own.data += own.data > 0 ? pipeline.later : 0;
+  }
 }
 
 }  // namespace titer

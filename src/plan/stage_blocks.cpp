@@ -79,6 +79,18 @@ bool StageBlocks::alike(int rank) const {
   return all;
 }
 
+bool StageBlocks::alike(int rank, int other) const {
+  const auto is_end = [&](int stage) { return stage == 0 || stage == last(); };
+  for (int chunk = 0; chunk < chunks(); ++chunk) {
+    const int one = of(rank, chunk);
+    const int two = of(other, chunk);
+    if (is_end(one) || is_end(two) || !same(one, two)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool StageBlocks::joins_ends() const {
   const int rank = place_of(placement_, last(), 0, shape_).rank;
   bool found = false;

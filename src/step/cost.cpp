@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cost_parts.hpp"
 #include "shard_cost.hpp"
 #include "sync_cost.hpp"
 #include "titer/plan/torus_place.hpp"
@@ -69,8 +70,8 @@ class SendClock {
   Seconds gather_;
 };
 
-/// All-reduce of the token table's gradient between the first and the last stage, unless one rank
-/// has both: it adds them up by itself.
+}  // namespace
+
 Seconds embedding_sync_time(const Scenario& scenario, const StepCosts& costs) {
   const int holder = place_of(costs.placement, costs.stages - 1, 0, costs.shape).rank;
   if (costs.blocks.tied_table == 0 || costs.blocks.embedding.frozen ||
@@ -86,8 +87,6 @@ Seconds embedding_sync_time(const Scenario& scenario, const StepCosts& costs) {
   return group_time(
       Collective::all_reduce, token_table_gradient(scenario, costs.blocks), way.pair, fabric);
 }
-
-}  // namespace
 
 const PassCost& BlockCost::of(Pass pass) const {
   switch (pass) {
@@ -156,14 +155,16 @@ Seconds StepCosts::send_after(StagePlace place, Pass pass) const {
   return send[static_cast<std::size_t>(to == (place.rank + 1) % p ? place.rank : to)];
 }
 
-void step_costs(const Scenario& scenario, StepCosts& costs) {
-  const BlockClock clock = block_clock(scenario);
+void fill_shape(const Scenario& scenario, StepCosts& costs) {
   costs.shape = scenario.shape();
   costs.placement = placement(scenario.plan.schedule);
   costs.stages = model_stages(costs.placement, costs.shape);
+}
+
+void fill_layer_costs(const Scenario& scenario, StepCosts& costs) {
+  const BlockClock clock = block_clock(scenario);
   costs.slowdown = clock.slowdown;
   scenario_blocks(scenario, costs.blocks);
-  costs.contents.fill(scenario.plan, costs.blocks);
   costs.kinds.resize(costs.blocks.kinds.size());
   for (std::size_t kind = 0; kind < costs.kinds.size(); ++kind) {
     const Block& block = costs.blocks.kinds[kind];
@@ -172,7 +173,9 @@ void step_costs(const Scenario& scenario, StepCosts& costs) {
   }
   costs.embedding = block_cost(costs.blocks.embedding.operations, {}, clock);
   costs.head = block_cost(costs.blocks.head.operations, {}, clock);
-  add_pass_transfers(scenario, costs);
+}
+
+void fill_sends(const Scenario& scenario, StepCosts& costs) {
   costs.send.resize(static_cast<std::size_t>(costs.shape.stages));
   if (costs.shape.stages > 1) {
     const SendClock send(scenario, costs.blocks);
@@ -180,6 +183,15 @@ void step_costs(const Scenario& scenario, StepCosts& costs) {
       costs.send[static_cast<std::size_t>(s)] = send.from(s);
     }
   }
+}
+
+void step_costs(const Scenario& scenario, StepCosts& costs) {
+  fill_shape(scenario, costs);
+  fill_layer_costs(scenario, costs);
+  costs.contents.fill(scenario.plan, costs.blocks);
+  costs.groups = sync_groups(scenario, costs.placement, 0);
+  add_pass_transfers(scenario, costs);
+  fill_sends(scenario, costs);
   costs.embedding_sync = embedding_sync_time(scenario, costs);
   fill_synchronisation(scenario, costs);
 }

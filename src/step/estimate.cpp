@@ -36,8 +36,8 @@ Grade grade_of(const Scenario& scenario) {
   return grade;
 }
 
-/// Forward and backward passes. A frozen layer has half a backward pass, or none.
-Flops trained_flops(const ForwardFlops& forward, const ModelBlocks& blocks) {
+/// Forward and backward passes.
+Flops both_passes(const ForwardFlops& forward, const ModelBlocks& blocks) {
   double all = 0;
   double left_out = 0;  // forward passes' worth
   for (const LayerRun& run : blocks.order) {
@@ -53,7 +53,7 @@ Flops trained_flops(const ForwardFlops& forward, const ModelBlocks& blocks) {
   return left_out > 0 ? 3.0 * forward.total() - left_out / all * layers : 3.0 * forward.total();
 }
 
-void fill_rates(const Scenario& scenario, const ModelBlocks& blocks, StepResult& result) {
+void fill_rates(const Scenario& scenario, const TrainedFlops& flops, StepResult& result) {
   const auto batch = static_cast<double>(scenario.training.global_batch);
   const std::int64_t s = scenario.training.sequence;
   result.devices = scenario.plan.devices();
@@ -62,24 +62,20 @@ void fill_rates(const Scenario& scenario, const ModelBlocks& blocks, StepResult&
   result.tokens_per_s = batch * static_cast<double>(s) / seconds;
   result.tokens_per_s_per_device = result.tokens_per_s / devices;
 
-  const ForwardFlops forward = forward_flops(scenario.model, batch, s, AttentionCount::full);
-  const Flops model = trained_flops(forward, blocks);
-  const Flops causal =
-      trained_flops(forward_flops(scenario.model, batch, s, AttentionCount::causal), blocks);
   Flops repeated;
   if (scenario.plan.recompute == Recompute::full) {
-    repeated = forward.layers + forward.core_attention;
+    repeated = flops.forward.layers + flops.forward.core_attention;
   } else if (scenario.plan.recompute == Recompute::selective) {
-    repeated = forward.core_attention;
+    repeated = flops.forward.core_attention;
   }
   const FlopsPerSecond peak = mean_peak(scenario);
-  const auto utilization = [&](Flops flops) {
-    return flops / result.iteration_time / devices / peak;
+  const auto utilization = [&](Flops done) {
+    return done / result.iteration_time / devices / peak;
   };
-  result.model_flops_per_device = model / result.iteration_time / devices;
-  result.mfu = utilization(model);
-  result.mfu_causal = utilization(causal);
-  result.hfu = utilization(model + repeated);
+  result.model_flops_per_device = flops.full / result.iteration_time / devices;
+  result.mfu = utilization(flops.full);
+  result.mfu_causal = utilization(flops.causal);
+  result.hfu = utilization(flops.full + repeated);
 }
 
 BufferRules buffer_rules(const Scenario& scenario) {
@@ -106,15 +102,30 @@ MemoryNeeds memory_needs(const Scenario& scenario, const ModelBlocks& blocks) {
           .buffers = buffer_rules(scenario)};
 }
 
+TrainedFlops trained_flops(const Scenario& scenario, const ModelBlocks& blocks) {
+  const auto batch = static_cast<double>(scenario.training.global_batch);
+  const auto of = [&](AttentionCount count) {
+    return forward_flops(scenario.model, batch, scenario.training.sequence, count);
+  };
+  const ForwardFlops forward = of(AttentionCount::full);
+  return {.full = both_passes(forward, blocks),
+          .causal = both_passes(of(AttentionCount::causal), blocks),
+          .forward = forward};
+}
+
 void fill_derived(const Scenario& scenario,
                   const ModelBlocks& blocks,
                   MemoryFinder& memory,
                   StepResult& result) {
-  fill_rates(scenario, blocks, result);
+  memory.find(scenario.plan, memory_needs(scenario, blocks), result.memory);
+  fill_derived(scenario, trained_flops(scenario, blocks), result);
+}
+
+void fill_derived(const Scenario& scenario, const TrainedFlops& flops, StepResult& result) {
+  fill_rates(scenario, flops, result);
   result.bubble_ratio = result.breakdown.bubble / result.iteration_time;
   result.bubble_overhead =
       result.breakdown.bubble / (result.iteration_time - result.breakdown.bubble);
-  memory.find(scenario.plan, memory_needs(scenario, blocks), result.memory);
   result.memory_peak = result.peak_stage().total();
   result.memory_capacity = least_memory(scenario);
   result.grade = grade_of(scenario);

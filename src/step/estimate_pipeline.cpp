@@ -88,8 +88,15 @@ void fill_buckets(const StepCosts& costs, PipelineLanes& lanes) {
   for (auto& by_stage : lanes.buckets) {
     by_stage.resize(costs.buckets.size());
   }
+  const bool one_kind = costs.kinds.size() == 1;  // whose layers come in one order only
   for (std::size_t stage = 0; stage < costs.buckets.size(); ++stage) {
     const int at = static_cast<int>(stage);
+    if (one_kind && is_alike(costs, at) && costs.placement != Placement::two_ways) {
+      for (auto& by_stage : lanes.buckets) {
+        by_stage[stage] = by_stage[stage - 1];
+      }
+      continue;
+    }
     const BlockCost cost = costs.chunk(at);
     const std::array<Ticks, 3> making = {busy_ticks(cost.backward),
                                          busy_ticks(cost.weight_gradient),
@@ -134,8 +141,9 @@ void fill_gathers(const StepCosts& costs, PipelineLanes& lanes) {
 /// Where the time of a rank goes, before its bubble.
 class RankBreakdown {
  public:
-  RankBreakdown(const StepCosts& costs, const PipelineClock& pipeline, int rank)
-      : costs_(costs), pipeline_(pipeline), rank_(rank) {}
+  /// `counts`: of the passes at each place.
+  RankBreakdown(const StepCosts& costs, const std::vector<PassCounts>& counts, int rank)
+      : costs_(costs), counts_(counts), rank_(rank) {}
 
   void fill(StepResult& result) {
     parts_ = {};
@@ -175,8 +183,7 @@ class RankBreakdown {
   void add_chunk(StagePlace place) {
     const int stage = stage_of(costs_.placement, place, costs_.shape);
     const BlockCost cost = costs_.chunk(stage);
-    const PassCounts counts =
-        pipeline_.counts(pass_place(costs_.placement, costs_.stages, rank_, stage));
+    const PassCounts& counts = counts_[pass_place(costs_.placement, costs_.stages, rank_, stage)];
     const int backwards = counts.of(Pass::backward) + counts.of(Pass::input_gradient);
     add(&Breakdown::forward, counts.of(Pass::forward), cost.forward);
     add(&Breakdown::recompute, backwards, cost.recompute);
@@ -215,7 +222,7 @@ class RankBreakdown {
   }
 
   const StepCosts& costs_;
-  const PipelineClock& pipeline_;
+  const std::vector<PassCounts>& counts_;
   int rank_;
   Breakdown parts_;
   CommunicationTotal total_;
@@ -276,50 +283,78 @@ void add_tails(const StepCosts& costs, std::vector<LaneEnds>& ends, std::vector<
   add_collective(costs, &StageTail::parameter_sync, ends, finish);
 }
 
-/// Lanes are followed only where something runs beside the passes: without is faster.
+/// Where ranks wait for their messages and nothing is gathered at the start, passes take their time
+/// whatever is beside them, and a pipeline that is known need not be followed again.
 void Estimator::run(const Scenario& scenario) {
-  fill_ticks(costs_, ticks_);
-  fill_sends(costs_, lanes_.send);
+  const StepCosts& costs = finder_.costs();
+  const Schedule& schedule = scenario.plan.schedule;
   lanes_.overlapped_sends =
-      scenario.pipeline_send() == PipelineSend::overlapped && costs_.shape.stages > 1;
-  if (!lanes_.overlapped_sends && costs_.buckets.empty()) {
-    for (std::size_t kind = 0; kind < ticks_.size(); ++kind) {
-      ticks_[kind] += lanes_.send[kind];
-    }
-    pipeline_.run(scenario.plan.schedule, costs_.shape, ticks_, finish_);
-    ends_.assign(finish_.size(), {});
+      scenario.pipeline_send() == PipelineSend::overlapped && costs.shape.stages > 1;
+  const bool gathers = !costs.buckets.empty() && scenario.overlap_param_gather();
+  const bool two_ways = costs.placement == Placement::two_ways && !costs.buckets.empty();
+  if (!finder_.same_sends()) {
+    fill_sends(costs, lanes_.send);
+  }
+  if (!finder_.same_passes()) {
+    fill_ticks(costs, passes_);
+  }
+  if (lanes_.overlapped_sends || gathers || two_ways) {
+    run_with_lanes(scenario, gathers);
     return;
   }
-  fill_buckets(costs_, lanes_);
-  if (!costs_.buckets.empty() && scenario.overlap_param_gather()) {
-    fill_gathers(costs_, lanes_);
+  ticks_.resize(passes_.size());
+  for (std::size_t kind = 0; kind < ticks_.size(); ++kind) {
+    ticks_[kind] = passes_[kind] + lanes_.send[kind];
+  }
+  const FollowedPipeline& pipeline = pipeline_.followed(schedule, costs.shape, ticks_);
+  finish_ = pipeline.finish;
+  counts_ = pipeline.counts;
+  ends_.assign(finish_.size(), {});
+  if (!costs.buckets.empty()) {
+    fill_buckets(costs, lanes_);
+    data_lanes(pipeline, lanes_, ends_);
+  }
+}
+
+void Estimator::run_with_lanes(const Scenario& scenario, bool gathers) {
+  const StepCosts& costs = finder_.costs();
+  fill_buckets(costs, lanes_);
+  if (gathers) {
+    fill_gathers(costs, lanes_);
   } else {
     lanes_.gathers.clear();
     lanes_.gathered.clear();
   }
-  pipeline_.run(scenario.plan.schedule, costs_.shape, ticks_, lanes_, finish_);
+  pipeline_.run(scenario.plan.schedule, costs.shape, passes_, lanes_, finish_);
   ends_ = pipeline_.lane_ends();
+  counts_ = pipeline_.counts();
 }
 
-void Estimator::estimate(const Scenario& scenario, StepResult& result) {
-  step_costs(scenario, costs_);
+void Estimator::estimate(const Scenario& scenario, Changed changed, StepResult& result) {
+  finder_.find(scenario, changed);
+  const StepCosts& costs = finder_.costs();
+  if (!finder_.same_layers()) {
+    flops_ = trained_flops(scenario, costs.blocks);
+  }
   run(scenario);
-  add_tails(costs_, ends_, finish_);
+  add_tails(costs, ends_, finish_);
   const auto last = std::max_element(finish_.begin(), finish_.end());
   result.reference_stage = static_cast<int>(last - finish_.begin());
   result.iteration_time = to_seconds(*last);
-  RankBreakdown(costs_, pipeline_, result.reference_stage).fill(result);
+  RankBreakdown(costs, counts_, result.reference_stage).fill(result);
   const LaneEnds& ends = ends_[static_cast<std::size_t>(result.reference_stage)];
   if (lanes_.overlapped_sends) {
     const Seconds embedding =
-        result.reference_stage == 0 || result.reference_stage == costs_.shape.stages - 1
-            ? rounded(costs_.embedding_sync)
+        result.reference_stage == 0 || result.reference_stage == costs.shape.stages - 1
+            ? rounded(costs.embedding_sync)
             : Seconds{};
     result.breakdown.pipeline_comm = to_seconds(ends.send_exposed) + embedding;
   }
   result.breakdown.data_comm += to_seconds(ends.data_exposed);
   fill_bubble(result);
-  fill_derived(scenario, costs_.blocks, memory_, result);
+  const MemoryNeeds needs = memory_needs(scenario, costs.blocks);
+  memory_.find(scenario.plan, needs, costs.contents, result.memory);
+  fill_derived(scenario, flops_, result);
 }
 
 }  // namespace titer

@@ -138,8 +138,7 @@ class BucketMaker {
 void fill_gradient_buckets(const Scenario& scenario, StepCosts& costs) {
   costs.buckets.resize(static_cast<std::size_t>(costs.stages));
   const bool two_ways = costs.placement == Placement::two_ways;
-  const SyncGroups groups = sync_groups(scenario, costs.placement, 0);
-  const SyncClock clock(scenario, groups);
+  const SyncClock clock(scenario, costs.groups);
   BucketMaker maker(scenario, costs, clock);
   for (int stage = 0; stage < costs.stages; ++stage) {
     const auto at = static_cast<std::size_t>(stage);

@@ -20,10 +20,8 @@ struct Moves {
 
 class MoveClock {
  public:
-  explicit MoveClock(const Scenario& scenario)
-      : scenario_(scenario),
-        plan_(scenario.plan),
-        groups_(sync_groups(scenario, placement(scenario.plan.schedule), 0)) {}
+  MoveClock(const Scenario& scenario, const SyncGroups& groups)
+      : scenario_(scenario), plan_(scenario.plan), groups_(groups) {}
 
   [[nodiscard]] Moves of(const DeviceParameters& parameters) const {
     Moves moves;
@@ -78,7 +76,7 @@ class MoveClock {
 
   const Scenario& scenario_;
   const Plan& plan_;
-  SyncGroups groups_;
+  const SyncGroups& groups_;
 };
 
 /// A pass and what runs beside it.
@@ -121,7 +119,7 @@ class PassMover {
         reduces_beside_(scenario.overlap_grad_reduce()),
         embedding_(costs.kinds.size()),
         head_(costs.kinds.size() + 1) {
-    const MoveClock clock(scenario);
+    const MoveClock clock(scenario, costs.groups);
     for (const Block& block : costs.blocks.kinds) {
       const DeviceParameters count = on_device(block.parameters, scenario.plan);
       Moves moves = clock.of(count);
@@ -291,14 +289,15 @@ HostPath host_path(const Scenario& scenario, HostPlace where) {
   return path;
 }
 
+bool moves_with_passes(const Plan& plan) {
+  return plan.gathers_every_pass() || plan.reduces_every_pass() || plan.offload.weights ||
+         plan.offload.activations || plan.sharding == Sharding::data_parallel_root;
+}
+
 void add_pass_transfers(const Scenario& scenario, StepCosts& costs) {
-  const Offload& offload = scenario.plan.offload;
-  const Plan& plan = scenario.plan;
-  if (plan.sharding == Sharding::data_parallel_root) {
+  if (scenario.plan.sharding == Sharding::data_parallel_root) {
     add_root_transfers(scenario, costs);
-  }
-  if (plan.gathers_every_pass() || plan.reduces_every_pass() || offload.weights ||
-      offload.activations) {
+  } else if (moves_with_passes(scenario.plan)) {
     PassMover(scenario, costs).run();
   }
 }

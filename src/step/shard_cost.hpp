@@ -22,7 +22,10 @@ namespace titer {
 /// The head's backward pass follows its forward pass: its parameters are still there. An embedding
 /// needs none in its backward pass. The first layer of a later stage is gathered while the stage
 /// waits for its input. A kind's passes take the mean over its places in the model.
-/// REQUIRES blocks and their own costs.
+/// REQUIRES blocks, their own costs, contents and groups.
 void add_pass_transfers(const Scenario& scenario, StepCosts& costs);
+
+/// Whether a plan moves anything so.
+[[nodiscard]] bool moves_with_passes(const Plan& plan);
 
 }  // namespace titer

@@ -62,8 +62,11 @@ Bytes token_table_gradient(const Scenario& scenario, const ModelBlocks& blocks) 
 void fill_synchronisation(const Scenario& scenario, StepCosts& costs) {
   const int p = costs.shape.stages;
   const bool two_ways = costs.placement == Placement::two_ways;
-  SyncGroups groups = sync_groups(scenario, costs.placement, 0);
-  const SyncClock clock(scenario, groups);
+  SyncGroups of_rank;  // with two copies of the model no rank's are the next one's
+  if (two_ways) {
+    of_rank = costs.groups;
+  }
+  const SyncClock clock(scenario, two_ways ? of_rank : costs.groups);
   const bool in_buckets = has_buckets(scenario, clock);
   costs.tails.resize(static_cast<std::size_t>(p));
   DeviceParameters previous;
@@ -76,7 +79,7 @@ void fill_synchronisation(const Scenario& scenario, StepCosts& costs) {
       continue;
     }
     if (two_ways && s > 0) {
-      groups = sync_groups(scenario, costs.placement, s);
+      of_rank = sync_groups(scenario, costs.placement, s);
     }
     tail = tail_of(scenario, clock, in_buckets, count);
     previous = count;

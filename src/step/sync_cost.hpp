@@ -20,22 +20,7 @@ namespace titer {
                                     Group group,
                                     const Fabric& fabric);
 
-/// The ranks that hold the same parameters as a rank of the pipeline: its replicas; with two copies
-/// of the model in opposite ways also those of the rank as far from the other end.
-struct SyncGroup {
-  Group group;
-  Fabric fabric;
-};
-/// Of experts only those ranks that have the same.
-struct SyncGroups {
-  SyncGroup dense;
-  SyncGroup experts;
-  // Of both those that split among them what is sharded, and those that have the same shard.
-  SyncGroup dense_shard;
-  SyncGroup dense_copies;
-  SyncGroup expert_shard;
-  SyncGroup expert_copies;
-};
+/// Of a rank of the pipeline.
 [[nodiscard]] SyncGroups sync_groups(const Scenario& scenario, Placement placement, int rank);
 [[nodiscard]] SyncGroup sync_group(const Scenario& scenario, Placement placement, int rank);
 

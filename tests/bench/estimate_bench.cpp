@@ -66,6 +66,68 @@ void closed_form_alternating_plans(benchmark::State& state) {
 }
 BENCHMARK(closed_form_alternating_plans);
 
+/// Every valid plan of GPT-3 on 4,096 A100 along these keys, the outer ones first.
+std::vector<titer::Plan> plans_of_a_search(Scenario& scenario) {
+  std::vector<titer::Plan> plans;
+  titer::Plan& plan = scenario.plan;
+  const auto vary = [](auto& key, auto values, const auto& inside) {
+    for (const auto& value : values) {
+      key = value;
+      inside();
+    }
+  };
+  using Degrees = std::vector<std::int64_t>;
+  using titer::Recompute;
+  using titer::Sharding;
+  const std::array orders = {plan.rank_order,
+                             std::array{titer::Dimension::tensor,
+                                        titer::Dimension::context,
+                                        titer::Dimension::pipeline,
+                                        titer::Dimension::data}};
+  vary(plan.tensor, Degrees{1, 2, 4, 8, 16, 32}, [&] {
+    vary(plan.micro_batch, Degrees{1, 2, 4, 8}, [&] {
+      vary(plan.recompute, std::array{Recompute::none, Recompute::selective, Recompute::full}, [&] {
+        vary(plan.pipeline, Degrees{1, 2, 4, 8, 16, 32}, [&] {
+          plan.data = 4096 / plan.pipeline / plan.tensor;
+          vary(plan.virtual_stages, Degrees{1, 2, 3, 6}, [&] {
+            vary(plan.rank_order, orders, [&] {
+              vary(plan.sharding,
+                   std::array{Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3},
+                   [&] {
+                     vary(plan.overlap_grad_reduce, std::array{false, true}, [&] {
+                       if (titer::validate(scenario).empty()) {
+                         plans.push_back(plan);
+                       }
+                     });
+                   });
+            });
+          });
+        });
+      });
+    });
+  });
+  return plans;
+}
+
+void search_plans(benchmark::State& state) {
+  Scenario scenario = scenario_with({"cluster=dgx-a100-80gb", "training.global_batch=4096"});
+  const std::vector<titer::Plan> plans = plans_of_a_search(scenario);
+  titer::Estimator estimator;
+  titer::StepResult result;
+  for (auto _ : state) {
+    auto changed = titer::Changed::anything;
+    for (const titer::Plan& plan : plans) {
+      scenario.plan = plan;
+      estimator.estimate(scenario, changed, result);
+      changed = titer::Changed::plan;
+      benchmark::DoNotOptimize(result.iteration_time);
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(plans.size()));
+  state.counters["plans"] = static_cast<double>(plans.size());
+}
+BENCHMARK(search_plans)->Unit(benchmark::kMillisecond);
+
 void step_costs_only(benchmark::State& state) {
   const Scenario scenario = scenario_with();
   titer::StepCosts costs;

@@ -356,8 +356,8 @@ TEST(PipelineLanes, LeaveOutPeriodsWithoutATickOfDifference) {
         EXPECT_EQ(clock.lane_ends()[rank].data, graph.data_end(rank)) << text_of(shape);
         EXPECT_EQ(clock.lane_ends()[rank].data_exposed, graph.exposed(rank).second);
       }
-      EXPECT_EQ(clock.counts(0).of(Pass::forward), shape.micro_batches);
-      EXPECT_EQ(clock.counts(0).of(Pass::backward), shape.micro_batches);
+      EXPECT_EQ(clock.counts()[0].of(Pass::forward), shape.micro_batches);
+      EXPECT_EQ(clock.counts()[0].of(Pass::backward), shape.micro_batches);
     }
   }
 }

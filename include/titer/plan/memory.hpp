@@ -100,6 +100,11 @@ class MemoryFinder {
   /// Memory of every rank into `stages`. By formula where there is one: GPipe and 1F1B over stages
   /// of which each rank's have as many layers.
   void find(const Plan& plan, const MemoryNeeds& needs, std::vector<StageMemory>& stages);
+  /// The same with the stages' contents as they are known already.
+  void find(const Plan& plan,
+            const MemoryNeeds& needs,
+            const StageBlocks& contents,
+            std::vector<StageMemory>& stages);
 
  private:
   struct Followed {
@@ -109,6 +114,7 @@ class MemoryFinder {
   };
   void find_activations(const Plan& plan,
                         const MemoryNeeds& needs,
+                        const StageBlocks& contents,
                         std::vector<StageMemory>& stages);
   const std::vector<ActionList>& lists(const Schedule& schedule, const PipelineShape& shape);
 

@@ -6,8 +6,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -57,10 +59,19 @@ class PipelineProgram {
   [[nodiscard]] std::span<const std::pair<std::uint32_t, std::uint32_t>> likenesses() const {
     return likenesses_;
   }
+  /// The passes after which a place has made all of its gradients, in their order: index of the
+  /// pass, place, and the kind of pass that made the last of them.
+  struct Made {
+    std::size_t pass = 0;
+    std::size_t place = 0;
+    GradientPass kind = GradientPass::whole;
+  };
+  [[nodiscard]] std::span<const Made> made() const { return made_; }
 
  private:
   class Ordering;
   void count(std::size_t places);
+  void find_made();
   void find_likenesses(const Schedule& schedule);
 
   PipelineShape shape_;
@@ -70,6 +81,30 @@ class PipelineProgram {
   std::vector<PassCounts> counts_;
   bool uniform_ = true;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> likenesses_;
+  std::vector<Made> made_;
+};
+
+/// What a data lane beside a pipeline meets, in order: a rank waits while it may be busy, or has
+/// made the last gradients of a place.
+struct LaneEvent {
+  std::uint16_t rank = 0;
+  bool waits = false;
+  GradientPass kind = GradientPass::whole;  // that made them, at `place`
+  std::uint16_t pass = 0;                   // PipelinePass::kind of that pass
+  std::uint32_t place = 0;
+  Ticks from = 0;  // of the wait
+  Ticks to = 0;    // of the wait; of the gradients, when their pass and its message are through
+};
+
+/// A pipeline without lanes, once it has been followed.
+struct FollowedPipeline {
+  Schedule schedule;
+  PipelineShape shape;
+  PassTicks ticks;
+  std::vector<Ticks> finish;
+  std::vector<LaneEvent> events;   // of the passes followed
+  Ticks later = 0;                 // how much later all of them are, for periods left out
+  std::vector<PassCounts> counts;  // by place
 };
 
 /// Evaluates pipelines. Keeps the programs of the last shapes and its working memory: evaluating a
@@ -95,13 +130,22 @@ class PipelineClock {
            const PipelineLanes& lanes,
            std::vector<Ticks>& finish);
   [[nodiscard]] const std::vector<LaneEnds>& lane_ends() const { return ends_; }
-  /// How often each kind of pass is done at a place, in the last run.
-  [[nodiscard]] PassCounts counts(std::size_t place) const;
+  /// How often each kind of pass is done at each place, in the last run.
+  [[nodiscard]] const std::vector<PassCounts>& counts() const { return counts_; }
+
+  /// The first run() above, which the data lanes of data_lanes() leave as it is. One of the last
+  /// few hundred pipelines is not followed again. Valid until the next call.
+  const FollowedPipeline& followed(const Schedule& schedule,
+                                   PipelineShape shape,
+                                   const PassTicks& ticks);
 
  private:
   class LaneWalk;
   const PipelineProgram& program(const Schedule& schedule, PipelineShape shape);
-  void follow(const PipelineProgram& program, const PassTicks& ticks, std::vector<Ticks>& finish);
+  void follow(const PipelineProgram& program, FollowedPipeline& into);
+  void follow_tail(const PipelineProgram& program, std::size_t begin, FollowedPipeline& into);
+  void fill_counts(const PipelineProgram& program, std::vector<PassCounts>& counts) const;
+  void follow_all(FollowedPipeline& into);
   [[nodiscard]] std::optional<Ticks> period(const PipelineProgram& program) const;
   /// Of fewer micro-batches, if the schedule has periods to leave out.
   const PipelineProgram* shorter_program(const Schedule& schedule, PipelineShape shape);
@@ -110,18 +154,29 @@ class PipelineClock {
                                               PipelineShape shape,
                                               const PipelineProgram& shorter) const;
 
-  std::vector<PipelineProgram> programs_;
-  std::size_t oldest_ = 0;
-  std::size_t last_ = 0;      // of programs_, followed last
+  std::deque<PipelineProgram> programs_;  // the oldest first
+  std::size_t passes_kept_ = 0;           // of all of them
+  std::vector<FollowedPipeline> followed_;
+  std::unordered_multimap<std::uint64_t, std::size_t> known_;  // by a hash, into followed_
+  std::vector<std::uint64_t> hashes_;                          // of followed_
+  std::size_t oldest_followed_ = 0;
   int micro_batches_ = 0;     // per chunk, of the shape run last
   std::vector<Ticks> slots_;  // of the program followed last
+  std::vector<PassCounts> counts_;
   std::vector<LaneEnds> ends_;
   std::vector<Ticks> send_ends_;
   std::vector<int> gradients_left_;  // passes of each place that make gradients, still to come
   // With two copies of the model: when and by which kind of pass a place made its last gradients,
   // and the times in which a rank did nothing after it made some of them.
-  std::vector<std::pair<Ticks, std::size_t>> made_;
+  std::vector<std::pair<Ticks, GradientPass>> made_;
   std::vector<std::vector<std::pair<Ticks, Ticks>>> gaps_;
 };
+
+/// What the data lanes of the ranks do beside a pipeline whose ranks wait for their messages, where
+/// nothing is gathered at the start and there is one copy of the model: then they change no pass.
+/// Fills `ends` by rank.
+void data_lanes(const FollowedPipeline& pipeline,
+                const PipelineLanes& lanes,
+                std::vector<LaneEnds>& ends);
 
 }  // namespace titer

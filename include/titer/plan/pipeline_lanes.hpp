@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "titer/engine/task_graph.hpp"
@@ -13,6 +14,9 @@ namespace titer {
 /// Ticks of each kind of pass: what it occupies its rank for, sending its result included.
 /// Index: PipelinePass::kind; pass_kinds() of them, of which instant_kind() takes 0.
 using PassTicks = std::vector<Ticks>;
+
+/// Which pass makes the gradients of a stage: the index of PipelineLanes::buckets.
+enum class GradientPass : std::uint8_t { whole, weight, pair };
 
 /// A part of a stage's gradients that is synchronised by itself.
 struct BucketTicks {
@@ -31,11 +35,15 @@ struct PipelineLanes {
   // earliest end of the forward passes at a place, which wait for theirs. Empty: there are none.
   std::vector<Ticks> gathers;
   std::vector<Ticks> gathered;
-  // Of a stage, by the kind of pass that makes its gradients: 0 whole, 1 weight gradient, 2 pair.
+  // Of a stage, by the kind of pass that makes its gradients.
   // Empty: there are none.
   std::array<std::vector<std::vector<BucketTicks>>, 3> buckets;
 
   [[nodiscard]] bool has_buckets() const { return !buckets.front().empty(); }
+  [[nodiscard]] const std::vector<BucketTicks>& buckets_of(std::size_t stage,
+                                                           GradientPass kind) const {
+    return buckets[static_cast<std::size_t>(kind)][stage];
+  }
 };
 
 /// What the lanes of a rank did.

@@ -61,6 +61,7 @@ struct GroupRanks {
   [[nodiscard]] constexpr std::int64_t number(std::int64_t rank) const {
     return rank / (stride * ranks) * stride + rank % stride;
   }
+  friend bool operator==(const GroupRanks&, const GroupRanks&) = default;
 };
 /// Of the group of rank 0; all groups of a kind are alike.
 /// REQUIRES a plan of which refused_order() says nothing.

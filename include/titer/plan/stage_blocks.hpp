@@ -31,6 +31,8 @@ class StageBlocks {
   [[nodiscard]] bool same(int stage, int other) const;
   /// Whether all stages of a rank have.
   [[nodiscard]] bool alike(int rank) const;
+  /// Whether two ranks' stages have, and none of them an end of the model.
+  [[nodiscard]] bool alike(int rank, int other) const;
   /// Whether the rank that has the last stage has the first one too, of either copy of the model.
   [[nodiscard]] bool joins_ends() const;
 

@@ -192,6 +192,23 @@ struct Repeats {
 /// Who they are of a plan.
 [[nodiscard]] PlanGroup plan_group(LayerGroup group);
 
+/// The ranks that hold the same parameters as a rank of the pipeline: its replicas; with two copies
+/// of the model in opposite ways also those of the rank as far from the other end.
+struct SyncGroup {
+  Group group;
+  Fabric fabric;
+};
+/// Of experts only those ranks that have the same.
+struct SyncGroups {
+  SyncGroup dense;
+  SyncGroup experts;
+  // Of both those that split among them what is sharded, and those that have the same shard.
+  SyncGroup dense_shard;
+  SyncGroup dense_copies;
+  SyncGroup expert_shard;
+  SyncGroup expert_copies;
+};
+
 /// What a stage does after its last backward pass, one after the other.
 struct StageTail {
   Seconds gradient_sync;  // over the data-parallel group
@@ -225,6 +242,7 @@ struct StepCosts {
   std::vector<BlockCost> kinds;  // of layers
   BlockCost embedding;
   BlockCost head;
+  SyncGroups groups;             // of the first rank of the pipeline
   double slowdown = 1;           // of compute and transfers beside one another
   std::vector<Seconds> send;     // from rank i to the next (the last to the first), one way
   Seconds embedding_sync;        // first and last stage share the token table (p > 1, tied)

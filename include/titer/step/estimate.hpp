@@ -6,10 +6,18 @@
 #include <vector>
 
 #include "titer/plan/pipeline.hpp"
-#include "titer/step/cost.hpp"
+#include "titer/step/cost_finder.hpp"
 #include "titer/step/result.hpp"
 
 namespace titer {
+
+/// FLOPs of one iteration of a model, forward and backward passes. A frozen layer has half a
+/// backward pass, or none.
+struct TrainedFlops {
+  Flops full;            // all pairs of tokens attend
+  Flops causal;          // half of them
+  ForwardFlops forward;  // of `full`, the forward passes alone
+};
 
 /// Estimates scenarios one after the other, keeping its working memory: estimating again with the
 /// same schedule, p, m and v, into the same result, allocates nothing.
@@ -17,18 +25,27 @@ class Estimator {
  public:
   /// REQUIRES validate(scenario) to be empty. Batched sends are taken as blocking ones: evaluate()
   /// refuses them where the closed form itself is asked for.
-  void estimate(const Scenario& scenario, StepResult& result);
+  void estimate(const Scenario& scenario, StepResult& result) {
+    estimate(scenario, Changed::anything, result);
+  }
+  /// With Changed::plan: several times faster, since what the plan has in common with that of the
+  /// estimate before is kept. REQUIRES that nothing else is otherwise than there.
+  void estimate(const Scenario& scenario, Changed changed, StepResult& result);
 
  private:
   void run(const Scenario& scenario);
+  void run_with_lanes(const Scenario& scenario, bool gathers);
 
-  StepCosts costs_;
+  CostFinder finder_;
   PipelineClock pipeline_;
-  PassTicks ticks_;
+  PassTicks passes_;  // without what sends take
+  PassTicks ticks_;   // with it
   PipelineLanes lanes_;
+  std::vector<PassCounts> counts_;
   std::vector<Ticks> finish_;
   std::vector<LaneEnds> ends_;
   MemoryFinder memory_;
+  TrainedFlops flops_;
 };
 
 /// A single estimate.
@@ -44,6 +61,9 @@ void fill_derived(const Scenario& scenario,
                   const ModelBlocks& blocks,
                   MemoryFinder& memory,
                   StepResult& result);
+[[nodiscard]] TrainedFlops trained_flops(const Scenario& scenario, const ModelBlocks& blocks);
+/// The same where FLOPs and memory are known.
+void fill_derived(const Scenario& scenario, const TrainedFlops& flops, StepResult& result);
 
 /// The bubble: what the other parts of the breakdown leave of the iteration time.
 void fill_bubble(StepResult& result);

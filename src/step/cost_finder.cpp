@@ -1,0 +1,145 @@
+#include "titer/step/cost_finder.hpp"
+
+#include <utility>
+
+#include "cost_parts.hpp"
+#include "shard_cost.hpp"
+#include "sync_cost.hpp"
+
+namespace titer {
+namespace {
+
+PlanDegrees degrees_of(const Plan& plan) {
+  return {.pipeline = plan.pipeline,
+          .tensor = plan.tensor,
+          .data = plan.data,
+          .context = plan.context,
+          .context_inner = plan.context_inner,
+          .expert = plan.expert,
+          .expert_tensor = plan.expert_tensor_degree(),
+          .shard = plan.shard,
+          .rank_order = plan.rank_order};
+}
+
+LayerKeys layer_keys_of(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
+  return {.micro_batch = plan.micro_batch,
+          .tensor = plan.tensor,
+          .context = plan.context,
+          .context_inner = plan.context_inner,
+          .expert = plan.expert,
+          .expert_tensor = plan.expert_tensor_degree(),
+          .image_columns = plan.image_columns,
+          .devices = plan.devices(),
+          .launchers = plan.sharding == Sharding::data_parallel_root ? plan.data : 1,
+          .expert_replicas = plan.expert_replicas(),
+          .context_method = plan.context_method,
+          .recompute = plan.recompute,
+          .recomputed = plan.recomputed_modules(),
+          .overlap = scenario.tensor_overlap(),
+          .attention = plan.attention,
+          .context_balanced = plan.context_balanced,
+          .sequence_parallel = plan.sequence_parallel};
+}
+
+LayerPlaces layer_places_of(const Scenario& scenario) {
+  LayerPlaces places;
+  for (std::size_t i = 0; i < kLayerGroups; ++i) {
+    const PlanGroup group = plan_group(static_cast<LayerGroup>(i));
+    if (group_ranks(scenario.plan, group).ranks > 1) {
+      const GroupPlace at = place(scenario.plan, group, scenario.cluster);
+      places.groups[i] = at.group;
+      places.strides[i] = at.stride_in_node;
+    }
+  }
+  return places;
+}
+
+StageKeys stage_keys_of(const Plan& plan) {
+  return {.placement = placement(plan.schedule),
+          .pipeline = plan.pipeline,
+          .virtual_stages = plan.virtual_stages,
+          .layers = plan.layers};
+}
+
+}  // namespace
+
+void CostFinder::find(const Scenario& scenario, Changed changed) {
+  const bool may_keep = changed == Changed::plan && complete_;
+  complete_ = false;
+  fill_shape(scenario, costs_);
+  const PlanDegrees degrees = degrees_of(scenario.plan);
+  const bool same_degrees = may_keep && degrees == degrees_;
+  degrees_ = degrees;
+
+  const bool was_moved = moved_;
+  moved_ = moves_with_passes(scenario.plan);
+  same_layers_ = keeps_layers(scenario, may_keep, same_degrees);
+  if (!same_layers_) {
+    find_layers(scenario);
+  } else if (was_moved) {
+    restore_layers();
+  }
+  const bool same_stages = find_stages(scenario.plan);
+  if (!same_degrees || !same_stages) {
+    costs_.groups = sync_groups(scenario, costs_.placement, 0);
+  }
+  add_pass_transfers(scenario, costs_);
+  same_sends_ = find_sends(scenario) && same_stages;
+  if (!same_sends_) {
+    costs_.embedding_sync = embedding_sync_time(scenario, costs_);
+  }
+  same_passes_ = same_stages && !moved_ && !was_moved;
+  fill_synchronisation(scenario, costs_);
+  complete_ = true;
+}
+
+/// Whether layers are those of the find() before.
+bool CostFinder::keeps_layers(const Scenario& scenario, bool may_keep, bool same_degrees) {
+  const LayerKeys keys = layer_keys_of(scenario);
+  bool same = may_keep && keys == layer_keys_;
+  layer_keys_ = keys;
+  if (!same_degrees) {
+    const LayerPlaces places = layer_places_of(scenario);
+    same = same && places == layer_places_;
+    layer_places_ = places;
+  }
+  return same;
+}
+
+/// Whether layers and stages are.
+bool CostFinder::find_stages(const Plan& plan) {
+  StageKeys keys = stage_keys_of(plan);
+  if (same_layers_ && keys == stage_keys_) {
+    return true;
+  }
+  costs_.contents.fill(plan, costs_.blocks);
+  stage_keys_ = std::move(keys);
+  return false;
+}
+
+/// Whether what stages send and its way are.
+bool CostFinder::find_sends(const Scenario& scenario) {
+  const GroupRanks pipeline = group_ranks(scenario.plan, PlanGroup::pipeline);
+  if (same_layers_ && pipeline == pipeline_) {
+    return true;
+  }
+  fill_sends(scenario, costs_);
+  pipeline_ = pipeline;
+  return false;
+}
+
+void CostFinder::find_layers(const Scenario& scenario) {
+  fill_layer_costs(scenario, costs_);
+  kinds_ = costs_.kinds;
+  embedding_ = costs_.embedding;
+  head_ = costs_.head;
+}
+
+void CostFinder::restore_layers() {
+  costs_.kinds = kinds_;
+  costs_.embedding = embedding_;
+  costs_.head = head_;
+}
+
+}  // namespace titer
