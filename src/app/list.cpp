@@ -6,6 +6,8 @@
 #include "titer/input/read_document.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/study/course.hpp"
+#include "titer/study/economy.hpp"
+#include "titer/study/goodput.hpp"
 #include "titer/topology/families.hpp"
 
 namespace titer {
@@ -102,7 +104,7 @@ std::vector<Row> formulas() {
           {"e7", "T_comp + T_TP + T_PP + T_DP + T_bubble, the seeds' E7 to E9; needs utilization"}};
 }
 
-constexpr std::array<Listing, 12> kListings = {{
+constexpr std::array<Listing, 15> kListings = {{
     {"models", models},
     {"chips", chips},
     {"clusters", [] { return titles(kClusterData); }},
@@ -115,6 +117,9 @@ constexpr std::array<Listing, 12> kListings = {{
     {"runs", [] { return titles(kRunData); }},
     {"sweeps", [] { return titles(kSweepData); }},
     {"courses", [] { return titles(kCourseData); }},
+    {"prices", [] { return titles(kPriceData); }},
+    {"grids", [] { return titles(kGridData); }},
+    {"reliabilities", [] { return titles(kReliabilityData); }},
 }};
 
 std::string view(Format format, const std::vector<Row>& rows) {
@@ -169,7 +174,7 @@ Command add_list(CLI::App& program) {
   app->add_option("what",
                   options->what,
                   "models, chips, clusters, networks, stacks, topologies, algorithms, schedules, "
-                  "formulas, runs, sweeps or courses; "
+                  "formulas, runs, sweeps, courses, prices, grids or reliabilities; "
                   "nothing: how many there are of each")
       ->type_name("WHAT");
   add_format(*app, options->format);

@@ -20,6 +20,11 @@ bool looks_like_file(std::string_view text) {
   return text.find('/') != std::string_view::npos || text.ends_with(".json");
 }
 
+std::string plural(std::string_view name) {
+  const bool changes = name.ends_with("y");
+  return std::string(changes ? name.substr(0, name.size() - 1) : name) + (changes ? "ies" : "s");
+}
+
 }  // namespace
 
 fs::path data_root() {
@@ -70,7 +75,7 @@ Document load_data(const DataKind& kind, std::string_view name_or_file, const fs
   const std::string_view near = closest(name_or_file, candidates);
   std::string message =
       std::string(name_or_file) + ": no shipped " + std::string(kind.name) + " has this name";
-  message += near.empty() ? "; `titer list " + std::string(kind.name) + "s` shows them"
+  message += near.empty() ? "; `titer list " + plural(kind.name) + "` shows them"
                           : "; did you mean \"" + std::string(near) + "\"?";
   throw InputError(message + " (a file is given by a path with a slash or ending in .json)");
 }

@@ -1,0 +1,88 @@
+#pragma once
+// What devices cost: their price per hour or their purchase, their electricity and its carbon.
+// Prices and grids are data with a date (configs/prices, configs/grids).
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/hardware/chip.hpp"
+#include "titer/step/result.hpp"
+#include "titer/step/source.hpp"
+
+namespace titer {
+
+inline constexpr DataKind kPriceData = {"price", "configs/prices", {"devices", "power", "grid"}};
+inline constexpr DataKind kGridData = {
+    "grid", "configs/grids", {"grams_co2e_per_kwh", "grams_co2e_per_kwh", "grams_co2e_per_kwh"}};
+
+/// Electricity where the devices are.
+struct PowerGrid {
+  std::string name;
+  double grams_co2e_per_kwh = 0;
+  std::optional<double> dollars_per_kwh{};
+  EvidenceList evidence{};
+};
+
+/// An hour of one device with its share of the server and network. A purchase is written off in a
+/// straight line, hour by hour, used or not; its electricity is paid beside it. Rent includes it.
+struct DevicePrice {
+  std::string chip;
+  double dollars_per_hour = 0;
+  bool rented = true;
+};
+
+/// What a device draws while it trains:
+///   P = TDP (idle + (busy - idle) u) + host,   u: the share of the time in which it computes
+/// and the site PUE times as much.
+struct PowerDraw {
+  double idle = 0;  // shares of the rated power
+  double busy = 1;
+  Watts host;      // the server's other power and the network's, by device
+  double pue = 1;  // power usage effectiveness: of the site, over that of its servers
+};
+
+struct Economy {
+  std::string name;
+  std::string title{};
+  std::string date{};
+  std::vector<DevicePrice> devices{};
+  PowerDraw draw{};
+  PowerGrid grid{};
+  EvidenceList evidence{};
+};
+
+struct Bill {
+  double dollars = 0;
+  Joules energy;  // of the site
+  double kilograms_co2e = 0;
+};
+
+/// Reads a price file's object; its "grid" is a name or a file, found from `folder`.
+[[nodiscard]] Economy read_economy(Reader& in, const std::filesystem::path& folder = {});
+/// A shipped name or a file. `grid`: another than the file's. Throws InputError.
+[[nodiscard]] Economy load_economy(std::string_view name_or_file, std::string_view grid = {});
+[[nodiscard]] PowerGrid read_power_grid(Reader& in);
+
+/// Of one device and its share of the site. Throws InputError where the chip's power is not known.
+[[nodiscard]] Watts device_power(const Economy& economy, const Chip& chip, double utilisation);
+/// Throws InputError where the chip has no price, with those that have one.
+[[nodiscard]] const DevicePrice& device_price(const Economy& economy, const Chip& chip);
+
+/// What so many devices cost that are held for a time, `busy`, and compute for the share
+/// `utilisation` of it:
+///   E = n P t,   dollars = n t price (+ E dollars_per_kwh where they are not rented)
+/// Throws InputError where a figure for the chip is missing.
+[[nodiscard]] Bill bill(const Economy& economy,
+                        const Chip& chip,
+                        std::int64_t devices,
+                        Seconds busy,
+                        double utilisation);
+
+/// The share of an iteration in which the device of the reference stage computes.
+[[nodiscard]] double computing_share(const StepResult& result);
+
+}  // namespace titer
