@@ -174,7 +174,8 @@ Goodput goodput(const BreakingJob& job) {
   const double stretch =
       time_stretch(job.interval, job.checkpoint, job.restart + job.lag, job.rates.mtbf());
   const double planned = 1 + again * (job.checkpoint + job.restart);
-  const double slow = 1 - std::expm1(-(job.becoming_slow * job.slow_detect)) * (job.slowdown - 1);
+  const double slow_share = -std::expm1(-(job.becoming_slow * job.slow_detect));
+  const double slow = 1 / (1 - slow_share * (1 - 1 / job.slowdown));
   Goodput result{.fraction = capacity.replicas / (stretch * planned * slow),
                  .checkpoint_interval = job.interval,
                  .lost = {},

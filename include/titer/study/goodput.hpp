@@ -165,7 +165,7 @@ struct Goodput {
 /// The mean of a long run, by the product of
 ///   1 / time_stretch(interval, C, R + lag, M),
 ///   1 / (1 + f (C + R)), f: planned restarts, slow devices replaced, replicas grown again,
-///   1 / (1 + w (slowdown - 1)), w: the share of the time in which some device is slow,
+///   1 - w (1 - 1 / slowdown), w: the share of the time in which some device is slow,
 ///   the replicas there are over all, with Poisson's number of nodes in repair; where training
 ///   waits, the share of the time in which it does not: Erlang's loss formula for spares + 1.
 [[nodiscard]] Goodput goodput(const BreakingJob& job);
