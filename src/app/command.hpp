@@ -42,6 +42,7 @@ struct Command {
 [[nodiscard]] Command add_trace(CLI::App& program);
 [[nodiscard]] Command add_seeds(CLI::App& program);
 [[nodiscard]] Command add_course(CLI::App& program);
+[[nodiscard]] Command add_capacity(CLI::App& program);
 
 /// What several subcommands take: a scenario and changes to it.
 struct ScenarioOptions {

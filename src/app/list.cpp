@@ -5,9 +5,8 @@
 #include "titer/collectives/catalogue.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/report/step_report.hpp"
+#include "titer/study/capacity.hpp"
 #include "titer/study/course.hpp"
-#include "titer/study/economy.hpp"
-#include "titer/study/goodput.hpp"
 #include "titer/topology/families.hpp"
 
 namespace titer {
@@ -104,7 +103,7 @@ std::vector<Row> formulas() {
           {"e7", "T_comp + T_TP + T_PP + T_DP + T_bubble, the seeds' E7 to E9; needs utilization"}};
 }
 
-constexpr std::array<Listing, 15> kListings = {{
+constexpr std::array<Listing, 16> kListings = {{
     {"models", models},
     {"chips", chips},
     {"clusters", [] { return titles(kClusterData); }},
@@ -117,6 +116,7 @@ constexpr std::array<Listing, 15> kListings = {{
     {"runs", [] { return titles(kRunData); }},
     {"sweeps", [] { return titles(kSweepData); }},
     {"courses", [] { return titles(kCourseData); }},
+    {"capacities", [] { return titles(kCapacityData); }},
     {"prices", [] { return titles(kPriceData); }},
     {"grids", [] { return titles(kGridData); }},
     {"reliabilities", [] { return titles(kReliabilityData); }},
@@ -174,7 +174,7 @@ Command add_list(CLI::App& program) {
   app->add_option("what",
                   options->what,
                   "models, chips, clusters, networks, stacks, topologies, algorithms, schedules, "
-                  "formulas, runs, sweeps, courses, prices, grids or reliabilities; "
+                  "formulas, runs, sweeps, courses, capacities, prices, grids or reliabilities; "
                   "nothing: how many there are of each")
       ->type_name("WHAT");
   add_format(*app, options->format);

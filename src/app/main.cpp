@@ -68,7 +68,8 @@ int main_with_errors(int argc, char** argv) {
                                          add_calibrate(program),
                                          add_trace(program),
                                          add_seeds(program),
-                                         add_course(program)};
+                                         add_course(program),
+                                         add_capacity(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

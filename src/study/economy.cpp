@@ -10,6 +10,7 @@ namespace titer {
 namespace {
 
 constexpr double kHoursOfYear = 8760;
+constexpr double kLeastDollars = 1e-6;
 constexpr double kMostDollars = 1e9;
 constexpr Seconds kHour = Seconds::from_si(3600);
 constexpr Joules kKilowattHour = Joules::from_si(3.6e6);
@@ -38,8 +39,8 @@ DevicePrice read_price(Reader in, const std::string& chip, EvidenceList& evidenc
   const auto note = [&](std::string_view key) {
     evidence.note(in, key, fmt::format("devices.{}.{}", chip, key));
   };
-  const auto hourly = in.maybe_number("dollars_per_hour", 0, kMostDollars);
-  const auto purchase = in.maybe_number("purchase", 0, kMostDollars);
+  const auto hourly = in.maybe_number("dollars_per_hour", kLeastDollars, kMostDollars);
+  const auto purchase = in.maybe_number("purchase", kLeastDollars, kMostDollars);
   if (hourly.has_value() == purchase.has_value()) {
     in.fail("", "expected either dollars_per_hour or a purchase in dollars with its years");
     static_cast<void>(in.raw("years"));

@@ -66,9 +66,9 @@ StateTimes state_times(const CheckpointPolicy& policy, const Scenario& scenario)
   const auto copied =
       policy.copy_bandwidth ? policy.copy_bandwidth : scenario.cluster.chip.host_link;
   if (policy.asynchronous && copied) {
-    times.stop = std::min(times.write,
-                          times.size / (static_cast<double>(scenario.plan.devices()) * *copied));
+    times.stop = times.size / (static_cast<double>(scenario.plan.devices()) * *copied);
   }
+  times.stop += policy.pause;
   return times;
 }
 

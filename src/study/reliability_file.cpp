@@ -125,6 +125,10 @@ CheckpointPolicy read_checkpoint(Reader in, EvidenceList& evidence) {
   CheckpointPolicy policy;
   policy.storage_bandwidth = figures.bandwidth("storage_bandwidth");
   policy.node_bandwidth = figures.bandwidth("node_bandwidth");
+  policy.pause = in.maybe_quantity<Seconds>("pause").value_or(Seconds{});
+  if (in.has("pause")) {
+    evidence.note(in, "pause", "checkpoint.pause");
+  }
   policy.asynchronous = in.flag("asynchronous", false);
   policy.copy_bandwidth = in.maybe_quantity<BytesPerSecond>("copy_bandwidth");
   policy.rule = in.maybe_choice<IntervalRule>("rule", kIntervalRules).value_or(policy.rule);

@@ -44,6 +44,8 @@ struct Table<Seconds> {
       Unit{"s", 1.0, Use::shown},
       Unit{"min", 60.0, Use::listed},  // iteration times are compared in seconds
       Unit{"h", 3600.0, Use::shown},
+      Unit{"day", 86400.0, Use::understood},
+      Unit{"days", 86400.0, Use::understood},
   };
 };
 

@@ -47,6 +47,7 @@ inline constexpr std::array<Choice<IntervalRule>, 3> kIntervalRules = {
 struct CheckpointPolicy {
   BytesPerSecond storage_bandwidth;  // of the whole storage
   BytesPerSecond node_bandwidth;     // of a node to it
+  Seconds pause{};                   // of training at every checkpoint, however large
   // Training goes on while a copy in the hosts' memory is written; it stops for copying only.
   bool asynchronous = false;
   std::optional<BytesPerSecond> copy_bandwidth{};  // of a device; otherwise the chip's host link

@@ -1,0 +1,16 @@
+#pragma once
+// Views of a capacity plan: text for people, a CSV row for every number of devices, JSON.
+
+#include <string>
+
+#include "titer/input/document.hpp"
+#include "titer/study/capacity.hpp"
+
+namespace titer {
+
+[[nodiscard]] std::string capacity_text(const CapacityQuestion& question,
+                                        const CapacityResult& result);
+[[nodiscard]] std::string capacity_csv(const CapacityResult& result);
+[[nodiscard]] Value capacity_json(const CapacityQuestion& question, const CapacityResult& result);
+
+}  // namespace titer

@@ -1,0 +1,123 @@
+#include "titer/study/capacity.hpp"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <memory>
+
+#include "command.hpp"
+#include "titer/report/capacity_report.hpp"
+
+namespace titer {
+namespace {
+
+struct CapacityCommandOptions {
+  std::string question;
+  std::vector<std::string> sets;
+  std::string tokens;
+  std::string deadline;
+  std::string budget;
+  std::string devices;
+  std::string prices;
+  std::string grid;
+  std::string reliability;
+  std::string format = "text";
+};
+
+/// Options that put a value at a key of the question.
+struct CapacityOption {
+  const char* key;
+  std::string CapacityCommandOptions::*value;
+  const char* type;
+  const char* help;
+};
+constexpr std::array<CapacityOption, 7> kCapacityOptions = {{
+    {"tokens", &CapacityCommandOptions::tokens, "COUNT", "to train on, such as 15T or 300B"},
+    {"deadline", &CapacityCommandOptions::deadline, "TIME", "such as \"60 days\""},
+    {"budget", &CapacityCommandOptions::budget, "DOLLARS", "such as 10M"},
+    {"devices",
+     &CapacityCommandOptions::devices,
+     "LIST",
+     "numbers to try, such as 1024,2048; otherwise all that share the batch out evenly"},
+    {"prices",
+     &CapacityCommandOptions::prices,
+     "NAME",
+     "of devices (titer list prices), or a file"},
+    {"grid",
+     &CapacityCommandOptions::grid,
+     "NAME",
+     "where the electricity comes from (titer list grids), or a file"},
+    {"reliability",
+     &CapacityCommandOptions::reliability,
+     "NAME",
+     "how often what fails (titer list reliabilities), or a file"},
+}};
+
+std::vector<Assignment> changes_of(const CapacityCommandOptions& options) {
+  std::vector<Assignment> changes;
+  for (const std::string& set : options.sets) {
+    changes.push_back(parse_assignment(set));
+  }
+  for (const CapacityOption& option : kCapacityOptions) {
+    const std::string& value = options.*option.value;
+    if (!value.empty()) {
+      changes.push_back({.path = option.key,
+                         .value = Value(value),
+                         .source = "--" + std::string(option.key) + " " + value});
+    }
+  }
+  return changes;
+}
+
+int capacity_command(const CapacityCommandOptions& options) {
+  const Format format = chosen("--format", options.format, kFormats);
+  const CapacityQuestion question = load_capacity(options.question, changes_of(options));
+  const CapacityResult result = find_capacity(question);
+  switch (format) {
+    case Format::text:
+      print(capacity_text(question, result));
+      break;
+    case Format::csv:
+      print(capacity_csv(result));
+      break;
+    case Format::json:
+      print(to_json(capacity_json(question, result)) + "\n");
+      break;
+  }
+  return result.possible() ? kSuccess : kNo;
+}
+
+}  // namespace
+
+Command add_capacity(CLI::App& program) {
+  CLI::App* app = program.add_subcommand(
+      "capacity",
+      "Find how many devices a training run needs for a deadline or a budget, with failures, cost, "
+      "energy and carbon (exit 1 where none will do)");
+  app->footer(
+      "Examples:\n"
+      "  titer capacity llama3-405b\n"
+      "  titer capacity llama3-70b-64xh100 --tokens 1T --deadline \"60 days\" --reliability "
+      "assumed");
+  const auto options = std::make_shared<CapacityCommandOptions>();
+  app->add_option("question",
+                  options->question,
+                  "a capacity file, a run file, or the name of a shipped one (titer list "
+                  "capacities, titer list runs)")
+      ->required()
+      ->type_name("CAPACITY");
+  for (const CapacityOption& option : kCapacityOptions) {
+    app->add_option("--" + std::string(option.key), (*options).*option.value, option.help)
+        ->type_name(option.type);
+  }
+  app->add_option("--set",
+                  options->sets,
+                  "put a value at a path of the scenario, such as plan.tensor=4, or of the "
+                  "question, such as growth.demand=3; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+  add_format(*app, options->format);
+  return {app, [options] { return capacity_command(*options); }};
+}
+
+}  // namespace titer

@@ -1,0 +1,256 @@
+// Reading a question of capacity.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "course_document.hpp"
+#include "named_scenario.hpp"
+#include "titer/study/capacity.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::int64_t kMostDevices = 100'000'000;
+constexpr double kMostCounted = 1e24;
+constexpr Seconds kLongest = Seconds::from_si(1e12);
+
+/// A run as the scenario of a question.
+Document as_question(Document run) {
+  Value root = Value::make_object();
+  root.origin = run.root.origin;
+  root.add("scenario", std::move(run.root));
+  root.key_origins.back() = root.origin;
+  return {.root = std::move(root), .sources = std::move(run.sources)};
+}
+
+bool is_run(const Document& document) {
+  return document.root.kind == Value::Kind::object && document.root.find("scenario") == nullptr;
+}
+
+Document load_question(std::string_view name_or_file) {
+  const std::vector<std::string> runs = shipped_names(kRunData);
+  if (std::binary_search(runs.begin(), runs.end(), name_or_file)) {
+    return as_question(load_data(kRunData, name_or_file));
+  }
+  Document document = load_data(kCapacityData, name_or_file);
+  return is_run(document) ? as_question(std::move(document)) : document;
+}
+
+std::optional<double> read_count(Reader& in, std::string_view key, std::string_view expected) {
+  const Value* written = in.raw(key);
+  if (written == nullptr) {
+    return std::nullopt;
+  }
+  const auto count = written->kind == Value::Kind::text     ? parse_count(written->text)
+                     : written->kind == Value::Kind::number ? std::optional(written->number)
+                                                            : std::nullopt;
+  if (!count || *count <= 0 || *count > kMostCounted) {
+    in.fail(key, expected);
+    return std::nullopt;
+  }
+  return count;
+}
+
+/// "1024,2048" as --devices gives it.
+std::vector<std::int64_t> listed_counts(std::string_view text) {
+  std::vector<std::int64_t> counts;
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find(','));
+    std::int64_t count = 0;
+    const auto [end, error] = std::from_chars(one.data(), one.data() + one.size(), count);
+    if (error != std::errc() || end != one.data() + one.size()) {
+      return {};
+    }
+    counts.push_back(count);
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+  }
+  return counts;
+}
+
+std::vector<std::int64_t> read_devices(Reader& in) {
+  const Value* written = in.raw("devices");
+  if (written == nullptr) {
+    return {};
+  }
+  std::vector<std::int64_t> counts;
+  if (written->kind == Value::Kind::text) {
+    counts = listed_counts(written->text);
+  } else if (written->is_integer) {
+    counts = {written->integer};
+  }
+  for (const Value& item : written->items) {
+    counts.push_back(item.is_integer ? item.integer : 0);
+  }
+  const auto wrong = [](std::int64_t count) { return count < 1 || count > kMostDevices; };
+  if (counts.empty() || std::any_of(counts.begin(), counts.end(), wrong)) {
+    in.fail("devices",
+            fmt::format("expected numbers of devices from 1 to {}, such as [1024, 2048]",
+                        kMostDevices));
+    return {};
+  }
+  std::sort(counts.begin(), counts.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
+}
+
+std::optional<CapacityGrowth> read_growth(Reader& in) {
+  auto written = in.maybe_object("growth");
+  if (!written) {
+    return std::nullopt;
+  }
+  CapacityGrowth growth;
+  growth.years = static_cast<int>(written->integer("years", 1, 50));
+  growth.demand = written->number("demand", 1e-3, 1e3);
+  growth.performance = written->maybe_number("performance", 1e-3, 1e3).value_or(1);
+  written->finish();
+  return growth;
+}
+
+/// What comes from other files, by their names.
+struct CapacityNames {
+  std::string prices;
+  std::string grid;
+  std::string reliability;
+};
+
+CapacityNames read_names(Reader& in) {
+  CapacityNames names{.prices = in.maybe_text("prices").value_or(""),
+                      .grid = in.maybe_text("grid").value_or(""),
+                      .reliability = in.maybe_text("reliability").value_or("")};
+  if (!names.grid.empty() && names.prices.empty()) {
+    in.fail("grid", "expected prices too: they say what power the devices draw");
+  }
+  return names;
+}
+
+CapacityQuestion read_question_of_capacity(Reader& in) {
+  CapacityQuestion question;
+  question.title = in.maybe_text("title").value_or("");
+  question.tokens =
+      read_count(in, "tokens", "expected a number of tokens above zero, such as \"15T\"");
+  question.deadline = in.maybe_quantity<Seconds>("deadline");
+  if (question.deadline && (*question.deadline <= Seconds{} || *question.deadline > kLongest)) {
+    in.fail("deadline", "expected a time above zero, such as \"60 days\"");
+  }
+  question.budget = read_count(in, "budget", "expected dollars above zero, such as \"10M\"");
+  question.devices = read_devices(in);
+  question.batch = in.maybe_choice<BatchRule>("batch", kBatchRules).value_or(BatchRule::fixed);
+  question.growth = read_growth(in);
+  question.samples =
+      static_cast<std::uint32_t>(in.maybe_integer("samples", 1, 100'000).value_or(200));
+  question.seed = static_cast<std::uint64_t>(in.maybe_integer("seed", 0).value_or(1));
+  return question;
+}
+
+/// What does not go together.
+void check(const CapacityQuestion& question, Reader& in) {
+  if (!question.tokens && !question.deadline && !question.budget) {
+    in.fail("",
+            "expected tokens, a deadline or a budget (--tokens 15T, --deadline \"60 days\", "
+            "--budget 10M)");
+  }
+  if (question.growth && !(question.tokens && question.deadline)) {
+    in.fail("growth", "expected tokens and a deadline: of these the devices of every year follow");
+  }
+}
+
+/// Every number of replicas that shares the batch out evenly and fills whole nodes, or a part of
+/// one; with a batch that grows, the plan's times or over powers of two.
+std::vector<std::int64_t> default_devices(const CapacityQuestion& question) {
+  constexpr int most_doublings = 6;
+  constexpr std::int64_t most_replicas = 1 << 20;
+  const Plan& plan = question.scenario.plan;
+  const std::int64_t of_replica =
+      counted_product(counted_product(plan.tensor, plan.context), plan.pipeline);
+  const std::int64_t per_node = question.scenario.cluster.devices_per_node;
+  const std::int64_t batch = question.scenario.training.global_batch;
+  std::vector<std::int64_t> counts;
+  const auto offer = [&](std::int64_t replicas) {
+    const std::int64_t devices = counted_product(replicas, of_replica);
+    if (devices > kMostDevices) {
+      return;
+    }
+    if (devices < per_node ? per_node % devices == 0 : devices % per_node == 0) {
+      counts.push_back(devices);
+    }
+  };
+  if (question.batch == BatchRule::scaled) {
+    for (int k = most_doublings; k > 0; --k) {
+      if (plan.data % (std::int64_t{1} << k) == 0) {
+        offer(plan.data >> k);
+      }
+    }
+    for (int k = 0; k <= most_doublings; ++k) {
+      offer(counted_product(plan.data, std::int64_t{1} << k));
+    }
+    return counts;
+  }
+  for (std::int64_t replicas = 1; replicas <= std::min(batch, most_replicas); ++replicas) {
+    if (batch % replicas == 0) {
+      offer(replicas);
+    }
+  }
+  return counts;
+}
+
+}  // namespace
+
+std::optional<double> parse_count(std::string_view text) {
+  constexpr std::array<std::pair<char, double>, 5> sizes = {
+      {{'k', 1e3}, {'K', 1e3}, {'M', 1e6}, {'B', 1e9}, {'T', 1e12}}};
+  double count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, count);
+  if (error != std::errc() || !std::isfinite(count) || count <= 0) {
+    return std::nullopt;
+  }
+  if (rest == end) {
+    return count;
+  }
+  const auto* size = std::find_if(
+      sizes.begin(), sizes.end(), [&](const auto& known) { return known.first == *rest; });
+  return rest + 1 == end && size != sizes.end() ? std::optional(count * size->second)
+                                                : std::nullopt;
+}
+
+CapacityQuestion load_capacity(std::string_view name_or_file, std::span<const Assignment> changes) {
+  const CourseDocument file(load_question(name_or_file), changes);
+  Problems problems;
+  Reader in(file.document, problems);
+  problems.raise();
+  static_cast<void>(in.maybe_text("name"));
+  const Value* scenario = scenario_value(in);
+  CapacityQuestion question = read_question_of_capacity(in);
+  const CapacityNames names = read_names(in);
+  in.finish();
+  check(question, in);
+  problems.raise();
+  const ScenarioSource source = file.source(*scenario);
+  source.read_unchecked(question.scenario);
+  check_fidelity(question.scenario, Fidelity::closed);
+  if (question.title.empty()) {
+    const Value* title = source.document().at("title");
+    question.title = title == nullptr ? std::string(name_or_file) : title->text;
+  }
+  if (!names.prices.empty()) {
+    question.economy = load_economy(names.prices, names.grid);
+  } else if (question.budget) {
+    throw InputError("budget: expected prices too (--prices NAME; `titer list prices` shows them)");
+  }
+  if (!names.reliability.empty()) {
+    question.reliability = load_reliability(names.reliability);
+  }
+  if (question.devices.empty()) {
+    question.devices = default_devices(question);
+  }
+  if (question.devices.empty()) {
+    throw InputError(
+        "devices: expected some: no number of replicas shares out the batch and fills whole nodes");
+  }
+  return question;
+}
+
+}  // namespace titer
