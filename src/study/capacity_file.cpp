@@ -146,13 +146,13 @@ CapacityQuestion read_question_of_capacity(Reader& in) {
 }
 
 /// What does not go together.
-void check(const CapacityQuestion& question, Reader& in) {
-  if (!question.tokens && !question.deadline && !question.budget) {
+void check(Reader& in) {
+  if (!in.has("tokens") && !in.has("deadline") && !in.has("budget")) {
     in.fail("",
             "expected tokens, a deadline or a budget (--tokens 15T, --deadline \"60 days\", "
             "--budget 10M)");
   }
-  if (question.growth && !(question.tokens && question.deadline)) {
+  if (in.has("growth") && !(in.has("tokens") && in.has("deadline"))) {
     in.fail("growth", "expected tokens and a deadline: of these the devices of every year follow");
   }
 }
@@ -226,7 +226,7 @@ CapacityQuestion load_capacity(std::string_view name_or_file, std::span<const As
   CapacityQuestion question = read_question_of_capacity(in);
   const CapacityNames names = read_names(in);
   in.finish();
-  check(question, in);
+  check(in);
   problems.raise();
   const ScenarioSource source = file.source(*scenario);
   source.read_unchecked(question.scenario);

@@ -94,7 +94,7 @@ class Variants {
     if (!step_.fits()) {
       if (!least_peak_ || step_.memory_peak < *least_peak_) {
         least_peak_ = step_.memory_peak;
-        best_.problem = "does not fit: " + memory_sentence(step_);
+        best_.problem = memory_sentence(step_);
       }
     } else if (!best_.scenario || step_.iteration_time < best_.step.iteration_time) {
       best_.scenario = scenario_;

@@ -45,7 +45,7 @@ struct Table<Seconds> {
       Unit{"min", 60.0, Use::listed},  // iteration times are compared in seconds
       Unit{"h", 3600.0, Use::shown},
       Unit{"day", 86400.0, Use::understood},
-      Unit{"days", 86400.0, Use::understood},
+      Unit{"days", 86400.0, Use::listed},
   };
 };
 

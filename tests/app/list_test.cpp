@@ -121,7 +121,8 @@ TEST(AppList, RefusesAnUnknownKindWithASuggestion) {
   EXPECT_EQ(
       refusal_of(titer({"list", "chip"})),
       "list: chip: expected models, chips, clusters, networks, stacks, topologies, algorithms, "
-      "schedules, formulas, runs, sweeps, courses; did you mean \"chips\"?");
+      "schedules, formulas, runs, sweeps, courses, capacities, prices, grids, reliabilities; "
+      "did you mean \"chips\"?");
   EXPECT_TRUE(contains(refusal_of(titer({"list", "planets"})), "list: planets: expected models, "));
 }
 
