@@ -9,33 +9,13 @@ namespace {
 
 constexpr Seconds kHour = Seconds::from_si(3600);
 
-const Row kColumns = {"devices",
-                      "nodes",
-                      "spare_devices",
-                      "status",
-                      "tensor",
-                      "pipeline",
-                      "data",
-                      "context",
-                      "expert",
-                      "virtual_stages",
-                      "micro_batch",
-                      "recompute",
-                      "global_batch",
-                      "iteration_time_s",
-                      "tokens_per_s",
-                      "mfu",
-                      "goodput",
-                      "tokens",
-                      "possible_tokens",
-                      "time_s",
-                      "time_low_s",
-                      "time_high_s",
-                      "device_hours",
-                      "dollars",
-                      "energy_j",
-                      "kilograms_co2e",
-                      "problem"};
+const Row kColumns = {
+    "devices",      "nodes",       "spare_devices",  "status",           "tensor",
+    "pipeline",     "data",        "context",        "expert",           "virtual_stages",
+    "micro_batch",  "recompute",   "global_batch",   "iteration_time_s", "tokens_per_s",
+    "mfu",          "goodput",     "tokens",         "possible_tokens",  "time_s",
+    "time_low_s",   "time_high_s", "device_hours",   "dollars",          "dollars_low",
+    "dollars_high", "energy_j",    "kilograms_co2e", "problem"};
 
 std::string cell(const Value& value) {
   if (value.kind == Value::Kind::null) {
@@ -74,6 +54,10 @@ Value point_json(const CapacityPoint& point) {
   }
   json.add("device_hours", point.device_time() / kHour);
   if (point.bill) {
+    if (point.spread) {  // all of it is in proportion to the time
+      json.add("dollars_low", point.bill->dollars * (point.spread->low / point.time));
+      json.add("dollars_high", point.bill->dollars * (point.spread->high / point.time));
+    }
     json.add("dollars", point.bill->dollars).add("energy_j", point.bill->energy.si());
     json.add("kilograms_co2e", point.bill->kilograms_co2e);
   }

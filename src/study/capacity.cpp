@@ -79,7 +79,7 @@ CapacityPoint point_of(const CapacityQuestion& question,
     point.spare_devices = spare_nodes(*question.reliability, point.nodes) * per_node;
   }
   constexpr double least_goodput = 1e-3;
-  if (point.goodput.fraction < least_goodput) {
+  if (!(point.goodput.fraction >= least_goodput)) {
     point.planned.problem = "fails faster than it starts again";
     point.planned.scenario.reset();
     return point;

@@ -157,40 +157,44 @@ void check(Reader& in) {
   }
 }
 
-/// Every number of replicas that shares the batch out evenly and fills whole nodes, or a part of
-/// one; with a batch that grows, the plan's times or over powers of two.
-std::vector<std::int64_t> default_devices(const CapacityQuestion& question) {
+/// Those that share the batch out evenly; with a batch that grows, the plan's times or over powers
+/// of two.
+std::vector<std::int64_t> replica_counts(const CapacityQuestion& question) {
   constexpr int most_doublings = 6;
   constexpr std::int64_t most_replicas = 1 << 20;
+  const std::int64_t data = question.scenario.plan.data;
+  const std::int64_t batch = question.scenario.training.global_batch;
+  std::vector<std::int64_t> counts;
+  if (question.batch == BatchRule::fixed) {
+    for (std::int64_t replicas = 1; replicas <= std::min(batch, most_replicas); ++replicas) {
+      if (batch % replicas == 0) {
+        counts.push_back(replicas);
+      }
+    }
+    return counts;
+  }
+  std::int64_t smallest = data;
+  for (int k = 0; k < most_doublings && smallest % 2 == 0; ++k) {
+    smallest /= 2;
+  }
+  for (std::int64_t factor = data / smallest << most_doublings; factor > 0; factor /= 2) {
+    counts.insert(counts.begin(), counted_product(smallest, factor));
+  }
+  return counts;
+}
+
+/// Of these replicas, the devices of those that fill whole nodes, or an even part of one.
+std::vector<std::int64_t> default_devices(const CapacityQuestion& question) {
   const Plan& plan = question.scenario.plan;
   const std::int64_t of_replica =
       counted_product(counted_product(plan.tensor, plan.context), plan.pipeline);
   const std::int64_t per_node = question.scenario.cluster.devices_per_node;
-  const std::int64_t batch = question.scenario.training.global_batch;
   std::vector<std::int64_t> counts;
-  const auto offer = [&](std::int64_t replicas) {
+  for (const std::int64_t replicas : replica_counts(question)) {
     const std::int64_t devices = counted_product(replicas, of_replica);
-    if (devices > kMostDevices) {
-      return;
-    }
-    if (devices < per_node ? per_node % devices == 0 : devices % per_node == 0) {
+    const bool fills = devices < per_node ? per_node % devices == 0 : devices % per_node == 0;
+    if (fills && devices <= kMostDevices) {
       counts.push_back(devices);
-    }
-  };
-  if (question.batch == BatchRule::scaled) {
-    for (int k = most_doublings; k > 0; --k) {
-      if (plan.data % (std::int64_t{1} << k) == 0) {
-        offer(plan.data >> k);
-      }
-    }
-    for (int k = 0; k <= most_doublings; ++k) {
-      offer(counted_product(plan.data, std::int64_t{1} << k));
-    }
-    return counts;
-  }
-  for (std::int64_t replicas = 1; replicas <= std::min(batch, most_replicas); ++replicas) {
-    if (batch % replicas == 0) {
-      offer(replicas);
     }
   }
   return counts;
@@ -210,8 +214,9 @@ std::optional<double> parse_count(std::string_view text) {
   if (rest == end) {
     return count;
   }
+  const char letter = *rest;
   const auto* size = std::find_if(
-      sizes.begin(), sizes.end(), [&](const auto& known) { return known.first == *rest; });
+      sizes.begin(), sizes.end(), [=](const auto& known) { return known.first == letter; });
   return rest + 1 == end && size != sizes.end() ? std::optional(count * size->second)
                                                 : std::nullopt;
 }

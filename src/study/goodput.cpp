@@ -10,21 +10,25 @@ namespace {
 
 Frequency per(double count, Seconds time) { return Frequency::from_si(count / time.si()); }
 
-/// Shares of the time with k = 0, 1, … nodes in repair, up to where no more come.
+/// Shares of the time with k = 0, 1, … nodes in repair: Poisson's, up to where nothing is left to
+/// fail, or hardly any more come.
 std::vector<double> nodes_in_repair(const BreakingJob& job) {
-  const double mean = job.rates.hardware * job.repair;
-  const bool waits = job.without == WithoutSpare::wait;
-  const auto most = static_cast<std::size_t>(waits ? static_cast<double>(job.spare_nodes + 1)
-                                                   : mean + 12 * std::sqrt(mean) + 20);
-  std::vector<double> shares = {1};
-  double sum = 1;
-  for (std::size_t k = 1; k <= most; ++k) {
-    shares.push_back(shares.back() * mean / static_cast<double>(k));
-    sum += shares.back();
-    if (sum > 1e200) {  // only the relation of neighbours counts
-      std::for_each(shares.begin(), shares.end(), [](double& share) { share *= 1e-200; });
-      sum *= 1e-200;
+  constexpr double negligible = 1e-20;
+  constexpr double most_mean = 1e9;
+  const double mean = std::min(job.rates.hardware * job.repair, most_mean);
+  std::vector<double> shares = {0};  // their logarithms at first
+  double largest = 0;
+  for (std::int64_t k = 1; job.replicas_left(k - 1) > 0; ++k) {
+    shares.push_back(shares.back() + std::log(mean / static_cast<double>(k)));
+    largest = std::max(largest, shares.back());
+    if (shares.back() < largest + std::log(negligible)) {
+      break;
     }
+  }
+  double sum = 0;
+  for (double& share : shares) {
+    share = std::exp(share - largest);
+    sum += share;
   }
   std::for_each(shares.begin(), shares.end(), [&](double& share) { share /= sum; });
   return shares;

@@ -273,6 +273,16 @@ TEST(CapacityFile, MayBeARunThatChangesComplete) {
   EXPECT_EQ(question.devices.back(), 16 * question.scenario.training.global_batch);
 }
 
+TEST(CapacityFile, ScalesABatchByPowersOfTwo) {
+  const std::vector<Assignment> changes = {{"tokens", Value("1T"), "t"},
+                                           {"batch", Value("scaled"), "b"}};
+  const std::vector<std::int64_t> devices = load_capacity("gpt3-175b", changes).devices;
+  // 64 devices of 16 replicas: from 1 to 16 x 2^6 of them.
+  EXPECT_EQ(devices.front(), 64);
+  EXPECT_EQ(devices.back(), 64 * 16 * 64);
+  EXPECT_EQ(devices.size(), 11u);
+}
+
 TEST(CapacityFile, ListsDevices) {
   const auto devices = [](const Value& value) {
     const std::vector<Assignment> changes = {{"tokens", Value(1e9), "t"}, {"devices", value, "d"}};

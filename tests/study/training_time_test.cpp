@@ -95,6 +95,14 @@ TEST(TrainingTime, SpreadsWithTheErrorBarOfTheStep) {
   EXPECT_EQ(samples_of(step).high, 1.5);
 }
 
+TEST(TrainingTime, OfVeryManyFailuresIsTheClosedForms) {
+  const BreakingJob job = job_of(hours(3));
+  const Seconds useful = hours(3 * 1e5);
+  const auto time = simulate_training(job, useful, {.low = 0.8, .high = 1.3});
+  EXPECT_NEAR(time->mean / useful * goodput(job).fraction, 1, 1e-12);
+  EXPECT_NEAR(time->high / time->low, 1.3 / 0.8, 1e-12);
+}
+
 TEST(TrainingTime, IsNotFollowedWhereItHardlyEnds) {
   EXPECT_FALSE(simulate_training(job_of(60_s), hours(1), {}));
 }
