@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "titer/step/model_state.hpp"
 #include "titer/study/capacity.hpp"
 
@@ -35,7 +37,8 @@ std::string scale(const CapacityQuestion& question, std::int64_t devices, Scenar
   }
   plan.data = replicas;
   if (scenario.cluster.nodes) {
-    scenario.cluster.nodes = plan_nodes(scenario);
+    const bool fills = devices % scenario.cluster.devices_per_node == 0;
+    scenario.cluster.nodes = fills ? std::optional(plan_nodes(scenario)) : std::nullopt;
   }
   return "";
 }
@@ -44,7 +47,8 @@ std::string scale(const CapacityQuestion& question, std::int64_t devices, Scenar
 class Variants {
  public:
   explicit Variants(const Scenario& scenario) : scenario_(scenario), plan_(scenario.plan) {
-    for (const std::int64_t size : {1, 2, 4, 8, 16}) {
+    constexpr std::int64_t largest = 16;
+    for (std::int64_t size = 1; size <= std::max(largest, plan_.micro_batch); size *= 2) {
       if (size != plan_.micro_batch) {
         micro_batches_.push_back(size);
       }

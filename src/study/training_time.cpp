@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <queue>
+#include <vector>
 
 #include "titer/step/draws.hpp"
 
@@ -12,9 +15,9 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// Times at random with a stream of draws of its own.
-class Waiting {
+class RandomTimes {
  public:
-  Waiting(std::uint64_t seed, std::uint32_t sample, std::uint64_t stream)
+  RandomTimes(std::uint64_t seed, std::uint32_t sample, std::uint64_t stream)
       : name_{.seed = seed,
               .sample = sample,
               .device = stream,
@@ -40,7 +43,7 @@ class Waiting {
 class TrainingRun {
  public:
   TrainingRun(const BreakingJob& job, double useful, const DrawName& name)
-      : job_(job), useful_(useful), waiting_(name.seed, name.sample, 0) {}
+      : job_(job), useful_(useful), random_(name.seed, name.sample, 0) {}
 
   /// How long it takes.
   double follow() {
@@ -75,12 +78,12 @@ class TrainingRun {
 
   /// Of what comes at random, only the first counts: the others are drawn again.
   Event next_event() {
-    Event first{What::failure, now_ + waiting_.next(failure_rate())};
+    Event first{What::failure, now_ + random_.next(failure_rate())};
     const auto offer = [&](What what, double at) {
       first = at < first.at ? Event{what, at} : first;
     };
-    offer(What::planned, now_ + waiting_.next(job_.rates.planned.si()));
-    offer(What::becoming_slow, now_ + waiting_.next(job_.becoming_slow.si()));
+    offer(What::planned, now_ + random_.next(job_.rates.planned.si()));
+    offer(What::becoming_slow, now_ + random_.next(job_.becoming_slow.si()));
     if (!slow_until_.empty()) {
       offer(What::slow_found, slow_until_.front());
     }
@@ -168,8 +171,8 @@ class TrainingRun {
 
   void fail() {
     const double hardware = job_.rates.hardware.si() / failure_rate();
-    if (waiting_.uniform() < hardware) {
-      repairs_.push(now_ + waiting_.next(1 / job_.repair.si()));
+    if (random_.uniform() < hardware) {
+      repairs_.push(now_ + random_.next(1 / job_.repair.si()));
     }
   }
 
@@ -190,7 +193,7 @@ class TrainingRun {
         now_ = std::max(now_, repairs_.top());
         repairs_.pop();
       }
-      const double failing = waiting_.next(failure_rate());
+      const double failing = random_.next(failure_rate());
       if (failing >= job_.restart.si()) {
         now_ += job_.restart.si();
         return;
@@ -202,7 +205,7 @@ class TrainingRun {
 
   const BreakingJob& job_;
   double useful_;
-  Waiting waiting_;
+  RandomTimes random_;
   double now_ = 0;
   double saved_ = 0;  // useful time in the last checkpoint
   double saved_at_ = -kNever;
@@ -216,8 +219,8 @@ class TrainingRun {
 /// A sample's iteration time over the predicted one.
 double step_factor(const TrainingSamples& samples, std::uint32_t sample) {
   constexpr double normal_tenth = 1.2815515655446004;  // 10 % of a normal are beyond
-  Waiting waiting(samples.seed, sample, 1);
-  const double deviation = normal_quantile_above(waiting.uniform());
+  RandomTimes random(samples.seed, sample, 1);
+  const double deviation = normal_quantile_above(random.uniform());
   const double end = deviation < 0 ? samples.low : samples.high;
   return std::pow(end, std::abs(deviation) / normal_tenth);
 }

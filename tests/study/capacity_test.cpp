@@ -200,6 +200,15 @@ TEST(ScaledPlan, IsTheFastestOfItsVariantsThatFit) {
   EXPECT_TRUE(scaled_plan(question, 1024).problem.starts_with("does not fit: stage "));
 }
 
+TEST(ScaledPlan, OfImagesHasSmallerMicroBatchesOnMoreDevices) {
+  const std::vector<Assignment> changes = {{"tokens", Value("1B"), "t"}};
+  const CapacityQuestion question = load_capacity("resnet-50-8xa100", changes);
+  EXPECT_EQ(scaled_plan(question, 16).scenario->plan.micro_batch, 128);
+  // A part of a node, although the run fixes whole ones.
+  EXPECT_FALSE(scaled_plan(question, 8).scenario->cluster.nodes == std::nullopt);
+  EXPECT_TRUE(scaled_plan(question, 4).scenario);
+}
+
 TEST(ScaledPlan, GivesUpVirtualStagesWhereTheyDoNotDivide) {
   // 12 micro-batches are no whole groups of 8 stages.
   const PlannedStep planned = scaled_plan(load_capacity("gpt3-175b"), 8192);

@@ -68,9 +68,9 @@ struct PlannedStep {
 };
 using PlanFinder = std::function<PlannedStep(const CapacityQuestion&, std::int64_t devices)>;
 
-/// The scenario's plan with as many replicas as there are devices for: of the micro-batches (1, 2,
-/// 4, 8, 16 and the scenario's) and recomputations (the scenario's and those that keep less) the
-/// fastest that fits, with fewer virtual stages only where no other does.
+/// The scenario's plan with as many replicas as there are devices for: of the micro-batches (the
+/// scenario's, and powers of two up to 16 or it) and recomputations (the scenario's and those that
+/// keep less) the fastest that fits, with fewer virtual stages only where no other does.
 [[nodiscard]] PlannedStep scaled_plan(const CapacityQuestion& question, std::int64_t devices);
 
 /// One number of devices. `time` and what follows from it: REQUIRES a plan.

@@ -172,7 +172,7 @@ struct Goodput {
 [[nodiscard]] Goodput goodput(const BreakingJob& job);
 /// The same of a scenario. A checkpoint holds its ModelState; the nodes write it together, and
 /// load it together (each part once; what others need is passed on over the network). The interval
-/// is a whole number of iterations.
+/// is a whole number of iterations, and no shorter than what is written beside training takes.
 [[nodiscard]] Goodput goodput(const Reliability& reliability,
                               const Scenario& scenario,
                               Seconds iteration_time);
