@@ -43,6 +43,8 @@ struct Command {
 [[nodiscard]] Command add_seeds(CLI::App& program);
 [[nodiscard]] Command add_course(CLI::App& program);
 [[nodiscard]] Command add_capacity(CLI::App& program);
+[[nodiscard]] Command add_sensitivity(CLI::App& program);
+[[nodiscard]] Command add_diff(CLI::App& program);
 
 /// What several subcommands take: a scenario and changes to it.
 struct ScenarioOptions {

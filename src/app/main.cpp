@@ -69,7 +69,9 @@ int main_with_errors(int argc, char** argv) {
                                          add_trace(program),
                                          add_seeds(program),
                                          add_course(program),
-                                         add_capacity(program)};
+                                         add_capacity(program),
+                                         add_sensitivity(program),
+                                         add_diff(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

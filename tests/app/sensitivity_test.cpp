@@ -1,0 +1,190 @@
+// titer sensitivity and titer diff, from the outside.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "app/program.hpp"
+#include "report/csv.hpp"
+#include "titer/input/document.hpp"
+
+namespace titer {
+namespace {
+
+using testing::contains;
+using testing::data_of;
+using testing::refusal_of;
+using testing::titer;
+
+std::vector<std::string> sensitivity_of(std::vector<std::string> more) {
+  more.insert(more.begin(), {"sensitivity", "gpt3-175b-64xa100"});
+  return more;
+}
+
+std::vector<std::string> diff_of(std::vector<std::string> more) {
+  more.insert(more.begin(), {"diff", "gpt3-175b-64xa100", "gpt3-175b-64xa100"});
+  return more;
+}
+
+/// What meets a target of 9500 tokens per second before what does not, the least change first.
+void expect_in_order(const Document& json) {
+  EXPECT_FALSE(json.at("reach.met")->boolean);
+  bool meets = true;
+  double factor = 1;
+  for (const Value& one : json.at("reach.figures")->items) {
+    const Value* needs = one.find("needs");
+    const bool found = needs->kind == Value::Kind::number;
+    EXPECT_TRUE(meets || !found);
+    meets = found;
+    EXPECT_EQ(found, one.find("outcome")->number >= 9500) << one.find("path")->text;
+    if (found) {
+      const double ratio = needs->number / one.find("value")->number;
+      EXPECT_GE(std::max(ratio, 1 / ratio), factor);
+      factor = std::max(ratio, 1 / ratio);
+    }
+  }
+  EXPECT_GT(factor, 1);
+  EXPECT_FALSE(meets);
+}
+
+TEST(AppSensitivity, ShowsWhatBindsWhatMattersAndWhatATargetTakes) {
+  const std::string text = data_of(
+      titer(sensitivity_of({"--reach", "13s", "--cost", "cluster.chip.memory.bandwidth=$200"})));
+  for (const char* part : {"what binds",
+                           "  arithmetic ",
+                           "cluster.chip.matrix.fp16.peak",
+                           "exact",
+                           "whole number",
+                           "plan.tensor",
+                           "where the next dollar goes",
+                           "break-even points, from 1/16 to 16 times each rate",
+                           "more of it gains nothing",
+                           "iteration_time_s 13 s: what it needs of each by itself",
+                           "cannot be reached by these alone",
+                           "figures make no difference here"}) {
+    EXPECT_TRUE(contains(text, part));
+  }
+}
+
+/// Quick to evaluate, by events too.
+std::vector<std::string> small(std::vector<std::string> more) {
+  more.insert(more.begin(),
+              {"sensitivity",
+               "llama3-70b-64xh100",
+               "--set",
+               "model=llama3.2-1b",
+               "--set",
+               "cluster.nodes=null",
+               "--set",
+               "plan={}",
+               "--set",
+               "training.global_batch=1"});
+  return more;
+}
+
+TEST(AppSensitivity, WritesTheSameFiguresAsTables) {
+  const std::vector<std::string> asked = {"--of", "mfu", "--reach", "tokens_per_s=9500"};
+  const auto as = [&](const char* format) {
+    std::vector<std::string> more = asked;
+    more.insert(more.end(), {"--format", format});
+    return data_of(titer(sensitivity_of(more)));
+  };
+  const auto rows = testing::parse_csv(as("csv"));
+  const Document json = parse_json(as("json"), "out");
+  std::size_t row = 1;
+  double last = 1e9;
+  for (const Value& figure : json.at("figures")->items) {
+    ASSERT_LT(row, rows.size());
+    EXPECT_EQ(rows[row].size(), rows[0].size());
+    EXPECT_EQ(rows[row][0], "figure");
+    EXPECT_EQ(rows[row][1], figure.find("path")->text);
+    const double elasticity = figure.find("elasticity")->number;
+    EXPECT_EQ(std::strtod(rows[row][3].c_str(), nullptr), elasticity);
+    EXPECT_LE(std::abs(elasticity), last) << "the largest first";
+    last = std::abs(elasticity);
+    ++row;
+  }
+  EXPECT_GT(row, 20u);
+  EXPECT_TRUE(json.at("shares")->members.empty()) << "of the iteration time only";
+  EXPECT_EQ(json.at("of")->text, "mfu");
+  expect_in_order(json);
+}
+
+TEST(AppSensitivity, FollowsEventsWithoutLookingForBreakEvenPoints) {
+  const std::string text = data_of(titer(small({"--fidelity", "event"})));
+  EXPECT_TRUE(contains(text, "break-even points are looked for in closed form only"));
+  EXPECT_TRUE(contains(text, "cluster.chip.memory.bandwidth"));
+}
+
+TEST(AppSensitivity, RefusesWhatItDoesNotUnderstand) {
+  const auto refused = [](std::vector<std::string> more) {
+    return refusal_of(titer(sensitivity_of(std::move(more))));
+  };
+  EXPECT_EQ(refused({"--of", "iteration_time"}),
+            "--of: iteration_time: no figure of a result; did you mean \"iteration_time_s\"?");
+  EXPECT_TRUE(contains(refused({"--of", "context_comm_s"}), "it is 0 here"));
+  EXPECT_TRUE(contains(refused({"--reach", "soon"}), "such as 12s or mfu=0.5"));
+  EXPECT_TRUE(contains(refused({"--reach", "mfv=0.5"}), "did you mean \"mfu\"?"));
+  EXPECT_TRUE(contains(refused({"--by", "0"}), "--by: 0: expected a step from 0.01% to 50%"));
+  EXPECT_TRUE(contains(refused({"--cost", "stack.dispatch"}), "expected PATH=DOLLARS"));
+  EXPECT_TRUE(contains(refused({"--cost", "stack.dispach=1"}), "did you mean \"stack.dispatch\"?"));
+  EXPECT_TRUE(contains(refused({"--cost", "model.name=1"}), "expected the path of a number"));
+  EXPECT_TRUE(contains(refused({"--fidelity", "evnt"}), "did you mean \"event\"?"));
+}
+
+TEST(AppDiff, ShowsWhereTheTimeDiffersAndByWhichInputs) {
+  const std::string text = data_of(
+      titer(diff_of({"--set-a", "plan.recompute=full", "--set", "training.global_batch=128"})));
+  for (const char* part : {"times as fast",
+                           "  recompute ",
+                           "which inputs make the difference (in one step)",
+                           "plan.recompute",
+                           "memory per device at its peak",
+                           "inputs that differ"}) {
+    EXPECT_TRUE(contains(text, part));
+  }
+  EXPECT_FALSE(contains(text, "training.global_batch")) << "it is the same in both";
+}
+
+TEST(AppDiff, WritesTheSameFiguresAsTables) {
+  const std::vector<std::string> sets = {
+      "--set-b", "plan.recompute=full", "--set-b", "cluster.node.nic_bandwidth=50 GB/s"};
+  const auto as = [&](const char* format) {
+    std::vector<std::string> more = sets;
+    more.insert(more.end(), {"--format", format});
+    return data_of(titer(diff_of(more)));
+  };
+  const auto rows = testing::parse_csv(as("csv"));
+  const Document json = parse_json(as("json"), "out");
+  double parts = 0;
+  double contributions = 0;
+  double whole = 0;
+  for (const auto& row : rows) {
+    ASSERT_EQ(row.size(), 5u);
+    const double difference = std::strtod(row[4].c_str(), nullptr);
+    parts += row[0] == "breakdown_s" ? difference : 0;
+    contributions += row[0] == "contribution_s" ? difference : 0;
+    whole += row[1] == "iteration_time_s" ? difference : 0;
+  }
+  EXPECT_NE(whole, 0);
+  EXPECT_NEAR(parts, whole, 1e-12 * 20);
+  EXPECT_NEAR(contributions, whole, 1e-12 * 20);
+  EXPECT_EQ(json.at("iteration_time_s.difference")->number, whole);
+  EXPECT_EQ(json.at("inputs")->items.size(), 2u);
+  EXPECT_EQ(json.at("contributions")->items.size(), 2u);
+}
+
+TEST(AppDiff, SaysSoWhereNothingDiffers) {
+  EXPECT_TRUE(contains(data_of(titer(diff_of({}))), "the same scenario: no input differs"));
+}
+
+TEST(AppDiff, RefusesAScenarioThatIsNotSound) {
+  EXPECT_TRUE(
+      contains(refusal_of(titer(diff_of({"--set-b", "plan.recompute=some"}))), "plan.recompute"));
+  EXPECT_TRUE(contains(refusal_of(titer({"diff", "gpt3-175b-64xa100", "gpt3-175b"})), "gpt3-175b"));
+}
+
+}  // namespace
+}  // namespace titer
