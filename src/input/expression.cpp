@@ -13,26 +13,35 @@ namespace {
 constexpr std::string_view kNameCharacters =
     "0123456789_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-std::string message(const mu::Parser::exception_type& error, std::span<const NamedNumber> names) {
+using ParserError = mu::Parser::exception_type;
+
+InputError input_error(const ParserError& error,
+                       const std::string& text,
+                       std::span<const std::string_view> known,
+                       std::string_view where) {
+  const std::string begin = std::string(where) + ": " + text + ": ";
   if (error.GetCode() != mu::ecUNASSIGNABLE_TOKEN) {
-    return "expected an expression; " + error.GetMsg();
-  }
-  std::vector<std::string_view> known;
-  known.reserve(names.size());
-  for (const NamedNumber& number : names) {
-    known.emplace_back(number.name);
+    return InputError(begin + "expected an expression; " + error.GetMsg());
   }
   const std::string_view near = closest(error.GetToken(), known);
-  return "expected known names, found " + error.GetToken() +
-         (near.empty() ? std::string() : "; did you mean \"" + std::string(near) + "\"?");
+  return InputError(
+      begin + "expected known names, found " + error.GetToken() +
+      (near.empty() ? std::string() : "; did you mean \"" + std::string(near) + "\"?"));
 }
 
-/// Knows the names that may be meant in the text.
-mu::Parser parser_of(const std::string& text, std::span<const NamedNumber> names) {
+/// Knows the functions, and no names yet.
+mu::Parser make_parser() {
   mu::Parser parser;
   parser.DefineNameChars(std::string(kNameCharacters).c_str());
   parser.DefineFun("floor", [](double x) { return std::floor(x); });
   parser.DefineFun("ceil", [](double x) { return std::ceil(x); });
+  parser.DefineFun("mod", [](double x, double y) { return x - y * std::floor(x / y); });
+  return parser;
+}
+
+/// Knows the names that may be meant in the text.
+mu::Parser parser_of(const std::string& text, std::span<const NamedNumber> names) {
+  mu::Parser parser = make_parser();
   for (const NamedNumber& number : names) {
     if (text.find(number.name) != std::string::npos) {
       parser.DefineConst(number.name, number.value);
@@ -64,9 +73,75 @@ double evaluate_expression(const std::string& text,
       throw InputError(std::string(where) + ": " + text + ": expected a finite value");
     }
     return value;
-  } catch (const mu::Parser::exception_type& error) {
-    throw InputError(std::string(where) + ": " + text + ": " + message(error, names));
+  } catch (const ParserError& error) {
+    std::vector<std::string_view> known;
+    known.reserve(names.size());
+    for (const NamedNumber& number : names) {
+      known.emplace_back(number.name);
+    }
+    throw input_error(error, text, known, where);
   }
+}
+
+std::vector<std::string> names_in(const std::string& text, std::string_view where) {
+  try {
+    mu::Parser parser = make_parser();
+    parser.SetExpr(text);
+    std::vector<std::string> names;
+    for (const auto& [name, unset] : parser.GetUsedVar()) {
+      names.push_back(name);
+    }
+    return names;
+  } catch (const ParserError& error) {
+    throw input_error(error, text, {}, where);
+  }
+}
+
+/// The parser holds the addresses of `inputs`, so none of it ever moves.
+struct Expression::Parsed {
+  std::string text;
+  std::vector<std::string> names;
+  std::string where;
+  std::vector<std::size_t> used;  // of names
+  std::vector<double> inputs;     // their values
+  mu::Parser parser;
+
+  Parsed(std::string text_, std::vector<std::string> names_, std::string where_)
+      : text(std::move(text_)),
+        names(std::move(names_)),
+        where(std::move(where_)),
+        inputs(names.size(), 1.0),
+        parser(make_parser()) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (text.find(names[i]) != std::string::npos) {
+        parser.DefineVar(names[i], &inputs[i]);
+        used.push_back(i);
+      }
+    }
+    try {
+      parser.SetExpr(text);
+      static_cast<void>(parser.Eval());  // what is wrong with the text shows here
+    } catch (const ParserError& error) {
+      throw input_error(
+          error, text, std::vector<std::string_view>(names.begin(), names.end()), where);
+    }
+  }
+};
+
+Expression::Expression(std::string text, std::vector<std::string> names, std::string where)
+    : parsed_(std::make_unique<Parsed>(std::move(text), std::move(names), std::move(where))) {}
+Expression::Expression(const Expression& other)
+    : Expression(other.parsed_->text, other.parsed_->names, other.parsed_->where) {}
+Expression& Expression::operator=(const Expression& other) { return *this = Expression(other); }
+Expression::Expression(Expression&&) noexcept = default;
+Expression& Expression::operator=(Expression&&) noexcept = default;
+Expression::~Expression() = default;
+
+double Expression::evaluate(std::span<const double> values) {
+  for (const std::size_t i : parsed_->used) {
+    parsed_->inputs[i] = values[i];
+  }
+  return parsed_->parser.Eval();
 }
 
 }  // namespace titer

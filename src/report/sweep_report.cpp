@@ -1,40 +1,194 @@
 #include "titer/report/sweep_report.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
 #include "titer/report/step_report.hpp"
+#include "titer/step/figures.hpp"
 
 namespace titer {
 namespace {
 
-std::string cell(const Value& value) {
-  return value.kind == Value::Kind::text ? value.text : to_json(value, 0);
+/// Text that needs no care in JSON.
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+  });
+}
+
+void append_json_text(std::string_view value, std::string& text) {
+  if (is_plain(value)) {
+    text += '"';
+    text += value;
+    text += '"';
+  } else {
+    text += to_json(Value(value), 0);
+  }
+}
+
+void append_csv_text(std::string_view value, std::string& text) {
+  if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
+    text += value;
+    return;
+  }
+  text += '"';
+  for (const char c : value) {
+    text += c;
+    if (c == '"') {
+      text += c;
+    }
+  }
+  text += '"';
+}
+
+void append_axis_value(const Value& value, RowFormat format, std::string& text) {
+  if (format == RowFormat::json_lines) {
+    text += to_json(value, 0);
+  } else {
+    append_csv_text(value.kind == Value::Kind::text ? value.text : to_json(value, 0), text);
+  }
+}
+
+template <class T>
+void append_formatted(T number, std::string& text) {
+  std::array<char, 32> buffer{};
+  char* const end = fmt::format_to(buffer.data(), "{}", number);
+  text.append(buffer.data(), end);
 }
 
 }  // namespace
 
-std::string sweep_csv_header(const Sweep& sweep) {
-  Row row;
+SweepRows::SweepRows(const Sweep& sweep, RowFormat format) : format_(format) {
   for (const Axis& axis : sweep.axes) {
-    row.push_back(axis.path);
+    columns_.push_back(axis.path);
+    std::vector<std::string>& cells = cells_.emplace_back();
+    cells.reserve(axis.values.size());
+    for (const Value& value : axis.values) {
+      append_axis_value(value, format, cells.emplace_back());
+    }
   }
-  row.emplace_back("status");
-  const Row columns = result_columns();
-  row.insert(row.end(), columns.begin(), columns.end());
-  row.emplace_back("reason");
-  return csv_line(row);
+  for (const DerivedField& field : sweep.derived) {
+    columns_.push_back(field.name);
+  }
+  columns_.emplace_back("status");
+  const Row results = result_columns();
+  columns_.insert(columns_.end(), results.begin(), results.end());
+  columns_.emplace_back("reason");
+  for (const std::string& column : columns_) {
+    const bool is_json = format == RowFormat::json_lines;
+    std::string& begin = begins_.emplace_back(begins_.empty() ? (is_json ? "{" : "") : ",");
+    if (is_json) {
+      append_json_text(column, begin);
+      begin += ':';
+    }
+  }
+}
+
+std::string SweepRows::header() const {
+  return format_ == RowFormat::csv ? csv_line(columns_) : "";
+}
+
+void SweepRows::begin_cell(std::size_t column, std::string& text) const { text += begins_[column]; }
+
+void SweepRows::append_number(std::size_t column, double number, std::string& text) const {
+  begin_cell(column, text);
+  if (std::isfinite(number)) {
+    append_formatted(number, text);
+  } else if (format_ == RowFormat::json_lines) {
+    text += "null";
+  }
+}
+
+void SweepRows::append_text(std::size_t column, std::string_view value, std::string& text) const {
+  begin_cell(column, text);
+  if (format_ == RowFormat::csv) {
+    append_csv_text(value, text);
+  } else if (value.empty()) {
+    text += "null";
+  } else {
+    append_json_text(value, text);
+  }
+}
+
+void SweepRows::append(const SweepPoint& point, std::string& text) const {
+  std::size_t column = 0;
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    begin_cell(column++, text);
+    text += cells_[i][point.at[i]];
+  }
+  for (const double number : point.derived) {
+    append_number(column++, number, text);
+  }
+  append_text(column++, name(point.status), text);
+  if (point.status == PointStatus::invalid) {
+    for (; column + 1 < columns_.size(); ++column) {
+      append_text(column, "", text);
+    }
+  } else {
+    append_result(point, column, text);
+  }
+  append_text(columns_.size() - 1, point.reason, text);
+  text += format_ == RowFormat::json_lines ? "}\n" : "\n";
+}
+
+/// The cells of result_cells(), one after another.
+void SweepRows::append_result(const SweepPoint& point,
+                              std::size_t column,
+                              std::string& text) const {
+  const StepResult& result = point.result;
+  for (const ResultFigure& figure : kResultFigures) {
+    append_number(column++, figure.value(result), text);
+  }
+  for (const BreakdownPart& part : kBreakdownParts) {
+    append_number(column++, (result.breakdown.*part.value).si(), text);
+  }
+  for (const CommunicationPart& part : kCommunicationParts) {
+    append_number(column++, (result.comm_total.*part.value).si(), text);
+  }
+  for (const Bytes bytes : {result.memory_peak, result.memory_capacity}) {
+    begin_cell(column++, text);
+    append_formatted(std::llround(bytes.si()), text);
+  }
+  begin_cell(column++, text);
+  text += result.fits() ? "true" : "false";
+  begin_cell(column++, text);
+  append_formatted(result.peak_stage().stage, text);
+  append_text(column, name(result.grade), text);
+}
+
+std::vector<std::string> left_out_lines(const Sweep& sweep,
+                                        std::span<const std::uint64_t> left_out) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < left_out.size(); ++i) {
+    if (left_out[i] > 0) {
+      lines.push_back(fmt::format("{}: {}: leaves out {} of {} points",
+                                  sweep.constraints[i].where,
+                                  sweep.constraints[i].expression,
+                                  left_out[i],
+                                  sweep.points()));
+    }
+  }
+  return lines;
+}
+
+void refuse_empty(const Sweep& sweep, std::span<const std::uint64_t> left_out) {
+  std::vector<std::string> lines = left_out_lines(sweep, left_out);
+  for (std::string& line : lines) {
+    line += "; expected constraints that some point satisfies";
+  }
+  throw InputError(std::move(lines));
+}
+
+std::string sweep_csv_header(const Sweep& sweep) {
+  return SweepRows(sweep, RowFormat::csv).header();
 }
 
 std::string sweep_csv_row(const Sweep& sweep, const SweepPoint& point) {
-  Row row;
-  const std::vector<std::size_t> at = sweep.indices(point.index);
-  for (std::size_t i = 0; i < at.size(); ++i) {
-    row.push_back(cell(sweep.axes[i].values[at[i]]));
-  }
-  row.emplace_back(name(point.status));
-  const bool has_result = point.status != PointStatus::invalid;
-  const Row cells = has_result ? result_cells(point.result) : no_result_cells();
-  row.insert(row.end(), cells.begin(), cells.end());
-  row.push_back(point.reason);
-  return csv_line(row);
+  std::string text;
+  SweepRows(sweep, RowFormat::csv).append(point, text);
+  return text;
 }
 
 }  // namespace titer

@@ -38,15 +38,6 @@ void read_formula(Reader& root, Scenario& scenario) {
   in.finish();
 }
 
-/// On a cluster of fixed size, the data degree that a plan leaves open is what the others leave.
-void derive_data_degree(bool is_written, Scenario& scenario) {
-  const std::int64_t others = scenario.plan.pipeline * scenario.plan.tensor * scenario.plan.context;
-  if (!is_written && scenario.cluster.nodes) {
-    const std::int64_t devices = *scenario.cluster.nodes * scenario.cluster.devices_per_node;
-    scenario.plan.data = devices % others == 0 ? devices / others : 1;
-  }
-}
-
 void read_one(ScenarioPart part, Reader& root, Scenario& scenario) {
   switch (part) {
     case ScenarioPart::model: {
@@ -68,7 +59,9 @@ void read_one(ScenarioPart part, Reader& root, Scenario& scenario) {
       Reader in = root.object("plan");
       const bool has_data = in.has("data");
       scenario.plan = read_plan(in);
-      derive_data_degree(has_data, scenario);
+      if (!has_data) {
+        derive_data_degree(scenario);
+      }
       break;
     }
     case ScenarioPart::training: {
@@ -89,6 +82,15 @@ void read_one(ScenarioPart part, Reader& root, Scenario& scenario) {
 }
 
 }  // namespace
+
+void derive_data_degree(Scenario& scenario) {
+  const Plan& plan = scenario.plan;
+  const std::int64_t others =
+      counted_product(plan.pipeline, counted_product(plan.tensor, plan.context));
+  const std::int64_t devices =
+      scenario.cluster.nodes ? *scenario.cluster.nodes * scenario.cluster.devices_per_node : 1;
+  scenario.plan.data = devices % others == 0 ? devices / others : 1;
+}
 
 void ScenarioSource::read_part(ScenarioPart part, Scenario& scenario) const {
   Problems problems;

@@ -1,17 +1,29 @@
 #include "titer/study/sweep.hpp"
 
 #include <algorithm>
+#include <array>
+
+#include "sweep_reading.hpp"
+#include "sweep_rules.hpp"
 
 namespace titer {
 namespace {
 
-std::string join(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) {
-    text += (text.empty() ? "" : "; ") + line;
+/// FNV-1a of texts one after another. [Fowler, Noll, Vo]
+class TextHash {
+ public:
+  void add(std::string_view text) {
+    for (const char c : text) {
+      take(static_cast<unsigned char>(c));
+    }
+    take(0);  // "ab", "c" is not "a", "bc"
   }
-  return text;
-}
+  [[nodiscard]] std::uint64_t value() const { return hash_; }
+
+ private:
+  void take(std::uint64_t byte) { hash_ = (hash_ ^ byte) * 0x100000001b3U; }
+  std::uint64_t hash_ = 0xcbf29ce484222325U;
+};
 
 }  // namespace
 
@@ -30,99 +42,153 @@ std::string_view name(PointStatus status) {
 std::size_t Sweep::points() const {
   std::size_t count = 1;
   for (const Axis& axis : axes) {
-    count *= axis.values.size();
+    count *= axis.zipped ? 1 : axis.values.size();
   }
   return count;
 }
 
 std::vector<std::size_t> Sweep::indices(std::size_t point) const {
-  std::vector<std::size_t> at(axes.size());
-  for (std::size_t i = axes.size(); i-- > 0;) {
-    at[i] = point % axes[i].values.size();
-    point /= axes[i].values.size();
-  }
+  std::vector<std::size_t> at;
+  indices(point, at);
   return at;
 }
 
-SweepWorker::SweepWorker(const Sweep& sweep, Fidelity fidelity)
-    : sweep_(&sweep), fidelity_(fidelity), source_(sweep.base) {}
-
-void SweepWorker::put(std::size_t axis, std::size_t value) {
-  const Axis& varied = sweep_->axes[axis];
-  source_.assign({varied.path, varied.values[value], "axis " + varied.path});
+void Sweep::indices(std::size_t point, std::vector<std::size_t>& at) const {
+  at.resize(axes.size());
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const std::size_t size = axes[i].values.size();
+    at[i] = point % size;
+    point /= axes[i].zipped ? 1 : size;
+  }
 }
 
-void SweepWorker::read_scenario(std::size_t point) {
-  const std::vector<std::size_t> at = sweep_->indices(point);
-  if (sound_ && read_changes(at)) {
+std::uint64_t Sweep::fingerprint() const {
+  TextHash hash;
+  hash.add(to_json(base.document().root, 0));
+  for (const Axis& axis : axes) {
+    hash.add(axis.path);
+    hash.add(axis.zipped ? "zipped" : "");
+    for (const Value& value : axis.values) {
+      hash.add(to_json(value, 0));
+    }
+  }
+  for (const DerivedField& field : derived) {
+    hash.add(field.name);
+    hash.add(field.expression);
+    hash.add(field.unit);
+  }
+  for (const SweepConstraint& constraint : constraints) {
+    hash.add(constraint.expression);
+  }
+  return hash.value();
+}
+
+struct SweepWorker::Working {
+  const Sweep* sweep;
+  Fidelity fidelity;
+  std::size_t points;
+  SweepRules rules;
+  SweepReading reading;
+  Estimator estimator{};
+  std::vector<std::uint64_t> left_out;
+  std::vector<std::size_t> at{};
+
+  Working(const Sweep& of, Fidelity with)
+      : sweep(&of),
+        fidelity(with),
+        points(of.points()),
+        rules(of),
+        reading(of),
+        left_out(of.constraints.size()) {}
+
+  /// The status and result of a point that the rules are at.
+  void evaluate_point(SweepPoint& into);
+  /// How many points in a row have the values of the first `axes` axes in common.
+  [[nodiscard]] std::size_t block(std::size_t axes) const;
+};
+
+std::size_t SweepWorker::Working::block(std::size_t axes) const {
+  std::size_t size = 1;
+  for (std::size_t i = axes; i < sweep->axes.size(); ++i) {
+    size *= sweep->axes[i].zipped ? 1 : sweep->axes[i].values.size();
+  }
+  return size;
+}
+
+void SweepWorker::Working::evaluate_point(SweepPoint& into) {
+  into.status = PointStatus::invalid;
+  const Scenario* scenario = reading.read(into.at, rules);
+  if (scenario == nullptr) {
+    into.reason = reading.problem();
     return;
   }
-  sound_ = false;  // until this point's scenario is complete
-  source_ = sweep_->base;
-  for (std::size_t i = 0; i < at.size(); ++i) {
-    put(i, at[i]);
+  for (const Violation& violation : validate(*scenario)) {
+    into.reason += into.reason.empty() ? "" : "; ";
+    into.reason += violation.text();
   }
-  source_.read_unchecked(scenario_);
-  at_ = at;
-  sound_ = true;
+  if (!into.reason.empty()) {
+    return;
+  }
+  try {
+    evaluate(*scenario, fidelity, estimator, into.result);
+  } catch (const InputError& error) {
+    for (const std::string& line : error.lines) {
+      into.reason += (into.reason.empty() ? "" : "; ") + line;
+    }
+    return;
+  }
+  into.status = into.result.fits() ? PointStatus::ok : PointStatus::out_of_memory;
+  if (!into.result.fits()) {
+    into.reason = memory_sentence(into.result);
+  }
 }
 
-/// False: something is wrong with this point, and only reading all of it tells everything that is,
-/// whatever this worker computed before.
-bool SweepWorker::read_changes(const std::vector<std::size_t>& at) {
-  std::array<bool, kScenarioParts.size()> changed{};
-  try {
-    for (std::size_t i = 0; i < at.size(); ++i) {
-      auto& part = changed[static_cast<std::size_t>(*scenario_part(sweep_->axes[i].path))];
-      // A changed part may have replaced what a later axis of it put in.
-      if (at[i] != at_[i] || part) {
-        put(i, at[i]);
-        part = true;
-      }
-    }
-    // What a part leaves open follows another: the sequence the model, the data degree the cluster,
-    // the devices of a node the cluster.
-    const auto follows = [&](ScenarioPart part, ScenarioPart other) {
-      changed[static_cast<std::size_t>(part)] |= changed[static_cast<std::size_t>(other)];
-    };
-    follows(ScenarioPart::training, ScenarioPart::model);
-    follows(ScenarioPart::plan, ScenarioPart::cluster);
-    follows(ScenarioPart::conditions, ScenarioPart::cluster);
-    for (const Choice<ScenarioPart>& part : kScenarioParts) {
-      if (changed[static_cast<std::size_t>(part.value)]) {
-        source_.read_part(part.value, scenario_);
-      }
-    }
-  } catch (const InputError&) {
+SweepWorker::SweepWorker(const Sweep& sweep, Fidelity fidelity)
+    : working_(std::make_unique<Working>(sweep, fidelity)) {}
+SweepWorker::SweepWorker(const SweepWorker& other)
+    : SweepWorker(*other.working_->sweep, other.working_->fidelity) {}
+SweepWorker::SweepWorker(SweepWorker&& other) noexcept = default;
+SweepWorker& SweepWorker::operator=(SweepWorker&& other) noexcept = default;
+SweepWorker::~SweepWorker() = default;
+
+bool SweepWorker::compute(std::size_t point, SweepPoint& into) {
+  Working& working = *working_;
+  working.sweep->indices(point, into.at);
+  if (const auto refused = working.rules.move_to(into.at)) {
+    ++working.left_out[refused->constraint];
     return false;
   }
-  at_ = at;
-  return true;
-}
-
-void SweepWorker::compute(std::size_t point, SweepPoint& into) {
   into.index = point;
   into.reason.clear();
-  try {
-    read_scenario(point);
-    const std::vector<Violation> violations = validate(scenario_);
-    if (!violations.empty()) {
-      std::vector<std::string> lines;
-      lines.reserve(violations.size());
-      for (const Violation& violation : violations) {
-        lines.push_back(violation.text());
-      }
-      throw InputError(std::move(lines));
-    }
-    evaluate(scenario_, fidelity_, estimator_, into.result);
-    into.status = into.result.fits() ? PointStatus::ok : PointStatus::out_of_memory;
-    if (!into.result.fits()) {
-      into.reason = memory_sentence(into.result);
-    }
-  } catch (const InputError& error) {
-    into.status = PointStatus::invalid;
-    into.reason = join(error.lines);
+  into.derived.resize(working.sweep->derived.size());
+  for (std::size_t i = 0; i < into.derived.size(); ++i) {
+    into.derived[i] = working.rules.derived(i);
   }
+  working.evaluate_point(into);
+  const auto refused = into.status == PointStatus::invalid ? working.rules.refused_without_result()
+                                                           : working.rules.refused_by(into.result);
+  if (refused) {
+    ++working.left_out[*refused];
+  }
+  return !refused;
 }
+
+std::size_t SweepWorker::next_kept(std::size_t point, std::size_t end) {
+  Working& working = *working_;
+  while (point < end) {
+    working.sweep->indices(point, working.at);
+    const auto refused = working.rules.move_to(working.at);
+    if (!refused) {
+      return point;
+    }
+    const std::size_t block = working.block(refused->axes);
+    const std::size_t next = std::min(end, (point / block + 1) * block);
+    working.left_out[refused->constraint] += next - point;
+    point = next;
+  }
+  return end;
+}
+
+const std::vector<std::uint64_t>& SweepWorker::left_out() const { return working_->left_out; }
 
 }  // namespace titer

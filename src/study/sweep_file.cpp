@@ -6,75 +6,74 @@
 #include <cmath>
 
 #include "named_scenario.hpp"
+#include "sweep_axes.hpp"
+#include "sweep_numbers.hpp"
+#include "titer/input/expression.hpp"
 #include "titer/study/sweep.hpp"
 
 namespace titer {
 namespace {
 
-constexpr std::size_t kMostValues = 1'000'000;
-constexpr std::size_t kMostPoints = 100'000'000;
-constexpr double kRounding = 1e-12;  // relative; of the sums and products of a range
+constexpr double kMostNumbered = 9e18;
 
-/// A value of a range: an integer where it is one, text where there is a unit.
-Value range_value(double value, const std::optional<std::string>& unit) {
-  const double rounded = std::round(value);
-  const bool whole = std::abs(value - rounded) <= kRounding * std::max(1.0, std::abs(value));
-  if (unit) {
-    return Value(fmt::format("{} {}", whole ? rounded : value, *unit));
+/// A number with a name, or one that is put at a path.
+std::optional<std::string> refused_name(const Sweep& sweep, const std::string& name) {
+  const bool is_axis = std::any_of(
+      sweep.axes.begin(), sweep.axes.end(), [&](const Axis& axis) { return axis.path == name; });
+  const std::vector<std::string> columns = result_names();
+  if (is_axis) {
+    return "expected another path than that of an axis";
   }
-  return whole ? Value(static_cast<std::int64_t>(rounded)) : Value(value);
+  if (std::find(columns.begin(), columns.end(), name) != columns.end() || name == "status" ||
+      name == "reason" || name == "grade") {
+    return "expected another name than that of a result's column";
+  }
+  const bool is_path = name.find('.') != std::string::npos;
+  const bool is_name = expression_name(name) == name && !name.empty() &&
+                       std::isdigit(static_cast<unsigned char>(name.front())) == 0;
+  if (!is_name || scenario_part(name).has_value() != is_path) {
+    return "expected a path to a number of the scenario, such as \"plan.data\", or a name of "
+           "letters, digits and \"_\"";
+  }
+  return std::nullopt;
 }
 
-/// {"from": 1, "to": 64, "factor": 2} or {"from": 64, "to": 512, "step": 64}; "to" is included.
-std::vector<Value> read_range(Reader in) {
-  constexpr double most = 1e15;
-  const double from = in.number("from", -most, most);
-  const double to = in.number("to", -most, most);
-  const auto step = in.maybe_number("step", 1e-12, most);
-  const auto factor = in.maybe_number("factor", 1.0 + 1e-6, most);
-  const auto unit = in.maybe_text("unit");
-  in.finish();
-  std::vector<Value> values;
-  if (!in.has("from") || !in.has("to")) {
-    return values;  // reported above
+/// {"plan.data": "64 / plan.tensor"}, or {"expression", "unit"} in place of the text.
+void read_derived(const Document& document, Reader in, Sweep& sweep) {
+  for (const std::string& name : in.keys()) {
+    const Value* written = in.raw(name);
+    DerivedField field{.name = name,
+                       .expression = written->text,
+                       .where = place_of(document, *written, "derived." + name)};
+    if (const auto refusal = refused_name(sweep, name)) {
+      in.fail(name, *refusal);
+    } else if (written->kind == Value::Kind::object) {
+      Reader inner = in.object(name);
+      field.expression = inner.text("expression");
+      field.unit = inner.maybe_text("unit").value_or("");
+      inner.finish();
+    } else if (written->kind != Value::Kind::text) {
+      in.fail(name, "expected an expression in quotes, such as \"64 / plan.tensor\"");
+    }
+    sweep.derived.push_back(std::move(field));
   }
-  if (step.has_value() == factor.has_value()) {
-    in.fail("from", "expected a range with either a \"step\" or a \"factor\"");
-    return values;
-  }
-  if (from > to || (factor && from <= 0.0)) {
-    in.fail("from", "expected a start no greater than \"to\", and above zero with a \"factor\"");
-    return values;
-  }
-  const double most_steps = step ? (to - from) / *step : std::log(to / from) / std::log(*factor);
-  if (most_steps >= static_cast<double>(kMostValues)) {
-    in.fail("to", fmt::format("expected a range of at most {} values", kMostValues));
-    return values;
-  }
-  const double last = to + kRounding * std::max(std::abs(from), std::abs(to));
-  for (double value = from; value <= last;) {
-    values.push_back(range_value(value, unit));
-    value = step ? from + static_cast<double>(values.size()) * *step : value * *factor;
-  }
-  return values;
 }
 
-Axis read_axis(Reader& axes, const std::string& path) {
-  Axis axis{.path = path, .values = {}};
-  const Value* written = axes.raw(path);
-  if (!scenario_part(path)) {
-    axes.fail(path,
-              "expected a path into model, cluster, stack, plan, training, formula or conditions, "
-              "such as "
-              "\"plan.tensor\"");
-  } else if (written->kind == Value::Kind::object) {
-    axis.values = read_range(axes.object(path));
-  } else if (written->kind == Value::Kind::array && !written->items.empty()) {
-    axis.values = written->items;
-  } else {
-    axes.fail(path, "expected a list of values, or a range with from, to and step or factor");
+/// An expression, or several.
+void read_constraints(const Document& document, Reader& in, Sweep& sweep) {
+  const Value* written = in.raw("where");
+  if (written == nullptr || written->kind == Value::Kind::null) {
+    return;
   }
-  return axis;
+  if (written->kind == Value::Kind::text) {
+    sweep.constraints.push_back({written->text, place_of(document, *written, "where")});
+    return;
+  }
+  const std::vector<std::string> texts = in.texts("where");
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    sweep.constraints.push_back(
+        {texts[i], place_of(document, written->items[i], fmt::format("where.{}", i))});
+  }
 }
 
 /// A mistake that every point would repeat is the file's, not the points'.
@@ -83,36 +82,96 @@ void check_constant_parts(const Sweep& sweep) {
   for (const Axis& axis : sweep.axes) {
     varied.push_back(*scenario_part(axis.path));
   }
+  for (const DerivedField& field : sweep.derived) {
+    if (const auto part = scenario_part(field.name)) {
+      varied.push_back(*part);
+    }
+  }
   Scenario ignored;
   sweep.base.read_without(varied, ignored);
 }
 
+void check_points(const Sweep& sweep, std::size_t most_points, Reader& in) {
+  double points = 1.0;
+  for (const Axis& axis : sweep.axes) {
+    points *= axis.zipped ? 1.0 : static_cast<double>(axis.values.size());
+  }
+  if (points > kMostNumbered) {
+    in.fail("axes",
+            fmt::format("{:.1e} points in all: expected fewer than can be numbered", points));
+  } else if (points > static_cast<double>(most_points)) {
+    in.fail("axes",
+            fmt::format("{:.0f} points in all: expected at most {}; to compute them all, give "
+                        "--limit {:.0f}",
+                        points,
+                        most_points,
+                        points));
+  }
+}
+
+/// That constraints over inputs leave something.
+void check_constraints(const Sweep& sweep) {
+  SweepWorker worker(sweep, Fidelity::closed);
+  const std::size_t points = sweep.points();
+  if (sweep.constraints.empty() || worker.next_kept(0, points) < points) {
+    return;
+  }
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < sweep.constraints.size(); ++i) {
+    const SweepConstraint& constraint = sweep.constraints[i];
+    if (worker.left_out()[i] > 0) {
+      lines.push_back(
+          fmt::format("{}: {}: leaves out {} of {} points; expected constraints that "
+                      "some point satisfies",
+                      constraint.where,
+                      constraint.expression,
+                      worker.left_out()[i],
+                      points));
+    }
+  }
+  throw InputError(std::move(lines));
+}
+
+/// An empty one where there is a problem.
+ScenarioSource read_base(const Document& document, Reader& in, Problems& problems) {
+  const Value* written = scenario_value(in);
+  if (written != nullptr) {
+    try {
+      return ScenarioSource(scenario_document(document, *written));
+    } catch (const InputError& error) {
+      for (const std::string& line : error.lines) {
+        problems.add(line);
+      }
+    }
+  }
+  return ScenarioSource(Document());
+}
+
 }  // namespace
 
-Sweep load_sweep(std::string_view name_or_file) {
-  const Document document = load_data(kSweepData, name_or_file);
+Sweep read_sweep(const Document& document, std::size_t most_points) {
   Problems problems;
   Reader in(document, problems);
   static_cast<void>(in.maybe_text("name"));
   static_cast<void>(in.maybe_text("title"));
-  const Value* scenario = scenario_value(in);
-  std::vector<Axis> axes;
-  Reader axes_in = in.object("axes");
-  std::size_t points = 1;
-  for (const std::string& path : axes_in.keys()) {
-    axes.push_back(read_axis(axes_in, path));
-    points *= std::max<std::size_t>(1, axes.back().values.size());
-    if (points > kMostPoints) {
-      axes_in.fail(path, fmt::format("expected at most {} points in all", kMostPoints));
-      break;
-    }
+  Sweep sweep{.base = read_base(document, in, problems), .axes = {}};
+  read_axes(document, in, problems, sweep);
+  if (auto derived = in.maybe_object("derived")) {
+    read_derived(document, *derived, sweep);
   }
+  read_constraints(document, in, sweep);
+  check_points(sweep, most_points, in);
   in.finish();
   problems.raise();
-  Sweep sweep{.base = ScenarioSource(scenario_document(document, *scenario)),
-              .axes = std::move(axes)};
+  check_paths(sweep, problems);
+  problems.raise();
   check_constant_parts(sweep);
+  check_constraints(sweep);
   return sweep;
+}
+
+Sweep load_sweep(std::string_view name_or_file, std::size_t most_points) {
+  return read_sweep(load_data(kSweepData, name_or_file), most_points);
 }
 
 }  // namespace titer

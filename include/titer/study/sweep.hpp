@@ -1,8 +1,10 @@
 #pragma once
-// What-if: one scenario, varied along axes. Every combination is one row; the first axis varies
-// slowest. Rows come in that order whatever the number of threads.
+// What-if: one scenario, varied along axes. Every combination that no constraint leaves out is one
+// row; the first axis varies slowest. Rows come in that order whatever the number of threads.
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,22 +18,57 @@ namespace titer {
 struct Axis {
   std::string path;
   std::vector<Value> values;
+  bool zipped = false;  // goes along with the axis before it, value by value
+  std::string where{};  // in the file
+};
+
+/// A number that follows from others at every point: put into the scenario where its name is a
+/// path ("plan.data"), a number with a name otherwise ("devices"). A column either way.
+struct DerivedField {
+  std::string name;
+  std::string expression;  // over axes, derived fields before it and numbers of the base, in SI
+  std::string unit{};      // that its number is in; "": put in as a plain number
+  std::string where{};     // in the file
+};
+
+/// Points where its expression is 0, or no number, are left out.
+struct SweepConstraint {
+  std::string expression;  // over inputs, derived fields and columns of results
+  std::string where{};
 };
 
 struct Sweep {
   ScenarioSource base;
   std::vector<Axis> axes;
+  std::vector<DerivedField> derived{};
+  std::vector<SweepConstraint> constraints{};
 
-  /// The product of the axes' lengths.
+  /// The product of the axes' lengths, those that are zipped counted once.
   [[nodiscard]] std::size_t points() const;
   /// The index into each axis of point `point`.
   [[nodiscard]] std::vector<std::size_t> indices(std::size_t point) const;
+  void indices(std::size_t point, std::vector<std::size_t>& at) const;
+  /// Of everything that its rows follow from, whatever it was read from; not of the program.
+  [[nodiscard]] std::uint64_t fingerprint() const;
 };
 
-/// {"scenario": NAME|FILE|{…}, "axes": {"plan.tensor": [1, 2, 4], "training.global_batch":
-/// {"from": 64, "to": 512, "step": 64}}}. A range has a "step" or a "factor", and a "unit" where
-/// its values are quantities. Throws InputError.
-[[nodiscard]] Sweep load_sweep(std::string_view name_or_file);
+/// Of a file, unless the caller allows more.
+inline constexpr std::size_t kUsualMostPoints = 100'000'000;
+
+/// {"scenario": NAME|FILE|{…}, "axes": {PATH: VALUES, …}, "derived": {NAME: "EXPRESSION"},
+/// "where": ["EXPRESSION", …]}. VALUES are
+///   [1, 2, 4]
+///   {"from": 64, "to": 512, "step": 64} or "factor"; "unit" where they are quantities
+///   {"powers_of_two": {"from": 1, "to": 64}}
+///   {"divisors_of": 96} or an expression over axes before it and the base scenario
+/// "zip": {PATH: VALUES, …} among the axes: several that go along with one another. Axes may also
+/// be an array of such objects. A derived field with a unit is {"expression", "unit"}.
+/// Throws InputError, also where the axes make more points than `most_points`, and where no point
+/// satisfies the constraints over inputs.
+[[nodiscard]] Sweep load_sweep(std::string_view name_or_file,
+                               std::size_t most_points = kUsualMostPoints);
+[[nodiscard]] Sweep read_sweep(const Document& document,
+                               std::size_t most_points = kUsualMostPoints);
 
 enum class PointStatus { ok, out_of_memory, invalid };
 [[nodiscard]] std::string_view name(PointStatus status);
@@ -42,27 +79,33 @@ struct SweepPoint {
   PointStatus status = PointStatus::invalid;
   std::string reason;  // why it is invalid, or what fills the memory
   StepResult result;
+  std::vector<std::size_t> at{};  // the index into each axis
+  std::vector<double> derived{};  // the numbers of the derived fields
 };
 
-/// Computes points, one at a time; each thread has its own.
+/// Computes points, one at a time; each thread has its own. Points in order are fastest: what
+/// differs from the point before is read again, and no more.
 class SweepWorker {
  public:
+  /// `sweep` must outlive it. Throws InputError where an expression mentions what is not there.
   SweepWorker(const Sweep& sweep, Fidelity fidelity);
-  void compute(std::size_t point, SweepPoint& into);
+  SweepWorker(const SweepWorker& other);
+  SweepWorker(SweepWorker&& other) noexcept;
+  SweepWorker& operator=(const SweepWorker& other) = delete;
+  SweepWorker& operator=(SweepWorker&& other) noexcept;
+  ~SweepWorker();
+
+  /// False where a constraint leaves the point out: no row.
+  bool compute(std::size_t point, SweepPoint& into);
+  /// The first of [point, end) that no constraint over inputs leaves out, `end` if there is none.
+  /// What all points with the same values of the outer axes have in common is skipped at once.
+  [[nodiscard]] std::size_t next_kept(std::size_t point, std::size_t end);
+  /// By each constraint, the points that it left out so far; of several, the first counts.
+  [[nodiscard]] const std::vector<std::uint64_t>& left_out() const;
 
  private:
-  void read_scenario(std::size_t point);
-  [[nodiscard]] bool read_changes(const std::vector<std::size_t>& at);
-  void put(std::size_t axis, std::size_t value);
-
-  const Sweep* sweep_;
-  Fidelity fidelity_;
-  Estimator estimator_;
-  // The scenario of the point before: only what differs is put in and read again.
-  bool sound_ = false;  // false: start again from the base
-  ScenarioSource source_;
-  Scenario scenario_;
-  std::vector<std::size_t> at_;
+  struct Working;
+  std::unique_ptr<Working> working_;
 };
 
 }  // namespace titer

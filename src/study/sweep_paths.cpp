@@ -1,0 +1,92 @@
+// Whether the paths of a sweep lead anywhere.
+
+#include <algorithm>
+
+#include "sweep_axes.hpp"
+
+namespace titer {
+namespace {
+
+/// What is wrong with the key that a path leads to, for a value; empty where it is known.
+std::optional<std::string> unknown_key(ScenarioSource source, const Assignment& assignment) {
+  try {
+    source.assign(assignment);
+    Scenario ignored;
+    source.read_part(*scenario_part(assignment.path), ignored);
+  } catch (const InputError& error) {
+    for (const std::string& line : error.lines) {
+      const bool is_here = line.starts_with(assignment.source + ": ");
+      const auto says = [&](std::string_view words) {
+        return line.find(words) != std::string::npos;
+      };
+      if (is_here && (says(": unknown key") || says(": expected a path of object keys") ||
+                      says(": a name is only a label"))) {
+        return line;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+constexpr std::size_t kMostTried = 64;  // values of an axis
+
+/// The base with a value of each axis in it, where that can be put in.
+ScenarioSource with_values(const Sweep& sweep, std::size_t other, std::size_t value) {
+  ScenarioSource source = sweep.base;
+  for (std::size_t i = 0; i < sweep.axes.size(); ++i) {
+    const Axis& axis = sweep.axes[i];
+    if (axis.values.empty()) {
+      continue;
+    }
+    try {
+      source.assign({axis.path, axis.values[i == other ? value : 0], ""});
+    } catch (const InputError&) {
+      continue;  // a row says so
+    }
+  }
+  return source;
+}
+
+/// Another axis may bring along what the path leads to.
+std::optional<std::string> problem_of_path(const Sweep& sweep, const Assignment& assignment) {
+  const std::string& path = assignment.path;
+  Sweep others{.base = sweep.base, .axes = {}};
+  for (const Axis& axis : sweep.axes) {
+    if (axis.path != path && scenario_part(axis.path) == scenario_part(path)) {
+      others.axes.push_back(axis);
+    }
+  }
+  const auto problem = unknown_key(with_values(others, 0, 0), assignment);
+  for (std::size_t i = 0; problem && i < others.axes.size(); ++i) {
+    const std::size_t tried = std::min(kMostTried, others.axes[i].values.size());
+    for (std::size_t v = 1; v < tried; ++v) {
+      if (!unknown_key(with_values(others, i, v), assignment)) {
+        return std::nullopt;
+      }
+    }
+  }
+  return problem;
+}
+
+}  // namespace
+
+void check_paths(const Sweep& sweep, Problems& problems) {
+  for (const Axis& axis : sweep.axes) {
+    const Assignment first = {axis.path, axis.values.front(), axis.where};
+    if (const auto problem = problem_of_path(sweep, first)) {
+      problems.add(*problem);
+    }
+  }
+  for (const DerivedField& field : sweep.derived) {
+    if (!scenario_part(field.name)) {
+      continue;
+    }
+    const Assignment one = {
+        field.name, field.unit.empty() ? Value(1) : Value("1 " + field.unit), field.where};
+    if (const auto problem = problem_of_path(sweep, one)) {
+      problems.add(*problem);
+    }
+  }
+}
+
+}  // namespace titer
