@@ -138,6 +138,13 @@ const Value* Document::at(std::string_view path) const {
 }
 
 std::string join_path(std::string_view path, std::string_view key) {
+  const bool is_plain = std::all_of(
+      key.begin(), key.end(), [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  if (is_plain) {
+    std::string joined(path);
+    joined += path.empty() ? "" : ".";
+    return joined += key;
+  }
   const std::string quoted = to_json(Value(key), 0);
   const std::string escaped = quoted.substr(1, quoted.size() - 2);
   return path.empty() ? escaped : std::string(path) + "." + escaped;

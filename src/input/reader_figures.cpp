@@ -101,6 +101,13 @@ std::int64_t Reader::integer(std::string_view key, std::int64_t least, std::int6
 std::optional<std::int64_t> Reader::maybe_integer(std::string_view key,
                                                   std::int64_t least,
                                                   std::int64_t most) {
+  const Value* written = take(key);
+  if (written == nullptr) {
+    return std::nullopt;
+  }
+  if (const auto plain_one = integer_of(*written, least, most)) {
+    return plain_one;  // as nearly always, and without making the words for when it is not
+  }
   const std::string expected = integer_in(least, most);
   const auto [value, path] = take_figure(key, expected);
   if (value == nullptr) {
@@ -122,6 +129,13 @@ double Reader::number(std::string_view key, double least, double most) {
 }
 
 std::optional<double> Reader::maybe_number(std::string_view key, double least, double most) {
+  const Value* written = take(key);
+  if (written == nullptr) {
+    return std::nullopt;
+  }
+  if (const auto plain_one = number_of(*written, least, most)) {
+    return plain_one;
+  }
   const std::string expected = number_in(least, most);
   const auto [value, path] = take_figure(key, expected);
   if (value == nullptr) {

@@ -52,7 +52,7 @@ void append_axis_value(const Value& value, RowFormat format, std::string& text) 
 }
 
 template <class T>
-void append_formatted(T number, std::string& text) {
+void append_plain(T number, std::string& text) {
   std::array<char, 32> buffer{};
   char* const end = fmt::format_to(buffer.data(), "{}", number);
   text.append(buffer.data(), end);
@@ -72,6 +72,7 @@ SweepRows::SweepRows(const Sweep& sweep, RowFormat format) : format_(format) {
   for (const DerivedField& field : sweep.derived) {
     columns_.push_back(field.name);
   }
+  derived_ = sweep.derived.size();
   columns_.emplace_back("status");
   const Row results = result_columns();
   columns_.insert(columns_.end(), results.begin(), results.end());
@@ -93,9 +94,16 @@ std::string SweepRows::header() const {
 void SweepRows::begin_cell(std::size_t column, std::string& text) const { text += begins_[column]; }
 
 void SweepRows::append_number(std::size_t column, double number, std::string& text) const {
+  const bool is_result = column >= cells_.size() + derived_;
   begin_cell(column, text);
   if (std::isfinite(number)) {
-    append_formatted(number, text);
+    const std::size_t begin = text.size();
+    append_plain(number, text);
+    // A column of fractions has no whole numbers among them.
+    if (is_result && format_ == RowFormat::json_lines &&
+        text.find_first_of(".e", begin) == std::string::npos) {
+      text += ".0";
+    }
   } else if (format_ == RowFormat::json_lines) {
     text += "null";
   }
@@ -149,12 +157,12 @@ void SweepRows::append_result(const SweepPoint& point,
   }
   for (const Bytes bytes : {result.memory_peak, result.memory_capacity}) {
     begin_cell(column++, text);
-    append_formatted(std::llround(bytes.si()), text);
+    append_plain(std::llround(bytes.si()), text);
   }
   begin_cell(column++, text);
   text += result.fits() ? "true" : "false";
   begin_cell(column++, text);
-  append_formatted(result.peak_stage().stage, text);
+  append_plain(result.peak_stage().stage, text);
   append_text(column, name(result.grade), text);
 }
 

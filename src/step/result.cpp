@@ -37,19 +37,22 @@ std::string memory_sentence(const StepResult& result) {
   std::stable_sort(parts.begin(), parts.end(), [&](const MemoryPart& a, const MemoryPart& b) {
     return stage.*a.value > stage.*b.value;
   });
-  std::string list;
+  std::string text = fmt::format("{}: stage {} needs {} of {}: ",
+                                 result.fits() ? "fits" : "does not fit",
+                                 stage.stage,
+                                 format(stage.total()),
+                                 format(result.memory_capacity));
+  std::string_view between;
   for (const MemoryPart& part : parts) {
     if (stage.*part.value > Bytes{}) {
-      list +=
-          fmt::format("{}{} {}", list.empty() ? "" : ", ", part.name, format(stage.*part.value));
+      text += between;
+      text += part.name;
+      text += ' ';
+      text += format(stage.*part.value);
+      between = ", ";
     }
   }
-  return fmt::format("{}: stage {} needs {} of {}: {}",
-                     result.fits() ? "fits" : "does not fit",
-                     stage.stage,
-                     format(stage.total()),
-                     format(result.memory_capacity),
-                     list);
+  return text;
 }
 
 }  // namespace titer

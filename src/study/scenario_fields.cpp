@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace titer {
 namespace {
@@ -86,29 +87,29 @@ const ScenarioField* scenario_field(std::string_view path) {
   return found == kFields.end() ? nullptr : found;
 }
 
-void copy_part(ScenarioPart part, const Scenario& from, Scenario& to) {
+void swap_part(ScenarioPart part, Scenario& one, Scenario& other) {
   switch (part) {
     case ScenarioPart::model:
-      to.model = from.model;
+      std::swap(one.model, other.model);
       break;
     case ScenarioPart::cluster:
-      to.cluster = from.cluster;
+      std::swap(one.cluster, other.cluster);
       break;
     case ScenarioPart::stack:
-      to.stack = from.stack;
+      std::swap(one.stack, other.stack);
       break;
     case ScenarioPart::plan:
-      to.plan = from.plan;
+      std::swap(one.plan, other.plan);
       break;
     case ScenarioPart::training:
-      to.training = from.training;
+      std::swap(one.training, other.training);
       break;
     case ScenarioPart::formula:
-      to.formula = from.formula;
-      to.e7 = from.e7;
+      std::swap(one.formula, other.formula);
+      std::swap(one.e7, other.e7);
       break;
     case ScenarioPart::conditions:
-      to.conditions = from.conditions;
+      std::swap(one.conditions, other.conditions);
       break;
   }
 }

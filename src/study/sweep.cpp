@@ -9,6 +9,8 @@
 namespace titer {
 namespace {
 
+constexpr std::string_view kColon = ": ";
+
 /// FNV-1a of texts one after another. [Fowler, Noll, Vo]
 class TextHash {
  public:
@@ -124,7 +126,13 @@ void SweepWorker::Working::evaluate_point(SweepPoint& into) {
   }
   for (const Violation& violation : validate(*scenario)) {
     into.reason += into.reason.empty() ? "" : "; ";
-    into.reason += violation.text();
+    for (const std::string_view part : {std::string_view(violation.path),
+                                        kColon,
+                                        std::string_view(violation.value),
+                                        kColon,
+                                        std::string_view(violation.expected)}) {
+      into.reason += part;
+    }
   }
   if (!into.reason.empty()) {
     return;

@@ -109,8 +109,11 @@ void check_points(const Sweep& sweep, std::size_t most_points, Reader& in) {
   }
 }
 
-/// That constraints over inputs leave something.
-void check_constraints(const Sweep& sweep) {
+/// That expressions mention what is there, and constraints over inputs leave something.
+void check_expressions(const Sweep& sweep) {
+  if (sweep.derived.empty() && sweep.constraints.empty()) {
+    return;
+  }
   SweepWorker worker(sweep, Fidelity::closed);
   const std::size_t points = sweep.points();
   if (sweep.constraints.empty() || worker.next_kept(0, points) < points) {
@@ -166,7 +169,7 @@ Sweep read_sweep(const Document& document, std::size_t most_points) {
   check_paths(sweep, problems);
   problems.raise();
   check_constant_parts(sweep);
-  check_constraints(sweep);
+  check_expressions(sweep);
   return sweep;
 }
 

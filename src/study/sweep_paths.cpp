@@ -53,13 +53,14 @@ std::optional<std::string> problem_of_path(const Sweep& sweep, const Assignment&
   Sweep others{.base = sweep.base, .axes = {}};
   for (const Axis& axis : sweep.axes) {
     if (axis.path != path && scenario_part(axis.path) == scenario_part(path)) {
-      others.axes.push_back(axis);
+      const auto tried = static_cast<std::ptrdiff_t>(std::min(kMostTried, axis.values.size()));
+      others.axes.push_back(
+          {.path = axis.path, .values = {axis.values.begin(), axis.values.begin() + tried}});
     }
   }
   const auto problem = unknown_key(with_values(others, 0, 0), assignment);
   for (std::size_t i = 0; problem && i < others.axes.size(); ++i) {
-    const std::size_t tried = std::min(kMostTried, others.axes[i].values.size());
-    for (std::size_t v = 1; v < tried; ++v) {
+    for (std::size_t v = 1; v < others.axes[i].values.size(); ++v) {
       if (!unknown_key(with_values(others, i, v), assignment)) {
         return std::nullopt;
       }

@@ -10,7 +10,7 @@ namespace titer {
 namespace {
 
 constexpr std::size_t kMostSamples = 64;  // of an axis
-constexpr std::size_t kMostKept = 512;    // of a part
+constexpr std::size_t kMostKept = 128;    // of a part; a cluster's may take 100 kB
 
 /// A number as a person would write it: whole where it is.
 Value number_value(double number) {
@@ -44,6 +44,11 @@ bool places_experts(const Sweep& sweep) {
              return has_experts(&value);
            });
   });
+}
+
+bool leaves_data_open(const ScenarioSource& source) {
+  const Value* data = source.document().at("plan.data");
+  return data == nullptr || data->kind == Value::Kind::null;
 }
 
 }  // namespace
@@ -177,8 +182,7 @@ void SweepReading::prepare() {
       source_.read_part(part, scenario_);
     }
   }
-  const Value* data = source_.document().at("plan.data");
-  open_data_ = data == nullptr || data->kind == Value::Kind::null;
+  open_data_ = leaves_data_open(source_);
 }
 
 const Scenario* SweepReading::read(std::span<const std::size_t> at, const SweepRules& rules) {
@@ -224,33 +228,48 @@ bool SweepReading::read_changes(std::span<const std::size_t> at, const SweepRule
   return true;
 }
 
-/// The part with the key that was just made.
+/// The part with the key that was just made. Parts are large, so they change places.
 bool SweepReading::take_part(ScenarioPart part,
                              std::span<const std::size_t> at,
                              const SweepRules& rules) {
   PartState& state = parts_[static_cast<std::size_t>(part)];
-  const auto known = state.kept.find(key_);
-  std::optional<ReadPart> fresh;
-  if (known == state.kept.end()) {
-    fresh = read_part(part, at, rules);
+  if (state.lent != nullptr) {
+    swap_part(part, state.lent->scenario, scenario_);
+    state.lent = nullptr;
   }
-  const std::optional<ReadPart>& found = known == state.kept.end() ? fresh : known->second;
-  if (found) {
-    copy_part(part, found->scenario, scenario_);
-    open_data_ = part == ScenarioPart::plan ? found->open_data : open_data_;
-    state.key = key_;
+  auto known = state.kept.find(key_);
+  if (known != state.kept.end()) {
+    if (!known->second) {
+      return false;
+    }
+    swap_part(part, known->second->scenario, scenario_);
+  } else {
+    const bool is_read = read_part(part, at, rules);
+    if (state.kept.size() < kMostKept) {
+      known = state.kept.try_emplace(key_).first;
+    }
+    if (!is_read) {
+      return false;
+    }
+    if (part == ScenarioPart::plan) {
+      open_data_ = leaves_data_open(source_);
+    }
+    if (known != state.kept.end()) {
+      known->second.emplace(ReadPart{.open_data = open_data_});
+    }
   }
-  const bool is_sound = found.has_value();
-  if (known == state.kept.end() && state.kept.size() < kMostKept) {
-    state.kept.emplace(key_, std::move(fresh));
+  if (known != state.kept.end()) {
+    state.lent = &*known->second;
+    open_data_ = part == ScenarioPart::plan ? state.lent->open_data : open_data_;
   }
-  return is_sound;
+  state.key = key_;
+  return true;
 }
 
-/// From the document, with the point's values in it. Empty where something is wrong.
-std::optional<SweepReading::ReadPart> SweepReading::read_part(ScenarioPart part,
-                                                              std::span<const std::size_t> at,
-                                                              const SweepRules& rules) {
+/// From the document, with the point's values in it. False where something is wrong.
+bool SweepReading::read_part(ScenarioPart part,
+                             std::span<const std::size_t> at,
+                             const SweepRules& rules) {
   try {
     for (const Input& input : inputs_) {
       if (input.field != nullptr || input.part != part) {
@@ -263,15 +282,11 @@ std::optional<SweepReading::ReadPart> SweepReading::read_part(ScenarioPart part,
       }
     }
     source_.read_part(part, scenario_);
+    return true;
   } catch (const InputError&) {
     source_ = prepared_;  // a name that is not known would be met again in any other part
-    return std::nullopt;
+    return false;
   }
-  ReadPart read;
-  copy_part(part, scenario_, read.scenario);
-  const Value* data = source_.document().at("plan.data");
-  read.open_data = data == nullptr || data->kind == Value::Kind::null;
-  return read;
 }
 
 bool SweepReading::put_field(const Input& input,

@@ -27,6 +27,8 @@ class SweepReading {
  public:
   /// `sweep` must outlive it.
   explicit SweepReading(const Sweep& sweep);
+  SweepReading(const SweepReading&) = delete;
+  SweepReading& operator=(const SweepReading&) = delete;
 
   /// nullptr where something of the point's scenario cannot be read: problem() says what. `rules`
   /// are at that point.
@@ -50,13 +52,14 @@ class SweepReading {
   };
   using Key = std::vector<std::uint64_t>;  // an index or a number for each of a part's inputs
   struct ReadPart {
-    Scenario scenario;  // only that part of it
+    Scenario scenario{};  // only that part of it
     bool open_data = false;
   };
   struct PartState {
     std::vector<std::size_t> inputs;  // that are read from the document, also of parts it follows
     std::optional<Key> key;           // that scenario_ has
     std::map<Key, std::optional<ReadPart>> kept;  // empty: cannot be read
+    ReadPart* lent = nullptr;                     // of `kept`: the one that is in scenario_
   };
 
   void list_inputs();
@@ -68,9 +71,9 @@ class SweepReading {
   [[nodiscard]] bool take_part(ScenarioPart part,
                                std::span<const std::size_t> at,
                                const SweepRules& rules);
-  [[nodiscard]] std::optional<ReadPart> read_part(ScenarioPart part,
-                                                  std::span<const std::size_t> at,
-                                                  const SweepRules& rules);
+  [[nodiscard]] bool read_part(ScenarioPart part,
+                               std::span<const std::size_t> at,
+                               const SweepRules& rules);
   [[nodiscard]] bool put_field(const Input& input,
                                std::span<const std::size_t> at,
                                const SweepRules& rules);

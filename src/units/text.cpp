@@ -162,26 +162,32 @@ struct Table<Watts> {
   };
 };
 
-double to_four_digits(double value) {
-  const std::string text = fmt::format("{:.3e}", value);
+/// "46.8" of 46.7993; as a person would write it where it is large or small.
+std::string four_digits(double value) {
+  const double size = std::abs(value);
+  if (size >= 1.0 && size < 9999.0) {
+    return fmt::format("{:.4g}", value);
+  }
+  std::array<char, 32> text{};
+  const char* const end = fmt::format_to(text.data(), "{:.3e}", value);
   double rounded = value;
-  std::from_chars(text.data(), text.data() + text.size(), rounded);
-  return rounded;
+  std::from_chars(text.data(), end, rounded);
+  return fmt::format("{}", rounded);
 }
 
-/// The largest shown unit of which `si` is at least one. The value is rounded before it is
-/// compared, so that 1023.99 KiB is written as 1 MiB and not as 1024 KiB.
+/// The largest shown unit of which `si` is at least one, once it is rounded: 1023.99 KiB is written
+/// as 1 MiB and not as 1024 KiB.
 template <class Q>
 std::string format_si(double si) {
-  std::string best;
+  constexpr double rounds_to_one = 0.99995;
+  const Unit* best = nullptr;
   for (const Unit& unit : Table<Q>::units) {
-    const double rounded = to_four_digits(si / unit.size);
-    const bool large_enough = best.empty() || std::abs(rounded) >= 1.0;
+    const bool large_enough = best == nullptr || std::abs(si / unit.size) >= rounds_to_one;
     if (unit.use == Use::shown && large_enough) {
-      best = fmt::format("{} {}", rounded, unit.name);
+      best = &unit;
     }
   }
-  return best;
+  return fmt::format("{} {}", four_digits(si / best->size), best->name);
 }
 
 template <class Q>

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "titer/input/reader.hpp"
@@ -43,6 +44,58 @@ TEST(Expression, SaysWhatItDoesNotKnow) {
   EXPECT_TRUE(problem_of("1 +").starts_with("here: 1 +: expected an expression; "));
   EXPECT_TRUE(problem_of("").starts_with("here: : expected an expression; "));
   EXPECT_EQ(problem_of("1 / 0"), "here: 1 / 0: expected a finite value");
+}
+
+TEST(Expression, TakesRemaindersThatAreNeverNegative) {
+  EXPECT_EQ(value_of("mod(7, 4)"), 3.0);
+  EXPECT_EQ(value_of("mod(0 - 1, 4)"), 3.0);
+  EXPECT_EQ(value_of("mod(4.5, 1)"), 0.5);
+}
+
+TEST(ExpressionNames, AreThoseThatItMentions) {
+  EXPECT_EQ(names_in("far.comm_s / max(near.comm_s, far.comm_s) + 2e3", "here"),
+            (std::vector<std::string>{"far.comm_s", "near.comm_s"}));
+  EXPECT_TRUE(names_in("1 + 2", "here").empty());
+  EXPECT_THROW(static_cast<void>(names_in("1 + / 2", "here")), InputError);
+}
+
+TEST(ParsedExpression, ComesToWhatItsTextDoes) {
+  const std::vector<std::string> names = {"a", "unused", "b"};
+  Expression expression("a > 2 ? a * b : b - a", names, "here");
+  for (const double a : {-1.0, 2.0, 2.5, 1e9}) {
+    for (const double b : {0.0, 3.0}) {
+      EXPECT_EQ(
+          expression.evaluate(std::array{a, 7.0, b}),
+          evaluate_expression("a > 2 ? a * b : b - a", NamedNumbers{{"a", a}, {"b", b}}, "here"));
+    }
+  }
+}
+
+TEST(ParsedExpression, IsAnotherOneWhenItIsCopied) {
+  Expression one("2 * a", {"a"}, "here");
+  Expression other = one;
+  EXPECT_EQ(one.evaluate(std::array{3.0}), 6.0);
+  EXPECT_EQ(other.evaluate(std::array{4.0}), 8.0);
+  other = Expression("a + 1", {"a"}, "here");
+  EXPECT_EQ(other.evaluate(std::array{4.0}), 5.0);
+  EXPECT_EQ(one.evaluate(std::array{5.0}), 10.0);
+}
+
+TEST(ParsedExpression, SaysWhatItDoesNotKnowAtOnce) {
+  try {
+    const Expression expression("far.com_s", {"far.comm_s"}, "here");
+    FAIL() << "there is no such name";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.lines.front(),
+              "here: far.com_s: expected known names, found far.com_s; did you mean "
+              "\"far.comm_s\"?");
+  }
+}
+
+TEST(ParsedExpression, MayComeToNoNumber) {
+  Expression expression("1 / a", {"a"}, "here");
+  EXPECT_TRUE(std::isinf(expression.evaluate(std::array{0.0})));
+  EXPECT_EQ(expression.evaluate(std::array{4.0}), 0.25);
 }
 
 TEST(ExpressionName, HasNoCharactersThatAnExpressionWouldTakeOtherwise) {

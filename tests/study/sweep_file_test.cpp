@@ -166,14 +166,17 @@ TEST(SweepRangeError, WithMoreThanAMillionValues) {
 }
 
 TEST(SweepFileError, OfAPathOutsideTheScenarioIsOneLine) {
-  EXPECT_EQ(problems_of_axis("plans.data", "[1]"),
-            Lines{"sweep.json:3:15: axes.plans.data: [1]: expected a path into model, cluster, "
-                  "stack, plan, training, formula or conditions, such as \"plan.tensor\""});
+  EXPECT_EQ(
+      problems_of_axis("plans.data", "[1]"),
+      Lines{"sweep.json:3:15: axes.plans.data: [1]: expected a path into model, cluster, "
+            "stack, plan, training, formula or conditions, such as \"plan.tensor\"; did you mean "
+            "\"plan.data\"?"});
 }
 
 TEST(SweepFileError, OfAnAxisWithoutValues) {
   const std::string expected =
-      "expected a list of values, or a range with from, to and step or factor";
+      "expected a list of values, a range with from, to and step or factor, "
+      "{\"powers_of_two\"} or {\"divisors_of\"}";
   EXPECT_EQ(problems_of_axis("plan.data", "[]"),
             Lines{"sweep.json:3:14: axes.plan.data: []: " + expected});
   EXPECT_EQ(problems_of_axis("plan.data", "8"),
@@ -191,7 +194,7 @@ TEST(SweepFileError, OfMissingAndUnknownKeysComesAllAtOnce) {
       problems_of(R"({"scenario": 5, "axes": {}})"),
       Lines{"sweep.json:1:14: scenario: 5: expected a scenario: a name, a file or an object"});
   EXPECT_EQ(problems_of(R"({"scenario": "gpt3-175b-64xa100", "axes": [1]})"),
-            Lines{"sweep.json:1:43: axes: [1]: expected an object"});
+            Lines{"sweep.json:1:44: axes.0: 1: expected an object"});
 }
 
 TEST(SweepFileError, OfTooManyPoints) {
@@ -199,7 +202,10 @@ TEST(SweepFileError, OfTooManyPoints) {
       R"({"plan.data": {"from": 1, "to": 100000, "step": 1},
           "plan.tensor": {"from": 1, "to": 100000, "step": 1}})"));
   ASSERT_EQ(lines.size(), 1u);
-  EXPECT_TRUE(lines[0].ends_with("expected at most 100000000 points in all")) << lines[0];
+  EXPECT_TRUE(
+      lines[0].ends_with("10000000000 points in all: expected at most 100000000; to compute "
+                         "them all, give --limit 10000000000"))
+      << lines[0];
 }
 
 TEST(SweepFileError, OfAScenarioThatDoesNotExist) {

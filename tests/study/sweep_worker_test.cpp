@@ -147,15 +147,61 @@ std::vector<Axis> axis_pool() {
       axis("plan.tensor", "[1, 2, 3]"),
       axis("plan.pipeline", "[1, 2, 4]"),
       axis("plan.data", "[1, 4, null]"),
-      axis("plan.virtual_stages", "[1, 2]"),
-      axis("plan.sharding", R"(["none", "zero1", "zero9"])"),
+      axis("plan.virtual_stages", "[1, 2, null]"),
+      axis("plan.schedule", R"(["1f1b", "gpipe", "zb-v", "dualpipe"])"),
+      axis("plan.expert", "[1, 2]"),
+      axis("plan.rank_order", R"(["tp-dp-pp", "dp-tp-ep-pp", "pp-dp"])"),
+      axis("plan.shard", "[2, null]"),
+      axis("plan.recompute", R"(["full", ["mlp"], ["mpl"], null])"),
+      axis("plan.sharding", R"(["none", "zero1", "hsdp", "zero9"])"),
       axis("training.global_batch", "[8, 16, 7]"),
       axis("training.sequence", R"([1024, null, "long"])"),
       axis("training.precision", R"(["bf16", "fp16", "int3"])"),
+      axis("training.optimizer", R"(["adam", "adafactor", "sdg"])"),
+      axis("conditions", R"([{"seed": 3}, null, {"sead": 1}])"),
       axis("stack.dispatch", R"(["0 us", "75 us"])"),
       axis("formula", R"(["titer", {"name": "e7", "utilization": 0.5}, "e8"])"),
       axis("formula.utilization", "[0.3, 3]"),
   };
+}
+
+/// Values that are taken over by themselves, each with one that is wrong.
+TEST(SweepWorkerFields, AreThoseOfReadingTheirPart) {
+  const std::vector<Axis> fields = {
+      axis("plan.context", "[1, 2, 0]"),
+      axis("plan.expert_tensor", "[1, 2, 0.5]"),
+      axis("plan.context_inner", "[1, 2, {}]"),
+      axis("plan.recompute_every", "[1, 2, \"2\"]"),
+      axis("plan.recompute_layers", "[0, 12, 2, -1]"),
+      axis("plan.micro_batch", "[1, 2.0, {\"value\": 4, \"source\": \"me\"}, 2000000]"),
+      axis("plan.context_method", R"(["ring", "ulysses", "rings"])"),
+      axis("plan.context_balanced", R"([true, false, "true"])"),
+      axis("plan.sequence_parallel", "[true, false, 1]"),
+      axis("plan.gradient_collective", R"(["all-reduce", "reduce", "none"])"),
+      axis("plan.reshard_after_forward", "[true, false, 1]"),
+      axis("plan.reduce_every_pass", "[true, false, 1]"),
+      axis("plan.prefetch", "[true, false, 1]"),
+      axis("plan.attention", R"(["flash", "materialised", "fast"])"),
+      axis("plan.micro_batch_group", "[1, 4, null, 0]"),
+      axis("plan.tensor_overlap", R"(["none", "bulk", "ring", null, "all"])"),
+      axis("plan.pipeline_send", R"(["blocking", "overlapped", "batched", "x"])"),
+      axis("plan.overlap_grad_reduce", "[true, false, null, 1]"),
+      axis("plan.overlap_param_gather", "[true, false, null, 1]"),
+      axis("training.weight_precision", R"(["fp32", null, "x"])"),
+      axis("training.gradient_precision", R"(["fp32", "bf16", "x"])"),
+      axis("training.state_precision", R"(["bf16", null, "x"])"),
+      axis("training.master_precision", R"(["bf16", null, "x"])"),
+      axis("training.gradient_messages", R"(["fp8", null, "x"])"),
+      axis("training.weight_messages", R"(["fp8", null, "x"])"),
+      axis("training.fused_optimizer", "[true, false, 0]"),
+  };
+  for (const Axis& field : fields) {
+    SCOPED_TRACE(field.path);
+    const Sweep sweep = sweep_of(
+        kSmallScenario,
+        {axis("plan.pipeline", "[1, 4]"), field, axis("training.global_batch", "[64, 32]")});
+    expect_fresh(sweep, forwards(sweep));
+  }
 }
 
 class SweepWorkerRandom : public ::testing::TestWithParam<unsigned> {};

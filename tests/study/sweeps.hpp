@@ -27,6 +27,13 @@ inline Sweep sweep_of(std::string_view scenario, std::vector<Axis> axes) {
   return {.base = ScenarioSource(parse_json(scenario, "run.json")), .axes = std::move(axes)};
 }
 
+/// A sweep of the small scenario, as its file would say it: `rest` is `"axes": {…}` and more.
+inline Sweep read_small_sweep(std::string_view rest) {
+  return read_sweep(
+      parse_json(R"({"scenario": )" + std::string(kSmallScenario) + ", " + std::string(rest) + "}",
+                 "sweep.json"));
+}
+
 /// Everything about a point, as one text.
 inline std::string row_of(const SweepPoint& point) {
   Row row = {std::to_string(point.index), std::string(name(point.status)), point.reason};

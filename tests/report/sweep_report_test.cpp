@@ -1,0 +1,113 @@
+#include "titer/report/sweep_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/csv.hpp"
+#include "study/sweeps.hpp"
+
+namespace titer {
+namespace {
+
+using testing::parse_csv;
+using testing::read_small_sweep;
+
+/// Points that are ok, out of memory and invalid, the last two with a reason.
+Sweep mixed_sweep() {
+  return read_small_sweep(
+      R"("axes": {"cluster.chip.memory.capacity": ["80 GiB", "1 GiB"], "plan.tensor": [2, 5]},
+         "derived": {"half": "plan.tensor / 4", "nothing": "0 / (plan.tensor - 2) * 1"})");
+}
+
+std::string rows_of(const Sweep& sweep, RowFormat format) {
+  const SweepRows rows(sweep, format);
+  std::string text = rows.header();
+  SweepWorker worker(sweep, Fidelity::closed);
+  SweepPoint point;
+  for (std::size_t i = 0; i < sweep.points(); ++i) {
+    if (worker.compute(i, point)) {
+      rows.append(point, text);
+    }
+  }
+  return text;
+}
+
+TEST(SweepRowsCsv, HaveInputsStatusResultAndReason) {
+  const Sweep sweep = mixed_sweep();
+  const auto rows = parse_csv(rows_of(sweep, RowFormat::csv));
+  ASSERT_EQ(rows.size(), 1u + 4u);
+  const Row columns = result_columns();
+  for (const auto& row : rows) {
+    ASSERT_EQ(row.size(), 2 + 2 + 1 + columns.size() + 1);
+  }
+  EXPECT_TRUE(std::equal(columns.begin(), columns.end(), rows[0].begin() + 5));
+  SweepWorker worker(sweep, Fidelity::closed);
+  SweepPoint point;
+  for (std::size_t i = 0; i < 4; ++i) {
+    ASSERT_TRUE(worker.compute(i, point));
+    const bool is_invalid = i % 2 == 1;
+    Row expected = {i < 2 ? "80 GiB" : "1 GiB",
+                    is_invalid ? "5" : "2",
+                    is_invalid ? "1.25" : "0.5",
+                    is_invalid ? "0" : "",
+                    std::string(name(point.status))};
+    const Row cells = is_invalid ? no_result_cells() : result_cells(point.result);
+    expected.insert(expected.end(), cells.begin(), cells.end());
+    expected.push_back(point.reason);
+    EXPECT_EQ(rows[i + 1], expected);
+  }
+}
+
+TEST(SweepRowsJson, HaveTheColumnsOfTheCsv) {
+  const Sweep sweep = mixed_sweep();
+  const auto csv = parse_csv(rows_of(sweep, RowFormat::csv));
+  std::string text = rows_of(sweep, RowFormat::json_lines);
+  for (std::size_t i = 1; i < csv.size(); ++i) {
+    const std::size_t end = text.find('\n');
+    const Value row = parse_json(text.substr(0, end), "row").root;
+    text.erase(0, end + 1);
+    ASSERT_EQ(row.members.size(), csv[0].size());
+    for (std::size_t c = 0; c < csv[0].size(); ++c) {
+      const auto& [key, value] = row.members[c];
+      EXPECT_EQ(key, csv[0][c]);
+      const bool is_text = value.kind == Value::Kind::text;
+      const bool is_null = value.kind == Value::Kind::null;
+      if (value.kind == Value::Kind::number) {
+        EXPECT_EQ(value.number, std::stod(csv[i][c])) << key;
+      } else {
+        EXPECT_EQ(is_text ? value.text : is_null ? "" : to_json(value, 0), csv[i][c]) << key;
+      }
+    }
+    EXPECT_TRUE(row.find("plan.tensor")->is_integer);
+    EXPECT_FALSE(row.find("tensor_comm_s")->is_integer) << "0.0 where it is nothing";
+    EXPECT_EQ(row.find("cluster.chip.memory.capacity")->kind, Value::Kind::text);
+  }
+  EXPECT_EQ(text, "");
+}
+
+TEST(SweepRowsJson, QuoteWhatNeedsIt) {
+  const Sweep sweep = read_small_sweep(R"("axes": {"plan.tensor": ["\"\\\u00e9\n", 1]})");
+  const std::string text = rows_of(sweep, RowFormat::json_lines);
+  const Value row = parse_json(text.substr(0, text.find('\n')), "row").root;
+  EXPECT_EQ(row.find("plan.tensor")->text, "\"\\\u00e9\n");
+  EXPECT_EQ(row.find("status")->text, "invalid");
+}
+
+TEST(SweepLeftOut, IsALineForEachConstraintThatDidSo) {
+  const Sweep sweep = read_small_sweep(
+      R"("axes": {"plan.tensor": [1, 2, 4]},
+         "where": ["plan.tensor > 1", "plan.tensor > 0", "mfu > 2"])");
+  const std::vector<std::uint64_t> counts = {1, 0, 2};
+  const std::vector<std::string> lines = left_out_lines(sweep, counts);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_TRUE(lines[0].ends_with("where.0: plan.tensor > 1: leaves out 1 of 3 points"));
+  EXPECT_TRUE(lines[1].ends_with("where.2: mfu > 2: leaves out 2 of 3 points"));
+  try {
+    refuse_empty(sweep, counts);
+  } catch (const InputError& error) {
+    ASSERT_EQ(error.lines.size(), 2u);
+    EXPECT_EQ(error.lines[1], lines[1] + "; expected constraints that some point satisfies");
+  }
+}
+
+}  // namespace
+}  // namespace titer
