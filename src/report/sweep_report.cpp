@@ -53,6 +53,10 @@ void append_axis_value(const Value& value, RowFormat format, std::string& text) 
 
 template <class T>
 void append_plain(T number, std::string& text) {
+  if (number == T{} && !std::signbit(static_cast<double>(number))) {
+    text += '0';  // as most parts of a breakdown are
+    return;
+  }
   std::array<char, 32> buffer{};
   char* const end = fmt::format_to(buffer.data(), "{}", number);
   text.append(buffer.data(), end);
@@ -84,6 +88,9 @@ SweepRows::SweepRows(const Sweep& sweep, RowFormat format) : format_(format) {
       append_json_text(column, begin);
       begin += ':';
     }
+  }
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    append_text(columns_.size() - 1 - results.size() + i, "", no_result_);
   }
 }
 
@@ -131,9 +138,7 @@ void SweepRows::append(const SweepPoint& point, std::string& text) const {
   }
   append_text(column++, name(point.status), text);
   if (point.status == PointStatus::invalid) {
-    for (; column + 1 < columns_.size(); ++column) {
-      append_text(column, "", text);
-    }
+    text += no_result_;
   } else {
     append_result(point, column, text);
   }

@@ -107,8 +107,9 @@ struct WholeNumbers {
 
 WholeNumbers whole_numbers(const Sweep& sweep, const std::string& text, const std::string& where) {
   SweepNumbers numbers(sweep);
+  const std::string begin = where + ": " + text;
   for (const std::string& name : names_in(text, where)) {
-    static_cast<void>(numbers.find(name, where + ": " + text));
+    static_cast<void>(numbers.find(name, begin));
   }
   Expression expression(text, numbers.names(), where);
   const std::vector<std::size_t> axes = numbers.axes();

@@ -20,6 +20,9 @@ namespace titer {
 /// The columns of results that are numbers.
 [[nodiscard]] std::vector<std::string> result_names();
 
+/// The level of what depends on results.
+inline constexpr std::size_t kResultLevel = static_cast<std::size_t>(-1);
+
 /// Numbers by name that differ from point to point. A name is an axis, or what an axis leads to
 /// ("cluster.chip.memory.bandwidth" along "cluster.chip"); a derived field that was added; a number
 /// of the base scenario; or, where allowed, a column of results.
@@ -34,8 +37,6 @@ class SweepNumbers {
     std::size_t slot = 0;
     std::size_t level = 0;
   };
-  static constexpr std::size_t kResultLevel = static_cast<std::size_t>(-1);
-
   /// Throws InputError, beginning with `begin`, for a name that is not known, and for one that is
   /// no number somewhere.
   Known find(const std::string& name, std::string_view begin);

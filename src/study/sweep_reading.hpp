@@ -18,6 +18,8 @@ namespace titer {
 /// Puts an axis's value, or a derived number, into the scenario. Throws InputError.
 void put_axis(const Axis& axis, std::size_t value, ScenarioSource& source);
 void put_derived(const DerivedField& field, double number, ScenarioSource& source);
+/// The number where a field may be set to it.
+[[nodiscard]] std::optional<std::int64_t> settable(double number);
 
 /// Values that stand by themselves (scenario_field) are put into the scenario that is there. The
 /// part that any other leads into is read from a document, once for each combination of its values
@@ -50,6 +52,7 @@ class SweepReading {
     const ScenarioField* field = nullptr;  // where the value stands by itself
     std::vector<FieldValue> values{};      // of an axis with a field
   };
+  using PartFlags = std::array<bool, kScenarioParts.size()>;
   using Key = std::vector<std::uint64_t>;  // an index or a number for each of a part's inputs
   struct ReadPart {
     Scenario scenario{};  // only that part of it
@@ -64,10 +67,17 @@ class SweepReading {
 
   void list_inputs();
   [[nodiscard]] bool stands_alone(const Input& input) const;
-  void sample(Input& input);
+  void sample_inputs();
+  void sample_derived(Input& input);
+  void sample_axis(Input& input);
   [[nodiscard]] std::optional<std::size_t> read_sample(const Input& input, const Value& value);
   void prepare();
   [[nodiscard]] bool read_changes(std::span<const std::size_t> at, const SweepRules& rules);
+  [[nodiscard]] bool read_parts(std::span<const std::size_t> at,
+                                const SweepRules& rules,
+                                PartFlags& changed);
+  void make_key(const PartState& state, std::span<const std::size_t> at, const SweepRules& rules);
+  [[nodiscard]] bool take_kept(ScenarioPart part, std::optional<ReadPart>& kept);
   [[nodiscard]] bool take_part(ScenarioPart part,
                                std::span<const std::size_t> at,
                                const SweepRules& rules);

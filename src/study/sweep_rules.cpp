@@ -39,7 +39,7 @@ SweepRules::SweepRules(const Sweep& sweep) : numbers_(sweep) {
         is_constraint ? sweep.constraints[index].expression : sweep.derived[index].expression;
     const std::string& where =
         is_constraint ? sweep.constraints[index].where : sweep.derived[index].where;
-    const bool of_results = levels[i] == SweepNumbers::kResultLevel;
+    const bool of_results = levels[i] == kResultLevel;
     (of_results ? results_ : steps_)
         .push_back({.expression = Expression(text, numbers_.names(), where),
                     .level = levels[i],
@@ -54,10 +54,11 @@ SweepRules::SweepRules(const Sweep& sweep) : numbers_(sweep) {
 std::size_t SweepRules::level_of(const std::string& expression,
                                  const std::string& where,
                                  Problems& problems) {
+  const std::string begin = where + ": " + expression;
   std::size_t level = 0;
   try {
     for (const std::string& name : names_in(expression, where)) {
-      level = std::max(level, numbers_.find(name, where + ": " + expression).level);
+      level = std::max(level, numbers_.find(name, begin).level);
     }
   } catch (const InputError& error) {
     for (const std::string& line : error.lines) {

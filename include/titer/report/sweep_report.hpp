@@ -40,6 +40,7 @@ class SweepRows {
   std::vector<std::string> begins_;              // of the cells, by column: `,` or `,"mfu":`
   std::vector<std::vector<std::string>> cells_;  // by axis and value
   std::size_t derived_ = 0;                      // columns of derived fields
+  std::string no_result_;                        // the cells of a result where there is none
 };
 
 /// "where.0: plan.tensor <= 8: leaves out 12 of 64 points": a line for each constraint that left
