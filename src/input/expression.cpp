@@ -106,10 +106,10 @@ struct Expression::Parsed {
   std::vector<double> inputs;     // their values
   mu::Parser parser;
 
-  Parsed(std::string text_, std::vector<std::string> names_, std::string where_)
-      : text(std::move(text_)),
-        names(std::move(names_)),
-        where(std::move(where_)),
+  Parsed(std::string of, std::vector<std::string> known, std::string place)
+      : text(std::move(of)),
+        names(std::move(known)),
+        where(std::move(place)),
         inputs(names.size(), 1.0),
         parser(make_parser()) {
     for (std::size_t i = 0; i < names.size(); ++i) {

@@ -204,6 +204,7 @@ class AxesReader {
 
   static std::string part_expected(const std::string& path) {
     std::vector<std::string_view> parts;
+    parts.reserve(kScenarioParts.size());
     for (const Choice<ScenarioPart>& part : kScenarioParts) {
       parts.push_back(part.name);
     }

@@ -57,7 +57,7 @@ void list_numbers(const Value& value, const std::string& path, std::vector<std::
     return;
   }
   for (const auto& [key, member] : value.members) {
-    list_numbers(member, path.empty() ? key : path + "." + key, names);
+    list_numbers(member, join_path(path, key), names);
   }
 }
 
@@ -71,6 +71,7 @@ bool leads_to(std::string_view path, std::string_view name) {
 
 std::vector<std::string> result_names() {
   std::vector<std::string> names;
+  names.reserve(kResultFigures.size());
   for (const ResultFigure& figure : kResultFigures) {
     names.emplace_back(figure.name);
   }

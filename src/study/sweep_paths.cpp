@@ -58,7 +58,7 @@ std::optional<std::string> problem_of_path(const Sweep& sweep, const Assignment&
           {.path = axis.path, .values = {axis.values.begin(), axis.values.begin() + tried}});
     }
   }
-  const auto problem = unknown_key(with_values(others, 0, 0), assignment);
+  auto problem = unknown_key(with_values(others, 0, 0), assignment);
   for (std::size_t i = 0; problem && i < others.axes.size(); ++i) {
     for (std::size_t v = 1; v < others.axes[i].values.size(); ++v) {
       if (!unknown_key(with_values(others, i, v), assignment)) {
