@@ -19,6 +19,7 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kNo = 1;
 inline constexpr int kUserError = 2;
 inline constexpr int kDefect = 3;
+inline constexpr int kInterrupted = 130;  // can be gone on with
 
 /// A subcommand: the App that was added, and what to do when it is chosen (returns the exit code).
 struct Command {
@@ -31,6 +32,7 @@ struct Command {
 [[nodiscard]] Command add_explain(CLI::App& program);
 [[nodiscard]] Command add_list(CLI::App& program);
 [[nodiscard]] Command add_sweep(CLI::App& program);
+[[nodiscard]] Command add_merge(CLI::App& program);
 [[nodiscard]] Command add_collective(CLI::App& program);
 [[nodiscard]] Command add_topology(CLI::App& program);
 [[nodiscard]] Command add_traffic(CLI::App& program);

@@ -1,5 +1,5 @@
 // titer: the command line. Exit codes: 0 success, 1 the answer is no, 2 the user's input, 3 a
-// defect of the program.
+// defect of the program, 130 interrupted so that it can be gone on with.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -58,6 +58,7 @@ int main_with_errors(int argc, char** argv) {
                                          add_explain(program),
                                          add_list(program),
                                          add_sweep(program),
+                                         add_merge(program),
                                          add_collective(program),
                                          add_topology(program),
                                          add_traffic(program),

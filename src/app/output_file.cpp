@@ -50,8 +50,11 @@ void OutputFile::finish() {
   if (target_.empty()) {
     return;
   }
-  std::fclose(file_);
+  const bool closed = std::fclose(file_) == 0;
   file_ = nullptr;
+  if (!closed) {
+    fail("cannot be written any further; is the disk full?");
+  }
   if (temporary_.empty()) {
     return;
   }

@@ -1,12 +1,17 @@
-#include "titer/report/sweep_report.hpp"
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <fstream>
 #include <memory>
-#include <thread>
+#include <optional>
 
 #include "command.hpp"
+#include "interrupt.hpp"
 #include "output_file.hpp"
+#include "processes.hpp"
 #include "progress.hpp"
+#include "titer/report/sweep_report.hpp"
+#include "titer/study/row_file.hpp"
 #include "titer/study/sweep_run.hpp"
 
 namespace titer {
@@ -15,47 +20,279 @@ namespace {
 struct SweepCommandOptions {
   std::string sweep;
   std::string out;
+  std::string format = "csv";
   std::string fidelity = "closed";
+  std::string shard;
+  std::size_t limit = kUsualMostPoints;
   unsigned jobs = 0;
+  bool resume = false;
+  bool restart = false;
 };
 
-int sweep_command(const SweepCommandOptions& options) {
-  const Fidelity fidelity = chosen("--fidelity", options.fidelity, kFidelities);
-  const Sweep sweep = load_sweep(options.sweep);
+/// A word as the shell takes it.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
+    return word;
+  }
+  std::string text = "'";
+  for (const char letter : word) {
+    text += letter == '\'' ? "'\\''" : std::string(1, letter);
+  }
+  return text + "'";
+}
+
+/// What goes on with an interrupted run.
+std::string resume_command(const SweepCommandOptions& options) {
+  std::string text =
+      fmt::format("titer sweep {} --out {}", quoted(options.sweep), quoted(options.out));
+  const SweepCommandOptions usual;
+  const auto add = [&](std::string_view option, const std::string& value, bool given) {
+    text += given ? fmt::format(" {} {}", option, quoted(value)) : "";
+  };
+  add("--format", options.format, options.format != usual.format);
+  add("--fidelity", options.fidelity, options.fidelity != usual.fidelity);
+  add("--shard", options.shard, !options.shard.empty());
+  add("--limit", std::to_string(options.limit), options.limit != usual.limit);
+  add("--jobs", std::to_string(options.jobs), options.jobs > 0);
+  return text + " --resume";
+}
+
+/// The table that a command makes, wherever it goes.
+class SweepTable {
+ public:
+  SweepTable(const SweepCommandOptions& options, const Launch& launch)
+      : sweep_(load_sweep(options.sweep, options.limit)),
+        rows_(sweep_, chosen("--format", options.format, kRowFormats)),
+        run_{.threads = threads_or_usual(options.jobs, launch),
+             .fidelity = chosen("--fidelity", options.fidelity, kFidelities),
+             .shard = launch.shard},
+        chunks_(sweep_chunks(sweep_, run_.fidelity)) {}
+
+  [[nodiscard]] const Sweep& sweep() const { return sweep_; }
+  [[nodiscard]] std::string columns() const { return rows_.header(); }
+  [[nodiscard]] RowOrigin origin(const SweepCommandOptions& options) const {
+    return {.version = TITER_VERSION,
+            .inputs = sweep_.fingerprint(),
+            .format = options.format,
+            .fidelity = options.fidelity,
+            .chunks = chunks_};
+  }
+  /// The points in the first `count` of this process's chunks, or in all of them.
+  [[nodiscard]] std::size_t points(std::size_t count) const {
+    const std::size_t last = run_.shard.chunk(count - 1);
+    return count == 0 ? 0 : (count - 1) * chunks_.size + chunks_.end(last) - chunks_.begin(last);
+  }
+  [[nodiscard]] std::size_t own_chunks() const { return run_.shard.count(chunks_.count()); }
+
+  /// Computes what is not `done`, or what can be until `stop`.
+  SweepOutcome compute(std::size_t done,
+                       const std::atomic<bool>* stop,
+                       const std::function<void(std::span<const SweepChunk>)>& emit) {
+    SweepOptions options = run_;
+    options.done = done;
+    options.stop = stop;
+    Progress progress("points", points(own_chunks()), points(done));
+    return run_sweep(
+        sweep_,
+        options,
+        [&](const SweepPoint& point, std::string& text) { rows_.append(point, text); },
+        [&](std::span<const SweepChunk> ready) {
+          emit(ready);
+          done += ready.size();
+          progress.update(points(done));
+        });
+  }
+
+  /// The rows of one chunk.
+  [[nodiscard]] std::string rows_of(std::size_t chunk) {
+    SweepOptions options = run_;
+    options.threads = 1;
+    options.shard = {.rank = chunk, .size = chunks_.count()};
+    std::string text;
+    run_sweep(
+        sweep_,
+        options,
+        [&](const SweepPoint& point, std::string& into) { rows_.append(point, into); },
+        [&](std::span<const SweepChunk> ready) { text = ready.front().rows; });
+    return text;
+  }
+
+ private:
+  Sweep sweep_;
+  SweepRows rows_;
+  SweepOptions run_;
+  Chunks chunks_;
+};
+
+/// What the constraints left out, for whoever reads along; a table without rows is a mistake.
+void tell_left_out(const SweepTable& table, const SweepOutcome& outcome, std::size_t rows) {
+  if (rows == 0) {
+    refuse_empty(table.sweep(), outcome.left_out);
+  }
+  for (const std::string& line : left_out_lines(table.sweep(), outcome.left_out)) {
+    fmt::print(stderr, "{}\n", line);
+  }
+}
+
+/// To standard output, or through a device: there is nothing to go on with.
+int stream_sweep(const SweepCommandOptions& options, const Launch& launch) {
+  if (options.resume || options.restart || !launch.shard.whole()) {
+    throw InputError(fmt::format("{}: expected --out FILE beside it, where the rows are kept",
+                                 options.resume            ? "--resume"
+                                 : options.restart         ? "--restart"
+                                 : launch.launcher.empty() ? "--shard " + options.shard
+                                                           : fmt::format("process {} of {} of {}",
+                                                                         launch.shard.rank + 1,
+                                                                         launch.shard.size,
+                                                                         launch.launcher)));
+  }
+  SweepTable table(options, launch);
   OutputFile out(options.out);
-  out.write(sweep_csv_header(sweep));
-  Progress progress("points", sweep.points());
-  const unsigned jobs = options.jobs > 0 ? options.jobs : std::thread::hardware_concurrency();
-  run_sweep(
-      sweep,
-      {.threads = jobs, .fidelity = fidelity},
-      [&](const SweepPoint& point) { return sweep_csv_row(sweep, point); },
-      [&](std::string_view row, std::size_t done) {
-        out.write(row);
-        progress.update(done);
-      });
+  out.write(table.columns());
+  std::size_t rows = 0;
+  const SweepOutcome outcome = table.compute(0, nullptr, [&](std::span<const SweepChunk> ready) {
+    for (const SweepChunk& chunk : ready) {
+      out.write(chunk.rows);
+      rows += chunk.chunk.rows;
+    }
+  });
   out.finish();
+  tell_left_out(table, outcome, rows);
   return kSuccess;
+}
+
+/// The whole table is there, and no log of it: compares its first and last rows.
+void expect_ends(SweepTable& table, const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const auto read = [&](std::size_t bytes) {
+    std::string text(bytes, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(bytes));
+    return text;
+  };
+  const std::string first = table.columns() + table.rows_of(0);
+  const std::string last = table.rows_of(table.own_chunks() - 1);
+  const bool begins = read(first.size()) == first;
+  file.clear();
+  file.seekg(-static_cast<std::streamoff>(last.size()), std::ios::end);
+  if (!begins || read(last.size()) != last) {
+    throw InputError(path.string() +
+                     ": has other rows than this sweep; expected its own, or no "
+                     "--resume to replace it");
+  }
+}
+
+/// Into a file that can be gone on with.
+int write_sweep(const SweepCommandOptions& options, const Launch& launch) {
+  SweepTable table(options, launch);
+  using Start = RowFile::Start;
+  RowFile file(options.out,
+               table.origin(options),
+               launch.shard,
+               table.columns(),
+               options.resume    ? Start::resume
+               : options.restart ? Start::restart
+                                 : Start::fresh);
+  const std::string name = file.target().string();
+  if (file.complete()) {
+    if (launch.shard.whole()) {
+      expect_ends(table, file.target());
+    }
+    fmt::print(stderr, "{}: is complete; there is nothing to resume\n", name);
+    return kSuccess;
+  }
+  const std::size_t before = file.chunks();
+  const Interrupt interrupt;
+  const SweepOutcome outcome =
+      table.compute(before, &interrupt.requested(), [&](std::span<const SweepChunk> ready) {
+        for (const SweepChunk& chunk : ready) {
+          file.append(chunk.chunk, chunk.rows);
+        }
+        file.flush();
+      });
+  if (!outcome.all) {
+    fmt::print(stderr,
+               "{}: interrupted with {} of {} points done; go on with: {}\n",
+               name,
+               table.points(file.chunks()),
+               table.points(table.own_chunks()),
+               resume_command(options));
+    return kInterrupted;
+  }
+  if (launch.shard.whole() && file.rows() == 0) {
+    file.discard();
+    tell_left_out(table, outcome, 0);
+  }
+  file.finish();
+  if (launch.shard.whole() && before == 0) {
+    tell_left_out(table, outcome, file.rows());
+  }
+  if (!launch.launcher.empty() && launch.shard.rank == 0 && !launch.shard.whole()) {
+    fmt::print(stderr,
+               "{}: shard 1 of {}, as {} says; when all are done: titer merge {}\n",
+               name,
+               launch.shard.size,
+               launch.launcher,
+               quoted(options.out));
+  }
+  return kSuccess;
+}
+
+/// What takes the place of a device or pipe would be none any more.
+bool is_stream(const std::string& path) {
+  std::error_code missing;
+  const std::filesystem::file_status status = std::filesystem::status(path, missing);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+         !std::filesystem::is_directory(status);
+}
+
+int sweep_command(const SweepCommandOptions& options) {
+  const Launch launch = this_process(options.shard);
+  return options.out.empty() || is_stream(options.out) ? stream_sweep(options, launch)
+                                                       : write_sweep(options, launch);
+}
+
+void add_partition_options(CLI::App& app, SweepCommandOptions& options) {
+  app.add_option("--shard",
+                 options.shard,
+                 "compute the I-th of N parts, from 1, into FILE.shard-I-of-N for titer merge; "
+                 "default: what srun, mpirun or a Slurm array says; 1/1: all of it")
+      ->type_name("I/N");
+  CLI::Option* resume =
+      app.add_flag("--resume", options.resume, "go on with an interrupted run, if there is one");
+  app.add_flag("--restart", options.restart, "begin again, and drop what an interrupted run left")
+      ->excludes(resume);
 }
 
 }  // namespace
 
 Command add_sweep(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
-      "sweep", "Compute a scenario along axes: one CSV row per combination, in a fixed order");
+      "sweep", "Compute a scenario along axes: one row per combination, in a fixed order");
   app->footer(
+      "Ctrl-C stops a run that writes a file so that --resume goes on with it; exit code 130.\n"
       "Examples:\n"
       "  titer sweep gpt3-175b-plans --out plans.csv\n"
-      "  titer sweep my-sweep.json --jobs 8 > rows.csv");
+      "  titer sweep my-sweep.json --jobs 8 > rows.csv\n"
+      "  srun -n 64 titer sweep my-sweep.json --out rows.csv && titer merge rows.csv");
   const auto options = std::make_shared<SweepCommandOptions>();
   app->add_option("sweep", options->sweep, "a sweep file, or a shipped sweep (titer list sweeps)")
       ->required()
       ->type_name("SWEEP");
-  app->add_option("--out", options->out, "write the CSV to this file, whole or not at all")
+  app->add_option("--out", options->out, "write the rows to this file, whole or not at all")
       ->type_name("FILE");
-  app->add_option("--jobs", options->jobs, "threads; default: all cores")
+  app->add_option("--format", options->format, "csv, or jsonl (an object per line)")
+      ->default_str("csv")
+      ->type_name("NAME");
+  app->add_option("--jobs", options->jobs, "threads; default: the cores of this process")
       ->check(CLI::Range(1U, 4096U))
       ->type_name("N");
+  app->add_option("--limit", options->limit, "the most points that the axes may make")
+      ->check(CLI::Range(std::size_t{1}, std::numeric_limits<std::size_t>::max() / 2))
+      ->default_str("100000000")
+      ->type_name("N");
+  add_partition_options(*app, *options);
   app->add_option(
          "--fidelity",
          options->fidelity,

@@ -1,8 +1,6 @@
-#include "titer/study/sweep_run.hpp"
+#include "titer/study/sweep.hpp"
 
 #include <gtest/gtest.h>
-
-#include <stdexcept>
 
 #include "sweeps.hpp"
 
@@ -10,9 +8,7 @@ namespace titer {
 namespace {
 
 using testing::axis;
-using testing::fresh_point;
 using testing::kSmallScenario;
-using testing::row_of;
 using testing::sweep_of;
 
 using Indices = std::vector<std::size_t>;
@@ -106,67 +102,7 @@ TEST(SweepDataDegree, FollowsFromTheNodesWhenThePlanLeavesItOpen) {
   }
 }
 
-/// Its rows on `threads` threads, joined.
-std::string rows(const Sweep& sweep, unsigned threads) {
-  std::string text;
-  std::size_t expected = 1;
-  run_sweep(sweep,
-            {.threads = threads, .fidelity = Fidelity::closed},
-            row_of,
-            [&](std::string_view row, std::size_t done) {
-              EXPECT_EQ(done, expected++);
-              text += row;
-            });
-  EXPECT_EQ(expected - 1, sweep.points());
-  return text;
-}
-
-Sweep mixed_sweep() {
-  return sweep_of(kSmallScenario,
-                  {axis("model", R"(["megatron-1.7b", "llama3.2-1b"])"),
-                   axis("plan.tensor", R"([1, 2, 3, 8, "x"])"),
-                   axis("training.precision", R"(["bf16", "fp15", "fp16"])"),
-                   axis("plan.micro_batch", "[1, 2, 5]")});
-}
-
-TEST(SweepRows, AreTheSameBytesForAnyNumberOfThreads) {
-  const Sweep sweep = mixed_sweep();
-  const std::string alone = rows(sweep, 1);
-  for (const unsigned threads : {0U, 2U, 5U, 64U}) {
-    EXPECT_EQ(rows(sweep, threads), alone) << threads << " threads";
-  }
-}
-
-TEST(SweepRows, AreThoseOfEveryPointByItself) {
-  const Sweep sweep = mixed_sweep();
-  std::string expected;
-  for (std::size_t point = 0; point < sweep.points(); ++point) {
-    expected += row_of(fresh_point(sweep, point));
-  }
-  EXPECT_EQ(rows(sweep, 1), expected);
-}
-
-TEST(SweepRows, StayInOrderBeyondOneBlock) {
-  // 9000 points, more than two blocks of 4096.
-  std::vector<Value> batches;
-  for (int i = 1; i <= 900; ++i) {
-    batches.emplace_back(i);
-  }
-  const Sweep sweep = sweep_of(kSmallScenario,
-                               {{.path = "training.global_batch", .values = batches},
-                                axis("plan.micro_batch", "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]")});
-  ASSERT_EQ(sweep.points(), 900u * 10u);
-  const std::string two = rows(sweep, 2);
-  EXPECT_EQ(two, rows(sweep, 1));
-  EXPECT_TRUE(two.ends_with(row_of(fresh_point(sweep, 8999))));
-}
-
-TEST(SweepRows, AreOneForASweepWithoutAxes) {
-  const Sweep sweep = sweep_of(kSmallScenario, {});
-  EXPECT_EQ(rows(sweep, 3), row_of(fresh_point(sweep, 0)));
-}
-
-TEST(SweepRows, OfTheEventEngineAreThoseOfTheClosedForm) {
+TEST(SweepFidelity, OfTheEventEngineAreThoseOfTheClosedForm) {
   const Sweep sweep =
       sweep_of(kSmallScenario, {axis("plan.pipeline", "[1, 2, 4]"), axis("plan.data", "[1, 2]")});
   SweepWorker closed(sweep, Fidelity::closed);
@@ -179,20 +115,6 @@ TEST(SweepRows, OfTheEventEngineAreThoseOfTheClosedForm) {
     ASSERT_EQ(a.status, PointStatus::ok) << a.reason;
     EXPECT_EQ(b.status, PointStatus::ok) << b.reason;
     EXPECT_EQ(a.result.iteration_time, b.result.iteration_time) << "point " << i;
-  }
-}
-
-TEST(SweepRun, PassesOnWhatAThreadThrows) {
-  const Sweep sweep = sweep_of(kSmallScenario, {axis("plan.micro_batch", "[1, 2, 4, 8]")});
-  const auto refuse = [](const SweepPoint& point) -> std::string {
-    if (point.index == 2) {
-      throw std::runtime_error("point 2");
-    }
-    return "";
-  };
-  for (const unsigned threads : {1U, 4U}) {
-    EXPECT_THROW(run_sweep(sweep, {.threads = threads}, refuse, [](auto, auto) {}),
-                 std::runtime_error);
   }
 }
 

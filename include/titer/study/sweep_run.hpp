@@ -1,25 +1,47 @@
 #pragma once
 // Computing a sweep's points on several threads, and handing on their rows in order.
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
-#include <string_view>
+#include <vector>
 
+#include "titer/study/row_log.hpp"
 #include "titer/study/sweep.hpp"
 
 namespace titer {
 
+/// The chunks of a sweep, the same for every process that shares it.
+[[nodiscard]] Chunks sweep_chunks(const Sweep& sweep, Fidelity fidelity);
+
 struct SweepOptions {
   unsigned threads = 1;
   Fidelity fidelity = Fidelity::closed;
+  Shard shard{};                            // computes its own chunks only
+  std::size_t done = 0;                     // of them, those that need not be computed again
+  const std::atomic<bool>* stop = nullptr;  // set: no chunk is begun any more
 };
 
-/// Computes all points on `threads` threads; `format` makes a point's text (called on any thread),
-/// `emit` takes the texts in order, with the number of points done (called on this thread).
-void run_sweep(const Sweep& sweep,
-               const SweepOptions& options,
-               const std::function<std::string(const SweepPoint&)>& format,
-               const std::function<void(std::string_view, std::size_t)>& emit);
+/// The rows of one chunk.
+struct SweepChunk {
+  RowChunk chunk;
+  std::string rows;
+};
+
+struct SweepOutcome {
+  bool all = true;                      // false: stopped before
+  std::vector<std::uint64_t> left_out;  // points, by each of the sweep's constraints
+};
+
+/// Computes points on `threads` threads. `append` adds a point's row to a text (called on any
+/// thread); `emit` takes the chunks in order, all that are ready at once (called on this thread).
+/// What is computed ahead of a chunk that takes long is bounded, and with it the memory.
+SweepOutcome run_sweep(const Sweep& sweep,
+                       const SweepOptions& options,
+                       const std::function<void(const SweepPoint&, std::string&)>& append,
+                       const std::function<void(std::span<const SweepChunk>)>& emit);
 
 }  // namespace titer

@@ -1,0 +1,292 @@
+// titer sweep interrupted, resumed and in shards, and titer merge, from the outside.
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "app/program.hpp"
+
+namespace titer {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::contains;
+using testing::data_of;
+using testing::file_text;
+using testing::Outcome;
+using testing::refusal_of;
+using testing::TemporaryFolder;
+using testing::titer;
+using Arguments = std::vector<std::string>;
+
+constexpr const char* kSweep = "gpt3-175b-plans";
+
+std::uintmax_t bytes_of(const fs::path& path) {
+  std::error_code missing;
+  const std::uintmax_t bytes = fs::file_size(path, missing);
+  return missing ? 0 : bytes;
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// The program with a terminal as its standard error.
+class OnATerminal {
+ public:
+  explicit OnATerminal(Arguments arguments) {
+    terminal_ = posix_openpt(O_RDWR | O_NOCTTY);
+    EXPECT_EQ(grantpt(terminal_) + unlockpt(terminal_), 0);
+    const std::string name = ptsname(terminal_);
+    arguments.insert(arguments.begin(), TITER_PROGRAM);
+    Arguments environment = {std::string("TITER_DATA=") + TITER_ROOT};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, name.c_str(), O_RDWR | O_NOCTTY, 0);
+    EXPECT_EQ(posix_spawn(&child_,
+                          TITER_PROGRAM,
+                          &actions,
+                          nullptr,
+                          testing::pointers(arguments).data(),
+                          testing::pointers(environment).data()),
+              0);
+    posix_spawn_file_actions_destroy(&actions);
+  }
+  OnATerminal(const OnATerminal&) = delete;
+  OnATerminal& operator=(const OnATerminal&) = delete;
+  ~OnATerminal() { close(terminal_); }
+
+  /// Reads until the text has been seen, or nothing more comes.
+  bool saw(std::string_view text) {
+    std::array<char, 4096> part{};
+    while (seen.find(text) == std::string::npos) {
+      pollfd ready = {.fd = terminal_, .events = POLLIN, .revents = 0};
+      const ssize_t bytes =
+          poll(&ready, 1, 20'000) == 1 ? read(terminal_, part.data(), part.size()) : 0;
+      if (bytes <= 0) {
+        return false;
+      }
+      seen.append(part.data(), static_cast<std::size_t>(bytes));
+    }
+    return true;
+  }
+  void send(int signal) const { kill(child_, signal); }
+  int code() {
+    int status = 0;
+    EXPECT_EQ(waitpid(child_, &status, 0), child_);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+  std::string seen;
+
+ private:
+  int terminal_ = -1;
+  pid_t child_ = 0;
+};
+
+/// The program with at most so many KiB in any file: a write beyond them ends it by a signal, or,
+/// where the signal is ignored, fails as on a full disk.
+int limited_to(int kibibytes, bool ignored, const std::string& arguments) {
+  const std::string command = std::string(ignored ? R"(trap "" XFSZ; )" : "") + "ulimit -c 0 -f " +
+                              std::to_string(kibibytes) + "; exec env TITER_DATA=" + TITER_ROOT +
+                              " " + TITER_PROGRAM + " " + arguments;
+  const int status = std::system(("exec bash -c '" + command + "'").c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+class AppSweepResume : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string path(std::string_view name) const {
+    return (folder_.path() / name).string();
+  }
+  [[nodiscard]] static std::string alone() { return data_of(titer({"sweep", kSweep})); }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(AppSweepResume, LosesAndRepeatsNothingWhereverItIsKilled) {
+  const std::string expected = alone();
+  for (const int kibibytes : {1, 4, 20}) {
+    const std::string rows = path("rows.csv");
+    EXPECT_EQ(limited_to(kibibytes, false, std::string("sweep ") + kSweep + " --out " + rows),
+              128 + SIGXFSZ);
+    EXPECT_EQ(bytes_of(rows + ".partial"), static_cast<std::uintmax_t>(kibibytes) << 10U);
+    const Outcome resumed = titer({"sweep", kSweep, "--out", rows, "--resume"});
+    EXPECT_EQ(resumed.code, 0) << resumed.err;
+    EXPECT_EQ(resumed.err, "");
+    EXPECT_EQ(file_text(rows), expected);
+    EXPECT_EQ(names_in(folder_.path()), Arguments{"rows.csv"});
+    fs::remove(rows);
+  }
+}
+
+// Rows that were written before the kill are taken as they are, not computed again.
+TEST_F(AppSweepResume, KeepsTheRowsThatAreThere) {
+  const std::string rows = path("rows.csv");
+  limited_to(20, false, std::string("sweep ") + kSweep + " --out " + rows);
+  std::fstream file(rows + ".partial", std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(1);
+  file.put('#');
+  file.close();
+  std::string expected = alone();
+  expected[1] = '#';
+  EXPECT_EQ(titer({"sweep", kSweep, "--out", rows, "--resume"}).code, 0);
+  EXPECT_EQ(file_text(rows), expected);
+}
+
+TEST_F(AppSweepResume, GoesOnAfterAFullDisk) {
+  const std::string rows = path("rows.csv");
+  EXPECT_EQ(
+      limited_to(8, true, std::string("sweep ") + kSweep + " --out " + rows + " 2>" + path("err")),
+      2);
+  EXPECT_EQ(file_text(path("err")),
+            rows +
+                ".partial: cannot be written any further; is the disk full? What is there is "
+                "kept for --resume\n");
+  EXPECT_EQ(titer({"sweep", kSweep, "--out", rows, "--resume"}).code, 0);
+  EXPECT_EQ(file_text(rows), alone());
+}
+
+TEST_F(AppSweepResume, SaysSoWhenThereIsNothingLeftToDo) {
+  const std::string rows = path("rows.csv");
+  EXPECT_EQ(titer({"sweep", kSweep, "--out", rows, "--resume"}).code, 0) << "begins";
+  const Outcome again = titer({"sweep", kSweep, "--out", rows, "--resume"});
+  EXPECT_EQ(again.code, 0);
+  EXPECT_EQ(again.err, rows + ": is complete; there is nothing to resume\n");
+  EXPECT_EQ(file_text(rows), alone());
+}
+
+TEST_F(AppSweepResume, RefusesATableOfAnotherSweep) {
+  const std::string rows = path("rows.csv");
+  const std::string one = folder_.file(
+      "one.json", R"({"scenario": "gpt3-175b-64xa100", "axes": {"plan.micro_batch": [1, 2]}})");
+  const std::string other = folder_.file(
+      "other.json", R"({"scenario": "gpt3-175b-64xa100", "axes": {"plan.micro_batch": [1, 4]}})");
+  EXPECT_EQ(titer({"sweep", one, "--out", rows}).code, 0);
+  const std::string before = file_text(rows);
+  EXPECT_EQ(refusal_of(titer({"sweep", other, "--out", rows, "--resume"})),
+            rows +
+                ": has other rows than this sweep; expected its own, or no --resume to replace "
+                "it");
+  EXPECT_TRUE(contains(refusal_of(titer({"sweep", kSweep, "--out", rows, "--resume"})),
+                       rows + ": is no table of this sweep"));
+  EXPECT_EQ(file_text(rows), before);
+}
+
+TEST_F(AppSweepResume, RefusesAnInterruptedRunOfAnotherSweep) {
+  const std::string rows = path("rows.csv");
+  const std::string one = folder_.file(
+      "one.json", R"({"scenario": "gpt3-175b-64xa100", "axes": {"plan.micro_batch": [1, 2]}})");
+  limited_to(8, false, std::string("sweep ") + kSweep + " --out " + rows);
+  const std::string before = file_text(rows + ".partial");
+  EXPECT_EQ(refusal_of(titer({"sweep", one, "--out", rows, "--resume"})),
+            rows +
+                ".partial: is of another sweep, or its files have changed since; expected the "
+                "same as now, or --restart to begin again without it");
+  EXPECT_TRUE(contains(refusal_of(titer({"sweep", kSweep, "--out", rows})),
+                       "an interrupted run left this; expected --resume"));
+  EXPECT_EQ(file_text(rows + ".partial"), before);
+  EXPECT_EQ(titer({"sweep", one, "--out", rows, "--restart"}).code, 0);
+  EXPECT_EQ(names_in(folder_.path()), (Arguments{"one.json", "rows.csv"}));
+}
+
+TEST_F(AppSweepResume, NeedsAFile) {
+  for (const Arguments& with : {Arguments{}, Arguments{"--out", "/dev/null"}}) {
+    for (const Arguments& option :
+         {Arguments{"--resume"}, Arguments{"--restart"}, Arguments{"--shard", "1/2"}}) {
+      Arguments arguments = {"sweep", kSweep};
+      arguments.insert(arguments.end(), with.begin(), with.end());
+      arguments.insert(arguments.end(), option.begin(), option.end());
+      EXPECT_TRUE(contains(refusal_of(titer(arguments)), option[0]));
+    }
+  }
+}
+
+/// The first two numbers of every row in order: they tell which point it is.
+void expect_points_in_order(const std::string& partial) {
+  const std::string text = file_text(partial);
+  std::size_t rows = 0;
+  for (std::size_t at = text.find('\n') + 1; at < text.size(); at = text.find('\n', at) + 1) {
+    const std::string expected =
+        std::to_string(8 * (rows / 4 + 1)) + "," + std::to_string(1U << (rows % 4)) + ",";
+    ASSERT_EQ(text.substr(at, expected.size()), expected) << "row " << rows;
+    ++rows;
+  }
+  EXPECT_GT(rows, 0u);
+}
+
+TEST_F(AppSweepResume, StopsAtCtrlCWithAllThatIsDone) {
+  const std::string sweep = folder_.file("long.json", R"({
+    "scenario": "gpt3-175b-64xa100",
+    "axes": {"training.global_batch": {"from": 8, "to": 2000000, "step": 8},
+             "plan.micro_batch": [1, 2, 4, 8]}})");
+  const std::string rows = path("long rows.csv");
+  Arguments arguments = {"sweep", sweep, "--jobs", "2", "--out", rows};
+  const std::string resume =
+      "go on with: titer sweep " + sweep + " --out '" + rows + "' --jobs 2 --resume";
+  std::uintmax_t before = 0;
+  for (const int signal : {SIGINT, SIGTERM}) {
+    OnATerminal run(arguments);
+    EXPECT_TRUE(run.saw(" left")) << run.seen;
+    run.send(signal);
+    EXPECT_TRUE(run.saw(resume)) << run.seen;
+    EXPECT_EQ(run.code(), 130);
+    EXPECT_TRUE(contains(run.seen, " of 1000000 points"));
+    EXPECT_EQ(run.seen.find(" before), ") != std::string::npos, before > 0) << run.seen;
+    EXPECT_GT(bytes_of(rows + ".partial"), before);
+    before = bytes_of(rows + ".partial");
+    arguments.back() = rows;
+    if (signal == SIGINT) {
+      arguments.emplace_back("--resume");
+    }
+  }
+  expect_points_in_order(rows + ".partial");
+  EXPECT_FALSE(fs::exists(rows));
+}
+
+TEST_F(AppSweepResume, InShardsMakesTheSameTable) {
+  const std::string rows = path("rows.csv");
+  for (const char* shard : {"2/3", "1/3"}) {
+    const Outcome outcome = titer({"sweep", kSweep, "--out", rows, "--shard", shard});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+  }
+  EXPECT_EQ(refusal_of(titer({"merge", rows})),
+            rows + ": shard 3 of 3 is missing; run the sweep with --shard 3/3");
+  const std::string third = std::string("sweep ") + kSweep + " --shard 3/3 --out " + rows;
+  EXPECT_EQ(limited_to(5, false, third), 128 + SIGXFSZ);
+  EXPECT_TRUE(contains(refusal_of(titer({"merge", rows})), "--shard 3/3 --resume"));
+  EXPECT_FALSE(fs::exists(rows));
+  EXPECT_EQ(titer({"sweep", kSweep, "--out", rows, "--shard", "3/3", "--resume"}).code, 0);
+  EXPECT_TRUE(contains(titer({"sweep", kSweep, "--out", rows, "--shard", "3/3", "--resume"}).err,
+                       "is complete"));
+  EXPECT_TRUE(contains(data_of(titer({"merge", rows})), " of 3 shards each exactly once\n"));
+  EXPECT_EQ(file_text(rows), alone());
+}
+
+TEST_F(AppSweepResume, ShardsAreMergedByNameToo) {
+  const std::string rows = path("rows.csv");
+  Arguments merge = {"merge"};
+  for (const std::string shard : {"1", "2"}) {
+    EXPECT_EQ(
+        titer({"sweep", kSweep, "--out", rows, "--format", "jsonl", "--shard", shard + "/2"}).code,
+        0);
+    merge.push_back(rows + ".shard-" + shard + "-of-2");
+  }
+  EXPECT_EQ(refusal_of(titer(merge)), "2 files: expected --out FILE beside shards given by name");
+  merge.insert(merge.end(), {"--out", path("merged")});
+  EXPECT_EQ(titer(merge).code, 0);
+  EXPECT_EQ(file_text(path("merged")), data_of(titer({"sweep", kSweep, "--format", "jsonl"})));
+}
+
+}  // namespace
+}  // namespace titer
