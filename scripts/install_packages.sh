@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that Titer needs; does nothing when they are there already.
 #
-#   scripts/install_packages.sh build|test|lint
+#   scripts/install_packages.sh build|test|lint|cluster
 #
 # build: to build and run the program. test: also to build and run the tests. lint: also for the
-# checks before a change lands. Needs root, or a user who may use sudo.
+# checks before a change lands. cluster: what scripts/test_cluster.sh runs sweeps under. Needs root, or a user who may use sudo.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# list, package, reason; each list includes the ones before it.
+# list, package, reason; build, test and lint each include the ones before.
 packages() {
   cat <<'END'
 build  g++                 the C++20 compiler
@@ -34,6 +34,10 @@ lint   clang               a second compiler's warnings and tests
 lint   libclang-rt-dev     its sanitizers
 lint   clang-tidy          static checks
 lint   clang-format        the layout of the code
+cluster slurmctld          srun, sbatch, job arrays: its controller
+cluster slurmd             its daemon of a node
+cluster slurm-client       its commands
+cluster openmpi-bin        mpirun
 END
 }
 
@@ -41,8 +45,9 @@ case ${1:-} in
   build) lists='build' ;;
   test) lists='build|test' ;;
   lint) lists='build|test|lint' ;;
+  cluster) lists='cluster' ;;
   -h | --help) usage && exit ;;
-  *) die "expected one of: build test lint" ;;
+  *) die "expected one of: build test lint cluster" ;;
 esac
 mapfile -t wanted < <(packages | awk -v lists="^($lists)$" '$1 ~ lists { print $2 }')
 
