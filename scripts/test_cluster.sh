@@ -10,21 +10,32 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-(($# == 1)) && [[ $1 != -* ]] || { usage && exit 2; }
+if (($# != 1)) || [[ $1 == -* ]]; then
+  usage
+  exit 2
+fi
 TITER=$(realpath "$1")
 export TITER TITER_DATA=$root
 folder=$(mktemp -d "${TMPDIR:-/tmp}/titer-cluster.XXXXXX")
+export TITER_CLUSTER_TEST=$folder
 daemons=()
 
+# Processes of ours, found by the folder in their environment: Slurm's stay when their parents go.
+processes() { grep -l -z -s -F "$folder" /proc/[0-9]*/environ | cut -d / -f 3; }
+
 cleanup() {
+  local left
+  trap '' INT TERM HUP
   trap - EXIT
   if ((${#daemons[@]} > 0)); then
     scancel --quiet --full --signal=KILL --state=RUNNING 2>/dev/null || true
     scancel --quiet --state=PENDING 2>/dev/null || true
-    patiently no_jobs || true
+    sleep 0.5
     kill "${daemons[@]}" 2>/dev/null || true
     wait "${daemons[@]}" 2>/dev/null || true
   fi
+  mapfile -t left < <(processes)
+  kill -KILL "${left[@]}" 2>/dev/null || true
   rm -rf "$folder"
 }
 trap cleanup EXIT
@@ -47,6 +58,14 @@ patiently() {
 
 no_jobs() { [[ -z $(squeue --noheader 2>/dev/null) ]]; }
 node_is_idle() { [[ $(sinfo --noheader --format=%T 2>/dev/null) == idle ]]; }
+# jobs_made FILE...: waits for the end of all jobs.
+jobs_made() {
+  local file
+  patiently no_jobs || return
+  for file; do
+    [[ -f $file ]] || return
+  done
+}
 # Whether the file of a shard has begun: its head, and a chunk.
 has_begun() { [[ $(grep -a -c '^chunk ' "$1" 2>/dev/null) -ge 1 ]]; }
 
@@ -101,13 +120,14 @@ test_srun() {
   # Neither a job's shell nor its script is a task of srun's.
   salloc --quiet --ntasks=2 "$TITER" sweep small.json --out salloc.csv
   sbatch --quiet --ntasks=2 --output=batch.log --wrap "$TITER sweep small.json --out batch.csv"
-  patiently no_jobs && [[ -f salloc.csv && -f batch.csv ]] || fail 'a job is taken for several'
+  jobs_made salloc.csv batch.csv || fail 'a job is taken for several'
 }
 
 test_sbatch() {
   sbatch --quiet --ntasks=2 --cpus-per-task=1 --output=job.log "$examples/sweep-srun.sh" \
     "$PWD/small.json" job.csv
-  patiently no_jobs && cmp small.csv job.csv || fail 'the job of several tasks'
+  jobs_made job.csv || fail "the job of several tasks: $(cat job.log)"
+  cmp small.csv job.csv || fail 'the job of several tasks: other bytes than one process writes'
   say 'sbatch, srun and merge in one job: the same bytes'
 }
 
@@ -126,7 +146,7 @@ test_array() {
     fail "$(cat incomplete)"
   array=$("${submit[@]}")
   sbatch --quiet --dependency=afterok:"$array" --output=merge.log "$examples/merge.sh" array.csv
-  patiently no_jobs || fail 'the array does not end'
+  jobs_made array.csv || fail 'the array does not end'
   cmp alone.csv array.csv || fail 'the array: other bytes than one process writes'
   say 'a job array, one task killed, and the job that merges: the same bytes'
 }
@@ -158,13 +178,13 @@ test_mpirun() {
 cd "$folder"
 examples=$root/configs/slurm
 sweep=$folder/sweep.json
-# Some hundred points of some ten milliseconds: long enough to be caught at work.
+# A thousand points of a millisecond: long enough to be caught at work.
 cat >"$sweep" <<'END'
 {"scenario": {"model": "gpt3-175b", "cluster": {"name": "dgx-a100-80gb", "nodes": 8},
               "plan": {}, "training": {"global_batch": 1536}},
  "axes": {"plan.tensor": [1, 2, 4, 8], "plan.pipeline": [1, 2, 4, 8],
           "plan.micro_batch": [1, 2, 4, 8],
-          "plan.recompute": ["none", "selective", "full"], "training.global_batch": [512, 1024, 1536]}}
+          "plan.recompute": ["none", "selective", "full"], "training.global_batch": [384, 512, 768, 1024, 1536, 3072]}}
 END
 cat >small.json <<'END'
 {"scenario": "gpt3-175b-64xa100",
