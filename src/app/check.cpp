@@ -14,9 +14,7 @@ Command add_check(CLI::App& program) {
             const Scenario scenario = options->source().read();
             Estimator estimator;
             StepResult result;
-            // Devices that differ have no closed form.
-            const bool alike = !scenario.unlike();
-            evaluate(scenario, alike ? Fidelity::closed : Fidelity::event, estimator, result);
+            evaluate(scenario, usual_fidelity(scenario), estimator, result);
             print(memory_sentence(result) + "\n");
             return result.fits() ? kSuccess : kNo;
           }};

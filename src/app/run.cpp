@@ -28,26 +28,20 @@ constexpr std::array<Choice<FailOn>, 1> kFailOn = {{{"out-of-memory", FailOn::ou
 
 using MaybeSamples = std::optional<SampleStatistics>;
 
-/// What would make it fit; the closed form tells where devices are alike.
-std::vector<FitAdvice> advice(const Scenario& scenario, const StepResult& result) {
-  const bool wanted = !result.fits() && !scenario.unlike();
-  return wanted ? fit_advice(scenario) : std::vector<FitAdvice>();
-}
-
 std::string view(Format format,
                  const Scenario& scenario,
                  const StepResult& result,
                  const MaybeSamples& samples) {
   switch (format) {
     case Format::text:
-      return step_text(scenario, result, advice(scenario, result)) +
+      return step_text(scenario, result, fit_advice(scenario, result)) +
              (samples ? "\n" + sample_text(*samples) : "");
     case Format::csv:
       return step_csv(scenario,
                       result,
                       samples ? MoreCells{sample_columns(), sample_cells(*samples)} : MoreCells());
     case Format::json: {
-      Value json = step_json(scenario, result, advice(scenario, result));
+      Value json = step_json(scenario, result, fit_advice(scenario, result));
       if (samples) {
         json.add("samples", sample_json(*samples));
       }
@@ -61,7 +55,7 @@ std::string view(Format format,
 Fidelity fidelity_of(const RunOptions& options, const Scenario& scenario) {
   const bool wants_events = options.every_rank || !options.trace.empty();
   if (options.fidelity.empty()) {
-    return wants_events || scenario.unlike() ? Fidelity::event : Fidelity::closed;
+    return wants_events ? Fidelity::event : usual_fidelity(scenario);
   }
   const Fidelity fidelity = chosen("--fidelity", options.fidelity, kFidelities);
   if (wants_events && fidelity == Fidelity::closed) {

@@ -191,7 +191,7 @@ void follow(const Scenario& scenario,
 PredictedStep predict_step(const Scenario& scenario, std::optional<int> rank) {
   PredictedStep step;
   Estimator estimator;
-  const Fidelity fidelity = scenario.unlike() ? Fidelity::event : Fidelity::closed;
+  const Fidelity fidelity = usual_fidelity(scenario);
   evaluate(scenario, fidelity, estimator, step.result);
   if (rank && *rank >= step.result.devices) {
     step.remarks.push_back("the trace is of rank " + std::to_string(*rank) + " of more than the " +

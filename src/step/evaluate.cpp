@@ -51,6 +51,10 @@ void check_network(const Scenario& scenario) {
 
 }  // namespace
 
+Fidelity usual_fidelity(const Scenario& scenario) {
+  return scenario.unlike() ? Fidelity::event : Fidelity::closed;
+}
+
 void check_export(const Scenario& scenario) {
   if (const auto what = unlisted(scenario)) {
     throw InputError(*what + ": expected none of it in what is exported");

@@ -186,4 +186,9 @@ std::vector<FitAdvice> fit_advice(const Scenario& scenario, std::size_t most) {
   return found;
 }
 
+std::vector<FitAdvice> fit_advice(const Scenario& scenario, const StepResult& result) {
+  const bool wanted = !result.fits() && !scenario.unlike();
+  return wanted ? fit_advice(scenario) : std::vector<FitAdvice>();
+}
+
 }  // namespace titer

@@ -15,6 +15,9 @@ enum class Fidelity {
 inline constexpr std::array<Choice<Fidelity>, 3> kFidelities = {
     {{"closed", Fidelity::closed}, {"event", Fidelity::event}, {"network", Fidelity::network}}};
 
+/// What answers where nothing else is asked for: the closed form; events where devices differ.
+[[nodiscard]] Fidelity usual_fidelity(const Scenario& scenario);
+
 /// Throws InputError where the scenario asks for what the fidelity does not have.
 void check_fidelity(const Scenario& scenario, Fidelity fidelity);
 /// Likewise of an ExportedStep.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "titer/input/document.hpp"
+#include "titer/step/result.hpp"
 #include "titer/step/scenario.hpp"
 
 namespace titer {
@@ -32,5 +33,8 @@ struct FitAdvice {
 /// form's iteration time, at most so many. Two changes of which one alone fits count only where
 /// they are faster than it.
 [[nodiscard]] std::vector<FitAdvice> fit_advice(const Scenario& scenario, std::size_t most = 5);
+/// Likewise beside the scenario's result: nothing where it fits, or where devices differ, which
+/// have no closed form.
+[[nodiscard]] std::vector<FitAdvice> fit_advice(const Scenario& scenario, const StepResult& result);
 
 }  // namespace titer
