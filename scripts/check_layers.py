@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 # units -> input -> hardware, topology, engine -> collectives -> model -> plan -> step ->
-# evidence, study -> report -> app: a room sees those to its left, or fewer.
+# evidence, study -> report -> app, python: a room sees those to its left, or fewer.
 ROOMS = {
     "units": "",
     "input": "units",
@@ -29,6 +29,8 @@ ROOMS = {
     "study": "units input hardware topology engine collectives model plan step evidence",
     "report": "units input hardware topology engine collectives model plan step evidence study",
     "app": "units input hardware topology engine collectives model plan step evidence study report",
+    "python": "units input hardware topology engine collectives model plan step evidence study "
+              "report",
 }
 
 # Which rooms' .cpp files may include it; what is not listed here and is not the C++ standard
@@ -45,6 +47,9 @@ THIRD_PARTY = {
     "zlib.h": "evidence",
     "google": "report",        # protobuf
     "chakra.pb.h": "report",  # what it makes of src/report/chakra.proto
+    "pybind11": "python",
+    "Python.h": "python",
+    "dlfcn.h": "step",
     "fmt": " ".join(ROOMS),
     "unistd.h": "app report study",
     "sched.h": "app",
@@ -114,6 +119,8 @@ ALLOWED = [
     ("src/evidence/fit.cpp", "#include <Eigen/Dense>"),
     ("src/report/chakra_export.cpp", "#include <google/protobuf/message_lite.h>"),
     ("src/report/chakra_export.cpp", "#include <chakra.pb.h>"),
+    ("src/python/module.cpp", "#include <pybind11/pybind11.h>"),
+    ("src/python/module.cpp", '#include "titer/report/csv.hpp"'),
     ("src/app/main.cpp", "#include <CLI/CLI.hpp>"),
     ("src/app/main.cpp", '#include "titer/report/csv.hpp"'),
     ("include/titer/model/layer.hpp", '#include "titer/collectives/kind.hpp"'),
@@ -144,6 +151,8 @@ REFUSED = [
     ("src/step/lower.cpp", "#include <nlohmann/json.hpp>"),
     ("src/step/lower.cpp", "#include <CLI/CLI.hpp>"),
     ("src/plan/plan.cpp", "#include <Eigen/Dense>"),
+    ("src/app/main.cpp", "#include <pybind11/pybind11.h>"),
+    ("src/python/module.cpp", '#include "titer/app/commands.hpp"'),
     ("src/step/exported_step.cpp", "#include <chakra.pb.h>"),
     ("src/plan/ranks.cpp", "#include <boost/graph/adjacency_list.hpp>"),
     ("include/titer/units/text.hpp", "#include <fmt/format.h>"),

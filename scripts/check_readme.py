@@ -3,7 +3,8 @@
 
 usage: check_readme.py PROGRAM [README.md ...]
 
-Only fenced blocks marked ```sh count, so a synopsis with placeholders belongs in ```text. In them
+Only fenced blocks marked ```sh and ```python count, so a synopsis with placeholders belongs in
+```text. In the first
 
 - a line that starts with `build/titer` or `titer` is run by bash with PROGRAM in that place and
   must exit with 0, or with N if it ends in the comment `# exit N`; a backslash at the end of a line
@@ -11,9 +12,12 @@ Only fenced blocks marked ```sh count, so a synopsis with placeholders belongs i
 - a script named `scripts/...` at the start of a line must exist and be executable; it is not run;
 - other lines are left alone.
 
+The second are run as a whole, with the module `titer` that lies in python/ beside PROGRAM.
+
 The commands of a file run in order in one scratch folder that looks like the repository's root
 (links to all that lies there), so they may use each other's output and leave nothing behind. A line
-that names ../shared is skipped, and counted, where that folder does not exist.
+that names ../shared is skipped, and counted, where that folder does not exist, and Python where the
+module is not built.
 """
 import os
 import pathlib
@@ -26,28 +30,42 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TIMEOUT_S = 300
 
 
-def commands(text):
-    """(line number, command) of each line in the sh blocks, continued lines joined."""
-    fence, pending, begin = None, "", 0
+PYTHON = "PYTHONPATH=build/python python3 -"
+
+
+def blocks(text):
+    """(language, number of the first line, lines) of each fenced block."""
+    fence = None
     for number, line in enumerate(text.splitlines(), start=1):
         mark = re.match(r"\s*(`{3,}|~{3,})\s*(\S*)", line)
         if fence is None:
             if mark:
-                fence, is_sh = mark.group(1), mark.group(2) == "sh"
-            continue
-        if mark and mark.group(1).startswith(fence) and not mark.group(2):
+                fence, language, lines = mark.group(1), mark.group(2), []
+        elif mark and mark.group(1).startswith(fence) and not mark.group(2):
+            yield language, number - len(lines), lines
             fence = None
+        else:
+            lines.append(line)
+
+
+def commands(text):
+    """(line number, command) of each line in the sh blocks, continued lines joined, and of each
+    python block."""
+    for language, first, lines in blocks(text):
+        if language == "python":
+            yield first, "\n".join([f"{PYTHON} <<'END'", *lines, "END"])
+        if language != "sh":
             continue
-        if not is_sh:
-            continue
-        begin = begin if pending else number
-        pending += line.strip()
-        if pending.endswith("\\"):
-            pending = pending[:-1]
-            continue
-        if pending:
-            yield begin, pending
         pending = ""
+        for number, line in enumerate(lines, start=first):
+            begin = begin if pending else number
+            pending += line.strip()
+            if pending.endswith("\\"):
+                pending = pending[:-1]
+                continue
+            if pending:
+                yield begin, pending
+            pending = ""
 
 
 def scratch_root(folder, program):
@@ -55,6 +73,7 @@ def scratch_root(folder, program):
     root = pathlib.Path(folder) / "titer"
     (root / "build").mkdir(parents=True)
     (root / "build" / "titer").symlink_to(program)
+    (root / "build" / "python").symlink_to(program.parent / "python")
     for entry in ROOT.iterdir():
         if entry.name != ".git" and not entry.name.startswith("build"):
             (root / entry.name).symlink_to(entry)
@@ -97,8 +116,10 @@ def check(readme, program):
             problem = None
             if script:
                 problem = script_problem(script.group(1))
-            elif re.match(r"(build/)?titer(\s|$)", command):
-                if "../shared" in command and not (ROOT.parent / "shared").is_dir():
+            elif re.match(r"(build/)?titer(\s|$)", command) or command.startswith(PYTHON):
+                no_shared = "../shared" in command and not (ROOT.parent / "shared").is_dir()
+                no_module = command.startswith(PYTHON) and not (root / "build" / "python").is_dir()
+                if no_shared or no_module:
                     skipped += 1
                     continue
                 ran += 1
@@ -123,7 +144,7 @@ def main():
     if ran == 0:
         problems.append("no titer command was run: README.md should show some in ```sh blocks")
     print("\n".join(problems) or f"readme: {ran} commands ok", end="")
-    print(f", {skipped} skipped for want of ../shared" if skipped else "")
+    print(f", {skipped} skipped for want of ../shared or the Python module" if skipped else "")
     return 1 if problems else 0
 
 

@@ -1,5 +1,7 @@
 // Finding and loading shipped data.
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -25,6 +27,19 @@ std::string plural(std::string_view name) {
   return std::string(changes ? name.substr(0, name.size() - 1) : name) + (changes ? "ies" : "s");
 }
 
+/// PREFIX/share/titer where this code is PREFIX/lib/pythonX.Y/site-packages/titer….so, a module
+/// that Python has loaded; otherwise nothing.
+std::optional<fs::path> data_beside_module() {
+  static constexpr char here = 0;
+  Dl_info info{};
+  if (dladdr(&here, &info) == 0 || fs::path(info.dli_fname).extension() != ".so") {
+    return std::nullopt;
+  }
+  std::error_code ignored;
+  const fs::path folder = fs::absolute(info.dli_fname, ignored).parent_path();
+  return folder.parent_path().parent_path().parent_path() / "share/titer";
+}
+
 }  // namespace
 
 fs::path data_root() {
@@ -37,7 +52,8 @@ fs::path data_root() {
   }
   std::error_code no_link;
   const fs::path program = fs::read_symlink("/proc/self/exe", no_link);
-  const std::array<fs::path, 3> candidates = {program.parent_path().parent_path() / "share/titer",
+  const fs::path beside_program = program.parent_path().parent_path() / "share/titer";
+  const std::array<fs::path, 3> candidates = {data_beside_module().value_or(beside_program),
                                               fs::path(TITER_SOURCE_DATA),
                                               fs::path(TITER_INSTALLED_DATA)};
   for (const fs::path& candidate : candidates) {

@@ -1,0 +1,74 @@
+#include "sweep_stream.hpp"
+
+#include <algorithm>
+
+#include "titer/report/sweep_report.hpp"
+
+namespace titer::python {
+namespace {
+
+constexpr std::size_t kBatch = std::size_t{1} << 18U;  // bytes worth handing on before their time
+
+struct Stopped {};  // thrown out of run_sweep() where nobody waits for its rows
+
+}  // namespace
+
+SweepStream::SweepStream(const Sweep& sweep, const SweepOptions& options)
+    : thread_([this, &sweep, options] { compute(sweep, options); }) {}
+
+SweepStream::~SweepStream() { stopped_ = true; }
+
+void SweepStream::compute(const Sweep& sweep, const SweepOptions& options) {
+  const SweepRows json(sweep, RowFormat::json_lines);
+  std::exception_ptr failure;
+  try {
+    run_sweep(
+        sweep,
+        options,
+        [&](const SweepPoint& point) {
+          if (stopped_) {
+            throw Stopped();
+          }
+          std::string row;
+          json.append(point, row);
+          return row;
+        },
+        [&](std::string_view lines, std::size_t /*done*/) { add(lines); });
+  } catch (const Stopped&) {
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  const std::lock_guard lock(mutex_);
+  finished_ = true;
+  failure_ = failure;
+  came_.notify_one();
+}
+
+void SweepStream::add(std::string_view lines) {
+  const std::lock_guard lock(mutex_);
+  rows_ += lines;
+  if (rows_.size() >= kBatch) {
+    came_.notify_one();
+  }
+}
+
+std::optional<std::string> SweepStream::next(std::chrono::milliseconds longest) {
+  std::unique_lock lock(mutex_);
+  came_.wait_for(lock, longest, [&] { return finished_ || rows_.size() >= kBatch; });
+  if (finished_ && rows_.empty()) {
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
+    return std::nullopt;
+  }
+  std::string rows;
+  rows.swap(rows_);
+  lock.unlock();
+  if (!rows.empty()) {
+    rows.pop_back();
+    std::replace(rows.begin(), rows.end(), '\n', ',');  // none stands in a row: JSON escapes it
+  }
+  return "[" + rows + "]";
+}
+
+}  // namespace titer::python

@@ -1,0 +1,151 @@
+# The types of the module `titer`. InputError, the functions and __version__ exist when it runs; the
+# dicts are described for type checkers only: import their names under `if TYPE_CHECKING`.
+
+import os
+from collections.abc import Mapping
+from typing import Any, Literal, TypedDict
+
+from typing_extensions import NotRequired
+
+__version__: str
+
+class InputError(ValueError):
+    """What was asked cannot be answered. `lines` has every mistake with its place, one each."""
+
+    lines: list[str]
+
+_Fidelity = Literal["closed", "event", "network"]
+_Kind = Literal[
+    "models",
+    "chips",
+    "clusters",
+    "networks",
+    "stacks",
+    "topologies",
+    "runs",
+    "sweeps",
+    "courses",
+]
+_NameOrFile = str | os.PathLike[str]
+
+def run(
+    scenario: _NameOrFile | Mapping[str, Any],
+    set: Mapping[str, Any] | None = None,
+    fidelity: _Fidelity | None = None,
+) -> Result: ...
+def check(
+    scenario: _NameOrFile | Mapping[str, Any],
+    set: Mapping[str, Any] | None = None,
+) -> list[str]: ...
+def sweep(
+    sweep: _NameOrFile | Mapping[str, Any],
+    jobs: int = 0,
+    fidelity: _Fidelity = "closed",
+) -> list[dict[str, Any]]: ...
+def names(kind: _Kind) -> list[str]: ...
+
+class Result(TypedDict):
+    """What `titer run --format json` prints. Seconds end in _s, bytes in _bytes."""
+
+    format_version: int
+    scenario: dict[str, Any]
+    iteration_time_s: float
+    tokens_per_s: float
+    tokens_per_s_per_device: float
+    model_tflops_per_device: float
+    mfu: float
+    mfu_causal: float
+    hfu: float
+    bubble_ratio: float
+    bubble_overhead: float
+    breakdown_s: Breakdown
+    breakdown_stage: int
+    comm_total_s: CommunicationTotal
+    ranks: NotRequired[list[Rank]]  # where the step was simulated
+    contention: NotRequired[Contention]  # with the fidelity network
+    memory: Memory
+    error_bar: ErrorBar | None  # None where the software was not compared with measured runs
+    grade: Literal["datasheet", "fitted", "extrapolated"]
+
+class Breakdown(TypedDict):
+    """The iteration time as a sum; communication as far as it is exposed."""
+
+    forward: float
+    backward: float
+    recompute: float
+    optimizer: float
+    tensor_comm: float
+    context_comm: float
+    expert_comm: float
+    pipeline_comm: float
+    data_comm: float
+    host_comm: float
+    bubble: float
+    other: float
+
+class CommunicationTotal(TypedDict):
+    """Communication whether exposed or hidden beside compute."""
+
+    tensor_comm: float
+    context_comm: float
+    expert_comm: float
+    pipeline_comm: float
+    data_comm: float
+    host_comm: float
+
+class Rank(TypedDict):
+    """The device of a pipeline rank that finished last."""
+
+    rank: int
+    start_s: float
+    end_s: float
+    compute_s: float
+    communication_s: float
+    idle_s: float
+    memory_peak_bytes: int
+    memory_peak_s: float
+    memory_peak_operation: str
+
+class Contention(TypedDict):
+    """Sets of transfers that met on links."""
+
+    patterns_found: int
+    patterns_known: int
+
+class Memory(TypedDict):
+    """Of one device, at its peak."""
+
+    peak_bytes: int
+    capacity_bytes: int
+    fits: bool
+    peak_stage: int
+    stages: list[StageMemory]
+    advice: NotRequired[list[Advice]]  # where it does not fit
+
+class StageMemory(TypedDict):
+    """Of one device of a pipeline stage."""
+
+    stage: int
+    parameters: int
+    weights_bytes: int
+    gradients_bytes: int
+    optimizer_bytes: int
+    activations_bytes: int
+    working_bytes: int
+    buffers_bytes: int
+    runtime_bytes: int
+    total_bytes: int
+
+class Advice(TypedDict):
+    """Values to set, so that it fits, and what it takes then."""
+
+    change: dict[str, Any]
+    iteration_time_s: float
+    peak_bytes: int
+
+class ErrorBar(TypedDict):
+    """Where a share of measured iterations is expected to be."""
+
+    low_s: float
+    high_s: float
+    share: float
