@@ -20,13 +20,15 @@ Copies copies_of(const Scenario& scenario, int rank, std::int64_t stride) {
   if (plan.devices() <= devices) {
     return Copies::same_node;
   }
-  // Devices that differ by whole pipelines lie on nodes alike after as many as a node has devices.
+  // Devices that differ by whole pipelines lie on nodes alike after as many as a node has devices,
+  // and so do the neighbours of a device.
+  const std::int64_t neighbours = std::min(stride, devices);
   const std::int64_t stretch = stride * p;
   const std::int64_t pipelines = std::min<std::int64_t>(plan.devices() / stretch, devices);
   bool same = false;
   bool other = false;
   for (std::int64_t i = 0; i < pipelines; ++i) {
-    for (std::int64_t offset = 0; offset < stride; ++offset) {
+    for (std::int64_t offset = 0; offset < neighbours; ++offset) {
       const std::int64_t here = i * stretch + rank * stride + offset;
       const std::int64_t there = i * stretch + (p - 1 - rank) * stride + offset;
       const bool together = here / devices == there / devices;
