@@ -1,0 +1,143 @@
+#pragma once
+// The best plans for a model, a cluster and a batch: every plan of a space, but for those that a
+// bound proves to be worse than what was found. The answer does not depend on threads, nor on
+// whether bounds are used.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/step/evaluate.hpp"
+#include "titer/step/result.hpp"
+#include "titer/step/source.hpp"
+#include "titer/study/economy.hpp"
+#include "titer/study/goodput.hpp"
+#include "titer/study/search_space.hpp"
+
+namespace titer {
+
+inline constexpr DataKind kSearchData = {
+    "search", "configs/searches", {"scenario", "scenario", "scenario"}};
+
+/// What is better: each is turned such that less is.
+enum class Objective {
+  time,               // of an iteration
+  cost,               // of an iteration, dollars
+  tokens_per_dollar,  // negative
+  mfu,                // negative
+  energy,             // of an iteration
+  goodput,            // tokens/s that count, negative
+  memory,             // of the fullest device
+  devices,
+};
+inline constexpr std::array<Choice<Objective>, 8> kObjectives = {
+    {{"time", Objective::time},
+     {"cost", Objective::cost},
+     {"tokens_per_dollar", Objective::tokens_per_dollar},
+     {"mfu", Objective::mfu},
+     {"energy", Objective::energy},
+     {"goodput", Objective::goodput},
+     {"memory", Objective::memory},
+     {"devices", Objective::devices}}};
+[[nodiscard]] constexpr std::string_view name(Objective objective) {
+  return kObjectives[static_cast<std::size_t>(objective)].name;
+}
+
+/// What a plan must keep besides the rules of validate().
+struct SearchLimits {
+  double memory_margin = 0;  // share of a device's memory that stays free
+  std::optional<Seconds> most_time;
+  std::optional<double> least_tokens_per_s;
+  std::optional<double> least_mfu;
+
+  /// The longest iteration that keeps them.
+  [[nodiscard]] Seconds longest(const Scenario& scenario) const;
+};
+
+struct Search {
+  std::string title;
+  ScenarioSource source;
+  Scenario scenario;  // its plan is what is not varied
+  SearchSpace space;
+  std::vector<std::int64_t> devices;                      // each of these numbers
+  std::vector<Objective> objectives = {Objective::time};  // several: a Pareto front
+  std::size_t top = 10;
+  SearchLimits limits{};
+  bool fewest_devices = false;  // stop at the first number that has a plan
+  // Searches of the same for other models, titled by them, the largest first: until one has a plan.
+  std::vector<Search> models{};
+  std::optional<Economy> economy{};
+  std::optional<Reliability> reliability{};
+};
+
+/// {"scenario": NAME|FILE|{…}, "devices": 4096, "space": {…}, "objective": "time", …}; changes are
+/// put into the scenario. Throws InputError.
+[[nodiscard]] Search load_search(std::string_view name_or_file,
+                                 std::span<const std::string> changes = {});
+/// Of a document. `names`: of the file, where it is none.
+[[nodiscard]] Search read_search(const Document& document, std::span<const std::string> changes);
+
+/// What became of the plans of a space; they add up to `plans`.
+struct SearchCounts {
+  std::size_t plans = 0;
+  std::size_t refused = 0;  // by validate()
+  std::string refusal{};    // what it said of the first of them
+  std::size_t over_memory = 0;
+  std::size_t over_limit = 0;
+  std::size_t bounded = 0;  // a bound shows that they are no better than what was found
+  std::size_t evaluated = 0;
+
+  SearchCounts& operator+=(const SearchCounts& other);
+};
+
+struct FoundPlan {
+  Plan plan;
+  std::int64_t devices = 1;
+  std::vector<double> scores;        // of the objectives, less is better
+  std::vector<std::uint32_t> place;  // in the space: the first of equals is listed
+  StepResult result;
+  std::optional<Bill> bill{};  // of an iteration
+  std::optional<Goodput> goodput{};
+  std::optional<Seconds> refined{};  // iteration time at another fidelity
+};
+
+struct SearchAnswer {
+  // Best first; a Pareto front by its first objective. They are of this search's scenario, or of
+  // that of its models called `model`.
+  std::vector<FoundPlan> plans;
+  SearchCounts counts;
+  bool complete = true;  // otherwise stopped before
+  std::string model;
+  std::vector<std::string> without_plan;  // larger models, or fewer devices
+};
+
+struct SearchOptions {
+  unsigned threads = 1;
+  bool exhaustive = false;  // evaluate all that is sound: neither bounds nor memory first
+  const std::atomic<bool>* stop = nullptr;
+  /// Told how many plans of how many are through.
+  std::function<void(std::size_t, std::size_t)> progress{};
+};
+
+/// Evaluates with the closed form.
+[[nodiscard]] SearchAnswer run_search(const Search& search, const SearchOptions& options = {});
+
+/// The search whose plans an answer has: its own, or that of one of its models.
+[[nodiscard]] const Search& searched(const Search& search, const SearchAnswer& answer);
+/// The scenario with a plan that was found, to write and to read again.
+[[nodiscard]] ScenarioSource source_with(const Search& search, const Plan& plan);
+
+/// Evaluates the plans at another fidelity and sorts them by that. What that fidelity cannot do
+/// stays after the others, with the sentence why in the return value.
+[[nodiscard]] std::vector<std::string> refine(const Search& search,
+                                              Fidelity fidelity,
+                                              SearchAnswer& answer);
+
+}  // namespace titer

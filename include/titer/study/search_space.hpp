@@ -1,0 +1,163 @@
+#pragma once
+// The plans that a search goes through: every combination of values of the plan's keys that may
+// work. Degrees divide what they split and multiply to the devices; what has no effect is not
+// varied. validate() remains the judge of what is left.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "titer/input/document.hpp"
+#include "titer/step/scenario.hpp"
+
+namespace titer {
+
+/// The values of every key, the plainest first: of plans that are equally good the one that comes
+/// first is the better one.
+struct SearchSpace {
+  std::vector<std::int64_t> tensor;
+  std::vector<std::int64_t> context;
+  std::vector<std::int64_t> expert;
+  std::vector<std::optional<std::int64_t>> expert_tensor;  // none: as tensor
+  std::vector<std::int64_t> micro_batch;
+  std::vector<bool> sequence_parallel;
+  std::vector<Recompute> recompute;
+  std::vector<TensorOverlap> tensor_overlap;
+  std::vector<std::int64_t> pipeline;
+  std::vector<std::array<Dimension, kDimensions>> rank_order;
+  std::vector<Schedule> schedule;
+  std::vector<std::int64_t> virtual_stages;  // of schedules that interleave
+  std::vector<Sharding> sharding;
+  std::vector<Offload> offload;
+  std::vector<bool> overlap_grad_reduce;
+  std::vector<bool> overlap_param_gather;
+};
+
+/// All that a plan for so many devices can be: every degree that divides, at least 256 tokens on a
+/// context-parallel rank, experts over one rank or the tensor group, every schedule but the
+/// sequential one, offloading where the cluster has memory for it, overlap where the stack has
+/// buckets.
+[[nodiscard]] SearchSpace full_space(const Scenario& scenario,
+                                     std::span<const std::int64_t> devices);
+
+/// A key of the plan that a search varies; the data degree follows from the others.
+struct SearchKey {
+  std::string_view name;  // in a plan
+  void (*clear)(SearchSpace&);
+  void (*add)(const Plan&, SearchSpace&);
+  Value (*value)(const Plan&);  // null: as is usual
+};
+[[nodiscard]] std::span<const SearchKey> search_keys();
+
+/// The rest of the devices, and how ranks are numbered.
+struct PlanPlace {
+  std::int64_t pipeline = 1;
+  std::int64_t data = 1;
+  std::array<Dimension, kDimensions> rank_order{};
+};
+
+/// Degrees that split layers, with the places that they have on so many devices. Of rank orders
+/// that put all groups on the nodes alike only the first is there.
+struct PlanLayout {
+  std::int64_t devices = 1;
+  std::int64_t tensor = 1;
+  std::int64_t context = 1;
+  std::int64_t expert = 1;
+  std::optional<std::int64_t> expert_tensor{};
+  std::vector<PlanPlace> places;
+};
+
+/// All that the kernels of a layer depend on.
+struct LayerChoice {
+  std::size_t layout = 0;
+  std::int64_t micro_batch = 1;
+  bool sequence_parallel = false;
+  Recompute recompute = Recompute::none;
+  TensorOverlap tensor_overlap = TensorOverlap::none;
+};
+
+struct PipelineChoice {
+  std::size_t schedule = 0;  // of the space's
+  std::int64_t virtual_stages = 1;
+};
+
+/// What data-parallel ranks do with their state, with ways to overlap it: the same memory.
+struct StateChoice {
+  Sharding sharding = Sharding::none;
+  std::size_t offload = 0;  // of the space's
+  struct Overlap {
+    bool grad_reduce = false;
+    bool param_gather = false;
+  };
+  std::vector<Overlap> overlaps;
+};
+
+/// The space as a tree: layers, then the pipeline's place, then its schedule, then the state.
+class PlanTree {
+ public:
+  /// `scenario`: model, batch and what of the plan is not varied. Both must stay.
+  PlanTree(const Scenario& scenario,
+           const SearchSpace& space,
+           std::span<const std::int64_t> devices);
+
+  [[nodiscard]] const SearchSpace& space() const { return *space_; }
+  [[nodiscard]] const std::vector<PlanLayout>& layouts() const { return layouts_; }
+  [[nodiscard]] const std::vector<LayerChoice>& layers() const { return layers_; }
+  [[nodiscard]] const PlanLayout& layout(const LayerChoice& layer) const {
+    return layouts_[layer.layout];
+  }
+  /// Whether the batch can be shared out so.
+  [[nodiscard]] bool has_batch(const LayerChoice& layer, const PlanPlace& place) const {
+    return global_batch_ % (layer.micro_batch * place.data) == 0;
+  }
+  /// REQUIRES has_batch().
+  [[nodiscard]] const std::vector<PipelineChoice>& pipelines(const LayerChoice& layer,
+                                                             const PlanPlace& place) const;
+  [[nodiscard]] const std::vector<StateChoice>& states(const LayerChoice& layer,
+                                                       const PlanPlace& place) const;
+  /// How many plans there are: of a place, of a layer, and in all.
+  [[nodiscard]] std::size_t count(const LayerChoice& layer, const PlanPlace& place) const;
+  [[nodiscard]] std::size_t count(const LayerChoice& layer) const;
+  [[nodiscard]] std::size_t plans() const { return plans_; }
+
+  /// Puts the choices into a plan.
+  void put(const LayerChoice& layer, Plan& plan) const;
+  static void put(const PlanPlace& place, Plan& plan);
+  void put(const PipelineChoice& pipeline, Plan& plan) const;
+  void put(const StateChoice& state, StateChoice::Overlap overlap, Plan& plan) const;
+
+ private:
+  void add_layouts(std::int64_t devices);
+  void add_experts(PlanLayout layout);
+  void add_places(PlanLayout& layout) const;
+  void add_layers(std::size_t layout);
+  void add_layer_choices(LayerChoice layer, std::size_t below);
+  [[nodiscard]] bool is_possible(const Schedule& schedule,
+                                 std::int64_t pipeline,
+                                 std::int64_t micro_batches,
+                                 std::int64_t virtual_stages) const;
+  void add_pipelines(std::int64_t pipeline, std::int64_t micro_batches);
+  [[nodiscard]] std::vector<StateChoice> state_choices(bool alone) const;
+  [[nodiscard]] std::int64_t micro_batches(const LayerChoice& layer, const PlanPlace& place) const {
+    return global_batch_ / (layer.micro_batch * place.data);
+  }
+
+  const Scenario* scenario_;
+  const SearchSpace* space_;
+  std::int64_t global_batch_;
+  std::vector<PlanLayout> layouts_;
+  std::vector<LayerChoice> layers_;
+  // By p and m.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<PipelineChoice>> pipelines_;
+  std::array<std::vector<StateChoice>, 2> states_;  // with replicas, and without
+  std::array<std::size_t, 2> leaves_{};
+  std::size_t plans_ = 0;
+};
+
+}  // namespace titer

@@ -1,0 +1,353 @@
+// Reading a search's file.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "named_scenario.hpp"
+#include "titer/step/evaluate.hpp"
+#include "titer/study/search.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::int64_t kMostDevicesAsked = 10'000'000;
+constexpr std::size_t kMostNumbers = 10'000;
+constexpr std::size_t kMostPlansListed = 10'000;
+
+/// The elements of a list, or the one value.
+std::vector<Value> listed(const Value& value) {
+  return value.kind == Value::Kind::array ? value.items : std::vector<Value>{value};
+}
+
+/// The plan that has this value and nothing else.
+Plan plan_with(const Document& document, std::string_view key, const Value& value) {
+  Document one{.root = Value::make_object(), .sources = document.sources};
+  one.root.add(std::string(key), value);
+  one.root.key_origins.back() = value.origin;
+  Problems problems;
+  Reader in(one, problems);
+  Plan plan = read_plan(in);
+  problems.raise();
+  return plan;
+}
+
+/// The searched keys of a plan's object, taken out of it.
+std::vector<std::pair<const SearchKey*, Value>> take_keys(Value& plan) {
+  std::vector<std::pair<const SearchKey*, Value>> taken;
+  for (const SearchKey& key : search_keys()) {
+    for (std::size_t i = 0; i < plan.members.size(); ++i) {
+      if (plan.members[i].first == key.name) {
+        taken.emplace_back(&key, plan.members[i].second);
+        plan.members.erase(plan.members.begin() + static_cast<std::ptrdiff_t>(i));
+        plan.key_origins.erase(plan.key_origins.begin() + static_cast<std::ptrdiff_t>(i));
+        break;
+      }
+    }
+  }
+  return taken;
+}
+
+class SearchReader {
+ public:
+  SearchReader(const Document& document, std::span<const std::string> changes)
+      : document_(document), in_(document_, problems_), changes_(changes) {}
+
+  Search read() {
+    search_title_ = in_.maybe_text("title").value_or("");
+    static_cast<void>(in_.maybe_text("name"));
+    const Value* scenario = scenario_value(in_);
+    problems_.raise();
+    Search search = with_scenario(*scenario);
+    search.title = search_title_;
+    read_devices(search);
+    problems_.raise();
+    read_rest(search);
+    in_.finish();
+    problems_.raise();
+    check(search);
+    add_models(search);
+    return search;
+  }
+
+ private:
+  /// A run lends its model, cluster, stack and training, and what no search varies of its plan; a
+  /// scenario that the file holds keeps its plan's keys.
+  Search with_scenario(const Value& written) {
+    const bool is_own = written.kind == Value::Kind::object;
+    Document document = scenario_document(document_, written);
+    if (document.root.find("plan") == nullptr) {
+      document.root.add("plan", Value::make_object());
+    }
+    ScenarioSource whole(std::move(document));
+    for (const std::string& change : changes_) {
+      whole.assign(parse_assignment(change));
+    }
+    Document open = whole.document();
+    Value& plan = *open.root.find("plan");
+    auto kept = take_keys(plan);
+    if (is_own) {
+      kept_ = std::move(kept);
+    }
+    Value* data = plan.find("data");
+    if (data != nullptr) {
+      *data = Value();
+    }
+    ScenarioSource source(std::move(open));
+    Search search{.title = {}, .source = source, .scenario = {}, .space = {}, .devices = {}};
+    search.source.read_unchecked(search.scenario);
+    return search;
+  }
+
+  void read_devices(Search& search) {
+    const Value* written = in_.raw("devices");
+    const Cluster& cluster = search.scenario.cluster;
+    if (written == nullptr) {
+      if (!cluster.nodes) {
+        in_.fail("", "expected \"devices\": a number, a list, {\"nodes\": …} or {\"most\": …}");
+        return;
+      }
+      search.devices = {*cluster.nodes * cluster.devices_per_node};
+      return;
+    }
+    if (written->kind == Value::Kind::object) {
+      read_range_of_devices(in_.object("devices"), cluster.devices_per_node, search.devices);
+    } else {
+      add_numbers(in_, "devices", 1, search.devices);
+    }
+    if (cluster.nodes) {
+      search.source.assign({"cluster.nodes", Value(), "devices"});
+      search.source.read_part(ScenarioPart::cluster, search.scenario);
+    }
+    std::sort(search.devices.begin(), search.devices.end());
+  }
+
+  static void add_numbers(Reader& in,
+                          std::string_view key,
+                          std::int64_t each,
+                          std::vector<std::int64_t>& numbers) {
+    const Value* written = in.raw(key);
+    for (const Value& value : written == nullptr ? std::vector<Value>() : listed(*written)) {
+      if (!value.is_integer || value.integer < 1 || value.integer > kMostDevicesAsked / each) {
+        in.fail(key, "expected a whole number of at least 1, or a list of them");
+        return;
+      }
+      numbers.push_back(value.integer * each);
+    }
+    if (numbers.empty()) {
+      in.fail(key, "expected at least one number");
+    }
+  }
+
+  /// {"nodes": 8}, {"nodes": [8, 16]}; {"least": 8, "most": 4096}: powers of two, with "every": 8
+  /// its multiples.
+  static void read_range_of_devices(Reader in,
+                                    std::int64_t per_node,
+                                    std::vector<std::int64_t>& numbers) {
+    if (in.has("nodes")) {
+      add_numbers(in, "nodes", per_node, numbers);
+      in.finish();
+      return;
+    }
+    const std::int64_t most = in.integer("most", 1, kMostDevicesAsked);
+    const auto every = in.maybe_integer("every", 1, kMostDevicesAsked);
+    const std::int64_t least =
+        in.maybe_integer("least", 1, kMostDevicesAsked).value_or(every.value_or(per_node));
+    in.finish();
+    for (std::int64_t number = least; number <= most && numbers.size() <= kMostNumbers;) {
+      numbers.push_back(number);
+      number = every ? number + *every : 2 * number;
+    }
+    if (numbers.empty() || numbers.size() > kMostNumbers) {
+      in.fail("most",
+              fmt::format("expected 1 to {} numbers of devices, from least to most", kMostNumbers));
+    }
+  }
+
+  void read_rest(Search& search) {
+    read_space(search);
+    if (auto limits = in_.maybe_object("constraints")) {
+      read_limits(*limits, search.limits);
+    }
+    if (auto target = in_.maybe_object("target")) {
+      search.limits.least_tokens_per_s = target->number("tokens_per_s", 1e-6, 1e18);
+      search.fewest_devices = true;
+      target->finish();
+    }
+    if (const auto economy = in_.maybe_text("economy")) {
+      search.economy = load_economy(*economy);
+    }
+    if (const auto reliability = in_.maybe_text("reliability")) {
+      search.reliability = load_reliability(*reliability);
+    }
+    read_objectives(search);
+    const auto top = in_.maybe_integer("top", 1, kMostPlansListed);
+    search.top = static_cast<std::size_t>(top.value_or(10));
+    largest_ = in_.raw("largest_model");
+  }
+
+  static void read_limits(Reader& in, SearchLimits& limits) {
+    limits.memory_margin = in.maybe_number("memory_margin", 0, 1).value_or(0);
+    limits.most_time = in.maybe_quantity<Seconds>("most_iteration_time");
+    limits.least_tokens_per_s = in.maybe_number("least_tokens_per_s", 1e-6, 1e18);
+    limits.least_mfu = in.maybe_number("least_mfu", 1e-6, 1);
+    in.finish();
+  }
+
+  void read_objectives(Search& search) {
+    const auto one = in_.maybe_choice<Objective>("objective", kObjectives);
+    if (one) {
+      search.objectives = {*one};
+    }
+    if (!in_.has("pareto")) {
+      return;
+    }
+    search.objectives.clear();
+    for (const std::string& word : in_.texts("pareto")) {
+      const auto* const known =
+          std::find_if(kObjectives.begin(), kObjectives.end(), [&](const Choice<Objective>& o) {
+            return o.name == word;
+          });
+      if (known != kObjectives.end()) {
+        search.objectives.push_back(known->value);
+      }
+    }
+    const bool is_right = search.objectives.size() == in_.texts("pareto").size() &&
+                          search.objectives.size() >= 2 && search.objectives.size() <= 3;
+    if (!is_right || one) {
+      in_.fail("pareto",
+               one ? "expected either an \"objective\" or \"pareto\""
+                   : "expected two or three of time, cost, tokens_per_dollar, mfu, energy, "
+                     "goodput, memory, devices");
+      search.objectives = {Objective::time};
+    }
+  }
+
+  void read_space(Search& search) {
+    search.space = full_space(search.scenario, search.devices);
+    auto space = in_.maybe_object("space");
+    for (const SearchKey& key : search_keys()) {
+      const Value* written = space ? space->raw(key.name) : nullptr;
+      const auto kept = std::find_if(
+          kept_.begin(), kept_.end(), [&](const auto& entry) { return entry.first == &key; });
+      const bool is_listed = written != nullptr && written->kind != Value::Kind::null;
+      if (is_listed) {
+        put_values(key, listed(*written), search.space);
+        if (written->kind == Value::Kind::array && written->items.empty()) {
+          space->fail(key.name, "expected at least one value");
+        }
+      } else if (kept != kept_.end()) {
+        put_values(key, {kept->second}, search.space);
+      }
+    }
+    if (space) {
+      space->finish();
+    }
+  }
+
+  void put_values(const SearchKey& key, const std::vector<Value>& values, SearchSpace& space) {
+    key.clear(space);
+    for (const Value& value : values) {
+      try {
+        key.add(plan_with(document_, key.name, value), space);
+      } catch (const InputError& error) {
+        for (const std::string& line : error.lines) {
+          problems_.add(line);
+        }
+      }
+    }
+  }
+
+  /// What the closed form or a bound cannot do, for all plans.
+  static void check(const Search& search) {
+    const Scenario& scenario = search.scenario;
+    Problems problems;
+    if (scenario.formula != Formula::titer) {
+      problems.add("formula: e7: expected the formula titer in a search");
+    }
+    if (const auto key = scenario.unlike()) {
+      problems.add(
+          fmt::format("{}: expected none of it in a search: all devices are alike in it", *key));
+    }
+    if (std::holds_alternative<std::vector<std::int64_t>>(scenario.plan.layers)) {
+      problems.add(
+          fmt::format("plan.layers: {}: expected even or lighter-ends in a search, whose "
+                      "plans have different numbers of stages",
+                      text_of(scenario.plan.layers)));
+    }
+    for (const Objective objective : search.objectives) {
+      const bool pays = objective == Objective::cost || objective == Objective::energy ||
+                        objective == Objective::tokens_per_dollar;
+      if (pays && !search.economy) {
+        problems.add(fmt::format("objective: {}: expected \"economy\" too: what devices cost",
+                                 name(objective)));
+      }
+      if (objective == Objective::goodput && !search.reliability) {
+        problems.add("objective: goodput: expected \"reliability\" too: what fails how often");
+      }
+    }
+    problems.raise();
+    if (search.economy) {  // a figure that is missing is missing for all plans
+      static_cast<void>(bill(*search.economy, scenario.cluster.chip, 1, Seconds::from_si(1), 1));
+    }
+  }
+
+  /// Shipped models, or changes to the scenario's: {"layers": 48, "hidden": 8192}. Sorted by their
+  /// parameters, the largest first.
+  void add_models(Search& search) {
+    if (largest_ == nullptr) {
+      return;
+    }
+    for (const Value& value : listed(*largest_)) {
+      Search of_model = search;
+      std::string title = value.text;
+      if (value.kind == Value::Kind::object) {
+        for (const auto& [key, changed] : value.members) {
+          of_model.source.assign({"model." + key, changed, "largest_model"});
+          title += (title.empty() ? "" : ", ") + key + " " + to_json(changed, 0);
+        }
+      } else {
+        of_model.source.assign({"model", value, "largest_model"});
+      }
+      of_model.title = title;
+      of_model.source.read_unchecked(of_model.scenario);
+      read_space(of_model);
+      search.models.push_back(std::move(of_model));
+    }
+    problems_.raise();
+    std::stable_sort(
+        search.models.begin(), search.models.end(), [](const Search& a, const Search& b) {
+          return parameters(a.scenario.model) > parameters(b.scenario.model);
+        });
+  }
+
+  Document document_;
+  Problems problems_;
+  Reader in_;
+  std::span<const std::string> changes_;
+  std::string search_title_;
+  std::vector<std::pair<const SearchKey*, Value>> kept_;  // of the scenario's own plan
+  const Value* largest_ = nullptr;
+};
+
+}  // namespace
+
+Search read_search(const Document& document, std::span<const std::string> changes) {
+  Document changed = document;
+  std::vector<std::string> of_scenario;
+  for (const std::string& text : changes) {
+    const Assignment change = parse_assignment(text);
+    if (scenario_part(change.path)) {
+      of_scenario.push_back(text);
+    } else {
+      assign(changed, change);
+    }
+  }
+  return SearchReader(changed, of_scenario).read();
+}
+
+Search load_search(std::string_view name_or_file, std::span<const std::string> changes) {
+  return read_search(load_data(kSearchData, name_or_file), changes);
+}
+
+}  // namespace titer

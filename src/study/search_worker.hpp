@@ -1,0 +1,72 @@
+#pragma once
+// One thread's way through a tree of plans.
+
+#include <string>
+#include <vector>
+
+#include "search_score.hpp"
+#include "titer/step/estimate.hpp"
+
+namespace titer {
+
+/// What no plan of a layer's is under, or why there is none to search for.
+struct LayerBound {
+  std::string refusal{};
+  bool over_limit = false;
+  Scores least{};
+};
+
+class SearchWorker {
+ public:
+  SearchWorker(const Search& search, const PlanTree& tree, const SearchOptions& options);
+
+  [[nodiscard]] LayerBound bound(const LayerChoice& layer);
+  /// Goes through all plans of a layer that may be better than `best` has, which takes them.
+  void search(std::uint32_t layer, BestPlans& best, SearchCounts& counts);
+  /// A plan of the tree again.
+  [[nodiscard]] FoundPlan found(const ScoredPlan& plan);
+
+ private:
+  [[nodiscard]] bool stopped() const { return options_->stop != nullptr && *options_->stop; }
+  [[nodiscard]] bool put_plain();
+  [[nodiscard]] bool is_sound(const Scenario& scenario);
+  void search_place(BestPlans& best, SearchCounts& counts);
+  void search_pipeline(BestPlans& best, SearchCounts& counts);
+  void search_state(BestPlans& best, SearchCounts& counts);
+  void search_leaf(BestPlans& best, SearchCounts& counts);
+  void evaluate_leaf(BestPlans& best, SearchCounts& counts);
+
+  struct LeastMemory {
+    Bytes least;  // of the rank that needs least, less what is at work
+    Bytes most;
+  };
+  [[nodiscard]] bool keeps_activations() const;
+  [[nodiscard]] LeastMemory any_state(const Scenario& scenario, PipelineShape shape);
+  [[nodiscard]] bool keeps_too_much();
+  [[nodiscard]] bool is_too_large();
+  [[nodiscard]] bool is_out(const BestPlans& best, SearchCounts& counts) const;
+
+  const Search* search_;
+  const PlanTree* tree_;
+  const SearchOptions* options_;
+  Scorer scorer_;
+  Scenario scenario_;  // of the plan that is looked at
+  Scenario plain_;     // of its layers and place with the plainest pipeline and state
+  PlanNumber number_{};
+  Seconds longest_;
+  Bytes capacity_;
+  StepCosts costs_;       // of plain_, as a pipeline of scenario_'s stages
+  StepCosts leaf_costs_;  // of scenario_
+  // What the plans that are looked at take at least, and how many they are.
+  Seconds least_;
+  Bytes peak_;
+  std::size_t leaves_ = 1;
+  std::string refusal_;  // of the plan refused last
+  std::vector<StageMemory> stages_;
+  std::vector<StageActivations> activations_;
+  MemoryFinder memory_;
+  Estimator estimator_;
+  StepResult result_;
+};
+
+}  // namespace titer

@@ -1,0 +1,96 @@
+// No step is faster than its bounds, whatever the schedule and the state.
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "searches.hpp"
+#include "titer/step/estimate.hpp"
+#include "titer/study/search_bound.hpp"
+
+namespace titer {
+namespace {
+
+using testing::search_of;
+
+template <class T>
+const T& any_of(const std::vector<T>& values, std::mt19937& random) {
+  return values[random() % values.size()];
+}
+
+/// Plans drawn from the whole space, each with what bounds it.
+void expect_bounded(const Search& search, int plans) {
+  const PlanTree tree(search.scenario, search.space, search.devices);
+  std::mt19937 random(1);
+  Scenario scenario = search.scenario;
+  StepCosts costs;
+  Estimator estimator;
+  StepResult result;
+  std::vector<int> tried(search.space.schedule.size());
+  for (int drawn = 0; drawn < plans;) {
+    const LayerChoice& layer = any_of(tree.layers(), random);
+    const PlanPlace& place = any_of(tree.layout(layer).places, random);
+    if (!tree.has_batch(layer, place) || tree.pipelines(layer, place).empty()) {
+      continue;
+    }
+    const PipelineChoice& pipeline = any_of(tree.pipelines(layer, place), random);
+    const StateChoice& state = any_of(tree.states(layer, place), random);
+    tree.put(layer, scenario.plan);
+    PlanTree::put(place, scenario.plan);
+    tree.put(pipeline, scenario.plan);
+    tree.put(state, any_of(state.overlaps, random), scenario.plan);
+    if (scenario.micro_batches() > 64 || !validate(scenario).empty()) {
+      continue;
+    }
+    ++drawn;
+    ++tried[pipeline.schedule];
+    estimator.estimate(scenario, result);
+    step_costs(scenario, costs);
+    const Seconds bound = step_bound(scenario, costs);
+    EXPECT_LE(bound.si(), result.iteration_time.si()) << name(scenario.plan.schedule);
+    EXPECT_LE(work_bound(scenario, costs), bound);
+    if (runs_alone(scenario.plan.schedule)) {
+      EXPECT_LE(place_bound(scenario, costs), bound);
+    }
+    EXPECT_GT(bound, 0.2 * result.iteration_time) << name(scenario.plan.schedule);
+  }
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    EXPECT_GT(tried[i], 0) << name(search.space.schedule[i]);
+  }
+}
+
+TEST(SearchBound, IsUnderTheTimeOfADenseModel) {
+  expect_bounded(search_of(R"({
+    "scenario": {"model": "megatron-1.7b", "cluster": "dgx2-v100",
+                 "training": {"global_batch": 64, "precision": "fp16"}},
+    "devices": 32})"),
+                 400);
+}
+
+TEST(SearchBound, IsUnderTheTimeWithExperts) {
+  expect_bounded(search_of(R"({
+    "scenario": {"model": "mixtral-8x7b", "cluster": "dgx-h100", "stack": "megatron-core",
+                 "training": {"global_batch": 64, "precision": "bf16"}},
+    "devices": 32})"),
+                 400);
+}
+
+/// Of a model that does nothing but its layers, 1F1B has no time but what the bound has.
+TEST(SearchBound, IsTheTimeWhereStagesAreAlike) {
+  Search search = search_of(R"({
+    "scenario": {"model": "gpt3-175b", "cluster": "dgx-a100-80gb",
+                 "training": {"global_batch": 64, "precision": "bf16"}},
+    "devices": 64})");
+  Scenario scenario = search.scenario;
+  scenario.plan.tensor = 8;
+  scenario.plan.pipeline = 8;
+  scenario.plan.recompute = Recompute::full;
+  StepCosts costs;
+  step_costs(scenario, costs);
+  const Seconds time = estimate(scenario).iteration_time;
+  EXPECT_GT(step_bound(scenario, costs), 0.99 * time);
+  EXPECT_LE(step_bound(scenario, costs), time);
+}
+
+}  // namespace
+}  // namespace titer

@@ -1,0 +1,190 @@
+// The best plans: what bounds leave out is never among them.
+
+#include <gtest/gtest.h>
+
+#include "searches.hpp"
+#include "titer/step/estimate.hpp"
+
+namespace titer {
+namespace {
+
+using testing::kDenseSearch;
+using testing::kExpertSearch;
+using testing::lines_of;
+using testing::search_of;
+
+std::vector<std::string> with(std::string change) { return {std::move(change)}; }
+
+/// Bounds and memory first leave the answer as it is, and account for every plan.
+SearchCounts expect_exhaustive(const Search& search) {
+  const SearchAnswer all = run_search(search, {.exhaustive = true});
+  const SearchAnswer pruned = run_search(search);
+  EXPECT_FALSE(all.plans.empty());
+  EXPECT_EQ(lines_of(pruned), lines_of(all));
+  EXPECT_EQ(pruned.counts.plans, all.counts.plans);
+  for (const SearchCounts& counts : {all.counts, pruned.counts}) {
+    EXPECT_EQ(counts.plans,
+              counts.refused + counts.over_memory + counts.over_limit + counts.bounded +
+                  counts.evaluated);
+  }
+  EXPECT_EQ(all.counts.bounded, 0u);
+  EXPECT_LT(pruned.counts.evaluated, all.counts.evaluated);
+  return pruned.counts;
+}
+
+TEST(SearchExhaustive, FindsTheSamePlansOfADenseModel) {
+  const SearchCounts counts = expect_exhaustive(search_of(kDenseSearch));
+  EXPECT_GT(counts.bounded, counts.plans / 4);
+  EXPECT_GT(counts.over_memory, 0u);
+}
+
+TEST(SearchExhaustive, FindsTheSamePlansWithExpertsAndEverySchedule) {
+  expect_exhaustive(search_of(kExpertSearch));
+}
+
+TEST(SearchExhaustive, FindsTheSamePlansByOtherObjectives) {
+  for (const char* objective : {"mfu", "energy", "tokens_per_dollar"}) {
+    const std::vector<std::string> changes = {std::string("objective=") + objective,
+                                              "economy=gpu-clouds-2026",
+                                              "devices=[4,8]",
+                                              "space.rank_order=tp-cp-dp-pp",
+                                              "space.recompute=full"};
+    expect_exhaustive(search_of(kDenseSearch, changes));
+  }
+}
+
+TEST(SearchExhaustive, FindsTheSameGoodput) {
+  const std::vector<std::string> changes = {
+      "objective=goodput", "reliability=assumed", "space.rank_order=tp-cp-dp-pp"};
+  expect_exhaustive(search_of(kDenseSearch, changes));
+}
+
+TEST(SearchExhaustive, FindsTheSameFront) {
+  const std::vector<std::string> changes = {R"(pareto=["time","memory"])",
+                                            "space.rank_order=tp-cp-dp-pp"};
+  const Search search = search_of(kDenseSearch, changes);
+  expect_exhaustive(search);
+  const SearchAnswer front = run_search(search);
+  for (std::size_t i = 1; i < front.plans.size(); ++i) {
+    EXPECT_GT(front.plans[i].scores[0], front.plans[i - 1].scores[0]);
+    EXPECT_LT(front.plans[i].scores[1], front.plans[i - 1].scores[1]);
+  }
+}
+
+TEST(SearchExhaustive, FindsTheSamePlansUnderLimits) {
+  const std::vector<std::string> changes = {
+      "constraints.memory_margin=0.4", "constraints.least_mfu=0.3", "space.rank_order=tp-cp-dp-pp"};
+  const Search search = search_of(kDenseSearch, changes);
+  expect_exhaustive(search);
+  for (const FoundPlan& found : run_search(search).plans) {
+    EXPECT_LE(found.result.memory_peak, 0.6 * found.result.memory_capacity);
+    EXPECT_GE(found.result.mfu, 0.3);
+  }
+}
+
+TEST(Search, SaysTheSameOnAnyNumberOfThreads) {
+  const Search search = search_of(kDenseSearch);
+  const SearchAnswer one = run_search(search);
+  const SearchAnswer three = run_search(search, {.threads = 3});
+  EXPECT_EQ(lines_of(three), lines_of(one));
+  EXPECT_EQ(three.counts.evaluated, one.counts.evaluated);
+  EXPECT_EQ(three.counts.bounded, one.counts.bounded);
+  EXPECT_EQ(three.counts.over_memory, one.counts.over_memory);
+}
+
+TEST(Search, ListsAPlanOnceBestFirst) {
+  const SearchAnswer answer = run_search(search_of(kDenseSearch));
+  ASSERT_EQ(answer.plans.size(), 7u);
+  for (std::size_t i = 1; i < answer.plans.size(); ++i) {
+    EXPECT_LE(answer.plans[i - 1].result.iteration_time, answer.plans[i].result.iteration_time);
+    EXPECT_NE(lines_of(answer)[i - 1], lines_of(answer)[i]);
+  }
+}
+
+TEST(Search, StopsWithWhatItHas) {
+  const std::atomic<bool> stop = true;
+  const SearchAnswer answer = run_search(search_of(kDenseSearch), {.stop = &stop});
+  EXPECT_FALSE(answer.complete);
+  EXPECT_TRUE(answer.plans.empty());
+  EXPECT_TRUE(run_search(search_of(kDenseSearch)).complete);
+}
+
+TEST(Search, WritesAPlanThatRunsInTheSameTime) {
+  for (const std::string_view text : {kDenseSearch, kExpertSearch}) {
+    const Search search = search_of(text, with("top=2"));
+    for (const FoundPlan& found : run_search(search).plans) {
+      const ScenarioSource source = source_with(search, found.plan);
+      const ScenarioSource again(parse_json(to_json(source.document().root), "best.json"));
+      const StepResult result = estimate(again.read());
+      EXPECT_EQ(result.iteration_time, found.result.iteration_time);
+      EXPECT_EQ(result.memory_peak, found.result.memory_peak);
+      EXPECT_EQ(result.devices, 64 / 2 / (text == kDenseSearch ? 2 : 1));
+    }
+  }
+}
+
+TEST(Search, FindsTheFewestDevicesThatAreFastEnough) {
+  const std::vector<std::string> fast = {"devices=[2,4,8,16]", "target.tokens_per_s=30000"};
+  const Search search = search_of(kDenseSearch, fast);
+  const SearchAnswer answer = run_search(search);
+  ASSERT_FALSE(answer.plans.empty());
+  EXPECT_GE(answer.plans.front().result.tokens_per_s, 30000);
+  EXPECT_FALSE(answer.without_plan.empty());
+  // No plan of fewer is.
+  const std::string fewer = "devices=" + std::to_string(answer.plans.front().devices / 2);
+  const SearchAnswer slower = run_search(search_of(kDenseSearch, with(fewer)));
+  EXPECT_LT(slower.plans.empty() ? 0 : slower.plans.front().result.tokens_per_s, 30000);
+}
+
+TEST(Search, FindsTheLargestModelThatFits) {
+  const std::vector<std::string> models = {
+      R"(largest_model=["megatron-7.5b","megatron-1t",{"layers":72},{"layers":360}])", "devices=8"};
+  const SearchAnswer answer = run_search(search_of(kDenseSearch, models));
+  ASSERT_FALSE(answer.plans.empty());
+  EXPECT_EQ(answer.model, "layers 72");
+  EXPECT_EQ(answer.without_plan, (std::vector<std::string>{"megatron-1t", "layers 360"}));
+}
+
+TEST(Search, RefinesWithEventsAndSortsAnew) {
+  const Search search = search_of(kDenseSearch, with("top=3"));
+  SearchAnswer answer = run_search(search);
+  EXPECT_TRUE(refine(search, Fidelity::event, answer).empty());
+  for (std::size_t i = 0; i < answer.plans.size(); ++i) {
+    ASSERT_TRUE(answer.plans[i].refined);
+    EXPECT_GE(*answer.plans[i].refined, 0.999 * answer.plans[i].result.iteration_time);
+    EXPECT_LE(*answer.plans[i == 0 ? 0 : i - 1].refined, *answer.plans[i].refined);
+  }
+}
+
+TEST(SearchSpace, LeavesOutWhatHasNoEffect) {
+  const Search search = search_of(R"({
+    "scenario": {"model": "megatron-1.7b", "cluster": "dgx-a100-80gb",
+                 "training": {"global_batch": 8, "precision": "bf16"}},
+    "devices": 1})");
+  const PlanTree tree(search.scenario, search.space, search.devices);
+  // One device: micro-batches 1, 2, 4, 8 and three ways to recompute; nothing else matters.
+  EXPECT_EQ(tree.plans(), 4u * 3u);
+}
+
+TEST(SearchSpace, HasOneOfRankOrdersThatPlaceGroupsAlike) {
+  Search search = search_of(kDenseSearch, with("devices=64"));
+  search.space = full_space(search.scenario, search.devices);
+  search.space.tensor = {8};
+  search.space.pipeline = {2};
+  search.space.context = {1};
+  const PlanTree tree(search.scenario, search.space, search.devices);
+  // A node is a tensor group, or has tensor or data neighbours across nodes: tp first (of dp and pp
+  // either is next), dp-tp, dp-pp (4 data ranks), pp-tp, pp-dp.
+  ASSERT_EQ(tree.layouts().size(), 1u);
+  std::vector<std::string> orders;
+  for (const PlanPlace& place : tree.layouts().front().places) {
+    Plan plan;
+    PlanTree::put(place, plan);
+    orders.push_back(rank_order_name(plan));
+  }
+  EXPECT_EQ(orders,
+            (std::vector<std::string>{"tp-dp-pp", "dp-tp-pp", "dp-pp-tp", "pp-tp-dp", "pp-dp-tp"}));
+}
+
+}  // namespace
+}  // namespace titer
