@@ -33,6 +33,7 @@ struct Command {
 [[nodiscard]] Command add_list(CLI::App& program);
 [[nodiscard]] Command add_sweep(CLI::App& program);
 [[nodiscard]] Command add_merge(CLI::App& program);
+[[nodiscard]] Command add_search(CLI::App& program);
 [[nodiscard]] Command add_collective(CLI::App& program);
 [[nodiscard]] Command add_topology(CLI::App& program);
 [[nodiscard]] Command add_traffic(CLI::App& program);

@@ -7,6 +7,7 @@
 #include "titer/report/step_report.hpp"
 #include "titer/study/capacity.hpp"
 #include "titer/study/course.hpp"
+#include "titer/study/search.hpp"
 #include "titer/topology/families.hpp"
 
 namespace titer {
@@ -103,7 +104,7 @@ std::vector<Row> formulas() {
           {"e7", "T_comp + T_TP + T_PP + T_DP + T_bubble, the seeds' E7 to E9; needs utilization"}};
 }
 
-constexpr std::array<Listing, 16> kListings = {{
+constexpr std::array<Listing, 17> kListings = {{
     {"models", models},
     {"chips", chips},
     {"clusters", [] { return titles(kClusterData); }},
@@ -115,6 +116,7 @@ constexpr std::array<Listing, 16> kListings = {{
     {"formulas", formulas},
     {"runs", [] { return titles(kRunData); }},
     {"sweeps", [] { return titles(kSweepData); }},
+    {"searches", [] { return titles(kSearchData); }},
     {"courses", [] { return titles(kCourseData); }},
     {"capacities", [] { return titles(kCapacityData); }},
     {"prices", [] { return titles(kPriceData); }},
@@ -174,7 +176,8 @@ Command add_list(CLI::App& program) {
   app->add_option("what",
                   options->what,
                   "models, chips, clusters, networks, stacks, topologies, algorithms, schedules, "
-                  "formulas, runs, sweeps, courses, capacities, prices, grids or reliabilities; "
+                  "formulas, runs, sweeps, searches, courses, capacities, prices, grids or "
+                  "reliabilities; "
                   "nothing: how many there are of each")
       ->type_name("WHAT");
   add_format(*app, options->format);

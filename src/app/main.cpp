@@ -59,6 +59,7 @@ int main_with_errors(int argc, char** argv) {
                                          add_list(program),
                                          add_sweep(program),
                                          add_merge(program),
+                                         add_search(program),
                                          add_collective(program),
                                          add_topology(program),
                                          add_traffic(program),

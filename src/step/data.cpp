@@ -24,7 +24,9 @@ bool looks_like_file(std::string_view text) {
 
 std::string plural(std::string_view name) {
   const bool changes = name.ends_with("y");
-  return std::string(changes ? name.substr(0, name.size() - 1) : name) + (changes ? "ies" : "s");
+  const bool hisses = name.ends_with("ch");
+  return std::string(changes ? name.substr(0, name.size() - 1) : name) +
+         (changes ? "ies" : (hisses ? "es" : "s"));
 }
 
 /// PREFIX/share/titer where this code is PREFIX/lib/pythonX.Y/site-packages/titer….so, a module

@@ -46,6 +46,7 @@ TEST(AppList, ShowsEveryShippedFile) {
                                                       {"topologies", "topologies"},
                                                       {"runs", "configs/runs"},
                                                       {"sweeps", "configs/sweeps"},
+                                                      {"searches", "configs/searches"},
                                                       {"courses", "configs/courses"}};
   for (const auto& [what, folder] : folders) {
     const std::vector<std::string> listed = names(what);
@@ -93,6 +94,7 @@ TEST(AppList, SaysTheSameInEveryFormat) {
                            "formulas",
                            "runs",
                            "sweeps",
+                           "searches",
                            "courses"}) {
     const auto rows = parse_csv(data_of(titer({"list", what, "--format", "csv"})));
     const Document json = parse_json(data_of(titer({"list", what, "--format", "json"})), "out");
@@ -121,7 +123,8 @@ TEST(AppList, RefusesAnUnknownKindWithASuggestion) {
   EXPECT_EQ(
       refusal_of(titer({"list", "chip"})),
       "list: chip: expected models, chips, clusters, networks, stacks, topologies, algorithms, "
-      "schedules, formulas, runs, sweeps, courses, capacities, prices, grids, reliabilities; "
+      "schedules, formulas, runs, sweeps, searches, courses, capacities, prices, grids, "
+      "reliabilities; "
       "did you mean \"chips\"?");
   EXPECT_TRUE(contains(refusal_of(titer({"list", "planets"})), "list: planets: expected models, "));
 }

@@ -1,0 +1,24 @@
+#pragma once
+// What a search found: the plans, what differs between them, and what became of the others.
+
+#include <string>
+#include <vector>
+
+#include "titer/input/document.hpp"
+#include "titer/study/search.hpp"
+
+namespace titer {
+
+/// `notes`: lines to end with, such as why a plan could not be refined.
+[[nodiscard]] std::string search_text(const Search& search,
+                                      const SearchAnswer& answer,
+                                      const std::vector<std::string>& notes = {});
+/// A row for each plan: the keys that were searched, then results.
+[[nodiscard]] std::string search_csv(const Search& search, const SearchAnswer& answer);
+[[nodiscard]] Value search_json(const Search& search,
+                                const SearchAnswer& answer,
+                                const std::vector<std::string>& notes = {});
+/// Why no plan is left: what became of all of them, largest first.
+[[nodiscard]] std::string no_plan_sentence(const SearchAnswer& answer);
+
+}  // namespace titer

@@ -1,0 +1,196 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include "command.hpp"
+#include "output_file.hpp"
+#include "progress.hpp"
+#include "titer/report/search_report.hpp"
+
+namespace titer {
+namespace {
+
+struct SearchCommandOptions {
+  std::string search;
+  std::vector<std::string> sets;
+  std::string model;
+  std::string cluster;
+  std::int64_t devices = 0;
+  std::int64_t batch = 0;
+  std::string objective;
+  std::size_t top = 0;
+  std::string format = "text";
+  std::string refine;
+  std::string out;
+  bool exhaustive = false;
+  unsigned jobs = 0;
+};
+
+/// A signal's handler knows nothing else.
+std::atomic<bool>& interrupted() {
+  static std::atomic<bool> flag = false;
+  return flag;
+}
+
+extern "C" void stop_search(int /*signal*/) { interrupted() = true; }
+
+/// Ctrl-C ends the search, not the program: what was found until then is the answer. A second one
+/// ends the program.
+class Interruption {
+ public:
+  Interruption() {
+    struct sigaction action {};
+    action.sa_handler = stop_search;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGINT, &action, &before_);
+  }
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+  ~Interruption() { sigaction(SIGINT, &before_, nullptr); }
+
+ private:
+  struct sigaction before_ {};
+};
+
+/// The options as a search's file.
+Document own_document(const SearchCommandOptions& options) {
+  if (options.cluster.empty() || options.batch == 0) {
+    throw InputError("titer search: expected a SEARCH, or --model, --cluster and --batch");
+  }
+  Value training = Value::make_object();
+  training.add("global_batch", Value(options.batch));
+  Value scenario = Value::make_object();
+  scenario.add("model", Value(options.model));
+  scenario.add("cluster", Value(options.cluster));
+  scenario.add("training", std::move(training));
+  Document document{.root = Value::make_object(), .sources = {}};
+  document.root.add("scenario", std::move(scenario));
+  return document;
+}
+
+Search asked_search(const SearchCommandOptions& options) {
+  if (options.search.empty() == options.model.empty()) {
+    throw InputError("titer search: expected either a SEARCH or --model, --cluster and --batch");
+  }
+  std::vector<std::string> sets = options.sets;
+  const auto put = [&](bool given, const std::string& text) {
+    if (given) {
+      sets.push_back(text);
+    }
+  };
+  put(options.devices > 0, fmt::format("devices={}", options.devices));
+  put(!options.objective.empty(), "objective=" + options.objective);
+  put(options.top > 0, fmt::format("top={}", options.top));
+  if (options.model.empty()) {
+    return load_search(options.search, sets);
+  }
+  return read_search(own_document(options), sets);
+}
+
+std::string view(const SearchCommandOptions& options,
+                 const Search& search,
+                 const SearchAnswer& answer,
+                 const std::vector<std::string>& notes) {
+  switch (chosen("--format", options.format, kFormats)) {
+    case Format::text:
+      return search_text(search, answer, notes);
+    case Format::csv:
+      return search_csv(search, answer);
+    case Format::json:
+      return to_json(search_json(search, answer, notes)) + "\n";
+  }
+  return {};
+}
+
+int search_command(const SearchCommandOptions& options) {
+  static_cast<void>(chosen("--format", options.format, kFormats));
+  const Fidelity fidelity =
+      options.refine.empty() ? Fidelity::closed : chosen("--refine", options.refine, kFidelities);
+  const Search search = asked_search(options);
+  std::unique_ptr<OutputFile> out;
+  if (!options.out.empty()) {
+    out = std::make_unique<OutputFile>(options.out);
+  }
+  const Interruption interruption;
+  std::unique_ptr<Progress> progress;
+  SearchAnswer answer =
+      run_search(search,
+                 {.threads = options.jobs > 0 ? options.jobs : std::thread::hardware_concurrency(),
+                  .exhaustive = options.exhaustive,
+                  .stop = &interrupted(),
+                  .progress = [&](std::size_t done, std::size_t of) {
+                    if (!progress) {
+                      progress = std::make_unique<Progress>("plans", of);
+                    }
+                    progress->update(done);
+                  }});
+  progress.reset();
+  std::vector<std::string> notes;
+  if (!options.refine.empty()) {
+    notes = refine(search, fidelity, answer);
+  }
+  if (out && !answer.plans.empty()) {
+    const ScenarioSource best = source_with(searched(search, answer), answer.plans.front().plan);
+    out->write(to_json(best.document().root) + "\n");
+    out->finish();
+  }
+  print(view(options, search, answer, notes));
+  return answer.plans.empty() ? kNo : kSuccess;
+}
+
+}  // namespace
+
+Command add_search(CLI::App& program) {
+  CLI::App* app = program.add_subcommand(
+      "search", "Find the best plans for a model, a cluster and a batch, under constraints");
+  app->footer(
+      "Examples:\n"
+      "  titer search gpt3-175b-4096xa100\n"
+      "  titer search --model gpt3-175b --cluster dgx-a100-80gb --devices 512 --batch 1536\n"
+      "  titer search my-search.json --objective mfu --top 3 --refine event --out best.json");
+  const auto options = std::make_shared<SearchCommandOptions>();
+  app->add_option(
+         "search", options->search, "a search file, or a shipped search (titer list searches)")
+      ->type_name("SEARCH");
+  app->add_option("--model", options->model, "without a SEARCH: the model")->type_name("NAME");
+  app->add_option("--cluster", options->cluster, "the cluster")->type_name("NAME");
+  app->add_option("--devices", options->devices, "the number of devices")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  app->add_option("--batch", options->batch, "the global batch, sequences")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  app->add_option("--set",
+                  options->sets,
+                  "put a value at a path of the search or of its scenario, such as "
+                  "space.schedule=1f1b or training.sequence=4096; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+  app->add_option("--objective",
+                  options->objective,
+                  "time, cost, tokens_per_dollar, mfu, energy, goodput, memory or devices")
+      ->type_name("NAME");
+  app->add_option("--top", options->top, "how many plans to show")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  add_format(*app, options->format);
+  app->add_option("--refine",
+                  options->refine,
+                  "event or network: evaluate the plans that were found at this fidelity, too")
+      ->type_name("FIDELITY");
+  app->add_option("--out", options->out, "write the best plan to this file, for titer run")
+      ->type_name("FILE");
+  app->add_flag("--exhaustive", options->exhaustive, "evaluate every plan: no bounds");
+  app->add_option("--jobs", options->jobs, "threads; default: all cores")
+      ->check(CLI::Range(1U, 4096U))
+      ->type_name("N");
+  return {app, [options] { return search_command(*options); }};
+}
+
+}  // namespace titer

@@ -1,0 +1,422 @@
+#include "titer/report/search_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "titer/report/step_report.hpp"
+
+namespace titer {
+namespace {
+
+using Key = const SearchKey*;
+
+std::string cell(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::text:
+      return value.text;
+    case Value::Kind::null:
+      return "-";
+    case Value::Kind::boolean:
+      return value.boolean ? "yes" : "no";
+    case Value::Kind::object: {
+      std::string text;
+      for (const auto& [key, member] : value.members) {
+        text += (text.empty() ? "" : "+") + key;
+      }
+      return text;
+    }
+    default:
+      return to_json(value, 0);
+  }
+}
+
+std::string text_of(const Plan& plan, const SearchKey& key) { return cell(key.value(plan)); }
+
+/// The keys in which some of the plans differ.
+std::vector<Key> varied_keys(const SearchAnswer& answer) {
+  std::vector<Key> keys;
+  for (const SearchKey& key : search_keys()) {
+    const bool varies =
+        std::any_of(answer.plans.begin(), answer.plans.end(), [&](const FoundPlan& found) {
+          return text_of(found.plan, key) != text_of(answer.plans.front().plan, key);
+        });
+    if (varies) {
+      keys.push_back(&key);
+    }
+  }
+  return keys;
+}
+
+/// "micro_batch 2, recompute full": what is not as in the best plan.
+std::string difference(const FoundPlan& found, const FoundPlan& best) {
+  std::string text;
+  for (const SearchKey& key : search_keys()) {
+    const std::string own = text_of(found.plan, key);
+    if (own != text_of(best.plan, key)) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key.name, own);
+    }
+  }
+  return text;
+}
+
+std::string grouped_digits(std::size_t number) {
+  std::string text = std::to_string(number);
+  for (std::ptrdiff_t at = std::ssize(text) - 3; at > 0; at -= 3) {
+    text.insert(static_cast<std::size_t>(at), ",");
+  }
+  return text;
+}
+
+struct Count {
+  std::string_view name;
+  std::size_t SearchCounts::*value;
+};
+constexpr std::array<Count, 5> kCounts = {{{"not sound", &SearchCounts::refused},
+                                           {"over the memory", &SearchCounts::over_memory},
+                                           {"over a limit", &SearchCounts::over_limit},
+                                           {"no better by a bound", &SearchCounts::bounded},
+                                           {"evaluated", &SearchCounts::evaluated}}};
+
+std::string counts_text(const SearchCounts& counts) {
+  std::string text = fmt::format("{} plans", grouped_digits(counts.plans));
+  for (const Count& count : kCounts) {
+    if (counts.*count.value > 0) {
+      text += fmt::format("{} {} {}",
+                          text.find(':') == std::string::npos ? ":" : ",",
+                          grouped_digits(counts.*count.value),
+                          count.name);
+    }
+  }
+  return text;
+}
+
+/// What a plan comes to, as columns. Costs are of an iteration.
+struct Figure {
+  std::string_view name;    // of the column in text
+  std::string_view column;  // in CSV and JSON, where results have no such
+  bool (*exists)(const FoundPlan&);
+  std::string (*text)(const FoundPlan&);
+  double (*number)(const FoundPlan&);
+};
+bool always(const FoundPlan& /*found*/) { return true; }
+bool has_bill(const FoundPlan& found) { return found.bill.has_value(); }
+constexpr std::array<Figure, 9> kFigures = {{
+    {"time",
+     "",
+     always,
+     [](const FoundPlan& found) { return format(found.result.iteration_time); },
+     [](const FoundPlan& found) { return found.result.iteration_time.si(); }},
+    {"refined",
+     "refined_iteration_time_s",
+     [](const FoundPlan& found) { return found.refined.has_value(); },
+     [](const FoundPlan& found) { return found.refined ? format(*found.refined) : "-"; },
+     [](const FoundPlan& found) { return found.refined ? found.refined->si() : 0; }},
+    {"tokens/s",
+     "",
+     always,
+     [](const FoundPlan& found) { return fmt::format("{:.0f}", found.result.tokens_per_s); },
+     [](const FoundPlan& found) { return found.result.tokens_per_s; }},
+    {"MFU",
+     "",
+     always,
+     [](const FoundPlan& found) { return fmt::format("{:.1f} %", 100 * found.result.mfu); },
+     [](const FoundPlan& found) { return found.result.mfu; }},
+    {"memory",
+     "",
+     always,
+     [](const FoundPlan& found) { return format(found.result.memory_peak); },
+     [](const FoundPlan& found) { return found.result.memory_peak.si(); }},
+    {"dollars",
+     "iteration_dollars",
+     has_bill,
+     [](const FoundPlan& found) {
+       return found.bill ? fmt::format("{:.2f}", found.bill->dollars) : "-";
+     },
+     [](const FoundPlan& found) { return found.bill ? found.bill->dollars : 0; }},
+    {"tokens/dollar",
+     "tokens_per_dollar",
+     has_bill,
+     [](const FoundPlan& found) {
+       const double tokens = found.result.tokens_per_s * found.result.iteration_time.si();
+       return found.bill ? fmt::format("{:.0f}", tokens / found.bill->dollars) : "-";
+     },
+     [](const FoundPlan& found) {
+       const double tokens = found.result.tokens_per_s * found.result.iteration_time.si();
+       return found.bill ? tokens / found.bill->dollars : 0;
+     }},
+    {"energy",
+     "iteration_energy_j",
+     has_bill,
+     [](const FoundPlan& found) { return found.bill ? format(found.bill->energy) : "-"; },
+     [](const FoundPlan& found) { return found.bill ? found.bill->energy.si() : 0; }},
+    {"goodput",
+     "goodput_fraction",
+     [](const FoundPlan& found) { return found.goodput.has_value(); },
+     [](const FoundPlan& found) {
+       return found.goodput ? fmt::format("{:.1f} %", 100 * found.goodput->fraction) : "-";
+     },
+     [](const FoundPlan& found) { return found.goodput ? found.goodput->fraction : 0; }},
+}};
+
+/// Those that some plan has.
+std::vector<const Figure*> figures(const SearchAnswer& answer) {
+  std::vector<const Figure*> list;
+  for (const Figure& figure : kFigures) {
+    if (std::any_of(answer.plans.begin(), answer.plans.end(), figure.exists)) {
+      list.push_back(&figure);
+    }
+  }
+  return list;
+}
+
+bool devices_vary(const SearchAnswer& answer) {
+  return std::any_of(answer.plans.begin(), answer.plans.end(), [&](const FoundPlan& found) {
+    return found.devices != answer.plans.front().devices;
+  });
+}
+
+std::string plans_table(const SearchAnswer& answer) {
+  const std::vector<Key> keys = varied_keys(answer);
+  const std::vector<const Figure*> columns = figures(answer);
+  const bool devices = devices_vary(answer);
+  std::vector<Row> rows(1, Row{""});
+  for (const Figure* figure : columns) {
+    rows.front().emplace_back(figure->name);
+  }
+  const std::vector<std::string_view> counted = {"devices", "data"};
+  for (const std::string_view name : counted) {
+    if (devices) {
+      rows.front().emplace_back(name);
+    }
+  }
+  for (const Key key : keys) {
+    rows.front().emplace_back(key->name);
+  }
+  for (std::size_t i = 0; i < answer.plans.size(); ++i) {
+    const FoundPlan& found = answer.plans[i];
+    Row row = {std::to_string(i + 1)};
+    for (const Figure* figure : columns) {
+      row.push_back(figure->text(found));
+    }
+    if (devices) {
+      row.push_back(std::to_string(found.devices));
+      row.push_back(std::to_string(found.plan.data));
+    }
+    for (const Key key : keys) {
+      row.push_back(text_of(found.plan, *key));
+    }
+    rows.push_back(std::move(row));
+  }
+  return text_table(rows);
+}
+
+/// "best by time", "no other is better in time and memory".
+std::string objective_text(const Search& search) {
+  std::string text;
+  for (const Objective objective : search.objectives) {
+    text += (text.empty() ? "" : ", ") + std::string(name(objective));
+  }
+  return search.objectives.size() == 1 ? "best by " + text : "Pareto front of " + text;
+}
+
+std::string heading(const Search& search, const SearchAnswer& answer) {
+  const Search& of = searched(search, answer);
+  const std::size_t numbers = of.devices.size();
+  const std::string devices =
+      !answer.plans.empty() && !devices_vary(answer) ? std::to_string(answer.plans.front().devices)
+      : numbers == 1                                 ? std::to_string(of.devices.front())
+                     : fmt::format("{} to {}", of.devices.front(), of.devices.back());
+  const std::string model = of.scenario.model.title();
+  return fmt::format("{} on {} x {}, batch {}: {}\n",
+                     answer.model.empty() ? model : model + " (" + answer.model + ")",
+                     devices,
+                     of.scenario.cluster.chip.title,
+                     of.scenario.training.global_batch,
+                     objective_text(search));
+}
+
+std::string best_plan_text(const FoundPlan& best) {
+  std::string text = fmt::format("  best: data {}", best.plan.data);
+  for (const SearchKey& key : search_keys()) {
+    const Value value = key.value(best.plan);
+    if (value.kind != Value::Kind::null) {
+      text += fmt::format(", {} {}", key.name, cell(value));
+    }
+  }
+  return text + "\n";
+}
+
+std::string join_lines(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) {
+    text += (text.empty() ? "" : "; ") + item;
+  }
+  return text;
+}
+
+Value counts_json(const SearchCounts& counts) {
+  const auto number = [](std::size_t count) { return Value(static_cast<std::int64_t>(count)); };
+  Value json = Value::make_object();
+  json.add("plans", number(counts.plans));
+  json.add("refused", number(counts.refused));
+  json.add("over_memory", number(counts.over_memory));
+  json.add("over_limit", number(counts.over_limit));
+  json.add("bounded", number(counts.bounded));
+  json.add("evaluated", number(counts.evaluated));
+  return json;
+}
+
+Value plan_object(const FoundPlan& found) {
+  Value plan = Value::make_object();
+  plan.add("data", Value(found.plan.data));
+  for (const SearchKey& key : search_keys()) {
+    const Value value = key.value(found.plan);
+    if (value.kind != Value::Kind::null) {
+      plan.add(std::string(key.name), value);
+    }
+  }
+  return plan;
+}
+
+Row csv_heads(bool names_model, const std::vector<const Figure*>& more) {
+  Row heads = {"rank"};
+  if (names_model) {
+    heads.emplace_back("model");
+  }
+  heads.emplace_back("data");
+  for (const SearchKey& key : search_keys()) {
+    heads.emplace_back(key.name);
+  }
+  const Row results = result_columns();
+  heads.insert(heads.end(), results.begin(), results.end());
+  for (const Figure* figure : more) {
+    heads.emplace_back(figure->column);
+  }
+  return heads;
+}
+
+}  // namespace
+
+std::string no_plan_sentence(const SearchAnswer& answer) {
+  std::vector<Count> counts(kCounts.begin(), kCounts.end());
+  std::stable_sort(counts.begin(), counts.end(), [&](const Count& a, const Count& b) {
+    return answer.counts.*a.value > answer.counts.*b.value;
+  });
+  std::string text;
+  for (const Count& count : counts) {
+    if (answer.counts.*count.value > 0) {
+      text += fmt::format("{}{} {}",
+                          text.empty() ? "" : ", ",
+                          grouped_digits(answer.counts.*count.value),
+                          count.name);
+    }
+  }
+  return fmt::format("no plan is left of {}{}",
+                     grouped_digits(answer.counts.plans),
+                     text.empty() ? ": no degrees divide the devices and the batch" : ": " + text) +
+         (answer.counts.refusal.empty() ? "" : "; not sound, for one: " + answer.counts.refusal);
+}
+
+std::string search_text(const Search& search,
+                        const SearchAnswer& answer,
+                        const std::vector<std::string>& notes) {
+  std::string text = heading(search, answer);
+  text += "  " + counts_text(answer.counts) + "\n";
+  if (!answer.without_plan.empty()) {
+    text += fmt::format("  no plan for: {}\n", join_lines(answer.without_plan));
+  }
+  if (answer.plans.empty()) {
+    text += "  " + no_plan_sentence(answer) + "\n";
+  } else {
+    text += best_plan_text(answer.plans.front()) + "\n" + plans_table(answer);
+  }
+  for (std::size_t i = 1; i < answer.plans.size(); ++i) {
+    const FoundPlan& best = answer.plans.front();
+    text += fmt::format("{}  {}: {}\n",
+                        i == 1 ? "\n  other than the best:\n" : "",
+                        i + 1,
+                        difference(answer.plans[i], best));
+  }
+  if (!answer.complete) {
+    text += "  incomplete: stopped before all plans were through\n";
+  }
+  for (const std::string& note : notes) {
+    text += "  " + note + "\n";
+  }
+  return text;
+}
+
+std::string search_csv(const Search& search, const SearchAnswer& answer) {
+  const bool names_model = !search.models.empty();
+  std::vector<const Figure*> more = figures(answer);
+  std::erase_if(more, [](const Figure* figure) { return figure->column.empty(); });
+  std::string text = csv_line(csv_heads(names_model, more));
+  for (std::size_t i = 0; i < answer.plans.size(); ++i) {
+    const FoundPlan& found = answer.plans[i];
+    Row row = {std::to_string(i + 1)};
+    if (names_model) {
+      row.push_back(answer.model);
+    }
+    row.push_back(std::to_string(found.plan.data));
+    for (const SearchKey& key : search_keys()) {
+      const Value value = key.value(found.plan);
+      row.push_back(value.kind == Value::Kind::null ? "" : cell(value));
+    }
+    const Row cells = result_cells(found.result);
+    row.insert(row.end(), cells.begin(), cells.end());
+    for (const Figure* figure : more) {
+      row.push_back(figure->exists(found) ? number_text(figure->number(found)) : "");
+    }
+    text += csv_line(row);
+  }
+  return text;
+}
+
+Value search_json(const Search& search,
+                  const SearchAnswer& answer,
+                  const std::vector<std::string>& notes) {
+  Value json = Value::make_object();
+  json.add("format_version", Value(kFormatVersion));
+  Value objectives = Value::make_array();
+  for (const Objective objective : search.objectives) {
+    objectives.push(Value(name(objective)));
+  }
+  json.add("objectives", std::move(objectives));
+  if (!answer.model.empty()) {
+    json.add("model", Value(answer.model));
+  }
+  json.add("complete", Value(answer.complete));
+  json.add("counts", counts_json(answer.counts));
+  Value without = Value::make_array();
+  for (const std::string& item : answer.without_plan) {
+    without.push(Value(item));
+  }
+  json.add("without_plan", std::move(without));
+  Value plans = Value::make_array();
+  for (const FoundPlan& found : answer.plans) {
+    Value item = Value::make_object();
+    item.add("plan", plan_object(found));
+    item.add("devices", Value(found.devices));
+    item.add("differs", Value(difference(found, answer.plans.front())));
+    item.add("iteration_time_s", Value(found.result.iteration_time.si()));
+    item.add("tokens_per_s", Value(found.result.tokens_per_s));
+    item.add("mfu", Value(found.result.mfu));
+    item.add("memory_peak_bytes", Value(found.result.memory_peak.si()));
+    for (const Figure& figure : kFigures) {
+      if (!figure.column.empty() && figure.exists(found)) {
+        item.add(std::string(figure.column), Value(figure.number(found)));
+      }
+    }
+    plans.push(std::move(item));
+  }
+  json.add("plans", std::move(plans));
+  Value lines = Value::make_array();
+  for (const std::string& note : notes) {
+    lines.push(Value(note));
+  }
+  json.add("notes", std::move(lines));
+  return json;
+}
+
+}  // namespace titer
