@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
+#include "search_figures.hpp"
 #include "titer/report/step_report.hpp"
 
 namespace titer {
@@ -68,19 +70,19 @@ std::string grouped_digits(std::size_t number) {
   return text;
 }
 
-struct Count {
+struct CountName {
   std::string_view name;
   std::size_t SearchCounts::*value;
 };
-constexpr std::array<Count, 5> kCounts = {{{"not sound", &SearchCounts::refused},
-                                           {"over the memory", &SearchCounts::over_memory},
-                                           {"over a limit", &SearchCounts::over_limit},
-                                           {"no better by a bound", &SearchCounts::bounded},
-                                           {"evaluated", &SearchCounts::evaluated}}};
+constexpr std::array<CountName, 5> kCounts = {{{"not sound", &SearchCounts::refused},
+                                               {"over the memory", &SearchCounts::over_memory},
+                                               {"over a limit", &SearchCounts::over_limit},
+                                               {"no better by a bound", &SearchCounts::bounded},
+                                               {"evaluated", &SearchCounts::evaluated}}};
 
 std::string counts_text(const SearchCounts& counts) {
   std::string text = fmt::format("{} plans", grouped_digits(counts.plans));
-  for (const Count& count : kCounts) {
+  for (const CountName& count : kCounts) {
     if (counts.*count.value > 0) {
       text += fmt::format("{} {} {}",
                           text.find(':') == std::string::npos ? ":" : ",",
@@ -91,85 +93,6 @@ std::string counts_text(const SearchCounts& counts) {
   return text;
 }
 
-/// What a plan comes to, as columns. Costs are of an iteration.
-struct Figure {
-  std::string_view name;    // of the column in text
-  std::string_view column;  // in CSV and JSON, where results have no such
-  bool (*exists)(const FoundPlan&);
-  std::string (*text)(const FoundPlan&);
-  double (*number)(const FoundPlan&);
-};
-bool always(const FoundPlan& /*found*/) { return true; }
-bool has_bill(const FoundPlan& found) { return found.bill.has_value(); }
-constexpr std::array<Figure, 9> kFigures = {{
-    {"time",
-     "",
-     always,
-     [](const FoundPlan& found) { return format(found.result.iteration_time); },
-     [](const FoundPlan& found) { return found.result.iteration_time.si(); }},
-    {"refined",
-     "refined_iteration_time_s",
-     [](const FoundPlan& found) { return found.refined.has_value(); },
-     [](const FoundPlan& found) { return found.refined ? format(*found.refined) : "-"; },
-     [](const FoundPlan& found) { return found.refined ? found.refined->si() : 0; }},
-    {"tokens/s",
-     "",
-     always,
-     [](const FoundPlan& found) { return fmt::format("{:.0f}", found.result.tokens_per_s); },
-     [](const FoundPlan& found) { return found.result.tokens_per_s; }},
-    {"MFU",
-     "",
-     always,
-     [](const FoundPlan& found) { return fmt::format("{:.1f} %", 100 * found.result.mfu); },
-     [](const FoundPlan& found) { return found.result.mfu; }},
-    {"memory",
-     "",
-     always,
-     [](const FoundPlan& found) { return format(found.result.memory_peak); },
-     [](const FoundPlan& found) { return found.result.memory_peak.si(); }},
-    {"dollars",
-     "iteration_dollars",
-     has_bill,
-     [](const FoundPlan& found) {
-       return found.bill ? fmt::format("{:.2f}", found.bill->dollars) : "-";
-     },
-     [](const FoundPlan& found) { return found.bill ? found.bill->dollars : 0; }},
-    {"tokens/dollar",
-     "tokens_per_dollar",
-     has_bill,
-     [](const FoundPlan& found) {
-       const double tokens = found.result.tokens_per_s * found.result.iteration_time.si();
-       return found.bill ? fmt::format("{:.0f}", tokens / found.bill->dollars) : "-";
-     },
-     [](const FoundPlan& found) {
-       const double tokens = found.result.tokens_per_s * found.result.iteration_time.si();
-       return found.bill ? tokens / found.bill->dollars : 0;
-     }},
-    {"energy",
-     "iteration_energy_j",
-     has_bill,
-     [](const FoundPlan& found) { return found.bill ? format(found.bill->energy) : "-"; },
-     [](const FoundPlan& found) { return found.bill ? found.bill->energy.si() : 0; }},
-    {"goodput",
-     "goodput_fraction",
-     [](const FoundPlan& found) { return found.goodput.has_value(); },
-     [](const FoundPlan& found) {
-       return found.goodput ? fmt::format("{:.1f} %", 100 * found.goodput->fraction) : "-";
-     },
-     [](const FoundPlan& found) { return found.goodput ? found.goodput->fraction : 0; }},
-}};
-
-/// Those that some plan has.
-std::vector<const Figure*> figures(const SearchAnswer& answer) {
-  std::vector<const Figure*> list;
-  for (const Figure& figure : kFigures) {
-    if (std::any_of(answer.plans.begin(), answer.plans.end(), figure.exists)) {
-      list.push_back(&figure);
-    }
-  }
-  return list;
-}
-
 bool devices_vary(const SearchAnswer& answer) {
   return std::any_of(answer.plans.begin(), answer.plans.end(), [&](const FoundPlan& found) {
     return found.devices != answer.plans.front().devices;
@@ -178,10 +101,10 @@ bool devices_vary(const SearchAnswer& answer) {
 
 std::string plans_table(const SearchAnswer& answer) {
   const std::vector<Key> keys = varied_keys(answer);
-  const std::vector<const Figure*> columns = figures(answer);
+  const std::vector<const FoundFigure*> columns = found_figures(answer);
   const bool devices = devices_vary(answer);
   std::vector<Row> rows(1, Row{""});
-  for (const Figure* figure : columns) {
+  for (const FoundFigure* figure : columns) {
     rows.front().emplace_back(figure->name);
   }
   const std::vector<std::string_view> counted = {"devices", "data"};
@@ -196,7 +119,7 @@ std::string plans_table(const SearchAnswer& answer) {
   for (std::size_t i = 0; i < answer.plans.size(); ++i) {
     const FoundPlan& found = answer.plans[i];
     Row row = {std::to_string(i + 1)};
-    for (const Figure* figure : columns) {
+    for (const FoundFigure* figure : columns) {
       row.push_back(figure->text(found));
     }
     if (devices) {
@@ -279,7 +202,7 @@ Value plan_object(const FoundPlan& found) {
   return plan;
 }
 
-Row csv_heads(bool names_model, const std::vector<const Figure*>& more) {
+Row csv_heads(bool names_model, const std::vector<const FoundFigure*>& more) {
   Row heads = {"rank"};
   if (names_model) {
     heads.emplace_back("model");
@@ -290,7 +213,7 @@ Row csv_heads(bool names_model, const std::vector<const Figure*>& more) {
   }
   const Row results = result_columns();
   heads.insert(heads.end(), results.begin(), results.end());
-  for (const Figure* figure : more) {
+  for (const FoundFigure* figure : more) {
     heads.emplace_back(figure->column);
   }
   return heads;
@@ -299,12 +222,12 @@ Row csv_heads(bool names_model, const std::vector<const Figure*>& more) {
 }  // namespace
 
 std::string no_plan_sentence(const SearchAnswer& answer) {
-  std::vector<Count> counts(kCounts.begin(), kCounts.end());
-  std::stable_sort(counts.begin(), counts.end(), [&](const Count& a, const Count& b) {
+  std::vector<CountName> counts(kCounts.begin(), kCounts.end());
+  std::stable_sort(counts.begin(), counts.end(), [&](const CountName& a, const CountName& b) {
     return answer.counts.*a.value > answer.counts.*b.value;
   });
   std::string text;
-  for (const Count& count : counts) {
+  for (const CountName& count : counts) {
     if (answer.counts.*count.value > 0) {
       text += fmt::format("{}{} {}",
                           text.empty() ? "" : ", ",
@@ -349,8 +272,8 @@ std::string search_text(const Search& search,
 
 std::string search_csv(const Search& search, const SearchAnswer& answer) {
   const bool names_model = !search.models.empty();
-  std::vector<const Figure*> more = figures(answer);
-  std::erase_if(more, [](const Figure* figure) { return figure->column.empty(); });
+  std::vector<const FoundFigure*> more = found_figures(answer);
+  std::erase_if(more, [](const FoundFigure* figure) { return figure->column.empty(); });
   std::string text = csv_line(csv_heads(names_model, more));
   for (std::size_t i = 0; i < answer.plans.size(); ++i) {
     const FoundPlan& found = answer.plans[i];
@@ -365,7 +288,7 @@ std::string search_csv(const Search& search, const SearchAnswer& answer) {
     }
     const Row cells = result_cells(found.result);
     row.insert(row.end(), cells.begin(), cells.end());
-    for (const Figure* figure : more) {
+    for (const FoundFigure* figure : more) {
       row.push_back(figure->exists(found) ? number_text(figure->number(found)) : "");
     }
     text += csv_line(row);
@@ -403,7 +326,7 @@ Value search_json(const Search& search,
     item.add("tokens_per_s", Value(found.result.tokens_per_s));
     item.add("mfu", Value(found.result.mfu));
     item.add("memory_peak_bytes", Value(found.result.memory_peak.si()));
-    for (const Figure& figure : kFigures) {
+    for (const FoundFigure& figure : found_figures()) {
       if (!figure.column.empty() && figure.exists(found)) {
         item.add(std::string(figure.column), Value(figure.number(found)));
       }

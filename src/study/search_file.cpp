@@ -72,7 +72,7 @@ class SearchReader {
 
  private:
   /// A run lends its model, cluster, stack and training, and what no search varies of its plan; a
-  /// scenario that the file holds keeps its plan's keys.
+  /// scenario that the file holds keeps its plan's keys, and so do changes.
   Search with_scenario(const Value& written) {
     const bool is_own = written.kind == Value::Kind::object;
     Document document = scenario_document(document_, written);
@@ -85,18 +85,25 @@ class SearchReader {
     }
     Document open = whole.document();
     Value& plan = *open.root.find("plan");
-    auto kept = take_keys(plan);
-    if (is_own) {
-      kept_ = std::move(kept);
-    }
-    Value* data = plan.find("data");
-    if (data != nullptr) {
+    kept_ = take_keys(plan);
+    std::erase_if(kept_, [&](const auto& kept) { return !is_own && !is_set(kept.first->name); });
+    if (Value* data = plan.find("data"); data != nullptr) {
+      if (is_own || is_set("data")) {
+        problems_.add("plan.data: expected none in a search: it follows from the other degrees");
+      }
       *data = Value();
     }
     ScenarioSource source(std::move(open));
     Search search{.title = {}, .source = source, .scenario = {}, .space = {}, .devices = {}};
     search.source.read_unchecked(search.scenario);
     return search;
+  }
+
+  /// Whether a change is of this key of the plan.
+  [[nodiscard]] bool is_set(std::string_view key) const {
+    return std::any_of(changes_.begin(), changes_.end(), [&](const std::string& change) {
+      return parse_assignment(change).path == "plan." + std::string(key);
+    });
   }
 
   void read_devices(Search& search) {

@@ -1,0 +1,74 @@
+// What a search's file says is searched, and what stays.
+
+#include <gtest/gtest.h>
+
+#include "searches.hpp"
+
+namespace titer {
+namespace {
+
+using testing::search_of;
+
+using Numbers = std::vector<std::int64_t>;
+
+/// Of the one problem.
+std::string refusal_of_file(std::string_view text) {
+  try {
+    static_cast<void>(search_of(text));
+  } catch (const InputError& error) {
+    return error.lines.front();
+  }
+  return "";
+}
+
+TEST(SearchFile, KeepsThePlanOfItsOwnScenario) {
+  const Search search = search_of(R"({
+    "scenario": {"model": "gpt3-175b", "cluster": "dgx-a100-80gb",
+                 "plan": {"tensor": 8, "recompute": "full", "attention": "flash"},
+                 "training": {"global_batch": 64, "precision": "bf16"}},
+    "devices": 64, "space": {"recompute": ["none", "full"]}})");
+  EXPECT_EQ(search.space.tensor, Numbers{8});
+  EXPECT_EQ(search.space.recompute, (std::vector{Recompute::none, Recompute::full}));
+  EXPECT_EQ(search.space.pipeline, (Numbers{1, 2, 4, 8, 16, 32, 64}));
+  EXPECT_EQ(search.scenario.plan.attention, AttentionKernel::flash);
+}
+
+TEST(SearchFile, TakesAllOfARunButItsPlan) {
+  constexpr std::string_view text = R"({"scenario": "gpt3-175b-64xa100"})";
+  const Search search = search_of(text);
+  EXPECT_EQ(search.devices, Numbers{64});
+  EXPECT_EQ(search.space.tensor, (Numbers{1, 2, 4, 8, 16, 32}));
+  EXPECT_EQ(search.scenario.training.global_batch, 64);
+  const std::vector<std::string> changes = {"plan.tensor=8", "training.global_batch=128"};
+  const Search changed = search_of(text, changes);
+  EXPECT_EQ(changed.space.tensor, Numbers{8});
+  EXPECT_EQ(changed.space.schedule.size(), search.space.schedule.size());
+  EXPECT_EQ(changed.scenario.training.global_batch, 128);
+}
+
+TEST(SearchFile, CountsDevicesInManyWays) {
+  const auto devices = [](const std::string& written) {
+    const std::vector<std::string> changes = {"devices=" + written};
+    return search_of(R"({"scenario": "gpt3-175b-64xa100"})", changes).devices;
+  };
+  EXPECT_EQ(devices("[512, 256]"), (Numbers{256, 512}));
+  EXPECT_EQ(devices(R"({"nodes": [2, 4]})"), (Numbers{2 * 8, 4 * 8}));
+  EXPECT_EQ(devices(R"({"most": 64})"), (Numbers{8, 16, 32, 64}));
+  EXPECT_EQ(devices(R"({"most": 32, "every": 12})"), (Numbers{12, 24}));
+  EXPECT_EQ(devices(R"({"least": 3, "most": 12})"), (Numbers{3, 6, 12}));
+}
+
+TEST(SearchFile, RefusesADataDegreeAndWhatHasNoDevices) {
+  EXPECT_EQ(refusal_of_file(R"({
+    "scenario": {"model": "gpt3-175b", "cluster": "dgx-a100-80gb", "plan": {"data": 8},
+                 "training": {"global_batch": 64}}, "devices": 64})"),
+            "plan.data: expected none in a search: it follows from the other degrees");
+  EXPECT_EQ(refusal_of_file(R"({
+    "scenario": {"model": "gpt3-175b", "cluster": "dgx-a100-80gb",
+                 "training": {"global_batch": 64}}})"),
+            "search.json:2:5: expected \"devices\": a number, a list, {\"nodes\": …} or "
+            "{\"most\": …}");
+}
+
+}  // namespace
+}  // namespace titer
