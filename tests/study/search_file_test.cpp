@@ -66,7 +66,7 @@ TEST(SearchFile, RefusesADataDegreeAndWhatHasNoDevices) {
   EXPECT_EQ(refusal_of_file(R"({
     "scenario": {"model": "gpt3-175b", "cluster": "dgx-a100-80gb",
                  "training": {"global_batch": 64}}})"),
-            "search.json:2:5: expected \"devices\": a number, a list, {\"nodes\": …} or "
+            "search.json:1:1: expected \"devices\": a number, a list, {\"nodes\": …} or "
             "{\"most\": …}");
 }
 

@@ -48,7 +48,8 @@ TEST(SearchExhaustive, FindsTheSamePlansByOtherObjectives) {
                                               "economy=gpu-clouds-2026",
                                               "devices=[4,8]",
                                               "space.rank_order=tp-cp-dp-pp",
-                                              "space.recompute=full"};
+                                              "space.recompute=full",
+                                              "space.sharding=zero1"};
     expect_exhaustive(search_of(kDenseSearch, changes));
   }
 }

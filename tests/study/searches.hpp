@@ -51,9 +51,9 @@ inline constexpr std::string_view kExpertSearch = R"({
   "scenario": {"model": "mixtral-8x7b", "cluster": "dgx-h100", "stack": "megatron-core",
                "training": {"global_batch": 32, "sequence": 4096, "precision": "bf16"}},
   "devices": 32,
-  "space": {"tensor": [1, 4], "pipeline": [2, 4], "context": 1, "micro_batch": 1,
+  "space": {"tensor": [1, 4], "pipeline": 4, "context": 1, "micro_batch": 1,
             "recompute": ["none", "selective"], "sequence_parallel": true,
-            "tensor_overlap": "bulk", "rank_order": "tp-cp-dp-pp", "expert": [1, 4, 8],
+            "tensor_overlap": "bulk", "rank_order": "tp-cp-dp-pp", "expert": [1, 8],
             "virtual_stages": [1, 2], "sharding": ["zero1", "zero2"],
             "overlap_param_gather": false},
   "top": 5})";
