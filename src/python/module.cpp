@@ -5,7 +5,11 @@
 #include "sweep_stream.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/report/step_report.hpp"
+#include "titer/study/capacity.hpp"
 #include "titer/study/course.hpp"
+#include "titer/study/economy.hpp"
+#include "titer/study/goodput.hpp"
+#include "titer/study/search.hpp"
 #include "values.hpp"
 
 namespace titer::python {
@@ -18,15 +22,20 @@ constexpr std::chrono::milliseconds kPatience{50};
 constexpr int kMostJobs = 4096;
 
 /// What Python calls shipped data, and where it is.
-constexpr std::array<Choice<const DataKind*>, 9> kKinds = {{{"models", &kModelData},
-                                                            {"chips", &kChipData},
-                                                            {"clusters", &kClusterData},
-                                                            {"networks", &kNetworkData},
-                                                            {"stacks", &kStackData},
-                                                            {"topologies", &kTopologyData},
-                                                            {"runs", &kRunData},
-                                                            {"sweeps", &kSweepData},
-                                                            {"courses", &kCourseData}}};
+constexpr std::array<Choice<const DataKind*>, 14> kKinds = {{{"models", &kModelData},
+                                                             {"chips", &kChipData},
+                                                             {"clusters", &kClusterData},
+                                                             {"networks", &kNetworkData},
+                                                             {"stacks", &kStackData},
+                                                             {"topologies", &kTopologyData},
+                                                             {"runs", &kRunData},
+                                                             {"sweeps", &kSweepData},
+                                                             {"searches", &kSearchData},
+                                                             {"courses", &kCourseData},
+                                                             {"capacities", &kCapacityData},
+                                                             {"prices", &kPriceData},
+                                                             {"grids", &kGridData},
+                                                             {"reliabilities", &kReliabilityData}}};
 
 /// What `read` makes of one argument, which it reads by its name.
 template <class Read>

@@ -9,32 +9,33 @@ namespace {
 
 constexpr std::size_t kBatch = std::size_t{1} << 18U;  // bytes worth handing on before their time
 
-struct Stopped {};  // thrown out of run_sweep() where nobody waits for its rows
-
 }  // namespace
 
-SweepStream::SweepStream(const Sweep& sweep, const SweepOptions& options)
-    : thread_([this, &sweep, options] { compute(sweep, options); }) {}
+SweepStream::SweepStream(const Sweep& sweep, SweepOptions options) {
+  options.stop = &stopped_;
+  thread_ = std::jthread([this, &sweep, options] { compute(sweep, options); });
+}
 
 SweepStream::~SweepStream() { stopped_ = true; }
 
 void SweepStream::compute(const Sweep& sweep, const SweepOptions& options) {
   const SweepRows json(sweep, RowFormat::json_lines);
+  bool any = false;
   std::exception_ptr failure;
   try {
-    run_sweep(
+    const SweepOutcome outcome = run_sweep(
         sweep,
         options,
-        [&](const SweepPoint& point) {
-          if (stopped_) {
-            throw Stopped();
+        [&](const SweepPoint& point, std::string& text) { json.append(point, text); },
+        [&](std::span<const SweepChunk> chunks) {
+          for (const SweepChunk& chunk : chunks) {
+            add(chunk.rows);
+            any = any || !chunk.rows.empty();
           }
-          std::string row;
-          json.append(point, row);
-          return row;
-        },
-        [&](std::string_view lines, std::size_t /*done*/) { add(lines); });
-  } catch (const Stopped&) {
+        });
+    if (outcome.all && !any) {
+      refuse_empty(sweep, outcome.left_out);
+    }
   } catch (...) {
     failure = std::current_exception();
   }

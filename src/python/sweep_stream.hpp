@@ -18,7 +18,7 @@ namespace titer::python {
 class SweepStream {
  public:
   /// The sweep must outlive it.
-  SweepStream(const Sweep& sweep, const SweepOptions& options);
+  SweepStream(const Sweep& sweep, SweepOptions options);
   ~SweepStream();
   SweepStream(const SweepStream&) = delete;
   SweepStream& operator=(const SweepStream&) = delete;

@@ -24,7 +24,12 @@ _Kind = Literal[
     "topologies",
     "runs",
     "sweeps",
+    "searches",
     "courses",
+    "capacities",
+    "prices",
+    "grids",
+    "reliabilities",
 ]
 _NameOrFile = str | os.PathLike[str]
 

@@ -194,14 +194,4 @@ void refuse_empty(const Sweep& sweep, std::span<const std::uint64_t> left_out) {
   throw InputError(std::move(lines));
 }
 
-std::string sweep_csv_header(const Sweep& sweep) {
-  return SweepRows(sweep, RowFormat::csv).header();
-}
-
-std::string sweep_csv_row(const Sweep& sweep, const SweepPoint& point) {
-  std::string text;
-  SweepRows(sweep, RowFormat::csv).append(point, text);
-  return text;
-}
-
 }  // namespace titer

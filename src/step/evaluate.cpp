@@ -97,17 +97,32 @@ void evaluate(const Scenario& scenario,
               StepResult& result,
               const SimulationOptions& options) {
   ensure(options.sample == 0 || scenario.conditions.noisy(), "only a step with noise has samples");
+  if (fidelity == Fidelity::closed) {
+    evaluate(scenario, fidelity, Changed::anything, memory, result);
+    return;
+  }
+  check_fidelity(scenario, fidelity);
+  SimulationOptions simulation = options;
+  simulation.network = fidelity == Fidelity::network;
+  result = simulate(scenario, simulation).result;
+}
+
+void evaluate(const Scenario& scenario,
+              Fidelity fidelity,
+              Changed changed,
+              Estimator& memory,
+              StepResult& result) {
+  if (fidelity != Fidelity::closed) {
+    evaluate(scenario, fidelity, memory, result);
+    return;
+  }
   check_fidelity(scenario, fidelity);
   result.ranks.clear();
   result.contention.reset();
   if (scenario.formula == Formula::e7) {
     e7_estimate(scenario, result);
-  } else if (fidelity != Fidelity::closed) {
-    SimulationOptions simulation = options;
-    simulation.network = fidelity == Fidelity::network;
-    result = simulate(scenario, simulation).result;
   } else {
-    memory.estimate(scenario, result);
+    memory.estimate(scenario, changed, result);
   }
 }
 

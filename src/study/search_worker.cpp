@@ -183,8 +183,8 @@ void SearchWorker::search_leaf(BestPlans& best, SearchCounts& counts) {
     return;
   }
   if (!options_->exhaustive) {
-    step_costs(scenario_, leaf_costs_);
-    least_ = step_bound(scenario_, leaf_costs_);
+    leaf_.find(scenario_, Changed::plan);
+    least_ = step_bound(scenario_, leaf_.costs());
     if (is_out(best, counts)) {
       return;
     }
@@ -253,7 +253,7 @@ bool SearchWorker::is_out(const BestPlans& best, SearchCounts& counts) const {
 }
 
 void SearchWorker::evaluate_leaf(BestPlans& best, SearchCounts& counts) {
-  estimator_.estimate(scenario_, result_);
+  estimator_.estimate(scenario_, Changed::plan, result_);
   if (result_.memory_peak > capacity_) {
     ++counts.over_memory;
   } else if (result_.iteration_time > longest_) {
@@ -278,7 +278,7 @@ FoundPlan SearchWorker::found(const ScoredPlan& plan) {
       .scores = {plan.scores.begin(), plan.scores.begin() + std::ssize(search_->objectives)},
       .place = {plan.number.begin(), plan.number.end()},
       .result = {}};
-  estimator_.estimate(scenario_, found.result);
+  estimator_.estimate(scenario_, Changed::plan, found.result);
   if (search_->economy) {
     found.bill = bill(*search_->economy,
                       scenario_.cluster.chip,

@@ -50,13 +50,13 @@ class SearchWorker {
   const PlanTree* tree_;
   const SearchOptions* options_;
   Scorer scorer_;
-  Scenario scenario_;  // of the plan that is looked at
+  Scenario scenario_;  // of the plan that is looked at; nothing else of it changes
   Scenario plain_;     // of its layers and place with the plainest pipeline and state
   PlanNumber number_{};
   Seconds longest_;
   Bytes capacity_;
-  StepCosts costs_;       // of plain_, as a pipeline of scenario_'s stages
-  StepCosts leaf_costs_;  // of scenario_
+  StepCosts costs_;  // of plain_, as a pipeline of scenario_'s stages
+  CostFinder leaf_;  // of scenario_
   // What the plans that are looked at take at least, and how many they are.
   Seconds least_;
   Bytes peak_;

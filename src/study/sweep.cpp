@@ -94,6 +94,8 @@ struct SweepWorker::Working {
   Estimator estimator{};
   std::vector<std::uint64_t> left_out;
   std::vector<std::size_t> at{};
+  // Of the point evaluated last, what is no figure of the plan: values of axes and derived fields.
+  std::vector<double> beside_plan{};
 
   Working(const Sweep& of, Fidelity with)
       : sweep(&of),
@@ -102,6 +104,9 @@ struct SweepWorker::Working {
         rules(of),
         reading(of),
         left_out(of.constraints.size()) {}
+
+  /// What may be otherwise than at the point evaluated last.
+  [[nodiscard]] Changed changed(const SweepPoint& point);
 
   /// The status and result of a point that the rules are at.
   void evaluate_point(SweepPoint& into);
@@ -115,6 +120,24 @@ std::size_t SweepWorker::Working::block(std::size_t axes) const {
     size *= sweep->axes[i].zipped ? 1 : sweep->axes[i].values.size();
   }
   return size;
+}
+
+Changed SweepWorker::Working::changed(const SweepPoint& point) {
+  bool same = !beside_plan.empty();
+  beside_plan.resize(sweep->axes.size() + sweep->derived.size() + 1);
+  const auto compare = [&](std::size_t i, std::string_view path, double value) {
+    if (const auto part = scenario_part(path); part && *part != ScenarioPart::plan) {
+      same = same && beside_plan[i] == value;
+      beside_plan[i] = value;
+    }
+  };
+  for (std::size_t i = 0; i < sweep->axes.size(); ++i) {
+    compare(i, sweep->axes[i].path, static_cast<double>(point.at[i]));
+  }
+  for (std::size_t i = 0; i < sweep->derived.size(); ++i) {
+    compare(sweep->axes.size() + i, sweep->derived[i].name, point.derived[i]);
+  }
+  return same ? Changed::plan : Changed::anything;
 }
 
 void SweepWorker::Working::evaluate_point(SweepPoint& into) {
@@ -138,8 +161,9 @@ void SweepWorker::Working::evaluate_point(SweepPoint& into) {
     return;
   }
   try {
-    evaluate(*scenario, fidelity, estimator, into.result);
+    evaluate(*scenario, fidelity, changed(into), estimator, into.result);
   } catch (const InputError& error) {
+    beside_plan.clear();  // nothing was evaluated
     for (const std::string& line : error.lines) {
       into.reason += (into.reason.empty() ? "" : "; ") + line;
     }

@@ -50,7 +50,4 @@ class SweepRows {
 /// Throws InputError with these lines: nothing is left.
 [[noreturn]] void refuse_empty(const Sweep& sweep, std::span<const std::uint64_t> left_out);
 
-[[nodiscard]] std::string sweep_csv_header(const Sweep& sweep);
-[[nodiscard]] std::string sweep_csv_row(const Sweep& sweep, const SweepPoint& point);
-
 }  // namespace titer

@@ -68,7 +68,8 @@ struct StageKeys {
 /// Finds costs as step_costs() does.
 class CostFinder {
  public:
-  /// With Changed::plan: REQUIRES that nothing but the plan is otherwise than in the find() before.
+  /// With Changed::plan: REQUIRES that nothing but the plan is otherwise than in the find() before,
+  /// if there was one.
   void find(const Scenario& scenario, Changed changed);
 
   [[nodiscard]] const StepCosts& costs() const { return costs_; }

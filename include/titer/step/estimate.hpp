@@ -28,8 +28,8 @@ class Estimator {
   void estimate(const Scenario& scenario, StepResult& result) {
     estimate(scenario, Changed::anything, result);
   }
-  /// With Changed::plan: several times faster, since what the plan has in common with that of the
-  /// estimate before is kept. REQUIRES that nothing else is otherwise than there.
+  /// With Changed::plan what the plan has in common with that of the estimate before is kept.
+  /// REQUIRES that nothing else is otherwise than there, if there was one.
   void estimate(const Scenario& scenario, Changed changed, StepResult& result);
 
  private:

@@ -31,5 +31,12 @@ void evaluate(const Scenario& scenario,
               Estimator& memory,
               StepResult& result,
               const SimulationOptions& options = {});
+/// The same of one scenario after another; what may be otherwise than in the one before is for the
+/// closed form, which is faster where it is little.
+void evaluate(const Scenario& scenario,
+              Fidelity fidelity,
+              Changed changed,
+              Estimator& memory,
+              StepResult& result);
 
 }  // namespace titer
