@@ -52,13 +52,21 @@ class OnATerminal {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, name.c_str(), O_RDWR | O_NOCTTY, 0);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);  // ignored where a script runs the tests in the background
+    posix_spawnattr_setsigdefault(&attributes, &signals);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     EXPECT_EQ(posix_spawn(&child_,
                           TITER_PROGRAM,
                           &actions,
-                          nullptr,
+                          &attributes,
                           testing::pointers(arguments).data(),
                           testing::pointers(environment).data()),
               0);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
   }
   OnATerminal(const OnATerminal&) = delete;
