@@ -19,7 +19,7 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kNo = 1;
 inline constexpr int kUserError = 2;
 inline constexpr int kDefect = 3;
-inline constexpr int kInterrupted = 130;  // can be gone on with
+inline constexpr int kInterrupted = 130;  // before the answer was complete
 
 /// A subcommand: the App that was added, and what to do when it is chosen (returns the exit code).
 struct Command {

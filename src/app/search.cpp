@@ -1,14 +1,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
-#include <csignal>
-#include <cstdio>
 #include <memory>
-#include <thread>
 
 #include "command.hpp"
+#include "interrupt.hpp"
 #include "output_file.hpp"
+#include "processes.hpp"
 #include "progress.hpp"
 #include "titer/report/search_report.hpp"
 
@@ -29,32 +27,6 @@ struct SearchCommandOptions {
   std::string out;
   bool exhaustive = false;
   unsigned jobs = 0;
-};
-
-/// A signal's handler knows nothing else.
-std::atomic<bool>& interrupted() {
-  static std::atomic<bool> flag = false;
-  return flag;
-}
-
-extern "C" void stop_search(int /*signal*/) { interrupted() = true; }
-
-/// Ctrl-C ends the search, not the program: what was found until then is the answer. A second one
-/// ends the program.
-class Interruption {
- public:
-  Interruption() {
-    struct sigaction action {};
-    action.sa_handler = stop_search;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, &before_);
-  }
-  Interruption(const Interruption&) = delete;
-  Interruption& operator=(const Interruption&) = delete;
-  ~Interruption() { sigaction(SIGINT, &before_, nullptr); }
-
- private:
-  struct sigaction before_ {};
 };
 
 /// The options as a search's file.
@@ -116,19 +88,18 @@ int search_command(const SearchCommandOptions& options) {
   if (!options.out.empty()) {
     out = std::make_unique<OutputFile>(options.out);
   }
-  const Interruption interruption;
+  const Interrupt interrupt;  // what was found until then is the answer
   std::unique_ptr<Progress> progress;
-  SearchAnswer answer =
-      run_search(search,
-                 {.threads = options.jobs > 0 ? options.jobs : std::thread::hardware_concurrency(),
-                  .exhaustive = options.exhaustive,
-                  .stop = &interrupted(),
-                  .progress = [&](std::size_t done, std::size_t of) {
-                    if (!progress) {
-                      progress = std::make_unique<Progress>("plans", of);
-                    }
-                    progress->update(done);
-                  }});
+  SearchAnswer answer = run_search(search,
+                                   {.threads = threads_or_usual(options.jobs, this_process("")),
+                                    .exhaustive = options.exhaustive,
+                                    .stop = &interrupt.requested(),
+                                    .progress = [&](std::size_t done, std::size_t of) {
+                                      if (!progress) {
+                                        progress = std::make_unique<Progress>("plans", of);
+                                      }
+                                      progress->update(done);
+                                    }});
   progress.reset();
   std::vector<std::string> notes;
   if (!options.refine.empty()) {
@@ -140,6 +111,9 @@ int search_command(const SearchCommandOptions& options) {
     out->finish();
   }
   print(view(options, search, answer, notes));
+  if (!answer.complete) {
+    return kInterrupted;
+  }
   return answer.plans.empty() ? kNo : kSuccess;
 }
 
