@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "command.hpp"
+#include "processes.hpp"
 #include "titer/report/capacity_report.hpp"
 
 namespace titer {
@@ -21,6 +22,8 @@ struct CapacityCommandOptions {
   std::string grid;
   std::string reliability;
   std::string format = "text";
+  bool search = false;
+  unsigned jobs = 0;
 };
 
 /// Options that put a value at a key of the question.
@@ -71,7 +74,12 @@ std::vector<Assignment> changes_of(const CapacityCommandOptions& options) {
 int capacity_command(const CapacityCommandOptions& options) {
   const Format format = chosen("--format", options.format, kFormats);
   const CapacityQuestion question = load_capacity(options.question, changes_of(options));
-  const CapacityResult result = find_capacity(question);
+  const unsigned threads = threads_or_usual(options.jobs, this_process(""));
+  const PlanFinder searched = [=](const CapacityQuestion& asked, std::int64_t devices) {
+    return searched_plan(asked, devices, threads);
+  };
+  const CapacityResult result =
+      find_capacity(question, options.search ? searched : PlanFinder(scaled_plan));
   switch (format) {
     case Format::text:
       print(capacity_text(question, result));
@@ -96,6 +104,7 @@ Command add_capacity(CLI::App& program) {
   app->footer(
       "Examples:\n"
       "  titer capacity llama3-405b\n"
+      "  titer capacity gpt3-175b --search --devices 512,1024\n"
       "  titer capacity llama3-70b-64xh100 --tokens 1T --deadline \"60 days\" --reliability "
       "assumed");
   const auto options = std::make_shared<CapacityCommandOptions>();
@@ -109,6 +118,13 @@ Command add_capacity(CLI::App& program) {
     app->add_option("--" + std::string(option.key), (*options).*option.value, option.help)
         ->type_name(option.type);
   }
+  app->add_flag("--search",
+                options->search,
+                "for each number of devices the best of all plans, not the scenario's with as many "
+                "replicas");
+  app->add_option("--jobs", options->jobs, "threads of the search; default: all cores")
+      ->check(CLI::Range(1U, 4096U))
+      ->type_name("N");
   app->add_option("--set",
                   options->sets,
                   "put a value at a path of the scenario, such as plan.tensor=4, or of the "

@@ -332,5 +332,25 @@ TEST(CapacityFile, NamesWhatIsWrong) {
   EXPECT_EQ(problems_of(R"(, "tokens": "1T", "tokns": 1)").size(), 1u);
 }
 
+TEST(CapacityPlans, OfASearchAreNoSlowerThanTheScenariosOwn) {
+  CapacityQuestion question;
+  question.scenario = ScenarioSource::load("resnet-50-8xa100").read();
+  for (const std::int64_t devices : {8, 16}) {
+    const PlannedStep own = scaled_plan(question, devices);
+    const PlannedStep best = searched_plan(question, devices);
+    ASSERT_TRUE(own.scenario && best.scenario) << own.problem << best.problem;
+    EXPECT_LE(best.step.iteration_time, own.step.iteration_time);
+    EXPECT_EQ(best.scenario->plan.devices(), devices);
+    EXPECT_EQ(best.step.iteration_time, estimate(*best.scenario).iteration_time);
+  }
+}
+
+TEST(CapacityPlans, OfASearchSayWhyThereIsNone) {
+  CapacityQuestion question;
+  question.scenario = ScenarioSource::load("gpt3-175b-64xa100").read();
+  const std::string problem = searched_plan(question, 1).problem;
+  EXPECT_NE(problem.find("over the memory"), std::string::npos) << problem;
+}
+
 }  // namespace
 }  // namespace titer

@@ -73,6 +73,12 @@ using PlanFinder = std::function<PlannedStep(const CapacityQuestion&, std::int64
 /// keep less) the fastest that fits, with fewer virtual stages only where no other does.
 [[nodiscard]] PlannedStep scaled_plan(const CapacityQuestion& question, std::int64_t devices);
 
+/// The best of all plans (study/search.hpp), whatever the scenario's is: by tokens that count where
+/// something fails, otherwise by time.
+[[nodiscard]] PlannedStep searched_plan(const CapacityQuestion& question,
+                                        std::int64_t devices,
+                                        unsigned threads = 1);
+
 /// One number of devices. `time` and what follows from it: REQUIRES a plan.
 struct CapacityPoint {
   std::int64_t devices = 0;

@@ -1,0 +1,65 @@
+// The best of all plans for a number of devices.
+
+#include <fmt/format.h>
+
+#include "titer/study/capacity.hpp"
+#include "titer/study/search.hpp"
+
+namespace titer {
+namespace {
+
+/// The scenario with its batch for so many devices; or why it cannot be searched.
+std::string prepare(const CapacityQuestion& question, std::int64_t devices, Scenario& scenario) {
+  if (scenario.formula != Formula::titer) {
+    return "expected the formula titer in a search";
+  }
+  if (!is_even(scenario.plan.layers)) {
+    return "expected even layers in a search, whose plans have different numbers of stages";
+  }
+  if (question.batch == BatchRule::scaled) {
+    std::int64_t& batch = scenario.training.global_batch;
+    const std::int64_t sequences = counted_product(batch, devices);
+    if (sequences % scenario.plan.devices() != 0) {
+      return fmt::format(
+          "batch {} of {} devices cannot be scaled to {}", batch, scenario.plan.devices(), devices);
+    }
+    batch = sequences / scenario.plan.devices();
+  }
+  scenario.cluster.nodes.reset();
+  return "";
+}
+
+}  // namespace
+
+PlannedStep searched_plan(const CapacityQuestion& question,
+                          std::int64_t devices,
+                          unsigned threads) {
+  Scenario scenario = question.scenario;
+  std::string problem = prepare(question, devices, scenario);
+  if (!problem.empty()) {
+    return {.scenario = {}, .step = {}, .problem = std::move(problem)};
+  }
+  Search search{.title = {},
+                .source = ScenarioSource(Document()),  // nobody writes the plan to a file
+                .scenario = scenario,
+                .space = full_space(scenario, std::array{devices}),
+                .devices = {devices},
+                .objectives = {question.reliability ? Objective::goodput : Objective::time},
+                .top = 1};
+  search.reliability = question.reliability;
+  const SearchAnswer answer = run_search(search, {.threads = threads});
+  if (answer.plans.empty()) {
+    const SearchCounts& counts = answer.counts;
+    return {.scenario = {},
+            .step = {},
+            .problem = fmt::format("none of {} plans: {} over the memory, {} not sound{}",
+                                   counts.plans,
+                                   counts.over_memory,
+                                   counts.refused,
+                                   counts.refusal.empty() ? "" : ", for one " + counts.refusal)};
+  }
+  scenario.plan = answer.plans.front().plan;
+  return {.scenario = scenario, .step = answer.plans.front().result, .problem = {}};
+}
+
+}  // namespace titer
