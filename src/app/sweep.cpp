@@ -94,15 +94,11 @@ class SweepTable {
     options.done = done;
     options.stop = stop;
     Progress progress("points", points(own_chunks()), points(done));
-    return run_sweep(
-        sweep_,
-        options,
-        [&](const SweepPoint& point, std::string& text) { rows_.append(point, text); },
-        [&](std::span<const SweepChunk> ready) {
-          emit(ready);
-          done += ready.size();
-          progress.update(points(done));
-        });
+    return run_sweep(sweep_, options, row_maker(), [&](std::span<const SweepChunk> ready) {
+      emit(ready);
+      done += ready.size();
+      progress.update(points(done));
+    });
   }
 
   /// The rows of one chunk.
@@ -111,15 +107,19 @@ class SweepTable {
     options.threads = 1;
     options.shard = {.rank = chunk, .size = chunks_.count()};
     std::string text;
-    run_sweep(
-        sweep_,
-        options,
-        [&](const SweepPoint& point, std::string& into) { rows_.append(point, into); },
-        [&](std::span<const SweepChunk> ready) { text = ready.front().rows; });
+    run_sweep(sweep_, options, row_maker(), [&](std::span<const SweepChunk> ready) {
+      text = ready.front().rows;
+    });
     return text;
   }
 
  private:
+  [[nodiscard]] std::function<void(const SweepPoint&, std::string&)> row_maker() const {
+    return [this, kept = KeptCells()](const SweepPoint& point, std::string& text) mutable {
+      rows_.append(point, kept, text);
+    };
+  }
+
   Sweep sweep_;
   SweepRows rows_;
   SweepOptions run_;

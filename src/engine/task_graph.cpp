@@ -1,6 +1,5 @@
 #include "titer/engine/task_graph.hpp"
 
-#include <cmath>
 #include <limits>
 
 #include "append.hpp"
@@ -14,13 +13,6 @@ constexpr std::size_t kMaxTasks = std::numeric_limits<TaskId>::max() - 2;
 constexpr std::size_t kMaxDependencies = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
-
-Ticks to_ticks(Seconds time) {
-  const double ticks = std::round(time.si() * 1e12);
-  ensure(ticks >= 0.0 && ticks <= static_cast<double>(kMaxTicks) && time.si() >= 0.0,
-         "a duration must be finite, not negative, and at most 2^62 picoseconds");
-  return static_cast<Ticks>(ticks);
-}
 
 ResourceId TaskGraph::add_resource() {
   ensure(resource_count_ < std::numeric_limits<ResourceId>::max(), "too many resources");

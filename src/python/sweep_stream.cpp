@@ -26,7 +26,9 @@ void SweepStream::compute(const Sweep& sweep, const SweepOptions& options) {
     const SweepOutcome outcome = run_sweep(
         sweep,
         options,
-        [&](const SweepPoint& point, std::string& text) { json.append(point, text); },
+        [&json, kept = KeptCells()](const SweepPoint& point, std::string& text) mutable {
+          json.append(point, kept, text);
+        },
         [&](std::span<const SweepChunk> chunks) {
           for (const SweepChunk& chunk : chunks) {
             add(chunk.rows);

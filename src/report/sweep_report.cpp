@@ -29,17 +29,21 @@ void append_json_text(std::string_view value, std::string& text) {
 }
 
 void append_csv_text(std::string_view value, std::string& text) {
-  if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
+  const bool needs_quotes = std::any_of(value.begin(), value.end(), [](char c) {
+    return c == ',' || c == '"' || c == '\r' || c == '\n';
+  });
+  if (!needs_quotes) {
     text += value;
     return;
   }
   text += '"';
-  for (const char c : value) {
-    text += c;
-    if (c == '"') {
-      text += c;
-    }
+  for (std::size_t quote = value.find('"'); quote != std::string_view::npos;
+       quote = value.find('"')) {
+    text += value.substr(0, quote + 1);
+    text += '"';
+    value.remove_prefix(quote + 1);
   }
+  text += value;
   text += '"';
 }
 
@@ -100,7 +104,15 @@ std::string SweepRows::header() const {
 
 void SweepRows::begin_cell(std::size_t column, std::string& text) const { text += begins_[column]; }
 
-void SweepRows::append_number(std::size_t column, double number, std::string& text) const {
+void SweepRows::append_number(std::size_t column,
+                              double number,
+                              KeptCells& kept,
+                              std::string& text) const {
+  text += kept.text(
+      column, number, [&](double n, std::string& into) { write_number(column, n, into); });
+}
+
+void SweepRows::write_number(std::size_t column, double number, std::string& text) const {
   const bool is_result = column >= cells_.size() + derived_;
   begin_cell(column, text);
   if (std::isfinite(number)) {
@@ -127,20 +139,20 @@ void SweepRows::append_text(std::size_t column, std::string_view value, std::str
   }
 }
 
-void SweepRows::append(const SweepPoint& point, std::string& text) const {
+void SweepRows::append(const SweepPoint& point, KeptCells& kept, std::string& text) const {
   std::size_t column = 0;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     begin_cell(column++, text);
     text += cells_[i][point.at[i]];
   }
   for (const double number : point.derived) {
-    append_number(column++, number, text);
+    append_number(column++, number, kept, text);
   }
   append_text(column++, name(point.status), text);
   if (point.status == PointStatus::invalid) {
     text += no_result_;
   } else {
-    append_result(point, column, text);
+    append_result(point, column, kept, text);
   }
   append_text(columns_.size() - 1, point.reason, text);
   text += format_ == RowFormat::json_lines ? "}\n" : "\n";
@@ -149,16 +161,17 @@ void SweepRows::append(const SweepPoint& point, std::string& text) const {
 /// The cells of result_cells(), one after another.
 void SweepRows::append_result(const SweepPoint& point,
                               std::size_t column,
+                              KeptCells& kept,
                               std::string& text) const {
   const StepResult& result = point.result;
   for (const ResultFigure& figure : kResultFigures) {
-    append_number(column++, figure.value(result), text);
+    append_number(column++, figure.value(result), kept, text);
   }
   for (const BreakdownPart& part : kBreakdownParts) {
-    append_number(column++, (result.breakdown.*part.value).si(), text);
+    append_number(column++, (result.breakdown.*part.value).si(), kept, text);
   }
   for (const CommunicationPart& part : kCommunicationParts) {
-    append_number(column++, (result.comm_total.*part.value).si(), text);
+    append_number(column++, (result.comm_total.*part.value).si(), kept, text);
   }
   for (const Bytes bytes : {result.memory_peak, result.memory_capacity}) {
     begin_cell(column++, text);

@@ -27,6 +27,29 @@ class TextHash {
   std::uint64_t hash_ = 0xcbf29ce484222325U;
 };
 
+/// memory_sentence() of one result after the other: many of a sweep's plans need the same memory.
+class MemorySentences {
+ public:
+  const std::string& of(const StepResult& result) {
+    const StageMemory& stage = result.peak_stage();
+    const bool same = capacity_ == result.memory_capacity && stage_.stage == stage.stage &&
+                      std::all_of(kMemoryParts.begin(), kMemoryParts.end(), [&](const auto& part) {
+                        return stage_.*part.value == stage.*part.value;
+                      });
+    if (text_.empty() || !same) {
+      stage_ = stage;
+      capacity_ = result.memory_capacity;
+      text_ = memory_sentence(result);
+    }
+    return text_;
+  }
+
+ private:
+  StageMemory stage_;
+  Bytes capacity_;
+  std::string text_;
+};
+
 }  // namespace
 
 std::string_view name(PointStatus status) {
@@ -96,6 +119,7 @@ struct SweepWorker::Working {
   std::vector<std::size_t> at{};
   // Of the point evaluated last, what is no figure of the plan: values of axes and derived fields.
   std::vector<double> beside_plan{};
+  MemorySentences memory_sentences{};
 
   Working(const Sweep& of, Fidelity with)
       : sweep(&of),
@@ -171,7 +195,7 @@ void SweepWorker::Working::evaluate_point(SweepPoint& into) {
   }
   into.status = into.result.fits() ? PointStatus::ok : PointStatus::out_of_memory;
   if (!into.result.fits()) {
-    into.reason = memory_sentence(into.result);
+    into.reason = memory_sentences.of(into.result);
   }
 }
 

@@ -13,9 +13,16 @@ namespace {
 
 constexpr std::size_t kMostOfClosedForm = 256;  // points of a chunk: about a millisecond
 constexpr std::size_t kMostOfEvents = 1;        // a point may take seconds
-constexpr std::size_t kLeastWindow =
-    64;  // chunks between the first not handed on and the last begun
 constexpr auto kPatience = std::chrono::milliseconds(10);
+
+/// Chunks between the first not handed on and the last begun. A killed process loses no more than
+/// these: of points that take seconds, those in work and as many that wait for one of them.
+std::size_t window_of(const SweepOptions& options, unsigned threads) {
+  constexpr std::size_t least = 64;  // some 50 ms
+  return options.fidelity == Fidelity::closed
+             ? std::max<std::size_t>(least, std::size_t{8} * threads)
+             : std::size_t{2} * threads;
+}
 
 /// Chunks on their way from the threads that compute them, in any order, to the one that hands
 /// them on, in order.
@@ -26,7 +33,7 @@ class ChunkWindow {
         stop_(options.stop),
         begun_(first),
         handed_on_(first),
-        slots_(std::max<std::size_t>(kLeastWindow, std::size_t{8} * threads)) {}
+        slots_(window_of(options, threads)) {}
 
   /// The next chunk to compute; none when all are begun, or no more are wanted.
   std::optional<std::size_t> begin() {
@@ -121,7 +128,7 @@ class ChunkWorker {
               const std::function<void(const SweepPoint&, std::string&)>& append)
       : chunks_(sweep_chunks(sweep, options.fidelity)),
         shard_(options.shard),
-        append_(&append),
+        append_(append),
         worker_(sweep, options.fidelity) {}
 
   void compute(std::size_t nth, SweepChunk& into) {
@@ -131,7 +138,7 @@ class ChunkWorker {
     std::size_t i = worker_.next_kept(chunks_.begin(into.chunk.number), end);
     for (; i < end; i = worker_.next_kept(i + 1, end)) {
       if (worker_.compute(i, point_)) {
-        (*append_)(point_, into.rows);
+        append_(point_, into.rows);
         ++into.chunk.rows;
       }
     }
@@ -144,7 +151,7 @@ class ChunkWorker {
  private:
   Chunks chunks_;
   Shard shard_;
-  const std::function<void(const SweepPoint&, std::string&)>* append_;
+  std::function<void(const SweepPoint&, std::string&)> append_;
   SweepWorker worker_;
   SweepPoint point_;
 };

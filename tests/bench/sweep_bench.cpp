@@ -28,6 +28,7 @@ titer::Sweep sweep_with(const std::string& axes, const std::string& more = "") {
 
 void compute_rows(benchmark::State& state, const titer::Sweep& sweep, RowFormat format) {
   const titer::SweepRows rows(sweep, format);
+  titer::KeptCells kept;
   titer::SweepWorker worker(sweep, titer::Fidelity::closed);
   titer::SweepPoint point;
   std::string text;
@@ -42,7 +43,7 @@ void compute_rows(benchmark::State& state, const titer::Sweep& sweep, RowFormat 
     }
     text.clear();
     if (worker.compute(next++, point)) {
-      rows.append(point, text);
+      rows.append(point, kept, text);
       bytes += std::ssize(text);
       ++count;
     }

@@ -20,15 +20,33 @@ Sweep mixed_sweep() {
 
 std::string rows_of(const Sweep& sweep, RowFormat format) {
   const SweepRows rows(sweep, format);
+  KeptCells kept;
   std::string text = rows.header();
   SweepWorker worker(sweep, Fidelity::closed);
   SweepPoint point;
   for (std::size_t i = 0; i < sweep.points(); ++i) {
     if (worker.compute(i, point)) {
-      rows.append(point, text);
+      rows.append(point, kept, text);
     }
   }
   return text;
+}
+
+TEST(SweepRows, AreTheSameWhateverRowWasBefore) {
+  const Sweep sweep = mixed_sweep();
+  for (const auto& [name, format] : kRowFormats) {
+    const SweepRows rows(sweep, format);
+    std::string text = rows.header();
+    SweepWorker worker(sweep, Fidelity::closed);
+    SweepPoint point;
+    for (std::size_t i = 0; i < sweep.points(); ++i) {
+      KeptCells fresh;
+      if (worker.compute(i, point)) {
+        rows.append(point, fresh, text);
+      }
+    }
+    EXPECT_EQ(text, rows_of(sweep, format)) << name;
+  }
 }
 
 TEST(SweepRowsCsv, HaveInputsStatusResultAndReason) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "titer/units/ensure.hpp"
 #include "titer/units/quantity.hpp"
 
 namespace titer {
@@ -22,7 +23,13 @@ inline constexpr Ticks kMaxTicks = Ticks{1} << 62;
 
 /// Nearest picosecond (halves away from zero). The time must be finite, not negative, and at most
 /// kMaxTicks.
-[[nodiscard]] Ticks to_ticks(Seconds time);
+[[nodiscard]] constexpr Ticks to_ticks(Seconds time) {
+  const double exact = time.si() * 1e12;
+  ensure(exact >= 0.0 && exact <= static_cast<double>(kMaxTicks),
+         "a duration must be finite, not negative, and at most 2^62 picoseconds");
+  const auto whole = static_cast<Ticks>(exact);
+  return whole + (exact - static_cast<double>(whole) >= 0.5 ? 1 : 0);
+}
 [[nodiscard]] constexpr Seconds to_seconds(Ticks ticks) {
   return Seconds::from_si(static_cast<double>(ticks) * 1e-12);
 }

@@ -2,6 +2,7 @@
 // A sweep as a table: its axes, derived fields, what became of each point, and the point's results.
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,7 +20,35 @@ enum class RowFormat {
 inline constexpr std::array<Choice<RowFormat>, 2> kRowFormats = {
     {{"csv", RowFormat::csv}, {"jsonl", RowFormat::json_lines}}};
 
-/// Makes the text of rows; any number of threads may share it.
+/// The text of each column's number in the row before: in most rows most numbers are the same
+/// again, and finding the shortest digits of one takes longer than comparing it.
+class KeptCells {
+ public:
+  /// The text of a column's cell, by `write` (number, text) if it is not the number kept.
+  template <class Write>
+  [[nodiscard]] std::string_view text(std::size_t column, double number, const Write& write) {
+    if (column >= cells_.size()) {
+      cells_.resize(column + 1);
+    }
+    Cell& cell = cells_[column];
+    const auto bits = std::bit_cast<std::uint64_t>(number);
+    if (cell.text.empty() || cell.bits != bits) {
+      cell.bits = bits;
+      cell.text.clear();
+      write(number, cell.text);
+    }
+    return cell.text;
+  }
+
+ private:
+  struct Cell {
+    std::uint64_t bits = 0;
+    std::string text;
+  };
+  std::vector<Cell> cells_;
+};
+
+/// Makes the text of rows; any number of threads may share it, each with its own KeptCells.
 class SweepRows {
  public:
   SweepRows(const Sweep& sweep, RowFormat format);
@@ -27,11 +56,15 @@ class SweepRows {
   /// With its end of line; "" where the format has none.
   [[nodiscard]] std::string header() const;
   /// Appends a row with its end of line.
-  void append(const SweepPoint& point, std::string& text) const;
+  void append(const SweepPoint& point, KeptCells& kept, std::string& text) const;
 
  private:
-  void append_result(const SweepPoint& point, std::size_t column, std::string& text) const;
-  void append_number(std::size_t column, double number, std::string& text) const;
+  void append_result(const SweepPoint& point,
+                     std::size_t column,
+                     KeptCells& kept,
+                     std::string& text) const;
+  void append_number(std::size_t column, double number, KeptCells& kept, std::string& text) const;
+  void write_number(std::size_t column, double number, std::string& text) const;
   void append_text(std::size_t column, std::string_view value, std::string& text) const;
   void begin_cell(std::size_t column, std::string& text) const;
 

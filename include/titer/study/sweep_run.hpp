@@ -36,9 +36,9 @@ struct SweepOutcome {
   std::vector<std::uint64_t> left_out;  // points, by each of the sweep's constraints
 };
 
-/// Computes points on `threads` threads. `append` adds a point's row to a text (called on any
-/// thread); `emit` takes the chunks in order, all that are ready at once (called on this thread).
-/// What is computed ahead of a chunk that takes long is bounded, and with it the memory.
+/// Computes points on `threads` threads. `append` adds a point's row to a text (each thread calls a
+/// copy of its own); `emit` takes the chunks in order, all that are ready at once (called on this
+/// thread). What is computed ahead of a chunk that takes long is bounded, and with it the memory.
 SweepOutcome run_sweep(const Sweep& sweep,
                        const SweepOptions& options,
                        const std::function<void(const SweepPoint&, std::string&)>& append,
