@@ -24,8 +24,9 @@ class PipelineClock::LaneWalk {
 
   void run(std::vector<Ticks>& finish) {
     prepare(finish);
+    Ticks* arrival = clock_.ends_of_passes_.data();
     for (const PipelinePass& pass : program_.passes()) {
-      take(pass, finish[pass.rank]);
+      *++arrival = take(pass, finish[pass.rank]);
     }
     for (std::size_t rank = 0; rank < finish.size(); ++rank) {
       clock_.ends_[rank].send = clock_.send_ends_[rank];
@@ -46,8 +47,9 @@ class PipelineClock::LaneWalk {
     for (std::size_t rank = 0; rank < lanes_.gathers.size(); ++rank) {
       clock_.ends_[rank].data = lanes_.gathers[rank];
     }
-    clock_.slots_.resize(std::max(clock_.slots_.size(), program_.slots()));
-    clock_.slots_[0] = 0;
+    auto& arrivals = clock_.ends_of_passes_;
+    arrivals.resize(std::max(arrivals.size(), program_.passes().size() + 1));
+    arrivals[0] = 0;
     clock_.gradients_left_.assign(program_.places(), 0);
     for (std::size_t place = 0; place < program_.places(); ++place) {
       const PassCounts& counts = program_.counts(place);
@@ -67,8 +69,9 @@ class PipelineClock::LaneWalk {
     return opposite_place(program_.places(), place);
   }
 
-  void take(const PipelinePass& pass, Ticks& rank_end) {
-    const Ticks start = std::max(rank_end, clock_.slots_[pass.input]);
+  /// When what the pass sends is there.
+  Ticks take(const PipelinePass& pass, Ticks& rank_end) {
+    const Ticks start = std::max(rank_end, clock_.ends_of_passes_[pass.input]);
     LaneEnds& ends = clock_.ends_[pass.rank];
     Ticks& send_end = clock_.send_ends_[pass.rank];
     wait(pass.rank, rank_end, start);
@@ -84,14 +87,13 @@ class PipelineClock::LaneWalk {
     const Ticks send = lanes_.send[pass.kind];
     if (!lanes_.overlapped_sends) {
       rank_end = end + send;
-      clock_.slots_[pass.output] = rank_end;
-      return;
+      return rank_end;
     }
     rank_end = end;
     if (send > 0) {
       send_end = std::max(send_end, end) + send;
     }
-    clock_.slots_[pass.output] = send > 0 ? send_end : end;
+    return send > 0 ? send_end : end;
   }
 
   void wait(std::size_t rank, Ticks from, Ticks to) {
@@ -206,23 +208,10 @@ void PipelineClock::run(const Schedule& schedule,
                         const PassTicks& ticks,
                         const PipelineLanes& lanes,
                         std::vector<Ticks>& finish) {
-  const auto walk = [&](const PipelineProgram& program) {
-    LaneWalk(*this, program, placement(schedule), ticks, lanes).run(finish);
-    fill_counts(program, counts_);
-  };
-  const PipelineProgram* const shorter = shorter_program(schedule, shape);
-  // Lanes that begin with the step may still be busy when periods are compared: all are followed.
-  if (shorter != nullptr && !lanes.overlapped_sends && lanes.gathers.empty()) {
-    walk(*shorter);
-    if (const auto later = left_out(schedule, shape, *shorter)) {
-      for (std::size_t rank = 0; rank < finish.size(); ++rank) {
-        finish[rank] += *later;
-        ends_[rank].data += ends_[rank].data > 0 ? *later : 0;
-      }
-      return;
-    }
-  }
-  walk(program(schedule, shape));
+  const PipelineProgram& whole = program(schedule, shape);
+  micro_batches_ = micro_batches_per_chunk(placement(schedule), shape);
+  LaneWalk(*this, whole, placement(schedule), ticks, lanes).run(finish);
+  fill_counts(whole, counts_);
 }
 
 void data_lanes(const FollowedPipeline& pipeline,

@@ -16,6 +16,17 @@ Placement placement(const Schedule& schedule) {
 bool interleaves(const Schedule& schedule) {
   return std::visit([](const auto& s) { return s.interleaves; }, schedule);
 }
+bool may_pair(const Schedule& schedule) {
+  return std::visit(
+      [](const auto& s) {
+        if constexpr (requires { s.pairs; }) {
+          return s.pairs;
+        } else {
+          return false;
+        }
+      },
+      schedule);
+}
 int usual_chunks(const Schedule& schedule) {
   return std::visit([](const auto& s) { return s.chunks; }, schedule);
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "plan/pipeline_graph.hpp"
@@ -134,15 +135,16 @@ TEST(PipelineProgram, ListsEveryPassAfterWhatItWaitsFor) {
   for (const Schedule& schedule : pipeline_test::all_schedules()) {
     for (const PipelineShape shape : pipeline_test::shapes_of(schedule)) {
       const PipelineProgram program(schedule, shape);
-      std::vector<bool> filled(program.slots(), false);
-      filled[0] = true;
-      std::vector<std::vector<std::size_t>> kinds(static_cast<std::size_t>(shape.stages));
+      std::vector<PassEnd> last(static_cast<std::size_t>(shape.stages), 0);
+      std::vector<std::vector<std::size_t>> kinds(last.size());
+      PassEnd end = 0;
       for (const PipelinePass& pass : program.passes()) {
-        ASSERT_LT(pass.output, program.slots());
-        EXPECT_TRUE(filled[pass.input]) << text_of(shape);
-        filled[pass.output] = true;
+        EXPECT_LE(pass.input, end) << text_of(shape);
+        EXPECT_EQ(pass.before, last[pass.rank]) << text_of(shape);
+        last[pass.rank] = ++end;
         kinds[pass.rank].push_back(pass.kind);
       }
+      EXPECT_TRUE(std::equal(last.begin(), last.end(), program.last().begin()));
       for (int rank = 0; rank < shape.stages; ++rank) {
         EXPECT_EQ(kinds[static_cast<std::size_t>(rank)], kinds_of(schedule, rank, shape))
             << "a rank keeps its order";
@@ -151,12 +153,52 @@ TEST(PipelineProgram, ListsEveryPassAfterWhatItWaitsFor) {
   }
 }
 
+TEST(PipelineProgram, HasAPeriodToRepeatWhereTheScheduleHas) {
+  for (const int stages : {1, 2, 3, 8, 17}) {
+    for (const int chunks : {1, 2, 5}) {
+      if (chunks > 1 && stages == 1) {
+        continue;
+      }
+      PipelineShape shape{stages, 100 * stages, chunks};
+      shape.micro_batches = few_micro_batches(OneForwardOneBackward{}, shape);
+      EXPECT_LT(shape.micro_batches, 100 * stages) << text_of(shape);
+      const PipelineProgram program(OneForwardOneBackward{}, shape);
+      const auto& repeated = program.repeated();
+      EXPECT_EQ(repeated.micro_batches, chunks == 1 ? 1 : stages) << text_of(shape);
+      EXPECT_EQ(repeated.end - repeated.begin,
+                static_cast<std::size_t>(2 * chunks * stages * repeated.micro_batches))
+          << "every rank's passes of these micro-batches";
+      EXPECT_FALSE(repeated.carried.empty());
+    }
+  }
+  EXPECT_EQ(few_micro_batches(GPipe{}, {4, 100, 1}), 100) << "no steady phase";
+  EXPECT_EQ(PipelineProgram(GPipe{}, {4, 100, 1}).repeated().micro_batches, 0);
+}
+
+TEST(PipelineProgram, MayPairWhereAnActionIsDoneWithTheNext) {
+  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+    for (const PipelineShape shape : pipeline_test::shapes_of(schedule)) {
+      const std::vector<ActionList> lists = action_lists(schedule, shape);
+      const bool pairs = std::any_of(lists.begin(), lists.end(), [](const ActionList& list) {
+        return std::any_of(list.begin(), list.end(), [](const Action& a) { return a.with_next; });
+      });
+      EXPECT_TRUE(!pairs || may_pair(schedule)) << name(schedule) << ' ' << text_of(shape);
+    }
+  }
+  EXPECT_TRUE(may_pair(DualPipe{}));
+  EXPECT_FALSE(may_pair(OneForwardOneBackward{}));
+}
+
 TEST(PipelineClock, LeavesPeriodsOutWithoutLosingATick) {
   // Long steady phases, of stages that settle at once, late (nearly equal ends) or never (ties).
   PipelineClock clock;
   std::vector<Ticks> finish;
   std::mt19937 random(6);
-  for (const PipelineShape shape : {PipelineShape{8, 512, 1}, PipelineShape{4, 400, 3}}) {
+  for (const PipelineShape shape : {PipelineShape{8, 512, 1},
+                                    PipelineShape{4, 400, 3},
+                                    PipelineShape{9, 270, 2},
+                                    PipelineShape{2, 100, 4},
+                                    PipelineShape{1, 50, 1}}) {
     for (int i = 0; i < 40; ++i) {
       PassTicks costs =
           pipeline_test::equal_costs(OneForwardOneBackward{}, shape, 100'000, 200'000);

@@ -24,6 +24,7 @@ struct ListedSchedule {
   Placement placement = Placement::loop;
   static constexpr bool interleaves = false;
   int chunks = 1;
+  static constexpr bool pairs = true;
   static constexpr bool bubble_of_span = false;
   int micro_batches = 0;
   std::vector<ActionList> ranks{};

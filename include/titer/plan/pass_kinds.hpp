@@ -2,6 +2,7 @@
 // Numbers of the places where the passes of a pipeline are done, and of the kinds of passes there.
 
 #include <cstddef>
+#include <cstdint>
 
 #include "titer/plan/actions.hpp"
 
@@ -44,5 +45,8 @@ inline constexpr std::size_t kKindsOfPlace = std::size_t{kPasses} + 1;
 [[nodiscard]] constexpr std::size_t pass_kinds(std::size_t places) {
   return pair_end_kind(places, places);
 }
+
+/// Which pass makes the gradients of a stage: the index of PipelineLanes::buckets.
+enum class GradientPass : std::uint8_t { whole, weight, pair };
 
 }  // namespace titer

@@ -3,7 +3,6 @@
 // implies, evaluated once over its passes. Lowering the same passes to tasks and running the engine
 // must give the same ticks.
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -13,87 +12,22 @@
 #include <utility>
 #include <vector>
 
-#include "titer/plan/pass_kinds.hpp"
 #include "titer/plan/pipeline_lanes.hpp"
+#include "titer/plan/pipeline_program.hpp"
 #include "titer/plan/schedule.hpp"
 
 namespace titer {
 
-/// One pass of the whole pipeline, in an order in which every pass follows those it waits for.
-/// A pass waits for its rank's previous pass and for its input slot, and fills its output slot. A
-/// forward and a backward done together are three: one of no duration that waits for the forward's
-/// input, the pair, which sends the gradient, and one that only sends the activation.
-struct PipelinePass {
-  std::uint16_t rank = 0;
-  std::uint16_t kind = 0;   // pass_kind(), pair_kind(), instant_kind() or pair_end_kind()
-  std::uint32_t input = 0;  // slot 0 is always ready
-  std::uint32_t output = 0;
-};
-
-/// How often each kind of pass is done at a place. Pairs are counted where their forward is.
-struct PassCounts {
-  std::array<int, kPasses> alone{};
-  int pairs = 0;
-
-  [[nodiscard]] int of(Pass pass) const { return alone[static_cast<std::size_t>(pass)]; }
-};
-
-/// The passes of one schedule and shape, in the order in which they would run if all took as long.
-class PipelineProgram {
- public:
-  PipelineProgram(const Schedule& schedule, PipelineShape shape);
-
-  [[nodiscard]] std::span<const PipelinePass> passes() const { return passes_; }
-  [[nodiscard]] std::size_t slots() const { return slot_count_; }
-  [[nodiscard]] const PipelineShape& shape() const { return shape_; }
-  [[nodiscard]] const Schedule& schedule() const { return schedule_; }
-
-  /// Of the place; see pass_place().
-  [[nodiscard]] const PassCounts& counts(std::size_t place) const { return counts_[place]; }
-  [[nodiscard]] std::size_t places() const { return counts_.size(); }
-  /// Whether no place does a pass in several ways: every micro-batch then goes the same way.
-  [[nodiscard]] bool uniform() const { return uniform_; }
-
-  /// Output slots of passes of the steady phase, each with its likeness one period later: as many
-  /// as an input can reach over. Empty if the schedule has no such phase or it is shorter.
-  [[nodiscard]] std::span<const std::pair<std::uint32_t, std::uint32_t>> likenesses() const {
-    return likenesses_;
-  }
-  /// The passes after which a place has made all of its gradients, in their order: index of the
-  /// pass, place, and the kind of pass that made the last of them.
-  struct Made {
-    std::size_t pass = 0;
-    std::size_t place = 0;
-    GradientPass kind = GradientPass::whole;
-  };
-  [[nodiscard]] std::span<const Made> made() const { return made_; }
-
- private:
-  class Ordering;
-  void count(std::size_t places);
-  void find_made();
-  void find_likenesses(const Schedule& schedule);
-
-  PipelineShape shape_;
-  Schedule schedule_;
-  std::vector<PipelinePass> passes_;
-  std::size_t slot_count_ = 0;
-  std::vector<PassCounts> counts_;
-  bool uniform_ = true;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> likenesses_;
-  std::vector<Made> made_;
-};
-
 /// What a data lane beside a pipeline meets, in order: a rank waits while it may be busy, or has
 /// made the last gradients of a place.
 struct LaneEvent {
-  std::uint16_t rank = 0;
-  bool waits = false;
-  GradientPass kind = GradientPass::whole;  // that made them, at `place`
-  std::uint16_t pass = 0;                   // PipelinePass::kind of that pass
-  std::uint32_t place = 0;
   Ticks from = 0;  // of the wait
   Ticks to = 0;    // of the wait; of the gradients, when their pass and its message are through
+  std::uint16_t rank = 0;
+  std::uint16_t place = 0;  // of the gradients
+  std::uint16_t pass = 0;   // PipelinePass::kind of the pass that made them
+  bool waits = false;
+  GradientPass kind = GradientPass::whole;
 };
 
 /// A pipeline without lanes, once it has been followed.
@@ -103,18 +37,16 @@ struct FollowedPipeline {
   PassTicks ticks;
   std::vector<Ticks> finish;
   std::vector<LaneEvent> events;   // of the passes followed
-  Ticks later = 0;                 // how much later all of them are, for periods left out
+  Ticks later = 0;                 // how much later they are, for periods left out
   std::vector<PassCounts> counts;  // by place
 };
 
 /// Evaluates pipelines. Keeps the programs of the last shapes and its working memory: evaluating a
 /// shape again allocates nothing.
 ///
-/// Long pipelines are not followed to their end. Once every pass of a stretch of the steady phase
-/// ends exactly one and the same time after its likeness of the period before, all later passes do
-/// too: a pass starts at the maximum of ends that have all moved by that time, since no input comes
-/// from before the stretch. So a pipeline of few micro-batches is followed, that stretch compared
-/// tick by tick, and the periods left out are added. If it differs, all passes are followed.
+/// Of long pipelines one period is followed again and again, until all ends that the next one
+/// takes are one and the same time later than a period before: then everything after them is too,
+/// since a pass starts at the maximum of two ends, and the periods left are added.
 class PipelineClock {
  public:
   /// When each rank ends its last pass: a pass starts at the later of its rank's previous end and
@@ -138,21 +70,21 @@ class PipelineClock {
   const FollowedPipeline& followed(const Schedule& schedule,
                                    PipelineShape shape,
                                    const PassTicks& ticks);
+  /// The one that followed() returned last, and whether it is of this schedule and shape.
+  [[nodiscard]] const FollowedPipeline& last() const { return followed_[last_followed_]; }
+  [[nodiscard]] bool followed_last(const Schedule& schedule, const PipelineShape& shape) const {
+    return !followed_.empty() && last().shape == shape && is_same(last().schedule, schedule);
+  }
 
  private:
   class LaneWalk;
   const PipelineProgram& program(const Schedule& schedule, PipelineShape shape);
-  void follow(const PipelineProgram& program, FollowedPipeline& into);
-  void follow_tail(const PipelineProgram& program, std::size_t begin, FollowedPipeline& into);
+  void follow(const PipelineProgram& program, int periods, FollowedPipeline& into);
+  void follow(std::span<const PipelinePass> passes, std::size_t first, const PassTicks& ticks);
+  [[nodiscard]] std::optional<Ticks> later_by(const PipelineProgram::Repeated& repeated) const;
+  void fill_events(const PipelineProgram& program, std::vector<LaneEvent>& events);
   void fill_counts(const PipelineProgram& program, std::vector<PassCounts>& counts) const;
   void follow_all(FollowedPipeline& into);
-  [[nodiscard]] std::optional<Ticks> period(const PipelineProgram& program) const;
-  /// Of fewer micro-batches, if the schedule has periods to leave out.
-  const PipelineProgram* shorter_program(const Schedule& schedule, PipelineShape shape);
-  /// How much later the whole shape ends than the shorter one just followed, if periods are alike.
-  [[nodiscard]] std::optional<Ticks> left_out(const Schedule& schedule,
-                                              PipelineShape shape,
-                                              const PipelineProgram& shorter) const;
 
   std::deque<PipelineProgram> programs_;  // the oldest first
   std::size_t passes_kept_ = 0;           // of all of them
@@ -160,8 +92,10 @@ class PipelineClock {
   std::unordered_multimap<std::uint64_t, std::size_t> known_;  // by a hash, into followed_
   std::vector<std::uint64_t> hashes_;                          // of followed_
   std::size_t oldest_followed_ = 0;
-  int micro_batches_ = 0;     // per chunk, of the shape run last
-  std::vector<Ticks> slots_;  // of the program followed last
+  std::size_t last_followed_ = 0;
+  int micro_batches_ = 0;              // per chunk, of the shape run last
+  std::vector<Ticks> ends_of_passes_;  // of the program followed last; see PipelinePass
+  std::vector<LaneEvent> events_;
   std::vector<PassCounts> counts_;
   std::vector<LaneEnds> ends_;
   std::vector<Ticks> send_ends_;

@@ -8,15 +8,13 @@
 #include <vector>
 
 #include "titer/engine/task_graph.hpp"
+#include "titer/plan/pass_kinds.hpp"
 
 namespace titer {
 
 /// Ticks of each kind of pass: what it occupies its rank for, sending its result included.
 /// Index: PipelinePass::kind; pass_kinds() of them, of which instant_kind() takes 0.
 using PassTicks = std::vector<Ticks>;
-
-/// Which pass makes the gradients of a stage: the index of PipelineLanes::buckets.
-enum class GradientPass : std::uint8_t { whole, weight, pair };
 
 /// A part of a stage's gradients that is synchronised by itself.
 struct BucketTicks {
@@ -35,14 +33,15 @@ struct PipelineLanes {
   // earliest end of the forward passes at a place, which wait for theirs. Empty: there are none.
   std::vector<Ticks> gathers;
   std::vector<Ticks> gathered;
-  // Of a stage, by the kind of pass that makes its gradients.
-  // Empty: there are none.
+  // Of a stage, by the kind of pass that makes its gradients. Empty: there are none.
   std::array<std::vector<std::vector<BucketTicks>>, 3> buckets;
+  // The stage whose buckets a stage's are. Empty: each has its own.
+  std::vector<std::size_t> like;
 
   [[nodiscard]] bool has_buckets() const { return !buckets.front().empty(); }
   [[nodiscard]] const std::vector<BucketTicks>& buckets_of(std::size_t stage,
                                                            GradientPass kind) const {
-    return buckets[static_cast<std::size_t>(kind)][stage];
+    return buckets[static_cast<std::size_t>(kind)][like.empty() ? stage : like[stage]];
   }
 };
 

@@ -23,6 +23,7 @@ struct DualPipe {
   static constexpr Placement placement = Placement::two_ways;
   static constexpr bool interleaves = false;
   static constexpr int chunks = 1;
+  static constexpr bool pairs = true;
   static constexpr bool bubble_of_span = false;
 
   [[nodiscard]] static std::optional<std::string> refusal(const PipelineShape& shape);
@@ -48,6 +49,7 @@ struct DualPipeV {
   static constexpr Placement placement = Placement::wave;
   static constexpr bool interleaves = false;
   static constexpr int chunks = 2;
+  static constexpr bool pairs = true;
   static constexpr bool bubble_of_span = false;
 
   [[nodiscard]] static std::optional<std::string> refusal(const PipelineShape& shape);
