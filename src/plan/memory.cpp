@@ -194,7 +194,8 @@ Buffers rank_buffers(const Plan& plan,
                      const StageBlocks& stages,
                      const StageMemory& memory) {
   Buffers most;
-  for (int chunk = 0; chunk < stages.chunks(); ++chunk) {
+  const int different = stages.alike(memory.stage) ? 1 : stages.chunks();
+  for (int chunk = 0; chunk < different; ++chunk) {
     const Buffers own = buffers(plan,
                                 needs.buffers,
                                 *needs.blocks,
@@ -276,7 +277,7 @@ void MemoryFinder::find(const Plan& plan,
   stages.resize(static_cast<std::size_t>(needs.shape.stages));
   for (int rank = 0; rank < needs.shape.stages; ++rank) {
     StageMemory& memory = stages[static_cast<std::size_t>(rank)];
-    if (rank > 0 && contents.alike(rank, rank - 1)) {
+    if (contents.as_before(rank)) {
       memory = stages[static_cast<std::size_t>(rank - 1)];
       memory.stage = rank;
     } else {

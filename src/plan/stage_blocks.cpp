@@ -64,31 +64,44 @@ void StageBlocks::fill(const Plan& plan, const ModelBlocks& blocks) {
     count_kinds(blocks.order, first, count, std::span(counts_).subspan(stage * kinds_, kinds_));
     first += count;
   }
-}
-
-bool StageBlocks::same(int stage, int other) const {
-  const std::span<const double> one = kinds(stage);
-  return std::equal(one.begin(), one.end(), kinds(other).begin());
-}
-
-bool StageBlocks::alike(int rank) const {
-  bool all = true;
-  for (int chunk = 1; chunk < chunks(); ++chunk) {
-    all = all && same(of(rank, chunk), of(rank, 0));
+  find_likes();
+  ranks_.clear();
+  for (int rank = 0; rank < shape_.stages; ++rank) {
+    ranks_.push_back(rank_of(rank));
   }
-  return all;
 }
 
-bool StageBlocks::alike(int rank, int other) const {
-  const auto is_end = [&](int stage) { return stage == 0 || stage == last(); };
+void StageBlocks::find_likes() {
+  like_.clear();
+  const auto equal = [&](int one, int other) {
+    return std::equal(kinds(one).begin(), kinds(one).end(), kinds(other).begin());
+  };
+  for (int stage = 0; stage < count_; ++stage) {
+    if (stage > 0 && equal(stage, stage - 1)) {
+      like_.push_back(like_.back());
+      continue;
+    }
+    int first = 0;
+    while (first < stage &&
+           !(like_[static_cast<std::size_t>(first)] == first && equal(stage, first))) {
+      ++first;
+    }
+    like_.push_back(first);
+  }
+}
+
+StageBlocks::Rank StageBlocks::rank_of(int rank) const {
+  Rank result{.alike = true, .as_before = rank > 0};
   for (int chunk = 0; chunk < chunks(); ++chunk) {
-    const int one = of(rank, chunk);
-    const int two = of(other, chunk);
-    if (is_end(one) || is_end(two) || !same(one, two)) {
-      return false;
+    const int stage = of(rank, chunk);
+    result.alike = result.alike && same(stage, of(rank, 0));
+    if (rank > 0) {
+      const int before = of(rank - 1, chunk);
+      const bool ends = std::min(stage, before) == 0 || std::max(stage, before) == last();
+      result.as_before = result.as_before && !ends && same(stage, before);
     }
   }
-  return true;
+  return result;
 }
 
 bool StageBlocks::joins_ends() const {

@@ -5,21 +5,13 @@
 #include <cmath>
 
 #include "titer/step/estimate.hpp"
+#include "titer/step/pass_ticks.hpp"
 
 namespace titer {
 namespace {
 
 constexpr std::array kAllPasses = {
     Pass::forward, Pass::backward, Pass::input_gradient, Pass::weight_gradient};
-
-/// Rounded one by one, as the tasks of the event simulation are.
-Ticks busy_ticks(const PassCost& cost) {
-  Ticks sum = to_ticks(cost.compute);
-  for (const PassComm comm : kAllPassComms) {
-    sum += to_ticks(cost.exposed[comm]);
-  }
-  return sum;
-}
 
 Seconds rounded(Seconds time) { return to_seconds(to_ticks(time)); }
 
@@ -50,12 +42,12 @@ void fill_sends(const StepCosts& costs, PassTicks& send) {
 /// of the stage before.
 bool is_alike(const StepCosts& costs, int stage) {
   const int opposite = costs.stages - 1 - stage;
-  return stage > 1 && stage + 1 < costs.stages && costs.contents.same(stage, stage - 1) &&
-         costs.contents.same(opposite, opposite + 1);
+  return stage > 1 && costs.alike(stage, stage - 1) && costs.contents.same(opposite, opposite + 1);
 }
 
-/// The passes by themselves: of both copies of the model the same.
-void fill_ticks(const StepCosts& costs, PassTicks& ticks) {
+/// The passes by themselves: of both copies of the model the same. `pairs`: whether some are done
+/// together.
+void fill_ticks(const StepCosts& costs, bool pairs, PassTicks& ticks) {
   const std::size_t places = pass_places(costs.placement, costs.stages);
   ticks.assign(pass_kinds(places), 0);
   for (int stage = 0; stage < costs.stages; ++stage) {
@@ -71,7 +63,7 @@ void fill_ticks(const StepCosts& costs, PassTicks& ticks) {
       ticks[pass_kind(place, pass)] =
           (sends_gradient(pass) ? recompute : 0) + busy_ticks(cost.of(pass));
     }
-    ticks[pair_kind(place)] = busy_ticks(costs.pair(stage));
+    ticks[pair_kind(place)] = pairs ? busy_ticks(costs.pair(stage)) : 0;
   }
   if (costs.placement == Placement::two_ways) {
     Ticks* const second = ticks.data() + instant_kind(places) / 2;
@@ -84,23 +76,23 @@ Ticks share(double part, Ticks of) {
 }
 
 /// The buckets of every stage, for each kind of pass that can be the last to make its gradients.
-void fill_buckets(const StepCosts& costs, PipelineLanes& lanes) {
+void fill_buckets(const StepCosts& costs, bool pairs, PipelineLanes& lanes) {
   for (auto& by_stage : lanes.buckets) {
     by_stage.resize(costs.buckets.size());
   }
+  lanes.like.resize(costs.buckets.size());
   const bool one_kind = costs.kinds.size() == 1;  // whose layers come in one order only
   for (std::size_t stage = 0; stage < costs.buckets.size(); ++stage) {
     const int at = static_cast<int>(stage);
     if (one_kind && is_alike(costs, at) && costs.placement != Placement::two_ways) {
-      for (auto& by_stage : lanes.buckets) {
-        by_stage[stage] = by_stage[stage - 1];
-      }
+      lanes.like[stage] = lanes.like[stage - 1];
       continue;
     }
+    lanes.like[stage] = stage;
     const BlockCost cost = costs.chunk(at);
     const std::array<Ticks, 3> making = {busy_ticks(cost.backward),
                                          busy_ticks(cost.weight_gradient),
-                                         busy_ticks(costs.pair(costs.stages - 1 - at))};
+                                         pairs ? busy_ticks(costs.pair(costs.stages - 1 - at)) : 0};
     for (std::size_t kind = 0; kind < making.size(); ++kind) {
       auto& buckets = lanes.buckets[kind][stage];
       buckets.clear();
@@ -146,6 +138,7 @@ class RankBreakdown {
       : costs_(costs), counts_(counts), rank_(rank) {}
 
   void fill(StepResult& result) {
+    last_ = stage_of(costs_.placement, {.rank = rank_, .chunk = 0}, costs_.shape);
     parts_ = {};
     total_ = {};
     for (int chunk = 0; chunk < chunks_per_rank(costs_.placement, costs_.shape); ++chunk) {
@@ -182,7 +175,11 @@ class RankBreakdown {
 
   void add_chunk(StagePlace place) {
     const int stage = stage_of(costs_.placement, place, costs_.shape);
-    const BlockCost cost = costs_.chunk(stage);
+    if (last_ == stage || !costs_.alike(stage, last_)) {
+      cost_ = costs_.chunk(stage);
+    }
+    last_ = stage;
+    const BlockCost& cost = cost_;
     const PassCounts& counts = counts_[pass_place(costs_.placement, costs_.stages, rank_, stage)];
     const int backwards = counts.of(Pass::backward) + counts.of(Pass::input_gradient);
     add(&Breakdown::forward, counts.of(Pass::forward), cost.forward);
@@ -224,6 +221,8 @@ class RankBreakdown {
   const StepCosts& costs_;
   const std::vector<PassCounts>& counts_;
   int rank_;
+  int last_ = 0;  // the stage looked at last; what its passes take is
+  BlockCost cost_;
   Breakdown parts_;
   CommunicationTotal total_;
 };
@@ -296,29 +295,39 @@ void Estimator::run(const Scenario& scenario) {
     fill_sends(costs, lanes_.send);
   }
   if (!finder_.same_passes()) {
-    fill_ticks(costs, passes_);
+    fill_ticks(costs, may_pair(schedule), passes_);
   }
+  same_ticks_ = same_ticks_ && finder_.same_sends() && finder_.same_passes();
   if (lanes_.overlapped_sends || gathers || two_ways) {
     run_with_lanes(scenario, gathers);
     return;
+  }
+  const FollowedPipeline& pipeline = follow(schedule);
+  finish_ = pipeline.finish;
+  counts_ = &pipeline.counts;
+  ends_.assign(finish_.size(), {});
+  if (!costs.buckets.empty()) {
+    fill_buckets(costs, may_pair(schedule), lanes_);
+    data_lanes(pipeline, lanes_, ends_);
+  }
+}
+
+const FollowedPipeline& Estimator::follow(const Schedule& schedule) {
+  const PipelineShape& shape = finder_.costs().shape;
+  if (same_ticks_ && pipeline_.followed_last(schedule, shape)) {
+    return pipeline_.last();
   }
   ticks_.resize(passes_.size());
   for (std::size_t kind = 0; kind < ticks_.size(); ++kind) {
     ticks_[kind] = passes_[kind] + lanes_.send[kind];
   }
-  const FollowedPipeline& pipeline = pipeline_.followed(schedule, costs.shape, ticks_);
-  finish_ = pipeline.finish;
-  counts_ = pipeline.counts;
-  ends_.assign(finish_.size(), {});
-  if (!costs.buckets.empty()) {
-    fill_buckets(costs, lanes_);
-    data_lanes(pipeline, lanes_, ends_);
-  }
+  same_ticks_ = true;
+  return pipeline_.followed(schedule, shape, ticks_);
 }
 
 void Estimator::run_with_lanes(const Scenario& scenario, bool gathers) {
   const StepCosts& costs = finder_.costs();
-  fill_buckets(costs, lanes_);
+  fill_buckets(costs, may_pair(scenario.plan.schedule), lanes_);
   if (gathers) {
     fill_gathers(costs, lanes_);
   } else {
@@ -327,7 +336,7 @@ void Estimator::run_with_lanes(const Scenario& scenario, bool gathers) {
   }
   pipeline_.run(scenario.plan.schedule, costs.shape, passes_, lanes_, finish_);
   ends_ = pipeline_.lane_ends();
-  counts_ = pipeline_.counts();
+  counts_ = &pipeline_.counts();
 }
 
 void Estimator::estimate(const Scenario& scenario, Changed changed, StepResult& result) {
@@ -341,7 +350,7 @@ void Estimator::estimate(const Scenario& scenario, Changed changed, StepResult& 
   const auto last = std::max_element(finish_.begin(), finish_.end());
   result.reference_stage = static_cast<int>(last - finish_.begin());
   result.iteration_time = to_seconds(*last);
-  RankBreakdown(costs, counts_, result.reference_stage).fill(result);
+  RankBreakdown(costs, *counts_, result.reference_stage).fill(result);
   const LaneEnds& ends = ends_[static_cast<std::size_t>(result.reference_stage)];
   if (lanes_.overlapped_sends) {
     const Seconds embedding =

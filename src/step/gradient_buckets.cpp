@@ -135,10 +135,9 @@ class BucketMaker {
 }  // namespace
 
 /// Stages between the ends are alike where their groups are.
-void fill_gradient_buckets(const Scenario& scenario, StepCosts& costs) {
+void fill_gradient_buckets(const Scenario& scenario, const SyncClock& clock, StepCosts& costs) {
   costs.buckets.resize(static_cast<std::size_t>(costs.stages));
   const bool two_ways = costs.placement == Placement::two_ways;
-  const SyncClock clock(scenario, costs.groups);
   BucketMaker maker(scenario, costs, clock);
   for (int stage = 0; stage < costs.stages; ++stage) {
     const auto at = static_cast<std::size_t>(stage);

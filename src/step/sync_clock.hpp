@@ -45,6 +45,6 @@ class SyncClock {
 };
 
 /// Cuts every stage's gradients into buckets. REQUIRES block costs.
-void fill_gradient_buckets(const Scenario& scenario, StepCosts& costs);
+void fill_gradient_buckets(const Scenario& scenario, const SyncClock& clock, StepCosts& costs);
 
 }  // namespace titer

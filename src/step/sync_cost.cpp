@@ -69,23 +69,22 @@ void fill_synchronisation(const Scenario& scenario, StepCosts& costs) {
   const SyncClock clock(scenario, two_ways ? of_rank : costs.groups);
   const bool in_buckets = has_buckets(scenario, clock);
   costs.tails.resize(static_cast<std::size_t>(p));
-  DeviceParameters previous;
   for (int s = 0; s < p; ++s) {
-    const DeviceParameters count =
-        trained_parameters(costs.blocks, costs.contents, scenario.plan, s);
     StageTail& tail = costs.tails[static_cast<std::size_t>(s)];
-    if (s > 0 && count == previous && !two_ways) {
-      tail = costs.tails[static_cast<std::size_t>(s - 1)];  // stages between the ends are alike
+    if (!two_ways && costs.contents.as_before(s)) {
+      tail = costs.tails[static_cast<std::size_t>(s - 1)];
       continue;
     }
     if (two_ways && s > 0) {
       of_rank = sync_groups(scenario, costs.placement, s);
     }
-    tail = tail_of(scenario, clock, in_buckets, count);
-    previous = count;
+    tail = tail_of(scenario,
+                   clock,
+                   in_buckets,
+                   trained_parameters(costs.blocks, costs.contents, scenario.plan, s));
   }
   if (in_buckets) {
-    fill_gradient_buckets(scenario, costs);
+    fill_gradient_buckets(scenario, clock, costs);
   } else {
     costs.buckets.clear();
   }

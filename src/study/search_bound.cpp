@@ -5,21 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "titer/engine/task_graph.hpp"
+#include "titer/step/pass_ticks.hpp"
 
 namespace titer {
 namespace {
 
 constexpr double kRounding = 1 - 1e-6;  // more than what whole picoseconds make of a pass
-
-/// As the estimate rounds it: part by part.
-Ticks busy_ticks_of(const PassCost& cost) {
-  Ticks sum = to_ticks(cost.compute);
-  for (const PassComm comm : kAllPassComms) {
-    sum += to_ticks(cost.exposed[comm]);
-  }
-  return sum;
-}
 
 /// Kernels and launches alone.
 Seconds launched_work(const BlockCost& cost) {
@@ -83,11 +74,10 @@ class OneWayBound {
  private:
   [[nodiscard]] StageTicks stage_ticks(int stage) const {
     const BlockCost cost = costs_.chunk(stage);
-    StageTicks ticks{.forward = busy_ticks_of(cost.forward),
-                     .making = busy_ticks_of(cost.backward)};
-    const Ticks parts = busy_ticks_of(cost.input_gradient) + busy_ticks_of(cost.weight_gradient);
+    StageTicks ticks{.forward = busy_ticks(cost.forward), .making = busy_ticks(cost.backward)};
+    const Ticks parts = busy_ticks(cost.input_gradient) + busy_ticks(cost.weight_gradient);
     ticks.backward =
-        busy_ticks_of(cost.recompute) + (whole_ ? ticks.making : std::min(ticks.making, parts));
+        busy_ticks(cost.recompute) + (whole_ ? ticks.making : std::min(ticks.making, parts));
     if (!costs_.buckets.empty()) {
       for (const GradientBucket& bucket : costs_.buckets[static_cast<std::size_t>(stage)]) {
         ticks.sync += to_ticks(bucket.sync);

@@ -28,21 +28,35 @@ class StageBlocks {
   }
   [[nodiscard]] double layers(int stage) const { return layers_[static_cast<std::size_t>(stage)]; }
   /// Whether two stages have as many layers of each kind.
-  [[nodiscard]] bool same(int stage, int other) const;
+  [[nodiscard]] bool same(int stage, int other) const {
+    return like_[static_cast<std::size_t>(stage)] == like_[static_cast<std::size_t>(other)];
+  }
   /// Whether all stages of a rank have.
-  [[nodiscard]] bool alike(int rank) const;
-  /// Whether two ranks' stages have, and none of them an end of the model.
-  [[nodiscard]] bool alike(int rank, int other) const;
+  [[nodiscard]] bool alike(int rank) const { return ranks_[static_cast<std::size_t>(rank)].alike; }
+  /// Whether a rank's stages have as those of the rank before, and none of them is an end of the
+  /// model.
+  [[nodiscard]] bool as_before(int rank) const {
+    return ranks_[static_cast<std::size_t>(rank)].as_before;
+  }
   /// Whether the rank that has the last stage has the first one too, of either copy of the model.
   [[nodiscard]] bool joins_ends() const;
 
  private:
+  struct Rank {
+    bool alike = true;
+    bool as_before = false;
+  };
+  void find_likes();
+  [[nodiscard]] Rank rank_of(int rank) const;
+
   Placement placement_ = Placement::loop;
   PipelineShape shape_;
   int count_ = 1;
   std::size_t kinds_ = 1;
   std::vector<double> layers_;
   std::vector<double> counts_;
+  std::vector<int> like_;  // of each stage the first one that has as many
+  std::vector<Rank> ranks_;
 };
 
 /// A number of layers in all.

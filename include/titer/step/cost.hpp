@@ -2,6 +2,7 @@
 // The durations of a step: what every pass, send and synchronisation of it takes by itself. The
 // closed form and the event simulation both start from these.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -251,6 +252,11 @@ struct StepCosts {
   // tail synchronises everything.
   std::vector<std::vector<GradientBucket>> buckets;
 
+  /// Whether two stages have the same passes: none is an end of the model.
+  [[nodiscard]] bool alike(int stage, int other) const {
+    return std::min(stage, other) > 0 && std::max(stage, other) + 1 < stages &&
+           contents.same(stage, other);
+  }
   /// The passes of one stage of the model.
   [[nodiscard]] BlockCost chunk(int stage) const;
   /// A forward of `stage` and a backward of the stage as far from the end, done together: the

@@ -35,13 +35,15 @@ class Estimator {
  private:
   void run(const Scenario& scenario);
   void run_with_lanes(const Scenario& scenario, bool gathers);
+  const FollowedPipeline& follow(const Schedule& schedule);
 
   CostFinder finder_;
   PipelineClock pipeline_;
-  PassTicks passes_;  // without what sends take
-  PassTicks ticks_;   // with it
+  PassTicks passes_;         // without what sends take
+  PassTicks ticks_;          // with it
+  bool same_ticks_ = false;  // those are of the pipeline followed last
   PipelineLanes lanes_;
-  std::vector<PassCounts> counts_;
+  const std::vector<PassCounts>* counts_ = nullptr;  // of pipeline_, in this estimate
   std::vector<Ticks> finish_;
   std::vector<LaneEnds> ends_;
   MemoryFinder memory_;
