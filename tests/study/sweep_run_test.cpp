@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 
 #include "sweeps.hpp"
 
@@ -74,6 +77,30 @@ TEST(SweepRows, StayInOrderBeyondTheWindow) {
   const std::string two = rows(sweep, {.threads = 2});
   EXPECT_EQ(two, rows(sweep, {.threads = 1}));
   EXPECT_TRUE(two.ends_with(row_of(fresh_point(sweep, 2199))));
+}
+
+TEST(SweepRows, OfEventsAreNotComputedFarAheadOfASlowOne) {
+  // Two points on each of two threads: what a killed process loses of points that take seconds.
+  using namespace std::chrono_literals;
+  constexpr std::size_t others = 3;
+  std::atomic<std::size_t> ahead = 0;
+  std::size_t most = 0;
+  const auto append = [&](const SweepPoint& point, std::string& text) {
+    text += row_of(point);
+    if (point.index > 0) {
+      ++ahead;
+      return;
+    }
+    const auto patience = std::chrono::steady_clock::now() + 10s;
+    while (ahead < others && std::chrono::steady_clock::now() < patience) {
+      std::this_thread::sleep_for(1ms);
+    }
+    std::this_thread::sleep_for(50ms);
+    most = ahead;
+  };
+  run_sweep(mixed_sweep(), {.threads = 2, .fidelity = Fidelity::event}, append, [](auto) {});
+  EXPECT_EQ(most, others);
+  EXPECT_EQ(ahead, mixed_sweep().points() - 1);
 }
 
 TEST(SweepRows, AreOneForASweepWithoutAxes) {
