@@ -294,8 +294,10 @@ void Estimator::run(const Scenario& scenario) {
   if (!finder_.same_sends()) {
     fill_sends(costs, lanes_.send);
   }
-  if (!finder_.same_passes()) {
-    fill_ticks(costs, may_pair(schedule), passes_);
+  // Those of a schedule without pairs, of the same stages, have no pairs' ticks.
+  const bool pairs = may_pair(schedule);
+  if (!finder_.same_passes() || pairs) {
+    fill_ticks(costs, pairs, passes_);
   }
   same_ticks_ = same_ticks_ && finder_.same_sends() && finder_.same_passes();
   if (lanes_.overlapped_sends || gathers || two_ways) {
@@ -307,7 +309,7 @@ void Estimator::run(const Scenario& scenario) {
   counts_ = &pipeline.counts;
   ends_.assign(finish_.size(), {});
   if (!costs.buckets.empty()) {
-    fill_buckets(costs, may_pair(schedule), lanes_);
+    fill_buckets(costs, pairs, lanes_);
     data_lanes(pipeline, lanes_, ends_);
   }
 }

@@ -142,6 +142,22 @@ TEST(PlanChanges, DoSoWithExpertsAndFrozenLayers) {
   expect_same_along(PlanWalk(scenario, 32), 400);
 }
 
+TEST(PlanChanges, DoSoBetweenSchedulesThatPairAndOthersOfTheirPlacement) {
+  Scenario scenario = scenarios::shipped_run({"plan.virtual_stages=1"});
+  Estimator estimator;
+  StepResult result;
+  auto changed = Changed::anything;
+  for (const Schedule& schedule : std::initializer_list<Schedule>{
+           ZeroBubbleV{}, DualPipeV{}, VHalf{}, DualPipeV{}, Chimera{}, DualPipe{}, Chimera{}}) {
+    scenario.plan.schedule = schedule;
+    scenario.plan.virtual_stages = usual_chunks(schedule);
+    ASSERT_TRUE(validate(scenario).empty()) << name(schedule);
+    estimator.estimate(scenario, changed, result);
+    changed = Changed::plan;
+    expect_same(result, estimate(scenario), scenarios::text_of(scenario));
+  }
+}
+
 TEST(PlanChanges, DoSoOnATorus) {
   const Scenario scenario = scenarios::shipped_run({"cluster=tpu-v3-32",
                                                     "plan.pipeline=1",
