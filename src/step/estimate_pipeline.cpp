@@ -42,7 +42,7 @@ void fill_sends(const StepCosts& costs, PassTicks& send) {
 /// of the stage before.
 bool is_alike(const StepCosts& costs, int stage) {
   const int opposite = costs.stages - 1 - stage;
-  return stage > 1 && costs.alike(stage, stage - 1) && costs.contents.same(opposite, opposite + 1);
+  return costs.alike(stage, stage - 1) && costs.contents.same(opposite, opposite + 1);
 }
 
 /// The passes by themselves: of both copies of the model the same. `pairs`: whether some are done

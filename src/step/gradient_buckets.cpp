@@ -148,8 +148,7 @@ void fill_gradient_buckets(const Scenario& scenario, const SyncClock& clock, Ste
       const SyncGroups own_groups = sync_groups(scenario, costs.placement, stage);
       const SyncClock own(scenario, own_groups);
       BucketMaker(scenario, costs, own).fill(stage, buckets);
-    } else if (one_kind && stage > 1 && stage != costs.stages - 1 &&
-               costs.contents.same(stage, stage - 1)) {
+    } else if (one_kind && costs.alike(stage, stage - 1)) {
       buckets = costs.buckets[at - 1];
     } else {
       maker.fill(stage, buckets);

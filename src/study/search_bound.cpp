@@ -43,8 +43,7 @@ class OneWayBound {
         micro_batches_(costs.shape.micro_batches) {
     for (int stage = 0; stage < costs.stages; ++stage) {
       // Most are as the one before.
-      const bool alike = stage > 1 && stage + 1 < costs.stages && costs.buckets.empty() &&
-                         costs.contents.same(stage, stage - 1);
+      const bool alike = costs.buckets.empty() && costs.alike(stage, stage - 1);
       stages_.push_back(alike ? stages_.back() : stage_ticks(stage));
     }
   }
