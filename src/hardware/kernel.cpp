@@ -13,8 +13,7 @@ double attention_share(const Chip& chip) {
 }  // namespace
 
 KernelClock::KernelClock(const Chip& chip, DataType type, DataType product, Clocks clocks)
-    : launch_floor_(chip.launch_floor),
-      memory_rate_(chip.memory.efficiency * chip.memory.bandwidth),
+    : memory_(chip),
       saturation_(chip.rate(type)->saturation),
       matrix_rate_(chip.rate(type)->plateau * chip.rate(type)->peak),
       attention_rate_(attention_share(chip) * chip.rate(type)->peak),

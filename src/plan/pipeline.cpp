@@ -12,7 +12,9 @@ constexpr std::size_t kPassesKept = 2'000'000;  // of all programs: 24 MB
 constexpr std::size_t kFollowed = 256;
 
 /// Of some ticks evenly apart: pipelines that differ elsewhere are told apart by comparing all.
-std::uint64_t hash_of(const PipelineShape& shape, const PassTicks& ticks) {
+std::uint64_t hash_of(const PipelineShape& shape,
+                      const PassTicks& ticks,
+                      const StartGathers& gathers) {
   constexpr std::uint64_t prime = 1099511628211U;  // FNV-1a
   constexpr std::size_t most = 64;
   std::uint64_t hash = 14695981039346656037U;
@@ -25,6 +27,9 @@ std::uint64_t hash_of(const PipelineShape& shape, const PassTicks& ticks) {
   for (std::size_t i = 0; i < ticks.size(); i += 1 + ticks.size() / most) {
     add(ticks[i]);
   }
+  for (const Ticks through : gathers.through) {
+    add(through);
+  }
   return hash;
 }
 
@@ -34,72 +39,90 @@ void PipelineClock::run(const Schedule& schedule,
                         PipelineShape shape,
                         const PassTicks& ticks,
                         std::vector<Ticks>& finish) {
-  const FollowedPipeline& pipeline = followed(schedule, shape, ticks);
+  const FollowedPipeline& pipeline = followed(schedule, shape, ticks, {}, false);
   finish = pipeline.finish;
   counts_ = pipeline.counts;
 }
 
 const FollowedPipeline& PipelineClock::followed(const Schedule& schedule,
                                                 PipelineShape shape,
-                                                const PassTicks& ticks) {
-  const std::uint64_t hash = hash_of(shape, ticks);
+                                                const PassTicks& ticks,
+                                                const StartGathers& gathers,
+                                                bool with_events) {
+  const std::uint64_t hash = hash_of(shape, ticks, gathers);
   const auto [first, last] = known_.equal_range(hash);
-  for (auto known = first; known != last; ++known) {
-    const FollowedPipeline& one = followed_[known->second];
-    if (one.shape == shape && one.ticks == ticks && is_same(one.schedule, schedule)) {
-      last_followed_ = known->second;
-      return one;
-    }
+  const auto found = std::find_if(first, last, [&](const auto& entry) {
+    const FollowedPipeline& one = followed_[entry.second];
+    return is_of(one, schedule, shape, gathers) && one.ticks == ticks;
+  });
+  if (found != last) {
+    last_followed_ = found->second;
+    return known(last_followed_, with_events);
   }
-  std::size_t at = followed_.size();
-  if (at < kFollowed) {
-    followed_.emplace_back();
-    hashes_.push_back(hash);
-  } else {
-    at = oldest_followed_;
-    oldest_followed_ = (oldest_followed_ + 1) % kFollowed;
-    const auto [old, end] = known_.equal_range(hashes_[at]);
-    const auto replaced =
-        std::find_if(old, end, [&](const auto& known) { return known.second == at; });
-    ensure(replaced != end, "a pipeline that is kept is known by its hash");
-    known_.erase(replaced);
-    hashes_[at] = hash;
-  }
+  const std::size_t at = room_for(hash);
   FollowedPipeline& pipeline = followed_[at];
   pipeline.schedule = schedule;
   pipeline.shape = shape;
   pipeline.ticks = ticks;
-  follow_all(pipeline);
+  pipeline.gathers = gathers;
+  pipeline.has_events = false;
+  follow(at);
   known_.emplace(hash, at);
   last_followed_ = at;
+  return known(at, with_events);
+}
+
+/// Where a pipeline that is not known is kept from now on.
+std::size_t PipelineClock::room_for(std::uint64_t hash) {
+  if (followed_.size() < kFollowed) {
+    followed_.emplace_back();
+    hashes_.push_back(hash);
+    return followed_.size() - 1;
+  }
+  const std::size_t at = oldest_followed_;
+  oldest_followed_ = (oldest_followed_ + 1) % kFollowed;
+  const auto [old, end] = known_.equal_range(hashes_[at]);
+  const auto replaced =
+      std::find_if(old, end, [&](const auto& entry) { return entry.second == at; });
+  ensure(replaced != end, "a pipeline that is kept is known by its hash");
+  known_.erase(replaced);
+  hashes_[at] = hash;
+  return at;
+}
+
+/// Events that were not asked for before are those of the ends, while these are still there.
+const FollowedPipeline& PipelineClock::known(std::size_t at, bool with_events) {
+  FollowedPipeline& pipeline = followed_[at];
+  if (with_events && !pipeline.has_events) {
+    if (ends_of_ != at) {
+      follow(at);
+    }
+    fill_events(*course(pipeline.schedule, pipeline.shape).program, pipeline.events);
+    pipeline.has_events = true;
+  }
   return pipeline;
 }
 
-void PipelineClock::follow_all(FollowedPipeline& into) {
-  micro_batches_ = micro_batches_per_chunk(placement(into.schedule), into.shape);
-  PipelineShape shape = into.shape;
-  shape.micro_batches = few_micro_batches(into.schedule, into.shape);
-  if (shape.micro_batches < into.shape.micro_batches) {
-    const PipelineProgram& few = program(into.schedule, shape);
-    if (const int period = few.repeated().micro_batches; period > 0) {
-      follow(few, (into.shape.micro_batches - shape.micro_batches) / period, into);
-      return;
-    }
-  }
-  follow(program(into.schedule, into.shape), 0, into);
+void PipelineClock::follow(std::size_t at) {
+  ends_of_.reset();
+  FollowedPipeline& pipeline = followed_[at];
+  const auto [program, periods] = course(pipeline.schedule, pipeline.shape);
+  follow(*program, periods, pipeline);
+  pipeline.counts =
+      program->counts_of(micro_batches_per_chunk(placement(pipeline.schedule), pipeline.shape));
+  ends_of_ = at;
 }
 
-void PipelineClock::fill_counts(const PipelineProgram& program,
-                                std::vector<PassCounts>& counts) const {
-  counts.clear();
-  for (std::size_t place = 0; place < program.places(); ++place) {
-    PassCounts& own = counts.emplace_back(program.counts(place));
-    if (program.uniform()) {
-      for (int& count : own.alone) {
-        count = count > 0 ? micro_batches_ : 0;
-      }
+PipelineClock::Course PipelineClock::course(const Schedule& schedule, const PipelineShape& shape) {
+  PipelineShape few = shape;
+  few.micro_batches = few_micro_batches(schedule, shape);
+  if (few.micro_batches < shape.micro_batches) {
+    const PipelineProgram& short_one = program(schedule, few);
+    if (const int period = short_one.repeated().micro_batches; period > 0) {
+      return {&short_one, (shape.micro_batches - few.micro_batches) / period};
     }
   }
+  return {&program(schedule, shape), 0};
 }
 
 const PipelineProgram& PipelineClock::program(const Schedule& schedule, PipelineShape shape) {
@@ -118,43 +141,74 @@ const PipelineProgram& PipelineClock::program(const Schedule& schedule, Pipeline
   return made;
 }
 
-/// `periods`: how many more than the program's own.
+/// `periods`: how many more than the program's own. A period with first forwards that wait for
+/// their parameters says nothing of the next one.
 void PipelineClock::follow(const PipelineProgram& program, int periods, FollowedPipeline& into) {
-  const std::span<const PipelinePass> passes = program.passes();
   const PipelineProgram::Repeated& repeated = program.repeated();
   std::vector<Ticks>& ends = ends_of_passes_;
-  ends.resize(std::max(ends.size(), passes.size() + 1));
+  ends.resize(std::max(ends.size(), program.passes().size() + 1));
   ends[0] = 0;  // every other end is written before it is read
-  follow(passes.first(repeated.end), 0, into.ticks);
+  std::size_t done = 0;
+  if (!into.gathers.empty()) {
+    follow_gathers(program, into);
+    done = program.started();
+  }
+  bool repeats = done <= repeated.begin;
+  if (done < repeated.end) {
+    follow(program, done, repeated.end, into.ticks);
+    done = repeated.end;
+  }
   into.later = 0;
   for (; periods > 0; --periods) {
-    if (const auto later = later_by(repeated)) {
+    if (const auto later = repeats ? later_by(repeated) : std::nullopt) {
       into.later = periods * *later;
       break;
     }
     for (const auto& [end, next] : repeated.carried) {
       ends[end] = ends[next];
     }
-    follow(passes.first(repeated.end).subspan(repeated.begin), repeated.begin, into.ticks);
+    follow(program, repeated.begin, repeated.end, into.ticks);
+    repeats = true;
   }
-  follow(passes.subspan(repeated.end), repeated.end, into.ticks);
+  follow(program, done, program.passes().size(), into.ticks);
   into.finish.clear();
   for (const PassEnd last : program.last()) {
     into.finish.push_back(ends[last] + into.later);
   }
-  fill_events(program, into.events);
-  fill_counts(program, into.counts);
 }
 
-/// Some of a program's passes, whose first one is its `first`.
-void PipelineClock::follow(std::span<const PipelinePass> passes,
-                           std::size_t first,
+/// The passes from `begin` to `end`.
+void PipelineClock::follow(const PipelineProgram& program,
+                           std::size_t begin,
+                           std::size_t end,
                            const PassTicks& ticks) {
   const Ticks* const cost = ticks.data();
   Ticks* const ends = ends_of_passes_.data();
-  Ticks* end = ends + first;
-  for (const PipelinePass& pass : passes) {
-    *++end = std::max(ends[pass.before], ends[pass.input]) + cost[pass.kind];
+  Ticks* own = ends + begin;
+#pragma GCC unroll 4
+  for (const PipelinePass& pass : program.passes().first(end).subspan(begin)) {
+    *++own = std::max(ends[pass.before], ends[pass.input]) + cost[pass.kind];
+  }
+}
+
+/// The passes until every place has begun. Each rank has then done a forward that waited for its
+/// last gather: what comes later waits for none.
+void PipelineClock::follow_gathers(const PipelineProgram& program, FollowedPipeline& into) {
+  Ticks* const ends = ends_of_passes_.data();
+  Ticks* own = ends;
+  into.gathers_exposed.assign(into.gathers.through.size(), 0);
+  for (const PipelinePass& pass : program.passes().first(program.started())) {
+    const Ticks idle = ends[pass.before];
+    const Ticks start = std::max(idle, ends[pass.input]);
+    Ticks& exposed = into.gathers_exposed[pass.rank];
+    exposed += std::clamp(into.gathers.through[pass.rank], idle, start) - idle;
+    Ticks end = start + into.ticks[pass.kind];
+    if (is_forward(pass, program.places())) {
+      const Ticks gathered = std::max(end, into.gathers.forwards[pass.kind / kKindsOfPlace]);
+      exposed += gathered - end;
+      end = gathered;
+    }
+    *++own = end;
   }
 }
 
@@ -170,28 +224,25 @@ std::optional<Ticks> PipelineClock::later_by(const PipelineProgram::Repeated& re
   return differs == 0 ? std::optional(first) : std::nullopt;
 }
 
-/// Before some gradients are complete nothing is on a data lane.
+/// Before a rank has made all gradients of a place nothing is on its data lane.
 void PipelineClock::fill_events(const PipelineProgram& program, std::vector<LaneEvent>& events) {
   const std::span<const PipelinePass> passes = program.passes();
-  const auto made = program.made();
-  events.clear();
-  if (made.empty()) {
-    return;
-  }
+  const std::span<const std::uint32_t> after = program.after_made();
   const Ticks* const ends = ends_of_passes_.data();
-  std::size_t i = made.front().pass;
-  events_.resize(std::max(events_.size(), passes.size() - i + made.size()));
+  events_.resize(std::max(events_.size(), after.size() + program.made().size() + 1));
   LaneEvent* event = events_.data();
+  auto next = after.begin();
   const auto add_waits = [&](std::size_t until) {
-    for (; i < until; ++i) {
-      const Ticks from = ends[passes[i].before];
-      const Ticks to = ends[passes[i].input];
-      *event = {.from = from, .to = to, .rank = passes[i].rank, .waits = true};
+    for (; next != after.end() && *next <= until; ++next) {
+      const PipelinePass& pass = passes[*next];
+      const Ticks from = ends[pass.before];
+      const Ticks to = ends[pass.input];
+      *event = {.from = from, .to = to, .rank = pass.rank, .waits = true};
       event += to > from ? 1 : 0;  // otherwise the next one is written over it
     }
   };
-  for (const PipelineProgram::Made& one : made) {
-    add_waits(one.pass + 1);
+  for (const PipelineProgram::Made& one : program.made()) {
+    add_waits(one.pass);
     *event++ = {.to = ends[one.pass + 1],
                 .rank = passes[one.pass].rank,
                 .place = static_cast<std::uint16_t>(one.place),

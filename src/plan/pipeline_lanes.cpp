@@ -44,8 +44,8 @@ class PipelineClock::LaneWalk {
     finish.assign(p, 0);
     clock_.send_ends_.assign(p, 0);
     clock_.ends_.assign(p, {});
-    for (std::size_t rank = 0; rank < lanes_.gathers.size(); ++rank) {
-      clock_.ends_[rank].data = lanes_.gathers[rank];
+    for (std::size_t rank = 0; rank < lanes_.gathers.through.size(); ++rank) {
+      clock_.ends_[rank].data = lanes_.gathers.through[rank];
     }
     auto& arrivals = clock_.ends_of_passes_;
     arrivals.resize(std::max(arrivals.size(), program_.passes().size() + 1));
@@ -76,8 +76,8 @@ class PipelineClock::LaneWalk {
     Ticks& send_end = clock_.send_ends_[pass.rank];
     wait(pass.rank, rank_end, start);
     Ticks end = start + ticks_[pass.kind];
-    if (!lanes_.gathered.empty() && is(pass, Pass::forward)) {
-      const Ticks gathered = std::max(end, lanes_.gathered[place(pass)]);
+    if (!lanes_.gathers.empty() && is(pass, Pass::forward)) {
+      const Ticks gathered = std::max(end, lanes_.gathers.forwards[place(pass)]);
       ends.data_exposed += gathered - end;
       end = gathered;
     }
@@ -209,28 +209,30 @@ void PipelineClock::run(const Schedule& schedule,
                         const PipelineLanes& lanes,
                         std::vector<Ticks>& finish) {
   const PipelineProgram& whole = program(schedule, shape);
-  micro_batches_ = micro_batches_per_chunk(placement(schedule), shape);
+  ends_of_.reset();
   LaneWalk(*this, whole, placement(schedule), ticks, lanes).run(finish);
-  fill_counts(whole, counts_);
+  counts_ = whole.counts_of(micro_batches_per_chunk(placement(schedule), shape));
 }
 
 void data_lanes(const FollowedPipeline& pipeline,
                 const PipelineLanes& lanes,
                 std::vector<LaneEnds>& ends) {
   ends.assign(pipeline.finish.size(), {});
+  for (std::size_t rank = 0; rank < pipeline.gathers.through.size(); ++rank) {
+    ends[rank].data = pipeline.gathers.through[rank];
+    ends[rank].data_exposed = pipeline.gathers_exposed[rank];
+  }
+  const Ticks later = pipeline.later;
   for (const LaneEvent& event : pipeline.events) {
     LaneEnds& own = ends[event.rank];
     if (event.waits) {
-      own.wait(event.from, event.to, 0);
+      own.wait(event.from + later, event.to + later, 0);
       continue;
     }
-    const Ticks made = event.to - lanes.send[event.pass];
+    const Ticks made = event.to + later - lanes.send[event.pass];
     for (const BucketTicks& bucket : lanes.buckets_of(event.place, event.kind)) {
       own.data = std::max(own.data, made - bucket.left) + bucket.sync;
     }
-  }
-  for (LaneEnds& own : ends) {
-    own.data += own.data > 0 ? pipeline.later : 0;
   }
 }
 

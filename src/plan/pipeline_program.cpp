@@ -214,14 +214,15 @@ PipelineProgram::PipelineProgram(const Schedule& schedule, PipelineShape shape)
   count(pass_places(placement(schedule), model_stages(placement(schedule), shape)));
   find_repeated();
   find_made();
+  find_started();
   if (!made_.empty() && made_.front().pass < repeated_.end) {
     repeated_ = {};  // the last gradients must not be made again
   }
 }
 
 void PipelineProgram::find_made() {
-  std::vector<std::size_t> last(counts_.size(), passes_.size());
-  std::vector<GradientPass> kinds(counts_.size(), GradientPass::whole);
+  std::vector<std::size_t> last(places(), passes_.size());
+  std::vector<GradientPass> kinds(places(), GradientPass::whole);
   for (std::size_t i = 0; i < passes_.size(); ++i) {
     const std::size_t kind = passes_[i].kind % kKindsOfPlace;
     const bool pair = kind == kPasses;
@@ -242,22 +243,47 @@ void PipelineProgram::find_made() {
   }
   std::sort(
       made_.begin(), made_.end(), [](const Made& a, const Made& b) { return a.pass < b.pass; });
+  std::vector<char> made(last_.size(), 0);  // by rank
+  auto next = made_.begin();
+  for (std::size_t i = next == made_.end() ? passes_.size() : next->pass; i < passes_.size(); ++i) {
+    char& own = made[passes_[i].rank];
+    if (own != 0) {
+      after_made_.push_back(static_cast<std::uint32_t>(i));
+    }
+    if (next != made_.end() && next->pass == i) {
+      own = 1;
+      ++next;
+    }
+  }
+}
+
+void PipelineProgram::find_started() {
+  std::vector<char> has(places(), 0);
+  for (std::size_t i = 0; i < passes_.size(); ++i) {
+    if (!is_forward(passes_[i], places())) {
+      continue;
+    }
+    char& own = has[passes_[i].kind / kKindsOfPlace];
+    started_ = own == 0 ? i + 1 : started_;
+    own = 1;
+  }
 }
 
 void PipelineProgram::count(std::size_t places) {
-  counts_.resize(places);
+  std::vector<PassCounts> all(places);
   for (const PipelinePass& pass : passes_) {
     if (pass.kind >= instant_kind(places)) {
       continue;
     }
     const std::size_t kind = pass.kind % kKindsOfPlace;
-    PassCounts& counts = counts_[pass.kind / kKindsOfPlace];
+    PassCounts& counts = all[pass.kind / kKindsOfPlace];
     ++(kind == kPasses ? counts.pairs : counts.alone[kind]);
   }
-  uniform_ = std::all_of(counts_.begin(), counts_.end(), [](const PassCounts& counts) {
+  uniform_ = std::all_of(all.begin(), all.end(), [](const PassCounts& counts) {
     const bool split = counts.of(Pass::input_gradient) > 0;
     return counts.pairs == 0 && (counts.of(Pass::backward) == 0 || !split);
   });
+  counts_ = std::make_shared<const std::vector<PassCounts>>(std::move(all));
 }
 
 }  // namespace titer

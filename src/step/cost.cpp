@@ -189,6 +189,7 @@ void step_costs(const Scenario& scenario, StepCosts& costs) {
   fill_shape(scenario, costs);
   fill_layer_costs(scenario, costs);
   costs.contents.fill(scenario.plan, costs.blocks);
+  fill_trained(scenario.plan, costs);
   costs.groups = sync_groups(scenario, costs.placement, 0);
   add_pass_transfers(scenario, costs);
   fill_sends(scenario, costs);

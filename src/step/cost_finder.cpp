@@ -32,20 +32,24 @@ LayerKeys layer_keys_of(const Scenario& scenario) {
           .image_columns = plan.image_columns,
           .devices = plan.devices(),
           .launchers = plan.sharding == Sharding::data_parallel_root ? plan.data : 1,
-          .expert_replicas = plan.expert_replicas(),
           .context_method = plan.context_method,
           .recompute = plan.recompute,
           .recomputed = plan.recomputed_modules(),
           .overlap = scenario.tensor_overlap(),
           .attention = plan.attention,
           .context_balanced = plan.context_balanced,
-          .sequence_parallel = plan.sequence_parallel};
+          .sequence_parallel = plan.sequence_parallel,
+          .own_experts = plan.expert_replicas() == 1};
 }
 
 LayerPlaces layer_places_of(const Scenario& scenario) {
   LayerPlaces places;
   for (std::size_t i = 0; i < kLayerGroups; ++i) {
-    const PlanGroup group = plan_group(static_cast<LayerGroup>(i));
+    const auto of = static_cast<LayerGroup>(i);
+    if (of == LayerGroup::data && scenario.model.if_layered() == nullptr) {
+      continue;  // only operations of a model's own are among these
+    }
+    const PlanGroup group = plan_group(of);
     if (group_ranks(scenario.plan, group).ranks > 1) {
       const GroupPlace at = place(scenario.plan, group, scenario.cluster);
       places.groups[i] = at.group;
@@ -83,6 +87,7 @@ void CostFinder::find(const Scenario& scenario, Changed changed) {
   const bool same_stages = find_stages(scenario.plan);
   if (!same_degrees || !same_stages) {
     costs_.groups = sync_groups(scenario, costs_.placement, 0);
+    fill_trained(scenario.plan, costs_);
   }
   add_pass_transfers(scenario, costs_);
   same_sends_ = find_sends(scenario) && same_stages;

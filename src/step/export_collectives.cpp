@@ -171,8 +171,9 @@ void ExportedStep::Writer::add_tail() {
   }
   const SyncGroups groups = sync_groups(scenario_, costs_.placement, at_.pipeline);
   const auto shards = [&](const SyncGroup& group) { return sharded_ ? group.group.ranks() : 1; };
-  const Bytes moved = optimizer_bytes(scenario_, parameters.dense, shards(groups.dense)) +
-                      optimizer_bytes(scenario_, parameters.experts, shards(groups.experts));
+  const OptimizerTraffic traffic = optimizer_traffic(scenario_);
+  const Bytes moved = optimizer_bytes(traffic, parameters.dense, shards(groups.dense)) +
+                      optimizer_bytes(traffic, parameters.experts, shards(groups.experts));
   frontier_ = {graph_.add({.part = TaskPart::optimizer,
                            .what = "step",
                            .duration = to_ticks(times.optimizer),

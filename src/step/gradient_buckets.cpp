@@ -18,6 +18,7 @@ class BucketMaker {
         order_(costs.blocks.order),
         embedding_{trained(costs.blocks.embedding, scenario.plan), time_of(costs.embedding)},
         head_{head_count(scenario, costs), time_of(costs.head)} {
+    kinds_.reserve(costs.kinds.size());
     for (std::size_t kind = 0; kind < costs.kinds.size(); ++kind) {
       kinds_.push_back(
           {trained(costs.blocks.kinds[kind], scenario.plan), time_of(costs.kinds[kind])});

@@ -28,8 +28,7 @@ OptimizerTraffic optimizer_traffic(const Scenario& scenario) {
           .kernels = passes.kernels};
 }
 
-Bytes optimizer_bytes(const Scenario& scenario, double parameters, double shards) {
-  const OptimizerTraffic traffic = optimizer_traffic(scenario);
+Bytes optimizer_bytes(const OptimizerTraffic& traffic, double parameters, double shards) {
   return parameters / shards * traffic.per_updated + parameters * traffic.per_gradient;
 }
 

@@ -14,16 +14,6 @@ Seconds Breakdown::total() const {
   return sum;
 }
 
-const CommSlots& slots_of(PassComm comm) {
-  static constexpr std::array<CommSlots, kPassComms> slots = {
-      {{&Breakdown::tensor_comm, &CommunicationTotal::tensor},
-       {&Breakdown::context_comm, &CommunicationTotal::context},
-       {&Breakdown::expert_comm, &CommunicationTotal::expert},
-       {&Breakdown::data_comm, &CommunicationTotal::data},
-       {&Breakdown::host_comm, &CommunicationTotal::host}}};
-  return slots[static_cast<std::size_t>(comm)];
-}
-
 const StageMemory& StepResult::peak_stage() const {
   ensure(!memory.empty(), "a result holds the memory of at least one stage");
   return *std::max_element(memory.begin(), memory.end(), [](const auto& a, const auto& b) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pass_slot.hpp"
 #include "root_cost.hpp"
 #include "sync_cost.hpp"
 
@@ -79,36 +80,6 @@ class MoveClock {
   const SyncGroups& groups_;
 };
 
-/// A pass and what runs beside it.
-class Slot {
- public:
-  Slot(const PassCost& own, double slowdown)
-      : room_(std::max(Seconds{}, own.compute - (own.comm_total() - own.comm()))),
-        slowdown_(slowdown) {}
-
-  void expose(Seconds time, PassComm comm) {
-    more_.exposed[comm] += time;
-    more_.transfers[comm] += time;
-  }
-  /// As far as there is room; the rest.
-  Seconds hide(Seconds time, PassComm comm) {
-    const Seconds hidden = std::min(time, room_);
-    room_ -= hidden;
-    more_.transfers[comm] += hidden;
-    more_.compute += (slowdown_ - 1.0) * hidden;
-    return time - hidden;
-  }
-  void put(Seconds time, PassComm comm, bool beside) {
-    expose(beside ? hide(time, comm) : time, comm);
-  }
-  [[nodiscard]] const PassCost& more() const { return more_; }
-
- private:
-  Seconds room_;
-  double slowdown_;
-  PassCost more_;
-};
-
 /// Goes through the blocks of the model and adds to each what is moved beside it.
 class PassMover {
  public:
@@ -120,6 +91,7 @@ class PassMover {
         embedding_(costs.kinds.size()),
         head_(costs.kinds.size() + 1) {
     const MoveClock clock(scenario, costs.groups);
+    moves_.reserve(head_ + 1);
     for (const Block& block : costs.blocks.kinds) {
       const DeviceParameters count = on_device(block.parameters, scenario.plan);
       Moves moves = clock.of(count);
@@ -151,11 +123,11 @@ class PassMover {
     add_places();
     for (std::size_t kind = 0; kind < costs_.kinds.size(); ++kind) {
       if (places_of(kind) > 0) {
-        costs_.kinds[kind] += 1.0 / places_of(kind) * more_[kind];
+        more_[kind].give(1.0 / places_of(kind), costs_.kinds[kind]);
       }
     }
-    costs_.embedding += more_[embedding_];
-    costs_.head += more_[head_];
+    more_[embedding_].give(1, costs_.embedding);
+    more_[head_].give(1, costs_.head);
   }
 
  private:
@@ -184,17 +156,17 @@ class PassMover {
   /// The embedding: nothing is before it, and nothing comes after its backward pass.
   void add_first(std::size_t next) {
     const Moves& own = moves_[embedding_];
-    Slot forward(costs_.embedding.forward, costs_.slowdown);
-    forward.expose(own.gather, PassComm::data);
-    forward.expose(own.fetch, PassComm::host);
+    PassSlot forward(costs_.embedding.forward, costs_.slowdown);
+    forward.expose(own.gather, &PassMoved::data);
+    forward.expose(own.fetch, &PassMoved::host);
     add_next(next, forward);
-    more_[embedding_].forward += forward.more();
+    more_[embedding_].forward = forward.more();
     for (const bool whole : {true, false}) {
       const BlockCost& cost = costs_.embedding;
-      Slot last(whole ? cost.backward : cost.weight_gradient, costs_.slowdown);
-      last.put(reduces_beside_ ? moves_[next].reduce : Seconds{}, PassComm::data, true);
-      last.expose(own.reduce, PassComm::data);
-      (whole ? more_[embedding_].backward : more_[embedding_].weight_gradient) += last.more();
+      PassSlot last(whole ? cost.backward : cost.weight_gradient, costs_.slowdown);
+      last.put(reduces_beside_ ? moves_[next].reduce : Seconds{}, &PassMoved::data, true);
+      last.expose(own.reduce, &PassMoved::data);
+      (whole ? more_[embedding_].backward : more_[embedding_].weight_gradient) = last.more();
     }
   }
 
@@ -205,54 +177,54 @@ class PassMover {
     }
     const BlockCost& cost = block == head_ ? costs_.head : costs_.kinds[block];
     const Moves& own = moves_[block];
-    BlockCost more;
-    Slot forward(cost.forward, costs_.slowdown);
+    BlockMoved more;
+    PassSlot forward(cost.forward, costs_.slowdown);
     expose_own(own.gather, own.fetch, forward);
-    forward.put(own.keep, PassComm::host, copies_beside_);
+    forward.put(own.keep, &PassMoved::host, copies_beside_);
     if (after != block || block != head_) {
       add_next(after, forward);
     }
     more.forward = forward.more();
 
-    Slot repeated(cost.recompute, costs_.slowdown);
+    PassSlot repeated(cost.recompute, costs_.slowdown);
     const Moves& below = moves_[before];
     const Seconds gather =
-        repeated.hide(gathers_beside_ ? below.gather_again : Seconds{}, PassComm::data);
-    const Seconds copies =
-        repeated.hide(copies_beside_ ? below.fetch_again + below.keep : Seconds{}, PassComm::host);
+        repeated.hide(gathers_beside_ ? below.gather_again : Seconds{}, &PassMoved::data);
+    const Seconds copies = repeated.hide(
+        copies_beside_ ? below.fetch_again + below.keep : Seconds{}, &PassMoved::host);
     more.recompute = repeated.more();
     const bool is_last = block == head_;
     const Seconds above = is_last ? Seconds{} : moves_[after].reduce;
-    const auto add_inputs = [&](Slot& slot) {
+    const auto add_inputs = [&](PassSlot& slot) {
       expose_own(own.gather_again, own.fetch_again + own.keep, slot);
-      slot.put(gather, PassComm::data, true);
-      slot.put(copies, PassComm::host, true);
+      slot.put(gather, &PassMoved::data, true);
+      slot.put(copies, &PassMoved::host, true);
     };
-    const auto add_outputs = [&](Slot& slot) {
-      slot.put(reduces_beside_ ? above : own.reduce, PassComm::data, reduces_beside_);
+    const auto add_outputs = [&](PassSlot& slot) {
+      slot.put(reduces_beside_ ? above : own.reduce, &PassMoved::data, reduces_beside_);
     };
-    Slot backward(cost.backward, costs_.slowdown);
+    PassSlot backward(cost.backward, costs_.slowdown);
     add_inputs(backward);
     add_outputs(backward);
     more.backward = backward.more();
-    Slot input(cost.input_gradient, costs_.slowdown);
+    PassSlot input(cost.input_gradient, costs_.slowdown);
     add_inputs(input);
     more.input_gradient = input.more();
-    Slot weight(cost.weight_gradient, costs_.slowdown);
+    PassSlot weight(cost.weight_gradient, costs_.slowdown);
     add_outputs(weight);
     more.weight_gradient = weight.more();
-    more_[block] += times * more;
+    more_[block].add(times, more);
   }
 
   /// What the block waits for itself where nothing is fetched ahead.
-  void expose_own(Seconds gather, Seconds fetch, Slot& slot) const {
-    slot.expose(gathers_beside_ ? Seconds{} : gather, PassComm::data);
-    slot.expose(copies_beside_ ? Seconds{} : fetch, PassComm::host);
+  void expose_own(Seconds gather, Seconds fetch, PassSlot& slot) const {
+    slot.expose(gathers_beside_ ? Seconds{} : gather, &PassMoved::data);
+    slot.expose(copies_beside_ ? Seconds{} : fetch, &PassMoved::host);
   }
   /// What the next block's forward pass needs, beside this one's.
-  void add_next(std::size_t next, Slot& slot) const {
-    slot.put(gathers_beside_ ? moves_[next].gather : Seconds{}, PassComm::data, true);
-    slot.put(copies_beside_ ? moves_[next].fetch : Seconds{}, PassComm::host, true);
+  void add_next(std::size_t next, PassSlot& slot) const {
+    slot.put(gathers_beside_ ? moves_[next].gather : Seconds{}, &PassMoved::data, true);
+    slot.put(copies_beside_ ? moves_[next].fetch : Seconds{}, &PassMoved::host, true);
   }
 
   [[nodiscard]] double places_of(std::size_t kind) const {
@@ -270,7 +242,7 @@ class PassMover {
   std::size_t embedding_;
   std::size_t head_;
   std::vector<Moves> moves_;  // of each kind, the embedding and the head; likewise below
-  std::vector<BlockCost> more_;
+  std::vector<BlockMoved> more_;
 };
 
 }  // namespace

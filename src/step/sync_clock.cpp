@@ -41,7 +41,8 @@ Seconds both_parts(const DeviceParameters& parameters,
 SyncClock::SyncClock(const Scenario& scenario, const SyncGroups& places)
     : scenario_(&scenario),
       places_(&places),
-      kernels_(scenario.cluster.chip, scenario.training.base_type()) {}
+      kernels_(scenario.cluster.chip),
+      traffic_(optimizer_traffic(scenario)) {}
 
 Seconds SyncClock::gradient_sync(const DeviceParameters& trained) const {
   const Plan& plan = scenario_->plan;
@@ -95,13 +96,12 @@ Seconds SyncClock::optimizer(const DeviceParameters& trained) const {
     return {};
   }
   const DeviceParameters ranks = shards();
-  Bytes bytes = optimizer_bytes(*scenario_, trained.dense, ranks.dense);
+  Bytes bytes = optimizer_bytes(traffic_, trained.dense, ranks.dense);
   if (trained.experts > 0) {
-    bytes += optimizer_bytes(*scenario_, trained.experts, ranks.experts);
+    bytes += optimizer_bytes(traffic_, trained.experts, ranks.experts);
   }
-  const int kernels = optimizer_traffic(*scenario_).kernels;
-  const Seconds update = kernels_.time({.kind = KernelKind::memory, .flops = {}, .bytes = bytes});
-  return bytes > Bytes{} ? update + (kernels - 1) * kernels_.launch_floor() : update;
+  return bytes > Bytes{} ? kernels_.time(bytes) + (traffic_.kernels - 1) * kernels_.launch_floor()
+                         : Seconds{};
 }
 
 Seconds SyncClock::host(const DeviceParameters& trained) const {

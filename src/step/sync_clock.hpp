@@ -41,7 +41,8 @@ class SyncClock {
 
   const Scenario* scenario_;
   const SyncGroups* places_;
-  KernelClock kernels_;
+  MemoryClock kernels_;
+  OptimizerTraffic traffic_;
 };
 
 /// Cuts every stage's gradients into buckets. REQUIRES block costs.

@@ -59,6 +59,16 @@ Bytes token_table_gradient(const Scenario& scenario, const ModelBlocks& blocks) 
          size_of(scenario.gradient_type());
 }
 
+void fill_trained(const Plan& plan, StepCosts& costs) {
+  costs.trained.resize(static_cast<std::size_t>(costs.shape.stages));
+  for (int rank = 0; rank < costs.shape.stages; ++rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    costs.trained[at] = costs.contents.as_before(rank)
+                            ? costs.trained[at - 1]
+                            : trained_parameters(costs.blocks, costs.contents, plan, rank);
+  }
+}
+
 void fill_synchronisation(const Scenario& scenario, StepCosts& costs) {
   const int p = costs.shape.stages;
   const bool two_ways = costs.placement == Placement::two_ways;
@@ -78,15 +88,14 @@ void fill_synchronisation(const Scenario& scenario, StepCosts& costs) {
     if (two_ways && s > 0) {
       of_rank = sync_groups(scenario, costs.placement, s);
     }
-    tail = tail_of(scenario,
-                   clock,
-                   in_buckets,
-                   trained_parameters(costs.blocks, costs.contents, scenario.plan, s));
+    tail = tail_of(scenario, clock, in_buckets, costs.trained[static_cast<std::size_t>(s)]);
+  }
+  const bool had_buckets = !costs.buckets.empty();
+  if (in_buckets != had_buckets) {
+    costs.buckets.swap(costs.unused_buckets);
   }
   if (in_buckets) {
     fill_gradient_buckets(scenario, clock, costs);
-  } else {
-    costs.buckets.clear();
   }
 }
 

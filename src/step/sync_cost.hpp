@@ -31,9 +31,14 @@ namespace titer {
 /// Of the token table on a device, between the model's first and last stage.
 [[nodiscard]] Bytes token_table_gradient(const Scenario& scenario, const ModelBlocks& blocks);
 /// Memory traffic of the optimizer step for the parameters of a device that `shards` ranks share.
-[[nodiscard]] Bytes optimizer_bytes(const Scenario& scenario, double parameters, double shards);
+[[nodiscard]] Bytes optimizer_bytes(const OptimizerTraffic& traffic,
+                                    double parameters,
+                                    double shards);
 
-/// Fills tails and buckets. REQUIRES shape, placement, stages and block costs.
+/// Fills `trained`. REQUIRES shape, blocks and contents.
+void fill_trained(const Plan& plan, StepCosts& costs);
+
+/// Fills tails and buckets. REQUIRES shape, placement, stages, block costs and `trained`.
 void fill_synchronisation(const Scenario& scenario, StepCosts& costs);
 
 }  // namespace titer

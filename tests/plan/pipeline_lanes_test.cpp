@@ -39,7 +39,7 @@ class LaneGraph {
       }
     }
     for (Rank& rank : ranks_) {
-      const Ticks gathers = lanes.gathers.empty() ? 0 : lanes.gathers[number(rank)];
+      const Ticks gathers = lanes.gathers.empty() ? 0 : lanes.gathers.through[number(rank)];
       if (gathers > 0) {
         add(rank, kData, gathers, {});
       }
@@ -282,6 +282,24 @@ class LaneMaker {
     return lanes;
   }
 
+  /// A rank's in the order of its chunks; each goes on in the middle of its forward pass.
+  StartGathers gathers(const PassTicks& ticks, Placement placement, const PipelineShape& shape) {
+    const int stages = model_stages(placement, shape);
+    StartGathers gathers;
+    gathers.through.assign(static_cast<std::size_t>(shape.stages), 0);
+    gathers.forwards.assign(pass_places(placement, stages), 0);
+    for (int rank = 0; rank < shape.stages; ++rank) {
+      Ticks& through = gathers.through[static_cast<std::size_t>(rank)];
+      for (int chunk = 0; chunk < chunks_per_rank(placement, shape); ++chunk) {
+        const int stage = stage_of(placement, {.rank = rank, .chunk = chunk}, shape);
+        const std::size_t place = pass_place(placement, stages, rank, stage);
+        through += time(5'000);
+        gathers.forwards[place] = through + ticks[pass_kind(place, Pass::forward)] / 2;
+      }
+    }
+    return gathers;
+  }
+
  private:
   Ticks time(int most) { return random_() % 6 == 0 ? 0 : static_cast<Ticks>(random_()) % most; }
 
@@ -356,10 +374,75 @@ TEST(PipelineLanes, LeaveOutPeriodsWithoutATickOfDifference) {
         EXPECT_EQ(clock.lane_ends()[rank].data, graph.data_end(rank)) << text_of(shape);
         EXPECT_EQ(clock.lane_ends()[rank].data_exposed, graph.exposed(rank).second);
       }
-      EXPECT_EQ(clock.counts()[0].of(Pass::forward), shape.micro_batches);
-      EXPECT_EQ(clock.counts()[0].of(Pass::backward), shape.micro_batches);
+      EXPECT_EQ(clock.counts().of(0).of(Pass::forward), shape.micro_batches);
+      EXPECT_EQ(clock.counts().of(0).of(Pass::backward), shape.micro_batches);
     }
   }
+}
+
+TEST(PipelineLanes, OfDataAreFoundAfterThePassesAsBesideThem) {
+  LaneMaker maker(3);
+  PipelineClock beside;
+  PipelineClock after;
+  std::vector<Ticks> finish;
+  std::vector<Ticks> other;
+  std::vector<LaneEnds> ends;
+  int exposed = 0;
+  const auto expect_same = [&](const Schedule& schedule, const PipelineShape& shape, bool gathers) {
+    const Stages stages = stages_of(placement(schedule), shape);
+    const PassTicks passes = maker.ticks(stages.places);
+    PipelineLanes lanes = maker.lanes(passes, stages, false, true);
+    PassTicks ticks = passes;
+    StartGathers with_sends;
+    if (gathers) {
+      lanes.gathers = maker.gathers(passes, placement(schedule), shape);
+      with_sends = lanes.gathers;
+    }
+    for (std::size_t kind = 0; kind < ticks.size(); ++kind) {
+      ticks[kind] += lanes.send[kind];
+    }
+    for (std::size_t place = 0; place < with_sends.forwards.size(); ++place) {
+      with_sends.forwards[place] += lanes.send[pass_kind(place, Pass::forward)];
+    }
+    beside.run(schedule, shape, passes, lanes, finish);
+    // First without the events, which are asked for later, after another pipeline or at once.
+    (void)after.followed(schedule, shape, ticks, with_sends, false);
+    if (shape.micro_batches % 3 == 0) {
+      after.run(GPipe{}, {.stages = 2, .micro_batches = 2}, maker.ticks(2), other);
+    }
+    const FollowedPipeline& one = after.followed(schedule, shape, ticks, with_sends, true);
+    data_lanes(one, lanes, ends);
+    ASSERT_EQ(one.finish, finish) << name(schedule) << ": " << text_of(shape);
+    for (std::size_t rank = 0; rank < finish.size(); ++rank) {
+      const LaneEnds& expected = beside.lane_ends()[rank];
+      EXPECT_EQ(ends[rank].data, expected.data) << text_of(shape) << ", rank " << rank;
+      EXPECT_EQ(ends[rank].data_exposed, expected.data_exposed)
+          << name(schedule) << ": " << text_of(shape) << ", rank " << rank;
+      exposed += expected.data_exposed > 0 ? 1 : 0;
+    }
+    EXPECT_EQ(one.counts.of(0).of(Pass::forward), beside.counts().of(0).of(Pass::forward));
+  };
+  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+    for (const PipelineShape& shape : pipeline_test::shapes_of(schedule)) {
+      const bool two_ways = placement(schedule) == Placement::two_ways;
+      if (!two_ways) {
+        expect_same(schedule, shape, false);
+      }
+      if (!two_ways && !may_pair(schedule)) {
+        expect_same(schedule, shape, true);
+      }
+    }
+  }
+  for (const PipelineShape shape :
+       {PipelineShape{.stages = 4, .micro_batches = 200},
+        PipelineShape{.stages = 8, .micro_batches = 64},
+        PipelineShape{.stages = 4, .micro_batches = 64, .virtual_stages = 3},
+        PipelineShape{.stages = 2, .micro_batches = 96, .virtual_stages = 6}}) {
+    for (int i = 0; i < 40; ++i) {
+      expect_same(OneForwardOneBackward{}, shape, i % 2 == 0);
+    }
+  }
+  EXPECT_GT(exposed, 100);
 }
 
 /// One rank, one micro-batch: a forward of 10 and a backward of 20 ticks.
@@ -395,8 +478,7 @@ TEST(PipelineLanes, SynchroniseABucketWhileTheNextIsMade) {
 TEST(PipelineLanes, HoldAFirstForwardUntilItsParametersAreThere) {
   OneRank one;
   // Two gathers of 6: the first half of the pass from 6 to 11, the second from 12 to 17.
-  one.lanes.gathers = {12};
-  one.lanes.gathered = {12 + 5};
+  one.lanes.gathers = {.through = {12}, .forwards = {12 + 5}};
   const LaneEnds& ends = one.run();
   EXPECT_EQ(one.finish.front(), 17 + 20);
   EXPECT_EQ(ends.data_exposed, 17 - 10);

@@ -36,6 +36,23 @@ struct Kernel {
 /// At which clock: what training runs at for hours, or what a short measurement gets.
 enum class Clocks : std::uint8_t { sustained, burst };
 
+/// Times kernels that only move bytes: t = t0 + bytes / (eta_m BW).
+class MemoryClock {
+ public:
+  explicit MemoryClock(const Chip& chip)
+      : launch_floor_(chip.launch_floor), rate_(chip.memory.efficiency * chip.memory.bandwidth) {}
+
+  [[nodiscard]] Seconds time(Bytes bytes) const {
+    return bytes > Bytes{} ? launch_floor_ + bytes / rate_ : Seconds{};
+  }
+  [[nodiscard]] Seconds launch_floor() const { return launch_floor_; }
+  [[nodiscard]] BytesPerSecond rate() const { return rate_; }
+
+ private:
+  Seconds launch_floor_;
+  BytesPerSecond rate_;
+};
+
 /// Times kernels of one data type (and products of a narrower one) on one chip. Of known extents,
 /// with the arithmetic a of hardware/tiles.hpp:
 ///   t = t0 + sqrt(a^2 + (bytes / (eta_m BW))^2)
@@ -55,12 +72,12 @@ class KernelClock {
     if (!kernel.exists()) {
       return {};
     }
-    const Seconds moved = kernel.bytes / memory_rate_;
+    const Seconds moved = kernel.bytes / memory_.rate();
     if (kernel.kind == KernelKind::memory) {
-      return launch_floor_ + moved;
+      return launch_floor() + moved;
     }
     const Seconds computed = arithmetic(kernel);
-    return launch_floor_ + (by_tiles(kernel) ? both(computed, moved) : std::max(computed, moved));
+    return launch_floor() + (by_tiles(kernel) ? both(computed, moved) : std::max(computed, moved));
   }
   /// What the kernel would take if nothing were moved. Memory kernels: nothing.
   [[nodiscard]] Seconds arithmetic(const Kernel& kernel) const;
@@ -69,8 +86,8 @@ class KernelClock {
     return kernel.shape.known() &&
            (kernel.kind == KernelKind::attention ? attention_.has_value() : products_.has_value());
   }
-  [[nodiscard]] Seconds launch_floor() const { return launch_floor_; }
-  [[nodiscard]] BytesPerSecond memory_rate() const { return memory_rate_; }
+  [[nodiscard]] Seconds launch_floor() const { return memory_.launch_floor(); }
+  [[nodiscard]] BytesPerSecond memory_rate() const { return memory_.rate(); }
   /// The saturation term of a kernel, and eta P at its clock. REQUIRES a kind with arithmetic.
   [[nodiscard]] Flops saturation(const Kernel& kernel) const {
     return is_narrow(kernel) ? narrow_saturation_ : saturation_;
@@ -94,8 +111,7 @@ class KernelClock {
   }
   [[nodiscard]] Seconds at_clock(Seconds time) const;
 
-  Seconds launch_floor_;
-  BytesPerSecond memory_rate_;
+  MemoryClock memory_;
   Flops saturation_;
   FlopsPerSecond matrix_rate_;
   FlopsPerSecond attention_rate_;

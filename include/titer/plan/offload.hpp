@@ -25,6 +25,7 @@ struct Offload {
   bool prefetch = true;  // copies run beside the neighbouring block; both ways at the same time
 
   [[nodiscard]] bool any() const { return weights || optimizer || activations; }
+  friend bool operator==(const Offload&, const Offload&) = default;
 };
 [[nodiscard]] Offload read_offload(Reader in);
 

@@ -30,15 +30,18 @@ struct LaneEvent {
   GradientPass kind = GradientPass::whole;
 };
 
-/// A pipeline without lanes, once it has been followed.
+/// A pipeline without lanes, but for gathers at its start, once it has been followed.
 struct FollowedPipeline {
   Schedule schedule;
   PipelineShape shape;
   PassTicks ticks;
+  StartGathers gathers;  // `forwards`: their messages included
   std::vector<Ticks> finish;
-  std::vector<LaneEvent> events;   // of the passes followed
-  Ticks later = 0;                 // how much later they are, for periods left out
-  std::vector<PassCounts> counts;  // by place
+  std::vector<Ticks> gathers_exposed;  // of each rank, while it did nothing else
+  std::vector<LaneEvent> events;       // of the passes followed, where they were asked for
+  bool has_events = false;
+  Ticks later = 0;  // how much later these are, for periods left out
+  PipelineCounts counts;
 };
 
 /// Evaluates pipelines. Keeps the programs of the last shapes and its working memory: evaluating a
@@ -63,28 +66,52 @@ class PipelineClock {
            std::vector<Ticks>& finish);
   [[nodiscard]] const std::vector<LaneEnds>& lane_ends() const { return ends_; }
   /// How often each kind of pass is done at each place, in the last run.
-  [[nodiscard]] const std::vector<PassCounts>& counts() const { return counts_; }
+  [[nodiscard]] const PipelineCounts& counts() const { return counts_; }
 
-  /// The first run() above, which the data lanes of data_lanes() leave as it is. One of the last
-  /// few hundred pipelines is not followed again. Valid until the next call.
+  /// The first run() above, which the data lanes of data_lanes() leave as it is; with the events
+  /// that these need, if they are to be asked. `forwards` of the gathers: with what sending takes
+  /// after them. One of the last few hundred pipelines is not followed again. Valid until the next
+  /// call. REQUIRES no gathers where the schedule may pair passes, or has two copies of the model.
   const FollowedPipeline& followed(const Schedule& schedule,
                                    PipelineShape shape,
-                                   const PassTicks& ticks);
-  /// The one that followed() returned last, and whether it is of this schedule and shape.
-  [[nodiscard]] const FollowedPipeline& last() const { return followed_[last_followed_]; }
-  [[nodiscard]] bool followed_last(const Schedule& schedule, const PipelineShape& shape) const {
-    return !followed_.empty() && last().shape == shape && is_same(last().schedule, schedule);
+                                   const PassTicks& ticks,
+                                   const StartGathers& gathers,
+                                   bool with_events);
+  /// The one that followed() returned last. REQUIRES followed_last().
+  const FollowedPipeline& last(bool with_events) { return known(last_followed_, with_events); }
+  /// Whether it is of these.
+  [[nodiscard]] bool followed_last(const Schedule& schedule,
+                                   const PipelineShape& shape,
+                                   const StartGathers& gathers) const {
+    return !followed_.empty() && is_of(followed_[last_followed_], schedule, shape, gathers);
   }
 
  private:
   class LaneWalk;
+  /// What a pipeline is followed by: a program, and how many periods more than its own.
+  struct Course {
+    const PipelineProgram* program = nullptr;
+    int periods = 0;
+  };
   const PipelineProgram& program(const Schedule& schedule, PipelineShape shape);
+  Course course(const Schedule& schedule, const PipelineShape& shape);
+  std::size_t room_for(std::uint64_t hash);
+  const FollowedPipeline& known(std::size_t at, bool with_events);
+  void follow(std::size_t at);
+  [[nodiscard]] static bool is_of(const FollowedPipeline& one,
+                                  const Schedule& schedule,
+                                  const PipelineShape& shape,
+                                  const StartGathers& gathers) {
+    return one.shape == shape && is_same(one.schedule, schedule) && one.gathers == gathers;
+  }
   void follow(const PipelineProgram& program, int periods, FollowedPipeline& into);
-  void follow(std::span<const PipelinePass> passes, std::size_t first, const PassTicks& ticks);
+  void follow(const PipelineProgram& program,
+              std::size_t begin,
+              std::size_t end,
+              const PassTicks& ticks);
+  void follow_gathers(const PipelineProgram& program, FollowedPipeline& into);
   [[nodiscard]] std::optional<Ticks> later_by(const PipelineProgram::Repeated& repeated) const;
   void fill_events(const PipelineProgram& program, std::vector<LaneEvent>& events);
-  void fill_counts(const PipelineProgram& program, std::vector<PassCounts>& counts) const;
-  void follow_all(FollowedPipeline& into);
 
   std::deque<PipelineProgram> programs_;  // the oldest first
   std::size_t passes_kept_ = 0;           // of all of them
@@ -93,10 +120,10 @@ class PipelineClock {
   std::vector<std::uint64_t> hashes_;                          // of followed_
   std::size_t oldest_followed_ = 0;
   std::size_t last_followed_ = 0;
-  int micro_batches_ = 0;              // per chunk, of the shape run last
-  std::vector<Ticks> ends_of_passes_;  // of the program followed last; see PipelinePass
+  std::vector<Ticks> ends_of_passes_;     // of the program followed last; see PipelinePass
+  std::optional<std::size_t> ends_of_{};  // which of followed_ these are of
   std::vector<LaneEvent> events_;
-  std::vector<PassCounts> counts_;
+  PipelineCounts counts_;
   std::vector<LaneEnds> ends_;
   std::vector<Ticks> send_ends_;
   std::vector<int> gradients_left_;  // passes of each place that make gradients, still to come
@@ -107,8 +134,8 @@ class PipelineClock {
 };
 
 /// What the data lanes of the ranks do beside a pipeline whose ranks wait for their messages, where
-/// nothing is gathered at the start and there is one copy of the model: then they change no pass.
-/// Fills `ends` by rank.
+/// there is one copy of the model: then they change no pass after the first forwards. Fills `ends`
+/// by rank. REQUIRES a pipeline with events.
 void data_lanes(const FollowedPipeline& pipeline,
                 const PipelineLanes& lanes,
                 std::vector<LaneEnds>& ends);

@@ -22,6 +22,20 @@ struct BucketTicks {
   Ticks sync = 0;
 };
 
+/// Gathers of updated parameters at the start of a step. Empty: there are none.
+struct StartGathers {
+  std::vector<Ticks> through;   // of each rank, when all of its are
+  std::vector<Ticks> forwards;  // the earliest end of the forward passes at a place, which wait for
+                                // theirs; that of a rank's last ones is no earlier than `through`
+
+  [[nodiscard]] bool empty() const { return through.empty(); }
+  void clear() {
+    through.clear();
+    forwards.clear();
+  }
+  friend bool operator==(const StartGathers&, const StartGathers&) = default;
+};
+
 /// What runs beside the passes of a rank: a lane of messages to other stages and a lane of
 /// data-parallel transfers, each in order. Nothing slows anything down, and no link is shared.
 /// Where two copies of the model go opposite ways, both ranks of a stage synchronise its buckets
@@ -29,10 +43,7 @@ struct BucketTicks {
 struct PipelineLanes {
   bool overlapped_sends = false;  // otherwise a rank goes on when its message is through
   PassTicks send;                 // of each kind; then not in the ticks of the pass
-  // Gathers of updated parameters at the start: when those of a rank are all through, and the
-  // earliest end of the forward passes at a place, which wait for theirs. Empty: there are none.
-  std::vector<Ticks> gathers;
-  std::vector<Ticks> gathered;
+  StartGathers gathers;
   // Of a stage, by the kind of pass that makes its gradients. Empty: there are none.
   std::array<std::vector<std::vector<BucketTicks>>, 3> buckets;
   // The stage whose buckets a stage's are. Empty: each has its own.

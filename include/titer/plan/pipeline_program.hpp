@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -27,12 +29,43 @@ struct PipelinePass {
   std::uint16_t kind = 0;  // pass_kind(), pair_kind(), instant_kind() or pair_end_kind()
 };
 
+/// Whether it is a forward by itself.
+[[nodiscard]] inline bool is_forward(const PipelinePass& pass, std::size_t places) {
+  return pass.kind < instant_kind(places) &&
+         pass.kind % kKindsOfPlace == static_cast<std::size_t>(Pass::forward);
+}
+
 /// How often each kind of pass is done at a place. Pairs are counted where their forward is.
 struct PassCounts {
   std::array<int, kPasses> alone{};
   int pairs = 0;
 
   [[nodiscard]] int of(Pass pass) const { return alone[static_cast<std::size_t>(pass)]; }
+};
+
+/// Those of all places of a pipeline.
+class PipelineCounts {
+ public:
+  PipelineCounts() = default;
+  /// Where every micro-batch goes the same way, of so many at each place.
+  PipelineCounts(std::shared_ptr<const std::vector<PassCounts>> places,
+                 std::optional<int> micro_batches)
+      : places_(std::move(places)), micro_batches_(micro_batches) {}
+
+  /// Of a place; see pass_place().
+  [[nodiscard]] PassCounts of(std::size_t place) const {
+    PassCounts own = (*places_)[place];
+    if (micro_batches_) {
+      for (int& count : own.alone) {
+        count = count > 0 ? *micro_batches_ : 0;
+      }
+    }
+    return own;
+  }
+
+ private:
+  std::shared_ptr<const std::vector<PassCounts>> places_;  // of the program that was followed
+  std::optional<int> micro_batches_;
 };
 
 /// The passes of one schedule and shape, in the order in which they would run if all took as long,
@@ -48,10 +81,12 @@ class PipelineProgram {
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
 
   /// Of the place; see pass_place().
-  [[nodiscard]] const PassCounts& counts(std::size_t place) const { return counts_[place]; }
-  [[nodiscard]] std::size_t places() const { return counts_.size(); }
-  /// Whether no place does a pass in several ways: every micro-batch then goes the same way.
-  [[nodiscard]] bool uniform() const { return uniform_; }
+  [[nodiscard]] const PassCounts& counts(std::size_t place) const { return (*counts_)[place]; }
+  [[nodiscard]] std::size_t places() const { return counts_->size(); }
+  /// Of a pipeline whose chunks have so many micro-batches, some whole periods more than these.
+  [[nodiscard]] PipelineCounts counts_of(int micro_batches) const {
+    return {counts_, uniform_ ? std::optional(micro_batches) : std::nullopt};
+  }
 
   /// A period of the steady phase among the passes: those before `begin` do not wait for it, those
   /// from `end` on for nothing before it. A pipeline of `micro_batches` more does all of it once
@@ -72,6 +107,10 @@ class PipelineProgram {
     GradientPass kind = GradientPass::whole;
   };
   [[nodiscard]] std::span<const Made> made() const { return made_; }
+  /// How many passes there are until every place has done its first forward by itself.
+  [[nodiscard]] std::size_t started() const { return started_; }
+  /// The passes of ranks that have made all gradients of a place before: indices, in order.
+  [[nodiscard]] std::span<const std::uint32_t> after_made() const { return after_made_; }
 
  private:
   class Ordering;
@@ -79,15 +118,19 @@ class PipelineProgram {
   void count(std::size_t places);
   void find_repeated();
   void find_made();
+  void find_started();
 
   PipelineShape shape_;
   Schedule schedule_;
   std::vector<PipelinePass> passes_;
   std::vector<PassEnd> last_;
-  std::vector<PassCounts> counts_;
-  bool uniform_ = true;
+  std::shared_ptr<const std::vector<PassCounts>> counts_;
+  bool uniform_ =
+      true;  // no place does a pass in several ways: every micro-batch goes the same way
   Repeated repeated_;
   std::vector<Made> made_;
+  std::vector<std::uint32_t> after_made_;
+  std::size_t started_ = 0;
 };
 
 /// The least number of micro-batches whose program has a period to repeat, some whole periods short

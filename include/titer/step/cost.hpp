@@ -243,14 +243,16 @@ struct StepCosts {
   std::vector<BlockCost> kinds;  // of layers
   BlockCost embedding;
   BlockCost head;
-  SyncGroups groups;             // of the first rank of the pipeline
-  double slowdown = 1;           // of compute and transfers beside one another
-  std::vector<Seconds> send;     // from rank i to the next (the last to the first), one way
-  Seconds embedding_sync;        // first and last stage share the token table (p > 1, tied)
-  std::vector<StageTail> tails;  // per rank of the pipeline
+  SyncGroups groups;          // of the first rank of the pipeline
+  double slowdown = 1;        // of compute and transfers beside one another
+  std::vector<Seconds> send;  // from rank i to the next (the last to the first), one way
+  Seconds embedding_sync;     // first and last stage share the token table (p > 1, tied)
+  std::vector<DeviceParameters> trained;  // per rank of the pipeline, of all its stages
+  std::vector<StageTail> tails;           // likewise
   // Of each stage of the model, in the order in which the backward pass fills them; none where the
   // tail synchronises everything.
   std::vector<std::vector<GradientBucket>> buckets;
+  std::vector<std::vector<GradientBucket>> unused_buckets;  // their memory while there are none
 
   /// Whether two stages have the same passes: none is an end of the model.
   [[nodiscard]] bool alike(int stage, int other) const {

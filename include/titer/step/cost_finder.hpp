@@ -35,7 +35,6 @@ struct LayerKeys {
   std::int64_t image_columns = 0;
   std::int64_t devices = 0;
   std::int64_t launchers = 0;  // devices whose kernels one process launches
-  std::int64_t expert_replicas = 0;
   ContextMethod context_method = ContextMethod::ring;
   Recompute recompute = Recompute::none;
   Modules recomputed = 0;
@@ -43,6 +42,7 @@ struct LayerKeys {
   std::optional<AttentionKernel> attention;
   bool context_balanced = false;
   bool sequence_parallel = false;
+  bool own_experts = false;  // no other rank has them
 
   friend bool operator==(const LayerKeys&, const LayerKeys&) = default;
 };

@@ -7,7 +7,9 @@
 
 #include "titer/plan/pipeline.hpp"
 #include "titer/step/cost_finder.hpp"
+#include "titer/step/known_memory.hpp"
 #include "titer/step/result.hpp"
+#include "titer/step/stage_passes.hpp"
 
 namespace titer {
 
@@ -34,19 +36,20 @@ class Estimator {
 
  private:
   void run(const Scenario& scenario);
-  void run_with_lanes(const Scenario& scenario, bool gathers);
   const FollowedPipeline& follow(const Schedule& schedule);
 
   CostFinder finder_;
   PipelineClock pipeline_;
-  PassTicks passes_;         // without what sends take
+  StagePasses passes_;
+  PassTicks pass_ticks_;     // without what sends take
   PassTicks ticks_;          // with it
   bool same_ticks_ = false;  // those are of the pipeline followed last
   PipelineLanes lanes_;
-  const std::vector<PassCounts>* counts_ = nullptr;  // of pipeline_, in this estimate
+  StartGathers gathers_;                    // with what sends take
+  const PipelineCounts* counts_ = nullptr;  // of pipeline_, in this estimate
   std::vector<Ticks> finish_;
   std::vector<LaneEnds> ends_;
-  MemoryFinder memory_;
+  KnownMemory memory_;
   TrainedFlops flops_;
 };
 

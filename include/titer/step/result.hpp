@@ -78,7 +78,15 @@ struct CommSlots {
   Seconds Breakdown::*exposed;
   Seconds CommunicationTotal::*total;
 };
-[[nodiscard]] const CommSlots& slots_of(PassComm comm);
+inline constexpr std::array<CommSlots, kPassComms> kCommSlots = {
+    {{&Breakdown::tensor_comm, &CommunicationTotal::tensor},
+     {&Breakdown::context_comm, &CommunicationTotal::context},
+     {&Breakdown::expert_comm, &CommunicationTotal::expert},
+     {&Breakdown::data_comm, &CommunicationTotal::data},
+     {&Breakdown::host_comm, &CommunicationTotal::host}}};
+[[nodiscard]] constexpr const CommSlots& slots_of(PassComm comm) {
+  return kCommSlots[static_cast<std::size_t>(comm)];
+}
 
 /// The most memory that a simulated device had in use.
 struct MemoryPeak {

@@ -1,0 +1,43 @@
+#pragma once
+// What the passes of each stage of the model take, as times and in ticks.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "titer/step/cost.hpp"
+#include "titer/step/pass_ticks.hpp"
+
+namespace titer {
+
+/// Like stages have theirs once.
+class StagePasses {
+ public:
+  /// No allocation once it had as many stages.
+  void fill(const StepCosts& costs);
+
+  [[nodiscard]] const BlockCost& cost(int stage) const { return of(stage).cost; }
+  /// What a pass occupies its rank for, by Pass, its recomputation included or not.
+  [[nodiscard]] const std::array<Ticks, kPasses>& occupied(int stage) const {
+    return of(stage).occupied;
+  }
+  [[nodiscard]] Ticks alone(int stage, Pass pass) const {
+    return of(stage).alone[static_cast<std::size_t>(pass)];
+  }
+
+ private:
+  struct Passes {
+    BlockCost cost;
+    std::array<Ticks, kPasses> alone{};
+    std::array<Ticks, kPasses> occupied{};
+  };
+  [[nodiscard]] const Passes& of(int stage) const {
+    return distinct_[like_[static_cast<std::size_t>(stage)]];
+  }
+
+  std::vector<Passes> distinct_;
+  std::vector<int> first_;           // of those, the first stage that has them
+  std::vector<std::uint32_t> like_;  // of each stage: which of those it has
+};
+
+}  // namespace titer

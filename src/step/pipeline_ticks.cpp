@@ -1,0 +1,128 @@
+#include "pipeline_ticks.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace titer {
+namespace {
+
+constexpr std::array kAllPasses = {
+    Pass::forward, Pass::backward, Pass::input_gradient, Pass::weight_gradient};
+
+/// Whether the passes of a stage, alone and with those of the stage as far from the end, are those
+/// of the stage before.
+bool is_alike(const StepCosts& costs, int stage) {
+  const int opposite = costs.stages - 1 - stage;
+  return costs.alike(stage, stage - 1) && costs.contents.same(opposite, opposite + 1);
+}
+
+Ticks share(double part, Ticks of) {
+  return static_cast<Ticks>(std::llround(part * static_cast<double>(of)));
+}
+
+}  // namespace
+
+void fill_send_ticks(const StepCosts& costs, PassTicks& send) {
+  const auto stages = static_cast<std::size_t>(costs.stages);
+  const std::size_t places = pass_places(costs.placement, costs.stages);
+  send.assign(pass_kinds(places), 0);
+  if (costs.shape.stages == 1) {
+    return;
+  }
+  for (std::size_t place = 0; place < places; ++place) {
+    const StagePlace from = place_of(costs.placement,
+                                     static_cast<int>(place % stages),
+                                     static_cast<int>(place / stages),
+                                     costs.shape);
+    for (const Pass pass : kAllPasses) {
+      send[pass_kind(place, pass)] = to_ticks(costs.send_after(from, pass));
+    }
+    send[pair_end_kind(places, place)] = send[pass_kind(place, Pass::forward)];
+  }
+  for (std::size_t place = 0; place < places; ++place) {
+    send[pair_kind(place)] = send[pass_kind(opposite_place(places, place), Pass::backward)];
+  }
+}
+
+void fill_pass_ticks(const StepCosts& costs,
+                     const StagePasses& passes,
+                     bool pairs,
+                     PassTicks& ticks) {
+  const std::size_t places = pass_places(costs.placement, costs.stages);
+  ticks.resize(pass_kinds(places));
+  for (int stage = 0; stage < costs.stages; ++stage) {
+    const auto place = static_cast<std::size_t>(stage);
+    const std::array<Ticks, kPasses>& own = passes.occupied(stage);
+    std::copy(own.begin(), own.end(), ticks.data() + pass_kind(place, Pass::forward));
+    Ticks& pair = ticks[pair_kind(place)];
+    if (!pairs) {
+      pair = 0;
+    } else if (is_alike(costs, stage)) {
+      pair = ticks[pair_kind(place - 1)];
+    } else {
+      pair = busy_ticks(costs.pair(stage));
+    }
+  }
+  Ticks* const end = ticks.data() + instant_kind(places);
+  if (costs.placement == Placement::two_ways) {
+    Ticks* const second = ticks.data() + instant_kind(places) / 2;
+    std::copy(ticks.data(), second, second);
+  }
+  std::fill(end, ticks.data() + ticks.size(), 0);
+}
+
+void fill_bucket_ticks(const StepCosts& costs,
+                       const StagePasses& passes,
+                       bool pairs,
+                       PipelineLanes& lanes) {
+  for (auto& by_stage : lanes.buckets) {
+    by_stage.resize(costs.buckets.size());
+  }
+  lanes.like.resize(costs.buckets.size());
+  const bool one_kind = costs.kinds.size() == 1;  // whose layers come in one order only
+  for (std::size_t stage = 0; stage < costs.buckets.size(); ++stage) {
+    const int at = static_cast<int>(stage);
+    if (one_kind && is_alike(costs, at) && costs.placement != Placement::two_ways) {
+      lanes.like[stage] = lanes.like[stage - 1];
+      continue;
+    }
+    lanes.like[stage] = stage;
+    const std::array<Ticks, 3> making = {passes.alone(at, Pass::backward),
+                                         passes.alone(at, Pass::weight_gradient),
+                                         pairs ? busy_ticks(costs.pair(costs.stages - 1 - at)) : 0};
+    for (std::size_t kind = 0; kind < making.size(); ++kind) {
+      auto& buckets = lanes.buckets[kind][stage];
+      buckets.clear();
+      for (const GradientBucket& bucket : costs.buckets[stage]) {
+        buckets.push_back({.left = making[kind] - share(bucket.ready, making[kind]),
+                           .sync = to_ticks(bucket.sync)});
+      }
+    }
+  }
+}
+
+void fill_gather_ticks(const StepCosts& costs, const StagePasses& passes, PipelineLanes& lanes) {
+  const int p = costs.shape.stages;
+  const int chunks = chunks_per_rank(costs.placement, costs.shape);
+  StartGathers& gathers = lanes.gathers;
+  gathers.through.assign(static_cast<std::size_t>(p), 0);
+  gathers.forwards.assign(static_cast<std::size_t>(p) * static_cast<std::size_t>(chunks), 0);
+  for (int rank = 0; rank < p; ++rank) {
+    Ticks& now = gathers.through[static_cast<std::size_t>(rank)];
+    // With two ways, the second half of the ranks has the earlier stage in chunk 1.
+    const bool turned = costs.placement == Placement::two_ways && rank >= p / 2;
+    for (int i = 0; i < chunks; ++i) {
+      const int chunk = turned ? chunks - 1 - i : i;
+      const int stage = stage_of(costs.placement, {.rank = rank, .chunk = chunk}, costs.shape);
+      Ticks& end = gathers.forwards[pass_place(costs.placement, costs.stages, rank, stage)];
+      const Ticks forward = passes.alone(stage, Pass::forward);
+      const auto& buckets = costs.buckets[static_cast<std::size_t>(stage)];
+      for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
+        now += to_ticks(bucket->gather);
+        end = std::max(end, now + forward - share(1.0 - bucket->ready, forward));
+      }
+    }
+  }
+}
+
+}  // namespace titer

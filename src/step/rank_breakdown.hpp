@@ -1,0 +1,20 @@
+#pragma once
+// Where the time of a pipeline rank goes, in the closed form.
+
+#include "titer/plan/pipeline_program.hpp"
+#include "titer/step/result.hpp"
+#include "titer/step/stage_passes.hpp"
+
+namespace titer {
+
+/// A time in whole ticks, as tasks take it.
+[[nodiscard]] inline Seconds rounded(Seconds time) { return to_seconds(to_ticks(time)); }
+
+/// Fills the breakdown of a rank before its bubble, and its communication, exposed or not.
+void fill_breakdown(const StepCosts& costs,
+                    const StagePasses& passes,
+                    const PipelineCounts& counts,
+                    int rank,
+                    StepResult& result);
+
+}  // namespace titer
