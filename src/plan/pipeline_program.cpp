@@ -214,6 +214,7 @@ PipelineProgram::PipelineProgram(const Schedule& schedule, PipelineShape shape)
   count(pass_places(placement(schedule), model_stages(placement(schedule), shape)));
   find_repeated();
   find_made();
+  find_after_made();
   find_started();
   if (!made_.empty() && made_.front().pass < repeated_.end) {
     repeated_ = {};  // the last gradients must not be made again
@@ -243,6 +244,9 @@ void PipelineProgram::find_made() {
   }
   std::sort(
       made_.begin(), made_.end(), [](const Made& a, const Made& b) { return a.pass < b.pass; });
+}
+
+void PipelineProgram::find_after_made() {
   std::vector<char> made(last_.size(), 0);  // by rank
   auto next = made_.begin();
   for (std::size_t i = next == made_.end() ? passes_.size() : next->pass; i < passes_.size(); ++i) {

@@ -67,19 +67,14 @@ void add_tails(const StepCosts& costs, std::vector<LaneEnds>& ends, std::vector<
   add_collective(costs, &StageTail::parameter_sync, ends, finish);
 }
 
-/// Where ranks wait for their messages and there is one copy of the model, passes take their time
-/// whatever is beside them, but for first forwards, and a pipeline that is known need not be
-/// followed again.
-void Estimator::run(const Scenario& scenario) {
+/// What of the passes and of the lanes beside them is otherwise than in the estimate before.
+void Estimator::fill_ticks(const Scenario& scenario) {
   const StepCosts& costs = finder_.costs();
-  const Schedule& schedule = scenario.plan.schedule;
-  const bool in_buckets = !costs.buckets.empty();
-  const bool two_ways = costs.placement == Placement::two_ways;
   if (!finder_.same_sends()) {
     fill_send_ticks(costs, lanes_.send);
   }
   // Those of a schedule without pairs, of the same stages, have no pairs' ticks.
-  const bool pairs = may_pair(schedule);
+  const bool pairs = may_pair(scenario.plan.schedule);
   if (!finder_.same_passes()) {
     passes_.fill(costs);
   }
@@ -89,16 +84,27 @@ void Estimator::run(const Scenario& scenario) {
   same_ticks_ = same_ticks_ && finder_.same_sends() && finder_.same_passes();
   lanes_.overlapped_sends =
       scenario.pipeline_send() == PipelineSend::overlapped && costs.shape.stages > 1;
+  const bool in_buckets = !costs.buckets.empty();
+  if (in_buckets || lanes_.overlapped_sends) {
+    fill_bucket_ticks(costs, passes_, pairs, lanes_);
+  }
   lanes_.gathers.clear();
   if (in_buckets && scenario.overlap_param_gather()) {
     fill_gather_ticks(costs, passes_, lanes_);
   }
+}
+
+/// Where ranks wait for their messages and there is one copy of the model, passes take their time
+/// whatever is beside them, but for first forwards, and a pipeline that is known need not be
+/// followed again.
+void Estimator::run(const Scenario& scenario) {
+  fill_ticks(scenario);
+  const StepCosts& costs = finder_.costs();
+  const Schedule& schedule = scenario.plan.schedule;
+  const bool in_buckets = !costs.buckets.empty();
+  const bool both_copies = in_buckets && costs.placement == Placement::two_ways;
   const bool gathers = !lanes_.gathers.empty();
-  const bool beside = lanes_.overlapped_sends || (two_ways && in_buckets) || (pairs && gathers);
-  if (in_buckets || beside) {
-    fill_bucket_ticks(costs, passes_, pairs, lanes_);
-  }
-  if (beside) {
+  if (lanes_.overlapped_sends || both_copies || (gathers && may_pair(schedule))) {
     pipeline_.run(schedule, costs.shape, pass_ticks_, lanes_, finish_);
     ends_ = pipeline_.lane_ends();
     counts_ = &pipeline_.counts();

@@ -6,9 +6,6 @@
 namespace titer {
 namespace {
 
-constexpr std::array kAllPasses = {
-    Pass::forward, Pass::backward, Pass::input_gradient, Pass::weight_gradient};
-
 /// Whether the passes of a stage, alone and with those of the stage as far from the end, are those
 /// of the stage before.
 bool is_alike(const StepCosts& costs, int stage) {
@@ -53,7 +50,9 @@ void fill_pass_ticks(const StepCosts& costs,
   for (int stage = 0; stage < costs.stages; ++stage) {
     const auto place = static_cast<std::size_t>(stage);
     const std::array<Ticks, kPasses>& own = passes.occupied(stage);
-    std::copy(own.begin(), own.end(), ticks.data() + pass_kind(place, Pass::forward));
+    for (std::size_t pass = 0; pass < own.size(); ++pass) {
+      ticks[kKindsOfPlace * place + pass] = own[pass];
+    }
     Ticks& pair = ticks[pair_kind(place)];
     if (!pairs) {
       pair = 0;

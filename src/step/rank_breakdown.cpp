@@ -33,8 +33,10 @@ class RankBreakdown {
 
  private:
   void add(Seconds Breakdown::*part, int count, const PassCost& cost) {
-    parts_.*part += count * rounded(cost.compute);
-    add_transfers(count, cost);
+    if (count > 0) {
+      parts_.*part += count * cost.compute;
+      add_transfers(count, cost);
+    }
   }
   void add_transfers(int count, const PassCost& cost) {
     for (const PassComm comm : kAllPassComms) {
@@ -42,7 +44,7 @@ class RankBreakdown {
         continue;
       }
       const CommSlots& slots = slots_of(comm);
-      parts_.*slots.exposed += count * rounded(cost.exposed[comm]);
+      parts_.*slots.exposed += count * cost.exposed[comm];
       total_.*slots.total += count * cost.transfers[comm];
     }
   }
@@ -74,12 +76,13 @@ class RankBreakdown {
     const int stage = stage_of(costs_.placement, place, costs_.shape);
     const int other = costs_.stages - 1 - stage;
     const StagePlace back = place_of(costs_.placement, other, 1 - place.chunk, costs_.shape);
-    const PassCost pair = costs_.pair(stage);
-    const Seconds forward = rounded(cost.forward.compute);
-    const Seconds recompute = rounded(passes_.cost(other).recompute.compute);
+    PassCost pair = costs_.pair(stage);
+    round_to_ticks(pair);
+    const Seconds forward = cost.forward.compute;
+    const Seconds recompute = passes_.cost(other).recompute.compute;
     parts_.forward += count * forward;
     parts_.recompute += count * recompute;
-    parts_.backward += count * (rounded(pair.compute) - forward - recompute);
+    parts_.backward += count * (pair.compute - forward - recompute);
     add_transfers(count, pair);
     parts_.pipeline_comm += count * (send(place, Pass::forward) + send(back, Pass::backward));
   }

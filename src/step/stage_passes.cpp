@@ -5,10 +5,26 @@
 namespace titer {
 namespace {
 
-constexpr std::array kAllPasses = {
-    Pass::forward, Pass::backward, Pass::input_gradient, Pass::weight_gradient};
+constexpr std::array<PassCost BlockCost::*, kPasses> kCosts = {&BlockCost::forward,
+                                                               &BlockCost::backward,
+                                                               &BlockCost::input_gradient,
+                                                               &BlockCost::weight_gradient};
 
 }  // namespace
+
+Ticks round_to_ticks(PassCost& cost) {
+  Ticks sum = to_ticks(cost.compute);
+  cost.compute = to_seconds(sum);
+  for (const PassComm comm : kAllPassComms) {
+    Seconds& exposed = cost.exposed[comm];
+    if (exposed > Seconds{}) {
+      const Ticks ticks = to_ticks(exposed);
+      exposed = to_seconds(ticks);
+      sum += ticks;
+    }
+  }
+  return sum;
+}
 
 void StagePasses::fill(const StepCosts& costs) {
   distinct_.clear();
@@ -29,10 +45,10 @@ void StagePasses::fill(const StepCosts& costs) {
     first_.push_back(stage);
     Passes& passes = distinct_.emplace_back();
     passes.cost = costs.chunk(stage);
-    const Ticks recompute = busy_ticks(passes.cost.recompute);
+    const Ticks recompute = round_to_ticks(passes.cost.recompute);
     for (const Pass pass : kAllPasses) {
       const auto i = static_cast<std::size_t>(pass);
-      passes.alone[i] = busy_ticks(passes.cost.of(pass));
+      passes.alone[i] = round_to_ticks(passes.cost.*kCosts[i]);
       passes.occupied[i] = passes.alone[i] + (sends_gradient(pass) ? recompute : 0);
     }
   }

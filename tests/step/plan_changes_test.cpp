@@ -25,7 +25,7 @@ class PlanWalk {
     const Plan before = scenario_.plan;
     while (true) {
       for (std::size_t changes = 1 + random_() % 3; changes > 0; --changes) {
-        change(random_() % 18);
+        change(random_() % 26);
       }
       if (validate(scenario_).empty() && !refused()) {
         return;
@@ -106,6 +106,30 @@ class PlanWalk {
       case 16:
         plan.offload.activations =
             one_of<std::optional<HostPlace>>({std::nullopt, HostPlace::host});
+        break;
+      case 17:
+        plan.offload.weights = one_of<std::optional<HostPlace>>({std::nullopt, HostPlace::host});
+        break;
+      case 18:
+        plan.offload.prefetch = one_of({true, false});
+        break;
+      case 19:
+        plan.reshard_after_forward = one_of({true, false});
+        break;
+      case 20:
+        plan.reduce_every_pass = one_of({true, false});
+        break;
+      case 21:
+        plan.prefetch = one_of({true, false});
+        break;
+      case 22:
+        plan.recompute_every = one_of<std::optional<std::int64_t>>({std::nullopt, 2});
+        break;
+      case 23:
+        plan.recompute_layers = one_of<std::optional<std::int64_t>>({std::nullopt, 1, 2});
+        break;
+      case 24:
+        plan.layers = one_of<LayerSplit>({LayerRule::even, LayerRule::lighter_ends});
         break;
       default:
         plan.shard = one_of<std::optional<std::int64_t>>({std::nullopt, 2});

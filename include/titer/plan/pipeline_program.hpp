@@ -118,6 +118,7 @@ class PipelineProgram {
   void count(std::size_t places);
   void find_repeated();
   void find_made();
+  void find_after_made();
   void find_started();
 
   PipelineShape shape_;

@@ -35,6 +35,7 @@ class Estimator {
   void estimate(const Scenario& scenario, Changed changed, StepResult& result);
 
  private:
+  void fill_ticks(const Scenario& scenario);
   void run(const Scenario& scenario);
   const FollowedPipeline& follow(const Schedule& schedule);
 

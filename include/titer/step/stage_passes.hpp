@@ -10,14 +10,22 @@
 
 namespace titer {
 
+inline constexpr std::array<Pass, kPasses> kAllPasses = {
+    Pass::forward, Pass::backward, Pass::input_gradient, Pass::weight_gradient};
+
+/// What the pass occupies its rank for: its compute and what it exposes, which become whole ticks
+/// one by one, as the tasks of the event simulation are.
+Ticks round_to_ticks(PassCost& cost);
+
 /// Like stages have theirs once.
 class StagePasses {
  public:
   /// No allocation once it had as many stages.
   void fill(const StepCosts& costs);
 
+  /// In whole ticks, but for the transfers.
   [[nodiscard]] const BlockCost& cost(int stage) const { return of(stage).cost; }
-  /// What a pass occupies its rank for, by Pass, its recomputation included or not.
+  /// What a pass occupies its rank for, by Pass, with what it recomputes before.
   [[nodiscard]] const std::array<Ticks, kPasses>& occupied(int stage) const {
     return of(stage).occupied;
   }
