@@ -1,6 +1,7 @@
 #include "titer/step/known_memory.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "titer/step/estimate.hpp"
 
@@ -32,12 +33,9 @@ const std::vector<StageMemory>& KnownMemory::find(const Scenario& scenario,
   if (known != end) {
     return known->stages;
   }
-  if (count_ == 0) {
-    next_ = 0;
-  }
-  Known& found = known_[next_];
-  next_ = (next_ + 1) % known_.size();
-  count_ = std::min(count_ + 1, known_.size());
+  const std::size_t before = std::exchange(count_, 0);  // none holds, should this not be found
+  const std::size_t at = before == 0 ? 0 : next_;
+  Known& found = known_[at];
   found.keys = {.shape = costs.shape,
                 .schedule = plan.schedule,
                 .layers = plan.layers,
@@ -52,6 +50,8 @@ const std::vector<StageMemory>& KnownMemory::find(const Scenario& scenario,
                 .prefetch = plan.prefetch,
                 .receives_ahead = ahead};
   finder_.find(plan, memory_needs(scenario, costs.blocks), costs.contents, found.stages);
+  next_ = (at + 1) % known_.size();
+  count_ = std::min(before + 1, known_.size());
   return found.stages;
 }
 

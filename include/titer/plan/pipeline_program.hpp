@@ -126,8 +126,8 @@ class PipelineProgram {
   std::vector<PipelinePass> passes_;
   std::vector<PassEnd> last_;
   std::shared_ptr<const std::vector<PassCounts>> counts_;
-  bool uniform_ =
-      true;  // no place does a pass in several ways: every micro-batch goes the same way
+  // No place does a pass in several ways: every micro-batch goes the same way.
+  bool uniform_ = true;
   Repeated repeated_;
   std::vector<Made> made_;
   std::vector<std::uint32_t> after_made_;

@@ -27,6 +27,7 @@ struct MemoryKeys {
   bool receives_ahead = false;
 };
 
+/// Finds memory as MemoryFinder does, and keeps that of the last few plans.
 class KnownMemory {
  public:
   /// Of every rank; valid until the next call. `same_layers`: the blocks are those of the call
