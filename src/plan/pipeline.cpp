@@ -141,8 +141,7 @@ const PipelineProgram& PipelineClock::program(const Schedule& schedule, Pipeline
   return made;
 }
 
-/// `periods`: how many more than the program's own. A period with first forwards that wait for
-/// their parameters says nothing of the next one.
+/// `periods`: how many more than the program's own.
 void PipelineClock::follow(const PipelineProgram& program, int periods, FollowedPipeline& into) {
   const PipelineProgram::Repeated& repeated = program.repeated();
   std::vector<Ticks>& ends = ends_of_passes_;
@@ -153,14 +152,13 @@ void PipelineClock::follow(const PipelineProgram& program, int periods, Followed
     follow_gathers(program, into);
     done = program.started();
   }
-  bool repeats = done <= repeated.begin;
   if (done < repeated.end) {
     follow(program, done, repeated.end, into.ticks);
     done = repeated.end;
   }
   into.later = 0;
   for (; periods > 0; --periods) {
-    if (const auto later = repeats ? later_by(repeated) : std::nullopt) {
+    if (const auto later = later_by(repeated)) {
       into.later = periods * *later;
       break;
     }
@@ -168,7 +166,6 @@ void PipelineClock::follow(const PipelineProgram& program, int periods, Followed
       ends[end] = ends[next];
     }
     follow(program, repeated.begin, repeated.end, into.ticks);
-    repeats = true;
   }
   follow(program, done, program.passes().size(), into.ticks);
   into.finish.clear();

@@ -216,8 +216,9 @@ PipelineProgram::PipelineProgram(const Schedule& schedule, PipelineShape shape)
   find_made();
   find_after_made();
   find_started();
-  if (!made_.empty() && made_.front().pass < repeated_.end) {
-    repeated_ = {};  // the last gradients must not be made again
+  // First forwards, which may wait for parameters, and last gradients must not come again.
+  if (started_ > repeated_.begin || (!made_.empty() && made_.front().pass < repeated_.end)) {
+    repeated_ = {};
   }
 }
 
