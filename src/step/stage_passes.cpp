@@ -17,7 +17,7 @@ Ticks round_to_ticks(PassCost& cost) {
   cost.compute = to_seconds(sum);
   for (const PassComm comm : kAllPassComms) {
     Seconds& exposed = cost.exposed[comm];
-    if (exposed > Seconds{}) {
+    if (exposed != Seconds{}) {  // one that is no time is a defect, which to_ticks() reports
       const Ticks ticks = to_ticks(exposed);
       exposed = to_seconds(ticks);
       sum += ticks;
