@@ -200,8 +200,8 @@ void PipelineClock::follow_gathers(const PipelineProgram& program, FollowedPipel
     Ticks& exposed = into.gathers_exposed[pass.rank];
     exposed += std::clamp(into.gathers.through[pass.rank], idle, start) - idle;
     Ticks end = start + into.ticks[pass.kind];
-    if (is_forward(pass, program.places())) {
-      const Ticks gathered = std::max(end, into.gathers.forwards[pass.kind / kKindsOfPlace]);
+    if (is_alone(pass, Pass::forward, program.places())) {
+      const Ticks gathered = std::max(end, into.gathers.forwards[place_of_kind(pass.kind)]);
       exposed += gathered - end;
       end = gathered;
     }

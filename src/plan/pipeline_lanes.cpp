@@ -77,7 +77,7 @@ class PipelineClock::LaneWalk {
     wait(pass.rank, rank_end, start);
     Ticks end = start + ticks_[pass.kind];
     if (!lanes_.gathers.empty() && is(pass, Pass::forward)) {
-      const Ticks gathered = std::max(end, lanes_.gathers.forwards[place(pass)]);
+      const Ticks gathered = std::max(end, lanes_.gathers.forwards[place_of_kind(pass.kind)]);
       ends.data_exposed += gathered - end;
       end = gathered;
     }
@@ -112,24 +112,19 @@ class PipelineClock::LaneWalk {
     return clock_.made_[rank].first > 0 || clock_.made_[paired(rank)].first > 0;
   }
 
-  [[nodiscard]] bool alone(const PipelinePass& pass) const {
-    return pass.kind < instant_kind(program_.places());
-  }
-  [[nodiscard]] bool is(const PipelinePass& pass, Pass kind) const {
-    return alone(pass) && pass.kind % kKindsOfPlace == static_cast<std::size_t>(kind);
-  }
-  [[nodiscard]] static std::size_t place(const PipelinePass& pass) {
-    return pass.kind / kKindsOfPlace;
+  [[nodiscard]] bool is(const PipelinePass& pass, Pass as) const {
+    return is_alone(pass, as, program_.places());
   }
 
   /// After the last pass that makes gradients of a stage: its buckets go on the data lane.
   void synchronise(const PipelinePass& pass, Ticks end, LaneEnds& ends) {
-    const bool pair = alone(pass) && pass.kind % kKindsOfPlace == kPasses;
+    const bool pair = pass.kind < instant_kind(program_.places()) && is_pair(pass.kind);
     const bool weight = is(pass, Pass::weight_gradient);
     if (!pair && !weight && !is(pass, Pass::backward)) {
       return;
     }
-    const std::size_t made = pair ? paired(place(pass)) : place(pass);
+    const std::size_t place = place_of_kind(pass.kind);
+    const std::size_t made = pair ? paired(place) : place;
     if (--clock_.gradients_left_[made] > 0) {
       return;
     }

@@ -226,14 +226,14 @@ void PipelineProgram::find_made() {
   std::vector<std::size_t> last(places(), passes_.size());
   std::vector<GradientPass> kinds(places(), GradientPass::whole);
   for (std::size_t i = 0; i < passes_.size(); ++i) {
-    const std::size_t kind = passes_[i].kind % kKindsOfPlace;
-    const bool pair = kind == kPasses;
-    const bool weight = kind == static_cast<std::size_t>(Pass::weight_gradient);
-    const bool whole = kind == static_cast<std::size_t>(Pass::backward);
-    if (passes_[i].kind >= instant_kind(places()) || !(pair || weight || whole)) {
+    const std::size_t kind = passes_[i].kind;
+    const bool pair = is_pair(kind);
+    const bool weight = is_of(kind, Pass::weight_gradient);
+    const bool whole = is_of(kind, Pass::backward);
+    if (kind >= instant_kind(places()) || !(pair || weight || whole)) {
       continue;
     }
-    const std::size_t place = passes_[i].kind / kKindsOfPlace;
+    const std::size_t place = place_of_kind(kind);
     const std::size_t made = pair ? opposite_place(places(), place) : place;
     last[made] = i;
     kinds[made] = pair ? GradientPass::pair : weight ? GradientPass::weight : GradientPass::whole;
@@ -265,10 +265,10 @@ void PipelineProgram::find_after_made() {
 void PipelineProgram::find_started() {
   std::vector<char> has(places(), 0);
   for (std::size_t i = 0; i < passes_.size(); ++i) {
-    if (!is_forward(passes_[i], places())) {
+    if (!is_alone(passes_[i], Pass::forward, places())) {
       continue;
     }
-    char& own = has[passes_[i].kind / kKindsOfPlace];
+    char& own = has[place_of_kind(passes_[i].kind)];
     started_ = own == 0 ? i + 1 : started_;
     own = 1;
   }
@@ -280,9 +280,8 @@ void PipelineProgram::count(std::size_t places) {
     if (pass.kind >= instant_kind(places)) {
       continue;
     }
-    const std::size_t kind = pass.kind % kKindsOfPlace;
-    PassCounts& counts = all[pass.kind / kKindsOfPlace];
-    ++(kind == kPasses ? counts.pairs : counts.alone[kind]);
+    PassCounts& counts = all[place_of_kind(pass.kind)];
+    ++(is_pair(pass.kind) ? counts.pairs : counts.alone[pass.kind % kKindsOfPlace]);
   }
   uniform_ = std::all_of(all.begin(), all.end(), [](const PassCounts& counts) {
     const bool split = counts.of(Pass::input_gradient) > 0;

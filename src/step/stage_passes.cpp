@@ -12,20 +12,6 @@ constexpr std::array<PassCost BlockCost::*, kPasses> kCosts = {&BlockCost::forwa
 
 }  // namespace
 
-Ticks round_to_ticks(PassCost& cost) {
-  Ticks sum = to_ticks(cost.compute);
-  cost.compute = to_seconds(sum);
-  for (const PassComm comm : kAllPassComms) {
-    Seconds& exposed = cost.exposed[comm];
-    if (exposed != Seconds{}) {  // one that is no time is a defect, which to_ticks() reports
-      const Ticks ticks = to_ticks(exposed);
-      exposed = to_seconds(ticks);
-      sum += ticks;
-    }
-  }
-  return sum;
-}
-
 void StagePasses::fill(const StepCosts& costs) {
   distinct_.clear();
   first_.clear();

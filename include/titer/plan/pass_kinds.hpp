@@ -46,6 +46,13 @@ inline constexpr std::size_t kKindsOfPlace = std::size_t{kPasses} + 1;
   return pair_end_kind(places, places);
 }
 
+/// What a kind stands for. REQUIRES one before instant_kind().
+[[nodiscard]] constexpr std::size_t place_of_kind(std::size_t kind) { return kind / kKindsOfPlace; }
+[[nodiscard]] constexpr bool is_pair(std::size_t kind) { return kind % kKindsOfPlace == kPasses; }
+[[nodiscard]] constexpr bool is_of(std::size_t kind, Pass pass) {
+  return kind % kKindsOfPlace == static_cast<std::size_t>(pass);
+}
+
 /// Which pass makes the gradients of a stage: the index of PipelineLanes::buckets.
 enum class GradientPass : std::uint8_t { whole, weight, pair };
 

@@ -29,10 +29,9 @@ struct PipelinePass {
   std::uint16_t kind = 0;  // pass_kind(), pair_kind(), instant_kind() or pair_end_kind()
 };
 
-/// Whether it is a forward by itself.
-[[nodiscard]] inline bool is_forward(const PipelinePass& pass, std::size_t places) {
-  return pass.kind < instant_kind(places) &&
-         pass.kind % kKindsOfPlace == static_cast<std::size_t>(Pass::forward);
+/// Whether it is such a pass by itself.
+[[nodiscard]] inline bool is_alone(const PipelinePass& pass, Pass as, std::size_t places) {
+  return pass.kind < instant_kind(places) && is_of(pass.kind, as);
 }
 
 /// How often each kind of pass is done at a place. Pairs are counted where their forward is.

@@ -10,23 +10,6 @@
 
 namespace titer {
 
-/// What the memory of a plan depends on, beside the blocks of its layers.
-struct MemoryKeys {
-  PipelineShape shape;
-  Schedule schedule;
-  LayerSplit layers;
-  std::int64_t data = 0;
-  std::optional<std::int64_t> shard;
-  std::optional<std::int64_t> recompute_every;
-  std::optional<std::int64_t> recompute_layers;
-  Sharding sharding = Sharding::none;
-  Offload offload;
-  bool reshard_after_forward = true;
-  bool reduce_every_pass = true;
-  bool prefetch = true;
-  bool receives_ahead = false;
-};
-
 /// Finds memory as MemoryFinder does, and keeps that of the last few plans.
 class KnownMemory {
  public:
@@ -38,7 +21,9 @@ class KnownMemory {
 
  private:
   struct Known {
-    MemoryKeys keys;
+    Plan plan;
+    PipelineShape shape;
+    bool receives_ahead = false;
     std::vector<StageMemory> stages;
   };
 

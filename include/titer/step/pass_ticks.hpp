@@ -6,13 +6,21 @@
 
 namespace titer {
 
-/// Its compute and what it exposes, rounded one by one, as the tasks of the event simulation are.
-[[nodiscard]] inline Ticks busy_ticks(const PassCost& cost) {
+/// Its compute and what it exposes, which become whole ticks one by one, as the tasks of the event
+/// simulation are.
+inline Ticks round_to_ticks(PassCost& cost) {
   Ticks sum = to_ticks(cost.compute);
+  cost.compute = to_seconds(sum);
   for (const PassComm comm : kAllPassComms) {
-    sum += to_ticks(cost.exposed[comm]);
+    Seconds& exposed = cost.exposed[comm];
+    if (exposed != Seconds{}) {  // one that is no time is a defect, which to_ticks() reports
+      const Ticks ticks = to_ticks(exposed);
+      exposed = to_seconds(ticks);
+      sum += ticks;
+    }
   }
   return sum;
 }
+[[nodiscard]] inline Ticks busy_ticks(PassCost cost) { return round_to_ticks(cost); }
 
 }  // namespace titer

@@ -13,10 +13,6 @@ namespace titer {
 inline constexpr std::array<Pass, kPasses> kAllPasses = {
     Pass::forward, Pass::backward, Pass::input_gradient, Pass::weight_gradient};
 
-/// What the pass occupies its rank for: its compute and what it exposes, which become whole ticks
-/// one by one, as the tasks of the event simulation are.
-Ticks round_to_ticks(PassCost& cost);
-
 /// Like stages have theirs once.
 class StagePasses {
  public:
