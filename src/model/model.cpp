@@ -4,6 +4,13 @@
 
 namespace titer {
 
+Model::Model() = default;
+Model::Model(const Model& other) = default;
+Model::Model(Model&& other) noexcept = default;
+Model& Model::operator=(const Model& other) = default;
+Model& Model::operator=(Model&& other) noexcept = default;
+Model::~Model() = default;
+
 const std::string& Model::name() const {
   return std::visit([](const auto& form) -> const std::string& { return form.name; }, form_);
 }

@@ -147,6 +147,13 @@ void read_network(Reader network, Cluster& cluster) {
 
 }  // namespace
 
+Cluster::Cluster() = default;
+Cluster::Cluster(const Cluster& other) = default;
+Cluster::Cluster(Cluster&& other) noexcept = default;
+Cluster& Cluster::operator=(const Cluster& other) = default;
+Cluster& Cluster::operator=(Cluster&& other) noexcept = default;
+Cluster::~Cluster() = default;
+
 Cluster read_cluster(Reader& in) {
   Cluster cluster;
   cluster.name = in.text("name");

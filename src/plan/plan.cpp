@@ -166,6 +166,13 @@ void read_overlap(Reader& in, Plan& plan) {
 
 }  // namespace
 
+Plan::Plan() = default;
+Plan::Plan(const Plan& other) = default;
+Plan::Plan(Plan&& other) noexcept = default;
+Plan& Plan::operator=(const Plan& other) = default;
+Plan& Plan::operator=(Plan&& other) noexcept = default;
+Plan::~Plan() = default;
+
 std::int64_t Plan::degree(Dimension dimension) const {
   switch (dimension) {
     case Dimension::tensor:

@@ -41,6 +41,13 @@ void add_collective(const StepCosts& costs,
 
 }  // namespace
 
+Estimator::Estimator() = default;
+Estimator::Estimator(const Estimator& other) = default;
+Estimator::Estimator(Estimator&& other) noexcept = default;
+Estimator& Estimator::operator=(const Estimator& other) = default;
+Estimator& Estimator::operator=(Estimator&& other) noexcept = default;
+Estimator::~Estimator() = default;
+
 void add_tails(const StepCosts& costs, std::vector<Ticks>& finish) {
   std::vector<LaneEnds> none(finish.size());
   add_tails(costs, none, finish);

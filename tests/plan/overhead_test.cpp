@@ -9,19 +9,27 @@ namespace {
 
 using layouts::Layout;
 
+Plan plan_of(std::int64_t pipeline, std::int64_t tensor, std::int64_t data) {
+  Plan plan;
+  plan.pipeline = pipeline;
+  plan.tensor = tensor;
+  plan.data = data;
+  return plan;
+}
+
 ProcessGroups groups_of(const Plan& plan) { return process_groups(plan); }
 
 TEST(ProcessGroups, AreThoseOfMoreThanOneRank) {
   EXPECT_EQ(groups_of({}).collective, 0);
   EXPECT_FALSE(groups_of({}).sends);
-  EXPECT_EQ(groups_of({.tensor = 8}).collective, 2) << "world and tensor";
-  const ProcessGroups all = groups_of({.pipeline = 2, .tensor = 2, .data = 2});
+  EXPECT_EQ(groups_of(plan_of(1, 8, 1)).collective, 2) << "world and tensor";
+  const ProcessGroups all = groups_of(plan_of(2, 2, 2));
   EXPECT_EQ(all.collective, 3) << "world, tensor and data";
   EXPECT_TRUE(all.sends);
 }
 
 TEST(ProcessGroups, OfExpertsComeOnTop) {
-  const Plan dense{.tensor = 2, .data = 8};
+  const Plan dense = plan_of(1, 2, 8);
   Plan experts = dense;
   experts.expert = 4;
   // Among the 16 devices of a stage: of 4 experts' ranks, of 2 parts, of 2 copies.
@@ -33,7 +41,7 @@ TEST(RuntimeMemory, IsContextCommunicatorsAndTheRest) {
   stack.runtime_memory = 3_GiB;
   stack.memory = {.context = 1_GiB, .communicator = 0.25_GiB, .sends = 0.125_GiB};
   EXPECT_EQ(runtime_memory({}, stack).total(), 3_GiB + 1_GiB);
-  const Plan plan{.pipeline = 4, .tensor = 8};
+  const Plan plan = plan_of(4, 8, 1);
   EXPECT_EQ(runtime_memory(plan, stack).total(), 3_GiB + 1_GiB + 2 * 0.25_GiB + 0.125_GiB);
 }
 

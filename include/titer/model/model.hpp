@@ -14,7 +14,13 @@ namespace titer {
 
 class Model {
  public:
-  Model() = default;
+  // Defined in one place: every file that copies one would compile them again.
+  Model();
+  Model(const Model& other);
+  Model(Model&& other) noexcept;
+  Model& operator=(const Model& other);
+  Model& operator=(Model&& other) noexcept;
+  ~Model();
   Model(Transformer transformer) : form_(std::move(transformer)) {}  // NOLINT(*-explicit-*)
   Model(LayeredModel layered) : form_(std::move(layered)) {}         // NOLINT(*-explicit-*)
   Model(Dlrm dlrm) : form_(std::move(dlrm)) {}                       // NOLINT(*-explicit-*)

@@ -27,6 +27,14 @@ struct Protocol {
 };
 
 struct Cluster {
+  // Defined in one place: every file that copies one would compile them again.
+  Cluster();
+  Cluster(const Cluster& other);
+  Cluster(Cluster&& other) noexcept;
+  Cluster& operator=(const Cluster& other);
+  Cluster& operator=(Cluster&& other) noexcept;
+  ~Cluster();
+
   std::string name;
   std::string title;
   Chip chip;

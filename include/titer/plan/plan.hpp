@@ -95,6 +95,14 @@ inline constexpr std::size_t kDimensions = 4;
 }
 
 struct Plan {
+  // Defined in one place: every file that copies one would compile them again.
+  Plan();
+  Plan(const Plan& other);
+  Plan(Plan&& other) noexcept;
+  Plan& operator=(const Plan& other);
+  Plan& operator=(Plan&& other) noexcept;
+  ~Plan();
+
   std::int64_t pipeline = 1;  // p
   std::int64_t tensor = 1;    // t
   std::int64_t data = 1;      // d

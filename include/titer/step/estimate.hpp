@@ -25,6 +25,14 @@ struct TrainedFlops {
 /// same schedule, p, m and v, into the same result, allocates nothing.
 class Estimator {
  public:
+  // Defined in one place: every file that copies one would compile them again.
+  Estimator();
+  Estimator(const Estimator& other);
+  Estimator(Estimator&& other) noexcept;
+  Estimator& operator=(const Estimator& other);
+  Estimator& operator=(Estimator&& other) noexcept;
+  ~Estimator();
+
   /// REQUIRES validate(scenario) to be empty. Batched sends are taken as blocking ones: evaluate()
   /// refuses them where the closed form itself is asked for.
   void estimate(const Scenario& scenario, StepResult& result) {
