@@ -9,7 +9,7 @@
 namespace titer {
 namespace {
 
-constexpr std::size_t kShapesFollowed = 64;  // as many as a search is likely to go back to
+constexpr std::size_t kShapesFollowed = 1024;  // as many as a search is likely to go back to
 
 /// What one micro-batch keeps of some layers, and what the one at work needs beyond that.
 struct LayerBytes {
@@ -122,13 +122,12 @@ void add_counted(const Plan& plan,
 /// The peak of a rank along its actions. A head at work counts as working, not as kept.
 void add_followed(const Plan& plan,
                   const MemoryNeeds& needs,
-                  std::span<const Action> list,
+                  const ActivationMoments& moments,
                   std::span<const StageActivations> stages,
                   StageMemory& memory) {
-  const Bytes head = saved_bytes(needs.blocks->head.operations);
   const ActivationPeak peak =
-      activation_peak(list, placement(plan.schedule), memory.stage, needs.shape, stages);
-  const Bytes at_work = std::min(peak.last_stages, 1) * head;
+      moments.peak(placement(plan.schedule), memory.stage, needs.shape, stages);
+  const Bytes at_work = peak.last_stages > 0 ? saved_bytes(needs.blocks->head.operations) : Bytes{};
   memory.activations = peak.kept - at_work;
   memory.working = peak.working + at_work;
 }
@@ -221,9 +220,12 @@ void stage_activations(const Plan& plan,
                        std::vector<StageActivations>& all) {
   const ModelBlocks& blocks = *needs.blocks;
   all.clear();
+  LayerBytes layers;
   for (int stage = 0; stage < stages.count(); ++stage) {
+    if (stage == 0 || !stages.same(stage, stage - 1)) {
+      layers = stage_bytes(plan, blocks, stages.kinds(stage));
+    }
     // What full recomputation rebuilds for a layer's input gradient stays for its weight gradient.
-    const LayerBytes layers = stage_bytes(plan, blocks, stages.kinds(stage));
     StageActivations one{.kept = layers.kept,
                          .after_input_gradient = layers.after_input_gradient,
                          .working = layers.working};
@@ -247,20 +249,30 @@ std::vector<StageMemory> stage_memory(const Plan& plan, const MemoryNeeds& needs
   return stages;
 }
 
-const std::vector<ActionList>& MemoryFinder::lists(const Schedule& schedule,
-                                                   const PipelineShape& shape) {
-  for (const Followed& known : followed_) {
-    if (known.shape == shape && is_same(known.schedule, schedule)) {
-      return known.lists;
-    }
+const std::vector<ActivationMoments>& MemoryFinder::moments(const Schedule& schedule,
+                                                            const PipelineShape& shape) {
+  const auto is_of = [&](const Followed& known) {
+    return known.shape == shape && is_same(known.schedule, schedule);
+  };
+  if (last_ < followed_.size() && is_of(followed_[last_])) {
+    return followed_[last_].ranks;
   }
-  Followed followed{.schedule = schedule, .shape = shape, .lists = action_lists(schedule, shape)};
+  const auto known = std::find_if(followed_.begin(), followed_.end(), is_of);
+  last_ = static_cast<std::size_t>(known - followed_.begin());
+  if (known != followed_.end()) {
+    return known->ranks;
+  }
+  Followed followed{.schedule = schedule, .shape = shape, .ranks = {}};
+  for (const ActionList& list : action_lists(schedule, shape)) {
+    followed.ranks.emplace_back(list);
+  }
   if (followed_.size() < kShapesFollowed) {
-    return followed_.emplace_back(std::move(followed)).lists;
+    return followed_.emplace_back(std::move(followed)).ranks;
   }
+  last_ = oldest_;
   oldest_ = (oldest_ + 1) % kShapesFollowed;
-  followed_[oldest_] = std::move(followed);
-  return followed_[oldest_].lists;
+  followed_[last_] = std::move(followed);
+  return followed_[last_].ranks;
 }
 
 void MemoryFinder::find(const Plan& plan,
@@ -294,7 +306,7 @@ void MemoryFinder::find_activations(const Plan& plan,
                                     const MemoryNeeds& needs,
                                     const StageBlocks& contents,
                                     std::vector<StageMemory>& stages) {
-  const std::vector<ActionList>* followed = nullptr;
+  const std::vector<ActivationMoments>* followed = nullptr;
   LayerBytes layers;
   std::optional<int> counted;  // whose layers these are
   for (StageMemory& memory : stages) {
@@ -309,10 +321,10 @@ void MemoryFinder::find_activations(const Plan& plan,
     }
     if (followed == nullptr) {
       stage_activations(plan, needs, contents, activations_);
-      followed = &lists(plan.schedule, needs.shape);
+      followed = &moments(plan.schedule, needs.shape);
     }
-    const ActionList& list = (*followed)[static_cast<std::size_t>(memory.stage)];
-    add_followed(plan, needs, list, activations_, memory);
+    const ActivationMoments& rank = (*followed)[static_cast<std::size_t>(memory.stage)];
+    add_followed(plan, needs, rank, activations_, memory);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "titer/plan/activation_peak.hpp"
 #include "titer/plan/optimizer.hpp"
 #include "titer/plan/overhead.hpp"
 #include "titer/plan/plan.hpp"
@@ -61,15 +62,7 @@ struct MemoryNeeds {
                                    const StageBlocks& stages,
                                    const StageMemory& memory);
 
-/// What the passes of one micro-batch through a stage of the model keep in memory. A forward pass
-/// needs what it keeps from its start on, an input gradient what it leaves where that is more; what
-/// is freed is freed at the end of a pass.
-struct StageActivations {
-  Bytes kept;                  // after the forward pass
-  Bytes after_input_gradient;  // what the weight gradient still needs, where it comes later
-  Bytes working;               // beyond that, while a pass but a weight gradient runs
-};
-/// Of every stage of the model.
+/// What every stage of the model keeps.
 void stage_activations(const Plan& plan,
                        const MemoryNeeds& needs,
                        const StageBlocks& contents,
@@ -77,24 +70,8 @@ void stage_activations(const Plan& plan,
 [[nodiscard]] std::vector<StageActivations> stage_activations(const Plan& plan,
                                                               const MemoryNeeds& needs);
 
-/// The most bytes alive on a rank, and how much of it is of the passes that run then.
-struct ActivationPeak {
-  Bytes kept;
-  Bytes working;
-  int last_stages = 0;  // micro-batches between the last stage's forward pass and its backward pass
-
-  [[nodiscard]] Bytes total() const { return kept + working; }
-};
-/// Found by following a rank's actions: right for any schedule and any stages. Actions done
-/// together need the bytes of both. `stages`: of the model.
-[[nodiscard]] ActivationPeak activation_peak(std::span<const Action> actions,
-                                             Placement placement,
-                                             int rank,
-                                             const PipelineShape& shape,
-                                             std::span<const StageActivations> stages);
-
-/// Finds the memory of one plan after the other, keeping its working memory and the actions of the
-/// last shapes that had to be followed: finding that of a plan again allocates nothing.
+/// Finds the memory of one plan after the other, keeping its working memory and what following the
+/// actions of the last shapes told: finding that of a plan again allocates nothing.
 class MemoryFinder {
  public:
   /// Memory of every rank into `stages`. By formula where there is one: GPipe and 1F1B over stages
@@ -110,17 +87,19 @@ class MemoryFinder {
   struct Followed {
     Schedule schedule;
     PipelineShape shape;
-    std::vector<ActionList> lists;  // of every rank
+    std::vector<ActivationMoments> ranks;
   };
   void find_activations(const Plan& plan,
                         const MemoryNeeds& needs,
                         const StageBlocks& contents,
                         std::vector<StageMemory>& stages);
-  const std::vector<ActionList>& lists(const Schedule& schedule, const PipelineShape& shape);
+  const std::vector<ActivationMoments>& moments(const Schedule& schedule,
+                                                const PipelineShape& shape);
 
   StageBlocks contents_;
   std::vector<Followed> followed_;
   std::size_t oldest_ = 0;
+  std::size_t last_ = 0;                       // asked for
   std::vector<StageActivations> activations_;  // of every stage of the model
 };
 
