@@ -31,10 +31,12 @@ void fill_send_ticks(const StepCosts& costs, PassTicks& send) {
                                      static_cast<int>(place % stages),
                                      static_cast<int>(place / stages),
                                      costs.shape);
-    for (const Pass pass : kAllPasses) {
-      send[pass_kind(place, pass)] = to_ticks(costs.send_after(from, pass));
-    }
-    send[pair_end_kind(places, place)] = send[pass_kind(place, Pass::forward)];
+    const Ticks activation = to_ticks(costs.send_after(from, Pass::forward));
+    const Ticks gradient = to_ticks(costs.send_after(from, Pass::backward));
+    send[pass_kind(place, Pass::forward)] = activation;
+    send[pass_kind(place, Pass::backward)] = gradient;
+    send[pass_kind(place, Pass::input_gradient)] = gradient;
+    send[pair_end_kind(places, place)] = activation;
   }
   for (std::size_t place = 0; place < places; ++place) {
     send[pair_kind(place)] = send[pass_kind(opposite_place(places, place), Pass::backward)];
