@@ -13,13 +13,14 @@
 namespace titer {
 namespace {
 
-enum class View { text, csv, json, svg, trace, actions };
-constexpr std::array<Choice<View>, 6> kViews = {{{"text", View::text},
-                                                 {"csv", View::csv},
-                                                 {"json", View::json},
-                                                 {"svg", View::svg},
-                                                 {"trace", View::trace},
-                                                 {"actions", View::actions}}};
+enum class TimelineFormat { text, csv, json, svg, trace, actions };
+constexpr std::array<Choice<TimelineFormat>, 6> kTimelineFormats = {
+    {{"text", TimelineFormat::text},
+     {"csv", TimelineFormat::csv},
+     {"json", TimelineFormat::json},
+     {"svg", TimelineFormat::svg},
+     {"trace", TimelineFormat::trace},
+     {"actions", TimelineFormat::actions}}};
 
 constexpr int kMostStages = 4096;
 constexpr int kMostMicroBatches = 1'000'000;
@@ -137,44 +138,44 @@ ScheduleView by_itself(const TimelineOptions& options) {
 /// What pictures of both kinds have in common; the text goes on with `figures`, and `json` is more
 /// than the timeline where it is there.
 std::string drawn(const TimelineView& picture,
-                  View format,
+                  TimelineFormat format,
                   int width,
                   const std::string& figures,
                   const Value& json) {
   switch (format) {
-    case View::text:
+    case TimelineFormat::text:
       return timeline_text(picture, width) + "\n" + figures;
-    case View::csv:
+    case TimelineFormat::csv:
       return timeline_csv(picture);
-    case View::json:
+    case TimelineFormat::json:
       return to_json(json) + "\n";
-    case View::svg:
+    case TimelineFormat::svg:
       return timeline_svg(picture);
-    case View::trace:
-    case View::actions:
+    case TimelineFormat::trace:
+    case TimelineFormat::actions:
       break;
   }
   ensure(false, "traces and actions are written in another way");
   return {};
 }
 
-void write_schedule(const TimelineOptions& options, View format, OutputFile& out) {
+void write_schedule(const TimelineOptions& options, TimelineFormat format, OutputFile& out) {
   const ScheduleView view = by_itself(options);
-  if (format == View::actions) {
+  if (format == TimelineFormat::actions) {
     out.write(actions_csv(view.schedule, view.shape));
     return;
   }
   const TimelineView picture = picture_view(view);
-  if (format == View::trace) {
+  if (format == TimelineFormat::trace) {
     write_trace(out, picture.timeline, picture.title);
     return;
   }
   out.write(drawn(picture, format, options.width, schedule_text(view), schedule_json(view)));
 }
 
-void write_step(const TimelineOptions& options, View format, OutputFile& out) {
+void write_step(const TimelineOptions& options, TimelineFormat format, OutputFile& out) {
   const Scenario scenario = options.scenario.source().read();
-  if (format == View::actions) {
+  if (format == TimelineFormat::actions) {
     out.write(actions_csv(scenario.plan.schedule, scenario.shape()));
     return;
   }
@@ -184,7 +185,7 @@ void write_step(const TimelineOptions& options, View format, OutputFile& out) {
   const TimelineView view{.title = step_title(scenario),
                           .note = "one iteration of " + titer::format(step.result.iteration_time),
                           .timeline = std::move(step.timeline)};
-  if (format == View::trace) {
+  if (format == TimelineFormat::trace) {
     write_trace(out, view.timeline, view.title);
     return;
   }
@@ -192,7 +193,7 @@ void write_step(const TimelineOptions& options, View format, OutputFile& out) {
 }
 
 int timeline_command(const TimelineOptions& options) {
-  const View format = chosen("--format", options.format, kViews);
+  const TimelineFormat format = chosen("--format", options.format, kTimelineFormats);
   check_range("--width", options.width, kLeastTextWidth, kMostTextWidth);
   if (options.schedule.empty() == options.scenario.scenario.empty()) {
     throw InputError(

@@ -16,12 +16,12 @@
 namespace titer {
 namespace {
 
-enum class View { text, csv, json, dot, svg };
-constexpr std::array<Choice<View>, 5> kViews = {{{"text", View::text},
-                                                 {"csv", View::csv},
-                                                 {"json", View::json},
-                                                 {"dot", View::dot},
-                                                 {"svg", View::svg}}};
+enum class TopologyFormat { text, csv, json, dot, svg };
+constexpr std::array<Choice<TopologyFormat>, 5> kTopologyFormats = {{{"text", TopologyFormat::text},
+                                                                     {"csv", TopologyFormat::csv},
+                                                                     {"json", TopologyFormat::json},
+                                                                     {"dot", TopologyFormat::dot},
+                                                                     {"svg", TopologyFormat::svg}}};
 
 /// A figure that a machine's own file lacks, and what is taken unless the user gives it.
 struct Assumption {
@@ -129,17 +129,17 @@ TopologyView read_view(const TopologyOptions& options) {
   return view;
 }
 
-std::string shown(const TopologyView& view, View format) {
+std::string shown(const TopologyView& view, TopologyFormat format) {
   switch (format) {
-    case View::text:
+    case TopologyFormat::text:
       return topology_text(view);
-    case View::csv:
+    case TopologyFormat::csv:
       return topology_csv(view);
-    case View::json:
+    case TopologyFormat::json:
       return to_json(topology_json(view)) + "\n";
-    case View::dot:
+    case TopologyFormat::dot:
       return topology_dot(view);
-    case View::svg:
+    case TopologyFormat::svg:
       return topology_svg(view);
   }
   return {};
@@ -147,16 +147,16 @@ std::string shown(const TopologyView& view, View format) {
 
 /// Of the views that say something about traffic only text, csv and json make sense.
 template <class Text, class Csv, class Json>
-std::string as_table(View format, Text text, Csv csv, Json json) {
+std::string as_table(TopologyFormat format, Text text, Csv csv, Json json) {
   switch (format) {
-    case View::text:
+    case TopologyFormat::text:
       return text();
-    case View::csv:
+    case TopologyFormat::csv:
       return csv();
-    case View::json:
+    case TopologyFormat::json:
       return to_json(json()) + "\n";
-    case View::dot:
-    case View::svg:
+    case TopologyFormat::dot:
+    case TopologyFormat::svg:
       break;
   }
   throw InputError("--format: routes and loads are shown as text, csv or json");
@@ -168,7 +168,9 @@ Router router_of(const TopologyView& view) {
   return torus == nullptr ? Router(view.graph) : Router(view.graph, torus->dimensions);
 }
 
-std::string shown_routes(const TopologyOptions& options, const TopologyView& view, View format) {
+std::string shown_routes(const TopologyOptions& options,
+                         const TopologyView& view,
+                         TopologyFormat format) {
   constexpr std::size_t most = 8;
   if (!options.from || !options.to) {
     throw InputError("--from and --to: a route has both a begin and an end");
@@ -251,7 +253,7 @@ LoadView loads_of(const TopologyOptions& options, const TopologyView& view) {
   return found;
 }
 
-std::string answer(const TopologyOptions& options, View format) {
+std::string answer(const TopologyOptions& options, TopologyFormat format) {
   const TopologyView view = read_view(options);
   if (options.from || options.to) {
     return shown_routes(options, view, format);
@@ -268,7 +270,7 @@ std::string answer(const TopologyOptions& options, View format) {
 }
 
 int topology_command(const TopologyOptions& options) {
-  const std::string text = answer(options, chosen("--format", options.format, kViews));
+  const std::string text = answer(options, chosen("--format", options.format, kTopologyFormats));
   OutputFile out(options.out);
   out.write(text);
   out.finish();

@@ -16,9 +16,11 @@ namespace {
 constexpr int kMostDevices = 131'072;
 constexpr std::uint32_t kMostIterations = 100'000;
 
-enum class View { text, csv, json, svg };
-constexpr std::array<Choice<View>, 4> kViews = {
-    {{"text", View::text}, {"csv", View::csv}, {"json", View::json}, {"svg", View::svg}}};
+enum class TrafficFormat { text, csv, json, svg };
+constexpr std::array<Choice<TrafficFormat>, 4> kTrafficFormats = {{{"text", TrafficFormat::text},
+                                                                   {"csv", TrafficFormat::csv},
+                                                                   {"json", TrafficFormat::json},
+                                                                   {"svg", TrafficFormat::svg}}};
 
 struct MatrixCommand {
   ScenarioOptions scenario;
@@ -108,7 +110,9 @@ Routing routing_of(const Scenario& scenario) {
   return transformer->experts->routing;
 }
 
-std::string iterations_of(const MatrixCommand& options, const ExportedStep& step, View format) {
+std::string iterations_of(const MatrixCommand& options,
+                          const ExportedStep& step,
+                          TrafficFormat format) {
   const std::uint32_t count = *options.iterations;
   if (count < 1 || count > kMostIterations) {
     throw InputError(fmt::format("--iterations: {}: expected 1 to {}", count, kMostIterations));
@@ -136,19 +140,21 @@ std::string iterations_of(const MatrixCommand& options, const ExportedStep& step
              traffic.matrix(what), traffic.expert_pairs(), scenario.cluster.devices_per_node)});
   }
   switch (format) {
-    case View::text:
+    case TrafficFormat::text:
       return expert_iterations_text(step_title(scenario), list);
-    case View::csv:
+    case TrafficFormat::csv:
       return expert_iterations_csv(list);
-    case View::json:
+    case TrafficFormat::json:
       return to_json(expert_iterations_json(list)) + "\n";
-    case View::svg:
+    case TrafficFormat::svg:
       break;
   }
   throw InputError("--format: svg: expected text, csv or json with --iterations");
 }
 
-std::string matrix_of(const MatrixCommand& options, const ExportedStep& step, View format) {
+std::string matrix_of(const MatrixCommand& options,
+                      const ExportedStep& step,
+                      TrafficFormat format) {
   TrafficOptions what{.spread = chosen("--spread", options.spread, kCollectiveSpreads),
                       .only = kind_called(options.kind)};
   if (const auto exponents = exponents_of(options.exponents)) {
@@ -165,20 +171,20 @@ std::string matrix_of(const MatrixCommand& options, const ExportedStep& step, Vi
   }
   const TrafficMatrixView view = traffic_matrix_view(step, what, StepTraffic(step).matrix(what));
   switch (format) {
-    case View::text:
+    case TrafficFormat::text:
       return traffic_matrix_text(view);
-    case View::csv:
+    case TrafficFormat::csv:
       return traffic_matrix_csv(view);
-    case View::json:
+    case TrafficFormat::json:
       return to_json(traffic_matrix_json(view)) + "\n";
-    case View::svg:
+    case TrafficFormat::svg:
       return traffic_matrix_svg(view);
   }
   return {};
 }
 
 int traffic_command(const MatrixCommand& options) {
-  const View format = chosen("--format", options.format, kViews);
+  const TrafficFormat format = chosen("--format", options.format, kTrafficFormats);
   const ExportedStep step(read_scenario_of(options), ExportDetail::pass);
   OutputFile out(options.out);
   out.write(options.iterations ? iterations_of(options, step, format)

@@ -7,11 +7,11 @@ namespace titer {
 
 namespace {
 
-using Phase = void (*)(Script&, const Ring&, Tier, int);
+using RingPhase = void (*)(Script&, const Ring&, Tier, int);
 
 /// The phases on each of the wiring's rings, each with its part of the buffer, cut into home
 /// pieces.
-Steps on_every_ring(Bytes size, const Group& group, std::initializer_list<Phase> phases) {
+Steps on_every_ring(Bytes size, const Group& group, std::initializer_list<RingPhase> phases) {
   const int n = group.ranks();
   const auto count = static_cast<int>(group.wiring->rings.size());
   Script script(Steps(n, size, n * count), count);
@@ -21,7 +21,7 @@ Steps on_every_ring(Bytes size, const Group& group, std::initializer_list<Phase>
       ring.push_back({.rank = rank, .block = {r * n + rank, 1}});
     }
     script.thread(r);
-    for (const Phase phase : phases) {
+    for (const RingPhase phase : phases) {
       phase(script, ring, Tier::wire, r);
     }
   }

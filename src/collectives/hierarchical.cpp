@@ -25,30 +25,30 @@ Ring rail_ring(const Group& group, int number) {
   return ring;
 }
 
-using Phase = void (*)(Script&, const Ring&, Tier, int);
+using TierPhase = void (*)(Script&, const Ring&, Tier, int);
 
 // The rings of a phase share no rank, so that the rounds of one after those of another are
 // executed side by side.
-void on_every_node(Script& script, const Group& group, Phase phase) {
+void on_every_node(Script& script, const Group& group, TierPhase phase) {
   for (int node = 0; node < group.nodes; ++node) {
     phase(script, node_ring(group, node), Tier::node, 0);
   }
 }
 
-void on_every_rail(Script& script, const Group& group, Phase phase) {
+void on_every_rail(Script& script, const Group& group, TierPhase phase) {
   for (int number = 0; number < group.per_node; ++number) {
     phase(script, rail_ring(group, number), Tier::network, 0);
   }
 }
 
-Script script_of(Bytes size, const Group& group) {
+Script two_tier_script(Bytes size, const Group& group) {
   return Script(Steps(group.ranks(), size, group.ranks()));
 }
 
 }  // namespace
 
 Steps HierarchicalAllReduce::steps(Bytes size, const Group& group, const Fabric& /*fabric*/) {
-  Script script = script_of(size, group);
+  Script script = two_tier_script(size, group);
   on_every_node(script, group, ring_reduce_scatter);
   on_every_rail(script, group, ring_reduce_scatter);
   on_every_rail(script, group, ring_all_gather);
@@ -57,14 +57,14 @@ Steps HierarchicalAllReduce::steps(Bytes size, const Group& group, const Fabric&
 }
 
 Steps HierarchicalAllGather::steps(Bytes size, const Group& group, const Fabric& /*fabric*/) {
-  Script script = script_of(size, group);
+  Script script = two_tier_script(size, group);
   on_every_rail(script, group, ring_all_gather);
   on_every_node(script, group, ring_all_gather);
   return script.take();
 }
 
 Steps HierarchicalReduceScatter::steps(Bytes size, const Group& group, const Fabric& /*fabric*/) {
-  Script script = script_of(size, group);
+  Script script = two_tier_script(size, group);
   on_every_node(script, group, ring_reduce_scatter);
   on_every_rail(script, group, ring_reduce_scatter);
   return script.take();

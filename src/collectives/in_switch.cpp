@@ -13,7 +13,7 @@ namespace {
 
 /// Ranks that a switch joins, each with what it owns of block 0, and the switch: a helper.
 /// The pieces of block b lie b * apart further on.
-struct Switch {
+struct SharedSwitch {
   Ring members;
   int helper = 0;
   Tier tier = Tier::node_switch;
@@ -24,7 +24,7 @@ struct Switch {
 };
 
 /// What the members but i own, in block b.
-std::vector<Run> owned_by_others(const Switch& node, std::size_t i, int b) {
+std::vector<Run> owned_by_others(const SharedSwitch& node, std::size_t i, int b) {
   std::vector<Run> runs;
   for (std::size_t other = 0; other < node.members.size(); ++other) {
     if (other != i) {
@@ -34,11 +34,11 @@ std::vector<Run> owned_by_others(const Switch& node, std::size_t i, int b) {
   return runs;
 }
 
-Message up(const Switch& node, std::size_t i, Arrival arrival) {
+Message up(const SharedSwitch& node, std::size_t i, Arrival arrival) {
   return {.from = node.members[i].rank, .to = node.helper, .tier = node.tier, .arrival = arrival};
 }
 
-Message down(const Switch& node, std::size_t i, Arrival arrival) {
+Message down(const SharedSwitch& node, std::size_t i, Arrival arrival) {
   return {.from = node.helper, .to = node.members[i].rank, .tier = node.tier, .arrival = arrival};
 }
 
@@ -57,7 +57,7 @@ void in_blocks(Script& script, int blocks, Up go_up, Down come_down) {
 }
 
 /// The members' pieces `run` (in block 0) are added up and given to all.
-void all_reduce(Script& script, const Switch& node, Run run) {
+void all_reduce(Script& script, const SharedSwitch& node, Run run) {
   in_blocks(
       script,
       node.blocks,
@@ -73,7 +73,7 @@ void all_reduce(Script& script, const Switch& node, Run run) {
       });
 }
 
-void all_gather(Script& script, const Switch& node) {
+void all_gather(Script& script, const SharedSwitch& node) {
   in_blocks(
       script,
       node.blocks,
@@ -89,7 +89,7 @@ void all_gather(Script& script, const Switch& node) {
       });
 }
 
-void reduce_scatter(Script& script, const Switch& node) {
+void reduce_scatter(Script& script, const SharedSwitch& node) {
   in_blocks(
       script,
       node.blocks,
@@ -106,8 +106,8 @@ void reduce_scatter(Script& script, const Switch& node) {
 }
 
 /// All ranks at one switch, the first helper, each with its home piece of every block.
-Switch one_switch(const Group& group, Tier tier, int blocks, int apart) {
-  Switch node{
+SharedSwitch one_switch(const Group& group, Tier tier, int blocks, int apart) {
+  SharedSwitch node{
       .members = {}, .helper = group.ranks(), .tier = tier, .blocks = blocks, .apart = apart};
   for (int rank = 0; rank < group.ranks(); ++rank) {
     node.members.push_back({.rank = rank, .block = {home_piece(rank, group), 1}});
@@ -127,9 +127,9 @@ Steps switched_all_reduce(Bytes size, const Group& group, Tier tier, const Chann
   return script.take();
 }
 
-using Phase = void (*)(Script&, const Switch&);
+using SwitchPhase = void (*)(Script&, const SharedSwitch&);
 
-Steps switched_shares(Bytes size, const Group& group, const Fabric& fabric, Phase phase) {
+Steps switched_shares(Bytes size, const Group& group, const Fabric& fabric, SwitchPhase phase) {
   const int n = group.ranks();
   if (n == 1) {
     return none();
@@ -151,7 +151,7 @@ Steps InSwitchBroadcast::steps(Bytes size, const Group& group, const Fabric& fab
     return none();
   }
   const int k = switch_plan(size, size, fabric.node_switch).blocks;
-  const Switch node = one_switch(group, Tier::node_switch, k, 1);
+  const SharedSwitch node = one_switch(group, Tier::node_switch, k, 1);
   Script script(Steps(group.ranks(), size, k, 1));
   in_blocks(
       script,
@@ -172,7 +172,7 @@ Steps InSwitchReduce::steps(Bytes size, const Group& group, const Fabric& fabric
     return none();
   }
   const int k = switch_plan(size, size, fabric.node_switch).blocks;
-  const Switch node = one_switch(group, Tier::node_switch, k, 1);
+  const SharedSwitch node = one_switch(group, Tier::node_switch, k, 1);
   Script script(Steps(group.ranks(), size, k, 1));
   in_blocks(
       script,
@@ -210,12 +210,12 @@ Steps HierarchicalNetworkTreeAllReduce::steps(Bytes size,
   const int k = switch_plan(size / g, size / g, fabric.network_switch).blocks;
   Script script(Steps(group.ranks(), size, g * k, g));  // a helper for each rail
   std::vector<Ring> nodes(static_cast<std::size_t>(group.nodes));
-  std::vector<Switch> rails(static_cast<std::size_t>(g));
+  std::vector<SharedSwitch> rails(static_cast<std::size_t>(g));
   for (int rank = 0; rank < group.ranks(); ++rank) {
     const int number = rank % g;
     const RingMember member{.rank = rank, .block = {number * k, k}};
     nodes[static_cast<std::size_t>(rank / g)].push_back(member);
-    Switch& rail = rails[static_cast<std::size_t>(number)];
+    SharedSwitch& rail = rails[static_cast<std::size_t>(number)];
     rail.helper = group.ranks() + number;
     rail.tier = Tier::network_switch;
     rail.blocks = k;
@@ -224,7 +224,7 @@ Steps HierarchicalNetworkTreeAllReduce::steps(Bytes size,
   for (const Ring& node : nodes) {
     ring_reduce_scatter(script, node, Tier::node);
   }
-  for (const Switch& rail : rails) {
+  for (const SharedSwitch& rail : rails) {
     all_reduce(script, rail, Run{rail.members.front().block.first, 1});
   }
   for (const Ring& node : nodes) {
@@ -241,12 +241,12 @@ Steps HierarchicalInSwitchAllReduce::steps(Bytes size, const Group& group, const
   const int k = switch_plan((g - 1) * (size / g), size / g, fabric.node_switch, 2).blocks;
   const int share = group.nodes * k;  // pieces of a rank's shard
   Script script(Steps(group.ranks(), size, g * share, group.nodes));
-  std::vector<Switch> nodes(static_cast<std::size_t>(group.nodes));
+  std::vector<SharedSwitch> nodes(static_cast<std::size_t>(group.nodes));
   std::vector<Ring> rails(static_cast<std::size_t>(g));
   for (int rank = 0; rank < group.ranks(); ++rank) {
     const int number = rank % g;
     const int node_number = rank / g;
-    Switch& node = nodes[static_cast<std::size_t>(node_number)];
+    SharedSwitch& node = nodes[static_cast<std::size_t>(node_number)];
     node.helper = group.ranks() + node_number;
     node.blocks = k;
     node.apart = group.nodes;
@@ -254,14 +254,14 @@ Steps HierarchicalInSwitchAllReduce::steps(Bytes size, const Group& group, const
     rails[static_cast<std::size_t>(number)].push_back(
         {.rank = rank, .block = {number * share + node_number * k, k}});
   }
-  for (const Switch& node : nodes) {
+  for (const SharedSwitch& node : nodes) {
     reduce_scatter(script, node);
   }
   for (const Ring& rail : rails) {
     ring_reduce_scatter(script, rail, Tier::network);
     ring_all_gather(script, rail, Tier::network);
   }
-  for (const Switch& node : nodes) {
+  for (const SharedSwitch& node : nodes) {
     all_gather(script, node);
   }
   return script.take();

@@ -36,8 +36,8 @@ namespace titer {
 namespace {
 
 // Ends of lists; TaskGraph gives neither as an id.
-constexpr TaskId kNone = std::numeric_limits<TaskId>::max();
-constexpr TaskId kEnded = kNone - 1;
+constexpr TaskId kNoTask = std::numeric_limits<TaskId>::max();
+constexpr TaskId kEnded = kNoTask - 1;
 
 [[nodiscard]] Ticks add_duration(Ticks start, Ticks duration) {
   ensure(duration <= kMaxTicks - start, "a timeline must end before 2^62 picoseconds");
@@ -132,8 +132,8 @@ class Engine::Replay {
   }
 
   void clear_memory() {
-    memory_.links_.assign(graph_.size(), {kNone, kNone, 0});
-    memory_.servers_.assign(graph_.resources(), {kNone, kNone, kNone});
+    memory_.links_.assign(graph_.size(), {kNoTask, kNoTask, 0});
+    memory_.servers_.assign(graph_.resources(), {kNoTask, kNoTask, kNoTask});
     memory_.ready_.clear();
   }
 
@@ -173,12 +173,12 @@ class Engine::Replay {
   void serve(TaskId task) {
     const ResourceId resource = graph_.resource(task);
     Server& server = memory_.servers_[resource];
-    if (server.running == kNone) {
+    if (server.running == kNoTask) {
       start(task, resource);
       return;
     }
-    memory_.links_[task].next = kNone;
-    if (server.first == kNone) {
+    memory_.links_[task].next = kNoTask;
+    if (server.first == kNoTask) {
       server.first = task;
     } else {
       memory_.links_[server.last].next = task;
@@ -192,7 +192,7 @@ class Engine::Replay {
     memory_.calendar_.set(resource, end);
     timeline_.start[task] = now_;
     // Its end will need these; to load them takes as long as to run a task or two.
-    if (const TaskId watcher = memory_.links_[task].watchers; watcher != kNone) {
+    if (const TaskId watcher = memory_.links_[task].watchers; watcher != kNoTask) {
       __builtin_prefetch(&memory_.links_[watcher]);
       __builtin_prefetch(graph_.after(watcher).data());
     }
@@ -201,14 +201,14 @@ class Engine::Replay {
   /// What was queued before this wave comes first: the resource goes on at once.
   void end_running(ResourceId resource) {
     Server& server = memory_.servers_[resource];
-    const TaskId ended = std::exchange(server.running, kNone);
-    if (server.first != kNone) {
+    const TaskId ended = std::exchange(server.running, kNoTask);
+    if (server.first != kNoTask) {
       const TaskId task = server.first;
       server.first = memory_.links_[task].next;
       start(task, resource);
     }
     TaskId watcher = std::exchange(memory_.links_[ended].watchers, kEnded);
-    while (watcher != kNone) {
+    while (watcher != kNoTask) {
       const TaskId next = memory_.links_[watcher].next;
       look_further(watcher);
       watcher = next;

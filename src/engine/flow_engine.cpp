@@ -13,8 +13,8 @@ namespace titer {
 namespace {
 
 // Ends of lists; MessageGraph gives neither as an id.
-constexpr MessageId kNone = std::numeric_limits<MessageId>::max();
-constexpr MessageId kFinished = kNone - 1;
+constexpr MessageId kNoMessage = std::numeric_limits<MessageId>::max();
+constexpr MessageId kFinished = kNoMessage - 1;
 
 [[nodiscard]] Ticks add_ticks(Ticks tick, Ticks more) {
   ensure(more <= kMaxTicks - tick, "a timeline must end before 2^62 picoseconds");
@@ -43,7 +43,7 @@ class FlowEngine::Run {
  private:
   /// Every message watches the last of those it waits for.
   void prepare() {
-    memory_.waiting_.assign(graph_.size(), {kNone, kNone, 0});
+    memory_.waiting_.assign(graph_.size(), {kNoMessage, kNoMessage, 0});
     memory_.begins_.clear();
     for (MessageId message = 0; message < graph_.size(); ++message) {
       const std::span<const MessageId> after = graph_.after(message);
@@ -85,7 +85,7 @@ class FlowEngine::Run {
   void finish(MessageId message) {
     timeline_.finish[message] = now_;
     MessageId watcher = std::exchange(memory_.waiting_[message].watchers, kFinished);
-    while (watcher != kNone) {
+    while (watcher != kNoMessage) {
       const MessageId next = memory_.waiting_[watcher].next;
       look_further(watcher);
       watcher = next;

@@ -11,7 +11,7 @@ namespace {
 
 // The engine's links between messages keep the two largest ids for "none" and "finished".
 constexpr std::size_t kMaxMessages = std::numeric_limits<MessageId>::max() - 2;
-constexpr std::size_t kMaxDependencies = std::numeric_limits<std::uint32_t>::max();
+constexpr std::size_t kMostMessageDependencies = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
@@ -28,7 +28,7 @@ MessageId MessageGraph::add(RouteId route,
   ensure(std::isfinite(options.weight) && options.weight > 0.0,
          "the weight of a message must be positive and finite");
   ensure(this->size() < kMaxMessages, "too many messages");
-  ensure(after.size() <= kMaxDependencies - after_.size(), "too many dependencies");
+  ensure(after.size() <= kMostMessageDependencies - after_.size(), "too many dependencies");
   for (const MessageId earlier : after) {
     ensure(earlier < id, "a message can only wait for messages added before");
   }

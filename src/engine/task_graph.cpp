@@ -10,7 +10,7 @@ namespace {
 
 // The engine's links between tasks keep the two largest ids for "none" and "ended".
 constexpr std::size_t kMaxTasks = std::numeric_limits<TaskId>::max() - 2;
-constexpr std::size_t kMaxDependencies = std::numeric_limits<std::uint32_t>::max();
+constexpr std::size_t kMostTaskDependencies = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
@@ -24,7 +24,7 @@ TaskId TaskGraph::add(ResourceId resource, Ticks duration, std::span<const TaskI
   ensure(duration >= 0 && duration <= kMaxTicks,
          "a duration must not be negative, and at most 2^62 picoseconds");
   ensure(size() < kMaxTasks, "too many tasks");
-  ensure(after.size() <= kMaxDependencies - after_.size(), "too many dependencies");
+  ensure(after.size() <= kMostTaskDependencies - after_.size(), "too many dependencies");
   const auto id = static_cast<TaskId>(size());
   for (const TaskId earlier : after) {
     ensure(earlier < id, "a task can only wait for tasks added before");

@@ -6,13 +6,12 @@
 
 #include "titer/evidence/foreign_text.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {
 
-constexpr std::size_t kLargest = std::size_t{1} << 20U;  // bytes of a configuration
-
-bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+constexpr std::size_t kLargestArguments = std::size_t{1} << 20U;  // bytes of a configuration
 
 /// One past the name of a variable that begins here; here, if none does.
 std::size_t end_of_name(std::string_view text, std::size_t from) {
@@ -280,10 +279,10 @@ std::string read_small_text(const std::filesystem::path& path) {
   if (!file || std::filesystem::is_directory(path, ignored)) {
     throw InputError(path.string() + ": cannot be read; expected a file");
   }
-  std::string text(kLargest + 1, '\0');
+  std::string text(kLargestArguments + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kLargest) {
+  if (text.size() > kLargestArguments) {
     throw InputError(path.string() + ": larger than 1 MiB; expected a configuration");
   }
   if (const std::size_t nul = text.find('\0'); nul != std::string::npos) {

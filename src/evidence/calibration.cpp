@@ -12,11 +12,7 @@
 namespace titer {
 namespace {
 
-using Rows = std::vector<std::size_t>;
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
+using RowNumbers = std::vector<std::size_t>;
 
 /// The document with values at the figures' paths.
 Document with_values(const Document& base,
@@ -39,17 +35,17 @@ class Fitter {
       : base_(base), figures_(figures), data_(data), options_(options) {}
 
   [[nodiscard]] std::vector<double> predict(std::span<const double> values,
-                                            const Rows& rows) const {
+                                            const RowNumbers& rows) const {
     std::vector<double> predicted(rows.size());
     data_.predict(with_values(base_, figures_, values), rows, predicted);
     return predicted;
   }
 
-  [[nodiscard]] FitResult fit(std::span<const double> start, const Rows& rows) const {
+  [[nodiscard]] FitResult fit(std::span<const double> start, const RowNumbers& rows) const {
     return fit_least_squares(parameters(start), rows.size(), residuals(rows), options_);
   }
 
-  [[nodiscard]] FitResult describe(std::span<const double> values, const Rows& rows) const {
+  [[nodiscard]] FitResult describe(std::span<const double> values, const RowNumbers& rows) const {
     return describe_fit(parameters(values), rows.size(), residuals(rows), options_);
   }
 
@@ -71,7 +67,7 @@ class Fitter {
     return result;
   }
 
-  [[nodiscard]] ResidualFunction residuals(const Rows& rows) const {
+  [[nodiscard]] ResidualFunction residuals(const RowNumbers& rows) const {
     return [this, &rows](std::span<const double> values, std::span<double> residuals) {
       data_.predict(with_values(base_, figures_, values), rows, residuals);
       for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -106,7 +102,7 @@ void demand_determined(const std::vector<FittedFigure>& figures, const FitResult
 FitResult settled(const Fitter& fitter,
                   const std::vector<double>& start,
                   const std::vector<double>& best,
-                  const Rows& rows) {
+                  const RowNumbers& rows) {
   constexpr double share = 0.1;  // of what one standard error adds to the cost
   FitResult at_best = fitter.describe(fitter.rounded(best), rows);
   FitResult at_start = fitter.describe(fitter.rounded(start), rows);
@@ -116,7 +112,7 @@ FitResult settled(const Fitter& fitter,
 }
 
 template <class Values>
-std::vector<double> picked(const Values& values, const Rows& rows) {
+std::vector<double> picked(const Values& values, const RowNumbers& rows) {
   std::vector<double> result;
   result.reserve(rows.size());
   for (const std::size_t row : rows) {
@@ -131,7 +127,7 @@ class LeaveOut {
   LeaveOut(const Fitter& fitter, const CalibrationData& data, const std::vector<double>& start)
       : fitter_(fitter), data_(data), start_(start) {}
 
-  std::optional<Accuracy> without(const Rows& group, const Rows& others) {
+  std::optional<Accuracy> without(const RowNumbers& group, const RowNumbers& others) {
     if (others.size() <= start_.size()) {
       return std::nullopt;
     }
@@ -168,8 +164,8 @@ void add_groups(const Fitter& fitter,
   LeaveOut leave_out(fitter, data, result.fit.values);
   std::size_t done = 1;
   for (const std::string& name : names) {
-    Rows group;
-    Rows others;
+    RowNumbers group;
+    RowNumbers others;
     for (std::size_t row = 0; row < data.groups.size(); ++row) {
       (data.groups[row] == name ? group : others).push_back(row);
     }
@@ -190,7 +186,7 @@ void add_groups(const Fitter& fitter,
 std::optional<Accuracy> datasheet_accuracy(const Fitter& fitter,
                                            const std::vector<FittedFigure>& figures,
                                            const CalibrationData& data,
-                                           const Rows& rows) {
+                                           const RowNumbers& rows) {
   std::vector<double> neutral;
   for (const FittedFigure& figure : figures) {
     if (!figure.neutral) {
@@ -238,7 +234,7 @@ Calibration calibrate(const Document& base,
   if (figures.empty()) {
     throw InputError("nothing to fit: expected --fit with the path of a figure");
   }
-  Rows rows(data.measured.size());
+  RowNumbers rows(data.measured.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   const Fitter fitter(base, figures, data, options.fit);
   std::vector<double> start;

@@ -9,26 +9,27 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kStages = {"none", "zero1", "zero2", "zero3"};
 
-constexpr std::array<std::string_view, 20> kOfNoConcern = {"steps_per_print",
-                                                           "optimizer.params.*",
-                                                           "scheduler.*",
-                                                           "gradient_clipping",
-                                                           "prescale_gradients",
-                                                           "gradient_predivide_factor",
-                                                           "fp16.*",
-                                                           "bf16.*",
-                                                           "wall_clock_breakdown",
-                                                           "dump_state",
-                                                           "tensorboard.*",
-                                                           "wandb.*",
-                                                           "csv_monitor.*",
-                                                           "flops_profiler.*",
-                                                           "zero_allow_untested_optimizer",
-                                                           "zero_force_ds_cpu_optimizer",
-                                                           "checkpoint.*",
-                                                           "data_types.*",
-                                                           "zero_optimization.stage3_gather_*",
-                                                           "zero_optimization.elastic_checkpoint"};
+constexpr std::array<std::string_view, 20> kOfNoConcernInDeepSpeed = {
+    "steps_per_print",
+    "optimizer.params.*",
+    "scheduler.*",
+    "gradient_clipping",
+    "prescale_gradients",
+    "gradient_predivide_factor",
+    "fp16.*",
+    "bf16.*",
+    "wall_clock_breakdown",
+    "dump_state",
+    "tensorboard.*",
+    "wandb.*",
+    "csv_monitor.*",
+    "flops_profiler.*",
+    "zero_allow_untested_optimizer",
+    "zero_force_ds_cpu_optimizer",
+    "checkpoint.*",
+    "data_types.*",
+    "zero_optimization.stage3_gather_*",
+    "zero_optimization.elastic_checkpoint"};
 
 void read_offload(const ImportTask& task) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> parts = {
@@ -128,7 +129,7 @@ void deepspeed_settings(const ImportTask& task) {
   read_precision(task);
   read_gradient_precision(task);
   put_optimizer(task, "optimizer.type");
-  in.skip(kOfNoConcern);
+  in.skip(kOfNoConcernInDeepSpeed);
 }
 
 void import_deepspeed(const ImportTask& task) {

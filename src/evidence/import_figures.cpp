@@ -86,13 +86,13 @@ std::vector<ParameterCount> parameters_of_ranks(const Transformer& model, const 
 }
 
 /// By how many ranks weights, gradients and optimizer are split.
-struct Shares {
+struct StateShares {
   double weights = 1;
   double gradients = 1;
   double optimizer = 1;
 };
 
-Shares shares_of(const Value& plan, double replicas) {
+StateShares shares_of(const Value& plan, double replicas) {
   const double ranks =
       std::min(replicas, static_cast<double>(integer_of(plan, "shard", 1'000'000'000)));
   const std::string_view sharding = word_of(plan, "sharding", "none");
@@ -102,8 +102,8 @@ Shares shares_of(const Value& plan, double replicas) {
   if (sharding == "zero2") {
     return {.gradients = ranks, .optimizer = ranks};
   }
-  return sharding == "none" ? Shares{}
-                            : Shares{.weights = ranks, .gradients = ranks, .optimizer = ranks};
+  return sharding == "none" ? StateShares{}
+                            : StateShares{.weights = ranks, .gradients = ranks, .optimizer = ranks};
 }
 
 bool is_offloaded(const Value& plan, std::string_view part) {
@@ -126,15 +126,16 @@ void add_memory(const Held& most, const ImportedRun& imported, ImportFigures& fi
   const double apart =
       static_cast<double>(integer_of(plan, "expert", 1) *
                           integer_of(plan, "expert_tensor", integer_of(plan, "tensor", 1)));
-  const Shares dense = shares_of(plan, data);
-  const Shares experts = shares_of(plan, std::max(1.0, data * tensor / apart));
-  const auto bytes = [&](Bytes each, double Shares::*share) {
+  const StateShares dense = shares_of(plan, data);
+  const StateShares experts = shares_of(plan, std::max(1.0, data * tensor / apart));
+  const auto bytes = [&](Bytes each, double StateShares::*share) {
     return (most.dense / (dense.*share) + most.experts / (experts.*share)) * each;
   };
   figures.on_device = most.dense + most.experts;
-  figures.weights = is_offloaded(plan, "weights") ? Bytes{} : bytes(weight, &Shares::weights);
-  figures.gradients = bytes(size_of(figures.gradient), &Shares::gradients);
-  figures.optimizer = is_offloaded(plan, "optimizer") ? Bytes{} : bytes(state, &Shares::optimizer);
+  figures.weights = is_offloaded(plan, "weights") ? Bytes{} : bytes(weight, &StateShares::weights);
+  figures.gradients = bytes(size_of(figures.gradient), &StateShares::gradients);
+  figures.optimizer =
+      is_offloaded(plan, "optimizer") ? Bytes{} : bytes(state, &StateShares::optimizer);
 }
 
 }  // namespace

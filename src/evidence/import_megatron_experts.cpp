@@ -5,8 +5,6 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostWidth = 1'000'000;
-
 void read_routing(Settings& in, Experts& experts) {
   Routing& routing = experts.routing;
   routing.groups = in.integer("moe_router_num_groups", 1, kMostWidth).value_or(routing.groups);

@@ -8,10 +8,6 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostLayers = 100'000;
-constexpr std::int64_t kMostWidth = 1'000'000;
-constexpr std::int64_t kMostTokens = 1'000'000'000;
-
 /// Settings by several names: Megatron-LM's and those of the libraries around it.
 std::string_view present(const Settings& in, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {

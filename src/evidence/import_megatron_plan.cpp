@@ -9,39 +9,39 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostDegree = 10'000'000;
-constexpr DegreeKeys kKeys = {.tensor = "tensor_model_parallel_size",
-                              .pipeline = "pipeline_model_parallel_size",
-                              .context = "context_parallel_size",
-                              .expert = "expert_model_parallel_size",
-                              .devices = "trainer.devices",
-                              .micro_batch = "micro_batch_size",
-                              .global_batch = "global_batch_size"};
+constexpr DegreeKeys kMegatronKeys = {.tensor = "tensor_model_parallel_size",
+                                      .pipeline = "pipeline_model_parallel_size",
+                                      .context = "context_parallel_size",
+                                      .expert = "expert_model_parallel_size",
+                                      .devices = "trainer.devices",
+                                      .micro_batch = "micro_batch_size",
+                                      .global_batch = "global_batch_size"};
 
-struct Word {
+struct MegatronWord {
   std::string_view theirs;
   std::string_view ours;
 };
-constexpr std::array<Word, 7> kModules = {{{"core_attn", "core_attention"},
-                                           {"layernorm", "layer_norm"},
-                                           {"mla_up_proj", "latent_up"},
-                                           {"mlp", "mlp"},
-                                           {"moe", "moe"},
-                                           {"moe_act", "activation"},
-                                           {"shared_experts", "shared_experts"}}};
-constexpr std::array<Word, 4> kContextMethods = {{{"p2p", "ring"},
-                                                  {"all_gather", "all-gather"},
-                                                  {"a2a", "ulysses"},
-                                                  {"a2a+p2p", "hierarchical"}}};
-constexpr std::array<Word, 4> kShardings = {{{"no_shard", "none"},
-                                             {"optim", "zero1"},
-                                             {"optim_grads", "zero2"},
-                                             {"optim_grads_params", "zero3"}}};
+constexpr std::array<MegatronWord, 7> kModules = {{{"core_attn", "core_attention"},
+                                                   {"layernorm", "layer_norm"},
+                                                   {"mla_up_proj", "latent_up"},
+                                                   {"mlp", "mlp"},
+                                                   {"moe", "moe"},
+                                                   {"moe_act", "activation"},
+                                                   {"shared_experts", "shared_experts"}}};
+constexpr std::array<MegatronWord, 4> kContextMethods = {{{"p2p", "ring"},
+                                                          {"all_gather", "all-gather"},
+                                                          {"a2a", "ulysses"},
+                                                          {"a2a+p2p", "hierarchical"}}};
+constexpr std::array<MegatronWord, 4> kShardings = {{{"no_shard", "none"},
+                                                     {"optim", "zero1"},
+                                                     {"optim_grads", "zero2"},
+                                                     {"optim_grads_params", "zero3"}}};
 
 template <std::size_t N>
-std::optional<std::string_view> ours(const std::array<Word, N>& words, std::string_view theirs) {
+std::optional<std::string_view> ours(const std::array<MegatronWord, N>& words,
+                                     std::string_view theirs) {
   const auto found = std::find_if(
-      words.begin(), words.end(), [&](const Word& word) { return word.theirs == theirs; });
+      words.begin(), words.end(), [&](const MegatronWord& word) { return word.theirs == theirs; });
   return found == words.end() ? std::nullopt : std::optional(found->ours);
 }
 
@@ -82,9 +82,9 @@ class MegatronPlan {
       put(plan_, "expert", degrees_.expert);
       put(plan_, "expert_tensor", tells ? degrees_.expert_tensor : degrees_.tensor);
     } else if (degrees_.expert.value_or(1) > 1) {
-      in_.fail(kKeys.expert, "expected 1, for a model without experts");
+      in_.fail(kMegatronKeys.expert, "expected 1, for a model without experts");
     }
-    check_degrees(task_, degrees_, kKeys);
+    check_degrees(task_, degrees_, kMegatronKeys);
     put(plan_, "data", degrees_.data);
     check_model();
   }
@@ -113,16 +113,16 @@ class MegatronPlan {
     const Transformer& model = *task_.into.model;
     const std::int64_t tensor = degrees_.tensor.value_or(1);
     if (model.heads % tensor != 0) {
-      in_.fail(kKeys.tensor,
+      in_.fail(kMegatronKeys.tensor,
                "expected a divisor of the " + std::to_string(model.heads) + " attention heads");
     }
     if (model.experts && model.experts->count % degrees_.expert.value_or(1) != 0) {
-      in_.fail(kKeys.expert,
+      in_.fail(kMegatronKeys.expert,
                "expected a divisor of the " + std::to_string(model.experts->count) + " experts");
     }
     const auto sequence = in_.integer("seq_length", 1);
     if (sequence && *sequence % degrees_.context.value_or(1) != 0) {
-      in_.fail(kKeys.context,
+      in_.fail(kMegatronKeys.context,
                "expected a divisor of the " + std::to_string(*sequence) + " tokens of a sequence");
     }
   }
@@ -263,7 +263,7 @@ class MegatronPlan {
       put(plan_, "micro_batch", in_.integer("micro_batch_size", 1));
       last_batch();
     } else {
-      put_batches(task_, degrees_, kKeys);
+      put_batches(task_, degrees_, kMegatronKeys);
     }
     put(training_, "sequence", in_.integer("seq_length", 1));
     training_.add("precision", Value(precision()));

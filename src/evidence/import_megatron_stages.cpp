@@ -7,7 +7,6 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostLayers = 100'000;
 constexpr std::string_view kPipeline = "pipeline_model_parallel_size";
 
 class MegatronStages {

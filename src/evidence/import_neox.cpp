@@ -7,19 +7,15 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostWidth = 1'000'000;
-constexpr std::int64_t kMostTokens = 1'000'000'000;
-constexpr std::int64_t kMostDegree = 10'000'000;
+constexpr DegreeKeys kNeoxKeys = {.tensor = "model_parallel_size",
+                                  .pipeline = "pipe_parallel_size",
+                                  .context = "context_parallel_size",
+                                  .expert = "moe_expert_parallel_size",
+                                  .devices = "global_num_gpus",
+                                  .micro_batch = "train_micro_batch_size_per_gpu",
+                                  .global_batch = "train_batch_size"};
 
-constexpr DegreeKeys kKeys = {.tensor = "model_parallel_size",
-                              .pipeline = "pipe_parallel_size",
-                              .context = "context_parallel_size",
-                              .expert = "moe_expert_parallel_size",
-                              .devices = "global_num_gpus",
-                              .micro_batch = "train_micro_batch_size_per_gpu",
-                              .global_batch = "train_batch_size"};
-
-constexpr std::array<std::string_view, 57> kOfNoConcern = {
+constexpr std::array<std::string_view, 57> kOfNoConcernInNeox = {
     "vocab_file",
     "merge_file",
     "save",
@@ -216,27 +212,27 @@ void read_plan(const ImportTask& task) {
     const auto found = in.integer(key, 0, kMostDegree);
     return std::optional(std::max<std::int64_t>(1, found.value_or(1)));
   };
-  degrees.tensor = degree(kKeys.tensor);
-  degrees.pipeline = degree(kKeys.pipeline);
-  degrees.context = degree(kKeys.context);
+  degrees.tensor = degree(kNeoxKeys.tensor);
+  degrees.pipeline = degree(kNeoxKeys.pipeline);
+  degrees.context = degree(kNeoxKeys.context);
   degrees.devices =
-      task.options.devices ? task.options.devices : in.integer(kKeys.devices, 1, kMostDegree);
+      task.options.devices ? task.options.devices : in.integer(kNeoxKeys.devices, 1, kMostDegree);
   Value& plan = task.into.plan;
   put(plan, "pipeline", degrees.pipeline);
   put(plan, "tensor", degrees.tensor);
   put(plan, "context", degrees.context);
-  check_degrees(task, degrees, kKeys);
+  check_degrees(task, degrees, kNeoxKeys);
   put(plan, "data", degrees.data);
   if (*degrees.pipeline > 1) {
     plan.add("schedule", Value("1f1b"));
   }
   const Transformer& model = *task.into.model;
   if (model.heads % *degrees.tensor != 0) {
-    in.fail(kKeys.tensor,
+    in.fail(kNeoxKeys.tensor,
             "expected a divisor of the " + std::to_string(model.heads) + " attention heads");
   }
   if (model.layers % *degrees.pipeline != 0) {
-    in.fail(kKeys.pipeline,
+    in.fail(kNeoxKeys.pipeline,
             "expected a divisor of the " + std::to_string(model.layers) + " layers");
   }
   plan.add("sequence_parallel", Value(in.is_on("sequence_parallel")));
@@ -249,12 +245,12 @@ void read_plan(const ImportTask& task) {
       "checkpoint_num_layers", "synchronize_each_layer", "contiguous_checkpointing"};
   in.skip(of_checkpoints);
   const auto steps = in.integer("gradient_accumulation_steps", 1);
-  const auto micro = in.integer(kKeys.micro_batch, 1);
-  if (steps && micro && degrees.data && !in.has(kKeys.global_batch)) {
+  const auto micro = in.integer(kNeoxKeys.micro_batch, 1);
+  if (steps && micro && degrees.data && !in.has(kNeoxKeys.global_batch)) {
     put(plan, "micro_batch", micro);
     task.into.training.add("global_batch", Value(*steps * *micro * *degrees.data));
   } else {
-    put_batches(task, degrees, kKeys);
+    put_batches(task, degrees, kNeoxKeys);
   }
   put(task.into.training, "sequence", in.integer("seq_length", 1));
 }
@@ -276,7 +272,7 @@ void import_neox(const ImportTask& task) {
     task.into.training.add("precision", Value(*word == "bfloat16" ? "bf16" : *word));
   }
   deepspeed_settings(task);
-  in.skip(kOfNoConcern);
+  in.skip(kOfNoConcernInNeox);
 }
 
 }  // namespace titer

@@ -9,8 +9,11 @@
 
 #include "settings.hpp"
 #include "titer/evidence/imported.hpp"
+#include "titer/model/limits.hpp"
 
 namespace titer {
+
+inline constexpr std::int64_t kMostDegree = 10'000'000;  // that is believed
 
 struct ImportTask {
   Settings& in;

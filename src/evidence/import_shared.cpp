@@ -33,8 +33,6 @@ constexpr std::array<Tokenizer, 19> kTokenizers = {{{"gpt2bpetokenizer", 50257},
                                                     {"kimi-k2", 163840},
                                                     {"nemotron_2_256k", 256000}}};
 
-constexpr std::size_t kMostLayers = 100'000;
-
 /// A list of numbers as Python writes it: "[0]*3+[1]*58", "([1,1,0]*16)".
 class ListText {
  public:
@@ -49,6 +47,7 @@ class ListText {
  private:
   using List = std::optional<std::vector<bool>>;
   static constexpr int deepest = 20;
+  static constexpr std::size_t most{kMostLayers};
 
   void skip_blanks() {
     while (next_ < text_.size() &&
@@ -78,7 +77,7 @@ class ListText {
     List list = product(depth);
     while (list && accept('+')) {
       const List more = product(depth);
-      if (!more || list->size() + more->size() > kMostLayers) {
+      if (!more || list->size() + more->size() > most) {
         return std::nullopt;
       }
       list->insert(list->end(), more->begin(), more->end());
@@ -90,8 +89,8 @@ class ListText {
     List list = primary(depth);
     while (list && accept('*')) {
       const auto times = integer();
-      if (!times || *times < 0 || *times > static_cast<std::int64_t>(kMostLayers) ||
-          list->size() * static_cast<std::size_t>(*times) > kMostLayers) {
+      if (!times || *times < 0 || *times > kMostLayers ||
+          list->size() * static_cast<std::size_t>(*times) > most) {
         return std::nullopt;
       }
       std::vector<bool> repeated;
@@ -117,7 +116,7 @@ class ListText {
     std::vector<bool> list;
     while (!accept(']')) {
       const auto number = integer();
-      if (!number || list.size() == kMostLayers) {
+      if (!number || list.size() == most) {
         return std::nullopt;
       }
       list.push_back(*number != 0);

@@ -8,8 +8,6 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostDegree = 1'000'000;
-
 struct Flavor {
   std::string_view model;
   std::string_view flavor;
@@ -33,39 +31,40 @@ constexpr std::array<NamedSchedule, 7> kSchedules = {{{"1f1b", "1f1b", false},
                                                       {"dualpipev", "dualpipev", false},
                                                       {"zbv", "zb-v", false}}};
 
-constexpr DegreeKeys kKeys = {.tensor = "parallelism.tensor_parallel_degree",
-                              .pipeline = "parallelism.pipeline_parallel_degree",
-                              .context = "parallelism.context_parallel_degree",
-                              .expert = "parallelism.expert_parallel_degree",
-                              .devices = "parallelism.data_parallel_shard_degree",
-                              .micro_batch = "training.local_batch_size",
-                              .global_batch = "training.global_batch_size"};
+constexpr DegreeKeys kTorchtitanKeys = {.tensor = "parallelism.tensor_parallel_degree",
+                                        .pipeline = "parallelism.pipeline_parallel_degree",
+                                        .context = "parallelism.context_parallel_degree",
+                                        .expert = "parallelism.expert_parallel_degree",
+                                        .devices = "parallelism.data_parallel_shard_degree",
+                                        .micro_batch = "training.local_batch_size",
+                                        .global_batch = "training.global_batch_size"};
 
-constexpr std::array<std::string_view, 29> kOfNoConcern = {"job.*",
-                                                           "profiling.*",
-                                                           "metrics.*",
-                                                           "model.hf_assets_path",
-                                                           "model.tokenizer_path",
-                                                           "optimizer.lr",
-                                                           "optimizer.eps",
-                                                           "optimizer.beta*",
-                                                           "optimizer.weight_decay",
-                                                           "lr_scheduler.*",
-                                                           "training.max_norm",
-                                                           "training.steps",
-                                                           "training.dataset*",
-                                                           "training.seed",
-                                                           "training.deterministic",
-                                                           "training.gc_freq",
-                                                           "checkpoint.*",
-                                                           "comm.*",
-                                                           "validation.*",
-                                                           "fault_tolerance.*",
-                                                           "experimental.custom_*",
-                                                           "training.warmup_steps",
-                                                           "model.print_after_conversion",
-                                                           "model.norm_type",
-                                                           "activation_checkpoint.early_stop"};
+constexpr std::array<std::string_view, 29> kOfNoConcernInTorchtitan = {
+    "job.*",
+    "profiling.*",
+    "metrics.*",
+    "model.hf_assets_path",
+    "model.tokenizer_path",
+    "optimizer.lr",
+    "optimizer.eps",
+    "optimizer.beta*",
+    "optimizer.weight_decay",
+    "lr_scheduler.*",
+    "training.max_norm",
+    "training.steps",
+    "training.dataset*",
+    "training.seed",
+    "training.deterministic",
+    "training.gc_freq",
+    "checkpoint.*",
+    "comm.*",
+    "validation.*",
+    "fault_tolerance.*",
+    "experimental.custom_*",
+    "training.warmup_steps",
+    "model.print_after_conversion",
+    "model.norm_type",
+    "activation_checkpoint.early_stop"};
 
 void read_model(const ImportTask& task) {
   Settings& in = task.in;
@@ -103,7 +102,7 @@ void read_data_parallelism(const ImportTask& task, Degrees& degrees) {
   if (written > 0) {
     degrees.data = copies * written;
   }
-  check_degrees(task, degrees, kKeys);
+  check_degrees(task, degrees, kTorchtitanKeys);
   if (degrees.data && *degrees.data % copies != 0) {
     in.fail("parallelism.data_parallel_replicate_degree",
             "expected a divisor of the data-parallel degree " + std::to_string(*degrees.data));
@@ -196,10 +195,10 @@ void import_torchtitan(const ImportTask& task) {
   const auto degree = [&](std::string_view key) {
     return std::optional(in.integer(key, 1, kMostDegree).value_or(1));
   };
-  degrees.tensor = degree(kKeys.tensor);
-  degrees.pipeline = degree(kKeys.pipeline);
-  degrees.context = degree(kKeys.context);
-  degrees.expert = degree(kKeys.expert);
+  degrees.tensor = degree(kTorchtitanKeys.tensor);
+  degrees.pipeline = degree(kTorchtitanKeys.pipeline);
+  degrees.context = degree(kTorchtitanKeys.context);
+  degrees.expert = degree(kTorchtitanKeys.expert);
   degrees.expert_tensor = degree("parallelism.expert_tensor_parallel_degree");
   degrees.devices = task.options.devices;
   Value& plan = task.into.plan;
@@ -217,9 +216,9 @@ void import_torchtitan(const ImportTask& task) {
     plan.add("tensor_overlap", Value("ring"));
   }
   read_recompute(task);
-  put_batches(task, degrees, kKeys);
+  put_batches(task, degrees, kTorchtitanKeys);
   read_training(task);
-  in.skip(kOfNoConcern);
+  in.skip(kOfNoConcernInTorchtitan);
 }
 
 }  // namespace titer

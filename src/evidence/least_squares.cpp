@@ -132,7 +132,7 @@ bool is_held(const Problem& problem, const VectorXd& values, const VectorXd& gra
 }
 
 /// Where the search is.
-struct Place {
+struct FitPlace {
   VectorXd values;
   VectorXd residuals;
   double cost = 0;
@@ -144,7 +144,7 @@ class Search {
   Search(const Problem& problem, const FitOptions& options) : problem_(problem), opts_(options) {}
 
   /// Moves `place` to a minimum; false when the iterations ran out.
-  bool run(Place& place, const Huber& huber, int& iterations) {
+  bool run(FitPlace& place, const Huber& huber, int& iterations) {
     place.cost = huber.cost(place.residuals);
     double damping = 1e-3;
     while (iterations < opts_.iterations) {
@@ -161,7 +161,7 @@ class Search {
   }
 
  private:
-  void linearise(const Place& place, const Huber& huber) {
+  void linearise(const FitPlace& place, const Huber& huber) {
     const MatrixXd jacobian = problem_.jacobian(place.values);
     const VectorXd weights = huber.weights(place.residuals);
     const MatrixXd weighted = weights.asDiagonal() * jacobian;
@@ -187,10 +187,10 @@ class Search {
   }
 
   /// Goes to a better place; false where there is none worth going to.
-  bool step(Place& place, const Huber& huber, double& damping) const {
+  bool step(FitPlace& place, const Huber& huber, double& damping) const {
     constexpr double most_damping = 1e12;
     while (damping < most_damping) {
-      Place next{.values = trial(place.values, damping), .residuals = {}, .cost = 0};
+      FitPlace next{.values = trial(place.values, damping), .residuals = {}, .cost = 0};
       if (!next.values.allFinite()) {
         damping *= 4.0;
         continue;
@@ -288,7 +288,7 @@ void add_covariance(const MatrixXd& jacobian, double s2, const VectorXd& scale, 
   result.covariance.assign(covariance.data(), covariance.data() + covariance.size());
 }
 
-FitResult described(const Problem& problem, const Place& place, const FitOptions& options) {
+FitResult described(const Problem& problem, const FitPlace& place, const FitOptions& options) {
   const auto n = static_cast<std::size_t>(problem.parameters());
   const Huber huber = huber_of(place.residuals, options);
   FitResult result{.values = {place.values.begin(), place.values.end()},
@@ -315,13 +315,13 @@ FitResult described(const Problem& problem, const Place& place, const FitOptions
 }
 
 /// The start, with its residuals.
-Place begin_at_start(const Problem& problem) {
+FitPlace begin_at_start(const Problem& problem) {
   if (problem.rows() <= problem.parameters()) {
     throw InputError("to fit " + std::to_string(problem.parameters()) +
                      " parameters, expected more measurements than that, found " +
                      std::to_string(problem.rows()));
   }
-  Place place{.values = problem.start, .residuals = problem.residuals(problem.start), .cost = 0};
+  FitPlace place{.values = problem.start, .residuals = problem.residuals(problem.start), .cost = 0};
   ensure(place.residuals.allFinite(), "a fit starts where every residual is finite");
   return place;
 }
@@ -346,7 +346,7 @@ FitResult fit_least_squares(std::span<const FitParameter> parameters,
                             const FitOptions& options) {
   constexpr int most_widths = 20;
   const Problem problem(parameters, rows, residuals);
-  Place place = begin_at_start(problem);
+  FitPlace place = begin_at_start(problem);
   Search search(problem, options);
   int iterations = 0;
   bool converged = false;

@@ -10,15 +10,15 @@
 namespace titer {
 namespace {
 
-constexpr std::array<std::string_view, 9> kOperations = {"all-reduce",
-                                                         "all-gather",
-                                                         "reduce-scatter",
-                                                         "all-to-all",
-                                                         "send-recv",
-                                                         "broadcast",
-                                                         "reduce",
-                                                         "scatter",
-                                                         "gather"};
+constexpr std::array<std::string_view, 9> kMeasuredOperations = {"all-reduce",
+                                                                 "all-gather",
+                                                                 "reduce-scatter",
+                                                                 "all-to-all",
+                                                                 "send-recv",
+                                                                 "broadcast",
+                                                                 "reduce",
+                                                                 "scatter",
+                                                                 "gather"};
 
 /// Lower-case letters only.
 std::string letters(std::string_view text) {
@@ -31,7 +31,7 @@ std::string letters(std::string_view text) {
   return result;
 }
 
-constexpr double kAny = std::numeric_limits<double>::max();
+constexpr double kAnyOfCollective = std::numeric_limits<double>::max();
 
 /// The value of a column that is the same in every row; reports the first that differs.
 std::string one_value(const CsvTable& table, std::string_view column, Problems& problems) {
@@ -53,9 +53,9 @@ std::optional<int> one_count(const CsvTable& table, std::string_view column, Pro
 }
 
 std::optional<MeasuredSize> read_row(const CsvTable& table, std::size_t row, Problems& problems) {
-  const auto size = table.maybe_number(row, "size_bytes", 0, kAny, problems);
-  const auto time = table.maybe_number(row, "time_us", 0, kAny, problems);
-  const auto rate = table.maybe_number(row, "algbw_GBps", 0, kAny, problems);
+  const auto size = table.maybe_number(row, "size_bytes", 0, kAnyOfCollective, problems);
+  const auto time = table.maybe_number(row, "time_us", 0, kAnyOfCollective, problems);
+  const auto rate = table.maybe_number(row, "algbw_GBps", 0, kAnyOfCollective, problems);
   const bool has_time = time.value_or(0.0) > 0.0;
   if (size.value_or(0.0) <= 0.0 || (!has_time && rate.value_or(0.0) <= 0.0)) {
     return std::nullopt;
@@ -74,7 +74,7 @@ std::string operation_name(std::string_view name) {
     name.remove_suffix(5);
   }
   const std::string wanted = letters(name);
-  for (const std::string_view operation : kOperations) {
+  for (const std::string_view operation : kMeasuredOperations) {
     if (letters(operation) == wanted) {
       return std::string(operation);
     }

@@ -12,7 +12,7 @@
 namespace titer {
 namespace {
 
-constexpr double kAny = std::numeric_limits<double>::max();
+constexpr double kAnyOfKernel = std::numeric_limits<double>::max();
 
 using Names = std::pair<std::string_view, std::string_view>;
 constexpr std::array<Names, 6> kTableChips = {{{"a100_sxm", "a100-sxm4-80gb"},
@@ -46,7 +46,7 @@ class Row {
       : table_(table), row_(row), problems_(problems) {}
 
   [[nodiscard]] double number(std::string_view column, double least = 1) const {
-    const auto value = table_.maybe_number(row_, column, least, kAny, problems_);
+    const auto value = table_.maybe_number(row_, column, least, kAnyOfKernel, problems_);
     if (!value && table_.text(row_, column).empty()) {
       problems_.add(table_.where(row_, column) + ": expected a number");
     }
@@ -122,7 +122,10 @@ struct Heads {
   double value_width = 0;
 };
 
-Kernel attention(double batch, double sequence, const Heads& heads, const Attended& attended) {
+Kernel attention_kernel(double batch,
+                        double sequence,
+                        const Heads& heads,
+                        const Attended& attended) {
   const double widths = heads.query_width + heads.value_width;
   const double count = batch * heads.queries;
   KernelShape shape = extents(sequence, attended.keys, widths / 2.0, count);
@@ -146,8 +149,8 @@ void read_attention(const Row& row, MeasuredKernel& into) {
     const double cached = 2.0 * batch * sequence * heads.keys * width;
     into.kernels.push_back(moves(2.0 * elements(cached, DataType::bf16)));
   }
-  into.kernels.push_back(
-      attention(batch, sequence, heads, attended(sequence, causal, row.number("window", 0))));
+  into.kernels.push_back(attention_kernel(
+      batch, sequence, heads, attended(sequence, causal, row.number("window", 0))));
 }
 
 /// Queries and keys get their rotary part first.
@@ -158,7 +161,7 @@ void read_mla(const Row& row, MeasuredKernel& into) {
   const double turned = 2.0 * row.number("batch") * sequence * heads * rotary;
   into.kernels.push_back(moves(2.0 * elements(turned, DataType::bf16)));
   const Heads widths = {heads, heads, row.number("qk_head_dim"), row.number("v_head_dim")};
-  into.kernels.push_back(attention(
+  into.kernels.push_back(attention_kernel(
       row.number("batch"), sequence, widths, attended(sequence, row.number("causal", 0) > 0, 0)));
 }
 

@@ -16,11 +16,11 @@
 namespace titer {
 namespace {
 
-using Words = std::vector<std::string_view>;
+using TableWords = std::vector<std::string_view>;
 
-Words words_of(std::string_view line) {
+TableWords words_of(std::string_view line) {
   constexpr std::string_view blanks = " \t\r";
-  Words words;
+  TableWords words;
   std::size_t at = line.find_first_not_of(blanks);
   while (at != std::string_view::npos) {
     const std::size_t end = std::min(line.find_first_of(blanks, at), line.size());
@@ -66,7 +66,7 @@ struct Columns {
   std::vector<std::size_t> times;  // out of place, in place
 };
 
-Columns columns_of(const Words& names) {
+Columns columns_of(const TableWords& names) {
   Columns columns{.count = names.size(), .reduce = std::nullopt, .times = {}};
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == "time") {
@@ -82,7 +82,7 @@ Columns columns_of(const Words& names) {
 
 /// For a table without its header: the layouts with and without "root".
 Columns usual_columns(std::size_t count) {
-  Words names = {"size", "count", "type", "redop"};
+  TableWords names = {"size", "count", "type", "redop"};
   if (count == 13) {
     names.push_back("root");
   }
@@ -109,7 +109,7 @@ class NcclTestsReader {
   void line(std::string_view text) {
     ++line_;
     text = without_rank(text);
-    const Words words = words_of(text);
+    const TableWords words = words_of(text);
     if (words.empty()) {
       return;
     }
@@ -143,12 +143,12 @@ class NcclTestsReader {
 
  private:
   /// Size, count, a type, and figures.
-  [[nodiscard]] static bool looks_like_row(const Words& words) {
+  [[nodiscard]] static bool looks_like_row(const TableWords& words) {
     return words.size() >= 6 && is_digits(words[0]) && is_digits(words[1]) &&
            std::isalpha(static_cast<unsigned char>(words[2].front())) != 0;
   }
 
-  void row(const Words& words) {
+  void row(const TableWords& words) {
     const Columns columns = columns_ ? *columns_ : usual_columns(words.size());
     if (words.size() != columns.count) {
       complain(std::to_string(words.size()) + " columns, but expected " +
@@ -189,7 +189,7 @@ class NcclTestsReader {
   }
 
   /// The fastest row says busbw over algbw with the most digits.
-  void note_ratio(const Words& words, std::size_t time) {
+  void note_ratio(const TableWords& words, std::size_t time) {
     const auto figure = [&](std::size_t at) {
       return at < words.size() ? number(words[at]).value_or(0.0) : 0.0;
     };
@@ -215,9 +215,9 @@ class NcclTestsReader {
     return sure ? std::optional(static_cast<int>(std::lround(ranks))) : std::nullopt;
   }
 
-  void comment(const Words& words) {
+  void comment(const TableWords& words) {
     const bool apart = words.front() == "#";
-    const Words rest(words.begin() + (apart ? 1 : 0), words.end());
+    const TableWords rest(words.begin() + (apart ? 1 : 0), words.end());
     if (rest.size() >= 4 && rest[0] == "size" && rest[1] == "count") {
       columns_ = columns_of(rest);
     } else if (rest.size() >= 2 && rest[0] == "Rank" && is_digits(rest[1])) {
@@ -231,7 +231,7 @@ class NcclTestsReader {
   }
 
   /// "… device  0 [0009:01:00] NVIDIA GH200 120GB": what follows the bracket.
-  void note_device(const Words& words) {
+  void note_device(const TableWords& words) {
     const auto bus = std::find_if(words.begin(), words.end(), [](std::string_view word) {
       return word.starts_with('[') && word.ends_with(']');
     });
@@ -247,7 +247,7 @@ class NcclTestsReader {
   }
 
   /// The program's name, or what a script was told to test (-t).
-  void note_operation(const Words& words) {
+  void note_operation(const TableWords& words) {
     for (std::size_t i = 0; i < words.size() && result_.operation.empty(); ++i) {
       const std::string_view name = words[i].substr(words[i].find_last_of('/') + 1);
       if (name.ends_with("_perf") || (i > 0 && words[i - 1] == "-t")) {
@@ -257,7 +257,7 @@ class NcclTestsReader {
   }
 
   /// "NCCL version 2.26.6+cuda12.8" or "nccl-library=23007".
-  void note_version(const Words& words) {
+  void note_version(const TableWords& words) {
     constexpr std::string_view library = "nccl-library=";
     for (std::size_t i = 0; i < words.size() && result_.library_version.empty(); ++i) {
       if (words[i].starts_with(library)) {

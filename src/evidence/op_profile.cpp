@@ -11,8 +11,8 @@
 namespace titer {
 namespace {
 
-constexpr std::size_t kLargest = std::size_t{256} << 20U;
-constexpr std::size_t kMostKinds = 20;
+constexpr std::size_t kLargestProfile = std::size_t{256} << 20U;
+constexpr std::size_t kMostKindsOfOperators = 20;
 
 /// A number, or a text that is one: protobuf writes 64 bits as texts.
 std::optional<double> number_of(const Value* value) {
@@ -152,7 +152,7 @@ class ProfileReader {
     std::stable_sort(step_.kinds.begin(),
                      step_.kinds.end(),
                      [](const KindUse& a, const KindUse& b) { return a.time > b.time; });
-    step_.kinds.resize(std::min(step_.kinds.size(), kMostKinds));
+    step_.kinds.resize(std::min(step_.kinds.size(), kMostKindsOfOperators));
     step_.remarks.emplace_back(
         raw_ ? "times are of all cores and steps together: shares can be compared"
              : "the profile has shares of the time, not seconds");
@@ -166,7 +166,7 @@ class ProfileReader {
 }  // namespace
 
 StepBreakdown load_op_profile(const std::filesystem::path& path) {
-  const Document document = parse_json(read_pieces(path, kLargest), path.string());
+  const Document document = parse_json(read_pieces(path, kLargestProfile), path.string());
   StepBreakdown step = ProfileReader(document).read();
   step.source = path.string();
   step.format = "op_profile";

@@ -4,14 +4,13 @@
 #include <charconv>
 
 #include "settings.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {
 
-constexpr int kDeepest = 20;
+constexpr int kDeepestReference = 20;
 constexpr int kMostReferences = 10'000;
-
-bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 bool is_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_of_name);
@@ -70,7 +69,7 @@ std::optional<double> plain_number(std::string_view text) {
 }  // namespace
 
 std::optional<std::string> Settings::expand(const std::string& text, Entry& entry, int depth) {
-  if (text == "???" || depth > kDeepest || text.find("$(") != std::string::npos ||
+  if (text == "???" || depth > kDeepestReference || text.find("$(") != std::string::npos ||
       text.find('`') != std::string::npos) {
     entry.missing = text;
     return std::nullopt;

@@ -51,28 +51,28 @@ constexpr std::array<Known, 28> kFamilies = {
      {"flashattn", "megatron-lm"}}};
 
 /// Words of a source for families that are not known, the more telling before the others.
-constexpr std::array<Known, 22> kWords = {{{"megatron-bridge", "megatron-bridge", true},
-                                           {"dgxc", "nemo", true},
-                                           {"nemo", "nemo", true},
-                                           {"megatron-deepspeed", "deepspeed"},
-                                           {"mt-nlg", "deepspeed"},
-                                           {"gpt-neox", "deepspeed"},
-                                           {"torchtitan", "torchtitan", true},
-                                           {"llm-foundry", "llm-foundry", true},
-                                           {"composer", "llm-foundry", true},
-                                           {"mosaicml", "llm-foundry", true},
-                                           {"maxtext", "maxtext", true},
-                                           {"tpu-recipes", "maxtext", true},
-                                           {"paxml", "paxml", true},
-                                           {"jax", "paxml", true},
-                                           {"levanter", "maxtext"},
-                                           {"internevo", "internevo", true},
-                                           {"megatron-core", "megatron-core", true},
-                                           {"mcore", "megatron-core", true},
-                                           {"primus", "megatron-core", true},
-                                           {"megatron", "megatron-lm"},
-                                           {"deepspeed", "deepspeed"},
-                                           {"fsdp", "fsdp", true}}};
+constexpr std::array<Known, 22> kFrameworks = {{{"megatron-bridge", "megatron-bridge", true},
+                                                {"dgxc", "nemo", true},
+                                                {"nemo", "nemo", true},
+                                                {"megatron-deepspeed", "deepspeed"},
+                                                {"mt-nlg", "deepspeed"},
+                                                {"gpt-neox", "deepspeed"},
+                                                {"torchtitan", "torchtitan", true},
+                                                {"llm-foundry", "llm-foundry", true},
+                                                {"composer", "llm-foundry", true},
+                                                {"mosaicml", "llm-foundry", true},
+                                                {"maxtext", "maxtext", true},
+                                                {"tpu-recipes", "maxtext", true},
+                                                {"paxml", "paxml", true},
+                                                {"jax", "paxml", true},
+                                                {"levanter", "maxtext"},
+                                                {"internevo", "internevo", true},
+                                                {"megatron-core", "megatron-core", true},
+                                                {"mcore", "megatron-core", true},
+                                                {"primus", "megatron-core", true},
+                                                {"megatron", "megatron-lm"},
+                                                {"deepspeed", "deepspeed"},
+                                                {"fsdp", "fsdp", true}}};
 
 RunHabits habits(const Known& known) {
   return {.stack = std::string(known.stack),
@@ -89,7 +89,7 @@ std::optional<RunHabits> named_habits(const RunRow& row) {
     }
   }
   for (const std::string_view column : {"source", "notes", "family", "dp_kind"}) {
-    for (const Known& known : kWords) {
+    for (const Known& known : kFrameworks) {
       if (row.says(column, known.word)) {
         return habits(known);
       }

@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::size_t kLeastOfSweep = 3;  // rows; of two, every order is right half of the time
 
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 /// From 1; equal values share the mean of the ranks that they take together.
 std::vector<double> ranks_of(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
@@ -103,7 +99,7 @@ void add_errors(const Pairs& pairs, ErrorStatistics& into) {
   into.median = percentile(std::move(sizes), 0.5);
 }
 
-using Rows = std::vector<const Comparison*>;
+using ComparedRows = std::vector<const Comparison*>;
 
 /// A figure as it is kept in a row.
 struct Figure {
@@ -113,7 +109,7 @@ struct Figure {
 constexpr Figure kTime = {&Comparison::measured, &Comparison::predicted};
 constexpr Figure kMemory = {&Comparison::memory_measured, &Comparison::memory_predicted};
 
-ErrorStatistics statistics_of(const Rows& rows, Figure figure) {
+ErrorStatistics statistics_of(const ComparedRows& rows, Figure figure) {
   Pairs pairs;
   std::map<std::string_view, Pairs> sweeps;
   for (const Comparison* row : rows) {
@@ -133,7 +129,7 @@ ErrorStatistics statistics_of(const Rows& rows, Figure figure) {
   return found;
 }
 
-std::optional<double> coverage_of(const Rows& rows) {
+std::optional<double> coverage_of(const ComparedRows& rows) {
   std::size_t inside = 0;
   std::size_t with_interval = 0;
   for (const Comparison* row : rows) {
@@ -150,7 +146,7 @@ std::optional<double> coverage_of(const Rows& rows) {
   return static_cast<double>(inside) / static_cast<double>(with_interval);
 }
 
-std::vector<SkipReason> reasons_of(const Rows& rows) {
+std::vector<SkipReason> reasons_of(const ComparedRows& rows) {
   std::map<std::string, std::size_t> counts;
   for (const Comparison* row : rows) {
     if (const std::string reason = skip_reason(*row); !reason.empty()) {
@@ -168,7 +164,7 @@ std::vector<SkipReason> reasons_of(const Rows& rows) {
   return reasons;
 }
 
-GroupStatistics group_of(std::string name, const Rows& rows) {
+GroupStatistics group_of(std::string name, const ComparedRows& rows) {
   GroupStatistics group{.name = std::move(name),
                         .time = statistics_of(rows, kTime),
                         .memory = statistics_of(rows, kMemory),
@@ -183,6 +179,10 @@ GroupStatistics group_of(std::string name, const Rows& rows) {
 }
 
 }  // namespace
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 double percentile(std::vector<double> samples, double share) {
   ensure(!samples.empty() && share >= 0 && share <= 1, "a percentile is of some samples");
@@ -244,8 +244,8 @@ std::string skip_reason(const Comparison& row) {
 }
 
 std::vector<GroupStatistics> group_statistics(std::span<const Comparison> rows, GroupBy by) {
-  Rows all;
-  std::map<std::string, Rows> groups;
+  ComparedRows all;
+  std::map<std::string, ComparedRows> groups;
   for (const Comparison& row : rows) {
     all.push_back(&row);
     if (by != GroupBy::all) {

@@ -9,16 +9,15 @@
 namespace titer {
 namespace {
 
-constexpr int kMostValues = 100'000;
-
-class Converter {
+class TomlConverter {
  public:
-  explicit Converter(std::string source) : source_(std::move(source)) {}
+  explicit TomlConverter(std::string source) : source_(std::move(source)) {}
 
   /// The library refuses nesting deeper than 256 levels by itself.
   Value value_of(const toml::node& node) {
-    if (++values_ > kMostValues) {
-      refuse(node.source().begin, "expected at most " + std::to_string(kMostValues) + " values");
+    if (++values_ > kMostForeignValues) {
+      refuse(node.source().begin,
+             "expected at most " + std::to_string(kMostForeignValues) + " values");
     }
     Value value = node.is_table()   ? object_of(*node.as_table())
                   : node.is_array() ? array_of(*node.as_array())
@@ -82,7 +81,7 @@ class Converter {
 }  // namespace
 
 Document parse_toml(std::string_view text, std::string source_name) {
-  Converter converter(source_name);
+  TomlConverter converter(source_name);
   try {
     const toml::table table = toml::parse(text, source_name);
     return {.root = converter.value_of(table), .sources = {std::move(source_name)}};

@@ -12,7 +12,7 @@
 namespace titer {
 namespace {
 
-constexpr std::size_t kMostKinds = 20;
+constexpr std::size_t kMostKindsOfKernels = 20;
 // The host may run ahead of its device: with more than this share of the device's work after the
 // last step, the host's steps do not say when the device did them.
 constexpr double kMostAfterSteps = 0.05;
@@ -146,7 +146,7 @@ std::vector<KindUse> longest(const Trace& trace, const std::vector<KindSum>& sum
   }
   std::stable_sort(
       uses.begin(), uses.end(), [](const KindUse& a, const KindUse& b) { return a.time > b.time; });
-  uses.resize(std::min(uses.size(), kMostKinds));
+  uses.resize(std::min(uses.size(), kMostKindsOfKernels));
   return uses;
 }
 

@@ -137,7 +137,7 @@ struct OperationRule {
   std::string_view name;
   TraceCategory category;
 };
-constexpr std::array kOperations = std::to_array<OperationRule>({
+constexpr std::array kOperationRules = std::to_array<OperationRule>({
     {"dot", matrix},
     {"send", send_recv},
     {"send-done", send_recv},
@@ -174,7 +174,7 @@ std::string_view operation(std::string_view name) {
 std::optional<TraceCategory> by_rules(std::string_view name) {
   const std::string low = lower(name);
   const std::string_view single = operation(low);
-  for (const OperationRule& rule : kOperations) {
+  for (const OperationRule& rule : kOperationRules) {
     if (rule.name == single) {
       return rule.category;
     }

@@ -15,7 +15,7 @@ using enum TraceCategory;
 
 constexpr double kMostNodes = 3e6;  // of a rank's graph; beyond that, a node for each pass
 
-using Shares = std::array<double, kTraceCategories>;
+using CategoryShares = std::array<double, kTraceCategories>;
 
 TraceCategory category_of(Collective collective) {
   switch (collective) {
@@ -59,8 +59,8 @@ std::optional<std::size_t> purpose_of(TaskPart part) {
 constexpr std::size_t kPurposes = kCommunicationParts.size();
 
 /// What each purpose is made of where no graph tells.
-std::array<Shares, kPurposes> usual_shares(const Plan& plan) {
-  std::array<Shares, kPurposes> shares{};
+std::array<CategoryShares, kPurposes> usual_shares(const Plan& plan) {
+  std::array<CategoryShares, kPurposes> shares{};
   const auto set = [&](std::size_t purpose, TraceCategory category, double share) {
     shares[purpose][static_cast<std::size_t>(category)] = share;
   };
@@ -105,7 +105,7 @@ class GraphSums {
   }
 
   /// Replaces what the graph knows better.
-  void put_shares(std::array<Shares, kPurposes>& shares) const {
+  void put_shares(std::array<CategoryShares, kPurposes>& shares) const {
     for (std::size_t purpose = 0; purpose < kPurposes; ++purpose) {
       double sum = 0;
       for (const double time : times_[purpose]) {
@@ -156,14 +156,14 @@ class GraphSums {
   }
 
   const ExportedStep& step_;
-  std::array<Shares, kPurposes> times_{};
+  std::array<CategoryShares, kPurposes> times_{};
   std::array<Calls, kTraceCategories> calls_{};
 };
 
 /// Follows the collectives one by one where the plan lets it.
 void follow(const Scenario& scenario,
             std::optional<int> rank,
-            std::array<Shares, kPurposes>& shares,
+            std::array<CategoryShares, kPurposes>& shares,
             PredictedStep& step) {
   try {
     check_export(scenario);
@@ -198,7 +198,7 @@ PredictedStep predict_step(const Scenario& scenario, std::optional<int> rank) {
                            std::to_string(step.result.devices) + " of the scenario");
     rank.reset();
   }
-  std::array<Shares, kPurposes> shares = usual_shares(scenario.plan);
+  std::array<CategoryShares, kPurposes> shares = usual_shares(scenario.plan);
   follow(scenario, rank, shares, step);
   const Breakdown& parts = step.result.breakdown;
   const std::array<Seconds, kPurposes> exposed = {parts.tensor_comm,

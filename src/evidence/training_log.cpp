@@ -12,7 +12,7 @@
 namespace titer {
 namespace {
 
-constexpr std::size_t kLargest = std::size_t{256} << 20U;
+constexpr std::size_t kLargestLog = std::size_t{256} << 20U;
 
 enum class Says : std::uint8_t { time, tokens_per_s, flops, memory };
 
@@ -24,7 +24,7 @@ struct LogWords {
   std::string_view program;      // that writes them so; "" when several do
   std::string_view beside = "";  // in the line too
 };
-constexpr std::array kWords = std::to_array<LogWords>({
+constexpr std::array kLogWords = std::to_array<LogWords>({
     {"elapsed time per iteration (ms):", Says::time, 1e-3, "Megatron-LM"},
     {"throughput per gpu (tflop/s/gpu):", Says::flops, 1e12, ""},
     {"tokens per gpu per second (tgs):", Says::tokens_per_s, 1, ""},
@@ -123,7 +123,7 @@ class LogReader {
   void read_line(const std::string& line, int number_of_line) {
     LoggedStep step{.line = number_of_line};
     std::string_view program;
-    for (const LogWords& words : kWords) {
+    for (const LogWords& words : kLogWords) {
       const auto rest = after(line, words.words);
       if (rest && line.find(words.beside) != line.npos && set(step, words, *rest) &&
           program.empty()) {
@@ -240,7 +240,7 @@ TrainingLog parse_training_log(std::string_view text,
 }
 
 TrainingLog load_training_log(const std::filesystem::path& path, std::optional<int> warm_up) {
-  return parse_training_log(read_pieces(path, kLargest), path.string(), warm_up);
+  return parse_training_log(read_pieces(path, kLargestLog), path.string(), warm_up);
 }
 
 }  // namespace titer

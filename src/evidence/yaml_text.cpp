@@ -12,9 +12,6 @@
 namespace titer {
 namespace {
 
-constexpr int kDeepest = 200;
-constexpr int kMostValues = 100'000;
-
 constexpr std::array<std::string_view, 5> kNulls = {"", "~", "null", "Null", "NULL"};
 constexpr std::array<std::string_view, 9> kTrue = {
     "true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"};
@@ -28,17 +25,17 @@ bool is_one_of(const std::string& word, const std::array<std::string_view, N>& w
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-class Converter {
+class YamlConverter {
  public:
-  explicit Converter(std::string source) : source_(std::move(source)) {}
+  explicit YamlConverter(std::string source) : source_(std::move(source)) {}
 
   Value value_of(const YAML::Node& node, int depth) {
     const YAML::Mark mark = node.Mark();
-    if (depth > kDeepest) {
+    if (depth > static_cast<int>(kDeepest)) {
       refuse(mark, "nested deeper than " + std::to_string(kDeepest) + " levels");
     }
-    if (++values_ > kMostValues) {
-      refuse(mark, "expected at most " + std::to_string(kMostValues) + " values");
+    if (++values_ > kMostForeignValues) {
+      refuse(mark, "expected at most " + std::to_string(kMostForeignValues) + " values");
     }
     Value value = node.IsMap()        ? object_of(node, depth)
                   : node.IsSequence() ? array_of(node, depth)
@@ -132,7 +129,7 @@ class Converter {
 }  // namespace
 
 Document parse_yaml(std::string_view text, std::string source_name) {
-  Converter converter(source_name);
+  YamlConverter converter(source_name);
   try {
     Value root = converter.value_of(YAML::Load(std::string(text)), 0);
     return {.root = std::move(root), .sources = {std::move(source_name)}};

@@ -9,7 +9,6 @@
 namespace titer {
 namespace {
 
-constexpr std::size_t kDeepest = 200;
 constexpr int kEnd = -1;
 
 bool is_of_word(int byte) {

@@ -15,7 +15,6 @@
 namespace titer {
 namespace {
 
-constexpr std::size_t kDeepest = 200;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// A place in the text. It relies on the library for the grammar: it is only led over tokens that

@@ -1,5 +1,7 @@
 #include "titer/input/words.hpp"
 
+#include <cctype>
+
 namespace titer {
 
 std::string lower(std::string_view text) {
@@ -9,5 +11,7 @@ std::string lower(std::string_view text) {
   }
   return small;
 }
+
+bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 }  // namespace titer

@@ -10,12 +10,12 @@ namespace {
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// The places of one part: first <= i < end.
-struct Block {
+struct Stretch {
   std::int64_t first = 0;
   std::int64_t end = 0;
 };
 
-Block block_of(std::int64_t size, std::int64_t parts, std::int64_t part) {
+Stretch stretch_of(std::int64_t size, std::int64_t parts, std::int64_t part) {
   const std::int64_t length = ceil_divide(size, parts);
   return {.first = std::min(size, part * length), .end = std::min(size, (part + 1) * length)};
 }
@@ -70,11 +70,11 @@ Halo halo_of_part(const WindowSide& side,
                   std::int64_t input,
                   std::int64_t parts,
                   std::int64_t part) {
-  const Block out = block_of(side.output(input).value_or(0), parts, part);
+  const Stretch out = stretch_of(side.output(input).value_or(0), parts, part);
   if (out.first == out.end) {
     return {};
   }
-  const Block own = block_of(input, parts, part);
+  const Stretch own = stretch_of(input, parts, part);
   const std::int64_t last = (out.end - 1) * side.stride - side.padding + side.kernel;
   const std::int64_t first =
       std::clamp<std::int64_t>(out.first * side.stride - side.padding, 0, input);

@@ -6,11 +6,11 @@
 namespace titer {
 namespace {
 
-constexpr ShapeKeys kShape = {.layers = "num_hidden_layers",
-                              .hidden = "hidden_size",
-                              .heads = "num_attention_heads",
-                              .kv_heads = "num_key_value_heads",
-                              .head_dim = "head_dim"};
+constexpr ShapeKeys kHuggingFaceShape = {.layers = "num_hidden_layers",
+                                         .hidden = "hidden_size",
+                                         .heads = "num_attention_heads",
+                                         .kv_heads = "num_key_value_heads",
+                                         .head_dim = "head_dim"};
 
 enum class LayerType { full, sliding, chunked };
 constexpr std::array<Choice<LayerType>, 3> kLayerTypes = {
@@ -80,9 +80,9 @@ bool has_dropout(Reader& in, std::initializer_list<std::string_view> keys) {
 void read_decoder_without_heads(Reader& in,
                                 const HuggingFaceDefaults& defaults,
                                 Transformer& model) {
-  model.layers = in.integer(kShape.layers, 1, kMostLayers);
-  model.hidden = in.integer(kShape.hidden, 1, kMostWidth);
-  model.heads = integer_or(in, kShape.heads, defaults.heads, kMostWidth);
+  model.layers = in.integer(kHuggingFaceShape.layers, 1, kMostLayers);
+  model.hidden = in.integer(kHuggingFaceShape.hidden, 1, kMostWidth);
+  model.heads = integer_or(in, kHuggingFaceShape.heads, defaults.heads, kMostWidth);
   model.ffn = in.integer("intermediate_size", 1, kMostWidth);
   model.gated = true;
   model.norm = Norm::rmsnorm;
@@ -99,8 +99,8 @@ void read_decoder(Reader& in, const HuggingFaceDefaults& defaults, Transformer& 
   read_decoder_without_heads(in, defaults, model);
   GroupedHeads otherwise;
   otherwise.head_dim = defaults.head_dim;
-  otherwise.kv_heads = is_null(in, kShape.kv_heads) ? 0 : defaults.kv_heads;
-  read_grouped_heads(in, kShape, otherwise, model);
+  otherwise.kv_heads = is_null(in, kHuggingFaceShape.kv_heads) ? 0 : defaults.kv_heads;
+  read_grouped_heads(in, kHuggingFaceShape, otherwise, model);
 }
 
 LayerKinds all_layers(const Transformer& model, bool experts) {

@@ -1,10 +1,10 @@
 #include "layered_spec.hpp"
+#include "titer/model/limits.hpp"
 
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostLayers = 100'000;
-constexpr std::size_t kMostKinds = 1'000;
+constexpr std::size_t kMostKindsOfBlocks = 1'000;
 constexpr double kMostInAll = 1e18;
 
 struct BlockSpec {
@@ -38,7 +38,7 @@ std::vector<BlockSpec> read_blocks(Reader& in) {
 std::optional<Boundary> add_block(BlockSpec& block, Boundary at, LayeredModel& model) {
   std::int64_t left = block.repeat;
   while (left > 0) {
-    if (model.kinds.size() == kMostKinds) {
+    if (model.kinds.size() == kMostKindsOfBlocks) {
       block.in.fail("repeat", "expected at most 1000 blocks of different shapes");
       return std::nullopt;
     }

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "titer/model/limits.hpp"
+
 namespace titer {
 namespace {
 
@@ -43,7 +45,6 @@ constexpr std::array<Choice<LayerGroup>, 5> kGroups = {
      {"expert-tensor", LayerGroup::expert_tensor},
      {"data", LayerGroup::data}}};
 constexpr double kMostElements = 1e15;
-constexpr std::int64_t kMostRows = 1'000'000'000'000;
 
 std::string_view name_of(Verb verb) { return kVerbs[static_cast<std::size_t>(verb)].name; }
 

@@ -3,12 +3,11 @@
 #include <fmt/core.h>
 
 #include "titer/model/dlrm.hpp"
+#include "titer/model/limits.hpp"
 
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostWidth = 1'000'000;
-constexpr std::int64_t kMostRows = 1'000'000'000'000;
 constexpr std::int64_t kMostTables = 100'000;
 constexpr double kMostParameters = 1e17;  // so that their number stays within 64 bits
 

@@ -14,11 +14,11 @@ constexpr std::array<Choice<Positions>, 4> kPositions = {{{"learned", Positions:
                                                           {"rotary", Positions::rotary},
                                                           {"alibi", Positions::alibi},
                                                           {"none", Positions::none}}};
-constexpr ShapeKeys kShape = {.layers = "layers",
-                              .hidden = "hidden",
-                              .heads = "heads",
-                              .kv_heads = "kv_heads",
-                              .head_dim = "head_dim"};
+constexpr ShapeKeys kOwnShape = {.layers = "layers",
+                                 .hidden = "hidden",
+                                 .heads = "heads",
+                                 .kv_heads = "kv_heads",
+                                 .head_dim = "head_dim"};
 constexpr LatentKeys kLatent = {.q_rank = "q_rank",
                                 .kv_rank = "kv_rank",
                                 .nope_dim = "nope_dim",
@@ -27,12 +27,12 @@ constexpr LatentKeys kLatent = {.q_rank = "q_rank",
 constexpr ExpertKeys kExperts = {.count = "count", .per_token = "per_token", .ffn = "ffn"};
 
 void read_shape(Reader& in, Transformer& model) {
-  read_widths(in, kShape, model);
+  read_widths(in, kOwnShape, model);
   if (auto latent = in.maybe_object("latent_attention")) {
     read_latent(*latent, kLatent, model);
     latent->finish();
   } else {
-    read_grouped_heads(in, kShape, {}, model);
+    read_grouped_heads(in, kOwnShape, {}, model);
   }
   // A model of experts only has no dense layers.
   model.ffn = in.has("experts") ? in.maybe_integer("ffn", 1, kMostWidth).value_or(0)
@@ -135,7 +135,7 @@ std::vector<KindRun> read_pattern(Reader& in, std::string_view key) {
 }
 
 /// Every kind costs as much as a whole model of layers that are all alike.
-constexpr std::size_t kMostKinds = 64;
+constexpr std::size_t kMostKindsOfLayers = 64;
 
 bool has_few_kinds(const std::vector<KindRun>& runs) {
   std::vector<LayerKind> kinds;
@@ -143,7 +143,7 @@ bool has_few_kinds(const std::vector<KindRun>& runs) {
     if (std::find(kinds.begin(), kinds.end(), run.kind) == kinds.end()) {
       kinds.push_back(run.kind);
     }
-    if (kinds.size() > kMostKinds) {
+    if (kinds.size() > kMostKindsOfLayers) {
       return false;
     }
   }
@@ -157,8 +157,9 @@ void read_layers(Reader& in, Transformer& model) {
   }
   const std::vector<KindRun> runs = read_pattern(in, "pattern");
   if (!has_few_kinds(runs)) {
-    in.fail("pattern",
-            "expected layers of at most " + std::to_string(kMostKinds) + " different kinds");
+    in.fail(
+        "pattern",
+        "expected layers of at most " + std::to_string(kMostKindsOfLayers) + " different kinds");
     return;
   }
   std::int64_t told = 0;

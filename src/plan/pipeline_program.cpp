@@ -9,7 +9,7 @@
 namespace titer {
 namespace {
 
-constexpr std::uint32_t kNever = 0xFFFFFFFF;
+constexpr std::uint32_t kNoTurn = 0xFFFFFFFF;
 
 /// Numbers what passes wait for: slot 0 is always filled, the others are one per (activation or
 /// gradient, stage, micro-batch).
@@ -61,7 +61,7 @@ class PipelineProgram::Ordering {
       : placement_(placement(schedule)),
         slots_(placement_, shape),
         chunks_(static_cast<std::size_t>(chunks_per_rank(placement_, shape))),
-        turns_(slots_.count(), kNever),
+        turns_(slots_.count(), kNoTurn),
         lists_(action_lists(schedule, shape)),
         ranks_(lists_.size()) {
     turns_[0] = 0;
@@ -130,7 +130,7 @@ class PipelineProgram::Ordering {
     const Action& action = list[at.next];
     const Ends own = ends(rank, action);
     if (!action.with_next) {
-      if (turns_[own.input] == kNever) {
+      if (turns_[own.input] == kNoTurn) {
         return false;
       }
       add(rank, pass_kind(own.place, action.pass), own.input, own.output, 1);
@@ -139,7 +139,7 @@ class PipelineProgram::Ordering {
     }
     ensure(at.next + 1 < list.size(), "an action done with the next one has a next one");
     const Ends other = ends(rank, list[at.next + 1]);
-    if (turns_[own.input] == kNever || turns_[other.input] == kNever) {
+    if (turns_[own.input] == kNoTurn || turns_[other.input] == kNoTurn) {
       return false;
     }
     const bool forward_first = action.pass == Pass::forward;

@@ -23,9 +23,9 @@ enum class Way : std::uint8_t { own, other };
 constexpr Way opposite(Way way) { return way == Way::own ? Way::other : Way::own; }
 
 /// Numbers the passes of each way as they come, and keeps what is put off.
-class Writer {
+class TwoWayWriter {
  public:
-  explicit Writer(const TwoWays& ways) : ways_(ways), backwards_(ways.first) {
+  explicit TwoWayWriter(const TwoWays& ways) : ways_(ways), backwards_(ways.first) {
     forwards_ = ways.first;
   }
 
@@ -73,7 +73,7 @@ class Writer {
 ActionList dual_actions(const TwoWays& ways) {
   const int inward = ways.ranks_inward;
   const int outward = ways.ranks_outward;
-  Writer list(ways);
+  TwoWayWriter list(ways);
   for (int i = 0; i < 2 * inward; ++i) {
     list.forward(Way::own);
   }

@@ -7,7 +7,7 @@
 namespace titer {
 namespace {
 
-constexpr int kNever = std::numeric_limits<int>::max();  // later than any cell
+constexpr int kNoCell = std::numeric_limits<int>::max();  // later than any cell
 constexpr int kCells = 6;  // of a micro-batch on each rank: three kinds of pass, two chunks
 
 /// Where a micro-batch's passes lie: how many cells later each next rank has them, on the way of
@@ -60,8 +60,8 @@ class WeightFiller {
         most_chunks_(most_chunks),
         orders_(std::move(orders)),
         ranks_(orders_.size()),
-        activation_(slots(), kNever),
-        gradient_(slots(), kNever) {}
+        activation_(slots(), kNoCell),
+        gradient_(slots(), kNoCell) {}
 
   std::vector<ActionList> run() {
     std::size_t left = 3 * slots();

@@ -6,7 +6,7 @@ namespace titer {
 namespace {
 
 /// Numbers the passes of each kind and chunk as they come.
-class Writer {
+class ZeroBubbleWriter {
  public:
   void add(Pass pass, int chunk = 0) {
     int& next = next_[static_cast<std::size_t>(pass)][static_cast<std::size_t>(chunk)];
@@ -30,7 +30,7 @@ class Writer {
 /// `first` forwards; then a forward, an input gradient, and, once `lag` of these are done, a
 /// gradient of the weights, in turn; then the gradients of the weights that are left.
 ActionList one_forward_one_gradient(int first, int lag, int micro_batches) {
-  Writer list;
+  ZeroBubbleWriter list;
   for (int i = 0; i < std::min(first, micro_batches); ++i) {
     list.add(Pass::forward);
   }
@@ -55,7 +55,7 @@ bool weights_take_least(const PassTimes& times) {
 
 /// The order of ZB-V for as many micro-batches as its phases need, or more.
 ActionList long_enough(int rank, int stages, int micro_batches) {
-  Writer list;
+  ZeroBubbleWriter list;
   for (int i = 0; i < 2 * (stages - rank) - 1; ++i) {
     list.add(Pass::forward, 0);
   }

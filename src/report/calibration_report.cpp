@@ -15,8 +15,6 @@ std::string written(const FittedFigure& figure, double value) {
   return text.kind == Value::Kind::text ? text.text : to_json(text, 0);
 }
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100.0 * share); }
-
 std::string figures_text(const Calibration& calibration) {
   std::vector<Row> rows = {{"figure", "was", "fitted", "standard error", "least", "most", ""}};
   for (std::size_t i = 0; i < calibration.figures.size(); ++i) {
@@ -58,11 +56,11 @@ std::string pairs_text(const Calibration& calibration) {
 Row accuracy_row(const std::string& name, const Accuracy& accuracy) {
   return {name,
           std::to_string(accuracy.rows),
-          percent(accuracy.bias),
-          percent(accuracy.median),
-          percent(accuracy.mean),
-          percent(accuracy.p90),
-          percent(accuracy.most),
+          percent_text(accuracy.bias),
+          percent_text(accuracy.median),
+          percent_text(accuracy.mean),
+          percent_text(accuracy.p90),
+          percent_text(accuracy.most),
           fmt::format("{:.3f} to {:.3f}", accuracy.q10, accuracy.q90)};
 }
 
@@ -84,10 +82,10 @@ std::string groups_text(const Calibration& calibration) {
   for (const GroupAccuracy& group : calibration.groups) {
     rows.push_back({group.name,
                     std::to_string(group.fitted.rows),
-                    percent(group.fitted.bias),
-                    percent(group.fitted.mean),
-                    percent(group.fitted.p90),
-                    group.left_out ? percent(group.left_out->mean) : "-"});
+                    percent_text(group.fitted.bias),
+                    percent_text(group.fitted.mean),
+                    percent_text(group.fitted.p90),
+                    group.left_out ? percent_text(group.left_out->mean) : "-"});
   }
   return text_table(rows);
 }

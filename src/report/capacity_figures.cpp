@@ -7,8 +7,6 @@
 namespace titer {
 namespace {
 
-constexpr Seconds kHour = Seconds::from_si(3600);
-
 const Row kColumns = {
     "devices",      "nodes",       "spare_devices",  "status",           "tensor",
     "pipeline",     "data",        "context",        "expert",           "virtual_stages",
@@ -16,15 +14,6 @@ const Row kColumns = {
     "mfu",          "goodput",     "tokens",         "possible_tokens",  "time_s",
     "time_low_s",   "time_high_s", "device_hours",   "dollars",          "dollars_low",
     "dollars_high", "energy_j",    "kilograms_co2e", "problem"};
-
-std::string cell(const Value& value) {
-  if (value.kind == Value::Kind::null) {
-    return "";
-  }
-  return value.kind == Value::Kind::text ? value.text
-         : value.is_integer              ? std::to_string(value.integer)
-                                         : number_text(value.number);
-}
 
 /// By the names of the columns; those that a point lacks are left out.
 Value point_json(const CapacityPoint& point) {
@@ -115,7 +104,7 @@ std::string capacity_csv(const CapacityResult& result) {
     Row row;
     for (const std::string& column : kColumns) {
       const Value* value = json.find(column);
-      row.push_back(value == nullptr ? "" : cell(*value));
+      row.push_back(value == nullptr ? "" : csv_cell(*value));
     }
     text += csv_line(row);
   }

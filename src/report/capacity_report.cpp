@@ -12,7 +12,6 @@ namespace titer {
 namespace {
 
 constexpr Seconds kDay = Seconds::from_si(86400);
-constexpr Seconds kHour = Seconds::from_si(3600);
 constexpr Joules kMegawattHour = Joules::from_si(3.6e9);
 
 /// "15.6T", "1.2M": four digits.
@@ -32,7 +31,6 @@ std::string days(Seconds time) { return fmt::format("{:.1f}", time / kDay); }
 std::string rounded(double number) {
   return number >= 1000 ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
 }
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 /// "t8 p16 d128 v8 b1 full": what tells plans of a question apart.
 std::string short_plan(const Plan& plan) {
@@ -104,7 +102,7 @@ Row point_row(const CapacityQuestion& question, const CapacityPoint& point) {
              format(point.planned.step.iteration_time)};
   if (question.reliability) {
     row.insert(row.begin() + 1, std::to_string(point.spare_devices));
-    row.push_back(percent(point.goodput.fraction));
+    row.push_back(percent_text(point.goodput.fraction));
   }
   if (!question.tokens) {
     row.push_back(short_count(point.tokens));
@@ -157,12 +155,12 @@ std::string lost_text(const CapacityPoint& point) {
       format(job.rates.mtbf()),
       format(point.goodput.checkpoint_size),
       format(point.goodput.checkpoint_interval),
-      percent(point.goodput.fraction),
-      percent(lost.checkpoints),
-      percent(lost.rework),
-      percent(lost.restarts),
-      percent(lost.slow_devices),
-      percent(lost.too_few_nodes));
+      percent_text(point.goodput.fraction),
+      percent_text(lost.checkpoints),
+      percent_text(lost.rework),
+      percent_text(lost.restarts),
+      percent_text(lost.slow_devices),
+      percent_text(lost.too_few_nodes));
 }
 
 std::string answer_text(std::string_view label, const CapacityPoint& point) {

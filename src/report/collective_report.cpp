@@ -22,10 +22,6 @@ std::string_view name_of(NetworkFidelity fidelity) {
   return "";
 }
 
-std::string plural(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string torus_text(const TorusShape& torus) {
   std::string text;
   for (std::size_t axis = 0; axis < torus.axes; ++axis) {
@@ -123,7 +119,7 @@ Row csv_heading() {
 
 std::string ranks_text(const Cluster& cluster, const CollectiveDesk& desk) {
   const Group& group = desk.group().group;
-  std::string text = plural(static_cast<std::size_t>(group.ranks()), "rank");
+  std::string text = counted_text(static_cast<std::size_t>(group.ranks()), "rank");
   if (group.torus.axes > 0) {
     text += fmt::format(" ({})", torus_text(group.torus));
   } else if (group.nodes > 1) {
@@ -170,8 +166,8 @@ std::string collective_text(const Cluster& cluster,
                                 answer.time / answer.closed_time)});
     rows.push_back({"executed",
                     fmt::format("{} in {}",
-                                plural(execution.messages, "message"),
-                                plural(execution.rounds, "round"))});
+                                counted_text(execution.messages, "message"),
+                                counted_text(execution.rounds, "round"))});
     if (execution.busiest) {
       rows.push_back({"busiest link",
                       fmt::format("{}: {}, {}",

@@ -13,8 +13,6 @@
 namespace titer {
 namespace {
 
-constexpr double kHour = 3600;  // seconds
-
 struct AsText {
   std::string operator()(std::monostate /*none*/) const { return "-"; }
   std::string operator()(const std::string& text) const { return text; }
@@ -29,7 +27,7 @@ struct AsText {
     return fmt::format("{:.1f} %", 100 * share.value);
   }
   std::string operator()(DeviceHours hours) const {
-    return fmt::format("{:.4g}", hours.time.si() / kHour);
+    return fmt::format("{:.4g}", hours.time / kHour);
   }
 };
 
@@ -41,7 +39,7 @@ struct AsValue {
   Value operator()(Seconds time) const { return {time.si()}; }
   Value operator()(Bytes bytes) const { return json_bytes(bytes); }
   Value operator()(CourseShare share) const { return {share.value}; }
-  Value operator()(DeviceHours hours) const { return {hours.time.si() / kHour}; }
+  Value operator()(DeviceHours hours) const { return {hours.time / kHour}; }
 };
 
 std::string text_of(const CourseFigureValue& value) { return std::visit(AsText{}, value); }

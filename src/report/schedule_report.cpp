@@ -55,13 +55,13 @@ std::vector<SpanFlow> messages_of(const std::vector<LaneSpan>& spans) {
 }
 
 /// The figures that are shown in every view.
-struct Figures {
+struct ScheduleFigures {
   Seconds bubble;  // inside the spans of the ranks where the schedule's formula counts it there
   Seconds makespan;
   std::optional<Seconds> formula;
   bool inside_spans = false;
 
-  explicit Figures(const ScheduleView& view)
+  explicit ScheduleFigures(const ScheduleView& view)
       : bubble(view.run.bubble(of_span(view.schedule))),
         makespan(view.run.makespan),
         formula(titer::bubble(view.schedule, view.shape, view.times)),
@@ -76,8 +76,6 @@ std::string time_text(const ScheduleView& view, Seconds time) {
   return view.scale == TimeScale::real ? format(time) : fmt::format("{:.6g}", time.si());
 }
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100.0 * share); }
-
 std::string durations(const ScheduleView& view) {
   std::string text = fmt::format("F {}, B {}, W {}",
                                  time_text(view, view.times.forward),
@@ -86,7 +84,7 @@ std::string durations(const ScheduleView& view) {
   return view.times.pair ? text + ", F&B " + time_text(view, *view.times.pair) : text;
 }
 
-std::string formula_text(const ScheduleView& view, const Figures& figures) {
+std::string formula_text(const ScheduleView& view, const ScheduleFigures& figures) {
   if (!figures.formula) {
     return "no formula is known to hold here";
   }
@@ -97,7 +95,7 @@ std::string formula_text(const ScheduleView& view, const Figures& figures) {
 }
 
 std::vector<Row> figure_rows(const ScheduleView& view) {
-  const Figures figures(view);
+  const ScheduleFigures figures(view);
   const Seconds idle = view.run.bubble(false);
   std::vector<Row> rows;
   rows.push_back({"makespan", time_text(view, view.run.makespan)});
@@ -106,8 +104,9 @@ std::vector<Row> figure_rows(const ScheduleView& view) {
   if (figures.inside_spans) {
     rows.push_back({"most idle in all", time_text(view, idle)});
   }
-  rows.push_back({"bubble ratio", percent(figures.ratio(idle)) + " of the makespan"});
-  rows.push_back({"bubble overhead", percent(figures.overhead(idle)) + " of the time without it"});
+  rows.push_back({"bubble ratio", percent_text(figures.ratio(idle)) + " of the makespan"});
+  rows.push_back(
+      {"bubble overhead", percent_text(figures.overhead(idle)) + " of the time without it"});
   return rows;
 }
 
@@ -150,7 +149,7 @@ StepTimeline timeline_of(const ScheduleView& view) {
 }
 
 TimelineView picture_view(const ScheduleView& view) {
-  const Figures figures(view);
+  const ScheduleFigures figures(view);
   const PipelineShape& shape = view.shape;
   const Seconds idle = view.run.bubble(false);
   const int chunks = chunks_per_rank(placement(view.schedule), shape);
@@ -163,8 +162,8 @@ TimelineView picture_view(const ScheduleView& view) {
                               durations(view),
                               time_text(view, view.run.makespan),
                               time_text(view, idle),
-                              percent(figures.ratio(idle)),
-                              percent(figures.overhead(idle))),
+                              percent_text(figures.ratio(idle)),
+                              percent_text(figures.overhead(idle))),
           .timeline = timeline_of(view),
           .scale = view.scale};
 }
@@ -175,7 +174,7 @@ std::string schedule_text(const ScheduleView& view) {
 }
 
 Value schedule_json(const ScheduleView& view) {
-  const Figures figures(view);
+  const ScheduleFigures figures(view);
   const Seconds idle = view.run.bubble(false);
   const std::string suffix = view.scale == TimeScale::real ? "_s" : "";
   Value idles = Value::make_array();

@@ -13,7 +13,7 @@ namespace {
 
 using Key = const SearchKey*;
 
-std::string cell(const Value& value) {
+std::string shown(const Value& value) {
   switch (value.kind) {
     case Value::Kind::text:
       return value.text;
@@ -33,7 +33,7 @@ std::string cell(const Value& value) {
   }
 }
 
-std::string text_of(const Plan& plan, const SearchKey& key) { return cell(key.value(plan)); }
+std::string text_of(const Plan& plan, const SearchKey& key) { return shown(key.value(plan)); }
 
 /// The keys in which some of the plans differ.
 std::vector<Key> varied_keys(const SearchAnswer& answer) {
@@ -164,7 +164,7 @@ std::string best_plan_text(const FoundPlan& best) {
   for (const SearchKey& key : search_keys()) {
     const Value value = key.value(best.plan);
     if (value.kind != Value::Kind::null) {
-      text += fmt::format(", {} {}", key.name, cell(value));
+      text += fmt::format(", {} {}", key.name, shown(value));
     }
   }
   return text + "\n";
@@ -284,7 +284,7 @@ std::string search_csv(const Search& search, const SearchAnswer& answer) {
     row.push_back(std::to_string(found.plan.data));
     for (const SearchKey& key : search_keys()) {
       const Value value = key.value(found.plan);
-      row.push_back(value.kind == Value::Kind::null ? "" : cell(value));
+      row.push_back(value.kind == Value::Kind::null ? "" : shown(value));
     }
     const Row cells = result_cells(found.result);
     row.insert(row.end(), cells.begin(), cells.end());

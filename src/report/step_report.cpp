@@ -13,8 +13,6 @@
 namespace titer {
 namespace {
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100.0 * share); }
-
 Value ranks_json(const StepResult& result) {
   Value ranks = Value::make_array();
   for (const SimulatedRank& rank : result.ranks) {
@@ -99,17 +97,6 @@ Value scenario_json(const Scenario& scenario) {
   return json;
 }
 
-std::string cell(const Value& value) {
-  switch (value.kind) {
-    case Value::Kind::text:
-      return value.text;
-    case Value::Kind::boolean:
-      return value.boolean ? "true" : "false";
-    default:
-      return to_json(value, 0);
-  }
-}
-
 std::string heading(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
   const Plan& plan = scenario.plan;
@@ -163,9 +150,9 @@ std::string rates(const StepResult& result) {
        fmt::format(
            "{:.0f} ({:.1f} per device)", result.tokens_per_s, result.tokens_per_s_per_device)});
   rows.push_back({"model FLOP/s per device", format(result.model_flops_per_device)});
-  rows.push_back({"MFU (full attention)", percent(result.mfu)});
-  rows.push_back({"MFU (causal attention)", percent(result.mfu_causal)});
-  rows.push_back({"HFU (with recomputation)", percent(result.hfu)});
+  rows.push_back({"MFU (full attention)", percent_text(result.mfu)});
+  rows.push_back({"MFU (causal attention)", percent_text(result.mfu_causal)});
+  rows.push_back({"HFU (with recomputation)", percent_text(result.hfu)});
   return text_table(rows, {Align::left, Align::left});
 }
 
@@ -179,7 +166,8 @@ std::string breakdown_text(const StepResult& result) {
     }
     const double share = time / result.iteration_time;
     const auto bar = static_cast<std::size_t>(std::lround(std::max(0.0, share) * bar_width));
-    rows.push_back({std::string(part.name), format(time), percent(share), std::string(bar, '#')});
+    rows.push_back(
+        {std::string(part.name), format(time), percent_text(share), std::string(bar, '#')});
   }
   return fmt::format("where the time goes (pipeline stage {}, the last to finish; exposed parts)\n",
                      result.reference_stage) +
@@ -228,8 +216,8 @@ Row result_cells(const StepResult& result) {
     cells.push_back(number_text((result.comm_total.*part.value).si()));
   }
   cells.insert(cells.end(),
-               {cell(json_bytes(result.memory_peak)),
-                cell(json_bytes(result.memory_capacity)),
+               {csv_cell(json_bytes(result.memory_peak)),
+                csv_cell(json_bytes(result.memory_capacity)),
                 result.fits() ? "true" : "false",
                 std::to_string(result.peak_stage().stage),
                 std::string(name(result.grade))});
@@ -244,7 +232,7 @@ std::string step_csv(const Scenario& scenario, const StepResult& result, const M
   const Value asked = scenario_json(scenario);
   for (const auto& [key, value] : asked.members) {
     columns.push_back(key);
-    cells.push_back(cell(value));
+    cells.push_back(csv_cell(value));
   }
   for (const MoreCells& part : {MoreCells{result_columns(), result_cells(result)}, more}) {
     columns.insert(columns.end(), part.columns.begin(), part.columns.end());
@@ -318,7 +306,7 @@ std::string ranks_text(const StepResult& result) {
                     format(rank.compute),
                     format(rank.communication),
                     format(rank.idle),
-                    percent(rank.idle / result.iteration_time),
+                    percent_text(rank.idle / result.iteration_time),
                     fmt::format("{:.2f}", rank.memory.in_use / 1_GiB),
                     format(rank.memory.at),
                     rank.memory.operation});

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "titer/input/document.hpp"
+
 namespace titer {
 namespace {
 
@@ -57,5 +59,24 @@ std::string csv_line(const Row& cells) {
 }
 
 std::string number_text(double value) { return fmt::format("{}", value); }
+
+std::string csv_cell(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::text:
+      return value.text;
+    case Value::Kind::null:
+      return {};
+    case Value::Kind::number:
+      return value.is_integer ? std::to_string(value.integer) : number_text(value.number);
+    default:
+      return to_json(value, 0);
+  }
+}
+
+std::string percent_text(double share) { return fmt::format("{:.1f} %", 100.0 * share); }
+
+std::string counted_text(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
 
 }  // namespace titer

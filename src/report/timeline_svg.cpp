@@ -12,10 +12,10 @@
 namespace titer {
 namespace {
 
-constexpr double kMargin = 14.0;
+constexpr double kTimelineMargin = 14.0;
 constexpr double kLeastWidth = 560.0;  // of the part that shows time
 constexpr double kMostWidth = 1200.0;
-constexpr double kLetter = 6.2;      // at the size of the rows' names
+constexpr double kNameLetter = 6.2;  // at the size of the rows' names
 constexpr double kDigit = 5.6;       // at the size of the numbers in boxes
 constexpr double kLaneHeight = 5.0;  // of what goes on beside the computing
 constexpr double kThin = 1.5;        // where most boxes are thinner, columns are painted instead
@@ -43,17 +43,18 @@ class Drawing {
     lanes_ = static_cast<int>(std::count(picture_.lanes.begin(), picture_.lanes.end(), true));
     row_height_ = box_height_ + kLaneHeight * lanes_ + (lanes_ > 0 ? 8.0 : 4.0);
     for (const std::string& name : names_) {
-      left_ = std::max(left_, 2 * kMargin + kLetter * static_cast<double>(name.size()));
+      left_ = std::max(left_, 2 * kTimelineMargin + kNameLetter * static_cast<double>(name.size()));
     }
     measure();
   }
 
   std::string text() {
     double y = 26.0;
-    add_text({kMargin, y, "font-size=\"15\" font-weight=\"bold\" fill=\"#1a202c\""}, view_.title);
+    add_text({kTimelineMargin, y, "font-size=\"15\" font-weight=\"bold\" fill=\"#1a202c\""},
+             view_.title);
     if (!view_.note.empty()) {
       y += 18.0;
-      add_text({kMargin, y, "font-size=\"12\" fill=\"#4a5568\""}, view_.note);
+      add_text({kTimelineMargin, y, "font-size=\"12\" fill=\"#4a5568\""}, view_.note);
     }
     top_ = y + 14.0;
     for (std::size_t row = 0; row < picture_.rows.size(); ++row) {
@@ -66,7 +67,7 @@ class Drawing {
                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
                "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"Helvetica,Arial,sans-serif\">\n"
                "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-               std::max(left_ + width_ + 2 * kMargin, legend_width_),
+               std::max(left_ + width_ + 2 * kTimelineMargin, legend_width_),
                height_) +
            body_ + "</svg>\n";
   }
@@ -123,7 +124,7 @@ class Drawing {
                          tenths(width_),
                          tenths(box_height_),
                          kIdleColour);
-    add_text({kMargin, y + box_height_ / 2 + 4.0, "font-size=\"11\" fill=\"#2d3748\""},
+    add_text({kTimelineMargin, y + box_height_ / 2 + 4.0, "font-size=\"11\" fill=\"#2d3748\""},
              names_[index]);
     if (is_dense(row.boxes)) {
       add_columns(row.boxes, y);
@@ -238,7 +239,7 @@ class Drawing {
                          tenths(y),
                          tenths(width_),
                          marks);
-    add_text({kMargin, y + 15.0, "font-size=\"10\" fill=\"#4a5568\""},
+    add_text({kTimelineMargin, y + 15.0, "font-size=\"10\" fill=\"#4a5568\""},
              is_real ? fmt::format("time, {}", unit_name) : "time");
     height_ = y + 40.0;
   }
@@ -253,7 +254,7 @@ class Drawing {
   }
   void add_label(double& at, std::string_view label) {
     add_text({at + 3.0, height_, "font-size=\"11\" fill=\"#2d3748\""}, label);
-    at += 22.0 + kLetter * static_cast<double>(label.size());
+    at += 22.0 + kNameLetter * static_cast<double>(label.size());
     legend_width_ = std::max(legend_width_, at);
   }
 
@@ -275,7 +276,7 @@ class Drawing {
     if (picture_.chunks > 1) {
       add_text({at + 3.0, height_, "font-size=\"11\" fill=\"#4a5568\""},
                fmt::format("dark to light: chunk 0 to {}", picture_.chunks - 1));
-      legend_width_ = std::max(legend_width_, at + 30 * kLetter);
+      legend_width_ = std::max(legend_width_, at + 30 * kNameLetter);
     }
     if (lanes_ > 0) {
       add_lane_legend();

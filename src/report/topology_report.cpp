@@ -10,7 +10,7 @@
 namespace titer {
 namespace {
 
-constexpr std::size_t kMostShown = 64;  // rows of the link table in text
+constexpr std::size_t kMostWiresShown = 64;  // rows of the link table in text
 
 /// "36: 32 leaf, 4 spine" of the switches, by kind in the order of SwitchKind.
 std::string switches_text(const Topology& graph) {
@@ -153,7 +153,7 @@ std::string topology_text(const TopologyView& view) {
   if (!view.remark.empty()) {
     add_line(text, "assumed", view.remark);
   }
-  if (graph.wires.size() <= kMostShown && !graph.wires.empty()) {
+  if (graph.wires.size() <= kMostWiresShown && !graph.wires.empty()) {
     text += fmt::format("\n{}", link_table(graph));
   }
   return text;

@@ -12,10 +12,10 @@
 namespace titer {
 namespace {
 
-constexpr double kMargin = 48.0;
+constexpr double kTopologyMargin = 48.0;
 constexpr double kDeviceRadius = 14.0;
 constexpr std::size_t kMostLabelled = 24;  // wires; more numbers would hide each other
-constexpr std::array<std::string_view, 6> kColours = {
+constexpr std::array<std::string_view, 6> kLinkColours = {
     "#2b6cb0", "#c05621", "#2f855a", "#805ad5", "#b83280", "#718096"};
 
 /// Wires of one bandwidth and duplex share a colour; the fastest come first.
@@ -25,9 +25,9 @@ struct WireClass {
   auto operator<=>(const WireClass&) const = default;
 };
 
-class Picture {
+class TopologyPicture {
  public:
-  Picture(const TopologyView& view, Drawable drawing)
+  TopologyPicture(const TopologyView& view, Drawable drawing)
       : view_(view), drawing_(std::move(drawing)), layout_(lay_out(drawing_)) {
     move_into_view();
     for (const Wire& wire : drawing_.graph.wires) {
@@ -83,15 +83,15 @@ class Picture {
     const double heading = drawing_.note.empty() ? 34.0 : 54.0;
     const double letters = 10.4 * static_cast<double>(heading_text().size());
     const double notes = 6.6 * static_cast<double>(drawing_.note.size());
-    width_ = std::max({high.x - low.x + 2 * kMargin, letters + 40.0, notes + 40.0, 320.0});
-    const Point by = {(width_ - (high.x - low.x)) / 2.0 - low.x, heading + kMargin - low.y};
+    width_ = std::max({high.x - low.x + 2 * kTopologyMargin, letters + 40.0, notes + 40.0, 320.0});
+    const Point by = {(width_ - (high.x - low.x)) / 2.0 - low.x, heading + kTopologyMargin - low.y};
     const auto move = [&](Point& point) { point = {point.x + by.x, point.y + by.y}; };
     std::for_each(layout_.places.begin(), layout_.places.end(), move);
     for (Stub& stub : layout_.stubs) {
       move(stub.from);
       move(stub.to);
     }
-    height_ = high.y + by.y + kMargin;
+    height_ = high.y + by.y + kTopologyMargin;
   }
 
   static double arc_depth(double span) { return std::min(0.32 * std::abs(span), 190.0); }
@@ -111,7 +111,7 @@ class Picture {
     const std::size_t colour = colours_.at({wire.bandwidth, wire.duplex});
     const double thick = std::min(1.1 + 0.9 * std::log2(wire.count), 5.0);
     std::string text = fmt::format("stroke=\"{}\" stroke-width=\"{:.1f}\" fill=\"none\"",
-                                   kColours[std::min(colour, kColours.size() - 1)],
+                                   kLinkColours[std::min(colour, kLinkColours.size() - 1)],
                                    thick);
     if (wire.duplex == Duplex::half) {
       dashes = "6 4";
@@ -280,7 +280,7 @@ class Picture {
 }  // namespace
 
 std::string topology_svg(const TopologyView& view) {
-  return Picture(view, drawable(view.named.family, view.graph)).text();
+  return TopologyPicture(view, drawable(view.named.family, view.graph)).text();
 }
 
 }  // namespace titer

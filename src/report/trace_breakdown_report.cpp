@@ -13,10 +13,8 @@ namespace {
 constexpr std::size_t kShownKinds = 10;
 constexpr std::size_t kShownName = 60;
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
 std::string share_of(Seconds part, Seconds whole) {
-  return whole > Seconds{} ? percent(part / whole) : "";
+  return whole > Seconds{} ? percent_text(part / whole) : "";
 }
 
 std::string calls_text(const TermTime& term) {

@@ -18,7 +18,7 @@ namespace {
 constexpr int kMostCells = 512;  // on a side
 constexpr int kMostLines = 64;   // between nodes or stages
 constexpr int kLevels = 24;      // colours that are told apart
-constexpr double kPaper = 560.0;
+constexpr double kMatrixSide = 560.0;
 
 struct Colour {
   double red;
@@ -126,7 +126,7 @@ std::vector<int> stage_begins(const TrafficMatrixView& view) {
 }
 
 /// About eight marks, round numbers of devices apart.
-int mark_distance(int ranks) {
+int rank_mark_distance(int ranks) {
   int distance = 1;
   while (ranks > 9 * distance) {
     distance *= 2;
@@ -139,8 +139,9 @@ class HeatMap {
   explicit HeatMap(const TrafficMatrixView& view)
       : view_(view),
         cells_(view.matrix),
-        chart_({.width = kPaper, .height = kPaper, .legend = 150.0}, view.title, view.note),
-        scale_(kPaper / (static_cast<double>(cells_.side()) * cells_.per_cell())) {}
+        chart_(
+            {.width = kMatrixSide, .height = kMatrixSide, .legend = 150.0}, view.title, view.note),
+        scale_(kMatrixSide / (static_cast<double>(cells_.side()) * cells_.per_cell())) {}
 
   std::string text() {
     add_axes();
@@ -165,7 +166,7 @@ class HeatMap {
 
   void add_axes() {
     const int ranks = view_.matrix.ranks();
-    for (int rank = 0; rank < ranks; rank += mark_distance(ranks)) {
+    for (int rank = 0; rank < ranks; rank += rank_mark_distance(ranks)) {
       const double middle = along(rank + 0.5 * std::min(cells_.per_cell(), ranks));
       chart_.x_mark(chart_.left() + middle, std::to_string(rank));
       chart_.y_mark(chart_.top() + middle, std::to_string(rank));

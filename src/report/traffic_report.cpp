@@ -10,7 +10,7 @@
 namespace titer {
 namespace {
 
-constexpr std::size_t kMostShown = 12;
+constexpr std::size_t kMostLinksShown = 12;
 
 /// "device 0 - NIC 0 - leaf 0".
 std::string path_text(const Topology& topology, int from, const Route& route) {
@@ -117,17 +117,17 @@ std::string loads_text(const Topology& topology, const LoadView& view) {
   }
   const std::vector<Load> used = sorted_loads(topology, view.loads);
   std::vector<Row> rows = {{"from", "to", "bytes", "time"}};
-  for (std::size_t i = 0; i < std::min(used.size(), kMostShown); ++i) {
+  for (std::size_t i = 0; i < std::min(used.size(), kMostLinksShown); ++i) {
     rows.push_back({begin_text(topology, used[i].lane),
                     end_text(topology, used[i].lane),
                     format(used[i].bytes),
                     format(used[i].time)});
   }
   text += "\n" + text_table(rows, {Align::left, Align::left});
-  return used.size() <= kMostShown
-             ? text
-             : fmt::format(
-                   "{}  and {} more (--format csv shows all)\n", text, used.size() - kMostShown);
+  return used.size() <= kMostLinksShown ? text
+                                        : fmt::format("{}  and {} more (--format csv shows all)\n",
+                                                      text,
+                                                      used.size() - kMostLinksShown);
 }
 
 std::string loads_csv(const Topology& topology, const LoadView& view) {

@@ -13,7 +13,7 @@ namespace titer {
 namespace {
 
 constexpr double kBars = 20.0;  // from zero to the end of the axis
-constexpr ChartSize kPaper = {.width = 620.0, .height = 320.0};
+constexpr ChartSize kHistogramSize = {.width = 620.0, .height = 320.0};
 
 class Histogram {
  public:
@@ -36,7 +36,7 @@ class Histogram {
       note += fmt::format(
           "; {} farther off than {:.0f} % in the outermost bars", outside, 100 * range_.high);
     }
-    Chart chart(kPaper, picture_.title, note);
+    Chart chart(kHistogramSize, picture_.title, note);
     add_marks(chart);
     std::string paper = bars(chart);
     paper += line(chart, 0.0, "#1a202c", "");
@@ -50,7 +50,9 @@ class Histogram {
   [[nodiscard]] double x(const Chart& chart, double error) const {
     return chart.left() + range_.share(error) * (chart.right() - chart.left());
   }
-  [[nodiscard]] double height(double rows) const { return 0.94 * kPaper.height * rows / highest_; }
+  [[nodiscard]] double height(double rows) const {
+    return 0.94 * kHistogramSize.height * rows / highest_;
+  }
 
   void add_marks(Chart& chart) const {
     for (const double mark : range_.marks()) {

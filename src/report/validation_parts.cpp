@@ -14,22 +14,22 @@ namespace {
 constexpr std::array<double, 5> kRanges = {0.1, 0.2, 0.5, 1.0, 2.0};
 constexpr double kMostBeyond = 0.02;  // share of the rows that a range may leave out
 
-constexpr std::array<std::string_view, 10> kColours = {"#2f66ad",
-                                                       "#c2562f",
-                                                       "#3a8f57",
-                                                       "#8662b8",
-                                                       "#d29a2d",
-                                                       "#2a9fa8",
-                                                       "#b8408a",
-                                                       "#6b7689",
-                                                       "#7a5a2e",
-                                                       "#d64545"};
+constexpr std::array<std::string_view, 10> kGroupColours = {"#2f66ad",
+                                                            "#c2562f",
+                                                            "#3a8f57",
+                                                            "#8662b8",
+                                                            "#d29a2d",
+                                                            "#2a9fa8",
+                                                            "#b8408a",
+                                                            "#6b7689",
+                                                            "#7a5a2e",
+                                                            "#d64545"};
 /// After the colours come the shapes: disks, squares, rings.
 constexpr std::size_t kShapes = 3;
-constexpr std::size_t kMostGroups = kColours.size() * kShapes - 1;  // the last is for others
+constexpr std::size_t kMostGroups = kGroupColours.size() * kShapes - 1;  // the last is for others
 constexpr std::string_view kOthers = "others";
-constexpr std::size_t kCrowd = 3000;  // points, which are small if there are more
-constexpr double kLetter = 6.1;       // of the legend
+constexpr std::size_t kCrowd = 3000;   // points, which are small if there are more
+constexpr double kLegendLetter = 6.1;  // of the legend
 
 }  // namespace
 
@@ -142,7 +142,7 @@ double PointGroups::legend_width() const {
   for (const auto& [name, count] : groups_) {
     longest = std::max(longest, name.size() + std::to_string(count).size() + 3);
   }
-  return 30.0 + kLetter * static_cast<double>(longest);
+  return 30.0 + kLegendLetter * static_cast<double>(longest);
 }
 
 std::string PointGroups::group_of(const Comparison& row) const {
@@ -196,8 +196,8 @@ std::string PointGroups::markers(const Places& at, std::size_t style, double siz
         cap,
         path);
   };
-  const std::string_view colour = kColours[style % kColours.size()];
-  switch (style / kColours.size()) {
+  const std::string_view colour = kGroupColours[style % kGroupColours.size()];
+  switch (style / kGroupColours.size()) {
     case 0:
       return stroke("round", 5.0, colour);
     case 1:

@@ -40,10 +40,6 @@ Value or_null(const std::optional<double>& value, double scale = 1.0) {
   return value ? Value(scale * *value) : Value();
 }
 
-std::string plural(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 /// Whether some group has the figure: a column of nothing is left out of text.
 bool is_known(const GroupFigure& figure,
               std::span<const GroupStatistics> groups,
@@ -116,7 +112,7 @@ std::string worst_text(const ValidationView& view) {
   for (std::size_t i = 0; i < shown; ++i) {
     table.push_back(row_cells(*compared[i]));
   }
-  return fmt::format("\nfarthest off: {}\n", plural(shown, "row")) +
+  return fmt::format("\nfarthest off: {}\n", counted_text(shown, "row")) +
          text_table(table, row_aligns());
 }
 
@@ -136,9 +132,9 @@ std::string reasons_text(const GroupStatistics& all) {
   if (rest > 0) {
     table.push_back({std::to_string(rest),
                      fmt::format("for {}, which csv and json list",
-                                 plural(all.reasons.size() - kMostReasons, "other reason"))});
+                                 counted_text(all.reasons.size() - kMostReasons, "other reason"))});
   }
-  return fmt::format("\nskipped: {}\n", plural(all.time.skipped, "row")) +
+  return fmt::format("\nskipped: {}\n", counted_text(all.time.skipped, "row")) +
          text_table(table, {Align::right, Align::left});
 }
 
@@ -169,10 +165,10 @@ std::string rows_text(std::span<const Comparison> rows) {
   return "\nrows\n" + text_table(table, aligns);
 }
 
-using Figures = std::vector<std::pair<std::string_view, Value>>;
+using RowFigures = std::vector<std::pair<std::string_view, Value>>;
 
 /// A row, by the names that CSV and JSON share.
-Figures figures_of(const Comparison& row) {
+RowFigures figures_of(const Comparison& row) {
   const std::optional<double> error = row.relative_error();
   const auto of_interval = [&](double Interval::*end) {
     return row.interval ? Value(row.interval.value().*end) : Value();
@@ -197,17 +193,6 @@ Figures figures_of(const Comparison& row) {
           {"memory_predicted_bytes", or_null(row.memory_predicted)},
           {"memory_error_pct", or_null(memory_error, 100)},
           {"skip_reason", skip_reason(row)}};
-}
-
-std::string cell(const Value& value) {
-  switch (value.kind) {
-    case Value::Kind::text:
-      return value.text;
-    case Value::Kind::number:
-      return number_text(value.number);
-    default:
-      return {};
-  }
 }
 
 void add_figures(const ErrorStatistics& errors, Value& json) {
@@ -238,7 +223,7 @@ Value group_json(const GroupStatistics& group) {
 std::string validation_text(const ValidationView& view) {
   const GroupStatistics& all = view.groups.front();
   std::string text = fmt::format("{}: {} compared, {} skipped\n\ntime\n",
-                                 plural(view.rows.size(), "row"),
+                                 counted_text(view.rows.size(), "row"),
                                  all.time.n,
                                  all.time.skipped);
   text += groups_text(view.groups, &GroupStatistics::time);
@@ -258,7 +243,7 @@ std::string validation_csv(std::span<const Comparison> rows) {
   for (const Comparison& row : rows) {
     Row cells;
     for (const auto& [column, value] : figures_of(row)) {
-      cells.push_back(cell(value));
+      cells.push_back(csv_cell(value));
     }
     text += csv_line(cells);
   }

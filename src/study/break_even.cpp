@@ -14,7 +14,7 @@ constexpr double kStencil = 1e-4;  // relative distance of the two points of a s
 constexpr double kBend = 0.01;     // of the iteration time
 constexpr double kPartBend = 0.005;
 
-constexpr std::string_view kWhole = "iteration_time";
+constexpr std::string_view kIterationTime = "iteration_time";
 
 /// What of a result is compared between values of a figure.
 struct Snapshot {
@@ -218,7 +218,7 @@ void add_settled(FigureLadder& ladder, Seconds whole, std::vector<Settled>& sett
       settled.push_back(*down);
     }
   }
-  if (auto all = ladder.settled(kWhole, nullptr, true);
+  if (auto all = ladder.settled(kIterationTime, nullptr, true);
       all && (all->now == all->rest || is_worth(*all, whole))) {
     settled.push_back(*all);
   }

@@ -12,8 +12,8 @@
 namespace titer {
 namespace {
 
-constexpr double kMostCounted = 1e15;
-constexpr auto kMostWhole = static_cast<std::int64_t>(kMostCounted);
+constexpr double kMostSamples = 1e15;
+constexpr auto kMostWhole = static_cast<std::int64_t>(kMostSamples);
 
 PhaseLength read_length(Reader& in) {
   constexpr std::array<std::string_view, 3> keys = {"iterations", "samples", "time"};
@@ -30,7 +30,7 @@ PhaseLength read_length(Reader& in) {
     return Iterations{in.integer("iterations", 1, kMostWhole)};
   }
   if (in.has("samples")) {
-    return Sequences{in.number("samples", 1, kMostCounted)};
+    return Sequences{in.number("samples", 1, kMostSamples)};
   }
   return read_duration(in);
 }

@@ -12,7 +12,6 @@ namespace {
 constexpr double kHoursOfYear = 8760;
 constexpr double kLeastDollars = 1e-6;
 constexpr double kMostDollars = 1e9;
-constexpr Seconds kHour = Seconds::from_si(3600);
 constexpr Joules kKilowattHour = Joules::from_si(3.6e6);
 
 std::string read_date(Reader& in) {

@@ -10,7 +10,7 @@
 namespace titer {
 namespace {
 
-constexpr double kRounding = 1 - 1e-6;  // more than what whole picoseconds make of a pass
+constexpr double kBelowRounding = 1 - 1e-6;  // more than what whole picoseconds make of a pass
 
 /// Kernels and launches alone.
 Seconds launched_work(const BlockCost& cost) {
@@ -187,7 +187,7 @@ Seconds paired_bound(const Scenario& scenario, const StepCosts& costs) {
     const Seconds end = heads[first] + passes * std::max(launched, transfers);
     bound = std::max({bound, end + own, end + (alone ? drains[first] : Seconds{})});
   }
-  return kRounding * bound;
+  return kBelowRounding * bound;
 }
 
 /// A rank's mean share of a time for every block of the model.
@@ -200,7 +200,7 @@ Seconds mean_work(const Scenario& scenario, const StepCosts& costs, const Work& 
   const Plan& plan = scenario.plan;
   const double passes = static_cast<double>(scenario.training.global_batch) /
                         static_cast<double>(plan.micro_batch * plan.data * plan.pipeline);
-  return kRounding * passes * sum;
+  return kBelowRounding * passes * sum;
 }
 
 }  // namespace

@@ -12,14 +12,14 @@ namespace titer {
 namespace {
 
 constexpr std::size_t kMostValues = 1'000'000;
-constexpr double kRounding = 1e-12;    // relative; of the sums and products of a range
-constexpr double kMostDivided = 1e12;  // its divisors are found in a million steps
+constexpr double kRangeRounding = 1e-12;  // relative; of the sums and products of a range
+constexpr double kMostDivided = 1e12;     // its divisors are found in a million steps
 constexpr double kMostInRange = 1e15;
 
 /// A value of a range: an integer where it is one, text where there is a unit.
 Value range_value(double value, const std::optional<std::string>& unit) {
   const double rounded = std::round(value);
-  const bool whole = std::abs(value - rounded) <= kRounding * std::max(1.0, std::abs(value));
+  const bool whole = std::abs(value - rounded) <= kRangeRounding * std::max(1.0, std::abs(value));
   if (unit) {
     return Value(fmt::format("{} {}", whole ? rounded : value, *unit));
   }
@@ -51,7 +51,7 @@ std::vector<Value> read_range(Reader in) {
     in.fail("to", fmt::format("expected a range of at most {} values", kMostValues));
     return values;
   }
-  const double last = to + kRounding * std::max(std::abs(from), std::abs(to));
+  const double last = to + kRangeRounding * std::max(std::abs(from), std::abs(to));
   for (double value = from; value <= last;) {
     values.push_back(range_value(value, unit));
     value = step ? from + static_cast<double>(values.size()) * *step : value * *factor;

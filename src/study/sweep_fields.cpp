@@ -8,7 +8,7 @@
 namespace titer {
 namespace {
 
-constexpr std::size_t kMostSamples = 64;  // of an axis
+constexpr std::size_t kMostValuesTried = 64;  // of an axis
 
 bool is_inside(std::string_view path, std::string_view outer) {
   return path.size() > outer.size() && path.starts_with(outer) && path[outer.size()] == '.';
@@ -93,7 +93,7 @@ void SweepReading::sample_derived(Input& input) {
 void SweepReading::sample_axis(Input& input) {
   const ScenarioField* field = scenario_field(input.path);
   const Axis& axis = sweep_->axes[input.index];
-  if (field->set == nullptr && axis.values.size() > kMostSamples) {
+  if (field->set == nullptr && axis.values.size() > kMostValuesTried) {
     return;
   }
   for (std::size_t i = 0; i < axis.values.size(); ++i) {

@@ -6,11 +6,11 @@
 namespace titer {
 namespace {
 
-constexpr double kWhole = 1e-12;  // relative; of the sums and products of an expression
+constexpr double kNearWhole = 1e-12;  // relative; of the sums and products of an expression
 
 double tidy(double value) {
   const double rounded = std::round(value);
-  return std::abs(value - rounded) <= kWhole * std::abs(value) ? rounded : value;
+  return std::abs(value - rounded) <= kNearWhole * std::abs(value) ? rounded : value;
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMost = 4096;
+constexpr std::int64_t kMostOfDragonfly = 4096;
 
 /// Links per pair of groups, given as such or by the global ports of a router.
 int read_pair_links(Reader& in, int groups, int routers) {
@@ -16,9 +16,9 @@ int read_pair_links(Reader& in, int groups, int routers) {
     return 1;
   }
   if (in.has("pair_links")) {
-    return static_cast<int>(in.integer("pair_links", 1, kMost));
+    return static_cast<int>(in.integer("pair_links", 1, kMostOfDragonfly));
   }
-  const auto ports = static_cast<int>(in.integer("global_links", 1, kMost));
+  const auto ports = static_cast<int>(in.integer("global_links", 1, kMostOfDragonfly));
   const int others = groups - 1;
   if (others > 0 && routers * ports % others != 0) {
     in.fail("global_links",
@@ -34,9 +34,9 @@ int read_pair_links(Reader& in, int groups, int routers) {
 
 Dragonfly Dragonfly::read(Reader& in) {
   Dragonfly net;
-  net.groups = static_cast<int>(in.integer("groups", 1, kMost));
-  net.routers_per_group = static_cast<int>(in.integer("routers_per_group", 1, kMost));
-  net.devices_per_router = static_cast<int>(in.integer("devices_per_router", 1, kMost));
+  net.groups = static_cast<int>(in.integer("groups", 1, kMostOfDragonfly));
+  net.routers_per_group = static_cast<int>(in.integer("routers_per_group", 1, kMostOfDragonfly));
+  net.devices_per_router = static_cast<int>(in.integer("devices_per_router", 1, kMostOfDragonfly));
   net.pair_links = read_pair_links(in, net.groups, net.routers_per_group);
   net.device_bandwidth = in.quantity<BytesPerSecond>("device_bandwidth");
   net.local_bandwidth = in.quantity<BytesPerSecond>("local_bandwidth");

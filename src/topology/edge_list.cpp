@@ -13,8 +13,8 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostDevices = 1024;
-constexpr std::int64_t kMostParallel = 64;  // links between one pair
+constexpr std::int64_t kMostListedDevices = 1024;
+constexpr std::int64_t kMostListedLinks = 64;  // links between one pair
 
 constexpr std::array<Choice<SwitchKind>, 8> kKinds = {{{"switch", SwitchKind::crossbar},
                                                        {"leaf", SwitchKind::leaf},
@@ -63,8 +63,8 @@ std::string flaw_of(const Value& edge, std::int64_t vertices, Pairs& seen) {
   if (a == b) {
     return "a link from a device to itself";
   }
-  if (count < 1 || count > kMostParallel) {
-    return "the number of parallel links must be 1 .. " + std::to_string(kMostParallel);
+  if (count < 1 || count > kMostListedLinks) {
+    return "the number of parallel links must be 1 .. " + std::to_string(kMostListedLinks);
   }
   if (!seen.insert(std::minmax(a, b)).second) {
     return "this pair was listed before; give the sum of its parallel links once";
@@ -103,7 +103,7 @@ std::vector<Wire> read_edges(Reader& in, int vertices, BytesPerSecond bandwidth)
 std::vector<Switch> read_switches(Reader& in) {
   const Value* value = in.raw("switches");
   if (value == nullptr || value->kind != Value::Kind::array) {
-    const auto count = in.maybe_integer("switches", 0, kMostDevices).value_or(0);
+    const auto count = in.maybe_integer("switches", 0, kMostListedDevices).value_or(0);
     return std::vector<Switch>(static_cast<std::size_t>(count));
   }
   std::vector<Switch> switches;
@@ -129,7 +129,7 @@ EdgeListNode read_list(Reader& in, std::optional<BytesPerSecond> outer) {
   } else {
     node.bandwidth = in.quantity<BytesPerSecond>("bandwidth");
   }
-  node.devices = static_cast<int>(in.integer("devices", 2, kMostDevices));
+  node.devices = static_cast<int>(in.integer("devices", 2, kMostListedDevices));
   node.switches = read_switches(in);
   const int vertices = node.devices + static_cast<int>(node.switches.size());
   node.wires = read_edges(in, vertices, node.bandwidth);

@@ -5,10 +5,10 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMost = 1 << 16;
+constexpr std::int64_t kMostOfRails = 1 << 16;
 
 int read_count(Reader& in, std::string_view key, std::int64_t least) {
-  return static_cast<int>(in.integer(key, least, kMost));
+  return static_cast<int>(in.integer(key, least, kMostOfRails));
 }
 
 }  // namespace
@@ -18,7 +18,7 @@ Rails Rails::read(Reader& in) {
   net.nodes = read_count(in, "nodes", 1);
   net.rails = static_cast<int>(in.integer("rails", 1, 64));
   net.nodes_per_group =
-      static_cast<int>(in.maybe_integer("nodes_per_group", 1, kMost).value_or(net.nodes));
+      static_cast<int>(in.maybe_integer("nodes_per_group", 1, kMostOfRails).value_or(net.nodes));
   net.spines = static_cast<int>(in.integer("spines", 0, 4096));
   if (net.spines > 0) {
     net.oversubscription = in.number("oversubscription", 0.01, 1e6);

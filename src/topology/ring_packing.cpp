@@ -259,12 +259,6 @@ RingPacking pack_direct(const Topology& topology, const std::vector<int>& group)
           .proven = packer.proven()};
 }
 
-bool are_distinct_devices(const Topology& topology, std::vector<int> group) {
-  std::sort(group.begin(), group.end());
-  return group.front() >= 0 && group.back() < topology.devices &&
-         std::adjacent_find(group.begin(), group.end()) == group.end();
-}
-
 }  // namespace
 
 RingPacking pack_rings(const Topology& topology, const std::vector<int>& group) {

@@ -193,4 +193,10 @@ BytesPerSecond halves_bandwidth(const Topology& topology) {
   return BytesPerSecond::from_si(boost::edmonds_karp_max_flow(graph, source, sink));
 }
 
+bool are_distinct_devices(const Topology& topology, std::vector<int> group) {
+  std::sort(group.begin(), group.end());
+  return group.front() >= 0 && group.back() < topology.devices &&
+         std::adjacent_find(group.begin(), group.end()) == group.end();
+}
+
 }  // namespace titer

@@ -7,18 +7,18 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostDevices = 1 << 20;
+constexpr std::int64_t kMostDevicesOfTorus = 1 << 20;
 
 }  // namespace
 
 Torus Torus::read(Reader& in) {
   Torus torus;
-  torus.dimensions = read_counts(in, "dimensions", kMostDevices);
+  torus.dimensions = read_counts(in, "dimensions", kMostDevicesOfTorus);
   if (torus.dimensions.size() > most_dimensions ||
-      !product_within(torus.dimensions, kMostDevices)) {
+      !product_within(torus.dimensions, kMostDevicesOfTorus)) {
     in.fail("dimensions",
             "expected at most " + std::to_string(most_dimensions) + " dimensions and " +
-                std::to_string(kMostDevices) + " devices");
+                std::to_string(kMostDevicesOfTorus) + " devices");
     torus.dimensions.clear();
   }
   torus.wrap = read_flags(in, "wrap", torus.dimensions.size());
@@ -28,7 +28,7 @@ Torus Torus::read(Reader& in) {
 }
 
 void Torus::read_slice(Reader& in) {
-  const std::vector<int> lengths = maybe_counts(in, "slice", kMostDevices);
+  const std::vector<int> lengths = maybe_counts(in, "slice", kMostDevicesOfTorus);
   if (lengths.empty()) {
     return;
   }

@@ -156,12 +156,6 @@ Inside links_inside(const Topology& topology, const std::vector<int>& group, int
   return inside;
 }
 
-bool are_distinct_devices(const Topology& topology, std::vector<int> group) {
-  std::sort(group.begin(), group.end());
-  return group.front() >= 0 && group.back() < topology.devices &&
-         std::adjacent_find(group.begin(), group.end()) == group.end();
-}
-
 }  // namespace
 
 TreePacking pack_trees(const Topology& topology, const std::vector<int>& group, int shares) {

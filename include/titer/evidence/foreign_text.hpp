@@ -11,9 +11,12 @@
 
 namespace titer {
 
+inline constexpr int kMostForeignValues = 100'000;  // of a document
+
 /// The first document of a YAML text. Plain words are typed as YAML 1.1 usually is (true, 12, 1e-5,
 /// null); aliases are written out. Throws InputError with the place of a syntax error, a key given
-/// twice, a number that is not finite, nesting deeper than 200, or more than 100 000 values.
+/// twice, a number that is not finite, nesting deeper than kDeepest, or more than
+/// kMostForeignValues.
 [[nodiscard]] Document parse_yaml(std::string_view text, std::string source_name);
 
 /// A TOML text; dates are texts. Throws InputError like parse_yaml.

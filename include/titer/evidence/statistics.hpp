@@ -11,6 +11,8 @@
 
 namespace titer {
 
+/// REQUIRES a sample.
+[[nodiscard]] double mean_of(std::span<const double> samples);
 /// The value below which a share of the samples lies. Of sorted samples x[0] … x[n-1] it is read at
 /// the position (n-1) share, between neighbours in proportion: 0.5 of {1, 2, 4, 8} is 3.
 /// REQUIRES a sample, and a share from 0 to 1.

@@ -69,8 +69,11 @@ struct Document {
 /// "path.key" ("key" alone where the path is empty), escaped so that it stays on one line.
 [[nodiscard]] std::string join_path(std::string_view path, std::string_view key);
 
+/// Nesting of a document: no deeper.
+inline constexpr std::size_t kDeepest = 200;
+
 /// Parses JSON text (// and /* */ comments allowed). Throws InputError with the place of a syntax
-/// error, a duplicate key, a number that is not finite, or nesting deeper than 200.
+/// error, a duplicate key, a number that is not finite, or nesting deeper than kDeepest.
 [[nodiscard]] Document parse_json(std::string_view text, std::string source_name);
 
 /// Reads and parses a file; an unreadable file is an InputError naming the path.

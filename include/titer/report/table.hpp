@@ -7,6 +7,8 @@
 
 namespace titer {
 
+struct Value;
+
 using Row = std::vector<std::string>;
 
 enum class Align { left, right };
@@ -22,5 +24,11 @@ enum class Align { left, right };
 
 /// The shortest text that reads back as the same double: for CSV cells.
 [[nodiscard]] std::string number_text(double value);
+/// A value as a CSV cell: texts as they are, nothing for null.
+[[nodiscard]] std::string csv_cell(const Value& value);
+/// "41.3 %".
+[[nodiscard]] std::string percent_text(double share);
+/// "1 rank", "3 ranks".
+[[nodiscard]] std::string counted_text(std::size_t count, std::string_view what);
 
 }  // namespace titer

@@ -73,6 +73,8 @@ struct RingPacking {
   [[nodiscard]] BytesPerSecond bandwidth() const { return directed_rings * per_ring; }
 };
 
+[[nodiscard]] bool are_distinct_devices(const Topology& topology, std::vector<int> group);
+
 /// The largest set of link-disjoint Hamiltonian cycles of the links among `group` (device ids).
 /// - Direct links, more than two devices: exact search, cut off after a fixed amount of work (see
 ///   `proven`). Each cycle is used in both directions: two directed rings, each of one link's
