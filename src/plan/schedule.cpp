@@ -27,6 +27,17 @@ bool may_pair(const Schedule& schedule) {
       },
       schedule);
 }
+bool may_split(const Schedule& schedule) {
+  return std::visit(
+      [](const auto& s) {
+        if constexpr (requires { s.splits; }) {
+          return s.splits;
+        } else {
+          return true;
+        }
+      },
+      schedule);
+}
 int usual_chunks(const Schedule& schedule) {
   return std::visit([](const auto& s) { return s.chunks; }, schedule);
 }

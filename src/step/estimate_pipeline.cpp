@@ -80,15 +80,17 @@ void Estimator::fill_ticks(const Scenario& scenario) {
   if (!finder_.same_sends()) {
     fill_send_ticks(costs, lanes_.send);
   }
-  // Those of a schedule without pairs, of the same stages, have no pairs' ticks.
+  // Of the same stages a schedule before may have had neither pairs nor parts of backward passes.
   const bool pairs = may_pair(scenario.plan.schedule);
-  if (!finder_.same_passes()) {
-    passes_.fill(costs);
+  const bool splits = may_split(scenario.plan.schedule);
+  const bool same_passes = finder_.same_passes() && (passes_.splits() || !splits);
+  if (!same_passes) {
+    passes_.fill(costs, splits);
   }
-  if (!finder_.same_passes() || pairs) {
+  if (!same_passes || pairs) {
     fill_pass_ticks(costs, passes_, pairs, pass_ticks_);
   }
-  same_ticks_ = same_ticks_ && finder_.same_sends() && finder_.same_passes();
+  same_ticks_ = same_ticks_ && finder_.same_sends() && same_passes;
   lanes_.overlapped_sends =
       scenario.pipeline_send() == PipelineSend::overlapped && costs.shape.stages > 1;
   const bool in_buckets = !costs.buckets.empty();
@@ -156,7 +158,7 @@ void Estimator::estimate(const Scenario& scenario, Changed changed, StepResult& 
   const auto last = std::max_element(finish_.begin(), finish_.end());
   result.reference_stage = static_cast<int>(last - finish_.begin());
   result.iteration_time = to_seconds(*last);
-  fill_breakdown(costs, passes_, *counts_, result.reference_stage, result);
+  fill_breakdown(costs, passes_, *counts_, lanes_.send, result);
   const LaneEnds& ends = ends_[static_cast<std::size_t>(result.reference_stage)];
   if (lanes_.overlapped_sends) {
     const Seconds embedding =

@@ -1,7 +1,6 @@
 #include "pipeline_ticks.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace titer {
 namespace {
@@ -13,9 +12,7 @@ bool is_alike(const StepCosts& costs, int stage) {
   return costs.alike(stage, stage - 1) && costs.contents.same(opposite, opposite + 1);
 }
 
-Ticks share(double part, Ticks of) {
-  return static_cast<Ticks>(std::llround(part * static_cast<double>(of)));
-}
+Ticks share(double part, Ticks of) { return nearest_tick(part * static_cast<double>(of)); }
 
 }  // namespace
 
@@ -89,9 +86,13 @@ void fill_bucket_ticks(const StepCosts& costs,
     const std::array<Ticks, 3> making = {passes.alone(at, Pass::backward),
                                          passes.alone(at, Pass::weight_gradient),
                                          pairs ? busy_ticks(costs.pair(costs.stages - 1 - at)) : 0};
+    const std::array<bool, 3> may_make = {true, passes.splits(), pairs};
     for (std::size_t kind = 0; kind < making.size(); ++kind) {
       auto& buckets = lanes.buckets[kind][stage];
       buckets.clear();
+      if (!may_make[kind]) {
+        continue;
+      }
       for (const GradientBucket& bucket : costs.buckets[stage]) {
         buckets.push_back({.left = making[kind] - share(bucket.ready, making[kind]),
                            .sync = to_ticks(bucket.sync)});

@@ -8,12 +8,13 @@ class RankBreakdown {
   RankBreakdown(const StepCosts& costs,
                 const StagePasses& passes,
                 const PipelineCounts& counts,
+                const PassTicks& send,
                 int rank)
-      : costs_(costs), passes_(passes), counts_(counts), rank_(rank) {}
+      : costs_(costs), passes_(passes), counts_(counts), send_(send), rank_(rank) {}
 
   void fill(StepResult& result) {
     for (int chunk = 0; chunk < chunks_per_rank(costs_.placement, costs_.shape); ++chunk) {
-      add_chunk({.rank = rank_, .chunk = chunk});
+      add_chunk(chunk);
     }
     const StageTail& tail = costs_.tails[static_cast<std::size_t>(rank_)];
     parts_.optimizer = rounded(tail.optimizer);
@@ -49,20 +50,22 @@ class RankBreakdown {
     }
   }
 
-  void add_chunk(StagePlace place) {
-    const int stage = stage_of(costs_.placement, place, costs_.shape);
+  void add_chunk(int chunk) {
+    const int stage = stage_of(costs_.placement, {.rank = rank_, .chunk = chunk}, costs_.shape);
+    const std::size_t place = pass_place(costs_.placement, costs_.stages, rank_, stage);
     const BlockCost& cost = passes_.cost(stage);
-    const PassCounts counts = counts_.of(pass_place(costs_.placement, costs_.stages, rank_, stage));
+    const PassCounts counts = counts_.of(place);
     const int backwards = counts.of(Pass::backward) + counts.of(Pass::input_gradient);
     add(&Breakdown::forward, counts.of(Pass::forward), cost.forward);
     add(&Breakdown::recompute, backwards, cost.recompute);
     add(&Breakdown::backward, counts.of(Pass::backward), cost.backward);
     add(&Breakdown::backward, counts.of(Pass::input_gradient), cost.input_gradient);
     add(&Breakdown::backward, counts.of(Pass::weight_gradient), cost.weight_gradient);
-    parts_.pipeline_comm += counts.of(Pass::forward) * send(place, Pass::forward) +
-                            backwards * send(place, Pass::backward);
+    parts_.pipeline_comm +=
+        counts.of(Pass::forward) * to_seconds(send_[pass_kind(place, Pass::forward)]) +
+        backwards * to_seconds(send_[pass_kind(place, Pass::backward)]);
     if (counts.pairs > 0) {
-      add_pairs(counts.pairs, place, cost);
+      add_pairs(counts.pairs, stage, place);
     }
     if (!costs_.buckets.empty()) {
       for (const GradientBucket& bucket : costs_.buckets[static_cast<std::size_t>(stage)]) {
@@ -72,28 +75,24 @@ class RankBreakdown {
   }
 
   /// A pair's time is its forward's and its recomputation's, and the rest its backward's.
-  void add_pairs(int count, StagePlace place, const BlockCost& cost) {
-    const int stage = stage_of(costs_.placement, place, costs_.shape);
+  void add_pairs(int count, int stage, std::size_t place) {
     const int other = costs_.stages - 1 - stage;
-    const StagePlace back = place_of(costs_.placement, other, 1 - place.chunk, costs_.shape);
     PassCost pair = costs_.pair(stage);
     round_to_ticks(pair);
-    const Seconds forward = cost.forward.compute;
+    const Seconds forward = passes_.cost(stage).forward.compute;
     const Seconds recompute = passes_.cost(other).recompute.compute;
     parts_.forward += count * forward;
     parts_.recompute += count * recompute;
     parts_.backward += count * (pair.compute - forward - recompute);
     add_transfers(count, pair);
-    parts_.pipeline_comm += count * (send(place, Pass::forward) + send(back, Pass::backward));
-  }
-
-  [[nodiscard]] Seconds send(StagePlace place, Pass pass) const {
-    return rounded(costs_.send_after(place, pass));
+    const std::size_t end = pair_end_kind(pass_places(costs_.placement, costs_.stages), place);
+    parts_.pipeline_comm += count * (to_seconds(send_[end]) + to_seconds(send_[pair_kind(place)]));
   }
 
   const StepCosts& costs_;
   const StagePasses& passes_;
   const PipelineCounts& counts_;
+  const PassTicks& send_;
   int rank_;
   Breakdown parts_;
   CommunicationTotal total_;
@@ -104,9 +103,9 @@ class RankBreakdown {
 void fill_breakdown(const StepCosts& costs,
                     const StagePasses& passes,
                     const PipelineCounts& counts,
-                    int rank,
+                    const PassTicks& send,
                     StepResult& result) {
-  RankBreakdown(costs, passes, counts, rank).fill(result);
+  RankBreakdown(costs, passes, counts, send, result.reference_stage).fill(result);
 }
 
 }  // namespace titer

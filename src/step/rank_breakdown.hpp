@@ -1,6 +1,7 @@
 #pragma once
 // Where the time of a pipeline rank goes, in the closed form.
 
+#include "titer/plan/pipeline_lanes.hpp"
 #include "titer/plan/pipeline_program.hpp"
 #include "titer/step/result.hpp"
 #include "titer/step/stage_passes.hpp"
@@ -10,11 +11,12 @@ namespace titer {
 /// A time in whole ticks, as tasks take it.
 [[nodiscard]] inline Seconds rounded(Seconds time) { return to_seconds(to_ticks(time)); }
 
-/// Fills the breakdown of a rank before its bubble, and its communication, exposed or not.
+/// Fills the breakdown of the reference stage before its bubble, and its communication, exposed or
+/// not. `send`: what sending takes after each kind of pass. REQUIRES result.reference_stage.
 void fill_breakdown(const StepCosts& costs,
                     const StagePasses& passes,
                     const PipelineCounts& counts,
-                    int rank,
+                    const PassTicks& send,
                     StepResult& result);
 
 }  // namespace titer

@@ -12,7 +12,8 @@ constexpr std::array<PassCost BlockCost::*, kPasses> kCosts = {&BlockCost::forwa
 
 }  // namespace
 
-void StagePasses::fill(const StepCosts& costs) {
+void StagePasses::fill(const StepCosts& costs, bool splits) {
+  splits_ = splits;
   distinct_.clear();
   first_.clear();
   like_.resize(static_cast<std::size_t>(costs.stages));
@@ -33,6 +34,10 @@ void StagePasses::fill(const StepCosts& costs) {
     passes.cost = costs.chunk(stage);
     const Ticks recompute = round_to_ticks(passes.cost.recompute);
     for (const Pass pass : kAllPasses) {
+      const bool part = pass == Pass::input_gradient || pass == Pass::weight_gradient;
+      if (part && !splits) {
+        continue;
+      }
       const auto i = static_cast<std::size_t>(pass);
       passes.alone[i] = round_to_ticks(passes.cost.*kCosts[i]);
       passes.occupied[i] = passes.alone[i] + (sends_gradient(pass) ? recompute : 0);

@@ -70,25 +70,21 @@ void fill_trained(const Plan& plan, StepCosts& costs) {
 }
 
 void fill_synchronisation(const Scenario& scenario, StepCosts& costs) {
-  const int p = costs.shape.stages;
   const bool two_ways = costs.placement == Placement::two_ways;
-  SyncGroups of_rank;  // with two copies of the model no rank's are the next one's
-  if (two_ways) {
-    of_rank = costs.groups;
-  }
-  const SyncClock clock(scenario, two_ways ? of_rank : costs.groups);
+  const SyncClock clock(scenario, costs.groups);
   const bool in_buckets = has_buckets(scenario, clock);
-  costs.tails.resize(static_cast<std::size_t>(p));
-  for (int s = 0; s < p; ++s) {
-    StageTail& tail = costs.tails[static_cast<std::size_t>(s)];
-    if (!two_ways && costs.contents.as_before(s)) {
-      tail = costs.tails[static_cast<std::size_t>(s - 1)];
-      continue;
+  costs.tails.resize(static_cast<std::size_t>(costs.shape.stages));
+  for (int rank = 0; rank < costs.shape.stages; ++rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    const DeviceParameters& trained = costs.trained[at];
+    if (two_ways && rank > 0) {  // with two copies of the model no rank's groups are the next one's
+      const SyncGroups own = sync_groups(scenario, costs.placement, rank);
+      costs.tails[at] = tail_of(scenario, SyncClock(scenario, own), in_buckets, trained);
+    } else if (!two_ways && costs.contents.as_before(rank)) {
+      costs.tails[at] = costs.tails[at - 1];
+    } else {
+      costs.tails[at] = tail_of(scenario, clock, in_buckets, trained);
     }
-    if (two_ways && s > 0) {
-      of_rank = sync_groups(scenario, costs.placement, s);
-    }
-    tail = tail_of(scenario, clock, in_buckets, costs.trained[static_cast<std::size_t>(s)]);
   }
   const bool had_buckets = !costs.buckets.empty();
   if (in_buckets != had_buckets) {

@@ -189,6 +189,22 @@ TEST(PipelineProgram, MayPairWhereAnActionIsDoneWithTheNext) {
   EXPECT_FALSE(may_pair(OneForwardOneBackward{}));
 }
 
+TEST(PipelineProgram, MaySplitWhereABackwardPassIsInParts) {
+  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+    for (const PipelineShape shape : pipeline_test::shapes_of(schedule)) {
+      const std::vector<ActionList> lists = action_lists(schedule, shape);
+      const bool splits = std::any_of(lists.begin(), lists.end(), [](const ActionList& list) {
+        return std::any_of(list.begin(), list.end(), [](const Action& a) {
+          return a.pass == Pass::input_gradient || a.pass == Pass::weight_gradient;
+        });
+      });
+      EXPECT_TRUE(!splits || may_split(schedule)) << name(schedule) << ' ' << text_of(shape);
+    }
+  }
+  EXPECT_TRUE(may_split(ZeroBubbleH1{}));
+  EXPECT_FALSE(may_split(OneForwardOneBackward{}));
+}
+
 TEST(PipelineClock, LeavesPeriodsOutWithoutLosingATick) {
   // Long steady phases, of stages that settle at once, late (nearly equal ends) or never (ties).
   PipelineClock clock;

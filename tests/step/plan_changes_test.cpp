@@ -166,13 +166,23 @@ TEST(PlanChanges, DoSoWithExpertsAndFrozenLayers) {
   expect_same_along(PlanWalk(scenario, 32), 400);
 }
 
-TEST(PlanChanges, DoSoBetweenSchedulesThatPairAndOthersOfTheirPlacement) {
+TEST(PlanChanges, DoSoBetweenSchedulesThatPairOrSplitAndOthersOfTheirPlacement) {
   Scenario scenario = scenarios::shipped_run({"plan.virtual_stages=1"});
   Estimator estimator;
   StepResult result;
   auto changed = Changed::anything;
-  for (const Schedule& schedule : std::initializer_list<Schedule>{
-           ZeroBubbleV{}, DualPipeV{}, VHalf{}, DualPipeV{}, Chimera{}, DualPipe{}, Chimera{}}) {
+  for (const Schedule& schedule : std::initializer_list<Schedule>{OneForwardOneBackward{},
+                                                                  ZeroBubbleH1{},
+                                                                  GPipe{},
+                                                                  ZeroBubbleH2{},
+                                                                  Hanayo{},
+                                                                  ZeroBubbleV{},
+                                                                  DualPipeV{},
+                                                                  VHalf{},
+                                                                  DualPipeV{},
+                                                                  Chimera{},
+                                                                  DualPipe{},
+                                                                  Chimera{}}) {
     scenario.plan.schedule = schedule;
     scenario.plan.virtual_stages = usual_chunks(schedule);
     ASSERT_TRUE(validate(scenario).empty()) << name(schedule);

@@ -21,14 +21,17 @@ using Ticks = std::int64_t;
 /// when compared as `a > kMaxTicks - b`.
 inline constexpr Ticks kMaxTicks = Ticks{1} << 62;
 
-/// Nearest picosecond (halves away from zero). The time must be finite, not negative, and at most
-/// kMaxTicks.
+/// The nearest whole number (halves away from zero). REQUIRES 0 <= exact <= kMaxTicks.
+[[nodiscard]] constexpr Ticks nearest_tick(double exact) {
+  const auto whole = static_cast<Ticks>(exact);
+  return whole + (exact - static_cast<double>(whole) >= 0.5 ? 1 : 0);
+}
+/// Nearest picosecond. The time must be finite, not negative, and at most kMaxTicks.
 [[nodiscard]] constexpr Ticks to_ticks(Seconds time) {
   const double exact = time.si() * 1e12;
   ensure(exact >= 0.0 && exact <= static_cast<double>(kMaxTicks),
          "a duration must be finite, not negative, and at most 2^62 picoseconds");
-  const auto whole = static_cast<Ticks>(exact);
-  return whole + (exact - static_cast<double>(whole) >= 0.5 ? 1 : 0);
+  return nearest_tick(exact);
 }
 [[nodiscard]] constexpr Seconds to_seconds(Ticks ticks) {
   return Seconds::from_si(static_cast<double>(ticks) * 1e-12);

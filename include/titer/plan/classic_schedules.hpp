@@ -18,6 +18,7 @@ struct Sequential {
   static constexpr std::string_view source = "vanilla model parallelism, E16";
   static constexpr Placement placement = Placement::loop;
   static constexpr bool interleaves = false;
+  static constexpr bool splits = false;
   static constexpr int chunks = 1;
   static constexpr bool bubble_of_span = false;
 
@@ -45,6 +46,7 @@ struct GPipe {
   static constexpr std::string_view source = "Huang et al. 2019";
   static constexpr Placement placement = Placement::loop;
   static constexpr bool interleaves = false;
+  static constexpr bool splits = false;
   static constexpr int chunks = 1;
   static constexpr bool bubble_of_span = false;
 
@@ -73,6 +75,7 @@ struct OneForwardOneBackward {
   static constexpr std::string_view source = "Narayanan et al. 2021, section 2.2";
   static constexpr Placement placement = Placement::loop;
   static constexpr bool interleaves = true;
+  static constexpr bool splits = false;
   static constexpr int chunks = 1;
   static constexpr bool bubble_of_span = false;
 
@@ -105,6 +108,7 @@ struct BreadthFirst {
   static constexpr std::string_view source = "Lamy-Poirier 2023";
   static constexpr Placement placement = Placement::loop;
   static constexpr bool interleaves = true;
+  static constexpr bool splits = false;
   static constexpr int chunks = 1;
   static constexpr bool bubble_of_span = false;
 

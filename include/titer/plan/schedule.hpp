@@ -71,6 +71,8 @@ inline constexpr std::size_t kNamedSchedules = std::variant_size_v<Schedule> - 1
 [[nodiscard]] bool interleaves(const Schedule& schedule);
 /// Whether it may do a forward and a backward together: those that have `pairs`.
 [[nodiscard]] bool may_pair(const Schedule& schedule);
+/// Whether it may split backward passes: all but those that say no in `splits`.
+[[nodiscard]] bool may_split(const Schedule& schedule);
 /// Chunks per rank that the schedule works with unless told otherwise.
 [[nodiscard]] int usual_chunks(const Schedule& schedule);
 [[nodiscard]] std::optional<std::string> refusal(const Schedule& schedule,

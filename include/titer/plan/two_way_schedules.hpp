@@ -76,6 +76,7 @@ struct Chimera {
   static constexpr std::string_view source = "Li and Hoefler 2021";
   static constexpr Placement placement = Placement::two_ways;
   static constexpr bool interleaves = false;
+  static constexpr bool splits = false;
   static constexpr int chunks = 1;
   static constexpr bool bubble_of_span = false;
 

@@ -79,6 +79,7 @@ struct Hanayo {
   static constexpr std::string_view source = "Liu et al. 2023, arXiv 2308.15762";
   static constexpr Placement placement = Placement::wave;
   static constexpr bool interleaves = true;
+  static constexpr bool splits = false;
   static constexpr int chunks = 2;
   static constexpr bool bubble_of_span = false;
 

@@ -16,8 +16,10 @@ inline constexpr std::array<Pass, kPasses> kAllPasses = {
 /// Like stages have theirs once.
 class StagePasses {
  public:
-  /// No allocation once it had as many stages.
-  void fill(const StepCosts& costs);
+  /// No allocation once it had as many stages. `splits`: input and weight gradients by themselves,
+  /// too, which take no ticks otherwise.
+  void fill(const StepCosts& costs, bool splits);
+  [[nodiscard]] bool splits() const { return splits_; }
 
   /// In whole ticks, but for the transfers.
   [[nodiscard]] const BlockCost& cost(int stage) const { return of(stage).cost; }
@@ -39,6 +41,7 @@ class StagePasses {
     return distinct_[like_[static_cast<std::size_t>(stage)]];
   }
 
+  bool splits_ = false;
   std::vector<Passes> distinct_;
   std::vector<int> first_;           // of those, the first stage that has them
   std::vector<std::uint32_t> like_;  // of each stage: which of those it has
