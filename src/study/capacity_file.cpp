@@ -14,7 +14,7 @@ namespace titer {
 namespace {
 
 constexpr std::int64_t kMostDevices = 100'000'000;
-constexpr double kMostTokens = 1e24;
+constexpr double kMostTrainedTokens = 1e24;
 constexpr Seconds kLongest = Seconds::from_si(1e12);
 
 /// A run as the scenario of a question.
@@ -47,7 +47,7 @@ std::optional<double> read_count(Reader& in, std::string_view key, std::string_v
   const auto count = written->kind == Value::Kind::text     ? parse_count(written->text)
                      : written->kind == Value::Kind::number ? std::optional(written->number)
                                                             : std::nullopt;
-  if (!count || *count <= 0 || *count > kMostTokens) {
+  if (!count || *count <= 0 || *count > kMostTrainedTokens) {
     in.fail(key, expected);
     return std::nullopt;
   }

@@ -73,6 +73,7 @@ struct RingPacking {
   [[nodiscard]] BytesPerSecond bandwidth() const { return directed_rings * per_ring; }
 };
 
+/// Whether the group names devices, and none twice. REQUIRES one or more.
 [[nodiscard]] bool are_distinct_devices(const Topology& topology, std::vector<int> group);
 
 /// The largest set of link-disjoint Hamiltonian cycles of the links among `group` (device ids).
