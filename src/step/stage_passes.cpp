@@ -32,16 +32,20 @@ void StagePasses::fill(const StepCosts& costs, bool splits) {
     first_.push_back(stage);
     Passes& passes = distinct_.emplace_back();
     passes.cost = costs.chunk(stage);
-    const Ticks recompute = round_to_ticks(passes.cost.recompute);
-    for (const Pass pass : kAllPasses) {
-      const bool part = pass == Pass::input_gradient || pass == Pass::weight_gradient;
-      if (part && !splits) {
-        continue;
-      }
-      const auto i = static_cast<std::size_t>(pass);
-      passes.alone[i] = round_to_ticks(passes.cost.*kCosts[i]);
-      passes.occupied[i] = passes.alone[i] + (sends_gradient(pass) ? recompute : 0);
+    round(passes);
+  }
+}
+
+void StagePasses::round(Passes& passes) const {
+  const Ticks recompute = round_to_ticks(passes.cost.recompute);
+  for (const Pass pass : kAllPasses) {
+    const bool part = pass == Pass::input_gradient || pass == Pass::weight_gradient;
+    if (part && !splits_) {
+      continue;
     }
+    const auto i = static_cast<std::size_t>(pass);
+    passes.alone[i] = round_to_ticks(passes.cost.*kCosts[i]);
+    passes.occupied[i] = passes.alone[i] + (sends_gradient(pass) ? recompute : 0);
   }
 }
 

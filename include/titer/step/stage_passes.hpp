@@ -37,6 +37,7 @@ class StagePasses {
     std::array<Ticks, kPasses> alone{};
     std::array<Ticks, kPasses> occupied{};
   };
+  void round(Passes& passes) const;
   [[nodiscard]] const Passes& of(int stage) const {
     return distinct_[like_[static_cast<std::size_t>(stage)]];
   }
