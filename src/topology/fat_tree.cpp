@@ -7,7 +7,6 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostDevicesOfTree = 1 << 20;
 constexpr std::size_t kMostLevels = 8;
 
 /// The number of parents that gives a switch of `below` so much less bandwidth up than down.
@@ -34,7 +33,7 @@ void set_parents_by_ratio(Reader& in, std::vector<FatTreeLevel>& levels) {
 /// "up" or "oversubscription", one of them where there is more than one level.
 void read_parents(Reader& in, std::vector<FatTreeLevel>& levels) {
   const bool by_ratio = in.has("oversubscription");
-  const std::vector<int> up = maybe_counts(in, "up", kMostDevicesOfTree);
+  const std::vector<int> up = maybe_counts(in, "up", kMostDevicesOfFamily);
   if (by_ratio == in.has("up") && (by_ratio || levels.size() > 1)) {
     in.fail(by_ratio ? "up" : "",
             "expected \"up\" (parents per level, from the bottom) or \"oversubscription\" (down "
@@ -79,7 +78,7 @@ bool is_buildable(const FatTree& tree) {
   for (const FatTreeLevel& level : tree.levels) {
     counts.push_back(level.down);
   }
-  if (!product_within(counts, kMostDevicesOfTree)) {
+  if (!product_within(counts, kMostDevicesOfFamily)) {
     return false;
   }
   for (std::size_t above = 1; above <= tree.levels.size(); ++above) {
@@ -89,7 +88,7 @@ bool is_buildable(const FatTree& tree) {
       counts.push_back(i < above ? tree.levels[i].up : tree.levels[i].down);
     }
     counts.push_back(tree.levels[above - 1].down);
-    if (!product_within(counts, 4 * kMostDevicesOfTree)) {
+    if (!product_within(counts, 4 * kMostDevicesOfFamily)) {
       return false;
     }
   }
@@ -100,7 +99,7 @@ bool is_buildable(const FatTree& tree) {
 
 FatTree FatTree::read(Reader& in) {
   FatTree tree;
-  const std::vector<int> down = read_counts(in, "down", kMostDevicesOfTree);
+  const std::vector<int> down = read_counts(in, "down", kMostDevicesOfFamily);
   const bool too_deep = down.size() > kMostLevels;
   if (too_deep) {
     in.fail("down", "expected at most " + std::to_string(kMostLevels) + " levels");

@@ -10,6 +10,8 @@
 
 namespace titer {
 
+inline constexpr std::int64_t kMostDevicesOfFamily = 1 << 20;  // of a family told by its counts
+
 /// The integers of a list, each in 1 .. most; empty after a problem or where the key is missing.
 [[nodiscard]] std::vector<int> maybe_counts(Reader& in, std::string_view key, std::int64_t most);
 /// The same, required.

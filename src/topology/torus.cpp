@@ -5,20 +5,15 @@
 #include "lists.hpp"
 
 namespace titer {
-namespace {
-
-constexpr std::int64_t kMostDevicesOfTorus = 1 << 20;
-
-}  // namespace
 
 Torus Torus::read(Reader& in) {
   Torus torus;
-  torus.dimensions = read_counts(in, "dimensions", kMostDevicesOfTorus);
+  torus.dimensions = read_counts(in, "dimensions", kMostDevicesOfFamily);
   if (torus.dimensions.size() > most_dimensions ||
-      !product_within(torus.dimensions, kMostDevicesOfTorus)) {
+      !product_within(torus.dimensions, kMostDevicesOfFamily)) {
     in.fail("dimensions",
             "expected at most " + std::to_string(most_dimensions) + " dimensions and " +
-                std::to_string(kMostDevicesOfTorus) + " devices");
+                std::to_string(kMostDevicesOfFamily) + " devices");
     torus.dimensions.clear();
   }
   torus.wrap = read_flags(in, "wrap", torus.dimensions.size());
@@ -28,7 +23,7 @@ Torus Torus::read(Reader& in) {
 }
 
 void Torus::read_slice(Reader& in) {
-  const std::vector<int> lengths = maybe_counts(in, "slice", kMostDevicesOfTorus);
+  const std::vector<int> lengths = maybe_counts(in, "slice", kMostDevicesOfFamily);
   if (lengths.empty()) {
     return;
   }

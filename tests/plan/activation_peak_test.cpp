@@ -30,7 +30,7 @@ Action with_next(Action action) {
 }
 
 ActivationPeak peak_of_one(const ActionList& list, const StageActivations& stage) {
-  return activation_peak(list, Placement::loop, 0, {}, std::vector{stage});
+  return ActivationMoments(list).peak(Placement::loop, 0, {}, std::vector{stage});
 }
 
 TEST(ActivationPeak, CountsAPassInFullFromItsStart) {
@@ -94,7 +94,7 @@ TEST(ActivationPeak, TakesEachChunkForTheStageThatItIs) {
   const ActionList list = {act(F, 0, 0), act(F, 0, 1), act(B, 0, 1), act(B, 0, 0)};
   const auto kept = [&](Placement placement, int rank) {
     const PipelineShape shape{.stages = 2, .micro_batches = 1, .virtual_stages = 2};
-    return activation_peak(list, placement, rank, shape, stages).kept;
+    return ActivationMoments(list).peak(placement, rank, shape, stages).kept;
   };
   EXPECT_EQ(kept(Placement::loop, 0), 1_B + 300_B);
   EXPECT_EQ(kept(Placement::loop, 1), 20_B + 4000_B);
@@ -109,7 +109,8 @@ TEST(ActivationPeak, OfTwoWaysHasBothEndsOfTheModelOnBothEndsOfThePipeline) {
   const ActionList list = {act(F, 0, 0), act(F, 1, 1), act(B, 1, 1), act(B, 0, 0)};
   for (const int rank : {0, 1}) {
     const PipelineShape shape{.stages = 2, .micro_batches = 2};
-    const ActivationPeak peak = activation_peak(list, Placement::two_ways, rank, shape, stages);
+    const ActivationPeak peak =
+        ActivationMoments(list).peak(Placement::two_ways, rank, shape, stages);
     EXPECT_EQ(peak.kept, 1_B + 20_B);
     EXPECT_EQ(peak.last_stages, 1);
   }
@@ -147,7 +148,7 @@ TEST(ActivationPeak, OfZeroBubbleH1IsTheSameOnAllStagesOnlyIfAnInputGradientFree
       const StageActivations stage{.kept = 10_B, .after_input_gradient = after, .working = {}};
       const std::vector<StageActivations> stages(p, stage);
       const PipelineShape shape{.stages = p, .micro_batches = m};
-      return activation_peak(zb_h1(rank, p, m), Placement::loop, rank, shape, stages).kept;
+      return ActivationMoments(zb_h1(rank, p, m)).peak(Placement::loop, rank, shape, stages).kept;
     };
     EXPECT_EQ(kept(10_B), p * 10_B) << "rank " << rank;
     // p - s between forward and backward pass, s between input and weight gradient
@@ -246,8 +247,8 @@ TEST(Activations, ByFormulaSplitAsByFollowingTheActions) {
     const Bytes head = saved_bytes(layout.blocks().head.operations);
     for (const StageMemory& memory : layout.stages()) {
       const ActionList list = actions(layout.plan.schedule, memory.stage, layout.shape());
-      const ActivationPeak peak = activation_peak(
-          list, placement(layout.plan.schedule), memory.stage, layout.shape(), stages);
+      const ActivationPeak peak = ActivationMoments(list).peak(
+          placement(layout.plan.schedule), memory.stage, layout.shape(), stages);
       const Bytes at_work = std::min(1, peak.last_stages) * head;
       EXPECT_NEAR(memory.working.si(), (peak.working + at_work).si(), 1e-12 * head.si());
     }

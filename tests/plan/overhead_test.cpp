@@ -3,19 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "plan/layouts.hpp"
+#include "plan/plans.hpp"
 
 namespace titer {
 namespace {
 
 using layouts::Layout;
 
-Plan plan_of(std::int64_t pipeline, std::int64_t tensor, std::int64_t data) {
-  Plan plan;
-  plan.pipeline = pipeline;
-  plan.tensor = tensor;
-  plan.data = data;
-  return plan;
-}
+using plans::plan_of;
 
 ProcessGroups groups_of(const Plan& plan) { return process_groups(plan); }
 

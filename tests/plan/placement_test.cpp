@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "plan/plans.hpp"
+
 namespace titer {
 namespace {
 
@@ -34,16 +36,12 @@ std::vector<RankOrder> all_orders() {
   return orders;
 }
 
+using plans::plan_of;
+
 Plan plan_of(std::int64_t p, std::int64_t t, std::int64_t d, const RankOrder& order) {
-  Plan plan;
-  plan.pipeline = p;
-  plan.tensor = t;
-  plan.data = d;
+  Plan plan = plan_of(p, t, d);
   plan.rank_order = order;
   return plan;
-}
-Plan plan_of(std::int64_t p, std::int64_t t, std::int64_t d) {
-  return plan_of(p, t, d, Plan{}.rank_order);
 }
 
 std::string text_of(const Plan& plan, int devices) {

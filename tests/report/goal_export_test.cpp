@@ -6,6 +6,7 @@
 #include <string>
 
 #include "plan/blocks.hpp"
+#include "plan/plans.hpp"
 #include "report/goal_schedules.hpp"
 #include "step/plain.hpp"
 #include "study/temporary_folder.hpp"
@@ -14,13 +15,7 @@
 namespace titer {
 namespace {
 
-Plan plan_of(std::int64_t p, std::int64_t t, std::int64_t d) {
-  Plan plan;
-  plan.pipeline = p;
-  plan.tensor = t;
-  plan.data = d;
-  return plan;
-}
+using plans::plan_of;
 
 std::string goal_text(const Scenario& scenario, ExportDetail detail = ExportDetail::pass) {
   std::string text;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/plans.hpp"
 #include "step/plain.hpp"
 
 namespace titer {
@@ -24,13 +25,7 @@ StepCosts costs_of(const Scenario& scenario) {
   return costs;
 }
 
-Plan plan_of(std::int64_t p, std::int64_t t, std::int64_t d) {
-  Plan plan;
-  plan.pipeline = p;
-  plan.tensor = t;
-  plan.data = d;
-  return plan;
-}
+using plans::plan_of;
 
 /// 2 (n-1) (alpha + S / (n B)), or half of it.
 Seconds ring_all_reduce(Bytes size, int n, Link link) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "plan/plans.hpp"
 #include "step/exported_graphs.hpp"
 #include "step/plain.hpp"
 #include "titer/step/estimate.hpp"
@@ -39,13 +40,7 @@ bool splits_passes(const Scenario& scenario) {
   return false;
 }
 
-Plan plan_of(std::int64_t p, std::int64_t t, std::int64_t d) {
-  Plan plan;
-  plan.pipeline = p;
-  plan.tensor = t;
-  plan.data = d;
-  return plan;
-}
+using plans::plan_of;
 
 double sum_of(const std::vector<RankGraph>& graphs, double (*value)(const GraphNode&)) {
   double sum = 0;

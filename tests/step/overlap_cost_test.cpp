@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "plan/pipeline_graph.hpp"
+#include "plan/plans.hpp"
 #include "step/blocks.hpp"
 #include "step/plain.hpp"
 #include "titer/step/cost.hpp"
@@ -22,13 +23,7 @@ void expect_time(Seconds actual, Seconds expected) {
   EXPECT_NEAR(actual.si(), expected.si(), 1e-12 * expected.si() + 1e-15);
 }
 
-Plan plan_of(std::int64_t p, std::int64_t t, std::int64_t d) {
-  Plan plan;
-  plan.pipeline = p;
-  plan.tensor = t;
-  plan.data = d;
-  return plan;
-}
+using plans::plan_of;
 
 StepCosts costs_of(const Scenario& scenario) {
   for (const Violation& violation : validate(scenario)) {

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "plan/plans.hpp"
 #include "step/simulations.hpp"
 #include "titer/step/device_classes.hpp"
 #include "titer/step/samples.hpp"
@@ -18,13 +19,7 @@ using simulations::kOptimizer;
 using simulations::RoundStep;
 using simulations::ticks;
 
-Plan plan_of(std::int64_t pipeline, std::int64_t tensor, std::int64_t data) {
-  Plan plan;
-  plan.pipeline = pipeline;
-  plan.tensor = tensor;
-  plan.data = data;
-  return plan;
-}
+using plans::plan_of;
 
 void give_transfers(StepCosts& costs) {
   for (PassCost* cost : {&costs.kinds.front().forward, &costs.kinds.front().backward}) {

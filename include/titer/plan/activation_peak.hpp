@@ -55,13 +55,4 @@ class ActivationMoments {
   std::vector<Counts> counts_;  // of every chunk at one moment, then at the next
 };
 
-/// Of a list that is followed once.
-[[nodiscard]] inline ActivationPeak activation_peak(std::span<const Action> actions,
-                                                    Placement placement,
-                                                    int rank,
-                                                    const PipelineShape& shape,
-                                                    std::span<const StageActivations> stages) {
-  return ActivationMoments(actions).peak(placement, rank, shape, stages);
-}
-
 }  // namespace titer
