@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <new>
+#include <system_error>
 
 #include "command.hpp"
 
@@ -82,6 +84,14 @@ int main_with_errors(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return titer::main_with_errors(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs(
+        "titer: this machine's memory, or the limit on it, is too small for what was asked\n",
+        stderr);
+    return titer::kUserError;
+  } catch (const std::system_error& error) {
+    std::fprintf(stderr, "titer: the system refuses a thread or a file: %s\n", error.what());
+    return titer::kUserError;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "titer: a defect of the program, please report it: %s\n", error.what());
     return titer::kDefect;

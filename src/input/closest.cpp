@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
@@ -34,7 +35,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string_view closest(std::string_view word, std::span<const std::string_view> candidates) {
   const std::size_t allowed = std::max<std::size_t>(2, word.size() / 3);
-  std::size_t least = allowed + 1;
+  std::pair<std::size_t, std::size_t> least{allowed + 1,
+                                            0};  // edits, then how much longer or shorter
   std::string_view best;
   for (const std::string_view candidate : candidates) {
     const std::size_t shorter = std::min(word.size(), candidate.size());
@@ -43,8 +45,9 @@ std::string_view closest(std::string_view word, std::span<const std::string_view
       continue;  // at least that many insertions; spares the table for a text of any length
     }
     const std::size_t distance = edit_distance(lower(word), lower(candidate));
-    if (distance < least && distance < shorter) {
-      least = distance;
+    const std::pair found{distance, longer - shorter};
+    if (found < least && distance < shorter) {
+      least = found;
       best = candidate;
     }
   }

@@ -4,12 +4,16 @@
 #include <charconv>
 #include <limits>
 
+#include "json_number.hpp"
 #include "titer/input/json_stream.hpp"
 
 namespace titer {
 namespace {
 
 constexpr std::size_t kLongestWord = 1000;  // of a number or a literal
+/// Of a text that somebody looks at: a stream is read because it is too large to be kept, and so
+/// must not become one text.
+constexpr std::size_t kLongestText = std::size_t{16} << 20U;
 
 /// Bytes that end the plain part of a string: the quote, escapes, and control characters.
 constexpr std::array<bool, 256> kStops = [] {
@@ -22,8 +26,6 @@ constexpr std::array<bool, 256> kStops = [] {
   return stops;
 }();
 
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
-
 /// Bytes of numbers, and of literals such as true and NaN.
 constexpr std::array<bool, 256> kOfWords = [] {
   std::array<bool, 256> of_words{};
@@ -34,41 +36,6 @@ constexpr std::array<bool, 256> kOfWords = [] {
   }
   return of_words;
 }();
-
-/// Goes over one of the bytes, if it is next.
-bool take_one(std::string_view word, std::size_t& at, std::string_view bytes) {
-  const bool is_next = at < word.size() && bytes.find(word[at]) != bytes.npos;
-  at += is_next ? 1 : 0;
-  return is_next;
-}
-
-/// Goes over digits; whether there are any.
-bool take_digits(std::string_view word, std::size_t& at) {
-  const std::size_t from = at;
-  while (at < word.size() && is_digit(word[at])) {
-    ++at;
-  }
-  return at > from;
-}
-
-/// Whether the word is a number by JSON's grammar.
-bool is_number(std::string_view word) {
-  std::size_t at = 0;
-  static_cast<void>(take_one(word, at, "-"));
-  if (!take_one(word, at, "0") && !take_digits(word, at)) {
-    return false;
-  }
-  if (take_one(word, at, ".") && !take_digits(word, at)) {
-    return false;
-  }
-  if (take_one(word, at, "eE")) {
-    static_cast<void>(take_one(word, at, "+-"));
-    if (!take_digits(word, at)) {
-      return false;
-    }
-  }
-  return at == word.size();
-}
 
 /// Appends a code point.
 void add_utf8(std::string& text, unsigned code) {
@@ -127,9 +94,7 @@ void JsonStream::read_string() {
     return;
   }
   for (bool closed = false; !closed;) {
-    if (!skipping_) {
-      kept_.append(text_);
-    }
+    keep_part();
     if (next_ < filled_ && piece_[next_] == '\\') {
       read_escape();
     } else if (next_ < filled_ && piece_[next_] != '"') {
@@ -141,10 +106,20 @@ void JsonStream::read_string() {
     closed = read_plain_part();
   }
   ++next_;
-  if (!skipping_) {
-    kept_.append(text_);
-  }
+  keep_part();
   text_ = kept_;
+}
+
+/// The part of a string that was read last; nothing of one that is skipped, its escapes included.
+void JsonStream::keep_part() {
+  if (skipping_) {
+    kept_.clear();
+    return;
+  }
+  if (kept_.size() + text_.size() > kLongestText) {
+    fail("expected texts of at most " + std::to_string(kLongestText >> 20U) + " MiB");
+  }
+  kept_.append(text_);
 }
 
 void JsonStream::read_escape() {
@@ -226,7 +201,7 @@ JsonToken JsonStream::read_word() {
   if (text_.size() > kLongestWord) {
     fail("expected a value, found a word of more than " + std::to_string(kLongestWord) + " bytes");
   }
-  if (is_number(text_)) {
+  if (!text_.empty() && json_number_length(text_) == text_.size()) {
     return JsonToken::number;
   }
   boolean_ = text_ == "true";

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json_number.hpp"
 #include "titer/input/document.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/units/ensure.hpp"
@@ -57,8 +58,10 @@ class Cursor {
     const char first = peek();
     if (first == '"') {
       skip_text();
-    } else if (is_of_word(first)) {
-      while (is_of_word(peek())) {
+    } else if (const std::size_t digits = json_number_length(text_.substr(next_)); digits > 0) {
+      skip_to(next_ + digits);
+    } else if (is_letter(first)) {
+      while (is_letter(peek())) {
         skip_byte();
       }
     } else {
@@ -67,10 +70,8 @@ class Cursor {
   }
 
  private:
-  [[nodiscard]] static bool is_of_word(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == 'E' || c == '+' || c == '-' ||
-           c == '.';
-  }
+  /// Of true, false and null.
+  [[nodiscard]] static bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
   void skip_text() {
     skip_byte();
     while (peek() != '"') {

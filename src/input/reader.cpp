@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 
+#include "titer/input/words.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
@@ -49,7 +50,7 @@ std::string joined_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) {
     text += text.empty() ? "" : "\n";
-    text += line;
+    text += visible(line);
   }
   return text;
 }
@@ -61,8 +62,13 @@ std::string suggestion(std::string_view word, std::span<const std::string_view> 
 
 }  // namespace
 
+/// Texts of the user's are part of the lines: what they would do to a terminal is shown, not done.
 InputError::InputError(std::vector<std::string> problem_lines)
-    : std::runtime_error(joined_lines(problem_lines)), lines(std::move(problem_lines)) {}
+    : std::runtime_error(joined_lines(problem_lines)), lines(std::move(problem_lines)) {
+  for (std::string& line : lines) {
+    line = visible(line);
+  }
+}
 
 void Problems::raise() const {
   if (!lines_.empty()) {
@@ -97,6 +103,10 @@ std::optional<std::string> Reader::maybe_text(std::string_view key) {
   }
   if (value->kind != Value::Kind::text) {
     refuse(path_to(key), *value, "expected a text in quotes");
+    return std::nullopt;
+  }
+  if (std::any_of(value->text.begin(), value->text.end(), is_control)) {
+    refuse(path_to(key), *value, "expected a text without control characters");
     return std::nullopt;
   }
   return value->text;

@@ -14,4 +14,21 @@ std::string lower(std::string_view text) {
 
 bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+bool is_control(char c) { return (c >= 0 && c < ' ') || c == 0x7F; }
+
+std::string visible(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string shown;
+  for (const char c : text) {
+    if (is_control(c)) {
+      const auto byte = static_cast<unsigned>(c);
+      shown += "\\u00";
+      shown += {digits[byte / 16], digits[byte % 16]};
+    } else {
+      shown += c;
+    }
+  }
+  return shown;
+}
+
 }  // namespace titer

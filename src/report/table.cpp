@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "titer/input/document.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {
@@ -36,7 +37,8 @@ std::string text_table(const std::vector<Row>& rows,
       line += (i == 0 ? "" : "  ") + (left ? row[i] + padding : padding + row[i]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
+    // Names in measured tables, traces and logs are whatever their authors wrote.
+    text += visible(line) + "\n";
   }
   return text;
 }

@@ -124,6 +124,10 @@ Assignment parse_assignment(std::string_view text) {
   assignment.path = std::string(text.substr(0, equals));
   assignment.source = source;
   const std::string_view value = text.substr(equals + 1);
+  if (value.starts_with('{') || value.starts_with('[')) {
+    assignment.value = parse_json(value, source).root;
+    return assignment;
+  }
   try {
     assignment.value = parse_json(value, source).root;
   } catch (const InputError&) {

@@ -64,8 +64,14 @@ std::optional<Cell> cell_of(std::string_view word) {
   return is_count ? std::optional(Cell{Path::nvlink, links}) : std::nullopt;
 }
 
+/// Several times what one operating system has seen; packing rings over more takes minutes.
+constexpr int kMostDevices = 128;
+
 /// The names of the columns: GPUs, then NICs, up to the affinities.
-void read_header(const std::vector<std::string>& words, Matrix& matrix) {
+void read_header(std::string_view source,
+                 int line,
+                 const std::vector<std::string>& words,
+                 Matrix& matrix) {
   for (const std::string& word : words) {
     if (word == "CPU" || word == "NUMA") {
       break;
@@ -74,6 +80,12 @@ void read_header(const std::vector<std::string>& words, Matrix& matrix) {
   }
   const auto gpus = std::find_if_not(matrix.names.begin(), matrix.names.end(), is_gpu);
   matrix.devices = static_cast<int>(gpus - matrix.names.begin());
+  if (matrix.devices > kMostDevices) {
+    refuse(source,
+           line,
+           std::to_string(matrix.devices) + " GPUs: expected those of one node, at most " +
+               std::to_string(kMostDevices));
+  }
 }
 
 void read_row(std::string_view source,
@@ -130,7 +142,7 @@ Matrix parse_matrix(std::string_view text, std::string_view source) {
     }
     if (matrix.names.empty()) {
       if (is_gpu(words.front())) {
-        read_header(words, matrix);
+        read_header(source, line, words, matrix);
       }
     } else if (matrix.rows.size() < matrix.names.size()) {
       read_row(source, line, words, matrix);

@@ -40,6 +40,11 @@ TEST(Closest, PrefersTheNearestAndThenTheFirst) {
   EXPECT_EQ(closest("zero3", near), "zero1") << "zero1 and zero2 are equally near";
 }
 
+TEST(Closest, PrefersAmongTheNearestAWordAsLong) {
+  constexpr std::array<std::string_view, 2> near = {"node", "nodes"};
+  EXPECT_EQ(closest("nodez", near), "nodes") << "a wrong letter, rather than one too many";
+}
+
 TEST(Closest, FindsNothingInCommonWithShortWords) {
   constexpr std::array<std::string_view, 2> shorts = {"a", "pp"};
   EXPECT_EQ(closest("b", shorts), "");

@@ -127,5 +127,44 @@ TEST(JsonStream, MistakesInSkippedValuesAreFoundToo) {
   EXPECT_THROW(json.skip(), InputError);
 }
 
+/// An array of one text of so many letters, made as it is read.
+JsonStream long_text(std::size_t letters, std::string_view letter) {
+  const std::size_t bytes = letters * letter.size();
+  return {[=, at = std::size_t{0}](std::span<char> piece) mutable {
+            std::size_t filled = 0;
+            for (; filled < piece.size() && at < bytes + 4; ++filled, ++at) {
+              constexpr std::string_view begin = "[\"";
+              constexpr std::string_view end = "\"]";
+              piece[filled] = at < 2           ? begin[at]
+                              : at < bytes + 2 ? letter[(at - 2) % letter.size()]
+                                               : end[at - bytes - 2];
+            }
+            return filled;
+          },
+          "t.json"};
+}
+
+TEST(JsonStream, TextsThatWouldFillTheMemoryAreRefusedWhereSomebodyLooksAtThem) {
+  constexpr std::size_t limit = std::size_t{16} << 20U;
+  JsonStream longest = long_text(limit, "a");
+  longest.next();
+  longest.next();
+  EXPECT_EQ(longest.text().size(), limit);
+  for (const std::string_view letter : {"a", "\\n"}) {
+    JsonStream json = long_text(limit + 1, letter);
+    json.next();
+    try {
+      json.next();
+      ADD_FAILURE() << "a text of " << json.text().size() << " bytes was kept";
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.lines.front(), "t.json:1:2: expected texts of at most 16 MiB (byte 1)");
+    }
+    JsonStream skipped = long_text(limit + 1, letter);
+    skipped.next();
+    skipped.leave();
+    EXPECT_EQ(skipped.next(), JsonToken::end);
+  }
+}
+
 }  // namespace
 }  // namespace titer

@@ -140,6 +140,24 @@ TEST(ParseJsonErrors, NameThePlaceAndWhatWasExpected) {
   EXPECT_EQ(error_of("\xEF\xBB\xBF\xEF\xBB\xBF{}"), "run.json:1:1: " + not_valid + "a value here");
 }
 
+TEST(ParseJsonErrors, PointAtTheTailThatIsNoPartOfANumber) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> numbers = {{{"0", "x80"},
+                                                                                     {"0", "128"},
+                                                                                     {"-0", "a"},
+                                                                                     {"1.5", ".2"},
+                                                                                     {"12e3", "e4"},
+                                                                                     {"128", "L"},
+                                                                                     {"1", "_000"},
+                                                                                     {"3", "-2"}}};
+  for (const auto& [number, tail] : numbers) {
+    const std::string before = " \"global_batch\": " + std::string(number);
+    EXPECT_EQ(error_of("{\n" + before + std::string(tail) + ",\n \"sequence\": 1}"),
+              "run.json:2:" + std::to_string(before.size() + 1) +
+                  ": not valid JSON: expected a comma or '}' here")
+        << number << tail;
+  }
+}
+
 TEST(ParseJsonErrors, SayWhenTheTextEnds) {
   EXPECT_EQ(error_of(""), "run.json:1:1: not valid JSON: expected a value here, but the text ends");
   EXPECT_EQ(error_of("{\"a\": [1\n"),

@@ -51,6 +51,23 @@ TEST(Problems, AreThrownTogether) {
   }
 }
 
+TEST(Problems, DoNothingToATerminal) {
+  Problems problems;
+  problems.add("model: \x1b]0;owned\x07: no such\nerror: all good\x7f\t\u00e9");
+  EXPECT_EQ(
+      raised(problems),
+      Lines{"model: \\u001b]0;owned\\u0007: no such\\u000aerror: all good\\u007f\\u0009\u00e9"});
+  EXPECT_STREQ(InputError("a\nb").what(), "a\\u000ab");
+}
+
+TEST(ReaderErrors, RefuseTextsThatWouldDoSomethingToATerminal) {
+  EXPECT_EQ(
+      problems_in(R"({"title": "\u001b[2Jgone"})",
+                  [](Reader& in) { static_cast<void>(in.text("title")); }),
+      Lines{
+          R"(run.json:1:11: title: "\u001b[2Jgone": expected a text without control characters)"});
+}
+
 TEST(ReaderValues, AreReadByName) {
   const auto lines = problems_in(
       R"({"name": "n", "on": true, "schedule": "1f1b", "tags": ["x", "y"], "o": {"k": 1}})",

@@ -37,6 +37,10 @@ TEST(TextTable, CountsCharactersNotBytes) {
             "\uff3b    3\n");
 }
 
+TEST(TextTable, ShowsWhatWouldDoSomethingToATerminal) {
+  EXPECT_EQ(text_table({{"\x1b[2Jgone\n", "1"}}, {Align::left}, ""), "\\u001b[2Jgone\\u000a  1\n");
+}
+
 TEST(TextTable, LeavesNoBlanksAtTheEndOfALine) {
   const std::string text =
       text_table({{"a", "longest"}, {"b", ""}, {"c", "x"}}, {Align::left, Align::left});

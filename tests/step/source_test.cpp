@@ -70,11 +70,20 @@ TEST(ParseAssignment, TakesJsonForJsonAndAllElseForText) {
   EXPECT_EQ(parse_assignment("a=null").value.kind, Value::Kind::null);
   EXPECT_EQ(parse_assignment(R"(a={"b": [1, 2]})").value.find("b")->items.size(), 2U);
   EXPECT_EQ(parse_assignment(R"(a="8")").value.text, "8");
-  for (const std::string text : {"25 GB/s", "llama2-7b", "", "1f1b", "{half", "NaN"}) {
+  for (const std::string text : {"25 GB/s", "llama2-7b", "", "1f1b", "NaN"}) {
     const Value value = parse_assignment("a=" + text).value;
     EXPECT_EQ(value.kind, Value::Kind::text) << text;
     EXPECT_EQ(value.text, text);
   }
+}
+
+TEST(ParseAssignment, TakesWhatBeginsAsAnObjectOrListForNothingElse) {
+  EXPECT_EQ(
+      complaints([] { (void)parse_assignment(R"(plan={"tensor": 8, "tensor": 4})"); }),
+      Lines{R"(--set plan={"tensor": 8, "tensor": 4}:1:15: tensor: this key is given twice)"});
+  EXPECT_EQ(complaints([] { (void)parse_assignment("plan.layers=[1, 2"); }),
+            Lines{"--set plan.layers=[1, 2:1:6: not valid JSON: expected a comma or ']' here, but "
+                  "the text ends"});
 }
 
 TEST(ParseAssignment, RefusesWhatHasNoPath) {

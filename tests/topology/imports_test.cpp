@@ -140,6 +140,11 @@ TEST(NvidiaSmi, RefusesAMalformedMatrixWithItsLine) {
   expect_holds(matrix_refusal("GPU0 GPU1\nGPU0 X NV2\nGPU1 NV1 X\n"), {"m.txt:3:", "symmetric"});
   expect_holds(matrix_refusal("GPU0 GPU1\nGPU1 X NV2\n"), {"m.txt:2:", "expected the row of GPU0"});
   expect_holds(matrix_refusal("GPU0 GPU1\nGPU0 NV1 X\n"), {"m.txt:2:", "expected X"});
+  std::string many;
+  for (int device = 0; device < 129; ++device) {
+    many += "GPU" + std::to_string(device) + " ";
+  }
+  expect_holds(matrix_refusal("\n" + many), {"m.txt:2:", "129 GPUs", "at most 128"});
 }
 
 std::string gpu(const std::string& busid, int number, const std::string& inner) {

@@ -37,7 +37,8 @@ class JsonStream {
   JsonStream(ByteSource source, std::string source_name, std::size_t piece = usual_piece);
 
   /// The next token. A key is followed by the tokens of its value. Throws InputError with the place
-  /// of text that is not JSON, ends too early, or is nested deeper than 200.
+  /// of text that is not JSON, ends too early, is nested deeper than 200, or holds a text of more
+  /// than 16 MiB.
   JsonToken next();
   /// Reads the value that comes next and forgets it. REQUIRES that next() would begin a value.
   void skip();
@@ -79,6 +80,7 @@ class JsonStream {
   JsonToken read_value();
   void read_string();
   [[nodiscard]] bool read_plain_part();
+  void keep_part();
   void read_escape();
   void read_short_escape();
   void read_code_point();

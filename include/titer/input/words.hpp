@@ -12,4 +12,10 @@ namespace titer {
 /// Whether it may be part of a name of a variable: a letter or digit of ASCII, or "_".
 [[nodiscard]] bool is_of_name(char c);
 
+/// Whether it would do something to a terminal: a byte of ASCII below the blank, or DEL.
+[[nodiscard]] bool is_control(char c);
+
+/// With each control character as \u001b, so that it does nothing to a terminal and breaks no line.
+[[nodiscard]] std::string visible(std::string_view text);
+
 }  // namespace titer
