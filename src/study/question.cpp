@@ -78,16 +78,6 @@ Changes read_changes(Reader& in) {
   return changes;
 }
 
-std::string set_options(const Changes& changes) {
-  std::string text;
-  for (const Assignment& change : changes) {
-    const bool bare = change.value.kind == Value::Kind::text;
-    text += " --set " +
-            shell_word(change.path + "=" + (bare ? change.value.text : to_json(change.value, 0)));
-  }
-  return text;
-}
-
 Value without_places(Value value) {
   value.origin = {};
   for (Value& item : value.items) {
@@ -98,12 +88,6 @@ Value without_places(Value value) {
   }
   value.key_origins.assign(value.members.size(), Origin{});
   return value;
-}
-
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+";
-  return word.find_first_not_of(plain) == std::string::npos ? word : "'" + word + "'";
 }
 
 EquationQuestion EquationQuestion::read(Reader& in, const std::filesystem::path& /*folder*/) {

@@ -3,17 +3,15 @@
 
 #include <string>
 
+#include "titer/study/command_text.hpp"
 #include "titer/study/question.hpp"
+#include "titer/units/shell_word.hpp"
 
 namespace titer {
 
 /// The member "set".
 [[nodiscard]] Changes read_changes(Reader& in);
-/// " --set plan.tensor=8 --set …"
-[[nodiscard]] std::string set_options(const Changes& changes);
 /// Without the places where it was written, to be put into a document of its own.
 [[nodiscard]] Value without_places(Value value);
-/// In quotes where a shell would not take it as it is.
-[[nodiscard]] std::string shell_word(const std::string& word);
 
 }  // namespace titer
