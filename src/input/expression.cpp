@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "expression_syntax.hpp"
 #include "titer/input/reader.hpp"
 
 namespace titer {
@@ -29,14 +30,23 @@ InputError input_error(const ParserError& error,
       (near.empty() ? std::string() : "; did you mean \"" + std::string(near) + "\"?"));
 }
 
-/// Knows the functions, and no names yet.
+/// Knows the functions, and no names yet, not even the parser's own "_pi" and "_e".
 mu::Parser make_parser() {
   mu::Parser parser;
+  parser.ClearConst();
   parser.DefineNameChars(std::string(kNameCharacters).c_str());
   parser.DefineFun("floor", [](double x) { return std::floor(x); });
   parser.DefineFun("ceil", [](double x) { return std::ceil(x); });
   parser.DefineFun("mod", [](double x, double y) { return x - y * std::floor(x / y); });
   return parser;
+}
+
+/// Gives the parser a text that says what it seems to say.
+void put_text(mu::Parser& parser, const std::string& text, std::string_view where) {
+  if (const auto expected = refused_syntax(text)) {
+    throw InputError(std::string(where) + ": " + text + ": " + *expected);
+  }
+  parser.SetExpr(text);
 }
 
 /// Knows the names that may be meant in the text.
@@ -67,7 +77,7 @@ double evaluate_expression(const std::string& text,
                            std::string_view where) {
   try {
     mu::Parser parser = parser_of(text, names);
-    parser.SetExpr(text);
+    put_text(parser, text, where);
     const double value = parser.Eval();
     if (!std::isfinite(value)) {
       throw InputError(std::string(where) + ": " + text + ": expected a finite value");
@@ -86,7 +96,7 @@ double evaluate_expression(const std::string& text,
 std::vector<std::string> names_in(const std::string& text, std::string_view where) {
   try {
     mu::Parser parser = make_parser();
-    parser.SetExpr(text);
+    put_text(parser, text, where);
     std::vector<std::string> names;
     for (const auto& [name, unset] : parser.GetUsedVar()) {
       names.push_back(name);
@@ -119,7 +129,7 @@ struct Expression::Parsed {
       }
     }
     try {
-      parser.SetExpr(text);
+      put_text(parser, text, where);
       static_cast<void>(parser.Eval());  // what is wrong with the text shows here
     } catch (const ParserError& error) {
       throw input_error(

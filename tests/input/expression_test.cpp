@@ -46,6 +46,62 @@ TEST(Expression, SaysWhatItDoesNotKnow) {
   EXPECT_EQ(problem_of("1 / 0"), "here: 1 / 0: expected a finite value");
 }
 
+// Of "n = 9" the parser makes n 9, of "3, 9" it takes the last.
+TEST(Expression, IsNoAssignmentAndNoList) {
+  for (const char* text :
+       {"n = 9", "n=9", "n === 9", "n =< 9", "(n = 9)", "max(n = 9, 1)", "1 = n"}) {
+    EXPECT_EQ(problem_of(text),
+              std::string("here: ") + text +
+                  ": expected an expression, not an assignment; did you mean \"==\"?");
+  }
+  for (const char* text : {"n, 9", "(n, 9)", "2 * (1, n)", "max(1, (2, n))", ",", "max(1, 2), n"}) {
+    EXPECT_EQ(problem_of(text),
+              std::string("here: ") + text +
+                  ": expected one expression; a \",\" stands between the arguments of a function "
+                  "only");
+  }
+  EXPECT_EQ(value_of("n >= 8 && n <= 8 && n == 8 && n != 9"), 1.0);
+  EXPECT_EQ(value_of("max(1, (n), min(3, (2)))"), 8.0);
+  EXPECT_THROW(static_cast<void>(names_in("n = 9", "here")), InputError);
+  EXPECT_THROW(Expression("n = 9", {"n"}, "here"), InputError);
+}
+
+TEST(Expression, KnowsNoNumbersOfItsOwn) {
+  EXPECT_EQ(problem_of("_pi"), "here: _pi: expected known names, found _pi");
+  EXPECT_EQ(problem_of("2 * _e"), "here: 2 * _e: expected known names, found _e");
+}
+
+TEST(ExpressionCondition, AsksAtItsTop) {
+  const auto asks = [](std::string_view text) {
+    return is_condition(text, [](std::string_view name) { return name == "fits"; });
+  };
+  for (const char* text : {"a > 1",
+                           "(a == 1)",
+                           " ( (a != 1) ) ",
+                           "a * 2 <= b + 1",
+                           "fits",
+                           "(fits)",
+                           "fits && a",
+                           "mod(a, 2) == 0",
+                           "a > 1 ? b > 2 : 1",
+                           "a ? 0 : (b < 1 ? fits : a == 2)",
+                           "(a > 1) || (b > 1)"}) {
+    EXPECT_TRUE(asks(text)) << text;
+  }
+  for (const char* text : {"a",
+                           "",
+                           "a + 1",
+                           "2 * (a > 1)",
+                           "max(a > 1, 0)",
+                           "(a > 1) * (b > 1)",
+                           "a > 1 ? b : 1",
+                           "a > 1 ? 2 : 1",
+                           "-fits",
+                           "mod(a, 2)"}) {
+    EXPECT_FALSE(asks(text)) << text;
+  }
+}
+
 TEST(Expression, TakesRemaindersThatAreNeverNegative) {
   EXPECT_EQ(value_of("mod(7, 4)"), 3.0);
   EXPECT_EQ(value_of("mod(0 - 1, 4)"), 3.0);

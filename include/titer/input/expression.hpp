@@ -1,6 +1,7 @@
 #pragma once
 // Arithmetic over named numbers, as text: "far.comm_s / near.comm_s >= 2".
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,7 +23,8 @@ using NamedNumbers = std::vector<NamedNumber>;
 
 /// The value of `text`: + - * / ^, comparisons (1 or 0), && || and c ? a : b; min max sum avg abs
 /// sqrt exp ln log2 log10 floor ceil mod. Throws InputError, beginning with `where`, for what is no
-/// expression, for a name that is not known (with the closest) and for a value that is not finite.
+/// expression ("=" and a list with "," are none), for a name that is not known (with the closest)
+/// and for a value that is not finite.
 [[nodiscard]] double evaluate_expression(const std::string& text,
                                          std::span<const NamedNumber> names,
                                          std::string_view where);
@@ -30,6 +32,11 @@ using NamedNumbers = std::vector<NamedNumber>;
 /// The names that `text` mentions, sorted. Throws InputError, beginning with `where`, for what is
 /// no expression.
 [[nodiscard]] std::vector<std::string> names_in(const std::string& text, std::string_view where);
+
+/// Whether an expression asks something: a comparison or logic at its top, or a name alone that
+/// `is_truth`. Otherwise it reckons, and is hardly ever 0.
+[[nodiscard]] bool is_condition(std::string_view text,
+                                const std::function<bool(std::string_view)>& is_truth);
 
 /// An expression that is parsed once and evaluated for many values of its names, in some 50 ns. It
 /// has working memory: each thread needs one of its own.

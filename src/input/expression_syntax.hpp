@@ -1,0 +1,14 @@
+#pragma once
+// What the text of an expression must not say, though the parser would take it in silence.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace titer {
+
+/// The parser takes "=" for an assignment, and of "a, b" the last alone. What was expected in place
+/// of such a text; empty where there is neither.
+[[nodiscard]] std::optional<std::string> refused_syntax(std::string_view text);
+
+}  // namespace titer
