@@ -10,8 +10,8 @@
 #include "output_file.hpp"
 #include "processes.hpp"
 #include "progress.hpp"
+#include "row_saver.hpp"
 #include "titer/report/sweep_report.hpp"
-#include "titer/study/row_file.hpp"
 #include "titer/study/sweep_run.hpp"
 
 namespace titer {
@@ -183,6 +183,31 @@ void expect_ends(SweepTable& table, const std::filesystem::path& path) {
   }
 }
 
+/// Adds the rows that are not in the file, until an interrupt; what is appended is safe then.
+SweepOutcome append_rows(SweepTable& table, RowFile& file) {
+  if (!file.damage().empty()) {
+    fmt::print(stderr,
+               "{}; {} of {} points are kept, the others computed again\n",
+               file.damage(),
+               table.points(file.chunks()),
+               table.points(table.own_chunks()));
+  }
+  RowSaver saver(file);
+  const Interrupt interrupt;
+  SweepOutcome outcome =
+      table.compute(file.chunks(), &interrupt.requested(), [&](std::span<const SweepChunk> ready) {
+        for (const SweepChunk& chunk : ready) {
+          file.append(chunk.chunk, chunk.rows);
+        }
+        file.hand_over();
+        saver.save_if_due();
+      });
+  if (!outcome.all) {
+    file.flush();
+  }
+  return outcome;
+}
+
 /// Into a file that can be gone on with.
 int write_sweep(const SweepCommandOptions& options, const Launch& launch) {
   SweepTable table(options, launch);
@@ -203,14 +228,7 @@ int write_sweep(const SweepCommandOptions& options, const Launch& launch) {
     return kSuccess;
   }
   const std::size_t before = file.chunks();
-  const Interrupt interrupt;
-  const SweepOutcome outcome =
-      table.compute(before, &interrupt.requested(), [&](std::span<const SweepChunk> ready) {
-        for (const SweepChunk& chunk : ready) {
-          file.append(chunk.chunk, chunk.rows);
-        }
-        file.flush();
-      });
+  const SweepOutcome outcome = append_rows(table, file);
   if (!outcome.all) {
     fmt::print(stderr,
                "{}: interrupted with {} of {} points done; go on with: {}\n",

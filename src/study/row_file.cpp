@@ -170,23 +170,50 @@ void RowFile::resume(std::string_view columns) {
   begin(columns);
 }
 
-/// Cuts off what the log does not know of, and of the log what the table does not hold.
+/// The next chunk whose line and rows are as they were written. Rows that are not in the log are
+/// read from `table`.
+std::optional<RowChunk> RowFile::next_sound(RowLogReader& log, std::ifstream* table) {
+  const std::size_t number = head_.shard.chunk(log.chunks());
+  std::string rows;
+  const std::optional<RowChunk> chunk = log.next(&rows);
+  if (chunk && table != nullptr) {
+    rows.resize(chunk->bytes);
+    table->read(rows.data(), static_cast<std::streamsize>(rows.size()));
+    rows.resize(static_cast<std::size_t>(table->gcount()));
+  }
+  if (chunk && checksum(rows) == chunk->sum) {
+    return chunk;
+  }
+  if (chunk || log.damaged()) {
+    const fs::path& path = table != nullptr && chunk ? partial_ : log.path();
+    damage_ = fmt::format("{}: chunk {} is damaged", path.string(), number);
+  }
+  return std::nullopt;
+}
+
+/// Cuts off what the log does not know of, and of both what is not as it was written.
 void RowFile::go_on(RowLogReader& log, std::string_view columns) {
-  const std::uintmax_t table_bytes = bytes_of(partial_);
-  if (whole() && table_bytes < columns.size()) {
-    begin(columns);
-    return;
+  std::ifstream table;
+  if (whole()) {
+    const std::string first = beginning(partial_, columns.size());
+    if (first != columns) {
+      if (!columns.starts_with(first) || log.next()) {
+        damage_ = partial_.string() + ": its first line is damaged";
+      }
+      begin(columns);
+      return;
+    }
+    table.open(partial_, std::ios::binary);
+    table.seekg(static_cast<std::streamoff>(columns.size()));
   }
   std::uintmax_t log_keeps = log.log_bytes();
   std::uintmax_t table_keeps = log.table_bytes();
-  while (const std::optional<RowChunk> chunk = log.next()) {
-    if (whole() && log.table_bytes() > table_bytes) {
-      break;
-    }
+  while (next_sound(log, whole() ? &table : nullptr)) {
     log_keeps = log.log_bytes();
     table_keeps = log.table_bytes();
     chunks_ = log.chunks();
     rows_ = log.rows();
+    defects_ = log.defects();
   }
   cut(log_path_, log_keeps);
   if (whole()) {
@@ -214,11 +241,14 @@ bool RowFile::finished_before(std::string_view columns) {
                      ": is no shard; expected one, or no --resume to replace it");
   }
   expect_same(target_, *log.head());
-  while (log.next()) {
+  while (next_sound(log, nullptr)) {
+  }
+  if (!log.ended() || !damage_.empty()) {
+    return false;
   }
   chunks_ = log.chunks();
   rows_ = log.rows();
-  return log.ended();
+  return true;
 }
 
 void RowFile::append(const RowChunk& chunk, std::string_view rows) {
@@ -230,10 +260,12 @@ void RowFile::append(const RowChunk& chunk, std::string_view rows) {
   write(table_.get(), rows);
   ++chunks_;
   rows_ += chunk.rows;
+  defects_ += chunk.defects;
 }
 
 void RowFile::flush() {
   flush(table_.get());
+  synchronise(table_.get());
   if (whole()) {  // what the log tells of is in the table
     write(log_.get(), log_text_);
     flush(log_.get());
@@ -273,6 +305,13 @@ void RowFile::write(std::FILE* file, std::string_view text) const {
 
 void RowFile::flush(std::FILE* file) const {
   if (std::fflush(file) != 0) {
+    fail_full();
+  }
+}
+
+/// Where a file system has no such thing, what is written is as safe as it will be.
+void RowFile::synchronise(std::FILE* file) const {
+  if (fdatasync(fileno(file)) != 0 && errno != EINVAL && errno != ENOTSUP && errno != ENOSYS) {
     fail_full();
   }
 }

@@ -12,7 +12,13 @@ namespace titer {
 namespace {
 
 constexpr std::string_view kMark = "titer-rows";
-constexpr std::size_t kLayout = 1;  // of the log itself
+constexpr std::size_t kLayout = 2;  // of the log itself
+constexpr std::string_view kCheck = " line ";
+
+/// With its own checksum and its end.
+std::string checked_line(const std::string& text) {
+  return fmt::format("{}{}{:016x}\n", text, kCheck, checksum(text));
+}
 
 /// The words of a line in pairs: "chunk 17 rows 64" is chunk: 17, rows: 64.
 class LinePairs {
@@ -76,6 +82,8 @@ std::optional<RowChunk> parse_chunk(const std::string& line) {
   pairs.read("rows", chunk.rows);
   pairs.read("bytes", chunk.bytes);
   pairs.read("sum", chunk.sum, 16);
+  pairs.read("defects", chunk.defects.count);
+  pairs.read("first", chunk.defects.first);
   return pairs.sound() ? std::optional(chunk) : std::nullopt;
 }
 
@@ -109,10 +117,16 @@ std::uint64_t checksum(std::string_view bytes) {
   return sum;
 }
 
+DefectRows& DefectRows::operator+=(const DefectRows& later) {
+  first = count > 0 ? first : later.first;
+  count += later.count;
+  return *this;
+}
+
 std::string head_line(const RowHead& head) {
-  return fmt::format(
+  return checked_line(fmt::format(
       "{} {} version {} inputs {:016x} format {} fidelity {} points {} chunk {} shard {} of {} "
-      "columns {} sum {:016x}\n",
+      "columns {} sum {:016x}",
       kMark,
       kLayout,
       head.origin.version,
@@ -124,16 +138,21 @@ std::string head_line(const RowHead& head) {
       head.shard.rank + 1,
       head.shard.size,
       head.columns_bytes,
-      head.columns_sum);
+      head.columns_sum));
 }
 
 std::string chunk_line(const RowChunk& chunk) {
-  return fmt::format(
-      "chunk {} rows {} bytes {} sum {:016x}\n", chunk.number, chunk.rows, chunk.bytes, chunk.sum);
+  return checked_line(fmt::format("chunk {} rows {} bytes {} sum {:016x} defects {} first {}",
+                                  chunk.number,
+                                  chunk.rows,
+                                  chunk.bytes,
+                                  chunk.sum,
+                                  chunk.defects.count,
+                                  chunk.defects.first));
 }
 
 std::string end_line(std::size_t chunks, std::size_t rows) {
-  return fmt::format("end {} rows {}\n", chunks, rows);
+  return checked_line(fmt::format("end {} rows {}", chunks, rows));
 }
 
 RowLogReader::RowLogReader(const std::filesystem::path& path, Rows rows)
@@ -157,18 +176,26 @@ void RowLogReader::read_head() {
       (place_ == Rows::inside && checksum(columns_) != head->columns_sum)) {
     return;
   }
-  log_bytes_ += line.size() + 1 + (place_ == Rows::inside ? head->columns_bytes : 0);
+  log_bytes_ += line_bytes_ + (place_ == Rows::inside ? head->columns_bytes : 0);
   table_bytes_ += head->columns_bytes;
   head_ = head;
 }
 
+/// The next line, without its checksum.
 bool RowLogReader::read_line(std::string& line) {
   if (!file_.is_open()) {
     file_.clear();
     file_.open(path_, std::ios::binary);
     file_.seekg(static_cast<std::streamoff>(log_bytes_));
   }
-  return std::getline(file_, line) && !file_.eof();  // at the end: torn off before its newline
+  if (!std::getline(file_, line) || file_.eof()) {
+    return false;  // torn off before its newline
+  }
+  line_bytes_ = line.size() + 1;
+  const std::string whole = line + "\n";
+  line.resize(std::min(line.rfind(kCheck), line.size()));
+  damaged_ = checked_line(line) != whole;
+  return !damaged_;
 }
 
 /// Reads or skips rows that stand in this file.
@@ -194,19 +221,26 @@ std::optional<RowChunk> RowLogReader::next(std::string* text) {
   }
   const std::size_t own = head_->shard.count(head_->origin.chunks.count());
   if (chunks_ == own) {
-    ended_ = line + "\n" == end_line(chunks_, rows_);
-    log_bytes_ += ended_ ? line.size() + 1 : 0;
+    ended_ = checked_line(line) == end_line(chunks_, rows_);
+    damaged_ = !ended_;
+    log_bytes_ += ended_ ? line_bytes_ : 0;
     return std::nullopt;
   }
   const std::optional<RowChunk> chunk = parse_chunk(line);
-  if (!chunk || chunk->number != head_->shard.chunk(chunks_) || !take_rows(chunk->bytes, text)) {
-    return std::nullopt;
+  damaged_ = !chunk || chunk->number != head_->shard.chunk(chunks_);
+  return !damaged_ && take_chunk(*chunk, text) ? chunk : std::nullopt;
+}
+
+bool RowLogReader::take_chunk(const RowChunk& chunk, std::string* text) {
+  if (!take_rows(chunk.bytes, text)) {
+    return false;
   }
   ++chunks_;
-  rows_ += chunk->rows;
-  log_bytes_ += line.size() + 1 + (place_ == Rows::inside ? chunk->bytes : 0);
-  table_bytes_ += chunk->bytes;
-  return chunk;
+  rows_ += chunk.rows;
+  defects_ += chunk.defects;
+  log_bytes_ += line_bytes_ + (place_ == Rows::inside ? chunk.bytes : 0);
+  table_bytes_ += chunk.bytes;
+  return true;
 }
 
 }  // namespace titer

@@ -259,6 +259,7 @@ RowMerge merge_shards(const std::vector<fs::path>& files,
                       shards.size()));
     }
     emit(rows);
+    merge.defects += chunk->defects;
     if (shards.size() > kMostOpenFiles) {
       shard.log.close();
     }

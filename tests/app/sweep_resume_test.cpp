@@ -137,18 +137,22 @@ TEST_F(AppSweepResume, LosesAndRepeatsNothingWhereverItIsKilled) {
   }
 }
 
-// Rows that were written before the kill are taken as they are, not computed again.
-TEST_F(AppSweepResume, KeepsTheRowsThatAreThere) {
+TEST_F(AppSweepResume, ComputesDamagedRowsAgainAndSaysSo) {
   const std::string rows = path("rows.csv");
-  limited_to(20, false, std::string("sweep ") + kSweep + " --out " + rows);
-  std::fstream file(rows + ".partial", std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(1);
-  file.put('#');
-  file.close();
-  std::string expected = alone();
-  expected[1] = '#';
-  EXPECT_EQ(titer({"sweep", kSweep, "--out", rows, "--resume"}).code, 0);
-  EXPECT_EQ(file_text(rows), expected);
+  const std::string shard = rows + ".shard-1-of-2";
+  EXPECT_EQ(titer({"sweep", kSweep, "--out", rows, "--shard", "1/2"}).code, 0);
+  const std::string whole = file_text(shard);
+  std::string text = whole;
+  const std::size_t at = text.find(",ok,", text.size() / 2);
+  text[at + 1] = 'a';
+  std::ofstream(shard + ".partial", std::ios::binary) << text;
+  fs::remove(shard);
+  const Outcome resumed = titer({"sweep", kSweep, "--out", rows, "--shard", "1/2", "--resume"});
+  EXPECT_EQ(resumed.code, 0);
+  EXPECT_TRUE(resumed.err.starts_with(shard + ".partial: chunk ")) << resumed.err;
+  EXPECT_TRUE(resumed.err.ends_with(" points are kept, the others computed again\n"));
+  EXPECT_EQ(resumed.errors().size(), 1u);
+  EXPECT_EQ(file_text(shard), whole);
 }
 
 TEST_F(AppSweepResume, GoesOnAfterAFullDisk) {

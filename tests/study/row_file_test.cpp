@@ -83,11 +83,31 @@ std::vector<std::string> refusal(Action action) {
 
 using Lines = std::vector<std::string>;
 
+void put(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+/// What may happen to a file: the same byte another, some more, some fewer, the rest gone.
+std::vector<std::string> damaged_at(const std::string& text, std::size_t at) {
+  std::string flipped = text;
+  flipped[at] = static_cast<char>(flipped[at] ^ (1 << (at % 8)));
+  std::string zeros = text;
+  zeros.replace(at, zeros.size(), zeros.size() - at, '\0');
+  std::string more = text;
+  more.insert(at, "ab");
+  std::string fewer = text;
+  fewer.erase(at, 1);
+  std::string doubled = text;
+  doubled.insert(at, text);
+  return {flipped, zeros, more, fewer, doubled, text.substr(0, at)};
+}
+
 class RowFileOf : public ::testing::TestWithParam<Shard> {
  protected:
   [[nodiscard]] fs::path path() const { return folder_.path() / "rows.csv"; }
   [[nodiscard]] fs::path target() const { return shard_file(path(), GetParam()); }
   [[nodiscard]] fs::path partial() const { return target().string() + ".partial"; }
+  [[nodiscard]] fs::path journal() const { return target().string() + ".journal"; }
   [[nodiscard]] RowFile open(Start start) const {
     return {path(), origin(), GetParam(), kColumns, start};
   }
@@ -117,11 +137,10 @@ TEST_P(RowFileOf, GoesOnAfterAnyByteThatWasWrittenLast) {
   const std::string all = expected();
   interrupt(path(), 2, GetParam());
   const std::string before = file_text(partial());
-  const fs::path journal = target().string() + ".journal";
-  const std::string log = fs::exists(journal) ? file_text(journal) : "";
+  const std::string log = fs::exists(journal()) ? file_text(journal()) : "";
   for (std::size_t cut = 0; cut <= before.size(); ++cut) {
     if (!log.empty()) {
-      std::ofstream(journal, std::ios::binary) << log;
+      put(journal(), log);
     }
     std::ofstream(partial(), std::ios::binary) << before.substr(0, cut);
     RowFile file = open(Start::resume);
@@ -132,6 +151,93 @@ TEST_P(RowFileOf, GoesOnAfterAnyByteThatWasWrittenLast) {
     ASSERT_EQ(file_text(target()), all) << "cut at " << cut;
     fs::remove(target());
   }
+}
+
+// Whatever happens to a byte of what is left, wherever: the table is the undisturbed one, or
+// refused.
+TEST_P(RowFileOf, TakesNoDamagedByte) {
+  const std::string all = expected();
+  interrupt(path(), 3, GetParam());
+  std::vector<fs::path> files = {partial()};
+  if (GetParam().whole()) {
+    files.push_back(journal());
+  }
+  std::map<fs::path, std::string> left;
+  for (const fs::path& file : files) {
+    left[file] = file_text(file);
+  }
+  std::size_t told = 0;
+  for (const fs::path& file : files) {
+    for (std::size_t at = 0; at < left[file].size(); at += 3) {
+      for (const std::string& text : damaged_at(left[file], at)) {
+        for (const fs::path& other : files) {
+          put(other, other == file ? text : left[other]);
+        }
+        const Lines lines = refusal([&] {
+          RowFile table = open(Start::resume);
+          told += table.damage().empty() ? 0 : 1;
+          append(table, GetParam());
+          table.finish();
+          ASSERT_EQ(file_text(target()), all) << file << " at " << at << ":\n" << text;
+        });
+        ASSERT_TRUE(lines.empty() || lines[0].find("--restart") != std::string::npos) << lines[0];
+        fs::remove(target());
+      }
+    }
+  }
+  EXPECT_GT(told, left[files[0]].size() / 3) << "most of it is told";
+}
+
+TEST_P(RowFileOf, GoesOnFromTheFirstDamagedChunkAndSaysSo) {
+  interrupt(path(), 3, GetParam());
+  std::string text = file_text(partial());
+  text[text.find("4,x")] = '5';
+  put(partial(), text);
+  RowFile file = open(Start::resume);
+  EXPECT_EQ(file.chunks(), GetParam().whole() ? 2u : 1u);
+  EXPECT_EQ(file.rows(), 2u);
+  EXPECT_EQ(file.damage(), partial().string() + ": chunk 2 is damaged");
+  append(file, GetParam());
+  file.finish();
+  EXPECT_EQ(file_text(target()), expected());
+}
+
+TEST_P(RowFileOf, SaysNothingOfWhatAKillTearsOff) {
+  interrupt(path(), 2, GetParam());
+  fs::resize_file(GetParam().whole() ? journal() : partial(),
+                  fs::file_size(GetParam().whole() ? journal() : partial()) - 3);
+  const RowFile file = open(Start::resume);
+  EXPECT_EQ(file.chunks(), 1u);
+  EXPECT_EQ(file.damage(), "");
+}
+
+TEST_P(RowFileOf, RemembersDefects) {
+  {
+    RowFile file = open(Start::fresh);
+    const std::string rows = rows_of(0);
+    file.append({.number = 0, .rows = 2, .bytes = rows.size(), .sum = checksum(rows)}, rows);
+    const std::size_t next = GetParam().chunk(1);
+    const std::string more = rows_of(next);
+    file.append({.number = next,
+                 .rows = more.empty() ? 0U : 2U,
+                 .bytes = more.size(),
+                 .sum = checksum(more),
+                 .defects = {.count = 2, .first = 7}},
+                more);
+    file.flush();
+  }
+  RowFile file = open(Start::resume);
+  EXPECT_EQ(file.defects().count, 2u);
+  EXPECT_EQ(file.defects().first, 7u);
+  const std::string rows = rows_of(GetParam().chunk(2));
+  file.append({.number = GetParam().chunk(2),
+               .rows = 2,
+               .bytes = rows.size(),
+               .sum = checksum(rows),
+               .defects = {.count = 1, .first = 9}},
+              rows);
+  EXPECT_EQ(file.defects().count, 3u);
+  EXPECT_EQ(file.defects().first, 7u);
 }
 
 TEST_P(RowFileOf, ComputesNothingAgainThatIsThere) {
@@ -219,6 +325,24 @@ INSTANTIATE_TEST_SUITE_P(Kinds,
                          [](const auto& kind) {
                            return kind.param.whole() ? std::string("Table") : std::string("Shard");
                          });
+
+TEST(RowFileShard, IsMadeAgainWhereItIsDamaged) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "rows.csv";
+  const Shard shard{.rank = 1, .size = 2};
+  write_shard(path, shard);
+  const fs::path target = shard_file(path, shard);
+  const std::string whole = file_text(target);
+  std::string text = whole;
+  text[text.find("6,x")] = '5';
+  put(target, text);
+  RowFile file(path, origin(), shard, kColumns, Start::resume);
+  EXPECT_FALSE(file.complete());
+  EXPECT_EQ(file.damage(), target.string() + ": chunk 3 is damaged");
+  append(file, shard);
+  file.finish();
+  EXPECT_EQ(file_text(target), whole);
+}
 
 TEST(RowFileJournal, IsNeededToGoOn) {
   const TemporaryFolder folder;

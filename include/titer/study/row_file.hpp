@@ -17,17 +17,19 @@ namespace titer {
                                                const Shard& shard);
 
 /// Writes FILE.partial and its log, FILE.journal, or FILE.shard-I-of-N.partial with its log inside;
-/// finish() gives the table its name, so that what has it is whole. After each flush() a process
-/// that is killed has lost nothing that it appended before. All members throw InputError where a
-/// file cannot be written; what is there can still be gone on with.
+/// finish() gives the table its name, so that what has it is whole. After each flush() nothing that
+/// was appended before is lost, whether the process or the machine ends. All members throw
+/// InputError where a file cannot be written; what is there can still be gone on with.
 class RowFile {
  public:
   /// fresh refuses to touch what an interrupted run left, restart removes it, resume goes on with
   /// it, or begins where there is nothing.
   enum class Start { fresh, resume, restart };
 
-  /// `columns` is the table's first row, or empty. InputError where the interrupted run is of
-  /// another sweep, version or format, or a process is at work on it.
+  /// `columns` is the table's first row, or empty. Of what is resumed every chunk is held against
+  /// its checksum; nothing is kept from the first on that is not as it was written. InputError
+  /// where the interrupted run is of another sweep, version or format, or a process is at work on
+  /// it.
   RowFile(const std::filesystem::path& file,
           const RowOrigin& origin,
           const Shard& shard,
@@ -39,10 +41,16 @@ class RowFile {
   /// Chunks (the shard's own) and rows that are written, those of the run before included.
   [[nodiscard]] std::size_t chunks() const { return chunks_; }
   [[nodiscard]] std::size_t rows() const { return rows_; }
+  [[nodiscard]] const DefectRows& defects() const { return defects_; }
+  /// Resumed, and some of it was not as it was written: "rows.csv.partial: chunk 7 is damaged".
+  [[nodiscard]] const std::string& damage() const { return damage_; }
   /// The file that finish() makes.
   [[nodiscard]] const std::filesystem::path& target() const { return target_; }
 
   void append(const RowChunk& chunk, std::string_view rows);
+  /// Gives the rows to the system, so that those of a shard outlive this process.
+  void hand_over() const { flush(table_.get()); }
+  /// Waits for the disk.
   void flush();
   void finish();
   /// Removes what is written, for a table that nobody wants.
@@ -60,12 +68,14 @@ class RowFile {
   void begin(std::string_view columns);
   void resume(std::string_view columns);
   void go_on(RowLogReader& log, std::string_view columns);
+  [[nodiscard]] std::optional<RowChunk> next_sound(RowLogReader& log, std::ifstream* table);
   void hold(std::FILE* log) const;
   void cut(const std::filesystem::path& path, std::uintmax_t bytes) const;
   [[nodiscard]] bool finished_before(std::string_view columns);
   void expect_same(const std::filesystem::path& path, const RowHead& other) const;
   void write(std::FILE* file, std::string_view text) const;
   void flush(std::FILE* file) const;
+  void synchronise(std::FILE* file) const;
   [[noreturn]] void fail_full() const;
 
   RowHead head_;
@@ -77,6 +87,8 @@ class RowFile {
   std::string log_text_;            // lines whose rows are not flushed yet
   std::size_t chunks_ = 0;
   std::size_t rows_ = 0;
+  DefectRows defects_;
+  std::string damage_;
   bool complete_ = false;
 };
 

@@ -19,6 +19,7 @@ struct RowMerge {
   std::size_t shards = 0;
   std::size_t chunks = 0;
   std::size_t rows = 0;
+  DefectRows defects{};
 };
 
 /// Hands on the bytes of the whole table, as one process would have written them, a chunk at a
