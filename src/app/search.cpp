@@ -114,6 +114,13 @@ int search_command(const SearchCommandOptions& options) {
   if (!answer.complete) {
     return kInterrupted;
   }
+  if (answer.counts.defects > 0) {
+    fmt::print(stderr,
+               "{} plans are left out for a defect of the program, please report it: {}\n",
+               answer.counts.defects,
+               answer.counts.defect);
+    return kDefect;
+  }
   return answer.plans.empty() ? kNo : kSuccess;
 }
 

@@ -72,13 +72,17 @@ std::string grouped_digits(std::size_t number) {
 
 struct CountName {
   std::string_view name;
+  std::string_view key;
   std::size_t SearchCounts::*value;
 };
-constexpr std::array<CountName, 5> kCounts = {{{"not sound", &SearchCounts::refused},
-                                               {"over the memory", &SearchCounts::over_memory},
-                                               {"over a limit", &SearchCounts::over_limit},
-                                               {"no better by a bound", &SearchCounts::bounded},
-                                               {"evaluated", &SearchCounts::evaluated}}};
+constexpr std::array<CountName, 7> kCounts = {
+    {{"not sound", "refused", &SearchCounts::refused},
+     {"over the memory", "over_memory", &SearchCounts::over_memory},
+     {"over a limit", "over_limit", &SearchCounts::over_limit},
+     {"no better by a bound", "bounded", &SearchCounts::bounded},
+     {"evaluated", "evaluated", &SearchCounts::evaluated},
+     {"left out for a defect", "defects", &SearchCounts::defects},
+     {"not reached", "unreached", &SearchCounts::unreached}}};
 
 std::string counts_text(const SearchCounts& counts) {
   std::string text = fmt::format("{} plans", grouped_digits(counts.plans));
@@ -179,14 +183,11 @@ std::string join_lines(const std::vector<std::string>& items) {
 }
 
 Value counts_json(const SearchCounts& counts) {
-  const auto number = [](std::size_t count) { return Value(static_cast<std::int64_t>(count)); };
   Value json = Value::make_object();
-  json.add("plans", number(counts.plans));
-  json.add("refused", number(counts.refused));
-  json.add("over_memory", number(counts.over_memory));
-  json.add("over_limit", number(counts.over_limit));
-  json.add("bounded", number(counts.bounded));
-  json.add("evaluated", number(counts.evaluated));
+  json.add("plans", Value(static_cast<std::int64_t>(counts.plans)));
+  for (const CountName& count : kCounts) {
+    json.add(std::string(count.key), Value(static_cast<std::int64_t>(counts.*count.value)));
+  }
   return json;
 }
 
@@ -245,7 +246,12 @@ std::string search_text(const Search& search,
                         const SearchAnswer& answer,
                         const std::vector<std::string>& notes) {
   std::string text = heading(search, answer);
-  text += "  " + counts_text(answer.counts) + "\n";
+  text += fmt::format("  {}{}\n",
+                      answer.complete ? "" : "incomplete, stopped before all plans were through: ",
+                      counts_text(answer.counts));
+  if (answer.counts.defects > 0) {
+    text += fmt::format("  a defect of the program, please report it: {}\n", answer.counts.defect);
+  }
   if (!answer.without_plan.empty()) {
     text += fmt::format("  no plan for: {}\n", join_lines(answer.without_plan));
   }
@@ -260,9 +266,6 @@ std::string search_text(const Search& search,
                         i == 1 ? "\n  other than the best:\n" : "",
                         i + 1,
                         difference(answer.plans[i], best));
-  }
-  if (!answer.complete) {
-    text += "  incomplete: stopped before all plans were through\n";
   }
   for (const std::string& note : notes) {
     text += "  " + note + "\n";
@@ -311,6 +314,9 @@ Value search_json(const Search& search,
   }
   json.add("complete", Value(answer.complete));
   json.add("counts", counts_json(answer.counts));
+  if (answer.counts.defects > 0) {
+    json.add("defect", Value(answer.counts.defect));
+  }
   Value without = Value::make_array();
   for (const std::string& item : answer.without_plan) {
     without.push(Value(item));

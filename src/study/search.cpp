@@ -71,6 +71,7 @@ class TreeSearch {
     }
     answer_.complete = !stopped();
     answer_.counts.plans = tree_.plans();
+    answer_.counts.unreached = answer_.counts.plans - answer_.counts.reached();
     for (const ScoredPlan& plan : best_.plans()) {
       answer_.plans.push_back(workers_.front().found(plan));
     }
@@ -168,6 +169,9 @@ SearchCounts& SearchCounts::operator+=(const SearchCounts& other) {
   over_limit += other.over_limit;
   bounded += other.bounded;
   evaluated += other.evaluated;
+  defects += other.defects;
+  defect = defect.empty() ? other.defect : defect;
+  unreached += other.unreached;
   return *this;
 }
 

@@ -14,14 +14,21 @@ const Search& searched(const Search& search, const SearchAnswer& answer) {
   return at == search.models.end() ? search : *at;
 }
 
-ScenarioSource source_with(const Search& search, const Plan& plan) {
-  ScenarioSource source = search.source;
-  source.assign({"plan.data", Value(plan.data), "search"});
+std::vector<Assignment> plan_assignments(const Plan& plan) {
+  std::vector<Assignment> assignments = {{"plan.data", Value(plan.data), "search"}};
   for (const SearchKey& key : search_keys()) {
     const Value value = key.value(plan);
     if (value.kind != Value::Kind::null) {
-      source.assign({"plan." + std::string(key.name), value, "search"});
+      assignments.push_back({"plan." + std::string(key.name), value, "search"});
     }
+  }
+  return assignments;
+}
+
+ScenarioSource source_with(const Search& search, const Plan& plan) {
+  ScenarioSource source = search.source;
+  for (const Assignment& assignment : plan_assignments(plan)) {
+    source.assign(assignment);
   }
   return source;
 }

@@ -1,8 +1,11 @@
 #include "search_worker.hpp"
 
 #include <algorithm>
+#include <limits>
 
+#include "titer/input/defect.hpp"
 #include "titer/step/device_classes.hpp"
+#include "titer/study/command_text.hpp"
 #include "titer/study/search_bound.hpp"
 
 namespace titer {
@@ -58,7 +61,26 @@ bool SearchWorker::put_plain() {
   return true;
 }
 
+/// Counts plans that a defect keeps from being told apart, and forgets what it had in work.
+void SearchWorker::leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts) {
+  leaf_ = CostFinder();
+  memory_ = MemoryFinder();
+  estimator_ = Estimator();
+  counts += {.defects = plans,
+             .defect = defect + "; with" + set_options(plan_assignments(scenario_.plan))};
+}
+
+/// A layer without a bound is searched: its plans are left out one by one, if need be.
 LayerBound SearchWorker::bound(const LayerChoice& layer) {
+  LayerBound bound;
+  if (defect_met([&] { bound = sound_bound(layer); })) {
+    bound = {};
+    bound.least.fill(-std::numeric_limits<double>::infinity());
+  }
+  return bound;
+}
+
+LayerBound SearchWorker::sound_bound(const LayerChoice& layer) {
   tree_->put(layer, scenario_.plan);
   for (const PlanPlace& place : tree_->layout(layer).places) {
     if (!tree_->has_batch(layer, place) || tree_->pipelines(layer, place).empty()) {
@@ -91,13 +113,21 @@ void SearchWorker::search(std::uint32_t number, BestPlans& best, SearchCounts& c
     if (below == 0) {
       continue;
     }
-    if (!options_->exhaustive && !put_plain()) {
-      counts += {.refused = below, .refusal = refusal_};
-    } else if (!options_->exhaustive && is_too_large()) {
-      counts.over_memory += below;
-    } else {
-      search_place(best, counts);
+    SearchCounts here;
+    if (const auto defect = defect_met([&] { try_place(below, best, here); })) {
+      leave_out(*defect, below - here.reached(), here);
     }
+    counts += here;
+  }
+}
+
+void SearchWorker::try_place(std::size_t below, BestPlans& best, SearchCounts& counts) {
+  if (!options_->exhaustive && !put_plain()) {
+    counts += {.refused = below, .refusal = refusal_};
+  } else if (!options_->exhaustive && is_too_large()) {
+    counts.over_memory += below;
+  } else {
+    search_place(best, counts);
   }
 }
 
@@ -175,6 +205,12 @@ void SearchWorker::search_state(BestPlans& best, SearchCounts& counts) {
 }
 
 void SearchWorker::search_leaf(BestPlans& best, SearchCounts& counts) {
+  if (const auto defect = defect_met([&] { try_leaf(best, counts); })) {
+    leave_out(*defect, 1, counts);
+  }
+}
+
+void SearchWorker::try_leaf(BestPlans& best, SearchCounts& counts) {
   if (!options_->exhaustive && is_out(best, counts)) {
     return;
   }

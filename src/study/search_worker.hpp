@@ -28,12 +28,16 @@ class SearchWorker {
 
  private:
   [[nodiscard]] bool stopped() const { return options_->stop != nullptr && *options_->stop; }
+  [[nodiscard]] LayerBound sound_bound(const LayerChoice& layer);
+  void leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts);
   [[nodiscard]] bool put_plain();
   [[nodiscard]] bool is_sound(const Scenario& scenario);
+  void try_place(std::size_t below, BestPlans& best, SearchCounts& counts);
   void search_place(BestPlans& best, SearchCounts& counts);
   void search_pipeline(BestPlans& best, SearchCounts& counts);
   void search_state(BestPlans& best, SearchCounts& counts);
   void search_leaf(BestPlans& best, SearchCounts& counts);
+  void try_leaf(BestPlans& best, SearchCounts& counts);
   void evaluate_leaf(BestPlans& best, SearchCounts& counts);
 
   struct LeastMemory {

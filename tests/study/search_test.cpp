@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "searches.hpp"
+#include "titer/report/search_report.hpp"
 #include "titer/step/estimate.hpp"
 
 namespace titer {
@@ -107,7 +108,26 @@ TEST(Search, StopsWithWhatItHas) {
   const SearchAnswer answer = run_search(search_of(kDenseSearch), {.stop = &stop});
   EXPECT_FALSE(answer.complete);
   EXPECT_TRUE(answer.plans.empty());
-  EXPECT_TRUE(run_search(search_of(kDenseSearch)).complete);
+  EXPECT_EQ(answer.counts.reached() + answer.counts.unreached, answer.counts.plans);
+  EXPECT_GT(answer.counts.unreached, 0u);
+  const SearchAnswer whole = run_search(search_of(kDenseSearch));
+  EXPECT_TRUE(whole.complete);
+  EXPECT_EQ(whole.counts.reached(), whole.counts.plans);
+  EXPECT_EQ(whole.counts.plans, answer.counts.plans);
+}
+
+TEST(Search, SaysFirstThatItWasStopped) {
+  const std::atomic<bool> stop = true;
+  const Search search = search_of(kDenseSearch);
+  const SearchAnswer answer = run_search(search, {.exhaustive = true, .stop = &stop});
+  const std::string text = search_text(search, answer, {});
+  const std::string second = text.substr(text.find('\n') + 1);
+  EXPECT_TRUE(second.starts_with("  incomplete, stopped before all plans were through: "))
+      << second;
+  EXPECT_NE(second.substr(0, second.find('\n')).find(" not reached"), std::string::npos) << second;
+  const Value json = search_json(search, answer, {});
+  EXPECT_EQ(json.find("counts")->find("unreached")->number,
+            static_cast<double>(answer.counts.unreached));
 }
 
 TEST(Search, WritesAPlanThatRunsInTheSameTime) {

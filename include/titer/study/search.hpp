@@ -93,7 +93,14 @@ struct SearchCounts {
   std::size_t over_limit = 0;
   std::size_t bounded = 0;  // a bound shows that they are no better than what was found
   std::size_t evaluated = 0;
+  std::size_t defects = 0;    // the program met one of its own
+  std::string defect{};       // what it said at the first of them, and of which plan
+  std::size_t unreached = 0;  // when the search was stopped
 
+  /// All but `plans` and what was not reached.
+  [[nodiscard]] std::size_t reached() const {
+    return refused + over_memory + over_limit + bounded + evaluated + defects;
+  }
   SearchCounts& operator+=(const SearchCounts& other);
 };
 
@@ -131,6 +138,8 @@ struct SearchOptions {
 
 /// The search whose plans an answer has: its own, or that of one of its models.
 [[nodiscard]] const Search& searched(const Search& search, const SearchAnswer& answer);
+/// What makes a plan of one that says nothing of what searches vary.
+[[nodiscard]] std::vector<Assignment> plan_assignments(const Plan& plan);
 /// The scenario with a plan that was found, to write and to read again.
 [[nodiscard]] ScenarioSource source_with(const Search& search, const Plan& plan);
 
