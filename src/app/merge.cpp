@@ -34,6 +34,14 @@ int merge_command(const MergeCommandOptions& options) {
                     merge.rows,
                     merge.chunks,
                     merge.shards));
+  if (merge.defects.count > 0) {  // as one process that made the table would end
+    fmt::print(stderr,
+               "{}: {} rows have no result for a defect of the program; the shards' sweeps name "
+               "them\n",
+               out,
+               merge.defects.count);
+    return kDefect;
+  }
   return kSuccess;
 }
 

@@ -12,7 +12,9 @@
 #include "progress.hpp"
 #include "row_saver.hpp"
 #include "titer/report/sweep_report.hpp"
+#include "titer/study/sweep_point.hpp"
 #include "titer/study/sweep_run.hpp"
+#include "titer/units/shell_word.hpp"
 
 namespace titer {
 namespace {
@@ -21,7 +23,7 @@ struct SweepCommandOptions {
   std::string sweep;
   std::string out;
   std::string format = "csv";
-  std::string fidelity = "closed";
+  std::string fidelity;
   std::string shard;
   std::size_t limit = kUsualMostPoints;
   unsigned jobs = 0;
@@ -29,27 +31,13 @@ struct SweepCommandOptions {
   bool restart = false;
 };
 
-/// A word as the shell takes it.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
-    return word;
-  }
-  std::string text = "'";
-  for (const char letter : word) {
-    text += letter == '\'' ? "'\\''" : std::string(1, letter);
-  }
-  return text + "'";
-}
-
 /// What goes on with an interrupted run.
 std::string resume_command(const SweepCommandOptions& options) {
   std::string text =
-      fmt::format("titer sweep {} --out {}", quoted(options.sweep), quoted(options.out));
+      fmt::format("titer sweep {} --out {}", shell_word(options.sweep), shell_word(options.out));
   const SweepCommandOptions usual;
   const auto add = [&](std::string_view option, const std::string& value, bool given) {
-    text += given ? fmt::format(" {} {}", option, quoted(value)) : "";
+    text += given ? fmt::format(" {} {}", option, shell_word(value)) : "";
   };
   add("--format", options.format, options.format != usual.format);
   add("--fidelity", options.fidelity, options.fidelity != usual.fidelity);
@@ -59,6 +47,12 @@ std::string resume_command(const SweepCommandOptions& options) {
   return text + " --resume";
 }
 
+std::optional<Fidelity> wanted_fidelity(const SweepCommandOptions& options) {
+  return options.fidelity.empty()
+             ? std::nullopt
+             : std::optional(chosen("--fidelity", options.fidelity, kFidelities));
+}
+
 /// The table that a command makes, wherever it goes.
 class SweepTable {
  public:
@@ -66,17 +60,18 @@ class SweepTable {
       : sweep_(load_sweep(options.sweep, options.limit)),
         rows_(sweep_, chosen("--format", options.format, kRowFormats)),
         run_{.threads = threads_or_usual(options.jobs, launch),
-             .fidelity = chosen("--fidelity", options.fidelity, kFidelities),
+             .fidelity = wanted_fidelity(options),
              .shard = launch.shard},
         chunks_(sweep_chunks(sweep_, run_.fidelity)) {}
 
   [[nodiscard]] const Sweep& sweep() const { return sweep_; }
+  [[nodiscard]] std::optional<Fidelity> fidelity() const { return run_.fidelity; }
   [[nodiscard]] std::string columns() const { return rows_.header(); }
   [[nodiscard]] RowOrigin origin(const SweepCommandOptions& options) const {
     return {.version = TITER_VERSION,
             .inputs = sweep_.fingerprint(),
             .format = options.format,
-            .fidelity = options.fidelity,
+            .fidelity = options.fidelity.empty() ? "usual" : options.fidelity,
             .chunks = chunks_};
   }
   /// The points in the first `count` of this process's chunks, or in all of them.
@@ -136,6 +131,20 @@ void tell_left_out(const SweepTable& table, const SweepOutcome& outcome, std::si
   }
 }
 
+/// Says what defects left without a result, and returns the exit code.
+int tell_defects(const SweepTable& table, const DefectRows& defects, std::size_t rows) {
+  if (defects.count == 0) {
+    return kSuccess;
+  }
+  fmt::print(stderr,
+             "{} of {} rows have no result for a defect of the program, please report it; the "
+             "first again: {}\n",
+             defects.count,
+             rows,
+             run_command_of(table.sweep(), defects.first, table.fidelity()));
+  return kDefect;
+}
+
 /// To standard output, or through a device: there is nothing to go on with.
 int stream_sweep(const SweepCommandOptions& options, const Launch& launch) {
   if (options.resume || options.restart || !launch.shard.whole()) {
@@ -152,15 +161,17 @@ int stream_sweep(const SweepCommandOptions& options, const Launch& launch) {
   OutputFile out(options.out);
   out.write(table.columns());
   std::size_t rows = 0;
+  DefectRows defects;
   const SweepOutcome outcome = table.compute(0, nullptr, [&](std::span<const SweepChunk> ready) {
     for (const SweepChunk& chunk : ready) {
       out.write(chunk.rows);
       rows += chunk.chunk.rows;
+      defects += chunk.chunk.defects;
     }
   });
   out.finish();
   tell_left_out(table, outcome, rows);
-  return kSuccess;
+  return tell_defects(table, defects, rows);
 }
 
 /// The whole table is there, and no log of it: compares its first and last rows.
@@ -252,9 +263,9 @@ int write_sweep(const SweepCommandOptions& options, const Launch& launch) {
                name,
                launch.shard.size,
                launch.launcher,
-               quoted(options.out));
+               shell_word(options.out));
   }
-  return kSuccess;
+  return tell_defects(table, file.defects(), file.rows());
 }
 
 /// What takes the place of a device or pipe would be none any more.
@@ -290,6 +301,7 @@ Command add_sweep(CLI::App& program) {
       "sweep", "Compute a scenario along axes: one row per combination, in a fixed order");
   app->footer(
       "Ctrl-C stops a run that writes a file so that --resume goes on with it; exit code 130.\n"
+      "A point at which the program meets a defect of its own is a row that says so; exit code 3.\n"
       "Examples:\n"
       "  titer sweep gpt3-175b-plans --out plans.csv\n"
       "  titer sweep my-sweep.json --jobs 8 > rows.csv\n"
@@ -316,7 +328,7 @@ Command add_sweep(CLI::App& program) {
          options->fidelity,
          "closed (closed form), event (event engine) or network (events whose transfers share "
          "the links of the cluster)")
-      ->default_str("closed")
+      ->default_str("closed; event where devices differ")
       ->type_name("NAME");
   return {app, [options] { return sweep_command(*options); }};
 }

@@ -3,9 +3,11 @@
 #include <pybind11/pybind11.h>
 
 #include "sweep_stream.hpp"
+#include "titer/input/defect.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/study/capacity.hpp"
+#include "titer/study/command_text.hpp"
 #include "titer/study/course.hpp"
 #include "titer/study/economy.hpp"
 #include "titer/study/goodput.hpp"
@@ -81,6 +83,16 @@ class Asked {
     return source.read();
   }
 
+  /// A defect that `work` meets says of what, too.
+  template <class Work>
+  void answer(const Work& work) const {
+    if (const auto defect = defect_met(work)) {
+      throw std::runtime_error("a defect of the program, please report it: " + *defect + "; with " +
+                               (name_.empty() ? to_json(document_.root, 0) : name_) +
+                               set_options(changes_));
+    }
+  }
+
  private:
   std::string name_;
   Document document_;
@@ -100,9 +112,11 @@ py::object run(py::handle scenario, py::handle set, py::handle fidelity) {
   Value answer;
   {
     const py::gil_scoped_release others_may_run;
-    const Scenario read = asked.read();
-    const StepResult result = evaluated(read, wanted.value_or(usual_fidelity(read)));
-    answer = step_json(read, result, fit_advice(read, result));
+    asked.answer([&] {
+      const Scenario read = asked.read();
+      const StepResult result = evaluated(read, wanted.value_or(usual_fidelity(read)));
+      answer = step_json(read, result, fit_advice(read, result));
+    });
   }
   return python_of(answer);
 }
@@ -113,11 +127,13 @@ py::list check(py::handle scenario, py::handle set) {
   {
     const py::gil_scoped_release others_may_run;
     try {
-      const Scenario read = asked.read();
-      const StepResult result = evaluated(read, usual_fidelity(read));
-      if (!result.fits()) {
-        lines.push_back(memory_sentence(result));
-      }
+      asked.answer([&] {
+        const Scenario read = asked.read();
+        const StepResult result = evaluated(read, usual_fidelity(read));
+        if (!result.fits()) {
+          lines.push_back(memory_sentence(result));
+        }
+      });
     } catch (const InputError& error) {
       lines = error.lines;
     }
@@ -143,8 +159,7 @@ unsigned threads_in(py::handle jobs) {
 }
 
 py::list sweep(py::handle what, py::handle jobs, py::handle fidelity) {
-  const SweepOptions options{.threads = threads_in(jobs),
-                             .fidelity = fidelity_in(fidelity).value_or(Fidelity::closed)};
+  const SweepOptions options{.threads = threads_in(jobs), .fidelity = fidelity_in(fidelity)};
   const Sweep read = sweep_in(what);
   const py::object parse = py::module_::import("json").attr("loads");
   py::list rows;
@@ -226,10 +241,11 @@ PYBIND11_MODULE(titer, module) {
              sweep,
              py::arg("sweep"),
              py::arg("jobs") = 0,
-             py::arg("fidelity") = "closed",
-             "sweep(sweep, jobs=0, fidelity='closed')\n--\n\n"
+             py::arg("fidelity") = py::none(),
+             "sweep(sweep, jobs=0, fidelity=None)\n--\n\n"
              "The rows of a sweep: a dict, a sweep file or the name of a shipped sweep.\n\n"
-             "A dict per row, by the columns of `titer sweep`; None where a point has no result.\n"
+             "A dict per row, by the columns of `titer sweep`; None where a point has no result:\n"
+             "its `status` is \"invalid\", or \"defect\" where the program met one of its own.\n"
              "`jobs` is how many threads compute, 0 all cores.");
   module.def("names",
              names,

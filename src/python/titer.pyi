@@ -45,7 +45,7 @@ def check(
 def sweep(
     sweep: _NameOrFile | Mapping[str, Any],
     jobs: int = 0,
-    fidelity: _Fidelity = "closed",
+    fidelity: _Fidelity | None = None,
 ) -> list[dict[str, Any]]: ...
 def names(kind: _Kind) -> list[str]: ...
 

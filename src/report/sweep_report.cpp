@@ -149,10 +149,10 @@ void SweepRows::append(const SweepPoint& point, KeptCells& kept, std::string& te
     append_number(column++, number, kept, text);
   }
   append_text(column++, name(point.status), text);
-  if (point.status == PointStatus::invalid) {
-    text += no_result_;
-  } else {
+  if (has_result(point.status)) {
     append_result(point, column, kept, text);
+  } else {
+    text += no_result_;
   }
   append_text(columns_.size() - 1, point.reason, text);
   text += format_ == RowFormat::json_lines ? "}\n" : "\n";

@@ -13,6 +13,11 @@ const Value* scenario_value(Reader& in) {
   return scenario;
 }
 
+std::string run_name(const std::string& written, const Document& scenario) {
+  const bool is_file = written.find('/') != std::string::npos || written.ends_with(".json");
+  return is_file ? scenario.sources.front() : written;
+}
+
 Document scenario_document(const Document& study, const Value& written) {
   if (written.kind == Value::Kind::text) {
     const int source = written.origin.source;

@@ -5,6 +5,7 @@
 
 #include "sweep_reading.hpp"
 #include "sweep_rules.hpp"
+#include "titer/input/defect.hpp"
 
 namespace titer {
 namespace {
@@ -60,6 +61,8 @@ std::string_view name(PointStatus status) {
       return "out-of-memory";
     case PointStatus::invalid:
       return "invalid";
+    case PointStatus::defect:
+      return "defect";
   }
   return "";
 }
@@ -110,30 +113,32 @@ std::uint64_t Sweep::fingerprint() const {
 
 struct SweepWorker::Working {
   const Sweep* sweep;
-  Fidelity fidelity;
+  std::optional<Fidelity> fidelity;
   std::size_t points;
   SweepRules rules;
-  SweepReading reading;
+  std::optional<SweepReading> reading;
   Estimator estimator{};
   std::vector<std::uint64_t> left_out;
   std::vector<std::size_t> at{};
-  // Of the point evaluated last, what is no figure of the plan: values of axes and derived fields.
+  // Of the point evaluated last in closed form, what is no figure of the plan: values of axes and
+  // derived fields.
   std::vector<double> beside_plan{};
   MemorySentences memory_sentences{};
 
-  Working(const Sweep& of, Fidelity with)
+  Working(const Sweep& of, std::optional<Fidelity> with)
       : sweep(&of),
         fidelity(with),
         points(of.points()),
         rules(of),
-        reading(of),
+        reading(std::in_place, of),
         left_out(of.constraints.size()) {}
 
   /// What may be otherwise than at the point evaluated last.
   [[nodiscard]] Changed changed(const SweepPoint& point);
 
   /// The status and result of a point that the rules are at.
-  void evaluate_point(SweepPoint& into);
+  void compute_point(SweepPoint& into);
+  void evaluate_point(const Scenario& scenario, SweepPoint& into);
   /// How many points in a row have the values of the first `axes` axes in common.
   [[nodiscard]] std::size_t block(std::size_t axes) const;
 };
@@ -164,14 +169,27 @@ Changed SweepWorker::Working::changed(const SweepPoint& point) {
   return same ? Changed::plan : Changed::anything;
 }
 
-void SweepWorker::Working::evaluate_point(SweepPoint& into) {
+void SweepWorker::Working::compute_point(SweepPoint& into) {
   into.status = PointStatus::invalid;
-  const Scenario* scenario = reading.read(into.at, rules);
-  if (scenario == nullptr) {
-    into.reason = reading.problem();
-    return;
+  const Scenario* scenario = nullptr;
+  std::optional<std::string> defect = defect_met([&] { scenario = reading->read(into.at, rules); });
+  if (defect) {
+    reading.emplace(*sweep);  // what it had in work is lost
+  } else if (scenario == nullptr) {
+    into.reason = reading->problem();
+  } else {
+    defect = defect_met([&] { evaluate_point(*scenario, into); });
   }
-  for (const Violation& violation : validate(*scenario)) {
+  if (defect) {
+    estimator = Estimator();
+    beside_plan.clear();
+    into.status = PointStatus::defect;
+    into.reason = "a defect of the program: " + *defect;
+  }
+}
+
+void SweepWorker::Working::evaluate_point(const Scenario& scenario, SweepPoint& into) {
+  for (const Violation& violation : validate(scenario)) {
     into.reason += into.reason.empty() ? "" : "; ";
     for (const std::string_view part : {std::string_view(violation.path),
                                         kColon,
@@ -185,7 +203,9 @@ void SweepWorker::Working::evaluate_point(SweepPoint& into) {
     return;
   }
   try {
-    evaluate(*scenario, fidelity, changed(into), estimator, into.result);
+    const Fidelity taken = fidelity.value_or(usual_fidelity(scenario));
+    const Changed since = taken == Fidelity::closed ? changed(into) : Changed::anything;
+    evaluate(scenario, taken, since, estimator, into.result);
   } catch (const InputError& error) {
     beside_plan.clear();  // nothing was evaluated
     for (const std::string& line : error.lines) {
@@ -199,7 +219,7 @@ void SweepWorker::Working::evaluate_point(SweepPoint& into) {
   }
 }
 
-SweepWorker::SweepWorker(const Sweep& sweep, Fidelity fidelity)
+SweepWorker::SweepWorker(const Sweep& sweep, std::optional<Fidelity> fidelity)
     : working_(std::make_unique<Working>(sweep, fidelity)) {}
 SweepWorker::SweepWorker(const SweepWorker& other)
     : SweepWorker(*other.working_->sweep, other.working_->fidelity) {}
@@ -220,7 +240,10 @@ bool SweepWorker::compute(std::size_t point, SweepPoint& into) {
   for (std::size_t i = 0; i < into.derived.size(); ++i) {
     into.derived[i] = working.rules.derived(i);
   }
-  working.evaluate_point(into);
+  working.compute_point(into);
+  if (into.status == PointStatus::defect) {
+    return true;
+  }
   const auto refused = into.status == PointStatus::invalid ? working.rules.refused_without_result()
                                                            : working.rules.refused_by(into.result);
   if (refused) {

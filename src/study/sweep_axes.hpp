@@ -18,4 +18,8 @@ void read_axes(const Document& document, Reader& in, Problems& problems, Sweep& 
 /// values.
 void check_paths(const Sweep& sweep, Problems& problems);
 
+/// Refuses axes and derived fields of which one would replace what the other put in: a row would
+/// show values that it is not computed with.
+void check_overlaps(const Sweep& sweep, Problems& problems);
+
 }  // namespace titer

@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::size_t kMostValuesTried = 64;  // of an axis
 
-bool is_inside(std::string_view path, std::string_view outer) {
-  return path.size() > outer.size() && path.starts_with(outer) && path[outer.size()] == '.';
-}
-
 bool has_experts(const Value* rank_order) {
   return rank_order != nullptr && rank_order->text.find("ep") != std::string::npos;
 }
@@ -107,7 +103,8 @@ void SweepReading::sample_axis(Input& input) {
     const bool is_first = input.field == nullptr && (known.number || known.sample);
     if (is_first) {
       input.field = field;
-      put_axis(axis, i, source_);  // a value that can be read, for all others of its part
+      source_.assign(
+          axis_assignment(axis, i));  // a value that can be read, for all others of its part
     }
   }
 }

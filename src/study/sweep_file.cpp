@@ -135,19 +135,22 @@ void check_expressions(const Sweep& sweep) {
   throw InputError(std::move(lines));
 }
 
-/// An empty one where there is a problem.
-ScenarioSource read_base(const Document& document, Reader& in, Problems& problems) {
+/// Leaves an empty base where there is a problem.
+void read_base(const Document& document, Reader& in, Problems& problems, Sweep& sweep) {
   const Value* written = scenario_value(in);
   if (written != nullptr) {
     try {
-      return ScenarioSource(scenario_document(document, *written));
+      const Document base = scenario_document(document, *written);
+      if (written->kind == Value::Kind::text) {
+        sweep.scenario = run_name(written->text, base);
+      }
+      sweep.base = ScenarioSource(base);
     } catch (const InputError& error) {
       for (const std::string& line : error.lines) {
         problems.add(line);
       }
     }
   }
-  return ScenarioSource(Document());
 }
 
 }  // namespace
@@ -157,7 +160,8 @@ Sweep read_sweep(const Document& document, std::size_t most_points) {
   Reader in(document, problems);
   static_cast<void>(in.maybe_text("name"));
   static_cast<void>(in.maybe_text("title"));
-  Sweep sweep{.base = read_base(document, in, problems), .axes = {}};
+  Sweep sweep{.base = ScenarioSource(Document()), .axes = {}};
+  read_base(document, in, problems, sweep);
   read_axes(document, in, problems, sweep);
   if (auto derived = in.maybe_object("derived")) {
     read_derived(document, *derived, sweep);
@@ -165,6 +169,8 @@ Sweep read_sweep(const Document& document, std::size_t most_points) {
   read_constraints(document, in, sweep);
   check_points(sweep, most_points, in);
   in.finish();
+  problems.raise();
+  check_overlaps(sweep, problems);
   problems.raise();
   check_paths(sweep, problems);
   problems.raise();

@@ -62,12 +62,14 @@ void list_numbers(const Value& value, const std::string& path, std::vector<std::
 }
 
 bool leads_to(std::string_view path, std::string_view name) {
-  const bool inside =
-      name.starts_with(path) && name.size() > path.size() && name[path.size()] == '.';
-  return name == path || inside || path == std::string(name) + ".value";
+  return name == path || is_inside(name, path) || path == std::string(name) + ".value";
 }
 
 }  // namespace
+
+bool is_inside(std::string_view path, std::string_view outer) {
+  return path.size() > outer.size() && path.starts_with(outer) && path[outer.size()] == '.';
+}
 
 std::vector<std::string> result_names() {
   std::vector<std::string> names;
@@ -177,6 +179,17 @@ SweepNumbers::Known SweepNumbers::find(const std::string& name, std::string_view
   const Known added = add(name, 1.0, kResultLevel);
   results_.emplace_back(added.slot, column - columns.begin());
   return added;
+}
+
+bool SweepNumbers::is_truth(std::string_view name) const {
+  const auto is_boolean = [](const Value& value) { return value.kind == Value::Kind::boolean; };
+  if (const auto axis = axis_of(name)) {
+    const Axis& varied = sweep_->axes[*axis];
+    return varied.path == name &&
+           std::all_of(varied.values.begin(), varied.values.end(), is_boolean);
+  }
+  const Value* value = sweep_->base.document().at(name);
+  return value == nullptr ? name == "fits" : is_boolean(*value);
 }
 
 std::string SweepNumbers::refusal(const std::string& name) const {

@@ -17,6 +17,9 @@ namespace titer {
 /// true or false. Empty where it is none.
 [[nodiscard]] std::optional<double> number_of(const Value& value);
 
+/// Whether a path leads to a part of what `outer` leads to.
+[[nodiscard]] bool is_inside(std::string_view path, std::string_view outer);
+
 /// The columns of results that are numbers.
 [[nodiscard]] std::vector<std::string> result_names();
 
@@ -42,6 +45,8 @@ class SweepNumbers {
   Known find(const std::string& name, std::string_view begin);
   Known add_derived(const std::string& name, std::size_t level);
   void allow_results() { has_results_ = true; }
+  /// Whether a name that was found is true or false wherever it stands.
+  [[nodiscard]] bool is_truth(std::string_view name) const;
   /// Those that the names found so far depend on, in order.
   [[nodiscard]] std::vector<std::size_t> axes() const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sweep_axes.hpp"
+#include "sweep_numbers.hpp"
 
 namespace titer {
 namespace {
@@ -69,7 +70,72 @@ std::optional<std::string> problem_of_path(const Sweep& sweep, const Assignment&
   return problem;
 }
 
+/// What varies in the scenario, in the order in which it is put in.
+struct VariedPath {
+  std::string_view path;
+  std::string where;           // with the path
+  const Axis* axis = nullptr;  // or a derived field
+};
+
+std::vector<VariedPath> varied_paths(const Sweep& sweep) {
+  std::vector<VariedPath> varied;
+  for (const Axis& axis : sweep.axes) {
+    varied.push_back({.path = axis.path, .where = axis.where + ": " + axis.path, .axis = &axis});
+  }
+  for (const DerivedField& field : sweep.derived) {
+    if (scenario_part(field.name)) {
+      varied.push_back({.path = field.name, .where = field.where});
+    }
+  }
+  return varied;
+}
+
+/// Whether a value of the axis says itself what `path`, inside the axis's own, leads to. A name
+/// does not: its figures are there to be varied.
+const Value* value_that_sets(const Axis& axis, std::string_view path) {
+  path.remove_prefix(axis.path.size() + 1);
+  for (const Value& value : axis.values) {
+    const Value* inner = &value;
+    for (std::string_view rest = path; inner != nullptr && !rest.empty();) {
+      const std::size_t dot = std::min(rest.find('.'), rest.size());
+      inner = inner->find(rest.substr(0, dot));
+      rest.remove_prefix(std::min(dot + 1, rest.size()));
+    }
+    if (inner != nullptr) {
+      return &value;
+    }
+  }
+  return nullptr;
+}
+
+/// What is wrong with two of them, the first put in before the second; empty where both can hold.
+std::string overlap_problem(const VariedPath& first, const VariedPath& second) {
+  if (is_inside(first.path, second.path)) {
+    return second.where + ": expected it before " + std::string(first.path) +
+           ", which it would replace";
+  }
+  if (first.axis == nullptr || !is_inside(second.path, first.path)) {
+    return "";
+  }
+  const Value* value = value_that_sets(*first.axis, second.path);
+  return value == nullptr
+             ? ""
+             : first.where + ": " + to_json(*value, 0) + ": expected a value without " +
+                   std::string(second.path) + ", which varies by itself";
+}
+
 }  // namespace
+
+void check_overlaps(const Sweep& sweep, Problems& problems) {
+  const std::vector<VariedPath> varied = varied_paths(sweep);
+  for (auto second = varied.begin(); second != varied.end(); ++second) {
+    for (auto first = varied.begin(); first != second; ++first) {
+      if (const std::string problem = overlap_problem(*first, *second); !problem.empty()) {
+        problems.add(problem);
+      }
+    }
+  }
+}
 
 void check_paths(const Sweep& sweep, Problems& problems) {
   for (const Axis& axis : sweep.axes) {

@@ -25,19 +25,15 @@ bool leaves_data_open(const ScenarioSource& source) {
 
 }  // namespace
 
-void put_axis(const Axis& axis, std::size_t value, ScenarioSource& source) {
-  source.assign({axis.path, axis.values[value], "axis " + axis.path});
+Assignment axis_assignment(const Axis& axis, std::size_t value) {
+  return {axis.path, axis.values[value], "axis " + axis.path};
 }
 
-void put_derived(const DerivedField& field, double number, ScenarioSource& source) {
-  const std::string origin = "derived " + field.name;
-  if (!std::isfinite(number)) {
-    throw InputError(origin + ": " + field.expression + ": expected a finite value");
-  }
-  source.assign(
-      {field.name,
-       field.unit.empty() ? number_value(number) : Value(fmt::format("{} {}", number, field.unit)),
-       origin});
+Assignment derived_assignment(const DerivedField& field, double number) {
+  return {
+      field.name,
+      field.unit.empty() ? number_value(number) : Value(fmt::format("{} {}", number, field.unit)),
+      "derived " + field.name};
 }
 
 SweepReading::SweepReading(const Sweep& sweep)
@@ -76,7 +72,26 @@ void SweepReading::prepare() {
   open_data_ = leaves_data_open(source_);
 }
 
+/// Also those that are columns only: an empty cell would not say why.
+bool SweepReading::has_numbers(const SweepRules& rules) {
+  problem_.clear();
+  for (std::size_t i = 0; i < sweep_->derived.size(); ++i) {
+    if (!std::isfinite(rules.derived(i))) {
+      const DerivedField& field = sweep_->derived[i];
+      problem_ += fmt::format("{}derived {}: {}: expected a finite value",
+                              problem_.empty() ? "" : "; ",
+                              field.name,
+                              field.expression);
+    }
+  }
+  return problem_.empty();
+}
+
 const Scenario* SweepReading::read(std::span<const std::size_t> at, const SweepRules& rules) {
+  if (!has_numbers(rules)) {
+    at_.clear();
+    return nullptr;
+  }
   if (usable_ && read_changes(at, rules)) {
     at_.assign(at.begin(), at.end());
     return &scenario_;
@@ -183,9 +198,10 @@ bool SweepReading::read_part(ScenarioPart part,
         continue;
       }
       if (input.is_axis) {
-        put_axis(sweep_->axes[input.index], at[input.index], source_);
+        source_.assign(axis_assignment(sweep_->axes[input.index], at[input.index]));
       } else {
-        put_derived(sweep_->derived[input.index], rules.derived(input.index), source_);
+        source_.assign(
+            derived_assignment(sweep_->derived[input.index], rules.derived(input.index)));
       }
     }
     source_.read_part(part, scenario_);
@@ -220,11 +236,11 @@ const Scenario* SweepReading::read_afresh(std::span<const std::size_t> at,
   try {
     ScenarioSource source = sweep_->base;
     for (std::size_t i = 0; i < at.size(); ++i) {
-      put_axis(sweep_->axes[i], at[i], source);
+      source.assign(axis_assignment(sweep_->axes[i], at[i]));
     }
     for (std::size_t i = 0; i < sweep_->derived.size(); ++i) {
       if (scenario_part(sweep_->derived[i].name)) {
-        put_derived(sweep_->derived[i], rules.derived(i), source);
+        source.assign(derived_assignment(sweep_->derived[i], rules.derived(i)));
       }
     }
     source.read_unchecked(afresh_);

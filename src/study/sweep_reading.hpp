@@ -15,9 +15,9 @@
 
 namespace titer {
 
-/// Puts an axis's value, or a derived number, into the scenario. Throws InputError.
-void put_axis(const Axis& axis, std::size_t value, ScenarioSource& source);
-void put_derived(const DerivedField& field, double number, ScenarioSource& source);
+/// An axis's value, or a derived number that is finite, as it is put into the scenario.
+[[nodiscard]] Assignment axis_assignment(const Axis& axis, std::size_t value);
+[[nodiscard]] Assignment derived_assignment(const DerivedField& field, double number);
 /// The number where a field may be set to it.
 [[nodiscard]] std::optional<std::int64_t> settable(double number);
 
@@ -72,6 +72,7 @@ class SweepReading {
   void sample_axis(Input& input);
   [[nodiscard]] std::optional<std::size_t> read_sample(const Input& input, const Value& value);
   void prepare();
+  [[nodiscard]] bool has_numbers(const SweepRules& rules);
   [[nodiscard]] bool read_changes(std::span<const std::size_t> at, const SweepRules& rules);
   [[nodiscard]] bool read_parts(std::span<const std::size_t> at,
                                 const SweepRules& rules,

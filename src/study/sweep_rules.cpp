@@ -31,6 +31,10 @@ SweepRules::SweepRules(const Sweep& sweep) : numbers_(sweep) {
     levels.push_back(level_of(constraint.expression, constraint.where, problems));
   }
   problems.raise();
+  for (const SweepConstraint& constraint : sweep.constraints) {
+    expect_condition(constraint, problems);
+  }
+  problems.raise();
   // Only now all names have their places.
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const bool is_constraint = i >= sweep.derived.size();
@@ -48,6 +52,35 @@ SweepRules::SweepRules(const Sweep& sweep) : numbers_(sweep) {
   }
   std::stable_sort(
       steps_.begin(), steps_.end(), [](const Step& a, const Step& b) { return a.level < b.level; });
+  compute_constants(sweep);
+}
+
+/// What is the same at every point, or merely a number, leaves out all points or none.
+void SweepRules::expect_condition(const SweepConstraint& constraint, Problems& problems) const {
+  const std::string begin = constraint.where + ": " + constraint.expression + ": expected ";
+  if (names_in(constraint.expression, constraint.where).empty()) {
+    problems.add(begin + "a condition over inputs or results");
+  } else if (!is_condition(constraint.expression,
+                           [&](std::string_view name) { return numbers_.is_truth(name); })) {
+    problems.add(begin + "a condition, such as \"plan.tensor <= 8\"");
+  }
+}
+
+/// A derived field that no axis changes is a number, or the file's mistake.
+void SweepRules::compute_constants(const Sweep& sweep) {
+  Problems problems;
+  for (Step& step : steps_) {
+    if (step.level > 0 || step.is_constraint) {
+      continue;
+    }
+    const double value = step.expression.evaluate(numbers_.values());
+    numbers_.put(derived_slots_[step.index], tidy(value));
+    if (!std::isfinite(value)) {
+      const DerivedField& field = sweep.derived[step.index];
+      problems.add(field.where + ": " + field.expression + ": expected a finite value");
+    }
+  }
+  problems.raise();
 }
 
 /// The innermost axis that an expression depends on.

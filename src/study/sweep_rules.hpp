@@ -47,6 +47,8 @@ class SweepRules {
   [[nodiscard]] std::size_t level_of(const std::string& expression,
                                      const std::string& where,
                                      Problems& problems);
+  void expect_condition(const SweepConstraint& constraint, Problems& problems) const;
+  void compute_constants(const Sweep& sweep);
   [[nodiscard]] std::size_t resume(std::span<const std::size_t> at);
 
   SweepNumbers numbers_;

@@ -15,25 +15,40 @@ constexpr std::size_t kMostOfClosedForm = 256;  // points of a chunk: about a mi
 constexpr std::size_t kMostOfEvents = 1;        // a point may take seconds
 constexpr auto kPatience = std::chrono::milliseconds(10);
 
+/// Whether points may take the event engine: it is asked for, or devices may differ.
+bool may_take_events(const Sweep& sweep, std::optional<Fidelity> fidelity) {
+  if (fidelity) {
+    return *fidelity != Fidelity::closed;
+  }
+  const Document& base = sweep.base.document();
+  const auto differs = [](const Axis& axis) {
+    return axis.path.starts_with("conditions") || axis.path == "plan.batch_shares" ||
+           (axis.path == "plan" &&
+            std::any_of(axis.values.begin(), axis.values.end(), [](const Value& value) {
+              return value.find("batch_shares") != nullptr;
+            }));
+  };
+  return base.at("conditions") != nullptr || base.at("plan.batch_shares") != nullptr ||
+         std::any_of(sweep.axes.begin(), sweep.axes.end(), differs);
+}
+
 /// Chunks between the first not handed on and the last begun. A killed process loses no more than
 /// these: of points that take seconds, those in work and as many that wait for one of them.
-std::size_t window_of(const SweepOptions& options, unsigned threads) {
+std::size_t window_of(bool events, unsigned threads) {
   constexpr std::size_t least = 64;  // some 50 ms
-  return options.fidelity == Fidelity::closed
-             ? std::max<std::size_t>(least, std::size_t{8} * threads)
-             : std::size_t{2} * threads;
+  return events ? std::size_t{2} * threads : std::max<std::size_t>(least, std::size_t{8} * threads);
 }
 
 /// Chunks on their way from the threads that compute them, in any order, to the one that hands
 /// them on, in order.
 class ChunkWindow {
  public:
-  ChunkWindow(std::size_t first, std::size_t count, unsigned threads, const SweepOptions& options)
-      : count_(count),
-        stop_(options.stop),
-        begun_(first),
-        handed_on_(first),
-        slots_(window_of(options, threads)) {}
+  /// Chunks `first` to `count`, so many of them in work or waiting.
+  ChunkWindow(std::size_t first,
+              std::size_t count,
+              std::size_t window,
+              const std::atomic<bool>* stop)
+      : count_(count), stop_(stop), begun_(first), handed_on_(first), slots_(window) {}
 
   /// The next chunk to compute; none when all are begun, or no more are wanted.
   std::optional<std::size_t> begin() {
@@ -140,6 +155,9 @@ class ChunkWorker {
       if (worker_.compute(i, point_)) {
         append_(point_, into.rows);
         ++into.chunk.rows;
+        if (point_.status == PointStatus::defect) {
+          into.chunk.defects += {.count = 1, .first = i};
+        }
       }
     }
     into.chunk.bytes = into.rows.size();
@@ -165,9 +183,9 @@ void add(std::vector<std::uint64_t>& sums, const std::vector<std::uint64_t>& cou
 
 }  // namespace
 
-Chunks sweep_chunks(const Sweep& sweep, Fidelity fidelity) {
+Chunks sweep_chunks(const Sweep& sweep, std::optional<Fidelity> fidelity) {
   return cut_into_chunks(sweep.points(),
-                         fidelity == Fidelity::closed ? kMostOfClosedForm : kMostOfEvents);
+                         may_take_events(sweep, fidelity) ? kMostOfEvents : kMostOfClosedForm);
 }
 
 SweepOutcome run_sweep(const Sweep& sweep,
@@ -177,7 +195,8 @@ SweepOutcome run_sweep(const Sweep& sweep,
   const std::size_t own = options.shard.count(sweep_chunks(sweep, options.fidelity).count());
   const auto threads = static_cast<unsigned>(
       std::clamp<std::size_t>(own - options.done, 1, std::max(1U, options.threads)));
-  ChunkWindow window(options.done, own, threads, options);
+  const std::size_t ahead = window_of(may_take_events(sweep, options.fidelity), threads);
+  ChunkWindow window(options.done, own, ahead, options.stop);
   std::vector<std::vector<std::uint64_t>> left_out(threads);
   const auto work = [&](std::size_t thread) {
     try {

@@ -278,6 +278,14 @@ class TestSweep(unittest.TestCase):
         self.assertEqual(titer.run(RUN, {"plan.recompute": "none"}, "event")["iteration_time_s"],
                          events[0]["iteration_time_s"])
 
+    def test_devices_that_differ_take_events(self):
+        shares = {"plan.batch_shares": [[1, 1], [1, 3]]}
+        scenario = dict(RUN, plan={"data": 2, "micro_batch": 2})
+        for row in titer.sweep({"scenario": scenario, "axes": shares}):
+            self.assertEqual(row["status"], "ok", row["reason"])
+            result = titer.run(scenario, {"plan.batch_shares": row["plan.batch_shares"]})
+            self.assertEqual(result["iteration_time_s"], row["iteration_time_s"])
+
     def test_takes_names_files_and_ranges(self):
         rows = titer.sweep("gpt3-175b-network")
         self.assertEqual(titer.sweep(ROOT / "configs" / "sweeps" / "gpt3-175b-network.json"), rows)
@@ -348,7 +356,7 @@ class TestHints(unittest.TestCase):
 
     def test_defaults_are_those_of_the_module(self):
         self.assertEqual(titer.run(RUN), titer.run(scenario=RUN, set=None, fidelity=None))
-        self.assertEqual(titer.sweep(SWEEP), titer.sweep(sweep=SWEEP, jobs=0, fidelity="closed"))
+        self.assertEqual(titer.sweep(SWEEP), titer.sweep(sweep=SWEEP, jobs=0, fidelity=None))
         self.assertEqual(titer.check(RUN), titer.check(scenario=RUN, set=None))
         self.assertEqual(titer.names("chips"), titer.names(kind="chips"))
 

@@ -15,7 +15,7 @@ using testing::read_small_sweep;
 Sweep mixed_sweep() {
   return read_small_sweep(
       R"("axes": {"cluster.chip.memory.capacity": ["80 GiB", "1 GiB"], "plan.tensor": [2, 5]},
-         "derived": {"half": "plan.tensor / 4", "nothing": "0 / (plan.tensor - 2) * 1"})");
+         "derived": {"half": "plan.tensor / 4", "nothing": "0 * plan.tensor"})");
 }
 
 std::string rows_of(const Sweep& sweep, RowFormat format) {
@@ -66,7 +66,7 @@ TEST(SweepRowsCsv, HaveInputsStatusResultAndReason) {
     Row expected = {i < 2 ? "80 GiB" : "1 GiB",
                     is_invalid ? "5" : "2",
                     is_invalid ? "1.25" : "0.5",
-                    is_invalid ? "0" : "",
+                    "0",
                     std::string(name(point.status))};
     const Row cells = is_invalid ? no_result_cells() : result_cells(point.result);
     expected.insert(expected.end(), cells.begin(), cells.end());
@@ -100,6 +100,46 @@ TEST(SweepRowsJson, HaveTheColumnsOfTheCsv) {
     EXPECT_EQ(row.find("cluster.chip.memory.capacity")->kind, Value::Kind::text);
   }
   EXPECT_EQ(text, "");
+}
+
+TEST(SweepRowsOf, DerivedNumbersThatAreNoneHaveAReason) {
+  const Sweep sweep = read_small_sweep(
+      R"("axes": {"plan.tensor": [2]}, "derived": {"x": "1 / (plan.tensor - 2) + 0"})");
+  const auto csv = parse_csv(rows_of(sweep, RowFormat::csv));
+  EXPECT_EQ(csv[1][1], "");
+  EXPECT_EQ(csv[1][2], "invalid");
+  EXPECT_EQ(csv[1].back(), "derived x: 1 / (plan.tensor - 2) + 0: expected a finite value");
+  const Value row = parse_json(rows_of(sweep, RowFormat::json_lines), "row").root;
+  EXPECT_EQ(row.find("x")->kind, Value::Kind::null);
+  EXPECT_EQ(row.find("iteration_time_s")->kind, Value::Kind::null);
+}
+
+TEST(SweepRowsOf, DefectsHaveTheColumnsOfAllOthers) {
+  const Sweep sweep = read_small_sweep(R"("axes": {"plan.tensor": [2]})");
+  const SweepPoint point = {.index = 0,
+                            .status = PointStatus::defect,
+                            .reason = "a defect of the program: choice.hpp:42: \"some\" algorithm",
+                            .result = {},
+                            .at = {0}};
+  for (const auto& [name, format] : kRowFormats) {
+    const SweepRows rows(sweep, format);
+    KeptCells kept;
+    std::string text = rows.header();
+    rows.append(point, kept, text);
+    if (format == RowFormat::csv) {
+      const auto csv = parse_csv(text);
+      ASSERT_EQ(csv[1].size(), csv[0].size());
+      EXPECT_EQ(csv[1][1], "defect");
+      EXPECT_EQ(csv[1][2], "");
+      EXPECT_EQ(csv[1].back(), point.reason);
+    } else {
+      const Value row = parse_json(text, "row").root;
+      EXPECT_EQ(row.members.size(), 1 + 1 + result_columns().size() + 1);
+      EXPECT_EQ(row.find("status")->text, "defect");
+      EXPECT_EQ(row.find("mfu")->kind, Value::Kind::null);
+      EXPECT_EQ(row.find("reason")->text, point.reason);
+    }
+  }
 }
 
 TEST(SweepRowsJson, QuoteWhatNeedsIt) {

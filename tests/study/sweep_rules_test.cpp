@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "sweeps.hpp"
+#include "titer/step/estimate.hpp"
+#include "titer/study/sweep_point.hpp"
 
 namespace titer {
 namespace {
@@ -198,6 +200,40 @@ TEST(SweepDerived, ThatCannotBeReadMakesARowInvalid) {
             "derived plan.pipeline: 1 / (plan.tensor - 1) + 0: expected a finite value");
 }
 
+// Also where it is a column only: an empty cell says nothing.
+TEST(SweepDerived, ThatIsNoNumberMakesARowInvalid) {
+  const Sweep sweep = read_small_sweep(
+      R"("axes": {"plan.tensor": [1, 2]},
+         "derived": {"x": "1 / (plan.tensor - 1) + 0", "y": "sqrt(plan.tensor - 2) + 0"})");
+  SweepWorker worker(sweep, Fidelity::closed);
+  SweepPoint point;
+  ASSERT_TRUE(worker.compute(0, point));
+  EXPECT_EQ(point.status, PointStatus::invalid);
+  EXPECT_EQ(point.reason,
+            "derived x: 1 / (plan.tensor - 1) + 0: expected a finite value; derived y: "
+            "sqrt(plan.tensor - 2) + 0: expected a finite value");
+  ASSERT_TRUE(worker.compute(1, point));
+  EXPECT_EQ(point.status, PointStatus::ok) << point.reason;
+  EXPECT_EQ(point.derived, (std::vector{1.0, 0.0}));
+  EXPECT_EQ(problems_of(R"("axes": {"plan.tensor": [1, 2]},
+                           "derived": {"x": "1 / 0", "y": "model.layers / (plan.pipeline - 1) + 0"
+  })"),
+            (Lines{"derived.x: 1 / 0: expected a finite value",
+                   "derived.y: model.layers / (plan.pipeline - 1) + 0: expected a finite value"}));
+}
+
+TEST(SweepDerivedError, OfAnAssignmentOrAList) {
+  EXPECT_EQ(
+      problems_of(R"("axes": {"plan.micro_batch": [1, 2]},
+                           "derived": {"a": "plan.micro_batch = 7", "y": "plan.micro_batch, 9",
+                                       "z": "_pi"})"),
+      (Lines{"derived.a: plan.micro_batch = 7: expected an expression, not an assignment; did "
+             "you mean \"==\"?",
+             "derived.y: plan.micro_batch, 9: expected one expression; a \",\" stands between "
+             "the arguments of a function only",
+             "derived.z: _pi: expected names of numbers, found _pi"}));
+}
+
 TEST(SweepDerivedError, SaysWhatIsWrongOfAllOfThem) {
   const std::string axes = R"("axes": {"plan.tensor": [1, 2]}, )";
   EXPECT_EQ(
@@ -304,9 +340,38 @@ TEST(SweepWhere, KnowsWhatAnAxisLeadsTo) {
   EXPECT_EQ(kept_of(sweep), (std::vector<std::size_t>{3, 5}));
 }
 
+TEST(SweepWhere, MayBeATruthByItsName) {
+  const Sweep sweep = read_small_sweep(
+      R"("axes": {"plan.sequence_parallel": [false, true], "plan.tensor": [1, 2]},
+         "where": ["plan.sequence_parallel", "fits"])");
+  EXPECT_EQ(kept_of(sweep), (std::vector<std::size_t>{2, 3}));
+}
+
+TEST(SweepWhereError, OfWhatAsksNothing) {
+  const std::string condition = ": expected a condition, such as \"plan.tensor <= 8\"";
+  const std::string inputs = ": expected a condition over inputs or results";
+  EXPECT_EQ(problems_of(R"("axes": {"plan.micro_batch": [1, 2, 4]},
+                           "where": ["plan.micro_batch = 2", "iteration_time_s = 0", "1,2,3", "_e",
+                                     "plan.micro_batch > 1"])"),
+            (Lines{"where.0: plan.micro_batch = 2: expected an expression, not an assignment; did "
+                   "you mean \"==\"?",
+                   "where.1: iteration_time_s = 0: expected an expression, not an assignment; did "
+                   "you mean \"==\"?",
+                   "where.2: 1,2,3: expected one expression; a \",\" stands between the arguments "
+                   "of a function only",
+                   "where.3: _e: expected names of numbers, found _e"}));
+  EXPECT_EQ(problems_of(R"("axes": {"plan.micro_batch": [1, 2, 4]},
+                           "where": ["1/0", "1 == 1", "plan.micro_batch", "mfu * 2",
+                                     "plan.micro_batch > 1 && mfu > 0"])"),
+            (Lines{"where.0: 1/0" + inputs,
+                   "where.1: 1 == 1" + inputs,
+                   "where.2: plan.micro_batch" + condition,
+                   "where.3: mfu * 2" + condition}));
+}
+
 TEST(SweepWhereError, WhereNothingIsLeftSaysWhichLeavesOutWhat) {
   EXPECT_EQ(problems_of(R"("axes": {"plan.tensor": [1, 2, 4, 8]},
-                           "where": ["plan.tensor > 2", "plan.tensor < 4", "1 == 1"])"),
+                           "where": ["plan.tensor > 2", "plan.tensor < 4", "plan.tensor > 0"])"),
             (Lines{"where.0: plan.tensor > 2: leaves out 2 of 4 points; expected constraints that "
                    "some point satisfies",
                    "where.1: plan.tensor < 4: leaves out 2 of 4 points; expected constraints that "
@@ -339,6 +404,58 @@ TEST(SweepPath, ThatNoScenarioHasIsTheFilesMistake) {
             Lines{"plan.tensor.degree: expected a path of object keys, such as plan.tensor"});
   EXPECT_EQ(problems_of(R"("axes": {"cluster.name": ["dgx-h100"]})"),
             Lines{"cluster.name: a name is only a label here; to take another, set cluster"});
+}
+
+// A row would show a value that it is not computed with.
+TEST(SweepPath, MustNotReplaceWhatAnotherPutIn) {
+  EXPECT_EQ(problems_of(R"("axes": [{"plan.tensor": [4, 8]},
+                                    {"plan": [{"tensor": 8, "pipeline": 4}]}])"),
+            Lines{"plan: expected it before plan.tensor, which it would replace"});
+  EXPECT_EQ(problems_of(R"("axes": [{"plan": [{"pipeline": 2}, {"tensor": 8, "pipeline": 4}]},
+                                    {"plan.tensor": [4, 8]}])"),
+            Lines{R"(plan: {"tensor":8,"pipeline":4}: expected a value without plan.tensor, which )"
+                  "varies by itself"});
+  EXPECT_EQ(problems_of(R"("axes": {"zip": {"cluster.chip.memory.bandwidth": ["1 TB/s"],
+                                            "cluster.chip": ["h100-sxm5-80gb"]},
+                                    "cluster": ["dgx-h100"]})"),
+            (Lines{"cluster.chip: expected it before cluster.chip.memory.bandwidth, which it would "
+                   "replace",
+                   "cluster: expected it before cluster.chip.memory.bandwidth, which it would "
+                   "replace",
+                   "cluster: expected it before cluster.chip, which it would replace"}));
+  EXPECT_EQ(
+      problems_of(R"("axes": {"plan": [{"tensor": 2, "data": 2}]},
+                           "derived": {"plan.data": "4"})"),
+      Lines{R"(plan: {"tensor":2,"data":2}: expected a value without plan.data, which varies )"
+            "by itself"});
+  EXPECT_EQ(problems_of(R"("axes": {"cluster.node.nic_bandwidth.value": ["100 Gbps"]},
+                           "derived": {"cluster.node.nic_bandwidth":
+                                         {"expression": "1", "unit": "GB/s"}})"),
+            Lines{"derived.cluster.node.nic_bandwidth: expected it before "
+                  "cluster.node.nic_bandwidth.value, which it would replace"});
+}
+
+TEST(SweepPath, MayLeadIntoWhatAnAxisBeforeItNames) {
+  const Sweep sweep = read_small_sweep(
+      R"("axes": {"cluster": ["dgx-a100-80gb", {"name": "dgx-h100", "nodes": 2}],
+                  "cluster.node.nic_bandwidth": ["100 Gbps", "400 Gbps"],
+                  "plan": [{"tensor": 1}, {"tensor": 2}], "plan.micro_batch": [1, 2]},
+         "derived": {"plan.data": "16 / 2"})");
+  SweepWorker worker(sweep, Fidelity::closed);
+  SweepPoint point;
+  for (std::size_t i = 0; i < sweep.points(); ++i) {
+    ASSERT_TRUE(worker.compute(i, point));
+    ScenarioSource source = sweep.base;
+    for (const Assignment& assignment : point_assignments(sweep, i)) {
+      source.assign(assignment);
+    }
+    Scenario scenario;
+    source.read_unchecked(scenario);
+    EXPECT_EQ(point.status == PointStatus::invalid, !validate(scenario).empty()) << point.reason;
+    if (has_result(point.status)) {
+      EXPECT_EQ(point.result.iteration_time, estimate(scenario).iteration_time) << i;
+    }
+  }
 }
 
 TEST(SweepPath, MayBeOneThatAnotherAxisBringsAlong) {

@@ -48,6 +48,7 @@ TEST(SweepStatus, HasTheNamesOfTheCsv) {
   EXPECT_EQ(name(PointStatus::ok), "ok");
   EXPECT_EQ(name(PointStatus::out_of_memory), "out-of-memory");
   EXPECT_EQ(name(PointStatus::invalid), "invalid");
+  EXPECT_EQ(name(PointStatus::defect), "defect");
 }
 
 TEST(SweepStatus, OfAnUnsoundPointIsInvalidWithEveryReason) {

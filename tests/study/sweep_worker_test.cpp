@@ -19,7 +19,7 @@ using testing::sweep_of;
 
 /// Computes the points in the order given with one worker; each must be as from scratch.
 void expect_fresh(const Sweep& sweep, const std::vector<std::size_t>& order) {
-  SweepWorker worker(sweep, Fidelity::closed);
+  SweepWorker worker(sweep, std::nullopt);
   SweepPoint point;
   for (const std::size_t i : order) {
     worker.compute(i, point);
@@ -113,6 +113,29 @@ TEST(SweepWorkerReason, DoesNotDependOnThePointBefore) {
   EXPECT_NE(point.reason.find("training.precision"), std::string::npos) << point.reason;
 }
 
+// A plan whose devices differ is for the event engine, the one beside it for the closed form.
+TEST(SweepWorkerFidelity, IsWhatARunOfThePointTakes) {
+  const Sweep sweep = sweep_of(
+      R"({"model": "megatron-1.7b", "cluster": "dgx-a100-80gb", "plan": {"data": 2},
+          "training": {"global_batch": 32, "precision": "bf16"}})",
+      {axis("plan.batch_shares", "[[1, 1], [1, 3], null]"),
+       axis("conditions", R"([null, {"devices": [{"devices": "0", "speed": 0.5}]}])"),
+       axis("training.sequence", "[1024, 2048]"),
+       axis("plan.micro_batch", "[2, 4]")});
+  expect_fresh_both_ways(sweep);
+  SweepPoint even;
+  SweepPoint uneven;
+  SweepWorker worker(sweep, std::nullopt);
+  worker.compute(0, even);
+  worker.compute(8, uneven);
+  EXPECT_EQ(uneven.status, PointStatus::ok) << uneven.reason;
+  EXPECT_GT(uneven.result.iteration_time, even.result.iteration_time);
+  SweepWorker closed(sweep, Fidelity::closed);
+  closed.compute(8, uneven);
+  EXPECT_TRUE(uneven.reason.starts_with("plan.batch_shares: expected the fidelity event"))
+      << uneven.reason;
+}
+
 TEST(SweepWorkerResult, DoesNotKeepPartsOfAnotherFormula) {
   expect_fresh_both_ways(
       sweep_of(kSmallScenario,
@@ -152,13 +175,14 @@ std::vector<Axis> axis_pool() {
       axis("plan.expert", "[1, 2]"),
       axis("plan.rank_order", R"(["tp-dp-pp", "dp-tp-ep-pp", "pp-dp"])"),
       axis("plan.shard", "[2, null]"),
+      axis("plan.batch_shares", "[[1, 1], [1, 3], [1]]"),
       axis("plan.recompute", R"(["full", ["mlp"], ["mpl"], null])"),
       axis("plan.sharding", R"(["none", "zero1", "hsdp", "zero9"])"),
       axis("training.global_batch", "[8, 16, 7]"),
       axis("training.sequence", R"([1024, null, "long"])"),
       axis("training.precision", R"(["bf16", "fp16", "int3"])"),
       axis("training.optimizer", R"(["adam", "adafactor", "sdg"])"),
-      axis("conditions", R"([{"seed": 3}, null, {"sead": 1}])"),
+      axis("conditions", R"([{"seed": 3}, null, {"sead": 1}, {"compute_jitter": 0.1}])"),
       axis("stack.dispatch", R"(["0 us", "75 us"])"),
       axis("formula", R"(["titer", {"name": "e7", "utilization": 0.5}, "e8"])"),
       axis("formula.utilization", "[0.3, 3]"),

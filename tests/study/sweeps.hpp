@@ -37,8 +37,7 @@ inline Sweep read_small_sweep(std::string_view rest) {
 /// Everything about a point, as one text.
 inline std::string row_of(const SweepPoint& point) {
   Row row = {std::to_string(point.index), std::string(name(point.status)), point.reason};
-  const bool has_result = point.status != PointStatus::invalid;
-  const Row cells = has_result ? result_cells(point.result) : no_result_cells();
+  const Row cells = has_result(point.status) ? result_cells(point.result) : no_result_cells();
   row.insert(row.end(), cells.begin(), cells.end());
   return csv_line(row);
 }
@@ -65,7 +64,7 @@ inline Scenario scenario_of(const Sweep& sweep, std::size_t point) {
   return scenario;
 }
 
-/// The point from scratch: base, every axis, one reading, one evaluation.
+/// The point from scratch: base, every axis, one reading, one evaluation as `titer run` does it.
 inline SweepPoint fresh_point(const Sweep& sweep, std::size_t point) {
   SweepPoint fresh{.index = point, .status = PointStatus::invalid, .reason = {}, .result = {}};
   try {
@@ -78,7 +77,7 @@ inline SweepPoint fresh_point(const Sweep& sweep, std::size_t point) {
       throw InputError(problems);
     }
     Estimator estimator;
-    evaluate(scenario, Fidelity::closed, estimator, fresh.result);
+    evaluate(scenario, usual_fidelity(scenario), estimator, fresh.result);
     fresh.status = fresh.result.fits() ? PointStatus::ok : PointStatus::out_of_memory;
     fresh.reason = fresh.result.fits() ? "" : memory_sentence(fresh.result);
   } catch (const InputError& error) {

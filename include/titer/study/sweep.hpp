@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,7 @@ struct Sweep {
   std::vector<Axis> axes;
   std::vector<DerivedField> derived{};
   std::vector<SweepConstraint> constraints{};
+  std::string scenario = "SCENARIO";  // what `titer run` calls the base; so where it has no name
 
   /// The product of the axes' lengths, those that are zipped counted once.
   [[nodiscard]] std::size_t points() const;
@@ -70,14 +72,18 @@ inline constexpr std::size_t kUsualMostPoints = 100'000'000;
 [[nodiscard]] Sweep read_sweep(const Document& document,
                                std::size_t most_points = kUsualMostPoints);
 
-enum class PointStatus { ok, out_of_memory, invalid };
+enum class PointStatus { ok, out_of_memory, invalid, defect };
 [[nodiscard]] std::string_view name(PointStatus status);
+/// Otherwise there are no figures, but a reason why.
+[[nodiscard]] constexpr bool has_result(PointStatus status) {
+  return status == PointStatus::ok || status == PointStatus::out_of_memory;
+}
 
-/// One row: what became of a point. `result` holds for ok and out_of_memory.
+/// One row: what became of a point.
 struct SweepPoint {
   std::size_t index = 0;
   PointStatus status = PointStatus::invalid;
-  std::string reason;  // why it is invalid, or what fills the memory
+  std::string reason;  // why it is invalid, what fills the memory, or what the defect is
   StepResult result;
   std::vector<std::size_t> at{};  // the index into each axis
   std::vector<double> derived{};  // the numbers of the derived fields
@@ -87,15 +93,17 @@ struct SweepPoint {
 /// differs from the point before is read again, and no more.
 class SweepWorker {
  public:
-  /// `sweep` must outlive it. Throws InputError where an expression mentions what is not there.
-  SweepWorker(const Sweep& sweep, Fidelity fidelity);
+  /// `sweep` must outlive it. Without a fidelity each point has its usual_fidelity(). Throws
+  /// InputError where an expression mentions what is not there.
+  SweepWorker(const Sweep& sweep, std::optional<Fidelity> fidelity);
   SweepWorker(const SweepWorker& other);
   SweepWorker(SweepWorker&& other) noexcept;
   SweepWorker& operator=(const SweepWorker& other) = delete;
   SweepWorker& operator=(SweepWorker&& other) noexcept;
   ~SweepWorker();
 
-  /// False where a constraint leaves the point out: no row.
+  /// False where a constraint leaves the point out: no row. A point at which the program meets a
+  /// defect of its own is kept: nobody knows what constraints would say of its result.
   bool compute(std::size_t point, SweepPoint& into);
   /// The first of [point, end) that no constraint over inputs leaves out, `end` if there is none.
   /// What all points with the same values of the outer axes have in common is skipped at once.

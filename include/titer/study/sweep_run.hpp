@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,11 +16,11 @@
 namespace titer {
 
 /// The chunks of a sweep, the same for every process that shares it.
-[[nodiscard]] Chunks sweep_chunks(const Sweep& sweep, Fidelity fidelity);
+[[nodiscard]] Chunks sweep_chunks(const Sweep& sweep, std::optional<Fidelity> fidelity);
 
 struct SweepOptions {
   unsigned threads = 1;
-  Fidelity fidelity = Fidelity::closed;
+  std::optional<Fidelity> fidelity{};       // none: each point's usual_fidelity()
   Shard shard{};                            // computes its own chunks only
   std::size_t done = 0;                     // of them, those that need not be computed again
   const std::atomic<bool>* stop = nullptr;  // set: no chunk is begun any more

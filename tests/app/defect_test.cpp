@@ -1,0 +1,172 @@
+// A defect of the program in the middle of a study, from the outside: titer_faulty meets one
+// wherever the micro-batch is 3.
+
+#include <gtest/gtest.h>
+
+#include "app/program.hpp"
+#include "report/csv.hpp"
+#include "titer/input/document.hpp"
+#include "titer/units/shell_word.hpp"
+
+namespace titer {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::contains;
+using testing::data_of;
+using testing::file_text;
+using testing::Outcome;
+using testing::parse_csv;
+using testing::TemporaryFolder;
+using testing::titer;
+using Arguments = std::vector<std::string>;
+using Table = std::vector<std::vector<std::string>>;
+
+/// What a shell makes of a command line that begins with a program's name.
+Outcome shell(const std::string& command) {
+  const TemporaryFolder folder;
+  const std::string out = (folder.path() / "out").string();
+  const std::string err = (folder.path() / "err").string();
+  const int status = std::system(
+      ("TITER_DATA=" + shell_word(TITER_ROOT) + " " + command + " >" + out + " 2>" + err).c_str());
+  return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          .out = file_text(out),
+          .err = file_text(err)};
+}
+
+Outcome faulty(const Arguments& arguments) {
+  std::string command = shell_word(TITER_FAULTY);
+  for (const std::string& argument : arguments) {
+    command += " " + shell_word(argument);
+  }
+  return shell(command);
+}
+
+constexpr const char* kAxes = R"({
+  "scenario": "gpt3-175b-64xa100",
+  "axes": {"cluster.node.nic_bandwidth": ["200 Gbps", "400 Gbps"], "plan.micro_batch": [1, 2, 3, 4],
+           "plan.recompute": ["selective", ["mlp"]]},
+  "derived": {"training.global_batch": "48 * plan.micro_batch / 2"}})";
+constexpr std::size_t kPoints = 2 * 4 * 2;
+constexpr std::size_t kDefects = 2 * 2;
+
+class AppDefect : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string path(std::string_view name) const {
+    return (folder_.path() / name).string();
+  }
+  [[nodiscard]] std::string line_of_defects(std::size_t rows, std::size_t defects) const {
+    return std::to_string(defects) + " of " + std::to_string(rows) +
+           " rows have no result for a defect of the program, please report it; the first again: "
+           "titer run gpt3-175b-64xa100 --set 'cluster.node.nic_bandwidth=200 Gbps' --set "
+           "plan.micro_batch=3 --set plan.recompute=selective --set training.global_batch=72\n";
+  }
+
+  TemporaryFolder folder_;
+  std::string sweep_ = folder_.file("sweep.json", kAxes);
+};
+
+TEST_F(AppDefect, IsARowAndTheSweepGoesOn) {
+  const Table sound = parse_csv(data_of(titer({"sweep", sweep_})));
+  for (const char* jobs : {"1", "3"}) {
+    const Outcome outcome = faulty({"sweep", sweep_, "--jobs", jobs});
+    EXPECT_EQ(outcome.code, 3);
+    EXPECT_EQ(outcome.err, line_of_defects(kPoints, kDefects));
+    const Table rows = parse_csv(outcome.out);
+    ASSERT_EQ(rows.size(), 1 + kPoints);
+    EXPECT_EQ(rows[0], sound[0]);
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      if (sound[i][1] != "3") {
+        EXPECT_EQ(rows[i], sound[i]);
+        continue;
+      }
+      EXPECT_EQ(Arguments(rows[i].begin(), rows[i].begin() + 4),
+                Arguments(sound[i].begin(), sound[i].begin() + 4));
+      EXPECT_EQ(rows[i][4], "defect");
+      EXPECT_EQ(Arguments(rows[i].begin() + 5, rows[i].end() - 1), Arguments(rows[i].size() - 6));
+      EXPECT_TRUE(contains(rows[i].back(), "a defect of the program: planted_defect.cpp:"));
+      EXPECT_TRUE(contains(rows[i].back(), ": nobody counts to 3"));
+    }
+  }
+}
+
+TEST_F(AppDefect, IsRepeatedByTheCommandThatIsNamed) {
+  const std::string err = faulty({"sweep", sweep_}).err;
+  std::string command = err.substr(err.find("titer run ") + 6);
+  command.pop_back();
+  auto run = testing::only_row(
+      data_of(shell(shell_word(TITER_PROGRAM) + " " + command + " --format csv")));
+  const Table sound = parse_csv(data_of(titer({"sweep", sweep_})));
+  ASSERT_EQ(sound[5][1], "3");
+  for (std::size_t c = 5; c + 1 < sound[0].size(); ++c) {
+    EXPECT_EQ(sound[5][c], run[sound[0][c]]) << sound[0][c];
+  }
+}
+
+TEST_F(AppDefect, KeepsItsRowWhateverConstraintsSayOfResults) {
+  const std::string file = folder_.file("fits.json", R"({
+    "scenario": "gpt3-175b-64xa100", "axes": {"plan.micro_batch": [1, 3]}, "where": "mfu < 0"})");
+  const Outcome outcome = faulty({"sweep", file});
+  EXPECT_EQ(outcome.code, 3);
+  const Table rows = parse_csv(outcome.out);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[1][1], "defect");
+}
+
+TEST_F(AppDefect, IsInTheFileAndInItsShards) {
+  const std::string rows = path("rows.csv");
+  const Outcome alone = faulty({"sweep", sweep_, "--out", rows});
+  EXPECT_EQ(alone.code, 3);
+  EXPECT_EQ(alone.err, line_of_defects(kPoints, kDefects));
+  const std::string table = file_text(rows);
+  EXPECT_EQ(table, faulty({"sweep", sweep_}).out);
+  fs::remove(rows);
+  for (const char* shard : {"1/2", "2/2"}) {
+    EXPECT_EQ(faulty({"sweep", sweep_, "--out", rows, "--shard", shard}).code, 3);
+  }
+  const Outcome merged = faulty({"merge", rows});
+  EXPECT_EQ(merged.code, 3);
+  EXPECT_EQ(merged.err,
+            rows +
+                ": 4 rows have no result for a defect of the program; the shards' sweeps name "
+                "them\n");
+  EXPECT_EQ(file_text(rows), table);
+}
+
+TEST_F(AppDefect, LeavesPlansOutOfASearch) {
+  const auto search = [&](std::string_view micro_batches) {
+    return folder_.file("search-" + std::to_string(micro_batches.size()) + ".json",
+                        R"({"scenario": {"model": "megatron-1.7b", "cluster": "dgx-a100-80gb",
+                             "training": {"global_batch": 48, "precision": "bf16"}},
+                            "devices": 8, "top": 5,
+                            "space": {"schedule": "1f1b", "rank_order": "tp-dp-pp",
+                                      "micro_batch": )" +
+                            std::string(micro_batches) + "}}");
+  };
+  const std::string without = data_of(titer({"search", search("[1, 2]"), "--format", "csv"}));
+  for (const bool exhaustive : {false, true}) {
+    Arguments arguments = {"search", search("[1, 2, 3]"), "--format", "csv"};
+    arguments.resize(exhaustive ? 5 : 4, "--exhaustive");
+    const Outcome outcome = faulty(arguments);
+    EXPECT_EQ(outcome.code, 3);
+    EXPECT_EQ(outcome.out, without);
+    EXPECT_TRUE(contains(outcome.err, " plans are left out for a defect of the program, please "));
+    EXPECT_TRUE(contains(outcome.err, ": nobody counts to 3; with --set plan.data="));
+    EXPECT_TRUE(contains(outcome.err, " --set plan.micro_batch=3 "));
+    arguments[3] = "text";
+    const std::string text = faulty(arguments).out;
+    EXPECT_TRUE(contains(text.substr(0, text.find("best:")), " left out for a defect\n"));
+    EXPECT_TRUE(contains(text, "\n  a defect of the program, please report it: "));
+    arguments[3] = "json";
+    const Value counts = *parse_json(faulty(arguments).out, "out").at("counts");
+    double sum = 0;
+    for (const auto& [name, count] : counts.members) {
+      sum += name == "plans" ? 0 : count.number;
+    }
+    EXPECT_EQ(sum, counts.find("plans")->number);
+    EXPECT_GT(counts.find("defects")->number, 0);
+  }
+}
+
+}  // namespace
+}  // namespace titer
