@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -8,6 +9,7 @@
 #include "sampling.hpp"
 #include "titer/report/sample_report.hpp"
 #include "titer/report/step_report.hpp"
+#include "titer/step/notes.hpp"
 #include "trace_file.hpp"
 
 namespace titer {
@@ -28,20 +30,29 @@ constexpr std::array<Choice<FailOn>, 1> kFailOn = {{{"out-of-memory", FailOn::ou
 
 using MaybeSamples = std::optional<SampleStatistics>;
 
+/// Beside a result's columns: what samples tell, and what is to be said.
+MoreCells more_cells(const MaybeSamples& samples, const std::vector<std::string>& notes) {
+  MoreCells more = samples ? MoreCells{sample_columns(), sample_cells(*samples)} : MoreCells();
+  if (!notes.empty()) {
+    more.columns.emplace_back("notes");
+    more.cells.push_back(fmt::format("{}", fmt::join(notes, "; ")));
+  }
+  return more;
+}
+
 std::string view(Format format,
                  const Scenario& scenario,
                  const StepResult& result,
-                 const MaybeSamples& samples) {
+                 const MaybeSamples& samples,
+                 const std::vector<std::string>& notes) {
   switch (format) {
     case Format::text:
-      return step_text(scenario, result, fit_advice(scenario, result)) +
+      return step_text(scenario, result, fit_advice(scenario, result), notes) +
              (samples ? "\n" + sample_text(*samples) : "");
     case Format::csv:
-      return step_csv(scenario,
-                      result,
-                      samples ? MoreCells{sample_columns(), sample_cells(*samples)} : MoreCells());
+      return step_csv(scenario, result, more_cells(samples, notes));
     case Format::json: {
-      Value json = step_json(scenario, result, fit_advice(scenario, result));
+      Value json = step_json(scenario, result, fit_advice(scenario, result), notes);
       if (samples) {
         json.add("samples", sample_json(*samples));
       }
@@ -108,7 +119,7 @@ int run_command(const RunOptions& options) {
   const MaybeSamples samples = options.sampling.samples
                                    ? MaybeSamples(sample_step(scenario, options.sampling))
                                    : std::nullopt;
-  print(view(format, scenario, result, samples));
+  print(view(format, scenario, result, samples, answer_notes(source, scenario)));
   return !options.fail_on.empty() && !result.fits() ? kNo : kSuccess;
 }
 

@@ -10,6 +10,9 @@ constexpr auto schedule_names(std::index_sequence<I...> /*alternatives*/) {
       {{std::variant_alternative_t<I, Schedule>::name, I}...}};
 }
 
+constexpr auto kAlternatives = std::make_index_sequence<kNamedSchedules>{};
+constexpr auto kScheduleNames = schedule_names(kAlternatives);
+
 template <std::size_t... I>
 Schedule schedule_at(std::size_t index, std::index_sequence<I...> /*alternatives*/) {
   Schedule schedule;
@@ -30,15 +33,15 @@ Schedule read_listed_schedule(Reader& in) {
 
 }  // namespace
 
+std::span<const Choice<std::size_t>> schedule_choices() { return kScheduleNames; }
+
 Schedule read_schedule(Reader& in) {
-  constexpr auto alternatives = std::make_index_sequence<kNamedSchedules>{};
-  constexpr auto names = schedule_names(alternatives);
   const Value* value = in.raw("schedule");
   if (value != nullptr && value->kind == Value::Kind::text && value->text.ends_with(".csv")) {
     return read_listed_schedule(in);
   }
-  const auto index = in.maybe_choice<std::size_t>("schedule", names);
-  return index ? schedule_at(*index, alternatives) : Schedule(OneForwardOneBackward{});
+  const auto index = in.maybe_choice<std::size_t>("schedule", kScheduleNames);
+  return index ? schedule_at(*index, kAlternatives) : Schedule(OneForwardOneBackward{});
 }
 
 }  // namespace titer

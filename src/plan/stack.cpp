@@ -1,6 +1,7 @@
 #include "titer/plan/stack.hpp"
 
 #include "titer/input/reader.hpp"
+#include "titer/plan/abilities.hpp"
 
 namespace titer {
 namespace {
@@ -104,6 +105,7 @@ Stack read_stack(Reader& in) {
   read_kernels(in, stack);
   read_errors(in, stack);
   (void)in.raw("calibration");  // how its figures were fitted
+  (void)read_abilities(in);     // no prediction depends on them
   in.finish();
   return stack;
 }

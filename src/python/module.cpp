@@ -6,6 +6,7 @@
 #include "titer/input/defect.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/report/step_report.hpp"
+#include "titer/step/notes.hpp"
 #include "titer/study/capacity.hpp"
 #include "titer/study/command_text.hpp"
 #include "titer/study/course.hpp"
@@ -75,13 +76,14 @@ class Asked {
     }
   }
 
-  [[nodiscard]] Scenario read() const {
-    ScenarioSource source = name_.empty() ? ScenarioSource(document_) : ScenarioSource::load(name_);
+  [[nodiscard]] ScenarioSource source() const {
+    ScenarioSource loaded = name_.empty() ? ScenarioSource(document_) : ScenarioSource::load(name_);
     for (const Assignment& change : changes_) {
-      source.assign(change);
+      loaded.assign(change);
     }
-    return source.read();
+    return loaded;
   }
+  [[nodiscard]] Scenario read() const { return source().read(); }
 
   /// A defect that `work` meets says of what, too.
   template <class Work>
@@ -113,9 +115,10 @@ py::object run(py::handle scenario, py::handle set, py::handle fidelity) {
   {
     const py::gil_scoped_release others_may_run;
     asked.answer([&] {
-      const Scenario read = asked.read();
+      const ScenarioSource source = asked.source();
+      const Scenario read = source.read();
       const StepResult result = evaluated(read, wanted.value_or(usual_fidelity(read)));
-      answer = step_json(read, result, fit_advice(read, result));
+      answer = step_json(read, result, fit_advice(read, result), answer_notes(source, read));
     });
   }
   return python_of(answer);

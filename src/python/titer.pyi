@@ -71,6 +71,7 @@ class Result(TypedDict):
     memory: Memory
     error_bar: ErrorBar | None  # None where the software was not compared with measured runs
     grade: Literal["datasheet", "fitted", "extrapolated"]
+    notes: NotRequired[list[str]]  # what was assumed, or is beyond the named software
 
 class Breakdown(TypedDict):
     """The iteration time as a sum; communication as far as it is exposed."""

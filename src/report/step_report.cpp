@@ -243,7 +243,8 @@ std::string step_csv(const Scenario& scenario, const StepResult& result, const M
 
 Value step_json(const Scenario& scenario,
                 const StepResult& result,
-                std::span<const FitAdvice> advice) {
+                std::span<const FitAdvice> advice,
+                std::span<const std::string> notes) {
   Value json = Value::make_object();
   json.add("format_version", Value(kFormatVersion));
   json.add("scenario", scenario_json(scenario));
@@ -273,6 +274,13 @@ Value step_json(const Scenario& scenario,
   json.add("memory", memory_json(result, advice));
   json.add("error_bar", error_bar_json(result));
   json.add("grade", Value(name(result.grade)));
+  if (!notes.empty()) {
+    Value lines = Value::make_array();
+    for (const std::string& note : notes) {
+      lines.push(Value(note));
+    }
+    json.add("notes", std::move(lines));
+  }
   return json;
 }
 
@@ -319,8 +327,13 @@ std::string ranks_text(const StepResult& result) {
 
 std::string step_text(const Scenario& scenario,
                       const StepResult& result,
-                      std::span<const FitAdvice> advice) {
-  return heading(scenario) + "\n" + rates(result) + "\n" + breakdown_text(result) + "\n" +
+                      std::span<const FitAdvice> advice,
+                      std::span<const std::string> notes) {
+  std::string noted;
+  for (const std::string& note : notes) {
+    noted += "note: " + note + "\n";
+  }
+  return heading(scenario) + noted + "\n" + rates(result) + "\n" + breakdown_text(result) + "\n" +
          ranks_text(result) + contention_text(result) + memory_text(result, advice) + "\n" +
          fmt::format("basis: {} figures; `titer explain` shows every term and its source\n",
                      name(result.grade));

@@ -164,6 +164,31 @@ TEST(AppRun, ReportsEveryMistakeOfAFileAtOnce) {
   EXPECT_TRUE(contains(lines[2], "did you mean \"bf16\"?"));
 }
 
+/// What changes the question is said, in every format; of a run that says all, nothing.
+TEST(AppRun, SaysWhatItAssumedAndWhatTheSoftwareDoesNotHave) {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.file("run.json", R"({
+  "model": "gpt3-175b", "cluster": "dgx-a100-80gb",
+  "plan": {"pipeline": 8, "tensor": 8, "schedule": "dualpipe", "recompute": "full"},
+  "training": {"global_batch": 64, "precision": "fp8"}
+})");
+  const std::string assumed =
+      "training.sequence is not given: 2048 tokens, the longest of the model";
+  const std::string beyond = "beyond what megatron-lm can do: schedule dualpipe, precision fp8";
+  const std::vector<std::string> run = {"run", path, "--set=cluster=dgx-h100"};
+  const std::string text = testing::data_of(titer(run));
+  EXPECT_TRUE(contains(text, "note: " + assumed + "\nnote: " + beyond + "\n"));
+  const Document json =
+      parse_json(testing::data_of(titer({run[0], run[1], run[2], "--format=json"})), "out");
+  ASSERT_NE(json.at("notes.1"), nullptr);
+  EXPECT_EQ(json.at("notes.0")->text, assumed);
+  EXPECT_EQ(json.at("notes.1")->text, beyond);
+  const std::string csv = testing::data_of(titer({run[0], run[1], run[2], "--format=csv"}));
+  EXPECT_TRUE(contains(csv, ",notes\n"));
+  EXPECT_TRUE(contains(csv, assumed + "; " + beyond));
+  EXPECT_EQ(testing::data_of(titer({"run", kRun})).find("note"), std::string::npos);
+}
+
 TEST(AppRun, FindsDataBesideTheRunFile) {
   const testing::TemporaryFolder folder;
   const std::string model =

@@ -31,16 +31,18 @@ struct MoreCells {
 [[nodiscard]] std::string step_csv(const Scenario& scenario,
                                    const StepResult& result,
                                    const MoreCells& more = {});
-/// The advice, where the scenario does not fit, is among the memory.
+/// The advice, where the scenario does not fit, is among the memory. `notes`: answer_notes().
 [[nodiscard]] Value step_json(const Scenario& scenario,
                               const StepResult& result,
-                              std::span<const FitAdvice> advice = {});
+                              std::span<const FitAdvice> advice = {},
+                              std::span<const std::string> notes = {});
 /// "Llama 3 8B on 64 x NVIDIA H100 SXM5 80 GB: 1f1b"
 [[nodiscard]] std::string step_title(const Scenario& scenario);
 /// What each simulated rank does, waits for and has in memory; "" where nothing was simulated.
 [[nodiscard]] std::string ranks_text(const StepResult& result);
 [[nodiscard]] std::string step_text(const Scenario& scenario,
                                     const StepResult& result,
-                                    std::span<const FitAdvice> advice = {});
+                                    std::span<const FitAdvice> advice = {},
+                                    std::span<const std::string> notes = {});
 
 }  // namespace titer

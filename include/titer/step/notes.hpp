@@ -1,0 +1,33 @@
+#pragma once
+// What an answer has to say beside its numbers: what was taken because nothing was said, and what
+// the software that it names does not have.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/plan/abilities.hpp"
+#include "titer/step/source.hpp"
+
+namespace titer {
+
+/// Of the scenario's stack, whose document holds them.
+[[nodiscard]] Abilities software_abilities(const ScenarioSource& source);
+/// All that its software does not have, the precision included.
+[[nodiscard]] std::vector<std::string> beyond_software(const Abilities& abilities,
+                                                       const Scenario& scenario);
+/// The model's longest sequence, where the scenario says none and it was taken.
+[[nodiscard]] std::optional<std::int64_t> assumed_sequence(const ScenarioSource& source,
+                                                           const Scenario& scenario);
+/// Of a question that must say it: "training.sequence: missing; expected …", with its place.
+/// `where_to_say`: "--sequence N"
+[[nodiscard]] std::string missing_sequence(const ScenarioSource& source,
+                                           std::int64_t longest,
+                                           std::string_view where_to_say);
+/// A line each. `scenario`: as the source reads it.
+[[nodiscard]] std::vector<std::string> answer_notes(const ScenarioSource& source,
+                                                    const Scenario& scenario);
+
+}  // namespace titer
