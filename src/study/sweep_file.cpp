@@ -9,6 +9,7 @@
 #include "sweep_axes.hpp"
 #include "sweep_numbers.hpp"
 #include "titer/input/expression.hpp"
+#include "titer/step/notes.hpp"
 #include "titer/study/sweep.hpp"
 
 namespace titer {
@@ -153,6 +154,33 @@ void read_base(const Document& document, Reader& in, Problems& problems, Sweep& 
   }
 }
 
+/// Refuses a sweep that does not say how long sequences are: each model's longest would be another
+/// question for each.
+void demand_sequences(const Sweep& sweep) {
+  const auto says_it = [](std::string_view path) {
+    return path == "training.sequence" || path == "training";
+  };
+  ScenarioSource first = sweep.base;
+  for (const Axis& axis : sweep.axes) {
+    if (says_it(axis.path)) {
+      return;
+    }
+    if (axis.path == "model" && !axis.values.empty()) {
+      first.assign({axis.path, axis.values.front(), "axes"});
+    }
+  }
+  if (std::any_of(sweep.derived.begin(), sweep.derived.end(), [&](const DerivedField& field) {
+        return says_it(field.name);
+      })) {
+    return;
+  }
+  Scenario scenario;
+  first.read_part(ScenarioPart::model, scenario);
+  if (const auto longest = assumed_sequence(first, scenario)) {
+    throw InputError(missing_sequence(first, *longest, "it in the scenario, or as an axis"));
+  }
+}
+
 }  // namespace
 
 Sweep read_sweep(const Document& document, std::size_t most_points) {
@@ -175,6 +203,7 @@ Sweep read_sweep(const Document& document, std::size_t most_points) {
   check_paths(sweep, problems);
   problems.raise();
   check_constant_parts(sweep);
+  demand_sequences(sweep);
   check_expressions(sweep);
   return sweep;
 }

@@ -10,7 +10,7 @@ using Lines = std::vector<std::string>;
 
 constexpr std::string_view kRun =
     R"({"model": "megatron-1.7b", "cluster": "dgx-a100-80gb", "plan": {},
-        "training": {"global_batch": 32}})";
+        "training": {"global_batch": 32, "sequence": 2048}})";
 
 std::string with_axes(std::string_view axes) {
   return R"({"scenario": )" + std::string(kRun) + R"(, "axes": )" + std::string(axes) + "}";
@@ -231,6 +231,18 @@ TEST(SweepFile, IsRefusedForAMistakeThatEveryPointWouldRepeat) {
                         "\"training\": {\"global_batch\": -1}}}"),
             Lines{"sweep.json:2:42: training.global_batch: -1: expected an integer from 1 to "
                   "1000000000000"});
+}
+
+TEST(SweepFile, RefusesToTakeEachModelsLongestSequence) {
+  const std::string_view text = R"({"scenario": {"cluster": "dgx-a100-80gb", "plan": {},
+"training": {"global_batch": 32}}, "axes": {"model": ["llama3-8b", "gpt3-175b"]}})";
+  EXPECT_EQ(
+      problems_of(text),
+      (Lines{"sweep.json:2:13: training.sequence: missing; expected it in the scenario, or as "
+             "an axis, for example 8192; the model's longest is 131072"}));
+  const std::string given =
+      std::string(text).replace(text.find("\"model\": ["), 0, "\"training.sequence\": [4096], ");
+  EXPECT_EQ(problems_of(given), Lines{});
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ inline constexpr std::string_view kSmallScenario = R"({
   "model": "megatron-1.7b",
   "cluster": "dgx-a100-80gb",
   "plan": {"tensor": 2},
-  "training": {"global_batch": 32, "precision": "bf16"}})";
+  "training": {"global_batch": 32, "sequence": 2048, "precision": "bf16"}})";
 
 /// `values` is a JSON array.
 inline Axis axis(std::string path, std::string_view values) {
