@@ -20,6 +20,10 @@ struct SearchCommandOptions {
   std::string cluster;
   std::int64_t devices = 0;
   std::int64_t batch = 0;
+  std::int64_t sequence = 0;
+  std::string precision;
+  std::string stack;
+  bool any_software = false;
   std::string objective;
   std::size_t top = 0;
   std::string format = "text";
@@ -56,6 +60,10 @@ Search asked_search(const SearchCommandOptions& options) {
     }
   };
   put(options.devices > 0, fmt::format("devices={}", options.devices));
+  put(options.sequence > 0, fmt::format("training.sequence={}", options.sequence));
+  put(!options.precision.empty(), "training.precision=" + options.precision);
+  put(!options.stack.empty(), "stack=" + options.stack);
+  put(options.any_software, "any_software=true");
   put(!options.objective.empty(), "objective=" + options.objective);
   put(options.top > 0, fmt::format("top={}", options.top));
   if (options.model.empty()) {
@@ -67,14 +75,15 @@ Search asked_search(const SearchCommandOptions& options) {
 std::string view(const SearchCommandOptions& options,
                  const Search& search,
                  const SearchAnswer& answer,
-                 const std::vector<std::string>& notes) {
+                 const std::vector<std::string>& notes,
+                 const SearchAnswer* beyond) {
   switch (chosen("--format", options.format, kFormats)) {
     case Format::text:
-      return search_text(search, answer, notes);
+      return search_text(search, answer, notes, beyond);
     case Format::csv:
       return search_csv(search, answer);
     case Format::json:
-      return to_json(search_json(search, answer, notes)) + "\n";
+      return to_json(search_json(search, answer, notes, beyond)) + "\n";
   }
   return {};
 }
@@ -90,16 +99,19 @@ int search_command(const SearchCommandOptions& options) {
   }
   const Interrupt interrupt;  // what was found until then is the answer
   std::unique_ptr<Progress> progress;
-  SearchAnswer answer = run_search(search,
-                                   {.threads = threads_or_usual(options.jobs, this_process("")),
-                                    .exhaustive = options.exhaustive,
-                                    .stop = &interrupt.requested(),
-                                    .progress = [&](std::size_t done, std::size_t of) {
-                                      if (!progress) {
-                                        progress = std::make_unique<Progress>("plans", of);
-                                      }
-                                      progress->update(done);
-                                    }});
+  const SearchOptions how{.threads = threads_or_usual(options.jobs, this_process("")),
+                          .exhaustive = options.exhaustive,
+                          .stop = &interrupt.requested(),
+                          .progress = [&](std::size_t done, std::size_t of) {
+                            if (!progress) {
+                              progress = std::make_unique<Progress>("plans", of);
+                            }
+                            progress->update(done);
+                          }};
+  SearchAnswer answer = run_search(search, how);
+  progress.reset();
+  const std::optional<SearchAnswer> beyond = best_beyond_software(
+      search, answer, {.threads = how.threads, .stop = how.stop, .progress = how.progress});
   progress.reset();
   std::vector<std::string> notes;
   if (!options.refine.empty()) {
@@ -110,7 +122,7 @@ int search_command(const SearchCommandOptions& options) {
     out->write(to_json(best.document().root) + "\n");
     out->finish();
   }
-  print(view(options, search, answer, notes));
+  print(view(options, search, answer, notes, beyond ? &*beyond : nullptr));
   if (!answer.complete) {
     return kInterrupted;
   }
@@ -132,11 +144,15 @@ Command add_search(CLI::App& program) {
   app->footer(
       "Examples:\n"
       "  titer search gpt3-175b-4096xa100\n"
-      "  titer search --model gpt3-175b --cluster dgx-a100-80gb --devices 512 --batch 1536\n"
+      "  titer search --model gpt3-175b --cluster dgx-a100-80gb --devices 512 --batch 1536 "
+      "--sequence 2048\n"
+      "  titer search llama3-70b-64xh100 --stack megatron-core\n"
       "  titer search my-search.json --objective mfu --top 3 --refine event --out best.json");
   const auto options = std::make_shared<SearchCommandOptions>();
   app->add_option(
-         "search", options->search, "a search file, or a shipped search (titer list searches)")
+         "search",
+         options->search,
+         "a search file, or a shipped search (titer list searches); around a run: its file or name")
       ->type_name("SEARCH");
   app->add_option("--model", options->model, "without a SEARCH: the model")->type_name("NAME");
   app->add_option("--cluster", options->cluster, "the cluster")->type_name("NAME");
@@ -146,10 +162,19 @@ Command add_search(CLI::App& program) {
   app->add_option("--batch", options->batch, "the global batch, sequences")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
+  app->add_option("--sequence", options->sequence, "tokens of a sequence; needed with --model")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  app->add_option("--precision", options->precision, "of products: bf16 (usual), fp8, …")
+      ->type_name("TYPE");
+  app->add_option("--stack", options->stack, "the training software; otherwise megatron-lm")
+      ->type_name("NAME");
+  app->add_flag(
+      "--any-software", options->any_software, "plans that the stack's software cannot run, too");
   app->add_option("--set",
                   options->sets,
                   "put a value at a path of the search or of its scenario, such as "
-                  "space.schedule=1f1b or training.sequence=4096; may be repeated")
+                  "space.schedule=1f1b or constraints.memory_margin=0; may be repeated")
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");

@@ -15,7 +15,7 @@ double tokens_per_dollar(const FoundPlan& found) {
   return found.bill ? tokens / found.bill->dollars : 0;
 }
 
-constexpr std::array<FoundFigure, 9> kFoundFigures = {{
+constexpr std::array<FoundFigure, 10> kFoundFigures = {{
     {"time",
      "",
      always,
@@ -36,6 +36,11 @@ constexpr std::array<FoundFigure, 9> kFoundFigures = {{
      always,
      [](const FoundPlan& found) { return fmt::format("{:.1f} %", 100 * found.result.mfu); },
      [](const FoundPlan& found) { return found.result.mfu; }},
+    {"causal MFU",
+     "",
+     always,
+     [](const FoundPlan& found) { return fmt::format("{:.1f} %", 100 * found.result.mfu_causal); },
+     [](const FoundPlan& found) { return found.result.mfu_causal; }},
     {"memory",
      "",
      always,

@@ -1,37 +1,20 @@
 #include "titer/report/search_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "search_figures.hpp"
-#include "titer/report/step_report.hpp"
+#include "search_parts.hpp"
+#include "titer/report/table.hpp"
 
 namespace titer {
 namespace {
 
 using Key = const SearchKey*;
-
-std::string shown(const Value& value) {
-  switch (value.kind) {
-    case Value::Kind::text:
-      return value.text;
-    case Value::Kind::null:
-      return "-";
-    case Value::Kind::boolean:
-      return value.boolean ? "yes" : "no";
-    case Value::Kind::object: {
-      std::string text;
-      for (const auto& [key, member] : value.members) {
-        text += (text.empty() ? "" : "+") + key;
-      }
-      return text;
-    }
-    default:
-      return to_json(value, 0);
-  }
-}
 
 std::string text_of(const Plan& plan, const SearchKey& key) { return shown(key.value(plan)); }
 
@@ -50,18 +33,6 @@ std::vector<Key> varied_keys(const SearchAnswer& answer) {
   return keys;
 }
 
-/// "micro_batch 2, recompute full": what is not as in the best plan.
-std::string difference(const FoundPlan& found, const FoundPlan& best) {
-  std::string text;
-  for (const SearchKey& key : search_keys()) {
-    const std::string own = text_of(found.plan, key);
-    if (own != text_of(best.plan, key)) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key.name, own);
-    }
-  }
-  return text;
-}
-
 std::string grouped_digits(std::size_t number) {
   std::string text = std::to_string(number);
   for (std::ptrdiff_t at = std::ssize(text) - 3; at > 0; at -= 3) {
@@ -70,23 +41,9 @@ std::string grouped_digits(std::size_t number) {
   return text;
 }
 
-struct CountName {
-  std::string_view name;
-  std::string_view key;
-  std::size_t SearchCounts::*value;
-};
-constexpr std::array<CountName, 7> kCounts = {
-    {{"not sound", "refused", &SearchCounts::refused},
-     {"over the memory", "over_memory", &SearchCounts::over_memory},
-     {"over a limit", "over_limit", &SearchCounts::over_limit},
-     {"no better by a bound", "bounded", &SearchCounts::bounded},
-     {"evaluated", "evaluated", &SearchCounts::evaluated},
-     {"left out for a defect", "defects", &SearchCounts::defects},
-     {"not reached", "unreached", &SearchCounts::unreached}}};
-
 std::string counts_text(const SearchCounts& counts) {
   std::string text = fmt::format("{} plans", grouped_digits(counts.plans));
-  for (const CountName& count : kCounts) {
+  for (const SearchCountName& count : kSearchCounts) {
     if (counts.*count.value > 0) {
       text += fmt::format("{} {} {}",
                           text.find(':') == std::string::npos ? ":" : ",",
@@ -149,18 +106,102 @@ std::string objective_text(const Search& search) {
 
 std::string heading(const Search& search, const SearchAnswer& answer) {
   const Search& of = searched(search, answer);
-  const std::size_t numbers = of.devices.size();
+  const Training& training = of.scenario.training;
   const std::string devices =
       !answer.plans.empty() && !devices_vary(answer) ? std::to_string(answer.plans.front().devices)
-      : numbers == 1                                 ? std::to_string(of.devices.front())
-                     : fmt::format("{} to {}", of.devices.front(), of.devices.back());
+      : of.devices.size() == 1                       ? std::to_string(of.devices.front())
+                               : fmt::format("{} to {}", of.devices.front(), of.devices.back());
   const std::string model = of.scenario.model.title();
-  return fmt::format("{} on {} x {}, batch {}: {}\n",
-                     answer.model.empty() ? model : model + " (" + answer.model + ")",
-                     devices,
-                     of.scenario.cluster.chip.title,
-                     of.scenario.training.global_batch,
-                     objective_text(search));
+  const std::int64_t tokens = counted_product(training.global_batch, training.sequence);
+  return fmt::format(
+      "{} on {} x {} ({}): {}{}\n  batch {} x {} tokens = {} per step, {}; stack {}\n",
+      answer.model.empty() ? model : model + " (" + answer.model + ")",
+      devices,
+      of.scenario.cluster.chip.title,
+      of.scenario.cluster.name,
+      objective_text(search),
+      answer.complete ? "" : "; incomplete, stopped before all plans were through",
+      training.global_batch,
+      training.sequence,
+      grouped_digits(static_cast<std::size_t>(tokens)),
+      name(training.precision),
+      of.scenario.stack.name);
+}
+
+/// "schedule 1f1b; pipeline 1, 2, 4": what of the space was given, where not all that there is.
+std::string space_text(const Search& search) {
+  std::string text;
+  for (const SearchKey& key : search_keys()) {
+    const auto given = std::find(search.narrowed.begin(), search.narrowed.end(), key.name);
+    if (given == search.narrowed.end()) {
+      continue;
+    }
+    text += fmt::format("{}{} ", text.empty() ? "" : "; ", key.name);
+    std::string_view between;
+    for (const Value& value : key.values(search.space)) {
+      text += fmt::format("{}{}", between, shown(value));
+      between = ", ";
+    }
+  }
+  return text.empty() ? "all plans there are" : "plans with " + text;
+}
+
+/// What plans had to keep.
+std::string limits_text(const SearchLimits& limits) {
+  const double margin = limits.memory_margin;
+  if (margin == 0) {
+    return fmt::format("no memory kept free, though predicted memory is {:.0f} % off on average",
+                       100 * kMemoryError);
+  }
+  return fmt::format("keeps {:.3g} % of memory free{}",
+                     100 * margin,
+                     margin == kMemoryError ? ", the error of predicted memory" : "");
+}
+
+/// "13.92 s instead of 16.4 s"
+std::string gain_text(const Search& search,
+                      const SearchAnswer& answer,
+                      const SearchAnswer& beyond) {
+  const FoundPlan& best = beyond.plans.front();
+  const auto is_time = search.objectives.front() == Objective::time;
+  const auto score = [&](const FoundPlan& found) {
+    return is_time
+               ? format(found.result.iteration_time)
+               : fmt::format(
+                     "{} {:.4g}", name(search.objectives.front()), std::abs(found.scores.front()));
+  };
+  std::string text = beyond.model.empty() ? "" : beyond.model + ", ";
+  text += search.fewest_devices ? fmt::format("{} devices, ", best.devices) : "";
+  text += score(best);
+  if (answer.plans.empty() || answer.model != beyond.model) {
+    return text;
+  }
+  const FoundPlan& known = answer.plans.front();
+  text += fmt::format(" instead of {}", score(known));
+  if (is_time && known.devices == best.devices) {
+    text += fmt::format(" ({:.0f} % faster)",
+                        100 * (known.result.iteration_time / best.result.iteration_time - 1));
+  }
+  return text;
+}
+
+/// What the software cannot run, and what staying inside costs.
+std::string software_text(const Search& search,
+                          const SearchAnswer& answer,
+                          const SearchAnswer* beyond) {
+  if (answer.counts.beyond == 0) {
+    return "";
+  }
+  const std::string& stack = search.scenario.stack.name;
+  std::string text = fmt::format(
+      "  left out: {} plans that {} cannot run\n", grouped_digits(answer.counts.beyond), stack);
+  if (beyond == nullptr) {
+    return text;
+  }
+  return text + fmt::format("  beyond {} (--any-software): {}, with {}\n",
+                            stack,
+                            gain_text(search, answer, *beyond),
+                            fmt::join(leaving_software(search, *beyond), ", "));
 }
 
 std::string best_plan_text(const FoundPlan& best) {
@@ -174,6 +215,23 @@ std::string best_plan_text(const FoundPlan& best) {
   return text + "\n";
 }
 
+/// Under the table: what every plan has otherwise than the best, and the keys that change nothing.
+std::string rows_text(const SearchAnswer& answer) {
+  std::string text;
+  for (std::size_t i = 0; i < answer.plans.size(); ++i) {
+    const FoundPlan& found = answer.plans[i];
+    const std::string own = plan_difference(found.plan, answer.plans.front().plan);
+    const std::string alike =
+        found.alike_count == 0
+            ? ""
+            : fmt::format(" (+{} alike: {})", grouped_digits(found.alike_count), alike_keys(found));
+    if (i > 0 || !alike.empty()) {
+      text += fmt::format("  {}: {}{}\n", i + 1, i == 0 ? "the best" : own, alike);
+    }
+  }
+  return text.empty() ? text : "  other than the best:\n" + text;
+}
+
 std::string join_lines(const std::vector<std::string>& items) {
   std::string text;
   for (const std::string& item : items) {
@@ -182,53 +240,16 @@ std::string join_lines(const std::vector<std::string>& items) {
   return text;
 }
 
-Value counts_json(const SearchCounts& counts) {
-  Value json = Value::make_object();
-  json.add("plans", Value(static_cast<std::int64_t>(counts.plans)));
-  for (const CountName& count : kCounts) {
-    json.add(std::string(count.key), Value(static_cast<std::int64_t>(counts.*count.value)));
-  }
-  return json;
-}
-
-Value plan_object(const FoundPlan& found) {
-  Value plan = Value::make_object();
-  plan.add("data", Value(found.plan.data));
-  for (const SearchKey& key : search_keys()) {
-    const Value value = key.value(found.plan);
-    if (value.kind != Value::Kind::null) {
-      plan.add(std::string(key.name), value);
-    }
-  }
-  return plan;
-}
-
-Row csv_heads(bool names_model, const std::vector<const FoundFigure*>& more) {
-  Row heads = {"rank"};
-  if (names_model) {
-    heads.emplace_back("model");
-  }
-  heads.emplace_back("data");
-  for (const SearchKey& key : search_keys()) {
-    heads.emplace_back(key.name);
-  }
-  const Row results = result_columns();
-  heads.insert(heads.end(), results.begin(), results.end());
-  for (const FoundFigure* figure : more) {
-    heads.emplace_back(figure->column);
-  }
-  return heads;
-}
-
 }  // namespace
 
 std::string no_plan_sentence(const SearchAnswer& answer) {
-  std::vector<CountName> counts(kCounts.begin(), kCounts.end());
-  std::stable_sort(counts.begin(), counts.end(), [&](const CountName& a, const CountName& b) {
-    return answer.counts.*a.value > answer.counts.*b.value;
-  });
+  std::vector<SearchCountName> counts(kSearchCounts.begin(), kSearchCounts.end());
+  std::stable_sort(
+      counts.begin(), counts.end(), [&](const SearchCountName& a, const SearchCountName& b) {
+        return answer.counts.*a.value > answer.counts.*b.value;
+      });
   std::string text;
-  for (const CountName& count : counts) {
+  for (const SearchCountName& count : counts) {
     if (answer.counts.*count.value > 0) {
       text += fmt::format("{}{} {}",
                           text.empty() ? "" : ", ",
@@ -236,116 +257,45 @@ std::string no_plan_sentence(const SearchAnswer& answer) {
                           count.name);
     }
   }
+  if (answer.counts.plans == 0) {
+    return answer.counts.beyond > 0
+               ? "no plan is left: the software can run none of them (--any-software)"
+               : "no plan is there: no degrees share out the devices, layers, heads and batch";
+  }
   return fmt::format("no plan is left of {}{}",
                      grouped_digits(answer.counts.plans),
-                     text.empty() ? ": no degrees divide the devices and the batch" : ": " + text) +
+                     text.empty() ? "" : ": " + text) +
          (answer.counts.refusal.empty() ? "" : "; not sound, for one: " + answer.counts.refusal);
 }
 
 std::string search_text(const Search& search,
                         const SearchAnswer& answer,
-                        const std::vector<std::string>& notes) {
+                        const std::vector<std::string>& notes,
+                        const SearchAnswer* beyond) {
+  const Search& of = searched(search, answer);
   std::string text = heading(search, answer);
-  text += fmt::format("  {}{}\n",
-                      answer.complete ? "" : "incomplete, stopped before all plans were through: ",
-                      counts_text(answer.counts));
+  text += fmt::format("  {}; {}\n", space_text(of), limits_text(of.limits));
+  text += "  " + counts_text(answer.counts) + "\n";
   if (answer.counts.defects > 0) {
     text += fmt::format("  a defect of the program, please report it: {}\n", answer.counts.defect);
   }
+  for (const std::string& line : degrees_left_out(of)) {
+    text += "  " + line + "\n";
+  }
+  text += software_text(search, answer, beyond);
   if (!answer.without_plan.empty()) {
     text += fmt::format("  no plan for: {}\n", join_lines(answer.without_plan));
   }
   if (answer.plans.empty()) {
     text += "  " + no_plan_sentence(answer) + "\n";
   } else {
-    text += best_plan_text(answer.plans.front()) + "\n" + plans_table(answer);
-  }
-  for (std::size_t i = 1; i < answer.plans.size(); ++i) {
-    const FoundPlan& best = answer.plans.front();
-    text += fmt::format("{}  {}: {}\n",
-                        i == 1 ? "\n  other than the best:\n" : "",
-                        i + 1,
-                        difference(answer.plans[i], best));
+    text += best_plan_text(answer.plans.front()) + "\n" + plans_table(answer) + "\n" +
+            rows_text(answer);
   }
   for (const std::string& note : notes) {
     text += "  " + note + "\n";
   }
   return text;
-}
-
-std::string search_csv(const Search& search, const SearchAnswer& answer) {
-  const bool names_model = !search.models.empty();
-  std::vector<const FoundFigure*> more = found_figures(answer);
-  std::erase_if(more, [](const FoundFigure* figure) { return figure->column.empty(); });
-  std::string text = csv_line(csv_heads(names_model, more));
-  for (std::size_t i = 0; i < answer.plans.size(); ++i) {
-    const FoundPlan& found = answer.plans[i];
-    Row row = {std::to_string(i + 1)};
-    if (names_model) {
-      row.push_back(answer.model);
-    }
-    row.push_back(std::to_string(found.plan.data));
-    for (const SearchKey& key : search_keys()) {
-      const Value value = key.value(found.plan);
-      row.push_back(value.kind == Value::Kind::null ? "" : shown(value));
-    }
-    const Row cells = result_cells(found.result);
-    row.insert(row.end(), cells.begin(), cells.end());
-    for (const FoundFigure* figure : more) {
-      row.push_back(figure->exists(found) ? number_text(figure->number(found)) : "");
-    }
-    text += csv_line(row);
-  }
-  return text;
-}
-
-Value search_json(const Search& search,
-                  const SearchAnswer& answer,
-                  const std::vector<std::string>& notes) {
-  Value json = Value::make_object();
-  json.add("format_version", Value(kFormatVersion));
-  Value objectives = Value::make_array();
-  for (const Objective objective : search.objectives) {
-    objectives.push(Value(name(objective)));
-  }
-  json.add("objectives", std::move(objectives));
-  if (!answer.model.empty()) {
-    json.add("model", Value(answer.model));
-  }
-  json.add("complete", Value(answer.complete));
-  json.add("counts", counts_json(answer.counts));
-  if (answer.counts.defects > 0) {
-    json.add("defect", Value(answer.counts.defect));
-  }
-  Value without = Value::make_array();
-  for (const std::string& item : answer.without_plan) {
-    without.push(Value(item));
-  }
-  json.add("without_plan", std::move(without));
-  Value plans = Value::make_array();
-  for (const FoundPlan& found : answer.plans) {
-    Value item = Value::make_object();
-    item.add("plan", plan_object(found));
-    item.add("devices", Value(found.devices));
-    item.add("differs", Value(difference(found, answer.plans.front())));
-    item.add("iteration_time_s", Value(found.result.iteration_time.si()));
-    item.add("tokens_per_s", Value(found.result.tokens_per_s));
-    item.add("mfu", Value(found.result.mfu));
-    item.add("memory_peak_bytes", Value(found.result.memory_peak.si()));
-    for (const FoundFigure& figure : found_figures()) {
-      if (!figure.column.empty() && figure.exists(found)) {
-        item.add(std::string(figure.column), Value(figure.number(found)));
-      }
-    }
-    plans.push(std::move(item));
-  }
-  json.add("plans", std::move(plans));
-  Value lines = Value::make_array();
-  for (const std::string& note : notes) {
-    lines.push(Value(note));
-  }
-  json.add("notes", std::move(lines));
-  return json;
 }
 
 }  // namespace titer

@@ -8,6 +8,7 @@
 
 #include "course_document.hpp"
 #include "named_scenario.hpp"
+#include "titer/step/notes.hpp"
 #include "titer/study/capacity.hpp"
 
 namespace titer {
@@ -235,6 +236,7 @@ CapacityQuestion load_capacity(std::string_view name_or_file, std::span<const As
   problems.raise();
   const ScenarioSource source = file.source(*scenario);
   source.read_unchecked(question.scenario);
+  question.abilities = software_abilities(source);
   check_fidelity(question.scenario, Fidelity::closed);
   if (question.title.empty()) {
     const Value* title = source.document().at("title");

@@ -53,38 +53,20 @@ std::vector<T> first_of(const std::vector<T>& values) {
   return {values.front()};
 }
 
-/// Whether no two devices have the same parameters.
-bool is_alone(const PlanLayout& layout, const PlanPlace& place) {
-  const std::int64_t replicas = place.data * layout.context;
-  return replicas == 1 && layout.tensor == layout.expert_tensor.value_or(layout.tensor);
-}
-
-/// Ways to overlap that a sharding has: updated parameters are gathered by the buckets of zero1.
-std::vector<StateChoice::Overlap> overlaps_of(Sharding sharding, const SearchSpace& space) {
-  std::vector<StateChoice::Overlap> overlaps;
-  for (const bool reduce : space.overlap_grad_reduce) {
-    if (sharding != Sharding::zero1 || !reduce) {
-      overlaps.push_back({reduce, false});
-      continue;
-    }
-    for (const bool gather : space.overlap_param_gather) {
-      overlaps.push_back({reduce, gather});
-    }
-  }
-  return overlaps;
-}
-
 }  // namespace
 
 PlanTree::PlanTree(const Scenario& scenario,
                    const SearchSpace& space,
-                   std::span<const std::int64_t> devices)
-    : scenario_(&scenario), space_(&space), global_batch_(scenario.training.global_batch) {
+                   std::span<const std::int64_t> devices,
+                   Abilities abilities)
+    : scenario_(&scenario),
+      space_(&space),
+      abilities_(std::move(abilities)),
+      global_batch_(scenario.training.global_batch) {
   for (const bool alone : {false, true}) {
-    auto& states = states_[alone ? 1 : 0];
-    states = state_choices(alone);
-    for (const StateChoice& state : states) {
-      leaves_[alone ? 1 : 0] += state.overlaps.size();
+    for (const bool pipelined : {false, true}) {
+      add_states({.alone = alone, .pipelined = pipelined, .split = false});
+      add_states({.alone = alone, .pipelined = pipelined, .split = true});
     }
   }
   for (const std::int64_t number : devices) {
@@ -140,7 +122,8 @@ void PlanTree::add_places(PlanLayout& layout) const {
     }
     plan.pipeline = pipeline;
     plan.data = rest / pipeline;
-    if (plan.stage_devices() % plan.expert_ranks() != 0) {
+    if (plan.stage_devices() % plan.expert_ranks() != 0 ||
+        !is_able(abilities_, plan, PlanPart::degrees)) {
       continue;
     }
     std::vector<std::vector<std::int64_t>> seen;
@@ -177,6 +160,7 @@ void PlanTree::add_layers(std::size_t layout) {
 /// Ways to compute a layer, with so many plans below each.
 void PlanTree::add_layer_choices(LayerChoice layer, std::size_t below) {
   const bool split = layouts_[layer.layout].tensor > 1;
+  Plan plan = scenario_->plan;
   const auto sequences = split ? space_->sequence_parallel : first_of(space_->sequence_parallel);
   const auto overlaps = split ? space_->tensor_overlap : first_of(space_->tensor_overlap);
   for (const bool sequence : sequences) {
@@ -185,8 +169,11 @@ void PlanTree::add_layer_choices(LayerChoice layer, std::size_t below) {
         layer.sequence_parallel = sequence;
         layer.recompute = recompute;
         layer.tensor_overlap = overlap;
-        layers_.push_back(layer);
-        plans_ += below;
+        put(layer, plan);
+        if (is_able(abilities_, plan, PlanPart::layer)) {
+          layers_.push_back(layer);
+          plans_ += below;
+        }
       }
     }
   }
@@ -196,13 +183,18 @@ void PlanTree::add_layer_choices(LayerChoice layer, std::size_t below) {
 void PlanTree::add_pipelines(std::int64_t pipeline, std::int64_t micro_batches) {
   const auto [at, is_new] = pipelines_.try_emplace({pipeline, micro_batches});
   std::vector<PipelineChoice>& choices = at->second;
+  Plan plan = scenario_->plan;
+  plan.pipeline = pipeline;
   for (std::size_t i = 0; is_new && i < space_->schedule.size(); ++i) {
     const Schedule& schedule = space_->schedule[i];
     const bool chooses = interleaves(schedule) && pipeline > 1;
     const std::vector<std::int64_t> usual = {usual_chunks(schedule)};
     for (const std::int64_t v : chooses ? space_->virtual_stages : usual) {
-      if (is_possible(schedule, pipeline, micro_batches, v)) {
-        choices.push_back({.schedule = i, .virtual_stages = v});
+      const PipelineChoice choice{.schedule = i, .virtual_stages = v};
+      put(choice, plan);
+      if (is_able(abilities_, plan, PlanPart::schedule) &&
+          is_possible(schedule, pipeline, micro_batches, v)) {
+        choices.push_back(choice);
       }
     }
     if (pipeline == 1 && !choices.empty()) {
@@ -226,16 +218,58 @@ bool PlanTree::is_possible(const Schedule& schedule,
   return !uneven && !refusal(split, layers, stages) && !refusal(schedule, shape);
 }
 
-std::vector<StateChoice> PlanTree::state_choices(bool alone) const {
-  std::vector<StateChoice> list;
-  for (const Sharding sharding : alone ? first_of(space_->sharding) : space_->sharding) {
-    std::vector<StateChoice::Overlap> overlaps = overlaps_of(sharding, *space_);
-    overlaps.resize(alone ? 1 : overlaps.size());
-    for (std::size_t offload = 0; offload < space_->offload.size(); ++offload) {
-      list.push_back({.sharding = sharding, .offload = offload, .overlaps = overlaps});
+PlanTree::Setting PlanTree::setting(const PlanLayout& layout, const PlanPlace& place) {
+  const std::int64_t replicas = place.data * layout.context;
+  return {.alone = replicas == 1 && layout.tensor == layout.expert_tensor.value_or(layout.tensor),
+          .pipelined = place.pipeline > 1,
+          .split = layout.tensor > 1};
+}
+
+/// Ways to overlap that the plan's sharding has: updated parameters are gathered by the buckets of
+/// zero1.
+std::vector<StateChoice::Overlap> PlanTree::overlaps_of(Plan plan) const {
+  std::vector<StateChoice::Overlap> overlaps;
+  const auto add = [&](bool reduce, bool gather) {
+    plan.overlap_grad_reduce = reduce;
+    plan.overlap_param_gather = gather;
+    if (is_able(abilities_, plan, PlanPart::state)) {
+      overlaps.push_back({reduce, gather});
+    }
+  };
+  for (const bool reduce : space_->overlap_grad_reduce) {
+    if (plan.sharding != Sharding::zero1 || !reduce) {
+      add(reduce, false);
+      continue;
+    }
+    for (const bool gather : space_->overlap_param_gather) {
+      add(reduce, gather);
     }
   }
-  return list;
+  return overlaps;
+}
+
+void PlanTree::add_states(Setting setting) {
+  std::vector<StateChoice>& list = states_[setting.number()];
+  Plan plan = scenario_->plan;
+  plan.pipeline = setting.pipelined ? 2 : 1;
+  plan.tensor = setting.split ? 2 : 1;
+  plan.data = setting.alone ? 1 : 2;
+  plan.context = 1;
+  plan.expert_tensor.reset();
+  for (const Sharding sharding : setting.alone ? first_of(space_->sharding) : space_->sharding) {
+    for (std::size_t offload = 0; offload < space_->offload.size(); ++offload) {
+      plan.sharding = sharding;
+      plan.offload = space_->offload[offload];
+      std::vector<StateChoice::Overlap> overlaps = overlaps_of(plan);
+      if (setting.alone && !overlaps.empty()) {
+        overlaps.resize(1);
+      }
+      if (!overlaps.empty()) {
+        leaves_[setting.number()] += overlaps.size();
+        list.push_back({.sharding = sharding, .offload = offload, .overlaps = std::move(overlaps)});
+      }
+    }
+  }
 }
 
 const std::vector<PipelineChoice>& PlanTree::pipelines(const LayerChoice& layer,
@@ -245,11 +279,11 @@ const std::vector<PipelineChoice>& PlanTree::pipelines(const LayerChoice& layer,
 
 const std::vector<StateChoice>& PlanTree::states(const LayerChoice& layer,
                                                  const PlanPlace& place) const {
-  return states_[is_alone(layout(layer), place) ? 1 : 0];
+  return states_[setting(layout(layer), place).number()];
 }
 
 std::size_t PlanTree::count(const LayerChoice& layer, const PlanPlace& place) const {
-  const std::size_t leaves = leaves_[is_alone(layout(layer), place) ? 1 : 0];
+  const std::size_t leaves = leaves_[setting(layout(layer), place).number()];
   return pipelines(layer, place).size() * leaves;
 }
 

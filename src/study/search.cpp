@@ -53,9 +53,12 @@ class TreeSearch {
              const std::vector<std::int64_t>& devices,
              const SearchOptions& options)
       : options_(options),
-        tree_(search.scenario, search.space, devices),
+        tree_(search.scenario, search.space, devices, search.abilities),
         best_(search.objectives.size(), search.top),
-        workers_(std::max(1U, options.threads), SearchWorker(search, tree_, options)) {}
+        workers_(std::max(1U, options.threads), SearchWorker(search, tree_, options)) {
+    const PlanTree of_any(search.scenario, search.space, devices);
+    answer_.counts.beyond = of_any.plans() - tree_.plans();
+  }
 
   SearchAnswer run() {
     sort_layers();
@@ -72,8 +75,8 @@ class TreeSearch {
     answer_.complete = !stopped();
     answer_.counts.plans = tree_.plans();
     answer_.counts.unreached = answer_.counts.plans - answer_.counts.reached();
-    for (const ScoredPlan& plan : best_.plans()) {
-      answer_.plans.push_back(workers_.front().found(plan));
+    for (const AlikePlans& group : best_.groups()) {
+      answer_.plans.push_back(workers_.front().found(group));
     }
     return std::move(answer_);
   }
@@ -117,7 +120,7 @@ void TreeSearch::sort_layers() {
 }
 
 void TreeSearch::take_batch(std::size_t first, std::size_t count) {
-  std::vector<BestPlans> found(count, best_);
+  std::vector<BestPlans> found(count, BestPlans::beside(best_));
   std::vector<SearchCounts> counts(count);
   share_work(workers_.size(), count, [&](std::size_t worker, std::size_t i) {
     const std::uint32_t layer = order_[first + i];
@@ -130,9 +133,7 @@ void TreeSearch::take_batch(std::size_t first, std::size_t count) {
   });
   for (std::size_t i = 0; i < count; ++i) {
     answer_.counts += counts[i];
-    for (const ScoredPlan& plan : found[i].plans()) {
-      best_.offer(plan);
-    }
+    best_.merge(found[i]);
   }
 }
 
@@ -172,6 +173,7 @@ SearchCounts& SearchCounts::operator+=(const SearchCounts& other) {
   defects += other.defects;
   defect = defect.empty() ? other.defect : defect;
   unreached += other.unreached;
+  beyond += other.beyond;
   return *this;
 }
 

@@ -5,20 +5,15 @@
 #include <algorithm>
 
 #include "named_scenario.hpp"
+#include "search_reading.hpp"
 #include "titer/step/evaluate.hpp"
+#include "titer/step/notes.hpp"
 #include "titer/study/search.hpp"
 
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostDevicesAsked = 10'000'000;
-constexpr std::size_t kMostNumbers = 10'000;
 constexpr std::size_t kMostPlansListed = 10'000;
-
-/// The elements of a list, or the one value.
-std::vector<Value> listed(const Value& value) {
-  return value.kind == Value::Kind::array ? value.items : std::vector<Value>{value};
-}
 
 /// The plan that has this value and nothing else.
 Plan plan_with(const Document& document, std::string_view key, const Value& value) {
@@ -65,7 +60,7 @@ class SearchReader {
     read_rest(search);
     in_.finish();
     problems_.raise();
-    check(search);
+    check_search(search);
     add_models(search);
     return search;
   }
@@ -83,6 +78,11 @@ class SearchReader {
     for (const std::string& change : changes_) {
       whole.assign(parse_assignment(change));
     }
+    if (!is_own) {
+      Scenario run;
+      whole.read_unchecked(run);
+      run_devices_ = run.plan.devices();
+    }
     Document open = whole.document();
     Value& plan = *open.root.find("plan");
     kept_ = take_keys(plan);
@@ -96,6 +96,8 @@ class SearchReader {
     ScenarioSource source(std::move(open));
     Search search{.title = {}, .source = source, .scenario = {}, .space = {}, .devices = {}};
     search.source.read_unchecked(search.scenario);
+    demand_sequence(search);
+    search.abilities = software_abilities(search.source);
     return search;
   }
 
@@ -110,64 +112,19 @@ class SearchReader {
     const Value* written = in_.raw("devices");
     const Cluster& cluster = search.scenario.cluster;
     if (written == nullptr) {
-      if (!cluster.nodes) {
+      if (cluster.nodes) {
+        search.devices = {*cluster.nodes * cluster.devices_per_node};
+      } else if (run_devices_) {
+        search.devices = {*run_devices_};
+      } else {
         in_.fail("", "expected \"devices\": a number, a list, {\"nodes\": …} or {\"most\": …}");
-        return;
       }
-      search.devices = {*cluster.nodes * cluster.devices_per_node};
       return;
     }
-    if (written->kind == Value::Kind::object) {
-      read_range_of_devices(in_.object("devices"), cluster.devices_per_node, search.devices);
-    } else {
-      add_numbers(in_, "devices", 1, search.devices);
-    }
+    search.devices = read_device_numbers(in_, cluster.devices_per_node);
     if (cluster.nodes) {
       search.source.assign({"cluster.nodes", Value(), "devices"});
       search.source.read_part(ScenarioPart::cluster, search.scenario);
-    }
-    std::sort(search.devices.begin(), search.devices.end());
-  }
-
-  static void add_numbers(Reader& in,
-                          std::string_view key,
-                          std::int64_t each,
-                          std::vector<std::int64_t>& numbers) {
-    const Value* written = in.raw(key);
-    for (const Value& value : written == nullptr ? std::vector<Value>() : listed(*written)) {
-      if (!value.is_integer || value.integer < 1 || value.integer > kMostDevicesAsked / each) {
-        in.fail(key, "expected a whole number of at least 1, or a list of them");
-        return;
-      }
-      numbers.push_back(value.integer * each);
-    }
-    if (numbers.empty()) {
-      in.fail(key, "expected at least one number");
-    }
-  }
-
-  /// {"nodes": 8}, {"nodes": [8, 16]}; {"least": 8, "most": 4096}: powers of two, with "every": 8
-  /// its multiples.
-  static void read_range_of_devices(Reader in,
-                                    std::int64_t per_node,
-                                    std::vector<std::int64_t>& numbers) {
-    if (in.has("nodes")) {
-      add_numbers(in, "nodes", per_node, numbers);
-      in.finish();
-      return;
-    }
-    const std::int64_t most = in.integer("most", 1, kMostDevicesAsked);
-    const auto every = in.maybe_integer("every", 1, kMostDevicesAsked);
-    const std::int64_t least =
-        in.maybe_integer("least", 1, kMostDevicesAsked).value_or(every.value_or(per_node));
-    in.finish();
-    for (std::int64_t number = least; number <= most && numbers.size() <= kMostNumbers;) {
-      numbers.push_back(number);
-      number = every ? number + *every : 2 * number;
-    }
-    if (numbers.empty() || numbers.size() > kMostNumbers) {
-      in.fail("most",
-              fmt::format("expected 1 to {} numbers of devices, from least to most", kMostNumbers));
     }
   }
 
@@ -188,13 +145,16 @@ class SearchReader {
       search.reliability = load_reliability(*reliability);
     }
     read_objectives(search);
+    if (in_.flag("any_software", false)) {
+      search.abilities = {};
+    }
     const auto top = in_.maybe_integer("top", 1, kMostPlansListed);
     search.top = static_cast<std::size_t>(top.value_or(10));
     largest_ = in_.raw("largest_model");
   }
 
   static void read_limits(Reader& in, SearchLimits& limits) {
-    limits.memory_margin = in.maybe_number("memory_margin", 0, 1).value_or(0);
+    limits.memory_margin = in.maybe_number("memory_margin", 0, 1).value_or(kMemoryError);
     limits.most_time = in.maybe_quantity<Seconds>("most_iteration_time");
     limits.least_tokens_per_s = in.maybe_number("least_tokens_per_s", 1e-6, 1e18);
     limits.least_mfu = in.maybe_number("least_mfu", 1e-6, 1);
@@ -232,6 +192,7 @@ class SearchReader {
 
   void read_space(Search& search) {
     search.space = full_space(search.scenario, search.devices);
+    search.narrowed.clear();
     auto space = in_.maybe_object("space");
     for (const SearchKey& key : search_keys()) {
       const Value* written = space ? space->raw(key.name) : nullptr;
@@ -245,6 +206,9 @@ class SearchReader {
         }
       } else if (kept != kept_.end()) {
         put_values(key, {kept->second}, search.space);
+      }
+      if (is_listed || kept != kept_.end()) {
+        search.narrowed.push_back(key.name);
       }
     }
     if (space) {
@@ -262,40 +226,6 @@ class SearchReader {
           problems_.add(line);
         }
       }
-    }
-  }
-
-  /// What the closed form or a bound cannot do, for all plans.
-  static void check(const Search& search) {
-    const Scenario& scenario = search.scenario;
-    Problems problems;
-    if (scenario.formula != Formula::titer) {
-      problems.add("formula: e7: expected the formula titer in a search");
-    }
-    if (const auto key = scenario.unlike()) {
-      problems.add(
-          fmt::format("{}: expected none of it in a search: all devices are alike in it", *key));
-    }
-    if (std::holds_alternative<std::vector<std::int64_t>>(scenario.plan.layers)) {
-      problems.add(
-          fmt::format("plan.layers: {}: expected even or lighter-ends in a search, whose "
-                      "plans have different numbers of stages",
-                      text_of(scenario.plan.layers)));
-    }
-    for (const Objective objective : search.objectives) {
-      const bool pays = objective == Objective::cost || objective == Objective::energy ||
-                        objective == Objective::tokens_per_dollar;
-      if (pays && !search.economy) {
-        problems.add(fmt::format("objective: {}: expected \"economy\" too: what devices cost",
-                                 name(objective)));
-      }
-      if (objective == Objective::goodput && !search.reliability) {
-        problems.add("objective: goodput: expected \"reliability\" too: what fails how often");
-      }
-    }
-    problems.raise();
-    if (search.economy) {  // a figure that is missing is missing for all plans
-      static_cast<void>(bill(*search.economy, scenario.cluster.chip, 1, Seconds::from_si(1), 1));
     }
   }
 
@@ -334,6 +264,7 @@ class SearchReader {
   std::span<const std::string> changes_;
   std::string search_title_;
   std::vector<std::pair<const SearchKey*, Value>> kept_;  // of the scenario's own plan
+  std::optional<std::int64_t> run_devices_;  // of the plan of the run that is named
   const Value* largest_ = nullptr;
 };
 
@@ -354,7 +285,7 @@ Search read_search(const Document& document, std::span<const std::string> change
 }
 
 Search load_search(std::string_view name_or_file, std::span<const std::string> changes) {
-  return read_search(load_data(kSearchData, name_or_file), changes);
+  return read_search(search_document(name_or_file), changes);
 }
 
 }  // namespace titer

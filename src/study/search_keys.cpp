@@ -13,6 +13,18 @@ template <auto OfSpace, auto OfPlan>
 constexpr auto kAdd =
     [](const Plan& plan, SearchSpace& space) { (space.*OfSpace).push_back(plan.*OfPlan); };
 
+/// All values of a member of the space, each as a plan writes it.
+template <auto OfSpace, auto OfPlan, auto AsValue>
+constexpr auto kValues = [](const SearchSpace& space) {
+  std::vector<Value> values;
+  for (const auto& value : space.*OfSpace) {
+    Plan plan;
+    plan.*OfPlan = value;
+    values.push_back(AsValue(plan));
+  }
+  return values;
+};
+
 template <auto OfPlan>
 constexpr auto kInteger = [](const Plan& plan) { return Value(plan.*OfPlan); };
 template <auto OfPlan>
@@ -30,20 +42,34 @@ constexpr auto kMaybeFlag =
 
 template <auto OfSpace, auto OfPlan>
 constexpr SearchKey degree(std::string_view name) {
-  return {name, kClear<OfSpace>, kAdd<OfSpace, OfPlan>, kInteger<OfPlan>};
+  return {name,
+          kClear<OfSpace>,
+          kAdd<OfSpace, OfPlan>,
+          kInteger<OfPlan>,
+          kValues<OfSpace, OfPlan, kInteger<OfPlan>>};
 }
 template <auto OfSpace, auto OfPlan>
 constexpr SearchKey named(std::string_view name) {
-  return {name, kClear<OfSpace>, kAdd<OfSpace, OfPlan>, kName<OfPlan>};
+  return {name,
+          kClear<OfSpace>,
+          kAdd<OfSpace, OfPlan>,
+          kName<OfPlan>,
+          kValues<OfSpace, OfPlan, kName<OfPlan>>};
 }
 template <auto OfSpace, auto OfPlan>
 constexpr SearchKey maybe_flag(std::string_view name) {
-  return {name, kClear<OfSpace>, kAddGiven<OfSpace, OfPlan>, kMaybeFlag<OfPlan>};
+  return {name,
+          kClear<OfSpace>,
+          kAddGiven<OfSpace, OfPlan>,
+          kMaybeFlag<OfPlan>,
+          kValues<OfSpace, OfPlan, kMaybeFlag<OfPlan>>};
 }
 
 Value expert_tensor_value(const Plan& plan) {
   return plan.expert_tensor ? Value(*plan.expert_tensor) : Value();
 }
+
+Value sequence_parallel_value(const Plan& plan) { return plan.sequence_parallel; }
 
 /// With cp even where there is only one rank of it: one name for one order.
 Value rank_order_value(const Plan& plan) {
@@ -86,7 +112,8 @@ constexpr std::array<SearchKey, 16> kSearchKeys = {{
     {"expert_tensor",
      kClear<&S::expert_tensor>,
      kAdd<&S::expert_tensor, &P::expert_tensor>,
-     expert_tensor_value},
+     expert_tensor_value,
+     kValues<&S::expert_tensor, &P::expert_tensor, expert_tensor_value>},
     degree<&S::virtual_stages, &P::virtual_stages>("virtual_stages"),
     degree<&S::micro_batch, &P::micro_batch>("micro_batch"),
     named<&S::schedule, &P::schedule>("schedule"),
@@ -94,16 +121,26 @@ constexpr std::array<SearchKey, 16> kSearchKeys = {{
     {"sequence_parallel",
      kClear<&S::sequence_parallel>,
      kAdd<&S::sequence_parallel, &P::sequence_parallel>,
-     [](const Plan& plan) { return Value(plan.sequence_parallel); }},
+     sequence_parallel_value,
+     kValues<&S::sequence_parallel, &P::sequence_parallel, sequence_parallel_value>},
     named<&S::sharding, &P::sharding>("sharding"),
-    {"rank_order", kClear<&S::rank_order>, kAdd<&S::rank_order, &P::rank_order>, rank_order_value},
+    {"rank_order",
+     kClear<&S::rank_order>,
+     kAdd<&S::rank_order, &P::rank_order>,
+     rank_order_value,
+     kValues<&S::rank_order, &P::rank_order, rank_order_value>},
     {"tensor_overlap",
      kClear<&S::tensor_overlap>,
      kAddGiven<&S::tensor_overlap, &P::tensor_overlap>,
-     tensor_overlap_value},
+     tensor_overlap_value,
+     kValues<&S::tensor_overlap, &P::tensor_overlap, tensor_overlap_value>},
     maybe_flag<&S::overlap_grad_reduce, &P::overlap_grad_reduce>("overlap_grad_reduce"),
     maybe_flag<&S::overlap_param_gather, &P::overlap_param_gather>("overlap_param_gather"),
-    {"offload", kClear<&S::offload>, kAdd<&S::offload, &P::offload>, offload_value},
+    {"offload",
+     kClear<&S::offload>,
+     kAdd<&S::offload, &P::offload>,
+     offload_value,
+     kValues<&S::offload, &P::offload, offload_value>},
 }};
 
 }  // namespace

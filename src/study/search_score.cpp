@@ -1,6 +1,9 @@
 #include "search_score.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
 
 #include "titer/step/device_classes.hpp"
 #include "titer/units/ensure.hpp"
@@ -11,6 +14,26 @@ namespace {
 double tokens(const Scenario& scenario) {
   return static_cast<double>(scenario.training.global_batch) *
          static_cast<double>(scenario.training.sequence);
+}
+
+constexpr std::size_t kMostListed = 100;  // of plans that are alike
+
+/// Between two numbers of the digits that are shown.
+double shown_step(double score) {
+  constexpr int digits = 4;
+  return std::pow(10.0, std::floor(std::log10(std::abs(score))) - (digits - 1));
+}
+
+/// No score above it is shown as this one.
+double most_shown_as(double shown) {
+  constexpr double more = 1 + 1e-6;  // than rounding makes of half a step
+  return shown == 0 ? 0 : shown + more * shown_step(shown) / 2;
+}
+
+Scores shown_scores(const Scores& scores) {
+  Scores shown{};
+  std::transform(scores.begin(), scores.end(), shown.begin(), shown_score);
+  return shown;
 }
 
 /// MFU times the time, were all layers trained.
@@ -115,6 +138,28 @@ double Scorer::least(Objective objective,
   return 0;
 }
 
+double shown_score(double score) {
+  if (score == 0 || !std::isfinite(score)) {
+    return score;
+  }
+  const double step = shown_step(score);
+  return std::round(score / step) * step;
+}
+
+void AlikePlans::add(const AlikePlans& others) {
+  const auto middle = std::ssize(plans);
+  plans.insert(plans.end(), others.plans.begin(), others.plans.end());
+  std::inplace_merge(plans.begin(), plans.begin() + middle, plans.end());
+  plans.resize(std::min(plans.size(), kMostListed));
+  count += others.count;
+}
+
+BestPlans BestPlans::beside(const BestPlans& known) {
+  BestPlans best(known.objectives_, known.top_);
+  best.known_ = &known;
+  return best;
+}
+
 bool BestPlans::dominates(const Scores& a, const Scores& b) const {
   bool better = false;
   for (std::size_t i = 0; i < objectives_; ++i) {
@@ -127,41 +172,53 @@ bool BestPlans::dominates(const Scores& a, const Scores& b) const {
 }
 
 bool BestPlans::excludes(const Scores& least) const {
+  if (known_ != nullptr && known_->excludes(least)) {
+    return true;
+  }
   if (objectives_ == 1) {
-    return plans_.size() == top_ && least[0] > plans_.back().scores[0];
+    return groups_.size() == top_ && least[0] > most_shown_as(groups_.back().shown[0]);
   }
-  return std::any_of(plans_.begin(), plans_.end(), [&](const ScoredPlan& plan) {
-    return dominates(plan.scores, least);
+  if (groups_.empty()) {
+    return false;
+  }
+  const Scores shown = shown_scores(least);
+  return std::any_of(groups_.begin(), groups_.end(), [&](const AlikePlans& group) {
+    return dominates(group.shown, shown);
   });
 }
 
-void BestPlans::offer(const ScoredPlan& plan) {
-  if (objectives_ > 1) {
-    offer_to_front(plan);
-    return;
-  }
-  const auto at = std::lower_bound(plans_.begin(), plans_.end(), plan);
-  if (at != plans_.end() && *at == plan) {
-    return;
-  }
-  plans_.insert(at, plan);
-  if (plans_.size() > top_) {
-    plans_.pop_back();
+void BestPlans::offer(const ScoredPlan& plan, std::int64_t devices) {
+  take({.shown = shown_scores(plan.scores), .devices = devices, .plans = {plan}, .count = 1});
+}
+
+void BestPlans::merge(const BestPlans& found) {
+  for (const AlikePlans& group : found.groups_) {
+    take(group);
   }
 }
 
-void BestPlans::offer_to_front(const ScoredPlan& plan) {
-  const auto stays = [&](const ScoredPlan& known) {
-    return dominates(known.scores, plan.scores) ||
-           (known.scores == plan.scores && known.number <= plan.number);
+void BestPlans::take(AlikePlans group) {
+  const auto at =
+      std::lower_bound(groups_.begin(), groups_.end(), group, [](const auto& a, const auto& b) {
+        return std::tie(a.shown, a.devices) < std::tie(b.shown, b.devices);
+      });
+  if (at != groups_.end() && at->shown == group.shown && at->devices == group.devices) {
+    at->add(group);
+    return;
+  }
+  if (objectives_ == 1) {
+    groups_.insert(at, std::move(group));
+    groups_.resize(std::min(groups_.size(), top_));
+    return;
+  }
+  const auto is_better = [&](const AlikePlans& known) {
+    return dominates(known.shown, group.shown);
   };
-  if (std::any_of(plans_.begin(), plans_.end(), stays)) {
-    return;
+  if (std::none_of(groups_.begin(), groups_.end(), is_better)) {
+    groups_.insert(at, group);
+    std::erase_if(groups_,
+                  [&](const AlikePlans& known) { return dominates(group.shown, known.shown); });
   }
-  std::erase_if(plans_, [&](const ScoredPlan& known) {
-    return dominates(plan.scores, known.scores) || known.scores == plan.scores;
-  });
-  plans_.insert(std::lower_bound(plans_.begin(), plans_.end(), plan), plan);
 }
 
 }  // namespace titer

@@ -44,25 +44,45 @@ struct ScoredPlan {
   friend auto operator<=>(const ScoredPlan&, const ScoredPlan&) = default;
 };
 
-/// The k best by one objective, or the front of several: those than which no other is better in one
-/// and no worse in all. Of equals the first in the tree; whatever the order in which they come.
+/// A score to the four digits that are shown of it. Never less of more.
+[[nodiscard]] double shown_score(double score);
+
+/// Plans whose scores read the same, on as many devices: one answer. Whoever chooses between two
+/// of them does so by what they differ in.
+struct AlikePlans {
+  Scores shown{};
+  std::int64_t devices = 0;
+  std::vector<ScoredPlan> plans{};  // the best, then the others in order: no more than are listed
+  std::size_t count = 0;            // all of them
+
+  /// More of the same.
+  void add(const AlikePlans& others);
+};
+
+/// The k best answers by one objective, or the front of several: those than which no other is
+/// better in one and no worse in all. What comes of them does not depend on the order in which
+/// plans are offered, each once.
 class BestPlans {
  public:
   BestPlans(std::size_t objectives, std::size_t top) : objectives_(objectives), top_(top) {}
+  /// What is found beside what is known, which excludes too, and must stay.
+  [[nodiscard]] static BestPlans beside(const BestPlans& known);
 
   /// Whether no plan with at least these scores would be taken.
   [[nodiscard]] bool excludes(const Scores& least) const;
-  void offer(const ScoredPlan& plan);
+  void offer(const ScoredPlan& plan, std::int64_t devices);
+  void merge(const BestPlans& found);
   /// Best first.
-  [[nodiscard]] const std::vector<ScoredPlan>& plans() const { return plans_; }
+  [[nodiscard]] const std::vector<AlikePlans>& groups() const { return groups_; }
 
  private:
+  void take(AlikePlans group);
   [[nodiscard]] bool dominates(const Scores& a, const Scores& b) const;
-  void offer_to_front(const ScoredPlan& plan);
 
   std::size_t objectives_;
   std::size_t top_;
-  std::vector<ScoredPlan> plans_;
+  const BestPlans* known_ = nullptr;
+  std::vector<AlikePlans> groups_;
 };
 
 }  // namespace titer

@@ -296,24 +296,37 @@ void SearchWorker::evaluate_leaf(BestPlans& best, SearchCounts& counts) {
     ++counts.over_limit;
   } else {
     ++counts.evaluated;
-    best.offer({.scores = scorer_.of(scenario_, result_), .number = number_});
+    best.offer({.scores = scorer_.of(scenario_, result_), .number = number_},
+               scenario_.plan.devices());
   }
 }
 
-FoundPlan SearchWorker::found(const ScoredPlan& plan) {
-  const LayerChoice& layer = tree_->layers()[plan.number[0]];
-  const PlanPlace& place = tree_->layout(layer).places[plan.number[1]];
-  const StateChoice& state = tree_->states(layer, place)[plan.number[3]];
+void SearchWorker::put_numbered(const PlanNumber& number) {
+  const LayerChoice& layer = tree_->layers()[number[0]];
+  const PlanPlace& place = tree_->layout(layer).places[number[1]];
+  const StateChoice& state = tree_->states(layer, place)[number[3]];
   tree_->put(layer, scenario_.plan);
   PlanTree::put(place, scenario_.plan);
-  tree_->put(tree_->pipelines(layer, place)[plan.number[2]], scenario_.plan);
-  tree_->put(state, state.overlaps[plan.number[4]], scenario_.plan);
+  tree_->put(tree_->pipelines(layer, place)[number[2]], scenario_.plan);
+  tree_->put(state, state.overlaps[number[4]], scenario_.plan);
+}
+
+FoundPlan SearchWorker::found(const AlikePlans& group) {
+  std::vector<Plan> alike;
+  for (auto other = group.plans.begin() + 1; other != group.plans.end(); ++other) {
+    put_numbered(other->number);
+    alike.push_back(scenario_.plan);
+  }
+  const ScoredPlan& plan = group.plans.front();
+  put_numbered(plan.number);
   FoundPlan found{
       .plan = scenario_.plan,
       .devices = scenario_.plan.devices(),
       .scores = {plan.scores.begin(), plan.scores.begin() + std::ssize(search_->objectives)},
       .place = {plan.number.begin(), plan.number.end()},
-      .result = {}};
+      .result = {},
+      .alike = std::move(alike),
+      .alike_count = group.count - 1};
   estimator_.estimate(scenario_, Changed::plan, found.result);
   if (search_->economy) {
     found.bill = bill(*search_->economy,

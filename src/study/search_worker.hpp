@@ -23,14 +23,15 @@ class SearchWorker {
   [[nodiscard]] LayerBound bound(const LayerChoice& layer);
   /// Goes through all plans of a layer that may be better than `best` has, which takes them.
   void search(std::uint32_t layer, BestPlans& best, SearchCounts& counts);
-  /// A plan of the tree again.
-  [[nodiscard]] FoundPlan found(const ScoredPlan& plan);
+  /// The best of plans that are alike, again, and what the others are.
+  [[nodiscard]] FoundPlan found(const AlikePlans& group);
 
  private:
   [[nodiscard]] bool stopped() const { return options_->stop != nullptr && *options_->stop; }
   [[nodiscard]] LayerBound sound_bound(const LayerChoice& layer);
   void leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts);
   [[nodiscard]] bool put_plain();
+  void put_numbered(const PlanNumber& number);
   [[nodiscard]] bool is_sound(const Scenario& scenario);
   void try_place(std::size_t below, BestPlans& best, SearchCounts& counts);
   void search_place(BestPlans& best, SearchCounts& counts);

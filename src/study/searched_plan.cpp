@@ -47,13 +47,16 @@ PlannedStep searched_plan(const CapacityQuestion& question,
                 .objectives = {question.reliability ? Objective::goodput : Objective::time},
                 .top = 1};
   search.reliability = question.reliability;
+  search.abilities = question.abilities;
   const SearchAnswer answer = run_search(search, {.threads = threads});
   if (answer.plans.empty()) {
     const SearchCounts& counts = answer.counts;
     return {.scenario = {},
             .step = {},
-            .problem = fmt::format("none of {} plans: {} over the memory, {} not sound{}",
+            .problem = fmt::format("none of {} plans that {} can run: {} over the memory, {} not "
+                                   "sound{}",
                                    counts.plans,
+                                   scenario.stack.name,
                                    counts.over_memory,
                                    counts.refused,
                                    counts.refusal.empty() ? "" : ", for one " + counts.refusal)};

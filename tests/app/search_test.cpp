@@ -18,7 +18,7 @@ using testing::titer;
 
 constexpr const char* kSmall = R"({
   "scenario": {"model": "megatron-1.7b", "cluster": "dgx-a100-80gb",
-               "training": {"global_batch": 16, "precision": "bf16"}},
+               "training": {"global_batch": 16, "sequence": 2048, "precision": "bf16"}},
   "devices": 8,
   "space": {"schedule": "1f1b", "micro_batch": [1, 2], "rank_order": "tp-dp-pp"},
   "top": 3})";
@@ -42,10 +42,101 @@ TEST(AppSearch, SaysTheSameInEveryFormat) {
       }
     }
   }
-  EXPECT_TRUE(contains(text, "Megatron GPT 1.7B on 8 x"));
-  EXPECT_TRUE(contains(text, "batch 16: best by time\n"));
+  EXPECT_TRUE(contains(text, "Megatron GPT 1.7B on 8 x NVIDIA A100 SXM4 80 GB (dgx-a100-80gb): "));
   EXPECT_TRUE(contains(text, "  best: data "));
   EXPECT_TRUE(contains(text, "\n  other than the best:\n  2: "));
+}
+
+/// The question is part of the answer.
+TEST(AppSearch, SaysWhatWasAsked) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("search.json", kSmall);
+  const std::vector<std::string> asked = {
+      "search", file, "--sequence", "1024", "--precision", "fp16", "--stack", "megatron-core"};
+  const auto as = [&](const char* format) {
+    std::vector<std::string> arguments = asked;
+    arguments.insert(arguments.end(), {"--format", format});
+    return data_of(titer(arguments));
+  };
+  const std::string text = as("text");
+  EXPECT_TRUE(contains(text, ": best by time\n"));
+  EXPECT_TRUE(
+      contains(text, "  batch 16 x 1024 tokens = 16,384 per step, fp16; stack megatron-core\n"));
+  EXPECT_TRUE(contains(text, "  plans with micro_batch 1, 2; schedule 1f1b; rank_order tp-"));
+  EXPECT_TRUE(contains(text, "; keeps 7 % of memory free, the error of predicted memory\n"));
+  EXPECT_TRUE(contains(text, "causal MFU"));
+  const Document json = parse_json(as("json"), "out");
+  const auto rows = parse_csv(as("csv"));
+  const std::vector<std::pair<std::string, std::string>> keys = {{"model", "megatron-1.7b"},
+                                                                 {"cluster", "dgx-a100-80gb"},
+                                                                 {"chip", "a100-sxm4-80gb"},
+                                                                 {"stack", "megatron-core"},
+                                                                 {"precision", "fp16"}};
+  for (const auto& [key, value] : keys) {
+    EXPECT_EQ(json.at("scenario." + key)->text, value);
+    const auto at = std::find(rows[0].begin(), rows[0].end(), key) - rows[0].begin();
+    EXPECT_EQ(rows[1].at(static_cast<std::size_t>(at)), value);
+  }
+  EXPECT_EQ(json.at("scenario.tokens_per_step")->integer, 16 * 1024);
+  EXPECT_EQ(to_json(*json.at("space.micro_batch"), 0), "[1,2]");
+  EXPECT_EQ(json.at("memory_margin")->number, kMemoryError);
+}
+
+TEST(AppSearch, SaysWhatItsSoftwareCannotRunAndWhatThatCosts) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("search.json", kSmall);
+  const std::vector<std::string> asked = {
+      "search", file, "--set", "space.schedule=null", "--set", "space.pipeline=4"};
+  const std::string text = data_of(titer(asked));
+  EXPECT_TRUE(contains(text, " plans that megatron-lm cannot run\n"));
+  EXPECT_TRUE(contains(text, "  beyond megatron-lm (--any-software): "));
+  EXPECT_TRUE(contains(text, " % faster), with "));
+  std::vector<std::string> any = asked;
+  any.insert(any.end(), {"--any-software", "--format", "json"});
+  const Document best = parse_json(data_of(titer(any)), "out");
+  std::vector<std::string> inside = asked;
+  inside.insert(inside.end(), {"--format", "json"});
+  const Document json = parse_json(data_of(titer(inside)), "out");
+  EXPECT_EQ(json.at("beyond_software.iteration_time_s")->number,
+            best.at("plans.0.iteration_time_s")->number);
+  EXPECT_FALSE(json.at("beyond_software.beyond")->items.empty());
+  EXPECT_EQ(best.at("beyond_software")->kind, Value::Kind::null);
+  EXPECT_EQ(json.at("counts.plans")->integer + json.at("counts.beyond_software")->integer,
+            best.at("counts.plans")->integer);
+}
+
+TEST(AppSearch, NamesTheLayersThatStagesDoNotShareOut) {
+  const auto outcome = titer({"search",
+                              "--model=deepseek-v3",
+                              "--cluster=dgx-h100",
+                              "--stack=megatron-core",
+                              "--devices=256",
+                              "--batch=256",
+                              "--sequence=4096",
+                              "--set=space.pipeline=16"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(
+      contains(outcome.out, "no plan with pipeline 16: 61 layers are not shared out evenly\n"));
+}
+
+TEST(AppSearch, WantsToKnowTheSequence) {
+  EXPECT_EQ(
+      refusal_of(titer(
+          {"search", "--model=llama3-70b", "--cluster=dgx-h100", "--devices=64", "--batch=64"})),
+      "training.sequence: missing; expected --sequence N, for example 8192; the "
+      "model's longest is 131072");
+}
+
+TEST(AppSearch, TakesARunsNameAndFile) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> narrow = {"--set=space.schedule=1f1b", "--top=1"};
+  const auto searched = [&](const std::string& run) {
+    return data_of(titer({"search", run, narrow[0], narrow[1]}));
+  };
+  const std::string text = searched("llama3-70b-64xh100");
+  EXPECT_TRUE(contains(text, "Llama 3 70B on 64 x NVIDIA H100"));
+  EXPECT_TRUE(contains(text, "  batch 128 x 8192 tokens = "));
+  EXPECT_EQ(searched(std::string(TITER_ROOT) + "/configs/runs/llama3-70b-64xh100.json"), text);
 }
 
 TEST(AppSearch, WritesTheBestPlanAsARun) {
@@ -73,6 +164,8 @@ TEST(AppSearch, TakesModelClusterAndBatchWithoutAFile) {
                                               "4",
                                               "--batch",
                                               "8",
+                                              "--sequence",
+                                              "2048",
                                               "--set=space.schedule=1f1b",
                                               "--top",
                                               "1",

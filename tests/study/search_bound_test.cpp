@@ -62,7 +62,7 @@ void expect_bounded(const Search& search, int plans) {
 TEST(SearchBound, IsUnderTheTimeOfADenseModel) {
   expect_bounded(search_of(R"({
     "scenario": {"model": "megatron-1.7b", "cluster": "dgx2-v100",
-                 "training": {"global_batch": 64, "precision": "fp16"}},
+                 "training": {"global_batch": 64, "sequence": 2048, "precision": "fp16"}},
     "devices": 32})"),
                  400);
 }
@@ -70,7 +70,7 @@ TEST(SearchBound, IsUnderTheTimeOfADenseModel) {
 TEST(SearchBound, IsUnderTheTimeWithExperts) {
   expect_bounded(search_of(R"({
     "scenario": {"model": "mixtral-8x7b", "cluster": "dgx-h100", "stack": "megatron-core",
-                 "training": {"global_batch": 64, "precision": "bf16"}},
+                 "training": {"global_batch": 64, "sequence": 32768, "precision": "bf16"}},
     "devices": 32})"),
                  400);
 }
@@ -79,7 +79,7 @@ TEST(SearchBound, IsUnderTheTimeWithExperts) {
 TEST(SearchBound, IsTheTimeWhereStagesAreAlike) {
   Search search = search_of(R"({
     "scenario": {"model": "gpt3-175b", "cluster": "dgx-a100-80gb",
-                 "training": {"global_batch": 64, "precision": "bf16"}},
+                 "training": {"global_batch": 64, "sequence": 2048, "precision": "bf16"}},
     "devices": 64})");
   Scenario scenario = search.scenario;
   scenario.plan.tensor = 8;

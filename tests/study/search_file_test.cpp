@@ -25,7 +25,7 @@ TEST(SearchFile, KeepsThePlanOfItsOwnScenario) {
   const Search search = search_of(R"({
     "scenario": {"model": "gpt3-175b", "cluster": "dgx-a100-80gb",
                  "plan": {"tensor": 8, "recompute": "full", "attention": "flash"},
-                 "training": {"global_batch": 64, "precision": "bf16"}},
+                 "training": {"global_batch": 64, "sequence": 2048, "precision": "bf16"}},
     "devices": 64, "space": {"recompute": ["none", "full"]}})");
   EXPECT_EQ(search.space.tensor, Numbers{8});
   EXPECT_EQ(search.space.recompute, (std::vector{Recompute::none, Recompute::full}));
@@ -61,13 +61,47 @@ TEST(SearchFile, CountsDevicesInManyWays) {
 TEST(SearchFile, RefusesADataDegreeAndWhatHasNoDevices) {
   EXPECT_EQ(refusal_of_file(R"({
     "scenario": {"model": "gpt3-175b", "cluster": "dgx-a100-80gb", "plan": {"data": 8},
-                 "training": {"global_batch": 64}}, "devices": 64})"),
+                 "training": {"global_batch": 64, "sequence": 2048}}, "devices": 64})"),
             "plan.data: expected none in a search: it follows from the other degrees");
   EXPECT_EQ(refusal_of_file(R"({
     "scenario": {"model": "gpt3-175b", "cluster": "dgx-a100-80gb",
-                 "training": {"global_batch": 64}}})"),
+                 "training": {"global_batch": 64, "sequence": 2048}}})"),
             "search.json:1:1: expected \"devices\": a number, a list, {\"nodes\": …} or "
             "{\"most\": …}");
+}
+
+/// Of what other softwares and predictions of memory would say: sequences, memory, software.
+TEST(SearchFile, RefusesToTakeTheLongestSequenceByItself) {
+  EXPECT_EQ(
+      refusal_of_file(R"({
+    "scenario": {"model": "llama3-70b", "cluster": "dgx-h100",
+                 "training": {"global_batch": 64}}, "devices": 64})"),
+      "search.json:3:30: training.sequence: missing; expected --sequence N, for example 8192; "
+      "the model's longest is 131072");
+  EXPECT_EQ(
+      refusal_of_file(R"({
+    "scenario": {"model": "gpt3-175b", "cluster": "dgx-a100-80gb",
+                 "training": {"global_batch": 64}}, "devices": 64})"),
+      "search.json:3:30: training.sequence: missing; expected --sequence N, for example 2048; "
+      "the model's longest is 2048");
+  // Images have none.
+  EXPECT_EQ(refusal_of_file(R"({"scenario": "resnet-50-8xa100"})"), "");
+}
+
+TEST(SearchFile, KeepsAsMuchMemoryFreeAsPredictionsAreOff) {
+  constexpr std::string_view text = R"({"scenario": "gpt3-175b-64xa100"})";
+  EXPECT_EQ(search_of(text).limits.memory_margin, kMemoryError);
+  const std::vector<std::string> none = {"constraints.memory_margin=0"};
+  EXPECT_EQ(search_of(text, none).limits.memory_margin, 0);
+}
+
+TEST(SearchFile, IsThatAroundARunByItsName) {
+  const Search search = load_search("llama3-70b-64xh100");
+  EXPECT_EQ(search.devices, Numbers{64});
+  EXPECT_EQ(search.scenario.training.sequence, 8192);
+  EXPECT_EQ(search.space.tensor, (Numbers{1, 2, 4, 8, 16, 32, 64}));
+  // A cluster as large as the plan: as many devices as the run's plan has.
+  EXPECT_EQ(load_search("mixtral-8x7b-64xh100").devices, Numbers{64});
 }
 
 }  // namespace

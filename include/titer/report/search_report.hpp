@@ -9,15 +9,18 @@
 
 namespace titer {
 
-/// `notes`: lines to end with, such as why a plan could not be refined.
+/// `notes`: lines to end with, such as why a plan could not be refined. `beyond`: of
+/// best_beyond_software(), where there is any.
 [[nodiscard]] std::string search_text(const Search& search,
                                       const SearchAnswer& answer,
-                                      const std::vector<std::string>& notes = {});
-/// A row for each plan: the keys that were searched, then results.
+                                      const std::vector<std::string>& notes = {},
+                                      const SearchAnswer* beyond = nullptr);
+/// A row for each plan: what was asked, the keys that were searched, then results.
 [[nodiscard]] std::string search_csv(const Search& search, const SearchAnswer& answer);
 [[nodiscard]] Value search_json(const Search& search,
                                 const SearchAnswer& answer,
-                                const std::vector<std::string>& notes = {});
+                                const std::vector<std::string>& notes = {},
+                                const SearchAnswer* beyond = nullptr);
 /// Why no plan is left: what became of all of them, largest first.
 [[nodiscard]] std::string no_plan_sentence(const SearchAnswer& answer);
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "titer/plan/abilities.hpp"
 #include "titer/step/evaluate.hpp"
 #include "titer/study/economy.hpp"
 #include "titer/study/training_time.hpp"
@@ -37,6 +38,7 @@ struct CapacityGrowth {
 struct CapacityQuestion {
   std::string title;
   Scenario scenario;
+  Abilities abilities{};              // of its software, which plans that are searched for keep
   std::vector<std::int64_t> devices;  // candidates, in order
   BatchRule batch = BatchRule::fixed;
   std::optional<double> tokens;

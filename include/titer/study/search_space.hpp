@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "titer/input/document.hpp"
+#include "titer/plan/abilities.hpp"
 #include "titer/step/scenario.hpp"
 
 namespace titer {
@@ -52,6 +53,7 @@ struct SearchKey {
   void (*clear)(SearchSpace&);
   void (*add)(const Plan&, SearchSpace&);
   Value (*value)(const Plan&);  // null: as is usual
+  std::vector<Value> (*values)(const SearchSpace&);
 };
 [[nodiscard]] std::span<const SearchKey> search_keys();
 
@@ -101,10 +103,12 @@ struct StateChoice {
 /// The space as a tree: layers, then the pipeline's place, then its schedule, then the state.
 class PlanTree {
  public:
-  /// `scenario`: model, batch and what of the plan is not varied. Both must stay.
+  /// `scenario`: model, batch and what of the plan is not varied; it and the space must stay. Only
+  /// plans that software of these abilities can run are there.
   PlanTree(const Scenario& scenario,
            const SearchSpace& space,
-           std::span<const std::int64_t> devices);
+           std::span<const std::int64_t> devices,
+           Abilities abilities = {});
 
   [[nodiscard]] const SearchSpace& space() const { return *space_; }
   [[nodiscard]] const std::vector<PlanLayout>& layouts() const { return layouts_; }
@@ -143,20 +147,32 @@ class PlanTree {
                                  std::int64_t micro_batches,
                                  std::int64_t virtual_stages) const;
   void add_pipelines(std::int64_t pipeline, std::int64_t micro_batches);
-  [[nodiscard]] std::vector<StateChoice> state_choices(bool alone) const;
+  /// What ways to keep the state there are depends on.
+  struct Setting {
+    bool alone = false;      // no two devices have the same parameters
+    bool pipelined = false;  // more than one stage
+    bool split = false;      // more than one tensor-parallel rank
+    [[nodiscard]] std::size_t number() const {
+      return (alone ? 4U : 0U) + (pipelined ? 2U : 0U) + (split ? 1U : 0U);
+    }
+  };
+  [[nodiscard]] static Setting setting(const PlanLayout& layout, const PlanPlace& place);
+  void add_states(Setting setting);
+  [[nodiscard]] std::vector<StateChoice::Overlap> overlaps_of(Plan plan) const;
   [[nodiscard]] std::int64_t micro_batches(const LayerChoice& layer, const PlanPlace& place) const {
     return global_batch_ / (layer.micro_batch * place.data);
   }
 
   const Scenario* scenario_;
   const SearchSpace* space_;
+  Abilities abilities_;
   std::int64_t global_batch_;
   std::vector<PlanLayout> layouts_;
   std::vector<LayerChoice> layers_;
   // By p and m.
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<PipelineChoice>> pipelines_;
-  std::array<std::vector<StateChoice>, 2> states_;  // with replicas, and without
-  std::array<std::size_t, 2> leaves_{};
+  std::array<std::vector<StateChoice>, 8> states_;  // of settings, by their numbers
+  std::array<std::size_t, 8> leaves_{};
   std::size_t plans_ = 0;
 };
 

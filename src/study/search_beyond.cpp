@@ -1,0 +1,123 @@
+// What a search leaves out: plans beyond its software, and degrees that do not work out.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "search_score.hpp"
+#include "titer/study/search.hpp"
+
+namespace titer {
+namespace {
+
+/// Of an answer by one objective, a larger model or fewer devices first, where they are asked for.
+bool is_better(const SearchAnswer& answer, const SearchAnswer& known) {
+  if (answer.plans.empty() || known.plans.empty()) {
+    return !answer.plans.empty();
+  }
+  if (answer.without_plan.size() != known.without_plan.size()) {
+    return answer.without_plan.size() < known.without_plan.size();
+  }
+  return shown_score(answer.plans.front().scores.front()) <
+         shown_score(known.plans.front().scores.front());
+}
+
+/// The search for one plan of any software, no slower than the one that is known.
+Search of_any_software(const Search& search, const SearchAnswer& known) {
+  Search any = search;
+  any.abilities = {};
+  any.top = 1;
+  const bool by_time = any.objectives.front() == Objective::time && !any.fewest_devices;
+  if (by_time && any.models.empty() && !known.plans.empty()) {
+    const Seconds time = known.plans.front().result.iteration_time;
+    any.limits.most_time = std::min(time, any.limits.most_time.value_or(time));
+  }
+  for (Search& model : any.models) {
+    model.abilities = {};
+    model.top = 1;
+  }
+  return any;
+}
+
+/// Why no plan has this many stages, tensor-parallel ranks, or sequences in a micro-batch.
+std::string pipeline_reason(const Scenario& scenario, std::int64_t pipeline) {
+  const std::int64_t layers = scenario.model.layers();
+  const int stages = static_cast<int>(std::min<std::int64_t>(pipeline, layers + 1));
+  if (!refusal(scenario.plan.layers, layers, stages)) {
+    return "";
+  }
+  const bool lighter = stages == pipeline && !refusal(LayerRule::lighter_ends, layers, stages);
+  return fmt::format("{} layers are not shared out evenly{}",
+                     layers,
+                     lighter ? ", but with plan.layers=lighter-ends" : "");
+}
+
+std::string tensor_reason(const Scenario& scenario, std::int64_t tensor) {
+  const Transformer* transformer = scenario.model.if_transformer();
+  const bool divides = transformer == nullptr || transformer->heads % tensor == 0;
+  return divides ? "" : fmt::format("{} heads are no multiple", transformer->heads);
+}
+
+std::string batch_reason(const Scenario& scenario, std::int64_t micro_batch) {
+  const std::int64_t batch = scenario.training.global_batch;
+  return batch % micro_batch == 0 ? "" : fmt::format("a batch of {} is no multiple", batch);
+}
+
+struct SearchedDegree {
+  std::string_view name;
+  std::vector<std::int64_t> SearchSpace::*values;
+  bool splits_devices;
+  std::string (*reason)(const Scenario&, std::int64_t);  // empty: there may be plans
+};
+constexpr std::array<SearchedDegree, 4> kSearchedDegrees = {
+    {{"pipeline", &SearchSpace::pipeline, true, pipeline_reason},
+     {"tensor", &SearchSpace::tensor, true, tensor_reason},
+     {"context",
+      &SearchSpace::context,
+      true,
+      [](const Scenario&, std::int64_t) { return std::string(); }},
+     {"micro_batch", &SearchSpace::micro_batch, false, batch_reason}}};
+
+std::string reason_of(const Search& search, const SearchedDegree& degree, std::int64_t value) {
+  const auto is_split = [&](std::int64_t devices) { return devices % value == 0; };
+  if (degree.splits_devices &&
+      std::none_of(search.devices.begin(), search.devices.end(), is_split)) {
+    return fmt::format("{} devices are no multiple", fmt::join(search.devices, ", "));
+  }
+  return degree.reason(search.scenario, value);
+}
+
+}  // namespace
+
+std::optional<SearchAnswer> best_beyond_software(const Search& search,
+                                                 const SearchAnswer& answer,
+                                                 const SearchOptions& options) {
+  if (search.objectives.size() > 1 || answer.counts.beyond == 0 || !answer.complete) {
+    return std::nullopt;
+  }
+  SearchAnswer best = run_search(of_any_software(search, answer), options);
+  const bool is_of_use = best.complete && is_better(best, answer);
+  return is_of_use ? std::optional(std::move(best)) : std::nullopt;
+}
+
+std::vector<std::string> degrees_left_out(const Search& search) {
+  std::vector<std::string> lines;
+  for (const SearchedDegree& degree : kSearchedDegrees) {
+    std::map<std::string, std::vector<std::int64_t>> values;
+    for (const std::int64_t value : search.space.*degree.values) {
+      const std::string reason = reason_of(search, degree, value);
+      if (!reason.empty()) {
+        values[reason].push_back(value);
+      }
+    }
+    for (const auto& [reason, list] : values) {
+      lines.push_back(
+          fmt::format("no plan with {} {}: {}", degree.name, fmt::join(list, ", "), reason));
+    }
+  }
+  return lines;
+}
+
+}  // namespace titer

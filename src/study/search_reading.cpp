@@ -1,0 +1,135 @@
+#include "search_reading.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "titer/step/notes.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::int64_t kMostDevicesAsked = 10'000'000;
+constexpr std::size_t kMostNumbers = 10'000;
+
+void add_numbers(Reader& in,
+                 std::string_view key,
+                 std::int64_t each,
+                 std::vector<std::int64_t>& numbers) {
+  const Value* written = in.raw(key);
+  for (const Value& value : written == nullptr ? std::vector<Value>() : listed(*written)) {
+    if (!value.is_integer || value.integer < 1 || value.integer > kMostDevicesAsked / each) {
+      in.fail(key, "expected a whole number of at least 1, or a list of them");
+      return;
+    }
+    numbers.push_back(value.integer * each);
+  }
+  if (numbers.empty()) {
+    in.fail(key, "expected at least one number");
+  }
+}
+
+/// {"nodes": 8}, {"nodes": [8, 16]}; {"least": 8, "most": 4096}: powers of two, with "every": 8
+/// its multiples.
+void read_range_of_devices(Reader in, std::int64_t per_node, std::vector<std::int64_t>& numbers) {
+  if (in.has("nodes")) {
+    add_numbers(in, "nodes", per_node, numbers);
+    in.finish();
+    return;
+  }
+  const std::int64_t most = in.integer("most", 1, kMostDevicesAsked);
+  const auto every = in.maybe_integer("every", 1, kMostDevicesAsked);
+  const std::int64_t least =
+      in.maybe_integer("least", 1, kMostDevicesAsked).value_or(every.value_or(per_node));
+  in.finish();
+  for (std::int64_t number = least; number <= most && numbers.size() <= kMostNumbers;) {
+    numbers.push_back(number);
+    number = every ? number + *every : 2 * number;
+  }
+  if (numbers.empty() || numbers.size() > kMostNumbers) {
+    in.fail("most",
+            fmt::format("expected 1 to {} numbers of devices, from least to most", kMostNumbers));
+  }
+}
+
+/// Whether a document says what is to be run, not what is to be searched for.
+bool describes_run(const Document& document) {
+  return document.root.find("scenario") == nullptr && document.root.find("model") != nullptr &&
+         document.root.find("training") != nullptr;
+}
+
+Document around_run(std::string_view name_or_file) {
+  Document document{.root = Value::make_object(), .sources = {}};
+  document.root.add("scenario", Value(name_or_file));
+  return document;
+}
+
+}  // namespace
+
+std::vector<Value> listed(const Value& value) {
+  return value.kind == Value::Kind::array ? value.items : std::vector<Value>{value};
+}
+
+Document search_document(std::string_view name_or_file) {
+  const std::vector<std::string> searches = shipped_names(kSearchData);
+  const std::vector<std::string> runs = shipped_names(kRunData);
+  if (!std::binary_search(searches.begin(), searches.end(), name_or_file) &&
+      std::binary_search(runs.begin(), runs.end(), name_or_file)) {
+    return around_run(name_or_file);
+  }
+  Document document = load_data(kSearchData, name_or_file);
+  return describes_run(document) ? around_run(name_or_file) : document;
+}
+
+std::vector<std::int64_t> read_device_numbers(Reader& in, std::int64_t per_node) {
+  std::vector<std::int64_t> numbers;
+  const Value* written = in.raw("devices");
+  if (written != nullptr && written->kind == Value::Kind::object) {
+    read_range_of_devices(in.object("devices"), per_node, numbers);
+  } else {
+    add_numbers(in, "devices", 1, numbers);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+void demand_sequence(const Search& search) {
+  if (const auto longest = assumed_sequence(search.source, search.scenario)) {
+    throw InputError(missing_sequence(search.source, *longest, "--sequence N"));
+  }
+}
+
+void check_search(const Search& search) {
+  const Scenario& scenario = search.scenario;
+  Problems problems;
+  if (scenario.formula != Formula::titer) {
+    problems.add("formula: e7: expected the formula titer in a search");
+  }
+  if (const auto key = scenario.unlike()) {
+    problems.add(
+        fmt::format("{}: expected none of it in a search: all devices are alike in it", *key));
+  }
+  if (std::holds_alternative<std::vector<std::int64_t>>(scenario.plan.layers)) {
+    problems.add(
+        fmt::format("plan.layers: {}: expected even or lighter-ends in a search, whose "
+                    "plans have different numbers of stages",
+                    text_of(scenario.plan.layers)));
+  }
+  for (const Objective objective : search.objectives) {
+    const bool pays = objective == Objective::cost || objective == Objective::energy ||
+                      objective == Objective::tokens_per_dollar;
+    if (pays && !search.economy) {
+      problems.add(fmt::format("objective: {}: expected \"economy\" too: what devices cost",
+                               name(objective)));
+    }
+    if (objective == Objective::goodput && !search.reliability) {
+      problems.add("objective: goodput: expected \"reliability\" too: what fails how often");
+    }
+  }
+  problems.raise();
+  if (search.economy) {  // a figure that is missing is missing for all plans
+    static_cast<void>(bill(*search.economy, scenario.cluster.chip, 1, Seconds::from_si(1), 1));
+  }
+}
+
+}  // namespace titer

@@ -1,0 +1,127 @@
+// A search stays inside what its software can do, counts what it leaves out, and says what that
+// costs.
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "searches.hpp"
+#include "titer/step/notes.hpp"
+
+namespace titer {
+namespace {
+
+using testing::kDenseSearch;
+using testing::search_of;
+
+/// Megatron-LM of 2021 to 2022 has 1F1B and zero1 of what the dense search varies.
+Search inside(std::vector<std::string> changes = {}) {
+  changes.emplace_back("any_software=false");
+  return search_of(kDenseSearch, changes);
+}
+
+std::string text_of_plan(const Plan& plan) {
+  std::string text = std::to_string(plan.data);
+  for (const SearchKey& key : search_keys()) {
+    text += ", " + std::string(key.name) + " " + to_json(key.value(plan), 0);
+  }
+  return text;
+}
+
+/// All plans of a tree that software of these abilities can run, by asking of each.
+std::multiset<std::string> plans_of(const PlanTree& tree, Plan plan, const Abilities& abilities) {
+  std::multiset<std::string> plans;
+  for (const LayerChoice& layer : tree.layers()) {
+    for (const PlanPlace& place : tree.layout(layer).places) {
+      if (!tree.has_batch(layer, place)) {
+        continue;
+      }
+      tree.put(layer, plan);
+      PlanTree::put(place, plan);
+      for (const PipelineChoice& pipeline : tree.pipelines(layer, place)) {
+        tree.put(pipeline, plan);
+        for (const StateChoice& state : tree.states(layer, place)) {
+          for (const StateChoice::Overlap& overlap : state.overlaps) {
+            tree.put(state, overlap, plan);
+            if (missing_abilities(abilities, plan).empty()) {
+              plans.insert(text_of_plan(plan));
+            }
+          }
+        }
+      }
+    }
+  }
+  return plans;
+}
+
+TEST(SearchSoftware, HasThePlansThatItCanRunAndNoOthers) {
+  for (const char* stack : {"megatron-lm", "megatron-core", "deepspeed", "fsdp", "torchtitan"}) {
+    SCOPED_TRACE(stack);
+    const Search search = inside({std::string("stack=") + stack,
+                                  "devices=8",
+                                  "space.virtual_stages=[1,2,3]",
+                                  R"(space.sharding=["none","zero1","zero2","zero3"])",
+                                  R"(space.schedule=["1f1b","zb-v","dualpipev"])",
+                                  R"(space.tensor_overlap=["none","bulk","ring"])"});
+    const PlanTree all(search.scenario, search.space, search.devices);
+    const PlanTree able(search.scenario, search.space, search.devices, search.abilities);
+    const auto expected = plans_of(all, search.scenario.plan, search.abilities);
+    EXPECT_EQ(plans_of(able, search.scenario.plan, Abilities()), expected);
+    EXPECT_EQ(able.plans(), expected.size());
+    EXPECT_LT(able.plans(), all.plans());
+    EXPECT_GT(able.plans(), 0u);
+  }
+}
+
+TEST(SearchSoftware, LeavesOutAndCountsWhatItCannotRun) {
+  const Search search = inside();
+  const SearchAnswer answer = run_search(search);
+  ASSERT_FALSE(answer.plans.empty());
+  for (const FoundPlan& found : answer.plans) {
+    EXPECT_EQ(name(found.plan.schedule), "1f1b");
+    EXPECT_NE(found.plan.sharding, Sharding::zero3);
+    EXPECT_EQ(found.plan.context, 1);
+  }
+  const SearchAnswer any = run_search(search_of(kDenseSearch));
+  EXPECT_EQ(answer.counts.plans + answer.counts.beyond, any.counts.plans);
+  EXPECT_EQ(any.counts.beyond, 0u);
+}
+
+TEST(SearchSoftware, SaysWhatStayingInsideCosts) {
+  const Search search = inside();
+  const SearchAnswer answer = run_search(search);
+  const auto beyond = best_beyond_software(search, answer);
+  ASSERT_TRUE(beyond);
+  // It is the best of any software.
+  const SearchAnswer any = run_search(search_of(kDenseSearch));
+  EXPECT_EQ(beyond->plans.front().result.iteration_time, any.plans.front().result.iteration_time);
+  EXPECT_LT(beyond->plans.front().result.iteration_time,
+            answer.plans.front().result.iteration_time);
+  Scenario scenario = search.scenario;
+  scenario.plan = beyond->plans.front().plan;
+  EXPECT_FALSE(beyond_software(search.abilities, scenario).empty());
+  // Where nothing is left out, or nothing better is, there is nothing to say.
+  EXPECT_FALSE(best_beyond_software(search_of(kDenseSearch), any));
+  const Search plain = inside({"space.schedule=1f1b",
+                               "space.sharding=zero1",
+                               "space.context=1",
+                               "space.overlap_grad_reduce=false"});
+  EXPECT_FALSE(best_beyond_software(plain, run_search(plain)));
+}
+
+TEST(SearchSoftware, NamesDegreesThatDoNotWorkOut) {
+  const std::vector<std::string> sixteen = {"space.pipeline=[1,16]", "space.tensor=[1,48]"};
+  const Search search = search_of(R"({
+    "scenario": {"model": "deepseek-v3", "cluster": "dgx-h100", "stack": "megatron-core",
+                 "training": {"global_batch": 256, "sequence": 4096, "precision": "bf16"}},
+    "devices": 256})",
+                                  sixteen);
+  const std::vector<std::string> lines = degrees_left_out(search);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0], "no plan with pipeline 16: 61 layers are not shared out evenly");
+  EXPECT_EQ(lines[1], "no plan with tensor 48: 256 devices are no multiple");
+  EXPECT_TRUE(degrees_left_out(search_of(kDenseSearch)).empty());
+}
+
+}  // namespace
+}  // namespace titer
