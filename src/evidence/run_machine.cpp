@@ -82,14 +82,46 @@ std::string chip_name(std::string_view key) {
   return made;
 }
 
-/// Devices that one switch joins: a rack's, of which a power of two is used where several are.
-std::int64_t domain_of(std::string_view cluster, std::int64_t devices, std::int64_t chips) {
-  constexpr std::int64_t rack = 72;
-  constexpr std::int64_t used = 64;
+constexpr std::int64_t kRack = 72;  // devices that the switches of an NVL72 join
+constexpr std::int64_t kTray = 4;   // devices of one host in it
+
+/// How many of a rack's devices a run on several racks used: as many of each of the fewest racks on
+/// which no group of ranks that talk inside a rack is cut, which takes 64 of 72 where groups are
+/// powers of two; whole racks where they are cut in any case.
+std::int64_t used_of_rack(const RunRow& row, std::int64_t chips) {
+  constexpr std::int64_t nearly_whole = 64;
+  const std::int64_t group =
+      std::max(row.whole("t", 1) * row.whole("cp", 1), row.whole("ep", 1) * row.whole("etp", 1));
+  const std::int64_t fewest = (chips + kRack - 1) / kRack;
+  std::optional<std::int64_t> even;
+  for (std::int64_t racks = fewest; racks <= 2 * fewest; ++racks) {
+    const std::int64_t used = chips / racks;
+    if (chips % racks != 0 || used % kTray != 0) {
+      continue;
+    }
+    even = even.value_or(used);
+    if (used >= nearly_whole && used % std::max<std::int64_t>(group, 1) == 0) {
+      return used;
+    }
+  }
+  return even.value_or(kRack);
+}
+
+/// Devices that one switch joins. A row may count a rack's trays as nodes, or say how many of each
+/// rack's devices the run used.
+std::int64_t domain_of(const RunRow& row,
+                       std::string_view cluster,
+                       std::int64_t devices,
+                       std::int64_t chips) {
   if (!cluster.ends_with("nvl72")) {
     return devices;
   }
-  return chips <= rack ? rack : used;
+  const std::int64_t stated = row.whole("chips_per_node", kTray);
+  const bool is_rack = stated > 2 * kTray && stated <= kRack;
+  if (is_rack) {
+    return stated;
+  }
+  return chips <= kRack ? kRack : used_of_rack(row, chips);
 }
 
 /// A slice of a torus as a cluster of one node: collectives go around all axes at once and use
@@ -143,8 +175,8 @@ RunMachine machine_of(const RunRow& row) {
     return machine;
   }
   put("cluster.chip", Value(chip));
-  const std::int64_t domain = domain_of(machine.cluster, devices, chips);
-  if (domain != devices) {
+  const std::int64_t domain = domain_of(row, machine.cluster, devices, chips);
+  if (machine.cluster.ends_with("nvl72")) {
     put("cluster.node.fabric.devices", Value(domain));
   }
   if (chips > domain) {

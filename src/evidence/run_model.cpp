@@ -102,6 +102,9 @@ Transformer run_model(const RunRow& row,
       throw InputError(std::string(column) + " not stated");
     }
   }
+  if (row.says("model_name", "lora")) {
+    throw InputError("low-rank adapters beside frozen weights are not modelled");
+  }
   Transformer model{
       .name = row.text("model_name"),
       .title = row.text("model_name"),

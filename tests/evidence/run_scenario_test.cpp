@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "titer/evidence/run_comparison.hpp"
@@ -111,6 +112,84 @@ TEST(RunScenario, UnderstandsTheWordsForNetworks) {
     EXPECT_EQ(cluster.nics, one.nics) << one.link;
     EXPECT_EQ(cluster.nic_bandwidth, one.rate) << one.link;
   }
+}
+
+TEST(RunScenario, PutsRacksTogetherAsTheyAre) {
+  struct Case {
+    const char* chips;
+    const char* per_node;
+    const char* tensor;
+    int domain;
+    const char* why;
+  };
+  const std::vector<Case> cases = {
+      {"8", "4", "4", 72, "a part of one rack"},
+      {"64", "4", "4", 72, "a part of one rack"},
+      {"72", "4", "4", 72, "one rack"},
+      {"128", "4", "4", 64, "two racks that share evenly"},
+      {"144", "4", "4", 72, "two whole racks"},
+      {"144", "4", "16", 72, "two whole racks, though groups are cut"},
+      {"256", "4", "4", 64, "four racks that share evenly"},
+      {"576", "4", "8", 72, "eight whole racks"},
+      {"576", "4", "64", 64, "nine racks: eight whole ones would cut the groups"},
+      {"1024", "4", "8", 64, "sixteen racks"},
+      {"1536", "4", "8", 64, "24 racks"},
+      {"144", "72", "8", 72, "as the row says"},
+      {"128", "64", "8", 64, "as the row says"},
+      {"128", "32", "8", 32, "as the row says"},
+      {"64", "", "8", 72, "not said: a rack"}};
+  for (const std::string hardware : {"GB200 (NVL72)", "GB300 (NVL72)"}) {
+    for (const Case& one : cases) {
+      SCOPED_TRACE(hardware + ": " + one.chips + " on " + one.why);
+      const std::int64_t ranks = std::stoll(one.chips) / std::stoll(one.tensor);
+      const CsvTable made = table({{"hw_key", hardware},
+                                   {"n_chips", one.chips},
+                                   {"chips_per_node", one.per_node},
+                                   {"inter_link", "NVL72 racks; 400 Gb/s per GPU scale-out"},
+                                   {"p", "1"},
+                                   {"t", one.tensor},
+                                   {"d", std::to_string(ranks)}});
+      const RunMachine machine = machine_of(RunRow(made, 0));
+      const auto domain = std::find_if(
+          machine.changes.begin(), machine.changes.end(), [](const Assignment& change) {
+            return change.path == "cluster.node.fabric.devices";
+          });
+      ASSERT_NE(domain, machine.changes.end());
+      EXPECT_EQ(domain->value.integer, one.domain);
+      EXPECT_TRUE(machine.network_known);
+    }
+  }
+}
+
+TEST(RunScenario, OnTwoRacksIsNoSlowerThanItsNetworkMakesIt) {
+  // The same plan on one rack and on two: what crosses is gradients, a few per cent.
+  const auto time_on = [](const std::string& chips, const std::string& batch) {
+    const CsvTable made = table({{"hw_key", "GB200 (NVL72)"},
+                                 {"n_chips", chips},
+                                 {"chips_per_node", "4"},
+                                 {"inter_link", "NVL72 racks; 400 Gb/s per GPU scale-out"},
+                                 {"heads", "24"},
+                                 {"kv_heads", "24"},
+                                 {"hidden", "3072"},
+                                 {"ffn", "12288"},
+                                 {"p", "1"},
+                                 {"t", "24"},
+                                 {"d", std::to_string(std::stoi(chips) / 24)},
+                                 {"vocab", "49152"},
+                                 {"global_batch", batch}});
+    const std::vector<Comparison> rows = compare_runs(made);
+    EXPECT_EQ(rows.front().skip_reason, "");
+    return rows.front().predicted.value_or(0.0);
+  };
+  const double one = time_on("72", "96");
+  const double two = time_on("144", "192");
+  ASSERT_GT(one, 0.0);
+  EXPECT_LT(two, 1.5 * one);
+}
+
+TEST(RunScenario, TakesNoTrainingOfAdaptersForTrainingOfAll) {
+  EXPECT_EQ(readings({{"model_name", "Llama 2 70B LoRA"}}).skip_reason,
+            "low-rank adapters beside frozen weights are not modelled");
 }
 
 TEST(RunScenario, TakesASliceOfATorusForOneNode) {
