@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "titer/step/source.hpp"
+#include "titer/step/data_files.hpp"
 
 namespace titer {
 namespace {
@@ -16,10 +16,6 @@ bool is_data_root(const fs::path& path) {
   std::error_code ignored;
   return fs::is_directory(path / kModelData.folder, ignored) &&
          fs::is_directory(path / kChipData.folder, ignored);
-}
-
-bool looks_like_file(std::string_view text) {
-  return text.find('/') != std::string_view::npos || text.ends_with(".json");
 }
 
 std::string plural(std::string_view name) {
@@ -79,15 +75,19 @@ std::vector<std::string> shipped_names(const DataKind& kind) {
   return names;
 }
 
-Document load_data(const DataKind& kind, std::string_view name_or_file, const fs::path& folder) {
+bool looks_like_file(std::string_view name_or_file) {
+  return name_or_file.find('/') != std::string_view::npos || name_or_file.ends_with(".json");
+}
+
+fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs::path& folder) {
   if (looks_like_file(name_or_file)) {
     std::error_code ignored;
-    const fs::path beside = folder / name_or_file;
-    return load_json(fs::exists(beside, ignored) ? beside : fs::path(name_or_file));
+    fs::path beside = folder / name_or_file;
+    return fs::exists(beside, ignored) ? beside : fs::path(name_or_file);
   }
   const std::vector<std::string> names = shipped_names(kind);
   if (std::binary_search(names.begin(), names.end(), name_or_file)) {
-    return load_json(data_root() / kind.folder / (std::string(name_or_file) + ".json"));
+    return data_root() / kind.folder / (std::string(name_or_file) + ".json");
   }
   const std::vector<std::string_view> candidates(names.begin(), names.end());
   const std::string_view near = closest(name_or_file, candidates);
@@ -96,6 +96,10 @@ Document load_data(const DataKind& kind, std::string_view name_or_file, const fs
   message += near.empty() ? "; `titer list " + plural(kind.name) + "` shows them"
                           : "; did you mean \"" + std::string(near) + "\"?";
   throw InputError(message + " (a file is given by a path with a slash or ending in .json)");
+}
+
+Document load_data(const DataKind& kind, std::string_view name_or_file, const fs::path& folder) {
+  return load_whole(kind, data_file(kind, name_or_file, folder));
 }
 
 }  // namespace titer

@@ -3,33 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "derived_data.hpp"
+
 namespace titer {
 namespace {
-
-/// Replaces and adds members of `base` by those of `changes`, objects member by member.
-void merge(Value& base, Value changes) {
-  if (base.kind != Value::Kind::object || changes.kind != Value::Kind::object) {
-    base = std::move(changes);
-    return;
-  }
-  for (std::size_t i = 0; i < changes.members.size(); ++i) {
-    auto& [key, value] = changes.members[i];
-    Value* const existing = base.find(key);
-    if (existing == nullptr) {
-      base.add(key, std::move(value));
-      base.key_origins.back() = changes.key_origins[i];
-      continue;
-    }
-    const bool is_reference =
-        key == kChipData.name || key == kTopologyData.name || key == kNetworkData.name;
-    if (is_reference && existing->kind == Value::Kind::text && value.kind == Value::Kind::object &&
-        value.find("name") == nullptr) {
-      value.add("name", *existing);  // changes to what the base names
-      value.key_origins.back() = changes.key_origins[i];
-    }
-    merge(*existing, std::move(value));
-  }
-}
 
 /// Whether an object is shipped data with changes rather than a whole of its own.
 bool changes_shipped_data(const Value& value, const DataKind& kind) {
@@ -80,6 +57,14 @@ void set_origin(Value& value, Origin origin) {
     set_origin(member, origin);
   }
   std::fill(value.key_origins.begin(), value.key_origins.end(), origin);
+}
+
+/// Of the file that the place is in.
+std::filesystem::path folder_of(const Document& document, Origin origin) {
+  return origin.source < 0
+             ? std::filesystem::path()
+             : std::filesystem::path(document.sources[static_cast<std::size_t>(origin.source)])
+                   .parent_path();
 }
 
 int source_index(Document& document, const std::string& source) {
@@ -213,20 +198,19 @@ void ScenarioSource::expand_conditions(Value& conditions) {
 }
 
 void ScenarioSource::expand(Value& value, const DataKind& kind) {
+  if (has_base(value, kind)) {
+    resolve_base(document_, value, kind, folder_of(document_, value.find("base")->origin));
+  }
   const bool is_name = value.kind == Value::Kind::text;
   if (!is_name && !changes_shipped_data(value, kind)) {
     return;
   }
   const Value* name = is_name ? &value : value.find("name");
   try {
-    const int source = name->origin.source;
-    const std::filesystem::path folder =
-        source < 0 ? std::filesystem::path()
-                   : std::filesystem::path(document_.sources[static_cast<std::size_t>(source)])
-                         .parent_path();
-    Value loaded = adopt(document_, load_data(kind, name->text, folder));
+    Value loaded =
+        adopt(document_, load_data(kind, name->text, folder_of(document_, name->origin)));
     if (!is_name) {
-      merge(loaded, std::move(value));
+      merge(loaded, std::move(value), document_);
     }
     value = std::move(loaded);
   } catch (const InputError& error) {
@@ -241,8 +225,13 @@ void ScenarioSource::expand(Value& value, const DataKind& kind) {
 }
 
 void ScenarioSource::assign(const Assignment& assignment) {
-  constexpr std::array<std::string_view, 4> labels = {
-      "model.name", "cluster.name", "cluster.chip.name", "stack.name"};
+  constexpr std::array<std::string_view, 7> labels = {"model.name",
+                                                      "cluster.name",
+                                                      "cluster.base",
+                                                      "cluster.chip.name",
+                                                      "cluster.chip.base",
+                                                      "stack.name",
+                                                      "stack.base"};
   if (std::find(labels.begin(), labels.end(), assignment.path) != labels.end()) {
     const std::string whole = assignment.path.substr(0, assignment.path.rfind('.'));
     throw InputError(assignment.source + ": " + assignment.path +

@@ -7,7 +7,8 @@
 #include <optional>
 
 #include "study/temporary_folder.hpp"
-#include "titer/input/reader.hpp"
+#include "titer/input/read_document.hpp"
+#include "titer/step/source.hpp"
 
 namespace titer {
 namespace {
@@ -119,12 +120,7 @@ TEST(KernelTable, RefusesWhatIsNoNumberWithItsPlace) {
 }
 
 Chip shipped_chip(const std::string& name) {
-  const Document document = load_json(fs::path(TITER_ROOT) / "configs/chips" / (name + ".json"));
-  Problems problems;
-  Reader in(document, problems);
-  Chip chip = read_chip(in);
-  problems.raise();
-  return chip;
+  return read_document(load_data(kChipData, name), read_chip);
 }
 
 /// A shape of training: a product of at least 512 each way, attention of 0.1 TFLOP over sequences

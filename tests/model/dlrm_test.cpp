@@ -194,7 +194,7 @@ constexpr Fabric kZionEx{
 
 KernelClock v100() {
   const Document document =
-      load_json(std::filesystem::path(TITER_ROOT) / "configs/chips/v100-sxm2-32gb.json");
+      load_json(std::filesystem::path(TITER_ROOT) / "configs/chips/v100-sxm2-16gb.json");
   Problems problems;
   Reader in(document, problems);
   const Chip chip = read_chip(in);

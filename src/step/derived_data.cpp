@@ -1,0 +1,253 @@
+#include "derived_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "titer/step/data_files.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::string_view kBase = "base";
+constexpr std::string_view kSameSilicon = "same_silicon";
+constexpr std::array kKindsWithBase = {kChipData, kClusterData, kNetworkData, kStackData};
+// What a file says of itself alone.
+constexpr std::array<std::string_view, 4> kOwnKeys = {"name", "title", "notes", "calibration"};
+
+[[noreturn]] void refuse(const Document& document, const Value& value, std::string_view message) {
+  const std::string where = document.where(value.origin);
+  throw InputError((where.empty() ? "" : where + ": ") + std::string(message));
+}
+
+void erase_member(Value& object, std::string_view key) {
+  for (std::size_t i = object.members.size(); i-- > 0;) {
+    if (object.members[i].first == key) {
+      object.members.erase(object.members.begin() + static_cast<std::ptrdiff_t>(i));
+      object.key_origins.erase(object.key_origins.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+}
+
+/// "16.05 TB/s" of "21 TB/s" and 0.7644; plain numbers likewise. Empty: it is no figure.
+std::optional<Value> scaled(const Value& figure, double factor) {
+  if (figure.kind == Value::Kind::number) {
+    return parse_json(fmt::format("{:.6g}", figure.number * factor), "").root;
+  }
+  double number = 0;
+  const char* const end = figure.text.data() + figure.text.size();
+  const auto [unit, error] = std::from_chars(figure.text.data(), end, number);
+  if (figure.kind != Value::Kind::text || error != std::errc()) {
+    return std::nullopt;
+  }
+  return Value(fmt::format("{:.6g}{}", number * factor, std::string_view(unit, end)));
+}
+
+/// Puts the base's figure, scaled, under "value" in the place of "times".
+void scale(const Value& base, Value& change, const Document& document) {
+  const Value* inner = base.find("value");
+  const Value* times = change.find("times");
+  const bool is_factor = times->kind == Value::Kind::number && times->number > 0.0;
+  std::optional<Value> value;
+  if (is_factor) {
+    value = scaled(inner == nullptr ? base : *inner, times->number);
+  }
+  if (!value) {
+    refuse(document,
+           *times,
+           is_factor ? "times: expected where the base has a figure"
+                     : "times: expected a factor above 0 of the base's figure");
+  }
+  value->origin = times->origin;
+  for (auto& [key, member] : change.members) {
+    if (key == "times") {
+      key = "value";
+      member = *value;
+    }
+  }
+}
+
+bool is_reference(std::string_view key) {
+  return key == kChipData.name || key == kTopologyData.name || key == kNetworkData.name;
+}
+
+template <class Do>
+void each_source(Value& value, const Do& act) {
+  if (Value* source = value.find("source");
+      source != nullptr && source->kind == Value::Kind::text) {
+    act(source->text);
+  }
+  for (auto& [key, member] : value.members) {
+    each_source(member, act);
+  }
+  for (Value& item : value.items) {
+    each_source(item, act);
+  }
+}
+
+/// The sources that are named below the value, and the keys and texts that heirs have of them.
+class Heritage {
+ public:
+  Heritage(const std::string& base, bool same_silicon) : base_(base), same_(same_silicon) {}
+
+  [[nodiscard]] std::string key(const std::string& source) const {
+    return same_ ? source + "_of_" + base_ : "as_" + base_ + "_" + source;
+  }
+  [[nodiscard]] std::string text(const std::string& source) const {
+    return fmt::format("as {}{}: {}", base_, same_ ? ", the same silicon" : "", source);
+  }
+  void rename(Value& root) const {
+    each_source(root, [&](std::string& source) { source = key(source); });
+    if (Value* sources = root.find("sources"); sources != nullptr) {
+      for (auto& [name, member] : sources->members) {
+        name = key(name);
+        member.text = text(member.text);
+      }
+    }
+  }
+
+ private:
+  const std::string& base_;
+  bool same_;
+};
+
+/// Drops the inherited sources that no figure names any more.
+void drop_unused(Value& root, const std::set<std::string>& inherited) {
+  Value* sources = root.find("sources");
+  if (sources == nullptr) {
+    return;
+  }
+  std::set<std::string> named;
+  each_source(root, [&](const std::string& source) { named.insert(source); });
+  for (const std::string& source : inherited) {
+    if (!named.contains(source)) {
+      erase_member(*sources, source);
+    }
+  }
+}
+
+class BaseResolver {
+ public:
+  explicit BaseResolver(const DataKind& kind) : kind_(kind) {}
+
+  void resolve(Document& document, Value& value, const std::filesystem::path& folder) {
+    const Value base = *value.find(kBase);
+    if (base.kind != Value::Kind::text) {
+      refuse(
+          document, base, fmt::format("{}: expected the name or file of a {}", kBase, kind_.name));
+    }
+    Value whole = adopt(document, load(document, base, folder));
+    const Value* own_name = whole.find("name");
+    const std::string name = own_name == nullptr ? base.text : own_name->text;
+    const Value* same = value.find(kSameSilicon);
+    if (same != nullptr && same->kind != Value::Kind::boolean) {
+      refuse(document, *same, fmt::format("{}: expected true or false", kSameSilicon));
+    }
+    Heritage(name, same != nullptr && same->boolean).rename(whole);
+    std::set<std::string> inherited;
+    if (const Value* sources = whole.find("sources"); sources != nullptr) {
+      for (const auto& [source, text] : sources->members) {
+        inherited.insert(source);
+      }
+    }
+    std::for_each(kOwnKeys.begin(), kOwnKeys.end(), [&](auto key) { erase_member(whole, key); });
+    erase_member(value, kBase);
+    erase_member(value, kSameSilicon);
+    whole.origin = value.origin;
+    merge(whole, std::move(value), document);
+    drop_unused(whole, inherited);
+    value = std::move(whole);
+  }
+
+  /// A file and those that it starts from. REQUIRES a path that is not yet on the way.
+  Document load(const std::filesystem::path& path) {
+    on_the_way_.push_back(path);
+    Document document = load_json(path);
+    if (has_base(document.root, kind_)) {
+      Value root = std::move(document.root);
+      resolve(document, root, path.parent_path());
+      document.root = std::move(root);
+    }
+    on_the_way_.pop_back();
+    return document;
+  }
+
+ private:
+  Document load(const Document& document, const Value& base, const std::filesystem::path& folder) {
+    std::filesystem::path path;
+    try {
+      path = data_file(kind_, base.text, folder);
+    } catch (const InputError& error) {
+      refuse(document, base, fmt::format("{}: {}", kBase, error.lines.front()));
+    }
+    std::error_code ignored;
+    for (const std::filesystem::path& known : on_the_way_) {
+      if (known == path || std::filesystem::equivalent(known, path, ignored)) {
+        refuse(document,
+               base,
+               fmt::format("{}: {}: it starts from itself; expected another {}",
+                           kBase,
+                           base.text,
+                           kind_.name));
+      }
+    }
+    return load(path);
+  }
+
+  const DataKind& kind_;
+  std::vector<std::filesystem::path> on_the_way_;
+};
+
+}  // namespace
+
+void merge(Value& base, Value changes, const Document& document) {
+  if (changes.find("times") != nullptr) {
+    scale(base, changes, document);
+  }
+  const bool is_figure = changes.find("value") != nullptr;
+  if (base.kind != Value::Kind::object || changes.kind != Value::Kind::object || is_figure) {
+    base = std::move(changes);
+    return;
+  }
+  for (std::size_t i = 0; i < changes.members.size(); ++i) {
+    auto& [key, value] = changes.members[i];
+    Value* const existing = base.find(key);
+    if (existing == nullptr) {
+      base.add(key, std::move(value));
+      base.key_origins.back() = changes.key_origins[i];
+      continue;
+    }
+    if (value.kind == Value::Kind::null) {
+      erase_member(base, key);
+      continue;
+    }
+    if (is_reference(key) && existing->kind == Value::Kind::text &&
+        value.kind == Value::Kind::object && value.find("name") == nullptr) {
+      value.add("name", *existing);  // changes to what the base names
+      value.key_origins.back() = changes.key_origins[i];
+    }
+    merge(*existing, std::move(value), document);
+  }
+}
+
+bool has_base(const Value& value, const DataKind& kind) {
+  return value.find(kBase) != nullptr &&
+         std::any_of(kKindsWithBase.begin(), kKindsWithBase.end(), [&](const DataKind& known) {
+           return known.name == kind.name;
+         });
+}
+
+void resolve_base(Document& document,
+                  Value& value,
+                  const DataKind& kind,
+                  const std::filesystem::path& folder) {
+  BaseResolver(kind).resolve(document, value, folder);
+}
+
+Document load_whole(const DataKind& kind, const std::filesystem::path& path) {
+  return BaseResolver(kind).load(path);
+}
+
+}  // namespace titer
