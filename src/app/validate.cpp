@@ -189,7 +189,8 @@ Command add_validate(CLI::App& program) {
   const auto options = std::make_shared<ValidateOptions>();
   app->add_option("datasets",
                   options->datasets,
-                  "tables of tests/data/measured, or others with their columns: training runs, "
+                  "tables of tests/data/measured, or others with their columns: training runs (of "
+                  "your own: run, a file or a shipped run, iter_time_s and perhaps family), "
                   "collectives, kernels")
       ->type_name("DATASET.csv");
   app->add_option("--trace",

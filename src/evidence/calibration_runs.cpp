@@ -45,19 +45,8 @@ std::vector<MeasuredRun> corpus_runs(const CsvTable& table, const std::string& s
 
 }  // namespace
 
-std::vector<MeasuredRun> load_measured_runs(const std::filesystem::path& path,
-                                            const std::string& stack) {
-  const CsvTable table = CsvTable::load(path);
-  if (table.has("case_id")) {
-    return corpus_runs(table, stack);
-  }
-  for (const std::string_view column : {"run", "iter_time_s"}) {
-    if (!table.has(column)) {
-      throw InputError(path.string() + ": no column \"" + std::string(column) +
-                       "\": expected a table of runs with run (a run file, or a shipped run), "
-                       "iter_time_s and perhaps family");
-    }
-  }
+std::vector<MeasuredRun> read_named_runs(const CsvTable& table,
+                                         const std::filesystem::path& folder) {
   Problems problems;
   std::vector<MeasuredRun> runs;
   for (std::size_t row = 0; row < table.rows(); ++row) {
@@ -68,15 +57,32 @@ std::vector<MeasuredRun> load_measured_runs(const std::filesystem::path& path,
       continue;
     }
     try {
-      runs.push_back({.scenario = scenario_of(run, path.parent_path()),
+      runs.push_back({.scenario = scenario_of(run, folder),
                       .iteration_time = Seconds::from_si(*time),
-                      .group = table.has("family") ? std::string(table.text(row, "family")) : run});
+                      .group = table.has("family") ? std::string(table.text(row, "family")) : run,
+                      .name = run});
     } catch (const InputError& error) {
       problems.add(table.where(row, "run") + ": " + error.lines.front());
     }
   }
   problems.raise();
   return runs;
+}
+
+std::vector<MeasuredRun> load_measured_runs(const std::filesystem::path& path,
+                                            const std::string& stack) {
+  const CsvTable table = CsvTable::load(path);
+  if (table.has("case_id")) {
+    return corpus_runs(table, stack);
+  }
+  for (const std::string_view column : kNamedRunColumns) {
+    if (!table.has(column)) {
+      throw InputError(path.string() + ": no column \"" + std::string(column) +
+                       "\": expected a table of runs with run (a run file, or a shipped run), "
+                       "iter_time_s and perhaps family");
+    }
+  }
+  return read_named_runs(table, path.parent_path());
 }
 
 CalibrationData run_data(std::vector<MeasuredRun> runs, StackPart part) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "titer/evidence/calibration_data.hpp"
 #include "titer/evidence/collective_comparison.hpp"
 #include "titer/evidence/kernel_comparison.hpp"
 #include "titer/evidence/measured_kernel.hpp"
@@ -40,6 +41,8 @@ std::vector<Comparison> compare(const CsvTable& table, const std::filesystem::pa
   switch (kind) {
     case DatasetKind::runs:
       return compare_runs(table);
+    case DatasetKind::named_runs:
+      return compare_named_runs(table, path.parent_path());
     case DatasetKind::collective:
       return compare_collective(path);
     case DatasetKind::bandwidths:
@@ -74,6 +77,9 @@ DatasetKind dataset_kind(const CsvTable& table, const std::string& source) {
   if (table.has_all({"case_id", "iter_time_s"})) {
     return DatasetKind::runs;
   }
+  if (table.has_all({kNamedRunColumns[0], kNamedRunColumns[1]})) {
+    return DatasetKind::named_runs;
+  }
   if (table.has_all({"size_bytes", "op"})) {
     return DatasetKind::collective;
   }
@@ -92,7 +98,8 @@ DatasetKind dataset_kind(const CsvTable& table, const std::string& source) {
   }
   given += table.columns().size() > kMostNamed ? ", …" : "";
   throw InputError(source + ":1: " + given +
-                   ": expected the columns of training runs (case_id, iter_time_s, …), of a "
+                   ": expected the columns of training runs (case_id, iter_time_s, …, or run, "
+                   "iter_time_s), of a "
                    "collective (size_bytes, op, …), or of kernels (dtype with m, n, k; with batch, "
                    "seq, heads and kv_heads or qk_head_dim; or with tokens, experts)");
 }

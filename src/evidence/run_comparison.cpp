@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "titer/evidence/calibration_data.hpp"
 #include "titer/step/estimate.hpp"
 #include "titer/units/text.hpp"
 
@@ -116,6 +117,29 @@ std::vector<Comparison> compare_runs(const CsvTable& table,
   std::vector<Comparison> all;
   for (std::size_t i = 0; i < table.rows(); ++i) {
     all.push_back(comparer.compare(RunRow(table, i)));
+  }
+  return all;
+}
+
+std::vector<Comparison> compare_named_runs(const CsvTable& table,
+                                           const std::filesystem::path& folder) {
+  Estimator estimator;
+  StepResult result;
+  std::vector<Comparison> all;
+  for (const MeasuredRun& run : read_named_runs(table, folder)) {
+    estimator.estimate(run.scenario, result);
+    Comparison made{.case_id = run.name,
+                    .family = run.group,
+                    .chip = run.scenario.cluster.chip.name,
+                    .stack = run.scenario.stack.name,
+                    .grade = {},
+                    .sweep = {},
+                    .measured = run.iteration_time.si(),
+                    .predicted = result.iteration_time.si()};
+    if (result.error_bar) {
+      made.interval = {.low = result.error_bar->low.si(), .high = result.error_bar->high.si()};
+    }
+    all.push_back(std::move(made));
   }
   return all;
 }

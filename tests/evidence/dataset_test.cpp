@@ -5,6 +5,8 @@
 #include <set>
 
 #include "study/temporary_folder.hpp"
+#include "titer/step/estimate.hpp"
+#include "titer/step/source.hpp"
 
 namespace titer {
 namespace {
@@ -28,6 +30,7 @@ std::vector<std::string> refusals_of(const fs::path& path) {
 TEST(DatasetKind, IsToldByTheColumns) {
   const std::vector<std::pair<std::string, DatasetKind>> tables = {
       {"case_id,family,iter_time_s", DatasetKind::runs},
+      {"run,iter_time_s,family", DatasetKind::named_runs},
       {"size_bytes,time_us,algbw_GBps,busbw_GBps,op", DatasetKind::collective},
       {"pattern,ngpus_in_group,busbw_GBps", DatasetKind::bandwidths},
       {"file,op,ngpus,max_busbw_GBps", DatasetKind::index},
@@ -50,6 +53,30 @@ TEST(DatasetKind, OfOtherColumnsSaysWhatWasExpected) {
   for (const std::string columns : {"case_id, iter_time_s", "size_bytes, op", "m, n, k"}) {
     EXPECT_NE(lines[0].find(columns), std::string::npos) << columns;
   }
+}
+
+TEST(CompareDataset, ReadsATableOfRunsByTheirFiles) {
+  // The table that `calibrate stack` takes.
+  const TemporaryFolder folder;
+  const fs::path path = folder.file("runs.csv",
+                                    "run,iter_time_s,family\n"
+                                    "gpt3-175b-64xa100,40,one\n"
+                                    "llama3-70b-64xh100,20,two\n");
+  const std::vector<Comparison> rows = compare_dataset(path);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[1].case_id, "llama3-70b-64xh100");
+  EXPECT_EQ(rows[1].family, "two");
+  EXPECT_EQ(rows[1].chip, "h100-sxm5-80gb");
+  EXPECT_EQ(rows[1].measured, 20.0);
+  const StepResult run = estimate(ScenarioSource::load("llama3-70b-64xh100").read());
+  EXPECT_EQ(rows[1].predicted, run.iteration_time.si());
+  ASSERT_TRUE(rows[1].interval.has_value());
+  EXPECT_EQ(rows[1].interval->low, run.error_bar->low.si());
+  const fs::path wrong = folder.file("wrong.csv", "run,iter_time_s\nnone-such,1\nx,y\n");
+  const auto lines = refusals_of(wrong);
+  ASSERT_GE(lines.size(), 2u);
+  EXPECT_TRUE(lines[0].starts_with(wrong.string() + ":2: run: none-such: no shipped run"))
+      << lines[0];
 }
 
 TEST(CompareDataset, RefusesAFileThatIsNotThere) {

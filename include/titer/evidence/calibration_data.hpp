@@ -2,13 +2,16 @@
 // Measurements as a calibration takes them: kernels of a chip, collectives of a cluster or network,
 // runs of a software stack.
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "titer/evidence/calibration.hpp"
+#include "titer/input/csv.hpp"
 #include "titer/step/scenario.hpp"
 
 namespace titer {
@@ -35,12 +38,19 @@ struct MeasuredRun {
   Scenario scenario;
   Seconds iteration_time;
   std::string group;
+  std::string name{};  // the run's, as a table of runs has it
 };
 /// What of each run's stack a calibrated one takes the place of.
 enum class StackPart : std::uint8_t { whole, kernels };
 /// Runs by the closed form; the document is a stack.
 [[nodiscard]] CalibrationData run_data(std::vector<MeasuredRun> runs,
                                        StackPart part = StackPart::whole);
+/// What a table of runs by their files must have.
+inline constexpr std::array<std::string_view, 2> kNamedRunColumns = {"run", "iter_time_s"};
+/// Its rows: `run` (a run file, found from `folder`, or a shipped run), `iter_time_s`, and perhaps
+/// `family`. Throws InputError with the place of what is wrong. REQUIRES the columns.
+[[nodiscard]] std::vector<MeasuredRun> read_named_runs(const CsvTable& table,
+                                                       const std::filesystem::path& folder);
 /// A table of runs: `run` (a run file, found from the table's folder, or a shipped run),
 /// `iter_time_s`, and perhaps `family`; or one of the corpus (evidence/run_row.hpp), of which the
 /// rows count that ran the stack of that name (any, if it is empty), leave nothing open and are not

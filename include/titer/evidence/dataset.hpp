@@ -13,6 +13,7 @@ namespace titer {
 /// What the rows of a table are, told by its columns.
 enum class DatasetKind {
   runs,         // case_id, iter_time_s
+  named_runs,   // run, iter_time_s
   collective,   // size_bytes, op
   bandwidths,   // busbw_GBps, and no size and time
   index,        // file, max_busbw_GBps: of tables; measures nothing

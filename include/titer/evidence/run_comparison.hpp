@@ -1,6 +1,7 @@
 #pragma once
 // Measured training runs beside what this program predicts of them.
 
+#include <filesystem>
 #include <vector>
 
 #include "titer/evidence/comparison.hpp"
@@ -13,5 +14,9 @@ namespace titer {
 /// InputError with the cells that are no numbers. `changes`: as RunReader's.
 [[nodiscard]] std::vector<Comparison> compare_runs(const CsvTable& table,
                                                    const std::vector<Assignment>& changes = {});
+
+/// Every row of a table of runs by their files (read_named_runs).
+[[nodiscard]] std::vector<Comparison> compare_named_runs(const CsvTable& table,
+                                                         const std::filesystem::path& folder);
 
 }  // namespace titer
