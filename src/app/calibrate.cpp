@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
@@ -8,6 +10,7 @@
 #include "progress.hpp"
 #include "titer/evidence/calibration_data.hpp"
 #include "titer/report/calibration_report.hpp"
+#include "titer/step/data_files.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -26,6 +29,7 @@ struct CalibrateCommand {
   std::string out;
   std::string format = "text";
   bool every_stack = false;
+  bool accepts = false;
 };
 
 enum class CalibrationKind { chip, network, stack };
@@ -74,9 +78,23 @@ Q least_size(const std::string& text) {
 
 /// A network is a file of its own, or part of a cluster.
 Document load_network(const std::string& name) {
-  const std::vector<std::string> networks = shipped_names(kNetworkData);
-  const bool is_network = std::find(networks.begin(), networks.end(), name) != networks.end();
-  return load_data(is_network ? kNetworkData : kClusterData, name);
+  std::vector<std::string> names = shipped_names(kNetworkData);
+  if (std::find(names.begin(), names.end(), name) != names.end()) {
+    return load_data(kNetworkData, name);
+  }
+  const std::vector<std::string> clusters = shipped_names(kClusterData);
+  const bool is_cluster = std::find(clusters.begin(), clusters.end(), name) != clusters.end();
+  if (is_cluster || looks_like_file(name)) {
+    return load_data(kClusterData, name);
+  }
+  names.insert(names.end(), clusters.begin(), clusters.end());
+  const std::string_view near =
+      closest(name, std::vector<std::string_view>(names.begin(), names.end()));
+  throw InputError(fmt::format("--base {}: no shipped network or cluster has this name; {}",
+                               name,
+                               near.empty() ? "`titer list networks` and `titer list clusters` "
+                                              "show them"
+                                            : fmt::format("did you mean \"{}\"?", near)));
 }
 
 Document load_base(CalibrationKind kind, const std::string& name) {
@@ -199,14 +217,22 @@ int calibrate_command(const CalibrateCommand& command) {
                           calibration,
                           data,
                           {.name = command.name, .source = command.source, .date = command.date});
+  const bool is_taken = calibration.is_sound() || command.accepts;
   const std::string profile = profile_text(document.root);
-  if (!command.out.empty()) {
+  if (!command.out.empty() && is_taken) {
     OutputFile file(command.out);
     file.write(profile);
     file.finish();
   }
-  print(format == CalibrationFormat::json ? profile : calibration_text(calibration, data));
-  return kSuccess;
+  if (format == CalibrationFormat::text) {
+    print(calibration_text(calibration, data));
+  } else if (is_taken) {
+    print(profile);
+  }
+  if (!calibration.is_sound()) {
+    fmt::print(stderr, "{}", rejection_text(calibration, command.accepts));
+  }
+  return is_taken ? kSuccess : kNo;
 }
 
 }  // namespace
@@ -221,6 +247,11 @@ Command add_calibrate(CLI::App& program) {
       "  network  output of nccl-tests, or tables of collectives (.csv); --base: a cluster, or a "
       "network with --cluster\n"
       "  stack    tables of runs: run (a file or a shipped run), iter_time_s, family\n"
+      "A fit is rejected (exit 1, nothing is written) that is no better than what it starts from, "
+      "on\n"
+      "groups left out where there are any; that leaves a tenth of the rows more than 30 % off; "
+      "or\n"
+      "of which every figure ends at a bound.\n"
       "Examples:\n"
       "  titer calibrate chip gemm.csv attention.csv --base h100-sxm5-80gb --date 2026-11-21 --out "
       "my-h100.json\n"
@@ -249,6 +280,11 @@ Command add_calibrate(CLI::App& program) {
                 command->every_stack,
                 "of stack: take the runs of all software, each with its own stack but for how fast "
                 "its kernels are; leaving families out shows what to expect of another one");
+  app->add_flag(
+      "--accept",
+      command->accepts,
+      "write the new data of a rejected fit as well; its figures count as assumed, and what "
+      "is predicted with them has an error bar of at least the fit's residuals");
   app->add_option("--date", command->date, "of the measurement or fit, for the evidence")
       ->type_name("YYYY-MM-DD");
   app->add_option("--source", command->source, "who measured, for the evidence")->type_name("TEXT");

@@ -1,5 +1,7 @@
 #include "titer/evidence/calibration.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -83,19 +85,39 @@ class Fitter {
   const FitOptions& options_;
 };
 
-/// Refuses what the data say nothing of.
-void demand_determined(const std::vector<FittedFigure>& figures, const FitResult& fit) {
-  std::string names;
-  for (std::size_t i = 0; i < figures.size(); ++i) {
-    if (!fit.determined[i]) {
-      names += (names.empty() ? "" : ", ") + figures[i].path;
+std::vector<double> starts_of(const std::vector<FittedFigure>& figures) {
+  std::vector<double> start;
+  start.reserve(figures.size());
+  for (const FittedFigure& figure : figures) {
+    start.push_back(figure.start);
+  }
+  return start;
+}
+
+/// Leaves out of `figures` what the data say nothing of, one after the other, the last first: of
+/// two that only go together one may be told when the other is held.
+FitResult fit_determined(const Document& base,
+                         const CalibrationData& data,
+                         const FitOptions& options,
+                         const RowNumbers& rows,
+                         Calibration& into) {
+  while (!into.figures.empty()) {
+    const Fitter fitter(base, into.figures, data, options);
+    FitResult best = fitter.fit(starts_of(into.figures), rows);
+    const auto unknown = std::find(best.determined.rbegin(), best.determined.rend(), false);
+    if (unknown == best.determined.rend()) {
+      return best;
     }
+    const auto figure = into.figures.begin() + (best.determined.rend() - unknown - 1);
+    into.undetermined.insert(into.undetermined.begin(), std::move(*figure));
+    into.figures.erase(figure);
   }
-  if (!names.empty()) {
-    throw InputError("the data do not determine " + names +
-                     ": expected measurements that change with each of them apart from the "
-                     "others; name fewer with --fit");
+  std::string names;
+  for (const FittedFigure& figure : into.undetermined) {
+    names += (names.empty() ? "" : ", ") + figure.path;
   }
+  throw InputError("the data do not determine " + names +
+                   ": expected measurements that change with one of them");
 }
 
 /// The rounded start where the data cannot tell it from the best, else the rounded best.
@@ -140,26 +162,30 @@ class LeaveOut {
     const std::vector<double> predicted = fitter_.predict(fit.values, group);
     const std::vector<double> measured = picked(data_.measured, group);
     predicted_.insert(predicted_.end(), predicted.begin(), predicted.end());
-    measured_.insert(measured_.end(), measured.begin(), measured.end());
+    rows_.insert(rows_.end(), group.begin(), group.end());
     return accuracy_of(measured, predicted);
   }
 
+  /// Of the rows() that were left out once.
   [[nodiscard]] std::optional<Accuracy> all() const {
-    return measured_.empty() ? std::nullopt : std::optional(accuracy_of(measured_, predicted_));
+    return rows_.empty() ? std::nullopt
+                         : std::optional(accuracy_of(picked(data_.measured, rows_), predicted_));
   }
+  [[nodiscard]] const RowNumbers& rows() const { return rows_; }
 
  private:
   const Fitter& fitter_;
   const CalibrationData& data_;
   const std::vector<double>& start_;
   std::vector<double> predicted_;
-  std::vector<double> measured_;
+  RowNumbers rows_;
 };
 
-void add_groups(const Fitter& fitter,
-                const CalibrationData& data,
-                const CalibrationOptions& options,
-                Calibration& result) {
+/// The rows that were left out once.
+RowNumbers add_groups(const Fitter& fitter,
+                      const CalibrationData& data,
+                      const CalibrationOptions& options,
+                      Calibration& result) {
   const std::set<std::string> names(data.groups.begin(), data.groups.end());
   LeaveOut leave_out(fitter, data, result.fit.values);
   std::size_t done = 1;
@@ -181,6 +207,31 @@ void add_groups(const Fitter& fitter,
     result.groups.push_back(std::move(accuracy));
   }
   result.left_out = leave_out.all();
+  return leave_out.rows();
+}
+
+/// `judged`: the accuracy that counts, and the base's of the same rows.
+void add_objections(const Accuracy& judged, const Accuracy& base, bool moved, Calibration& result) {
+  const std::string_view where = result.left_out ? " on groups left out" : "";
+  if (moved && judged.mean >= base.mean) {
+    result.objections.push_back(fmt::format(
+        "it is no better than what it starts from: mean error {:.1f} %{}, before {:.1f} %",
+        100.0 * judged.mean,
+        where,
+        100.0 * base.mean));
+  }
+  const double p90 = std::max(judged.p90, result.fitted.p90);
+  if (p90 > kMostError) {
+    result.objections.push_back(
+        fmt::format("a tenth of the rows is off by more than {:.1f} %{}, expected at most {:.0f} %",
+                    100.0 * p90,
+                    p90 > result.fitted.p90 ? where : "",
+                    100.0 * kMostError));
+  }
+  const auto& at_bound = result.fit.at_bound;
+  if (std::all_of(at_bound.begin(), at_bound.end(), [](bool held) { return held; })) {
+    result.objections.emplace_back("every figure ends at a bound, where the data would go further");
+  }
 }
 
 std::optional<Accuracy> datasheet_accuracy(const Fitter& fitter,
@@ -236,26 +287,28 @@ Calibration calibrate(const Document& base,
   }
   RowNumbers rows(data.measured.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
-  const Fitter fitter(base, figures, data, options.fit);
-  std::vector<double> start;
-  start.reserve(figures.size());
-  for (const FittedFigure& figure : figures) {
-    start.push_back(figure.start);
-  }
-  const FitResult best = fitter.fit(start, rows);
-  demand_determined(figures, best);
   Calibration result;
   result.figures = figures;
+  const FitResult best = fit_determined(base, data, options.fit, rows, result);
+  const Fitter fitter(base, result.figures, data, options.fit);
+  const std::vector<double> start = starts_of(result.figures);
   result.fit = settled(fitter, start, best.values, rows);
   result.fit.iterations = best.iterations;
   result.fit.converged = best.converged;
+  const std::vector<double> before = fitter.predict(start, rows);
   result.predicted = fitter.predict(result.fit.values, rows);
+  result.base = accuracy_of(data.measured, before);
   result.fitted = accuracy_of(data.measured, result.predicted);
-  result.datasheet = datasheet_accuracy(fitter, figures, data, rows);
+  result.datasheet = datasheet_accuracy(fitter, result.figures, data, rows);
   if (options.watch) {
     options.watch(1, std::set<std::string>(data.groups.begin(), data.groups.end()).size() + 1);
   }
-  add_groups(fitter, data, options, result);
+  const RowNumbers held_out = add_groups(fitter, data, options, result);
+  const Accuracy base_held_out =
+      result.left_out ? accuracy_of(picked(data.measured, held_out), picked(before, held_out))
+                      : result.base;
+  const bool moved = result.fit.values != fitter.rounded(start);
+  add_objections(result.left_out.value_or(result.fitted), base_held_out, moved, result);
   return result;
 }
 

@@ -5,14 +5,16 @@
 #include <algorithm>
 #include <set>
 
-#include "titer/evidence/calibration.hpp"
+#include "calibration_sources.hpp"
+#include "titer/hardware/fit_errors.hpp"
 #include "titer/input/reader.hpp"
-#include "titer/units/ensure.hpp"
 
 namespace titer {
 namespace {
 
 constexpr std::string_view kSource = "measured_calibration";
+// Of a value that is not told by the data: results that rest on it are extrapolated.
+constexpr std::string_view kAssumed = "assumed_calibration";
 
 /// Four significant digits: the last bits of a sum are nobody's evidence.
 Value rounded(double number) { return parse_json(fmt::format("{:.4g}", number), "").root; }
@@ -89,6 +91,14 @@ Value evidence_value(const Calibration& calibration,
   for (std::size_t i = 0; i < calibration.figures.size(); ++i) {
     parameters.push(parameter_value(calibration, i));
   }
+  Value undetermined = Value::make_array();
+  for (const FittedFigure& figure : calibration.undetermined) {
+    undetermined.push(figure.path);
+  }
+  Value objections = Value::make_array();
+  for (const std::string& objection : calibration.objections) {
+    objections.push(objection);
+  }
   Value evidence = Value::make_object();
   if (!label.date.empty()) {
     evidence.add("date", label.date);
@@ -106,6 +116,12 @@ Value evidence_value(const Calibration& calibration,
       .add("accuracy", accuracy_by_class(calibration))
       .add("parameters", std::move(parameters))
       .add("correlation", correlations(calibration));
+  if (!calibration.undetermined.empty()) {
+    evidence.add("undetermined", std::move(undetermined));
+  }
+  if (!calibration.is_sound()) {
+    evidence.add("objections", std::move(objections));
+  }
   return evidence;
 }
 
@@ -136,57 +152,80 @@ std::string source_text(const Calibration& calibration,
   return text;
 }
 
-/// The value at a path that was read there before.
-Value& value_at(Value& root, std::string_view path) {
-  Value* here = &root;
-  while (here != nullptr && !path.empty()) {
-    const std::string key(path.substr(0, path.find('.')));
-    path.remove_prefix(std::min(path.size(), key.size() + 1));
-    here = here->kind == Value::Kind::array ? &here->items.at(std::stoul(key)) : here->find(key);
+/// Why the data do not tell a value, before what the fit says of itself.
+std::string assumed_text(const Calibration& calibration, const std::string& source) {
+  if (calibration.is_sound()) {
+    return "not told by the data, which would go beyond the bounds that the fit has: " + source;
   }
-  ensure(here != nullptr, "a fitted figure is in its document");
-  return *here;
+  std::string reasons;
+  for (const std::string& objection : calibration.objections) {
+    reasons += objection + "; ";
+  }
+  return "no evidence, as the fit is rejected: " + reasons + source;
 }
 
-/// Replaces a member in its place, or appends it.
-void set_member(Value& object, std::string_view key, Value value) {
-  if (Value* member = object.find(key); member != nullptr) {
-    *member = std::move(value);
-  } else {
-    object.add(std::string(key), std::move(value));
-  }
+/// What the residuals say, in sample and on groups left out; never narrower than what was measured.
+FitErrors residual_shares(const Calibration& calibration) {
+  constexpr FitErrors most = {.low = 0.01, .high = 100};  // that files may say
+  const auto of = [&](const Accuracy& accuracy) {
+    return FitErrors{.low = std::max(most.low, std::min(1.0, accuracy.q10)),
+                     .high = std::min(most.high, std::max(1.0, accuracy.q90))};
+  };
+  return of(calibration.fitted).wider(of(calibration.left_out.value_or(calibration.fitted)));
 }
 
-void remove_member(Value& object, std::size_t index) {
-  object.members.erase(object.members.begin() + static_cast<std::ptrdiff_t>(index));
-  object.key_origins.erase(object.key_origins.begin() + static_cast<std::ptrdiff_t>(index));
+/// The number under a key, with its source or without; 1 where there is none.
+double share_in(const Value& bars, std::string_view key) {
+  const Value* written = bars.find(key);
+  const Value* inner = written == nullptr ? nullptr : written->find("value");
+  written = inner == nullptr ? written : inner;
+  return written == nullptr ? 1.0 : written->number;
 }
 
-/// The sources that figures name.
-void list_sources(const Value& value, std::set<std::string>& names) {
-  if (const Value* source = value.find("source");
-      source != nullptr && source->kind == Value::Kind::text) {
-    names.insert(source->text);
-  }
-  for (const auto& [key, member] : value.members) {
-    list_sources(member, names);
-  }
-  for (const Value& item : value.items) {
-    list_sources(item, names);
-  }
+FitErrors shares_in(const Value& bars) {
+  return {.low = share_in(bars, "low"), .high = share_in(bars, "high")};
 }
 
-/// Those of `before` that no figure names now.
-void drop_sources(Value& root, const std::set<std::string>& before) {
-  std::set<std::string> now;
-  list_sources(root, now);
-  Value* sources = root.find("sources");
-  for (std::size_t i = sources->members.size(); i-- > 0;) {
-    const std::string& name = sources->members[i].first;
-    if (before.count(name) > 0 && now.count(name) == 0) {
-      remove_member(*sources, i);
+/// Of a stack by the grade of an answer: all that it says of whole iterations, widened. A rejected
+/// fit widens what answers of any grade get.
+void widen_by_grade(Value& root, const Calibration& calibration) {
+  const FitErrors residuals = residual_shares(calibration);
+  if (root.find("error_bars") == nullptr) {
+    if (calibration.is_sound()) {
+      return;
     }
+    root.add("error_bars", Value::make_object());
   }
+  Value& bars = *root.find("error_bars");
+  for (const Grade grade : {Grade::fitted, Grade::extrapolated, Grade::datasheet}) {
+    if (bars.find(name(grade)) == nullptr) {
+      if (calibration.is_sound()) {
+        continue;
+      }
+      bars.add(std::string(name(grade)), Value::make_object());
+    }
+    Value& own = *bars.find(name(grade));
+    const FitErrors shares = residuals.wider(shares_in(own));
+    set_member(own, "low", rounded(shares.low));
+    set_member(own, "high", rounded(shares.high));
+  }
+}
+
+/// What the fit leaves open; and what was open before, where the fit is rejected.
+void put_errors(Value& root, const Calibration& calibration) {
+  FitErrors shares = residual_shares(calibration);
+  const Value* before = root.find("error_bars");
+  if (before != nullptr && !calibration.is_sound()) {
+    shares = shares.wider(shares_in(*before));
+  }
+  const auto figure = [&](double share) {
+    return Value::make_object()
+        .add("value", rounded(share))
+        .add("source", calibration.is_sound() ? kSource : kAssumed);
+  };
+  set_member(root,
+             "error_bars",
+             Value::make_object().add("low", figure(shares.low)).add("high", figure(shares.high)));
 }
 
 }  // namespace
@@ -199,11 +238,19 @@ Document calibrated_document(const Document& base,
   Value& root = document.root;
   std::set<std::string> before;
   list_sources(root, before);
+  std::set<std::string_view> named;
+  for (std::size_t i = 0; i < calibration.figures.size(); ++i) {
+    named.insert(calibration.is_told(i) ? kSource : kAssumed);
+  }
+  for (const std::string_view source : named) {
+    keep_earlier(root, source, calibration.figures);
+  }
   for (std::size_t i = 0; i < calibration.figures.size(); ++i) {
     const FittedFigure& figure = calibration.figures[i];
+    const std::string_view source = calibration.is_told(i) ? kSource : kAssumed;
     const Value fitted = Value::make_object()
                              .add("value", written_figure(figure, calibration.fit.values[i]))
-                             .add("source", kSource);
+                             .add("source", source);
     value_at(root, figure.path) = fitted;
     for (const std::string& path : figure.same) {
       value_at(root, path) = fitted;
@@ -212,7 +259,18 @@ Document calibrated_document(const Document& base,
   if (root.find("sources") == nullptr) {
     root.add("sources", Value::make_object());
   }
-  set_member(*root.find("sources"), kSource, source_text(calibration, data, label));
+  const std::string text = source_text(calibration, data, label);
+  if (named.contains(kSource)) {
+    set_member(*root.find("sources"), kSource, text);
+  }
+  if (named.contains(kAssumed)) {
+    set_member(*root.find("sources"), kAssumed, assumed_text(calibration, text));
+  }
+  if (data.of_steps) {
+    widen_by_grade(root, calibration);
+  } else {
+    put_errors(root, calibration);
+  }
   drop_sources(root, before);
   set_member(root, "calibration", evidence_value(calibration, data, label));
   if (!label.name.empty()) {

@@ -96,6 +96,7 @@ CalibrationData run_data(std::vector<MeasuredRun> runs, StackPart part) {
   };
   CalibrationData data;
   data.what = "training runs";
+  data.of_steps = true;
   for (const MeasuredRun& run : runs) {
     ensure(run.iteration_time > Seconds{}, "a run that was measured took some time");
     data.measured.push_back(run.iteration_time.si());

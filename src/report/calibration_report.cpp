@@ -30,9 +30,20 @@ std::string figures_text(const Calibration& calibration) {
                     error ? written(figure, *error) : "-",
                     written(figure, figure.least),
                     written(figure, figure.most),
-                    calibration.fit.at_bound[i] ? "at its bound" : ""});
+                    calibration.fit.at_bound[i] ? "at its bound: assumed, not fitted" : ""});
   }
   return text_table(rows, {Align::left});
+}
+
+/// What stays as the base has it.
+std::string undetermined_text(const Calibration& calibration) {
+  std::string text;
+  for (const FittedFigure& figure : calibration.undetermined) {
+    text += fmt::format("  {} stays {}: the data do not determine it\n",
+                        figure.path,
+                        written(figure, figure.start));
+  }
+  return text;
 }
 
 /// Pairs that the data hardly tell apart.
@@ -67,6 +78,7 @@ Row accuracy_row(const std::string& name, const Accuracy& accuracy) {
 std::string errors_text(const Calibration& calibration) {
   std::vector<Row> rows = {
       {"error of the time", "rows", "bias", "median", "mean", "p90", "most", "four of five"}};
+  rows.push_back(accuracy_row("before the fit", calibration.base));
   rows.push_back(accuracy_row("fitted", calibration.fitted));
   if (calibration.left_out) {
     rows.push_back(accuracy_row("groups left out", *calibration.left_out));
@@ -156,7 +168,8 @@ std::string calibration_text(const Calibration& calibration, const CalibrationDa
   for (const std::string& file : data.files) {
     text += "  " + file + "\n";
   }
-  text += "\n" + figures_text(calibration) + pairs_text(calibration);
+  text +=
+      "\n" + figures_text(calibration) + undetermined_text(calibration) + pairs_text(calibration);
   if (!calibration.fit.converged) {
     text += "  the search ended before it settled: other bounds or fewer figures may help\n";
   }
@@ -165,6 +178,17 @@ std::string calibration_text(const Calibration& calibration, const CalibrationDa
     text += "\n" + groups_text(calibration);
   }
   return text;
+}
+
+std::string rejection_text(const Calibration& calibration, bool is_written) {
+  std::string text;
+  for (const std::string& objection : calibration.objections) {
+    text += (text.empty() ? "the fit is rejected: " : "; ") + objection;
+  }
+  return text + (is_written
+                     ? "\nits figures are written as assumed, with its residuals as error bars\n"
+                     : "\nnothing is written; other data, --from or --fit may help, and --accept "
+                       "writes it as assumed, with its residuals as error bars\n");
 }
 
 }  // namespace titer

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "titer/hardware/fit_errors.hpp"
 #include "titer/step/device_classes.hpp"
 
 namespace titer {
@@ -34,6 +35,52 @@ Grade grade_of(const Scenario& scenario) {
     grade = worse(grade, weakest(scenario.cluster.network_switch_protocols));
   }
   return grade;
+}
+
+/// How far off fits leave the times of kernels, and those of transfers.
+FitErrors kernel_errors(const Scenario& scenario) {
+  FitErrors errors = fit_errors(scenario.cluster.chip.evidence, "");
+  for (const Chip& other : scenario.conditions.chips) {
+    errors = errors.wider(fit_errors(other.evidence, ""));
+  }
+  return errors;
+}
+
+FitErrors transfer_errors(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  const FitErrors errors = fit_errors(cluster.evidence, "");
+  return scenario.plan.devices() > cluster.devices_per_node
+             ? errors.wider(fit_errors(cluster.evidence, "network."))
+             : errors;
+}
+
+/// What fits of chip and network leave open, each for its part of the step. Transfers beside
+/// compute count where they may be longer: they may come out of its shadow.
+ErrorBar error_of_parts(const Scenario& scenario, const StepResult& result) {
+  Seconds exposed = result.breakdown.pipeline_comm;
+  Seconds all = result.comm_total.pipeline;
+  for (const CommSlots& slots : kCommSlots) {
+    exposed += result.breakdown.*slots.exposed;
+    all += result.comm_total.*slots.total;
+  }
+  const FitErrors kernels = kernel_errors(scenario);
+  const FitErrors transfers = transfer_errors(scenario);
+  const Seconds time = result.iteration_time;
+  const Seconds computed = std::max(Seconds{}, time - exposed);
+  return {.low = time - (1.0 - kernels.low) * computed - (1.0 - transfers.low) * exposed,
+          .high = time + (kernels.high - 1.0) * computed +
+                  (transfers.high - 1.0) * std::max(all, exposed)};
+}
+
+/// By how far off measured runs of the software were, and no narrower than what fits leave open.
+std::optional<ErrorBar> error_bar_of(const Scenario& scenario, const StepResult& result) {
+  const auto& errors = scenario.stack.errors[static_cast<std::size_t>(result.grade)];
+  if (!errors || scenario.formula != Formula::titer) {
+    return std::nullopt;
+  }
+  const ErrorBar parts = error_of_parts(scenario, result);
+  return ErrorBar{.low = std::min(errors->low * result.iteration_time, parts.low),
+                  .high = std::max(errors->high * result.iteration_time, parts.high)};
 }
 
 /// Forward and backward passes.
@@ -129,12 +176,7 @@ void fill_derived(const Scenario& scenario, const TrainedFlops& flops, StepResul
   result.memory_peak = result.peak_stage().total();
   result.memory_capacity = least_memory(scenario);
   result.grade = grade_of(scenario);
-  const auto& errors = scenario.stack.errors[static_cast<std::size_t>(result.grade)];
-  result.error_bar.reset();
-  if (errors && scenario.formula == Formula::titer) {
-    result.error_bar = {.low = errors->low * result.iteration_time,
-                        .high = errors->high * result.iteration_time};
-  }
+  result.error_bar = error_bar_of(scenario, result);
 }
 
 StepResult estimate(const Scenario& scenario) {

@@ -1,8 +1,11 @@
 // titer calibrate, from the outside.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
+#include <random>
 
 #include "app/program.hpp"
 #include "titer/input/document.hpp"
@@ -87,6 +90,91 @@ TEST(AppCalibrate, FitsAStackToRuns) {
   EXPECT_TRUE(contains(text, "dispatch"));
 }
 
+/// Output of nccl-tests on two p5 nodes with a factor of its own on every time.
+std::string scattered_log() {
+  std::mt19937 random(7);
+  std::string text = "# nccl-tests version 2.13.8\n";
+  for (int rank = 0; rank < 16; ++rank) {
+    text += fmt::format("#  Rank {:2} Group  0 Pid  1 on node{} device  {} [0x53] NVIDIA H100\n",
+                        rank,
+                        rank / 8,
+                        rank % 8);
+  }
+  text += "#       size         count      type   redop    root     time   algbw   busbw #wrong\n";
+  for (int power = 3; power <= 31; ++power) {
+    const double size = std::ldexp(1.0, power);
+    const double share = static_cast<double>(random()) / 4294967296.0;
+    const double time = (70.0 + size / 240e3) * std::pow(10.0, 2.0 * share - 1.0);
+    text += fmt::format("{:12.0f} {:10.0f} float sum -1 {:.2f} {:.2f} {:.2f} 0\n",
+                        size,
+                        size / 4,
+                        time,
+                        size / time / 1e3,
+                        1.875 * size / time / 1e3);
+  }
+  return text;
+}
+
+TEST(AppCalibrate, PromotesNoNonsense) {
+  const TemporaryFolder folder;
+  const std::string log = folder.file("all_reduce_perf.txt", scattered_log());
+  const std::string out = (folder.path() / "net.json").string();
+  std::vector<std::string> arguments = {
+      "calibrate", "network", log, "--base", "efa-32x100g", "--cluster", "dgx-h100", "--out", out};
+  const testing::Outcome rejected = titer(arguments);
+  EXPECT_EQ(rejected.code, 1);
+  EXPECT_TRUE(contains(rejected.err, "the fit is rejected: "));
+  EXPECT_TRUE(contains(rejected.err, "expected at most 30 %"));
+  EXPECT_TRUE(contains(rejected.out, "before the fit"));
+  EXPECT_FALSE(std::filesystem::exists(out));
+  std::vector<std::string> json = arguments;
+  json.insert(json.end(), {"--format", "json"});
+  EXPECT_EQ(titer(json).out, "");  // nothing that could be taken for a file
+  arguments.emplace_back("--accept");
+  const testing::Outcome accepted = titer(arguments);
+  EXPECT_EQ(accepted.code, 0);
+  EXPECT_TRUE(contains(accepted.err, "its figures are written as assumed"));
+  // What is predicted with it counts as extrapolated, with a bar of at least the residuals.
+  const auto answer = [&](const std::string& network) {
+    return parse_json(data_of(titer({"run",
+                                     "llama3-70b-64xh100",
+                                     "--set",
+                                     "cluster.network=" + network,
+                                     "--format",
+                                     "json"})),
+                      "run");
+  };
+  const Document before = answer("efa-32x100g");
+  const Document after = answer(out);
+  EXPECT_EQ(before.at("grade")->text, "fitted");
+  EXPECT_EQ(after.at("grade")->text, "extrapolated");
+  const auto width = [](const Document& run) {
+    return run.at("error_bar.high_s")->number / run.at("error_bar.low_s")->number;
+  };
+  EXPECT_GT(width(after), 1.5 * width(before));
+  const std::string text =
+      data_of(titer({"run", "llama3-70b-64xh100", "--set", "cluster.network=" + out}));
+  EXPECT_TRUE(contains(text, "four of five between"));
+  EXPECT_TRUE(contains(text, "extrapolated"));
+}
+
+TEST(AppCalibrate, LeavesOutByNameWhatLargeSizesDoNotTell) {
+  const TemporaryFolder folder;
+  const std::string table =
+      std::string(TITER_ROOT) + "/tests/data/measured/collectives/allreduce_2n_p5_h100_efa_d.csv";
+  const testing::Outcome outcome = titer({"calibrate",
+                                          "network",
+                                          table,
+                                          "--base",
+                                          "efa-32x100g",
+                                          "--cluster",
+                                          "dgx-h100",
+                                          "--from",
+                                          "1MiB"});
+  EXPECT_LE(outcome.code, 1) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "protocols.0.latency stays 4.4 us: the data do not determine"));
+}
+
 TEST(AppCalibrate, RefusesInOneLine) {
   const TemporaryFolder folder;
   const std::string data = folder.file("gemm.csv", table());
@@ -106,6 +194,9 @@ TEST(AppCalibrate, RefusesInOneLine) {
                        "expected a date, such as"));
   EXPECT_TRUE(contains(of({"chip", data, "--base", base, "--cluster", "dgx-h100"}), "--cluster: "));
   EXPECT_TRUE(contains(of({"network", data, "--base", "rocev2-400g"}), "expected its name"));
+  EXPECT_TRUE(contains(of({"network", data, "--base", "infiniband-ndr-8x400g"}),
+                       "--base infiniband-ndr-8x400g: no shipped network or cluster has this name; "
+                       "did you mean \"infiniband-"));
   EXPECT_TRUE(contains(of({"stack", data, "--base", "fsdp"}), "no column \"run\""));
   EXPECT_TRUE(contains(
       of({"stack", folder.file("r.csv", "run,iter_time_s\nnone-such,1\n"), "--base", "fsdp"}),

@@ -47,6 +47,7 @@ struct CalibrationData {
   std::vector<std::string> groups;  // of each row: what is left out together
   std::vector<double> weights{};    // of each row, as if it were there so often; empty: 1
   std::size_t skipped = 0;          // rows that could not be used
+  bool of_steps = false;            // whole iterations, so that errors are an answer's own
   // Seconds of the rows with these numbers. Throws InputError where the document is wrong.
   std::function<void(const Document&, std::span<const std::size_t> rows, std::span<double>)>
       predict;
@@ -76,13 +77,26 @@ struct GroupAccuracy {
 
 struct Calibration {
   std::vector<FittedFigure> figures;
-  FitResult fit;  // at the values as they are written, rounded
+  std::vector<FittedFigure> undetermined;  // which the data do not tell: as the base has them
+  FitResult fit;                           // at the values as they are written, rounded
+  Accuracy base;                           // before the fit, of all rows
   Accuracy fitted;
   std::optional<Accuracy> left_out;   // each row by a fit without its group; of two groups or more
   std::optional<Accuracy> datasheet;  // at the neutral values, where every figure has one
   std::vector<GroupAccuracy> groups;  // by name
   std::vector<double> predicted;      // of every row, by the fit
+  // Why the fit as a whole is no evidence; none: it is. No better than the base on groups left out
+  // (in sample where none is), more than a tenth of the rows off by more than kMostError there or
+  // in sample, or every figure at a bound.
+  std::vector<std::string> objections;
+
+  [[nodiscard]] bool is_sound() const { return objections.empty(); }
+  /// Whether this figure's value comes from the data: of a sound fit, and not at its bound.
+  [[nodiscard]] bool is_told(std::size_t figure) const {
+    return is_sound() && !fit.at_bound[figure];
+  }
 };
+inline constexpr double kMostError = 0.3;
 
 struct CalibrationOptions {
   FitOptions fit{};
@@ -92,7 +106,8 @@ struct CalibrationOptions {
 
 /// Least squares of ln(predicted / measured). A start that the data cannot tell from the best (by
 /// a hundredth of what one standard error adds) is kept, so that fitting again changes nothing.
-/// Throws InputError for too few rows, and for figures that the data do not determine.
+/// Figures that the data do not determine are left out, the last first. Throws InputError for too
+/// few rows, and where the data determine none of the figures.
 [[nodiscard]] Calibration calibrate(const Document& base,
                                     const std::vector<FittedFigure>& figures,
                                     const CalibrationData& data,
@@ -105,8 +120,10 @@ struct CalibrationLabel {
   std::string date;    // YYYY-MM-DD; empty: none was given
 };
 
-/// The base with the fitted values, each with a source "measured_calibration", and a member
-/// "calibration" with the evidence. Sources that no figure names any more are left out.
+/// The base with the fitted values, each with a source "measured_calibration", or
+/// "assumed_calibration" where the data do not tell it, a member "error_bars" of at least what the
+/// fit leaves open, and a member "calibration" with the evidence. Sources that no figure names any
+/// more are left out.
 [[nodiscard]] Document calibrated_document(const Document& base,
                                            const Calibration& calibration,
                                            const CalibrationData& data,

@@ -12,6 +12,9 @@ namespace titer {
 [[nodiscard]] std::string calibration_text(const Calibration& calibration,
                                            const CalibrationData& data);
 
+/// Why a fit is rejected, and what becomes of it. REQUIRES one that is not sound.
+[[nodiscard]] std::string rejection_text(const Calibration& calibration, bool is_written);
+
 /// A data file's text, laid out as the shipped ones: what is flat and fits goes on one line.
 [[nodiscard]] std::string profile_text(const Value& profile);
 
