@@ -29,7 +29,7 @@ refit() {
   local folder=$1 name=$2 kind=$3
   shift 3
   say "configs/$folder/$name.json"
-  "$titer" calibrate "$kind" "$@" --base "$name" --date "$date" \
+  "$titer" calibrate "$kind" "$@" --base "$name" --date "$date" --accept \
     --out "$TITER_DATA/configs/$folder/$name.json" >/dev/null
 }
 
