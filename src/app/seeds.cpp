@@ -70,7 +70,8 @@ Command add_seeds(CLI::App& program) {
       "seeds",
       "Reproduce the documents that Titer started from: systems, equations, tables, findings");
   app->footer(
-      "Exit code 1: a statement does not hold.\n"
+      "A printed figure that is not met is said, the worst first, and is no failure.\n"
+      "Exit code 1: a law (structure, volume, transcription) does not hold.\n"
       "Examples:\n"
       "  titer seeds\n"
       "  titer seeds F33\n"

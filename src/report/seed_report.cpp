@@ -2,37 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "seed_wording.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/report/table.hpp"
+#include "titer/study/seed_totals.hpp"
 
 namespace titer {
 namespace {
-
-constexpr std::size_t kTextWidth = 96;
-
-/// In lines of at most so many characters, each after the indent.
-std::string wrapped(std::string_view text, std::string_view indent) {
-  std::string lines;
-  std::string line;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    if (!line.empty() && indent.size() + line.size() + 1 + word.size() > kTextWidth) {
-      lines += fmt::format("{}{}\n", indent, line);
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + std::string(word);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return line.empty() ? lines : lines + fmt::format("{}{}\n", indent, line);
-}
-
-/// Six digits are enough to read.
-std::string shown(double value) { return fmt::format("{:.6g}", value); }
-
-std::string reading_of(const SeedCheck& check) {
-  return check.reading ? std::string(kReadings[static_cast<std::size_t>(*check.reading)].name) : "";
-}
 
 /// "2.19 within 10 %", "at least 2".
 std::string wanted(const CheckResult& result) {
@@ -56,10 +32,16 @@ std::string wanted(const CheckResult& result) {
   return text;
 }
 
-std::string what_of(const CheckResult& result) {
-  const std::string reading = reading_of(*result.check);
-  return result.check->what + (result.row.empty() ? "" : " [" + result.row + "]") +
-         (reading.empty() ? "" : " (" + reading + " reading)");
+/// What is not as it should be stands out.
+std::string_view loud(CheckStatus status) {
+  switch (status) {
+    case CheckStatus::fails:
+      return "FAILS";
+    case CheckStatus::unmet:
+      return "UNMET";
+    default:
+      return name(status);
+  }
 }
 
 std::string cell(const std::optional<double>& value) { return value ? number_text(*value) : ""; }
@@ -75,84 +57,115 @@ Value check_json(const CheckResult& result) {
   };
   add("row", result.row);
   add("reading", reading_of(check));
+  item.add("kind", Value(kind_of(check)));
+  item.add("status", Value(name(result.status)));
   item.add("expression", Value(check.value));
-  item.add("value", Value(result.value));
   const auto add_number = [&](std::string_view key, const std::optional<double>& number) {
     if (number) {
       item.add(std::string(key), Value(*number));
     }
   };
-  add_number("expected", result.expected);
-  add_number("at_least", result.at_least);
-  add_number("at_most", result.at_most);
-  if (check.margin) {
-    item.add("margin", Value(*check.margin));
+  if (check.is_figure()) {
+    item.add("predicted", Value(result.value));
+    if (!check.over.empty()) {
+      item.add("predicted_least", Value(result.least));
+      item.add("predicted_most", Value(result.most));
+    }
+    add_number("printed", result.printed());
+    add_number("printed_from", result.printed() ? std::nullopt : result.printed_from);
+    add_number("printed_to", result.printed() ? std::nullopt : result.printed_to);
+    item.add("ratio", Value(result.ratio));
+    add_number("ratio_recorded", check.ratio);
   } else {
-    item.add("tolerance", Value(check.tolerance));
+    item.add("value", Value(result.value));
+    add_number("expected", result.expected);
+    add_number("at_least", result.at_least);
+    add_number("at_most", result.at_most);
+    if (check.margin) {
+      item.add("margin", Value(*check.margin));
+    } else {
+      item.add("tolerance", Value(check.tolerance));
+    }
   }
   add("why", check.why);
-  item.add("holds", Value(result.holds));
   return item;
 }
 
-}  // namespace
-
-std::string seed_list_text(std::span<const SeedReport> reports) {
-  std::vector<Row> rows = {{"id", "status", "checks", "what it says"}};
-  for (const SeedReport& report : reports) {
-    rows.push_back({report.seed->id,
-                    std::string(name(report.status())),
-                    std::to_string(report.results.size()),
-                    report.seed->title});
+/// What the totals say, by the keys of kCheckKinds.
+Value totals_json(const SeedTotals& totals) {
+  const auto count = [](std::size_t number) { return Value(static_cast<double>(number)); };
+  Value root = Value::make_object();
+  root.add("statements", count(totals.statements));
+  Value figures = Value::make_object();
+  figures.add("printed", count(totals.figures));
+  for (std::size_t band = 0; band < kFigureBands.size(); ++band) {
+    figures.add(fmt::format("within_{:.0f}_percent", 100 * kFigureBands[band]),
+                count(totals.within[band]));
   }
-  return text_table(rows, {Align::left, Align::left, Align::right, Align::left}, "");
+  figures.add("unmet", count(totals.unmet));
+  figures.add("open", count(totals.open));
+  root.add("figures", std::move(figures));
+  for (const auto& kind : kCheckKinds) {
+    if (kind.value != CheckKind::figure) {
+      Value law = Value::make_object();
+      law.add("checks", count(totals.of(kind.value).checks));
+      law.add("hold", count(totals.of(kind.value).hold));
+      root.add(std::string(kind.name), std::move(law));
+    }
+  }
+  return root;
 }
 
+const Row kSeedColumns = {"id",
+                          "kind",
+                          "status",
+                          "what",
+                          "row",
+                          "reading",
+                          "predicted",
+                          "printed",
+                          "printed_from",
+                          "printed_to",
+                          "ratio",
+                          "expected",
+                          "at_least",
+                          "at_most",
+                          "tolerance",
+                          "margin",
+                          "why"};
+
+}  // namespace
+
 std::string seed_csv(std::span<const SeedReport> reports) {
-  std::string text = csv_line({"id",
-                               "status",
-                               "what",
-                               "row",
-                               "reading",
-                               "value",
-                               "expected",
-                               "at_least",
-                               "at_most",
-                               "tolerance",
-                               "margin",
-                               "holds",
-                               "why"});
+  std::string text = csv_line(kSeedColumns);
   for (const SeedReport& report : reports) {
-    const std::string status(name(report.status()));
     if (report.results.empty()) {
-      text += csv_line({report.seed->id,
-                        status,
-                        report.seed->title,
-                        "",
-                        "",
-                        "",
-                        "",
-                        "",
-                        "",
-                        "",
-                        "",
-                        "",
-                        report.seed->reason});
+      Row cells(kSeedColumns.size());
+      cells[0] = report.seed->id;
+      cells[2] = name(report.status());
+      cells[3] = report.seed->title;
+      cells.back() = report.seed->reason;
+      text += csv_line(cells);
     }
     for (const CheckResult& result : report.results) {
       const SeedCheck& check = *result.check;
+      const bool figure = check.is_figure();
       text += csv_line({report.seed->id,
-                        status,
+                        std::string(kind_of(check)),
+                        std::string(name(result.status)),
                         check.what,
                         result.row,
                         reading_of(check),
                         number_text(result.value),
+                        cell(result.printed()),
+                        cell(result.printed() ? std::nullopt : result.printed_from),
+                        cell(result.printed() ? std::nullopt : result.printed_to),
+                        figure ? number_text(result.ratio) : "",
                         cell(result.expected),
                         cell(result.at_least),
                         cell(result.at_most),
-                        check.margin ? "" : number_text(check.tolerance),
+                        figure || check.margin ? "" : number_text(check.tolerance),
                         cell(check.margin),
-                        result.holds ? "true" : "false",
                         check.why});
     }
   }
@@ -162,6 +175,16 @@ std::string seed_csv(std::span<const SeedReport> reports) {
 Value seed_json(std::span<const SeedReport> reports) {
   Value root = Value::make_object();
   root.add("format_version", Value(kFormatVersion));
+  root.add("totals", totals_json(seed_totals(reports)));
+  Value unmet = Value::make_array();
+  for (const SeedFigure& figure : figures_that_are(CheckStatus::unmet, reports)) {
+    Value item = Value::make_object();
+    item.add("id", Value(figure.report->seed->id));
+    item.add("what", Value(figure.result->check->what));
+    item.add("ratio", Value(figure.result->ratio));
+    unmet.push(std::move(item));
+  }
+  root.add("unmet", std::move(unmet));
   Value list = Value::make_array();
   for (const SeedReport& report : reports) {
     const Seed& seed = *report.seed;
@@ -212,8 +235,15 @@ std::string seed_text(const SeedReport& report) {
     text += "\nwhat is computed\n";
   }
   for (const CheckResult& result : report.results) {
-    text += fmt::format("  {}  {}\n", result.holds ? "holds" : "FAILS", what_of(result));
-    text += fmt::format("         {}; expected {}\n", shown(result.value), wanted(result));
+    text += fmt::format("  {:5}  {}\n", loud(result.status), what_of(result));
+    if (result.check->is_figure()) {
+      text += wrapped(figure_line(result), "         ");
+    } else {
+      text += fmt::format("         {}; expected {} ({})\n",
+                          shown(result.value),
+                          wanted(result),
+                          kind_of(*result.check));
+    }
     text += wrapped(result.check->value, "         = ");
     text += wrapped(result.check->why, "         ");
   }

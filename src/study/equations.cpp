@@ -191,7 +191,8 @@ constexpr std::array<NamedEquation, 17> kEquations = {{
      "interaction_backward all_to_all_backward update bottom_backward top_all_reduce "
      "bottom_all_reduce",
      "forward backward total executed",
-     e1},
+     e1,
+     "executed"},
     {"E2",
      "efficiency with a slow memory",
      "titer/step/slow_memory.hpp",
@@ -281,13 +282,15 @@ constexpr std::array<NamedEquation, 17> kEquations = {{
      "titer/plan/classic_schedules.hpp",
      "N",
      "total_time gpu_work gpu_idle gpu_util",
-     e16},
+     e16,
+     "total_time gpu_work gpu_idle gpu_util"},
     {"E17",
      "a product split by columns and by rows, executed",
      "titer/model/layer_split.hpp",
      "rows inner columns ranks",
      "columns columns_relu rows rows_relu_first",
-     e17},
+     e17,
+     "columns columns_relu rows rows_relu_first"},
 }};
 
 std::vector<std::string> words(std::string_view text) {
@@ -316,6 +319,11 @@ const NamedEquation& equation_called(std::string_view name) {
 }  // namespace
 
 std::span<const NamedEquation> equations() { return kEquations; }
+
+bool is_executed(std::string_view equation, std::string_view output) {
+  const std::vector<std::string> executed = words(equation_called(equation).executed);
+  return std::find(executed.begin(), executed.end(), output) != executed.end();
+}
 
 NamedNumbers compute_equation(std::string_view name, const NamedNumbers& inputs) {
   const NamedEquation& equation = equation_called(name);

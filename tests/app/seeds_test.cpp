@@ -31,19 +31,23 @@ TEST(SeedsCommand, WritesACheckPerRow) {
   ASSERT_GT(rows.size(), 4U);
   EXPECT_EQ(rows[0][0], "id");
   EXPECT_EQ(rows[1][0], "E13");
+  EXPECT_EQ(rows[1][1], "transcription");
   EXPECT_EQ(rows.back()[0], "E16");
+  EXPECT_EQ(rows.back()[1], "structure");
   for (std::size_t row = 1; row < rows.size(); ++row) {
     EXPECT_EQ(rows[row].size(), rows[0].size());
-    EXPECT_EQ(rows[row][1], "holds");
+    EXPECT_EQ(rows[row][2], "holds");
   }
 }
 
 TEST(SeedsCommand, WritesJson) {
   const Document document =
       parse_json(data_of(titer({"seeds", "E13", "--format", "json"})), "seeds");
-  ASSERT_NE(document.at("seeds.0.checks.0.holds"), nullptr);
-  EXPECT_TRUE(document.at("seeds.0.checks.0.holds")->boolean);
+  ASSERT_NE(document.at("seeds.0.checks.0.status"), nullptr);
+  EXPECT_EQ(document.at("seeds.0.checks.0.status")->text, "holds");
+  EXPECT_EQ(document.at("seeds.0.checks.0.kind")->text, "transcription");
   EXPECT_EQ(document.at("seeds.0.status")->text, "holds");
+  EXPECT_NE(document.at("totals.structure.hold"), nullptr);
 }
 
 TEST(SeedsCommand, AnswersNoWhereAStatementDoesNotHold) {

@@ -9,9 +9,11 @@
 
 namespace titer {
 
-/// One line per statement: id, status, title.
+/// How many printed figures are met and laws hold; what is unmet, the worst first; one line per
+/// statement.
 [[nodiscard]] std::string seed_list_text(std::span<const SeedReport> reports);
-/// One row per check: id, status, what, reading, value, bounds, tolerance, whether it holds, why.
+/// One row per check: id, kind, status, what, reading, predicted, printed, their ratio, bounds of
+/// laws, why.
 [[nodiscard]] std::string seed_csv(std::span<const SeedReport> reports);
 [[nodiscard]] Value seed_json(std::span<const SeedReport> reports);
 /// All of one: what the document says, what is computed, the tolerance and why, what to type.

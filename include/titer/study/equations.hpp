@@ -19,9 +19,14 @@ struct NamedEquation {
   std::string_view inputs;                                  // names, with blanks between them
   std::string_view outputs;                                 // likewise
   NamedNumbers (*compute)(std::span<const double> inputs);  // in the order of `inputs`
+  std::string_view executed = {};  // those outputs that come of executing something
 };
 
 [[nodiscard]] std::span<const NamedEquation> equations();
+
+/// Whether an output of an equation comes of executing what the equation is about (tasks, passes,
+/// products), not of the formula itself.
+[[nodiscard]] bool is_executed(std::string_view equation, std::string_view output);
 
 /// Throws InputError for a name that is not known (with the closest), and for inputs that are
 /// missing or too many.
