@@ -67,7 +67,7 @@ std::string statement_table(std::span<const SeedReport> reports) {
 }
 
 /// Each in a line, with its reason; what is the reason of several is said once.
-std::string figures_text(std::string_view title, std::span<const SeedFigure> figures) {
+std::string listed_figures(std::string_view title, std::span<const SeedFigure> figures) {
   std::string text = figures.empty() ? "" : fmt::format("\n{}\n", title);
   std::map<std::string_view, std::string_view> said;  // reasons, at which statement
   for (const auto& [report, result] : figures) {
@@ -87,9 +87,9 @@ std::string figures_text(std::string_view title, std::span<const SeedFigure> fig
 
 std::string seed_list_text(std::span<const SeedReport> reports) {
   std::string text = headline(seed_totals(reports));
-  text += figures_text("unmet, the worst first", figures_that_are(CheckStatus::unmet, reports));
-  text += figures_text("open: by what a document does not say it may be met or not",
-                       figures_that_are(CheckStatus::open, reports));
+  text += listed_figures("unmet, the worst first", figures_that_are(CheckStatus::unmet, reports));
+  text += listed_figures("open: by what a document does not say it may be met or not",
+                         figures_that_are(CheckStatus::open, reports));
   return text + "\nall statements\n" + statement_table(reports);
 }
 

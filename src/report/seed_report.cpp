@@ -93,7 +93,7 @@ Value check_json(const CheckResult& result) {
 
 /// What the totals say, by the keys of kCheckKinds.
 Value totals_json(const SeedTotals& totals) {
-  const auto count = [](std::size_t number) { return Value(static_cast<double>(number)); };
+  const auto count = [](std::size_t number) { return Value(static_cast<std::int64_t>(number)); };
   Value root = Value::make_object();
   root.add("statements", count(totals.statements));
   Value figures = Value::make_object();

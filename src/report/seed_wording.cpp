@@ -22,6 +22,12 @@ std::string printed_text(const CheckResult& result) {
 
 /// "within 5 %", "12 % too low", "2.3 times too high".
 std::string deviation_text(const CheckResult& result) {
+  if (result.status == CheckStatus::open) {
+    return "open";
+  }
+  if (result.deviation() == 0) {
+    return "as printed";
+  }
   for (const double band : kFigureBands) {
     if (band <= kMet && result.deviation() <= band) {
       return fmt::format("within {:.0f} %", 100 * band);

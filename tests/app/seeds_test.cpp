@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "app/program.hpp"
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
@@ -38,6 +40,36 @@ TEST(SeedsCommand, WritesACheckPerRow) {
     EXPECT_EQ(rows[row].size(), rows[0].size());
     EXPECT_EQ(rows[row][2], "holds");
   }
+}
+
+// Figures first, the unmet before all others; what is unmet is said and is no failure.
+TEST(SeedsCommand, SaysFirstWhatIsUnmet) {
+  const testing::Outcome outcome = titer({"seeds"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_TRUE(outcome.out.starts_with("of "));
+  const std::size_t headline = outcome.out.find("laws that hold: structure ");
+  const std::size_t unmet = outcome.out.find("unmet, the worst first\n  ");
+  const std::size_t list = outcome.out.find("all statements\n");
+  EXPECT_LT(headline, unmet);
+  EXPECT_LT(unmet, list);
+  EXPECT_NE(list, std::string::npos);
+}
+
+TEST(SeedsCommand, SortsTheUnmetByTheirFactor) {
+  const testing::Outcome outcome = titer({"seeds", "D6", "F51", "S35", "--format", "json"});
+  EXPECT_EQ(outcome.code, 0);
+  const Document document = parse_json(outcome.out, "seeds");
+  const Value* unmet = document.at("unmet");
+  ASSERT_NE(unmet, nullptr);
+  ASSERT_GE(unmet->items.size(), 5U);
+  double before = 1e300;
+  for (const Value& item : unmet->items) {
+    const double factor = std::abs(std::log(item.find("ratio")->number));
+    EXPECT_LE(factor, before);
+    before = factor;
+  }
+  EXPECT_EQ(static_cast<std::size_t>(document.at("totals.figures.unmet")->number),
+            unmet->items.size());
 }
 
 TEST(SeedsCommand, WritesJson) {

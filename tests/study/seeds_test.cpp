@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "study/halved_plateaus.hpp"
 #include "study/temporary_folder.hpp"
 #include "titer/report/seed_report.hpp"
 #include "titer/study/equations.hpp"
@@ -249,6 +251,31 @@ TEST(OwnStatement, CannotClaimAFigureThatIsNone) {
   EXPECT_EQ(problem_of(own_file(R"({"what": "w", "value": "four.gpu_util", "printed": 0.25,
 "ratio": 1, "tolerance": 0.5})")),
             "8:26: checks.0.tolerance: 0.5: expected none of it beside what is printed");
+}
+
+// Where all of a chip's products and attention are half as fast, the figures show it: what holds
+// whatever the chip does is structure.
+TEST(Seeds, NoticeAMiscalibration) {
+  const testing::HalvedPlateaus halved;
+  std::size_t moved = 0;
+  std::size_t changed = 0;
+  std::size_t figures = 0;
+  for (const std::string id : {"D6", "E12a", "F20", "F28", "F39", "S35"}) {
+    const Seed seed = load_seed(id);
+    const SeedReport report = run_seed(seed);
+    const testing::HalvedPlateaus::Chosen chosen(halved);
+    const SeedReport slow = run_seed(seed);
+    for (std::size_t i = 0; i < report.results.size(); ++i) {
+      if (report.results[i].check->is_figure()) {
+        ++figures;
+        moved += std::abs(slow.results[i].value / report.results[i].value - 1) > 0.05 ? 1 : 0;
+        changed += slow.results[i].status != report.results[i].status ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GE(figures, 25U);
+  EXPECT_GE(moved, figures * 9 / 10);
+  EXPECT_GE(changed, figures / 3);
 }
 
 TEST(Seeds, SuggestTheClosestId) {
