@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "rank_wiring.hpp"
 #include "titer/plan/cluster.hpp"
 #include "titer/topology/tree_packing.hpp"
 #include "titer/units/ensure.hpp"
@@ -16,6 +17,9 @@ std::size_t table_index(int row, int column, int columns) {
   return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
          static_cast<std::size_t>(column);
 }
+
+/// Whether one of the groups {first, first + stride, …} that tile a node begins at this device.
+bool begins_group(int device, int ranks, int stride) { return device % (ranks * stride) < stride; }
 
 /// What rings reach among some devices of a node. Through a switch every group is alike, so that
 /// only direct wires are searched.
@@ -39,8 +43,8 @@ class NodeRings {
   [[nodiscard]] std::optional<BytesPerSecond> worst(int ranks, int stride) const {
     std::optional<BytesPerSecond> least;
     for (int first = 0; first + (ranks - 1) * stride < topology_.devices; ++first) {
-      if (first % (ranks * stride) >= stride) {
-        continue;  // inside a group, not at its start
+      if (!begins_group(first, ranks, stride)) {
+        continue;
       }
       std::vector<int> group(static_cast<std::size_t>(ranks));
       std::generate(group.begin(), group.end(), [next = first - stride, stride]() mutable {
@@ -87,6 +91,46 @@ const std::vector<Protocol>& peers_of(const Cluster& cluster) {
   return cluster.peer_protocols.empty() ? cluster.node_protocols : cluster.peer_protocols;
 }
 
+/// The least bandwidth between two of a group's devices; empty if some two are not joined.
+/// `device` tells them by their number in the group.
+template <class DeviceOf>
+std::optional<BytesPerSecond> slowest_pair_of(const Cluster& cluster, int ranks, DeviceOf device) {
+  std::optional<BytesPerSecond> slowest;
+  for (int a = 0; a < ranks; ++a) {
+    for (int b = 0; b < ranks; ++b) {
+      if (a == b) {
+        continue;
+      }
+      const auto& pair =
+          cluster.pair_bandwidths[table_index(device(a), device(b), cluster.devices_per_node)];
+      if (!pair) {
+        return std::nullopt;
+      }
+      slowest = slowest ? std::min(*slowest, *pair) : *pair;
+    }
+  }
+  return slowest;
+}
+
+/// The least of the groups {first, first + stride, …} that tile a node.
+std::optional<BytesPerSecond> slowest_pair_of_groups(const Cluster& cluster,
+                                                     int ranks,
+                                                     int stride) {
+  std::optional<BytesPerSecond> slowest;
+  for (int first = 0; first + (ranks - 1) * stride < cluster.devices_per_node; ++first) {
+    if (!begins_group(first, ranks, stride)) {
+      continue;
+    }
+    const auto pair =
+        slowest_pair_of(cluster, ranks, [&](int number) { return first + number * stride; });
+    if (!pair) {
+      return std::nullopt;
+    }
+    slowest = slowest ? std::min(*slowest, *pair) : *pair;
+  }
+  return slowest;
+}
+
 /// What ranks have outside their node.
 Fabric network_fabric(const Cluster& cluster) {
   Fabric fabric;
@@ -106,6 +150,18 @@ bool add_switch_ports(const Cluster& cluster, Fabric& fabric) {
   fabric.exchange = fabric.pair;
   fabric.node_switch = channel_of(cluster.node_switch_protocols, switched->bandwidth);
   return true;
+}
+
+/// By direct wires a rank reaches one other as its slowest pair does, or through the host where
+/// some two are not joined, and all others at once where every two are.
+void add_direct_ways(const Cluster& cluster,
+                     int ranks,
+                     std::optional<BytesPerSecond> slowest,
+                     Fabric& fabric) {
+  fabric.pair = node_channel(cluster, peers_of(cluster), slowest);
+  if (slowest) {
+    fabric.exchange = channel_of(peers_of(cluster), static_cast<double>(ranks - 1) * *slowest);
+  }
 }
 
 /// The node's wiring as far as bandwidths go: what several chips of its switch carry together.
@@ -153,43 +209,6 @@ void add_nic_ports(Topology& graph) {
   }
 }
 
-int rank_of(int device, const std::vector<int>& devices) {
-  return static_cast<int>(std::find(devices.begin(), devices.end(), device) - devices.begin());
-}
-
-/// Both directions of every ring, as orders of ranks.
-std::vector<std::vector<int>> directed_rings(const RingPacking& packing,
-                                             const std::vector<int>& devices) {
-  std::vector<std::vector<int>> rings;
-  for (const std::vector<int>& cycle : packing.rings) {
-    std::vector<int> ring;
-    ring.reserve(cycle.size());
-    for (const int device : cycle) {
-      ring.push_back(rank_of(device, devices));
-    }
-    rings.push_back(ring);
-    if (devices.size() > 2) {
-      rings.emplace_back(ring.rbegin(), ring.rend());
-    }
-  }
-  return rings;
-}
-
-/// The trees of a packing, as those of ranks.
-std::vector<RankTree> rank_trees(const TreePacking& packing, const std::vector<int>& devices) {
-  std::vector<RankTree> trees;
-  for (const SpanningTree& tree : packing.trees) {
-    RankTree ranks{.root = rank_of(tree.root, devices), .parent = std::vector<int>(devices.size())};
-    ranks.parent[static_cast<std::size_t>(ranks.root)] = ranks.root;
-    for (const TreeLink& link : tree.links) {
-      ranks.parent[static_cast<std::size_t>(rank_of(link.child, devices))] =
-          rank_of(link.parent, devices);
-    }
-    trees.insert(trees.end(), static_cast<std::size_t>(tree.copies), ranks);
-  }
-  return trees;
-}
-
 }  // namespace
 
 bool Cluster::fill_bandwidths() {
@@ -234,7 +253,9 @@ Fabric Cluster::fabric(int ranks, int stride) const {
     fabric.wire = channel_of(node_protocols, torus()->bandwidth);
   } else if (ranks > 1) {
     fabric.node = node_channel(*this, node_protocols, ring_bandwidth(ranks, stride));
-    add_switch_ports(*this, fabric);
+    if (!add_switch_ports(*this, fabric)) {
+      add_direct_ways(*this, ranks, slowest_pair_of_groups(*this, ranks, stride), fabric);
+    }
   }
   return fabric;
 }
@@ -264,32 +285,16 @@ Fabric Cluster::fabric(const std::vector<int>& devices, Wiring& wiring) const {
 }
 
 std::optional<BytesPerSecond> Cluster::slowest_pair(const std::vector<int>& devices) const {
-  std::optional<BytesPerSecond> slowest;
-  for (const int a : devices) {
-    for (const int b : devices) {
-      if (a == b) {
-        continue;
-      }
-      const auto& pair = pair_bandwidths[table_index(a, b, devices_per_node)];
-      if (!pair) {
-        return std::nullopt;
-      }
-      slowest = slowest ? std::min(*slowest, *pair) : *pair;
-    }
-  }
-  return slowest;
+  return slowest_pair_of(*this, static_cast<int>(devices.size()), [&](int number) {
+    return devices[static_cast<std::size_t>(number)];
+  });
 }
 
 void Cluster::add_direct_wires(const std::vector<int>& devices,
                                const RingPacking& rings,
                                Fabric& fabric,
                                Wiring& wiring) const {
-  const std::optional<BytesPerSecond> slowest = slowest_pair(devices);
-  fabric.pair = node_channel(*this, peers_of(*this), slowest);
-  const auto others = static_cast<double>(devices.size() - 1);
-  if (slowest) {
-    fabric.exchange = channel_of(peers_of(*this), others * *slowest);
-  }
+  add_direct_ways(*this, static_cast<int>(devices.size()), slowest_pair(devices), fabric);
   const Topology node = build(topology);
   if (node.switches != 0) {
     return;

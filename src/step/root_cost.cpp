@@ -19,8 +19,9 @@ RootMoves root_moves(const Scenario& scenario, const StepCosts& costs) {
   const Plan& plan = scenario.plan;
   const GroupPlace at = place(plan, PlanGroup::data, scenario.cluster.devices_per_node);
   Fabric fabric = at.fabric(scenario.cluster);
-  if (!fabric.pair.exists()) {  // not every two devices are joined: along a ring of them
-    fabric = along_ring(fabric);
+  if (!std::holds_alternative<SwitchedNode>(scenario.cluster.topology)) {
+    fabric =
+        along_ring(fabric);  // a wire to one of the others has only a part of what the root has
   }
   const auto move = [&](Bytes size) {
     return RootMove{
