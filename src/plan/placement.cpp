@@ -27,6 +27,12 @@ GroupRanks replicas(const Plan& plan) {
   return {.ranks = plan.replicas(), .stride = by_data ? data : context};
 }
 
+/// Of ranks that have the same experts, those that split among them what is sharded: all, or as
+/// many as of the dense parameters where the plan says how many.
+std::int64_t expert_shard_of(const Plan& plan, std::int64_t same) {
+  return std::min(plan.shard.value_or(same), same);
+}
+
 }  // namespace
 
 bool has_own_expert_groups(const Plan& plan) {
@@ -71,11 +77,11 @@ GroupRanks group_ranks(const Plan& plan, PlanGroup group) {
       return own ? GroupRanks{.ranks = plan.expert_replicas(), .stride = etp * plan.expert} : all;
     case PlanGroup::expert_shard: {
       const GroupRanks same = group_ranks(plan, PlanGroup::expert_replicas);
-      return {.ranks = std::min(shard, same.ranks), .stride = same.stride};
+      return {.ranks = expert_shard_of(plan, same.ranks), .stride = same.stride};
     }
     case PlanGroup::expert_shard_copies: {
       const GroupRanks same = group_ranks(plan, PlanGroup::expert_replicas);
-      const std::int64_t among = std::min(shard, same.ranks);
+      const std::int64_t among = expert_shard_of(plan, same.ranks);
       return {.ranks = same.ranks / among, .stride = same.stride * among};
     }
   }
@@ -106,7 +112,7 @@ std::int64_t shard_ranks(const Plan& plan) {
 
 std::int64_t expert_shard_ranks(const Plan& plan) {
   const std::int64_t copies = placement(plan.schedule) == Placement::two_ways ? 2 : 1;
-  return std::min(shard_ranks(plan), copies * plan.expert_replicas());
+  return expert_shard_of(plan, copies * plan.expert_replicas());
 }
 
 std::optional<std::string> refused_order(const Plan& plan) {
