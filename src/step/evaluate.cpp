@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "titer/step/e7.hpp"
+#include "titer/step/network_loads.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
@@ -30,6 +33,30 @@ std::optional<std::string> unlisted(const Scenario& scenario) {
   return std::nullopt;
 }
 
+/// As much as can be followed on links.
+void check_links(const Plan& plan) {
+  constexpr std::string_view otherwise = "on the links of the network; or the fidelity event";
+  if (plan.devices() > kMostDevicesOnLinks) {
+    throw InputError(fmt::format("plan: {} devices: expected at most {} {}",
+                                 plan.devices(),
+                                 kMostDevicesOnLinks,
+                                 otherwise));
+  }
+  std::int64_t ranks = 1;
+  for (const PlanGroup group : {PlanGroup::replicas,
+                                PlanGroup::tensor,
+                                PlanGroup::context,
+                                PlanGroup::expert,
+                                PlanGroup::expert_tensor,
+                                PlanGroup::expert_replicas}) {
+    ranks = std::max(ranks, group_ranks(plan, group).ranks);
+  }
+  if (ranks > kMostRanksOnLinks) {
+    throw InputError(fmt::format(
+        "plan: a group of {} ranks: expected at most {} {}", ranks, kMostRanksOnLinks, otherwise));
+  }
+}
+
 /// What all devices of a pipeline rank together can be followed on the links of.
 void check_network(const Scenario& scenario) {
   if (const auto key = scenario.unlike()) {
@@ -38,6 +65,7 @@ void check_network(const Scenario& scenario) {
                     "alike and nothing is random",
                     *key));
   }
+  check_links(scenario.plan);
   if (const auto what = unlisted(scenario)) {
     throw InputError(*what + ": expected the fidelity closed or event");
   }

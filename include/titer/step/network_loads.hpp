@@ -7,6 +7,11 @@
 
 namespace titer {
 
+/// As many devices as are followed on the links, whose groups are all listed, and as many ranks of
+/// one group, who send each other so many messages squared.
+inline constexpr std::int64_t kMostDevicesOnLinks = 131'072;
+inline constexpr std::int64_t kMostRanksOnLinks = 4096;
+
 /// Gives every transfer of the program its load on the links of the cluster; the loads.
 ///
 /// One device of a pipeline rank stands for all: an instruction is the transfer of all their groups
