@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "titer/engine/time_limit.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
@@ -126,8 +127,7 @@ void SharedLoads::set_rate(std::uint32_t slot, double rate, Ticks now, Calendar&
   task.rate = rate;
   task.since = now;
   const double ticks = task.left / rate;
-  ensure(ticks <= static_cast<double>(kMaxTicks - now),
-         "a timeline must end before 2^62 picoseconds");
+  ensure_in_time(ticks <= static_cast<double>(kMaxTicks - now));
   calendar.move(slot, now + std::min<Ticks>(std::llround(ticks), kMaxTicks - now));
 }
 

@@ -5,6 +5,7 @@
 #include "titer/collectives/torus.hpp"
 #include "titer/plan/placement.hpp"
 #include "titer/step/estimate.hpp"
+#include "titer/step/step_length.hpp"
 
 namespace titer {
 namespace {
@@ -77,6 +78,9 @@ E7Terms e7_terms(const Scenario& scenario) {
 void e7_estimate(const Scenario& scenario, StepResult& result) {
   const E7Terms terms = e7_terms(scenario);
   result.iteration_time = terms.iteration();
+  if (result.iteration_time > kLongestStep) {
+    refuse_length(result.iteration_time);
+  }
   result.reference_stage = 0;  // "any GPU of stage 1"
   result.breakdown = {};
   result.breakdown.forward = terms.compute * (2.0 / 8.0);

@@ -100,6 +100,39 @@ Flops both_passes(const ForwardFlops& forward, const ModelBlocks& blocks) {
   return left_out > 0 ? 3.0 * forward.total() - left_out / all * layers : 3.0 * forward.total();
 }
 
+/// What one rank after the other computes of all micro-batches, forward and backward passes.
+Flops computed_flops(const Scenario& scenario) {
+  ModelBlocks blocks;
+  scenario_blocks(scenario, blocks);
+  const auto passes_of = [](const Block& block) {
+    Flops forward;
+    for (const Operation& op : block.operations) {
+      forward += op.forward.flops;
+    }
+    return (block.frozen ? (block.backward ? 2.0 : 1.0) : 3.0) * forward;
+  };
+  Flops sum = passes_of(blocks.embedding) + passes_of(blocks.head);
+  for (const LayerRun& run : blocks.order) {
+    sum += static_cast<double>(run.count) *
+           passes_of(blocks.kinds[static_cast<std::size_t>(run.kind)]);
+  }
+  return static_cast<double>(scenario.micro_batches()) * sum;
+}
+
+/// No rank computes faster than its chip's peak. A utilisation may be above one all the same, as
+/// far as it counts what no kernel does: `mfu` and `hfu` the masked half of attention, all of them
+/// what packed documents (attended_length) and dropped tokens leave out. The formula e7 takes what
+/// it is given, and conditions may make a device faster than its chip.
+void check_rates(const Scenario& scenario, const StepResult& result) {
+  const bool is_plain = result.mfu <= 1 && result.mfu_causal <= 1 && result.hfu <= 1;
+  if (is_plain || scenario.formula != Formula::titer || scenario.unlike()) {
+    return;
+  }
+  const auto ranks = static_cast<double>(scenario.plan.pipeline);
+  ensure(computed_flops(scenario) <= ranks * result.iteration_time * mean_peak(scenario),
+         "no rank computes faster than its chip's peak");
+}
+
 void fill_rates(const Scenario& scenario, const TrainedFlops& flops, StepResult& result) {
   const auto batch = static_cast<double>(scenario.training.global_batch);
   const std::int64_t s = scenario.training.sequence;
@@ -123,6 +156,7 @@ void fill_rates(const Scenario& scenario, const TrainedFlops& flops, StepResult&
   result.mfu = utilization(flops.full);
   result.mfu_causal = utilization(flops.causal);
   result.hfu = utilization(flops.full + repeated);
+  check_rates(scenario, result);
 }
 
 BufferRules buffer_rules(const Scenario& scenario) {

@@ -5,6 +5,7 @@
 #include "pipeline_ticks.hpp"
 #include "rank_breakdown.hpp"
 #include "titer/step/estimate.hpp"
+#include "titer/step/step_length.hpp"
 
 namespace titer {
 namespace {
@@ -36,6 +37,17 @@ void add_collective(const StepCosts& costs,
     ends[s].send_exposed += sending;
     ends[s].data_exposed -= sending;
     finish[s] = end;
+  }
+}
+
+/// Of a step that is not too long. What a finder knows of one that is, is of no estimate.
+void find_costs(const Scenario& scenario, Changed changed, CostFinder& finder) {
+  finder.find(scenario, changed);
+  try {
+    check_length(scenario, finder.costs());
+  } catch (const InputError&) {
+    finder = CostFinder();
+    throw;
   }
 }
 
@@ -148,7 +160,7 @@ const FollowedPipeline& Estimator::follow(const Schedule& schedule) {
 }
 
 void Estimator::estimate(const Scenario& scenario, Changed changed, StepResult& result) {
-  finder_.find(scenario, changed);
+  find_costs(scenario, changed, finder_);
   const StepCosts& costs = finder_.costs();
   if (!finder_.same_layers()) {
     flops_ = trained_flops(scenario, costs.blocks);

@@ -7,6 +7,7 @@
 
 #include "export_writer.hpp"
 #include "sync_cost.hpp"
+#include "titer/step/step_length.hpp"
 
 namespace titer {
 namespace {
@@ -71,6 +72,7 @@ ExportedStep::ExportedStep(Scenario scenario, ExportDetail detail)
   }
   ensure(scenario_.cluster.torus() == nullptr, "check_export() refuses plans on a torus");
   step_costs(scenario_, costs_);
+  check_length(scenario_, costs_);
   refuse_halos(costs_.blocks);
   const BlockClock clock = block_clock(scenario_);
   for (std::size_t kind = 0; kind < costs_.kinds.size(); ++kind) {

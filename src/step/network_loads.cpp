@@ -96,7 +96,8 @@ class LinkSharer {
       instruction.load = known->second;
       const double stretch = uses_[instruction.load].stretch;
       if (stretch > 1) {
-        instruction.duration = std::llround(stretch * static_cast<double>(instruction.duration));
+        const double time = stretch * static_cast<double>(instruction.duration);
+        instruction.duration = std::llround(std::min(time, static_cast<double>(kMaxTicks)));
       }
     }
   }

@@ -1,6 +1,7 @@
 #include "playback.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace titer {
 
@@ -78,7 +79,8 @@ double Playback::factor(std::size_t rank, const Instruction& instruction) const 
 
 void Playback::affect(std::size_t rank, const Instruction& instruction, StreamTask& task) const {
   if (!world_.uniform()) {
-    task.duration = std::llround(factor(rank, instruction) * static_cast<double>(task.duration));
+    const double time = factor(rank, instruction) * static_cast<double>(task.duration);
+    task.duration = std::llround(std::min(time, static_cast<double>(kMaxTicks)));
   }
   if (contention_.exists()) {
     task.load = contention_.load(rank, instruction.affected);

@@ -9,6 +9,7 @@
 #include "titer/step/device_classes.hpp"
 #include "titer/step/estimate.hpp"
 #include "titer/step/network_loads.hpp"
+#include "titer/step/step_length.hpp"
 
 namespace titer {
 namespace {
@@ -117,6 +118,9 @@ class Simulator {
         classes_(classes_of(scenario, world_, costs)) {
     ensure(!options.network || !every_rank(scenario, options),
            "links are followed for all devices of a pipeline rank together");
+    for (const StepCosts& of_class : costs) {
+      check_length(scenario, of_class);
+    }
     const MemoryNeeds needs = memory_needs(scenario, costs_.blocks);
     memory_.find(scenario.plan, needs, simulation_.result.memory);
     fixed_ = fixed_bytes(simulation_.result.memory);
@@ -148,12 +152,7 @@ class Simulator {
                              .sample = options_.sample};
     Playback playback(step, options_.record ? &recorder : nullptr);
     simulation_.timeline.ranks = world_.ranks();
-    StreamEngine engine;
-    const StreamRun run = engine.run(playback.streams(),
-                                     world_.semaphores(),
-                                     playback,
-                                     playback,
-                                     options_.network ? links_ : contention.loads());
+    const StreamRun run = follow(playback, options_.network ? links_ : contention.loads());
     for (const StreamId stream : run.stuck) {
       if (playback.is_main(stream)) {
         refuse_deadlock(world_.ranks()[playback.rank_of(stream)].stage, playback.current(stream));
@@ -177,6 +176,16 @@ class Simulator {
                                    kMostSimulatedDevices));
     }
     return every;
+  }
+
+  /// What shares something, and noise, may make a step too long that is not by itself.
+  StreamRun follow(Playback& playback, const Loads& loads) const {
+    StreamEngine engine;
+    try {
+      return engine.run(playback.streams(), world_.semaphores(), playback, playback, loads);
+    } catch (const TimelineTooLong&) {
+      refuse_length();
+    }
   }
 
   /// Of the first rank whose compute is stuck.

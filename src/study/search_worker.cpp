@@ -5,6 +5,7 @@
 
 #include "titer/input/defect.hpp"
 #include "titer/step/device_classes.hpp"
+#include "titer/step/step_length.hpp"
 #include "titer/study/command_text.hpp"
 #include "titer/study/search_bound.hpp"
 
@@ -48,6 +49,16 @@ bool SearchWorker::is_sound(const Scenario& scenario) {
   return violations.empty();
 }
 
+bool SearchWorker::is_short(const Scenario& scenario, const StepCosts& costs) {
+  try {
+    check_length(scenario, costs);
+    return true;
+  } catch (const InputError& error) {
+    refusal_ = error.lines.front();
+    return false;
+  }
+}
+
 /// Whether the plan's layers and place are sound; its blocks and costs are then known.
 bool SearchWorker::put_plain() {
   plain_.plan = scenario_.plan;
@@ -56,6 +67,9 @@ bool SearchWorker::put_plain() {
     return false;
   }
   step_costs(plain_, costs_);
+  if (!is_short(plain_, costs_)) {
+    return false;
+  }
   costs_.tails.assign(costs_.tails.size(), {});
   costs_.embedding_sync = {};
   return true;
@@ -220,6 +234,10 @@ void SearchWorker::try_leaf(BestPlans& best, SearchCounts& counts) {
   }
   if (!options_->exhaustive) {
     leaf_.find(scenario_, Changed::plan);
+    if (!is_short(scenario_, leaf_.costs())) {
+      counts += {.refused = 1, .refusal = refusal_};
+      return;
+    }
     least_ = step_bound(scenario_, leaf_.costs());
     if (is_out(best, counts)) {
       return;
@@ -289,7 +307,12 @@ bool SearchWorker::is_out(const BestPlans& best, SearchCounts& counts) const {
 }
 
 void SearchWorker::evaluate_leaf(BestPlans& best, SearchCounts& counts) {
-  estimator_.estimate(scenario_, Changed::plan, result_);
+  try {
+    estimator_.estimate(scenario_, Changed::plan, result_);
+  } catch (const InputError& error) {
+    counts += {.refused = 1, .refusal = error.lines.front()};
+    return;
+  }
   if (result_.memory_peak > capacity_) {
     ++counts.over_memory;
   } else if (result_.iteration_time > longest_) {

@@ -33,6 +33,8 @@ class SearchWorker {
   [[nodiscard]] bool put_plain();
   void put_numbered(const PlanNumber& number);
   [[nodiscard]] bool is_sound(const Scenario& scenario);
+  /// Whether the step is no longer than what there is an answer for.
+  [[nodiscard]] bool is_short(const Scenario& scenario, const StepCosts& costs);
   void try_place(std::size_t below, BestPlans& best, SearchCounts& counts);
   void search_place(BestPlans& best, SearchCounts& counts);
   void search_pipeline(BestPlans& best, SearchCounts& counts);

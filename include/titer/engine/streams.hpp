@@ -16,6 +16,7 @@
 #include "titer/engine/calendar.hpp"
 #include "titer/engine/shared_loads.hpp"
 #include "titer/engine/stream_task.hpp"
+#include "titer/engine/time_limit.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
@@ -130,8 +131,8 @@ class StreamEngine {
 
   void start(StreamId id, Stream& stream) {
     const Ticks duration = stream.task.duration;
-    ensure(duration >= 0 && duration <= kMaxTicks - now_,
-           "a timeline must end before 2^62 picoseconds");
+    ensure(duration >= 0, "a task takes no less than no time");
+    ensure_in_time(duration <= kMaxTicks - now_);
     stream.start = now_;
     if (duration == 0) {
       instant_.push_back(id);
