@@ -1,5 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "command.hpp"
 #include "titer/collectives/curve.hpp"
@@ -47,8 +49,22 @@ Bytes size_of(std::string_view option, const std::string& text) {
   return *size;
 }
 
-/// From --bytes to --to by --factor; only --bytes without --to.
-std::vector<Bytes> sizes_of(const CollectiveOptions& options) {
+/// What --measured has, as a curve and as its sizes.
+struct Measurement {
+  Curve curve;
+  std::vector<Bytes> sizes;
+};
+
+/// From --bytes to --to by --factor; only --bytes without --to; those measured without either.
+std::vector<Bytes> sizes_of(const CollectiveOptions& options,
+                            const std::optional<Measurement>& measured) {
+  if (options.bytes.empty()) {
+    if (!measured || !options.to.empty()) {
+      throw InputError("--bytes: expected the full result, such as 64MiB" +
+                       std::string(measured ? "" : ", or a --measured file that has sizes"));
+    }
+    return measured->sizes;
+  }
   const Bytes first = size_of("--bytes", options.bytes);
   if (options.to.empty()) {
     return {first};
@@ -75,9 +91,15 @@ Cluster cluster_of(const CollectiveOptions& options) {
   return load_cluster(Value(options.cluster), changes);
 }
 
-/// The curve of what nccl-tests printed; it must be of the same collective and number of ranks,
-/// as far as the file tells.
-Curve measured_curve(const std::string& path, Collective collective, int ranks) {
+/// What nccl-tests printed, if a file of it is given; it must be of the same collective and number
+/// of ranks, as far as the file tells.
+std::optional<Measurement> measured_of(const CollectiveOptions& options,
+                                       Collective collective,
+                                       int ranks) {
+  const std::string& path = options.measured;
+  if (path.empty()) {
+    return std::nullopt;
+  }
   const MeasuredCollective measured = load_nccl_tests(path);
   const std::string operation(name_of(collective));
   if (!measured.operation.empty() && measured.operation != operation) {
@@ -88,12 +110,20 @@ Curve measured_curve(const std::string& path, Collective collective, int ranks) 
                      " ranks, not " + std::to_string(ranks));
   }
   std::vector<CurveSample> samples;
+  std::set<Bytes> sizes;
   for (const MeasuredSize& size : measured.sizes) {
     if (size.size > Bytes{} && size.time() && *size.time() > Seconds{}) {
       samples.push_back({size.size, *size.time()});
+      sizes.insert(size.size);
     }
   }
-  return fit_curve(samples);
+  return Measurement{fit_curve(samples), {sizes.begin(), sizes.end()}};
+}
+
+std::optional<MeasuredTime> time_at(const std::optional<Measurement>& measured, Bytes size) {
+  return measured
+             ? std::optional(MeasuredTime{measured->curve.time(size), measured->curve.grade(size)})
+             : std::nullopt;
 }
 
 std::string predicted(const CollectiveOptions& options, CollectiveDesk& desk, Format format) {
@@ -101,22 +131,17 @@ std::string predicted(const CollectiveOptions& options, CollectiveDesk& desk, Fo
                         .size = {},
                         .algorithm = options.algorithm,
                         .fidelity = chosen("--fidelity", options.fidelity, kNetworkFidelities)};
-  std::optional<Curve> curve;
-  if (!options.measured.empty()) {
-    curve = measured_curve(options.measured, query.collective, desk.group().group.ranks());
-  }
+  const auto measured = measured_of(options, query.collective, desk.group().group.ranks());
   std::vector<CollectiveResult> results;
-  for (const Bytes size : sizes_of(options)) {
+  for (const Bytes size : sizes_of(options, measured)) {
     query.size = size;
-    results.push_back({query, desk.answer(query), std::nullopt});
-    if (curve) {
-      results.back().measured = {curve->time(size), curve->grade(size)};
-    }
+    results.push_back({query, desk.answer(query), time_at(measured, size)});
   }
   switch (format) {
     case Format::text:
-      return options.to.empty() ? collective_text(desk.cluster(), desk, results.front())
-                                : collective_table(desk.cluster(), desk, results);
+      return options.to.empty() && results.size() == 1
+                 ? collective_text(desk.cluster(), desk, results.front())
+                 : collective_table(desk.cluster(), desk, results);
     case Format::csv:
       return collective_csv(desk, results);
     case Format::json:
@@ -141,8 +166,10 @@ std::string by_library(const CollectiveOptions& options,
   }
   std::vector<LibraryResult> results;
   const Collective collective = collective_of(options.op);
-  for (const Bytes size : sizes_of(options)) {
-    results.push_back({size, choose(collective, size, group, *cluster.nccl)});
+  const auto measured = measured_of(options, collective, group.ranks());
+  for (const Bytes size : sizes_of(options, measured)) {
+    results.push_back(
+        {size, choose(collective, size, group, *cluster.nccl), time_at(measured, size)});
   }
   const std::string what = std::string(name_of(collective)) + ", " + ranks_text(cluster, desk);
   switch (format) {
@@ -184,8 +211,9 @@ Command add_collective(CLI::App& program) {
                   "broadcast, reduce or send_recv")
       ->required()
       ->type_name("OP");
-  app->add_option("--bytes", options->bytes, "the full result, such as 64MiB")
-      ->required()
+  app->add_option("--bytes",
+                  options->bytes,
+                  "the full result, such as 64MiB; left out with --measured: the sizes in its file")
       ->type_name("SIZE");
   app->add_option("--to", options->to, "sweep from --bytes to this size")->type_name("SIZE");
   app->add_option("--factor", options->factor, "from one size of the sweep to the next")

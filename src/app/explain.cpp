@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "titer/report/explain_report.hpp"
+#include "titer/step/evaluate.hpp"
 
 namespace titer {
 namespace {
@@ -12,10 +13,24 @@ namespace {
 struct ExplainOptions {
   ScenarioOptions scenario;
   std::string format = "text";
+  std::string fidelity = "closed";
 };
 
+/// The terms of the closed form and, on the links of the network, what is chosen there.
+std::vector<Section> sections_of(const Scenario& scenario, Fidelity fidelity) {
+  std::vector<Section> sections = explain(scenario);
+  if (fidelity == Fidelity::network) {
+    check_fidelity(scenario, fidelity);
+    sections.push_back(algorithms_section(simulate(scenario, {.network = true}).result));
+  }
+  return sections;
+}
+
 int explain_command(const ExplainOptions& options) {
+  constexpr std::array<Choice<Fidelity>, 2> fidelities = {
+      {{"closed", Fidelity::closed}, {"network", Fidelity::network}}};
   const Format format = chosen("--format", options.format, kFormats);
+  const Fidelity fidelity = chosen("--fidelity", options.fidelity, fidelities);
   const Scenario scenario = options.scenario.source().read();
   if (const auto key = scenario.unlike()) {
     throw InputError(fmt::format(
@@ -24,7 +39,7 @@ int explain_command(const ExplainOptions& options) {
         *key,
         *key));
   }
-  const std::vector<Section> sections = explain(scenario);
+  const std::vector<Section> sections = sections_of(scenario, fidelity);
   switch (format) {
     case Format::text:
       print(explain_text(sections));
@@ -46,6 +61,10 @@ Command add_explain(CLI::App& program) {
       "explain", "Show every term of a prediction: formula, numbers, value and source");
   const auto options = std::make_shared<ExplainOptions>();
   options->scenario.add_to(*app);
+  app->add_option("--fidelity",
+                  options->fidelity,
+                  "closed (the terms) or network (also the algorithms that the links choose)")
+      ->type_name("NAME");
   add_format(*app, options->format);
   return {app, [options] { return explain_command(*options); }};
 }

@@ -9,6 +9,7 @@
 #include "sampling.hpp"
 #include "titer/report/sample_report.hpp"
 #include "titer/report/step_report.hpp"
+#include "titer/step/events_beside.hpp"
 #include "titer/step/notes.hpp"
 #include "trace_file.hpp"
 
@@ -93,6 +94,9 @@ StepResult answer(const RunOptions& options, const Scenario& scenario) {
     Estimator estimator;
     StepResult result;
     evaluate(scenario, fidelity, estimator, result, simulation);
+    if (fidelity == Fidelity::closed) {
+      result.events = events_beside(scenario, result);
+    }
     return result;
   }
   check_fidelity(scenario, fidelity);

@@ -1,5 +1,6 @@
 #include "titer/collectives/catalogue.hpp"
 
+#include <algorithm>
 #include <type_traits>
 #include <vector>
 
@@ -60,6 +61,39 @@ std::vector<AlgorithmEntry> make_catalogue() {
 std::span<const AlgorithmEntry> algorithm_catalogue() {
   static const std::vector<AlgorithmEntry> catalogue = make_catalogue();
   return catalogue;
+}
+
+const AlgorithmEntry* named_algorithm(Collective collective,
+                                      const Group& group,
+                                      const Fabric& fabric) {
+  int number = fabric.named.of(group.nodes)[static_cast<std::size_t>(collective)];
+  for (const AlgorithmEntry& entry : algorithm_catalogue()) {
+    if (entry.collective == collective && number-- == 1) {
+      return &entry;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<TimedAlgorithm> library_algorithms(Collective collective,
+                                               Bytes size,
+                                               const Group& group,
+                                               const Fabric& fabric) {
+  const AlgorithmEntry* named = named_algorithm(collective, group, fabric);
+  if (named != nullptr && named->applies(group, fabric)) {
+    return {{named, named->time(size, group, fabric)}};
+  }
+  std::vector<TimedAlgorithm> algorithms;
+  for (const AlgorithmEntry& entry : algorithm_catalogue()) {
+    if (entry.collective == collective && entry.in_library && entry.applies(group, fabric)) {
+      algorithms.push_back({&entry, entry.time(size, group, fabric)});
+    }
+  }
+  std::stable_sort(
+      algorithms.begin(), algorithms.end(), [](const TimedAlgorithm& a, const TimedAlgorithm& b) {
+        return a.time < b.time;
+      });
+  return algorithms;
 }
 
 }  // namespace titer

@@ -6,6 +6,7 @@
 
 #include "titer/hardware/fit_errors.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/plan/named_algorithms.hpp"
 
 namespace titer {
 namespace {
@@ -99,6 +100,7 @@ void read_node(Reader& in, bool& has_network, Cluster& cluster) {
       read_maybe_protocols(node, "peer_protocols", "node.peer", cluster.evidence);
   cluster.node_switch_protocols =
       read_maybe_protocols(node, "switch_protocols", "node.switch", cluster.evidence);
+  cluster.collectives.in_node = read_algorithms(node, "collectives");
   if (has_network) {
     cluster.nics = static_cast<int>(node.integer("nics", 1, 1024));
     cluster.nic_bandwidth = node.quantity<BytesPerSecond>("nic_bandwidth");
@@ -132,6 +134,7 @@ void read_network(Reader network, Cluster& cluster) {
   cluster.network_protocols = read_protocols(network, "protocols", "network", evidence);
   cluster.network_switch_protocols =
       read_maybe_protocols(network, "switch_protocols", "network.switch", evidence);
+  cluster.collectives.between_nodes = read_algorithms(network, "collectives");
   if (auto topology = network.maybe_object("topology")) {
     cluster.network_topology = read_node_topology(*topology);
     const int ports = build(*cluster.network_topology).devices;

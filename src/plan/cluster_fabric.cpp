@@ -136,6 +136,7 @@ Fabric network_fabric(const Cluster& cluster) {
   Fabric fabric;
   fabric.network = cluster.network_channel();
   fabric.network_switch = channel_of(cluster.network_switch_protocols, cluster.nic_share());
+  fabric.named = cluster.collectives;
   return fabric;
 }
 

@@ -97,16 +97,6 @@ void check_alike(const Group& group, const Group& first) {
   }
 }
 
-std::string names_of(const std::vector<Candidate>& candidates) {
-  std::string names;
-  for (const Candidate& candidate : candidates) {
-    if (candidate.time) {
-      names += (names.empty() ? "" : ", ") + std::string(candidate.algorithm->name);
-    }
-  }
-  return names.empty() ? "none does" : names;
-}
-
 }  // namespace
 
 CollectiveDesk::CollectiveDesk(const Cluster& cluster,
@@ -139,10 +129,14 @@ CollectiveDesk::CollectiveDesk(const Cluster& cluster,
 
 CollectiveDesk CollectiveDesk::of_nodes(const Cluster& cluster,
                                         std::span<const std::vector<int>> groups,
-                                        int nodes) {
+                                        int nodes,
+                                        const NamedAlgorithms& named) {
   CollectiveDesk desk(cluster, groups);
   ensure(nodes >= desk.nodes_, "the groups of a desk are on its nodes");
   desk.nodes_ = nodes;
+  for (DeviceGroup& group : desk.groups_) {
+    group.fabric.named = named;
+  }
   return desk;
 }
 
@@ -164,51 +158,6 @@ void CollectiveDesk::add_servers() {
     }
     group.group.servers = servers_;
   }
-}
-
-std::vector<Candidate> CollectiveDesk::candidates(const CollectiveQuery& query) const {
-  std::vector<Candidate> list;
-  for (const AlgorithmEntry& entry : algorithm_catalogue()) {
-    if (entry.collective == query.collective) {
-      const bool applies = entry.applies(group().group, group().fabric);
-      list.push_back(
-          {.algorithm = &entry,
-           .time = applies ? std::optional(entry.time(query.size, group().group, group().fabric))
-                           : std::nullopt});
-    }
-  }
-  return list;
-}
-
-const AlgorithmEntry& CollectiveDesk::choose(const CollectiveQuery& query,
-                                             const std::vector<Candidate>& candidates) const {
-  const Candidate* best = nullptr;
-  std::vector<std::string_view> names;
-  for (const Candidate& candidate : candidates) {
-    const AlgorithmEntry& algorithm = *candidate.algorithm;
-    names.push_back(algorithm.name);
-    if (query.algorithm == algorithm.name && !candidate.time) {
-      throw InputError(fmt::format("algorithm {}: {} by it needs {}; on these ranks these run: {}",
-                                   query.algorithm,
-                                   name_of(query.collective),
-                                   algorithm.needs,
-                                   names_of(candidates)));
-    }
-    const bool wanted =
-        query.algorithm.empty() ? algorithm.in_library : query.algorithm == algorithm.name;
-    if (wanted && candidate.time && (best == nullptr || *candidate.time < *best->time)) {
-      best = &candidate;
-    }
-  }
-  if (best == nullptr) {
-    const std::string_view near = closest(query.algorithm, names);
-    throw InputError(fmt::format("algorithm {}: expected one that runs {} on these ranks: {}{}",
-                                 query.algorithm.empty() ? "of the library" : query.algorithm,
-                                 name_of(query.collective),
-                                 names_of(candidates),
-                                 near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
-  }
-  return *best->algorithm;
 }
 
 CollectiveDesk::Protocols CollectiveDesk::best_protocols(const AlgorithmEntry& algorithm,
@@ -346,10 +295,11 @@ Seconds CollectiveDesk::closed_time(const AlgorithmEntry& algorithm, Bytes size)
   return slowest;
 }
 
-CollectiveTraffic CollectiveDesk::traffic(Collective collective, Bytes size) const {
+CollectiveTraffic CollectiveDesk::traffic(Collective collective,
+                                          Bytes size,
+                                          const AlgorithmEntry& algorithm) const {
   const CollectiveQuery query{
       .collective = collective, .size = size, .algorithm = {}, .fidelity = NetworkFidelity::closed};
-  const AlgorithmEntry& algorithm = choose(query, candidates(query));
   const Protocols protocols = best_protocols(algorithm, size);
   std::vector<Steps> steps;
   return {.time = closed_time(algorithm, size),
@@ -358,13 +308,9 @@ CollectiveTraffic CollectiveDesk::traffic(Collective collective, Bytes size) con
           .network_efficiency = protocols.network_efficiency()};
 }
 
-CollectiveAnswer CollectiveDesk::answer(const CollectiveQuery& query) {
+CollectiveAnswer CollectiveDesk::answer_by(const AlgorithmEntry& algorithm,
+                                           const CollectiveQuery& query) {
   CollectiveAnswer answer;
-  answer.candidates = candidates(query);
-  if (group().group.ranks() == 1) {
-    return answer;
-  }
-  const AlgorithmEntry& algorithm = choose(query, answer.candidates);
   const Protocols protocols = best_protocols(algorithm, query.size);
   answer.algorithm = &algorithm;
   answer.closed_time = closed_time(algorithm, query.size);

@@ -19,8 +19,17 @@ int graph_nodes(const Cluster& cluster, int nodes) {
 
 }  // namespace
 
-ClusterLinks::ClusterLinks(const Cluster& cluster, int nodes)
+Seconds LinkUse::alone() const {
+  double most = 1.0;
+  for (const auto& [capacity, share] : shares) {
+    most = std::max(most, share);
+  }
+  return most * time;
+}
+
+ClusterLinks::ClusterLinks(const Cluster& cluster, int nodes, const NamedAlgorithms& named)
     : cluster_(cluster),
+      named_(named),
       nodes_(graph_nodes(cluster, nodes)),
       folded_(!cluster.network_topology && nodes_ > 2),
       router_(cluster.graph(folded_ ? 2 : nodes_, 1.0, 1.0)),
@@ -132,12 +141,34 @@ std::vector<Bytes> ClusterLinks::loads_of(const std::vector<Demand>& messages) c
   return loads;
 }
 
-LinkUse ClusterLinks::of_collective(Collective collective,
-                                    Bytes size,
-                                    std::span<const std::vector<int>> groups) const {
-  const CollectiveTraffic traffic =
-      CollectiveDesk::of_nodes(cluster_, groups, nodes_).traffic(collective, size);
-  return use(traffic.demands, traffic.time, traffic.node_efficiency, traffic.network_efficiency);
+CollectiveUse ClusterLinks::of_collective(Collective collective,
+                                          Bytes size,
+                                          std::span<const std::vector<int>> groups) const {
+  const CollectiveDesk desk = CollectiveDesk::of_nodes(cluster_, groups, nodes_, named_);
+  const std::vector<TimedAlgorithm> in_turn = desk.contenders(collective, size);
+  ensure(!in_turn.empty(), "some algorithm of the collective applies to the group");
+  CollectiveUse best;
+  Seconds closed;
+  for (const auto& [algorithm, time] : in_turn) {
+    // Links make nothing faster than its closed form.
+    if (best.taken.algorithm != nullptr && time >= best.taken.time) {
+      break;
+    }
+    const CollectiveTraffic traffic = desk.traffic(collective, size, *algorithm);
+    LinkUse taken =
+        use(traffic.demands, traffic.time, traffic.node_efficiency, traffic.network_efficiency);
+    const TimedAlgorithm alone{algorithm, taken.alone()};
+    if (best.taken.algorithm == nullptr) {
+      closed = taken.time;
+      best.by_closed_form = alone;
+    } else if (alone.time >= best.taken.time) {
+      continue;
+    }
+    best.taken = alone;
+    best.use = std::move(taken);
+    best.use.beyond = best.use.time - closed;
+  }
+  return best;
 }
 
 LinkUse ClusterLinks::of_messages(const std::vector<Demand>& messages, Seconds time) const {
@@ -156,7 +187,7 @@ LinkUse ClusterLinks::use(const std::vector<Demand>& messages,
                           Seconds time,
                           double node_efficiency,
                           double network_efficiency) const {
-  LinkUse use{.time = time, .shares = {}};
+  LinkUse use{.time = time};
   if (time <= Seconds{}) {
     return use;
   }
@@ -176,6 +207,7 @@ LinkUse one_after_the_other(std::span<const LinkUse> uses) {
   std::map<std::uint32_t, Seconds> busy;
   for (const LinkUse& use : uses) {
     sum.time += use.time;
+    sum.beyond += use.beyond;
     for (const auto& [capacity, share] : use.shares) {
       busy[capacity] += share * use.time;
     }

@@ -2,6 +2,7 @@
 
 #include "titer/input/reader.hpp"
 #include "titer/plan/abilities.hpp"
+#include "titer/plan/named_algorithms.hpp"
 
 namespace titer {
 namespace {
@@ -95,6 +96,7 @@ Stack read_stack(Reader& in) {
   read_overlap(in, stack);
   read_overlap_figures(in, stack);
   stack.pipeline_scatter_gather = in.flag("pipeline_scatter_gather", false);
+  stack.collectives = read_algorithms(in, "collectives");
   Reader gradients = in.object("gradient_precision");
   for (const Choice<DataType>& type : kDataTypes) {
     stack.gradient[static_cast<std::size_t>(type.value)] =

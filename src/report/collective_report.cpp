@@ -96,6 +96,27 @@ std::string_view algorithm_name(const CollectiveAnswer& answer) {
   return answer.algorithm == nullptr ? "none" : answer.algorithm->name;
 }
 
+/// Why this algorithm.
+std::string why_text(const CollectiveResult& result) {
+  if (!result.query.algorithm.empty()) {
+    return "it was asked for";
+  }
+  if (result.answer.named) {
+    return "the cluster names it";
+  }
+  return result.query.fidelity == NetworkFidelity::closed
+             ? "of the algorithms that libraries run, the fastest by its closed form"
+             : "of the algorithms that libraries run, the fastest on the links";
+}
+
+/// "rail-direct", with what the closed form would take if that is another.
+std::string algorithm_cell(const CollectiveAnswer& answer) {
+  return answer.by_closed_form ? fmt::format("{} (closed form: {})",
+                                             algorithm_name(answer),
+                                             answer.by_closed_form->algorithm->name)
+                               : std::string(algorithm_name(answer));
+}
+
 Row csv_heading() {
   return {"op",
           "bytes",
@@ -112,7 +133,9 @@ Row csv_heading() {
           "busiest_link_bytes",
           "busiest_link_time_s",
           "measured_time_s",
-          "measured_grade"};
+          "measured_grade",
+          "by_closed_form",
+          "by_closed_form_time_s"};
 }
 
 }  // namespace
@@ -138,8 +161,8 @@ std::string collective_text(const Cluster& cluster,
   const auto& [query, answer, measured] = result;
   std::string text = fmt::format(
       "{} of {}, {}\n", name_of(query.collective), format(query.size), ranks_text(cluster, desk));
-  if (!desk.group().remark.empty()) {
-    text += fmt::format("  note: {}\n", desk.group().remark);
+  for (const std::string& remark : {desk.group().remark, answer.remark}) {
+    text += remark.empty() ? "" : fmt::format("  note: {}\n", remark);
   }
   if (answer.algorithm == nullptr) {
     return text + "  nothing to send: there is one rank\n";
@@ -148,6 +171,14 @@ std::string collective_text(const Cluster& cluster,
       {"time", format(answer.time)},
       {"algorithm", fmt::format("{}: {}", answer.algorithm->name, answer.algorithm->formula)},
       {"source", std::string(answer.algorithm->source)}};
+  if (const auto& other = answer.by_closed_form) {
+    rows.push_back({"taken",
+                    fmt::format("{}, {}; the closed form would take {}, {} here",
+                                answer.algorithm->name,
+                                format(answer.time),
+                                other->algorithm->name,
+                                format(other->time))});
+  }
   if (const std::string protocols = protocols_text(answer.protocols); !protocols.empty()) {
     rows.push_back({"protocols", protocols});
   }
@@ -176,13 +207,11 @@ std::string collective_text(const Cluster& cluster,
                                   format(execution.busiest->time))});
     }
   }
-  return fmt::format(
-      "{}\n{}\nwhy: of the algorithms that libraries run, the fastest by its closed form, unless "
-      "one "
-      "is asked for\n{}",
-      text,
-      text_table(rows, {Align::left, Align::left}),
-      candidates_text(answer));
+  return fmt::format("{}\n{}\nwhy: {}\n{}",
+                     text,
+                     text_table(rows, {Align::left, Align::left}),
+                     why_text(result),
+                     candidates_text(answer));
 }
 
 std::string collective_table(const Cluster& cluster,
@@ -205,7 +234,7 @@ std::string collective_table(const Cluster& cluster,
                     fmt::format("{:.2f}", result.answer.time.si() * 1e6),
                     fmt::format("{:.2f}", found.algorithm.si() * 1e-9),
                     fmt::format("{:.2f}", found.bus.si() * 1e-9),
-                    std::string(algorithm_name(result.answer)),
+                    algorithm_cell(result.answer),
                     protocols_text(result.answer.protocols)});
     if (has_measured) {
       const Seconds measured = result.measured->time;
@@ -248,6 +277,10 @@ std::string collective_csv(const CollectiveDesk& desk,
       cell[5] = number_text(measured->time.si());
       cell[6] = std::string(name(measured->grade));
     }
+    if (const auto& other = answer.by_closed_form) {
+      cell[7] = std::string(other->algorithm->name);
+      cell[8] = number_text(other->time.si());
+    }
     text += csv_line(row);
   }
   return text;
@@ -272,6 +305,13 @@ Value collective_json(const Cluster& cluster,
     item.add("algorithm", Value(algorithm_name(answer)));
     item.add("time_s", Value(answer.time.si()));
     item.add("closed_time_s", Value(answer.closed_time.si()));
+    if (const auto& other = answer.by_closed_form) {
+      item.add("by_closed_form", Value(other->algorithm->name));
+      item.add("by_closed_form_time_s", Value(other->time.si()));
+    }
+    if (!answer.remark.empty()) {
+      item.add("note", Value(answer.remark));
+    }
     if (const auto found = bandwidths(desk, result)) {
       item.add("algorithm_bandwidth_Bps", Value(found->algorithm.si()));
       item.add("bus_bandwidth_Bps", Value(found->bus.si()));

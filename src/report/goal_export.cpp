@@ -44,20 +44,14 @@ Exchange exchange(Steps steps) {
 /// The messages of the algorithm that a library would choose; of the next fastest where that one
 /// needs more than the ranks themselves.
 Steps library_steps(Collective collective, Bytes size, const GroupWays& ways) {
-  std::vector<std::pair<Seconds, const AlgorithmEntry*>> candidates;
-  for (const AlgorithmEntry& entry : algorithm_catalogue()) {
-    if (entry.collective == collective && entry.in_library &&
-        entry.applies(ways.group, ways.fabric)) {
-      candidates.emplace_back(entry.time(size, ways.group, ways.fabric), &entry);
-    }
-  }
-  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-    return a.first < b.first;
-  });
-  for (const auto& [time, entry] : candidates) {
-    Steps steps = entry->steps(size, ways.group, ways.fabric);
-    if (steps.helpers() == 0) {
-      return steps;
+  Fabric unnamed = ways.fabric;
+  unnamed.named = {};
+  for (const Fabric& fabric : {ways.fabric, unnamed}) {
+    for (const auto& [entry, time] : library_algorithms(collective, size, ways.group, fabric)) {
+      Steps steps = entry->steps(size, ways.group, fabric);
+      if (steps.helpers() == 0) {
+        return steps;
+      }
     }
   }
   ensure(false, "some algorithm of every collective takes its ranks only");

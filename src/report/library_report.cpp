@@ -27,19 +27,41 @@ std::string candidates_text(const LibraryResult& result) {
   return text_table(rows, {Align::left, Align::left, Align::right, Align::right, Align::left});
 }
 
+Row with_measured(Row row, const Row& measured) {
+  row.insert(row.end(), measured.begin(), measured.end());
+  return row;
+}
+
 }  // namespace
 
 std::string library_text(const std::string& what, const std::vector<LibraryResult>& results) {
   std::string text = fmt::format("{}, by the rules of NCCL's tuner\n\n", what);
-  std::vector<Row> rows = {{"size", "time", "algorithm", "protocol", "channels"}};
-  for (const auto& [size, choice] : results) {
-    rows.push_back({format(size),
-                    format(choice.time),
-                    std::string(name_of(choice.algorithm)),
-                    std::string(name_of(choice.protocol)),
-                    std::to_string(choice.channels)});
+  std::vector<Row> rows = {
+      {"size", "time", "measured", "error (%)", "algorithm", "protocol", "channels"}};
+  std::vector<Align> aligns = {Align::right,
+                               Align::right,
+                               Align::right,
+                               Align::right,
+                               Align::left,
+                               Align::left,
+                               Align::right};
+  for (const auto& [size, choice, measured] : results) {
+    rows.push_back(
+        {format(size),
+         format(choice.time),
+         measured ? format(measured->time) : "",
+         measured ? fmt::format("{:+.1f}", 100.0 * (choice.time / measured->time - 1.0)) : "",
+         std::string(name_of(choice.algorithm)),
+         std::string(name_of(choice.protocol)),
+         std::to_string(choice.channels)});
   }
-  text += text_table(rows, {Align::right, Align::right, Align::left, Align::left, Align::right});
+  if (!results.front().measured) {
+    for (Row& row : rows) {
+      row.erase(row.begin() + 2, row.begin() + 4);
+    }
+    aligns.erase(aligns.begin() + 2, aligns.begin() + 4);
+  }
+  text += text_table(rows, aligns);
   return results.size() == 1 ? fmt::format("{}\nwhy: the least expected time of those enabled\n{}",
                                            text,
                                            candidates_text(results.front()))
@@ -47,13 +69,18 @@ std::string library_text(const std::string& what, const std::vector<LibraryResul
 }
 
 std::string library_csv(const std::vector<LibraryResult>& results) {
-  std::string text = csv_line({"bytes", "time_s", "algorithm", "protocol", "channels"});
-  for (const auto& [size, choice] : results) {
-    text += csv_line({number_text(size.si()),
-                      number_text(choice.time.si()),
-                      std::string(name_of(choice.algorithm)),
-                      std::string(name_of(choice.protocol)),
-                      std::to_string(choice.channels)});
+  std::string text = csv_line(
+      with_measured({"bytes", "time_s", "algorithm", "protocol", "channels"},
+                    results.front().measured ? Row{"measured_time_s", "measured_grade"} : Row{}));
+  for (const auto& [size, choice, measured] : results) {
+    text += csv_line(with_measured(
+        {number_text(size.si()),
+         number_text(choice.time.si()),
+         std::string(name_of(choice.algorithm)),
+         std::string(name_of(choice.protocol)),
+         std::to_string(choice.channels)},
+        measured ? Row{number_text(measured->time.si()), std::string(name(measured->grade))}
+                 : Row{}));
   }
   return text;
 }
@@ -63,13 +90,17 @@ Value library_json(const std::string& what, const std::vector<LibraryResult>& re
   root.add("format_version", Value(1));
   root.add("collective", Value(what));
   Value list = Value::make_array();
-  for (const auto& [size, choice] : results) {
+  for (const auto& [size, choice, measured] : results) {
     Value item = Value::make_object();
     item.add("bytes", Value(size.si()));
     item.add("time_s", Value(choice.time.si()));
     item.add("algorithm", Value(name_of(choice.algorithm)));
     item.add("protocol", Value(name_of(choice.protocol)));
     item.add("channels", Value(choice.channels));
+    if (measured) {
+      item.add("measured_time_s", Value(measured->time.si()));
+      item.add("measured_grade", Value(name(measured->grade)));
+    }
     Value candidates = Value::make_array();
     for (const NcclCandidate& candidate : choice.candidates()) {
       Value entry = Value::make_object();

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "memory_report.hpp"
+#include "step_remarks.hpp"
 #include "titer/plan/placement.hpp"
 #include "titer/step/figures.hpp"
 
@@ -234,7 +235,8 @@ std::string step_csv(const Scenario& scenario, const StepResult& result, const M
     columns.push_back(key);
     cells.push_back(csv_cell(value));
   }
-  for (const MoreCells& part : {MoreCells{result_columns(), result_cells(result)}, more}) {
+  for (const MoreCells& part :
+       {MoreCells{result_columns(), result_cells(result)}, remark_cells(result), more}) {
     columns.insert(columns.end(), part.columns.begin(), part.columns.end());
     cells.insert(cells.end(), part.cells.begin(), part.cells.end());
   }
@@ -265,12 +267,7 @@ Value step_json(const Scenario& scenario,
   if (!result.ranks.empty()) {
     json.add("ranks", ranks_json(result));
   }
-  if (result.contention) {
-    Value contention = Value::make_object();
-    contention.add("patterns_found", Value(static_cast<std::int64_t>(result.contention->found)));
-    contention.add("patterns_known", Value(static_cast<std::int64_t>(result.contention->known)));
-    json.add("contention", std::move(contention));
-  }
+  add_remarks(scenario, result, json);
   json.add("memory", memory_json(result, advice));
   json.add("error_bar", error_bar_json(result));
   json.add("grade", Value(name(result.grade)));
@@ -290,17 +287,6 @@ std::string step_title(const Scenario& scenario) {
                      scenario.plan.devices(),
                      scenario.cluster.chip.title,
                      name(scenario.plan.schedule));
-}
-
-std::string contention_text(const StepResult& result) {
-  if (!result.contention) {
-    return {};
-  }
-  return fmt::format(
-      "links: transfers that met where they ask for more than a link has: {} different "
-      "sets, seen again {} times\n\n",
-      result.contention->found,
-      result.contention->known);
 }
 
 std::string ranks_text(const StepResult& result) {
@@ -334,7 +320,7 @@ std::string step_text(const Scenario& scenario,
     noted += "note: " + note + "\n";
   }
   return heading(scenario) + noted + "\n" + rates(result) + "\n" + breakdown_text(result) + "\n" +
-         ranks_text(result) + contention_text(result) + memory_text(result, advice) + "\n" +
+         ranks_text(result) + remarks_text(scenario, result) + memory_text(result, advice) + "\n" +
          fmt::format("basis: {} figures; `titer explain` shows every term and its source\n",
                      name(result.grade));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "group_fabric.hpp"
 #include "titer/collectives/choice.hpp"
 #include "titer/model/routing.hpp"
 #include "titer/step/cost.hpp"
@@ -295,7 +296,7 @@ BlockClock block_clock(const Scenario& scenario) {
     if (group_ranks(scenario.plan, group).ranks > 1) {
       const GroupPlace at = place(scenario.plan, group, scenario.cluster);
       clock.groups[i] = at.group;
-      clock.fabrics[i] = at.fabric(scenario.cluster);
+      clock.fabrics[i] = group_fabric(scenario, at);
     }
   }
   return clock;

@@ -62,4 +62,15 @@ Contention::Contention(const Scenario& scenario, const World& world) {
   }
 }
 
+std::vector<LoadShare> Contention::shares(std::size_t rank, Affected affected) const {
+  const LoadId id = exists() ? load(rank, affected) : kNoLoad;
+  std::vector<LoadShare> shares;
+  if (id != kNoLoad) {
+    for (const Loads::Part& part : loads_.parts(id)) {
+      shares.push_back({part.resource, static_cast<double>(part.units) / Loads::unit});
+    }
+  }
+  return shares;
+}
+
 }  // namespace titer

@@ -21,6 +21,8 @@ class Contention {
 
   [[nodiscard]] bool exists() const { return !of_rank_.empty(); }
   [[nodiscard]] const Loads& loads() const { return loads_; }
+  /// What a rank's transfer or compute takes of them; nothing where nothing is shared.
+  [[nodiscard]] std::vector<LoadShare> shares(std::size_t rank, Affected affected) const;
   [[nodiscard]] LoadId load(std::size_t rank, Affected affected) const {
     return of_rank_[rank][static_cast<std::size_t>(affected)];
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cost_parts.hpp"
+#include "group_fabric.hpp"
 #include "shard_cost.hpp"
 #include "sync_cost.hpp"
 #include "titer/plan/torus_place.hpp"
@@ -55,7 +56,7 @@ class SendClock {
     if (message.regathered) {
       const GroupPlace tensor = place(scenario.plan, PlanGroup::tensor, scenario.cluster);
       gather_ =
-          group_time(Collective::all_gather, probe_, tensor.group, tensor.fabric(scenario.cluster));
+          group_time(Collective::all_gather, probe_, tensor.group, group_fabric(scenario, tensor));
     }
   }
 

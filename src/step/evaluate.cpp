@@ -147,6 +147,8 @@ void evaluate(const Scenario& scenario,
   check_fidelity(scenario, fidelity);
   result.ranks.clear();
   result.contention.reset();
+  result.algorithms.clear();
+  result.events.reset();
   if (scenario.formula == Formula::e7) {
     e7_estimate(scenario, result);
   } else {

@@ -119,18 +119,6 @@ std::string fabric_text(Group group, const Fabric& fabric) {
   return text;
 }
 
-/// The catalogue's entry of the algorithm chosen for a transfer.
-AlgorithmEntry algorithm_of(Collective kind, std::string_view chosen) {
-  for (const AlgorithmEntry& entry : algorithm_catalogue()) {
-    if (entry.collective == kind && entry.name == chosen) {
-      return entry;
-    }
-  }
-  AlgorithmEntry none;
-  none.name = chosen;
-  return none;
-}
-
 class BlockTerms {
  public:
   BlockTerms(const Scenario& scenario, std::string title)
@@ -237,6 +225,17 @@ void add_evidence(const EvidenceList& evidence, std::string_view file, Section& 
 
 }  // namespace
 
+AlgorithmEntry algorithm_of(Collective kind, std::string_view chosen) {
+  for (const AlgorithmEntry& entry : algorithm_catalogue()) {
+    if (entry.collective == kind && entry.name == chosen) {
+      return entry;
+    }
+  }
+  AlgorithmEntry none;
+  none.name = chosen;
+  return none;
+}
+
 Term transfer_term(std::string name, const Transfer& transfer, Group group, const Fabric& fabric) {
   if (transfer.kind == Collective::send_recv) {
     const Channel& wires = neighbour_channel(group, fabric);
@@ -248,13 +247,21 @@ Term transfer_term(std::string name, const Transfer& transfer, Group group, cons
   }
   const CollectiveTime chosen = collective_time(transfer.kind, transfer.size, group, fabric);
   const AlgorithmEntry info = algorithm_of(transfer.kind, chosen.algorithm);
-  return {
-      std::move(name),
-      fmt::format("{}, {}: start-up + {}", name_of(transfer.kind), chosen.algorithm, info.formula),
-      fmt::format(
-          "S = {}, {}{}", format(transfer.size), group_text(group), fabric_text(group, fabric)),
-      format(chosen.time),
-      std::string(info.source)};
+  const AlgorithmEntry* named = named_algorithm(transfer.kind, group, fabric);
+  const std::string in_vain =
+      named != nullptr && named->name != chosen.algorithm
+          ? fmt::format(" ({}, which is named, needs {})", named->name, named->needs)
+          : "";
+  return {std::move(name),
+          fmt::format("{}, {}: start-up + {}{}",
+                      name_of(transfer.kind),
+                      chosen.algorithm,
+                      info.formula,
+                      in_vain),
+          fmt::format(
+              "S = {}, {}{}", format(transfer.size), group_text(group), fabric_text(group, fabric)),
+          format(chosen.time),
+          std::string(info.source)};
 }
 
 void add_block_sections(const Scenario& scenario, std::vector<Section>& sections) {

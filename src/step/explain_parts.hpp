@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sync_cost.hpp"
+#include "titer/collectives/catalogue.hpp"
 #include "titer/step/cost.hpp"
 #include "titer/step/explain.hpp"
 #include "titer/step/result.hpp"
@@ -16,6 +17,8 @@ namespace titer {
                                  const Transfer& transfer,
                                  Group group,
                                  const Fabric& fabric);
+/// The catalogue's entry of the algorithm chosen for a transfer.
+[[nodiscard]] AlgorithmEntry algorithm_of(Collective kind, std::string_view chosen);
 /// One section per block (layer, embedding, head): each kernel and transfer by itself.
 void add_block_sections(const Scenario& scenario, std::vector<Section>& sections);
 void add_send_terms(const Scenario& scenario, const StepCosts& costs, Section& section);

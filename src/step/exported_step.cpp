@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "export_writer.hpp"
+#include "group_fabric.hpp"
 #include "sync_cost.hpp"
 #include "titer/step/step_length.hpp"
 
@@ -103,7 +104,7 @@ void ExportedStep::fill_ways() {
     const GroupPlace at =
         place(scenario_.plan, plan_group(role), scenario_.cluster.devices_per_node);
     set(role);
-    ways_.push_back({.group = at.group, .fabric = at.fabric(scenario_.cluster)});
+    ways_.push_back({.group = at.group, .fabric = group_fabric(scenario_, at)});
   }
   const auto both = ends();
   set(GroupRole::ends);

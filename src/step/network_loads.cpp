@@ -4,6 +4,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "contention.hpp"
 #include "network_transfers.hpp"
 
 namespace titer {
@@ -29,7 +30,7 @@ struct Kind {
 struct SlotUse {
   Slot slot;
   Affected affected = Affected::nothing;
-  double stretch = 1;  // of its duration, by its own messages that meet
+  double stretch = 1;  // of its duration, by its algorithm and its own messages that meet
   std::vector<std::pair<std::uint32_t, double>> shares{};
   std::vector<LoadShare> load{};
 };
@@ -38,7 +39,7 @@ struct SlotUse {
 void spread(const LinkUse& use, Seconds duration, SlotUse& into) {
   constexpr double least = 1e-6;
   constexpr double slack = 1e-9;  // of sums of shares
-  double most = 1 + slack;
+  double most = std::max(1 + slack, 1 + use.beyond / duration);
   for (const auto& [link, share] : use.shares) {
     most = std::max(most, share * (use.time / duration));
   }
@@ -53,21 +54,24 @@ void spread(const LinkUse& use, Seconds duration, SlotUse& into) {
 
 class LinkSharer {
  public:
-  LinkSharer(const Scenario& scenario, const StepCosts& costs, StepProgram& program)
-      : scenario_(scenario), costs_(costs), program_(program), transfers_(scenario, costs) {}
+  LinkSharer(const Scenario& scenario,
+             const StepCosts& costs,
+             const Contention& contention,
+             StepProgram& program)
+      : costs_(costs), contention_(contention), program_(program), transfers_(scenario, costs) {}
 
-  Loads share() {
+  LinkLoads share() {
     for (std::size_t rank = 0; rank < program_.ranks.size(); ++rank) {
       for (std::size_t track = 0; track < kTracks; ++track) {
         visit({.rank = static_cast<int>(rank), .track = static_cast<Track>(track)});
       }
     }
-    add_sms();
+    add_device_parts();
     add_links();
     for (const SlotUse& use : uses_) {
       loads_.add(use.load);
     }
-    return std::move(loads_);
+    return {std::move(loads_), transfers_.algorithms()};
   }
 
  private:
@@ -76,7 +80,7 @@ class LinkSharer {
     for (Instruction& instruction : own.tracks[static_cast<std::size_t>(slot.track)]) {
       const bool computes = instruction.affected == Affected::compute;
       if (instruction.affected == Affected::nothing || instruction.duration == 0 ||
-          (computes && scenario_.stack.overlap_slowdown <= 1)) {
+          (computes && !contention_.exists())) {
         continue;
       }
       const std::span<const Action> passes = passes_of(own, instruction);
@@ -167,22 +171,13 @@ class LinkSharer {
     return time;
   }
 
-  /// Of every device: compute takes all of them, a transfer beside it some.
-  void add_sms() {
-    const double slowdown = scenario_.stack.overlap_slowdown;
-    if (slowdown <= 1) {
-      return;
-    }
-    for (std::size_t rank = 0; rank < program_.ranks.size(); ++rank) {
+  /// Of the devices, as in events without links.
+  void add_device_parts() {
+    for (std::size_t i = 0; i < contention_.loads().resources(); ++i) {
       loads_.add_resource();
     }
     for (SlotUse& use : uses_) {
-      const auto sms = static_cast<LoadResource>(use.slot.rank);
-      if (use.affected == Affected::compute) {
-        use.load.push_back({.resource = sms, .share = 1.0});
-      } else if (!comm_of(use.affected) && use.affected != Affected::ends) {
-        use.load.push_back({.resource = sms, .share = std::min(1.0, slowdown - 1.0)});
-      }
+      use.load = contention_.shares(static_cast<std::size_t>(use.slot.rank), use.affected);
     }
   }
 
@@ -234,8 +229,8 @@ class LinkSharer {
     return sum + most;
   }
 
-  const Scenario& scenario_;
   const StepCosts& costs_;
+  const Contention& contention_;
   StepProgram& program_;
   NetworkTransfers transfers_;
   std::map<std::pair<Slot, Kind>, LoadId> known_;
@@ -245,8 +240,11 @@ class LinkSharer {
 
 }  // namespace
 
-Loads share_links(const Scenario& scenario, const StepCosts& costs, StepProgram& program) {
-  return LinkSharer(scenario, costs, program).share();
+LinkLoads share_links(const Scenario& scenario,
+                      const StepCosts& costs,
+                      const Contention& contention,
+                      StepProgram& program) {
+  return LinkSharer(scenario, costs, contention, program).share();
 }
 
 }  // namespace titer

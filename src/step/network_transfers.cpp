@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "group_fabric.hpp"
 #include "sync_cost.hpp"
 
 namespace titer {
@@ -12,6 +13,7 @@ namespace {
 /// So many of the same, one after the other.
 LinkUse times(double count, LinkUse use) {
   use.time = count * use.time;
+  use.beyond = count * use.beyond;
   return use;
 }
 
@@ -88,7 +90,8 @@ NetworkTransfers::NetworkTransfers(const Scenario& scenario, const StepCosts& co
       costs_(costs),
       links_(scenario.cluster,
              static_cast<int>((scenario.plan.devices() + scenario.cluster.devices_per_node - 1) /
-                              scenario.cluster.devices_per_node)) {
+                              scenario.cluster.devices_per_node),
+             named_algorithms(scenario)) {
   if (scenario.cuts_images()) {
     throw InputError(
         "plan.tensor: expected a plan that does not cut images: parts that neighbours send one "
@@ -167,7 +170,33 @@ const LinkUse& NetworkTransfers::collective(PlanGroup among,
       known->second = links_.of_collective(kind, size, groups);
     }
   }
-  return known->second;
+  return known->second.use;
+}
+
+std::vector<TakenAlgorithm> NetworkTransfers::algorithms() const {
+  std::map<std::pair<std::string_view, Collective>, TakenAlgorithm> largest;
+  for (const auto& [key, found] : known_) {
+    const auto& [among, rank, kind, size] = key;
+    if (!found.differs()) {
+      continue;
+    }
+    TakenAlgorithm& at = largest[{name_of(among), kind}];
+    if (at.size < Bytes::from_si(size)) {
+      at = {.group = name_of(among),
+            .collective = kind,
+            .size = Bytes::from_si(size),
+            .taken = found.taken.algorithm->name,
+            .time = found.taken.time,
+            .by_closed_form = found.by_closed_form.algorithm->name,
+            .closed_form_time = found.by_closed_form.time};
+    }
+  }
+  std::vector<TakenAlgorithm> list;
+  list.reserve(largest.size());
+  for (const auto& [kind, taken] : largest) {
+    list.push_back(taken);
+  }
+  return list;
 }
 
 LinkUse NetworkTransfers::of_passes(int rank, std::span<const Action> passes, PassComm comm) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "titer/plan/link_use.hpp"
+#include "titer/step/result.hpp"
 #include "titer/step/step_program.hpp"
 
 namespace titer {
@@ -25,6 +26,8 @@ class NetworkTransfers {
   [[nodiscard]] LinkUse of_send(int rank, bool onward);
   /// The token table's, of the first and the last rank.
   [[nodiscard]] LinkUse of_ends();
+  /// Of all that was asked for, the collectives that the closed form would do otherwise.
+  [[nodiscard]] std::vector<TakenAlgorithm> algorithms() const;
 
  private:
   using Groups = std::vector<std::vector<int>>;
@@ -38,7 +41,7 @@ class NetworkTransfers {
   const Scenario& scenario_;
   const StepCosts& costs_;
   ClusterLinks links_;
-  std::map<std::tuple<PlanGroup, int, Collective, double>, LinkUse> known_;
+  std::map<std::tuple<PlanGroup, int, Collective, double>, CollectiveUse> known_;
 };
 
 }  // namespace titer

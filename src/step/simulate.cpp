@@ -115,6 +115,7 @@ class Simulator {
         costs_(costs.front()),
         options_(options),
         world_(scenario, every_rank(scenario, options)),
+        contention_(scenario, world_),
         classes_(classes_of(scenario, world_, costs)) {
     ensure(!options.network || !every_rank(scenario, options),
            "links are followed for all devices of a pipeline rank together");
@@ -134,7 +135,9 @@ class Simulator {
       }
     }
     if (options.network) {
-      links_ = share_links(scenario, costs_, programs_.front());
+      LinkLoads links = share_links(scenario, costs_, contention_, programs_.front());
+      links_ = std::move(links.loads);
+      simulation_.result.algorithms = std::move(links.algorithms);
     }
     if (options.record) {
       check_recordable(world_, programs_.front());
@@ -143,7 +146,9 @@ class Simulator {
 
   Simulation run() {
     Recorder recorder(simulation_.timeline, world_, fixed_);
-    const Contention contention = options_.network ? Contention() : Contention(scenario_, world_);
+    // On the links of the network every instruction has its load already.
+    const Contention none;
+    const Contention& contention = options_.network ? none : contention_;
     const SimulatedStep step{.scenario = scenario_,
                              .world = world_,
                              .programs = programs_,
@@ -234,6 +239,7 @@ class Simulator {
   const StepCosts& costs_;
   const SimulationOptions& options_;
   World world_;
+  Contention contention_;
   std::vector<std::size_t> classes_;   // of each device
   std::vector<StepProgram> programs_;  // of each class; they differ in durations only
   Loads links_;

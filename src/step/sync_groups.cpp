@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "group_fabric.hpp"
 #include "sync_cost.hpp"
 #include "titer/collectives/choice.hpp"
 
@@ -45,7 +46,7 @@ SyncGroup sync_group_of(const Scenario& scenario, PlanGroup of, Placement placem
   const int devices = cluster.devices_per_node;
   const GroupPlace data = place(scenario.plan, of, cluster);
   if (placement != Placement::two_ways) {
-    return {data.group, data.fabric(cluster)};
+    return {data.group, group_fabric(scenario, data)};
   }
   const GroupPlace pipeline = place(scenario.plan, PlanGroup::pipeline, devices);
   GroupPlace both = data;
@@ -67,7 +68,7 @@ SyncGroup sync_group_of(const Scenario& scenario, PlanGroup of, Placement placem
       both.stride_in_node = 1;
       break;
   }
-  return {both.group, both.fabric(cluster)};
+  return {both.group, group_fabric(scenario, both)};
 }
 
 }  // namespace

@@ -6,12 +6,23 @@
 #include <string>
 
 #include "app/program.hpp"
+#include "report/csv.hpp"
 
 namespace titer::testing {
 namespace {
 
 bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
+}
+
+/// Of the first row.
+std::string cell(const std::vector<std::vector<std::string>>& rows, const std::string& column) {
+  for (std::size_t i = 0; i < rows.at(0).size(); ++i) {
+    if (rows[0][i] == column) {
+      return rows.at(1).at(i);
+    }
+  }
+  return "no such column";
 }
 
 std::vector<std::string> eight_a100(std::vector<std::string> more) {
@@ -45,15 +56,51 @@ TEST(AppMeasured, ShowsTheCurveBesideThePrediction) {
   const Outcome one =
       titer(eight_a100({"--bytes", "100MB", "--measured", path, "--format", "csv"}));
   EXPECT_EQ(one.code, 0) << one.err;
-  const std::string last = one.out.substr(0, one.out.size() - 1);
-  const std::size_t comma = last.rfind(',', last.rfind(',') - 1);
-  EXPECT_NEAR(std::stod(last.substr(comma + 1)), 20e-6 + 100e6 / 100e9, 1e-6) << one.out;
-  EXPECT_TRUE(has(one.out, ",fitted\n")) << one.out;
+  const auto rows = parse_csv(one.out);
+  EXPECT_NEAR(std::stod(cell(rows, "measured_time_s")), 20e-6 + 100e6 / 100e9, 1e-6) << one.out;
+  EXPECT_EQ(cell(rows, "measured_grade"), "fitted");
   const Outcome beyond =
       titer(eight_a100({"--bytes", "1GiB", "--measured", path, "--format", "csv"}));
-  EXPECT_TRUE(has(beyond.out, ",extrapolated\n")) << beyond.out;
+  EXPECT_EQ(cell(parse_csv(beyond.out), "measured_grade"), "extrapolated");
   const Outcome sweep = titer(eight_a100({"--bytes", "1MiB", "--to", "4MiB", "--measured", path}));
   EXPECT_TRUE(has(sweep.out, "measured (us)  error (%)")) << sweep.out;
+}
+
+TEST(AppMeasured, HasTheSizesWhereNoneAreGiven) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "all_reduce.txt").string();
+  std::ofstream(path) << nccl_tests_output(8);
+  for (const bool library : {false, true}) {
+    std::vector<std::string> more = {"--measured", path, "--format", "csv"};
+    if (library) {
+      more.insert(more.end(), {"--library", "nccl"});
+    }
+    const Outcome outcome = titer(eight_a100(more));
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const auto rows = parse_csv(outcome.out);
+    ASSERT_EQ(rows.size(), 1 + 9U) << "1 MiB to 256 MiB";
+    EXPECT_EQ(cell(rows, "bytes"), "1048576");
+    EXPECT_NEAR(std::stod(cell(rows, "measured_time_s")), 20e-6 + 1048576 / 100e9, 1e-6);
+  }
+  EXPECT_EQ(titer(eight_a100({"--measured", path, "--to", "1GiB"})).code, 2);
+  const Outcome none = titer(eight_a100({}));
+  EXPECT_EQ(none.code, 2);
+  EXPECT_TRUE(has(none.err, "--bytes: expected the full result")) << none.err;
+}
+
+TEST(AppMeasured, StandsBesideWhatTheLibraryWouldTake) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "all_reduce.txt").string();
+  std::ofstream(path) << nccl_tests_output(8);
+  const std::vector<std::string> asked = {
+      "--bytes", "1MiB", "--to", "4MiB", "--library", "nccl", "--measured", path};
+  const Outcome text = titer(eight_a100(asked));
+  EXPECT_TRUE(has(text.out, "measured  error (%)")) << text.out;
+  std::vector<std::string> in_json = asked;
+  in_json.insert(in_json.end(), {"--format", "json"});
+  EXPECT_TRUE(has(titer(eight_a100(in_json)).out, "\"measured_time_s\": "));
+  std::ofstream(path) << "# all_reduce_perf\n" << nccl_tests_output(4);
+  EXPECT_EQ(titer(eight_a100(asked)).code, 2) << "measured on four ranks";
 }
 
 TEST(AppMeasured, RefusesTheTimesOfAnotherCollectiveOrGroup) {

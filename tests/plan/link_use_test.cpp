@@ -45,7 +45,7 @@ double share_of(const LinkUse& use, std::uint32_t capacity) {
 TEST(LinkUse, OfALargeCollectiveInANodeFillsItsLinks) {
   const Cluster cluster = shipped::cluster("dgx-a100-80gb");
   const ClusterLinks links(cluster, 2);
-  const LinkUse use = links.of_collective(Collective::all_gather, 4_GiB, groups_of(16, 8, 1));
+  const LinkUse use = links.of_collective(Collective::all_gather, 4_GiB, groups_of(16, 8, 1)).use;
   // All but the latencies of the ring's steps, and what a rank's own share takes beside its seven.
   const double busy = 7 / (7 + cluster.node_protocols.back().own_share);
   EXPECT_LE(most(use), 1.0 + 1e-9);
@@ -57,8 +57,9 @@ TEST(LinkUse, OfGroupsWithAnInterfaceEachIsThatOfOne) {
   const ClusterLinks links(cluster, 2);
   const auto all = groups_of(16, 2, 8);
   ASSERT_EQ(all.size(), 8U) << "device i of both nodes";
-  const LinkUse together = links.of_collective(Collective::all_reduce, 1_GiB, all);
-  const LinkUse one = links.of_collective(Collective::all_reduce, 1_GiB, std::span(all).first(1));
+  const LinkUse together = links.of_collective(Collective::all_reduce, 1_GiB, all).use;
+  const LinkUse one =
+      links.of_collective(Collective::all_reduce, 1_GiB, std::span(all).first(1)).use;
   EXPECT_EQ(together.time, one.time);
   EXPECT_NEAR(most(together), most(one), 1e-9);
   EXPECT_EQ(together.shares.size(), 8 * one.shares.size());
@@ -86,7 +87,8 @@ TEST(LinkUse, OfMessagesIsTheirBytesOverWhatTheLinkCarriesInTheirTime) {
 TEST(LinkUse, OfWhatStaysInItsNodeTakesNothingOfTheNetwork) {
   const Cluster cluster = shipped::cluster("dgx-a100-80gb");
   const ClusterLinks links(cluster, 2);
-  const LinkUse inside = links.of_collective(Collective::all_reduce, 1_GiB, groups_of(16, 8, 1));
+  const LinkUse inside =
+      links.of_collective(Collective::all_reduce, 1_GiB, groups_of(16, 8, 1)).use;
   const LinkUse across = links.of_messages({{.from = 0, .to = 8, .bytes = 1_GB}}, 1_s);
   for (const auto& [capacity, share] : across.shares) {
     EXPECT_EQ(share_of(inside, capacity), 0.0);
@@ -113,8 +115,8 @@ TEST(LinkUse, IsTheSameBetweenAnyTwoNodesOfOneSwitch) {
       std::sort(shares.begin(), shares.end());
       return shares;
     };
-    const auto whole = sorted(two.of_collective(Collective::all_reduce, 1_GiB, here));
-    const auto folded = sorted(nine.of_collective(Collective::all_reduce, 1_GiB, there));
+    const auto whole = sorted(two.of_collective(Collective::all_reduce, 1_GiB, here).use);
+    const auto folded = sorted(nine.of_collective(Collective::all_reduce, 1_GiB, there).use);
     ASSERT_EQ(folded.size(), whole.size()) << name;
     for (std::size_t i = 0; i < whole.size(); ++i) {
       EXPECT_NEAR(folded[i], whole[i], 1e-12) << name;
@@ -123,12 +125,18 @@ TEST(LinkUse, IsTheSameBetweenAnyTwoNodesOfOneSwitch) {
   }
 }
 
+TEST(LinkUse, AloneIsAsLongAsTheLinkThatItTakesTheMostOf) {
+  EXPECT_EQ((LinkUse{.time = 2_s, .beyond = {}, .shares = {{0, 0.5}, {3, 0.9}}}).alone(), 2_s);
+  EXPECT_EQ((LinkUse{.time = 2_s, .beyond = {}, .shares = {{0, 4.0}, {3, 0.9}}}).alone(), 8_s);
+}
+
 TEST(LinkUse, OneAfterTheOtherAddsTimesAndBytes) {
-  const LinkUse a{.time = 1_s, .shares = {{0, 0.5}, {2, 1.0}}};
-  const LinkUse b{.time = 3_s, .shares = {{2, 0.2}}};
+  const LinkUse a{.time = 1_s, .beyond = 0.5_s, .shares = {{0, 0.5}, {2, 1.0}}};
+  const LinkUse b{.time = 3_s, .beyond = {}, .shares = {{2, 0.2}}};
   const std::array<LinkUse, 2> both = {a, b};
   const LinkUse sum = one_after_the_other(both);
   EXPECT_EQ(sum.time, 4_s);
+  EXPECT_EQ(sum.beyond, 0.5_s);
   EXPECT_NEAR(share_of(sum, 0), 0.5 * 1 / 4, 1e-12);
   EXPECT_NEAR(share_of(sum, 2), (1.0 * 1 + 0.2 * 3) / 4, 1e-12);
   EXPECT_EQ(sum.shares.size(), 2U);

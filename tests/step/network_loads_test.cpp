@@ -190,6 +190,40 @@ TEST(NetworkLoads, MakeNoShippedStepShorter) {
   EXPECT_GT(compared, 10);
 }
 
+TEST(NetworkLoads, MakeNoOverlappingStepShorter) {
+  scenarios::Maker maker(6, true);
+  const Stack stack = shipped::stack("megatron-core");
+  int compared = 0;
+  for (int i = 0; i < 300; ++i) {
+    Scenario scenario = maker.next_on_nodes();
+    scenario.stack.overlap_slowdown = stack.overlap_slowdown;
+    if (scenario.plan.devices() > 256) {
+      continue;
+    }
+    try {
+      const auto event = static_cast<double>(simulate(scenario).timeline.makespan);
+      const auto network = static_cast<double>(simulate(scenario, kNetwork).timeline.makespan);
+      EXPECT_LE(event, network * (1 + 1e-9)) << scenarios::text_of(scenario);
+      ++compared;
+    } catch (const InputError&) {  // groups that do not lie alike, sends that wait for ever
+    }
+  }
+  EXPECT_GT(compared, 50);
+}
+
+// Two buckets on one port, neither of which fills it: events know the port, not how full it is.
+TEST(NetworkLoads, ShareWhatEventsShareWithoutThem) {
+  Scenario scenario = scenarios::shipped_run({"model=deepseek-v2-lite",
+                                              "cluster={\"name\": \"gb200-nvl72\"}",
+                                              "stack=megatron-core",
+                                              "plan={\"tensor\": 2, \"data\": 8, \"sharding\": "
+                                              "\"zero1\"}",
+                                              "training={\"global_batch\": 64, \"sequence\": 4096, "
+                                              "\"precision\": \"bf16\"}"});
+  const Ticks event = simulate(scenario).timeline.makespan;
+  EXPECT_GE(simulate(scenario, kNetwork).timeline.makespan, event);
+}
+
 TEST(NetworkLoads, OfTwoCopiesOfAStageAreThoseOfOneSynchronisation) {
   Plan plan;
   plan.pipeline = 2;

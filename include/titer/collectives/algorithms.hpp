@@ -92,8 +92,8 @@ using Reduce =
     AlgorithmsOf<ChainReduce, BinomialReduce, RabenseifnerReduce, StarReduce, InSwitchReduce>;
 using SendRecv = AlgorithmsOf<PointToPoint>;
 
-// What communication libraries run by themselves (NCCL on GPUs, XLA on a torus): the lists that a
-// prediction of a training step chooses from.
+// What communication libraries run by themselves (NCCL on GPUs, its PXN included; XLA on a torus):
+// the lists that a prediction of a training step chooses from.
 using LibraryAllReduce = AlgorithmsOf<DisjointRingsAllReduce,
                                       RingAllReduce,
                                       HierarchicalAllReduce,
@@ -119,7 +119,8 @@ using LibraryAllToAll = AlgorithmsOf<TwoTierAllToAll,
                                      DirectAllToAll,
                                      PairwiseAllToAll,
                                      TorusAllToAll,
-                                     TorusAllLinksAllToAll>;
+                                     TorusAllLinksAllToAll,
+                                     RailAllToAll>;
 using LibraryBroadcast = AlgorithmsOf<ChainBroadcast>;
 using LibraryReduce = AlgorithmsOf<ChainReduce>;
 

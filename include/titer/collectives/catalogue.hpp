@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "titer/collectives/collective.hpp"
 #include "titer/collectives/steps.hpp"
@@ -27,5 +28,23 @@ struct AlgorithmEntry {
 
 /// Every algorithm of every list, in the order of the lists.
 [[nodiscard]] std::span<const AlgorithmEntry> algorithm_catalogue();
+
+/// The algorithm that the fabric names for a collective of the group, whether it applies or not;
+/// null: none.
+[[nodiscard]] const AlgorithmEntry* named_algorithm(Collective collective,
+                                                    const Group& group,
+                                                    const Fabric& fabric);
+
+/// An algorithm and what it takes by its closed form.
+struct TimedAlgorithm {
+  const AlgorithmEntry* algorithm = nullptr;
+  Seconds time;
+};
+/// Those that a library may take, the fastest by its closed form first: the named one alone where
+/// it applies.
+[[nodiscard]] std::vector<TimedAlgorithm> library_algorithms(Collective collective,
+                                                             Bytes size,
+                                                             const Group& group,
+                                                             const Fabric& fabric);
 
 }  // namespace titer

@@ -53,27 +53,60 @@ template <class List>
   return detail::fastest(static_cast<const List*>(nullptr), size, group, fabric);
 }
 
-/// What a communication library would take for a collective that is known at run time, by the
-/// fastest of the algorithms in the library's list. REQUIRES one or two ranks for send_recv.
+namespace detail {
+/// By the algorithm of that number in a list, from one; by "" where it does not apply.
+template <class... Algorithms>
+constexpr CollectiveTime numbered(const std::variant<Algorithms...>* /*list*/,
+                                  int number,
+                                  Bytes size,
+                                  const Group& group,
+                                  const Fabric& fabric) {
+  CollectiveTime found;
+  int at = 0;
+  ((++at == number ? take_if_faster<Algorithms>(found, size, group, fabric) : void()), ...);
+  return found;
+}
+
+template <class List, class Library>
+constexpr CollectiveTime named_or_fastest(Collective collective,
+                                          Bytes size,
+                                          const Group& group,
+                                          const Fabric& fabric) {
+  const int number = fabric.named.of(group.nodes)[static_cast<std::size_t>(collective)];
+  if (number > 0 && group.ranks() > 1) {
+    const CollectiveTime named =
+        numbered(static_cast<const List*>(nullptr), number, size, group, fabric);
+    if (!named.algorithm.empty()) {
+      return named;
+    }
+  }
+  return fastest<Library>(size, group, fabric);
+}
+}  // namespace detail
+
+/// What a communication library would take for a collective that is known at run time: by the
+/// algorithm that the fabric names for it, where that one applies to the group, else by the fastest
+/// of the library's list. REQUIRES one or two ranks for send_recv.
 [[nodiscard]] constexpr CollectiveTime collective_time(Collective collective,
                                                        Bytes size,
                                                        const Group& group,
                                                        const Fabric& fabric) {
   switch (collective) {
     case Collective::all_reduce:
-      return fastest<LibraryAllReduce>(size, group, fabric);
+      return detail::named_or_fastest<AllReduce, LibraryAllReduce>(collective, size, group, fabric);
     case Collective::all_gather:
-      return fastest<LibraryAllGather>(size, group, fabric);
+      return detail::named_or_fastest<AllGather, LibraryAllGather>(collective, size, group, fabric);
     case Collective::reduce_scatter:
-      return fastest<LibraryReduceScatter>(size, group, fabric);
+      return detail::named_or_fastest<ReduceScatter, LibraryReduceScatter>(
+          collective, size, group, fabric);
     case Collective::all_to_all:
-      return fastest<LibraryAllToAll>(size, group, fabric);
+      return detail::named_or_fastest<AllToAll, LibraryAllToAll>(collective, size, group, fabric);
     case Collective::broadcast:
-      return fastest<LibraryBroadcast>(size, group, fabric);
+      return detail::named_or_fastest<Broadcast, LibraryBroadcast>(collective, size, group, fabric);
     case Collective::reduce:
-      return fastest<LibraryReduce>(size, group, fabric);
+      return detail::named_or_fastest<Reduce, LibraryReduce>(collective, size, group, fabric);
     case Collective::send_recv:
-      return fastest<SendRecv>(size, group, fabric);
+      return detail::named_or_fastest<SendRecv, SendRecv>(collective, size, group, fabric);
   }
   ensure(false, "a collective is one of the enumerated ones");
   return {};

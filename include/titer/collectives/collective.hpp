@@ -27,6 +27,7 @@ inline constexpr std::array kCollectives = {Collective::all_reduce,
                                             Collective::broadcast,
                                             Collective::reduce,
                                             Collective::send_recv};
+static_assert(kCollectives.size() == kCollectiveKinds);
 
 [[nodiscard]] constexpr std::string_view name_of(Collective collective) {
   constexpr std::array<std::string_view, kCollectives.size()> names = {"all-reduce",

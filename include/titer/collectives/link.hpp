@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "titer/collectives/named.hpp"
 #include "titer/units/ensure.hpp"
 #include "titer/units/quantity.hpp"
 
@@ -108,7 +109,8 @@ enum class Tier : std::uint8_t {
   host,            // through the host (PCIe), beside the node's own fabric
 };
 
-/// What each of these ways offers to a rank; a channel without a protocol is not there.
+/// What each of these ways offers to a rank, and which algorithms are named for it; a channel
+/// without a protocol is not there.
 struct Fabric {
   Channel node{};
   Channel network{};
@@ -118,6 +120,7 @@ struct Fabric {
   Channel network_switch{};
   Channel wire{};
   Channel host{};
+  NamedAlgorithms named{};
 
   [[nodiscard]] constexpr const Channel& at(Tier tier) const {
     switch (tier) {

@@ -48,6 +48,7 @@ struct Cluster {
   std::optional<NodeTopology> network_topology;    // of the NIC ports; empty: one ideal switch
   std::string network_name;                        // if it is a shipped one
   std::optional<NcclSystem> nccl;                  // the machine as NCCL sees it
+  NamedAlgorithms collectives{};                   // by node and network
   int nics = 0;                                    // per node
   BytesPerSecond nic_bandwidth;                    // of one, one direction
   std::optional<Link> host_path;  // per device, where the fabric joins two devices by no wire

@@ -24,7 +24,8 @@ inline constexpr std::array<Choice<NetworkFidelity>, 3> kNetworkFidelities = {
 struct CollectiveQuery {
   Collective collective = Collective::all_reduce;
   Bytes size;             // the full result, see algorithms.hpp
-  std::string algorithm;  // its name; empty: the fastest of those that libraries run
+  std::string algorithm;  // its name; empty: the one that the cluster names, else the fastest, at
+                          // the fidelity, of those that libraries run
   NetworkFidelity fidelity = NetworkFidelity::closed;
 };
 
@@ -48,6 +49,10 @@ struct CollectiveAnswer {
   std::optional<Execution> execution;  // of the graph, unless closed
   std::string busiest;                 // the link's ends, "device 0 to nic 0"
   std::vector<Candidate> candidates;
+  std::optional<TimedAlgorithm> by_closed_form;  // what that would take, and its time at the
+                                                 // fidelity asked for, where it is another
+  bool named = false;                            // by the cluster
+  std::string remark;                            // of an algorithm that is named in vain
 };
 
 /// The messages of a collective on the vertices of its cluster's graph (Cluster::graph).
@@ -67,15 +72,21 @@ class CollectiveDesk {
   /// The groups among the devices of so many nodes, all of which are in the graph.
   [[nodiscard]] static CollectiveDesk of_nodes(const Cluster& cluster,
                                                std::span<const std::vector<int>> groups,
-                                               int nodes);
+                                               int nodes,
+                                               const NamedAlgorithms& named);
 
   /// Throws InputError when the algorithm is not one of the collective's, or cannot run on the
   /// group; then it names those that can.
   [[nodiscard]] CollectiveAnswer answer(const CollectiveQuery& query);
 
-  /// What the fastest algorithm of those that libraries run sends, on all groups at once.
-  /// REQUIRES groups of two ranks or more.
-  [[nodiscard]] CollectiveTraffic traffic(Collective collective, Bytes size) const;
+  /// The algorithms that a library may take on all the groups, the fastest by its closed form
+  /// first.
+  [[nodiscard]] std::vector<TimedAlgorithm> contenders(Collective collective, Bytes size) const;
+  /// What an algorithm sends, on all groups at once. REQUIRES groups of two ranks or more, to which
+  /// it applies.
+  [[nodiscard]] CollectiveTraffic traffic(Collective collective,
+                                          Bytes size,
+                                          const AlgorithmEntry& algorithm) const;
 
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] const DeviceGroup& group() const { return groups_.front(); }
@@ -98,8 +109,12 @@ class CollectiveDesk {
 
   void add_servers();
   [[nodiscard]] std::vector<Candidate> candidates(const CollectiveQuery& query) const;
-  [[nodiscard]] const AlgorithmEntry& choose(const CollectiveQuery& query,
-                                             const std::vector<Candidate>& candidates) const;
+  [[nodiscard]] const AlgorithmEntry& asked_for(const CollectiveQuery& query,
+                                                const std::vector<Candidate>& candidates) const;
+  [[nodiscard]] CollectiveAnswer answer_by(const AlgorithmEntry& algorithm,
+                                           const CollectiveQuery& query);
+  /// By the fastest at the fidelity asked for.
+  [[nodiscard]] CollectiveAnswer fastest_answer(const CollectiveQuery& query);
   [[nodiscard]] Protocols best_protocols(const AlgorithmEntry& algorithm, Bytes size) const;
   [[nodiscard]] Execution execute(const CollectiveQuery& query,
                                   const AlgorithmEntry& algorithm,

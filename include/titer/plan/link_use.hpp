@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "titer/collectives/collective.hpp"
+#include "titer/collectives/catalogue.hpp"
 #include "titer/plan/cluster.hpp"
 #include "titer/topology/routes.hpp"
 #include "titer/topology/traffic.hpp"
@@ -17,22 +17,37 @@ namespace titer {
 /// What one thing takes of the links. One of 0.5 of a link leaves half of it to others; what takes
 /// more than all of a link by itself (its own messages meet there) goes on only so much slower.
 struct LinkUse {
-  Seconds time;  // by itself, were every link wide enough
+  Seconds time;      // by itself, were every link wide enough
+  Seconds beyond{};  // of it, what it takes longer than by the algorithm of the closed form
   // bytes / (time x rate) of each capacity that it uses (see Capacities), by rising index.
-  std::vector<std::pair<std::uint32_t, double>> shares;
+  std::vector<std::pair<std::uint32_t, double>> shares{};
+
+  /// Its own messages may meet, on the link that they take the most of.
+  [[nodiscard]] Seconds alone() const;
+};
+
+/// A collective on the links, by the algorithm that is the fastest there, all its groups at once.
+struct CollectiveUse {
+  LinkUse use;
+  TimedAlgorithm taken;  // and its time alone on the links
+  TimedAlgorithm by_closed_form;
+
+  [[nodiscard]] bool differs() const { return taken.algorithm != by_closed_form.algorithm; }
 };
 
 /// The links of so many nodes of a cluster.
 class ClusterLinks {
  public:
-  /// REQUIRES a cluster that is no torus, and ports for the nodes.
-  ClusterLinks(const Cluster& cluster, int nodes);
+  /// REQUIRES a cluster that is no torus, and ports for the nodes. `named`: algorithms that are
+  /// taken where they apply.
+  ClusterLinks(const Cluster& cluster, int nodes, const NamedAlgorithms& named = {});
 
-  /// A collective on all these groups of devices at once, by the algorithm that libraries take.
+  /// A collective on all these groups of devices at once, by the algorithm of those that libraries
+  /// run that is the fastest on the links.
   /// REQUIRES groups of two devices or more that lie alike.
-  [[nodiscard]] LinkUse of_collective(Collective collective,
-                                      Bytes size,
-                                      std::span<const std::vector<int>> groups) const;
+  [[nodiscard]] CollectiveUse of_collective(Collective collective,
+                                            Bytes size,
+                                            std::span<const std::vector<int>> groups) const;
   /// Messages that take `time` altogether; through the network where their ends are on different
   /// nodes.
   [[nodiscard]] LinkUse of_messages(const std::vector<Demand>& messages, Seconds time) const;
@@ -60,6 +75,7 @@ class ClusterLinks {
                             double network_efficiency) const;
 
   const Cluster& cluster_;
+  NamedAlgorithms named_;
   int nodes_;
   // Through one ideal switch any two nodes see one another like any two others: then the graph has
   // two of them, and link i of node n is n * links_per_node_ + i.

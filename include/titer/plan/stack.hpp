@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "titer/collectives/named.hpp"
 #include "titer/hardware/data_type.hpp"
 #include "titer/hardware/evidence.hpp"
 
@@ -84,6 +85,7 @@ struct Stack {
   double overlap_slowdown = 1;  // compute beside communication takes this much longer, and it too
   // A stage sends 1/t of an activation per rank, and the receivers gather it inside their node.
   bool pipeline_scatter_gather = false;
+  AlgorithmNumbers collectives{};  // that it asks its library for, where they apply
   std::array<DataType, kDataTypes.size()> gradient{};  // of each training precision
   Bytes runtime_memory;  // outside the tensors, whatever the plan: workspaces
   StackMemory memory;

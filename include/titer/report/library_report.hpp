@@ -6,6 +6,7 @@
 
 #include "titer/collectives/nccl.hpp"
 #include "titer/input/document.hpp"
+#include "titer/report/collective_report.hpp"
 
 namespace titer {
 
@@ -13,6 +14,7 @@ namespace titer {
 struct LibraryResult {
   Bytes size;
   NcclChoice choice;
+  std::optional<MeasuredTime> measured{};
 };
 
 /// One size: the choice, and every pair of algorithm and protocol with its time or why NCCL does

@@ -9,6 +9,8 @@
 
 namespace titer {
 
+struct StepResult;
+
 struct Term {
   std::string name;
   std::string formula;
@@ -24,5 +26,7 @@ struct Section {
 
 /// REQUIRES a valid scenario. Throws InputError where its conditions are not uniform.
 [[nodiscard]] std::vector<Section> explain(const Scenario& scenario);
+/// The collectives of a step on the links of the network that the terms above have otherwise.
+[[nodiscard]] Section algorithms_section(const StepResult& result);
 
 }  // namespace titer

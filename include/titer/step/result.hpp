@@ -114,6 +114,24 @@ struct SharedLinkUse {
   std::uint64_t known = 0;
 };
 
+/// A collective whose fastest algorithm on the links is not the one that is the fastest by its
+/// closed form: the largest of those of a group, alone on the links.
+struct TakenAlgorithm {
+  std::string_view group;  // "expert"
+  Collective collective = Collective::all_reduce;
+  Bytes size;
+  std::string_view taken;
+  Seconds time;
+  std::string_view by_closed_form;
+  Seconds closed_form_time;  // on the links too
+};
+
+/// What events say of a step beside its closed form.
+struct EventsBeside {
+  std::optional<Seconds> iteration_time{};
+  std::string why_not;  // where they do not say any
+};
+
 /// Where four of five measured iterations are expected to be.
 struct ErrorBar {
   Seconds low;
@@ -149,6 +167,8 @@ struct StepResult {
   std::optional<ErrorBar> error_bar{};        // where the stack says how far off its runs were
   std::vector<SimulatedRank> ranks;           // of the pipeline; none in the closed form
   std::optional<SharedLinkUse> contention{};  // where transfers were followed on the links
+  std::vector<TakenAlgorithm> algorithms{};   // where the links chose others than the closed form
+  std::optional<EventsBeside> events{};       // of a closed form that leaves something out
 
   [[nodiscard]] bool fits() const { return memory_peak <= memory_capacity; }
   /// The stage with the largest memory. REQUIRES a stage.

@@ -1,0 +1,16 @@
+#pragma once
+// What a step's answer says of how it was found: of the links that transfers met on, the algorithms
+// that these chose, the events beside a closed form. Nothing where there is nothing to say.
+
+#include <string>
+#include <vector>
+
+#include "titer/report/step_report.hpp"
+
+namespace titer {
+
+[[nodiscard]] std::string remarks_text(const Scenario& scenario, const StepResult& result);
+void add_remarks(const Scenario& scenario, const StepResult& result, Value& json);
+[[nodiscard]] MoreCells remark_cells(const StepResult& result);
+
+}  // namespace titer
