@@ -53,6 +53,23 @@ TEST(AppExplain, ShowsEveryPartAndTheIterationTimeInAllFormats) {
   expect_term("iteration time", run.at("iteration_time_s")->number);
 }
 
+TEST(AppExplain, ShowsTheAlgorithmsOnTheLinks) {
+  const std::string text = data_of(
+      titer({"explain",
+             "mixtral-8x7b-64xh100",
+             "--fidelity",
+             "network",
+             "--set",
+             "cluster.network.topology={\"family\": \"rails\", \"nodes\": 8, \"rails\": 8, "
+             "\"nodes_per_group\": 8, \"spines\": 2, \"oversubscription\": 8, \"bandwidth\": "
+             "\"400 Gbps\"}"}));
+  EXPECT_TRUE(contains(text, "\nalgorithms on the links of the network\n")) << text;
+  const std::string wide =
+      data_of(titer({"explain", "mixtral-8x7b-64xh100", "--fidelity", "network"}));
+  EXPECT_TRUE(contains(wide, "  algorithms = those of the closed form\n"));
+  EXPECT_EQ(titer({"explain", "mixtral-8x7b-64xh100", "--fidelity", "event"}).code, 2);
+}
+
 TEST(AppExplain, WritesOneTableInCsv) {
   const auto rows = testing::parse_csv(data_of(titer(command({"explain"}, "csv"))));
   ASSERT_GT(rows.size(), 50u);

@@ -100,6 +100,32 @@ TEST(AppRun, GivesTheSameTimeByTheEventEngine) {
   EXPECT_EQ(closed["memory_peak_bytes"], event["memory_peak_bytes"]);
 }
 
+TEST(AppRun, SaysWhereEventsSayAnotherTime) {
+  const std::vector<std::string> asked = {"run",
+                                          kRun,
+                                          "--set",
+                                          "stack=nemo",
+                                          "--set",
+                                          "cluster={\"name\": \"polaris\"}",
+                                          "--set",
+                                          "model=llama2-13b",
+                                          "--set",
+                                          "plan={\"pipeline\": 4, \"tensor\": 2, \"data\": 4, "
+                                          "\"virtual_stages\": 5, \"sharding\": \"zero1\"}",
+                                          "--set",
+                                          "training={\"global_batch\": 16, \"sequence\": 1024}",
+                                          "--format"};
+  const auto in = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), asked.begin(), asked.end());
+    return data_of(titer(std::move(more)));
+  };
+  EXPECT_NE(in({"text"}).find("\nevents: "), std::string::npos);
+  auto closed = only_row(in({"csv"}));
+  auto event = only_row(in({"csv", "--fidelity", "event"}));
+  EXPECT_EQ(closed["event_iteration_time_s"], event["iteration_time_s"]);
+  EXPECT_EQ(event.count("event_iteration_time_s"), 0U);
+}
+
 TEST(AppRun, ComputesTheSeedsFormula) {
   auto cells = only_row(data_of(titer(
       {"run", kRun, "--formula", "e7", "--set", "formula.utilization=0.4", "--format", "csv"})));
