@@ -96,6 +96,9 @@ void ScenarioSource::read_part(ScenarioPart part, Scenario& scenario) const {
   Problems problems;
   Reader root(document_, problems);
   read_one(part, root, scenario);
+  if (part == ScenarioPart::cluster) {
+    size_.check(document_, problems);
+  }
   problems.raise();
 }
 
@@ -113,6 +116,9 @@ void ScenarioSource::read_without(std::span<const ScenarioPart> left_out,
     } else {
       static_cast<void>(root.raw(part.name));
     }
+  }
+  if (std::find(left_out.begin(), left_out.end(), ScenarioPart::cluster) == left_out.end()) {
+    size_.check(document_, problems);
   }
   root.finish();
   problems.raise();

@@ -76,6 +76,16 @@ int source_index(Document& document, const std::string& source) {
   return static_cast<int>(document.sources.size()) - 1;
 }
 
+/// "set cluster", or "--set-b cluster=dgx-b200" of what was given so: what to write instead of the
+/// label of a whole.
+std::string whole_of(const Assignment& assignment) {
+  const std::string whole = assignment.path.substr(0, assignment.path.rfind('.'));
+  std::string written = assignment.source;
+  const std::size_t at = written.find(" " + assignment.path + "=");
+  return at == std::string::npos ? "set " + whole
+                                 : written.replace(at + 1, assignment.path.size(), whole);
+}
+
 }  // namespace
 
 void assign(Document& document, const Assignment& assignment) {
@@ -99,9 +109,9 @@ void assign(Document& document, const Assignment& assignment) {
   set_origin(*here, origin);
 }
 
-Assignment parse_assignment(std::string_view text) {
+Assignment parse_assignment(std::string_view text, std::string_view option) {
   const std::size_t equals = text.find('=');
-  const std::string source = "--set " + std::string(text);
+  const std::string source = std::string(option) + " " + std::string(text);
   if (equals == std::string_view::npos || equals == 0) {
     throw InputError(source + ": expected path=value, such as plan.tensor=8");
   }
@@ -233,12 +243,14 @@ void ScenarioSource::assign(const Assignment& assignment) {
                                                       "stack.name",
                                                       "stack.base"};
   if (std::find(labels.begin(), labels.end(), assignment.path) != labels.end()) {
-    const std::string whole = assignment.path.substr(0, assignment.path.rfind('.'));
     throw InputError(assignment.source + ": " + assignment.path +
-                     ": a name is only a label here; " + "to take another, set " + whole);
+                     ": a name is only a label here; to take another, " + whole_of(assignment));
   }
+  size_.before(document_, assignment.path);
   titer::assign(document_, assignment);
+  const Origin origin = document_.at(assignment.path)->origin;
   expand_all();
+  size_.after(document_, assignment.path, origin);
 }
 
 }  // namespace titer

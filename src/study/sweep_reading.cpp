@@ -50,10 +50,23 @@ SweepReading::SweepReading(const Sweep& sweep)
   try {
     prepare();
     prepared_ = source_;
-    usable_ = true;
+    usable_ = !sizes_follow_plans();
   } catch (const InputError&) {
     usable_ = false;  // every point is wrong, and says so itself
   }
+}
+
+/// Whether a cluster's part would have to be read again for another plan: one that takes the place
+/// of a cluster of fixed size keeps that size where the plan leaves its replicas open.
+bool SweepReading::sizes_follow_plans() const {
+  const auto varies = [&](std::string_view path) {
+    return std::any_of(inputs_.begin(), inputs_.end(), [&](const Input& input) {
+      return input.path == path && input.field == nullptr;
+    });
+  };
+  const bool is_fixed = sweep_->base.document().at("cluster.nodes") != nullptr;
+  return varies("cluster") && (is_fixed || varies("cluster.nodes")) &&
+         (varies("plan") || varies("plan.data"));
 }
 
 /// Reads what no axis changes.

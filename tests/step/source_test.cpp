@@ -431,8 +431,12 @@ TEST(Assign, RefusesToRelabelWhatItWouldNotReplace) {
   } catch (const InputError& error) {
     EXPECT_EQ(error.lines,
               Lines{"--set cluster.name=dgx-h100: cluster.name: a name is only a label here; to "
-                    "take another, set cluster"});
+                    "take another, --set cluster=dgx-h100"});
   }
+  EXPECT_EQ(
+      complaints([&] { source.assign(parse_assignment("cluster.chip.name=b200-sxm", "--set-b")); }),
+      Lines{"--set-b cluster.chip.name=b200-sxm: cluster.chip.name: a name is only a label "
+            "here; to take another, --set-b cluster.chip=b200-sxm"});
 }
 
 // --- reading one part again --------------------------------------------------------------------

@@ -92,6 +92,35 @@ TEST(SweepWorkerAxes, LetTheDataDegreeFollowTheCluster) {
       kSmallScenario, {axis("plan.tensor", "[1, 2]"), axis("cluster.nodes", "[1, 2, null]")}));
 }
 
+/// The small scenario on two nodes, which clusters that replace them keep the 16 devices of.
+std::string two_nodes() {
+  std::string scenario(kSmallScenario);
+  const std::string name = R"("dgx-a100-80gb")";
+  return scenario.replace(
+      scenario.find(name), name.size(), R"({"name": "dgx-a100-80gb", "nodes": 2})");
+}
+
+TEST(SweepWorkerAxes, KeepTheNumberOfDevicesOfTheBase) {
+  const Axis clusters = axis(
+      "cluster",
+      R"(["dgx-h100", "gb200-nvl72", {"name": "dgx-h100", "nodes": 4}, "tpu-v3-32", "polaris"])");
+  const Sweep names = sweep_of(two_nodes(), {clusters, axis("plan.tensor", "[1, 2]")});
+  expect_fresh_both_ways(names);
+  SweepWorker worker(names, Fidelity::closed);
+  SweepPoint point;
+  for (const std::size_t i : {9UL, 0UL, 1UL, 4UL, 9UL, 8UL}) {
+    worker.compute(i, point);
+    EXPECT_EQ(point.result.devices, i == 4 ? 32 : 16) << "point " << i;
+  }
+  worker.compute(2, point);
+  EXPECT_NE(point.reason.find("the 16 devices of the run do not fill nodes of 72"),
+            std::string::npos)
+      << point.reason;
+  expect_fresh_both_ways(sweep_of(two_nodes(), {clusters, axis("plan.data", "[1, null, 8]")}));
+  expect_fresh_both_ways(sweep_of(
+      two_nodes(), {clusters, axis("plan", R"([{"tensor": 2}, {"tensor": 4, "data": 2}, {}])")}));
+}
+
 TEST(SweepWorkerAxes, GoOnAfterInvalidPoints) {
   expect_fresh_both_ways(sweep_of(kSmallScenario,
                                   {axis("cluster", R"(["dgx-a100-80gb", "dgx-b300", "dgx-h100"])"),
@@ -241,7 +270,8 @@ TEST_P(SweepWorkerRandom, AgreesWithReadingFromScratch) {
     axes.push_back(*chosen);
     pool.erase(chosen);
   }
-  const Sweep sweep = sweep_of(kSmallScenario, std::move(axes));
+  const std::string base = GetParam() % 2 == 0 ? two_nodes() : std::string(kSmallScenario);
+  const Sweep sweep = sweep_of(base, std::move(axes));
   std::vector<std::size_t> order;
   for (int i = 0; i < 60; ++i) {
     order.push_back(draw(sweep.points()));

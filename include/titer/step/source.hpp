@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "titer/input/document.hpp"
+#include "titer/step/run_size.hpp"
 #include "titer/step/scenario.hpp"
 
 namespace titer {
@@ -54,8 +55,9 @@ struct Assignment {
   Value value;
   std::string source;  // "--set plan.tensor=8"
 };
-/// Splits "plan.tensor=8": the value is JSON if it parses as JSON, otherwise text.
-[[nodiscard]] Assignment parse_assignment(std::string_view text);
+/// Splits "plan.tensor=8", given with that option: the value is JSON if it parses as JSON,
+/// otherwise text.
+[[nodiscard]] Assignment parse_assignment(std::string_view text, std::string_view option = "--set");
 /// Puts the value at its path, adding objects on the way. Throws InputError where there is none.
 void assign(Document& document, const Assignment& assignment);
 
@@ -88,7 +90,8 @@ class ScenarioSource {
   /// From a document that holds a scenario.
   explicit ScenarioSource(Document document);
 
-  /// Puts a value at a path, expanding a name that the path leads into, or that the value is.
+  /// Puts a value at a path, expanding a name that the path leads into, or that the value is. A
+  /// cluster that replaces another keeps the number of its devices (RunSize).
   void assign(const Assignment& assignment);
 
   /// The scenario, checked. Throws InputError with every problem and its place.
@@ -109,6 +112,7 @@ class ScenarioSource {
   void expand_conditions(Value& conditions);
 
   Document document_;
+  RunSize size_;
 };
 
 /// The violations as located lines: "run.json:7:15: plan.tensor: 5: expected …".
