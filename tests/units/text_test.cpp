@@ -38,6 +38,20 @@ TEST(ParseSeconds, KnowsEveryUnit) {
   EXPECT_EQ(parse<Seconds>("1.5 h"), 1.5 * 3600_s);
 }
 
+TEST(ParseSeconds, KnowsTheUnitsOfDeadlines) {
+  const Seconds day = 24 * 3600_s;
+  for (const char* text : {"60d", "60 d", "60 days", "60day", "2 months", "2month"}) {
+    EXPECT_EQ(parse<Seconds>(text), 60 * day) << text;
+  }
+  for (const char* text : {"8w", "8 week", "8 weeks", "56 d"}) {
+    EXPECT_EQ(parse<Seconds>(text), 8 * 7 * day) << text;
+  }
+  EXPECT_EQ(parse<Seconds>("1 year"), 365 * day);
+  EXPECT_EQ(parse<Seconds>("1.5 years"), 1.5 * 365 * day);
+  EXPECT_FALSE(parse<Seconds>("8 m")) << "minutes, months or metres";
+  EXPECT_FALSE(parse<Seconds>("8 W")) << "a power";
+}
+
 TEST(ParseBytes, KeepsDecimalAndBinaryPrefixesApart) {
   EXPECT_EQ(parse<Bytes>("7 B"), 7_B);
   EXPECT_EQ(parse<Bytes>("1 kB"), 1000_B);
