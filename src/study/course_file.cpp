@@ -242,6 +242,21 @@ constexpr std::array<KindOfCourse, 4> kKindsOfCourses = {{{"phases", read_as<rea
                                                           {"rounds", read_as<read_rounds>},
                                                           {"queries", read_as<read_queries>}}};
 
+/// The file's own title is of the course as it is written.
+std::string title_of(Reader& in,
+                     std::string_view name_or_file,
+                     std::span<const Assignment> changes) {
+  std::string title = in.maybe_text("title").value_or(std::string(name_or_file));
+  if (changes.empty()) {
+    return title;
+  }
+  title = std::string(name_or_file) + " with";
+  for (const Assignment& change : changes) {
+    title += (title.ends_with("with") ? " " : ", ") + change.source;
+  }
+  return title;
+}
+
 }  // namespace
 
 Course load_course(std::string_view name_or_file, std::span<const Assignment> changes) {
@@ -250,7 +265,7 @@ Course load_course(std::string_view name_or_file, std::span<const Assignment> ch
   Reader in(file.document, problems);
   problems.raise();
   static_cast<void>(in.maybe_text("name"));
-  const std::string title = in.maybe_text("title").value_or(std::string(name_or_file));
+  const std::string title = title_of(in, name_or_file, changes);
   const KindOfCourse* found = nullptr;
   int kinds = 0;
   for (const KindOfCourse& kind : kKindsOfCourses) {

@@ -43,6 +43,13 @@ TEST(CourseFile, OfEveryShippedNameIsFollowedAndFits) {
   EXPECT_EQ(std::count(seen.begin(), seen.end(), false), 0);
 }
 
+TEST(CourseFile, KeepsItsTitleForWhatItWasWrittenFor) {
+  const std::vector<Assignment> changes = {parse_assignment("plan.micro_batch=2"),
+                                           parse_assignment("phases.0.name=first")};
+  EXPECT_EQ(load_course("elastic-2-then-6", changes).title,
+            "elastic-2-then-6 with --set plan.micro_batch=2, --set phases.0.name=first");
+}
+
 TEST(CourseFile, IsOfOneKind) {
   const Lines one_kind = {"course.json:1:1: expected one of phases, jobs, rounds and queries"};
   EXPECT_EQ(problems_of("{}"), one_kind);
