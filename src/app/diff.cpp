@@ -16,24 +16,24 @@ struct DiffOptions {
   std::string format = "text";
   std::string fidelity = "closed";
 
+  /// With the changes of both, then its own, which were given with that option.
   [[nodiscard]] ScenarioSource source(const std::string& scenario,
-                                      const std::vector<std::string>& own) const {
-    return ScenarioOptions{.scenario = scenario, .sets = with(own), .formula = ""}.source();
-  }
-
- private:
-  [[nodiscard]] std::vector<std::string> with(const std::vector<std::string>& own) const {
-    std::vector<std::string> all = sets;
-    all.insert(all.end(), own.begin(), own.end());
-    return all;
+                                      const std::vector<std::string>& own,
+                                      std::string_view option) const {
+    ScenarioSource changed =
+        ScenarioOptions{.scenario = scenario, .sets = sets, .formula = ""}.source();
+    for (const std::string& set : own) {
+      changed.assign(parse_assignment(set, option));
+    }
+    return changed;
   }
 };
 
 int diff_command(const DiffOptions& options) {
   const Format format = chosen("--format", options.format, kFormats);
   const Fidelity fidelity = chosen("--fidelity", options.fidelity, kFidelities);
-  const Difference found = difference(options.source(options.a, options.a_sets),
-                                      options.source(options.b, options.b_sets),
+  const Difference found = difference(options.source(options.a, options.a_sets, "--set-a"),
+                                      options.source(options.b, options.b_sets, "--set-b"),
                                       fidelity,
                                       fidelity == Fidelity::closed ? 8 : 4);
   switch (format) {

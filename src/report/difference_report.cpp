@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "difference_verdict.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/report/table.hpp"
 #include "titer/step/figures.hpp"
@@ -49,20 +50,6 @@ std::string joined_paths(const Contribution& contribution) {
     text += (text.empty() ? "" : " and ") + path;
   }
   return text;
-}
-
-std::string verdict(const Difference& found) {
-  const Seconds a = found.a.iteration_time;
-  const Seconds b = found.b.iteration_time;
-  if (a == b) {
-    return fmt::format("both take {}\n", format(a));
-  }
-  const bool faster = b < a;
-  return fmt::format("B takes {} where A takes {}: {:.3g} times as {}\n",
-                     format(b),
-                     format(a),
-                     faster ? a / b : b / a,
-                     faster ? "fast" : "long");
 }
 
 std::string parts_text(const Difference& found) {
@@ -186,6 +173,20 @@ std::string row(const std::string& section, std::string_view name, double a, dou
   return csv_line({section, std::string(name), number_text(a), number_text(b), number_text(b - a)});
 }
 
+/// What was asked, then B over A.
+std::string question_rows(const Difference& found) {
+  std::string text;
+  for (const AskedValue& value : asked_values(found)) {
+    text += value.a.is_integer
+                ? row("question", value.key, value.a.number, value.b.number)
+                : csv_line({"question", std::string(value.key), value.a.text, value.b.text, ""});
+  }
+  for (const auto& [name, ratio] : named_ratios(found)) {
+    text += row("ratio", name, 1, ratio);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string difference_text(const Difference& difference) {
@@ -195,7 +196,7 @@ std::string difference_text(const Difference& difference) {
     return titles + fmt::format("the same scenario: no input differs, both take {}\n",
                                 format(difference.a.iteration_time));
   }
-  return titles + verdict(difference) + "\n" + parts_text(difference) +
+  return titles + verdict_text(difference) + "\n" + parts_text(difference) +
          contributions_text(difference) + rates_text(difference) +
          memory_difference_text(difference) + inputs_text(difference);
 }
@@ -204,6 +205,7 @@ std::string difference_csv(const Difference& difference) {
   const StepResult& a = difference.a;
   const StepResult& b = difference.b;
   std::string text = csv_line({"section", "name", "a", "b", "difference"});
+  text += question_rows(difference);
   for (const BreakdownPart& part : kBreakdownParts) {
     text += row(
         "breakdown_s", part.name, (a.breakdown.*part.value).si(), (b.breakdown.*part.value).si());
@@ -233,6 +235,28 @@ namespace {
 Value pair_json(double a, double b) {
   Value json = Value::make_object();
   json.add("a", Value(a)).add("b", Value(b)).add("difference", Value(b - a));
+  return json;
+}
+
+/// With whether the scenarios ask for the same work on as many devices.
+Value asked_json(const Difference& difference) {
+  Value json = Value::make_object();
+  bool same = true;
+  for (const AskedValue& value : asked_values(difference)) {
+    Value pair = Value::make_object();
+    pair.add("a", value.a).add("b", value.b).add("differs", value.differs);
+    json.add(std::string(value.key), std::move(pair));
+    same = same && !value.differs;
+  }
+  json.add("same", same);
+  return json;
+}
+
+Value ratios_json(const Difference& difference) {
+  Value json = Value::make_object();
+  for (const auto& [name, ratio] : named_ratios(difference)) {
+    json.add(std::string(name), Value(ratio));
+  }
   return json;
 }
 
@@ -267,6 +291,7 @@ Value difference_json(const Difference& difference) {
   const StepResult& b = difference.b;
   Value json = Value::make_object();
   json.add("format_version", Value(kFormatVersion));
+  json.add("question", asked_json(difference)).add("ratios", ratios_json(difference));
   for (const ResultFigure& figure : kResultFigures) {
     json.add(std::string(figure.name), pair_json(figure.value(a), figure.value(b)));
   }

@@ -176,6 +176,75 @@ TEST(AppDiff, WritesTheSameFiguresAsTables) {
   EXPECT_EQ(json.at("contributions")->items.size(), 2u);
 }
 
+/// The line that begins with these words.
+std::string line_with(const std::string& text, const std::string& begin) {
+  const std::size_t at = text.find("\n" + begin);
+  return at == std::string::npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+}
+
+std::string diff_text(std::vector<std::string> more) {
+  more.insert(more.begin(), {"diff", "llama3-70b-64xh100", "llama3-70b-64xh100"});
+  return data_of(titer(more));
+}
+
+TEST(AppDiff, SaysHowManyDevicesTakeAsLong) {
+  // On as many devices there is nothing to say of them: another cluster keeps their number.
+  const std::string same = line_with(diff_text({"--set-b", "cluster=dgx-b200"}), "B takes ");
+  EXPECT_TRUE(contains(same, " times as fast")) << same;
+  EXPECT_FALSE(contains(same, "device")) << same;
+  const std::vector<std::string> half = {
+      "--set-b", "cluster=dgx-b200", "--set-b", "cluster.nodes=4"};
+  const std::string text = diff_text(half);
+  const std::string headline = line_with(text, "B takes ");
+  EXPECT_TRUE(contains(headline, " on 32 devices where A takes ")) << headline;
+  EXPECT_TRUE(contains(headline, " on 64: ")) << headline;
+  EXPECT_TRUE(contains(headline, " times the device-seconds")) << headline;
+  EXPECT_FALSE(contains(text, "not the same work"));
+  std::vector<std::string> as_json = half;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const Document json = parse_json(diff_text(as_json), "out");
+  EXPECT_EQ(json.at("question.devices.a")->integer, 64);
+  EXPECT_EQ(json.at("question.devices.b")->integer, 32);
+  EXPECT_TRUE(json.at("question.devices.differs")->boolean);
+  EXPECT_FALSE(json.at("question.same")->boolean);
+  const double ratio =
+      json.at("iteration_time_s.b")->number / json.at("iteration_time_s.a")->number;
+  EXPECT_DOUBLE_EQ(json.at("ratios.iteration_time")->number, ratio);
+  EXPECT_DOUBLE_EQ(json.at("ratios.device_seconds")->number, ratio / 2);
+  std::vector<std::string> as_csv = half;
+  as_csv.insert(as_csv.end(), {"--format", "csv"});
+  EXPECT_TRUE(contains(diff_text(as_csv), "\nquestion,devices,64,32,-32\n"));
+  EXPECT_TRUE(contains(diff_text(as_csv), "\nratio,device_seconds,1,"));
+}
+
+TEST(AppDiff, NamesWhatElseOfTheQuestionDiffers) {
+  const std::string text = diff_text({"--set-b",
+                                      "training.sequence=4096",
+                                      "--set-b",
+                                      "training.precision=fp8",
+                                      "--set-b",
+                                      "model=llama2-70b"});
+  EXPECT_EQ(line_with(text, "not the same work: "),
+            "not the same work: model Llama 3 70B in A, Llama 2 70B in B; tokens per step 1048576 "
+            "in A, 524288 in B; sequence 8192 in A, 4096 in B; precision bf16 in A, fp8 in B");
+  EXPECT_TRUE(contains(line_with(text, "per token B takes "), " times as ")) << text;
+  // The same name for another model.
+  EXPECT_EQ(line_with(diff_text({"--set-b", "model.layers=40"}), "not the same work: "),
+            "not the same work: model Llama 3 70B in both, 1 of its inputs not the same");
+  const std::string batch = diff_text({"--set-b", "training.global_batch=256"});
+  EXPECT_TRUE(
+      contains(line_with(batch, "not the same work: "), "tokens per step 1048576 in A, 20"));
+}
+
+TEST(AppDiff, SuggestsTheWholeInPlaceOfItsLabel) {
+  EXPECT_TRUE(contains(refusal_of(titer({"diff",
+                                         "llama3-70b-64xh100",
+                                         "llama3-70b-64xh100",
+                                         "--set-b",
+                                         "cluster.name=dgx-b200"})),
+                       "; to take another, --set-b cluster=dgx-b200"));
+}
+
 TEST(AppDiff, SaysSoWhereNothingDiffers) {
   EXPECT_TRUE(contains(data_of(titer(diff_of({}))), "the same scenario: no input differs"));
 }
