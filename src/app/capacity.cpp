@@ -21,6 +21,8 @@ struct CapacityCommandOptions {
   std::string prices;
   std::string grid;
   std::string reliability;
+  std::string dollars_per_hour;
+  std::string watts;
   std::string format = "text";
   bool search = false;
   unsigned jobs = 0;
@@ -28,32 +30,61 @@ struct CapacityCommandOptions {
 
 /// Options that put a value at a key of the question.
 struct CapacityOption {
+  const char* flag;
   const char* key;
   std::string CapacityCommandOptions::*value;
   const char* type;
   const char* help;
 };
-constexpr std::array<CapacityOption, 7> kCapacityOptions = {{
-    {"tokens", &CapacityCommandOptions::tokens, "COUNT", "to train on, such as 15T or 300B"},
-    {"deadline", &CapacityCommandOptions::deadline, "TIME", "such as \"60 days\""},
-    {"budget", &CapacityCommandOptions::budget, "DOLLARS", "such as 10M"},
-    {"devices",
+constexpr std::array<CapacityOption, 9> kCapacityOptions = {{
+    {"--tokens",
+     "tokens",
+     &CapacityCommandOptions::tokens,
+     "COUNT",
+     "to train on, such as 15T or 300B"},
+    {"--deadline",
+     "deadline",
+     &CapacityCommandOptions::deadline,
+     "TIME",
+     "such as 60d, 8w or \"2 months\" (of 30 days; a year has 365)"},
+    {"--budget", "budget", &CapacityCommandOptions::budget, "DOLLARS", "such as 10M"},
+    {"--devices",
+     "devices",
      &CapacityCommandOptions::devices,
      "LIST",
      "numbers to try, such as 1024,2048; otherwise all that share the batch out evenly"},
-    {"prices",
+    {"--prices",
+     "prices",
      &CapacityCommandOptions::prices,
      "NAME",
      "of devices (titer list prices), or a file"},
-    {"grid",
+    {"--grid",
+     "grid",
      &CapacityCommandOptions::grid,
      "NAME",
      "where the electricity comes from (titer list grids), or a file"},
-    {"reliability",
+    {"--reliability",
+     "reliability",
      &CapacityCommandOptions::reliability,
      "NAME",
      "how often what fails (titer list reliabilities), or a file"},
+    {"--dollars-per-hour",
+     "dollars_per_hour",
+     &CapacityCommandOptions::dollars_per_hour,
+     "X",
+     "rent of a device, in place of the price file's"},
+    {"--watts",
+     "power",
+     &CapacityCommandOptions::watts,
+     "X",
+     "rated power of a device, in place of its chip's"},
 }};
+
+/// A power may be given without its unit: the option says it.
+std::string with_unit(const CapacityOption& option, const std::string& value) {
+  const bool is_bare = option.value == &CapacityCommandOptions::watts && !parse<Watts>(value);
+  return is_bare ? value + " W" : value;
+}
 
 std::vector<Assignment> changes_of(const CapacityCommandOptions& options) {
   std::vector<Assignment> changes;
@@ -64,8 +95,8 @@ std::vector<Assignment> changes_of(const CapacityCommandOptions& options) {
     const std::string& value = options.*option.value;
     if (!value.empty()) {
       changes.push_back({.path = option.key,
-                         .value = Value(value),
-                         .source = "--" + std::string(option.key) + " " + value});
+                         .value = Value(with_unit(option, value)),
+                         .source = std::string(option.flag) + " " + value});
     }
   }
   return changes;
@@ -85,7 +116,7 @@ int capacity_command(const CapacityCommandOptions& options) {
       print(capacity_text(question, result));
       break;
     case Format::csv:
-      print(capacity_csv(result));
+      print(capacity_csv(question, result));
       break;
     case Format::json:
       print(to_json(capacity_json(question, result)) + "\n");
@@ -115,8 +146,7 @@ Command add_capacity(CLI::App& program) {
       ->required()
       ->type_name("CAPACITY");
   for (const CapacityOption& option : kCapacityOptions) {
-    app->add_option("--" + std::string(option.key), (*options).*option.value, option.help)
-        ->type_name(option.type);
+    app->add_option(option.flag, (*options).*option.value, option.help)->type_name(option.type);
   }
   app->add_flag("--search",
                 options->search,

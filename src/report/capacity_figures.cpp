@@ -1,5 +1,7 @@
 // A capacity plan as CSV and JSON.
 
+#include <fmt/format.h>
+
 #include "capacity_names.hpp"
 #include "titer/report/capacity_report.hpp"
 #include "titer/report/step_report.hpp"
@@ -7,13 +9,83 @@
 namespace titer {
 namespace {
 
-const Row kColumns = {
-    "devices",      "nodes",       "spare_devices",  "status",           "tensor",
-    "pipeline",     "data",        "context",        "expert",           "virtual_stages",
-    "micro_batch",  "recompute",   "global_batch",   "iteration_time_s", "tokens_per_s",
-    "mfu",          "goodput",     "tokens",         "possible_tokens",  "time_s",
-    "time_low_s",   "time_high_s", "device_hours",   "dollars",          "dollars_low",
-    "dollars_high", "energy_j",    "kilograms_co2e", "problem"};
+const Row kColumns = {"model",
+                      "cluster",
+                      "chip",
+                      "stack",
+                      "sequence",
+                      "precision",
+                      "global_batch",
+                      "reliability",
+                      "deadline_s",
+                      "budget",
+                      "prices",
+                      "prices_date",
+                      "grid",
+                      "dollars_per_device_hour",
+                      "device_power_w",
+                      "devices",
+                      "nodes",
+                      "spare_devices",
+                      "status",
+                      "tensor",
+                      "pipeline",
+                      "data",
+                      "context",
+                      "expert",
+                      "virtual_stages",
+                      "micro_batch",
+                      "recompute",
+                      "iteration_time_s",
+                      "tokens_per_s",
+                      "mfu",
+                      "goodput",
+                      "tokens",
+                      "possible_tokens",
+                      "time_s",
+                      "time_low_s",
+                      "time_high_s",
+                      "chance_in_time",
+                      "device_hours",
+                      "dollars",
+                      "dollars_low",
+                      "dollars_high",
+                      "energy_j",
+                      "kilograms_co2e",
+                      "problem"};
+
+/// What tells the rows of different questions apart.
+Value question_json(const CapacityQuestion& question) {
+  const Scenario& scenario = question.scenario;
+  Value json = Value::make_object();
+  json.add("model", scenario.model.name()).add("cluster", scenario.cluster.name);
+  json.add("chip", scenario.cluster.chip.name).add("stack", scenario.stack.name);
+  json.add("sequence", scenario.training.sequence);
+  json.add("precision", name(scenario.training.precision));
+  json.add("global_batch", scenario.training.global_batch);
+  json.add("reliability", question.reliability ? Value(question.reliability->name) : Value());
+  if (question.deadline) {
+    json.add("deadline_s", question.deadline->si());
+  }
+  if (question.budget) {
+    json.add("budget", *question.budget);
+  }
+  const Chip& chip = scenario.cluster.chip;
+  if (question.economy) {
+    if (const DevicePrice* price = known_price(*question.economy, chip)) {
+      json.add("dollars_per_device_hour", price->dollars_per_hour);
+    }
+    if (question.economy->draw) {
+      json.add("grid", question.economy->grid.name);
+    }
+  }
+  if (chip.power) {
+    json.add("device_power_w", chip.power->si());
+  }
+  json.add("prices", question.economy ? Value(question.economy->name) : Value());
+  json.add("prices_date", question.economy ? Value(question.economy->date) : Value());
+  return json;
+}
 
 /// By the names of the columns; those that a point lacks are left out.
 Value point_json(const CapacityPoint& point) {
@@ -40,15 +112,21 @@ Value point_json(const CapacityPoint& point) {
   }
   if (point.spread) {
     json.add("time_low_s", point.spread->low.si()).add("time_high_s", point.spread->high.si());
+    if (point.spread->in_time) {
+      json.add("chance_in_time", *point.spread->in_time);
+    }
   }
   json.add("device_hours", point.device_time() / kHour);
-  if (point.bill) {
+  if (point.bill && point.bill->dollars) {
     if (point.spread) {  // all of it is in proportion to the time
-      json.add("dollars_low", point.bill->dollars * (point.spread->low / point.time));
-      json.add("dollars_high", point.bill->dollars * (point.spread->high / point.time));
+      json.add("dollars_low", *point.bill->dollars * (point.spread->low / point.time));
+      json.add("dollars_high", *point.bill->dollars * (point.spread->high / point.time));
     }
-    json.add("dollars", point.bill->dollars).add("energy_j", point.bill->energy.si());
-    json.add("kilograms_co2e", point.bill->kilograms_co2e);
+    json.add("dollars", *point.bill->dollars);
+  }
+  if (point.bill && point.bill->energy) {
+    json.add("energy_j", point.bill->energy->si());
+    json.add("kilograms_co2e", *point.bill->kilograms_co2e);
   }
   return json;
 }
@@ -97,13 +175,37 @@ std::string recompute_name(const Plan& plan) {
   return std::string(is_mlp ? "mlp" : name(plan.recompute));
 }
 
-std::string capacity_csv(const CapacityResult& result) {
+std::string capacity_title(const CapacityQuestion& question) {
+  const Cluster& cluster = question.scenario.cluster;
+  return fmt::format("devices for {} on {} ({})",
+                     question.scenario.model.title(),
+                     cluster.chip.title,
+                     cluster.name);
+}
+
+std::vector<BillGap> question_gaps(const CapacityQuestion& question) {
+  return question.economy ? bill_gaps(*question.economy, question.scenario.cluster.chip)
+                          : std::vector<BillGap>();
+}
+
+std::string gap_words(const CapacityQuestion& question, const BillGap& gap) {
+  if (gap.figure == BillGap::Figure::price) {
+    return "dollars: " + gap.reason + "; --dollars-per-hour X or --prices FILE gives it";
+  }
+  const bool has_draw = question.economy && question.economy->draw;
+  return "energy and carbon: " + gap.reason +
+         (has_draw ? "; --watts X gives it" : "; --prices NAME does");
+}
+
+std::string capacity_csv(const CapacityQuestion& question, const CapacityResult& result) {
   std::string text = csv_line(kColumns);
+  const Value asked = question_json(question);
   for (const CapacityPoint& point : result.points) {
     const Value json = point_json(point);
     Row row;
     for (const std::string& column : kColumns) {
-      const Value* value = json.find(column);
+      const Value* own = json.find(column);
+      const Value* value = own == nullptr ? asked.find(column) : own;
       row.push_back(value == nullptr ? "" : csv_cell(*value));
     }
     text += csv_line(row);
@@ -126,12 +228,18 @@ Value capacity_json(const CapacityQuestion& question, const CapacityResult& resu
   for (const std::string& miss : result.misses) {
     misses.push(miss);
   }
+  Value missing = Value::make_array();
+  for (const BillGap& gap : question_gaps(question)) {
+    missing.push(gap_words(question, gap));
+  }
   Value json = Value::make_object();
   json.add("format_version", kFormatVersion);
-  json.add("title", question.title);
-  json.add("reliability", question.reliability ? Value(question.reliability->name) : Value());
-  json.add("prices", question.economy ? Value(question.economy->name) : Value());
-  json.add("prices_date", question.economy ? Value(question.economy->date) : Value());
+  json.add("title", capacity_title(question));
+  Value asked = question_json(question);
+  for (auto& [key, value] : asked.members) {
+    json.add(key, std::move(value));
+  }
+  json.add("missing", std::move(missing));
   json.add("points", std::move(points));
   json.add("answers", answers_json(result));
   json.add("misses", std::move(misses));

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "capacity_names.hpp"
+#include "scenario_words.hpp"
 #include "titer/report/table.hpp"
 #include "titer/units/text.hpp"
 
@@ -47,6 +48,18 @@ std::string short_plan(const Plan& plan) {
   return text + fmt::format(" b{} {}", plan.micro_batch, recompute_name(plan));
 }
 
+std::string prices_text(const CapacityQuestion& question) {
+  const Economy& economy = *question.economy;
+  std::string text = economy.name;
+  if (!economy.title.empty()) {
+    text += fmt::format(" ({}), {}", economy.date, economy.title);
+  }
+  if (const DevicePrice* price = known_price(economy, question.scenario.cluster.chip)) {
+    text += fmt::format("; {:.4g} dollars for an hour of a device", price->dollars_per_hour);
+  }
+  return text + (economy.draw ? "; electricity of " + economy.grid.name : "");
+}
+
 std::string asked_text(const CapacityQuestion& question) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
@@ -67,12 +80,10 @@ std::string asked_text(const CapacityQuestion& question) {
                                              question.reliability->title)
                                : "none (--reliability NAME)";
   text += "\nprices: ";
-  text += question.economy ? fmt::format("{} ({}), {}; electricity of {}",
-                                         question.economy->name,
-                                         question.economy->date,
-                                         question.economy->title,
-                                         question.economy->grid.name)
-                           : "none (--prices NAME)";
+  text += question.economy ? prices_text(question) : "none (--prices NAME)";
+  for (const BillGap& gap : question_gaps(question)) {
+    text += "\n  not known: " + gap_words(question, gap);
+  }
   return text + "\n";
 }
 
@@ -115,10 +126,10 @@ Row point_row(const CapacityQuestion& question, const CapacityPoint& point) {
   }
   row.push_back(short_count(point.device_time() / kHour));
   if (point.bill) {
-    row.insert(row.end(),
-               {short_count(point.bill->dollars),
-                rounded(point.bill->energy / kMegawattHour),
-                rounded(point.bill->kilograms_co2e / 1000)});
+    const KnownBill& bill = *point.bill;
+    row.push_back(bill.dollars ? short_count(*bill.dollars) : "");
+    row.push_back(bill.energy ? rounded(*bill.energy / kMegawattHour) : "");
+    row.push_back(bill.kilograms_co2e ? rounded(*bill.kilograms_co2e / 1000) : "");
   }
   return row;
 }
@@ -163,34 +174,47 @@ std::string lost_text(const CapacityPoint& point) {
       percent_text(lost.too_few_nodes));
 }
 
-std::string answer_text(std::string_view label, const CapacityPoint& point) {
-  std::string text =
-      fmt::format("{:<17}{} devices, {} days", label, point.devices, days(point.time));
-  if (point.bill) {
-    text += fmt::format(", {} dollars", short_count(point.bill->dollars));
+/// Of the simulated runs, where a deadline lies between their 10 and 90 %.
+std::string chance_text(const CapacityQuestion& question, const CapacityPoint& point) {
+  const bool straddles = question.deadline && point.spread && point.spread->in_time &&
+                         point.spread->low <= *question.deadline &&
+                         point.spread->high > *question.deadline;
+  return straddles
+             ? fmt::format(", only {} of the runs in time", percent_text(*point.spread->in_time))
+             : "";
+}
+
+Row answer_row(const CapacityQuestion& question,
+               std::string_view label,
+               const CapacityPoint& point) {
+  std::string text = fmt::format("{} devices, {} days", point.devices, days(point.time));
+  if (point.bill && point.bill->dollars) {
+    text += fmt::format(", {} dollars", short_count(*point.bill->dollars));
   }
-  return text + "\n";
+  return {std::string(label), text + chance_text(question, point)};
 }
 
 std::string answers_text(const CapacityQuestion& question, const CapacityResult& result) {
-  std::string text;
+  std::vector<Row> rows;
   const auto add = [&](std::string_view label, const std::optional<std::size_t>& point) {
-    text += point ? answer_text(label, result.points[*point]) : "";
+    if (point) {
+      rows.push_back(answer_row(question, label, result.points[*point]));
+    }
   };
   add("fewest devices", result.fewest);
   add("90 % in time", result.certain);
   if (result.fewest && question.deadline && question.reliability && !result.certain) {
-    text += "90 % in time     none\n";
+    rows.push_back({"90 % in time", "none"});
   }
-  add("cheapest", result.cheapest);
+  add(question.deadline ? "cheapest within the deadline" : "cheapest", result.cheapest);
   add("fastest", result.fastest);
   if (result.most) {
     const CapacityPoint& most = result.points[*result.most];
-    text += fmt::format("{:<17}{} tokens on {} devices\n",
-                        question.budget ? "most for budget" : "most in time",
-                        short_count(*most.possible),
-                        most.devices);
+    rows.push_back(
+        {question.budget ? "most for budget" : "most in time",
+         fmt::format("{} tokens on {} devices", short_count(*most.possible), most.devices)});
   }
+  std::string text = rows.empty() ? "" : text_table(rows, {Align::left, Align::left}, "");
   for (const std::string& miss : result.misses) {
     text += miss + "\n";
   }
@@ -228,7 +252,8 @@ std::string years_text(const CapacityQuestion& question, const CapacityResult& r
 }  // namespace
 
 std::string capacity_text(const CapacityQuestion& question, const CapacityResult& result) {
-  return question.title + "\n" + asked_text(question) + "\n" + table_text(question, result) + "\n" +
+  return capacity_title(question) + "\ntraining: " + training_words(question.scenario) + "\n" +
+         asked_text(question) + "\n" + table_text(question, result) + "\n" +
          answers_text(question, result) + years_text(question, result);
 }
 

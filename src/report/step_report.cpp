@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "memory_report.hpp"
+#include "scenario_words.hpp"
 #include "step_remarks.hpp"
 #include "titer/plan/placement.hpp"
 #include "titer/step/figures.hpp"
@@ -122,13 +123,7 @@ std::string heading(const Scenario& scenario) {
       name(plan.schedule),
       name(plan.recompute),
       name(plan.sharding));
-  text += fmt::format("training: batch {} x {} tokens, {}, gradients {}, {}; stack {}\n",
-                      scenario.training.global_batch,
-                      scenario.training.sequence,
-                      name(scenario.training.precision),
-                      name(scenario.gradient_type()),
-                      scenario.training.optimizer.name,
-                      scenario.stack.name);
+  text += fmt::format("training: {}\n", training_words(scenario));
   return text;
 }
 

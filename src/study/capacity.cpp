@@ -20,13 +20,19 @@ double utilisation(const CapacityPoint& point) {
   return computing_share(point.planned.step) * std::min(1.0, training);
 }
 
-Bill bill_of(const CapacityPoint& point, const Economy& economy, Seconds time) {
+/// Two figures of which one may not be known.
+template <class Figure>
+std::optional<Figure> sum_of(const std::optional<Figure>& a, const std::optional<Figure>& b) {
+  return a && b ? std::optional(*a + *b) : std::nullopt;
+}
+
+KnownBill bill_of(const CapacityPoint& point, const Economy& economy, Seconds time) {
   const Chip& chip = point.planned.scenario->cluster.chip;
-  const Bill working = bill(economy, chip, point.devices, time, utilisation(point));
-  const Bill spare = bill(economy, chip, point.spare_devices, time, 0);
-  return {.dollars = working.dollars + spare.dollars,
-          .energy = working.energy + spare.energy,
-          .kilograms_co2e = working.kilograms_co2e + spare.kilograms_co2e};
+  const KnownBill working = known_bill(economy, chip, point.devices, time, utilisation(point));
+  const KnownBill spare = known_bill(economy, chip, point.spare_devices, time, 0);
+  return {.dollars = sum_of(working.dollars, spare.dollars),
+          .energy = sum_of(working.energy, spare.energy),
+          .kilograms_co2e = sum_of(working.kilograms_co2e, spare.kilograms_co2e)};
 }
 
 /// Tokens in a second of the whole time.
@@ -38,7 +44,7 @@ double useful_rate(const CapacityPoint& point) {
 Seconds allowed_time(const CapacityQuestion& question, const CapacityPoint& point) {
   Seconds time = question.deadline.value_or(Seconds::from_si(std::numeric_limits<double>::max()));
   if (question.budget) {
-    const double dollars_per_day = bill_of(point, *question.economy, kDay).dollars;
+    const double dollars_per_day = *bill_of(point, *question.economy, kDay).dollars;
     time = std::min(time, *question.budget / dollars_per_day * kDay);
   }
   return time;
@@ -55,6 +61,7 @@ void fill_time(const CapacityQuestion& question, CapacityPoint& point) {
     TrainingSamples samples = samples_of(point.planned.step);
     samples.samples = question.samples;
     samples.seed = question.seed;
+    samples.deadline = question.deadline;
     point.spread =
         simulate_training(point.goodput.job, point.goodput.fraction * point.time, samples);
   }
@@ -92,7 +99,7 @@ bool in_time(const CapacityQuestion& question, const CapacityPoint& point) {
   return !question.deadline || point.time <= *question.deadline;
 }
 bool in_budget(const CapacityQuestion& question, const CapacityPoint& point) {
-  return !question.budget || point.bill->dollars <= *question.budget;
+  return !question.budget || *point.bill->dollars <= *question.budget;
 }
 
 /// Of the points that may be, the one of which `figure` is least; the first of equal ones.
@@ -111,7 +118,7 @@ std::optional<std::size_t> least(const std::vector<CapacityPoint>& points,
 }
 
 const auto kTimeOf = [](const CapacityPoint& point) { return point.time; };
-const auto kDollarsOf = [](const CapacityPoint& point) { return point.bill->dollars; };
+const auto kDollarsOf = [](const CapacityPoint& point) { return *point.bill->dollars; };
 const auto kAny = [](const CapacityPoint& /*point*/) { return true; };
 
 void fill_misses(const CapacityQuestion& question, CapacityResult& result) {
@@ -135,9 +142,9 @@ void fill_misses(const CapacityQuestion& question, CapacityResult& result) {
   if (!in_budget(question, cheap)) {
     result.misses.push_back(fmt::format(
         "the budget is exceeded by {:.0f} dollars: the cheapest, {} devices, cost {:.0f}",
-        cheap.bill->dollars - *question.budget,
+        *cheap.bill->dollars - *question.budget,
         cheap.devices,
-        cheap.bill->dollars));
+        *cheap.bill->dollars));
   }
   if (result.misses.empty()) {
     const auto timely = [&](const CapacityPoint& point) { return in_time(question, point); };
@@ -146,7 +153,7 @@ void fill_misses(const CapacityQuestion& question, CapacityResult& result) {
         fmt::format("deadline and budget are not met together: the cheapest in time, {} devices, "
                     "cost {:.0f} dollars more than the budget",
                     both.devices,
-                    both.bill->dollars - *question.budget));
+                    *both.bill->dollars - *question.budget));
   }
 }
 
@@ -167,9 +174,10 @@ void fill_answers(const CapacityQuestion& question, CapacityResult& result) {
   const auto devices = [](const CapacityPoint& point) { return point.devices; };
   result.fewest = least(result.points, may, devices);
   result.fastest = least(result.points, may, kTimeOf);
-  if (question.economy) {
-    result.cheapest = least(result.points, may, kDollarsOf);
-  }
+  const auto may_cost = [&](const CapacityPoint& point) {
+    return may(point) && point.bill && point.bill->dollars;
+  };
+  result.cheapest = least(result.points, may_cost, kDollarsOf);
   if (question.deadline && question.reliability) {
     const auto surely = [&](const CapacityPoint& point) {
       return may(point) && point.spread && point.spread->high <= *question.deadline;
@@ -197,7 +205,9 @@ void fill_years(const CapacityQuestion& question, CapacityResult& result) {
     if (row.point) {
       const CapacityPoint& point = result.points[*row.point];
       row.time = work * point.time;
-      row.dollars = point.bill ? std::optional(work * point.bill->dollars) : std::nullopt;
+      if (point.bill && point.bill->dollars) {
+        row.dollars = work * *point.bill->dollars;
+      }
     }
     result.years.push_back(row);
   }

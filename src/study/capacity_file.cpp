@@ -16,7 +16,9 @@ namespace {
 
 constexpr std::int64_t kMostDevices = 100'000'000;
 constexpr double kMostTrainedTokens = 1e24;
-constexpr Seconds kLongest = Seconds::from_si(1e12);
+constexpr double kMostBudget = 1e15;
+constexpr double kMostRent = 1e9;  // dollars for an hour of a device
+constexpr std::string_view kLongest = "1000 years";
 
 /// A run as the scenario of a question.
 Document as_question(Document run) {
@@ -40,7 +42,12 @@ Document load_question(std::string_view name_or_file) {
   return is_run(document) ? as_question(std::move(document)) : document;
 }
 
-std::optional<double> read_count(Reader& in, std::string_view key, std::string_view expected) {
+/// A number above zero, up to `most`; `expected` and that limit are named where it is none.
+std::optional<double> read_count(Reader& in,
+                                 std::string_view key,
+                                 double most,
+                                 std::string_view expected,
+                                 std::string_view sample) {
   const Value* written = in.raw(key);
   if (written == nullptr) {
     return std::nullopt;
@@ -48,11 +55,35 @@ std::optional<double> read_count(Reader& in, std::string_view key, std::string_v
   const auto count = written->kind == Value::Kind::text     ? parse_count(written->text)
                      : written->kind == Value::Kind::number ? std::optional(written->number)
                                                             : std::nullopt;
-  if (!count || *count <= 0 || *count > kMostTrainedTokens) {
-    in.fail(key, expected);
+  if (!count || *count <= 0 || *count > most) {
+    in.fail(key,
+            fmt::format("expected {} above zero, up to {:g}, such as {}", expected, most, sample));
     return std::nullopt;
   }
   return count;
+}
+
+/// Whether a text is a number with a unit of time, however large.
+bool is_time(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of("0123456789.eE+-"), text.size()));
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return parse<Seconds>("1 " + std::string(text)).has_value();
+}
+
+std::optional<Seconds> read_deadline(Reader& in) {
+  const Value* written = in.raw("deadline");
+  if (written == nullptr) {
+    return std::nullopt;
+  }
+  const auto time = written->kind == Value::Kind::text && is_time(written->text)
+                        ? parse<Seconds>(written->text).value_or(2 * *parse<Seconds>(kLongest))
+                        : in.maybe_quantity<Seconds>("deadline");
+  if (time && (*time <= Seconds{} || *time > *parse<Seconds>(kLongest))) {
+    in.fail("deadline",
+            fmt::format("expected a time above zero, up to {}, such as \"60 days\"", kLongest));
+    return std::nullopt;
+  }
+  return time;
 }
 
 /// "1024,2048" as --devices gives it.
@@ -110,17 +141,22 @@ std::optional<CapacityGrowth> read_growth(Reader& in) {
   return growth;
 }
 
-/// What comes from other files, by their names.
+/// What comes from other files, by their names, and what stands in place of figures of theirs.
 struct CapacityNames {
   std::string prices;
   std::string grid;
   std::string reliability;
+  std::optional<double> dollars_per_hour;
+  std::optional<Watts> power;
 };
 
 CapacityNames read_names(Reader& in) {
-  CapacityNames names{.prices = in.maybe_text("prices").value_or(""),
-                      .grid = in.maybe_text("grid").value_or(""),
-                      .reliability = in.maybe_text("reliability").value_or("")};
+  CapacityNames names{
+      .prices = in.maybe_text("prices").value_or(""),
+      .grid = in.maybe_text("grid").value_or(""),
+      .reliability = in.maybe_text("reliability").value_or(""),
+      .dollars_per_hour = read_count(in, "dollars_per_hour", kMostRent, "dollars", "2.5"),
+      .power = in.maybe_quantity<Watts>("power")};
   if (!names.grid.empty() && names.prices.empty()) {
     in.fail("grid", "expected prices too: they say what power the devices draw");
   }
@@ -129,14 +165,10 @@ CapacityNames read_names(Reader& in) {
 
 CapacityQuestion read_question_of_capacity(Reader& in) {
   CapacityQuestion question;
-  question.title = in.maybe_text("title").value_or("");
-  question.tokens =
-      read_count(in, "tokens", "expected a number of tokens above zero, such as \"15T\"");
-  question.deadline = in.maybe_quantity<Seconds>("deadline");
-  if (question.deadline && (*question.deadline <= Seconds{} || *question.deadline > kLongest)) {
-    in.fail("deadline", "expected a time above zero, such as \"60 days\"");
-  }
-  question.budget = read_count(in, "budget", "expected dollars above zero, such as \"10M\"");
+  static_cast<void>(in.maybe_text("title"));  // of the file as it is, not of what is computed
+  question.tokens = read_count(in, "tokens", kMostTrainedTokens, "a number of tokens", "\"15T\"");
+  question.deadline = read_deadline(in);
+  question.budget = read_count(in, "budget", kMostBudget, "dollars", "\"10M\"");
   question.devices = read_devices(in);
   question.batch = in.maybe_choice<BatchRule>("batch", kBatchRules).value_or(BatchRule::fixed);
   question.growth = read_growth(in);
@@ -201,6 +233,40 @@ std::vector<std::int64_t> default_devices(const CapacityQuestion& question) {
   return counts;
 }
 
+bool replaces_cluster(const CourseDocument& file) {
+  return std::any_of(file.for_scenarios.begin(),
+                     file.for_scenarios.end(),
+                     [](const Assignment& change) { return change.path == "cluster"; });
+}
+
+/// Prices and powers, before anything is computed with them.
+void load_costs(const CapacityNames& names, CapacityQuestion& question) {
+  Chip& chip = question.scenario.cluster.chip;
+  chip.power = names.power ? names.power : chip.power;
+  if (!names.prices.empty()) {
+    question.economy = load_economy(names.prices, names.grid);
+  }
+  if (names.dollars_per_hour) {
+    if (!question.economy) {
+      question.economy = Economy{.name = "given"};
+    }
+    set_rent(*question.economy, chip, *names.dollars_per_hour);
+  }
+  if (!question.budget) {
+    return;
+  }
+  if (!question.economy) {
+    throw InputError(
+        "budget: expected prices too (--prices NAME; `titer list prices` shows them), or "
+        "--dollars-per-hour");
+  }
+  for (const BillGap& gap : bill_gaps(*question.economy, chip)) {
+    if (gap.figure == BillGap::Figure::price) {
+      throw InputError("budget: " + gap.reason + "; or give a price by --dollars-per-hour");
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<double> parse_count(std::string_view text) {
@@ -234,19 +300,14 @@ CapacityQuestion load_capacity(std::string_view name_or_file, std::span<const As
   in.finish();
   check(in);
   problems.raise();
-  const ScenarioSource source = file.source(*scenario);
+  ScenarioSource source = file.source(*scenario);
+  if (question.batch == BatchRule::fixed && replaces_cluster(file)) {
+    source.assign({"cluster.nodes", Value(), "devices"});  // however many the run has
+  }
   source.read_unchecked(question.scenario);
   question.abilities = software_abilities(source);
   check_fidelity(question.scenario, Fidelity::closed);
-  if (question.title.empty()) {
-    const Value* title = source.document().at("title");
-    question.title = title == nullptr ? std::string(name_or_file) : title->text;
-  }
-  if (!names.prices.empty()) {
-    question.economy = load_economy(names.prices, names.grid);
-  } else if (question.budget) {
-    throw InputError("budget: expected prices too (--prices NAME; `titer list prices` shows them)");
-  }
+  load_costs(names, question);
   if (!names.reliability.empty()) {
     question.reliability = load_reliability(names.reliability);
   }

@@ -11,7 +11,7 @@ namespace titer {
 namespace {
 
 /// The scenario on so many devices, its plan otherwise as it is; or why not.
-std::string scale(const CapacityQuestion& question, std::int64_t devices, Scenario& scenario) {
+std::string scale(BatchRule rule, std::int64_t devices, Scenario& scenario) {
   Plan& plan = scenario.plan;
   const std::int64_t of_replica =
       counted_product(counted_product(plan.tensor, plan.context), plan.pipeline);
@@ -24,7 +24,7 @@ std::string scale(const CapacityQuestion& question, std::int64_t devices, Scenar
   }
   const std::int64_t replicas = devices / of_replica;
   std::int64_t& batch = scenario.training.global_batch;
-  if (question.batch == BatchRule::scaled) {
+  if (rule == BatchRule::scaled) {
     const std::int64_t sequences = counted_product(batch, replicas);
     if (sequences % plan.data != 0) {
       return fmt::format(
@@ -117,15 +117,50 @@ class Variants {
   PlannedStep best_;
 };
 
+/// The batch nearest to the scenario's of which so many devices have a plan that fits, half as
+/// large to twice.
+std::optional<std::int64_t> nearest_batch(const Scenario& asked, std::int64_t devices) {
+  constexpr std::int64_t most_tried = 32;
+  const Plan& plan = asked.plan;
+  const std::int64_t of_replica =
+      counted_product(counted_product(plan.tensor, plan.context), plan.pipeline);
+  if (devices % of_replica != 0) {
+    return std::nullopt;
+  }
+  const std::int64_t replicas = devices / of_replica;
+  const std::int64_t batch = asked.training.global_batch;
+  std::int64_t below = batch / replicas * replicas;
+  std::int64_t above = below + replicas;
+  for (std::int64_t tried = 0; tried < most_tried; ++tried) {
+    const bool is_below = batch - below <= above - batch;
+    const std::int64_t next = is_below ? below : above;
+    (is_below ? below : above) += is_below ? -replicas : replicas;
+    if (next < (batch + 1) / 2 || next > 2 * batch) {
+      return std::nullopt;
+    }
+    Scenario scenario = asked;
+    scenario.training.global_batch = next;
+    if (scale(BatchRule::fixed, devices, scenario).empty() && Variants(scenario).best().scenario) {
+      return next;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 PlannedStep scaled_plan(const CapacityQuestion& question, std::int64_t devices) {
   Scenario scenario = question.scenario;
-  std::string problem = scale(question, devices, scenario);
-  if (!problem.empty()) {
-    return {.scenario = {}, .step = {}, .problem = std::move(problem)};
+  std::string problem = scale(question.batch, devices, scenario);
+  if (problem.empty()) {
+    return Variants(scenario).best();
   }
-  return Variants(scenario).best();
+  const auto batch =
+      question.batch == BatchRule::fixed ? nearest_batch(question.scenario, devices) : std::nullopt;
+  if (batch) {
+    problem += fmt::format("; batch {} would do (--set training.global_batch={})", *batch, *batch);
+  }
+  return {.scenario = {}, .step = {}, .problem = std::move(problem)};
 }
 
 }  // namespace titer

@@ -216,13 +216,33 @@ class TrainingRun {
   std::queue<double> slow_until_;
 };
 
+constexpr double kNormalTenth = 1.2815515655446004;  // 10 % of a normal are beyond
+
 /// A sample's iteration time over the predicted one.
 double step_factor(const TrainingSamples& samples, std::uint32_t sample) {
-  constexpr double normal_tenth = 1.2815515655446004;  // 10 % of a normal are beyond
   RandomTimes random(samples.seed, sample, 1);
   const double deviation = normal_quantile_above(random.uniform());
   const double end = deviation < 0 ? samples.low : samples.high;
-  return std::pow(end, std::abs(deviation) / normal_tenth);
+  return std::pow(end, std::abs(deviation) / kNormalTenth);
+}
+
+/// The share of these factors that are no larger.
+double share_below(const TrainingSamples& samples, double factor) {
+  const bool is_slow = factor >= 1;
+  const double end = std::log(is_slow ? samples.high : samples.low);
+  const double deviation =
+      end == 0 ? (factor == 1 ? 0 : kNever) : kNormalTenth * std::log(factor) / end;
+  const double beyond = 0.5 * std::erfc(deviation / std::sqrt(2.0));
+  return is_slow ? 1 - beyond : beyond;
+}
+
+/// What follows where every run's time is the mean but for the step's error bar.
+TrainingTime time_of_steps(const TrainingSamples& samples, Seconds mean) {
+  TrainingTime time{.mean = mean, .low = samples.low * mean, .high = samples.high * mean};
+  if (samples.deadline) {
+    time.in_time = share_below(samples, *samples.deadline / mean);
+  }
+  return time;
 }
 
 }  // namespace
@@ -250,8 +270,7 @@ std::optional<TrainingTime> simulate_training(const BreakingJob& job,
       job.rates.hardware + job.rates.software + job.rates.planned + job.becoming_slow;
   const double events = 1 + 2 * (any * useful) / fraction;
   if (events > most_events) {
-    const Seconds mean = useful / fraction;
-    return TrainingTime{.mean = mean, .low = samples.low * mean, .high = samples.high * mean};
+    return time_of_steps(samples, useful / fraction);
   }
   const auto count =
       static_cast<std::uint32_t>(std::min<double>(samples.samples, all_events / events));
@@ -267,7 +286,12 @@ std::optional<TrainingTime> simulate_training(const BreakingJob& job,
   const auto at = [&](double share) {
     return Seconds::from_si(times[static_cast<std::size_t>(std::lround(share * (count - 1)))]);
   };
-  return TrainingTime{.mean = Seconds::from_si(sum / count), .low = at(0.1), .high = at(0.9)};
+  TrainingTime time{.mean = Seconds::from_si(sum / count), .low = at(0.1), .high = at(0.9)};
+  if (samples.deadline) {
+    const auto late = std::upper_bound(times.begin(), times.end(), samples.deadline->si());
+    time.in_time = static_cast<double>(late - times.begin()) / count;
+  }
+  return time;
 }
 
 }  // namespace titer

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "app/program.hpp"
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
@@ -23,13 +25,34 @@ std::vector<std::string> asking(const std::vector<std::string>& more) {
 
 TEST(AppCapacity, AnswersInEveryFormat) {
   const std::string text = data_of(titer(asking({})));
-  EXPECT_TRUE(contains(text, "\nfewest devices   768 devices, "));
+  EXPECT_TRUE(
+      text.starts_with("devices for GPT-3 175B on NVIDIA A100 SXM4 80 GB (dgx-a100-80gb)\n"
+                       "training: batch 1536 x 2048 tokens, fp16, "))
+      << text;
+  EXPECT_TRUE(contains(text, "\nfewest devices                768 devices, "));
+  EXPECT_TRUE(contains(text, "\ncheapest within the deadline  768 devices, "));
   EXPECT_TRUE(contains(text, "\nno plan\n  8200 devices: expected a multiple of "));
   EXPECT_TRUE(contains(text, "\nfewest devices in time, year by year: 3 times the tokens"));
   const auto rows = parse_csv(data_of(titer(asking({"--format", "csv"}))));
   ASSERT_EQ(rows.size(), 4u);
-  EXPECT_EQ(rows[1][0], "768");
-  EXPECT_EQ(rows[3][3], "no plan");
+  const auto cell = [&](std::size_t row, const std::string& column) {
+    const auto at = std::find(rows[0].begin(), rows[0].end(), column);
+    return at == rows[0].end() ? "no column" : rows[row][std::size_t(at - rows[0].begin())];
+  };
+  EXPECT_EQ(cell(1, "devices"), "768");
+  EXPECT_EQ(cell(3, "status"), "no plan");
+  for (std::size_t row = 1; row <= 3; ++row) {
+    EXPECT_EQ(cell(row, "model"), "gpt3-175b");
+    EXPECT_EQ(cell(row, "cluster"), "dgx-a100-80gb");
+    EXPECT_EQ(cell(row, "chip"), "a100-sxm4-80gb");
+    EXPECT_EQ(cell(row, "stack"), "megatron-lm");
+    EXPECT_EQ(cell(row, "sequence"), "2048");
+    EXPECT_EQ(cell(row, "global_batch"), "1536");
+    EXPECT_EQ(cell(row, "precision"), "fp16");
+    EXPECT_EQ(cell(row, "prices"), "owned-assumed");
+    EXPECT_GT(std::stod(cell(row, "dollars_per_device_hour")), 0);
+    EXPECT_EQ(cell(row, "deadline_s"), "3024000");
+  }
   const Document json = parse_json(data_of(titer(asking({"--format", "json"}))), "out");
   EXPECT_EQ(json.at("answers.fewest")->integer, 768);
   EXPECT_EQ(json.at("prices")->text, "owned-assumed");
@@ -61,11 +84,87 @@ TEST(AppCapacity, TakesOtherFigures) {
   EXPECT_GT(dollars({"--set", "cluster.chip.power=500 W"}), dollars({}));
 }
 
+TEST(AppCapacity, IsTitledByWhatItComputes) {
+  const std::vector<std::string> arguments = {"capacity",
+                                              "llama3-70b-64xh100",
+                                              "--tokens",
+                                              "1T",
+                                              "--deadline",
+                                              "60d",
+                                              "--devices",
+                                              "64",
+                                              "--set",
+                                              "model=llama3-8b",
+                                              "--set",
+                                              "cluster=dgx-b200"};
+  const std::string text = titer(arguments).out;
+  EXPECT_TRUE(text.starts_with("devices for Llama 3 8B on ")) << text;
+  EXPECT_TRUE(contains(text.substr(0, text.find('\n')), "(dgx-b200)"));
+  EXPECT_FALSE(contains(text, "Llama 3 70B"));
+}
+
+TEST(AppCapacity, LeavesOpenWhatHasNoPriceOrPower) {
+  const auto asked = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"capacity",
+                                          "llama3-70b-64xh100",
+                                          "--tokens",
+                                          "1T",
+                                          "--devices",
+                                          "72",
+                                          "--set",
+                                          "cluster=gb200-nvl72",
+                                          "--set",
+                                          "plan.tensor=8",
+                                          "--set",
+                                          "plan.pipeline=1",
+                                          "--set",
+                                          "plan.sharding=zero3",
+                                          "--set",
+                                          "training.global_batch=144"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return data_of(titer(arguments));
+  };
+  const std::string unknown = asked({"--prices", "gpu-clouds-2026"});
+  EXPECT_TRUE(contains(unknown, "  not known: dollars: gpu-clouds-2026: no price of gb200-nvl72"));
+  EXPECT_TRUE(contains(unknown, "--dollars-per-hour X"));
+  EXPECT_FALSE(contains(unknown, "cheapest"));
+  const std::string known =
+      asked({"--prices", "gpu-clouds-2026", "--dollars-per-hour", "4.2", "--watts", "1200"});
+  EXPECT_FALSE(contains(known, "not known"));
+  EXPECT_TRUE(contains(known, "; 4.2 dollars for an hour of a device; electricity of "));
+  EXPECT_TRUE(contains(known, "cheapest  "));
+  // A price alone: dollars, and a note that nothing is said of power.
+  const std::string price_alone = asked({"--dollars-per-hour", "4.2"});
+  EXPECT_TRUE(contains(price_alone, "  not known: energy and carbon: "));
+  EXPECT_TRUE(contains(price_alone, "cheapest  "));
+}
+
+TEST(AppCapacity, SaysWhereTheDeadlineIsATossOfACoin) {
+  const std::string text = data_of(titer({"capacity",
+                                          "llama3-70b-64xh100",
+                                          "--tokens",
+                                          "1T",
+                                          "--deadline",
+                                          "60d",
+                                          "--reliability",
+                                          "assumed",
+                                          "--set",
+                                          "training.global_batch=1024"}));
+  const std::string fewest = text.substr(text.find("\nfewest devices "));
+  const std::string line = fewest.substr(0, fewest.find('\n', 1));
+  EXPECT_TRUE(contains(line, ", only ") && line.ends_with(" % of the runs in time")) << text;
+}
+
 TEST(AppCapacity, RefusesWhatItCannotAnswer) {
   EXPECT_TRUE(contains(refusal_of(titer(asking({"--deadline", "60 dys"}))), "known units: "));
   EXPECT_TRUE(contains(refusal_of(titer(asking({"--prices", "owned"}))), "no shipped price"));
-  EXPECT_TRUE(contains(refusal_of(titer(asking({"--set", "cluster.chip.power=null"}))),
-                       "cluster.chip.power: missing; the energy of "));
+  EXPECT_TRUE(contains(refusal_of(titer(asking({"--watts", "much"}))), "power: \"much W\": "));
+  EXPECT_TRUE(contains(refusal_of(titer(asking({"--dollars-per-hour", "-1"}))),
+                       "dollars_per_hour: \"-1\": expected dollars above zero"));
+  EXPECT_TRUE(contains(
+      refusal_of(titer(asking(
+          {"--prices", "gpu-clouds-2026", "--budget", "1M", "--set", "cluster=gb200-nvl72"}))),
+      "budget: gpu-clouds-2026: no price of gb200-nvl72: expected one of "));
   EXPECT_TRUE(contains(refusal_of(titer({"capacity", "tpu-v9"})), "no shipped capacity"));
 }
 

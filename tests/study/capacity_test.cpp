@@ -71,10 +71,10 @@ TEST(Capacity, PaysForDevicesAndTheirHours) {
   question.budget = 64 * 100 * 24 * 2.67 * 1.2;
   const CapacityResult result = answer_to(question);
   const CapacityPoint& first = result.points[0];
-  EXPECT_NEAR(first.bill->dollars, 64 * 100 * 24 * 2.67, 1e-3);
+  EXPECT_NEAR(*first.bill->dollars, 64 * 100 * 24 * 2.67, 1e-3);
   // Half of the time devices compute.
   const double watts = 1.1 * ((0.1 + 0.9 * 0.5) * 700 + 350);
-  EXPECT_NEAR(first.bill->energy.si(), 64 * 100 * kDaySeconds * watts, 1e6);
+  EXPECT_NEAR(first.bill->energy->si(), 64 * 100 * kDaySeconds * watts, 1e6);
   // Every doubling costs 2 / 1.8 as much: two are beyond 1.2.
   EXPECT_EQ(devices_at(result, result.cheapest), 64);
   EXPECT_EQ(devices_at(result, result.fastest), 128);
@@ -132,7 +132,7 @@ TEST(Capacity, CountsFailuresAndSpares) {
   EXPECT_NEAR(count_days(first.time), 100 / first.goodput.fraction, 1e-9);
   EXPECT_GT(count_days(first.time), 101);
   EXPECT_EQ(first.spare_devices, 8);  // 2 % of 8 nodes: one
-  EXPECT_NEAR(first.bill->dollars, (64 + 8) * count_days(first.time) * 24 * 2.67, 1e-3);
+  EXPECT_NEAR(*first.bill->dollars, (64 + 8) * count_days(first.time) * 24 * 2.67, 1e-3);
   ASSERT_TRUE(first.spread);
   EXPECT_LT(first.spread->low, first.spread->high);
   EXPECT_NEAR(first.spread->mean / first.time, 1, 0.03);
@@ -160,7 +160,7 @@ TEST(Capacity, FollowsDemandOverYears) {
   EXPECT_EQ(devices_at(result, result.years[0].point), 64);
   EXPECT_EQ(devices_at(result, result.years[1].point), 256);  // twice the work: 1.8 is too little
   EXPECT_NEAR(count_days(result.years[1].time), 100 * 2 / (1.8 * 1.8), 1e-9);
-  EXPECT_NEAR(*result.years[1].dollars, 2 * result.points[2].bill->dollars, 1e-6);
+  EXPECT_NEAR(*result.years[1].dollars, 2 * *result.points[2].bill->dollars, 1e-6);
   EXPECT_NEAR(result.years[2].tokens, 9 * *question.tokens, 1);
   EXPECT_EQ(devices_at(result, result.years[2].point), 512);  // 4 of 1.8^3 = 5.8
   EXPECT_FALSE(result.years[3].point);                        // 8
@@ -177,7 +177,12 @@ TEST(ScaledPlan, KeepsTheBatchAndFillsNodes) {
   EXPECT_EQ(scaled_plan(question, 100).problem,
             "expected a multiple of tensor x context x pipeline = 8 x 1 x 8 = 64");
   EXPECT_EQ(scaled_plan(question, 320).problem,
-            "batch 1536 is not shared out evenly among 5 replicas");
+            "batch 1536 is not shared out evenly among 5 replicas; batch 1535 would do (--set "
+            "training.global_batch=1535)");
+  // 64 x 7 devices: of 7 x 219 = 1533 and 7 x 220 = 1540 the nearer.
+  question.scenario.training.global_batch = 1533;
+  EXPECT_TRUE(scaled_plan(question, 448).scenario);
+  question.scenario.training.global_batch = 1536;
   question.batch = BatchRule::scaled;
   EXPECT_EQ(scaled_plan(question, 320).scenario->training.global_batch, 1536 * 5 / 16);
 }
@@ -238,7 +243,7 @@ TEST(CapacityFacts, Llama3TakesAboutTheDeviceHoursReported) {
   const double reported = 30.84e6;  // hours, model card of Llama 3.1 405B
   EXPECT_NEAR(point.device_time().si() / 3600 / reported, 1, 0.15);
   // The card's 8,930 t CO2e take 700 W for a device and its grid; ours adds hosts and the site.
-  EXPECT_NEAR(point.bill->kilograms_co2e / 1000 / 8930, 1.35, 0.15);
+  EXPECT_NEAR(*point.bill->kilograms_co2e / 1000 / 8930, 1.35, 0.15);
 }
 
 using Lines = std::vector<std::string>;
@@ -265,7 +270,6 @@ TEST(CapacityFile, OfEveryShippedNameIsAnswered) {
   for (const std::string& name : shipped_names(kCapacityData)) {
     CapacityQuestion question = load_capacity(name);
     question.samples = 5;
-    EXPECT_FALSE(question.title.empty());
     EXPECT_TRUE(find_capacity(question).possible()) << name;
   }
 }
@@ -276,10 +280,58 @@ TEST(CapacityFile, MayBeARunThatChangesComplete) {
   const CapacityQuestion question = load_capacity("llama3-70b-64xh100", changes);
   EXPECT_EQ(question.tokens, 2e9);
   EXPECT_EQ(question.scenario.plan.pipeline, 2);
-  EXPECT_EQ(question.title, "Llama 3 70B on 64 H100: tensor 8, pipeline 4, data 2");
   // All divisors of the batch, 8 x 2 devices each.
   EXPECT_EQ(question.devices.front(), 16);
   EXPECT_EQ(question.devices.back(), 16 * question.scenario.training.global_batch);
+}
+
+TEST(CapacityFile, TakesAnotherClusterHoweverManyDevicesTheRunHas) {
+  const auto question = [](const std::string& batch) {
+    const std::vector<Assignment> changes = {{"tokens", Value("1T"), "t"},
+                                             {"batch", Value(batch), "b"},
+                                             {"devices", Value("288"), "d"},
+                                             {"cluster", Value("gb200-nvl72"), "--set cluster"}};
+    return load_capacity("llama3-70b-64xh100", changes);
+  };
+  EXPECT_EQ(question("fixed").scenario.cluster.devices_per_node, 72);
+  // But its batch is that of its 64 devices.
+  EXPECT_THROW(static_cast<void>(question("scaled")), InputError);
+}
+
+TEST(CapacityFile, TakesPriceAndPowerInPlaceOfThoseOfFiles) {
+  std::vector<Assignment> changes = {{"tokens", Value("1T"), "t"},
+                                     {"cluster", Value("tpu-v5p-pod"), "c"},
+                                     {"plan.tensor", Value(2), "p"},
+                                     {"prices", Value("gpu-clouds-2026"), "p"}};
+  const auto gaps = [&] {
+    const CapacityQuestion question = load_capacity("llama3-70b-64xh100", changes);
+    return bill_gaps(*question.economy, question.scenario.cluster.chip);
+  };
+  ASSERT_EQ(gaps().size(), 2u);
+  EXPECT_EQ(gaps()[0].figure, BillGap::Figure::price);
+  EXPECT_EQ(gaps()[1].figure, BillGap::Figure::power);
+  changes.push_back({"dollars_per_hour", Value("4.2"), "d"});
+  ASSERT_EQ(gaps().size(), 1u);
+  changes.push_back({"power", Value("450 W"), "w"});
+  EXPECT_TRUE(gaps().empty());
+  const CapacityQuestion question = load_capacity("llama3-70b-64xh100", changes);
+  EXPECT_EQ(question.scenario.cluster.chip.power, 450_W);
+  EXPECT_EQ(known_price(*question.economy, question.scenario.cluster.chip)->dollars_per_hour, 4.2);
+}
+
+TEST(Capacity, LeavesOpenWhatIsNotKnown) {
+  CapacityQuestion question = question_of();
+  question.deadline = days(60);
+  question.economy = rent();
+  question.scenario.cluster.chip.name = "another";
+  const CapacityResult result = answer_to(question);
+  EXPECT_EQ(devices_at(result, result.fewest), 128);
+  EXPECT_FALSE(result.cheapest);
+  ASSERT_TRUE(result.points[0].bill);
+  EXPECT_FALSE(result.points[0].bill->dollars);
+  EXPECT_GT(result.points[0].bill->energy->si(), 0);
+  question.scenario.cluster.chip.power.reset();
+  EXPECT_FALSE(answer_to(question).points[0].bill->energy);
 }
 
 TEST(CapacityFile, ScalesABatchByPowersOfTwo) {
@@ -325,7 +377,18 @@ TEST(CapacityFile, NamesWhatIsWrong) {
   EXPECT_EQ(problems_of(R"(, "tokens": "1T", "growth": {"years": 2, "demand": 2})").size(), 1u);
   EXPECT_EQ(problems_of(R"(, "tokens": "1T", "grid": "france")").size(), 1u);
   EXPECT_EQ(problems_of(R"(, "budget": "1M")"),
-            Lines{"budget: expected prices too (--prices NAME; `titer list prices` shows them)"});
+            Lines{"budget: expected prices too (--prices NAME; `titer list prices` shows them), "
+                  "or --dollars-per-hour"});
+  EXPECT_EQ(problems_of(R"(, "tokens": 1e30)"),
+            Lines{"question.json:1:46: tokens: 1e+30: expected a number of tokens above zero, up "
+                  "to 1e+24, such as \"15T\""});
+  EXPECT_EQ(problems_of(R"(, "deadline": "1e308 days")"),
+            Lines{"question.json:1:48: deadline: \"1e308 days\": expected a time above zero, up to "
+                  "1000 years, such as \"60 days\""});
+  EXPECT_EQ(problems_of(R"(, "deadline": "1e6 days")").size(), 1u);
+  EXPECT_EQ(problems_of(R"(, "deadline": "-5 days")").size(), 1u);
+  EXPECT_EQ(problems_of(R"(, "deadline": "2 months")"), Lines{});
+  EXPECT_NE(problems_of(R"(, "deadline": 60)").at(0).find("unit"), std::string::npos);
   EXPECT_EQ(problems_of(R"(, "tokens": "1T", "reliability": "asumed")"),
             Lines{"asumed: no shipped reliability has this name; did you mean \"assumed\"? (a file "
                   "is given by a path with a slash or ending in .json)"});

@@ -84,6 +84,39 @@ TEST(Economy, NamesTheFigureThatAChipLacks) {
             "g: dollars_per_kwh: missing; x is bought, so that its electricity is paid for");
 }
 
+TEST(Economy, BillsWhatIsKnown) {
+  const auto billed = [](const Economy& economy, const Chip& chip) {
+    return known_bill(economy, chip, 16, 7200_s, 0.75);
+  };
+  Economy economy = economy_of(true);
+  Chip chip = chip_of("x", 700_W);
+  EXPECT_TRUE(bill_gaps(economy, chip).empty());
+  const Bill whole = bill(economy, chip, 16, 7200_s, 0.75);
+  EXPECT_EQ(billed(economy, chip).dollars, whole.dollars);
+  EXPECT_EQ(billed(economy, chip).energy, whole.energy);
+  EXPECT_EQ(billed(economy, chip).kilograms_co2e, whole.kilograms_co2e);
+  // Without a rated power rent is known all the same, what is bought is not.
+  chip.power.reset();
+  EXPECT_EQ(billed(economy, chip).dollars, whole.dollars);
+  EXPECT_FALSE(billed(economy, chip).energy);
+  EXPECT_FALSE(billed(economy, chip).kilograms_co2e);
+  ASSERT_EQ(bill_gaps(economy, chip).size(), 1u);
+  EXPECT_EQ(bill_gaps(economy, chip)[0].figure, BillGap::Figure::power);
+  EXPECT_FALSE(billed(economy_of(false), chip).dollars);
+  EXPECT_EQ(bill_gaps(economy_of(false), chip).size(), 2u);
+  // Without a price the energy is, until there is one.
+  chip = chip_of("y", 700_W);
+  EXPECT_FALSE(billed(economy, chip).dollars);
+  EXPECT_EQ(billed(economy, chip).energy, whole.energy);
+  ASSERT_EQ(bill_gaps(economy, chip).size(), 1u);
+  EXPECT_EQ(bill_gaps(economy, chip)[0].figure, BillGap::Figure::price);
+  set_rent(economy, chip, 3);
+  EXPECT_NEAR(*billed(economy, chip).dollars, 16 * 2 * 3, 1e-9);
+  economy.draw.reset();
+  EXPECT_NEAR(*billed(economy, chip).dollars, 16 * 2 * 3, 1e-9);
+  EXPECT_FALSE(billed(economy, chip).energy);
+}
+
 TEST(Economy, OfEveryShippedNameIsReadAndSourced) {
   for (const std::string& name : shipped_names(kPriceData)) {
     const Economy economy = load_economy(name);
@@ -115,7 +148,7 @@ TEST(Economy, WritesAPurchaseOffInAStraightLine) {
 TEST(Economy, NodePowerIsAsMeasuredOnH100) {
   // At most 8.4 kW of 8 devices; a computationally intensive job 76 % of 10.2 kW on average.
   Economy economy = load_economy("gpu-clouds-2026");
-  economy.draw.pue = 1;
+  economy.draw->pue = 1;
   const Chip h100 = chip_of("h100-sxm5-80gb", 700_W);
   EXPECT_NEAR(8 * device_power(economy, h100, 1).si(), 8400, 1);
   EXPECT_NEAR(8 * device_power(economy, h100, 0.87).si(), 0.76 * 10200, 100);

@@ -103,6 +103,27 @@ TEST(TrainingTime, OfVeryManyFailuresIsTheClosedForms) {
   EXPECT_NEAR(time->high / time->low, 1.3 / 0.8, 1e-12);
 }
 
+TEST(TrainingTime, CountsTheRunsInTime) {
+  const BreakingJob job = job_of(hours(3));
+  const auto in_time = [&](Seconds useful, Seconds deadline) {
+    return *simulate_training(
+                job, useful, {.samples = 400, .low = 0.8, .high = 1.3, .deadline = deadline})
+                ->in_time;
+  };
+  // Followed one by one, and so many failures that they are not: the quantiles are the shares.
+  for (const Seconds useful : {hours(100), hours(3 * 1e5)}) {
+    const auto time = simulate_training(job, useful, {.samples = 400, .low = 0.8, .high = 1.3});
+    EXPECT_FALSE(time->in_time);
+    EXPECT_NEAR(in_time(useful, time->low), 0.1, 0.005);
+    EXPECT_NEAR(in_time(useful, time->high), 0.9, 0.005);
+    EXPECT_NEAR(in_time(useful, 0.01 * useful), 0, 1e-12);
+    EXPECT_NEAR(in_time(useful, 100 * useful), 1, 1e-12);
+  }
+  EXPECT_NEAR(in_time(hours(3e5), hours(3e5) / goodput(job).fraction), 0.5, 1e-9);
+  const auto certain = simulate_training(job, hours(3e5), {.deadline = hours(4e5)});
+  EXPECT_EQ(certain->in_time, 1);  // no error bar
+}
+
 TEST(TrainingTime, IsNotFollowedWhereItHardlyEnds) {
   EXPECT_FALSE(simulate_training(job_of(60_s), hours(1), {}));
 }

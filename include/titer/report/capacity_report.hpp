@@ -10,7 +10,8 @@ namespace titer {
 
 [[nodiscard]] std::string capacity_text(const CapacityQuestion& question,
                                         const CapacityResult& result);
-[[nodiscard]] std::string capacity_csv(const CapacityResult& result);
+[[nodiscard]] std::string capacity_csv(const CapacityQuestion& question,
+                                       const CapacityResult& result);
 [[nodiscard]] Value capacity_json(const CapacityQuestion& question, const CapacityResult& result);
 
 }  // namespace titer

@@ -36,7 +36,6 @@ struct CapacityGrowth {
 };
 
 struct CapacityQuestion {
-  std::string title;
   Scenario scenario;
   Abilities abilities{};              // of its software, which plans that are searched for keep
   std::vector<std::int64_t> devices;  // candidates, in order
@@ -52,10 +51,11 @@ struct CapacityQuestion {
 };
 
 /// {"scenario": NAME|FILE|{…}, "tokens": "15T", "deadline": "60 days", "budget": "10M", "devices":
-/// [1024, 2048], "batch": "fixed" | "scaled", "prices", "grid", "reliability": NAME|FILE, "growth":
-/// {"years", "demand", "performance"}, "samples", "seed"}; or a run, which the changes complete. A
-/// change whose path leads into a part of a scenario is made to the scenario, others to the
-/// question. Needs tokens, a deadline or a budget. Throws InputError.
+/// [1024, 2048], "batch": "fixed" | "scaled", "prices", "grid", "reliability": NAME|FILE,
+/// "dollars_per_hour": 2.5, "power": "700 W" (of a device, in place of what prices and chip say),
+/// "growth": {"years", "demand", "performance"}, "samples", "seed"}; or a run, which the changes
+/// complete. A change whose path leads into a part of a scenario is made to the scenario, others to
+/// the question. Needs tokens, a deadline or a budget; a budget needs a price. Throws InputError.
 [[nodiscard]] CapacityQuestion load_capacity(std::string_view name_or_file,
                                              std::span<const Assignment> changes = {});
 
@@ -92,7 +92,7 @@ struct CapacityPoint {
   std::optional<double> possible{};  // tokens that deadline and budget allow
   Seconds time{};                    // for these tokens
   std::optional<TrainingTime> spread{};
-  std::optional<Bill> bill{};  // with the spares
+  std::optional<KnownBill> bill{};  // with the spares
 
   [[nodiscard]] bool has_plan() const { return planned.scenario.has_value(); }
   [[nodiscard]] Seconds device_time() const { return static_cast<double>(devices) * time; }
@@ -120,7 +120,7 @@ struct CapacityResult {
   [[nodiscard]] bool possible() const { return misses.empty(); }
 };
 
-/// Throws InputError where a figure is missing: a price, a rated power.
+/// REQUIRES a price of the chip where there is a budget.
 [[nodiscard]] CapacityResult find_capacity(const CapacityQuestion& question,
                                            const PlanFinder& plan = scaled_plan);
 

@@ -50,7 +50,7 @@ struct Economy {
   std::string title{};
   std::string date{};
   std::vector<DevicePrice> devices{};
-  PowerDraw draw{};
+  std::optional<PowerDraw> draw{};  // empty: neither power nor grid is known
   PowerGrid grid{};
   EvidenceList evidence{};
 };
@@ -61,16 +61,36 @@ struct Bill {
   double kilograms_co2e = 0;
 };
 
+/// As much of a bill as the figures say.
+struct KnownBill {
+  std::optional<double> dollars{};
+  std::optional<Joules> energy{};
+  std::optional<double> kilograms_co2e{};
+};
+
+/// A figure that a chip's bill lacks.
+struct BillGap {
+  enum class Figure { price, power };
+  Figure figure = Figure::price;  // which dollars wait for, or energy and carbon
+  std::string reason;
+};
+
 /// Reads a price file's object; its "grid" is a name or a file, found from `folder`.
 [[nodiscard]] Economy read_economy(Reader& in, const std::filesystem::path& folder = {});
 /// A shipped name or a file. `grid`: another than the file's. Throws InputError.
 [[nodiscard]] Economy load_economy(std::string_view name_or_file, std::string_view grid = {});
 [[nodiscard]] PowerGrid read_power_grid(Reader& in);
 
-/// Of one device and its share of the site. Throws InputError where the chip's power is not known.
+/// Of one device and its share of the site. Throws InputError where it is not known.
 [[nodiscard]] Watts device_power(const Economy& economy, const Chip& chip, double utilisation);
+/// nullptr where the chip has none.
+[[nodiscard]] const DevicePrice* known_price(const Economy& economy, const Chip& chip);
 /// Throws InputError where the chip has no price, with those that have one.
 [[nodiscard]] const DevicePrice& device_price(const Economy& economy, const Chip& chip);
+/// What is missing for bills of the chip; empty where nothing is.
+[[nodiscard]] std::vector<BillGap> bill_gaps(const Economy& economy, const Chip& chip);
+/// Makes or replaces the price of a chip: so much rent for an hour.
+void set_rent(Economy& economy, const Chip& chip, double dollars_per_hour);
 
 /// What so many devices cost that are held for a time, `busy`, and compute for the share
 /// `utilisation` of it:
@@ -81,6 +101,13 @@ struct Bill {
                         std::int64_t devices,
                         Seconds busy,
                         double utilisation);
+
+/// The same with nothing in place of what cannot be said.
+[[nodiscard]] KnownBill known_bill(const Economy& economy,
+                                   const Chip& chip,
+                                   std::int64_t devices,
+                                   Seconds busy,
+                                   double utilisation);
 
 /// The share of an iteration in which the device of the reference stage computes.
 [[nodiscard]] double computing_share(const StepResult& result);

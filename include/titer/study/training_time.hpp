@@ -14,6 +14,7 @@ struct TrainingTime {
   Seconds mean;
   Seconds low;
   Seconds high;
+  std::optional<double> in_time{};  // the share of runs that keep to TrainingSamples::deadline
 };
 
 struct TrainingSamples {
@@ -23,6 +24,7 @@ struct TrainingSamples {
   /// run, normal in its logarithm, with 10 % below `low` and 10 % above `high`.
   double low = 1;
   double high = 1;
+  std::optional<Seconds> deadline{};
 };
 
 /// The ends of a step's error bar over its iteration time, for samples.

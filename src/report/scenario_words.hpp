@@ -1,0 +1,13 @@
+#pragma once
+// What a scenario asks for, in words that the heads of several views share.
+
+#include <string>
+
+#include "titer/step/scenario.hpp"
+
+namespace titer {
+
+/// "batch 128 x 8192 tokens, bf16, gradients fp32, adam; stack megatron-lm"
+[[nodiscard]] std::string training_words(const Scenario& scenario);
+
+}  // namespace titer
