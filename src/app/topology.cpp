@@ -41,6 +41,7 @@ struct TopologyOptions {
   std::string traffic;     // a CSV file of demands
   std::string all_to_all;  // a size
   std::vector<std::string> sets;
+  bool accept_unknown = false;
   std::string format = "text";
   std::string out;
 };
@@ -83,20 +84,28 @@ Loaded load(const std::string& name_or_file) {
   return {load_data(kTopologyData, name_or_file), {}};
 }
 
-/// The figures that were assumed and used.
-std::string remark_on(const NodeTopology& family, const std::vector<Assumption>& assumed) {
-  std::vector<std::string> used;
+/// The figures that were assumed and used, and what the file's reader took by itself.
+std::string remark_on(const NodeTopology& family, const std::vector<Assumption>& figures) {
+  Imported read;
   if (const auto* matrix = std::get_if<NvidiaSmiNode>(&family)) {
-    used = matrix->imported.used;
+    read = matrix->imported;
   } else if (const auto* xml = std::get_if<NcclXmlNode>(&family)) {
-    used = xml->imported.used;
+    read = xml->imported;
   }
   std::string remark;
-  for (const Assumption& assumption : assumed) {
-    if (std::find(used.begin(), used.end(), assumption.key) != used.end()) {
-      remark += remark.empty() ? "" : ", ";
-      remark += std::string(assumption.key) + " " + std::string(assumption.value) + " (" +
-                std::string(assumption.why) + ")";
+  const auto add = [&](const std::string& what) { remark += (remark.empty() ? "" : ", ") + what; };
+  for (const Assumption& figure : figures) {
+    if (std::find(read.used.begin(), read.used.end(), figure.key) != read.used.end()) {
+      add(std::string(figure.key) + " " + std::string(figure.value) + " (" +
+          std::string(figure.why) + ")");
+    }
+  }
+  for (const std::string& used : read.used) {
+    const bool is_key = std::any_of(kAssumptions.begin(),
+                                    kAssumptions.end(),
+                                    [&](const auto& known) { return known.key == used; });
+    if (!is_key) {
+      add(used);
     }
   }
   return remark.empty() ? remark : remark + "; --set changes it";
@@ -106,6 +115,10 @@ TopologyView read_view(const TopologyOptions& options) {
   Loaded loaded = load(options.topology);
   for (const std::string& set : options.sets) {
     assign(loaded.document, parse_assignment(set));
+  }
+  if (options.accept_unknown && loaded.document.at("file") != nullptr) {
+    assign(loaded.document,
+           {.path = "accept_unknown", .value = Value(true), .source = "--accept-unknown"});
   }
   std::vector<Assumption> assumed;
   for (const Assumption& assumption : loaded.assumptions) {
@@ -308,6 +321,9 @@ Command add_topology(CLI::App& program) {
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
+  app->add_flag("--accept-unknown",
+                options->accept_unknown,
+                "of an XML without NVLinks take PCIe alone, and leave out what is not known");
   app->add_option("--format", options->format, "text, csv, json, dot or svg")
       ->default_str("text")
       ->type_name("FORMAT");

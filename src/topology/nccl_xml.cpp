@@ -1,4 +1,5 @@
-// NCCL's XML of a machine: processors, the PCI tree below them, GPUs with their NVLinks, NICs.
+// NCCL's and RCCL's XML of a machine: processors, the PCI tree below them, GPUs with their NVLinks
+// or xGMI links, NICs. What is none of these is refused, since it may be a link.
 
 #include <algorithm>
 #include <array>
@@ -7,34 +8,25 @@
 #include <map>
 #include <pugixml.hpp>
 
+#include "link_rates.hpp"
 #include "text_file.hpp"
+#include "titer/topology/nccl_xml.hpp"
 #include "titer/units/ensure.hpp"
+#include "titer/units/text.hpp"
 
 namespace titer {
 namespace {
 
-/// One direction of an NVLink by the compute capability of the GPU.
-/// [../shared/measured/hardware.csv]
-std::optional<BytesPerSecond> nvlink_bandwidth(int sm) {
-  if (sm == 60) {
-    return 20_GBps;
-  }
-  if (sm == 70 || sm == 80 || sm == 90) {
-    return 25_GBps;
-  }
-  return sm >= 100 && sm < 110 ? std::optional(50_GBps) : std::nullopt;
-}
-
-/// One direction of a PCIe link: the rate of a lane, less its line code, by the lanes.
-BytesPerSecond pcie_bandwidth(double transfers, int lanes) {
-  const double code = transfers < 8.0 ? 8.0 / 10.0 : 128.0 / 130.0;
-  return transfers * code * lanes * 1_Gbps;
-}
+/// Elements that say nothing of links between devices.
+constexpr std::array<std::string_view, 1> kOfNoConcern = {"net"};
 
 class Importer {
  public:
-  Importer(std::string_view text, std::string_view source, const LinkFigures& figures)
-      : text_(text), source_(source), figures_(figures) {}
+  Importer(std::string_view text,
+           std::string_view source,
+           const LinkFigures& figures,
+           const XmlChoices& choices)
+      : text_(text), source_(source), figures_(figures), choices_(choices) {}
 
   Imported run() {
     const pugi::xml_parse_result parsed = document_.load_buffer(text_.data(), text_.size());
@@ -51,6 +43,7 @@ class Importer {
     if (name != "system") {
       refuse(root, "root <" + std::string(name) + ">: expected <system>");
     }
+    refuse_unknown(root);
     find_devices(root);
     if (busids_.empty()) {
       refuse(root,
@@ -60,10 +53,16 @@ class Importer {
     for (const pugi::xml_node& cpu : root.children("cpu")) {
       const int vertex = add_switches(topology_, 1, {.kind = SwitchKind::cpu});
       cpus_.push_back(vertex);
+      cpu_of_element_.emplace(cpu.offset_debug(), vertex);
       add_children(cpu, vertex);
     }
     join_processors(root);
-    add_nvlinks();
+    add_links();
+    if (!has_links_) {
+      add_untold_links(root);
+    } else if (choices_.nvlinks) {
+      refuse(root, "nvlinks: expected none, since the file tells the links of its GPUs");
+    }
     topology_.name = NcclXmlNode::name;
     return {std::move(topology_), std::move(used_)};
   }
@@ -82,6 +81,31 @@ class Importer {
   }
   [[noreturn]] void refuse(const pugi::xml_node& node, const std::string& what) const {
     refuse(node.offset_debug(), what);
+  }
+
+  /// Every element is one that is read, or may be passed over.
+  void refuse_unknown(const pugi::xml_node& parent) {
+    constexpr std::array<std::string_view, 7> read = {
+        "cpu", "pci", "gpu", "nic", "nvlink", "xgmi", "c2c"};
+    for (const pugi::xml_node& child : parent.children()) {
+      const std::string_view name = child.name();
+      const auto is_in = [&](const auto& names) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+      };
+      if (child.type() != pugi::node_element || is_in(kOfNoConcern)) {
+        continue;
+      }
+      if (is_in(read)) {
+        refuse_unknown(child);
+      } else if (choices_.accept_unknown) {
+        used_.push_back("<" + std::string(name) + "> left out");
+      } else {
+        refuse(child,
+               "<" + std::string(name) +
+                   ">: not known, and may be a link; expected elements of NCCL or RCCL, or "
+                   "accept_unknown, which leaves it out");
+      }
+    }
   }
 
   static bool has_class(const pugi::xml_node& pci, std::string_view prefix) {
@@ -168,9 +192,7 @@ class Importer {
     if (!figure) {
       refuse(where, why + "; expected them, or " + key + ", such as \"25 GB/s\"");
     }
-    if (std::find(used_.begin(), used_.end(), key) == used_.end()) {
-      used_.push_back(key);
-    }
+    note(key);
     return *figure;
   }
 
@@ -188,27 +210,75 @@ class Importer {
     }
   }
 
-  void add_nvlinks() {
+  void add_links() {
     for (int device = 0; device < topology_.devices; ++device) {
       const pugi::xml_node gpu = gpus_[static_cast<std::size_t>(device)].child("gpu");
-      for (const pugi::xml_node& link : gpu.children("nvlink")) {
-        add_nvlink(device, link);
+      for (const pugi::xml_node& link : gpu.children()) {
+        const std::string_view name = link.name();
+        has_links_ = has_links_ || name == "nvlink" || name == "xgmi";
+        if (name == "c2c") {
+          add_chip_link(device, link);
+        } else if (name == "nvlink" || name == "xgmi") {
+          add_link(device, link);
+        }
       }
     }
   }
 
-  void add_nvlink(int device, const pugi::xml_node& link) {
+  /// Between the GPU and the processor of one package: so many links of so many MB/s.
+  void add_chip_link(int device, const pugi::xml_node& link) {
+    const int count = link.attribute("count").as_int();
+    const double speed = link.attribute("bw").as_double();
+    if (count < 1 || count > 1024 || speed <= 0.0) {
+      refuse(link, "c2c: expected a \"count\" of one or more, and a \"bw\" above zero, in MB/s");
+    }
+    pugi::xml_node above = link.parent();
+    while (above && std::string_view(above.name()) != "cpu") {
+      above = above.parent();
+    }
+    const auto cpu = cpu_of_element_.find(above.offset_debug());
+    ensure(cpu != cpu_of_element_.end(), "a GPU is below a processor");
+    join(device, cpu->second, speed / 1000.0 * 1_GBps, count);
+  }
+
+  /// A file in which NCCL did not note what it found (no <gpu>) leaves the NVLinks to the driver.
+  void add_untold_links(const pugi::xml_node& root) {
+    const bool noted = std::all_of(
+        gpus_.begin(), gpus_.end(), [](const pugi::xml_node& pci) { return pci.child("gpu"); });
+    if (!choices_.nvlinks && !noted && !choices_.accept_unknown) {
+      refuse(root,
+             "no NVLink in this file, which has no <gpu> that would tell of them: NCCL asks the "
+             "driver; expected nvlinks, how many each GPU has to a switch, such as 18 (0 where "
+             "there are none), or accept_unknown, which takes PCIe alone");
+    }
+    const int count = choices_.nvlinks.value_or(0);
+    if (count == 0 && noted) {
+      return;
+    }
+    if (count == 0) {
+      used_.emplace_back("no link between devices in this file: PCIe only");
+      return;
+    }
+    const int hub = add_switches(topology_, 1, {.kind = SwitchKind::crossbar});
+    for (int device = 0; device < topology_.devices; ++device) {
+      const pugi::xml_node& pci = gpus_[static_cast<std::size_t>(device)];
+      join(device, hub, link_bandwidth(pci.child("gpu"), pci), count);
+    }
+  }
+
+  void add_link(int device, const pugi::xml_node& link) {
     const int count = link.attribute("count").as_int();
     const std::string target = link.attribute("target").value();
+    const std::string name = link.name();
     if (count < 1 || count > 1024) {
-      refuse(link, "nvlink: expected a \"count\" of one or more");
+      refuse(link, name + ": expected a \"count\" of one or more");
     }
     if (const auto peer = busids_.find(target); peer != busids_.end()) {
       add_peer_links(link, {device, peer->second}, count);
       return;
     }
-    if (has_target_class(link, "0x03")) {
-      refuse(link, "nvlink: target \"" + target + "\" is no GPU of this file");
+    if (name == "xgmi" || has_target_class(link, "0x03")) {
+      refuse(link, name + ": target \"" + target + "\" is no GPU of this file");
     }
     const auto [place, is_new] = nvlink_targets_.try_emplace(target, 0);
     if (is_new) {
@@ -227,35 +297,54 @@ class Importer {
   void add_peer_links(const pugi::xml_node& link, std::pair<int, int> pair, int count) {
     const auto [a, b] = pair;
     if (a == b || !listed_links_.try_emplace({a, b}, count).second) {
-      refuse(link, "nvlink: expected another GPU as target, each once");
+      refuse(link, link.name() + std::string(": expected another GPU as target, each once"));
     }
     const auto other = listed_links_.find({b, a});
     if (other == listed_links_.end()) {
       join(a, b, link_bandwidth(link.parent(), link), count);
     } else if (other->second != count) {
       refuse(link,
-             "nvlink: " + std::to_string(count) + " links, but the other GPU lists " +
+             link.name() + (": " + std::to_string(count)) + " links, but the other GPU lists " +
                  std::to_string(other->second) + "; expected the same number");
     }
   }
 
   BytesPerSecond link_bandwidth(const pugi::xml_node& gpu, const pugi::xml_node& link) {
-    const auto known = nvlink_bandwidth(gpu.attribute("sm").as_int());
-    if (known && !figures_.link) {
-      return *known;
+    const bool is_xgmi = std::string_view(link.name()) == "xgmi";
+    const std::string gcn = gpu.attribute("gcn").value();
+    const auto known =
+        is_xgmi ? xgmi_bandwidth(gcn) : nvlink_bandwidth(gpu.attribute("sm").as_int());
+    if (!known || figures_.link) {
+      return use(link,
+                 "link_bandwidth",
+                 figures_.link,
+                 is_xgmi ? "the GPU's gcn \"" + gcn + "\" tells no generation of xGMI"
+                         : "the GPU's sm tells no NVLink generation");
     }
-    return use(link, "link_bandwidth", figures_.link, "the GPU's sm tells no NVLink generation");
+    if (is_xgmi) {
+      note("xGMI links of " + gcn + " at " + format(*known) + " each way");
+    }
+    return *known;
+  }
+
+  void note(const std::string& what) {
+    if (std::find(used_.begin(), used_.end(), what) == used_.end()) {
+      used_.push_back(what);
+    }
   }
 
   std::string_view text_;
   std::string_view source_;
   LinkFigures figures_;
+  XmlChoices choices_;
   pugi::xml_document document_;
   Topology topology_;
   std::vector<std::string> used_;
+  bool has_links_ = false;             // of devices to each other or to switches
   std::map<std::string, int> busids_;  // of the devices
   std::vector<pugi::xml_node> gpus_;   // the <pci> of each device
   std::vector<int> cpus_;
+  std::map<std::ptrdiff_t, int> cpu_of_element_;     // by where it is written
   std::map<std::string, int> nvlink_targets_;        // switches and processors, by busid
   std::map<std::pair<int, int>, int> listed_links_;  // between GPUs, as the first one lists them
 };
@@ -270,9 +359,25 @@ bool is_xml(std::string_view text) {
 Imported import_nccl_xml(std::string_view text,
                          std::string_view source,
                          const LinkFigures& figures) {
-  return Importer(text, source, figures).run();
+  return import_nccl_xml(text, source, figures, {});
 }
 
-NcclXmlNode NcclXmlNode::read(Reader& in) { return {read_imported(in, import_nccl_xml)}; }
+Imported import_nccl_xml(std::string_view text,
+                         std::string_view source,
+                         const LinkFigures& figures,
+                         const XmlChoices& choices) {
+  return Importer(text, source, figures, choices).run();
+}
+
+NcclXmlNode NcclXmlNode::read(Reader& in) {
+  const std::string path = in.file("file");
+  const LinkFigures figures = read_link_figures(in);
+  XmlChoices choices;
+  if (const auto count = in.maybe_integer("nvlinks", 0, 1024)) {
+    choices.nvlinks = static_cast<int>(*count);
+  }
+  choices.accept_unknown = in.flag("accept_unknown", false);
+  return {path.empty() ? Imported{} : import_nccl_xml(file_text(path), path, figures, choices)};
+}
 
 }  // namespace titer

@@ -205,6 +205,10 @@ Imported import_nvidia_smi(std::string_view text,
   return result;
 }
 
-NvidiaSmiNode NvidiaSmiNode::read(Reader& in) { return {read_imported(in, import_nvidia_smi)}; }
+NvidiaSmiNode NvidiaSmiNode::read(Reader& in) {
+  const std::string path = in.file("file");
+  const LinkFigures figures = read_link_figures(in);
+  return {path.empty() ? Imported{} : import_nvidia_smi(file_text(path), path, figures)};
+}
 
 }  // namespace titer

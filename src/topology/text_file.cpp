@@ -12,15 +12,10 @@ std::string file_text(const std::string& path) {
   return text;
 }
 
-Imported read_imported(Reader& in,
-                       Imported (*import)(std::string_view text,
-                                          std::string_view source,
-                                          const LinkFigures& figures)) {
-  const std::string path = in.file("file");
-  const LinkFigures figures = {.link = in.maybe_quantity<BytesPerSecond>("link_bandwidth"),
-                               .pcie = in.maybe_quantity<BytesPerSecond>("pcie_bandwidth"),
-                               .socket = in.maybe_quantity<BytesPerSecond>("socket_bandwidth")};
-  return path.empty() ? Imported{} : import(file_text(path), path, figures);
+LinkFigures read_link_figures(Reader& in) {
+  return {.link = in.maybe_quantity<BytesPerSecond>("link_bandwidth"),
+          .pcie = in.maybe_quantity<BytesPerSecond>("pcie_bandwidth"),
+          .socket = in.maybe_quantity<BytesPerSecond>("socket_bandwidth")};
 }
 
 }  // namespace titer

@@ -68,9 +68,14 @@ TEST(AppTopology, TellsFilesApartByTheirContent) {
   EXPECT_TRUE(contains(matrix, "family     nvidia-smi"));
   EXPECT_TRUE(contains(matrix, "assumed    link_bandwidth 25 GB/s"));
   EXPECT_TRUE(contains(matrix, "links      4"));
-  const std::string xml = data_of(titer({"topology", file_with(folder, "x.txt", kXml)}));
+  const std::string file = file_with(folder, "x.txt", kXml);
+  EXPECT_TRUE(contains(refusal_of(titer({"topology", file})), "no NVLink in this file"));
+  const std::string xml = data_of(titer({"topology", file, "--accept-unknown"}));
   EXPECT_TRUE(contains(xml, "family     nccl-xml"));
-  EXPECT_FALSE(contains(xml, "assumed"));
+  EXPECT_TRUE(contains(xml, "assumed    no link between devices in this file: PCIe only"));
+  const std::string joined =
+      data_of(titer({"topology", file, "--set", "nvlinks=18", "--set", "link_bandwidth=25 GB/s"}));
+  EXPECT_TRUE(contains(joined, "degree     19 links at every device"));
   const std::string json = data_of(
       titer({"topology",
              file_with(folder,

@@ -1,6 +1,6 @@
 // What machines say of themselves: matrices of nvidia-smi, NCCL's XML.
 
-#include "titer/topology/imports.hpp"
+#include "titer/topology/nccl_xml.hpp"
 
 #include <gtest/gtest.h>
 
@@ -49,8 +49,10 @@ std::string matrix_refusal(const std::string& text, const LinkFigures& figures =
   return refusal([&] { return import_nvidia_smi(text, "m.txt", figures); });
 }
 
-std::string xml_refusal(const std::string& text, const LinkFigures& figures = kFigures) {
-  return refusal([&] { return import_nccl_xml(text, "t.xml", figures); });
+std::string xml_refusal(const std::string& text,
+                        const LinkFigures& figures = kFigures,
+                        const XmlChoices& choices = {}) {
+  return refusal([&] { return import_nccl_xml(text, "t.xml", figures, choices); });
 }
 
 void expect_holds(const std::string& line, const std::vector<std::string>& parts) {
@@ -213,7 +215,85 @@ TEST(NcclXml, RefusesWhatIsNoTopologyWithTheLine) {
   const std::string bare =
       "<system><cpu>\n<pci busid=\"a\" class=\"0x030200\" link_speed=\"\"/></cpu></system>";
   expect_holds(xml_refusal(bare, {}), {"t.xml:2:", "link_speed", "pcie_bandwidth"});
-  EXPECT_EQ(xml_refusal(bare), "");
+}
+
+TEST(NcclXml, AFileWithoutWhatNcclFoundDoesNotTellTheNvlinks) {
+  const std::string bare =
+      "<system>\n<cpu><pci busid=\"a\" class=\"0x030200\"/>"
+      "<pci busid=\"b\" class=\"0x030200\"/></cpu></system>";
+  expect_holds(xml_refusal(bare), {"t.xml:1:", "no NVLink in this file", "nvlinks", "PCIe alone"});
+  const XmlChoices accepting = {.accept_unknown = true};
+  const Imported alone = import_nccl_xml(bare, "t.xml", kFigures, accepting);
+  EXPECT_EQ(alone.topology.wires.size(), 2U);
+  expect_holds(alone.used.back(), {"PCIe only"});
+  const XmlChoices told = {.nvlinks = 18};
+  const Topology joined = import_nccl_xml(bare, "t.xml", kFigures, told).topology;
+  EXPECT_EQ(count_of(joined, SwitchKind::crossbar), 1);
+  EXPECT_EQ(degree(joined, 0), 1 + 18);
+  EXPECT_DOUBLE_EQ(joined.wires.back().bandwidth.si(), 25e9);
+  // NCCL noted what it found: none; or the links themselves.
+  EXPECT_EQ(xml_refusal(two_gpus("", "")), "");
+  const std::string link = "<nvlink target=\"b\" count=\"4\" tclass=\"0x030200\"/>";
+  expect_holds(xml_refusal(two_gpus(link, ""), kFigures, told), {"nvlinks: expected none"});
+}
+
+TEST(NcclXml, ReadsTheLinksOfRccl) {
+  const auto gpu_of = [](const std::string& busid, int number, const std::string& peer) {
+    return "<pci busid=\"" + busid +
+           "\" class=\"0x120000\" link_speed=\"32 GT/s\" link_width=\"16\">" + "<gpu dev=\"" +
+           std::to_string(number) + "\" sm=\"304\" gcn=\"gfx942\"><xgmi target=\"" + peer +
+           "\" count=\"2\" tclass=\"0x120000\"/></gpu></pci>\n";
+  };
+  const std::string text = "<system version=\"2\"><cpu>\n" + gpu_of("a", 0, "b") +
+                           gpu_of("b", 1, "a") + "</cpu></system>";
+  const Imported imported = import_nccl_xml(text, "t.xml", {});
+  EXPECT_EQ(links_between(imported.topology, 0, 1), 2);
+  EXPECT_DOUBLE_EQ(imported.topology.wires.back().bandwidth.si(), 64e9);
+  ASSERT_EQ(imported.used.size(), 1U);
+  expect_holds(imported.used.front(), {"xGMI", "gfx942", "64 GB/s"});
+  const std::string elsewhere =
+      std::string(text).replace(text.find("target=\"b\""), 10, "target=\"z\"");
+  expect_holds(xml_refusal(elsewhere), {"xgmi: target \"z\" is no GPU"});
+  std::string unknown = text;
+  while (unknown.find("gfx942") != std::string::npos) {
+    unknown.replace(unknown.find("gfx942"), 6, "gfx1");
+  }
+  expect_holds(xml_refusal(unknown, {}), {"gcn \"gfx1\"", "link_bandwidth"});
+}
+
+TEST(NcclXml, XgmiLinksAreAsFastAsThePairsOfTheShippedChips) {
+  for (const auto& [chip, gcn] : {std::pair{"mi250x", "gfx90a"},
+                                  std::pair{"mi300x", "gfx942"},
+                                  std::pair{"mi355x", "gfx950"}}) {
+    const Document shipped =
+        load_json(std::string(TITER_ROOT) + "/configs/chips/" + chip + ".json");
+    const Value* pair = shipped.at("scale_up.pair_bandwidth.value");
+    ASSERT_NE(pair, nullptr) << chip;
+    const std::string text =
+        std::string(
+            "<system><cpu><pci busid=\"a\" class=\"0x120000\" link_speed=\"32 GT/s\" "
+            "link_width=\"16\"><gpu gcn=\"") +
+        gcn +
+        "\"><xgmi target=\"b\" count=\"1\"/></gpu></pci><pci busid=\"b\" class=\"0x120000\" "
+        "link_speed=\"32 GT/s\" link_width=\"16\"><gpu gcn=\"" +
+        gcn + "\"/></pci></cpu></system>";
+    const Topology topology = import_nccl_xml(text, "t.xml", {}).topology;
+    EXPECT_DOUBLE_EQ(topology.wires.back().bandwidth.si(), parse<BytesPerSecond>(pair->text)->si())
+        << chip;
+  }
+}
+
+TEST(NcclXml, NoElementIsPassedOverInSilence) {
+  expect_holds(xml_refusal(two_gpus("<warp target=\"b\"/>", "")),
+               {"t.xml:3:", "<warp>", "accept_unknown"});
+  const Imported without =
+      import_nccl_xml(two_gpus("<warp target=\"b\"/>", ""), "t.xml", {}, {.accept_unknown = true});
+  expect_holds(without.used.front(), {"<warp> left out"});
+  // Grace: ten links of 45 GB/s to its own processor.
+  const Topology grace =
+      import_nccl_xml(two_gpus("<c2c bw=\"45000\" count=\"10\"/>", ""), "t.xml", {}).topology;
+  EXPECT_EQ(links_between(grace, 0, 2), 1 + 10);
+  EXPECT_DOUBLE_EQ(grace.wires.back().bandwidth.si(), 45e9);
 }
 
 /// Every file of a folder of samples beside the project; none where it is absent.
@@ -256,10 +336,14 @@ TEST(ImportedSamples, OfNcclReadOrAreRefusedInOneLine) {
     EXPECT_TRUE(is_xml(text)) << file;
     const std::string line = xml_refusal(text);
     const bool says_no_more = file.filename() == "aws-g5.48xl-topo.xml";  // no classes at all
+    // Files for NCCL to read leave the NVLinks to the driver.
+    const bool tells_none = text.find("<gpu") == std::string::npos && !says_no_more;
     const bool is_graph = file.filename().string().ends_with("graph.xml");
-    EXPECT_EQ(!line.empty(), is_graph || says_no_more) << file << ": " << line;
-    if (line.empty()) {
-      const Topology topology = import_nccl_xml(text, "t.xml", kFigures).topology;
+    EXPECT_EQ(!line.empty(), is_graph || says_no_more || tells_none) << file << ": " << line;
+    EXPECT_EQ(line.find("no NVLink in this file") != std::string::npos, tells_none) << line;
+    if (!is_graph && !says_no_more) {
+      const XmlChoices accepting = {.accept_unknown = true};
+      const Topology topology = import_nccl_xml(text, "t.xml", kFigures, accepting).topology;
       EXPECT_FALSE(unreachable_device(topology)) << file;
     }
   }
