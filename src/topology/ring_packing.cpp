@@ -265,10 +265,16 @@ RingPacking pack_rings(const Topology& topology, const std::vector<int>& group) 
   ensure(group.size() >= 2, "a ring needs two or more devices");
   ensure(are_distinct_devices(topology, group), "a ring visits distinct devices of the topology");
   const BytesPerSecond switched = switched_bandwidth(topology, group);
-  if (switched > BytesPerSecond{}) {
+  const bool is_joined = slowest_link(topology, group) > BytesPerSecond{};
+  if (switched > BytesPerSecond{} && !is_joined) {
     return {.directed_rings = 1, .per_ring = switched, .rings = {group}};
   }
-  return pack_direct(topology, group);
+  RingPacking direct = pack_direct(topology, group);
+  // Devices with links of their own often meet at a processor or PCIe switch too.
+  if (switched > direct.bandwidth()) {
+    return {.directed_rings = 1, .per_ring = switched, .rings = {group}};
+  }
+  return direct;
 }
 
 }  // namespace titer

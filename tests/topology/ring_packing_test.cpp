@@ -283,5 +283,22 @@ TEST(PackRings, RefusesGroupsThatAreNotSetsOfDevices) {
   EXPECT_THROW((void)pack_rings(node, {-1, 0}), Defect);
 }
 
+TEST(RingPacking, LinksOfTheirOwnCountBeforeAProcessorWhereAllMeet) {
+  Topology pair;
+  pair.devices = 2;
+  pair.wires = {{.a = 0, .b = 1, .count = 12, .bandwidth = 25_GBps}};
+  const int cpu = add_switches(pair, 1, {.kind = SwitchKind::cpu});
+  for (const int device : {0, 1}) {
+    pair.wires.push_back({.a = device, .b = cpu, .count = 1, .bandwidth = 31.5_GBps});
+  }
+  const RingPacking packing = pack_rings(pair, {0, 1});
+  EXPECT_EQ(packing.directed_rings, 12);
+  EXPECT_DOUBLE_EQ(packing.bandwidth().si(), 12 * 25e9);
+  // Where the way through the processor is the wider one, it is taken.
+  pair.wires.front().count = 1;
+  EXPECT_EQ(pack_rings(pair, {0, 1}).directed_rings, 1);
+  EXPECT_DOUBLE_EQ(pack_rings(pair, {0, 1}).bandwidth().si(), 31.5e9);
+}
+
 }  // namespace
 }  // namespace titer
