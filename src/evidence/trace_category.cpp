@@ -121,6 +121,7 @@ constexpr std::array kRules = std::to_array<KernelRule>({
     {"dropout", "", elementwise},
     {"embedding", "", elementwise},
     {"transpose", "", elementwise},
+    {"permute", "", elementwise},
     {"catarray", "", elementwise},
     {"index", "", elementwise},
     {"scatter", "", elementwise},
@@ -172,7 +173,12 @@ std::string_view operation(std::string_view name) {
 }
 
 std::optional<TraceCategory> by_rules(std::string_view name) {
-  const std::string low = lower(name);
+  std::string low = lower(name);
+  // The library of embeddings has the word of products in its name.
+  constexpr std::string_view library = "fbgemm";
+  for (std::size_t at = low.find(library); at != low.npos; at = low.find(library)) {
+    low.replace(at, library.size(), "fb");
+  }
   const std::string_view single = operation(low);
   for (const OperationRule& rule : kOperationRules) {
     if (rule.name == single) {

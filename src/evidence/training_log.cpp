@@ -117,6 +117,7 @@ class LogReader {
       read_line(plain(text.substr(0, end)), line);
       text.remove_prefix(std::min(end + 1, text.size()));
     }
+    keep_one_form();
   }
 
  private:
@@ -135,10 +136,28 @@ class LogReader {
     if (!speed) {
       return;
     }
-    if (log_.program.empty()) {
-      log_.program = program;
-    }
     log_.steps.push_back(step);
+    programs_.push_back(program);
+  }
+
+  /// A program above another prints every iteration once more, in its own form: the form that most
+  /// lines have is kept, of equally many that which stands first in the table.
+  void keep_one_form() {
+    std::ptrdiff_t most = 0;
+    for (const LogWords& words : kLogWords) {
+      const auto lines = std::count(programs_.begin(), programs_.end(), words.program);
+      if (!words.program.empty() && lines > most) {
+        most = lines;
+        log_.program = words.program;
+      }
+    }
+    std::vector<LoggedStep> kept;
+    for (std::size_t i = 0; i < programs_.size(); ++i) {
+      if (programs_[i].empty() || programs_[i] == log_.program) {
+        kept.push_back(log_.steps[i]);
+      }
+    }
+    log_.steps = std::move(kept);
   }
 
   /// Whether a value was there.
@@ -167,6 +186,7 @@ class LogReader {
   }
 
   TrainingLog& log_;
+  std::vector<std::string_view> programs_;  // that wrote each step's line
 };
 
 std::optional<LogSpread> spread(std::vector<double> values) {

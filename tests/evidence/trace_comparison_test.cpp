@@ -245,6 +245,18 @@ TEST(TrainingLog, LinesOfOtherProgramsAreUnderstood) {
   }
 }
 
+TEST(TrainingLog, AnIterationThatTwoProgramsPrintIsCountedOnce) {
+  const std::string_view text =
+      "steps: 1 loss: 12.4 iter time (s): 150.471 samples/sec: 6.8\n"
+      " iteration 1/ 100 | elapsed time per iteration (ms): 150471.3 | lm loss: 12.4 |\n"
+      "steps: 2 loss: 12.4 iter time (s): 145.200 samples/sec: 7.0\n"
+      " iteration 2/ 100 | elapsed time per iteration (ms): 145200.0 | lm loss: 12.4 |\n";
+  const TrainingLog log = parse_training_log(text, "a.log", 1);
+  EXPECT_EQ(log.steps.size(), 2u);
+  EXPECT_EQ(log.program, "Megatron-LM");
+  EXPECT_DOUBLE_EQ(log.time->mean, 145.2);
+}
+
 TEST(TrainingLog, WhatHasNoTimesAndTooMuchWarmUpAreRefused) {
   for (const std::string_view text :
        {"", "see https: 12", "memory: 3GiB step: 4", "compile seconds: 4", "step: 1 tps: -"}) {

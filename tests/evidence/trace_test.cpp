@@ -245,6 +245,10 @@ TEST(Trace, KernelsAreClassifiedByOrderedRules) {
       {{.name = "triton_poi_fused_add_cos_sin_0"}, elementwise},
       {{.name = "void at::native::(anonymous namespace)::softmax_warp_forward"}, elementwise},
       {{.name = "my_kernel"}, other_compute},
+      // The library has the word of products in its name, and products too.
+      {{.name = "fbgemm_gpu::permute_2D_data_kernel"}, elementwise},
+      {{.name = "split_embedding_codegen_forward_fbgemm_gpu"}, elementwise},
+      {{.name = "fbgemm_gpu::f8f8bf16_rowwise_gemm"}, matrix},
       {{.name = "Memcpy DtoH (Device -> Pinned)"}, device_to_host},
       {{.name = "Memcpy PtoP (Device -> Device)"}, send_recv},
       {{.name = "Memset (Device)"}, on_device},
