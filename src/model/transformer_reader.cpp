@@ -197,6 +197,10 @@ void read_rest(Reader& in, Transformer& model) {
 }  // namespace
 
 Transformer read_transformer(Reader& in) {
+  if (in.has("model")) {
+    in.fail("", "this is a run, which has a model; expected a model");
+    return {};
+  }
   if (is_huggingface(in)) {
     return read_huggingface(in).model;
   }

@@ -213,5 +213,14 @@ TEST(AppSearch, OfEveryShippedNameLoads) {
   }
 }
 
+TEST(AppSearch, ARunInTheModelsPlaceIsSaidInOneLine) {
+  const TemporaryFolder folder;
+  const std::string run = folder.file(
+      "my-run.json", R"({"model": "llama3-8b", "cluster": "dgx-h100", "plan": {"tensor": 2}})");
+  const std::string refused = refusal_of(titer(
+      {"search", "--model", run, "--cluster", "dgx-h100", "--batch", "64", "--devices", "8"}));
+  EXPECT_TRUE(contains(refused, "my-run.json:1:1: model: this is a run")) << refused;
+}
+
 }  // namespace
 }  // namespace titer
