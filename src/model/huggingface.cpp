@@ -4,6 +4,7 @@
 #include <array>
 
 #include "huggingface_families.hpp"
+#include "titer/model/unmodelled.hpp"
 
 namespace titer {
 namespace {
@@ -41,40 +42,9 @@ constexpr std::array kArchitectures = {
     Architecture{"gpt_oss", hf::read_gpt_oss},
 };
 
-/// What architectures have that a Transformer has not, by how their names begin.
-struct Missing {
-  std::string_view type;
-  std::string_view what;
-};
-constexpr std::array kMissing = {
-    Missing{"mamba", "Mamba layers"},
-    Missing{"falcon_mamba", "Mamba layers"},
-    Missing{"falcon_h1", "Mamba layers"},
-    Missing{"nemotron_h", "Mamba layers"},
-    Missing{"jamba", "Mamba layers"},
-    Missing{"zamba", "Mamba layers"},
-    Missing{"bamba", "Mamba layers"},
-    Missing{"plamo2", "Mamba layers"},
-    Missing{"granitemoehybrid", "Mamba layers"},
-    Missing{"qwen3_next", "gated delta-net layers"},
-    Missing{"qwen3_5", "gated delta-net layers"},
-    Missing{"kimi_linear", "delta-attention layers"},
-    Missing{"minimax_text", "lightning-attention layers"},
-    Missing{"rwkv", "RWKV layers"},
-    Missing{"recurrent_gemma", "gated linear recurrences"},
-    Missing{"lfm2", "short-convolution layers"},
-    Missing{"gemma3n", "per-layer embeddings and alternating updates"},
-    Missing{"mllama", "cross-attention to images"},
-    Missing{"t5", "an encoder beside a decoder"},
-    Missing{"mt5", "an encoder beside a decoder"},
-    Missing{"bart", "an encoder beside a decoder"},
-    Missing{"whisper", "an encoder beside a decoder"},
-    Missing{"bert", "an encoder's token types and pooler"},
-    Missing{"roberta", "an encoder's token types and pooler"},
-};
-
 /// Keys that tell nothing about time or memory, or what the reader takes from elsewhere.
-constexpr std::array<std::string_view, 97> kMeaningless = {
+constexpr std::array<std::string_view, 98> kMeaningless = {
+    "quantization_config",  // of the weights as they are published, not of training
     "_name_or_path",
     "architectures",
     "model_type",
@@ -200,9 +170,9 @@ const Architecture* find_architecture(std::string_view name) {
 
 std::string refusal(std::string_view name) {
   const std::string wanted = plain(name);
-  for (const Missing& missing : kMissing) {
-    if (wanted.starts_with(plain(missing.type))) {
-      return "this architecture has " + std::string(missing.what) + ", which are not modelled yet";
+  for (const Unmodelled& other : unmodelled_architectures()) {
+    if (wanted.starts_with(plain(other.type))) {
+      return refusal_of(other);
     }
   }
   const std::vector<std::string_view> known = huggingface_architectures();
@@ -246,11 +216,11 @@ std::string base_name(const std::string& path) {
   return whole.substr(whole.rfind('/') + 1);  // npos + 1 is 0
 }
 
-void collect_ignored(const Reader& in, std::string_view path, std::vector<std::string>& ignored) {
+void collect_unread(const Reader& in, std::string_view path, ImportedModel& imported) {
   for (const std::string& key : in.unknown_keys()) {
-    if (std::find(kMeaningless.begin(), kMeaningless.end(), key) == kMeaningless.end()) {
-      ignored.push_back(join_path(path, key));
-    }
+    const bool means_nothing =
+        std::find(kMeaningless.begin(), kMeaningless.end(), key) != kMeaningless.end();
+    (means_nothing ? imported.meaningless : imported.ignored).push_back(join_path(path, key));
   }
 }
 
@@ -290,9 +260,9 @@ ImportedModel read_huggingface(Reader& in, std::string_view name_otherwise) {
   }
   model.title = model.name;
   model.source = "config.json of HuggingFace's " + std::string(known->type);
-  collect_ignored(in, "", imported.ignored);
+  collect_unread(in, "", imported);
   if (text) {
-    collect_ignored(*text, "text_config", imported.ignored);
+    collect_unread(*text, "text_config", imported);
   }
   return imported;
 }

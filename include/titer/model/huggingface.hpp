@@ -18,6 +18,7 @@ struct ImportedModel {
   /// Keys that the model does not follow from, though they may mean something for time or memory,
   /// in written order; "text_config.key" for one inside.
   std::vector<std::string> ignored;
+  std::vector<std::string> meaningless;  // keys that mean nothing for either
 };
 
 /// Whether the object says what a configuration has to: "model_type" or "architectures".

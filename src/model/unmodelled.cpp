@@ -1,0 +1,57 @@
+#include "titer/model/unmodelled.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "titer/units/ensure.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::array kUnmodelled = {
+    Unmodelled{"mamba", "Mamba layers"},
+    Unmodelled{"falcon_mamba", "Mamba layers"},
+    Unmodelled{"falcon_h1", "Mamba layers"},
+    Unmodelled{"nemotron_h", "Mamba layers"},
+    Unmodelled{"jamba", "Mamba layers"},
+    Unmodelled{"zamba", "Mamba layers"},
+    Unmodelled{"bamba", "Mamba layers"},
+    Unmodelled{"plamo2", "Mamba layers"},
+    Unmodelled{"granitemoehybrid", "Mamba layers"},
+    Unmodelled{"qwen3_next", "gated delta-net layers"},
+    Unmodelled{"qwen3_5", "gated delta-net layers"},
+    Unmodelled{"kimi_linear", "delta-attention layers"},
+    Unmodelled{"minimax_text", "lightning-attention layers"},
+    Unmodelled{"rwkv", "RWKV layers"},
+    Unmodelled{"recurrent_gemma", "gated linear recurrences"},
+    Unmodelled{"lfm2", "short-convolution layers"},
+    Unmodelled{"gemma3n", "per-layer embeddings and alternating updates"},
+    Unmodelled{"mllama", "cross-attention to images"},
+    Unmodelled{"t5", "an encoder beside a decoder"},
+    Unmodelled{"mt5", "an encoder beside a decoder"},
+    Unmodelled{"bart", "an encoder beside a decoder"},
+    Unmodelled{"whisper", "an encoder beside a decoder"},
+    Unmodelled{"bert", "an encoder's token types and pooler"},
+    Unmodelled{"roberta", "an encoder's token types and pooler"},
+    Unmodelled{"retro", "cross-attention to retrieved texts"},
+    Unmodelled{"llava", "a vision tower before the language model"},
+    Unmodelled{"vit", "an encoder of images"},
+};
+
+}  // namespace
+
+std::span<const Unmodelled> unmodelled_architectures() { return kUnmodelled; }
+
+std::string refusal_of(const Unmodelled& architecture) {
+  return "this architecture has " + std::string(architecture.what) + ", which are not modelled yet";
+}
+
+std::string unmodelled_refusal(std::string_view type) {
+  const auto* found = std::find_if(kUnmodelled.begin(), kUnmodelled.end(), [&](const auto& other) {
+    return other.type == type;
+  });
+  ensure(found != kUnmodelled.end(), "the architecture is in the list");
+  return refusal_of(*found);
+}
+
+}  // namespace titer
