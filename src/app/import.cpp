@@ -19,6 +19,7 @@ struct ImportCommand {
   std::string cluster;
   std::string format;
   std::string out;
+  bool accept_unknown = false;
 };
 
 enum class ImportFormat { text, json };
@@ -51,6 +52,7 @@ ImportOptions import_options(const ImportCommand& command) {
     }
     return number;
   };
+  options.accept_unknown = command.accept_unknown;
   options.devices = check("--devices", command.devices);
   options.vocabulary = check("--vocabulary", command.vocabulary);
   if (!command.model.empty()) {
@@ -74,10 +76,10 @@ int import_command(const ImportCommand& command) {
           ? to_json(run_document(imported, command.cluster)) + "\n"
           : import_summary(imported.model ? *imported.model : load_model(imported.shipped),
                            imported);
+  std::fputs(import_remarks(imported).c_str(), stderr);
   OutputFile file(command.out);
   file.write(text);
   file.finish();
-  std::fputs(import_remarks(imported).c_str(), stderr);
   return kSuccess;
 }
 
@@ -109,9 +111,12 @@ Command add_import(CLI::App& program) {
       ->type_name("NAME");
   app->add_option("--cluster", command->cluster, "the cluster to name in the run")
       ->type_name("NAME");
+  app->add_flag("--accept-unknown",
+                command->accept_unknown,
+                "leave out what is not read and may change the result; otherwise it is refused");
   app->add_option("--format",
                   command->format,
-                  "text (a summary) or json (a run); what is not understood goes to stderr")
+                  "text (a summary) or json (a run); what became of every setting goes to stderr")
       ->default_str("text; json with --out")
       ->type_name("NAME");
   app->add_option("--out", command->out, "write to this file, whole or not at all")

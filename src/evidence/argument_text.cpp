@@ -2,6 +2,7 @@
 #include <array>
 #include <cctype>
 #include <fstream>
+#include <set>
 #include <vector>
 
 #include "titer/evidence/foreign_text.hpp"
@@ -177,11 +178,7 @@ bool is_flag(const Word& word) {
          std::isalpha(static_cast<unsigned char>(word.text[2])) != 0;
 }
 
-/// "${MODEL_ARGS[@]}" and $MODEL_ARGS stand for words that are read where they are written.
-bool is_reference_to_words(const Word& word) {
-  const std::string& text = word.text;
-  return text.starts_with("${") && text.ends_with("[@]}");
-}
+bool is_script(const Word& word) { return word.text.ends_with(".py"); }
 
 class Flags {
  public:
@@ -192,7 +189,7 @@ class Flags {
   }
 
   void add(std::string_view text, Origin begin) {
-    const std::vector<Word> words = Words(text, begin, source_).all();
+    const std::vector<Word> words = split_quoted(without_prints(Words(text, begin, source_).all()));
     for (std::size_t i = 0; i < words.size();) {
       i = is_flag(words[i]) ? add_flag(words, i) : add_variable(words, i);
     }
@@ -200,6 +197,60 @@ class Flags {
   ArgumentText finish() { return std::move(into_); }
 
  private:
+  /// What echo and printf print is no command line.
+  static std::vector<Word> without_prints(const std::vector<Word>& words) {
+    constexpr std::array<std::string_view, 5> before_commands = {"then", "else", "do", "{", "&&"};
+    std::vector<Word> kept;
+    bool begins_command = true;
+    bool prints = false;
+    for (const Word& word : words) {
+      prints = !word.ends_command &&
+               (prints || (begins_command && (word.text == "echo" || word.text == "printf")));
+      begins_command =
+          word.ends_command ||
+          (begins_command && std::find(before_commands.begin(), before_commands.end(), word.text) !=
+                                 before_commands.end());
+      if (!prints) {
+        kept.push_back(word);
+      }
+    }
+    return kept;
+  }
+
+  /// An element "--fp8-format hybrid" of an array becomes two words where the shell expands the
+  /// array without quotes; a quoted command line becomes a command of its own.
+  std::vector<Word> split_quoted(const std::vector<Word>& words) const {
+    std::vector<Word> all;
+    for (const Word& word : words) {
+      if (!word.quoted || word.text.find_first_of(" \t\n") == std::string::npos) {
+        all.push_back(word);
+        continue;
+      }
+      const std::vector<Word> inside = inner_words(word);
+      const auto flag = std::find_if(inside.begin(), inside.end(), is_flag);
+      if (flag == inside.end()) {
+        all.push_back(word);
+        continue;
+      }
+      if (flag == inside.begin()) {
+        all.insert(all.end(), inside.begin(), inside.end() - 1);  // less the end of the text
+      } else {
+        all.push_back({.text = {}, .origin = word.origin, .ends_command = true});
+        all.insert(all.end(), inside.begin(), inside.end());
+      }
+    }
+    return all;
+  }
+
+  /// The words of a quoted text; none where it is no command line, such as "it's --done".
+  std::vector<Word> inner_words(const Word& word) const {
+    try {
+      return Words(word.text, word.origin, source_).all();
+    } catch (const InputError&) {
+      return {};
+    }
+  }
+
   /// The flag with the words up to the next flag or the end of the command.
   std::size_t add_flag(const std::vector<Word>& words, std::size_t i) {
     const Word& flag = words[i++];
@@ -209,12 +260,16 @@ class Flags {
       value = Value(flag.text.substr(equals + 1));
     }
     for (; !words[i].ends_command && !is_flag(words[i]); ++i) {
+      const bool has_value = value.kind != Value::Kind::boolean;
+      if (is_script(words[i]) && has_value) {
+        break;  // of the launcher's arguments
+      }
       if (is_reference_to_words(words[i])) {
         continue;
       }
       Value next(words[i].text);
       next.origin = words[i].origin;
-      if (value.kind == Value::Kind::boolean) {
+      if (!has_value) {
         value = std::move(next);
       } else if (value.kind == Value::Kind::array) {
         value.push(std::move(next));
@@ -240,28 +295,43 @@ class Flags {
     root.key_origins.back() = origin;
   }
 
-  /// NAME=value; flags in a quoted value are read too.
+  /// NAME=value and NAME+=value; flags in a quoted value are read too.
   std::size_t add_variable(const std::vector<Word>& words, std::size_t i) {
     const Word& word = words[i];
     const std::size_t end = end_of_name(word.text, 0);
-    if (end > 0 && end < word.text.size() && word.text[end] == '=') {
-      const std::string value = word.text.substr(end + 1);
+    const bool appends = word.text.compare(end, 2, "+=") == 0;
+    if (end > 0 && (appends || word.text.compare(end, 1, "=") == 0)) {
+      const std::string name = word.text.substr(0, end);
+      const std::string value = word.text.substr(end + (appends ? 2 : 1));
       if (value.find("--") != std::string::npos && ++nested_ <= 1) {
         add(value, word.origin);
+        holds_flags_.insert(name);
       } else {
-        into_.variables[word.text.substr(0, end)] = value;
+        std::string& known = into_.variables[name];
+        known = appends ? known + value : value;
       }
       nested_ = 0;
-    } else if (word.quoted && nested_ == 0 && word.text.find("--") != std::string::npos) {
-      ++nested_;  // a whole command line in quotes
-      add(word.text, word.origin);
-      nested_ = 0;
+    } else if (is_script(word)) {
+      into_.scripts.push_back(word.text);
     }
     return i + 1;
   }
 
+  /// "${MODEL_ARGS[@]}" and $MODEL_ARGS stand for words that are read where they are written.
+  [[nodiscard]] bool is_reference_to_words(const Word& word) const {
+    const std::string& text = word.text;
+    if (text.starts_with("${") && (text.ends_with("[@]}") || text.ends_with("[*]}"))) {
+      return true;
+    }
+    const bool in_braces = text.starts_with("${") && text.ends_with('}');
+    const std::size_t around = in_braces ? 2 : 1;
+    return text.starts_with('$') && text.size() > around &&
+           holds_flags_.count(text.substr(around, text.size() - around - (in_braces ? 1 : 0))) > 0;
+  }
+
   const std::string& source_;
   int nested_ = 0;
+  std::set<std::string> holds_flags_;  // variables whose text was read
   ArgumentText into_;
 };
 

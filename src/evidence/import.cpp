@@ -13,6 +13,7 @@ namespace {
 struct Foreign {
   Document document;
   Settings::Variables variables;
+  std::vector<std::string> scripts;
   std::string_view format;
 };
 
@@ -36,6 +37,7 @@ Syntax syntax_of(std::string_view text, const std::string& file) {
 constexpr std::string_view kHuggingFace = "a HuggingFace configuration";
 constexpr std::string_view kDeepSpeed = "a DeepSpeed configuration";
 constexpr std::string_view kMegatron = "Megatron-LM arguments";
+constexpr std::string_view kMegatronDeepSpeed = "Megatron-DeepSpeed arguments";
 constexpr std::string_view kNemo = "a NeMo configuration";
 constexpr std::string_view kBridge = "a Megatron-Bridge configuration";
 constexpr std::string_view kNeox = "a GPT-NeoX configuration";
@@ -129,7 +131,16 @@ Foreign parse(std::string_view text, const std::string& file) {
       ArgumentText arguments = parse_arguments(text, file);
       made.document = std::move(arguments.flags);
       made.variables = std::move(arguments.variables);
-      made.format = kMegatron;
+      made.scripts = std::move(arguments.scripts);
+      made.format = has_any(made.document.root,
+                            {"__deepspeed",
+                             "__deepspeed_config",
+                             "__moe_expert_parallel_size",
+                             "__expert_interval",
+                             "__ds_sequence_parallel_size",
+                             "__zero_stage"})
+                        ? kMegatronDeepSpeed
+                        : kMegatron;
       if (!has_any(made.document.root, {"__num_layers", "__hidden_size"})) {
         throw InputError(file +
                          ": expected arguments of Megatron-LM, such as --num-layers 24 "
@@ -153,7 +164,14 @@ void import_huggingface(const Foreign& foreign, const std::string& file, Importe
   for (const std::string& key : read.ignored) {
     const Value* value = foreign.document.at(key);
     std::string line = value == nullptr ? file : foreign.document.where(value->origin);
-    into.ignored.push_back(line.append(": ").append(key));
+    into.unread.push_back(line.append(": ").append(key));
+  }
+  std::string names;
+  for (const std::string& key : read.meaningless) {
+    names += (names.empty() ? "" : ", ") + key;
+  }
+  if (!names.empty()) {
+    into.harmless.push_back("of no concern for widths and operations: " + names);
   }
 }
 
@@ -162,8 +180,9 @@ struct ImporterOf {
   std::string_view format;
   Importer import;
 };
-constexpr std::array<ImporterOf, 6> kImporters = {{{kDeepSpeed, import_deepspeed},
+constexpr std::array<ImporterOf, 7> kImporters = {{{kDeepSpeed, import_deepspeed},
                                                    {kMegatron, import_megatron},
+                                                   {kMegatronDeepSpeed, import_megatron_deepspeed},
                                                    {kNemo, import_nemo},
                                                    {kBridge, import_bridge},
                                                    {kNeox, import_neox},
@@ -194,14 +213,12 @@ void import_settings(const Foreign& foreign,
   const auto* importer = std::find_if(kImporters.begin(), kImporters.end(), [&](const auto& known) {
     return known.format == foreign.format;
   });
-  importer->import({in, options, into});
+  importer->import({in, options, into, foreign.scripts});
   problems.raise();
-  for (const std::string& line : in.ignored()) {
-    into.ignored.push_back(line);
-  }
-  for (const std::string& line : in.open()) {
-    into.open.push_back(line);
-  }
+  into.used = in.used();
+  into.harmless = in.harmless();
+  into.unread = in.unread();
+  into.open = in.open();
   if (into.model) {
     into.model->name = options.base ? options.base->name + "-changed" : model_name(file);
     into.model->title = into.model->name;
@@ -210,12 +227,20 @@ void import_settings(const Foreign& foreign,
   }
 }
 
+bool is_left_open(const Value& value) {
+  return value.kind == Value::Kind::text && value.text == kLeftOpen;
+}
+
 /// Moves what one file tells to what the others told.
 void merge(Value& whole, const Value& part, const std::string& file) {
   for (const auto& [key, value] : part.members) {
-    const Value* there = whole.find(key);
+    Value* const there = whole.find(key);
     if (there == nullptr) {
       whole.add(key, value);
+    } else if (is_left_open(*there)) {
+      *there = value;
+    } else if (is_left_open(value)) {
+      continue;
     } else if (to_json(*there, 0) != to_json(value, 0)) {
       std::string line = file;
       line.append(": expected the same ").append(key).append(" as in the files before it, ");
@@ -234,14 +259,51 @@ void merge(ImportedRun& whole, ImportedRun part, const std::string& file) {
     whole.shipped = std::move(part.shipped);
   }
   whole.format += (whole.format.empty() ? "" : " and ") + part.format;
+  whole.stack = part.stack.empty() ? whole.stack : part.stack;
   merge(whole.plan, part.plan, file);
   merge(whole.training, part.training, file);
   const auto append = [](std::vector<std::string>& to, std::vector<std::string> from) {
     to.insert(to.end(), from.begin(), from.end());
   };
-  append(whole.ignored, std::move(part.ignored));
+  append(whole.used, std::move(part.used));
+  append(whole.harmless, std::move(part.harmless));
+  append(whole.unread, std::move(part.unread));
   append(whole.open, std::move(part.open));
   append(whole.assumed, std::move(part.assumed));
+}
+
+/// What a plan needs and no default may stand for is left open: a number of devices, or the length
+/// of a sequence, is nobody's to guess.
+void leave_open(ImportedRun& run) {
+  if (run.plan.members.empty()) {
+    return;
+  }
+  const auto open = [&](Value& object, const std::string& key, const std::string& why) {
+    if (object.find(key) == nullptr) {
+      object.add(key, Value(kLeftOpen));
+      run.open.push_back(why);
+    }
+  };
+  open(run.plan, "data", "plan.data: no number of devices is told; --devices N tells it");
+  open(run.training, "sequence", "training.sequence: no length of a sequence is told");
+  open(run.training, "global_batch", "training.global_batch: no batch of all ranks is told");
+  const Value* const sharding = run.plan.find("sharding");
+  if (sharding != nullptr && is_left_open(*sharding)) {
+    run.open.emplace_back(
+        "plan.sharding: DeepSpeed's configuration tells it; --with ds_config.json");
+  }
+}
+
+void refuse_unread(const ImportedRun& run) {
+  Problems problems;
+  for (const std::string& line : run.unread) {
+    problems.add(line + ": is not read, and may change the result");
+  }
+  if (!run.unread.empty()) {
+    problems.add("--accept-unknown leaves " + std::string(run.unread.size() == 1 ? "it" : "these") +
+                 " out");
+  }
+  problems.raise();
 }
 
 }  // namespace
@@ -273,6 +335,10 @@ ImportedRun import_files(std::span<const std::filesystem::path> files,
     throw InputError(files.front().string() + ": " + whole.format +
                      " has no model; give its config.json too, or --model NAME");
   }
+  if (!options.accept_unknown) {
+    refuse_unread(whole);
+  }
+  leave_open(whole);
   return whole;
 }
 
@@ -282,6 +348,9 @@ Value run_document(const ImportedRun& imported, const std::string& cluster) {
           imported.model ? transformer_document(*imported.model) : Value(imported.shipped));
   if (!cluster.empty()) {
     run.add("cluster", Value(cluster));
+  }
+  if (!imported.stack.empty()) {
+    run.add("stack", Value(imported.stack));
   }
   if (!imported.plan.members.empty()) {
     run.add("plan", imported.plan);

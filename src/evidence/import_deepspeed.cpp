@@ -1,35 +1,15 @@
 // DeepSpeed's JSON: how the optimizer's state is split and where it is, and batches.
 
+#include <algorithm>
 #include <array>
 
+#include "import_harmless.hpp"
 #include "import_parts.hpp"
 
 namespace titer {
 namespace {
 
 constexpr std::array<std::string_view, 4> kStages = {"none", "zero1", "zero2", "zero3"};
-
-constexpr std::array<std::string_view, 20> kOfNoConcernInDeepSpeed = {
-    "steps_per_print",
-    "optimizer.params.*",
-    "scheduler.*",
-    "gradient_clipping",
-    "prescale_gradients",
-    "gradient_predivide_factor",
-    "fp16.*",
-    "bf16.*",
-    "wall_clock_breakdown",
-    "dump_state",
-    "tensorboard.*",
-    "wandb.*",
-    "csv_monitor.*",
-    "flops_profiler.*",
-    "zero_allow_untested_optimizer",
-    "zero_force_ds_cpu_optimizer",
-    "checkpoint.*",
-    "data_types.*",
-    "zero_optimization.stage3_gather_*",
-    "zero_optimization.elastic_checkpoint"};
 
 void read_offload(const ImportTask& task) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> parts = {
@@ -39,6 +19,10 @@ void read_offload(const ImportTask& task) {
   for (const auto& [section, part] : parts) {
     const std::string key = std::string(section) + ".device";
     const std::string device = task.in.word(key).value_or("none");
+    const std::string ratio = std::string(section) + ".ratio";
+    if (task.in.number(ratio).value_or(1.0) < 1.0) {
+      task.in.leave_out(ratio, "all of it is offloaded here");
+    }
     if (device == "cpu" || device == "nvme") {
       offload.add(std::string(part), Value(device == "cpu" ? "host" : "nvme"));
     } else if (device != "none") {
@@ -91,8 +75,8 @@ void read_precision(const ImportTask& task) {
 std::optional<std::int64_t> data_degree(const ImportTask& task,
                                         std::int64_t micro,
                                         std::int64_t global,
-                                        std::optional<std::int64_t> steps) {
-  const std::optional<std::int64_t> data = task.options.devices;
+                                        std::optional<std::int64_t> steps,
+                                        std::optional<std::int64_t> data) {
   if (!steps && !data) {
     return std::nullopt;
   }
@@ -104,7 +88,7 @@ std::optional<std::int64_t> data_degree(const ImportTask& task,
                      std::to_string(together));
   } else if (steps && data && global / together != *data) {
     task.in.fail("train_batch_size",
-                 "expected micro-batch x gradient accumulation steps x devices, " +
+                 "expected micro-batch x gradient accumulation steps x data-parallel ranks, " +
                      std::to_string(together * *data));
   }
   return data ? data : global / together;
@@ -129,18 +113,31 @@ void deepspeed_settings(const ImportTask& task) {
   read_precision(task);
   read_gradient_precision(task);
   put_optimizer(task, "optimizer.type");
-  in.skip(kOfNoConcernInDeepSpeed);
+  in.skip_what_is_off("enabled");
+  in.skip(harmless_in_deepspeed());
 }
 
 void import_deepspeed(const ImportTask& task) {
   Settings& in = task.in;
+  task.into.stack = "deepspeed";
   deepspeed_settings(task);
+  const std::int64_t tensor = std::max<std::int64_t>(
+      1, in.integer("tensor_parallel.autotp_size", 0, kMostDegree).value_or(1));
+  std::optional<std::int64_t> ranks = task.options.devices;
+  if (tensor > 1) {
+    task.into.plan.add("tensor", Value(tensor));
+    if (ranks && *ranks % tensor != 0) {
+      in.fail("tensor_parallel.autotp_size",
+              "expected a divisor of the " + std::to_string(*ranks) + " devices");
+    }
+    ranks = ranks ? std::optional(std::max<std::int64_t>(1, *ranks / tensor)) : ranks;
+  }
   const auto micro = in.integer("train_micro_batch_size_per_gpu", 1);
   const auto global = in.integer("train_batch_size", 1);
   const auto steps = in.integer("gradient_accumulation_steps", 1);
   put(task.into.plan, "micro_batch", micro);
   const std::optional<std::int64_t> data =
-      micro && global ? data_degree(task, *micro, *global, steps) : task.options.devices;
+      micro && global ? data_degree(task, *micro, *global, steps, ranks) : ranks;
   put(task.into.plan, "data", data);
   if (global) {
     task.into.training.add("global_batch", Value(*global));

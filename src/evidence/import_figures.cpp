@@ -9,7 +9,8 @@ namespace {
 
 std::int64_t integer_of(const Value& object, std::string_view key, std::int64_t otherwise) {
   const Value* value = object.find(key);
-  return value == nullptr ? otherwise : value->integer;
+  const bool is_known = value != nullptr && value->kind == Value::Kind::number;
+  return is_known ? value->integer : otherwise;  // not what is left open
 }
 
 std::string_view word_of(const Value& object, std::string_view key, std::string_view otherwise) {

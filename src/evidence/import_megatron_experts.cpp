@@ -5,8 +5,12 @@
 namespace titer {
 namespace {
 
-void read_routing(Settings& in, Experts& experts) {
+void read_routing(const ImportTask& task, Experts& experts) {
+  Settings& in = task.in;
   Routing& routing = experts.routing;
+  if (!routing.capacity_factor) {
+    routing.capacity_factor = task.defaults.capacity_factor;
+  }
   routing.groups = in.integer("moe_router_num_groups", 1, kMostWidth).value_or(routing.groups);
   routing.groups_chosen =
       in.integer("moe_router_group_topk", 1, kMostWidth).value_or(routing.groups_chosen);
@@ -31,11 +35,13 @@ void read_megatron_experts(const ImportTask& task, Transformer& model) {
   Settings& in = task.in;
   const std::string_view key = in.has("num_experts") ? "num_experts" : "num_moe_experts";
   const auto count = in.integer(key, 1, kMostWidth);
-  if (!count && !(task.options.base && model.experts)) {
+  const bool is_dense =
+      count ? *count < task.defaults.least_experts : !(task.options.base && model.experts);
+  if (is_dense) {
     return;
   }
   Experts experts;
-  experts.per_token = 2;
+  experts.per_token = task.defaults.experts_per_token;
   experts = model.experts.value_or(experts);
   experts.count = count.value_or(experts.count);
   if (in.has("ffn_hidden_size") || !task.options.base) {
@@ -51,7 +57,7 @@ void read_megatron_experts(const ImportTask& task, Transformer& model) {
       in.integer("moe_shared_expert_intermediate_size", 0, kMostWidth).value_or(experts.shared_ffn);
   experts.shared_gate = in.flag("moe_shared_expert_gate").value_or(experts.shared_gate);
   experts.router_bias = in.flag("moe_router_enable_expert_bias").value_or(experts.router_bias);
-  read_routing(in, experts);
+  read_routing(task, experts);
   model.experts = experts;
 }
 

@@ -182,9 +182,12 @@ class MegatronModel {
   void read_attention() {
     const std::string backend = in_.word("attention_backend").value_or("");
     const std::string implementation = in_.word("transformer_impl").value_or("");
-    const bool fused = in_.is_on("use_flash_attn") || in_.is_on("use_flash_attention");
+    const bool fused = in_.is_on("use_flash_attn") || in_.is_on("use_flash_attention") ||
+                       in_.is_on("use_flash_attn_v1") || in_.is_on("use_flash_attn_v2") ||
+                       in_.is_on("use_flash_attn_triton") || in_.is_on("use_flash_attn_builder");
     const bool engine_off = in_.has("transformer_engine") && !in_.is_on("transformer_engine");
-    const bool local = implementation == "local" || engine_off;
+    const bool local = implementation == "local" || engine_off ||
+                       (implementation.empty() && task_.defaults.is_deepspeed);
     model_.attention = backend.find("unfused") != std::string::npos || (local && !fused)
                            ? AttentionKernel::materialised
                            : AttentionKernel::flash;
@@ -242,6 +245,7 @@ class MegatronModel {
   void read_layers() {
     const std::vector<bool> with_experts =
         read_layer_choice(task_, "moe_layer_freq", model_.layers);
+    const std::int64_t interval = task_.defaults.expert_interval;
     const std::optional<std::int64_t> window = read_window();
     model_.predicted_tokens = in_.integer("mtp_num_layers", 0, 16).value_or(0);
     const bool same_layers = has_base() && with_experts.empty() && !window;
@@ -259,7 +263,9 @@ class MegatronModel {
     for (std::int64_t i = 0; i < model_.layers; ++i) {
       const auto at = static_cast<std::size_t>(i);
       LayerKind kind = same_layers ? model_.kinds.front() : LayerKind{};
-      kind.experts = model_.experts.has_value() && (with_experts.empty() || with_experts[at]);
+      const bool in_turn = (i + 1) % interval == 0;
+      kind.experts =
+          model_.experts.has_value() && (with_experts.empty() ? in_turn : with_experts[at]);
       kind.window = window && !(at < full.size() && full[at]) ? window : kind.window;
       layers.push_back(kind);
     }

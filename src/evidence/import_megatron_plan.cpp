@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "import_parts.hpp"
 
@@ -48,7 +47,7 @@ std::optional<std::string_view> ours(const std::array<MegatronWord, N>& words,
 class MegatronPlan {
  public:
   explicit MegatronPlan(const ImportTask& task)
-      : task_(task), in_(task.in), plan_(task.into.plan), training_(task.into.training) {}
+      : task_(task), in_(task.in), plan_(task.into.plan) {}
 
   void read() {
     read_degrees();
@@ -57,7 +56,10 @@ class MegatronPlan {
     read_recompute();
     read_offload();
     read_rest();
-    read_training();
+    put_megatron_training(task_, degrees_, kMegatronKeys);
+    take_only(task_, "moe_token_dispatcher_type", {"alltoall"});
+    take_only(task_, "attention_type", {"multihead"});
+    skip_what_has_no_object();
   }
 
  private:
@@ -72,15 +74,21 @@ class MegatronPlan {
     degrees_.pipeline = degree("pipeline_model_parallel_size");
     degrees_.context = degree("context_parallel_size");
     degrees_.expert = degree("expert_model_parallel_size");
-    const bool tells = in_.has("expert_tensor_parallel_size");
-    degrees_.expert_tensor = in_.integer("expert_tensor_parallel_size", 1, kMostDegree);
+    const bool is_one =
+        task_.defaults.is_deepspeed && !in_.is_on("enable_expert_tensor_parallelism");
+    const bool tells = in_.has("expert_tensor_parallel_size") || is_one;
+    degrees_.expert_tensor = is_one ? std::optional<std::int64_t>(1)
+                                    : in_.integer("expert_tensor_parallel_size", 1, kMostDegree);
     degrees_.devices = devices();
-    put(plan_, "pipeline", degrees_.pipeline);
-    put(plan_, "tensor", degrees_.tensor);
-    put(plan_, "context", degrees_.context);
+    put_degree(task_, "pipeline", kMegatronKeys.pipeline, degrees_.pipeline);
+    put_degree(task_, "tensor", kMegatronKeys.tensor, degrees_.tensor);
+    put_degree(task_, "context", kMegatronKeys.context, degrees_.context);
     if (task_.into.model && task_.into.model->experts) {
-      put(plan_, "expert", degrees_.expert);
-      put(plan_, "expert_tensor", tells ? degrees_.expert_tensor : degrees_.tensor);
+      const std::string_view of_experts =
+          tells ? "expert_tensor_parallel_size" : kMegatronKeys.tensor;
+      put_degree(task_, "expert", kMegatronKeys.expert, degrees_.expert);
+      put_degree(
+          task_, "expert_tensor", of_experts, tells ? degrees_.expert_tensor : degrees_.tensor);
     } else if (degrees_.expert.value_or(1) > 1) {
       in_.fail(kMegatronKeys.expert, "expected 1, for a model without experts");
     }
@@ -98,11 +106,13 @@ class MegatronPlan {
                                                     : std::nullopt;
     };
     const auto launched = product("nnodes", "nproc_per_node");
+    const auto spawned = product("num_nodes", "num_gpus");
     const auto trained = product("trainer.num_nodes", "trainer.devices");
     const auto world = in_.integer("world_size", 1, kMostDegree);
     return task_.options.devices ? task_.options.devices
            : trained             ? trained
            : launched            ? launched
+           : spawned             ? spawned
                                  : world;
   }
 
@@ -127,7 +137,18 @@ class MegatronPlan {
     }
   }
 
+  /// What DeepSpeed's configuration tells, in a file of its own, but for the stage.
+  void read_deepspeed_sharding() {
+    constexpr std::array<std::string_view, 4> stages = {"none", "zero1", "zero2", "zero3"};
+    const auto stage = in_.integer("zero_stage", 0, 3);
+    plan_.add("sharding", Value(stage ? stages[static_cast<std::size_t>(*stage)] : kLeftOpen));
+  }
+
   void read_sharding() {
+    if (task_.defaults.is_deepspeed) {
+      read_deepspeed_sharding();
+      return;
+    }
     const bool fsdp = in_.is_on("use_megatron_fsdp") || in_.is_on("use_custom_fsdp");
     const std::string optimizer = in_.word("optim.name").value_or("");
     const bool sharded = in_.is_on("use_distributed_optimizer") ||
@@ -140,7 +161,7 @@ class MegatronPlan {
     } else if (in_.is_on("fsdp")) {
       sharding = nemo == "grad" ? "zero2" : "zero3";
       if (nemo == "hybrid") {
-        ignore(task_, "fsdp_sharding_strategy", "plan.shard tells how many ranks split");
+        in_.leave_out("fsdp_sharding_strategy", "plan.shard tells how many ranks split");
       }
     } else if (fsdp && strategy) {
       const auto known = ours(kShardings, *strategy);
@@ -152,7 +173,11 @@ class MegatronPlan {
     }
     plan_.add("sharding", Value(sharding));
     overlap("overlap_grad_reduce", "optim.overlap_grad_sync");
-    overlap("overlap_param_gather", "optim.overlap_param_sync");
+    if (sharding == "zero1" || sharding == "none") {
+      overlap("overlap_param_gather", "optim.overlap_param_sync");
+    } else if (in_.is_on("overlap_param_gather")) {
+      assume(task_, "overlap_param_gather", "what is split is gathered ahead, layer by layer");
+    }
   }
 
   /// Off unless switched on.
@@ -163,10 +188,23 @@ class MegatronPlan {
 
   void read_recompute() {
     const bool selective = in_.is_on("recompute_activations");
+    // Before there were granularities a method stood for all of a layer.
+    const std::vector<std::string> keys = in_.keys();
+    const bool is_old =
+        std::find(keys.begin(), keys.end(), "recompute_granularity") == keys.end() &&
+        (in_.is_on("checkpoint_activations") || in_.has("recompute_method"));
     const std::string granularity =
-        in_.word("recompute_granularity").value_or(selective ? "selective" : "none");
+        in_.word("recompute_granularity")
+            .value_or(selective ? "selective" : (is_old ? "full" : "none"));
     const std::string method = in_.word("recompute_method").value_or("");
-    const auto count = in_.integer("recompute_num_layers", 0);
+    const auto count = in_.integer(
+        in_.has("checkpoint_num_layers") ? "checkpoint_num_layers" : "recompute_num_layers", 0);
+    for (const std::string_view key : {"num_micro_batches_with_partial_activation_checkpoints",
+                                       "activations_checkpoint_layers_per_pipeline"}) {
+      if (in_.integer(key, 0).value_or(0) > 0) {
+        in_.leave_out(key, "every micro-batch and stage recomputes alike here");
+      }
+    }
     if (granularity == "full") {
       plan_.add("recompute", Value("full"));
       if (method == "block") {
@@ -220,7 +258,7 @@ class MegatronPlan {
       offload.add("optimizer", Value("host"));
       const auto fraction = in_.number("optimizer_offload_fraction");
       if (fraction && *fraction < 1) {
-        ignore(task_, "optimizer_offload_fraction", "all of the optimizer is offloaded here");
+        in_.leave_out("optimizer_offload_fraction", "all of the optimizer is offloaded here");
       }
     }
     if (in_.is_on("cpu_offloading")) {
@@ -229,11 +267,10 @@ class MegatronPlan {
       if (weights) {
         offload.add("weights", Value("host"));
       }
-      ignore(task_, "cpu_offloading_num_layers", "all layers are offloaded here");
+      in_.leave_out("cpu_offloading_num_layers", "all layers are offloaded here");
       static_cast<void>(in_.raw("cpu_offloading_activations"));
     } else {
-      constexpr std::array<std::string_view, 1> off = {"cpu_offloading*"};
-      in_.skip(off);
+      in_.skip({.what = kSwitchedOff, .patterns = "cpu_offloading*"});
     }
     if (!offload.members.empty()) {
       plan_.add("offload", std::move(offload));
@@ -242,7 +279,9 @@ class MegatronPlan {
 
   void read_rest() {
     plan_.add("sequence_parallel", Value(in_.is_on("sequence_parallel")));
-    if (const auto method = in_.word("cp_comm_type")) {
+    if (task_.defaults.is_deepspeed && degrees_.context.value_or(1) > 1) {
+      plan_.add("context_method", Value("ulysses"));
+    } else if (const auto method = in_.word("cp_comm_type")) {
       const auto known = ours(kContextMethods, *method);
       if (!known) {
         in_.fail("cp_comm_type", "expected p2p, all_gather, a2a or a2a+p2p");
@@ -258,66 +297,26 @@ class MegatronPlan {
     }
   }
 
-  void read_training() {
-    if (in_.has("step_batch_size_schedule")) {
-      put(plan_, "micro_batch", in_.integer("micro_batch_size", 1));
-      last_batch();
-    } else {
-      put_batches(task_, degrees_, kMegatronKeys);
-    }
-    put(training_, "sequence", in_.integer("seq_length", 1));
-    training_.add("precision", Value(precision()));
-    put_optimizer(task_, in_.has("optim.name") ? "optim.name" : "optimizer");
-    if (in_.is_on("grad_reduce_in_bf16")) {
-      training_.add("gradient_precision", Value("bf16"));
-    } else if (in_.is_on("accumulate_allreduce_grads_in_fp32")) {
-      training_.add("gradient_precision", Value("fp32"));
-    }
-  }
-
-  /// "0:384 200B:768": from so many tokens on so many sequences.
-  void last_batch() {
-    const std::string text = in_.text("step_batch_size_schedule").value_or("");
-    const std::size_t colon = text.rfind(':');
-    std::int64_t batch = 0;
-    const char* const end = text.data() + text.size();
-    const char* const begin = colon == std::string::npos ? end : text.data() + colon + 1;
-    const auto [rest, error] = std::from_chars(begin, end, batch);
-    if (error != std::errc() || rest != end || batch < 1) {
-      in_.fail("step_batch_size_schedule", "expected batches such as 0:384 200B:768");
-      return;
-    }
-    assume(task_, "step_batch_size_schedule", "the last batch of the schedule is taken");
-    training_.add("global_batch", Value(batch));
-  }
-
-  std::string_view precision() {
-    const std::string trainer = in_.word("trainer.precision").value_or("");
-    const std::string mixed = in_.word("mixed_precision").value_or("");
-    const auto says = [&](std::string_view what) {
-      return trainer.find(what) != std::string::npos || mixed.find(what) != std::string::npos;
+  /// What counts only beside something that this run has not.
+  void skip_what_has_no_object() {
+    const auto skip = [&](bool is_off, std::string_view patterns) {
+      if (is_off) {
+        in_.skip({.what = kSwitchedOff, .patterns = patterns});
+      }
     };
-    const bool fp8 = in_.has("fp8_format") || (in_.has("fp8") && in_.word("fp8") != "false");
-    static_cast<void>(in_.word("fp8_format"));
-    if (fp8 || says("fp8")) {
-      return "fp8";
-    }
-    if (in_.is_on("bf16") || says("bf16") || says("bfloat16")) {
-      return "bf16";
-    }
-    const bool half = in_.is_on("fp16") || says("fp16") || trainer == "16" ||
-                      trainer == "16-mixed" || trainer == "16-true";
-    if (!half && task_.options.base && !in_.has("trainer.precision") && !in_.has("fp16")) {
-      assume(task_, "mixed_precision", "taken as bf16, as recipes train");
-      return "bf16";
-    }
-    return half ? "fp16" : "fp32";
+    skip(!task_.into.model || !task_.into.model->experts, "moe_* overlap_moe_* expert_*");
+    skip(degrees_.tensor == 1, "tp_comm_* ub_tp_comm_* no_async_tensor_model_parallel_allreduce");
+    skip(plan_.find("virtual_stages") == nullptr,
+         "overlap_p2p_* batch_p2p_comm no_overlap_p2p_communication align_*");
+    skip(degrees_.context == 1, "cp_comm_type hierarchical_context_parallel_sizes");
+    skip(!in_.is_on("fsdp"), "fsdp_*");
+    skip(!in_.is_on("multi_latent_attention"),
+         "q_lora_rank kv_lora_rank qk_head_dim qk_pos_emb_head_dim v_head_dim");
   }
 
   const ImportTask& task_;
   Settings& in_;
   Value& plan_;
-  Value& training_;
   Degrees degrees_;
 };
 

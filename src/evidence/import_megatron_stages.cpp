@@ -24,8 +24,7 @@ class MegatronStages {
     auto chunks = in_.integer("num_virtual_stages_per_pipeline_rank", 1, kMostLayers);
     chunks = chunks ? chunks : in_.integer("virtual_pipeline_model_parallel_size", 1, kMostLayers);
     if (in_.has("pipeline_model_parallel_layout")) {
-      static_cast<void>(in_.raw("pipeline_model_parallel_layout"));
-      ignore(task_, "pipeline_model_parallel_layout", "a layout is not read; \"layers\" tells it");
+      in_.leave_out("pipeline_model_parallel_layout", "a layout is not read; plan.layers tells it");
     }
     if (!task_.into.model || pipeline_.value_or(1) == 1) {
       return;

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "import_harmless.hpp"
 #include "import_parts.hpp"
 
 namespace titer {
@@ -14,65 +15,6 @@ constexpr DegreeKeys kNeoxKeys = {.tensor = "model_parallel_size",
                                   .devices = "global_num_gpus",
                                   .micro_batch = "train_micro_batch_size_per_gpu",
                                   .global_batch = "train_batch_size"};
-
-constexpr std::array<std::string_view, 57> kOfNoConcernInNeox = {
-    "vocab_file",
-    "merge_file",
-    "save",
-    "save_*",
-    "load",
-    "data_path",
-    "data_impl",
-    "tokenizer_vocab_file",
-    "train_data_paths",
-    "valid_data_paths",
-    "test_data_paths",
-    "train_data_weights",
-    "split",
-    "mmap_warmup",
-    "rotary_pct",
-    "rotary_emb_base",
-    "rms_norm_epsilon",
-    "layernorm_epsilon",
-    "output_layer_parallelism",
-    "init_method",
-    "init_method_std",
-    "output_layer_init_method",
-    "optimizer.params.*",
-    "scheduler.*",
-    "lr_decay_style",
-    "lr_decay_iters",
-    "min_lr",
-    "override_lr_scheduler",
-    "train_iters",
-    "distributed_backend",
-    "warmup",
-    "checkpoint_factor",
-    "checkpoint_scale",
-    "extra_save_iters",
-    "keep_last_n_checkpoints",
-    "checkpoint_validation_with_forward_pass",
-    "eval_interval",
-    "eval_iters",
-    "log_*",
-    "log_interval",
-    "steps_per_print",
-    "wall_clock_breakdown",
-    "tokenizer_type",
-    "tensorboard_dir",
-    "use_wandb",
-    "wandb_*",
-    "gradient_clipping",
-    "weight_decay",
-    "weight_by_num_documents",
-    "weighted_sampler_alpha",
-    "num_workers",
-    "seed",
-    "finetune",
-    "launcher",
-    "deepspeed_*",
-    "loss_scale*",
-    "hostfile"};
 
 class NeoxModel {
  public:
@@ -135,7 +77,7 @@ class NeoxModel {
       in_.fail("norm", "expected layernorm or rmsnorm");
     }
     if (!in_.flag("use_bias_in_norms").value_or(true) && model_.norm == Norm::layernorm) {
-      ignore(task_, "use_bias_in_norms", "a layernorm here has its biases");
+      assume(task_, "use_bias_in_norms", "a layernorm here has its biases");
     }
     const bool attention = in_.flag("use_bias_in_attn_linear").value_or(true);
     const bool mlp = in_.flag("use_bias_in_mlp").value_or(true);
@@ -210,7 +152,8 @@ void read_plan(const ImportTask& task) {
   const auto degree = [&](std::string_view key) {
     // A pipeline of 0 stages stands for none.
     const auto found = in.integer(key, 0, kMostDegree);
-    return std::optional(std::max<std::int64_t>(1, found.value_or(1)));
+    return found || !in.has(key) ? std::optional(std::max<std::int64_t>(1, found.value_or(1)))
+                                 : std::nullopt;
   };
   degrees.tensor = degree(kNeoxKeys.tensor);
   degrees.pipeline = degree(kNeoxKeys.pipeline);
@@ -218,20 +161,20 @@ void read_plan(const ImportTask& task) {
   degrees.devices =
       task.options.devices ? task.options.devices : in.integer(kNeoxKeys.devices, 1, kMostDegree);
   Value& plan = task.into.plan;
-  put(plan, "pipeline", degrees.pipeline);
-  put(plan, "tensor", degrees.tensor);
-  put(plan, "context", degrees.context);
+  put_degree(task, "pipeline", kNeoxKeys.pipeline, degrees.pipeline);
+  put_degree(task, "tensor", kNeoxKeys.tensor, degrees.tensor);
+  put_degree(task, "context", kNeoxKeys.context, degrees.context);
   check_degrees(task, degrees, kNeoxKeys);
   put(plan, "data", degrees.data);
-  if (*degrees.pipeline > 1) {
+  if (degrees.pipeline.value_or(1) > 1) {
     plan.add("schedule", Value("1f1b"));
   }
   const Transformer& model = *task.into.model;
-  if (model.heads % *degrees.tensor != 0) {
+  if (model.heads % degrees.tensor.value_or(1) != 0) {
     in.fail(kNeoxKeys.tensor,
             "expected a divisor of the " + std::to_string(model.heads) + " attention heads");
   }
-  if (model.layers % *degrees.pipeline != 0) {
+  if (model.layers % degrees.pipeline.value_or(1) != 0) {
     in.fail(kNeoxKeys.pipeline,
             "expected a divisor of the " + std::to_string(model.layers) + " layers");
   }
@@ -241,9 +184,9 @@ void read_plan(const ImportTask& task) {
   if (const auto every = in.integer("checkpoint_num_layers", 1); recomputes && every > 1) {
     put(plan, "recompute_every", every);
   }
-  constexpr std::array<std::string_view, 3> of_checkpoints = {
-      "checkpoint_num_layers", "synchronize_each_layer", "contiguous_checkpointing"};
-  in.skip(of_checkpoints);
+  if (!recomputes) {
+    in.skip({.what = kSwitchedOff, .patterns = "checkpoint_num_layers partition_activations"});
+  }
   const auto steps = in.integer("gradient_accumulation_steps", 1);
   const auto micro = in.integer(kNeoxKeys.micro_batch, 1);
   if (steps && micro && degrees.data && !in.has(kNeoxKeys.global_batch)) {
@@ -259,6 +202,7 @@ void read_plan(const ImportTask& task) {
 
 void import_neox(const ImportTask& task) {
   Settings& in = task.in;
+  task.into.stack = "deepspeed";
   task.into.model = NeoxModel(task).read();
   if (!in.is_sound()) {
     return;
@@ -272,7 +216,7 @@ void import_neox(const ImportTask& task) {
     task.into.training.add("precision", Value(*word == "bfloat16" ? "bf16" : *word));
   }
   deepspeed_settings(task);
-  in.skip(kOfNoConcernInNeox);
+  in.skip(harmless_in_neox());
 }
 
 }  // namespace titer

@@ -2,7 +2,9 @@
 // What the importers share. Each takes the settings of one file and adds what it understands.
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,16 +17,30 @@ namespace titer {
 
 inline constexpr std::int64_t kMostDegree = 10'000'000;  // that is believed
 
+/// What the forks of Megatron-LM take where a file does not tell.
+struct MegatronDefaults {
+  std::int64_t experts_per_token = 2;
+  std::int64_t least_experts = 1;    // fewer stand for a model without
+  std::int64_t expert_interval = 1;  // every so manieth layer has experts
+  std::optional<double> capacity_factor{};
+  bool is_deepspeed = false;  // whose configuration tells how states are split
+};
+
 struct ImportTask {
   Settings& in;
   const ImportOptions& options;
   ImportedRun& into;
+  std::span<const std::string> scripts{};  // that a shell script runs
+  MegatronDefaults defaults{};
 };
 
 /// Adds a located remark of what was taken instead of being told.
 void assume(const ImportTask& task, std::string_view key, std::string_view what);
-/// Lists a setting that is understood but that nothing here stands for.
-void ignore(const ImportTask& task, std::string_view key, std::string_view why);
+/// A degree of the plan, or kLeftOpen for one that the file gives but leaves open.
+void put_degree(const ImportTask& task,
+                std::string_view name,
+                std::string_view key,
+                std::optional<std::int64_t> degree);
 
 /// Rows of the token table: `key`, the option, or those of a tokenizer of a known name. Reports
 /// where nothing tells.
@@ -47,8 +63,8 @@ void set_layer_kinds(Transformer& model, const std::vector<LayerKind>& layers);
 void read_megatron_experts(const ImportTask& task, Transformer& model);
 /// Its plan and training likewise.
 void megatron_plan(const ImportTask& task);
-/// Passes over the settings of Megatron that change neither time nor memory.
-void skip_megatron_settings(Settings& in);
+/// Refuses what Megatron and NeMo call by settings of a plain model and a Transformer is not.
+void refuse_unmodelled(const ImportTask& task);
 
 /// What the parts of a plan have to agree on, as far as they are known.
 struct Degrees {
@@ -73,6 +89,13 @@ struct DegreeKeys {
   std::string_view micro_batch;
   std::string_view global_batch;
 };
+/// Batches, precisions and optimizer in Megatron's names.
+void put_megatron_training(const ImportTask& task, const Degrees& degrees, const DegreeKeys& keys);
+/// A setting of which only these values are what is modelled; another is taken as the first.
+void take_only(const ImportTask& task,
+               std::string_view key,
+               std::initializer_list<std::string_view> values);
+
 /// The data-parallel degree that the devices leave; reports degrees that do not divide them, nor
 /// what of the model they split.
 void check_degrees(const ImportTask& task, Degrees& degrees, const DegreeKeys& keys);
@@ -93,6 +116,7 @@ void put_optimizer(const ImportTask& task, std::string_view key);
 void deepspeed_settings(const ImportTask& task);
 
 void import_megatron(const ImportTask& task);
+void import_megatron_deepspeed(const ImportTask& task);
 void import_nemo(const ImportTask& task);
 void import_bridge(const ImportTask& task);
 void import_neox(const ImportTask& task);

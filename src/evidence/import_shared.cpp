@@ -135,8 +135,25 @@ void assume(const ImportTask& task, std::string_view key, std::string_view what)
   task.into.assumed.push_back(task.in.shown(key) + ": " + std::string(what));
 }
 
-void ignore(const ImportTask& task, std::string_view key, std::string_view why) {
-  task.into.ignored.push_back(task.in.shown(key) + ": " + std::string(why));
+void put_degree(const ImportTask& task,
+                std::string_view name,
+                std::string_view key,
+                std::optional<std::int64_t> degree) {
+  if (degree) {
+    task.into.plan.add(std::string(name), Value(*degree));
+  } else if (task.in.has(key)) {
+    task.into.plan.add(std::string(name), Value(kLeftOpen));
+  }
+}
+
+void take_only(const ImportTask& task,
+               std::string_view key,
+               std::initializer_list<std::string_view> values) {
+  const auto word = task.in.word(key);
+  if (word && std::find(values.begin(), values.end(), *word) == values.end()) {
+    task.in.leave_out(key,
+                      "taken as " + std::string(*values.begin()) + ", which alone is modelled");
+  }
 }
 
 std::int64_t read_vocabulary(const ImportTask& task,
@@ -226,7 +243,7 @@ void put_optimizer(const ImportTask& task, std::string_view key) {
   if (has("adafactor")) {
     task.into.training.add("optimizer", Value("adafactor"));
   } else if (has("onebit") || has("zero_one") || has("zerooneadam") || has("8bit")) {
-    ignore(task, key, "no optimizer here is as narrow; taken as adam");
+    task.in.leave_out(key, "no optimizer here is as narrow; taken as adam");
     task.into.training.add("optimizer", Value("adam"));
   } else if (has("adam") || *name == "mcore_distributed_optim") {
     task.into.training.add("optimizer", Value("adam"));

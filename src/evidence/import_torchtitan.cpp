@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "import_harmless.hpp"
 #include "import_parts.hpp"
 
 namespace titer {
@@ -38,33 +39,6 @@ constexpr DegreeKeys kTorchtitanKeys = {.tensor = "parallelism.tensor_parallel_d
                                         .devices = "parallelism.data_parallel_shard_degree",
                                         .micro_batch = "training.local_batch_size",
                                         .global_batch = "training.global_batch_size"};
-
-constexpr std::array<std::string_view, 29> kOfNoConcernInTorchtitan = {
-    "job.*",
-    "profiling.*",
-    "metrics.*",
-    "model.hf_assets_path",
-    "model.tokenizer_path",
-    "optimizer.lr",
-    "optimizer.eps",
-    "optimizer.beta*",
-    "optimizer.weight_decay",
-    "lr_scheduler.*",
-    "training.max_norm",
-    "training.steps",
-    "training.dataset*",
-    "training.seed",
-    "training.deterministic",
-    "training.gc_freq",
-    "checkpoint.*",
-    "comm.*",
-    "validation.*",
-    "fault_tolerance.*",
-    "experimental.custom_*",
-    "training.warmup_steps",
-    "model.print_after_conversion",
-    "model.norm_type",
-    "activation_checkpoint.early_stop"};
 
 void read_model(const ImportTask& task) {
   Settings& in = task.in;
@@ -141,7 +115,7 @@ void read_schedule(const ImportTask& task, std::int64_t pipeline) {
   task.into.plan.add("schedule", Value(found->ours));
   if (found->has_chunks) {
     if (layers) {
-      ignore(task, "parallelism.pipeline_parallel_layers_per_stage", "two stages per rank taken");
+      in.leave_out("parallelism.pipeline_parallel_layers_per_stage", "two stages per rank taken");
     }
     task.into.plan.add("virtual_stages", Value(2));
   }
@@ -157,7 +131,7 @@ void read_recompute(const ImportTask& task) {
   task.into.plan.add("recompute", Value(mode));
   if (mode == "selective") {
     static_cast<void>(in.raw("activation_checkpoint.selective_ac_option"));
-    ignore(task,
+    assume(task,
            "activation_checkpoint.selective_ac_option",
            "no plan here chooses by operator or every n-th layer; taken as core attention");
   } else {
@@ -177,8 +151,7 @@ void read_training(const ImportTask& task) {
   task.into.training.add("gradient_precision", Value(reduce == "bfloat16" ? "bf16" : "fp32"));
   put_optimizer(task, "optimizer.name");
   if (!fp8) {
-    constexpr std::array<std::string_view, 2> off = {"float8.*", "quantize.*"};
-    in.skip(off);
+    in.skip({.what = kSwitchedOff, .patterns = "float8.* quantize.*"});
   }
 }
 
@@ -186,6 +159,7 @@ void read_training(const ImportTask& task) {
 
 void import_torchtitan(const ImportTask& task) {
   Settings& in = task.in;
+  task.into.stack = "torchtitan";
   in.rename("training.batch_size", "training.local_batch_size");
   in.rename("experimental.pipeline_parallel_degree", "parallelism.pipeline_parallel_degree");
   in.rename("experimental.context_parallel_degree", "parallelism.context_parallel_degree");
@@ -218,7 +192,8 @@ void import_torchtitan(const ImportTask& task) {
   read_recompute(task);
   put_batches(task, degrees, kTorchtitanKeys);
   read_training(task);
-  in.skip(kOfNoConcernInTorchtitan);
+  in.skip_what_is_off("enable");
+  in.skip(harmless_in_torchtitan());
 }
 
 }  // namespace titer

@@ -288,38 +288,4 @@ void Settings::fail(std::string_view key, std::string_view message) {
   problems_.add(shown(key) + ": " + std::string(message));
 }
 
-void Settings::skip(std::span<const std::string_view> patterns) {
-  for (auto& [key, entry] : entries_) {
-    for (const std::string_view pattern : patterns) {
-      const bool is_prefix = pattern.ends_with('*');
-      const std::string_view head = pattern.substr(0, pattern.size() - (is_prefix ? 1 : 0));
-      entry.asked = entry.asked || (is_prefix ? key.starts_with(head) : key == head);
-    }
-  }
-}
-
-std::vector<std::string> Settings::ignored() const {
-  std::vector<std::string> lines;
-  for (const auto& [key, entry] : entries_) {
-    // What is null or switched off asks for nothing.
-    const bool is_nothing = entry.value->kind == Value::Kind::null ||
-                            (entry.value->kind == Value::Kind::boolean && !entry.value->boolean) ||
-                            (entry.value->kind == Value::Kind::array && entry.value->items.empty());
-    if (!entry.asked && !is_nothing) {
-      lines.push_back(shown(key));
-    }
-  }
-  return lines;
-}
-
-std::vector<std::string> Settings::open() const {
-  std::vector<std::string> lines;
-  for (const auto& [key, entry] : entries_) {
-    if (!entry.missing.empty()) {
-      lines.push_back(shown(key));
-    }
-  }
-  return lines;
-}
-
 }  // namespace titer

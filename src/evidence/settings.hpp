@@ -18,6 +18,17 @@
 
 namespace titer {
 
+/// Settings that are known to change neither time nor memory of a step, or no more than the figures
+/// of a stack hold for: what they are, and which, divided by blanks ("save_*" stands for all that
+/// begin so).
+struct HarmlessSettings {
+  std::string_view what;
+  std::string_view patterns;
+};
+
+/// What counts only beside something else that a run has not.
+inline constexpr std::string_view kSwitchedOff = "switched off, or of what the run has not";
+
 /// Settings by name: a path of keys, joined by dots, in which dashes are underscores and the dashes
 /// before a flag are left out ("--num-layers" is num_layers). A text may refer to others, as
 /// ${NAME}, $NAME, ${NAME:-otherwise}, ${path.to.key}, ${.key}, ${multiply:a,b} and ${sum:a,b}. One
@@ -63,12 +74,22 @@ class Settings {
   void fail(std::string_view key, std::string_view message);
   /// "run.yaml:7:3: --num-layers: 24", "run.yaml: num_layers" where it is not given.
   [[nodiscard]] std::string shown(std::string_view key) const;
-  /// These are known to change neither time nor memory; "save*" stands for all that begin so.
-  void skip(std::span<const std::string_view> patterns);
+  /// What is written, not noted as asked for; "" for what is not given.
+  [[nodiscard]] std::string written(std::string_view key) const;
+  /// Of what nobody asked for these are harmless.
+  void skip(const HarmlessSettings& known);
+  void skip(std::span<const HarmlessSettings> known);
+  /// What has been asked for turns out to stand for nothing here.
+  void leave_out(std::string_view key, std::string_view why);
+  /// A section whose switch ("fp16.enabled") is off counts for nothing.
+  void skip_what_is_off(std::string_view enabled);
 
-  /// What nobody asked for, and what was asked for and left open, as located lines in the order of
-  /// the file.
-  [[nodiscard]] std::vector<std::string> ignored() const;
+  /// In the order of the file: the names of what was asked for; what is harmless, one line for each
+  /// kind; and as located lines what may change the result and is not read, and what was asked for
+  /// and left open.
+  [[nodiscard]] std::vector<std::string> used() const;
+  [[nodiscard]] std::vector<std::string> harmless() const;
+  [[nodiscard]] std::vector<std::string> unread() const;
   [[nodiscard]] std::vector<std::string> open() const;
 
  private:
@@ -77,7 +98,9 @@ class Settings {
     const Value* value = nullptr;
     Origin origin;  // of the key
     bool asked = false;
-    std::string missing{};  // what it refers to that is not known
+    std::string_view harmless{};  // what it is
+    std::string missing{};        // what it refers to that is not known
+    std::string unread{};         // why it was asked for in vain
   };
   void flatten(const Value& object, const std::string& path, const std::string& name);
   Entry* take(std::string_view key);

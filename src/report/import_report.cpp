@@ -40,6 +40,10 @@ std::string listed(const Value& object) {
   return text.empty() ? "none" : text;
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 void add(std::string& text, std::string_view label, const std::string& what) {
   text += fmt::format("{:<12}{}\n", label, what);
 }
@@ -88,9 +92,16 @@ std::string import_remarks(const ImportedRun& imported) {
       text += fmt::format("{}: {}\n", label, line);
     }
   };
+  if (!imported.used.empty()) {
+    add_lines("used", {joined(imported.used)});
+  }
+  add_lines("known to be harmless", imported.harmless);
   add_lines("assumed", imported.assumed);
+  if (!imported.stack.empty()) {
+    add_lines("implied", {"stack " + imported.stack + ", by the format"});
+  }
   add_lines("left open", imported.open);
-  add_lines("ignored", imported.ignored);
+  add_lines("may change the result, left out", imported.unread);
   return text;
 }
 

@@ -46,8 +46,10 @@ TEST(AppImport, WritesARunThatIsReadAgain) {
                                  out});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "");
-  EXPECT_TRUE(contains(outcome.err, "ignored: "));
-  EXPECT_TRUE(contains(outcome.err, "zero_optimization.reduce_bucket_size: 500000000"));
+  EXPECT_TRUE(contains(outcome.err, "used: train_batch_size"));
+  EXPECT_TRUE(contains(outcome.err, "known to be harmless: sizes of buckets"));
+  EXPECT_TRUE(contains(outcome.err, "implied: stack deepspeed"));
+  EXPECT_TRUE(contains(outcome.err, "left open: training.sequence"));
   const Document run = load_json(out);
   EXPECT_EQ(run.at("cluster")->text, "dgx-h100");
   EXPECT_EQ(run.at("model.layers")->integer, 8);
@@ -64,6 +66,36 @@ TEST(AppImport, ARunIsWhatRunTakes) {
   const Outcome run = titer({"run", out, "--format", "json"});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "iteration_time_s"));
+}
+
+TEST(AppImport, AnOpenDegreeIsRefusedByRunUntilItIsTold) {
+  const TemporaryFolder folder;
+  const std::string out = (folder.path() / "run.json").string();
+  const Outcome outcome =
+      titer({"import", data("neox.yml"), "--cluster", "dgx-a100-80gb", "--out", out});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "left open: plan.data"));
+  const std::string refused = refusal_of(titer({"run", out, "--set", "training.global_batch=48"}));
+  EXPECT_TRUE(contains(refused, "plan.data: \"left open by the import\": expected an integer"));
+  const Outcome told = titer({"run",
+                              out,
+                              "--set",
+                              "plan.data=6",
+                              "--set",
+                              "training.global_batch=48",
+                              "--format",
+                              "json"});
+  EXPECT_EQ(told.code, 0) << told.err;
+}
+
+TEST(AppImport, RefusesWhatMayChangeTheResultUnlessItIsAccepted) {
+  const Outcome refused = titer({"import", data("pretrain.sh")});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(contains(refused.err,
+                       "pretrain.sh:30:5: --degree-of-tomorrow: 3: is not read, and may change"));
+  const Outcome accepted = titer({"import", data("pretrain.sh"), "--accept-unknown"});
+  EXPECT_EQ(accepted.code, 0);
+  EXPECT_TRUE(contains(accepted.err, "may change the result, left out: "));
 }
 
 TEST(AppImport, RefusesWhatIsNoConfigurationWithinASecond) {

@@ -19,7 +19,9 @@ std::filesystem::path data(std::string_view file) {
   return std::filesystem::path(TITER_ROOT) / "tests/data/import" / file;
 }
 
-ImportedRun imported(std::vector<std::filesystem::path> files, const ImportOptions& options = {}) {
+/// With what is not read left out, and listed.
+ImportedRun imported(std::vector<std::filesystem::path> files, ImportOptions options = {}) {
+  options.accept_unknown = true;
   return import_files(files, options);
 }
 
@@ -68,10 +70,10 @@ TEST(ImportMegatron, AScriptGivesModelPlanAndTraining) {
   EXPECT_EQ(member(run.plan, "sequence_parallel"), "true");
   EXPECT_EQ(member(run.training, "global_batch"), "512");
   EXPECT_EQ(member(run.training, "precision"), "\"bf16\"");
-  ASSERT_EQ(run.ignored.size(), 1u);
-  EXPECT_TRUE(
-      run.ignored.front().ends_with("pretrain.sh:30:5: --bias-dropout-fusion-of-tomorrow: 3"))
-      << run.ignored.front();
+  ASSERT_EQ(run.unread.size(), 1u);
+  EXPECT_TRUE(run.unread.front().ends_with("pretrain.sh:30:5: --degree-of-tomorrow: 3"))
+      << run.unread.front();
+  EXPECT_EQ(run.stack, "megatron-lm");
   EXPECT_TRUE(any_has(run.assumed, "taken as 50257"));
   EXPECT_TRUE(run.open.empty());
 }
@@ -107,7 +109,7 @@ TEST(ImportMegatron, WhatAFileLeavesOpenIsListedOrDefined) {
   EXPECT_EQ(open.open,
             std::vector<std::string>{"run.sh:1:" + std::to_string(gpt("").size() + 1) +
                                      ": --tensor-model-parallel-size: ${TP}"});
-  EXPECT_EQ(member(open.plan, "tensor"), "absent");
+  EXPECT_EQ(member(open.plan, "tensor"), "\"left open by the import\"");
   EXPECT_EQ(member(open.plan, "data"), "absent");
   EXPECT_EQ(member(open.training, "global_batch"), "64");
   ImportOptions options;
@@ -157,7 +159,7 @@ TEST(ImportMegatron, StagesAndRecomputationFollowTheFlags) {
   for (const Case& c : cases) {
     const ImportedRun run = import_text(gpt(std::string(c.flags)), "run.sh");
     EXPECT_EQ(member(run.plan, c.key), c.value) << c.flags;
-    EXPECT_TRUE(run.ignored.empty()) << c.flags << ": " << run.ignored.front();
+    EXPECT_TRUE(run.unread.empty()) << c.flags << ": " << run.unread.front();
   }
 }
 
@@ -170,8 +172,9 @@ TEST(ImportNemo, ReferencesAreFollowed) {
   EXPECT_EQ(member(run.plan, "data"), "4");  // 4 x 8 devices over 4 x 2
   EXPECT_EQ(member(run.plan, "recompute_every"), "2");
   EXPECT_EQ(member(run.plan, "overlap_grad_reduce"), "true");
-  EXPECT_TRUE(run.ignored.empty());
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
   EXPECT_TRUE(run.open.empty());
+  EXPECT_EQ(run.stack, "nemo");
 }
 
 TEST(ImportBridge, ChangesTheModelThatItIsGiven) {
@@ -185,10 +188,101 @@ TEST(ImportBridge, ChangesTheModelThatItIsGiven) {
   EXPECT_EQ(run.model->layers, 4);
   EXPECT_EQ(run.model->hidden, 768);
   EXPECT_EQ(member(run.training, "sequence"), "4096");
+  // What the recipe has and the file does not change. [recipes/common.py]
+  EXPECT_EQ(member(run.plan, "sharding"), "\"zero1\"");
+  EXPECT_EQ(member(run.plan, "overlap_grad_reduce"), "true");
+  EXPECT_EQ(member(run.plan, "overlap_param_gather"), "true");
+  EXPECT_TRUE(any_has(run.assumed, "recipes/common.py"));
+  EXPECT_EQ(run.stack, "megatron-bridge");
+  const std::string off = text + "ddp: {overlap_grad_reduce: false}\n";
+  EXPECT_EQ(member(import_text(off, "bridge.yaml", options).plan, "overlap_grad_reduce"), "false");
   // Two sections that tell the same have to agree.
   std::string other = text;
   other.replace(other.find("4096"), 4, "2048");
   EXPECT_TRUE(any_has(refusal(other, "bridge.yaml", options), "expected the same as"));
+}
+
+TEST(ImportMegatron, QuotedElementsOfAnArrayAreTheWordsInThem) {
+  const std::string array =
+      "ARGS=(\n  --num-layers 12 --hidden-size 768 --bf16 --num-attention-heads 12\n"
+      "  \"--seq-length 1024\"\n  \"--fp8-format hybrid\"\n"
+      "  \"--vocab-size 50304\"\n  \"--degree-of-tomorrow 2\"\n)\n";
+  const ImportedRun run = import_text(array + "torchrun pretrain_gpt.py ${ARGS[@]}\n", "run.sh");
+  EXPECT_EQ(member(run.training, "precision"), "\"fp8\"");
+  EXPECT_EQ(run.model->vocabulary, 50304);
+  ASSERT_EQ(run.unread.size(), 1u);
+  EXPECT_TRUE(any_has(run.unread, "run.sh:6:3: --degree-of-tomorrow: 2"));
+  const ImportedRun printed =
+      import_text("echo \"tip: --num-layers must be even\"\n" + gpt("--swiglu"), "run.sh");
+  EXPECT_EQ(printed.model->layers, 12);
+}
+
+TEST(ImportMegatron, ArchitecturesThatAreNoPlainModelAreRefusedByName) {
+  const std::string nemo =
+      "trainer: {devices: 8}\nmodel: {num_layers: 2, hidden_size: 64, num_attention_heads: 2, "
+      "encoder_seq_length: 64}\n";
+  struct Case {
+    std::string text;
+    std::string_view file;
+    std::string_view what;
+  };
+  const std::array<Case, 12> cases = {
+      {{gpt("--linear-attention-type gated_delta_net"), "run.sh", "gated delta-net layers"},
+       {gpt("--experimental-attention-variant gated_delta_net"), "run.sh", "gated delta-net"},
+       {gpt("--hybrid-override-pattern M-M*-"), "run.sh", "Mamba layers"},
+       {gpt("--spec megatron.core.models.mamba.mamba_layer_specs mamba"), "run.sh", "Mamba"},
+       {gpt("--is-hybrid-model"), "run.sh", "Mamba layers"},
+       {gpt("--bert-no-binary-head"), "run.sh", "token types and pooler"},
+       {"python pretrain_bert.py " + gpt(""), "run.sh", "token types and pooler"},
+       {gpt("--encoder-num-layers 12"), "run.sh", "an encoder beside a decoder"},
+       {gpt("--retro-add-retriever"), "run.sh", "retrieved texts"},
+       {gpt("--img-h 336 --img-w 336"), "run.sh", "a vision tower"},
+       {"name: megatron_bert\n" + nemo, "n.yaml", "token types and pooler"},
+       {"name: megatron_t5\n" + nemo, "n.yaml", "an encoder beside a decoder"}}};
+  for (const Case& c : cases) {
+    const std::vector<std::string> lines = refusal(c.text, std::string(c.file));
+    ASSERT_EQ(lines.size(), 1u) << c.what;
+    EXPECT_TRUE(any_has(lines, c.what)) << lines.front();
+    EXPECT_TRUE(any_has(lines, "this architecture has")) << lines.front();
+  }
+}
+
+TEST(ImportMegatron, SettingsAreUsedHarmlessOrMayChangeTheResult) {
+  const std::string text =
+      gpt("--lr 1e-4 --save here --log-interval 1 --moe-router-topk 2 --fp32-residual-connection "
+          "--moe-token-dispatcher-type allgather --num-experts 4");
+  const ImportedRun run = import_text(text, "run.sh");
+  EXPECT_NE(std::find(run.used.begin(), run.used.end(), "--num-layers"), run.used.end());
+  EXPECT_TRUE(any_has(run.harmless, "checkpoints: --save"));
+  EXPECT_TRUE(any_has(run.harmless, "logs and profiles: --log-interval"));
+  ASSERT_EQ(run.unread.size(), 2u);
+  EXPECT_TRUE(any_has(run.unread, "--fp32-residual-connection"));
+  EXPECT_TRUE(any_has(run.unread, "allgather: taken as alltoall, which alone is modelled"));
+  // A switch that is off, and what belongs to something that the run has not, ask for nothing.
+  const ImportedRun none = import_text(
+      gpt("--moe-shared-expert-overlap --tp-comm-overlap-cfg x --cp-comm-type a2a"), "run.sh");
+  EXPECT_TRUE(none.unread.empty()) << none.unread.front();
+}
+
+TEST(ImportMegatron, DeepSpeedsForkHasDefaultsOfItsOwn) {
+  const std::string flags = "--deepspeed --moe-expert-parallel-size 8 --num_nodes 1 --num_gpus 8 ";
+  const ImportedRun run = import_text(gpt(flags + "--num-experts 16"), "run.sh");
+  ASSERT_TRUE(run.model->experts);
+  EXPECT_EQ(run.model->experts->per_token, 1);
+  EXPECT_EQ(run.model->experts->count, 16);
+  EXPECT_EQ(run.model->experts->routing.capacity_factor, 1.0);
+  ASSERT_EQ(run.model->runs().size(), 12u);  // every second layer has experts, from the second on
+  EXPECT_FALSE(
+      run.model->kinds.at(static_cast<std::size_t>(run.model->runs().front().kind)).experts);
+  EXPECT_EQ(member(run.plan, "expert"), "8");
+  EXPECT_EQ(member(run.plan, "data"), "8");
+  EXPECT_EQ(member(run.plan, "sharding"), "\"left open by the import\"");
+  EXPECT_EQ(run.stack, "deepspeed");
+  EXPECT_TRUE(any_has(run.assumed, "every second layer"));
+  EXPECT_FALSE(
+      import_text(gpt("--deepspeed --num-experts 1 --zero-stage 1"), "r.sh").model->experts);
+  EXPECT_TRUE(any_has(refusal(gpt(flags + "--num-experts 16 --mlp-type residual"), "run.sh"),
+                      "--mlp-type: residual: expected standard"));
 }
 
 TEST(ImportNeox, AGatedMlpGetsTwoThirdsOfTheWidth) {
@@ -202,8 +296,8 @@ TEST(ImportNeox, AGatedMlpGetsTwoThirdsOfTheWidth) {
   EXPECT_EQ(member(run.plan, "recompute_every"), "3");
   EXPECT_EQ(member(run.training, "global_batch"), std::to_string(4 * 8 * 6));
   EXPECT_EQ(member(run.training, "precision"), "\"fp16\"");
-  ASSERT_EQ(run.ignored.size(), 1u);
-  EXPECT_TRUE(any_has(run.ignored, "neox.yml:17:37: zero_optimization.reduce_bucket_size"));
+  EXPECT_TRUE(run.unread.empty());
+  EXPECT_TRUE(any_has(run.harmless, "sizes of buckets"));
 }
 
 TEST(ImportDeepSpeed, JoinsTheModelOfAConfig) {
@@ -220,6 +314,42 @@ TEST(ImportDeepSpeed, JoinsTheModelOfAConfig) {
   EXPECT_DOUBLE_EQ(figures.gradients.si(), 4.0 * n / 64);
 }
 
+TEST(ImportDeepSpeed, TensorRanksAreNoDataRanks) {
+  ImportOptions options;
+  options.devices = 8;
+  const std::string text =
+      R"({"train_micro_batch_size_per_gpu": 1, "tensor_parallel": {"autotp_size": 4}})";
+  const ImportedRun run = import_text(text, "ds.json", options);
+  EXPECT_EQ(member(run.plan, "tensor"), "4");
+  EXPECT_EQ(member(run.plan, "data"), "2");
+  options.devices = 6;
+  EXPECT_TRUE(any_has(refusal(text, "ds.json", options), "expected a divisor of the 6 devices"));
+}
+
+TEST(Import, WhatNothingTellsIsLeftOpenAndNoRunTakesIt) {
+  const ImportedRun run = import_files(std::vector{data("neox.yml")});
+  EXPECT_EQ(member(run.plan, "data"), "\"left open by the import\"");
+  EXPECT_TRUE(any_has(run.open, "--devices N tells it"));
+  EXPECT_EQ(member(run.training, "sequence"), "2048");
+  const ImportedRun joined = imported({data("config.json"), data("deepspeed.json")});
+  EXPECT_EQ(member(joined.training, "sequence"), "\"left open by the import\"");
+  EXPECT_EQ(run_document(joined).find("stack")->text, "deepspeed");
+}
+
+TEST(Import, WhatMayChangeTheResultIsRefusedUnlessAccepted) {
+  try {
+    static_cast<void>(import_files(std::vector{data("titan.toml")}));
+    FAIL() << "not refused";
+  } catch (const InputError& error) {
+    ASSERT_EQ(error.lines.size(), 2u);
+    EXPECT_TRUE(error.lines.front().ends_with(
+        "titan.toml:16:1: parallelism.a_degree_of_tomorrow: 3: is not read, and may change the "
+        "result"));
+    EXPECT_TRUE(any_has(error.lines, "--accept-unknown leaves it out"));
+  }
+  EXPECT_EQ(imported({data("titan.toml")}).unread.size(), 1u);
+}
+
 TEST(ImportTorchtitan, NamesAShippedModel) {
   const ImportedRun run = imported({data("titan.toml")});
   EXPECT_EQ(run.shipped, "llama3-70b");
@@ -227,8 +357,9 @@ TEST(ImportTorchtitan, NamesAShippedModel) {
   EXPECT_EQ(member(run.plan, "shard"), "16");
   EXPECT_EQ(member(run.plan, "virtual_stages"), "2");
   EXPECT_EQ(member(run.training, "global_batch"), "32");
-  ASSERT_EQ(run.ignored.size(), 1u);
-  EXPECT_TRUE(any_has(run.ignored, "titan.toml:16:1: parallelism.a_degree_of_tomorrow: 3"));
+  ASSERT_EQ(run.unread.size(), 1u);
+  EXPECT_TRUE(any_has(run.unread, "titan.toml:16:1: parallelism.a_degree_of_tomorrow: 3"));
+  EXPECT_EQ(run.stack, "torchtitan");
 }
 
 TEST(ImportFigures, MemoryOfTheFullestRankFollowsThePlan) {
@@ -338,7 +469,7 @@ TEST(Import, OtherTextsAreRefusedInOneLine) {
 TEST(ForeignText, ArgumentsAreFoundInScripts) {
   const ArgumentText found = parse_arguments(
       "A=\"--num-layers 2\n  --bf16\"\nB=( --lr=1e-4 'a b' )  # --not this\n"
-      "run.py $A \"${B[@]}\" --list 1 2 \\\r\n  3 --num-layers 4; echo --more\n",
+      "run.py $A \"${B[@]}\" --list 1 2 \\\r\n  3 --num-layers 4; other --more; echo --printed\n",
       "s.sh");
   EXPECT_EQ(to_json(found.flags.root, 0),
             R"({"--num-layers":"4","--bf16":true,"--lr":["1e-4","a b"],"--list":["1","2","3"],)"

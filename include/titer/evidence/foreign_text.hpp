@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "titer/input/document.hpp"
 
@@ -26,10 +27,12 @@ inline constexpr int kMostForeignValues = 100'000;  // of a document
 struct ArgumentText {
   Document flags;  // an object: "--num-layers" with its text, true, or several texts as an array
   std::map<std::string, std::string, std::less<>> variables;  // NAME=value, not expanded
+  std::vector<std::string> scripts;                           // of Python that it names
 };
 /// The flags of a command line, also of one in a script: over continued lines, in arrays
-/// (ARGS=( … )) and in quoted variables (ARGS=" … "). Of a flag given several times the last one
-/// counts. Nothing is run. Throws InputError for a quote or parenthesis that is not closed.
+/// (ARGS=( … ), also in quoted elements) and in quoted variables (ARGS=" … "). Of a flag given
+/// several times the last one counts; what echo and printf print is no flag. Nothing is run. Throws
+/// InputError for a quote or parenthesis that is not closed.
 [[nodiscard]] ArgumentText parse_arguments(std::string_view text, const std::string& source_name);
 
 /// All of a file of at most 1 MiB; a larger one, a folder, or one that cannot be read is an

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "titer/input/document.hpp"
@@ -21,35 +22,45 @@ struct ImportOptions {
   std::optional<std::int64_t> devices;     // all together, to tell the data-parallel degree
   std::optional<std::int64_t> vocabulary;  // rows, where a tokenizer is named that is not known
   std::optional<Transformer> base;         // a model that the files change, or do not describe
+  bool accept_unknown = false;             // leave out what is not read and may change the result
 };
+
+/// In the place of a number that neither the files nor the options tell: no run takes it.
+inline constexpr std::string_view kLeftOpen = "left open by the import";
 
 struct ImportedRun {
   std::string format;  // "Megatron-LM arguments"; of several files joined by " and "
   std::optional<Transformer> model;
   std::string shipped;  // instead: the name of a shipped model
+  std::string stack;    // the shipped stack that the format implies; "" for none
   Value plan = Value::make_object();
   Value training = Value::make_object();
-  // Located lines: settings that nothing here stands for; that the file leaves open; and what was
-  // taken from a table or a default instead of the file.
-  std::vector<std::string> ignored;
+  // What became of every setting: names of those that are used; those known to be harmless, a line
+  // for each kind; and as located lines those that may change the result and nothing here stands
+  // for, and those that the file leaves open.
+  std::vector<std::string> used;
+  std::vector<std::string> harmless;
+  std::vector<std::string> unread;
   std::vector<std::string> open;
-  std::vector<std::string> assumed;
+  std::vector<std::string> assumed;  // taken from a table or a default instead of the file
 };
 
 /// Reads files that describe one training run together: a HuggingFace config.json, DeepSpeed's
 /// JSON, arguments of Megatron-LM (a command line, a script, or YAML with MODEL_ARGS), YAML of
 /// NeMo, Megatron-Bridge or GPT-NeoX, and TOML of torchtitan. Throws InputError with every
 /// contradiction and its place; for a file that is none of these; for files that both tell
-/// the same thing.
+/// the same thing; and, unless the options accept it, for settings that may change the result and
+/// are not read. What a plan needs and nothing tells is kLeftOpen.
 [[nodiscard]] ImportedRun import_files(std::span<const std::filesystem::path> files,
                                        const ImportOptions& options = {});
 
-/// The same of a text that was read from a file of this name (which tells the format).
+/// What a text tells that was read from a file of this name (which tells the format), with all that
+/// is not read or left open.
 [[nodiscard]] ImportedRun import_text(std::string_view text,
                                       const std::string& file,
                                       const ImportOptions& options = {});
 
-/// As a run: "model", "cluster" where one is named, "plan" and "training".
+/// As a run: "model", "cluster" where one is named, "stack", "plan" and "training".
 [[nodiscard]] Value run_document(const ImportedRun& imported, const std::string& cluster = {});
 
 }  // namespace titer

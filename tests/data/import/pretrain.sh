@@ -27,4 +27,4 @@ $LAUNCH pretrain_gpt.py \
     --pipeline-model-parallel-size 2 \
     --sequence-parallel --use-distributed-optimizer \
     --lr 1.0e-4 --save "checkpoints/of a run" \
-    --bias-dropout-fusion-of-tomorrow 3
+    --degree-of-tomorrow 3

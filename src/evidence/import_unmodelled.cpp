@@ -1,0 +1,110 @@
+// Architectures that Megatron and NeMo tell of beside the settings of a plain model.
+
+#include <algorithm>
+#include <array>
+
+#include "import_parts.hpp"
+#include "titer/input/words.hpp"
+#include "titer/model/unmodelled.hpp"
+
+namespace titer {
+namespace {
+
+/// Something that tells of an architecture, by the name that the list of those not modelled has.
+struct Sign {
+  std::string_view sign;
+  std::string_view type;
+};
+
+/// Settings by how their names begin.
+constexpr std::array<Sign, 19> kSettings = {{{"linear_attention_", "qwen3_next"},
+                                             {"is_hybrid_model", "mamba"},
+                                             {"hybrid_override_pattern", "mamba"},
+                                             {"hybrid_layer_pattern", "mamba"},
+                                             {"hybrid_attention_ratio", "mamba"},
+                                             {"hybrid_mlp_ratio", "mamba"},
+                                             {"mamba_", "mamba"},
+                                             {"bert_", "bert"},
+                                             {"encoder_num_layers", "t5"},
+                                             {"decoder_num_layers", "t5"},
+                                             {"decoder_seq_length", "t5"},
+                                             {"encoder_tensor_model_parallel_size", "t5"},
+                                             {"vocab_extra_ids", "t5"},
+                                             {"retro_", "retro"},
+                                             {"img_", "llava"},
+                                             {"vision_", "llava"},
+                                             {"mm_cfg.", "llava"},
+                                             {"language_model_type", "llava"},
+                                             {"patch_dim", "vit"}}};
+
+/// Words inside of what these settings say.
+struct WordSign {
+  std::string_view key;
+  Sign sign;
+};
+constexpr std::array<WordSign, 15> kWords = {
+    {{"experimental_attention_variant", {"delta", "qwen3_next"}},
+     {"spec", {"mamba", "mamba"}},
+     {"spec", {"hybrid", "mamba"}},
+     {"name", {"megatron_bert", "bert"}},
+     {"name", {"megatron_t5", "t5"}},
+     {"name", {"megatron_nmt", "t5"}},
+     {"name", {"megatron_bart", "bart"}},
+     {"name", {"megatron_retro", "retro"}},
+     {"name", {"megatron_mamba", "mamba"}},
+     {"name", {"megatron_griffin", "recurrent_gemma"}},
+     {"name", {"neva", "llava"}},
+     {"name", {"megatron_clip", "llava"}},
+     {"name", {"megatron_vit", "vit"}},
+     {"tokenizer_type", {"bertwordpiece", "bert"}},
+     // Texts cut into sentences, as only encoders read them.
+     {"data_path", {"_text_sentence", "bert"}}}};
+
+/// Scripts of Megatron-LM by what is in their names.
+constexpr std::array<Sign, 10> kScripts = {{{"pretrain_bert", "bert"},
+                                            {"pretrain_ict", "bert"},
+                                            {"pretrain_t5", "t5"},
+                                            {"pretrain_retro", "retro"},
+                                            {"pretrain_mamba", "mamba"},
+                                            {"pretrain_hybrid", "mamba"},
+                                            {"pretrain_vlm", "llava"},
+                                            {"pretrain_mimo", "llava"},
+                                            {"pretrain_vision", "vit"},
+                                            {"multimodal/train", "llava"}}};
+
+/// A setting that is null, 0 or switched off tells of nothing.
+bool says_something(Settings& in, const std::string& key) {
+  const Value* const value = in.raw(key);
+  return value != nullptr && !(value->kind == Value::Kind::boolean && !value->boolean) &&
+         !(value->kind == Value::Kind::number && value->number == 0.0) && value->text != "0";
+}
+
+}  // namespace
+
+void refuse_unmodelled(const ImportTask& task) {
+  Settings& in = task.in;
+  for (const std::string& key : in.keys()) {
+    for (const Sign& known : kSettings) {
+      if (key.starts_with(known.sign) && says_something(in, key)) {
+        in.fail(key, unmodelled_refusal(known.type));
+        return;
+      }
+    }
+  }
+  for (const auto& [key, known] : kWords) {
+    if (lower(in.written(key)).find(known.sign) != std::string::npos) {
+      in.fail(key, unmodelled_refusal(known.type));
+      return;
+    }
+  }
+  for (const std::string& script : task.scripts) {
+    for (const Sign& known : kScripts) {
+      if (script.find(known.sign) != std::string::npos) {
+        in.fail("", script + ": " + unmodelled_refusal(known.type));
+        return;
+      }
+    }
+  }
+}
+
+}  // namespace titer
