@@ -42,15 +42,19 @@ void note_fit_errors(Reader& file, std::string_view part, EvidenceList& evidence
   errors->finish();
 }
 
-// Nothing is allocated: every estimate asks.
+// Every estimate asks: nothing is allocated, and hardly a key looked at that is not one of these.
 FitErrors fit_errors(const EvidenceList& evidence, std::string_view part) {
   FitErrors errors;
+  const std::size_t before = part.size() + kErrorBars.size();
   for (const Evidence& figure : evidence.figures()) {
     std::string_view key = figure.key;
+    if (key.size() != before + kLow.size() && key.size() != before + kHigh.size()) {
+      continue;
+    }
     if (!key.starts_with(part) || !key.substr(part.size()).starts_with(kErrorBars)) {
       continue;
     }
-    key.remove_prefix(part.size() + kErrorBars.size());
+    key.remove_prefix(before);
     if (key == kLow) {
       errors.low = number_of(figure.value);
     } else if (key == kHigh) {
