@@ -20,11 +20,12 @@ void read_some(Reader& in,
                std::string_view key,
                const Choices& choices,
                std::optional<std::vector<T>>& some) {
+  const std::vector<std::string> words = in.texts(key);
   if (!in.has(key)) {
     return;
   }
   some.emplace();
-  for (const std::string& word : in.texts(key)) {
+  for (const std::string& word : words) {
     const auto at = std::find_if(
         choices.begin(), choices.end(), [&](const auto& choice) { return choice.name == word; });
     if (at == choices.end()) {

@@ -146,6 +146,14 @@ double shown_score(double score) {
   return std::round(score / step) * step;
 }
 
+PlanForm form_of(const Plan& plan) {
+  return {.devices = plan.devices(),
+          .tensor = plan.tensor,
+          .pipeline = plan.pipeline,
+          .expert = plan.expert,
+          .schedule = plan.pipeline > 1 ? plan.schedule.index() : 0};
+}
+
 void AlikePlans::add(const AlikePlans& others) {
   const auto middle = std::ssize(plans);
   plans.insert(plans.end(), others.plans.begin(), others.plans.end());
@@ -187,8 +195,8 @@ bool BestPlans::excludes(const Scores& least) const {
   });
 }
 
-void BestPlans::offer(const ScoredPlan& plan, std::int64_t devices) {
-  take({.shown = shown_scores(plan.scores), .devices = devices, .plans = {plan}, .count = 1});
+void BestPlans::offer(const ScoredPlan& plan, const PlanForm& form) {
+  take({.shown = shown_scores(plan.scores), .form = form, .plans = {plan}, .count = 1});
 }
 
 void BestPlans::merge(const BestPlans& found) {
@@ -200,9 +208,9 @@ void BestPlans::merge(const BestPlans& found) {
 void BestPlans::take(AlikePlans group) {
   const auto at =
       std::lower_bound(groups_.begin(), groups_.end(), group, [](const auto& a, const auto& b) {
-        return std::tie(a.shown, a.devices) < std::tie(b.shown, b.devices);
+        return std::tie(a.shown, a.form) < std::tie(b.shown, b.form);
       });
-  if (at != groups_.end() && at->shown == group.shown && at->devices == group.devices) {
+  if (at != groups_.end() && at->shown == group.shown && at->form == group.form) {
     at->add(group);
     return;
   }

@@ -47,11 +47,23 @@ struct ScoredPlan {
 /// A score to the four digits that are shown of it. Never less of more.
 [[nodiscard]] double shown_score(double score);
 
-/// Plans whose scores read the same, on as many devices: one answer. Whoever chooses between two
-/// of them does so by what they differ in.
+/// What makes plans different answers, however alike their scores.
+struct PlanForm {
+  std::int64_t devices = 1;
+  std::int64_t tensor = 1;
+  std::int64_t pipeline = 1;
+  std::int64_t expert = 1;
+  std::size_t schedule = 0;  // of several stages, by its number in the variant
+
+  friend auto operator<=>(const PlanForm&, const PlanForm&) = default;
+};
+[[nodiscard]] PlanForm form_of(const Plan& plan);
+
+/// Plans of one form whose scores read the same: one answer. Whoever chooses between two of them
+/// does so by what they differ in.
 struct AlikePlans {
   Scores shown{};
-  std::int64_t devices = 0;
+  PlanForm form{};
   std::vector<ScoredPlan> plans{};  // the best, then the others in order: no more than are listed
   std::size_t count = 0;            // all of them
 
@@ -70,7 +82,7 @@ class BestPlans {
 
   /// Whether no plan with at least these scores would be taken.
   [[nodiscard]] bool excludes(const Scores& least) const;
-  void offer(const ScoredPlan& plan, std::int64_t devices);
+  void offer(const ScoredPlan& plan, const PlanForm& form);
   void merge(const BestPlans& found);
   /// Best first.
   [[nodiscard]] const std::vector<AlikePlans>& groups() const { return groups_; }

@@ -320,7 +320,7 @@ void SearchWorker::evaluate_leaf(BestPlans& best, SearchCounts& counts) {
   } else {
     ++counts.evaluated;
     best.offer({.scores = scorer_.of(scenario_, result_), .number = number_},
-               scenario_.plan.devices());
+               form_of(scenario_.plan));
   }
 }
 
