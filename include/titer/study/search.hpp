@@ -121,8 +121,8 @@ struct FoundPlan {
   std::optional<Bill> bill{};  // of an iteration
   std::optional<Goodput> goodput{};
   std::optional<Seconds> refined{};  // iteration time at another fidelity
-  // Plans whose objectives read the same, on as many devices, and how many of them there are; the
-  // first of many.
+  // Plans of the same devices, degrees and schedule whose objectives read the same, and how many of
+  // them there are; the first of many.
   std::vector<Plan> alike{};
   std::size_t alike_count = 0;
 };
