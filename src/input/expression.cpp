@@ -7,26 +7,35 @@
 
 #include "expression_syntax.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {
+
+constexpr std::size_t kLongestExpression = 200;  // bytes of one in a message
 
 constexpr std::string_view kNameCharacters =
     "0123456789_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 using ParserError = mu::Parser::exception_type;
 
+/// "where.0: plan.data > : "
+std::string place_of(std::string_view text, std::string_view where) {
+  return std::string(where) + ": " + shortened(text, kLongestExpression) + ": ";
+}
+
 InputError input_error(const ParserError& error,
                        const std::string& text,
                        std::span<const std::string_view> known,
                        std::string_view where) {
-  const std::string begin = std::string(where) + ": " + text + ": ";
+  const std::string begin = place_of(text, where);
   if (error.GetCode() != mu::ecUNASSIGNABLE_TOKEN) {
-    return InputError(begin + "expected an expression; " + error.GetMsg());
+    return InputError(begin + "expected an expression; " +
+                      shortened(error.GetMsg(), kLongestExpression));
   }
   const std::string_view near = closest(error.GetToken(), known);
   return InputError(
-      begin + "expected known names, found " + error.GetToken() +
+      begin + "expected known names, found " + shortened(error.GetToken(), kLongestExpression) +
       (near.empty() ? std::string() : "; did you mean \"" + std::string(near) + "\"?"));
 }
 
@@ -44,7 +53,7 @@ mu::Parser make_parser() {
 /// Gives the parser a text that says what it seems to say.
 void put_text(mu::Parser& parser, const std::string& text, std::string_view where) {
   if (const auto expected = refused_syntax(text)) {
-    throw InputError(std::string(where) + ": " + text + ": " + *expected);
+    throw InputError(place_of(text, where) + *expected);
   }
   parser.SetExpr(text);
 }
@@ -80,7 +89,7 @@ double evaluate_expression(const std::string& text,
     put_text(parser, text, where);
     const double value = parser.Eval();
     if (!std::isfinite(value)) {
-      throw InputError(std::string(where) + ": " + text + ": expected a finite value");
+      throw InputError(place_of(text, where) + "expected a finite value");
     }
     return value;
   } catch (const ParserError& error) {

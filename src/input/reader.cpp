@@ -25,17 +25,7 @@ const Value& nothing() {
   return value;
 }
 
-std::string shown(const Value& value) {
-  std::string text = to_json(value, 0);
-  if (text.size() > kLongestShown) {
-    std::size_t cut = kLongestShown;
-    while ((static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) {
-      --cut;  // not inside a UTF-8 sequence
-    }
-    text = text.substr(0, cut) + "…";
-  }
-  return text;
-}
+std::string shown(const Value& value) { return shortened(to_json(value, 0), kLongestShown); }
 
 std::string joined(std::span<const std::string_view> names) {
   std::string list;

@@ -160,5 +160,19 @@ TEST(ExpressionName, HasNoCharactersThatAnExpressionWouldTakeOtherwise) {
   EXPECT_EQ(expression_name("t4.comm_s"), "t4.comm_s");
 }
 
+TEST(ExpressionErrors, ShowTheBeginningOfATextOfAnyLength) {
+  const std::string deep(20'000, '(');
+  for (const std::string& text :
+       {deep + "1", "1 = " + deep, std::string(20'000, 'x'), "1 / 0" + std::string(20'000, ' ')}) {
+    try {
+      static_cast<void>(evaluate_expression(text, {}, "where.0"));
+      ADD_FAILURE() << text.substr(0, 20);
+    } catch (const InputError& error) {
+      EXPECT_LT(error.lines.front().size(), 700U) << error.lines.front();
+      EXPECT_NE(error.lines.front().find("…"), std::string::npos) << error.lines.front();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace titer

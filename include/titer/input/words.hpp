@@ -1,6 +1,7 @@
 #pragma once
 // Words as they are compared, whoever wrote them.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,10 @@ namespace titer {
 
 /// Whether it may be part of a name of a variable: a letter or digit of ASCII, or "_".
 [[nodiscard]] bool is_of_name(char c);
+
+/// Its first bytes and "…", if it has more than `longest`: what a message shows of a text of any
+/// length.
+[[nodiscard]] std::string shortened(std::string_view text, std::size_t longest);
 
 /// Whether it would do something to a terminal: a byte of ASCII below the blank, or DEL.
 [[nodiscard]] bool is_control(char c);
