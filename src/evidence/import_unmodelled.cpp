@@ -79,30 +79,43 @@ bool says_something(Settings& in, const std::string& key) {
          !(value->kind == Value::Kind::number && value->number == 0.0) && value->text != "0";
 }
 
+/// A setting, or the file for "", and the type of the architecture that it tells of.
+struct Told {
+  std::string key;
+  std::string_view type;
+};
+
+std::optional<Told> told_by_settings(Settings& in) {
+  for (const std::string& key : in.keys()) {
+    const auto* sign = std::find_if(kSettings.begin(), kSettings.end(), [&](const Sign& known) {
+      return key.starts_with(known.sign);
+    });
+    if (sign != kSettings.end() && says_something(in, key)) {
+      return Told{.key = key, .type = sign->type};
+    }
+  }
+  for (const WordSign& word : kWords) {
+    if (lower(in.written(word.key)).find(word.sign.sign) != std::string::npos) {
+      return Told{.key = std::string(word.key), .type = word.sign.type};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void refuse_unmodelled(const ImportTask& task) {
-  Settings& in = task.in;
-  for (const std::string& key : in.keys()) {
-    for (const Sign& known : kSettings) {
-      if (key.starts_with(known.sign) && says_something(in, key)) {
-        in.fail(key, unmodelled_refusal(known.type));
-        return;
-      }
-    }
-  }
-  for (const auto& [key, known] : kWords) {
-    if (lower(in.written(key)).find(known.sign) != std::string::npos) {
-      in.fail(key, unmodelled_refusal(known.type));
-      return;
-    }
+  if (const auto told = told_by_settings(task.in)) {
+    task.in.fail(told->key, unmodelled_refusal(told->type));
+    return;
   }
   for (const std::string& script : task.scripts) {
-    for (const Sign& known : kScripts) {
-      if (script.find(known.sign) != std::string::npos) {
-        in.fail("", script + ": " + unmodelled_refusal(known.type));
-        return;
-      }
+    const auto* sign = std::find_if(kScripts.begin(), kScripts.end(), [&](const Sign& known) {
+      return script.find(known.sign) != std::string::npos;
+    });
+    if (sign != kScripts.end()) {
+      task.in.fail("", script + ": " + unmodelled_refusal(sign->type));
+      return;
     }
   }
 }

@@ -92,11 +92,11 @@ std::vector<std::string> Settings::harmless() const {
     if (entry.asked || entry.harmless.empty()) {
       continue;
     }
-    auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const auto& known) {
-      return known.first == entry.harmless;
-    });
+    const std::string_view what = entry.harmless;
+    auto kind = std::find_if(
+        kinds.begin(), kinds.end(), [what](const auto& known) { return known.first == what; });
     if (kind == kinds.end()) {
-      kind = kinds.insert(kinds.end(), {entry.harmless, ""});
+      kind = kinds.insert(kinds.end(), {what, ""});
     }
     kind->second += (kind->second.empty() ? "" : ", ") + shown_path(entry);
   }
