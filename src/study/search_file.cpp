@@ -264,7 +264,7 @@ class SearchReader {
   std::span<const std::string> changes_;
   std::string search_title_;
   std::vector<std::pair<const SearchKey*, Value>> kept_;  // of the scenario's own plan
-  std::optional<std::int64_t> run_devices_;  // of the plan of the run that is named
+  std::optional<std::int64_t> run_devices_;               // of the plan of the run that is named
   const Value* largest_ = nullptr;
 };
 
