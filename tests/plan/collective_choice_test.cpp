@@ -84,7 +84,8 @@ TEST(CollectiveChoice, IsTheNamedOneWhereItApplies) {
   const CollectiveAnswer other = asked(vain, NetworkFidelity::closed, "", Collective::all_reduce);
   EXPECT_EQ(other.algorithm,
             asked(on_rails(1), NetworkFidelity::closed, "", Collective::all_reduce).algorithm);
-  EXPECT_EQ(other.remark, "torus-bucket, which is named, needs ranks that are a torus, or a box of one");
+  EXPECT_EQ(other.remark,
+            "torus-bucket, which is named, needs ranks that are a torus, or a box of one");
   const Cluster inside = named("cluster.node.collectives.all_to_all=pairwise");
   EXPECT_EQ(asked(inside, NetworkFidelity::closed).algorithm->name, "two-tier-direct");
   const std::vector<std::vector<int>> ranks = {parse_devices("0-7")};

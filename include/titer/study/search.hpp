@@ -103,7 +103,7 @@ struct SearchCounts {
   std::size_t defects = 0;    // the program met one of its own
   std::string defect{};       // what it said at the first of them, and of which plan
   std::size_t unreached = 0;  // when the search was stopped
-  std::size_t beyond = 0;  // not among `plans`: the software cannot run them
+  std::size_t beyond = 0;     // not among `plans`: the software cannot run them
 
   /// All but `plans` and what was not reached.
   [[nodiscard]] std::size_t reached() const {
