@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "check_rates.hpp"
 #include "titer/hardware/fit_errors.hpp"
 #include "titer/step/device_classes.hpp"
 
@@ -119,20 +120,6 @@ Flops computed_flops(const Scenario& scenario) {
   return static_cast<double>(scenario.micro_batches()) * sum;
 }
 
-/// No rank computes faster than its chip's peak. A utilisation may be above one all the same, as
-/// far as it counts what no kernel does: `mfu` and `hfu` the masked half of attention, all of them
-/// what packed documents (attended_length) and dropped tokens leave out. The formula e7 takes what
-/// it is given, and conditions may make a device faster than its chip.
-void check_rates(const Scenario& scenario, const StepResult& result) {
-  const bool is_plain = result.mfu <= 1 && result.mfu_causal <= 1 && result.hfu <= 1;
-  if (is_plain || scenario.formula != Formula::titer || scenario.unlike()) {
-    return;
-  }
-  const auto ranks = static_cast<double>(scenario.plan.pipeline);
-  ensure(computed_flops(scenario) <= ranks * result.iteration_time * mean_peak(scenario),
-         "no rank computes faster than its chip's peak");
-}
-
 void fill_rates(const Scenario& scenario, const TrainedFlops& flops, StepResult& result) {
   const auto batch = static_cast<double>(scenario.training.global_batch);
   const std::int64_t s = scenario.training.sequence;
@@ -156,7 +143,6 @@ void fill_rates(const Scenario& scenario, const TrainedFlops& flops, StepResult&
   result.mfu = utilization(flops.full);
   result.mfu_causal = utilization(flops.causal);
   result.hfu = utilization(flops.full + repeated);
-  check_rates(scenario, result);
 }
 
 BufferRules buffer_rules(const Scenario& scenario) {
@@ -166,6 +152,16 @@ BufferRules buffer_rules(const Scenario& scenario) {
 }
 
 }  // namespace
+
+void check_rates(const Scenario& scenario, const StepResult& result) {
+  const bool is_plain = result.mfu <= 1 && result.mfu_causal <= 1 && result.hfu <= 1;
+  if (is_plain || scenario.formula != Formula::titer || scenario.unlike()) {
+    return;
+  }
+  const auto ranks = static_cast<double>(scenario.plan.pipeline);
+  ensure(computed_flops(scenario) <= ranks * result.iteration_time * mean_peak(scenario),
+         "no rank computes faster than its chip's peak");
+}
 
 void fill_bubble(StepResult& result) {
   result.breakdown.bubble = {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "check_rates.hpp"
 #include "pipeline_ticks.hpp"
 #include "rank_breakdown.hpp"
 #include "titer/step/estimate.hpp"
@@ -183,6 +184,7 @@ void Estimator::estimate(const Scenario& scenario, Changed changed, StepResult& 
   fill_bubble(result);
   result.memory = memory_.find(scenario, costs, finder_.same_layers());
   fill_derived(scenario, flops_, result);
+  check_rates(scenario, result);
 }
 
 }  // namespace titer

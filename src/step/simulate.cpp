@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "check_rates.hpp"
 #include "playback.hpp"
 #include "span_limit.hpp"
 #include "titer/step/device_classes.hpp"
@@ -251,7 +252,9 @@ class Simulator {
 }  // namespace
 
 Simulation simulate(const Scenario& scenario, const SimulationOptions& options) {
-  return simulate(scenario, class_costs(scenario), options);
+  Simulation simulation = simulate(scenario, class_costs(scenario), options);
+  check_rates(scenario, simulation.result);
+  return simulation;
 }
 
 Simulation simulate(const Scenario& scenario,

@@ -107,7 +107,11 @@ class Trial {
     if (result_.peak_stage().total() > least_memory(scenario_)) {
       return std::nullopt;
     }
-    estimator_.estimate(scenario_, result_);
+    try {
+      estimator_.estimate(scenario_, result_);
+    } catch (const InputError&) {
+      return std::nullopt;  // longer than there is an answer for
+    }
     return FitAdvice{.changes = move.changes,
                      .iteration_time = result_.iteration_time,
                      .peak = result_.memory_peak};

@@ -126,5 +126,19 @@ TEST(StepLength, MakesARowOfASweepInvalid) {
   EXPECT_NE(point.status, PointStatus::invalid);
 }
 
+TEST(StepLength, LeavesPlansOutOfASearch) {
+  const Search search = read_search(parse_json(R"({
+    "scenario": {"model": "llama3-8b", "cluster": "dgx-h100",
+                 "training": {"global_batch": 8, "sequence": 100000000}},
+    "devices": 8})",
+                                               "search.json"),
+                                    {});
+  const SearchAnswer answer = run_search(search);
+  EXPECT_TRUE(answer.plans.empty());
+  EXPECT_GT(answer.counts.plans, 0U);
+  EXPECT_EQ(answer.counts.refused, answer.counts.plans);
+  EXPECT_NE(answer.counts.refusal.find("53 days"), std::string::npos) << answer.counts.refusal;
+}
+
 }  // namespace
 }  // namespace titer
