@@ -43,8 +43,9 @@ void RunSize::after(Document& document, std::string_view path, Origin origin) {
   if (path == "cluster") {
     keep(document, origin);
   } else if (path == "cluster.nodes") {
-    const Value* nodes = document.at(path);
-    own_->nodes = nodes->is_integer ? std::optional(nodes->integer) : std::nullopt;
+    const Value* nodes = document.at(path);  // nothing where null took away what a name brought
+    const bool is_count = nodes != nullptr && nodes->is_integer;
+    own_->nodes = is_count ? std::optional(nodes->integer) : std::nullopt;
     kept_.reset();
   } else if (kept_ && path.starts_with("cluster.")) {
     take_back(document);
