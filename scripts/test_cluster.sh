@@ -181,7 +181,7 @@ sweep=$folder/sweep.json
 # A thousand points of a millisecond: long enough to be caught at work.
 cat >"$sweep" <<'END'
 {"scenario": {"model": "gpt3-175b", "cluster": {"name": "dgx-a100-80gb", "nodes": 8},
-              "plan": {}, "training": {"global_batch": 1536}},
+              "plan": {}, "training": {"global_batch": 1536, "sequence": 2048}},
  "axes": {"plan.tensor": [1, 2, 4, 8], "plan.pipeline": [1, 2, 4, 8],
           "plan.micro_batch": [1, 2, 4, 8],
           "plan.recompute": ["none", "selective", "full"], "training.global_batch": [384, 512, 768, 1024, 1536, 3072]}}
