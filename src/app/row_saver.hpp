@@ -21,15 +21,15 @@ class RowSaver {
     }
     file_->flush();
     const auto end = std::chrono::steady_clock::now();
-    next_ = end + std::max(kLeast, kPatience * (end - begin));
+    next_ = end + std::max(least_pause, patience * (end - begin));
   }
 
  private:
-  static constexpr std::chrono::nanoseconds kLeast = std::chrono::seconds(1);
-  static constexpr int kPatience = 20;
+  static constexpr std::chrono::nanoseconds least_pause = std::chrono::seconds(1);
+  static constexpr int patience = 20;
 
   RowFile* file_;
-  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + kLeast;
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + least_pause;
 };
 
 }  // namespace titer

@@ -219,7 +219,7 @@ class Flags {
 
   /// An element "--fp8-format hybrid" of an array becomes two words where the shell expands the
   /// array without quotes; a quoted command line becomes a command of its own.
-  std::vector<Word> split_quoted(const std::vector<Word>& words) const {
+  [[nodiscard]] std::vector<Word> split_quoted(const std::vector<Word>& words) const {
     std::vector<Word> all;
     for (const Word& word : words) {
       if (!word.quoted || word.text.find_first_of(" \t\n") == std::string::npos) {
@@ -243,7 +243,7 @@ class Flags {
   }
 
   /// The words of a quoted text; none where it is no command line, such as "it's --done".
-  std::vector<Word> inner_words(const Word& word) const {
+  [[nodiscard]] std::vector<Word> inner_words(const Word& word) const {
     try {
       return Words(word.text, word.origin, source_).all();
     } catch (const InputError&) {

@@ -144,33 +144,41 @@ class MegatronPlan {
     plan_.add("sharding", Value(stage ? stages[static_cast<std::size_t>(*stage)] : kLeftOpen));
   }
 
-  void read_sharding() {
-    if (task_.defaults.is_deepspeed) {
-      read_deepspeed_sharding();
-      return;
-    }
+  /// By the switches of Megatron's own FSDP, PyTorch's and NeMo's, else of the distributed
+  /// optimizer.
+  std::string_view sharding_of_switches() {
     const bool fsdp = in_.is_on("use_megatron_fsdp") || in_.is_on("use_custom_fsdp");
     const std::string optimizer = in_.word("optim.name").value_or("");
     const bool sharded = in_.is_on("use_distributed_optimizer") ||
                          optimizer.find("distributed") != std::string::npos;
     const auto strategy = in_.word("data_parallel_sharding_strategy");
     const std::string nemo = in_.word("fsdp_sharding_strategy").value_or("full");
-    std::string_view sharding = sharded ? "zero1" : "none";
     if (in_.is_on("use_torch_fsdp2")) {
-      sharding = "zero3";
-    } else if (in_.is_on("fsdp")) {
-      sharding = nemo == "grad" ? "zero2" : "zero3";
+      return "zero3";
+    }
+    if (in_.is_on("fsdp")) {
       if (nemo == "hybrid") {
         in_.leave_out("fsdp_sharding_strategy", "plan.shard tells how many ranks split");
       }
-    } else if (fsdp && strategy) {
-      const auto known = ours(kShardings, *strategy);
-      if (!known) {
-        in_.fail("data_parallel_sharding_strategy",
-                 "expected no_shard, optim, optim_grads or optim_grads_params");
-      }
-      sharding = known.value_or("none");
+      return nemo == "grad" ? "zero2" : "zero3";
     }
+    if (!fsdp || !strategy) {
+      return sharded ? "zero1" : "none";
+    }
+    const auto known = ours(kShardings, *strategy);
+    if (!known) {
+      in_.fail("data_parallel_sharding_strategy",
+               "expected no_shard, optim, optim_grads or optim_grads_params");
+    }
+    return known.value_or("none");
+  }
+
+  void read_sharding() {
+    if (task_.defaults.is_deepspeed) {
+      read_deepspeed_sharding();
+      return;
+    }
+    const std::string_view sharding = sharding_of_switches();
     plan_.add("sharding", Value(sharding));
     overlap("overlap_grad_reduce", "optim.overlap_grad_sync");
     if (sharding == "zero1" || sharding == "none") {
@@ -186,16 +194,20 @@ class MegatronPlan {
     plan_.add(std::string(key), Value(on));
   }
 
-  void read_recompute() {
+  /// "full", "selective", "none", or what else stands there.
+  std::string recompute_granularity() {
     const bool selective = in_.is_on("recompute_activations");
     // Before there were granularities a method stood for all of a layer.
     const std::vector<std::string> keys = in_.keys();
     const bool is_old =
         std::find(keys.begin(), keys.end(), "recompute_granularity") == keys.end() &&
         (in_.is_on("checkpoint_activations") || in_.has("recompute_method"));
-    const std::string granularity =
-        in_.word("recompute_granularity")
-            .value_or(selective ? "selective" : (is_old ? "full" : "none"));
+    return in_.word("recompute_granularity")
+        .value_or(selective ? "selective" : (is_old ? "full" : "none"));
+  }
+
+  void read_recompute() {
+    const std::string granularity = recompute_granularity();
     const std::string method = in_.word("recompute_method").value_or("");
     const auto count = in_.integer(
         in_.has("checkpoint_num_layers") ? "checkpoint_num_layers" : "recompute_num_layers", 0);

@@ -101,6 +101,7 @@ std::vector<std::string> Settings::harmless() const {
     kind->second += (kind->second.empty() ? "" : ", ") + shown_path(entry);
   }
   std::vector<std::string> lines;
+  lines.reserve(kinds.size());
   for (const auto& [what, names] : kinds) {
     lines.push_back(std::string(what) + ": " + names);
   }

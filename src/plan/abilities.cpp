@@ -10,7 +10,7 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostDegree = 1'000'000'000;
+constexpr std::int64_t kMostAbility = 1'000'000'000;
 constexpr std::array<Choice<std::string_view>, 3> kOffloaded = {
     {{"weights", "weights"}, {"optimizer", "optimizer"}, {"activations", "activations"}}};
 
@@ -188,11 +188,11 @@ Abilities read_abilities(Reader& stack) {
     return can;
   }
   static_cast<void>(in->text("source"));
-  can.tensor = in->maybe_integer("tensor", 1, kMostDegree);
-  can.context = in->maybe_integer("context", 1, kMostDegree);
-  can.expert = in->maybe_integer("expert", 1, kMostDegree);
-  can.pipeline = in->maybe_integer("pipeline", 1, kMostDegree);
-  can.virtual_stages = in->maybe_integer("virtual_stages", 1, kMostDegree);
+  can.tensor = in->maybe_integer("tensor", 1, kMostAbility);
+  can.context = in->maybe_integer("context", 1, kMostAbility);
+  can.expert = in->maybe_integer("expert", 1, kMostAbility);
+  can.pipeline = in->maybe_integer("pipeline", 1, kMostAbility);
+  can.virtual_stages = in->maybe_integer("virtual_stages", 1, kMostAbility);
   read_some(*in, "schedule", schedule_choices(), can.schedule);
   read_some(*in, "recompute", kRecomputes, can.recompute);
   read_some(*in, "sharding", kShardingNames, can.sharding);

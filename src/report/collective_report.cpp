@@ -117,6 +117,32 @@ std::string algorithm_cell(const CollectiveAnswer& answer) {
                                : std::string(algorithm_name(answer));
 }
 
+Value candidates_json(const CollectiveAnswer& answer) {
+  Value candidates = Value::make_array();
+  for (const Candidate& candidate : answer.candidates) {
+    Value entry = Value::make_object();
+    entry.add("algorithm", Value(candidate.algorithm->name));
+    if (candidate.time) {
+      entry.add("time_s", Value(candidate.time->si()));
+    } else {
+      entry.add("needs", Value(candidate.algorithm->needs));
+    }
+    candidates.push(std::move(entry));
+  }
+  return candidates;
+}
+
+/// What the closed form would have taken, and what is to be said of the one that is named.
+void add_choice(const CollectiveAnswer& answer, Value& item) {
+  if (const auto& other = answer.by_closed_form) {
+    item.add("by_closed_form", Value(other->algorithm->name));
+    item.add("by_closed_form_time_s", Value(other->time.si()));
+  }
+  if (!answer.remark.empty()) {
+    item.add("note", Value(answer.remark));
+  }
+}
+
 Row csv_heading() {
   return {"op",
           "bytes",
@@ -305,13 +331,7 @@ Value collective_json(const Cluster& cluster,
     item.add("algorithm", Value(algorithm_name(answer)));
     item.add("time_s", Value(answer.time.si()));
     item.add("closed_time_s", Value(answer.closed_time.si()));
-    if (const auto& other = answer.by_closed_form) {
-      item.add("by_closed_form", Value(other->algorithm->name));
-      item.add("by_closed_form_time_s", Value(other->time.si()));
-    }
-    if (!answer.remark.empty()) {
-      item.add("note", Value(answer.remark));
-    }
+    add_choice(answer, item);
     if (const auto found = bandwidths(desk, result)) {
       item.add("algorithm_bandwidth_Bps", Value(found->algorithm.si()));
       item.add("bus_bandwidth_Bps", Value(found->bus.si()));
@@ -327,18 +347,7 @@ Value collective_json(const Cluster& cluster,
       item.add("measured_time_s", Value(measured->time.si()));
       item.add("measured_grade", Value(name(measured->grade)));
     }
-    Value candidates = Value::make_array();
-    for (const Candidate& candidate : answer.candidates) {
-      Value entry = Value::make_object();
-      entry.add("algorithm", Value(candidate.algorithm->name));
-      if (candidate.time) {
-        entry.add("time_s", Value(candidate.time->si()));
-      } else {
-        entry.add("needs", Value(candidate.algorithm->needs));
-      }
-      candidates.push(std::move(entry));
-    }
-    item.add("candidates", std::move(candidates));
+    item.add("candidates", candidates_json(answer));
     list.push(std::move(item));
   }
   root.add("results", std::move(list));

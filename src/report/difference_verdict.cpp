@@ -129,7 +129,7 @@ std::array<std::pair<std::string_view, double>, 4> named_ratios(const Difference
 
 std::string verdict_text(const Difference& found) {
   const DifferenceRatios ratio = ratios_of(found);
-  const std::string text = headline(found, ratio) + work_text(found);
+  std::string text = headline(found, ratio) + work_text(found);
   if (ratio.time_per_token == ratio.time) {
     return text;
   }

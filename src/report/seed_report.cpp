@@ -134,6 +134,28 @@ const Row kSeedColumns = {"id",
                           "margin",
                           "why"};
 
+Row seed_row(const Seed& seed, const CheckResult& result) {
+  const SeedCheck& check = *result.check;
+  const bool figure = check.is_figure();
+  return {seed.id,
+          std::string(kind_of(check)),
+          std::string(name(result.status)),
+          check.what,
+          result.row,
+          reading_of(check),
+          number_text(result.value),
+          cell(result.printed()),
+          cell(result.printed() ? std::nullopt : result.printed_from),
+          cell(result.printed() ? std::nullopt : result.printed_to),
+          figure ? number_text(result.ratio) : "",
+          cell(result.expected),
+          cell(result.at_least),
+          cell(result.at_most),
+          figure || check.margin ? "" : number_text(check.tolerance),
+          cell(check.margin),
+          check.why};
+}
+
 }  // namespace
 
 std::string seed_csv(std::span<const SeedReport> reports) {
@@ -148,25 +170,7 @@ std::string seed_csv(std::span<const SeedReport> reports) {
       text += csv_line(cells);
     }
     for (const CheckResult& result : report.results) {
-      const SeedCheck& check = *result.check;
-      const bool figure = check.is_figure();
-      text += csv_line({report.seed->id,
-                        std::string(kind_of(check)),
-                        std::string(name(result.status)),
-                        check.what,
-                        result.row,
-                        reading_of(check),
-                        number_text(result.value),
-                        cell(result.printed()),
-                        cell(result.printed() ? std::nullopt : result.printed_from),
-                        cell(result.printed() ? std::nullopt : result.printed_to),
-                        figure ? number_text(result.ratio) : "",
-                        cell(result.expected),
-                        cell(result.at_least),
-                        cell(result.at_most),
-                        figure || check.margin ? "" : number_text(check.tolerance),
-                        cell(check.margin),
-                        check.why});
+      text += csv_line(seed_row(*report.seed, result));
     }
   }
   return text;

@@ -33,7 +33,7 @@ void RunSize::before(const Document& document, std::string_view path) {
   if (own_ || (path != "cluster" && path != "cluster.nodes")) {
     return;
   }
-  own_.emplace();
+  own_ = Own{};
   if (const auto cluster = readable_cluster(document)) {
     *own_ = {.nodes = cluster->nodes, .per_node = cluster->devices_per_node};
   }
