@@ -6,6 +6,7 @@
 #include "titer/input/defect.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/report/step_report.hpp"
+#include "titer/step/events_beside.hpp"
 #include "titer/step/notes.hpp"
 #include "titer/study/capacity.hpp"
 #include "titer/study/command_text.hpp"
@@ -117,7 +118,11 @@ py::object run(py::handle scenario, py::handle set, py::handle fidelity) {
     asked.answer([&] {
       const ScenarioSource source = asked.source();
       const Scenario read = source.read();
-      const StepResult result = evaluated(read, wanted.value_or(usual_fidelity(read)));
+      const Fidelity taken = wanted.value_or(usual_fidelity(read));
+      StepResult result = evaluated(read, taken);
+      if (taken == Fidelity::closed) {
+        result.events = events_beside(read, result);
+      }
       answer = step_json(read, result, fit_advice(read, result), answer_notes(source, read));
     });
   }

@@ -68,6 +68,9 @@ class Result(TypedDict):
     comm_total_s: CommunicationTotal
     ranks: NotRequired[list[Rank]]  # where the step was simulated
     contention: NotRequired[Contention]  # with the fidelity network
+    limited_by: NotRequired[str]  # the ports that are narrower than the NICs
+    algorithms: NotRequired[list[TakenAlgorithm]]  # on the links, where the closed form takes others
+    event_iteration_time_s: NotRequired[float | None]  # where events differ; None: not followed
     memory: Memory
     error_bar: ErrorBar | None  # None where the software was not compared with measured runs
     grade: Literal["datasheet", "fitted", "extrapolated"]
@@ -117,6 +120,15 @@ class Contention(TypedDict):
 
     patterns_found: int
     patterns_known: int
+
+class TakenAlgorithm(TypedDict):
+    group: str
+    collective: str
+    bytes: float
+    algorithm: str
+    time_s: float
+    by_closed_form: str
+    by_closed_form_time_s: float
 
 class Memory(TypedDict):
     """Of one device, at its peak."""

@@ -282,7 +282,7 @@ class TestSweep(unittest.TestCase):
         shares = {"plan.batch_shares": [[1, 1], [1, 3]]}
         scenario = dict(RUN, plan={"data": 2, "micro_batch": 2})
         for row in titer.sweep({"scenario": scenario, "axes": shares}):
-            self.assertEqual(row["status"], "ok", row["reason"])
+            self.assertIn(row["status"], ("ok", "out-of-memory"), row["reason"])
             result = titer.run(scenario, {"plan.batch_shares": row["plan.batch_shares"]})
             self.assertEqual(result["iteration_time_s"], row["iteration_time_s"])
 
@@ -329,6 +329,15 @@ def typed_dicts():
                     if isinstance(item, ast.AnnAssign)}
             dicts[node.name] = keys
     return dicts
+
+
+NARROW_RAILS = {"name": "rails", "title": "rails", "family": "rails", "nodes": 8, "rails": 8,
+                "nodes_per_group": 4, "spines": 1, "oversubscription": 8, "bandwidth": "400 Gbps"}
+# Events differ from the closed form here.
+OVERLAPPING = {
+    "model": "llama2-13b", "cluster": "polaris", "stack": "nemo",
+    "plan": {"pipeline": 4, "tensor": 2, "data": 4, "virtual_stages": 5, "sharding": "zero1"},
+    "training": {"global_batch": 16, "sequence": 1024, "precision": "bf16"}}
 
 
 class TestHints(unittest.TestCase):
@@ -390,6 +399,12 @@ class TestHints(unittest.TestCase):
         seen = set()
         compare("Result", titer.run("llama3-70b-64xh100", fidelity="network"))
         compare("Result", titer.run("llama3-70b-64xh100", {"plan.tensor": 2, "plan.data": 8}))
+        compare("Result", titer.run("llama3-70b-64xh100", {"plan.overlap_grad_reduce": True}))
+        compare("Result", titer.run("mixtral-8x7b-64xh100", {
+            "cluster.network.topology": "dragonfly-1056"}, "network"))
+        compare("Result", titer.run("mixtral-8x7b-64xh100", {
+            "cluster.network.topology": NARROW_RAILS}, "network"))
+        compare("Result", titer.run(OVERLAPPING))
         bar = titer.run("gpt3-175b-64xa100")["error_bar"]
         compare("ErrorBar", bar)
         everything = {(name, key) for name, keys in dicts.items() for key in keys}
