@@ -75,7 +75,8 @@ configure() {
   local wanted=("$@") options=() variable
   [[ -z ${TITER_WERROR:-} ]] || wanted+=("TITER_WERROR=$TITER_WERROR")
   if ! build_folder_works; then
-    options=(--fresh -G Ninja -DCMAKE_BUILD_TYPE=Release -DTITER_BUILD_TESTS=OFF)
+    options=(--fresh -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON
+      -DTITER_BUILD_TESTS=OFF)
   elif [[ $(cached CMAKE_BUILD_TYPE) != Release ]]; then
     say "note: build/ is a '$(cached CMAKE_BUILD_TYPE)' build and is used as it is;" \
       'remove it for a Release build'

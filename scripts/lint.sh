@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Checks of the source text.
 #
-#   scripts/lint.sh [format|layers|shell|tidy]...      all four without an argument
-#   scripts/lint.sh fix                                lays the code out with clang-format
+#   scripts/lint.sh [format|layers|shell|tidy|alone]...  all five without an argument
+#   scripts/lint.sh fix                                  lays the code out with clang-format
 #
 # format: .clang-format over all C++ files. layers: the direction of the includes. shell: syntax of
 # the shell scripts, and shellcheck where it is installed. tidy: .clang-tidy over src, in build-tidy/.
+# alone: each file compiles by itself, in build-debug/, where scripts/run.sh compiles a room's together.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -43,13 +44,18 @@ tidy() {
       2> >(grep -v 'warnings\? generated' >&2)
 }
 
+alone() {
+  quietly 'Configuring' cmake --preset debug
+  quietly 'Building' cmake --build --preset debug --parallel "$jobs"
+}
+
 cd "$root"
-(($# > 0)) || set -- format layers shell tidy
+(($# > 0)) || set -- format layers shell tidy alone
 for check in "$@"; do
   case $check in
     -h | --help) usage && exit ;;
-    format | layers | shell | tidy | fix) ;;
-    *) die "unknown check '$check'; expected: format layers shell tidy fix" ;;
+    format | layers | shell | tidy | alone | fix) ;;
+    *) die "unknown check '$check'; expected: format layers shell tidy alone fix" ;;
   esac
 done
 "$root/scripts/install_packages.sh" lint
@@ -60,5 +66,6 @@ for check in "$@"; do
     layers) python3 scripts/check_layers.py ;;
     shell) shell ;;
     tidy) tidy ;;
+    alone) alone ;;
   esac
 done

@@ -1,6 +1,7 @@
 // Measured collectives as data of a cluster's or network's calibration.
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "titer/evidence/calibration_data.hpp"

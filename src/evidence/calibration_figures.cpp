@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 
 #include "titer/evidence/calibration.hpp"
 #include "titer/evidence/calibration_data.hpp"

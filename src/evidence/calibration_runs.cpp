@@ -1,6 +1,7 @@
 // Measured training runs as data of a stack's calibration.
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 

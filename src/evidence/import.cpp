@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "import_parts.hpp"
 #include "titer/evidence/foreign_text.hpp"

@@ -1,6 +1,7 @@
 #include "titer/evidence/kernel_comparison.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "titer/evidence/measured_kernel.hpp"
 #include "titer/input/read_document.hpp"

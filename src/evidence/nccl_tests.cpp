@@ -10,8 +10,8 @@
 #include "titer/evidence/measured_collective.hpp"
 
 #include <fmt/format.h>
+#include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
-#include "titer/input/text_file.hpp"
 
 namespace titer {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "titer/evidence/calibration_data.hpp"
 #include "titer/step/estimate.hpp"

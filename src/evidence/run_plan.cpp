@@ -21,22 +21,22 @@ std::int64_t degree(const RunRow& row, std::string_view column) {
 }
 
 std::optional<Sharding> sharding_of(const std::string& kind) {
-  struct Word {
+  struct ShardingWord {
     std::string_view text;
     Sharding sharding;
   };
-  static constexpr std::array<Word, 11> words = {{{"none", Sharding::none},
-                                                  {"ddp", Sharding::none},
-                                                  {"deepspeed-3d", Sharding::none},
-                                                  {"distributed", Sharding::zero1},
-                                                  {"zero1", Sharding::zero1},
-                                                  {"zero2", Sharding::zero2},
-                                                  {"zero3", Sharding::zero3},
-                                                  {"fsdp", Sharding::zero3},
-                                                  {"hsdp", Sharding::zero3},
-                                                  {"megatron-fsdp", Sharding::zero3},
-                                                  {"auto", Sharding::none}}};
-  for (const Word& word : words) {
+  static constexpr std::array<ShardingWord, 11> words = {{{"none", Sharding::none},
+                                                          {"ddp", Sharding::none},
+                                                          {"deepspeed-3d", Sharding::none},
+                                                          {"distributed", Sharding::zero1},
+                                                          {"zero1", Sharding::zero1},
+                                                          {"zero2", Sharding::zero2},
+                                                          {"zero3", Sharding::zero3},
+                                                          {"fsdp", Sharding::zero3},
+                                                          {"hsdp", Sharding::zero3},
+                                                          {"megatron-fsdp", Sharding::zero3},
+                                                          {"auto", Sharding::none}}};
+  for (const ShardingWord& word : words) {
     if (kind.starts_with(word.text)) {
       return word.sharding;
     }
@@ -151,22 +151,22 @@ void read_layers(const RunRow& row, std::int64_t layers, Plan& plan) {
 }
 
 void read_schedule(const RunRow& row, Plan& plan) {
-  struct Word {
+  struct ScheduleWord {
     std::string_view text;
     Schedule schedule;
   };
-  static const std::array<Word, 9> words = {{{"", OneForwardOneBackward{}},
-                                             {"1f1b", OneForwardOneBackward{}},
-                                             {"interleaved 1f1b", OneForwardOneBackward{}},
-                                             {"1f1b-interleaved", OneForwardOneBackward{}},
-                                             {"no pipeline", OneForwardOneBackward{}},
-                                             {"gpipe", GPipe{}},
-                                             {"zbv", ZeroBubbleV{}},
-                                             {"v-half", VHalf{}},
-                                             {"v-min", VMin{}}}};
+  static const std::array<ScheduleWord, 9> words = {{{"", OneForwardOneBackward{}},
+                                                     {"1f1b", OneForwardOneBackward{}},
+                                                     {"interleaved 1f1b", OneForwardOneBackward{}},
+                                                     {"1f1b-interleaved", OneForwardOneBackward{}},
+                                                     {"no pipeline", OneForwardOneBackward{}},
+                                                     {"gpipe", GPipe{}},
+                                                     {"zbv", ZeroBubbleV{}},
+                                                     {"v-half", VHalf{}},
+                                                     {"v-min", VMin{}}}};
   const std::string text = lower(row.text("sched"));
-  const auto known =
-      std::find_if(words.begin(), words.end(), [&](const Word& word) { return word.text == text; });
+  const auto known = std::find_if(
+      words.begin(), words.end(), [&](const ScheduleWord& word) { return word.text == text; });
   if (known == words.end()) {
     throw InputError("schedule \"" + row.text("sched") + "\" is not modelled");
   }

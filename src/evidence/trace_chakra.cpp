@@ -3,6 +3,7 @@
 // fields that count.
 
 #include <cstring>
+#include <filesystem>
 #include <map>
 
 #include "titer/evidence/trace.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <map>
 
 #include "titer/input/json_stream.hpp"
@@ -20,21 +21,21 @@ constexpr std::string_view kStepName = "ProfilerStep";
 enum class EventClass : std::uint8_t { device, host_annotation, device_annotation, none, other };
 
 EventClass class_of_event(std::string_view category) {
-  struct Known {
+  struct Category {
     std::string_view name;
     EventClass is;
   };
   // Capital letters: PyTorch before 1.13.
   constexpr std::array known =
-      std::to_array<Known>({{"kernel", EventClass::device},
-                            {"gpu_memcpy", EventClass::device},
-                            {"gpu_memset", EventClass::device},
-                            {"Kernel", EventClass::device},
-                            {"Memcpy", EventClass::device},
-                            {"Memset", EventClass::device},
-                            {"user_annotation", EventClass::host_annotation},
-                            {"gpu_user_annotation", EventClass::device_annotation}});
-  for (const Known& each : known) {
+      std::to_array<Category>({{"kernel", EventClass::device},
+                               {"gpu_memcpy", EventClass::device},
+                               {"gpu_memset", EventClass::device},
+                               {"Kernel", EventClass::device},
+                               {"Memcpy", EventClass::device},
+                               {"Memset", EventClass::device},
+                               {"user_annotation", EventClass::host_annotation},
+                               {"gpu_user_annotation", EventClass::device_annotation}});
+  for (const Category& each : known) {
     if (each.name == category) {
       return each.is;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "titer/evidence/trace.hpp"
 #include "titer/input/json_stream.hpp"

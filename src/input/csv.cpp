@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "titer/input/text_file.hpp"
+#include "titer/input/file.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {

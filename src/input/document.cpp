@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "titer/input/reader.hpp"
-#include "titer/input/text_file.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
@@ -148,18 +147,6 @@ std::string join_path(std::string_view path, std::string_view key) {
   const std::string quoted = to_json(Value(key), 0);
   const std::string escaped = quoted.substr(1, quoted.size() - 2);
   return path.empty() ? escaped : std::string(path) + "." + escaped;
-}
-
-Document load_json(const std::filesystem::path& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) {
-    throw InputError(path.string() + ": there is no such file");
-  }
-  if (std::filesystem::is_directory(status)) {
-    throw InputError(path.string() + ": is a folder; expected a JSON file");
-  }
-  return parse_json(read_text(path), path.string());
 }
 
 Value adopt(Document& into, Document other) {

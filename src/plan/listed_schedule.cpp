@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
-#include "titer/input/text_file.hpp"
 #include "titer/plan/schedule_run.hpp"
 
 namespace titer {
@@ -290,8 +290,8 @@ ListedSchedule ListedSchedule::parse(std::string_view text, std::string source_n
   return ListReader(std::move(source_name)).read(text);
 }
 
-ListedSchedule ListedSchedule::load(const std::filesystem::path& path) {
-  return parse(read_text(path), path.string());
+ListedSchedule ListedSchedule::load(const std::string& path) {
+  return parse(read_text(path), path);
 }
 
 std::optional<std::string> ListedSchedule::refusal(const PipelineShape& wanted) const {

@@ -11,51 +11,52 @@ namespace {
 
 constexpr std::uint32_t kNoTurn = 0xFFFFFFFF;
 
-/// Numbers what passes wait for: slot 0 is always filled, the others are one per (activation or
-/// gradient, stage, micro-batch).
-class Slots {
- public:
-  Slots(Placement placement, const PipelineShape& shape)
-      : micro_batches_(shape.micro_batches), stages_(model_stages(placement, shape)) {}
-
-  /// Where the input of this pass arrives; the first forward needs none.
-  [[nodiscard]] std::uint32_t input(Pass pass, int stage, int micro_batch) const {
-    if (pass == Pass::weight_gradient || (pass == Pass::forward && stage == 0)) {
-      return 0;
-    }
-    return pass == Pass::forward ? activation(stage, micro_batch) : gradient(stage, micro_batch);
-  }
-  /// Where its result goes, if anything waits for it: the next stage's forward, the previous one's
-  /// backward; the last stage's forward feeds its own backward.
-  [[nodiscard]] std::uint32_t output(Pass pass, int stage, int micro_batch) const {
-    if (pass == Pass::weight_gradient || (sends_gradient(pass) && stage == 0)) {
-      return unread();
-    }
-    if (sends_gradient(pass)) {
-      return gradient(stage - 1, micro_batch);
-    }
-    return stage + 1 == stages_ ? gradient(stage, micro_batch) : activation(stage + 1, micro_batch);
-  }
-  [[nodiscard]] std::uint32_t unread() const { return gradient(stages_, 0); }
-  [[nodiscard]] std::size_t count() const { return unread() + std::size_t{1}; }
-
- private:
-  [[nodiscard]] std::uint32_t activation(int stage, int micro_batch) const {
-    return static_cast<std::uint32_t>(1 + stage * micro_batches_ + micro_batch);
-  }
-  [[nodiscard]] std::uint32_t gradient(int stage, int micro_batch) const {
-    return activation(stages_ + stage, micro_batch);
-  }
-
-  int micro_batches_;
-  int stages_;
-};
-
 }  // namespace
 
 /// Finds an order in which every pass follows those it waits for, by taking each rank's actions as
 /// far as their inputs allow.
 class PipelineProgram::Ordering {
+  /// Numbers what passes wait for: slot 0 is always filled, the others are one per (activation or
+  /// gradient, stage, micro-batch).
+  class Slots {
+   public:
+    Slots(Placement placement, const PipelineShape& shape)
+        : micro_batches_(shape.micro_batches), stages_(model_stages(placement, shape)) {}
+
+    /// Where the input of this pass arrives; the first forward needs none.
+    [[nodiscard]] std::uint32_t input(Pass pass, int stage, int micro_batch) const {
+      if (pass == Pass::weight_gradient || (pass == Pass::forward && stage == 0)) {
+        return 0;
+      }
+      return pass == Pass::forward ? activation(stage, micro_batch) : gradient(stage, micro_batch);
+    }
+    /// Where its result goes, if anything waits for it: the next stage's forward, the previous
+    /// one's backward; the last stage's forward feeds its own backward.
+    [[nodiscard]] std::uint32_t output(Pass pass, int stage, int micro_batch) const {
+      if (pass == Pass::weight_gradient || (sends_gradient(pass) && stage == 0)) {
+        return unread();
+      }
+      if (sends_gradient(pass)) {
+        return gradient(stage - 1, micro_batch);
+      }
+      return stage + 1 == stages_ ? gradient(stage, micro_batch)
+                                  : activation(stage + 1, micro_batch);
+    }
+    [[nodiscard]] std::uint32_t unread() const { return gradient(stages_, 0); }
+    [[nodiscard]] std::size_t count() const { return unread() + std::size_t{1}; }
+
+   private:
+    [[nodiscard]] std::uint32_t activation(int stage, int micro_batch) const {
+      return static_cast<std::uint32_t>(1 + stage * micro_batches_ + micro_batch);
+    }
+    [[nodiscard]] std::uint32_t gradient(int stage, int micro_batch) const {
+      return activation(stages_ + stage, micro_batch);
+    }
+
+    int micro_batches_;
+    int stages_;
+  };
+
  public:
   Ordering(const Schedule& schedule, const PipelineShape& shape)
       : placement_(placement(schedule)),

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <set>
 
+#include "titer/input/file.hpp"
 #include "titer/step/data_files.hpp"
 
 namespace titer {

@@ -2,6 +2,8 @@
 // Shipped data with changes: a name's members replaced one by one, or a file that says which other
 // it starts from ("base").
 
+#include <filesystem>
+
 #include "titer/step/source.hpp"
 
 namespace titer {

@@ -1,5 +1,7 @@
 #include "named_scenario.hpp"
 
+#include <filesystem>
+
 namespace titer {
 
 const Value* scenario_value(Reader& in) {

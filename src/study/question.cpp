@@ -1,6 +1,7 @@
 #include "titer/study/question.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "question_text.hpp"
 #include "titer/input/csv.hpp"

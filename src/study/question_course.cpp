@@ -1,5 +1,7 @@
 // Training over time.
 
+#include <filesystem>
+
 #include "question_text.hpp"
 
 namespace titer {

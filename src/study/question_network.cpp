@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "question_text.hpp"
 #include "titer/input/read_document.hpp"

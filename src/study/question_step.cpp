@@ -1,5 +1,7 @@
 // Steps, models, schedules, profiles.
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "question_text.hpp"

@@ -5,8 +5,8 @@
 
 #include <cerrno>
 
+#include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
-#include "titer/input/text_file.hpp"
 
 namespace titer {
 namespace {

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "titer/input/file.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/study/seed.hpp"
 

@@ -28,29 +28,6 @@ class TextHash {
   std::uint64_t hash_ = 0xcbf29ce484222325U;
 };
 
-/// memory_sentence() of one result after the other: many of a sweep's plans need the same memory.
-class MemorySentences {
- public:
-  const std::string& of(const StepResult& result) {
-    const StageMemory& stage = result.peak_stage();
-    const bool same = capacity_ == result.memory_capacity && stage_.stage == stage.stage &&
-                      std::all_of(kMemoryParts.begin(), kMemoryParts.end(), [&](const auto& part) {
-                        return stage_.*part.value == stage.*part.value;
-                      });
-    if (text_.empty() || !same) {
-      stage_ = stage;
-      capacity_ = result.memory_capacity;
-      text_ = memory_sentence(result);
-    }
-    return text_;
-  }
-
- private:
-  StageMemory stage_;
-  Bytes capacity_;
-  std::string text_;
-};
-
 }  // namespace
 
 std::string_view name(PointStatus status) {
@@ -112,6 +89,30 @@ std::uint64_t Sweep::fingerprint() const {
 }
 
 struct SweepWorker::Working {
+  /// memory_sentence() of one result after the other: many of a sweep's plans need the same memory.
+  class MemorySentences {
+   public:
+    const std::string& of(const StepResult& result) {
+      const StageMemory& stage = result.peak_stage();
+      const bool same =
+          capacity_ == result.memory_capacity && stage_.stage == stage.stage &&
+          std::all_of(kMemoryParts.begin(), kMemoryParts.end(), [&](const auto& part) {
+            return stage_.*part.value == stage.*part.value;
+          });
+      if (text_.empty() || !same) {
+        stage_ = stage;
+        capacity_ = result.memory_capacity;
+        text_ = memory_sentence(result);
+      }
+      return text_;
+    }
+
+   private:
+    StageMemory stage_;
+    Bytes capacity_;
+    std::string text_;
+  };
+
   const Sweep* sweep;
   std::optional<Fidelity> fidelity;
   std::size_t points;

@@ -1,6 +1,6 @@
 #include "text_file.hpp"
 
-#include "titer/input/text_file.hpp"
+#include "titer/input/file.hpp"
 
 namespace titer {
 

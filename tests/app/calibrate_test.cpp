@@ -8,10 +8,12 @@
 #include <random>
 
 #include "app/program.hpp"
+#include "paths.hpp"
 #include "titer/input/document.hpp"
+#include "titer/input/file.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -161,7 +163,7 @@ TEST(AppCalibrate, PromotesNoNonsense) {
 TEST(AppCalibrate, LeavesOutByNameWhatLargeSizesDoNotTell) {
   const TemporaryFolder folder;
   const std::string table =
-      std::string(TITER_ROOT) + "/tests/data/measured/collectives/allreduce_2n_p5_h100_efa_d.csv";
+      testing::root().string() + "/tests/data/measured/collectives/allreduce_2n_p5_h100_efa_d.csv";
   const testing::Outcome outcome = titer({"calibrate",
                                           "network",
                                           table,
@@ -203,5 +205,5 @@ TEST(AppCalibrate, RefusesInOneLine) {
       "r.csv:2: run: "));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,7 +9,7 @@
 #include "titer/input/document.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -168,5 +168,5 @@ TEST(AppCapacity, RefusesWhatItCannotAnswer) {
   EXPECT_TRUE(contains(refusal_of(titer({"capacity", "tpu-v9"})), "no shipped capacity"));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,7 +5,7 @@
 #include "app/program.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -47,5 +47,5 @@ TEST(AppCheck, KnowsTheFormula) {
   EXPECT_EQ(titer({"check", kRun, "--formula", "e7", "--set", "formula.utilization=0.5"}).code, 0);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

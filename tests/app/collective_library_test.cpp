@@ -9,7 +9,7 @@
 #include "report/csv.hpp"
 
 namespace titer::testing {
-namespace {
+namespace TITER_TEST_FILE {
 
 bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
@@ -177,5 +177,5 @@ TEST(AppNetwork, OfAnUnknownNameIsRefusedWithASuggestion) {
   EXPECT_TRUE(has(outcome.err, "did you mean \"rocev2-400g\"?")) << outcome.err;
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer::testing

@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "app/program.hpp"
+#include "paths.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -134,7 +135,7 @@ TEST(AppInput, RefusesBinaryGarbage) {
 
 TEST(AppInput, RefusesTruncatedJson) {
   const std::string whole =
-      testing::file_text(std::string(TITER_ROOT) + "/configs/runs/" + kRun + ".json");
+      testing::file_text(testing::root().string() + "/configs/runs/" + kRun + ".json");
   for (const std::size_t size : {std::size_t{1}, whole.size() / 3, whole.size() / 2}) {
     expect_refused(whole.substr(0, size));
   }
@@ -165,5 +166,5 @@ TEST(AppData, NamesTheFolderThatHoldsNone) {
   EXPECT_EQ(titer({"--help"}, {.data = nowhere, .output = ""}).code, 0) << "needs no data";
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

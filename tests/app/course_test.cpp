@@ -6,7 +6,7 @@
 #include "titer/input/document.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -51,5 +51,5 @@ TEST(AppCourse, RefusesWhatItDoesNotKnow) {
                        "expected one of phases, jobs, rounds and queries"));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -4,12 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "app/program.hpp"
+#include "paths.hpp"
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
 #include "titer/units/shell_word.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
 using testing::contains;
@@ -27,15 +28,16 @@ Outcome shell(const std::string& command) {
   const TemporaryFolder folder;
   const std::string out = (folder.path() / "out").string();
   const std::string err = (folder.path() / "err").string();
-  const int status = std::system(
-      ("TITER_DATA=" + shell_word(TITER_ROOT) + " " + command + " >" + out + " 2>" + err).c_str());
+  const int status = std::system(("TITER_DATA=" + shell_word(testing::root().string()) + " " +
+                                  command + " >" + out + " 2>" + err)
+                                     .c_str());
   return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
           .out = file_text(out),
           .err = file_text(err)};
 }
 
 Outcome faulty(const Arguments& arguments) {
-  std::string command = shell_word(TITER_FAULTY);
+  std::string command = shell_word(testing::faulty_program());
   for (const std::string& argument : arguments) {
     command += " " + shell_word(argument);
   }
@@ -95,7 +97,7 @@ TEST_F(AppDefect, IsRepeatedByTheCommandThatIsNamed) {
   std::string command = err.substr(err.find("titer run ") + 6);
   command.pop_back();
   auto run = testing::only_row(
-      data_of(shell(shell_word(TITER_PROGRAM) + " " + command + " --format csv")));
+      data_of(shell(shell_word(testing::program()) + " " + command + " --format csv")));
   const Table sound = parse_csv(data_of(titer({"sweep", sweep_})));
   ASSERT_EQ(sound[5][1], "3");
   for (std::size_t c = 5; c + 1 < sound[0].size(); ++c) {
@@ -168,5 +170,5 @@ TEST_F(AppDefect, LeavesPlansOutOfASearch) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,7 +8,7 @@
 #include "titer/units/text.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -105,5 +105,5 @@ TEST(AppExplain, ShowsTheSeedsFormula) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -11,7 +11,7 @@
 #include "titer/report/chakra_export.hpp"
 
 namespace titer::testing {
-namespace {
+namespace TITER_TEST_FILE {
 
 const std::vector<std::string> kSmall = {"--set",
                                          "cluster=dgx-a100-80gb",
@@ -175,5 +175,5 @@ TEST(ExportCommand, RefusesTheFormulaWithoutKernels) {
       "formula.name: e7: expected titer"));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer::testing

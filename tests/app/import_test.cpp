@@ -6,10 +6,12 @@
 #include <filesystem>
 
 #include "app/program.hpp"
+#include "paths.hpp"
 #include "titer/input/document.hpp"
+#include "titer/input/file.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -20,7 +22,7 @@ using testing::TemporaryFolder;
 using testing::titer;
 
 std::string data(const std::string& file) {
-  return (std::filesystem::path(TITER_ROOT) / "tests/data/import" / file).string();
+  return (testing::root() / "tests/data/import" / file).string();
 }
 
 TEST(AppImport, SummarisesAConfig) {
@@ -118,5 +120,5 @@ TEST(AppImport, RefusesWhatIsNoConfigurationWithinASecond) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

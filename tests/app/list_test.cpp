@@ -6,13 +6,14 @@
 #include <map>
 
 #include "app/program.hpp"
+#include "paths.hpp"
 #include "report/csv.hpp"
 #include "titer/collectives/catalogue.hpp"
 #include "titer/input/document.hpp"
 #include "titer/plan/schedule.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -31,8 +32,7 @@ std::vector<std::string> names(const std::string& what) {
 
 std::size_t files(const std::string& folder) {
   std::size_t count = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::filesystem::path(TITER_ROOT) / folder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(testing::root() / folder)) {
     count += entry.path().extension() == ".json" ? 1 : 0;
   }
   return count;
@@ -53,7 +53,7 @@ TEST(AppList, ShowsEveryShippedFile) {
     EXPECT_EQ(listed.size(), 1 + files(folder)) << what;
     EXPECT_TRUE(std::is_sorted(listed.begin() + 1, listed.end())) << what;
     for (std::size_t i = 1; i < listed.size(); ++i) {
-      const auto path = std::filesystem::path(TITER_ROOT) / folder / (listed[i] + ".json");
+      const auto path = testing::root() / folder / (listed[i] + ".json");
       EXPECT_TRUE(std::filesystem::exists(path)) << path;
     }
   }
@@ -129,5 +129,5 @@ TEST(AppList, RefusesAnUnknownKindWithASuggestion) {
   EXPECT_TRUE(contains(refusal_of(titer({"list", "planets"})), "list: planets: expected models, "));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

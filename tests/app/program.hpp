@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "paths.hpp"
 #include "study/temporary_folder.hpp"
 
 namespace titer::testing {
@@ -36,8 +37,8 @@ struct Outcome {
 
 /// What the program is started with besides its arguments.
 struct Surroundings {
-  std::string data = TITER_ROOT;  // $TITER_DATA
-  std::string output;             // standard output goes here instead of into the outcome
+  std::string data = root().string();  // $TITER_DATA
+  std::string output;                  // standard output goes here instead of into the outcome
 };
 
 inline std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -54,7 +55,7 @@ inline Outcome titer(std::vector<std::string> arguments, const Surroundings& aro
   const TemporaryFolder folder;
   const std::string out = around.output.empty() ? (folder.path() / "out").string() : around.output;
   const std::string err = (folder.path() / "err").string();
-  arguments.insert(arguments.begin(), TITER_PROGRAM);
+  arguments.insert(arguments.begin(), program());
   std::vector<std::string> environment = {"TITER_DATA=" + around.data};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -64,13 +65,13 @@ inline Outcome titer(std::vector<std::string> arguments, const Surroundings& aro
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), write, 0600);
   pid_t child = 0;
   const int failed = posix_spawn(&child,
-                                 TITER_PROGRAM,
+                                 arguments.front().c_str(),
                                  &actions,
                                  nullptr,
                                  pointers(arguments).data(),
                                  pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
-  EXPECT_EQ(failed, 0) << "cannot start " << TITER_PROGRAM;
+  EXPECT_EQ(failed, 0) << "cannot start " << arguments.front();
   int status = 0;
   if (failed != 0 || waitpid(child, &status, 0) != child) {
     return {};

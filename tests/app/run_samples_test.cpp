@@ -7,7 +7,7 @@
 #include "titer/input/document.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -144,5 +144,5 @@ TEST(AppRunSamples, AreSlowerThanTheStepWithoutNoise) {
             number_at(json_of({"--fidelity", "event"}), "iteration_time_s"));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,11 +9,12 @@
 #include <set>
 
 #include "app/program.hpp"
+#include "paths.hpp"
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -218,7 +219,7 @@ TEST(AppRun, SaysWhatItAssumedAndWhatTheSoftwareDoesNotHave) {
 TEST(AppRun, FindsDataBesideTheRunFile) {
   const testing::TemporaryFolder folder;
   const std::string model =
-      testing::file_text(std::string(TITER_ROOT) + "/models/llama3.2-1b.json");
+      testing::file_text(testing::root().string() + "/models/llama3.2-1b.json");
   static_cast<void>(folder.file("my-model.json", model));
   const std::string path =
       folder.file("run.json",
@@ -353,5 +354,5 @@ TEST(AppRun, FollowsTransfersOnTheLinksOfTheCluster) {
                         "\"contention\""));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "app/program.hpp"
+#include "paths.hpp"
 #include "report/csv.hpp"
 #include "titer/study/search.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -136,7 +137,7 @@ TEST(AppSearch, TakesARunsNameAndFile) {
   const std::string text = searched("llama3-70b-64xh100");
   EXPECT_TRUE(contains(text, "Llama 3 70B on 64 x NVIDIA H100"));
   EXPECT_TRUE(contains(text, "  batch 128 x 8192 tokens = "));
-  EXPECT_EQ(searched(std::string(TITER_ROOT) + "/configs/runs/llama3-70b-64xh100.json"), text);
+  EXPECT_EQ(searched(testing::root().string() + "/configs/runs/llama3-70b-64xh100.json"), text);
 }
 
 TEST(AppSearch, WritesTheBestPlanAsARun) {
@@ -222,5 +223,5 @@ TEST(AppSearch, ARunInTheModelsPlaceIsSaidInOneLine) {
   EXPECT_TRUE(contains(refused, "my-run.json:1:1: model: this is a run")) << refused;
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

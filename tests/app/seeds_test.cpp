@@ -9,7 +9,7 @@
 #include "titer/input/document.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -108,5 +108,5 @@ TEST(SeedsCommand, SuggestsAnId) {
             "f33: expected a statement of the seeds, such as F33; did you mean F33?");
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -11,7 +11,7 @@
 #include "titer/input/document.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -255,5 +255,5 @@ TEST(AppDiff, RefusesAScenarioThatIsNotSound) {
   EXPECT_TRUE(contains(refusal_of(titer({"diff", "gpt3-175b-64xa100", "gpt3-175b"})), "gpt3-175b"));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

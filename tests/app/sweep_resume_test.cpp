@@ -9,9 +9,10 @@
 #include <thread>
 
 #include "app/program.hpp"
+#include "paths.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
 using testing::contains;
@@ -47,8 +48,8 @@ class OnATerminal {
     terminal_ = posix_openpt(O_RDWR | O_NOCTTY);
     EXPECT_EQ(grantpt(terminal_) + unlockpt(terminal_), 0);
     const std::string name = ptsname(terminal_);
-    arguments.insert(arguments.begin(), TITER_PROGRAM);
-    Arguments environment = {std::string("TITER_DATA=") + TITER_ROOT};
+    arguments.insert(arguments.begin(), testing::program());
+    Arguments environment = {"TITER_DATA=" + testing::root().string()};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, name.c_str(), O_RDWR | O_NOCTTY, 0);
@@ -60,7 +61,7 @@ class OnATerminal {
     posix_spawnattr_setsigdefault(&attributes, &signals);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     EXPECT_EQ(posix_spawn(&child_,
-                          TITER_PROGRAM,
+                          arguments.front().c_str(),
                           &actions,
                           &attributes,
                           testing::pointers(arguments).data(),
@@ -105,8 +106,9 @@ class OnATerminal {
 /// where the signal is ignored, fails as on a full disk.
 int limited_to(int kibibytes, bool ignored, const std::string& arguments) {
   const std::string command = std::string(ignored ? R"(trap "" XFSZ; )" : "") + "ulimit -c 0 -f " +
-                              std::to_string(kibibytes) + "; exec env TITER_DATA=" + TITER_ROOT +
-                              " " + TITER_PROGRAM + " " + arguments;
+                              std::to_string(kibibytes) +
+                              "; exec env TITER_DATA=" + testing::root().string() + " " +
+                              testing::program() + " " + arguments;
   const int status = std::system(("exec bash -c '" + command + "'").c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -300,5 +302,5 @@ TEST_F(AppSweepResume, ShardsAreMergedByNameToo) {
   EXPECT_EQ(file_text(path("merged")), data_of(titer({"sweep", kSweep, "--format", "jsonl"})));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

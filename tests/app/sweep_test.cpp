@@ -2,13 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "app/program.hpp"
 #include "report/csv.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/study/sweep.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -156,5 +158,5 @@ TEST(AppSweep, ReportsEveryMistakeOfAFileAtOnce) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

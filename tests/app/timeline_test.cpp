@@ -5,11 +5,12 @@
 #include <filesystem>
 
 #include "app/program.hpp"
+#include "paths.hpp"
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -153,7 +154,7 @@ TEST(AppTimeline, WritesAFileWholeOrNotAtAll) {
 }
 
 TEST(AppTimeline, DrawsThePicturesOfTheReadme) {
-  const std::string folder = std::string(TITER_ROOT) + "/.pictures/";
+  const std::string folder = testing::root().string() + "/.pictures/";
   EXPECT_EQ(data_of(drawn({"--format", "svg"})), file_text(folder + "1f1b.svg"));
   EXPECT_EQ(data_of(drawn({"--virtual-stages", "2", "--format", "svg"})),
             file_text(folder + "1f1b-interleaved.svg"));
@@ -229,5 +230,5 @@ TEST(AppTimeline, GivesTheSameBytesEveryTime) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

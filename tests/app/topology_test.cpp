@@ -6,11 +6,12 @@
 #include <fstream>
 
 #include "app/program.hpp"
+#include "paths.hpp"
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -108,8 +109,7 @@ TEST(AppTopology, ReadsAFileFromTheFolderOfTheOneThatNamesIt) {
 }
 
 TEST(AppTopology, DrawsEveryShippedTopology) {
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::filesystem::path(TITER_ROOT) / "topologies")) {
+  for (const auto& entry : std::filesystem::directory_iterator(testing::root() / "topologies")) {
     const std::string name = entry.path().stem().string();
     const std::string svg = data_of(titer({"topology", name, "--format", "svg"}));
     EXPECT_TRUE(svg.starts_with("<svg ")) << name;
@@ -177,5 +177,5 @@ TEST(AppTopology, GivesTheSameBytesEveryTime) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,7 +8,7 @@
 #include "app/program.hpp"
 
 namespace titer::testing {
-namespace {
+namespace TITER_TEST_FILE {
 
 bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
@@ -111,5 +111,5 @@ TEST(AppLoads, RefuseASizeWithoutAUnitAndTwoTraffics) {
       2);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer::testing

@@ -5,10 +5,11 @@
 #include <filesystem>
 
 #include "app/program.hpp"
+#include "paths.hpp"
 #include "titer/input/document.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -18,7 +19,7 @@ using testing::TemporaryFolder;
 using testing::titer;
 
 std::string data(const std::string& file) {
-  return (std::filesystem::path(TITER_ROOT) / "tests/data/traces" / file).string();
+  return (testing::root() / "tests/data/traces" / file).string();
 }
 
 TEST(AppTrace, PrintsTheMeasuredBreakdown) {
@@ -93,7 +94,7 @@ TEST(AppTrace, RefusesWhatItCannotRead) {
 }
 
 TEST(AppTrace, RealTracesAreRead) {
-  const std::filesystem::path samples = std::filesystem::path(TITER_ROOT) / "../shared/samples";
+  const std::filesystem::path samples = testing::root() / "../shared/samples";
   if (!std::filesystem::exists(samples)) {
     GTEST_SKIP() << samples << " is not here";
   }
@@ -111,5 +112,5 @@ TEST(AppTrace, RealTracesAreRead) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -7,7 +7,7 @@
 #include "app/program.hpp"
 
 namespace titer::testing {
-namespace {
+namespace TITER_TEST_FILE {
 
 std::vector<std::string> traffic_of(std::vector<std::string> more,
                                     const std::string& run = "gpt3-175b-64xa100") {
@@ -103,5 +103,5 @@ TEST(TrafficCommand, RefusesWhatItCannotShow) {
                        ": expected none or zero1"));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer::testing

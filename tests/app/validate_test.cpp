@@ -5,11 +5,12 @@
 #include <filesystem>
 
 #include "app/program.hpp"
+#include "paths.hpp"
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::contains;
 using testing::data_of;
@@ -20,7 +21,7 @@ using testing::TemporaryFolder;
 using testing::titer;
 
 std::string measured(const std::string& file) {
-  return (std::filesystem::path(TITER_ROOT) / "tests/data/measured" / file).string();
+  return (testing::root() / "tests/data/measured" / file).string();
 }
 
 TEST(AppValidate, ComparesTrainingRuns) {
@@ -140,5 +141,5 @@ TEST(AppValidate, SaysTheSameTwice) {
   EXPECT_EQ(data_of(titer(arguments)), data_of(titer(arguments)));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "paths.hpp"
 #include "titer/step/estimate.hpp"
 #include "titer/step/simulate.hpp"
 #include "titer/step/source.hpp"
@@ -18,8 +19,8 @@ using titer::Scenario;
 
 /// The shipped run of GPT-3 on 64 A100 (p = 8, v = 3, m = 64), with changes.
 Scenario scenario_with(const std::vector<std::string_view>& assignments = {}) {
-  titer::ScenarioSource source =
-      titer::ScenarioSource::load(std::string(TITER_ROOT) + "/configs/runs/gpt3-175b-64xa100.json");
+  titer::ScenarioSource source = titer::ScenarioSource::load(
+      titer::testing::root().string() + "/configs/runs/gpt3-175b-64xa100.json");
   for (const std::string_view assignment : assignments) {
     source.assign(titer::parse_assignment(assignment));
   }

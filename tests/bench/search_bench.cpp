@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "paths.hpp"
 #include "titer/study/search.hpp"
 
 namespace {
@@ -18,8 +19,8 @@ namespace {
 void search_shipped(benchmark::State& state,
                     const std::string& name,
                     const std::vector<std::string>& changes) {
-  const titer::Search search =
-      titer::load_search(std::string(TITER_ROOT) + "/configs/searches/" + name + ".json", changes);
+  const titer::Search search = titer::load_search(
+      titer::testing::root().string() + "/configs/searches/" + name + ".json", changes);
   std::size_t plans = 0;
   for (auto _ : state) {
     const titer::SearchAnswer answer =

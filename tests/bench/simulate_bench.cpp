@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "paths.hpp"
 #include "titer/step/simulate.hpp"
 #include "titer/step/source.hpp"
 #include "titer/step/step_program.hpp"
@@ -21,8 +22,8 @@ using titer::SimulationOptions;
 
 /// The shipped run of GPT-3 on 64 A100 with changes.
 Scenario scenario_with(const std::vector<std::string_view>& assignments) {
-  titer::ScenarioSource source =
-      titer::ScenarioSource::load(std::string(TITER_ROOT) + "/configs/runs/gpt3-175b-64xa100.json");
+  titer::ScenarioSource source = titer::ScenarioSource::load(
+      titer::testing::root().string() + "/configs/runs/gpt3-175b-64xa100.json");
   for (const std::string_view assignment : assignments) {
     source.assign(titer::parse_assignment(assignment));
   }

@@ -7,7 +7,7 @@
 #include "titer/collectives/choice.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr Link kInside{.latency = 2_us, .bandwidth = 240_GBps};
 constexpr Link kBetween{.latency = 10_us, .bandwidth = 20_GBps};
@@ -118,5 +118,5 @@ TEST(HomePiece, IsADifferentOneForEveryRank) {
   EXPECT_EQ(*pieces.rbegin(), 12 - 1);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

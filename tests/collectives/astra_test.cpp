@@ -11,19 +11,20 @@
 
 #include "collectives/contract_groups.hpp"
 #include "collectives/graphs.hpp"
+#include "paths.hpp"
 #include "report/csv.hpp"
 #include "study/temporary_folder.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::algorithm;
 using testing::numbers;
 using testing::Run1;
 
 const std::filesystem::path kTable =
-    std::filesystem::path(TITER_ROOT) / ".." / "shared" / "research" / "astra_collectives.csv";
+    testing::root() / ".." / "shared" / "research" / "astra_collectives.csv";
 
 /// One run: a network of up to three dimensions.
 struct Case {
@@ -298,5 +299,5 @@ TEST(Textbook, ADoubleTreeInBlocksIsNearItsBandwidthBound) {
   EXPECT_EQ(compared, 1);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

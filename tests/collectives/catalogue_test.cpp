@@ -11,7 +11,7 @@
 #include "titer/collectives/algorithms.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr Link kInside{.latency = 2_us, .bandwidth = 240_GBps};
 constexpr Link kBetween{.latency = 10_us, .bandwidth = 20_GBps};
@@ -63,5 +63,5 @@ TEST(AlgorithmCatalogue, MarksWhatLibrariesRunAndWhatGathers) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr Link kInside{.latency = 2_us, .bandwidth = 240_GBps};
 constexpr Link kBetween{.latency = 10_us, .bandwidth = 20_GBps};
@@ -75,5 +75,5 @@ TEST(AlgorithmChoice, IsTheSameForACollectiveKnownAtRunTime) {
             fastest<SendRecv>(1_MB, pair, kFabric).time);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

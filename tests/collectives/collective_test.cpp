@@ -5,7 +5,7 @@
 #include <set>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 TEST(CollectiveName, IsItsOwn) {
   std::set<std::string_view> names;
@@ -92,5 +92,5 @@ TEST(BandwidthBound, IsTheVolumeThroughOnePort) {
                    3.0 / 4 * 1e9 / 100e9);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

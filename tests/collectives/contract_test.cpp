@@ -26,7 +26,7 @@ static void PrintTo(const AlgorithmEntry& entry, std::ostream* out) {
   *out << name_of(entry.collective) << " by " << entry.name;
 }
 
-namespace {
+namespace TITER_TEST_FILE {
 
 class CollectiveContract : public ::testing::TestWithParam<AlgorithmEntry> {
  protected:
@@ -242,5 +242,5 @@ TEST_P(CollectiveContract, LeavesEveryRankWithItsResult) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

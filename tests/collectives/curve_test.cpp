@@ -10,7 +10,7 @@
 #include "titer/input/reader.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr Curve kTrue{.below = {.start = 20_us, .bandwidth = 100_GBps},
                       .above = {.start = 90_us, .bandwidth = 200_GBps},
@@ -191,5 +191,5 @@ TEST(ReadCurve, RefusesASplitOutsideItsRange) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Ids = std::vector<std::uint32_t>;
 const std::vector<Run> kAll = {Run{}};
@@ -80,5 +80,5 @@ TEST(Promise, OfABroadcastIsThatOfRankZeroEverywhere) {
   EXPECT_EQ(promise.end(2, 1), only(0));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -11,7 +11,7 @@
 #include "titer/collectives/tree.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr Fabric kFabric{.node = Channel({.latency = 2_us, .bandwidth = 100_GBps}),
                          .pair = Channel({.latency = 2_us, .bandwidth = 100_GBps})};
@@ -86,5 +86,5 @@ TEST(DoubleTreeAllReduce, BeatsTheRingWhereLatencyCounts) {
             RingAllReduce::time(1_GB, ranks(8), kFabric));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

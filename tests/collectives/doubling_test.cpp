@@ -6,7 +6,7 @@
 #include "titer/collectives/ring.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr Fabric kFabric{.node = Channel({.latency = 3_us, .bandwidth = 200_GBps}),
                          .network = Channel({.latency = 10_us, .bandwidth = 20_GBps}),
@@ -110,5 +110,5 @@ TEST(BruckAllToAll, IsBetterThanPairwiseForSmallVectorsOnly) {
             PairwiseAllToAll::time(1_GB, group, kFabric));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

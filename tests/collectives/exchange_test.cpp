@@ -7,7 +7,7 @@
 #include "titer/collectives/direct.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr Fabric kFabric{
     .network = Channel({.latency = 10_us, .bandwidth = 50_GBps}),
@@ -98,5 +98,5 @@ TEST(RailAllToAll, AppliesToSeveralRanksOnSeveralNodes) {
   EXPECT_FALSE(TwoTierAllToAll::applies(kCluster, Fabric{.exchange = kFabric.exchange}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

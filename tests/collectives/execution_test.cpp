@@ -14,7 +14,7 @@
 #include "titer/topology/families.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::algorithm;
 using testing::Both;
@@ -576,5 +576,5 @@ TEST(ExecutionLaws, RanksWithoutAPlaceAreRefused) {
   EXPECT_THROW((void)execute_as_flows(std::span(&placed, 1), router, flat_fabric()), Defect);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

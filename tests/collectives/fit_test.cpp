@@ -11,7 +11,7 @@
 #include "titer/input/reader.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr Link kTrue{.latency = 12_us, .bandwidth = 200_GBps};
 
@@ -194,5 +194,5 @@ TEST(FitProtocols, RefusesWhatALinkRefuses) {
       InputError);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

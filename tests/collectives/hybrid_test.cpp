@@ -7,7 +7,7 @@
 #include "collectives/port_network.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 Fabric fabric_of(Seconds node_latency, Seconds host_latency) {
   return {.node = Channel({.latency = node_latency, .bandwidth = 50_GBps}),
@@ -80,5 +80,5 @@ TEST(HybridRings, ApplyInsideANodeWithBothWays) {
   EXPECT_FALSE(HybridRingsAllReduce::applies(kNode, Fabric{.node = fabric_of(1_us, 1_us).node}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

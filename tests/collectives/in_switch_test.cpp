@@ -12,7 +12,7 @@
 #include "titer/collectives/ring.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr double kA = 4e-6;
 constexpr double kB = 200e9;
@@ -196,5 +196,5 @@ TEST(InSwitch, AppliesWhereItsSwitchesAre) {
   EXPECT_FALSE(HierarchicalInSwitchAllReduce::applies(cluster, Fabric{.node = kFabric.node}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

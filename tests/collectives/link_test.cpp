@@ -5,7 +5,7 @@
 #include "titer/collectives/group.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr Link kLowLatency{.latency = 1_us, .bandwidth = 100_GBps};
 constexpr Link kSimple{.latency = 5_us, .bandwidth = 250_GBps};
@@ -142,5 +142,5 @@ TEST(FabricTier, IsThereOnceItHasAProtocol) {
   EXPECT_TRUE(Fabric{.wire = Channel(kSimple)}.at(Tier::wire).exists());
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -12,7 +12,7 @@
 #include "collectives/port_network.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 /// The average of different places over all subsets of `choices` of the experts.
 double counted_places(int experts, int places, int choices) {
@@ -215,5 +215,5 @@ TEST(MoeDispatch, RefusesExpertsThatDoNotSpreadEvenly) {
   EXPECT_THROW((void)expected_places(8, 2, 9), Defect);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

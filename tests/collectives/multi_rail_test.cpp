@@ -9,7 +9,7 @@
 #include "titer/collectives/choice.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr Link kNode{.latency = 2_us, .bandwidth = 100_GBps, .startup = 30_us};
 constexpr Link kNetwork{.latency = 10_us, .bandwidth = 20_GBps, .startup = 5_us};
@@ -95,5 +95,5 @@ TEST(MultiRailRings, AreTakenForLargeBuffersOnlyWhereTiersCanOverlap) {
   EXPECT_EQ(taken(1_GB, {.per_node = 8}), "ring");
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -7,7 +7,7 @@
 #include "titer/input/reader.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr const char* kDgxA100 = R"({
   "version": "2.27.3",
@@ -103,5 +103,5 @@ TEST(ReadNcclSystem, RefusesUnknownKeysAndNames) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,7 +9,7 @@
 #include "nccl_systems.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using enum NcclAlgorithm;
 using enum Collective;
@@ -396,5 +396,5 @@ TEST(Nccl, NonsenseIsADefect) {
   EXPECT_NEAR(nothing.time.si(), 6.6e-6 + 14 * 0.6e-6, 1e-12);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

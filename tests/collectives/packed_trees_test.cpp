@@ -11,7 +11,7 @@
 #include "titer/collectives/disjoint_rings.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr Link kWire{.latency = {}, .bandwidth = 25_GBps};
 
@@ -111,5 +111,5 @@ TEST(TreeDepths, AreTheHopsToTheRoot) {
   EXPECT_THROW((void)depths({.root = 0, .parent = {0, 2, 1}}), Defect) << "a circle";
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr Run kAll{};
 constexpr Link kLink{.latency = 2_us, .bandwidth = 100_GBps};
@@ -85,5 +85,5 @@ TEST(Rendezvous, WaitsForTheEarlierRoundsOfSenderAndReceiver) {
   EXPECT_EQ(awaited(steps, 5), (std::vector<std::uint32_t>{0, 2, 3}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

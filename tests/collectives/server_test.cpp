@@ -8,7 +8,7 @@
 #include "titer/collectives/ring.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr double kBandwidth = 12.5e9;
 constexpr Fabric kNoLatency{
@@ -83,5 +83,5 @@ TEST(ParameterServer, AppliesWhereThereAreServers) {
   EXPECT_FALSE(ParameterServer::applies(workers(4, 1), Fabric{}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

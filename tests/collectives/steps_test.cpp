@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr Run kAll{};
 using Runs = std::vector<Run>;
@@ -94,5 +94,5 @@ TEST(HomePiece, KeepsThePiecesOfOneNumberTogether) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -15,7 +15,7 @@
 #include "titer/collectives/torus_links.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr Fabric kFabric{.wire = Channel({.latency = 2_us, .bandwidth = 50_GBps})};
 constexpr Fabric kNoLatency{.wire = Channel({.latency = Seconds{}, .bandwidth = 50_GBps})};
@@ -308,5 +308,5 @@ TEST(Torus, AppliesToRanksThatAreAllOnItAndHaveWires) {
   EXPECT_FALSE(TorusAllLinksAllReduce::applies(torus({{8, true}}), kFabric));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,7 +5,7 @@
 #include <cmath>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr Fabric kFabric{.network = Channel({.latency = 10_us, .bandwidth = 20_GBps}),
                          .pair = Channel({.latency = 2_us, .bandwidth = 100_GBps})};
@@ -93,5 +93,5 @@ TEST(RabenseifnerReduce, BringsHalfTheResultToRankZeroInTheEnd) {
   EXPECT_DOUBLE_EQ(last.size.si(), 0.5e9);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -3,19 +3,20 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "paths.hpp"
 #include "titer/hardware/chip.hpp"
 #include "titer/hardware/kernel.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/step/source.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
 
 std::vector<fs::path> chip_files() {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(fs::path(TITER_ROOT) / "configs/chips")) {
+  for (const auto& entry : fs::directory_iterator(testing::root() / "configs/chips")) {
     files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
@@ -237,7 +238,7 @@ TEST(ShippedChips, TilesStayWithinWhatHardwareDoes) {
 }
 
 TEST(ShippedChips, A100IsTheDatasheets) {
-  const Chip a100 = read_file(fs::path(TITER_ROOT) / "configs/chips/a100-sxm4-80gb.json");
+  const Chip a100 = read_file(testing::root() / "configs/chips/a100-sxm4-80gb.json");
   EXPECT_EQ(a100.rate(DataType::bf16)->peak, 312_TFLOPps);
   EXPECT_EQ(a100.rate(DataType::fp32)->peak, 19.5 * 1_TFLOPps);
   EXPECT_EQ(a100.memory.capacity, 80_GiB);
@@ -251,7 +252,7 @@ TEST(ShippedChips, NewerNvidiaTrainingPartsMultiplyFaster) {
   // A product of a GPT-3 layer on one of eight ranks: 2048 x 12288 x 6144.
   const Kernel product{KernelKind::matrix, 2.0 * 2048 * 12288 * 6144 * 1_FLOP, 200_MB};
   const auto time_on = [&](const std::string& name) {
-    const Chip chip = read_file(fs::path(TITER_ROOT) / "configs/chips" / (name + ".json"));
+    const Chip chip = read_file(testing::root() / "configs/chips" / (name + ".json"));
     return KernelClock(chip, DataType::fp16).time(product);
   };
   EXPECT_LT(time_on("v100-sxm2-16gb"), time_on("p100-sxm2-16gb"));
@@ -260,5 +261,5 @@ TEST(ShippedChips, NewerNvidiaTrainingPartsMultiplyFaster) {
   EXPECT_LT(time_on("b200-sxm"), time_on("h100-sxm5-80gb"));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

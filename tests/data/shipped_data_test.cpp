@@ -10,7 +10,7 @@
 #include "titer/step/source.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -125,5 +125,5 @@ TEST(ShippedData, ListsNoSourceInVain) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

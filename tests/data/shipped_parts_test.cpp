@@ -8,7 +8,7 @@
 #include "titer/step/source.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 /// A scenario document around one model and one cluster.
 ScenarioSource scenario_of(std::string_view model, std::string_view cluster) {
@@ -250,5 +250,5 @@ TEST(ShippedRuns, AreSoundAndFromShippedData) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,7 +8,7 @@
 #include "titer/topology/properties.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 NamedTopology load(const std::string& name) {
   const Document document = load_data(kTopologyData, name);
@@ -125,5 +125,5 @@ TEST(ShippedTopologies, CanStandInAClusterUnderTheirName) {
   EXPECT_EQ(read.cluster.devices_per_node, 4);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Slots = std::vector<std::uint32_t>;
 
@@ -146,5 +146,5 @@ TEST(Calendar, AgreesWithLookingAtAllSlots) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -11,7 +11,7 @@
 #include "titer/engine/engine.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::add_beside;
 using testing::disorder;
@@ -295,5 +295,5 @@ TEST(EngineLaws, RunsRepeatWhateverRanBefore) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

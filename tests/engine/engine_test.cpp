@@ -11,7 +11,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::add_beside;
 using testing::disorder;
@@ -228,5 +228,5 @@ TEST(Engine, RefusesATimelineBeyondTwoToThe62) {
   EXPECT_THROW((void)busy_time(graph), Defect);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

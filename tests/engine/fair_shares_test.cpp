@@ -14,7 +14,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::FatTree;
 using testing::Star;
@@ -262,5 +262,5 @@ TEST(FairShares, AreMaxMinFairInAllToAllTraffic) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -10,7 +10,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::FlowCase;
 using testing::Star;
@@ -173,5 +173,5 @@ TEST(FlowEngine, RunsANeighbourExchangeRoundByRound) {
   EXPECT_EQ(run(torus.network, torus.messages).makespan, 7 * (1 + 100) * us);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -14,7 +14,7 @@
 #include "titer/engine/flow_engine.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::allocations;
 using testing::FatTree;
@@ -210,5 +210,5 @@ TEST(FlowLaws, MessagesThatBeginTogetherFinishWithinTheirBounds) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

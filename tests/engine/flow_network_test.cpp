@@ -9,7 +9,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 std::vector<FlowLink> list(std::span<const FlowLink> links) { return {links.begin(), links.end()}; }
 
@@ -81,5 +81,5 @@ TEST(FlowNetwork, RefusesABrokenRouteAndStaysAsItWas) {
   EXPECT_FALSE(refused({1, 0}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -13,10 +13,11 @@
 #include <vector>
 
 #include "engine/flow_networks.hpp"
+#include "paths.hpp"
 #include "titer/engine/flow_engine.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::FlowCase;
 using testing::random_flows;
@@ -239,7 +240,7 @@ FlowTimeline run_case(const std::vector<SimGridFlow>& flows) {
 }
 
 TEST(FlowReference, SimGridAgreesToTheDigitsItPrints) {
-  const auto path = std::filesystem::path(TITER_ROOT) / "../shared/research/simgrid_flows.csv";
+  const auto path = testing::root() / "../shared/research/simgrid_flows.csv";
   std::ifstream file(path);
   if (!file) {
     GTEST_SKIP() << path << " is absent";
@@ -255,5 +256,5 @@ TEST(FlowReference, SimGridAgreesToTheDigitsItPrints) {
   EXPECT_EQ(compared, 68u);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

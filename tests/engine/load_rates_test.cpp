@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Rates = std::vector<double>;
 
@@ -249,5 +249,5 @@ TEST(LoadRates, AreRememberedAndForgottenWithoutADifference) {
   EXPECT_EQ(none.patterns().known, 0u);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -7,7 +7,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 TEST(Loads, KeepTheSharesThatTheyAreGiven) {
   Loads loads;
@@ -53,5 +53,5 @@ TEST(Loads, RefuseSharesThatCannotBe) {
   EXPECT_EQ(loads.parts(0).size(), 1u);  // nothing of those that were refused
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,7 +9,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 std::vector<MessageId> list(std::span<const MessageId> ids) { return {ids.begin(), ids.end()}; }
 
@@ -111,5 +111,5 @@ TEST(MessageGraph, RefusesABrokenMessageAndStaysAsItWas) {
   EXPECT_FALSE(refused({.after = {0, 0}, .options = {.release = 1_s, .weight = 2.0}}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -12,7 +12,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Flows = std::vector<FlowId>;
 
@@ -221,5 +221,5 @@ TEST(SharedLinks, ConserveBytes) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -13,7 +13,7 @@
 #include "titer/engine/streams.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::LanePipeline;
 using testing::loaded;
@@ -316,5 +316,5 @@ TEST(StreamLoads, RememberMostOfWhatAPipelineDoes) {
   EXPECT_GT(run.patterns.known, 20 * run.patterns.found);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -15,7 +15,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::LanePipeline;
 using testing::PipelineSize;
@@ -212,5 +212,5 @@ TEST(Streams, KeepNothingOfARunForTheNext) {
   EXPECT_EQ(used.run(small.streams(), small.semaphores(), small).makespan, expected);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

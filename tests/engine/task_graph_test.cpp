@@ -9,7 +9,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 std::vector<TaskId> list(std::span<const TaskId> tasks) { return {tasks.begin(), tasks.end()}; }
 
@@ -119,5 +119,5 @@ TEST(TaskGraph, RefusesABrokenTaskAndStaysAsItWas) {
   EXPECT_FALSE(refused(0, kMaxTicks, {0, 0}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

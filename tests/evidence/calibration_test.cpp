@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "study/temporary_folder.hpp"
 #include "titer/evidence/calibration_data.hpp"
@@ -14,7 +15,7 @@
 #include "titer/step/source.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::TemporaryFolder;
 
@@ -285,5 +286,5 @@ TEST(Accuracy, IsOfPredictedOverMeasured) {
   EXPECT_NEAR(accuracy.q10, 0.8 + 0.4 * (1 / 1.1 - 0.8), 1e-12);  // at 0.4 between two of five
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 
+#include "paths.hpp"
 #include "study/temporary_folder.hpp"
 #include "titer/evidence/calibration.hpp"
 #include "titer/evidence/calibration_data.hpp"
@@ -18,13 +19,13 @@
 #include "titer/step/source.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
 using testing::TemporaryFolder;
 
 const fs::path kAwsTable =
-    fs::path(TITER_ROOT) / "tests/data/measured/collectives/allreduce_2n_p5_h100_efa_d.csv";
+    testing::root() / "tests/data/measured/collectives/allreduce_2n_p5_h100_efa_d.csv";
 
 /// Every time by a factor of its own between a tenth and ten.
 void scatter(CalibrationData& data, unsigned seed) {
@@ -264,5 +265,5 @@ TEST(CalibrationVerdict, WidensWhatAnAnswerLeavesOpen) {
   EXPECT_NEAR(wide.error_bar->high / (wide.iteration_time + 9.0 * transfers), 1.0, 1e-9);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

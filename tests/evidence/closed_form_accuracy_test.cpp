@@ -10,15 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include "paths.hpp"
 #include "plan/shipped.hpp"
 #include "titer/collectives/choice.hpp"
 #include "titer/evidence/measured_collective.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
-const fs::path kTables = fs::path(TITER_ROOT) / "tests/data/measured/collectives";
+const fs::path kTables = testing::root() / "tests/data/measured/collectives";
 
 struct Table {
   std::string cluster;
@@ -91,5 +92,5 @@ TEST(ClosedFormAccuracy, RailsAndSwitchesHalveTheErrorOfRingsOnePerTier) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -10,13 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "paths.hpp"
 #include "titer/evidence/collective_comparison.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
-const fs::path kTables = fs::path(TITER_ROOT) / "tests/data/measured/collectives";
+const fs::path kTables = testing::root() / "tests/data/measured/collectives";
 
 struct Bound {
   std::string table;
@@ -182,5 +183,5 @@ TEST(CollectiveAccuracy, OnTablesThatNoFitSaw) {
   EXPECT_LT(mean, 6.4);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -10,15 +10,16 @@
 #include <string>
 #include <vector>
 
+#include "paths.hpp"
 #include "study/temporary_folder.hpp"
 #include "titer/evidence/collective_comparison.hpp"
 #include "titer/evidence/collective_machine.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
-const fs::path kTables = fs::path(TITER_ROOT) / "tests/data/measured/collectives";
+const fs::path kTables = testing::root() / "tests/data/measured/collectives";
 
 MeasuredCollective table_of(std::string hardware, std::string interconnect, int ranks, int nodes) {
   MeasuredCollective table;
@@ -135,5 +136,5 @@ TEST(CollectiveComparison, SkipsEveryRowOfAnUnknownMachine) {
   EXPECT_EQ(rows[0].chip, "");
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -4,17 +4,18 @@
 
 #include <set>
 
+#include "paths.hpp"
 #include "study/temporary_folder.hpp"
 #include "titer/step/estimate.hpp"
 #include "titer/step/source.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
 using testing::TemporaryFolder;
 
-const fs::path kMeasured = fs::path(TITER_ROOT) / "tests/data/measured";
+const fs::path kMeasured = testing::root() / "tests/data/measured";
 
 CsvTable with_columns(const std::string& header) { return CsvTable::parse(header + "\n", "t.csv"); }
 
@@ -149,5 +150,5 @@ TEST(CompareDataset, HasNoRowsOfAnIndex) {
   EXPECT_TRUE(compare_dataset(kMeasured / "collectives/INDEX.csv").empty());
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -6,17 +6,19 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
+#include "paths.hpp"
 #include "titer/evidence/foreign_text.hpp"
 #include "titer/evidence/import_figures.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/model/transformer_document.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 std::filesystem::path data(std::string_view file) {
-  return std::filesystem::path(TITER_ROOT) / "tests/data/import" / file;
+  return testing::root() / "tests/data/import" / file;
 }
 
 /// With what is not read left out, and listed.
@@ -513,8 +515,7 @@ TEST(TransformerDocument, IsReadBackToTheSameModel) {
 }
 
 TEST(ImportSamples, PublishedModelsHaveTheirPublishedParameters) {
-  const std::filesystem::path samples =
-      std::filesystem::path(TITER_ROOT) / ".." / "shared" / "samples";
+  const std::filesystem::path samples = testing::root() / ".." / "shared" / "samples";
   if (!std::filesystem::exists(samples)) {
     GTEST_SKIP() << samples << " is not there";
   }
@@ -544,5 +545,5 @@ TEST(ImportSamples, PublishedModelsHaveTheirPublishedParameters) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,7 +9,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Values = std::span<const double>;
 using Residuals = std::span<double>;
@@ -150,5 +150,5 @@ TEST(LeastSquares, RefusesMoreParametersThanData) {
   EXPECT_THROW((void)fit_least_squares(outside, 4, residuals), Defect);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "collectives/nccl_systems.hpp"
+#include "paths.hpp"
 #include "titer/collectives/curve.hpp"
 #include "titer/evidence/measured_collective.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
-const fs::path kTables = fs::path(TITER_ROOT) / "tests/data/measured/collectives";
+const fs::path kTables = testing::root() / "tests/data/measured/collectives";
 
 MeasuredCollective table(const std::string& name) {
   return load_collective_table(kTables / (name + ".csv"));
@@ -140,5 +141,5 @@ TEST(CurveAccuracy, TwoPiecesFitEveryNodeWellEvenOnASizeLeftOut) {
   EXPECT_GE(curves, 44);  // of 48
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

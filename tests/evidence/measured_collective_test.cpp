@@ -1,4 +1,5 @@
 #include "titer/evidence/measured_collective.hpp"
+#include "paths.hpp"
 #include "study/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@
 #include "titer/input/reader.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -152,7 +153,7 @@ TEST(OperationName, ForgivesSpelling) {
 }
 
 /// The file, or a skipped test.
-fs::path shared(const std::string& path) { return fs::path(TITER_ROOT) / "../shared" / path; }
+fs::path shared(const std::string& path) { return testing::root() / "../shared" / path; }
 #define SKIP_WITHOUT(path)                              \
   if (!fs::exists(path)) {                              \
     GTEST_SKIP() << (path).string() << " is not there"; \
@@ -250,5 +251,5 @@ TEST(CollectiveTable, RefusesTwoGroupsInOneTable) {
   EXPECT_THROW((void)read_table(""), InputError);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -6,12 +6,13 @@
 #include <filesystem>
 #include <optional>
 
+#include "paths.hpp"
 #include "study/temporary_folder.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/step/source.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -158,7 +159,7 @@ Errors errors_of(const Chip& chip, const KernelTable& table) {
 }
 
 TEST(KernelTables, AreMetByTheShippedChips) {
-  const fs::path folder = fs::path(TITER_ROOT) / "tests/data/measured/kernels";
+  const fs::path folder = testing::root() / "tests/data/measured/kernels";
   struct Case {
     const char* table;
     double all;
@@ -190,5 +191,5 @@ TEST(KernelTables, AreMetByTheShippedChips) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -6,12 +6,13 @@
 #include <map>
 #include <string>
 
+#include "paths.hpp"
 #include "titer/evidence/run_comparison.hpp"
 #include "titer/input/csv.hpp"
 #include "titer/study/search.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 /// At least so many rows compared, and errors no larger.
 struct Bound {
@@ -28,7 +29,7 @@ struct Family {
 
 std::map<std::string, Family> families() {
   std::map<std::string, Family> by_name;
-  const std::string path = std::string(TITER_ROOT) + "/tests/data/measured/training.csv";
+  const std::string path = testing::root().string() + "/tests/data/measured/training.csv";
   for (const Comparison& row : compare_runs(CsvTable::load(path))) {
     if (!row.memory_measured || !row.memory_predicted) {
       continue;
@@ -75,5 +76,5 @@ TEST(MeasuredMemory, IsAsFarOffAsSearchesKeepFree) {
   EXPECT_NEAR(kMemoryError, sum / rows, 0.01);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

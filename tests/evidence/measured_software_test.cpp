@@ -5,11 +5,12 @@
 #include <map>
 #include <string>
 
+#include "paths.hpp"
 #include "titer/evidence/run_scenario.hpp"
 #include "titer/step/notes.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 Abilities abilities_of(const std::string& stack) {
   ScenarioSource source = ScenarioSource::load("gpt3-175b-64xa100");
@@ -19,7 +20,7 @@ Abilities abilities_of(const std::string& stack) {
 
 /// Of a plan's key in a family: how many rows have what the stack that stands for it has not.
 std::map<std::string, int> rows_beyond(const std::string& name) {
-  const CsvTable table = CsvTable::load(std::string(TITER_ROOT) + "/tests/data/measured/" + name);
+  const CsvTable table = CsvTable::load(testing::root().string() + "/tests/data/measured/" + name);
   std::map<std::string, Abilities> stacks;
   std::map<std::string, int> beyond;
   RunReader reader;
@@ -47,5 +48,5 @@ TEST(MeasuredSoftware, CanRunWhatWasMeasured) {
   EXPECT_EQ(rows_beyond("training_vtrain_single.csv"), (std::map<std::string, int>{}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -6,12 +6,14 @@
 #include <cmath>
 #include <filesystem>
 
+#include "paths.hpp"
 #include "titer/collectives/collective.hpp"
 #include "titer/hardware/evidence.hpp"
+#include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -64,7 +66,7 @@ Network load(const fs::path& path) {
   return network;
 }
 
-const fs::path kFolder = fs::path(TITER_ROOT) / "configs/networks";
+const fs::path kFolder = testing::root() / "configs/networks";
 // Their errors on the tables that they were fitted on: collective_accuracy_test.cpp.
 constexpr std::array kNetworks = {"efa-25g",
                                   "efa-32x100g",
@@ -155,5 +157,5 @@ TEST(F19_EffectiveBandwidth, OnTheSameMachineEfaIsAboveTcpButForMiddleSizes) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

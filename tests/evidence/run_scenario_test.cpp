@@ -9,7 +9,7 @@
 #include "titer/evidence/run_comparison.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Cells = std::map<std::string, std::string>;
 
@@ -298,5 +298,5 @@ TEST(RunComparison, RefusesATableWithCellsThatAreNoNumbers) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

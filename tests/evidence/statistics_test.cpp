@@ -7,7 +7,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr double kRounding = 1e-12;  // of a few additions
 
@@ -208,5 +208,5 @@ TEST(GroupStatistics, AreOfFiguresAboveZero) {
   EXPECT_THROW(static_cast<void>(time_of({row(0, 1)})), Defect);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -4,7 +4,7 @@
 #include "titer/input/reader.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 std::string toml_refusal(const std::string& text) {
   try {
@@ -49,5 +49,5 @@ TEST(TomlKeys, OfUsualDepthAndDotsElsewhereAreRead) {
   EXPECT_EQ(toml_refusal(numbers + "]\n" + dotted("k", 20) + " = 2.5\n"), "");
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

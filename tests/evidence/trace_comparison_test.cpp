@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "paths.hpp"
 #include "study/temporary_folder.hpp"
 #include "titer/evidence/trace_comparison.hpp"
 #include "titer/input/reader.hpp"
@@ -9,7 +12,7 @@
 #include "titer/step/source.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::TemporaryFolder;
 
@@ -196,8 +199,7 @@ TEST(TraceComparison, AnExportedStepIsReadBackAsPredicted) {
 }
 
 TEST(TrainingLog, MegatronsLinesAfterTheWarmUpCount) {
-  const TrainingLog log =
-      load_training_log(std::filesystem::path(TITER_ROOT) / "tests/data/traces/megatron.log");
+  const TrainingLog log = load_training_log(testing::root() / "tests/data/traces/megatron.log");
   EXPECT_EQ(log.program, "Megatron-LM");
   ASSERT_EQ(log.steps.size(), 5U);
   EXPECT_EQ(log.warm_up, 2);
@@ -270,5 +272,5 @@ TEST(TrainingLog, WhatHasNoTimesAndTooMuchWarmUpAreRefused) {
   EXPECT_THROW((void)parse_training_log(two, "a.log", 2), InputError);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -4,20 +4,22 @@
 #include <zlib.h>
 
 #include <array>
+#include <filesystem>
 
+#include "paths.hpp"
 #include "study/temporary_folder.hpp"
 #include "titer/evidence/op_profile.hpp"
 #include "titer/evidence/trace_breakdown.hpp"
 #include "titer/input/reader.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::file_text;
 using testing::TemporaryFolder;
 
 std::string data(const std::string& file) {
-  return (std::filesystem::path(TITER_ROOT) / "tests/data/traces" / file).string();
+  return (testing::root() / "tests/data/traces" / file).string();
 }
 
 std::string gzip(std::string_view text) {
@@ -394,5 +396,5 @@ TEST(Trace, WhatIsNoTraceIsRefusedWithItsPlace) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "paths.hpp"
 #include "report/csv.hpp"
 #include "study/temporary_folder.hpp"
 #include "titer/report/step_report.hpp"
@@ -18,11 +19,11 @@
 #include "titer/step/source.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
 
-const fs::path kFolder = fs::path(TITER_ROOT) / "tests/golden";
+const fs::path kFolder = testing::root() / "tests/golden";
 
 std::vector<std::string> cases() {
   std::vector<std::string> names;
@@ -106,5 +107,5 @@ TEST(GoldenComparison, TellsNumbersApart) {
   EXPECT_FALSE(same("", "0"));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,7 +5,7 @@
 #include "titer/input/reader.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Lines = std::vector<std::string>;
 
@@ -294,5 +294,5 @@ TEST(ReadChip, ReportsEachMissingPartOnce) {
                    R"(as "12.5 us")"}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

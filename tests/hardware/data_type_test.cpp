@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 TEST(DataType, ListIsIndexedByTheType) {
   for (std::size_t i = 0; i < kDataTypes.size(); ++i) {
@@ -33,5 +33,5 @@ TEST(DataType, SizesAreEightBitsPerByte) {
 
 TEST(DataType, Tf32IsStoredAsFp32) { EXPECT_EQ(size_of(DataType::tf32), size_of(DataType::fp32)); }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

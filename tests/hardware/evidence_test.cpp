@@ -5,7 +5,7 @@
 #include "titer/input/reader.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Lines = std::vector<std::string>;
 
@@ -152,5 +152,5 @@ TEST(Evidence, SourcesAreTexts) {
   EXPECT_FALSE(problems.empty());
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

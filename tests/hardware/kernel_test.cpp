@@ -5,7 +5,7 @@
 #include <array>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr std::array kKernelKinds = {KernelKind::memory, KernelKind::matrix, KernelKind::attention};
 
@@ -221,5 +221,5 @@ TEST(KernelClock, IsNeverUnderTheRoofline) {
   });
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -7,7 +7,7 @@
 #include "titer/hardware/kernel.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr double kUnits = 10;
 constexpr double kPeak = 100e12;
@@ -224,5 +224,5 @@ TEST(KernelClock, KeepsToTheRooflineWhereExtentsOrTilesAreUnknown) {
   EXPECT_DOUBLE_EQ(KernelClock(chip, DataType::bf16).time(known).si(), 1e12 / (kPlateau * kPeak));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,7 +5,7 @@
 #include "titer/input/reader.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr std::array<std::string_view, 5> kKeys = {
     "pipeline", "tensor", "data", "virtual_stages", "micro_batch"};
@@ -58,5 +58,5 @@ TEST(Closest, FindsNothingAmongNothing) {
   EXPECT_EQ(closest("schedule", kKeys), "");
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

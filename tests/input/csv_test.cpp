@@ -8,7 +8,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 CsvTable parse(const std::string& text) { return CsvTable::parse(text, "t.csv"); }
 
@@ -104,5 +104,5 @@ TEST(CsvTable, RefusesAFileThatCannotBeRead) {
   EXPECT_THROW((void)CsvTable::load("/tmp"), InputError);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

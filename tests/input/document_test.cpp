@@ -6,11 +6,12 @@
 #include <fstream>
 #include <limits>
 
+#include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 TEST(Value, RemembersWhetherANumberIsAnInteger) {
   EXPECT_TRUE(Value(3).is_integer);
@@ -156,5 +157,5 @@ TEST(LoadJson, RefusesWhatItCannotRead) {
   EXPECT_EQ(error_of(folder), folder.string() + ": is a folder; expected a JSON file");
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,7 +8,7 @@
 #include "titer/input/reader.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 const NamedNumbers kNames = {{"far.comm_s", 3.0}, {"near.comm_s", 1.5}, {"n", 8.0}};
 
@@ -174,5 +174,5 @@ TEST(ExpressionErrors, ShowTheBeginningOfATextOfAnyLength) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

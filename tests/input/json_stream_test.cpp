@@ -7,7 +7,7 @@
 #include "titer/input/reader.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 ByteSource source_of(std::string_view text) {
   return [text](std::span<char> piece) mutable {
@@ -166,5 +166,5 @@ TEST(JsonStream, TextsThatWouldFillTheMemoryAreRefusedWhereSomebodyLooksAtThem) 
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

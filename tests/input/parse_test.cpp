@@ -6,7 +6,7 @@
 #include "titer/input/reader.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 /// The one line of the error for this text; "" when it parses.
 std::string error_of(std::string_view text) {
@@ -270,5 +270,5 @@ TEST(ParseJsonMutations, OfTwoTokensAreParsedOrRefused) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,7 +5,7 @@
 #include "titer/input/reader.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Lines = std::vector<std::string>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -220,5 +220,5 @@ TEST(ReaderSourced, FiguresRefuseOtherKeys) {
             Lines{"c.json:1:35: x.source: 7: expected a text in quotes"});
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

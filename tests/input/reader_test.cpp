@@ -7,7 +7,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Lines = std::vector<std::string>;
 
@@ -315,5 +315,5 @@ TEST(ReaderSources, AreLeftOutForValuesMadeByHand) {
   EXPECT_EQ(raised(problems), Lines{"on: 1: expected true or false"});
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

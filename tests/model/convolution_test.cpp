@@ -7,7 +7,7 @@
 #include <set>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 TEST(WindowSide, CountsTheFirstLayersOfPublishedModels) {
   EXPECT_EQ((WindowSide{.kernel = 7, .stride = 2, .padding = 3}.output(224)), 224 / 2);
@@ -181,5 +181,5 @@ TEST(ImageGrid, GivesTheLargestPartsShare) {
   EXPECT_DOUBLE_EQ((ImageGrid{.rows = 100}.share({.channels = 1000})), 1.0);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -7,12 +7,14 @@
 #include <random>
 #include <string>
 
+#include "paths.hpp"
 #include "titer/engine/engine.hpp"
+#include "titer/input/file.hpp"
 #include "titer/model/dlrm_times.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 Dlrm read(const Document& document) {
   Problems problems;
@@ -23,7 +25,7 @@ Dlrm read(const Document& document) {
 }
 
 Dlrm shipped(const std::string& name) {
-  return read(load_json(std::filesystem::path(TITER_ROOT) / "models" / (name + ".json")));
+  return read(load_json(testing::root() / "models" / (name + ".json")));
 }
 
 /// Widths of four, tables of eight columns.
@@ -193,8 +195,7 @@ constexpr Fabric kZionEx{
     .exchange = Channel({.latency = 2_us, .bandwidth = 120_GBps, .startup = 10_us})};
 
 KernelClock v100() {
-  const Document document =
-      load_json(std::filesystem::path(TITER_ROOT) / "configs/chips/v100-sxm2-16gb.json");
+  const Document document = load_json(testing::root() / "configs/chips/v100-sxm2-16gb.json");
   Problems problems;
   Reader in(document, problems);
   const Chip chip = read_chip(in);
@@ -334,5 +335,5 @@ TEST(ReadDlrm, SaysWhatIsWrongInALineEach) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 /// A table of how often each multiply-add of an einsum happens: all combinations of its letters.
 double combinations(std::initializer_list<std::int64_t> letters) {
@@ -44,5 +44,5 @@ TEST(E4_ExpertEinsums, ChooseExpertsAtTheCostOfAShareOfTheirWork) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -6,7 +6,7 @@
 #include <numeric>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 double sum_of(const std::vector<double>& shares) {
   return std::accumulate(shares.begin(), shares.end(), 0.0);
@@ -49,5 +49,5 @@ TEST(ExpertChoices, AreFilledUpToCapacityWherePadded) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 Kernel product(double flops) {
   return {.kind = KernelKind::matrix, .flops = Flops::from_si(flops), .bytes = {}};
@@ -90,5 +90,5 @@ TEST(FrozenLayers, LeaveAModelWithoutAnyAsItIs) {
   EXPECT_FALSE(blocks.kinds.front().frozen || blocks.embedding.frozen);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -6,7 +6,7 @@
 #include "model/samples.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using samples::shipped;
 
@@ -70,5 +70,5 @@ TEST(Gshard, CountsTheExpertsWeights) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,10 +5,12 @@
 #include <filesystem>
 
 #include "model/samples.hpp"
+#include "paths.hpp"
+#include "titer/input/file.hpp"
 #include "titer/model/huggingface.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 ImportedModel imported(const Document& document) {
   Problems problems;
@@ -295,8 +297,7 @@ constexpr std::array kSamples = {
     Sample{"Qwen--Qwen3-235B-A22B", 235'093'634'560, 0, "qwen3-235b-a22b"},
 };
 
-const std::filesystem::path kFolder =
-    std::filesystem::path(TITER_ROOT) / "../shared/samples/hf_config";
+const std::filesystem::path kFolder = testing::root() / "../shared/samples/hf_config";
 
 TEST(HuggingFace, CountsFilesAsPublishedToTheParameter) {
   if (!std::filesystem::exists(kFolder)) {
@@ -346,5 +347,5 @@ TEST(HuggingFace, FilesAreTheShippedModelsOfTheirNames) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -6,10 +6,11 @@
 #include <filesystem>
 
 #include "model/samples.hpp"
-#include "titer/input/text_file.hpp"
+#include "paths.hpp"
+#include "titer/input/file.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 ImportedModel imported(std::string_view text, std::string_view name_otherwise = "") {
   const Document document = parse_json(text, "config.json");
@@ -275,7 +276,7 @@ TEST(HuggingFace, RefusesOtherArchitecturesAndSaysWhatTheyHave) {
 }
 
 TEST(HuggingFace, RefusesPublishedHybrids) {
-  const auto folder = std::filesystem::path(TITER_ROOT) / "../shared/samples/hf_config";
+  const auto folder = testing::root() / "../shared/samples/hf_config";
   if (!std::filesystem::exists(folder)) {
     GTEST_SKIP() << folder << " is not there";
   }
@@ -293,5 +294,5 @@ TEST(HuggingFace, RefusesPublishedHybrids) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,7 +8,7 @@
 #include "titer/model/transformer_estimates.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 TEST(E17_LayerSplit, ByColumnsIsTheSameProduct) {
   for (const std::int64_t ranks : {1, 2, 4, 8}) {
@@ -48,5 +48,5 @@ TEST(E10_Estimate, IsNarayanansFormulaWithoutSmallTerms) {
                    96.0 / 72.0);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

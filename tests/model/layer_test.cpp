@@ -5,7 +5,7 @@
 #include "titer/model/blocks.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 TEST(Transfer, ExistsWhenItHasASize) {
   EXPECT_FALSE(Transfer{}.exists());
@@ -45,5 +45,5 @@ TEST(Operation, IsNothingUnlessTold) {
   EXPECT_EQ(operation.saved + operation.core_saved + operation.working, Bytes());
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -4,7 +4,7 @@
 #include "model/layered_samples.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using samples::blocks_of;
 using samples::shipped_layers;
@@ -158,5 +158,5 @@ TEST(LayeredModels, GrowWithTheirKindsOnly) {
   EXPECT_EQ(shipped_layers("resnet-50").kinds.size(), 1U + 4 * 2 + 1);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "paths.hpp"
+#include "titer/input/file.hpp"
 #include "titer/model/layered.hpp"
 
 namespace titer::samples {
@@ -25,8 +27,7 @@ inline LayeredModel one_block(const std::string& input, const std::string& opera
 }
 
 inline LayeredModel shipped_layers(const std::string& name) {
-  const Document document =
-      load_json(std::filesystem::path(TITER_ROOT) / "models" / (name + ".json"));
+  const Document document = load_json(testing::root() / "models" / (name + ".json"));
   Problems problems;
   Reader in(document, problems);
   LayeredModel model = read_layered(in);

@@ -6,7 +6,7 @@
 #include "model/layered_samples.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using samples::blocks_of;
 using samples::one_block;
@@ -359,5 +359,5 @@ TEST(LayeredBlocks, AreFilledAgainWithoutAllocating) {
   EXPECT_EQ(after, before);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,7 +5,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr std::int64_t kB = 64;   // tokens
 constexpr std::int64_t kH = 32;   // hidden
@@ -215,5 +215,5 @@ TEST(MeshCost, RefusesLayoutsThatCannotBe) {
   EXPECT_THROW(static_cast<void>(mesh_cost(mesh(2, 2), unknown.up(), DataType::bf16)), Defect);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

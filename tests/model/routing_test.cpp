@@ -12,7 +12,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 /// Experts, and a batch for them.
 struct Batch {
@@ -441,5 +441,5 @@ TEST(Refusal, NamesWhatDoesNotFitTheExperts) {
   EXPECT_THROW((void)expert_load({}, 8, 2, 3, 100), Defect);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

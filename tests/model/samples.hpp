@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "paths.hpp"
+#include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/model/transformer_layer.hpp"
 
@@ -152,7 +154,7 @@ inline Transformer read_model(std::string_view text, const std::string& file = "
 
 /// A model of the models folder.
 inline Transformer shipped(const std::string& name) {
-  const auto file = std::filesystem::path(TITER_ROOT) / "models" / (name + ".json");
+  const auto file = testing::root() / "models" / (name + ".json");
   const Document document = load_json(file);
   Problems problems;
   Reader in(document, problems);

@@ -4,7 +4,7 @@
 #include "titer/model/transformer_layer.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using samples::expect_close;
 using samples::gpt;
@@ -301,5 +301,5 @@ TEST(ModelFlops, AreThreeForwardPasses) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,7 +5,7 @@
 #include "titer/model/transformer_layer.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using samples::expect_close;
 using samples::named;
@@ -181,5 +181,5 @@ TEST(LayerBytes, OfTheLongestSliceDoNotOverflow) {
                2 * 2 * tokens * 4096);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

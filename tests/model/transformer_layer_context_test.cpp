@@ -7,7 +7,7 @@
 #include "titer/model/transformer_layer.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using samples::expect_close;
 using samples::named;
@@ -189,5 +189,5 @@ TEST(Indexer, PicksWhatCoreAttentionGoesThrough) {
   EXPECT_DOUBLE_EQ(scores.saved.si(), kTokens * (2 * (64 * 128 + 128 + 64) + 4 * 2048));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

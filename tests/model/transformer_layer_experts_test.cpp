@@ -5,7 +5,7 @@
 #include "titer/model/transformer_layer.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using samples::expect_close;
 using samples::named;
@@ -244,5 +244,5 @@ TEST(NarrowProducts, OfExpertsAreNarrowAndTheRouterIsNot) {
   EXPECT_DOUBLE_EQ(named(list, "shared gate and up").saved.si(), kTokens / 2 * kHidden);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,10 +5,12 @@
 #include <filesystem>
 
 #include "model/samples.hpp"
+#include "paths.hpp"
+#include "titer/input/file.hpp"
 #include "titer/model/transformer_layer.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using samples::named;
 
@@ -134,7 +136,7 @@ TEST(KindsOfLayers, ComputeTheModelsFlopsOnAllRanksTogether) {
 
 TEST(KindsOfLayers, OfEveryShippedModelComputeItsFlops) {
   int models = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(TITER_ROOT "/models")) {
+  for (const auto& entry : std::filesystem::directory_iterator(testing::root() / "models")) {
     const Document document = load_json(entry.path());
     Problems problems;
     Reader in(document, problems);
@@ -321,5 +323,5 @@ TEST(FinalAndEmbeddingNorms, AreThereOnlyIfTheModelHasThem) {
   EXPECT_EQ(embedding(samples::llama(), slice).size(), 1U);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

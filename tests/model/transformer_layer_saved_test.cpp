@@ -5,7 +5,7 @@
 #include "titer/model/transformer_layer.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using samples::expect_close;
 
@@ -277,5 +277,5 @@ TEST(WeightGradientBytes, OfTheEndsAreTokenIdsAndTheGradientsOfTablesOutputs) {
                tokens * (2 * h + 2 * 51200 / 8.0));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,7 +5,7 @@
 #include "model/samples.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using samples::expect_close;
 using samples::named;
@@ -193,5 +193,5 @@ TEST(OutputHead, MultipliesByThePaddedVocabulary) {
   expect_close(flops_of(list).backward, 2 * flops_of(list).forward);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,7 +8,7 @@
 #include "titer/model/transformer_layer.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr std::int64_t kBatch = 2;
 constexpr std::int64_t kSequence = 1024;
@@ -189,5 +189,5 @@ TEST(LayerTransfers, GrowWithTheElement) {
             (Wanted{{Collective::all_reduce, 2}}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

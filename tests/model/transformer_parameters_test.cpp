@@ -3,7 +3,7 @@
 #include "model/samples.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using samples::shipped;
 
@@ -265,5 +265,5 @@ TEST(Parameters, DoNotDependOnThePadding) {
   EXPECT_EQ(parameters(model), published);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,7 +5,7 @@
 #include "model/samples.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using samples::read_model;
 
@@ -226,5 +226,5 @@ TEST(ReadTransformer, RefusesModelsTooLargeToCount) {
                                      "head_dim of at most 1000000"});
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -7,7 +7,7 @@
 #include "titer/step/notes.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 Abilities read(const std::string& text) {
   const Document document = parse_json(R"({"abilities": )" + text + "}", "stack.json");
@@ -106,5 +106,5 @@ TEST(Abilities, OfShippedStacksHaveTheirSources) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,7 +8,7 @@
 #include "plan/pipeline_graph.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using layouts::Layout;
 
@@ -309,5 +309,5 @@ TEST(StageActivations, OfAStageWithoutLayersAreItsEndsAlone) {
   EXPECT_EQ(stages[2].after_input_gradient, 0_B);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

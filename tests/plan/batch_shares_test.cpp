@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Numbers = std::vector<std::int64_t>;
 
@@ -64,5 +64,5 @@ TEST(BatchShares, AreRefusedWhereTheyGiveNoWholeSequences) {
   EXPECT_EQ((BatchShares{.weights = {3, 6}}.refusal(3, 2)), std::nullopt) << "as 1 and 2";
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

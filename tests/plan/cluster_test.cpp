@@ -11,7 +11,7 @@
 #include "titer/collectives/choice.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Lines = std::vector<std::string>;
 
@@ -279,5 +279,5 @@ TEST(ReadCluster, ReportsEverythingThatIsMissing) {
   EXPECT_NE(lines[2].find("network.protocols: missing"), std::string::npos) << lines[2];
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,7 +8,7 @@
 #include "titer/topology/trees.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr Collective kExchange = Collective::all_to_all;
 
@@ -113,5 +113,5 @@ TEST(CollectiveChoice, RefusesNamesThatAreNoAlgorithms) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

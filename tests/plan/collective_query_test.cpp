@@ -11,7 +11,7 @@
 #include "titer/collectives/choice.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 std::string refusal(const std::function<void()>& act) {
   try {
@@ -283,5 +283,5 @@ TEST(CollectiveDesk, OneRankSendsNothing) {
   EXPECT_EQ(answer.time, Seconds{});
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,7 +9,7 @@
 #include "plan/shipped.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Devices = std::vector<int>;
 
@@ -213,5 +213,5 @@ TEST(GroupDevices, OfATorusIsABoxOrNothing) {
             "these 2 devices are no sub-torus of pod (4 x 4): expected a box of it, such as 0-3");
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,7 +5,7 @@
 #include "plan/layouts.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using layouts::Layout;
 
@@ -103,5 +103,5 @@ TEST(OffloadedMemory, LeavesTheDevice) {
   EXPECT_DOUBLE_EQ((usual.activations - memory.activations).si(), 12 * layer.si());
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,7 +8,7 @@
 #include "titer/plan/collective_query.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 CollectiveAnswer all_reduce(const Cluster& cluster, int ranks, NetworkFidelity fidelity) {
   std::vector<std::vector<int>> groups(1, std::vector<int>(static_cast<std::size_t>(ranks)));
@@ -57,5 +57,5 @@ TEST(InSwitchQuery, RailsKeepTheProtocolsOfRings) {
   EXPECT_GE(answer.time, 0.8 * answer.closed_time);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

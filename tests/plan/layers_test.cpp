@@ -6,7 +6,7 @@
 #include <numeric>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Lines = std::vector<std::string>;
 using List = std::vector<std::int64_t>;
@@ -130,5 +130,5 @@ TEST(LayerSplit, IsWrittenAsItIsRead) {
   EXPECT_EQ(text_of(List{7, 8, 7}), "[7, 8, 7]");
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

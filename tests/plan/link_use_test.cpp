@@ -8,7 +8,7 @@
 #include "plan/shipped.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 /// Groups of `ranks` devices, `stride` apart, that together are devices 0 .. count-1.
 std::vector<std::vector<int>> groups_of(int count, int ranks, int stride) {
@@ -142,5 +142,5 @@ TEST(LinkUse, OneAfterTheOtherAddsTimesAndBytes) {
   EXPECT_EQ(sum.shares.size(), 2U);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -10,7 +10,7 @@
 #include "titer/plan/schedule_run.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using pipeline_test::text_of;
 using Lines = std::vector<std::string>;
@@ -163,5 +163,5 @@ TEST(ListedSchedule, NamesAFileThatCannotBeRead) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

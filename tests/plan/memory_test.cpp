@@ -9,7 +9,7 @@
 #include "plan/shipped.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using layouts::Layout;
 
@@ -206,5 +206,5 @@ TEST(StageMemory, OfEveryShippedModelIsPositive) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

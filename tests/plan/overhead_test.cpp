@@ -6,7 +6,7 @@
 #include "plan/plans.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using layouts::Layout;
 
@@ -76,5 +76,5 @@ TEST(Buffers, AreWhatTheRulesSay) {
   EXPECT_EQ(of({.flat_gradients = true}), 0.0) << "nobody to synchronise with";
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -10,7 +10,7 @@
 #include "plan/pipeline_graph.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using pipeline_test::text_of;
 
@@ -507,5 +507,5 @@ TEST(PipelineLanes, SendBesideTheNextPass) {
   EXPECT_EQ(second_ends(true, 0), second_ends(false, 0));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,7 +8,7 @@
 #include "plan/pipeline_graph.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using pipeline_test::text_of;
 
@@ -309,5 +309,5 @@ TEST(PipelineClock, EndsNoLaterWhenAPassIsShorter) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -11,7 +11,7 @@
 #include "plan/plans.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr std::array kAllDimensions = {
     Dimension::tensor, Dimension::context, Dimension::data, Dimension::pipeline};
@@ -263,5 +263,5 @@ TEST(LeavesNode, OnlyAtEveryOtherBoundaryOfHalfNodes) {
   EXPECT_TRUE(leaves_node(pipeline, 3, 8)) << "from the last stage to the first";
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

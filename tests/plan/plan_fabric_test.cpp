@@ -12,7 +12,7 @@
 #include "titer/plan/torus_place.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr std::array kCollectives = {Collective::all_reduce,
                                      Collective::all_gather,
@@ -183,5 +183,5 @@ TEST(Mi300x, SendsToAllOthersAtOnceInPlansAsForListedRanks) {
               1e-12);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

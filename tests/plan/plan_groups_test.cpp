@@ -13,7 +13,7 @@
 #include "titer/plan/placement.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 /// What a rank has of a plan.
 struct Place {
@@ -325,5 +325,5 @@ TEST(PlanGroups, OfExpertsAreLaidOutOverTheRanksOfAStage) {
   EXPECT_GT(split, 50);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

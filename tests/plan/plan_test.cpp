@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "study/temporary_folder.hpp"
+#include "titer/input/file.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Lines = std::vector<std::string>;
 
@@ -221,5 +222,5 @@ TEST(ReadPlan, NamesAScheduleFileThatIsNotThere) {
                    "run.json:1:23: plan.schedule: \"no/such.csv\": no/such.csv: cannot be read");
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -10,7 +10,7 @@
 #include "titer/plan/schedule_run.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 PassTimes times(double forward, double input_gradient, double weight_gradient) {
   return {.forward = forward * 1_s,
@@ -298,5 +298,5 @@ TEST(ScheduleRuns, HaveThePairsAtOneTime) {
   EXPECT_GT(pairs, 0);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

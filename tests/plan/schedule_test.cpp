@@ -18,7 +18,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using pipeline_test::equal_costs;
 using pipeline_test::pipeline_graph;
@@ -396,5 +396,5 @@ TEST(T15_BubbleDefinitions, InterleavingDividesTheOverheadByItsChunks) {
                    7.0 / (3.0 * 64.0 + 7.0));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

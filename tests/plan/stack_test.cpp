@@ -8,7 +8,7 @@
 #include "plan/shipped.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 Stack read_text(const std::string& text) {
   return shipped::read_all(parse_json(text, "stack.json"), read_stack);
@@ -115,5 +115,5 @@ TEST(TensorOverlapName, IsTheOneOfItsChoice) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -7,7 +7,7 @@
 #include "plan/shipped.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using layouts::small_gpt;
 
@@ -178,5 +178,5 @@ TEST(StageParameters, FollowTheListOfLayers) {
   EXPECT_DOUBLE_EQ(rank_parameters(model, plan, 1), 13 * layer + table + 2.0 * 1024);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

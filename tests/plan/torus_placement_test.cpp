@@ -12,7 +12,7 @@
 #include "titer/plan/torus_place.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr double kA = 1e-6;
 constexpr double kB = 50e9;
@@ -229,5 +229,5 @@ TEST(TorusSlices, StayClosedAlongWholeAxes) {
   EXPECT_THROW((void)sliced("dgx-h100", {2, 4}), InputError);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -10,13 +10,14 @@
 #include <tuple>
 #include <vector>
 
+#include "paths.hpp"
 #include "report/chakra_traces.hpp"
 #include "step/exported_graphs.hpp"
 #include "step/plain.hpp"
 #include "study/temporary_folder.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using chakra_traces::Node;
 using chakra_traces::Trace;
@@ -158,8 +159,7 @@ TEST_F(ChakraTrace, HasItsSendsMatchedByReceivesOfOtherTraces) {
 }
 
 TEST_F(ChakraTrace, HasTheFieldsOfAPublishedOne) {
-  const std::filesystem::path folder =
-      std::filesystem::path(TITER_ROOT) / "../shared/samples/chakra";
+  const std::filesystem::path folder = testing::root() / "../shared/samples/chakra";
   if (!std::filesystem::exists(folder)) {
     GTEST_SKIP() << folder << " is not there";
   }
@@ -206,5 +206,5 @@ TEST(ChakraGroups, AreNumberedWithTheirRanks) {
   EXPECT_EQ(chakra_groups(ExportedStep(plain::scenario(Plan{}), ExportDetail::pass)), "{}\n");
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -6,7 +6,7 @@
 #include "titer/report/table.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::parse_csv;
 
@@ -82,5 +82,5 @@ TEST(CourseReport, NamesWhatDoesNotFit) {
   EXPECT_TRUE(text.ends_with(json.find("does_not_fit")->items[0].text + "\n")) << text;
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -6,7 +6,7 @@
 #include "titer/report/step_report.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::parse_csv;
 
@@ -59,5 +59,5 @@ TEST(ExplainViews, OfNothingAreEmpty) {
   EXPECT_EQ(parse_json(to_json(explain_json({})), "json").at("sections")->items.size(), 0u);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "paths.hpp"
 #include "plan/blocks.hpp"
 #include "plan/plans.hpp"
 #include "report/goal_schedules.hpp"
@@ -13,7 +14,7 @@
 #include "titer/step/estimate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using plans::plan_of;
 
@@ -145,7 +146,7 @@ TEST(GoalExport, WritesTheSameBytesTwice) {
 
 TEST(GoalExport, IsReadByWhatReadsAPublishedSchedule) {
   const std::filesystem::path sample =
-      std::filesystem::path(TITER_ROOT) / "../shared/samples/goal/binary_tree_32.goal";
+      testing::root() / "../shared/samples/goal/binary_tree_32.goal";
   if (!std::filesystem::exists(sample)) {
     GTEST_SKIP() << sample << " is not there";
   }
@@ -156,5 +157,5 @@ TEST(GoalExport, IsReadByWhatReadsAPublishedSchedule) {
   EXPECT_EQ(goal::run(schedule, [](int, int, std::int64_t) { return 1.0; }), 5.0);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

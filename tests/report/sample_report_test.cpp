@@ -8,7 +8,7 @@
 #include "titer/units/text.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 SampleStatistics distinct_samples() {
   SampleStatistics samples;
@@ -97,5 +97,5 @@ TEST(SampleText, LeavesOutTheLawWhereItDoesNotHold) {
   EXPECT_EQ(sample_text(samples).find("slowest"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

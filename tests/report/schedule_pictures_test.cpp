@@ -12,7 +12,7 @@
 #include "titer/report/trace_report.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::parse_csv;
 
@@ -157,5 +157,5 @@ TEST(SchedulePictures, StateTheBubbleThatTheRunHas) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -7,7 +7,7 @@
 #include "report/timelines.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::executed;
 
@@ -96,5 +96,5 @@ TEST(ScheduleJson, HasTheFiguresThatTheTextHas) {
   EXPECT_EQ(json.find("spans")->items.size(), 64u);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -10,7 +10,7 @@
 #include "titer/step/source.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::distinct_result;
 using testing::only_row;
@@ -291,5 +291,5 @@ TEST(StepReport, SaysWhatWouldFit) {
   EXPECT_EQ(step_json(scenario, result).find("memory")->find("advice"), nullptr);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

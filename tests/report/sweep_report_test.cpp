@@ -6,7 +6,7 @@
 #include "study/sweeps.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::parse_csv;
 using testing::read_small_sweep;
@@ -167,5 +167,5 @@ TEST(SweepLeftOut, IsALineForEachConstraintThatDidSo) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

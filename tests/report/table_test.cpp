@@ -10,7 +10,7 @@
 #include "report/csv.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::CsvRows;
 using testing::parse_csv;
@@ -110,5 +110,5 @@ TEST(NumberText, ReadsBackAsTheSameDouble) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

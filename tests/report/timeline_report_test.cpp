@@ -10,7 +10,7 @@
 #include "report/timelines.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::executed;
 using testing::parse_csv;
@@ -227,5 +227,5 @@ TEST(TimelineJson, HoldsRanksSpansAndMessages) {
   EXPECT_DOUBLE_EQ(json.find("memory")->items[1].find("bytes")->number, 4e9);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

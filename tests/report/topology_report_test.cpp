@@ -6,7 +6,7 @@
 #include "topology/samples.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::parse_csv;
 using testing::read_topology_text;
@@ -122,5 +122,5 @@ TEST(TopologySvg, SaysWhatItLeavesOutAndStaysSmall) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

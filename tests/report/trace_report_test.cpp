@@ -11,7 +11,7 @@
 #include "titer/input/document.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::executed;
 using testing::small_step;
@@ -202,5 +202,5 @@ TEST(Trace, ReachesItsReaderInPiecesOfTheSameBytes) {
   EXPECT_EQ(once, again);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,7 +5,7 @@
 #include "report/csv.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 /// Four devices on two nodes, two stages.
 TrafficMatrixView small_view() {
@@ -109,5 +109,5 @@ TEST(TrafficMatrixReport, ListsIterations) {
   EXPECT_NE(to_json(expert_iterations_json(list)).find("\"exponent\": 0.25"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -7,7 +7,7 @@
 #include "titer/report/validation_plot.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::parse_csv;
 
@@ -255,5 +255,5 @@ TEST(ValidationPictures, OfNothingAreEmptyPaper) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,7 +9,7 @@
 #include "step/scenarios.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Lines = std::vector<std::string>;
 
@@ -304,5 +304,5 @@ TEST(ReadConditions, TakesEverySpreadAndEveryDurationOfStragglers) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -7,7 +7,7 @@
 #include "step/plain.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using plain::kBetween;
 using plain::kInside;
@@ -330,5 +330,5 @@ TEST(OptimizerTraffic, ReadsAndWritesWhatItsRuleKeeps) {
   EXPECT_EQ(optimizer_traffic(scenario).per_updated, 4_B + 2.0 * (4_B + 4_B)) << "no copy";
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -11,7 +11,7 @@
 #include "titer/step/simulate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr int kMicroBatches = 2;
 
@@ -153,5 +153,5 @@ TEST(DataParallelRoot, IsNotFollowedOnLinks) {
   EXPECT_THROW(check_export(scenario_of(4)), InputError);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

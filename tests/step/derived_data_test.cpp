@@ -5,13 +5,14 @@
 #include <filesystem>
 #include <fstream>
 
+#include "paths.hpp"
 #include "study/temporary_folder.hpp"
 #include "titer/hardware/chip.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/step/data_files.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
 using testing::TemporaryFolder;
@@ -143,14 +144,13 @@ TEST(DerivedData, IsAsGoodAsAnyOtherInAScenario) {
 class DataCopy {
  public:
   DataCopy() {
-    fs::copy(
-        fs::path(TITER_ROOT) / "configs", folder_.path() / "configs", fs::copy_options::recursive);
+    fs::copy(testing::root() / "configs", folder_.path() / "configs", fs::copy_options::recursive);
     fs::create_directory(folder_.path() / "models");
     setenv("TITER_DATA", folder_.path().c_str(), 1);
   }
   DataCopy(const DataCopy&) = delete;
   DataCopy& operator=(const DataCopy&) = delete;
-  ~DataCopy() { setenv("TITER_DATA", TITER_ROOT, 1); }
+  ~DataCopy() { setenv("TITER_DATA", testing::root().c_str(), 1); }
 
   void replace(const std::string& file, const std::string& from, const std::string& to) {
     const fs::path path = folder_.path() / file;
@@ -190,5 +190,5 @@ TEST(DerivedData, OfShippedChipsMovesWithTheirBases) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

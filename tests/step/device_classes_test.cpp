@@ -5,7 +5,7 @@
 #include "step/scenarios.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 /// GPT-3 on A100, with devices of other chips.
 Scenario mixed(const std::string& devices) {
@@ -67,5 +67,5 @@ TEST(DeviceClasses, MustComputeInTheTypeOfTheTraining) {
             "conditions.devices: v100-sxm2-32gb: expected chips that compute in bf16");
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -6,7 +6,7 @@
 #include <set>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Words = std::array<std::uint32_t, 4>;
 
@@ -77,5 +77,5 @@ TEST(NormalQuantile, IsOddAroundTheMiddle) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

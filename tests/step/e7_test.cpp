@@ -8,7 +8,7 @@
 #include "titer/step/source.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 // GPT-3 175B [Brown 2020, table 2.1] and the set-up of every test here unless it says otherwise.
 // NOLINTBEGIN(readability-identifier-naming): the equations' own letters
@@ -250,5 +250,5 @@ TEST(E7Input, DoesNotKeepTheUtilizationOfTheScenarioBefore) {
   EXPECT_FALSE(scenario.e7.tensor_bandwidth.has_value());
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

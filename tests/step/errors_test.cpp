@@ -6,10 +6,11 @@
 #include <fstream>
 #include <sstream>
 
+#include "paths.hpp"
 #include "titer/step/source.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -17,7 +18,7 @@ const fs::path kErrors = fs::path("tests") / "errors";
 
 std::vector<std::string> error_cases() {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(fs::path(TITER_ROOT) / kErrors)) {
+  for (const auto& entry : fs::directory_iterator(testing::root() / kErrors)) {
     if (entry.path().extension() == ".json") {
       names.push_back(entry.path().stem().string());
     }
@@ -28,7 +29,7 @@ std::vector<std::string> error_cases() {
 
 /// The lines of a text with every mention of the source tree's own folder left out.
 std::string portable(std::string text) {
-  const std::string root = std::string(TITER_ROOT) + "/";
+  const std::string root = testing::root().string() + "/";
   for (std::size_t at = text.find(root); at != std::string::npos; at = text.find(root)) {
     text.erase(at, root.size());
   }
@@ -38,7 +39,7 @@ std::string portable(std::string text) {
 class ErrorText : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ErrorText, IsAsWritten) {
-  const fs::path file = fs::path(TITER_ROOT) / kErrors / (GetParam() + ".json");
+  const fs::path file = testing::root() / kErrors / (GetParam() + ".json");
   std::ifstream expected(fs::path(file).replace_extension(".txt"));
   ASSERT_TRUE(expected) << "every case has its text";
   std::ostringstream lines;
@@ -63,5 +64,5 @@ INSTANTIATE_TEST_SUITE_P(Cases,
                            return name;
                          });
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -13,7 +13,7 @@
 #include "step/scenarios.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr int kRandomScenarios = 300;
 /// Every duration of a step is rounded to a picosecond; no step here has more than a million.
@@ -392,5 +392,5 @@ TEST(AddTails, LetsBothEndsOfThePipelineMeetForTheTiedTable) {
   EXPECT_EQ(finish, (std::vector<Ticks>{met + 13'000, 200'000 + 23'000, met + 33'000}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

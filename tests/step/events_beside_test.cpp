@@ -7,7 +7,7 @@
 #include "titer/step/evaluate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 /// Llama 2 13B on 32 A100 of Polaris, sends and gradients beside compute that they slow down.
 Scenario overlapping(const std::vector<std::string>& more = {}) {
@@ -62,5 +62,5 @@ TEST(EventsBeside, AreLeftOutOfStepsThatAreTooLargeAndSaySo) {
   EXPECT_EQ(step_json(large, result).find("event_iteration_time_s")->kind, Value::Kind::null);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -14,7 +14,7 @@
 #include "titer/step/evaluate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 struct NamedPlan {
   std::string kind;  // of its groups
@@ -146,5 +146,5 @@ TEST(EveryModelOnEveryCluster, IsAnsweredOrRefused) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -14,7 +14,7 @@
 #include "titer/step/source.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 Scenario scenario_with(const std::vector<std::string>& sets) {
   ScenarioSource source = ScenarioSource::load("gpt3-175b-64xa100");
@@ -329,5 +329,5 @@ TEST(ExplainE7, ShowsTheSeedsTerms) {
   EXPECT_EQ(term_of(section, "R_comm").value, fmt::format("{:.4f}", e7.communication_ratio()));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

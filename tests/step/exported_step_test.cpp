@@ -13,7 +13,7 @@
 #include "titer/step/estimate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr int kMostDevicesTried = 64;
 constexpr double kMostNodesTried = 1e6;
@@ -460,5 +460,5 @@ TEST(ExportedStep, PutsGroupsWhereTheRankOrderSays) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

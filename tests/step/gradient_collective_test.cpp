@@ -12,7 +12,7 @@
 #include "titer/step/simulate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using enum GradientCollective;
 
@@ -204,5 +204,5 @@ TEST(GradientCollective, MustDoWhatTheShardingNeeds) {
                   "of all replicas"});
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr double kPi = 3.14159265358979323846;
 
@@ -212,5 +212,5 @@ TEST(ExpectedSlowdown, GrowsWithDevicesAndShrinksWithPasses) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

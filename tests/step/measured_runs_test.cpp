@@ -1,11 +1,12 @@
 // Public measured runs that nothing here was fitted to.
 #include <gtest/gtest.h>
 
+#include "paths.hpp"
 #include "titer/step/estimate.hpp"
 #include "titer/step/source.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 /// Seconds of one iteration of Korthikanti et al. 2022 (arXiv 2205.05198), table 5, on A100 80 GB:
 /// with full recomputation, and with sequence parallelism and selective recomputation.
@@ -27,7 +28,7 @@ constexpr std::array<MeasuredRun, 4> kRuns = {{
 
 double predicted(const MeasuredRun& run, std::string_view recompute, bool sequence_parallel) {
   ScenarioSource source =
-      ScenarioSource::load(std::string(TITER_ROOT) + "/configs/runs/gpt3-175b-64xa100.json");
+      ScenarioSource::load(testing::root().string() + "/configs/runs/gpt3-175b-64xa100.json");
   const auto set = [&](const std::string& path, Value value) {
     source.assign({path, std::move(value), "test"});
   };
@@ -95,7 +96,7 @@ TEST(F33_TensorParallelism, BeyondTheNodeMakesCommunicationGrowRapidly) {
   // rapidly": Polaris has 4 A100 per node. The devices are 32 throughout.
   const auto communication = [](int tensor) {
     ScenarioSource source =
-        ScenarioSource::load(std::string(TITER_ROOT) + "/configs/runs/gpt3-175b-64xa100.json");
+        ScenarioSource::load(testing::root().string() + "/configs/runs/gpt3-175b-64xa100.json");
     const auto set = [&](const std::string& path, Value value) {
       source.assign({path, std::move(value), "test"});
     };
@@ -112,5 +113,5 @@ TEST(F33_TensorParallelism, BeyondTheNodeMakesCommunicationGrowRapidly) {
   EXPECT_LT(communication(4), 4.0 * communication(2));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

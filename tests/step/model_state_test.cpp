@@ -6,7 +6,7 @@
 #include "titer/step/estimate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using scenarios::shipped_run;
 
@@ -97,5 +97,5 @@ TEST(NodeState, IsAnEvenShareAtLeast) {
   EXPECT_GE(node_state(away, estimate(away)), 0.5 * model_state(away).total());
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -10,7 +10,7 @@
 #include "titer/topology/trees.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr SimulationOptions kNetwork{.network = true};
 
@@ -136,5 +136,5 @@ TEST(NetworkAlgorithms, TurnTheVerdictOverRailsAndTrees) {
   EXPECT_GT(study_on_tree(4), 1.5 * wide);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

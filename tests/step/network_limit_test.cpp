@@ -7,7 +7,7 @@
 #include "titer/step/network_loads.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 std::string network_refusal(std::int64_t pipeline, std::int64_t data) {
   Plan plan;
@@ -31,5 +31,5 @@ TEST(NetworkLimit, IsOfDevicesAndOfRanksInAGroup) {
   EXPECT_NE(network_refusal(1, 1'000'000).find("1000000 devices"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,7 +9,7 @@
 #include "titer/topology/trees.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using simulations::kBackward;
 using simulations::kForward;
@@ -261,5 +261,5 @@ TEST(NetworkLoads, AreRefusedWhereTheyAreNotFollowed) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -7,7 +7,7 @@
 #include "titer/step/estimate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 Scenario scenario_of(std::string_view model, const Plan& plan) {
   Scenario scenario = plain::scenario(plan);
@@ -120,5 +120,5 @@ TEST(Tables, AreNotSplit) {
                                       "ranks of plan.expert"}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -12,7 +12,7 @@
 #include "titer/step/cost.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using plain::kBetween;
 using plain::kInside;
@@ -317,5 +317,5 @@ TEST(TwoWays, SynchroniseOverBothCopies) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -6,7 +6,7 @@
 #include "titer/step/evaluate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr int kRandomScenarios = 200;
 /// Every duration of a step is rounded to a picosecond; no step here has more than a million.
@@ -197,5 +197,5 @@ TEST(OverlapDefaults, AreTheStacksWhereTheyApply) {
   EXPECT_TRUE(scenario.overlap_param_gather());
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -11,7 +11,7 @@
 #include "titer/step/evaluate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 /// Walks through plans by changing some keys at a time, as a search or a sweep does.
 class PlanWalk {
@@ -202,5 +202,5 @@ TEST(PlanChanges, DoSoOnATorus) {
   expect_same_along(PlanWalk(scenario, 33), 150);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -12,7 +12,7 @@
 #include "step/sound_result.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr std::uint64_t kUsually = 1500;
 constexpr int kMostShown = 20;
@@ -75,5 +75,5 @@ TEST(RandomScenarios, AreAnsweredOrRefused) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,7 +8,7 @@
 #include "titer/step/source.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Lines = std::vector<std::string>;
 
@@ -107,5 +107,5 @@ TEST(RunSize, LeavesARunWithoutNodesToItsPlan) {
   EXPECT_EQ(source.read().plan.devices(), 32);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

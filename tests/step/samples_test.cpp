@@ -11,7 +11,7 @@
 #include "titer/step/conditions.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 std::vector<Seconds> seconds(const std::vector<double>& values) {
   std::vector<Seconds> times;
@@ -167,5 +167,5 @@ TEST(SampleTimes, ShowTheShareOfStepsThatHaveAStraggler) {
   EXPECT_EQ(found.p95.si(), 1.5);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

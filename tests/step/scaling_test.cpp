@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr ScalingPoint kFew{.compute = 70_ms, .communication = 30_ms};
 
@@ -36,5 +36,5 @@ TEST(E12b_Zero1, LeavesOutOneOverP) {
   EXPECT_DOUBLE_EQ(zero1_all_gather(1e9, 10_GBps, 0.5).si(), 2e9 / 5e9);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,7 +9,7 @@
 #include "step/violations.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 /// A sound scenario on as many devices as it likes.
 Scenario sound() {
@@ -281,5 +281,5 @@ TEST(Scenario, TakesGradientTypeAndOverlapFromTheStackUnlessGiven) {
   EXPECT_EQ(scenario.tensor_overlap(), TensorOverlap::none);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

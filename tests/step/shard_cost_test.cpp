@@ -9,7 +9,7 @@
 #include "titer/step/simulate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 Plan plan_of(std::int64_t pipeline, std::int64_t tensor, std::int64_t data, Sharding sharding) {
   Plan plan;
@@ -299,5 +299,5 @@ TEST(ShardedPasses, TakeAsLongInEventsAsInClosedForm) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -10,7 +10,7 @@
 #include "titer/step/samples.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using simulations::all_of;
 using simulations::kBackward;
@@ -291,5 +291,5 @@ TEST(OtherChips, NeedCostsOfEachOfThem) {
             simulate(scenario).result.iteration_time);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -12,7 +12,7 @@
 #include "titer/step/world.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using simulations::all_of;
 using simulations::kBackward;
@@ -264,5 +264,5 @@ TEST(NetworkFidelity, RefusesShardingThatItDoesNotFollow) {
   EXPECT_THROW(ExportedStep(scenario, ExportDetail::pass), InputError);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

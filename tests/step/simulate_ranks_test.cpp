@@ -6,7 +6,7 @@
 #include "step/simulations.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using simulations::all_of;
 using simulations::kBackward;
@@ -237,5 +237,5 @@ TEST(RecordedTimeline, FollowsTheMemoryInUseUpToItsPeak) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

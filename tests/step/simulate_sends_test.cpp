@@ -4,7 +4,7 @@
 #include "step/simulations.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using simulations::kBackward;
 using simulations::kForward;
@@ -181,5 +181,5 @@ TEST(Contention, MakesTransfersShareALink) {
   EXPECT_EQ(ticks(near.result().iteration_time), ticks(alone + kSend));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

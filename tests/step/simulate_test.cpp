@@ -9,7 +9,7 @@
 #include "titer/step/evaluate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr int kRandomScenarios = 600;
 /// Up to here seconds are rounded, to and fro, by less than half a picosecond.
@@ -213,5 +213,5 @@ TEST(Simulation, LeavesNothingOfARankInTheClosedForm) {
   EXPECT_TRUE(result.ranks.empty());
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,7 +8,7 @@
 #include "titer/step/parameter_server.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 StepCosts costs_of(const Scenario& scenario) {
   EXPECT_TRUE(validate(scenario).empty());
@@ -179,5 +179,5 @@ TEST(E13, IsTheTailOfAStepWithParameterServers) {
   EXPECT_EQ(estimate(scenario).memory.front().optimizer, Bytes{});
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "paths.hpp"
 #include "step/scenarios.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Lines = std::vector<std::string>;
 using scenarios::shipped_run;
@@ -119,8 +120,8 @@ TEST(DataRoot, HoldsEveryKindOfShippedData) {
 TEST(DataRoot, IsChosenByTheEnvironment) {
   ASSERT_EQ(setenv("TITER_DATA", "/no/such/folder", 1), 0);
   const Lines lines = complaints([] { (void)data_root(); });
-  ASSERT_EQ(setenv("TITER_DATA", TITER_ROOT, 1), 0);
-  EXPECT_EQ(data_root(), std::filesystem::path(TITER_ROOT));
+  ASSERT_EQ(setenv("TITER_DATA", testing::root().c_str(), 1), 0);
+  EXPECT_EQ(data_root(), testing::root());
   unsetenv("TITER_DATA");
   EXPECT_EQ(lines,
             Lines{"TITER_DATA: /no/such/folder: expected a folder that holds models and "
@@ -140,7 +141,7 @@ TEST(LoadData, NamesTheListWhereNothingIsClose) {
 }
 
 TEST(LoadData, TakesAPathForAFile) {
-  const std::string path = std::string(TITER_ROOT) + "/models/llama2-7b.json";
+  const std::string path = testing::root().string() + "/models/llama2-7b.json";
   EXPECT_EQ(load_data(kModelData, path).root.find("name")->text, "llama2-7b");
   EXPECT_EQ(complaints([] { (void)load_data(kModelData, "nothing.json"); }),
             Lines{"nothing.json: there is no such file"});
@@ -213,7 +214,7 @@ TEST(ScenarioSource, TakesCompleteObjectsAsTheyAre) {
 }
 
 TEST(ScenarioSource, TakesAFileForAModel) {
-  const std::string path = std::string(TITER_ROOT) + "/models/llama3-8b.json";
+  const std::string path = testing::root().string() + "/models/llama3-8b.json";
   const Scenario scenario =
       read_text(run_with("\"model\": \"" + path + R"(", "cluster": "dgx-a100-80gb",)"));
   EXPECT_EQ(scenario.model.transformer().name, "llama3-8b");
@@ -299,7 +300,7 @@ TEST(Assign, SaysWhereAnUnknownNameWasGiven) {
 
 TEST(Assign, SaysWhichValueDoesNotGoWithTheOthers) {
   EXPECT_EQ(complaints_about("training.global_batch=60"),
-            Lines{std::string(TITER_ROOT) +
+            Lines{testing::root().string() +
                   "/configs/runs/gpt3-175b-64xa100.json:10:23: plan.virtual_stages: 3: expected "
                   "the 60 micro-batches to be a multiple of the 8 stages, as interleaving needs"});
   EXPECT_EQ(complaints_about("cluster.nodes=9")
@@ -484,5 +485,5 @@ TEST(Located, LeavesThePlaceOutWhereNoneIsKnown) {
             Lines{"plan.tensor: 5: expected 4"});
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -11,7 +11,7 @@
 #include "titer/study/sweep.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 Scenario llama(const std::vector<std::string>& assignments) {
   ScenarioSource source = ScenarioSource::load("llama3-70b-64xh100");
@@ -140,5 +140,5 @@ TEST(StepLength, LeavesPlansOutOfASearch) {
   EXPECT_NE(answer.counts.refusal.find("53 days"), std::string::npos) << answer.counts.refusal;
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -15,7 +15,7 @@
 #include "titer/step/source.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr double kA = 1e-6;        // of configs/clusters/tpu-v3-*.json
 constexpr double kB = 0.9 * 82e9;  // the share of a wire that messages reach
@@ -213,5 +213,5 @@ TEST(TorusPlans, ShardTheUpdateOfWeightsWhateverTheOptimizer) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

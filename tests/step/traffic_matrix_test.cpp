@@ -13,7 +13,7 @@
 #include "step/plain.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 Plan degrees(std::int64_t p, std::int64_t t, std::int64_t d) {
   Plan plan;
@@ -375,5 +375,5 @@ TEST(TrafficStatisticsOf, KnownMatricesAreKnown) {
   EXPECT_EQ(none.entropy + none.uniformity + none.share_within_nodes(), 0);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

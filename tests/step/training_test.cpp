@@ -8,7 +8,7 @@
 #include "titer/step/estimate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 Scenario scenario_of(const Plan& plan = {}) {
   Scenario scenario = plain::scenario(plan, "megatron-18.4b");
@@ -211,5 +211,5 @@ TEST(Validate, RefusesTypesThatNumbersDoNotHave) {
              "training.frozen_layers: 400: expected layers of megatron-18.4b, numbered 0 to 39"}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

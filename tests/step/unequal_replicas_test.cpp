@@ -10,7 +10,7 @@
 #include "titer/step/simulate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr int kMicroBatches = 4;
 
@@ -174,5 +174,5 @@ TEST(UnequalReplicas, MustNotMeetInEveryPass) {
                   "whose ranks meet in every pass"});
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -6,7 +6,7 @@
 #include "titer/step/evaluate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 StepResult at(Fidelity fidelity, const std::vector<std::string>& assignments) {
   Estimator memory;
@@ -51,5 +51,5 @@ TEST(UnevenLayers, TakeALongerPathOnTheFullestStage) {
   EXPECT_GT(tilted.iteration_time, even.iteration_time + 40.0 * layer);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -10,7 +10,7 @@
 #include "titer/plan/placement.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 /// t = 2, cp = 4, d = 4, ep = 4, etp = 2; 8 experts, 1024 tokens, 24 heads.
 Scenario sound() {
@@ -168,5 +168,5 @@ TEST(RankOrder, HasExpertsBetweenTensorAndDataRanks) {
   EXPECT_THROW(static_cast<void>(read("ep-tp-dp-pp", 2)), InputError);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,7 +8,7 @@
 #include <cmath>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr std::string_view kNics = "cluster.node.nic_bandwidth";
 constexpr std::string_view kMemory = "cluster.chip.memory.bandwidth";
@@ -140,5 +140,5 @@ TEST(StudyReach, ReadsATimeOrANamedFigureAsTarget) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -7,7 +7,7 @@
 #include "study/temporary_folder.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr double kDaySeconds = 86400;
 constexpr double kDeviceRate = 100;  // tokens per second, of one device in the plans below
@@ -415,5 +415,5 @@ TEST(CapacityPlans, OfASearchSayWhyThereIsNone) {
   EXPECT_NE(problem.find("over the memory"), std::string::npos) << problem;
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,7 +5,7 @@
 #include "study/courses.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::course_json_of;
 using testing::course_of;
@@ -124,5 +124,5 @@ TEST(CourseChanges, GoToEveryScenarioOrToTheCourse) {
             (Lines{"--set plan.data=2: expected a path of the course: queries have no scenario"}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

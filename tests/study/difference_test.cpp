@@ -10,7 +10,7 @@
 #include "titer/study/shapley.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 ScenarioSource changed(std::string_view run, const std::vector<std::string>& sets) {
   ScenarioSource source = ScenarioSource::load(run);
@@ -150,5 +150,5 @@ TEST(StudyShapley, JoinsThoseThatOnlyGoTogether) {
   EXPECT_EQ(found.shares, (std::vector<double>{(5.0 + 7.0) / 2, (1.0 + 3.0) / 2}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

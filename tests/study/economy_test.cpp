@@ -8,7 +8,7 @@
 #include "titer/input/read_document.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr double kYearHours = 365 * 24;
 
@@ -173,5 +173,5 @@ TEST(Economy, NamesWhatIsWrongInAFile) {
                   "by a path with a slash or ending in .json)"});
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

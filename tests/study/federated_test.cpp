@@ -10,7 +10,7 @@
 #include "titer/model/model.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::course_json_of;
 using testing::course_of;
@@ -148,5 +148,5 @@ TEST(FederatedCourse, WaitsForStragglersAndAverages) {
   EXPECT_EQ(averaged.averaging, (50 + 1) * averaged.weights / 100_GBps);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -8,7 +8,7 @@
 #include "titer/step/estimate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using scenarios::shipped_source;
 
@@ -69,5 +69,5 @@ TEST(FitAdvice, IsTextWithoutThePlansName) {
   EXPECT_EQ(advice.text(), "recompute full, data 2");
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

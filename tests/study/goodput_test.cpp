@@ -9,7 +9,7 @@
 #include "titer/step/model_state.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr double kHourSeconds = 3600;
 
@@ -205,5 +205,5 @@ TEST(Reliability, NamesWhatIsWrongInAFile) {
   EXPECT_EQ(problems_of_components("[]").size(), 1u);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "paths.hpp"
 #include "study/temporary_folder.hpp"
 #include "titer/input/document.hpp"
+#include "titer/input/file.hpp"
 
 namespace titer::testing {
 
@@ -13,7 +15,7 @@ class HalvedPlateaus {
  public:
   HalvedPlateaus() {
     namespace fs = std::filesystem;
-    const fs::path root = TITER_ROOT;
+    const fs::path root = testing::root().string();
     for (const std::string name : {"models", "topologies"}) {
       fs::create_directory_symlink(root / name, folder_.path() / name);
     }

@@ -7,7 +7,7 @@
 #include "titer/input/reader.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Variables = std::map<std::string, std::string>;
 
@@ -170,5 +170,5 @@ TEST(UsualThreads, FollowWhatSlurmGives) {
   EXPECT_EQ(usual_threads(launch_in(step), 128, 128), 3u);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -10,7 +10,7 @@
 #include "titer/step/model_state.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::course_json_of;
 using testing::course_of;
@@ -184,5 +184,5 @@ TEST(TrainingPhases, SayWhichDoesNotFit) {
   EXPECT_TRUE(lines.front().starts_with("large: does not fit: stage 0 needs ")) << lines.front();
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

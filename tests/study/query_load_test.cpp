@@ -5,7 +5,7 @@
 #include "study/courses.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 // [seed 004, L5444-5477: four queries on four devices, one on one]
 TEST(QueryLoad, HasADeviceForEveryQuery) {
@@ -34,5 +34,5 @@ TEST(QueryLoad, OfNoQueriesNeedsNothing) {
   EXPECT_EQ(result.saved_share(), 0);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

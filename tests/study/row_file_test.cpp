@@ -12,7 +12,7 @@
 #include "titer/study/row_merge.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
 using Start = RowFile::Start;
@@ -499,5 +499,5 @@ TEST_F(RowMergeOf, NamesDivisionsThatLieBesideOneAnother) {
   EXPECT_EQ(refusal([&] { static_cast<void>(find_shards(none)); }).size(), 1u);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,7 +9,7 @@
 #include "titer/study/search_bound.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::search_of;
 
@@ -92,5 +92,5 @@ TEST(SearchBound, IsTheTimeWhereStagesAreAlike) {
   EXPECT_LE(step_bound(scenario, costs), time);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

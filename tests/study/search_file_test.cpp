@@ -5,7 +5,7 @@
 #include "searches.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::search_of;
 
@@ -104,5 +104,5 @@ TEST(SearchFile, IsThatAroundARunByItsName) {
   EXPECT_EQ(load_search("mixtral-8x7b-64xh100").devices, Numbers{64});
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,7 +9,7 @@
 #include "titer/step/notes.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::kDenseSearch;
 using testing::search_of;
@@ -123,5 +123,5 @@ TEST(SearchSoftware, NamesDegreesThatDoNotWorkOut) {
   EXPECT_TRUE(degrees_left_out(search_of(kDenseSearch)).empty());
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -10,7 +10,7 @@
 #include "titer/step/estimate.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::kDenseSearch;
 using testing::kExpertSearch;
@@ -238,5 +238,5 @@ TEST(SearchSpace, HasOneOfRankOrdersThatPlaceGroupsAlike) {
             (std::vector<std::string>{"tp-dp-pp", "dp-tp-pp", "dp-pp-tp", "pp-tp-dp", "pp-dp-tp"}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

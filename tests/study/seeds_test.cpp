@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
+#include "paths.hpp"
 #include "study/halved_plateaus.hpp"
 #include "study/temporary_folder.hpp"
 #include "titer/report/seed_report.hpp"
@@ -13,7 +15,7 @@
 #include "titer/study/seed.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 // Seed/Statement.Holds/F33 is the test of finding F33, and so on.
 class Statement : public ::testing::TestWithParam<std::string> {};
@@ -86,8 +88,7 @@ TEST(NamedEquations, TakeTheirInputsAndGiveTheirOutputs) {
       outputs += (outputs.empty() ? "" : " ") + output.name;
     }
     EXPECT_EQ(outputs, equation.outputs) << equation.name;
-    EXPECT_TRUE(
-        std::filesystem::exists(std::filesystem::path(TITER_ROOT) / "include" / equation.home))
+    EXPECT_TRUE(std::filesystem::exists(testing::root() / "include" / equation.home))
         << equation.home;
     inputs.pop_back();
     EXPECT_THROW(static_cast<void>(compute_equation(equation.name, inputs)), InputError);
@@ -288,5 +289,5 @@ TEST(Seeds, SuggestTheClosestId) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,7 +9,7 @@
 #include <memory>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 ScenarioSource with(std::string_view run, const std::vector<std::string>& sets) {
   ScenarioSource source = ScenarioSource::load(run);
@@ -241,5 +241,5 @@ TEST(StudyOutcome, SuggestsTheNameThatWasMeant) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,7 +9,7 @@
 #include "titer/engine/engine.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::course_json_of;
 using testing::course_of;
@@ -140,5 +140,5 @@ TEST(SharingSlowdown, IsTheLeastWhereTheyAreNot) {
   EXPECT_GE(most, sharing_slowdown(std::vector{0.5, 0.4, 0.3}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -4,7 +4,7 @@
 #include "titer/study/sweep.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using Lines = std::vector<std::string>;
 
@@ -245,5 +245,5 @@ TEST(SweepFile, RefusesToTakeEachModelsLongestSequence) {
   EXPECT_EQ(problems_of(given), Lines{});
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,7 +9,7 @@
 #include "titer/study/sweep_point.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::read_small_sweep;
 using testing::row_of;
@@ -502,5 +502,5 @@ TEST(SweepFingerprint, IsOfAllThatRowsFollowFrom) {
   EXPECT_EQ(std::unique(prints.begin(), prints.end()), prints.end()) << "all differ";
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

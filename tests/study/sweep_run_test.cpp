@@ -10,7 +10,7 @@
 #include "sweeps.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::axis;
 using testing::fresh_point;
@@ -159,5 +159,5 @@ TEST(SweepRun, EndsWhenItsRowsCannotBeWritten) {
   EXPECT_THROW(run_sweep(sweep, {.threads = 4}, append_row, full), std::runtime_error);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

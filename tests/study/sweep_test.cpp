@@ -5,7 +5,7 @@
 #include "sweeps.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::axis;
 using testing::kSmallScenario;
@@ -119,5 +119,5 @@ TEST(SweepFidelity, OfTheEventEngineAreThoseOfTheClosedForm) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

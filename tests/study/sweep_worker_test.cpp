@@ -8,7 +8,7 @@
 #include "sweeps.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::axis;
 using testing::fresh_point;
@@ -281,5 +281,5 @@ TEST_P(SweepWorkerRandom, AgreesWithReadingFromScratch) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SweepWorkerRandom, ::testing::Range(1U, 61U));
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,7 +5,7 @@
 #include <cmath>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 Seconds hours(double count) { return Seconds::from_si(count * 3600); }
 Frequency once_in(Seconds time) { return Frequency::from_si(1 / time.si()); }
@@ -128,5 +128,5 @@ TEST(TrainingTime, IsNotFollowedWhereItHardlyEnds) {
   EXPECT_FALSE(simulate_training(job_of(60_s), hours(1), {}));
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 NodeTopology read_text(const std::string& text) {
   const Document document = parse_json(text, "node.json");
@@ -167,5 +167,5 @@ TEST(EdgeList, ReportsEveryFlawAtOnce) {
   EXPECT_EQ(complaints(edge_list("[[0, 0, 1], [0, 9, 1], [0, 1, 0], [0, 1, 1]]")).size(), 3U);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

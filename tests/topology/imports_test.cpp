@@ -9,10 +9,12 @@
 #include <functional>
 #include <iterator>
 
+#include "paths.hpp"
+#include "titer/input/file.hpp"
 #include "titer/topology/properties.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -266,7 +268,7 @@ TEST(NcclXml, XgmiLinksAreAsFastAsThePairsOfTheShippedChips) {
                                   std::pair{"mi300x", "gfx942"},
                                   std::pair{"mi355x", "gfx950"}}) {
     const Document shipped =
-        load_json(std::string(TITER_ROOT) + "/configs/chips/" + chip + ".json");
+        load_json(testing::root().string() + "/configs/chips/" + chip + ".json");
     const Value* pair = shipped.at("scale_up.pair_bandwidth.value");
     ASSERT_NE(pair, nullptr) << chip;
     const std::string text =
@@ -301,7 +303,7 @@ std::vector<fs::path> samples(const std::string& kind) {
   std::vector<fs::path> files;
   std::error_code missing;
   for (const auto& entry :
-       fs::directory_iterator(fs::path(TITER_ROOT) / "../shared/samples" / kind, missing)) {
+       fs::directory_iterator(testing::root() / "../shared/samples" / kind, missing)) {
     files.push_back(entry.path());
   }
   return files;
@@ -349,5 +351,5 @@ TEST(ImportedSamples, OfNcclReadOrAreRefusedInOneLine) {
   }
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

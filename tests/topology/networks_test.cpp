@@ -9,7 +9,7 @@
 #include "topology/samples.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::complaints;
 using testing::expect_complaint;
@@ -323,5 +323,5 @@ TEST(SwitchFamily, SharesAPortAmongItsPlanes) {
   EXPECT_DOUBLE_EQ(pack_rings(topology, {0, 1, 2, 3}).bandwidth().si(), 900e9);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,7 +5,7 @@
 #include "topology/samples.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using testing::family_of;
 using testing::small_families;
@@ -151,5 +151,5 @@ TEST(Summary, CountsLinksAndPacksRingsOfWiredDevices) {
   EXPECT_TRUE(summarize(hub, build(hub)).reduces);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

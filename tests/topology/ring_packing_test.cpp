@@ -7,16 +7,18 @@
 #include <random>
 #include <string>
 
+#include "paths.hpp"
+#include "titer/input/file.hpp"
 #include "titer/topology/families.hpp"
 #include "titer/topology/topology.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 /// The shipped wiring of that name, with links of 25 GB/s (NVLink 2).
 Topology shipped(const std::string& name) {
-  const Document list = load_json(std::string(TITER_ROOT) + "/topologies/" + name + ".json");
+  const Document list = load_json(testing::root().string() + "/topologies/" + name + ".json");
   const Document document = parse_json(
       R"({"family": "edges", "bandwidth": "25 GB/s", "topology": )" + to_json(list.root) + "}",
       "test");
@@ -300,5 +302,5 @@ TEST(RingPacking, LinksOfTheirOwnCountBeforeAProcessorWhereAllMeet) {
   EXPECT_DOUBLE_EQ(pack_rings(pair, {0, 1}).bandwidth().si(), 31.5e9);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -14,7 +14,7 @@
 #include "topology/graphs.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using graphs::fat_tree;
 using graphs::grid;
@@ -337,5 +337,5 @@ TEST(DimensionOrder, RefusesWhatIsNoTorus) {
   EXPECT_THROW(Router(diagonal, sizes), Defect);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -6,7 +6,7 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 Topology chain(int devices) {
   Topology topology{.name = "chain", .devices = devices, .switches = 0, .wires = {}};
@@ -100,5 +100,5 @@ TEST(HalvesBandwidth, CountsParallelLinksAndUsesDetours) {
 
 TEST(HalvesBandwidth, NeedsTwoDevices) { EXPECT_THROW((void)halves_bandwidth(chain(1)), Defect); }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

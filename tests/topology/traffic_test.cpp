@@ -11,7 +11,7 @@
 #include "topology/graphs.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using graphs::all_devices;
 using graphs::fat_tree;
@@ -323,5 +323,5 @@ TEST(TrafficMatrix, ListsItsDemands) {
   EXPECT_THROW((void)demands_of({{1_B, 2_B}}), Defect);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

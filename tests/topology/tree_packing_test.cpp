@@ -15,7 +15,7 @@
 #include "topology/graphs.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 using graphs::all_devices;
 using graphs::grid;
@@ -302,5 +302,5 @@ TEST(TreePacking, RefusesWhatIsNoGroup) {
   EXPECT_THROW((void)pack_trees(island, {0, 1}, 0), Defect);
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

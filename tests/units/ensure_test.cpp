@@ -5,7 +5,7 @@
 #include <string>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 TEST(Ensure, IsSilentWhenTheConditionHolds) { EXPECT_NO_THROW(ensure(true, "never said")); }
 
@@ -29,5 +29,5 @@ TEST(Ensure, AcceptsAFileNameWithoutFolder) {
 
 TEST(Ensure, DefectIsALogicError) { EXPECT_THROW(ensure(false, "broken"), std::logic_error); }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 template <class A, class B>
 concept CanAdd = requires(A a, B b) {
@@ -107,5 +107,5 @@ TEST(Quantity, OrdersByValue) {
 
 TEST(Quantity, EnergyOverTimeIsPower) { EXPECT_EQ(Joules::from_si(800.0) / 2_s, 400_W); }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 constexpr double kGi = 1024.0 * 1024.0 * 1024.0;
 
@@ -220,5 +220,5 @@ TEST(Format, WritesZeroInTheBaseUnit) {
   EXPECT_EQ(format(0_GBps), "0 B/s");
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer

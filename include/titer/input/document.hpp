@@ -3,7 +3,6 @@
 // hand to write JSON. This room is the only one that knows the JSON library.
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -75,9 +74,6 @@ inline constexpr std::size_t kDeepest = 200;
 /// Parses JSON text (// and /* */ comments allowed). Throws InputError with the place of a syntax
 /// error, a duplicate key, a number that is not finite, or nesting deeper than kDeepest.
 [[nodiscard]] Document parse_json(std::string_view text, std::string source_name);
-
-/// Reads and parses a file; an unreadable file is an InputError naming the path.
-[[nodiscard]] Document load_json(const std::filesystem::path& path);
 
 /// Moves `other`'s tree into `into` (sources re-indexed) and returns the value.
 [[nodiscard]] Value adopt(Document& into, Document other);

@@ -1,7 +1,6 @@
 #pragma once
 // A schedule of the user's own: the actions of every rank, written down in a file.
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,7 +32,7 @@ struct ListedSchedule {
   /// place, missing, done twice or before what it needs, or that waits in a ring.
   [[nodiscard]] static ListedSchedule parse(std::string_view text, std::string source_name);
   /// An unreadable file is an InputError naming the path.
-  [[nodiscard]] static ListedSchedule load(const std::filesystem::path& path);
+  [[nodiscard]] static ListedSchedule load(const std::string& path);
 
   [[nodiscard]] std::optional<std::string> refusal(const PipelineShape& shape) const;
   [[nodiscard]] ActionList actions(int rank, const PipelineShape& /*shape*/) const {

@@ -1,6 +1,8 @@
 #pragma once
 // Where the file of a name is, and reading it with what it starts from.
 
+#include <filesystem>
+
 #include "titer/step/source.hpp"
 
 namespace titer {

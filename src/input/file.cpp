@@ -1,6 +1,7 @@
-#include "titer/input/text_file.hpp"
+#include "titer/input/file.hpp"
 
 #include <fstream>
+#include <system_error>
 
 #include "titer/input/reader.hpp"
 
@@ -29,6 +30,18 @@ std::string read_text(const std::filesystem::path& path) {
     throw InputError(path.string() + ": cannot be read");
   }
   return text;
+}
+
+Document load_json(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) {
+    throw InputError(path.string() + ": there is no such file");
+  }
+  if (std::filesystem::is_directory(status)) {
+    throw InputError(path.string() + ": is a folder; expected a JSON file");
+  }
+  return parse_json(read_text(path), path.string());
 }
 
 }  // namespace titer

@@ -1,4 +1,4 @@
-#include "titer/input/text_file.hpp"
+#include "titer/input/file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include "titer/input/reader.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 std::string refusal(const std::filesystem::path& path) {
   try {
@@ -40,5 +40,5 @@ TEST(ReadText, RefusesAFileThatNobodyWrote) {
   EXPECT_EQ(refusal("/dev/zero"), "/dev/zero" + refused) << "which does not tell its size";
 }
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer
