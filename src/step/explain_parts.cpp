@@ -170,8 +170,7 @@ class BlockTerms {
     }
   }
   [[nodiscard]] std::string beside(const Operation& op, std::string_view gradient) const {
-    const bool hides = op.column_split && clock_.overlap == TensorOverlap::bulk;
-    return hides ? fmt::format(" (beside the {} gradient)", gradient) : "";
+    return clock_.hides(op) ? fmt::format(" (beside the {} gradient)", gradient) : "";
   }
   /// With ring overlap, the transfer next to a product.
   [[nodiscard]] std::string in_tiles(const Kernel& product, const Transfer& transfer) const {

@@ -125,21 +125,21 @@ void ExportedStep::Writer::list_blocks(PassRow& row) const {
   const bool forward = row.action.pass == Pass::forward;
   const bool embeds = row.stage == 0;
   if (forward && embeds) {
-    list_block(step_.embedding_, kEmbeddingBlock, {}, row);
+    list_block(step_.items_.embedding, kEmbeddingBlock, {}, row);
   }
   if (!forward && row.stage == costs_.stages - 1) {
-    list_block(step_.head_, kHeadBlock, {}, row);
+    list_block(step_.items_.head, kHeadBlock, {}, row);
   }
   for (std::int32_t i = 0; i < layers; ++i) {
     const std::int32_t layer = first + (forward ? i : layers - 1 - i);
     const auto kind = static_cast<std::size_t>(kind_of(costs_.blocks.order, layer));
-    list_block(step_.kinds_[kind], "layer", layer, row);
+    list_block(step_.items_.kinds[kind], "layer", layer, row);
   }
   if (forward && row.stage == costs_.stages - 1) {
-    list_block(step_.head_, kHeadBlock, {}, row);
+    list_block(step_.items_.head, kHeadBlock, {}, row);
   }
   if (!forward && embeds) {
-    list_block(step_.embedding_, kEmbeddingBlock, {}, row);
+    list_block(step_.items_.embedding, kEmbeddingBlock, {}, row);
   }
 }
 

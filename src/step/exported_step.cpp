@@ -75,15 +75,7 @@ ExportedStep::ExportedStep(Scenario scenario, ExportDetail detail)
   step_costs(scenario_, costs_);
   check_length(scenario_, costs_);
   refuse_halos(costs_.blocks);
-  const BlockClock clock = block_clock(scenario_);
-  for (std::size_t kind = 0; kind < costs_.kinds.size(); ++kind) {
-    kinds_.push_back(block_items(costs_.blocks.kinds[kind].operations,
-                                 costs_.kinds[kind],
-                                 repeats_of(scenario_.plan),
-                                 clock));
-  }
-  embedding_ = block_items(costs_.blocks.embedding.operations, costs_.embedding, {}, clock);
-  head_ = block_items(costs_.blocks.head.operations, costs_.head, {}, clock);
+  items_ = model_items(scenario_, costs_);
   fill_ways();
   fill_roles();
   fill_groups();
@@ -294,7 +286,7 @@ double ExportedStep::most_nodes() const {
                                              block.weight_gradient.size()}));
   };
   double longest_layer = 0;
-  for (const BlockItems& kind : kinds_) {
+  for (const BlockItems& kind : items_.kinds) {
     longest_layer = std::max(longest_layer, longest(kind));
   }
   double kinds_of_groups = 0;
@@ -309,7 +301,7 @@ double ExportedStep::most_nodes() const {
   const bool by_pass = detail_ == ExportDetail::pass;
   const double of_chunk =
       by_pass ? 6.0 * static_cast<double>(kCollectives.size()) * kinds_of_groups
-              : layers * (longest_layer + 2.0) + longest(embedding_) + longest(head_);
+              : layers * (longest_layer + 2.0) + longest(items_.embedding) + longest(items_.head);
   // A bucket may be two collectives.
   const double own_experts =
       roles_[static_cast<std::size_t>(GroupRole::experts)].groups > 0 ? 2.0 : 1.0;

@@ -58,28 +58,11 @@ std::string_view name_of(PlanGroup group) {
 /// Transfers of a kind and size among some ranks, and how many of them there are.
 using TransferCounts = std::map<std::tuple<LayerGroup, Collective, double>, double>;
 
-void add(const Transfer& transfer, double count, TransferCounts& counts) {
-  if (transfer.exists()) {
-    counts[{transfer.group, transfer.kind, transfer.size.si()}] += count;
-  }
-}
-
-/// The transfers of an operation in a pass; those of block_cost(), and of what the pass recomputes.
-void add_operation(
-    const Operation& op, Pass pass, bool repeated, double count, TransferCounts& counts) {
-  // Without a gradient of its input, an operation gathers only what its weights need.
-  const Pass part = op.input_gradient.exists() ? Pass::input_gradient : Pass::weight_gradient;
-  if (pass == Pass::forward) {
-    add(op.forward_transfer, count, counts);
-  }
-  if (pass == Pass::backward || pass == part) {
-    add(op.backward_transfer, count, counts);
-  }
-  if (pass == Pass::backward || pass == Pass::weight_gradient) {
-    add(op.regather_transfer, count, counts);
-  }
-  if (repeated && sends_gradient(pass)) {
-    add(op.forward_transfer, count, counts);
+void add(const PassItems& items, double count, TransferCounts& counts) {
+  for (const PassItem& item : items) {
+    if (item.is_transfer()) {
+      counts[{item.transfer.group, item.whole, item.transfer.size.si()}] += count * item.share;
+    }
   }
 }
 
@@ -91,7 +74,8 @@ NetworkTransfers::NetworkTransfers(const Scenario& scenario, const StepCosts& co
       links_(scenario.cluster,
              static_cast<int>((scenario.plan.devices() + scenario.cluster.devices_per_node - 1) /
                               scenario.cluster.devices_per_node),
-             named_algorithms(scenario)) {
+             named_algorithms(scenario)),
+      items_(model_items(scenario, costs)) {
   if (scenario.cuts_images()) {
     throw InputError(
         "plan.tensor: expected a plan that does not cut images: parts that neighbours send one "
@@ -204,20 +188,21 @@ LinkUse NetworkTransfers::of_passes(int rank, std::span<const Action> passes, Pa
   for (const Action& action : passes) {
     const int stage =
         stage_of(costs_.placement, {.rank = rank, .chunk = action.chunk}, costs_.shape);
-    const auto add_block = [&](const Block& block, double count, const Repeats& repeats) {
-      for (const Operation& op : block.operations) {
-        add_operation(op, action.pass, repeats.of(op), count, counts);
+    const auto add_block = [&](const BlockItems& block, double count) {
+      add(block.of(action.pass), count, counts);
+      if (sends_gradient(action.pass)) {
+        add(block.recompute, count, counts);
       }
     };
     const std::span<const double> kinds = costs_.contents.kinds(stage);
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-      add_block(costs_.blocks.kinds[kind], kinds[kind], repeats_of(scenario_.plan));
+      add_block(items_.kinds[kind], kinds[kind]);
     }
     if (stage == 0) {
-      add_block(costs_.blocks.embedding, 1, {});
+      add_block(items_.embedding, 1);
     }
     if (stage == costs_.stages - 1) {
-      add_block(costs_.blocks.head, 1, {});
+      add_block(items_.head, 1);
     }
   }
   std::vector<LinkUse> uses;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "titer/plan/link_use.hpp"
+#include "titer/step/pass_items.hpp"
 #include "titer/step/result.hpp"
 #include "titer/step/step_program.hpp"
 
@@ -41,6 +42,7 @@ class NetworkTransfers {
   const Scenario& scenario_;
   const StepCosts& costs_;
   ClusterLinks links_;
+  ModelItems items_;
   std::map<std::tuple<PlanGroup, int, Collective, double>, CollectiveUse> known_;
 };
 

@@ -163,6 +163,11 @@ struct BlockClock {
            overlap == TensorOverlap::ring && kernel.exists() && kernel.kind == KernelKind::matrix &&
            group(LayerGroup::tensor).ranks() > 1;
   }
+  /// Whether the transfers of this product's gradients run beside their kernels in bulk: its
+  /// input's beside the weight gradient, the re-gather of its input beside the input gradient.
+  [[nodiscard]] bool hides(const Operation& op) const {
+    return op.column_split && !op.beside && overlap == TensorOverlap::bulk;
+  }
   /// One of its t tiles.
   [[nodiscard]] Kernel tile(const Kernel& kernel) const;
   /// Of a transfer, what runs beside its product, cut into tiles; an all-reduce's half.

@@ -118,9 +118,7 @@ class ExportedStep {
   Scenario scenario_;
   ExportDetail detail_;
   StepCosts costs_;
-  std::vector<BlockItems> kinds_;  // of layers
-  BlockItems embedding_;
-  BlockItems head_;
+  ModelItems items_;
   std::array<int, kDimensions> strides_{};  // of each Dimension
   struct Role {
     int first = 0;   // number of its first group

@@ -16,6 +16,10 @@ struct PassItem {
   Transfer transfer{};
   Seconds time;
   bool beside = false;  // a transfer that runs beside the kernel after it
+  int launches = 1;     // of the host, if it takes any time
+  // A transfer may be a part of another one: an all-reduce around the tiles of a product.
+  Collective whole = Collective::all_reduce;
+  double share = 1;
 
   [[nodiscard]] bool is_transfer() const { return transfer.exists(); }
 };
@@ -32,11 +36,14 @@ struct BlockItems {
   [[nodiscard]] const PassItems& of(Pass pass) const;
 };
 
-/// `cost`: of the same operations. Where the host is slower than the device, each kernel takes its
+/// All of a model's blocks, in the order of its StepCosts.
+struct ModelItems {
+  std::vector<BlockItems> kinds;  // of layers
+  BlockItems embedding;
+  BlockItems head;
+};
+/// `costs`: of the same scenario. Where the host is slower than the device, each kernel takes its
 /// share of the time in which the host launches them.
-[[nodiscard]] BlockItems block_items(const OperationList& operations,
-                                     const BlockCost& cost,
-                                     const Repeats& repeats,
-                                     const BlockClock& clock);
+[[nodiscard]] ModelItems model_items(const Scenario& scenario, const StepCosts& costs);
 
 }  // namespace titer
