@@ -12,6 +12,7 @@
 #include "titer/evidence/calibration_data.hpp"
 #include "titer/report/calibration_report.hpp"
 #include "titer/step/data_files.hpp"
+#include "titer/step/followed_figures.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -78,15 +79,15 @@ Q least_size(const std::string& text) {
 }
 
 /// A network is a file of its own, or part of a cluster.
-Document load_network(const std::string& name) {
+const DataKind& network_kind(const std::string& name) {
   std::vector<std::string> names = shipped_names(kNetworkData);
   if (std::find(names.begin(), names.end(), name) != names.end()) {
-    return load_data(kNetworkData, name);
+    return kNetworkData;
   }
   const std::vector<std::string> clusters = shipped_names(kClusterData);
   const bool is_cluster = std::find(clusters.begin(), clusters.end(), name) != clusters.end();
   if (is_cluster || looks_like_file(name)) {
-    return load_data(kClusterData, name);
+    return kClusterData;
   }
   names.insert(names.end(), clusters.begin(), clusters.end());
   const std::string_view near =
@@ -98,16 +99,16 @@ Document load_network(const std::string& name) {
                                             : fmt::format("did you mean \"{}\"?", near)));
 }
 
-Document load_base(CalibrationKind kind, const std::string& name) {
+const DataKind& data_kind(CalibrationKind kind, const std::string& name) {
   switch (kind) {
     case CalibrationKind::chip:
-      return load_data(kChipData, name);
+      return kChipData;
     case CalibrationKind::network:
-      return load_network(name);
+      return network_kind(name);
     case CalibrationKind::stack:
-      return load_data(kStackData, name);
+      break;
   }
-  return {};
+  return kStackData;
 }
 
 std::vector<std::filesystem::path> paths_of(const std::vector<std::string>& files) {
@@ -192,7 +193,8 @@ void check_options(const CalibrateCommand& command, CalibrationKind kind, const 
 int calibrate_command(const CalibrateCommand& command) {
   const CalibrationKind kind = chosen("KIND", command.kind, kCalibrationKinds);
   const CalibrationFormat format = chosen("--format", command.format, kCalibrationFormats);
-  const Document base = load_base(kind, command.base);
+  const DataKind& of_data = data_kind(kind, command.base);
+  const Document base = load_data(of_data, command.base);
   check_options(command, kind, base);
   const std::vector<FittedFigure> figures = figures_of(command, kind, base);
   const CalibrationData data = data_of(command, kind, base, figures);
@@ -213,11 +215,12 @@ int calibrate_command(const CalibrateCommand& command) {
     };
     calibration = calibrate(base, figures, data, options);
   }
-  const Document document =
+  Document document =
       calibrated_document(base,
                           calibration,
                           data,
                           {.name = command.name, .source = command.source, .date = command.date});
+  restore_followed(document.root, load_open(of_data, command.base).root);
   const bool is_taken = calibration.is_sound() || command.accepts;
   const std::string profile = profile_text(document.root);
   if (!command.out.empty() && is_taken) {

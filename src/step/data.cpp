@@ -98,6 +98,11 @@ fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs
   throw InputError(message + " (a file is given by a path with a slash or ending in .json)");
 }
 
+void refuse(const Document& document, const Value& value, std::string_view message) {
+  const std::string where = document.where(value.origin);
+  throw InputError((where.empty() ? "" : where + ": ") + std::string(message));
+}
+
 Document load_data(const DataKind& kind, std::string_view name_or_file, const fs::path& folder) {
   return load_whole(kind, data_file(kind, name_or_file, folder));
 }

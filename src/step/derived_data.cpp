@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <map>
 #include <set>
 
 #include "titer/input/file.hpp"
 #include "titer/step/data_files.hpp"
+#include "titer/step/followed_figures.hpp"
 
 namespace titer {
 namespace {
@@ -18,11 +19,6 @@ constexpr std::array kKindsWithBase = {kChipData, kClusterData, kNetworkData, kS
 // What a file says of itself alone.
 constexpr std::array<std::string_view, 4> kOwnKeys = {"name", "title", "notes", "calibration"};
 
-[[noreturn]] void refuse(const Document& document, const Value& value, std::string_view message) {
-  const std::string where = document.where(value.origin);
-  throw InputError((where.empty() ? "" : where + ": ") + std::string(message));
-}
-
 void erase_member(Value& object, std::string_view key) {
   for (std::size_t i = object.members.size(); i-- > 0;) {
     if (object.members[i].first == key) {
@@ -30,20 +26,6 @@ void erase_member(Value& object, std::string_view key) {
       object.key_origins.erase(object.key_origins.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
-}
-
-/// "16.05 TB/s" of "21 TB/s" and 0.7644; plain numbers likewise. Empty: it is no figure.
-std::optional<Value> scaled(const Value& figure, double factor) {
-  if (figure.kind == Value::Kind::number) {
-    return parse_json(fmt::format("{:.6g}", figure.number * factor), "").root;
-  }
-  double number = 0;
-  const char* const end = figure.text.data() + figure.text.size();
-  const auto [unit, error] = std::from_chars(figure.text.data(), end, number);
-  if (figure.kind != Value::Kind::text || error != std::errc()) {
-    return std::nullopt;
-  }
-  return Value(fmt::format("{:.6g}{}", number * factor, std::string_view(unit, end)));
 }
 
 /// Puts the base's figure, scaled, under "value" in the place of "times".
@@ -139,7 +121,7 @@ class BaseResolver {
       refuse(
           document, base, fmt::format("{}: expected the name or file of a {}", kBase, kind_.name));
     }
-    Value whole = adopt(document, load(document, base, folder));
+    Value whole = adopt(document, load(document, base, kBase, folder));
     const Value* own_name = whole.find("name");
     const std::string name = own_name == nullptr ? base.text : own_name->text;
     const Value* same = value.find(kSameSilicon);
@@ -159,16 +141,37 @@ class BaseResolver {
     whole.origin = value.origin;
     merge(whole, std::move(value), document);
     drop_unused(whole, inherited);
+    forget_values(whole);  // the base's: what they follow in it, they follow in this one
     value = std::move(whole);
   }
 
-  /// A file and those that it starts from. REQUIRES a path that is not yet on the way.
+  /// Gives values to the figures that follow others.
+  void follow(const Document& document, Value& value) {
+    follow_figures(document, value, [&](const Value& of) -> Value& {
+      if (of.kind != Value::Kind::text) {
+        refuse(document, of, fmt::format("of: expected the name or file of a {}", kind_.name));
+      }
+      const auto known = others_.find(of.text);
+      if (known != others_.end()) {
+        return known->second.root;
+      }
+      Document other = load(document, of, "of", folder_of(document, of.origin));
+      return others_.emplace(of.text, std::move(other)).first->second.root;
+    });
+  }
+
+  /// A file and those that it starts from or follows, which it still says of its figures. REQUIRES
+  /// a path that is not yet on the way.
   Document load(const std::filesystem::path& path) {
     on_the_way_.push_back(path);
     Document document = load_json(path);
-    if (has_base(document.root, kind_)) {
+    if (may_refer_to_others(kind_)) {
       Value root = std::move(document.root);
-      resolve(document, root, path.parent_path());
+      refuse_both(document, root);
+      if (has_base(root, kind_)) {
+        resolve(document, root, path.parent_path());
+      }
+      follow(document, root);
       document.root = std::move(root);
     }
     on_the_way_.pop_back();
@@ -176,21 +179,25 @@ class BaseResolver {
   }
 
  private:
-  Document load(const Document& document, const Value& base, const std::filesystem::path& folder) {
+  Document load(const Document& document,
+                const Value& name,
+                std::string_view key,
+                const std::filesystem::path& folder) {
     std::filesystem::path path;
     try {
-      path = data_file(kind_, base.text, folder);
+      path = data_file(kind_, name.text, folder);
     } catch (const InputError& error) {
-      refuse(document, base, fmt::format("{}: {}", kBase, error.lines.front()));
+      refuse(document, name, fmt::format("{}: {}", key, error.lines.front()));
     }
     std::error_code ignored;
     for (const std::filesystem::path& known : on_the_way_) {
       if (known == path || std::filesystem::equivalent(known, path, ignored)) {
         refuse(document,
-               base,
-               fmt::format("{}: {}: it starts from itself; expected another {}",
-                           kBase,
-                           base.text,
+               name,
+               fmt::format("{}: {}: it {} itself; expected another {}",
+                           key,
+                           name.text,
+                           key == kBase ? "starts from" : "leads back to",
                            kind_.name));
       }
     }
@@ -199,15 +206,16 @@ class BaseResolver {
 
   const DataKind& kind_;
   std::vector<std::filesystem::path> on_the_way_;
+  std::map<std::string, Document> others_;  // by what "of" says
 };
 
 }  // namespace
 
 void merge(Value& base, Value changes, const Document& document) {
-  if (changes.find("times") != nullptr) {
+  if (changes.find("times") != nullptr && !follows(changes)) {
     scale(base, changes, document);
   }
-  const bool is_figure = changes.find("value") != nullptr;
+  const bool is_figure = changes.find("value") != nullptr || follows(changes);
   if (base.kind != Value::Kind::object || changes.kind != Value::Kind::object || is_figure) {
     base = std::move(changes);
     return;
@@ -233,11 +241,21 @@ void merge(Value& base, Value changes, const Document& document) {
   }
 }
 
+bool may_refer_to_others(const DataKind& kind) {
+  return std::any_of(kKindsWithBase.begin(), kKindsWithBase.end(), [&](const DataKind& known) {
+    return known.name == kind.name;
+  });
+}
+
 bool has_base(const Value& value, const DataKind& kind) {
-  return value.find(kBase) != nullptr &&
-         std::any_of(kKindsWithBase.begin(), kKindsWithBase.end(), [&](const DataKind& known) {
-           return known.name == kind.name;
-         });
+  return value.find(kBase) != nullptr && may_refer_to_others(kind);
+}
+
+std::filesystem::path folder_of(const Document& document, Origin origin) {
+  return origin.source < 0
+             ? std::filesystem::path()
+             : std::filesystem::path(document.sources[static_cast<std::size_t>(origin.source)])
+                   .parent_path();
 }
 
 void resolve_base(Document& document,
@@ -247,8 +265,24 @@ void resolve_base(Document& document,
   BaseResolver(kind).resolve(document, value, folder);
 }
 
+void give_values(const Document& document, Value& value, const DataKind& kind) {
+  refuse_both(document, value);
+  BaseResolver(kind).follow(document, value);
+  keep_values(value);
+}
+
 Document load_whole(const DataKind& kind, const std::filesystem::path& path) {
-  return BaseResolver(kind).load(path);
+  Document document = BaseResolver(kind).load(path);
+  if (may_refer_to_others(kind)) {
+    keep_values(document.root);
+  }
+  return document;
+}
+
+Document load_open(const DataKind& kind, std::string_view name_or_file) {
+  Document document = BaseResolver(kind).load(data_file(kind, name_or_file));
+  forget_values(document.root);
+  return document;
 }
 
 }  // namespace titer

@@ -13,6 +13,9 @@ namespace titer {
 /// {"times": 0.8, "source": …} is the base's, scaled. `document` holds the changes, for messages.
 void merge(Value& base, Value changes, const Document& document);
 
+/// Whether data of that kind may start from others, or follow figures of theirs.
+[[nodiscard]] bool may_refer_to_others(const DataKind& kind);
+
 /// Whether the value says what it starts from, in a kind of data that may do so.
 [[nodiscard]] bool has_base(const Value& value, const DataKind& kind);
 
@@ -21,5 +24,12 @@ void resolve_base(Document& document,
                   Value& value,
                   const DataKind& kind,
                   const std::filesystem::path& folder);
+
+/// Gives the figures of a value of `document` that follow others (step/followed_figures.hpp) their
+/// values, as load_whole() does of a file.
+void give_values(const Document& document, Value& value, const DataKind& kind);
+
+/// Of the file that the place is in.
+[[nodiscard]] std::filesystem::path folder_of(const Document& document, Origin origin);
 
 }  // namespace titer

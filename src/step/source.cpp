@@ -60,14 +60,6 @@ void set_origin(Value& value, Origin origin) {
   std::fill(value.key_origins.begin(), value.key_origins.end(), origin);
 }
 
-/// Of the file that the place is in.
-std::filesystem::path folder_of(const Document& document, Origin origin) {
-  return origin.source < 0
-             ? std::filesystem::path()
-             : std::filesystem::path(document.sources[static_cast<std::size_t>(origin.source)])
-                   .parent_path();
-}
-
 int source_index(Document& document, const std::string& source) {
   const auto known = std::find(document.sources.begin(), document.sources.end(), source);
   if (known != document.sources.end()) {
@@ -85,6 +77,33 @@ std::string whole_of(const Assignment& assignment) {
   const std::size_t at = written.find(" " + assignment.path + "=");
   return at == std::string::npos ? "set " + whole
                                  : written.replace(at + 1, assignment.path.size(), whole);
+}
+
+/// The data that the value names or starts from, with its changes.
+void expand_name(Document& document, Value& value, const DataKind& kind) {
+  if (has_base(value, kind)) {
+    resolve_base(document, value, kind, folder_of(document, value.find("base")->origin));
+  }
+  const bool is_name = value.kind == Value::Kind::text;
+  if (!is_name && !changes_shipped_data(value, kind)) {
+    return;
+  }
+  const Value* name = is_name ? &value : value.find("name");
+  try {
+    Value loaded = adopt(document, load_data(kind, name->text, folder_of(document, name->origin)));
+    if (!is_name) {
+      merge(loaded, std::move(value), document);
+    }
+    value = std::move(loaded);
+  } catch (const InputError& error) {
+    // The place of the name, unless the problem lies inside the file that it names.
+    const std::string where = document.where(name->origin);
+    const bool of_name = error.lines.size() == 1 && error.lines.front().starts_with(name->text);
+    if (!of_name || where.empty()) {
+      throw;
+    }
+    throw InputError(where + ": " + std::string(kind.name) + ": " + error.lines.front());
+  }
 }
 
 }  // namespace
@@ -209,29 +228,9 @@ void ScenarioSource::expand_conditions(Value& conditions) {
 }
 
 void ScenarioSource::expand(Value& value, const DataKind& kind) {
-  if (has_base(value, kind)) {
-    resolve_base(document_, value, kind, folder_of(document_, value.find("base")->origin));
-  }
-  const bool is_name = value.kind == Value::Kind::text;
-  if (!is_name && !changes_shipped_data(value, kind)) {
-    return;
-  }
-  const Value* name = is_name ? &value : value.find("name");
-  try {
-    Value loaded =
-        adopt(document_, load_data(kind, name->text, folder_of(document_, name->origin)));
-    if (!is_name) {
-      merge(loaded, std::move(value), document_);
-    }
-    value = std::move(loaded);
-  } catch (const InputError& error) {
-    // The place of the name, unless the problem lies inside the file that it names.
-    const std::string where = document_.where(name->origin);
-    const bool of_name = error.lines.size() == 1 && error.lines.front().starts_with(name->text);
-    if (!of_name || where.empty()) {
-      throw;
-    }
-    throw InputError(where + ": " + std::string(kind.name) + ": " + error.lines.front());
+  expand_name(document_, value, kind);
+  if (may_refer_to_others(kind)) {
+    give_values(document_, value, kind);
   }
 }
 

@@ -80,6 +80,26 @@ TEST(AppCalibrate, WritesAChipThatIsReadAgain) {
   (void)data_of(titer({"run", "llama3-70b-64xh100", "--set", "cluster.chip=" + out}));
 }
 
+TEST(AppCalibrate, WritesWhatFiguresFollowRatherThanTheirNumbers) {
+  const TemporaryFolder folder;
+  const std::string base = folder.file("base.json", R"({"name": "mine", "base": "h100-sxm5-80gb",
+    "sources": {"guess": "no measurement of this type"}, "matrix": {"fp32": {"plateau":
+    {"figure": "matrix.bf16.plateau", "source": "guess"}}}})");
+  const Document chip = parse_json(data_of(titer({"calibrate",
+                                                  "chip",
+                                                  folder.file("gemm.csv", table()),
+                                                  "--base",
+                                                  base,
+                                                  "--fit",
+                                                  "matrix.bf16.plateau=0.1:1",
+                                                  "--format",
+                                                  "json"})),
+                                   "chip");
+  EXPECT_EQ(chip.at("matrix.fp32.plateau.figure")->text, "matrix.bf16.plateau");
+  EXPECT_EQ(chip.at("matrix.fp32.plateau.value"), nullptr);
+  EXPECT_EQ(chip.at("matrix.bf16.plateau.source")->text, "measured_calibration");
+}
+
 TEST(AppCalibrate, FitsAStackToRuns) {
   const TemporaryFolder folder;
   const std::string data = folder.file("runs.csv",
