@@ -10,7 +10,9 @@
 #include "paths.hpp"
 #include "titer/engine/engine.hpp"
 #include "titer/input/file.hpp"
+#include "titer/input/read_document.hpp"
 #include "titer/model/dlrm_times.hpp"
+#include "titer/step/source.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
@@ -195,12 +197,7 @@ constexpr Fabric kZionEx{
     .exchange = Channel({.latency = 2_us, .bandwidth = 120_GBps, .startup = 10_us})};
 
 KernelClock v100() {
-  const Document document = load_json(testing::root() / "configs/chips/v100-sxm2-16gb.json");
-  Problems problems;
-  Reader in(document, problems);
-  const Chip chip = read_chip(in);
-  problems.raise();
-  return {chip, DataType::fp16};
+  return {read_document(load_data(kChipData, "v100-sxm2-16gb"), read_chip), DataType::fp16};
 }
 
 /// The open model with 2048 samples for every device, its tables cut into eight parts each.
