@@ -21,8 +21,8 @@ constexpr std::string_view kUnknownLanes = "the table does not say how wide its 
 /// From the narrower to the wider: the first that fits is taken.
 constexpr std::array kMachines = {
     // Eight A100 per node.
-    CollectiveMachine{"p4de", "EFA 4x100", "dgx-a100-80gb", "efa-4x100g", 4},
-    CollectiveMachine{"p4d", "EFA 4x100", "dgx-a100-40gb", "efa-4x100g", 4},
+    CollectiveMachine{"p4de", "EFA 4x100", "dgx-a100-80gb", "efa-4x100g"},
+    CollectiveMachine{"p4d", "EFA 4x100", "dgx-a100-40gb", "efa-4x100g"},
     CollectiveMachine{
         "A100-SXM4-80GB", "HDR IB with SHARP", "dgx-a100-80gb", "infiniband-hdr-sharp"},
     CollectiveMachine{"OCI BM.GPU4.8", "16x100", "dgx-a100-40gb"},
@@ -32,21 +32,21 @@ constexpr std::array kMachines = {
     CollectiveMachine{"A100-SXM4-80GB", "NVLink3", "dgx-a100-80gb"},
     CollectiveMachine{"A100 8-GPU node", "NVLink3", "dgx-a100-80gb"},
     // Eight H100, H200 or B200.
-    CollectiveMachine{"p5.48xlarge", "EFA 3200", "dgx-h100", "efa-32x100g", 32},
-    CollectiveMachine{"a3-highgpu", "TCPX", "dgx-h100", "gpudirect-tcpx-4x200g", 4},
+    CollectiveMachine{"p5.48xlarge", "EFA 3200", "dgx-h100", "efa-32x100g"},
+    CollectiveMachine{"a3-highgpu", "TCPX", "dgx-h100", "gpudirect-tcpx-4x200g"},
     CollectiveMachine{"H100-SXM5-80GB", "NDR400 IB with SHARP", "dgx-h100", "infiniband-ndr-sharp"},
     CollectiveMachine{"H100-SXM5-80GB", "NVLink4", "dgx-h100"},
     CollectiveMachine{"H200", "1x RoCE 400", "dgx-h200", "rocev2-400g"},
     CollectiveMachine{"H200", "NVLink4", "dgx-h200"},
     CollectiveMachine{"B200 GCP a4 (1 GPU", "1x RoCE 400", "dgx-b200", "rocev2-400g"},
-    CollectiveMachine{"GB200 NVL72 x2", "IB inter-rack", "gb200-nvl72", "", 0, 64},
-    CollectiveMachine{"GB200", "NVLink5", "gb200-nvl72", "", 0, 72},
+    CollectiveMachine{"GB200 NVL72 x2", "IB inter-rack", "gb200-nvl72", "", 64},
+    CollectiveMachine{"GB200", "NVLink5", "gb200-nvl72", "", 72},
     CollectiveMachine{"B200", "NVLink5", "dgx-b200"},
     // V100.
     CollectiveMachine{"DGX-2H", "8x EDR", "dgx2-v100"},
     CollectiveMachine{"DGX-2", "NVLink2", "dgx2-v100"},
-    CollectiveMachine{"V100 DGX-1", "2x100Gb RoCE", "dgx1-v100", "rocev2-2x100g", 2},
-    CollectiveMachine{"p3dn", "EFA 100Gb/s", "dgx1-v100-32gb", "efa-staged-100g", 1},
+    CollectiveMachine{"V100 DGX-1", "2x100Gb RoCE", "dgx1-v100", "rocev2-2x100g"},
+    CollectiveMachine{"p3dn", "EFA 100Gb/s", "dgx1-v100-32gb", "efa-staged-100g"},
     CollectiveMachine{"V100-SXM2-16GB 8-GPU", "hybrid cube mesh", "dgx1-v100"},
     CollectiveMachine{"V100-SXM2-16GB 4-GPU host", "ring crosses PCIe", "v100-pcie3-4"},
     CollectiveMachine{"V100 8-GPU node", "NVLink2", "dgx1-v100-32gb"},
@@ -76,11 +76,7 @@ Cluster cluster_of(const CollectiveMachine& machine) {
                        .value = Value(std::string(machine.network)),
                        .source = std::string(machine.cluster)});
   }
-  Cluster cluster = load_cluster(Value(std::string(machine.cluster)), changes);
-  if (machine.nics > 0) {
-    cluster.nics = machine.nics;
-  }
-  return cluster;
+  return load_cluster(Value(std::string(machine.cluster)), changes);
 }
 
 /// How the ranks lie on nodes; empty when they cannot lie evenly.

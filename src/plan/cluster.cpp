@@ -12,6 +12,7 @@ namespace titer {
 namespace {
 
 constexpr int kMostPerNode = 1024;  // of a node that is no torus
+constexpr int kMostNics = 1024;
 
 /// The list under `key`; `where` is the figures' path in the evidence.
 std::vector<Protocol> read_protocols(Reader& in,
@@ -102,7 +103,7 @@ void read_node(Reader& in, bool& has_network, Cluster& cluster) {
       read_maybe_protocols(node, "switch_protocols", "node.switch", cluster.evidence);
   cluster.collectives.in_node = read_algorithms(node, "collectives");
   if (has_network) {
-    cluster.nics = static_cast<int>(node.integer("nics", 1, 1024));
+    cluster.nics = static_cast<int>(node.integer("nics", 1, kMostNics));
     cluster.nic_bandwidth = node.quantity<BytesPerSecond>("nic_bandwidth");
     cluster.evidence.note(node, "nic_bandwidth", "node.nic_bandwidth");
   }
@@ -117,7 +118,8 @@ void read_node(Reader& in, bool& has_network, Cluster& cluster) {
   node.finish();
 }
 
-/// A network may be a file of its own (configs/networks), with its own sources and its NICs' rate.
+/// A network may be a file of its own (configs/networks), with its own sources and its NICs: their
+/// number in a node, where it is not one for each device of any node, and their rate.
 void read_network(Reader network, Cluster& cluster) {
   EvidenceList own;
   own.read_sources(network);
@@ -127,6 +129,9 @@ void read_network(Reader network, Cluster& cluster) {
   (void)network.maybe_text("title");
   note_fit_errors(network, "network.", evidence);
   (void)network.raw("calibration");
+  if (const auto nics = network.maybe_integer("nics", 1, kMostNics)) {
+    cluster.nics = static_cast<int>(*nics);
+  }
   if (const auto bandwidth = network.maybe_quantity<BytesPerSecond>("nic_bandwidth")) {
     cluster.nic_bandwidth = *bandwidth;
     evidence.note(network, "nic_bandwidth", "network.nic_bandwidth");

@@ -194,7 +194,8 @@ TEST(AppCalibrate, LeavesOutByNameWhatLargeSizesDoNotTell) {
                                           "--from",
                                           "1MiB"});
   EXPECT_LE(outcome.code, 1) << outcome.err;
-  EXPECT_TRUE(contains(outcome.out, "protocols.0.latency stays 4.4 us: the data do not determine"));
+  EXPECT_TRUE(
+      contains(outcome.out, "protocols.0.efficiency stays 0.0673: the data do not determine"));
 }
 
 TEST(AppCalibrate, RefusesInOneLine) {

@@ -5,12 +5,14 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "paths.hpp"
 #include "titer/collectives/collective.hpp"
 #include "titer/hardware/evidence.hpp"
 #include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/step/load_part.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -45,6 +47,7 @@ Network load(const fs::path& path) {
   EXPECT_FALSE(in.text("title").empty());
   network.evidence.read_sources(in);
   (void)in.raw("calibration");  // how it was fitted
+  (void)in.maybe_integer("nics", 1, 1024);
   network.nic = in.quantity<BytesPerSecond>("nic_bandwidth");
   network.evidence.note(in, "nic_bandwidth", "nic_bandwidth");
   for (Reader& item : in.objects("protocols")) {
@@ -93,6 +96,31 @@ TEST(ShippedNetworks, EveryFigureHasItsSource) {
     ++files;
   }
   EXPECT_EQ(files, kNetworks.size());
+}
+
+TEST(ShippedNetworks, BringTheNicsThatTheyWereMeasuredOn) {
+  const std::map<std::string, int> counted = {{"efa-32x100g", 32},
+                                              {"efa-4x100g", 4},
+                                              {"efa-staged-100g", 1},
+                                              {"gpudirect-tcpx-4x200g", 4},
+                                              {"rocev2-2x100g", 2}};
+  const Cluster own = load_cluster(Value("dgx-h100"), {});
+  for (const char* name : kNetworks) {
+    const Assignment change{
+        .path = "cluster.network", .value = Value(name), .source = "the test's"};
+    const Cluster cluster = load_cluster(Value("dgx-h100"), {{change}});
+    const auto found = counted.find(name);
+    // The others: one for each device of whatever node.
+    EXPECT_EQ(cluster.nics, found == counted.end() ? own.nics : found->second) << name;
+    EXPECT_EQ(cluster.nic_bandwidth, shipped(name).nic) << name;
+  }
+}
+
+TEST(ShippedNetworks, AreUsedWhole) {
+  // p5: 3200 Gbps for eight H100.
+  const Assignment change{
+      .path = "cluster.network", .value = Value("efa-32x100g"), .source = "the test's"};
+  EXPECT_EQ(load_cluster(Value("dgx-h100"), {{change}}).nic_share(), 400_Gbps);
 }
 
 /// The bus bandwidth of a ring all-reduce over `ranks` ranks of `share` each.

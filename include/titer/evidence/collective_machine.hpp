@@ -19,7 +19,6 @@ struct CollectiveMachine {
   std::string_view interconnect;  // that its "interconnect" has in it
   std::string_view cluster;
   std::string_view network{};             // empty: the cluster's own
-  int nics = 0;                           // per node; 0: as many as the cluster's node has
   std::optional<int> ranks_per_domain{};  // where the table's nodes are trays of a larger one
   std::string_view skip_reason{};         // not empty: nothing stands for it
 };
