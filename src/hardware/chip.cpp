@@ -173,13 +173,6 @@ void read_scale_up(Reader& in, Chip& chip) {
 
 }  // namespace
 
-Chip::Chip() = default;
-Chip::Chip(const Chip& other) = default;
-Chip::Chip(Chip&& other) noexcept = default;
-Chip& Chip::operator=(const Chip& other) = default;
-Chip& Chip::operator=(Chip&& other) noexcept = default;
-Chip::~Chip() = default;
-
 Chip read_chip(Reader& in) {
   Chip chip;
   chip.name = in.text("name");

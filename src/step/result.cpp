@@ -6,13 +6,6 @@
 
 namespace titer {
 
-StepResult::StepResult() = default;
-StepResult::StepResult(const StepResult& other) = default;
-StepResult::StepResult(StepResult&& other) noexcept = default;
-StepResult& StepResult::operator=(const StepResult& other) = default;
-StepResult& StepResult::operator=(StepResult&& other) noexcept = default;
-StepResult::~StepResult() = default;
-
 Seconds Breakdown::total() const {
   Seconds sum;
   for (const BreakdownPart& part : kBreakdownParts) {

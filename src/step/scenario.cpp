@@ -268,13 +268,6 @@ class Validator {
 
 }  // namespace
 
-Scenario::Scenario() = default;
-Scenario::Scenario(const Scenario& other) = default;
-Scenario::Scenario(Scenario&& other) noexcept = default;
-Scenario& Scenario::operator=(const Scenario& other) = default;
-Scenario& Scenario::operator=(Scenario&& other) noexcept = default;
-Scenario::~Scenario() = default;
-
 PipelineShape Scenario::shape() const {
   return {.stages = static_cast<int>(plan.pipeline),
           .micro_batches = static_cast<int>(micro_batches()),

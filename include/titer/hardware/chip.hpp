@@ -61,14 +61,6 @@ struct SustainedClock {
 };
 
 struct Chip {
-  // Defined in one place: every file that copies one would compile them again.
-  Chip();
-  Chip(const Chip& other);
-  Chip(Chip&& other) noexcept;
-  Chip& operator=(const Chip& other);
-  Chip& operator=(Chip&& other) noexcept;
-  ~Chip();
-
   std::string name;
   std::string title;
   std::string vendor;

@@ -139,14 +139,6 @@ struct ErrorBar {
 };
 
 struct StepResult {
-  // Defined in one place: every file that copies one would compile them again.
-  StepResult();
-  StepResult(const StepResult& other);
-  StepResult(StepResult&& other) noexcept;
-  StepResult& operator=(const StepResult& other);
-  StepResult& operator=(StepResult&& other) noexcept;
-  ~StepResult();
-
   Seconds iteration_time;
   Breakdown breakdown;
   CommunicationTotal comm_total;

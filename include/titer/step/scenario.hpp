@@ -32,14 +32,6 @@ inline constexpr std::array<Choice<Formula>, 2> kFormulas = {
     {{"titer", Formula::titer}, {"e7", Formula::e7}}};
 
 struct Scenario {
-  // Defined in one place: every file that copies one would compile them again.
-  Scenario();
-  Scenario(const Scenario& other);
-  Scenario(Scenario&& other) noexcept;
-  Scenario& operator=(const Scenario& other);
-  Scenario& operator=(Scenario&& other) noexcept;
-  ~Scenario();
-
   Model model;
   Cluster cluster;
   Stack stack;
