@@ -6,6 +6,7 @@
 #include <set>
 
 #include "calibration_sources.hpp"
+#include "titer/hardware/figure_sources.hpp"
 #include "titer/hardware/fit_errors.hpp"
 #include "titer/input/reader.hpp"
 
@@ -236,8 +237,7 @@ Document calibrated_document(const Document& base,
                              const CalibrationLabel& label) {
   Document document = base;
   Value& root = document.root;
-  std::set<std::string> before;
-  list_sources(root, before);
+  const std::set<std::string> before = named_sources(root);
   std::set<std::string_view> named;
   for (std::size_t i = 0; i < calibration.figures.size(); ++i) {
     named.insert(calibration.is_told(i) ? kSource : kAssumed);
@@ -271,7 +271,7 @@ Document calibrated_document(const Document& base,
   } else {
     put_errors(root, calibration);
   }
-  drop_sources(root, before);
+  drop_unnamed_sources(root, before);
   set_member(root, "calibration", evidence_value(calibration, data, label));
   if (!label.name.empty()) {
     set_member(root, "name", label.name);

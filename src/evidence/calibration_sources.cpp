@@ -2,17 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 
 #include "titer/units/ensure.hpp"
 
 namespace titer {
 namespace {
-
-void remove_member(Value& object, std::size_t index) {
-  object.members.erase(object.members.begin() + static_cast<std::ptrdiff_t>(index));
-  object.key_origins.erase(object.key_origins.begin() + static_cast<std::ptrdiff_t>(index));
-}
 
 /// Whether any figure named it, but for some, and for the errors that every fit writes anew.
 bool rename_source(Value& value,
@@ -39,14 +34,9 @@ bool rename_source(Value& value,
 }  // namespace
 
 Value& value_at(Value& root, std::string_view path) {
-  Value* here = &root;
-  while (here != nullptr && !path.empty()) {
-    const std::string key(path.substr(0, path.find('.')));
-    path.remove_prefix(std::min(path.size(), key.size() + 1));
-    here = here->kind == Value::Kind::array ? &here->items.at(std::stoul(key)) : here->find(key);
-  }
-  ensure(here != nullptr, "a fitted figure is in its document");
-  return *here;
+  Value* const value = root.at(path);
+  ensure(value != nullptr, "a fitted figure is in its document");
+  return *value;
 }
 
 void set_member(Value& object, std::string_view key, Value value) {
@@ -54,19 +44,6 @@ void set_member(Value& object, std::string_view key, Value value) {
     *member = std::move(value);
   } else {
     object.add(std::string(key), std::move(value));
-  }
-}
-
-void list_sources(const Value& value, std::set<std::string>& names) {
-  if (const Value* source = value.find("source");
-      source != nullptr && source->kind == Value::Kind::text) {
-    names.insert(source->text);
-  }
-  for (const auto& [key, member] : value.members) {
-    list_sources(member, names);
-  }
-  for (const Value& item : value.items) {
-    list_sources(item, names);
   }
 }
 
@@ -89,18 +66,6 @@ void keep_earlier(Value& root, std::string_view source, const std::vector<Fitted
   }
   if (rename_source(root, source, earlier, fitted)) {
     sources->add(earlier, *text);
-  }
-}
-
-void drop_sources(Value& root, const std::set<std::string>& before) {
-  std::set<std::string> now;
-  list_sources(root, now);
-  Value* sources = root.find("sources");
-  for (std::size_t i = sources->members.size(); i-- > 0;) {
-    const std::string& name = sources->members[i].first;
-    if (before.count(name) > 0 && now.count(name) == 0) {
-      remove_member(*sources, i);
-    }
   }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 // The document that a calibration writes: its members, and what its figures name as their sources.
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,14 +15,8 @@ namespace titer {
 /// Replaces a member in its place, or appends it.
 void set_member(Value& object, std::string_view key, Value value);
 
-/// The sources that figures name.
-void list_sources(const Value& value, std::set<std::string>& names);
-
 /// An earlier fit's source under another name, for the figures that are not fitted again: what is
 /// written of this fit is not said of them.
 void keep_earlier(Value& root, std::string_view source, const std::vector<FittedFigure>& figures);
-
-/// Takes those of `before` away that no figure names now.
-void drop_sources(Value& root, const std::set<std::string>& before);
 
 }  // namespace titer

@@ -100,12 +100,36 @@ Value* Value::find(std::string_view key) {
   return const_cast<Value*>(std::as_const(*this).find(key));
 }
 
+const Value* Value::at(std::string_view path) const {
+  const Value* value = this;
+  while (value != nullptr && !path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    const std::string_view step = path.substr(0, dot);
+    value = value->kind == Kind::array ? element(*value, step) : value->find(step);
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return value;
+}
+
+Value* Value::at(std::string_view path) {
+  return const_cast<Value*>(std::as_const(*this).at(path));
+}
+
 Value& Value::add(std::string key, Value value) {
   ensure(kind == Kind::object, "members are added to an object");
   ensure(find(key) == nullptr, "an object has each key once");
   members.emplace_back(std::move(key), std::move(value));
   key_origins.emplace_back();
   return *this;
+}
+
+void Value::erase(std::string_view key) {
+  const auto member = std::find_if(
+      members.begin(), members.end(), [&](const auto& known) { return known.first == key; });
+  if (member != members.end()) {
+    key_origins.erase(key_origins.begin() + (member - members.begin()));
+    members.erase(member);
+  }
 }
 
 Value& Value::push(Value value) {
@@ -123,17 +147,6 @@ std::string Document::where(Origin origin) const {
     return name;
   }
   return name + ":" + std::to_string(origin.line) + ":" + std::to_string(origin.column);
-}
-
-const Value* Document::at(std::string_view path) const {
-  const Value* value = &root;
-  while (value != nullptr && !path.empty()) {
-    const std::size_t dot = std::min(path.find('.'), path.size());
-    const std::string_view step = path.substr(0, dot);
-    value = value->kind == Value::Kind::array ? element(*value, step) : value->find(step);
-    path.remove_prefix(std::min(dot + 1, path.size()));
-  }
-  return value;
 }
 
 std::string join_path(std::string_view path, std::string_view key) {

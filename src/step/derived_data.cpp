@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "titer/hardware/figure_sources.hpp"
 #include "titer/input/file.hpp"
 #include "titer/step/data_files.hpp"
 #include "titer/step/followed_figures.hpp"
@@ -18,15 +19,6 @@ constexpr std::string_view kSameSilicon = "same_silicon";
 constexpr std::array kKindsWithBase = {kChipData, kClusterData, kNetworkData, kStackData};
 // What a file says of itself alone.
 constexpr std::array<std::string_view, 4> kOwnKeys = {"name", "title", "notes", "calibration"};
-
-void erase_member(Value& object, std::string_view key) {
-  for (std::size_t i = object.members.size(); i-- > 0;) {
-    if (object.members[i].first == key) {
-      object.members.erase(object.members.begin() + static_cast<std::ptrdiff_t>(i));
-      object.key_origins.erase(object.key_origins.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-  }
-}
 
 /// Puts the base's figure, scaled, under "value" in the place of "times".
 void scale(const Value& base, Value& change, const Document& document) {
@@ -56,20 +48,6 @@ bool is_reference(std::string_view key) {
   return key == kChipData.name || key == kTopologyData.name || key == kNetworkData.name;
 }
 
-template <class Do>
-void each_source(Value& value, const Do& act) {
-  if (Value* source = value.find("source");
-      source != nullptr && source->kind == Value::Kind::text) {
-    act(source->text);
-  }
-  for (auto& [key, member] : value.members) {
-    each_source(member, act);
-  }
-  for (Value& item : value.items) {
-    each_source(item, act);
-  }
-}
-
 /// The sources that are named below the value, and the keys and texts that heirs have of them.
 class Heritage {
  public:
@@ -96,21 +74,6 @@ class Heritage {
   bool same_;
 };
 
-/// Drops the inherited sources that no figure names any more.
-void drop_unused(Value& root, const std::set<std::string>& inherited) {
-  Value* sources = root.find("sources");
-  if (sources == nullptr) {
-    return;
-  }
-  std::set<std::string> named;
-  each_source(root, [&](const std::string& source) { named.insert(source); });
-  for (const std::string& source : inherited) {
-    if (!named.contains(source)) {
-      erase_member(*sources, source);
-    }
-  }
-}
-
 class BaseResolver {
  public:
   explicit BaseResolver(const DataKind& kind) : kind_(kind) {}
@@ -135,12 +98,12 @@ class BaseResolver {
         inherited.insert(source);
       }
     }
-    std::for_each(kOwnKeys.begin(), kOwnKeys.end(), [&](auto key) { erase_member(whole, key); });
-    erase_member(value, kBase);
-    erase_member(value, kSameSilicon);
+    std::for_each(kOwnKeys.begin(), kOwnKeys.end(), [&](auto key) { whole.erase(key); });
+    value.erase(kBase);
+    value.erase(kSameSilicon);
     whole.origin = value.origin;
     merge(whole, std::move(value), document);
-    drop_unused(whole, inherited);
+    drop_unnamed_sources(whole, inherited);
     forget_values(whole);  // the base's: what they follow in it, they follow in this one
     value = std::move(whole);
   }
@@ -229,7 +192,7 @@ void merge(Value& base, Value changes, const Document& document) {
       continue;
     }
     if (value.kind == Value::Kind::null) {
-      erase_member(base, key);
+      base.erase(key);
       continue;
     }
     if (is_reference(key) && existing->kind == Value::Kind::text &&

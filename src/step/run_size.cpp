@@ -85,14 +85,9 @@ void RunSize::write(Document& document) {
 }
 
 void RunSize::take_back(Document& document) {
-  Value& cluster = *document.root.find("cluster");
-  for (std::size_t i = 0; kept_->is_written && i < cluster.members.size(); ++i) {
-    if (cluster.members[i].first == "nodes") {
-      const auto at = static_cast<std::ptrdiff_t>(i);
-      cluster.members.erase(cluster.members.begin() + at);
-      cluster.key_origins.erase(cluster.key_origins.begin() + at);
-      kept_->is_written = false;
-    }
+  if (kept_->is_written) {
+    document.root.find("cluster")->erase("nodes");
+    kept_->is_written = false;
   }
 }
 

@@ -67,7 +67,7 @@ class MixedSource {
     Document document = a_;
     for (std::size_t i = 0; i < paths.size(); ++i) {
       if ((taken >> i & 1) != 0) {
-        const Value* value = value_at(b_root_, paths[i]);
+        const Value* value = b_root_.at(paths[i]);
         made_at(document.root, paths[i]) = value == nullptr ? Value() : *value;
       }
     }
@@ -87,20 +87,10 @@ class MixedSource {
   }
 
  private:
-  static const Value* value_at(const Value& root, std::string_view path) {
-    const Value* here = &root;
-    while (here != nullptr && !path.empty()) {
-      const std::string_view key = path.substr(0, path.find('.'));
-      path.remove_prefix(std::min(key.size() + 1, path.size()));
-      here = here->find(key);
-    }
-    return here;
-  }
-
   /// The members at a path that differ.
   [[nodiscard]] std::vector<std::string> differing(const std::string& path) const {
-    const Value* a = value_at(a_.root, path);
-    const Value* b = value_at(b_root_, path);
+    const Value* a = a_.root.at(path);
+    const Value* b = b_root_.at(path);
     std::vector<std::string> found;
     if (!is_branch(a) || !is_branch(b)) {
       return found;

@@ -31,13 +31,9 @@ Plan plan_with(const Document& document, std::string_view key, const Value& valu
 std::vector<std::pair<const SearchKey*, Value>> take_keys(Value& plan) {
   std::vector<std::pair<const SearchKey*, Value>> taken;
   for (const SearchKey& key : search_keys()) {
-    for (std::size_t i = 0; i < plan.members.size(); ++i) {
-      if (plan.members[i].first == key.name) {
-        taken.emplace_back(&key, plan.members[i].second);
-        plan.members.erase(plan.members.begin() + static_cast<std::ptrdiff_t>(i));
-        plan.key_origins.erase(plan.key_origins.begin() + static_cast<std::ptrdiff_t>(i));
-        break;
-      }
+    if (const Value* value = plan.find(key.name)) {
+      taken.emplace_back(&key, *value);
+      plan.erase(key.name);
     }
   }
   return taken;

@@ -37,6 +37,23 @@ TEST(Value, FindsMembersByKey) {
   EXPECT_EQ(object.key_origins.size(), object.members.size());
 }
 
+TEST(Value, ErasesAMemberWithThePlaceOfItsKey) {
+  Document document = parse_json("{\"a\": 1,\n \"b\": 2,\n \"c\": 3}", "f");
+  document.root.erase("b");
+  document.root.erase("d");
+  EXPECT_EQ(to_json(document.root, 0), R"({"a":1,"c":3})");
+  ASSERT_EQ(document.root.key_origins.size(), 2U);
+  EXPECT_EQ(document.where(document.root.key_origins[1]), "f:3:2");
+}
+
+TEST(Value, IsChangedAtADottedPath) {
+  Document document = parse_json(R"({"axes": [{"values": [1, 2]}]})", "f");
+  *document.root.at("axes.0.values.1") = 5;
+  EXPECT_EQ(to_json(document.root, 0), R"({"axes":[{"values":[1,5]}]})");
+  EXPECT_EQ(document.root.at("axes.1"), nullptr);
+  EXPECT_EQ(document.root.at("axes.0")->at("values.0")->integer, 1) << "from any value on";
+}
+
 TEST(Value, IsBuiltOnlyFromTheRightKind) {
   EXPECT_THROW(Value(1).add("a", 1), Defect);
   EXPECT_THROW(Value::make_object().push(1), Defect);

@@ -37,8 +37,13 @@ struct Value {
   /// The member called `key`, or nullptr. REQUIRES nothing: on a non-object it is nullptr.
   [[nodiscard]] const Value* find(std::string_view key) const;
   [[nodiscard]] Value* find(std::string_view key);
+  /// The value at a dotted path below ("plan.tensor", "axes.0.values"; "" is this one), or nullptr.
+  [[nodiscard]] const Value* at(std::string_view path) const;
+  [[nodiscard]] Value* at(std::string_view path);
   /// Appends a member and returns *this, to chain. REQUIRES an object without that key.
   Value& add(std::string key, Value value);
+  /// Takes away the member called `key`, if there is one, and the place of its key.
+  void erase(std::string_view key);
   /// Appends an element and returns *this. REQUIRES an array.
   Value& push(Value value);
 
@@ -61,8 +66,8 @@ struct Document {
 
   /// "run.json:7:15", or just the source's name when there is no line; "" when unknown.
   [[nodiscard]] std::string where(Origin origin) const;
-  /// The value at a dotted path ("plan.tensor", "axes.0.values"; "" is the root), or nullptr.
-  [[nodiscard]] const Value* at(std::string_view path) const;
+  /// The root's, see Value::at.
+  [[nodiscard]] const Value* at(std::string_view path) const { return root.at(path); }
 };
 
 /// "path.key" ("key" alone where the path is empty), escaped so that it stays on one line.
