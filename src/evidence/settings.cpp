@@ -22,14 +22,7 @@ std::string shown_value(const Value& value) {
   std::string text = value.kind == Value::Kind::text ? value.text : to_json(value, 0);
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-  if (text.size() > kLongestShown) {
-    std::size_t cut = kLongestShown;
-    while ((static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) {
-      --cut;  // not inside a UTF-8 sequence
-    }
-    text = text.substr(0, cut) + "…";
-  }
-  return text;
+  return shortened(text, kLongestShown);
 }
 
 std::string_view trimmed(std::string_view text) {

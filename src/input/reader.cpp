@@ -36,11 +36,18 @@ std::string joined(std::span<const std::string_view> names) {
   return list;
 }
 
+const std::vector<std::string>& make_visible(std::vector<std::string>& lines) {
+  for (std::string& line : lines) {
+    line = visible(line);
+  }
+  return lines;
+}
+
 std::string joined_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) {
     text += text.empty() ? "" : "\n";
-    text += visible(line);
+    text += line;
   }
   return text;
 }
@@ -54,11 +61,8 @@ std::string suggestion(std::string_view word, std::span<const std::string_view> 
 
 /// Texts of the user's are part of the lines: what they would do to a terminal is shown, not done.
 InputError::InputError(std::vector<std::string> problem_lines)
-    : std::runtime_error(joined_lines(problem_lines)), lines(std::move(problem_lines)) {
-  for (std::string& line : lines) {
-    line = visible(line);
-  }
-}
+    : std::runtime_error(joined_lines(make_visible(problem_lines))),
+      lines(std::move(problem_lines)) {}
 
 void Problems::raise() const {
   if (!lines_.empty()) {

@@ -139,13 +139,12 @@ Assignment parse_assignment(std::string_view text, std::string_view option) {
   assignment.path = std::string(text.substr(0, equals));
   assignment.source = source;
   const std::string_view value = text.substr(equals + 1);
-  if (value.starts_with('{') || value.starts_with('[')) {
-    assignment.value = parse_json(value, source).root;
-    return assignment;
-  }
   try {
     assignment.value = parse_json(value, source).root;
   } catch (const InputError&) {
+    if (value.starts_with('{') || value.starts_with('[')) {
+      throw;
+    }
     assignment.value = Value(value);  // bare text: a name, or a quantity such as 25 GB/s
   }
   return assignment;

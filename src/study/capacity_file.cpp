@@ -75,10 +75,11 @@ std::optional<Seconds> read_deadline(Reader& in) {
   if (written == nullptr) {
     return std::nullopt;
   }
+  const Seconds longest = *parse<Seconds>(kLongest);
   const auto time = written->kind == Value::Kind::text && is_time(written->text)
-                        ? parse<Seconds>(written->text).value_or(2 * *parse<Seconds>(kLongest))
+                        ? parse<Seconds>(written->text).value_or(2 * longest)
                         : in.maybe_quantity<Seconds>("deadline");
-  if (time && (*time <= Seconds{} || *time > *parse<Seconds>(kLongest))) {
+  if (time && (*time <= Seconds{} || *time > longest)) {
     in.fail("deadline",
             fmt::format("expected a time above zero, up to {}, such as \"60 days\"", kLongest));
     return std::nullopt;

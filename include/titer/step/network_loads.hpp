@@ -12,6 +12,7 @@ namespace titer {
 /// one group, who send each other so many messages squared.
 inline constexpr std::int64_t kMostDevicesOnLinks = 131'072;
 inline constexpr std::int64_t kMostRanksOnLinks = 4096;
+
 class Contention;
 
 /// The loads of a program's transfers.
