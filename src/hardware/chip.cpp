@@ -1,6 +1,5 @@
 #include "titer/hardware/chip.hpp"
 
-#include "titer/hardware/fit_errors.hpp"
 #include "titer/input/reader.hpp"
 
 namespace titer {
@@ -188,7 +187,7 @@ Chip read_chip(Reader& in) {
   read_scale_up(in, chip);
   chip.host_link = noted_maybe<BytesPerSecond>(in, "host_link", chip.evidence);
   chip.power = noted_maybe<Watts>(in, "power", chip.evidence);
-  note_fit_errors(in, "", chip.evidence);
+  chip.fit_errors = read_fit_errors(in, "", chip.evidence);
   (void)in.raw("calibration");  // how its figures were fitted
   in.finish();
   return chip;

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "titer/hardware/fit_errors.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/plan/named_algorithms.hpp"
 
@@ -127,7 +126,7 @@ void read_network(Reader network, Cluster& cluster) {
   EvidenceList& evidence = is_file ? own : cluster.evidence;
   cluster.network_name = network.maybe_text("name").value_or("");
   (void)network.maybe_text("title");
-  note_fit_errors(network, "network.", evidence);
+  cluster.network_fit_errors = read_fit_errors(network, "network.", evidence);
   (void)network.raw("calibration");
   if (const auto nics = network.maybe_integer("nics", 1, kMostNics)) {
     cluster.nics = static_cast<int>(*nics);
@@ -179,7 +178,7 @@ Cluster read_cluster(Reader& in) {
   if (auto library = in.maybe_object("library")) {
     cluster.nccl = read_nccl_system(*library, "library", cluster.evidence);
   }
-  note_fit_errors(in, "", cluster.evidence);
+  cluster.fit_errors = read_fit_errors(in, "", cluster.evidence);
   (void)in.raw("calibration");  // how its figures were fitted
   cluster.nodes = in.maybe_integer("nodes", 1, 10'000'000);
   if (!has_network && cluster.nodes.value_or(1) != 1) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "check_rates.hpp"
-#include "titer/hardware/fit_errors.hpp"
 #include "titer/step/device_classes.hpp"
 
 namespace titer {
@@ -40,19 +39,18 @@ Grade grade_of(const Scenario& scenario) {
 
 /// How far off fits leave the times of kernels, and those of transfers.
 FitErrors kernel_errors(const Scenario& scenario) {
-  FitErrors errors = fit_errors(scenario.cluster.chip.evidence, "");
+  FitErrors errors = scenario.cluster.chip.fit_errors;
   for (const Chip& other : scenario.conditions.chips) {
-    errors = errors.wider(fit_errors(other.evidence, ""));
+    errors = errors.wider(other.fit_errors);
   }
   return errors;
 }
 
 FitErrors transfer_errors(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
-  const FitErrors errors = fit_errors(cluster.evidence, "");
   return scenario.plan.devices() > cluster.devices_per_node
-             ? errors.wider(fit_errors(cluster.evidence, "network."))
-             : errors;
+             ? cluster.fit_errors.wider(cluster.network_fit_errors)
+             : cluster.fit_errors;
 }
 
 /// What fits of chip and network leave open, each for its part of the step. Transfers beside

@@ -12,7 +12,6 @@
 #include "titer/evidence/calibration.hpp"
 #include "titer/evidence/calibration_data.hpp"
 #include "titer/evidence/measured_collective.hpp"
-#include "titer/hardware/fit_errors.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/plan/stack.hpp"
 #include "titer/step/estimate.hpp"
@@ -161,8 +160,8 @@ TEST(CalibrationVerdict, OfRandomTimesOfAChipIsThatTheyAreNoEvidence) {
   expect_no_evidence(fit);
   const Chip chip = read_document(fit.made, read_chip);
   EXPECT_EQ(chip.rate(DataType::bf16)->grade, Grade::extrapolated);
-  EXPECT_LE(fit_errors(chip.evidence, "").low, 0.5);
-  EXPECT_GE(fit_errors(chip.evidence, "").high, 2.0);
+  EXPECT_LE(chip.fit_errors.low, 0.5);
+  EXPECT_GE(chip.fit_errors.high, 2.0);
 }
 
 TEST(CalibrationVerdict, OfRandomTimesOfAStackIsThatTheyAreNoEvidence) {

@@ -65,6 +65,37 @@ std::vector<Cluster> clusters_of_nodes() {
   return clusters;
 }
 
+TEST(Cluster, KeepsWhatFitsLeaveOpenOfItsChipItsNodesAndItsNetworkApart) {
+  Document document = shipped::cluster_document("dgx-a100-80gb");
+  const auto bars = [](double low, double high) {
+    return Value::make_object().add("low", low).add("high", high);
+  };
+  set(document.root, "error_bars", bars(0.9, 1.1));
+  set(*document.root.find("chip"), "error_bars", bars(0.8, 1.2));
+  set(*document.root.find("network"), "error_bars", bars(0.7, 1.3));
+  const Cluster cluster = shipped::read_all(document, read_cluster);
+  EXPECT_EQ(cluster.fit_errors.low, 0.9);
+  EXPECT_EQ(cluster.fit_errors.high, 1.1);
+  EXPECT_EQ(cluster.chip.fit_errors.low, 0.8);
+  EXPECT_EQ(cluster.chip.fit_errors.high, 1.2);
+  EXPECT_EQ(cluster.network_fit_errors.low, 0.7);
+  EXPECT_EQ(cluster.network_fit_errors.high, 1.3);
+  EXPECT_NE(cluster.evidence.find("network.error_bars.low"), nullptr) << "a figure like others";
+}
+
+TEST(Cluster, LeavesNothingOpenWhereNoFitSaysSo) {
+  Document document = shipped::cluster_document("dgx-a100-80gb");
+  for (Value* part : {&document.root, document.root.at("chip"), document.root.at("network")}) {
+    part->erase("error_bars");
+  }
+  const Cluster cluster = shipped::read_all(document, read_cluster);
+  for (const FitErrors& errors :
+       {cluster.fit_errors, cluster.chip.fit_errors, cluster.network_fit_errors}) {
+    EXPECT_EQ(errors.low, 1);
+    EXPECT_EQ(errors.high, 1);
+  }
+}
+
 TEST(ShippedClusters, AreAllRead) {
   EXPECT_GE(clusters_of_nodes().size(), 10U);
   for (const Cluster& cluster : clusters_of_nodes()) {

@@ -7,6 +7,7 @@
 
 #include "titer/hardware/data_type.hpp"
 #include "titer/hardware/evidence.hpp"
+#include "titer/hardware/fit_errors.hpp"
 #include "titer/units/quantity.hpp"
 
 namespace titer {
@@ -78,6 +79,7 @@ struct Chip {
   std::optional<BytesPerSecond> scale_up_pair;  // between one pair of chips
   std::optional<BytesPerSecond> host_link;
   std::optional<Watts> power;
+  FitErrors fit_errors{};  // of kernels
   EvidenceList evidence;
 
   [[nodiscard]] const std::optional<MatrixRate>& rate(DataType type) const {

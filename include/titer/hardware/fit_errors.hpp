@@ -1,6 +1,6 @@
 #pragma once
 // How far off a calibration leaves the times of what it fitted: the "error_bars" that it writes
-// into a chip, network or cluster. They are kept as figures of the evidence.
+// into a chip, network or cluster.
 
 #include <string_view>
 
@@ -16,10 +16,10 @@ struct FitErrors {
   [[nodiscard]] FitErrors wider(const FitErrors& other) const;
 };
 
-/// Notes the file's "error_bars", if it has any; `part` of the evidence they are, as in "network.".
-void note_fit_errors(Reader& file, std::string_view part, EvidenceList& evidence);
-
-/// As noted; 1 and 1 where none were.
-[[nodiscard]] FitErrors fit_errors(const EvidenceList& evidence, std::string_view part);
+/// The file's "error_bars", 1 and 1 where it has none; noted as figures of a `part` of the
+/// evidence, as in "network.".
+[[nodiscard]] FitErrors read_fit_errors(Reader& file,
+                                        std::string_view part,
+                                        EvidenceList& evidence);
 
 }  // namespace titer

@@ -55,6 +55,8 @@ struct Cluster {
   std::optional<HostTier> host_memory;
   std::optional<HostTier> nvme;
   std::optional<std::int64_t> nodes;
+  FitErrors fit_errors{};          // of transfers in a node
+  FitErrors network_fit_errors{};  // of those between nodes
   EvidenceList evidence;
 
   /// Bandwidth, one direction, that a ring collective among `ranks` devices of a node, `stride`
