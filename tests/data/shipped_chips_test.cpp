@@ -47,7 +47,7 @@ void for_each_rate(const Chip& chip, Check check) {
 }
 
 TEST(ShippedChips, AllReadWithoutAProblem) {
-  EXPECT_EQ(chip_files().size(), 42U);
+  ASSERT_FALSE(chip_files().empty());
   for (const fs::path& file : chip_files()) {
     EXPECT_NO_THROW(static_cast<void>(read_file(file))) << file;
   }

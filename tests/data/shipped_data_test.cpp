@@ -28,8 +28,13 @@ TEST(ShippedData, IsFoundInItsFolders) {
     const std::vector<std::string> names = shipped_names(kind);
     EXPECT_FALSE(names.empty()) << kind.name;
     EXPECT_TRUE(std::is_sorted(names.begin(), names.end())) << kind.name;
+    std::vector<std::string> files;
+    for (const auto& entry : fs::directory_iterator(folder_of(kind))) {
+      files.push_back(entry.path().stem().string());
+    }
+    std::sort(files.begin(), files.end());
+    EXPECT_EQ(names, files) << kind.name;
   }
-  EXPECT_EQ(shipped_names(kChipData).size(), 42U);
 }
 
 TEST(ShippedData, FoldersHoldNothingElse) {

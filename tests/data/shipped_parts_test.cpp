@@ -71,7 +71,7 @@ TEST(ShippedModels, AllRead) {
     EXPECT_EQ(model.name(), name);
     EXPECT_GT(parameters(model), 0) << name;
   }
-  EXPECT_GE(shipped::transformers().size(), 40U);
+  ASSERT_FALSE(shipped::transformers().empty());
   for_each_transformer([](const Transformer& model) {
     EXPECT_EQ(model.heads % model.kv_heads, 0);
     EXPECT_FALSE(model.source.empty());
@@ -129,12 +129,12 @@ TEST(ShippedPods, AreToriOfAllTheirChips) {
         EXPECT_LE(cluster.torus()->bandwidth, 100_GBps);
       },
       true);
-  EXPECT_GE(pods, 5);
+  EXPECT_GT(pods, 0);
 }
 
 TEST(ShippedClusters, AllReadWithAShippedChip) {
   const std::vector<std::string> chips = shipped_names(kChipData);
-  EXPECT_GE(shipped_names(kClusterData).size(), 10U);
+  ASSERT_FALSE(shipped_names(kClusterData).empty());
   for_each_cluster([&](const Cluster& cluster) {
     EXPECT_TRUE(std::binary_search(chips.begin(), chips.end(), cluster.chip.name));
     EXPECT_FALSE(cluster.nodes.has_value()) << "as large as the plan needs";

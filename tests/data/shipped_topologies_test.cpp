@@ -25,7 +25,7 @@ TopologySummary summary_of(const std::string& name) {
 }
 
 TEST(ShippedTopologies, AllReadConnectedAndNamed) {
-  EXPECT_GE(shipped_names(kTopologyData).size(), 21U);
+  ASSERT_FALSE(shipped_names(kTopologyData).empty());
   for (const std::string& name : shipped_names(kTopologyData)) {
     SCOPED_TRACE(name);
     const NamedTopology topology = load(name);

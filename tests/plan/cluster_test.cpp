@@ -97,7 +97,7 @@ TEST(Cluster, LeavesNothingOpenWhereNoFitSaysSo) {
 }
 
 TEST(ShippedClusters, AreAllRead) {
-  EXPECT_GE(clusters_of_nodes().size(), 10U);
+  ASSERT_FALSE(clusters_of_nodes().empty());
   for (const Cluster& cluster : clusters_of_nodes()) {
     EXPECT_FALSE(cluster.title.empty());
     EXPECT_GT(cluster.devices_per_node, 0);
