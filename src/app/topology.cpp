@@ -175,12 +175,6 @@ std::string as_table(TopologyFormat format, Text text, Csv csv, Json json) {
   throw InputError("--format: routes and loads are shown as text, csv or json");
 }
 
-/// Devices forward on a torus in the order of its dimensions.
-Router router_of(const TopologyView& view) {
-  const auto* torus = std::get_if<Torus>(&view.named.family);
-  return torus == nullptr ? Router(view.graph) : Router(view.graph, torus->dimensions);
-}
-
 std::string shown_routes(const TopologyOptions& options,
                          const TopologyView& view,
                          TopologyFormat format) {
@@ -198,7 +192,7 @@ std::string shown_routes(const TopologyOptions& options,
   if (*options.from == *options.to) {
     throw InputError("--from, --to: expected two different vertices");
   }
-  Router router = router_of(view);
+  Router router = router_of(view.named.family, view.graph);
   RouteView found{.from = *options.from,
                   .to = *options.to,
                   .routes = router.all_routes(*options.from, *options.to, most + 1)};
@@ -258,7 +252,7 @@ LoadView loads_of(const TopologyOptions& options, const TopologyView& view) {
     traffic.exchanges.push_back({.ranks = ranks, .per_pair = *size / view.graph.devices});
     found.what = "all-to-all of " + format(*size) + " from every device";
   }
-  found.loads = link_loads(router_of(view), traffic);
+  found.loads = link_loads(router_of(view.named.family, view.graph), traffic);
   found.busiest = busiest_link(view.graph, found.loads);
   if (view.graph.devices > 1) {
     found.halves = halves_time(view.graph, traffic);

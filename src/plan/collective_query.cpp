@@ -205,11 +205,8 @@ Router& CollectiveDesk::router(const Protocols& protocols) {
       return kept.router;
     }
   }
-  Topology graph = cluster_.graph(nodes_, node, network);
-  Router router = cluster_.torus() != nullptr
-                      ? Router(std::move(graph), cluster_.torus()->dimensions)
-                      : Router(std::move(graph));
-  routers_.push_back({node, network, std::move(router)});
+  routers_.push_back(
+      {node, network, router_of(cluster_.topology, cluster_.graph(nodes_, node, network))});
   return routers_.back().router;
 }
 

@@ -63,8 +63,7 @@ void add_exchange(const NamedTopology& named,
     exchange.ranks.push_back(device);
   }
   exchange.per_pair = size / graph.devices;
-  const auto* torus = std::get_if<Torus>(&named.family);
-  const Router router = torus == nullptr ? Router(graph) : Router(graph, torus->dimensions);
+  const Router router = router_of(named.family, graph);
   if (const auto busiest = busiest_link(graph, link_loads(router, traffic))) {
     numbers.push_back({"busiest_link_time_s", busiest->time.si()});
   }

@@ -2,6 +2,9 @@
 
 #include <array>
 #include <cstddef>
+#include <utility>
+
+#include "titer/topology/routes.hpp"
 
 namespace titer {
 
@@ -56,6 +59,11 @@ NodeTopology read_node_topology(Reader& in) { return read_topology(in).family; }
 
 Topology build(const NodeTopology& node) {
   return std::visit([](const auto& family) { return family.build(); }, node);
+}
+
+Router router_of(const NodeTopology& node, Topology graph) {
+  const auto* torus = std::get_if<Torus>(&node);
+  return torus == nullptr ? Router(std::move(graph)) : Router(std::move(graph), torus->dimensions);
 }
 
 std::string_view family_name(const NodeTopology& node) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "titer/topology/routes.hpp"
+
 namespace titer {
 namespace TITER_TEST_FILE {
 
@@ -42,6 +44,17 @@ void expect_complaint(const std::string& edges, const std::vector<std::string>& 
   for (const std::string& part : parts) {
     EXPECT_NE(lines[0].find(part), std::string::npos) << lines[0] << "\nlacks: " << part;
   }
+}
+
+TEST(NodeFamilies, OnlyTheTorusRoutesByDimension) {
+  const Torus torus = std::get<Torus>(read_text(
+      R"({"family": "torus", "dimensions": [4, 4], "wrap": true, "bandwidth": "50 GB/s"})"));
+  // One step along x and one along y: in either order of the wires alone, x first on a torus.
+  const int across = 1 + 4;
+  EXPECT_EQ(Router(torus.build()).all_routes(0, across, 10).size(), 2U);
+  EXPECT_EQ(router_of(torus, torus.build()).all_routes(0, across, 10).size(), 1U);
+  const NodeTopology star = SwitchedNode{.devices = 4, .bandwidth = 1_GBps};
+  EXPECT_EQ(router_of(star, build(star)).hops(0, 3), 2);
 }
 
 TEST(NodeFamilies, SwitchIsRead) {

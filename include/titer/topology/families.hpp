@@ -18,6 +18,8 @@
 
 namespace titer {
 
+class Router;
+
 /// What a family must offer: a name, a reader of its own keys (all but "family" and the labels
 /// below), its graph.
 template <class F>
@@ -55,6 +57,8 @@ struct NamedTopology {
 [[nodiscard]] NamedTopology read_topology(Reader& in);
 [[nodiscard]] NodeTopology read_node_topology(Reader& in);
 [[nodiscard]] Topology build(const NodeTopology& node);
+/// Of the graph of a family: devices of a torus forward in the order of its dimensions.
+[[nodiscard]] Router router_of(const NodeTopology& node, Topology graph);
 /// "torus": the name of the alternative.
 [[nodiscard]] std::string_view family_name(const NodeTopology& node);
 
