@@ -15,6 +15,12 @@ concept Gathers = requires {
   A::gathers;
 };
 
+// What another collective takes over from such an all-to-all (DirectReduceScatter) is none.
+template <class A>
+concept IsOneExchange = requires {
+  A::one_exchange;
+};
+
 template <class A, class... Algorithms>
 constexpr bool is_in(const std::variant<Algorithms...>* /*list*/) {
   return (std::is_same_v<A, Algorithms> || ...);
@@ -24,18 +30,20 @@ template <class Library, class... Algorithms>
 void list(std::vector<AlgorithmEntry>& catalogue,
           Collective collective,
           const std::variant<Algorithms...>* /*list*/) {
-  (catalogue.push_back({.collective = collective,
-                        .name = Algorithms::name,
-                        .formula = Algorithms::formula,
-                        .source = Algorithms::source,
-                        .needs = Algorithms::needs,
-                        .exact = Algorithms::exact,
-                        .in_library = is_in<Algorithms>(static_cast<const Library*>(nullptr)),
-                        .gathers = Gathers<Algorithms>,
-                        .applies = &Algorithms::applies,
-                        .time = &Algorithms::time,
-                        .volume = &Algorithms::volume,
-                        .steps = &Algorithms::steps}),
+  (catalogue.push_back(
+       {.collective = collective,
+        .name = Algorithms::name,
+        .formula = Algorithms::formula,
+        .source = Algorithms::source,
+        .needs = Algorithms::needs,
+        .exact = Algorithms::exact,
+        .in_library = is_in<Algorithms>(static_cast<const Library*>(nullptr)),
+        .gathers = Gathers<Algorithms>,
+        .one_exchange = collective == Collective::all_to_all && IsOneExchange<Algorithms>,
+        .applies = &Algorithms::applies,
+        .time = &Algorithms::time,
+        .volume = &Algorithms::volume,
+        .steps = &Algorithms::steps}),
    ...);
 }
 

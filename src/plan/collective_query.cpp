@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "titer/collectives/direct.hpp"
-#include "titer/collectives/exchange.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/units/ensure.hpp"
 
@@ -60,17 +58,12 @@ bool needs(const AlgorithmEntry& algorithm, const DeviceGroup& group, Channel Fa
   return !algorithm.applies(group.group, without);
 }
 
-/// All-to-alls that send every message at once are one pattern of traffic, not n^2 messages.
-bool is_one_exchange(const AlgorithmEntry& algorithm) {
-  return algorithm.steps == &DirectAllToAll::steps || algorithm.steps == &TwoTierAllToAll::steps;
-}
-
-/// What the messages of such an all-to-all cost at most before their bytes.
+/// What the messages of an all-to-all that is one exchange cost at most before their bytes.
 Link exchange_link(const AlgorithmEntry& algorithm,
                    const DeviceGroup& group,
                    const Fabric& fabric) {
   const Link link = fabric.at(group.group.exchange_tier()).links().front();
-  if (algorithm.steps == &DirectAllToAll::steps) {
+  if (!needs(algorithm, group, &Fabric::exchange)) {
     return link;
   }
   const Link inside = fabric.exchange.links().front();
@@ -267,8 +260,7 @@ Execution CollectiveDesk::execute(const CollectiveQuery& query,
                                   const Protocols& protocols) {
   const Fabric fabric = with_protocols(group().fabric, protocols.node, protocols.network);
   Router& routes = router(protocols);
-  if (query.fidelity == NetworkFidelity::busiest && is_one_exchange(algorithm) &&
-      groups_.size() == 1) {
+  if (query.fidelity == NetworkFidelity::busiest && algorithm.one_exchange && groups_.size() == 1) {
     const Link link = exchange_link(algorithm, group(), fabric);
     return execute_exchange(query.size, group().devices, routes, link);
   }

@@ -63,5 +63,39 @@ TEST(AlgorithmCatalogue, MarksWhatLibrariesRunAndWhatGathers) {
   }
 }
 
+/// Whether every rank sends every other one message, all alike and at once.
+bool is_pattern(const Steps& steps) {
+  std::set<std::pair<int, int>> pairs;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Message& message = steps.message(i);
+    if (message.is_join()) {
+      continue;
+    }
+    if (!steps.after(i).empty() || message.size != steps.message(0).size) {
+      return false;
+    }
+    const bool is_first = pairs.emplace(message.from, message.to).second;
+    if (!is_first) {
+      return false;
+    }
+  }
+  const auto ranks = static_cast<std::size_t>(steps.ranks());
+  return pairs.size() == ranks * (ranks - 1);
+}
+
+TEST(AlgorithmCatalogue, MarksAllToAllsThatAreOneExchange) {
+  int exchanges = 0;
+  for (const AlgorithmEntry& entry : algorithm_catalogue()) {
+    for (const Group& group : {Group{.per_node = 8}, Group{.per_node = 4, .nodes = 2}}) {
+      if (entry.collective == Collective::all_to_all && entry.applies(group, kFabric)) {
+        EXPECT_EQ(entry.one_exchange, is_pattern(entry.steps(1_MB, group, kFabric))) << entry.name;
+      }
+    }
+    EXPECT_TRUE(!entry.one_exchange || entry.collective == Collective::all_to_all) << entry.name;
+    exchanges += entry.one_exchange ? 1 : 0;
+  }
+  EXPECT_GT(exchanges, 0);
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

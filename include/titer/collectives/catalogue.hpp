@@ -20,6 +20,7 @@ struct AlgorithmEntry {
   bool exact = true;
   bool in_library = false;
   bool gathers = false;  // the steps gather the vectors of all, which every rank adds up by itself
+  bool one_exchange = false;  // an all-to-all of all messages at once: one pattern, not n^2 of them
   bool (*applies)(const Group&, const Fabric&) = nullptr;
   Seconds (*time)(Bytes, const Group&, const Fabric&) = nullptr;
   Bytes (*volume)(Bytes, const Group&) = nullptr;

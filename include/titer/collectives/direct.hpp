@@ -57,6 +57,7 @@ struct DirectAllToAll : ExchangeAlgorithm {
   static constexpr std::string_view name = "direct";
   static constexpr std::string_view formula = "a + (n-1) S / (n B)";
   static constexpr std::string_view source = "Thakur, Rabenseifner & Gropp 2005";
+  static constexpr bool one_exchange = true;
 
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,

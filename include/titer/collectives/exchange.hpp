@@ -15,6 +15,7 @@ struct TwoTierAllToAll {
   static constexpr std::string_view source = "direct, each tier with its own traffic";
   static constexpr std::string_view needs = "several ranks on each of several nodes";
   static constexpr bool exact = true;
+  static constexpr bool one_exchange = true;
 
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return group.per_node > 1 && group.nodes > 1 && fabric.exchange.exists() &&
