@@ -79,6 +79,28 @@ constexpr std::array kFields = {
     training_field<&Training::fused_optimizer>("training.fused_optimizer"),
 };
 
+/// Hands what a part is in two scenarios to `act`.
+template <class AnyScenario, class Act>
+void each_value(ScenarioPart part, AnyScenario& one, Scenario& other, const Act& act) {
+  switch (part) {
+    case ScenarioPart::model:
+      return act(one.model, other.model);
+    case ScenarioPart::cluster:
+      return act(one.cluster, other.cluster);
+    case ScenarioPart::stack:
+      return act(one.stack, other.stack);
+    case ScenarioPart::plan:
+      return act(one.plan, other.plan);
+    case ScenarioPart::training:
+      return act(one.training, other.training);
+    case ScenarioPart::formula:
+      act(one.formula, other.formula);
+      return act(one.e7, other.e7);
+    case ScenarioPart::conditions:
+      return act(one.conditions, other.conditions);
+  }
+}
+
 }  // namespace
 
 const ScenarioField* scenario_field(std::string_view path) {
@@ -87,31 +109,12 @@ const ScenarioField* scenario_field(std::string_view path) {
   return found == kFields.end() ? nullptr : found;
 }
 
+void copy_part(ScenarioPart part, const Scenario& from, Scenario& to) {
+  each_value(part, from, to, [](const auto& value, auto& other) { other = value; });
+}
+
 void swap_part(ScenarioPart part, Scenario& one, Scenario& other) {
-  switch (part) {
-    case ScenarioPart::model:
-      std::swap(one.model, other.model);
-      break;
-    case ScenarioPart::cluster:
-      std::swap(one.cluster, other.cluster);
-      break;
-    case ScenarioPart::stack:
-      std::swap(one.stack, other.stack);
-      break;
-    case ScenarioPart::plan:
-      std::swap(one.plan, other.plan);
-      break;
-    case ScenarioPart::training:
-      std::swap(one.training, other.training);
-      break;
-    case ScenarioPart::formula:
-      std::swap(one.formula, other.formula);
-      std::swap(one.e7, other.e7);
-      break;
-    case ScenarioPart::conditions:
-      std::swap(one.conditions, other.conditions);
-      break;
-  }
+  each_value(part, one, other, [](auto& value, auto& of_other) { std::swap(value, of_other); });
 }
 
 bool follows(ScenarioPart part, ScenarioPart other) {

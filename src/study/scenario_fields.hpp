@@ -20,7 +20,8 @@ inline constexpr std::int64_t kMostSet = 1'000'000;
 /// nullptr where the path leads to no such value.
 [[nodiscard]] const ScenarioField* scenario_field(std::string_view path);
 
-/// Exchanges one part of two scenarios.
+/// Takes over one part of another scenario, or exchanges it.
+void copy_part(ScenarioPart part, const Scenario& from, Scenario& to);
 void swap_part(ScenarioPart part, Scenario& one, Scenario& other);
 
 /// A part's own and those that what it leaves open follows: training the model's sequence,

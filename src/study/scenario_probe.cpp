@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "scenario_fields.hpp"
 #include "titer/step/figures.hpp"
 
 namespace titer {
@@ -29,33 +30,6 @@ PartSet parts_of(std::span<const Assignment> changes) {
   at(ScenarioPart::plan) |= at(ScenarioPart::cluster);
   at(ScenarioPart::conditions) |= at(ScenarioPart::cluster);
   return parts;
-}
-
-void copy_part(ScenarioPart part, const Scenario& from, Scenario& to) {
-  switch (part) {
-    case ScenarioPart::model:
-      to.model = from.model;
-      break;
-    case ScenarioPart::cluster:
-      to.cluster = from.cluster;
-      break;
-    case ScenarioPart::stack:
-      to.stack = from.stack;
-      break;
-    case ScenarioPart::plan:
-      to.plan = from.plan;
-      break;
-    case ScenarioPart::training:
-      to.training = from.training;
-      break;
-    case ScenarioPart::formula:
-      to.formula = from.formula;
-      to.e7 = from.e7;
-      break;
-    case ScenarioPart::conditions:
-      to.conditions = from.conditions;
-      break;
-  }
 }
 
 std::string joined(const std::vector<std::string>& lines) {
