@@ -19,13 +19,6 @@ Seconds launched_work(const BlockCost& cost) {
                   cost.input_gradient.launched + cost.weight_gradient.launched);
 }
 
-/// Whether every backward pass is done whole.
-bool has_whole_passes(const Schedule& schedule) {
-  return std::holds_alternative<Sequential>(schedule) || std::holds_alternative<GPipe>(schedule) ||
-         std::holds_alternative<OneForwardOneBackward>(schedule) ||
-         std::holds_alternative<BreadthFirst>(schedule) || std::holds_alternative<Hanayo>(schedule);
-}
-
 /// What a stage takes for one micro-batch, in ticks.
 struct StageTicks {
   Ticks forward = 0;
@@ -38,7 +31,7 @@ class OneWayBound {
  public:
   OneWayBound(const Scenario& scenario, const StepCosts& costs)
       : costs_(costs),
-        whole_(has_whole_passes(scenario.plan.schedule)),
+        whole_(!may_split(scenario.plan.schedule)),
         waits_(scenario.pipeline_send() != PipelineSend::overlapped),
         micro_batches_(costs.shape.micro_batches) {
     for (int stage = 0; stage < costs.stages; ++stage) {
@@ -157,10 +150,11 @@ PairedWork paired_work(const BlockCost& cost, bool alone) {
 
 /// A rank does the passes of its chunks for all micro-batches, or with two copies of the model for
 /// half of them. A pair takes no less than its compute, nor than its transfers, and so do passes
-/// alone. Chimera's are all alone and whole: after the last one of a rank come those of the stages
-/// before.
+/// alone. Where all are alone and whole (Chimera), after the last one of a rank come those of the
+/// stages before.
 Seconds paired_bound(const Scenario& scenario, const StepCosts& costs) {
-  const bool alone = std::holds_alternative<Chimera>(scenario.plan.schedule);
+  const Schedule& schedule = scenario.plan.schedule;
+  const bool alone = !may_pair(schedule) && !may_split(schedule);
   std::vector<PairedWork> work;
   std::vector<Seconds> heads(1);   // forward passes of the stages before
   std::vector<Seconds> drains(1);  // and their backward passes
@@ -217,15 +211,9 @@ Seconds place_bound(const Scenario& scenario, const StepCosts& costs) {
   });
 }
 
-bool runs_alone(const Schedule& schedule) {
-  return !std::holds_alternative<DualPipe>(schedule) &&
-         !std::holds_alternative<DualPipeV>(schedule) &&
-         !std::holds_alternative<ListedSchedule>(schedule);
-}
-
 Seconds step_bound(const Scenario& scenario, const StepCosts& costs) {
   const bool one_way = costs.placement != Placement::two_ways;
-  return one_way && runs_alone(scenario.plan.schedule)
+  return one_way && !may_pair(scenario.plan.schedule)
              ? to_seconds(OneWayBound(scenario, costs).find())
              : paired_bound(scenario, costs);
 }

@@ -159,7 +159,7 @@ void SearchWorker::search_place(BestPlans& best, SearchCounts& counts) {
       continue;
     }
     least_ = alone;
-    if (runs_alone(scenario_.plan.schedule) && is_out(best, counts)) {
+    if (!may_pair(scenario_.plan.schedule) && is_out(best, counts)) {
       continue;
     }
     costs_.shape = scenario_.shape();

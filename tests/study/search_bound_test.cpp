@@ -5,6 +5,8 @@
 #include <random>
 
 #include "searches.hpp"
+#include "titer/input/read_document.hpp"
+#include "titer/plan/read_schedule.hpp"
 #include "titer/step/estimate.hpp"
 #include "titer/study/search_bound.hpp"
 
@@ -49,7 +51,7 @@ void expect_bounded(const Search& search, int plans) {
     const Seconds bound = step_bound(scenario, costs);
     EXPECT_LE(bound.si(), result.iteration_time.si()) << name(scenario.plan.schedule);
     EXPECT_LE(work_bound(scenario, costs), bound);
-    if (runs_alone(scenario.plan.schedule)) {
+    if (!may_pair(scenario.plan.schedule)) {
       EXPECT_LE(place_bound(scenario, costs), bound);
     }
     EXPECT_GT(bound, 0.2 * result.iteration_time) << name(scenario.plan.schedule);
@@ -73,6 +75,51 @@ TEST(SearchBound, IsUnderTheTimeWithExperts) {
                  "training": {"global_batch": 64, "sequence": 32768, "precision": "bf16"}},
     "devices": 32})"),
                  400);
+}
+
+/// All that a plan can name, and one of a file that pairs passes.
+std::vector<Schedule> every_schedule(const PipelineShape& shape) {
+  std::vector<Schedule> schedules;
+  for (const Choice<std::size_t>& choice : schedule_choices()) {
+    const Document plan{.root = Value::make_object().add("schedule", choice.name), .sources = {}};
+    schedules.push_back(read_document(plan, read_plan).schedule);
+  }
+  const PipelineShape of_two{
+      .stages = shape.stages, .micro_batches = shape.micro_batches, .virtual_stages = 2};
+  schedules.emplace_back(ListedSchedule::parse(actions_csv(DualPipeV{}, of_two), "own.csv"));
+  return schedules;
+}
+
+TEST(SearchBound, IsUnderTheTimeOfEverySchedule) {
+  Scenario scenario = search_of(R"({
+    "scenario": {"model": "megatron-1.7b", "cluster": "dgx2-v100",
+                 "training": {"global_batch": 64, "sequence": 2048, "precision": "fp16"}},
+    "devices": 32})")
+                          .scenario;
+  scenario.plan.data = 2;
+  scenario.plan.pipeline = 4;
+  StepCosts costs;
+  for (const Schedule& schedule : every_schedule(scenario.shape())) {
+    scenario.plan.schedule = schedule;
+    scenario.plan.virtual_stages = usual_chunks(schedule);
+    for (const Recompute recompute : {Recompute::none, Recompute::full}) {
+      for (const Sharding sharding : {Sharding::none, Sharding::zero1}) {
+        for (const PipelineSend send : {PipelineSend::blocking, PipelineSend::overlapped}) {
+          scenario.plan.recompute = recompute;
+          scenario.plan.sharding = sharding;
+          scenario.plan.pipeline_send = send;
+          ASSERT_TRUE(validate(scenario).empty()) << name(schedule);
+          step_costs(scenario, costs);
+          const Seconds bound = step_bound(scenario, costs);
+          EXPECT_LE(bound.si(), estimate(scenario).iteration_time.si()) << name(schedule);
+          EXPECT_LE(work_bound(scenario, costs), bound) << name(schedule);
+          if (!may_pair(schedule) && sharding == Sharding::none) {
+            EXPECT_LE(place_bound(scenario, costs), bound) << name(schedule);
+          }
+        }
+      }
+    }
+  }
 }
 
 /// Of a model that does nothing but its layers, 1F1B has no time but what the bound has.

@@ -14,10 +14,8 @@ namespace titer {
 /// same for any p. `costs`: of any plan among them.
 [[nodiscard]] Seconds work_bound(const Scenario& scenario, const StepCosts& costs);
 
-/// Whether no schedule of this kind does passes in pairs, the transfers of one beside the other.
-[[nodiscard]] bool runs_alone(const Schedule& schedule);
-/// The same of all plans in this place of the pipeline whose passes run alone, with what transfers
-/// expose of them. `costs`: of one without sharding and offloading.
+/// The same of all plans in this place of the pipeline whose schedule may not pair passes, with
+/// what transfers expose of them. `costs`: of one without sharding and offloading.
 [[nodiscard]] Seconds place_bound(const Scenario& scenario, const StepCosts& costs);
 
 /// Of one plan, or of any that differs in sharding, offloading and overlap beside the passes where
