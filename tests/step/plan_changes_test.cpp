@@ -4,166 +4,249 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "step/moe.hpp"
 #include "step/same_result.hpp"
 #include "step/scenarios.hpp"
+#include "titer/input/read_document.hpp"
+#include "titer/plan/read_schedule.hpp"
 #include "titer/step/evaluate.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
 
-/// Walks through plans by changing some keys at a time, as a search or a sweep does.
+/// Members that replace those of a plan; null: as is usual. A value that is only sound with others
+/// brings them along.
+std::vector<Value> plan_moves() {
+  constexpr std::string_view text = R"([
+    {"pipeline": 1}, {"pipeline": 2}, {"pipeline": 4}, {"pipeline": 8},
+    {"tensor": 1}, {"tensor": 2}, {"tensor": 4}, {"tensor": 8},
+    {"data": 1}, {"data": 2}, {"data": 4}, {"data": 16},
+    {"context": 1}, {"context": 2}, {"context": 4},
+    {"context": 2, "context_method": "all-gather"}, {"context": 2, "context_method": "ulysses"},
+    {"context": 4, "context_method": "hierarchical", "context_inner": 2},
+    {"context": 2, "context_balanced": false}, {"context_balanced": true},
+    {"expert": 1}, {"expert": 2}, {"expert": 4}, {"expert": 2, "expert_tensor": 1},
+    {"expert_tensor": 2}, {"expert_tensor": null},
+    {"image_columns": 1}, {"image_columns": 2}, {"image_columns": 4},
+    {"virtual_stages": 1}, {"virtual_stages": 2}, {"virtual_stages": 3},
+    {"virtual_stages": 2, "micro_batch_group": 6}, {"micro_batch_group": null},
+    {"layers": "even"}, {"layers": "lighter-ends"},
+    {"micro_batch": 1}, {"micro_batch": 2}, {"micro_batch": 4},
+    {"data": 4, "batch_shares": [2, 2, 2, 2]}, {"batch_shares": null},
+    {"data": 2, "batch_shares": [1, 3], "micro_batch": 2},
+    {"recompute": "none"}, {"recompute": "selective"}, {"recompute": "full"},
+    {"recompute": ["mlp"]}, {"recompute": ["core_attention", "layer_norm"]},
+    {"recompute": ["moe"]}, {"recompute": ["activation", "attention"]},
+    {"recompute": "full", "recompute_every": 2}, {"recompute_every": null},
+    {"recompute": "full", "recompute_layers": 1}, {"recompute_layers": null},
+    {"sequence_parallel": true}, {"sequence_parallel": false},
+    {"sharding": "none"}, {"sharding": "zero1"}, {"sharding": "zero2"}, {"sharding": "zero3"},
+    {"sharding": "zero1", "shard": 2}, {"sharding": "zero3", "shard": 2}, {"shard": null},
+    {"pipeline": 1, "tensor": 1, "virtual_stages": 1, "sharding": "parameter-server", "servers": 2},
+    {"sharding": "zero1", "servers": null},
+    {"pipeline": 1, "tensor": 1, "virtual_stages": 1, "sharding": "data-parallel-root"},
+    {"sharding": "zero1", "gradient_collective": "all-reduce"}, {"gradient_collective": null},
+    {"sharding": "zero2", "gradient_collective": "reduce"},
+    {"sharding": "zero3", "reshard_after_forward": false}, {"reshard_after_forward": true},
+    {"sharding": "zero2", "reduce_every_pass": false}, {"reduce_every_pass": true},
+    {"sharding": "zero3", "prefetch": false}, {"prefetch": true},
+    {"offload": {"optimizer": "host"}}, {"offload": {"activations": "host", "prefetch": false}},
+    {"offload": {"weights": "host"}}, {"offload": null},
+    {"rank_order": "tp-cp-dp-pp"}, {"rank_order": "dp-cp-tp-pp"}, {"rank_order": "pp-dp-cp-tp"},
+    {"rank_order": "tp-pp-cp-dp"},
+    {"attention": "flash"}, {"attention": "materialised"}, {"attention": null},
+    {"tensor_overlap": "none"}, {"tensor_overlap": "bulk"}, {"tensor_overlap": "ring"},
+    {"pipeline_send": "blocking"}, {"pipeline_send": "overlapped"},
+    {"overlap_grad_reduce": true}, {"overlap_grad_reduce": false, "overlap_param_gather": false},
+    {"sharding": "zero1", "overlap_grad_reduce": true, "overlap_param_gather": true}])";
+  std::vector<Value> moves = parse_json(text, "moves").root.items;
+  for (const Choice<std::size_t>& schedule : schedule_choices()) {
+    moves.push_back(
+        Value::make_object().add("schedule", schedule.name).add("virtual_stages", Value()));
+  }
+  return moves;
+}
+
+/// Goes from one valid plan to another by moves, as a search or a sweep does.
 class PlanWalk {
  public:
-  PlanWalk(Scenario scenario, unsigned seed) : scenario_(std::move(scenario)), random_(seed) {}
+  /// Begins at a plan that is sound in the scenario.
+  PlanWalk(Scenario scenario, std::string_view plan, unsigned seed)
+      : scenario_(std::move(scenario)), start_(parse_json(plan, "plan").root), random_(seed) {
+    EXPECT_TRUE(put(start_)) << plan;
+  }
 
   const Scenario& scenario() const { return scenario_; }
+  const std::vector<Value>& moves() const { return moves_; }
 
-  /// To the next valid plan.
+  void to_start() { EXPECT_TRUE(put(start_)); }
+  /// Stays, and says so, where that makes no sound plan.
+  bool move(const Value& change) { return put(changed(plan_, change)); }
+  /// By one move to three, now and then from where it began.
   void next() {
-    const Plan before = scenario_.plan;
     while (true) {
+      Value plan = random_() % 8 == 0 ? start_ : plan_;
       for (std::size_t changes = 1 + random_() % 3; changes > 0; --changes) {
-        change(random_() % 26);
+        plan = changed(std::move(plan), moves_[random_() % moves_.size()]);
       }
-      if (validate(scenario_).empty() && !refused()) {
+      if (put(plan)) {
         return;
       }
-      scenario_.plan = before;
     }
   }
 
  private:
-  template <class T>
-  T one_of(std::initializer_list<T> values) {
-    return values.begin()[random_() % values.size()];
-  }
-  [[nodiscard]] bool refused() const {
-    try {
-      check_fidelity(scenario_, Fidelity::closed);
-      return false;
-    } catch (const InputError&) {
-      return true;
+  static Value changed(Value plan, const Value& change) {
+    for (const auto& [key, value] : change.members) {
+      plan.erase(key);
+      plan.add(key, value);
     }
+    return plan;
   }
 
-  void change(std::size_t key) {
-    Plan& plan = scenario_.plan;
-    switch (key) {
-      case 0:
-        plan.pipeline = one_of<std::int64_t>({1, 2, 4, 8});
-        break;
-      case 1:
-        plan.tensor = one_of<std::int64_t>({1, 2, 4, 8});
-        break;
-      case 2:
-        plan.data = one_of<std::int64_t>({1, 2, 4, 16});
-        break;
-      case 3:
-        plan.context = one_of<std::int64_t>({1, 1, 2});
-        break;
-      case 4:
-        plan.expert = one_of<std::int64_t>({1, 2, 4});
-        break;
-      case 5:
-        plan.micro_batch = one_of<std::int64_t>({1, 2, 4});
-        break;
-      case 6:
-        plan.virtual_stages = one_of<std::int64_t>({1, 2, 3});
-        break;
-      case 7:
-        plan.schedule = one_of<Schedule>(
-            {OneForwardOneBackward{}, GPipe{}, ZeroBubbleH1{}, Chimera{}, DualPipeV{}});
-        plan.virtual_stages = usual_chunks(plan.schedule);
-        break;
-      case 8:
-        plan.recompute = one_of({Recompute::none, Recompute::selective, Recompute::full});
-        break;
-      case 9:
-        plan.sharding = one_of({Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3});
-        break;
-      case 10:
-        std::shuffle(plan.rank_order.begin(), plan.rank_order.end(), random_);
-        break;
-      case 11:
-        plan.overlap_grad_reduce = one_of({true, false});
-        plan.overlap_param_gather = *plan.overlap_grad_reduce && one_of({true, false});
-        break;
-      case 12:
-        plan.tensor_overlap =
-            one_of({TensorOverlap::none, TensorOverlap::bulk, TensorOverlap::ring});
-        break;
-      case 13:
-        plan.pipeline_send = one_of({PipelineSend::blocking, PipelineSend::overlapped});
-        break;
-      case 14:
-        plan.sequence_parallel = one_of({true, false});
-        break;
-      case 15:
-        plan.offload.optimizer = one_of<std::optional<HostPlace>>({std::nullopt, HostPlace::host});
-        break;
-      case 16:
-        plan.offload.activations =
-            one_of<std::optional<HostPlace>>({std::nullopt, HostPlace::host});
-        break;
-      case 17:
-        plan.offload.weights = one_of<std::optional<HostPlace>>({std::nullopt, HostPlace::host});
-        break;
-      case 18:
-        plan.offload.prefetch = one_of({true, false});
-        break;
-      case 19:
-        plan.reshard_after_forward = one_of({true, false});
-        break;
-      case 20:
-        plan.reduce_every_pass = one_of({true, false});
-        break;
-      case 21:
-        plan.prefetch = one_of({true, false});
-        break;
-      case 22:
-        plan.recompute_every = one_of<std::optional<std::int64_t>>({std::nullopt, 2});
-        break;
-      case 23:
-        plan.recompute_layers = one_of<std::optional<std::int64_t>>({std::nullopt, 1, 2});
-        break;
-      case 24:
-        plan.layers = one_of<LayerSplit>({LayerRule::even, LayerRule::lighter_ends});
-        break;
-      default:
-        plan.shard = one_of<std::optional<std::int64_t>>({std::nullopt, 2});
-        break;
+  bool put(const Value& plan) {
+    const Plan before = scenario_.plan;
+    try {
+      scenario_.plan = read_document({.root = plan, .sources = {}}, read_plan);
+      check_fidelity(scenario_, usual_fidelity(scenario_));
+    } catch (const InputError&) {
+      scenario_.plan = before;
+      return false;
     }
+    if (!validate(scenario_).empty()) {
+      scenario_.plan = before;
+      return false;
+    }
+    plan_ = plan;
+    return true;
   }
 
   Scenario scenario_;
+  Value start_;
+  Value plan_;
+  std::vector<Value> moves_ = plan_moves();
   std::mt19937 random_;
 };
 
-/// All steps of a walk by one estimator, and each by one of its own.
+/// One estimator that goes along, against one for each plan.
+class OneEstimator {
+ public:
+  void expect_same_at(const Scenario& scenario) {
+    const Fidelity fidelity = usual_fidelity(scenario);
+    evaluate(scenario, fidelity, changed_, estimator_, result_);
+    if (fidelity == Fidelity::closed) {
+      changed_ = Changed::plan;
+    }
+    Estimator own;
+    StepResult afresh;
+    evaluate(scenario, fidelity, own, afresh);
+    expect_same(result_, afresh, scenarios::text_of(scenario));
+  }
+
+ private:
+  Estimator estimator_;
+  StepResult result_;
+  Changed changed_ = Changed::anything;
+};
+
 void expect_same_along(PlanWalk walk, int steps) {
-  Estimator estimator;
-  StepResult result;
-  estimator.estimate(walk.scenario(), result);
+  OneEstimator estimator;
+  estimator.expect_same_at(walk.scenario());
   for (int i = 0; i < steps; ++i) {
     walk.next();
-    estimator.estimate(walk.scenario(), Changed::plan, result);
-    expect_same(result, estimate(walk.scenario()), scenarios::text_of(walk.scenario()));
+    estimator.expect_same_at(walk.scenario());
     ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }
 
-TEST(PlanChanges, GiveTheSameAsEstimatesOfTheirOwn) {
-  expect_same_along(PlanWalk(scenarios::shipped_run({"plan.sharding=zero1"}), 31), 400);
+constexpr std::string_view kStart = R"({"pipeline": 4, "tensor": 2, "data": 4})";
+
+Scenario dense_run() {
+  Scenario scenario = scenarios::shipped_run();
+  scenario.cluster.nodes.reset();  // as many as the plan needs
+  return scenario;
 }
 
-TEST(PlanChanges, DoSoWithExpertsAndFrozenLayers) {
+Scenario expert_run() {
   Scenario scenario = scenarios::shipped_run(
       {"plan.virtual_stages=1", "training.frozen_layers=2", "cluster=dgx2-v100"});
   scenario.model = moe::model(8);
   scenario.training.global_batch = 64;
-  expect_same_along(PlanWalk(scenario, 32), 400);
+  scenario.cluster.nodes.reset();
+  return scenario;
+}
+
+Scenario image_run() {
+  Scenario scenario = ScenarioSource::load("resnet-50-8xa100").read();
+  scenario.cluster.nodes.reset();
+  return scenario;
+}
+
+/// As the program lists them to those who miswrite one.
+std::set<std::string> plan_keys() {
+  std::string list;
+  try {
+    static_cast<void>(read_document(parse_json(R"({"0000000000": 0})", "plan"), read_plan));
+  } catch (const InputError& error) {
+    list = error.lines.front();
+  }
+  constexpr std::string_view before = "known keys: ";
+  std::set<std::string> keys;
+  for (std::size_t at = list.find(before) + before.size(); at < list.size();) {
+    const std::size_t end = std::min(list.find(", ", at), list.size());
+    keys.insert(list.substr(at, end - at));
+    at = end + 2;
+  }
+  return keys;
+}
+
+TEST(PlanChanges, OfEveryKeyGiveTheSameAsEstimatesOfTheirOwn) {
+  std::vector<PlanWalk> walks = {PlanWalk(dense_run(), kStart, 0),
+                                 PlanWalk(expert_run(), kStart, 0),
+                                 PlanWalk(image_run(), R"({"tensor": 4, "data": 4})", 0)};
+  std::vector<OneEstimator> estimators(walks.size());
+  std::set<std::string> changed;
+  for (const Value& move : plan_moves()) {
+    bool any = false;
+    for (std::size_t i = 0; i < walks.size(); ++i) {
+      walks[i].to_start();
+      estimators[i].expect_same_at(walks[i].scenario());
+      if (walks[i].move(move)) {
+        estimators[i].expect_same_at(walks[i].scenario());
+        any = true;
+      }
+    }
+    ASSERT_FALSE(HasFailure()) << to_json(move, 0);
+    EXPECT_TRUE(any) << "sound in no scenario: " << to_json(move, 0);
+    for (const auto& [key, value] : move.members) {
+      changed.insert(key);
+    }
+  }
+  EXPECT_EQ(changed, plan_keys());
+}
+
+TEST(PlanChanges, GiveTheSameOneAfterTheOther) {
+  expect_same_along(PlanWalk(dense_run(), kStart, 31), 400);
+}
+
+TEST(PlanChanges, DoSoWithExpertsAndFrozenLayers) {
+  expect_same_along(PlanWalk(expert_run(), kStart, 32), 400);
+}
+
+TEST(PlanChanges, DoSoWithImages) {
+  expect_same_along(PlanWalk(image_run(), R"({"tensor": 4, "data": 4})", 34), 150);
+}
+
+TEST(PlanChanges, DoSoOnATorus) {
+  const Scenario scenario = scenarios::shipped_run({"cluster=tpu-v3-32",
+                                                    "plan.pipeline=1",
+                                                    "plan.virtual_stages=1",
+                                                    "plan.tensor=4",
+                                                    "plan.data=4",
+                                                    "training.precision=bf16"});
+  expect_same_along(PlanWalk(scenario, R"({"tensor": 4, "data": 4})", 33), 150);
 }
 
 TEST(PlanChanges, DoSoBetweenSchedulesThatPairOrSplitAndOthersOfTheirPlacement) {
@@ -190,16 +273,6 @@ TEST(PlanChanges, DoSoBetweenSchedulesThatPairOrSplitAndOthersOfTheirPlacement) 
     changed = Changed::plan;
     expect_same(result, estimate(scenario), scenarios::text_of(scenario));
   }
-}
-
-TEST(PlanChanges, DoSoOnATorus) {
-  const Scenario scenario = scenarios::shipped_run({"cluster=tpu-v3-32",
-                                                    "plan.pipeline=1",
-                                                    "plan.virtual_stages=1",
-                                                    "plan.tensor=4",
-                                                    "plan.data=4",
-                                                    "training.precision=bf16"});
-  expect_same_along(PlanWalk(scenario, 33), 150);
 }
 
 }  // namespace TITER_TEST_FILE
