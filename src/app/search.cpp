@@ -88,6 +88,22 @@ std::string view(const SearchCommandOptions& options,
   return {};
 }
 
+/// Says what defects left out, if there were any.
+bool tell_defects(const SearchCounts& counts, const Refinement& refined) {
+  const auto tell = [](std::size_t plans, std::string_view what, const std::string& defect) {
+    if (plans > 0) {
+      fmt::print(stderr,
+                 "{} plans {} for a defect of the program, please report it: {}\n",
+                 plans,
+                 what,
+                 defect);
+    }
+  };
+  tell(counts.defects, "are left out", counts.defect);
+  tell(refined.defects, "have no refined time", refined.defect);
+  return counts.defects > 0 || refined.defects > 0;
+}
+
 int search_command(const SearchCommandOptions& options) {
   static_cast<void>(chosen("--format", options.format, kFormats));
   const Fidelity fidelity =
@@ -113,27 +129,19 @@ int search_command(const SearchCommandOptions& options) {
   const std::optional<SearchAnswer> beyond = best_beyond_software(
       search, answer, {.threads = how.threads, .stop = how.stop, .progress = how.progress});
   progress.reset();
-  std::vector<std::string> notes;
-  if (!options.refine.empty()) {
-    notes = refine(search, fidelity, answer);
-  }
+  const Refinement refined =
+      options.refine.empty() ? Refinement() : refine(search, fidelity, answer);
   if (out && !answer.plans.empty()) {
     const ScenarioSource best = source_with(searched(search, answer), answer.plans.front().plan);
     out->write(to_json(best.document().root) + "\n");
     out->finish();
   }
-  print(view(options, search, answer, notes, beyond ? &*beyond : nullptr));
+  print(view(options, search, answer, refined.reasons, beyond ? &*beyond : nullptr));
   if (!answer.complete) {
     return kInterrupted;
   }
-  if (answer.counts.defects > 0) {
-    fmt::print(stderr,
-               "{} plans are left out for a defect of the program, please report it: {}\n",
-               answer.counts.defects,
-               answer.counts.defect);
-    return kDefect;
-  }
-  return answer.plans.empty() ? kNo : kSuccess;
+  const int found = answer.plans.empty() ? kNo : kSuccess;
+  return tell_defects(answer.counts, refined) ? kDefect : found;
 }
 
 }  // namespace

@@ -2,10 +2,22 @@
 
 #include <algorithm>
 
+#include "titer/input/defect.hpp"
 #include "titer/step/evaluate.hpp"
+#include "titer/study/command_text.hpp"
 #include "titer/study/search.hpp"
 
 namespace titer {
+namespace {
+
+void add_defect(const std::string& said, const Plan& plan, Refinement& refinement) {
+  const std::string defect = said + "; with" + set_options(plan_assignments(plan));
+  refinement.reasons.push_back("a defect of the program, please report it: " + defect);
+  refinement.defect = refinement.defects == 0 ? defect : refinement.defect;
+  ++refinement.defects;
+}
+
+}  // namespace
 
 const Search& searched(const Search& search, const SearchAnswer& answer) {
   const auto at = std::find_if(search.models.begin(),
@@ -33,26 +45,31 @@ ScenarioSource source_with(const Search& search, const Plan& plan) {
   return source;
 }
 
-std::vector<std::string> refine(const Search& search, Fidelity fidelity, SearchAnswer& answer) {
-  std::vector<std::string> reasons;
+Refinement refine(const Search& search, Fidelity fidelity, SearchAnswer& answer) {
+  Refinement refinement;
   Scenario scenario = searched(search, answer).scenario;
   Estimator estimator;
-  StepResult result;
   for (FoundPlan& found : answer.plans) {
     scenario.plan = found.plan;
     found.refined.reset();
     try {
-      evaluate(scenario, fidelity, estimator, result);
-      found.refined = result.iteration_time;
+      StepResult result;
+      const auto defect = defect_met([&] { evaluate(scenario, fidelity, estimator, result); });
+      if (defect) {
+        estimator = Estimator();  // what it had in work is lost
+        add_defect(*defect, found.plan, refinement);
+      } else {
+        found.refined = result.iteration_time;
+      }
     } catch (const InputError& error) {
-      reasons.insert(reasons.end(), error.lines.begin(), error.lines.end());
+      refinement.reasons.insert(refinement.reasons.end(), error.lines.begin(), error.lines.end());
     }
   }
   std::stable_sort(
       answer.plans.begin(), answer.plans.end(), [](const FoundPlan& a, const FoundPlan& b) {
         return a.refined && (!b.refined || *a.refined < *b.refined);
       });
-  return reasons;
+  return refinement;
 }
 
 }  // namespace titer

@@ -109,20 +109,18 @@ void SweepReading::sample_axis(Input& input) {
   }
 }
 
-/// Reads the part with this value in it.
+/// Reads the part with this value in it. Where that fails the value's points are read from scratch.
 std::optional<std::size_t> SweepReading::read_sample(const Input& input, const Value& value) {
   if (has_experts(&value)) {
     return std::nullopt;
   }
   Scenario scenario;
-  try {
+  const bool is_read = succeeds([&] {
     ScenarioSource source = source_;
     source.assign({input.path, value, ""});
     source.read_part(input.part, scenario);
-  } catch (const InputError&) {
-    return std::nullopt;
-  }
-  if (input.path == "plan.sharding" && scenario.plan.shard) {
+  });
+  if (!is_read || (input.path == "plan.sharding" && scenario.plan.shard)) {
     return std::nullopt;  // "hsdp" needs it
   }
   samples_.push_back(std::move(scenario));

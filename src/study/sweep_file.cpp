@@ -8,6 +8,7 @@
 #include "named_scenario.hpp"
 #include "sweep_axes.hpp"
 #include "sweep_numbers.hpp"
+#include "titer/input/defect.hpp"
 #include "titer/input/expression.hpp"
 #include "titer/step/notes.hpp"
 #include "titer/study/sweep.hpp"
@@ -175,7 +176,9 @@ void demand_sequences(const Sweep& sweep) {
     return;
   }
   Scenario scenario;
-  first.read_part(ScenarioPart::model, scenario);
+  if (defect_met([&] { first.read_part(ScenarioPart::model, scenario); })) {
+    return;  // its points meet it again, each a row that says so
+  }
   if (const auto longest = assumed_sequence(first, scenario)) {
     throw InputError(missing_sequence(first, *longest, "it in the scenario, or as an axis"));
   }

@@ -47,13 +47,8 @@ SweepReading::SweepReading(const Sweep& sweep)
       }
     }
   }
-  try {
-    prepare();
-    prepared_ = source_;
-    usable_ = !sizes_follow_plans();
-  } catch (const InputError&) {
-    usable_ = false;  // every point is wrong, and says so itself
-  }
+  usable_ = succeeds([&] { prepare(); }) && !sizes_follow_plans();  // else points say what is wrong
+  prepared_ = source_;
 }
 
 /// Whether a cluster's part would have to be read again for another plan: one that takes the place

@@ -12,6 +12,7 @@
 
 #include "scenario_fields.hpp"
 #include "sweep_rules.hpp"
+#include "titer/input/defect.hpp"
 
 namespace titer {
 
@@ -20,6 +21,17 @@ namespace titer {
 [[nodiscard]] Assignment derived_assignment(const DerivedField& field, double number);
 /// The number where a field may be set to it.
 [[nodiscard]] std::optional<std::int64_t> settable(double number);
+
+/// Whether `read` meets neither a mistake of the user's nor a defect of the program. For what is
+/// read before any point: the points that it is of meet it again, each a row that says so.
+template <class Read>
+[[nodiscard]] bool succeeds(const Read& read) {
+  try {
+    return !defect_met(read);
+  } catch (const InputError&) {
+    return false;
+  }
+}
 
 /// Values that stand by themselves (scenario_field) are put into the scenario that is there. The
 /// part that any other leads into is read from a document, once for each combination of its values

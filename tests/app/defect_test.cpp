@@ -1,5 +1,5 @@
 // A defect of the program in the middle of a study, from the outside: titer_faulty meets one
-// wherever the micro-batch is 3.
+// wherever the micro-batch is 3, and others that planted_defect.cpp tells of.
 
 #include <gtest/gtest.h>
 
@@ -135,6 +135,29 @@ TEST_F(AppDefect, IsInTheFileAndInItsShards) {
   EXPECT_EQ(file_text(rows), table);
 }
 
+TEST_F(AppDefect, OfReadingAnAxisIsInTheRowsOfItsValue) {
+  const std::string file = folder_.file("sharding.json", R"({
+    "scenario": "gpt3-175b-64xa100", "axes": {"plan.sharding": ["zero1", "zero2", "none"],
+                                              "plan.micro_batch": [1, 2]}})");
+  const Table sound = parse_csv(data_of(titer({"sweep", file})));
+  const Outcome outcome = faulty({"sweep", file});
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_EQ(outcome.err,
+            "2 of 6 rows have no result for a defect of the program, please report it; the first "
+            "again: titer run gpt3-175b-64xa100 --set plan.sharding=zero2 --set "
+            "plan.micro_batch=1\n");
+  const Table rows = parse_csv(outcome.out);
+  ASSERT_EQ(rows.size(), sound.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i][0] != "zero2") {
+      EXPECT_EQ(rows[i], sound[i]);
+      continue;
+    }
+    EXPECT_EQ(rows[i][2], "defect");
+    EXPECT_TRUE(contains(rows[i].back(), ": nobody shards by 2"));
+  }
+}
+
 TEST_F(AppDefect, LeavesPlansOutOfASearch) {
   const auto search = [&](std::string_view micro_batches) {
     return folder_.file("search-" + std::to_string(micro_batches.size()) + ".json",
@@ -168,6 +191,34 @@ TEST_F(AppDefect, LeavesPlansOutOfASearch) {
     EXPECT_EQ(sum, counts.find("plans")->number);
     EXPECT_GT(counts.find("defects")->number, 0);
   }
+}
+
+TEST_F(AppDefect, LeavesPlansWithoutARefinedTime) {
+  const std::string file = folder_.file("refined.json", R"({
+    "scenario": {"model": "megatron-1.7b", "cluster": "dgx-a100-80gb",
+                 "training": {"global_batch": 48, "sequence": 2048, "precision": "bf16"}},
+    "devices": 8, "top": 4,
+    "space": {"schedule": "1f1b", "rank_order": "tp-dp-pp", "pipeline": 1, "recompute": "none",
+              "sharding": "zero1", "tensor": [1, 2], "micro_batch": [1, 2]}})");
+  const Arguments arguments = {"search", file, "--refine", "event", "--format", "json"};
+  const Outcome outcome = faulty(arguments);
+  EXPECT_EQ(outcome.code, 3);
+  const Value plans = *parse_json(outcome.out, "out").at("plans");
+  const Value sound = *parse_json(data_of(titer(arguments)), "out").at("plans");
+  ASSERT_EQ(plans.items.size(), sound.items.size());
+  std::size_t without = 0;
+  for (const Value& found : plans.items) {
+    const bool is_defect = found.find("plan")->find("micro_batch")->integer == 2;
+    without += is_defect ? 1 : 0;
+    EXPECT_EQ(found.find("refined_iteration_time_s") == nullptr, is_defect);
+  }
+  EXPECT_GT(without, 0u);
+  EXPECT_LT(without, plans.items.size());
+  EXPECT_EQ(parse_json(outcome.out, "out").at("notes")->items.size(), without);
+  EXPECT_TRUE(outcome.err.starts_with(
+      std::to_string(without) +
+      " plans have no refined time for a defect of the program, please report it: "));
+  EXPECT_TRUE(contains(outcome.err, ": nobody follows 2; with --set plan.data="));
 }
 
 }  // namespace TITER_TEST_FILE

@@ -200,7 +200,7 @@ TEST(Search, FindsTheLargestModelThatFits) {
 TEST(Search, RefinesWithEventsAndSortsAnew) {
   const Search search = search_of(kDenseSearch, with("top=3"));
   SearchAnswer answer = run_search(search);
-  EXPECT_TRUE(refine(search, Fidelity::event, answer).empty());
+  EXPECT_TRUE(refine(search, Fidelity::event, answer).reasons.empty());
   for (std::size_t i = 0; i < answer.plans.size(); ++i) {
     ASSERT_TRUE(answer.plans[i].refined);
     EXPECT_GE(*answer.plans[i].refined, 0.999 * answer.plans[i].result.iteration_time);

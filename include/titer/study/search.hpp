@@ -164,10 +164,14 @@ struct SearchOptions {
 /// The scenario with a plan that was found, to write and to read again.
 [[nodiscard]] ScenarioSource source_with(const Search& search, const Plan& plan);
 
+/// Why plans have no time at another fidelity.
+struct Refinement {
+  std::vector<std::string> reasons{};  // sentences, in the order of the plans
+  std::size_t defects = 0;             // plans at which the program met one of its own
+  std::string defect{};                // what it said at the first of them, and of which plan
+};
 /// Evaluates the plans at another fidelity and sorts them by that. What that fidelity cannot do
-/// stays after the others, with the sentence why in the return value.
-[[nodiscard]] std::vector<std::string> refine(const Search& search,
-                                              Fidelity fidelity,
-                                              SearchAnswer& answer);
+/// stays after the others.
+[[nodiscard]] Refinement refine(const Search& search, Fidelity fidelity, SearchAnswer& answer);
 
 }  // namespace titer
