@@ -4,33 +4,17 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <optional>
 
 #include "command.hpp"
 #include "interrupt.hpp"
 #include "output_file.hpp"
 #include "processes.hpp"
-#include "progress.hpp"
 #include "row_saver.hpp"
-#include "titer/report/sweep_report.hpp"
-#include "titer/study/sweep_point.hpp"
-#include "titer/study/sweep_run.hpp"
+#include "sweep_table.hpp"
 #include "titer/units/shell_word.hpp"
 
 namespace titer {
 namespace {
-
-struct SweepCommandOptions {
-  std::string sweep;
-  std::string out;
-  std::string format = "csv";
-  std::string fidelity;
-  std::string shard;
-  std::size_t limit = kUsualMostPoints;
-  unsigned jobs = 0;
-  bool resume = false;
-  bool restart = false;
-};
 
 /// What goes on with an interrupted run.
 std::string resume_command(const SweepCommandOptions& options) {
@@ -46,104 +30,6 @@ std::string resume_command(const SweepCommandOptions& options) {
   add("--limit", std::to_string(options.limit), options.limit != usual.limit);
   add("--jobs", std::to_string(options.jobs), options.jobs > 0);
   return text + " --resume";
-}
-
-std::optional<Fidelity> wanted_fidelity(const SweepCommandOptions& options) {
-  return options.fidelity.empty()
-             ? std::nullopt
-             : std::optional(chosen("--fidelity", options.fidelity, kFidelities));
-}
-
-/// The table that a command makes, wherever it goes.
-class SweepTable {
- public:
-  SweepTable(const SweepCommandOptions& options, const Launch& launch)
-      : sweep_(load_sweep(options.sweep, options.limit)),
-        rows_(sweep_, chosen("--format", options.format, kRowFormats)),
-        run_{.threads = threads_or_usual(options.jobs, launch),
-             .fidelity = wanted_fidelity(options),
-             .shard = launch.shard},
-        chunks_(sweep_chunks(sweep_, run_.fidelity)) {}
-
-  [[nodiscard]] const Sweep& sweep() const { return sweep_; }
-  [[nodiscard]] std::optional<Fidelity> fidelity() const { return run_.fidelity; }
-  [[nodiscard]] std::string columns() const { return rows_.header(); }
-  [[nodiscard]] RowOrigin origin(const SweepCommandOptions& options) const {
-    return {.version = TITER_VERSION,
-            .inputs = sweep_.fingerprint(),
-            .format = options.format,
-            .fidelity = options.fidelity.empty() ? "usual" : options.fidelity,
-            .chunks = chunks_};
-  }
-  /// The points in the first `count` of this process's chunks, or in all of them.
-  [[nodiscard]] std::size_t points(std::size_t count) const {
-    const std::size_t last = run_.shard.chunk(count - 1);
-    return count == 0 ? 0 : (count - 1) * chunks_.size + chunks_.end(last) - chunks_.begin(last);
-  }
-  [[nodiscard]] std::size_t own_chunks() const { return run_.shard.count(chunks_.count()); }
-
-  /// Computes what is not `done`, or what can be until `stop`.
-  SweepOutcome compute(std::size_t done,
-                       const std::atomic<bool>* stop,
-                       const std::function<void(std::span<const SweepChunk>)>& emit) {
-    SweepOptions options = run_;
-    options.done = done;
-    options.stop = stop;
-    Progress progress("points", points(own_chunks()), points(done));
-    return run_sweep(sweep_, options, row_maker(), [&](std::span<const SweepChunk> ready) {
-      emit(ready);
-      done += ready.size();
-      progress.update(points(done));
-    });
-  }
-
-  /// The rows of one chunk.
-  [[nodiscard]] std::string rows_of(std::size_t chunk) {
-    SweepOptions options = run_;
-    options.threads = 1;
-    options.shard = {.rank = chunk, .size = chunks_.count()};
-    std::string text;
-    run_sweep(sweep_, options, row_maker(), [&](std::span<const SweepChunk> ready) {
-      text = ready.front().rows;
-    });
-    return text;
-  }
-
- private:
-  [[nodiscard]] std::function<void(const SweepPoint&, std::string&)> row_maker() const {
-    return [this, kept = KeptCells()](const SweepPoint& point, std::string& text) mutable {
-      rows_.append(point, kept, text);
-    };
-  }
-
-  Sweep sweep_;
-  SweepRows rows_;
-  SweepOptions run_;
-  Chunks chunks_;
-};
-
-/// What the constraints left out, for whoever reads along; a table without rows is a mistake.
-void tell_left_out(const SweepTable& table, const SweepOutcome& outcome, std::size_t rows) {
-  if (rows == 0) {
-    refuse_empty(table.sweep(), outcome.left_out);
-  }
-  for (const std::string& line : left_out_lines(table.sweep(), outcome.left_out)) {
-    fmt::print(stderr, "{}\n", line);
-  }
-}
-
-/// Says what defects left without a result, and returns the exit code.
-int tell_defects(const SweepTable& table, const DefectRows& defects, std::size_t rows) {
-  if (defects.count == 0) {
-    return kSuccess;
-  }
-  fmt::print(stderr,
-             "{} of {} rows have no result for a defect of the program, please report it; the "
-             "first again: {}\n",
-             defects.count,
-             rows,
-             run_command_of(table.sweep(), defects.first, table.fidelity()));
-  return kDefect;
 }
 
 /// To standard output, or through a device: there is nothing to go on with.
@@ -173,26 +59,6 @@ int stream_sweep(const SweepCommandOptions& options, const Launch& launch) {
   out.finish();
   tell_left_out(table, outcome, rows);
   return tell_defects(table, defects, rows);
-}
-
-/// The whole table is there, and no log of it: compares its first and last rows.
-void expect_ends(SweepTable& table, const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const auto read = [&](std::size_t bytes) {
-    std::string text(bytes, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(bytes));
-    return text;
-  };
-  const std::string first = table.columns() + table.rows_of(0);
-  const std::string last = table.rows_of(table.own_chunks() - 1);
-  const bool begins = read(first.size()) == first;
-  file.clear();
-  file.seekg(-static_cast<std::streamoff>(last.size()), std::ios::end);
-  if (!begins || read(last.size()) != last) {
-    throw InputError(path.string() +
-                     ": has other rows than this sweep; expected its own, or no "
-                     "--resume to replace it");
-  }
 }
 
 /// Adds the rows that are not in the file, until an interrupt; what is appended is safe then.
@@ -234,10 +100,12 @@ int write_sweep(const SweepCommandOptions& options, const Launch& launch) {
   const std::string name = file.target().string();
   if (file.complete()) {
     if (launch.shard.whole()) {
-      expect_ends(table, file.target());
+      table.expect_ends(file.target());
     }
     fmt::print(stderr, "{}: is complete; there is nothing to resume\n", name);
-    return kSuccess;
+    return launch.shard.whole()
+               ? tell_defects_in(file.target(), chosen("--format", options.format, kRowFormats))
+               : tell_defects(table, file.defects(), file.rows());
   }
   const std::size_t before = file.chunks();
   const SweepOutcome outcome = append_rows(table, file);

@@ -248,6 +248,7 @@ bool RowFile::finished_before(std::string_view columns) {
   }
   chunks_ = log.chunks();
   rows_ = log.rows();
+  defects_ = log.defects();
   return true;
 }
 

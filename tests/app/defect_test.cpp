@@ -158,6 +158,29 @@ TEST_F(AppDefect, OfReadingAnAxisIsInTheRowsOfItsValue) {
   }
 }
 
+TEST_F(AppDefect, IsSaidAgainWhereNothingIsLeftToResume) {
+  for (const char* format : {"csv", "jsonl"}) {
+    const std::string rows = path(std::string("rows.") + format);
+    const Arguments arguments = {"sweep", sweep_, "--out", rows, "--format", format, "--resume"};
+    EXPECT_EQ(faulty(arguments).err, line_of_defects(kPoints, kDefects));
+    const Outcome again = faulty(arguments);
+    EXPECT_EQ(again.code, 3);
+    const std::string said =
+        rows + ": is complete; there is nothing to resume\n" + rows +
+        ": 4 of 16 rows have no result for a defect of the program, please report it; the first, "
+        "row 5: a defect of the program: planted_defect.cpp:";
+    EXPECT_TRUE(again.err.starts_with(said)) << again.err;
+    EXPECT_TRUE(again.err.ends_with(": nobody counts to 3\n"));
+  }
+  const Arguments shard = {
+      "sweep", sweep_, "--out", path("rows.csv"), "--shard", "1/2", "--resume"};
+  const std::string first = faulty(shard).err;
+  const Outcome again = faulty(shard);
+  EXPECT_EQ(again.code, 3);
+  EXPECT_EQ(again.err,
+            path("rows.csv.shard-1-of-2") + ": is complete; there is nothing to resume\n" + first);
+}
+
 TEST_F(AppDefect, LeavesPlansOutOfASearch) {
   const auto search = [&](std::string_view micro_batches) {
     return folder_.file("search-" + std::to_string(micro_batches.size()) + ".json",

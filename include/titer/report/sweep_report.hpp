@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -75,6 +76,15 @@ class SweepRows {
   std::size_t derived_ = 0;                      // columns of derived fields
   std::string no_result_;                        // the cells of a result where there is none
 };
+
+/// Rows of a table that a defect of the program left without a result, as its status column says.
+struct WrittenDefects {
+  std::size_t rows = 0;  // all that there are
+  std::size_t count = 0;
+  std::size_t first = 0;  // of the rows, from 1
+  std::string reason{};   // of the first
+};
+[[nodiscard]] WrittenDefects written_defects(const std::filesystem::path& path, RowFormat format);
 
 /// "where.0: plan.tensor <= 8: leaves out 12 of 64 points": a line for each constraint that left
 /// some out, of so many points.

@@ -1,0 +1,132 @@
+#include "sweep_table.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "command.hpp"
+#include "progress.hpp"
+#include "titer/study/sweep_point.hpp"
+
+namespace titer {
+namespace {
+
+std::optional<Fidelity> wanted_fidelity(const SweepCommandOptions& options) {
+  return options.fidelity.empty()
+             ? std::nullopt
+             : std::optional(chosen("--fidelity", options.fidelity, kFidelities));
+}
+
+}  // namespace
+
+SweepTable::SweepTable(const SweepCommandOptions& options, const Launch& launch)
+    : sweep_(load_sweep(options.sweep, options.limit)),
+      rows_(sweep_, chosen("--format", options.format, kRowFormats)),
+      run_{.threads = threads_or_usual(options.jobs, launch),
+           .fidelity = wanted_fidelity(options),
+           .shard = launch.shard},
+      chunks_(sweep_chunks(sweep_, run_.fidelity)) {}
+
+RowOrigin SweepTable::origin(const SweepCommandOptions& options) const {
+  return {.version = TITER_VERSION,
+          .inputs = sweep_.fingerprint(),
+          .format = options.format,
+          .fidelity = options.fidelity.empty() ? "usual" : options.fidelity,
+          .chunks = chunks_};
+}
+
+std::size_t SweepTable::points(std::size_t count) const {
+  const std::size_t last = run_.shard.chunk(count - 1);
+  return count == 0 ? 0 : (count - 1) * chunks_.size + chunks_.end(last) - chunks_.begin(last);
+}
+
+SweepOutcome SweepTable::compute(std::size_t done,
+                                 const std::atomic<bool>* stop,
+                                 const std::function<void(std::span<const SweepChunk>)>& emit) {
+  SweepOptions options = run_;
+  options.done = done;
+  options.stop = stop;
+  Progress progress("points", points(own_chunks()), points(done));
+  return run_sweep(sweep_, options, row_maker(), [&](std::span<const SweepChunk> ready) {
+    emit(ready);
+    done += ready.size();
+    progress.update(points(done));
+  });
+}
+
+/// The rows of one chunk.
+std::string SweepTable::rows_of(std::size_t chunk) {
+  SweepOptions options = run_;
+  options.threads = 1;
+  options.shard = {.rank = chunk, .size = chunks_.count()};
+  std::string text;
+  run_sweep(sweep_, options, row_maker(), [&](std::span<const SweepChunk> ready) {
+    text = ready.front().rows;
+  });
+  return text;
+}
+
+std::function<void(const SweepPoint&, std::string&)> SweepTable::row_maker() const {
+  return [this, kept = KeptCells()](const SweepPoint& point, std::string& text) mutable {
+    rows_.append(point, kept, text);
+  };
+}
+
+void SweepTable::expect_ends(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const auto read = [&](std::size_t bytes) {
+    std::string text(bytes, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(bytes));
+    return text;
+  };
+  const std::string first = columns() + rows_of(0);
+  const std::string last = rows_of(own_chunks() - 1);
+  const bool begins = read(first.size()) == first;
+  file.clear();
+  file.seekg(-static_cast<std::streamoff>(last.size()), std::ios::end);
+  if (!begins || read(last.size()) != last) {
+    throw InputError(path.string() +
+                     ": has other rows than this sweep; expected its own, or no "
+                     "--resume to replace it");
+  }
+}
+
+void tell_left_out(const SweepTable& table, const SweepOutcome& outcome, std::size_t rows) {
+  if (rows == 0) {
+    refuse_empty(table.sweep(), outcome.left_out);
+  }
+  for (const std::string& line : left_out_lines(table.sweep(), outcome.left_out)) {
+    fmt::print(stderr, "{}\n", line);
+  }
+}
+
+int tell_defects(const SweepTable& table, const DefectRows& defects, std::size_t rows) {
+  if (defects.count == 0) {
+    return kSuccess;
+  }
+  fmt::print(stderr,
+             "{} of {} rows have no result for a defect of the program, please report it; the "
+             "first again: {}\n",
+             defects.count,
+             rows,
+             run_command_of(table.sweep(), defects.first, table.fidelity()));
+  return kDefect;
+}
+
+int tell_defects_in(const std::filesystem::path& path, RowFormat format) {
+  const WrittenDefects found = written_defects(path, format);
+  if (found.count == 0) {
+    return kSuccess;
+  }
+  fmt::print(stderr,
+             "{}: {} of {} rows have no result for a defect of the program, please report it; the "
+             "first, row {}: {}\n",
+             path.string(),
+             found.count,
+             found.rows,
+             found.first,
+             found.reason);
+  return kDefect;
+}
+
+}  // namespace titer
