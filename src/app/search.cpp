@@ -76,7 +76,7 @@ std::string view(const SearchCommandOptions& options,
                  const Search& search,
                  const SearchAnswer& answer,
                  const std::vector<std::string>& notes,
-                 const SearchAnswer* beyond) {
+                 std::span<const BeyondSoftware> beyond) {
   switch (chosen("--format", options.format, kFormats)) {
     case Format::text:
       return search_text(search, answer, notes, beyond);
@@ -126,7 +126,7 @@ int search_command(const SearchCommandOptions& options) {
                           }};
   SearchAnswer answer = run_search(search, how);
   progress.reset();
-  const std::optional<SearchAnswer> beyond = best_beyond_software(
+  const std::vector<BeyondSoftware> beyond = best_beyond_software(
       search, answer, {.threads = how.threads, .stop = how.stop, .progress = how.progress});
   progress.reset();
   const Refinement refined =
@@ -136,7 +136,7 @@ int search_command(const SearchCommandOptions& options) {
     out->write(to_json(best.document().root) + "\n");
     out->finish();
   }
-  print(view(options, search, answer, refined.reasons, beyond ? &*beyond : nullptr));
+  print(view(options, search, answer, refined.reasons, beyond));
   if (!answer.complete) {
     return kInterrupted;
   }

@@ -158,26 +158,26 @@ std::string limits_text(const SearchLimits& limits) {
                      margin == kMemoryError ? ", the error of predicted memory" : "");
 }
 
-/// "13.92 s instead of 16.4 s"
+/// "13.92 s instead of 16.4 s"; of a front "time 13.92 s instead of 16.4 s".
 std::string gain_text(const Search& search,
                       const SearchAnswer& answer,
-                      const SearchAnswer& beyond) {
-  const FoundPlan& best = beyond.plans.front();
-  const auto is_time = search.objectives.front() == Objective::time;
-  const auto score = [&](const FoundPlan& found) {
-    return is_time
-               ? format(found.result.iteration_time)
-               : fmt::format(
-                     "{} {:.4g}", name(search.objectives.front()), std::abs(found.scores.front()));
+                      const BeyondSoftware& beyond) {
+  const FoundPlan& best = beyond.best.plans.front();
+  const Objective objective = search.objectives[beyond.objective];
+  const bool is_time = objective == Objective::time;
+  const auto score = [&](const FoundPlan& found, double of) {
+    return is_time ? format(found.result.iteration_time)
+                   : fmt::format("{} {:.4g}", name(objective), std::abs(of));
   };
-  std::string text = beyond.model.empty() ? "" : beyond.model + ", ";
+  std::string text = beyond.best.model.empty() ? "" : beyond.best.model + ", ";
   text += search.fewest_devices ? fmt::format("{} devices, ", best.devices) : "";
-  text += score(best);
-  if (answer.plans.empty() || answer.model != beyond.model) {
+  text += is_time && search.objectives.size() > 1 ? "time " : "";
+  text += score(best, best.scores.front());
+  if (answer.plans.empty() || answer.model != beyond.best.model) {
     return text;
   }
-  const FoundPlan& known = answer.plans.front();
-  text += fmt::format(" instead of {}", score(known));
+  const FoundPlan& known = *best_by(answer, beyond.objective);
+  text += fmt::format(" instead of {}", score(known, known.scores[beyond.objective]));
   if (is_time && known.devices == best.devices) {
     text += fmt::format(" ({:.0f} % faster)",
                         100 * (known.result.iteration_time / best.result.iteration_time - 1));
@@ -188,20 +188,20 @@ std::string gain_text(const Search& search,
 /// What the software cannot run, and what staying inside costs.
 std::string software_text(const Search& search,
                           const SearchAnswer& answer,
-                          const SearchAnswer* beyond) {
+                          std::span<const BeyondSoftware> beyond) {
   if (answer.counts.beyond == 0) {
     return "";
   }
   const std::string& stack = search.scenario.stack.name;
   std::string text = fmt::format(
       "  left out: {} plans that {} cannot run\n", grouped_digits(answer.counts.beyond), stack);
-  if (beyond == nullptr) {
-    return text;
+  for (const BeyondSoftware& one : beyond) {
+    text += fmt::format("  beyond {} (--any-software): {}, with {}\n",
+                        stack,
+                        gain_text(search, answer, one),
+                        fmt::join(leaving_software(search, one.best), ", "));
   }
-  return text + fmt::format("  beyond {} (--any-software): {}, with {}\n",
-                            stack,
-                            gain_text(search, answer, *beyond),
-                            fmt::join(leaving_software(search, *beyond), ", "));
+  return text;
 }
 
 std::string best_plan_text(const FoundPlan& best) {
@@ -271,7 +271,7 @@ std::string no_plan_sentence(const SearchAnswer& answer) {
 std::string search_text(const Search& search,
                         const SearchAnswer& answer,
                         const std::vector<std::string>& notes,
-                        const SearchAnswer* beyond) {
+                        std::span<const BeyondSoftware> beyond) {
   const Search& of = searched(search, answer);
   std::string text = heading(search, answer);
   text += fmt::format("  {}; {}\n", space_text(of), limits_text(of.limits));

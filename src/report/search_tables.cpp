@@ -89,14 +89,31 @@ Value found_json(const FoundPlan& found, const Plan& best) {
 }
 
 /// The best plan of any software, and what of it the search's own does not have.
-Value beyond_json(const Search& search, const SearchAnswer& beyond) {
-  const FoundPlan& best = beyond.plans.front();
+Value beyond_json(const Search& search, const BeyondSoftware& beyond) {
+  const FoundPlan& best = beyond.best.plans.front();
   Value json = found_json(best, best.plan);
-  if (!beyond.model.empty()) {
-    json.add("model", Value(beyond.model));
+  if (!beyond.best.model.empty()) {
+    json.add("model", Value(beyond.best.model));
   }
-  json.add("beyond", lines_json(leaving_software(search, beyond)));
+  json.add("beyond", lines_json(leaving_software(search, beyond.best)));
   return json;
+}
+
+/// Null where staying inside costs nothing. Of a front a list: which objectives it costs, and what.
+Value beyond_json(const Search& search, std::span<const BeyondSoftware> beyond) {
+  if (beyond.empty()) {
+    return {};
+  }
+  if (search.objectives.size() == 1) {
+    return beyond_json(search, beyond.front());
+  }
+  Value list = Value::make_array();
+  for (const BeyondSoftware& one : beyond) {
+    Value item = beyond_json(search, one);
+    item.add("objective", Value(name(search.objectives[one.objective])));
+    list.push(std::move(item));
+  }
+  return list;
 }
 
 Row csv_heads(const std::vector<std::pair<std::string, Value>>& asked,
@@ -150,7 +167,7 @@ std::string search_csv(const Search& search, const SearchAnswer& answer) {
 Value search_json(const Search& search,
                   const SearchAnswer& answer,
                   const std::vector<std::string>& notes,
-                  const SearchAnswer* beyond) {
+                  std::span<const BeyondSoftware> beyond) {
   Value json = Value::make_object();
   json.add("format_version", Value(kFormatVersion));
   Value objectives = Value::make_array();
@@ -175,7 +192,7 @@ Value search_json(const Search& search,
   }
   json.add("without_plan", lines_json(answer.without_plan));
   json.add("degrees_left_out", lines_json(degrees_left_out(searched(search, answer))));
-  json.add("beyond_software", beyond == nullptr ? Value() : beyond_json(search, *beyond));
+  json.add("beyond_software", beyond_json(search, beyond));
   Value plans = Value::make_array();
   for (const FoundPlan& found : answer.plans) {
     plans.push(found_json(found, answer.plans.front().plan));

@@ -26,6 +26,14 @@ const Search& searched(const Search& search, const SearchAnswer& answer) {
   return at == search.models.end() ? search : *at;
 }
 
+const FoundPlan* best_by(const SearchAnswer& answer, std::size_t objective) {
+  const auto best = std::min_element(
+      answer.plans.begin(), answer.plans.end(), [=](const FoundPlan& a, const FoundPlan& b) {
+        return a.scores[objective] < b.scores[objective];
+      });
+  return best == answer.plans.end() ? nullptr : &*best;
+}
+
 std::vector<Assignment> plan_assignments(const Plan& plan) {
   std::vector<Assignment> assignments = {{"plan.data", Value(plan.data), "search"}};
   for (const SearchKey& key : search_keys()) {

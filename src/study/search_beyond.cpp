@@ -12,31 +12,37 @@
 namespace titer {
 namespace {
 
-/// Of an answer by one objective, a larger model or fewer devices first, where they are asked for.
-bool is_better(const SearchAnswer& answer, const SearchAnswer& known) {
-  if (answer.plans.empty() || known.plans.empty()) {
-    return !answer.plans.empty();
+/// Whether the best by one objective is better than what is known, a larger model or fewer devices
+/// first, where they are asked for.
+bool is_better(const BeyondSoftware& beyond, const SearchAnswer& known) {
+  const SearchAnswer& best = beyond.best;
+  if (best.plans.empty() || known.plans.empty()) {
+    return !best.plans.empty();
   }
-  if (answer.without_plan.size() != known.without_plan.size()) {
-    return answer.without_plan.size() < known.without_plan.size();
+  if (best.without_plan.size() != known.without_plan.size()) {
+    return best.without_plan.size() < known.without_plan.size();
   }
-  return shown_score(answer.plans.front().scores.front()) <
-         shown_score(known.plans.front().scores.front());
+  return shown_score(best.plans.front().scores.front()) <
+         shown_score(best_by(known, beyond.objective)->scores[beyond.objective]);
 }
 
-/// The search for one plan of any software, no slower than the one that is known.
-Search of_any_software(const Search& search, const SearchAnswer& known) {
+void take_any_software(Search& search, Objective objective) {
+  search.abilities = {};
+  search.objectives = {objective};
+  search.top = 1;
+}
+
+/// The search for one plan of any software by one objective, no slower than the one that is known.
+Search of_any_software(const Search& search, const SearchAnswer& known, std::size_t objective) {
   Search any = search;
-  any.abilities = {};
-  any.top = 1;
+  take_any_software(any, search.objectives[objective]);
   const bool by_time = any.objectives.front() == Objective::time && !any.fewest_devices;
   if (by_time && any.models.empty() && !known.plans.empty()) {
-    const Seconds time = known.plans.front().result.iteration_time;
+    const Seconds time = best_by(known, objective)->result.iteration_time;
     any.limits.most_time = std::min(time, any.limits.most_time.value_or(time));
   }
   for (Search& model : any.models) {
-    model.abilities = {};
-    model.top = 1;
+    take_any_software(model, search.objectives[objective]);
   }
   return any;
 }
@@ -91,15 +97,21 @@ std::string reason_of(const Search& search, const SearchedDegree& degree, std::i
 
 }  // namespace
 
-std::optional<SearchAnswer> best_beyond_software(const Search& search,
+std::vector<BeyondSoftware> best_beyond_software(const Search& search,
                                                  const SearchAnswer& answer,
                                                  const SearchOptions& options) {
-  if (search.objectives.size() > 1 || answer.counts.beyond == 0 || !answer.complete) {
-    return std::nullopt;
+  std::vector<BeyondSoftware> found;
+  if (answer.counts.beyond == 0 || !answer.complete) {
+    return found;
   }
-  SearchAnswer best = run_search(of_any_software(search, answer), options);
-  const bool is_of_use = best.complete && is_better(best, answer);
-  return is_of_use ? std::optional(std::move(best)) : std::nullopt;
+  for (std::size_t i = 0; i < search.objectives.size(); ++i) {
+    BeyondSoftware beyond{.objective = i,
+                          .best = run_search(of_any_software(search, answer, i), options)};
+    if (beyond.best.complete && is_better(beyond, answer)) {
+      found.push_back(std::move(beyond));
+    }
+  }
+  return found;
 }
 
 std::vector<std::string> degrees_left_out(const Search& search) {

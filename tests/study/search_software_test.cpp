@@ -6,6 +6,7 @@
 #include <set>
 
 #include "searches.hpp"
+#include "titer/report/search_report.hpp"
 #include "titer/step/notes.hpp"
 
 namespace titer {
@@ -91,22 +92,51 @@ TEST(SearchSoftware, SaysWhatStayingInsideCosts) {
   const Search search = inside();
   const SearchAnswer answer = run_search(search);
   const auto beyond = best_beyond_software(search, answer);
-  ASSERT_TRUE(beyond);
+  ASSERT_EQ(beyond.size(), 1u);
   // It is the best of any software.
   const SearchAnswer any = run_search(search_of(kDenseSearch));
-  EXPECT_EQ(beyond->plans.front().result.iteration_time, any.plans.front().result.iteration_time);
-  EXPECT_LT(beyond->plans.front().result.iteration_time,
-            answer.plans.front().result.iteration_time);
+  const FoundPlan& best = beyond.front().best.plans.front();
+  EXPECT_EQ(best.result.iteration_time, any.plans.front().result.iteration_time);
+  EXPECT_LT(best.result.iteration_time, answer.plans.front().result.iteration_time);
   Scenario scenario = search.scenario;
-  scenario.plan = beyond->plans.front().plan;
+  scenario.plan = best.plan;
   EXPECT_FALSE(beyond_software(search.abilities, scenario).empty());
   // Where nothing is left out, or nothing better is, there is nothing to say.
-  EXPECT_FALSE(best_beyond_software(search_of(kDenseSearch), any));
+  EXPECT_TRUE(best_beyond_software(search_of(kDenseSearch), any).empty());
   const Search plain = inside({"space.schedule=1f1b",
                                "space.sharding=zero1",
                                "space.context=1",
                                "space.overlap_grad_reduce=false"});
-  EXPECT_FALSE(best_beyond_software(plain, run_search(plain)));
+  EXPECT_TRUE(best_beyond_software(plain, run_search(plain)).empty());
+}
+
+TEST(SearchSoftware, SaysWhatStayingInsideCostsAtTheEndsOfAFront) {
+  const std::vector<std::string> front = {R"(pareto=["time","memory"])"};
+  const Search search = inside(front);
+  const SearchAnswer answer = run_search(search);
+  const auto beyond = best_beyond_software(search, answer);
+  ASSERT_FALSE(beyond.empty());
+  const SearchAnswer any = run_search(search_of(kDenseSearch, front));
+  for (const BeyondSoftware& one : beyond) {
+    const FoundPlan& best = one.best.plans.front();
+    const FoundPlan& known = *best_by(answer, one.objective);
+    EXPECT_EQ(best.scores.front(), best_by(any, one.objective)->scores[one.objective]);
+    EXPECT_LT(best.scores.front(), known.scores[one.objective]);
+    Scenario scenario = search.scenario;
+    scenario.plan = best.plan;
+    EXPECT_FALSE(beyond_software(search.abilities, scenario).empty());
+  }
+  const FoundPlan& fastest = beyond.front().best.plans.front();
+  ASSERT_EQ(search.objectives[beyond.front().objective], Objective::time);
+  EXPECT_NE(search_text(search, answer, {}, beyond)
+                .find("\n  beyond megatron-lm (--any-software): time " +
+                      format(fastest.result.iteration_time) + " instead of " +
+                      format(best_by(answer, 0)->result.iteration_time) + " ("),
+            std::string::npos);
+  const Value json = search_json(search, answer, {}, beyond);
+  ASSERT_EQ(json.find("beyond_software")->items.size(), beyond.size());
+  EXPECT_EQ(json.find("beyond_software")->items[0].find("objective")->text, "time");
+  EXPECT_TRUE(best_beyond_software(search_of(kDenseSearch, front), any).empty());
 }
 
 TEST(SearchSoftware, NamesDegreesThatDoNotWorkOut) {

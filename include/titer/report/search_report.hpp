@@ -1,6 +1,7 @@
 #pragma once
 // What a search found: the plans, what differs between them, and what became of the others.
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,17 +11,17 @@
 namespace titer {
 
 /// `notes`: lines to end with, such as why a plan could not be refined. `beyond`: of
-/// best_beyond_software(), where there is any.
+/// best_beyond_software().
 [[nodiscard]] std::string search_text(const Search& search,
                                       const SearchAnswer& answer,
                                       const std::vector<std::string>& notes = {},
-                                      const SearchAnswer* beyond = nullptr);
+                                      std::span<const BeyondSoftware> beyond = {});
 /// A row for each plan: what was asked, the keys that were searched, then results.
 [[nodiscard]] std::string search_csv(const Search& search, const SearchAnswer& answer);
 [[nodiscard]] Value search_json(const Search& search,
                                 const SearchAnswer& answer,
                                 const std::vector<std::string>& notes = {},
-                                const SearchAnswer* beyond = nullptr);
+                                std::span<const BeyondSoftware> beyond = {});
 /// Why no plan is left: what became of all of them, largest first.
 [[nodiscard]] std::string no_plan_sentence(const SearchAnswer& answer);
 

@@ -148,9 +148,18 @@ struct SearchOptions {
 /// Evaluates with the closed form.
 [[nodiscard]] SearchAnswer run_search(const Search& search, const SearchOptions& options = {});
 
-/// The best plan of all, where the search's software cannot run it and it is better than all that
-/// it can: what staying inside costs. Nothing of a front, and of a search that was stopped.
-[[nodiscard]] std::optional<SearchAnswer> best_beyond_software(const Search& search,
+/// The best of an answer's plans by one of the search's objectives; nullptr where it has none.
+[[nodiscard]] const FoundPlan* best_by(const SearchAnswer& answer, std::size_t objective);
+
+/// By one of a search's objectives, the best plan of all.
+struct BeyondSoftware {
+  std::size_t objective = 0;  // of the search's
+  SearchAnswer best;          // the plan; that objective is its only score
+};
+/// For each objective by which the search's software cannot run the best plan, and all that it can
+/// are worse: what staying inside costs, of a front at each of its ends. Nothing of a search that
+/// was stopped.
+[[nodiscard]] std::vector<BeyondSoftware> best_beyond_software(const Search& search,
                                                                const SearchAnswer& answer,
                                                                const SearchOptions& options = {});
 
