@@ -183,6 +183,10 @@ std::string capacity_title(const CapacityQuestion& question) {
                      cluster.name);
 }
 
+double memory_margin(const CapacityResult& result) {
+  return result.points.front().planned.memory_margin;
+}
+
 std::vector<BillGap> question_gaps(const CapacityQuestion& question) {
   return question.economy ? bill_gaps(*question.economy, question.scenario.cluster.chip)
                           : std::vector<BillGap>();
@@ -239,6 +243,7 @@ Value capacity_json(const CapacityQuestion& question, const CapacityResult& resu
   for (auto& [key, value] : asked.members) {
     json.add(key, std::move(value));
   }
+  json.add("memory_margin", memory_margin(result));
   json.add("missing", std::move(missing));
   json.add("points", std::move(points));
   json.add("answers", answers_json(result));

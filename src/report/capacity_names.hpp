@@ -14,6 +14,9 @@ namespace titer {
 /// the question's file calls it.
 [[nodiscard]] std::string capacity_title(const CapacityQuestion& question);
 
+/// What the plans had to leave free, all alike.
+[[nodiscard]] double memory_margin(const CapacityResult& result);
+
 /// What bills of the question's chip lack; empty where nobody asks for them.
 [[nodiscard]] std::vector<BillGap> question_gaps(const CapacityQuestion& question);
 /// "dollars: p: no price of …; --dollars-per-hour X …": what is not said, why, and what says it.

@@ -252,9 +252,10 @@ std::string years_text(const CapacityQuestion& question, const CapacityResult& r
 }  // namespace
 
 std::string capacity_text(const CapacityQuestion& question, const CapacityResult& result) {
-  return capacity_title(question) + "\ntraining: " + training_words(question.scenario) + "\n" +
-         asked_text(question) + "\n" + table_text(question, result) + "\n" +
-         answers_text(question, result) + years_text(question, result);
+  return capacity_title(question) + "\ntraining: " + training_words(question.scenario) +
+         "\nplans: " + memory_margin_words(memory_margin(result)) + "\n" + asked_text(question) +
+         "\n" + table_text(question, result) + "\n" + answers_text(question, result) +
+         years_text(question, result);
 }
 
 }  // namespace titer

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "scenario_words.hpp"
 #include "search_figures.hpp"
 #include "search_parts.hpp"
 #include "titer/report/table.hpp"
@@ -146,18 +147,6 @@ std::string space_text(const Search& search) {
   return text.empty() ? "all plans there are" : "plans with " + text;
 }
 
-/// What plans had to keep.
-std::string limits_text(const SearchLimits& limits) {
-  const double margin = limits.memory_margin;
-  if (margin == 0) {
-    return fmt::format("no memory kept free, though predicted memory is {:.0f} % off on average",
-                       100 * kMemoryError);
-  }
-  return fmt::format("keeps {:.3g} % of memory free{}",
-                     100 * margin,
-                     margin == kMemoryError ? ", the error of predicted memory" : "");
-}
-
 /// "13.92 s instead of 16.4 s"; of a front "time 13.92 s instead of 16.4 s".
 std::string gain_text(const Search& search,
                       const SearchAnswer& answer,
@@ -274,7 +263,7 @@ std::string search_text(const Search& search,
                         std::span<const BeyondSoftware> beyond) {
   const Search& of = searched(search, answer);
   std::string text = heading(search, answer);
-  text += fmt::format("  {}; {}\n", space_text(of), limits_text(of.limits));
+  text += fmt::format("  {}; {}\n", space_text(of), memory_margin_words(of.limits.memory_margin));
   text += "  " + counts_text(answer.counts) + "\n";
   if (answer.counts.defects > 0) {
     text += fmt::format("  a defect of the program, please report it: {}\n", answer.counts.defect);

@@ -34,10 +34,11 @@ std::string prepare(const CapacityQuestion& question, std::int64_t devices, Scen
 PlannedStep searched_plan(const CapacityQuestion& question,
                           std::int64_t devices,
                           unsigned threads) {
+  PlannedStep planned{.memory_margin = SearchLimits().memory_margin};
   Scenario scenario = question.scenario;
-  std::string problem = prepare(question, devices, scenario);
-  if (!problem.empty()) {
-    return {.scenario = {}, .step = {}, .problem = std::move(problem)};
+  planned.problem = prepare(question, devices, scenario);
+  if (!planned.problem.empty()) {
+    return planned;
   }
   Search search{.title = {},
                 .source = ScenarioSource(Document()),  // nobody writes the plan to a file
@@ -46,23 +47,25 @@ PlannedStep searched_plan(const CapacityQuestion& question,
                 .devices = {devices},
                 .objectives = {question.reliability ? Objective::goodput : Objective::time},
                 .top = 1};
+  search.limits.memory_margin = planned.memory_margin;
   search.reliability = question.reliability;
   search.abilities = question.abilities;
   const SearchAnswer answer = run_search(search, {.threads = threads});
   if (answer.plans.empty()) {
     const SearchCounts& counts = answer.counts;
-    return {.scenario = {},
-            .step = {},
-            .problem = fmt::format("none of {} plans that {} can run: {} over the memory, {} not "
-                                   "sound{}",
-                                   counts.plans,
-                                   scenario.stack.name,
-                                   counts.over_memory,
-                                   counts.refused,
-                                   counts.refusal.empty() ? "" : ", for one " + counts.refusal)};
+    planned.problem =
+        fmt::format("none of {} plans that {} can run: {} over the memory, {} not sound{}",
+                    counts.plans,
+                    scenario.stack.name,
+                    counts.over_memory,
+                    counts.refused,
+                    counts.refusal.empty() ? "" : ", for one " + counts.refusal);
+    return planned;
   }
   scenario.plan = answer.plans.front().plan;
-  return {.scenario = scenario, .step = answer.plans.front().result, .problem = {}};
+  planned.scenario = std::move(scenario);
+  planned.step = answer.plans.front().result;
+  return planned;
 }
 
 }  // namespace titer

@@ -15,6 +15,7 @@ using testing::contains;
 using testing::data_of;
 using testing::parse_csv;
 using testing::refusal_of;
+using testing::TemporaryFolder;
 using testing::titer;
 
 std::vector<std::string> asking(const std::vector<std::string>& more) {
@@ -58,6 +59,28 @@ TEST(AppCapacity, AnswersInEveryFormat) {
   EXPECT_EQ(json.at("prices")->text, "owned-assumed");
   EXPECT_GT(json.at("points.0.lost.checkpoints")->number, 0);
   EXPECT_EQ(json.at("years.0.devices")->integer, 768);
+}
+
+/// In the words of a search, which is what finds plans with --search.
+TEST(AppCapacity, NamesTheMemoryThatPlansLeaveFree) {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("run.json", R"({
+    "model": "megatron-1.7b", "cluster": "dgx-a100-80gb", "plan": {"data": 8},
+    "training": {"global_batch": 16, "sequence": 2048, "precision": "bf16"}})");
+  const auto in = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"capacity", run, "--tokens", "1B", "--devices", "8"});
+    return data_of(titer(more));
+  };
+  EXPECT_TRUE(contains(
+      in({}), "\nplans: no memory kept free, though predicted memory is 7 % off on average\n"));
+  EXPECT_TRUE(contains(in({"--search"}),
+                       "\nplans: keeps 7 % of memory free, the error of predicted memory\n"));
+  const auto margin = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--format", "json"});
+    return parse_json(in(more), "out").at("memory_margin")->number;
+  };
+  EXPECT_EQ(margin({}), 0);
+  EXPECT_EQ(margin({"--search"}), 0.07);
 }
 
 TEST(AppCapacity, SaysTheSameEveryTime) {

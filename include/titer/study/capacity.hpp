@@ -67,6 +67,7 @@ struct PlannedStep {
   std::optional<Scenario> scenario{};
   StepResult step{};
   std::string problem{};
+  double memory_margin = 0;  // share of a device's memory that the plan had to leave free
 };
 using PlanFinder = std::function<PlannedStep(const CapacityQuestion&, std::int64_t devices)>;
 
