@@ -111,17 +111,11 @@ int capacity_command(const CapacityCommandOptions& options) {
   };
   const CapacityResult result =
       find_capacity(question, options.search ? searched : PlanFinder(scaled_plan));
-  switch (format) {
-    case Format::text:
-      print(capacity_text(question, result));
-      break;
-    case Format::csv:
-      print(capacity_csv(question, result));
-      break;
-    case Format::json:
-      print(to_json(capacity_json(question, result)) + "\n");
-      break;
-  }
+  print(format,
+        {.text = [&] { return capacity_text(question, result); },
+         .csv = [&] { return capacity_csv(question, result); },
+         .json = [&] { return capacity_json(question, result); }},
+        capacity_notes(question, result));
   return result.possible() ? kSuccess : kNo;
 }
 

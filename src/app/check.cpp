@@ -2,6 +2,8 @@
 #include <memory>
 
 #include "command.hpp"
+#include "titer/report/notes_report.hpp"
+#include "titer/step/notes.hpp"
 
 namespace titer {
 
@@ -11,11 +13,12 @@ Command add_check(CLI::App& program) {
   const auto options = std::make_shared<ScenarioOptions>();
   options->add_to(*app);
   return {app, [options] {
-            const Scenario scenario = options->source().read();
+            const ScenarioSource source = options->source();
+            const Scenario scenario = source.read();
             Estimator estimator;
             StepResult result;
             evaluate(scenario, usual_fidelity(scenario), estimator, result);
-            print(memory_sentence(result) + "\n");
+            print(notes_text(answer_notes(source, scenario)) + memory_sentence(result) + "\n");
             return result.fits() ? kSuccess : kNo;
           }};
 }

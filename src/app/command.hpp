@@ -91,4 +91,15 @@ void add_format(CLI::App& app, std::string& format);
 /// Writes all of `text` to standard output.
 void print(std::string_view text);
 
+/// An answer in each format, made when it is asked for.
+struct Views {
+  std::function<std::string()> text;
+  std::function<std::string()> csv;
+  std::function<Value()> json;
+};
+/// Prints the view asked for, and what must be said beside its numbers (answer_notes()).
+void print(Format format, const Views& views, const std::vector<std::string>& notes);
+/// Says it on standard error, of an answer in a format of other programs that has no place for it.
+void tell_notes(const std::vector<std::string>& notes);
+
 }  // namespace titer

@@ -25,17 +25,11 @@ int course_command(const CourseCommandOptions& options) {
   }
   const Course course = load_course(options.course, changes);
   const CourseResult result = follow(course, fidelity);
-  switch (format) {
-    case Format::text:
-      print(course_text(course, result));
-      break;
-    case Format::csv:
-      print(course_csv(result));
-      break;
-    case Format::json:
-      print(to_json(course_json(course, result)) + "\n");
-      break;
-  }
+  print(format,
+        {.text = [&] { return course_text(course, result); },
+         .csv = [&] { return course_csv(result); },
+         .json = [&] { return course_json(course, result); }},
+        course.notes);
   return too_large(result).empty() ? kSuccess : kNo;
 }
 

@@ -3,6 +3,7 @@
 
 #include "command.hpp"
 #include "titer/report/difference_report.hpp"
+#include "titer/step/notes.hpp"
 
 namespace titer {
 namespace {
@@ -32,21 +33,17 @@ struct DiffOptions {
 int diff_command(const DiffOptions& options) {
   const Format format = chosen("--format", options.format, kFormats);
   const Fidelity fidelity = chosen("--fidelity", options.fidelity, kFidelities);
-  const Difference found = difference(options.source(options.a, options.a_sets, "--set-a"),
-                                      options.source(options.b, options.b_sets, "--set-b"),
-                                      fidelity,
-                                      fidelity == Fidelity::closed ? 8 : 4);
-  switch (format) {
-    case Format::text:
-      print(difference_text(found));
-      break;
-    case Format::csv:
-      print(difference_csv(found));
-      break;
-    case Format::json:
-      print(to_json(difference_json(found)) + "\n");
-      break;
-  }
+  const ScenarioSource a = options.source(options.a, options.a_sets, "--set-a");
+  const ScenarioSource b = options.source(options.b, options.b_sets, "--set-b");
+  const Difference found = difference(a, b, fidelity, fidelity == Fidelity::closed ? 8 : 4);
+  ScenarioNotes notes;
+  notes.add("A", answer_notes(a, found.a_scenario));
+  notes.add("B", answer_notes(b, found.b_scenario));
+  print(format,
+        {.text = [&] { return difference_text(found); },
+         .csv = [&] { return difference_csv(found); },
+         .json = [&] { return difference_json(found); }},
+        notes.lines());
   return kSuccess;
 }
 

@@ -6,6 +6,7 @@
 #include "command.hpp"
 #include "titer/report/explain_report.hpp"
 #include "titer/step/evaluate.hpp"
+#include "titer/step/notes.hpp"
 
 namespace titer {
 namespace {
@@ -31,7 +32,8 @@ int explain_command(const ExplainOptions& options) {
       {{"closed", Fidelity::closed}, {"network", Fidelity::network}}};
   const Format format = chosen("--format", options.format, kFormats);
   const Fidelity fidelity = chosen("--fidelity", options.fidelity, fidelities);
-  const Scenario scenario = options.scenario.source().read();
+  const ScenarioSource source = options.scenario.source();
+  const Scenario scenario = source.read();
   if (const auto key = scenario.unlike()) {
     throw InputError(fmt::format(
         "{}: expected none: the terms are those of the closed form, in which all devices are alike "
@@ -40,17 +42,11 @@ int explain_command(const ExplainOptions& options) {
         *key));
   }
   const std::vector<Section> sections = sections_of(scenario, fidelity);
-  switch (format) {
-    case Format::text:
-      print(explain_text(sections));
-      break;
-    case Format::csv:
-      print(explain_csv(sections));
-      break;
-    case Format::json:
-      print(to_json(explain_json(sections)) + "\n");
-      break;
-  }
+  print(format,
+        {.text = [&] { return explain_text(sections); },
+         .csv = [&] { return explain_csv(sections); },
+         .json = [&] { return explain_json(sections); }},
+        answer_notes(source, scenario));
   return kSuccess;
 }
 

@@ -14,6 +14,7 @@
 #include "titer/report/goal_export.hpp"
 #include "titer/step/conditions.hpp"
 #include "titer/step/evaluate.hpp"
+#include "titer/step/notes.hpp"
 
 namespace titer {
 namespace {
@@ -102,7 +103,8 @@ int export_command(const ExportOptions& options) {
         "--format: chakra: this program was built without protobuf (libprotobuf-dev and "
         "protobuf-compiler); expected goal");
   }
-  const Scenario scenario = options.scenario.source().read();
+  const ScenarioSource source = options.scenario.source();
+  const Scenario scenario = source.read();
   if (scenario.formula == Formula::e7) {
     throw InputError("formula.name: e7: expected titer, since the formula e7 has no kernels");
   }
@@ -119,6 +121,7 @@ int export_command(const ExportOptions& options) {
   } else {
     export_chakra(options, step);
   }
+  tell_notes(answer_notes(source, scenario));
   return kSuccess;
 }
 

@@ -1,7 +1,10 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "command.hpp"
+#include "titer/report/notes_report.hpp"
 
 namespace titer {
 
@@ -40,6 +43,29 @@ void print(std::string_view text) {
   if (!written || std::fflush(stdout) != 0) {
     throw InputError("standard output cannot be written");
   }
+}
+
+void print(Format format, const Views& views, const std::vector<std::string>& notes) {
+  switch (format) {
+    case Format::text: {
+      const std::string noted = notes_text(notes);
+      print(noted + (noted.empty() ? "" : "\n") + views.text());
+      return;
+    }
+    case Format::csv:
+      print(csv_with_notes(views.csv(), notes));
+      return;
+    case Format::json: {
+      Value json = views.json();
+      add_notes(notes, json);
+      print(to_json(json) + "\n");
+      return;
+    }
+  }
+}
+
+void tell_notes(const std::vector<std::string>& notes) {
+  fmt::print(stderr, "{}", notes_text(notes));
 }
 
 }  // namespace titer

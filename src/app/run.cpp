@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -7,6 +6,7 @@
 #include "command.hpp"
 #include "output_file.hpp"
 #include "sampling.hpp"
+#include "titer/report/notes_report.hpp"
 #include "titer/report/sample_report.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/step/events_beside.hpp"
@@ -31,14 +31,9 @@ constexpr std::array<Choice<FailOn>, 1> kFailOn = {{{"out-of-memory", FailOn::ou
 
 using MaybeSamples = std::optional<SampleStatistics>;
 
-/// Beside a result's columns: what samples tell, and what is to be said.
-MoreCells more_cells(const MaybeSamples& samples, const std::vector<std::string>& notes) {
-  MoreCells more = samples ? MoreCells{sample_columns(), sample_cells(*samples)} : MoreCells();
-  if (!notes.empty()) {
-    more.columns.emplace_back("notes");
-    more.cells.push_back(fmt::format("{}", fmt::join(notes, "; ")));
-  }
-  return more;
+/// Beside a result's columns: what samples tell.
+MoreCells more_cells(const MaybeSamples& samples) {
+  return samples ? MoreCells{sample_columns(), sample_cells(*samples)} : MoreCells();
 }
 
 std::string view(Format format,
@@ -51,7 +46,7 @@ std::string view(Format format,
       return step_text(scenario, result, fit_advice(scenario, result), notes) +
              (samples ? "\n" + sample_text(*samples) : "");
     case Format::csv:
-      return step_csv(scenario, result, more_cells(samples, notes));
+      return csv_with_notes(step_csv(scenario, result, more_cells(samples)), notes);
     case Format::json: {
       Value json = step_json(scenario, result, fit_advice(scenario, result), notes);
       if (samples) {

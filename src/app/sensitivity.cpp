@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "titer/report/sensitivity_report.hpp"
+#include "titer/step/notes.hpp"
 
 namespace titer {
 namespace {
@@ -62,18 +63,6 @@ FigureCost cost_of(const std::string& text) {
   return {.path = text.substr(0, equals), .dollars = *dollars};
 }
 
-std::string sensitivity_view(Format format, const SensitivityReport& report) {
-  switch (format) {
-    case Format::text:
-      return sensitivity_text(report);
-    case Format::csv:
-      return sensitivity_csv(report);
-    case Format::json:
-      return to_json(sensitivity_json(report)) + "\n";
-  }
-  return "";
-}
-
 int sensitivity_command(const SensitivityCommand& command) {
   const Format format = chosen("--format", command.format, kFormats);
   const Fidelity fidelity = chosen("--fidelity", command.fidelity, kFidelities);
@@ -83,7 +72,8 @@ int sensitivity_command(const SensitivityCommand& command) {
   }
   const auto target =
       command.reach.empty() ? std::nullopt : std::optional(parse_target(command.reach));
-  ScenarioProbe probe(command.scenario.source(), fidelity);
+  const ScenarioSource source = command.scenario.source();
+  ScenarioProbe probe(source, fidelity);
   SensitivityReport report{.probe = &probe, .sensitivity = sensitivity(probe, options)};
   if (fidelity == Fidelity::closed) {
     report.break_even = break_even(probe);
@@ -91,7 +81,11 @@ int sensitivity_command(const SensitivityCommand& command) {
   if (target) {
     report.reach = reach(probe, *target);
   }
-  print(sensitivity_view(format, report));
+  print(format,
+        {.text = [&] { return sensitivity_text(report); },
+         .csv = [&] { return sensitivity_csv(report); },
+         .json = [&] { return sensitivity_json(report); }},
+        answer_notes(source, probe.scenario()));
   return kSuccess;
 }
 

@@ -5,8 +5,10 @@
 
 #include "command.hpp"
 #include "output_file.hpp"
+#include "titer/report/notes_report.hpp"
 #include "titer/report/schedule_report.hpp"
 #include "titer/report/step_report.hpp"
+#include "titer/step/notes.hpp"
 #include "titer/step/simulate.hpp"
 #include "trace_file.hpp"
 
@@ -174,9 +176,12 @@ void write_schedule(const TimelineOptions& options, TimelineFormat format, Outpu
 }
 
 void write_step(const TimelineOptions& options, TimelineFormat format, OutputFile& out) {
-  const Scenario scenario = options.scenario.source().read();
+  const ScenarioSource source = options.scenario.source();
+  const Scenario scenario = source.read();
+  const std::vector<std::string> notes = answer_notes(source, scenario);
   if (format == TimelineFormat::actions) {
     out.write(actions_csv(scenario.plan.schedule, scenario.shape()));
+    tell_notes(notes);
     return;
   }
   check_fidelity(scenario, Fidelity::event);
@@ -187,9 +192,16 @@ void write_step(const TimelineOptions& options, TimelineFormat format, OutputFil
                           .timeline = std::move(step.timeline)};
   if (format == TimelineFormat::trace) {
     write_trace(out, view.timeline, view.title);
+    tell_notes(notes);
     return;
   }
-  out.write(drawn(view, format, options.width, ranks_text(step.result), timeline_json(view)));
+  Value json = timeline_json(view);
+  add_notes(notes, json);
+  out.write(format == TimelineFormat::text ? notes_text(notes) : "");
+  out.write(drawn(view, format, options.width, ranks_text(step.result), json));
+  if (format != TimelineFormat::text && format != TimelineFormat::json) {
+    tell_notes(notes);
+  }
 }
 
 int timeline_command(const TimelineOptions& options) {

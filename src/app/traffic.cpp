@@ -6,9 +6,11 @@
 
 #include "command.hpp"
 #include "output_file.hpp"
+#include "titer/report/notes_report.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/report/traffic_matrix_report.hpp"
 #include "titer/step/evaluate.hpp"
+#include "titer/step/notes.hpp"
 
 namespace titer {
 namespace {
@@ -81,8 +83,8 @@ std::optional<TrafficKind> kind_called(const std::string& word) {
   return chosen("--kind", word, choices);
 }
 
-Scenario read_scenario_of(const MatrixCommand& options) {
-  Scenario scenario = options.scenario.source().read();
+Scenario read_scenario_of(const ScenarioSource& source) {
+  Scenario scenario = source.read();
   if (scenario.formula == Formula::e7) {
     throw InputError("formula.name: e7: expected titer, whose transfers are listed one by one");
   }
@@ -110,9 +112,17 @@ Routing routing_of(const Scenario& scenario) {
   return transformer->experts->routing;
 }
 
+using Notes = std::vector<std::string>;
+
+std::string json_text(Value json, const Notes& notes) {
+  add_notes(notes, json);
+  return to_json(json) + "\n";
+}
+
 std::string iterations_of(const MatrixCommand& options,
                           const ExportedStep& step,
-                          TrafficFormat format) {
+                          TrafficFormat format,
+                          const Notes& notes) {
   const std::uint32_t count = *options.iterations;
   if (count < 1 || count > kMostIterations) {
     throw InputError(fmt::format("--iterations: {}: expected 1 to {}", count, kMostIterations));
@@ -141,11 +151,11 @@ std::string iterations_of(const MatrixCommand& options,
   }
   switch (format) {
     case TrafficFormat::text:
-      return expert_iterations_text(step_title(scenario), list);
+      return notes_text(notes) + expert_iterations_text(step_title(scenario), list);
     case TrafficFormat::csv:
       return expert_iterations_csv(list);
     case TrafficFormat::json:
-      return to_json(expert_iterations_json(list)) + "\n";
+      return json_text(expert_iterations_json(list), notes);
     case TrafficFormat::svg:
       break;
   }
@@ -154,7 +164,8 @@ std::string iterations_of(const MatrixCommand& options,
 
 std::string matrix_of(const MatrixCommand& options,
                       const ExportedStep& step,
-                      TrafficFormat format) {
+                      TrafficFormat format,
+                      const Notes& notes) {
   TrafficOptions what{.spread = chosen("--spread", options.spread, kCollectiveSpreads),
                       .only = kind_called(options.kind)};
   if (const auto exponents = exponents_of(options.exponents)) {
@@ -172,11 +183,11 @@ std::string matrix_of(const MatrixCommand& options,
   const TrafficMatrixView view = traffic_matrix_view(step, what, StepTraffic(step).matrix(what));
   switch (format) {
     case TrafficFormat::text:
-      return traffic_matrix_text(view);
+      return notes_text(notes) + traffic_matrix_text(view);
     case TrafficFormat::csv:
       return traffic_matrix_csv(view);
     case TrafficFormat::json:
-      return to_json(traffic_matrix_json(view)) + "\n";
+      return json_text(traffic_matrix_json(view), notes);
     case TrafficFormat::svg:
       return traffic_matrix_svg(view);
   }
@@ -185,11 +196,16 @@ std::string matrix_of(const MatrixCommand& options,
 
 int traffic_command(const MatrixCommand& options) {
   const TrafficFormat format = chosen("--format", options.format, kTrafficFormats);
-  const ExportedStep step(read_scenario_of(options), ExportDetail::pass);
+  const ScenarioSource source = options.scenario.source();
+  const ExportedStep step(read_scenario_of(source), ExportDetail::pass);
+  const Notes notes = answer_notes(source, step.scenario());
   OutputFile out(options.out);
-  out.write(options.iterations ? iterations_of(options, step, format)
-                               : matrix_of(options, step, format));
+  out.write(options.iterations ? iterations_of(options, step, format, notes)
+                               : matrix_of(options, step, format, notes));
   out.finish();
+  if (format == TrafficFormat::csv || format == TrafficFormat::svg) {
+    tell_notes(notes);  // a matrix that other programs read, and a picture of it
+  }
   return kSuccess;
 }
 

@@ -10,6 +10,7 @@
 #include "scenario_words.hpp"
 #include "step_remarks.hpp"
 #include "titer/plan/placement.hpp"
+#include "titer/report/notes_report.hpp"
 #include "titer/step/figures.hpp"
 
 namespace titer {
@@ -266,13 +267,7 @@ Value step_json(const Scenario& scenario,
   json.add("memory", memory_json(result, advice));
   json.add("error_bar", error_bar_json(result));
   json.add("grade", Value(name(result.grade)));
-  if (!notes.empty()) {
-    Value lines = Value::make_array();
-    for (const std::string& note : notes) {
-      lines.push(Value(note));
-    }
-    json.add("notes", std::move(lines));
-  }
+  add_notes(notes, json);
   return json;
 }
 
@@ -310,12 +305,9 @@ std::string step_text(const Scenario& scenario,
                       const StepResult& result,
                       std::span<const FitAdvice> advice,
                       std::span<const std::string> notes) {
-  std::string noted;
-  for (const std::string& note : notes) {
-    noted += "note: " + note + "\n";
-  }
-  return heading(scenario) + noted + "\n" + rates(result) + "\n" + breakdown_text(result) + "\n" +
-         ranks_text(result) + remarks_text(scenario, result) + memory_text(result, advice) + "\n" +
+  return heading(scenario) + notes_text(notes) + "\n" + rates(result) + "\n" +
+         breakdown_text(result) + "\n" + ranks_text(result) + remarks_text(scenario, result) +
+         memory_text(result, advice) + "\n" +
          fmt::format("basis: {} figures; `titer explain` shows every term and its source\n",
                      name(result.grade));
 }

@@ -50,18 +50,52 @@ std::string missing_sequence(const ScenarioSource& source,
       longest);
 }
 
+std::optional<std::string> sequence_note(const ScenarioSource& source, const Scenario& scenario) {
+  const auto sequence = assumed_sequence(source, scenario);
+  return sequence ? std::optional(fmt::format(
+                        "training.sequence is not given: {} tokens, the longest of the model",
+                        *sequence))
+                  : std::nullopt;
+}
+
+std::optional<std::string> software_note(std::string_view stack,
+                                         const std::vector<std::string>& missing) {
+  return missing.empty() ? std::nullopt
+                         : std::optional(fmt::format(
+                               "beyond what {} can do: {}", stack, fmt::join(missing, ", ")));
+}
+
 std::vector<std::string> answer_notes(const ScenarioSource& source, const Scenario& scenario) {
   std::vector<std::string> notes;
-  if (const auto sequence = assumed_sequence(source, scenario)) {
-    notes.push_back(fmt::format(
-        "training.sequence is not given: {} tokens, the longest of the model", *sequence));
-  }
   const auto missing = beyond_software(software_abilities(source), scenario);
-  if (!missing.empty()) {
-    notes.push_back(
-        fmt::format("beyond what {} can do: {}", scenario.stack.name, fmt::join(missing, ", ")));
+  for (const auto& note :
+       {sequence_note(source, scenario), software_note(scenario.stack.name, missing)}) {
+    if (note) {
+      notes.push_back(*note);
+    }
   }
   return notes;
+}
+
+void ScenarioNotes::add(const std::string& whose, const std::vector<std::string>& notes) {
+  ++scenarios_;
+  for (const std::string& note : notes) {
+    auto known = std::find_if(
+        notes_.begin(), notes_.end(), [&](const auto& other) { return other.first == note; });
+    if (known == notes_.end()) {
+      known = notes_.insert(notes_.end(), {note, {}});
+    }
+    known->second.push_back(whose);
+  }
+}
+
+std::vector<std::string> ScenarioNotes::lines() const {
+  std::vector<std::string> lines;
+  for (const auto& [note, owners] : notes_) {
+    const bool of_all = owners.size() == scenarios_;
+    lines.push_back(of_all ? note : fmt::format("{} (in {})", note, fmt::join(owners, ", ")));
+  }
+  return lines;
 }
 
 }  // namespace titer

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "titer/step/model_state.hpp"
+#include "titer/step/notes.hpp"
 
 namespace titer {
 namespace {
@@ -223,6 +224,29 @@ CapacityResult find_capacity(const CapacityQuestion& question, const PlanFinder&
   fill_answers(question, result);
   fill_years(question, result);
   return result;
+}
+
+std::vector<std::string> capacity_notes(const CapacityQuestion& question,
+                                        const CapacityResult& result) {
+  std::vector<std::string> missing;
+  for (const CapacityPoint& point : result.points) {
+    if (!point.has_plan()) {
+      continue;
+    }
+    for (std::string& one : beyond_software(question.abilities, *point.planned.scenario)) {
+      if (std::find(missing.begin(), missing.end(), one) == missing.end()) {
+        missing.push_back(std::move(one));
+      }
+    }
+  }
+  std::vector<std::string> notes;
+  for (const auto& note :
+       {question.sequence_note, software_note(question.scenario.stack.name, missing)}) {
+    if (note) {
+      notes.push_back(*note);
+    }
+  }
+  return notes;
 }
 
 }  // namespace titer

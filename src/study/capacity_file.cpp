@@ -307,6 +307,7 @@ CapacityQuestion load_capacity(std::string_view name_or_file, std::span<const As
   }
   source.read_unchecked(question.scenario);
   question.abilities = software_abilities(source);
+  question.sequence_note = sequence_note(source, question.scenario);
   check_fidelity(question.scenario, Fidelity::closed);
   load_costs(names, question);
   if (!names.reliability.empty()) {

@@ -7,6 +7,7 @@
 
 #include "course_document.hpp"
 #include "named_scenario.hpp"
+#include "titer/step/notes.hpp"
 #include "titer/study/course.hpp"
 
 namespace titer {
@@ -95,7 +96,10 @@ void check_networks(const TrainingPhases& course) {
   }
 }
 
-TrainingPhases read_phases(Reader& in, const CourseDocument& file, Problems& problems) {
+TrainingPhases read_phases(Reader& in,
+                           const CourseDocument& file,
+                           Problems& problems,
+                           ScenarioNotes& notes) {
   const Value* scenario = scenario_value(in);
   TrainingPhases course;
   course.change = read_change(in);
@@ -107,6 +111,7 @@ TrainingPhases read_phases(Reader& in, const CourseDocument& file, Problems& pro
   for (WrittenPhase& one : written) {
     ScenarioSource source = base;
     one.phase.scenario = changed(source, one.changes, one.phase.name);
+    notes.add(one.phase.name, answer_notes(source, one.phase.scenario));
     one.phase.moves = before && differ(before->document(), source.document());
     course.phases.push_back(std::move(one.phase));
     before = std::move(source);
@@ -164,7 +169,10 @@ void check_devices(const SharedJobs& course, const Document& document) {
   problems.raise();
 }
 
-SharedJobs read_jobs(Reader& in, const CourseDocument& file, Problems& problems) {
+SharedJobs read_jobs(Reader& in,
+                     const CourseDocument& file,
+                     Problems& problems,
+                     ScenarioNotes& notes) {
   std::vector<WrittenJob> written = read_written_jobs(in, file.document);
   in.finish();
   problems.raise();
@@ -172,13 +180,17 @@ SharedJobs read_jobs(Reader& in, const CourseDocument& file, Problems& problems)
   for (WrittenJob& one : written) {
     ScenarioSource source = file.source(*one.scenario);
     one.job.scenario = changed(source, one.changes, one.job.name);
+    notes.add(one.job.name, answer_notes(source, one.job.scenario));
     course.jobs.push_back(std::move(one.job));
   }
   check_devices(course, file.document);
   return course;
 }
 
-FederatedCourse read_rounds(Reader& in, const CourseDocument& file, Problems& problems) {
+FederatedCourse read_rounds(Reader& in,
+                            const CourseDocument& file,
+                            Problems& problems,
+                            ScenarioNotes& notes) {
   const Value* scenario = scenario_value(in);
   FederatedCourse course;
   FederatedRounds& rounds = course.rounds;
@@ -200,12 +212,16 @@ FederatedCourse read_rounds(Reader& in, const CourseDocument& file, Problems& pr
   written.finish();
   in.finish();
   problems.raise();
-  ScenarioSource source = file.source(*scenario);
+  const ScenarioSource source = file.source(*scenario);
   course.client = source.read();
+  notes.add("client", answer_notes(source, course.client));
   return course;
 }
 
-QueryLoad read_queries(Reader& in, const CourseDocument& file, Problems& problems) {
+QueryLoad read_queries(Reader& in,
+                       const CourseDocument& file,
+                       Problems& problems,
+                       ScenarioNotes& /*no scenarios*/) {
   QueryLoad load;
   for (Reader& written : in.objects("queries")) {
     QueryInterval interval;
@@ -228,14 +244,17 @@ QueryLoad read_queries(Reader& in, const CourseDocument& file, Problems& problem
   return load;
 }
 
-using ReadKind = CourseKind (*)(Reader&, const CourseDocument&, Problems&);
+using ReadKind = CourseKind (*)(Reader&, const CourseDocument&, Problems&, ScenarioNotes&);
 struct KindOfCourse {
   std::string_view key;
   ReadKind read;
 };
 template <auto Read>
-CourseKind read_as(Reader& in, const CourseDocument& file, Problems& problems) {
-  return Read(in, file, problems);
+CourseKind read_as(Reader& in,
+                   const CourseDocument& file,
+                   Problems& problems,
+                   ScenarioNotes& notes) {
+  return Read(in, file, problems, notes);
 }
 constexpr std::array<KindOfCourse, 4> kKindsOfCourses = {{{"phases", read_as<read_phases>},
                                                           {"jobs", read_as<read_jobs>},
@@ -278,7 +297,9 @@ Course load_course(std::string_view name_or_file, std::span<const Assignment> ch
     in.fail("", "expected one of phases, jobs, rounds and queries");
     problems.raise();
   }
-  return {.title = title, .kind = found->read(in, file, problems)};
+  ScenarioNotes notes;
+  CourseKind kind = found->read(in, file, problems, notes);
+  return {.title = title, .kind = std::move(kind), .notes = notes.lines()};
 }
 
 }  // namespace titer

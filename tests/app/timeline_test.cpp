@@ -76,6 +76,8 @@ TEST(AppTimeline, DrawsAScenarioInRealTime) {
   const std::string other = data_of(titer({"timeline",
                                            "gpt3-175b-64xa100",
                                            "--set",
+                                           "stack.abilities=null",
+                                           "--set",
                                            "plan.schedule=gpipe",
                                            "--set",
                                            "plan.virtual_stages=1",

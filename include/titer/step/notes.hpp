@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "titer/plan/abilities.hpp"
@@ -26,8 +27,26 @@ namespace titer {
 [[nodiscard]] std::string missing_sequence(const ScenarioSource& source,
                                            std::int64_t longest,
                                            std::string_view where_to_say);
+/// "training.sequence is not given: 4096 tokens, the longest of the model".
+[[nodiscard]] std::optional<std::string> sequence_note(const ScenarioSource& source,
+                                                       const Scenario& scenario);
+/// "beyond what megatron-lm can do: …"; nothing where nothing is missing.
+[[nodiscard]] std::optional<std::string> software_note(std::string_view stack,
+                                                       const std::vector<std::string>& missing);
 /// A line each. `scenario`: as the source reads it.
 [[nodiscard]] std::vector<std::string> answer_notes(const ScenarioSource& source,
                                                     const Scenario& scenario);
+
+/// The notes of an answer about several scenarios: each line once, with the names of those that it
+/// is true of where that is not all.
+class ScenarioNotes {
+ public:
+  void add(const std::string& whose, const std::vector<std::string>& notes);
+  [[nodiscard]] std::vector<std::string> lines() const;
+
+ private:
+  std::size_t scenarios_ = 0;
+  std::vector<std::pair<std::string, std::vector<std::string>>> notes_;  // and whose each is
+};
 
 }  // namespace titer

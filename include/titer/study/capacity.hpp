@@ -37,8 +37,9 @@ struct CapacityGrowth {
 
 struct CapacityQuestion {
   Scenario scenario;
-  Abilities abilities{};              // of its software, which plans that are searched for keep
-  std::vector<std::int64_t> devices;  // candidates, in order
+  Abilities abilities{};  // of its software, which plans that are searched for keep
+  std::optional<std::string> sequence_note{};  // where the scenario does not say it
+  std::vector<std::int64_t> devices;           // candidates, in order
   BatchRule batch = BatchRule::fixed;
   std::optional<double> tokens;
   std::optional<Seconds> deadline;
@@ -124,5 +125,9 @@ struct CapacityResult {
 /// REQUIRES a price of the chip where there is a budget.
 [[nodiscard]] CapacityResult find_capacity(const CapacityQuestion& question,
                                            const PlanFinder& plan = scaled_plan);
+
+/// What is to be said beside it: answer_notes() of the plans that it has.
+[[nodiscard]] std::vector<std::string> capacity_notes(const CapacityQuestion& question,
+                                                      const CapacityResult& result);
 
 }  // namespace titer

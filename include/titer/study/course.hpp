@@ -24,6 +24,7 @@ using CourseResult = std::variant<PhasesResult, SharingResult, FederatedResult, 
 struct Course {
   std::string title;
   CourseKind kind;
+  std::vector<std::string> notes{};  // answer_notes() of its scenarios
 };
 
 /// One of
