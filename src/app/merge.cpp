@@ -35,6 +35,13 @@ int merge_command(const MergeCommandOptions& options) {
                     merge.rows,
                     merge.chunks,
                     merge.shards));
+  if (merge.beyond > 0) {
+    fmt::print(stderr,
+               "note: {}: {} of {} rows are beyond what their software can do\n",
+               out,
+               merge.beyond,
+               merge.rows);
+  }
   if (merge.defects.count > 0) {  // as one process that made the table would end
     fmt::print(stderr,
                "{}: {} rows have no result for a defect of the program; the shards' sweeps name "

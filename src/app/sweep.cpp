@@ -26,6 +26,9 @@ std::string resume_command(const SweepCommandOptions& options) {
   };
   add("--format", options.format, options.format != usual.format);
   add("--fidelity", options.fidelity, options.fidelity != usual.fidelity);
+  for (const std::string& column : options.columns) {
+    add("--columns", column, true);
+  }
   add("--shard", options.shard, !options.shard.empty());
   add("--limit", std::to_string(options.limit), options.limit != usual.limit);
   add("--jobs", std::to_string(options.jobs), options.jobs > 0);
@@ -48,16 +51,19 @@ int stream_sweep(const SweepCommandOptions& options, const Launch& launch) {
   OutputFile out(options.out);
   out.write(table.columns());
   std::size_t rows = 0;
+  std::size_t beyond = 0;
   DefectRows defects;
   const SweepOutcome outcome = table.compute(0, nullptr, [&](std::span<const SweepChunk> ready) {
     for (const SweepChunk& chunk : ready) {
       out.write(chunk.rows);
       rows += chunk.chunk.rows;
+      beyond += chunk.chunk.beyond;
       defects += chunk.chunk.defects;
     }
   });
   out.finish();
   tell_left_out(table, outcome, rows);
+  tell_beyond(table, beyond, rows);
   return tell_defects(table, defects, rows);
 }
 
@@ -126,6 +132,7 @@ int write_sweep(const SweepCommandOptions& options, const Launch& launch) {
   if (launch.shard.whole() && before == 0) {
     tell_left_out(table, outcome, file.rows());
   }
+  tell_beyond(table, file.beyond(), file.rows());
   if (!launch.launcher.empty() && launch.shard.rank == 0 && !launch.shard.whole()) {
     fmt::print(stderr,
                "{}: shard 1 of {}, as {} says; when all are done: titer merge {}\n",
@@ -191,6 +198,15 @@ Command add_sweep(CLI::App& program) {
       ->check(CLI::Range(std::size_t{1}, std::numeric_limits<std::size_t>::max() / 2))
       ->default_str("100000000")
       ->type_name("N");
+  app->add_option("--columns",
+                  options->columns,
+                  "further columns: algorithms (those that links choose in place of those of the "
+                  "closed form; with --fidelity network), beyond_software (what of the plan its "
+                  "software does not have)")
+      ->delimiter(',')
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("NAMES");
   add_partition_options(*app, *options);
   app->add_option(
          "--fidelity",

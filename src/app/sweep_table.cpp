@@ -17,10 +17,23 @@ std::optional<Fidelity> wanted_fidelity(const SweepCommandOptions& options) {
              : std::optional(chosen("--fidelity", options.fidelity, kFidelities));
 }
 
+/// With the columns that are asked for beside those that the file asks for.
+Sweep asked_sweep(const SweepCommandOptions& options) {
+  Sweep sweep = load_sweep(options.sweep, options.limit);
+  for (const std::string& word : options.columns) {
+    const SweepColumn column = chosen("--columns", word, kSweepColumns);
+    if (!sweep.has(column)) {
+      sweep.columns.push_back(column);
+    }
+  }
+  check_columns(sweep, wanted_fidelity(options));
+  return sweep;
+}
+
 }  // namespace
 
 SweepTable::SweepTable(const SweepCommandOptions& options, const Launch& launch)
-    : sweep_(load_sweep(options.sweep, options.limit)),
+    : sweep_(asked_sweep(options)),
       rows_(sweep_, chosen("--format", options.format, kRowFormats)),
       run_{.threads = threads_or_usual(options.jobs, launch),
            .fidelity = wanted_fidelity(options),
@@ -97,6 +110,16 @@ void tell_left_out(const SweepTable& table, const SweepOutcome& outcome, std::si
   }
   for (const std::string& line : left_out_lines(table.sweep(), outcome.left_out)) {
     fmt::print(stderr, "{}\n", line);
+  }
+}
+
+void tell_beyond(const SweepTable& table, std::size_t beyond, std::size_t rows) {
+  if (beyond > 0 && !table.sweep().has(SweepColumn::beyond_software)) {
+    fmt::print(stderr,
+               "note: {} of {} rows are beyond what their software can do; --columns "
+               "beyond_software says of each what it lacks\n",
+               beyond,
+               rows);
   }
 }
 

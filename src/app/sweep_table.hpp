@@ -19,6 +19,7 @@ struct SweepCommandOptions {
   std::string format = "csv";
   std::string fidelity;
   std::string shard;
+  std::vector<std::string> columns;
   std::size_t limit = kUsualMostPoints;
   unsigned jobs = 0;
   bool resume = false;
@@ -56,6 +57,8 @@ class SweepTable {
 
 /// What the constraints left out, for whoever reads along; a table without rows is a mistake.
 void tell_left_out(const SweepTable& table, const SweepOutcome& outcome, std::size_t rows);
+/// Says how many rows ask more of their software than it has, where no column does.
+void tell_beyond(const SweepTable& table, std::size_t beyond, std::size_t rows);
 /// Says what defects left without a result, and returns the exit code.
 [[nodiscard]] int tell_defects(const SweepTable& table,
                                const DefectRows& defects,

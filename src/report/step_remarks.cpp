@@ -126,15 +126,19 @@ void add_remarks(const Scenario& scenario, const StepResult& result, Value& json
   }
 }
 
+std::string algorithms_text(const StepResult& result) {
+  std::string all;
+  for (const TakenAlgorithm& at : result.algorithms) {
+    all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", collective_title(at), taken_text(at));
+  }
+  return all;
+}
+
 MoreCells remark_cells(const StepResult& result) {
   MoreCells more;
   if (!result.algorithms.empty()) {
-    std::string all;
-    for (const TakenAlgorithm& at : result.algorithms) {
-      all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", collective_title(at), taken_text(at));
-    }
     more.columns.emplace_back("algorithms");
-    more.cells.push_back(std::move(all));
+    more.cells.push_back(algorithms_text(result));
   }
   if (result.events) {
     const auto& time = result.events->iteration_time;

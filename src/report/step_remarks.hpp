@@ -11,6 +11,8 @@ namespace titer {
 
 [[nodiscard]] std::string remarks_text(const Scenario& scenario, const StepResult& result);
 void add_remarks(const Scenario& scenario, const StepResult& result, Value& json);
+/// "tensor all-reduce of 96 MiB: taken: …; …", one after the other; "" where links chose none.
+[[nodiscard]] std::string algorithms_text(const StepResult& result);
 [[nodiscard]] MoreCells remark_cells(const StepResult& result);
 
 }  // namespace titer

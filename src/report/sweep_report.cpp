@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "step_remarks.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/step/figures.hpp"
 
@@ -66,9 +67,18 @@ void append_plain(T number, std::string& text) {
   text.append(buffer.data(), end);
 }
 
+/// Nothing where there is no result.
+std::string asked_text(SweepColumn column, const SweepPoint& point) {
+  if (!has_result(point.status)) {
+    return {};
+  }
+  return column == SweepColumn::algorithms ? algorithms_text(point.result) : point.beyond;
+}
+
 }  // namespace
 
-SweepRows::SweepRows(const Sweep& sweep, RowFormat format) : format_(format) {
+SweepRows::SweepRows(const Sweep& sweep, RowFormat format)
+    : format_(format), asked_(sweep.columns) {
   for (const Axis& axis : sweep.axes) {
     columns_.push_back(axis.path);
     std::vector<std::string>& cells = cells_.emplace_back();
@@ -84,7 +94,11 @@ SweepRows::SweepRows(const Sweep& sweep, RowFormat format) : format_(format) {
   columns_.emplace_back("status");
   const Row results = result_columns();
   columns_.insert(columns_.end(), results.begin(), results.end());
+  reason_ = columns_.size();
   columns_.emplace_back("reason");
+  for (const SweepColumn column : asked_) {
+    columns_.emplace_back(name(column));
+  }
   for (const std::string& column : columns_) {
     const bool is_json = format == RowFormat::json_lines;
     std::string& begin = begins_.emplace_back(begins_.empty() ? (is_json ? "{" : "") : ",");
@@ -94,7 +108,7 @@ SweepRows::SweepRows(const Sweep& sweep, RowFormat format) : format_(format) {
     }
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
-    append_text(columns_.size() - 1 - results.size() + i, "", no_result_);
+    append_text(reason_ - results.size() + i, "", no_result_);
   }
 }
 
@@ -154,7 +168,11 @@ void SweepRows::append(const SweepPoint& point, KeptCells& kept, std::string& te
   } else {
     text += no_result_;
   }
-  append_text(columns_.size() - 1, point.reason, text);
+  append_text(reason_, point.reason, text);
+  column = reason_;
+  for (const SweepColumn asked : asked_) {
+    append_text(++column, asked_text(asked, point), text);
+  }
   text += format_ == RowFormat::json_lines ? "}\n" : "\n";
 }
 

@@ -214,6 +214,7 @@ void RowFile::go_on(RowLogReader& log, std::string_view columns) {
     chunks_ = log.chunks();
     rows_ = log.rows();
     defects_ = log.defects();
+    beyond_ = log.beyond();
   }
   cut(log_path_, log_keeps);
   if (whole()) {
@@ -249,6 +250,7 @@ bool RowFile::finished_before(std::string_view columns) {
   chunks_ = log.chunks();
   rows_ = log.rows();
   defects_ = log.defects();
+  beyond_ = log.beyond();
   return true;
 }
 
@@ -262,6 +264,7 @@ void RowFile::append(const RowChunk& chunk, std::string_view rows) {
   ++chunks_;
   rows_ += chunk.rows;
   defects_ += chunk.defects;
+  beyond_ += chunk.beyond;
 }
 
 void RowFile::flush() {

@@ -13,7 +13,7 @@ namespace titer {
 namespace {
 
 constexpr std::string_view kMark = "titer-rows";
-constexpr std::size_t kLayout = 2;  // of the log itself
+constexpr std::size_t kLayout = 3;  // of the log itself
 constexpr std::string_view kCheck = " line ";
 
 /// With its own checksum and its end.
@@ -85,6 +85,7 @@ std::optional<RowChunk> parse_chunk(const std::string& line) {
   pairs.read("sum", chunk.sum, 16);
   pairs.read("defects", chunk.defects.count);
   pairs.read("first", chunk.defects.first);
+  pairs.read("beyond", chunk.beyond);
   return pairs.sound() ? std::optional(chunk) : std::nullopt;
 }
 
@@ -143,13 +144,15 @@ std::string head_line(const RowHead& head) {
 }
 
 std::string chunk_line(const RowChunk& chunk) {
-  return checked_line(fmt::format("chunk {} rows {} bytes {} sum {:016x} defects {} first {}",
-                                  chunk.number,
-                                  chunk.rows,
-                                  chunk.bytes,
-                                  chunk.sum,
-                                  chunk.defects.count,
-                                  chunk.defects.first));
+  return checked_line(
+      fmt::format("chunk {} rows {} bytes {} sum {:016x} defects {} first {} beyond {}",
+                  chunk.number,
+                  chunk.rows,
+                  chunk.bytes,
+                  chunk.sum,
+                  chunk.defects.count,
+                  chunk.defects.first,
+                  chunk.beyond));
 }
 
 std::string end_line(std::size_t chunks, std::size_t rows) {
@@ -239,6 +242,7 @@ bool RowLogReader::take_chunk(const RowChunk& chunk, std::string* text) {
   ++chunks_;
   rows_ += chunk.rows;
   defects_ += chunk.defects;
+  beyond_ += chunk.beyond;
   log_bytes_ += line_bytes_ + (place_ == Rows::inside ? chunk.bytes : 0);
   table_bytes_ += chunk.bytes;
   return true;

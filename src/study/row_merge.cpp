@@ -260,6 +260,7 @@ RowMerge merge_shards(const std::vector<fs::path>& files,
     }
     emit(rows);
     merge.defects += chunk->defects;
+    merge.beyond += chunk->beyond;
     if (shards.size() > kMostOpenFiles) {
       shard.log.close();
     }

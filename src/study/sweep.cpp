@@ -1,11 +1,16 @@
 #include "titer/study/sweep.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 
 #include "sweep_reading.hpp"
 #include "sweep_rules.hpp"
+#include "sweep_software.hpp"
 #include "titer/input/defect.hpp"
+#include "titer/step/notes.hpp"
 
 namespace titer {
 namespace {
@@ -67,6 +72,10 @@ void Sweep::indices(std::size_t point, std::vector<std::size_t>& at) const {
   }
 }
 
+bool Sweep::has(SweepColumn column) const {
+  return std::find(columns.begin(), columns.end(), column) != columns.end();
+}
+
 std::uint64_t Sweep::fingerprint() const {
   TextHash hash;
   hash.add(to_json(base.document().root, 0));
@@ -84,6 +93,9 @@ std::uint64_t Sweep::fingerprint() const {
   }
   for (const SweepConstraint& constraint : constraints) {
     hash.add(constraint.expression);
+  }
+  for (const SweepColumn column : columns) {
+    hash.add(name(column));
   }
   return hash.value();
 }
@@ -118,6 +130,7 @@ struct SweepWorker::Working {
   std::size_t points;
   SweepRules rules;
   std::optional<SweepReading> reading;
+  SweepSoftware software;
   Estimator estimator{};
   std::vector<std::uint64_t> left_out;
   std::vector<std::size_t> at{};
@@ -132,6 +145,7 @@ struct SweepWorker::Working {
         points(of.points()),
         rules(of),
         reading(std::in_place, of),
+        software(of),
         left_out(of.constraints.size()) {}
 
   /// What may be otherwise than at the point evaluated last.
@@ -214,6 +228,8 @@ void SweepWorker::Working::evaluate_point(const Scenario& scenario, SweepPoint& 
     }
     return;
   }
+  into.beyond =
+      fmt::format("{}", fmt::join(beyond_software(software.abilities(into.at), scenario), ", "));
   into.status = into.result.fits() ? PointStatus::ok : PointStatus::out_of_memory;
   if (!into.result.fits()) {
     into.reason = memory_sentences.of(into.result);
@@ -237,6 +253,7 @@ bool SweepWorker::compute(std::size_t point, SweepPoint& into) {
   }
   into.index = point;
   into.reason.clear();
+  into.beyond.clear();
   into.derived.resize(working.sweep->derived.size());
   for (std::size_t i = 0; i < into.derived.size(); ++i) {
     into.derived[i] = working.rules.derived(i);

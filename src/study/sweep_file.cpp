@@ -78,6 +78,22 @@ void read_constraints(const Document& document, Reader& in, Sweep& sweep) {
   }
 }
 
+void read_columns(Reader& in, Sweep& sweep) {
+  for (const std::string& text : in.texts("columns")) {
+    const auto* const column = std::find_if(kSweepColumns.begin(),
+                                            kSweepColumns.end(),
+                                            [&](const auto& known) { return known.name == text; });
+    if (column == kSweepColumns.end() || sweep.has(column->value)) {
+      in.fail("columns",
+              fmt::format("expected {} and {}, each once or not at all",
+                          kSweepColumns[0].name,
+                          kSweepColumns[1].name));
+      return;
+    }
+    sweep.columns.push_back(column->value);
+  }
+}
+
 /// A mistake that every point would repeat is the file's, not the points'.
 void check_constant_parts(const Sweep& sweep) {
   std::vector<ScenarioPart> varied;
@@ -198,6 +214,7 @@ Sweep read_sweep(const Document& document, std::size_t most_points) {
     read_derived(document, *derived, sweep);
   }
   read_constraints(document, in, sweep);
+  read_columns(in, sweep);
   check_points(sweep, most_points, in);
   in.finish();
   problems.raise();

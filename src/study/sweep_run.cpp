@@ -155,6 +155,7 @@ class ChunkWorker {
       if (worker_.compute(i, point_)) {
         append_(point_, into.rows);
         ++into.chunk.rows;
+        into.chunk.beyond += point_.beyond.empty() ? 0 : 1;
         if (point_.status == PointStatus::defect) {
           into.chunk.defects += {.count = 1, .first = i};
         }
@@ -188,10 +189,19 @@ Chunks sweep_chunks(const Sweep& sweep, std::optional<Fidelity> fidelity) {
                          may_take_events(sweep, fidelity) ? kMostOfEvents : kMostOfClosedForm);
 }
 
+void check_columns(const Sweep& sweep, std::optional<Fidelity> fidelity) {
+  if (sweep.has(SweepColumn::algorithms) && fidelity != Fidelity::network) {
+    throw InputError(
+        "columns: algorithms: expected --fidelity network beside it: elsewhere no links choose "
+        "among them");
+  }
+}
+
 SweepOutcome run_sweep(const Sweep& sweep,
                        const SweepOptions& options,
                        const std::function<void(const SweepPoint&, std::string&)>& append,
                        const std::function<void(std::span<const SweepChunk>)>& emit) {
+  check_columns(sweep, options.fidelity);
   const std::size_t own = options.shard.count(sweep_chunks(sweep, options.fidelity).count());
   const auto threads = static_cast<unsigned>(
       std::clamp<std::size_t>(own - options.done, 1, std::max(1U, options.threads)));

@@ -47,7 +47,7 @@ Outcome faulty(const Arguments& arguments) {
 constexpr const char* kAxes = R"({
   "scenario": "gpt3-175b-64xa100",
   "axes": {"cluster.node.nic_bandwidth": ["200 Gbps", "400 Gbps"], "plan.micro_batch": [1, 2, 3, 4],
-           "plan.recompute": ["selective", ["mlp"]]},
+           "plan.recompute": ["selective", "full"]},
   "derived": {"training.global_batch": "48 * plan.micro_batch / 2"}})";
 constexpr std::size_t kPoints = 2 * 4 * 2;
 constexpr std::size_t kDefects = 2 * 2;

@@ -70,6 +70,8 @@ class SweepRows {
   void begin_cell(std::size_t column, std::string& text) const;
 
   RowFormat format_;
+  std::size_t reason_ = 0;  // its column; those that are asked for come after
+  std::vector<SweepColumn> asked_;
   std::vector<std::string> columns_;
   std::vector<std::string> begins_;              // of the cells, by column: `,` or `,"mfu":`
   std::vector<std::vector<std::string>> cells_;  // by axis and value

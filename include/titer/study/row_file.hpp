@@ -42,6 +42,7 @@ class RowFile {
   [[nodiscard]] std::size_t chunks() const { return chunks_; }
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] const DefectRows& defects() const { return defects_; }
+  [[nodiscard]] std::size_t beyond() const { return beyond_; }
   /// Resumed, and some of it was not as it was written: "rows.csv.partial: chunk 7 is damaged".
   [[nodiscard]] const std::string& damage() const { return damage_; }
   /// The file that finish() makes.
@@ -88,6 +89,7 @@ class RowFile {
   std::size_t chunks_ = 0;
   std::size_t rows_ = 0;
   DefectRows defects_;
+  std::size_t beyond_ = 0;
   std::string damage_;
   bool complete_ = false;
 };

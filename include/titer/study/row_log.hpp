@@ -54,6 +54,7 @@ struct RowChunk {
   std::size_t bytes = 0;
   std::uint64_t sum = 0;
   DefectRows defects{};
+  std::size_t beyond = 0;  // rows with what their software does not have
 };
 
 // Each line ends with its own checksum.
@@ -84,6 +85,7 @@ class RowLogReader {
   [[nodiscard]] std::size_t chunks() const { return chunks_; }
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] const DefectRows& defects() const { return defects_; }
+  [[nodiscard]] std::size_t beyond() const { return beyond_; }
   [[nodiscard]] std::uintmax_t log_bytes() const { return log_bytes_; }
   [[nodiscard]] std::uintmax_t table_bytes() const { return table_bytes_; }
   /// Lets go of the file until it is read again, for whoever reads more than may be open.
@@ -104,6 +106,7 @@ class RowLogReader {
   std::size_t chunks_ = 0;
   std::size_t rows_ = 0;
   DefectRows defects_;
+  std::size_t beyond_ = 0;
   std::size_t line_bytes_ = 0;  // of the line read last
   std::uintmax_t log_bytes_ = 0;
   std::uintmax_t table_bytes_ = 0;

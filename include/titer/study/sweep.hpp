@@ -2,6 +2,7 @@
 // What-if: one scenario, varied along axes. Every combination that no constraint leaves out is one
 // row; the first axis varies slowest. Rows come in that order whatever the number of threads.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,12 +39,26 @@ struct SweepConstraint {
   std::string where{};
 };
 
+/// Columns that rows have only where they are asked for.
+enum class SweepColumn {
+  algorithms,       // that links choose in place of those of the closed form
+  beyond_software,  // what the plan has that the software it names does not
+};
+inline constexpr std::array<Choice<SweepColumn>, 2> kSweepColumns = {
+    {{"algorithms", SweepColumn::algorithms}, {"beyond_software", SweepColumn::beyond_software}}};
+[[nodiscard]] constexpr std::string_view name(SweepColumn column) {
+  return kSweepColumns[static_cast<std::size_t>(column)].name;
+}
+
 struct Sweep {
   ScenarioSource base;
   std::vector<Axis> axes;
   std::vector<DerivedField> derived{};
   std::vector<SweepConstraint> constraints{};
-  std::string scenario = "SCENARIO";  // what `titer run` calls the base; so where it has no name
+  std::string scenario = "SCENARIO";   // what `titer run` calls the base; so where it has no name
+  std::vector<SweepColumn> columns{};  // beside those that all rows have
+
+  [[nodiscard]] bool has(SweepColumn column) const;
 
   /// The product of the axes' lengths, those that are zipped counted once.
   [[nodiscard]] std::size_t points() const;
@@ -64,9 +79,9 @@ inline constexpr std::size_t kUsualMostPoints = 100'000'000;
 ///   {"powers_of_two": {"from": 1, "to": 64}}
 ///   {"divisors_of": 96} or an expression over axes before it and the base scenario
 /// "zip": {PATH: VALUES, …} among the axes: several that go along with one another. Axes may also
-/// be an array of such objects. A derived field with a unit is {"expression", "unit"}.
-/// Throws InputError, also where the axes make more points than `most_points`, and where no point
-/// satisfies the constraints over inputs.
+/// be an array of such objects. A derived field with a unit is {"expression", "unit"}. "columns":
+/// of kSweepColumns, those that are asked for. Throws InputError, also where the axes make more
+/// points than `most_points`, and where no point satisfies the constraints over inputs.
 [[nodiscard]] Sweep load_sweep(std::string_view name_or_file,
                                std::size_t most_points = kUsualMostPoints);
 [[nodiscard]] Sweep read_sweep(const Document& document,
@@ -87,6 +102,7 @@ struct SweepPoint {
   StepResult result;
   std::vector<std::size_t> at{};  // the index into each axis
   std::vector<double> derived{};  // the numbers of the derived fields
+  std::string beyond{};           // of a result: what its software does not have
 };
 
 /// Computes points, one at a time; each thread has its own. Points in order are fastest: what

@@ -18,6 +18,9 @@ namespace titer {
 /// The chunks of a sweep, the same for every process that shares it.
 [[nodiscard]] Chunks sweep_chunks(const Sweep& sweep, std::optional<Fidelity> fidelity);
 
+/// Throws InputError where a column is asked for that the fidelity has nothing in.
+void check_columns(const Sweep& sweep, std::optional<Fidelity> fidelity);
+
 struct SweepOptions {
   unsigned threads = 1;
   std::optional<Fidelity> fidelity{};       // none: each point's usual_fidelity()
@@ -40,6 +43,7 @@ struct SweepOutcome {
 /// Computes points on `threads` threads. `append` adds a point's row to a text (each thread calls a
 /// copy of its own); `emit` takes the chunks in order, all that are ready at once (called on this
 /// thread). What is computed ahead of a chunk that takes long is bounded, and with it the memory.
+/// Throws InputError as check_columns() does.
 SweepOutcome run_sweep(const Sweep& sweep,
                        const SweepOptions& options,
                        const std::function<void(const SweepPoint&, std::string&)>& append,
