@@ -92,12 +92,14 @@ std::vector<Schedule> every_schedule(const PipelineShape& shape) {
 
 TEST(SearchBound, IsUnderTheTimeOfEverySchedule) {
   Scenario scenario = search_of(R"({
-    "scenario": {"model": "megatron-1.7b", "cluster": "dgx2-v100",
-                 "training": {"global_batch": 64, "sequence": 2048, "precision": "fp16"}},
-    "devices": 32})")
+    "scenario": {"model": "mixtral-8x7b", "cluster": "dgx-h100", "stack": "megatron-core",
+                 "training": {"global_batch": 256, "sequence": 32768, "precision": "bf16"}},
+    "devices": 64})")
                           .scenario;
-  scenario.plan.data = 2;
   scenario.plan.pipeline = 4;
+  scenario.plan.data = 8;
+  scenario.plan.tensor = 2;
+  scenario.plan.expert = 8;  // on two nodes, whose exchange of tokens pairs of passes hide
   StepCosts costs;
   for (const Schedule& schedule : every_schedule(scenario.shape())) {
     scenario.plan.schedule = schedule;
