@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Runs the commands that README.md and src/README.md show, so that they stay true.
+"""Runs the commands that the documents show, compares the outputs that they show, and follows their
+links, so that they stay true.
 
-usage: check_readme.py PROGRAM [README.md ...]
+usage: check_readme.py [--update] PROGRAM [FILE.md ...]
 
-Only fenced blocks marked ```sh and ```python count, so a synopsis with placeholders belongs in
-```text. In the first
+Without files: README.md and what lies beside it, docs/, and the README.md of src, configs and tests.
+
+Only fenced blocks marked ```sh, ```console and ```python count, so a synopsis with placeholders
+belongs in ```text. In the first
 
 - a line that starts with `build/titer` or `titer` is run by bash with PROGRAM in that place and
   must exit with 0, or with N if it ends in the comment `# exit N`; a backslash at the end of a line
@@ -12,12 +15,20 @@ Only fenced blocks marked ```sh and ```python count, so a synopsis with placehol
 - a script named `scripts/...` at the start of a line must exist and be executable; it is not run;
 - other lines are left alone.
 
-The second are run as a whole, with the module `titer` that lies in python/ beside PROGRAM.
+In the second a line that starts with `$ ` is such a command, and the lines up to the next one are
+what it must print, but for spaces at their ends; a line `…` stands for any number of lines. With
+--update what it prints now is written down there, as many lines before and behind the first `…`
+as there were.
+
+The third are run as a whole, with the module `titer` that lies in python/ beside PROGRAM.
 
 The commands of a file run in order in one scratch folder that looks like the repository's root
 (links to all that lies there), so they may use each other's output and leave nothing behind. A line
 that names ../shared is skipped, and counted, where that folder does not exist, and Python where the
 module is not built.
+
+A link to a file must lead to one, with an anchor to a heading of it, and every page of docs/ must be
+linked from README.md, be it by way of other pages.
 """
 import os
 import pathlib
@@ -28,9 +39,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TIMEOUT_S = 300
-
-
 PYTHON = "PYTHONPATH=build/python python3 -"
+ANYTHING = "…"
 
 
 def blocks(text):
@@ -48,12 +58,25 @@ def blocks(text):
             lines.append(line)
 
 
+def shown(first, lines):
+    """(line number, command, lines that it prints) of a console block."""
+    found = []
+    for number, line in enumerate(lines, start=first):
+        if line.startswith("$ "):
+            found.append((number, line[2:], []))
+        elif found:
+            found[-1][2].append(line)
+    return found
+
+
 def commands(text):
-    """(line number, command) of each line in the sh blocks, continued lines joined, and of each
-    python block."""
+    """(line number, command, lines that it prints or None) of each line in the sh blocks, continued
+    lines joined, of the console blocks, and of each python block."""
     for language, first, lines in blocks(text):
         if language == "python":
-            yield first, "\n".join([f"{PYTHON} <<'END'", *lines, "END"])
+            yield first, "\n".join([f"{PYTHON} <<'END'", *lines, "END"]), None
+        elif language == "console":
+            yield from shown(first, lines)
         if language != "sh":
             continue
         pending = ""
@@ -64,7 +87,7 @@ def commands(text):
                 pending = pending[:-1]
                 continue
             if pending:
-                yield begin, pending
+                yield begin, pending, None
             pending = ""
 
 
@@ -82,10 +105,27 @@ def scratch_root(folder, program):
     return root
 
 
-def run(command, root):
-    """What is wrong with the command, or None."""
-    expected = re.search(r"#\s*exit (\d+)\s*$", command)
-    expected = int(expected.group(1)) if expected else 0
+def difference(expected, printed):
+    """Where what was printed leaves what was expected, or None."""
+    pattern, at = "\n".join(line.rstrip() for line in expected).rstrip().splitlines(), 0
+    while pattern and ANYTHING not in pattern[0]:
+        line = pattern.pop(0)
+        if at == len(printed) or printed[at] != line:
+            got = printed[at] if at < len(printed) else "nothing more"
+            return f"line {at + 1} of its output:\n  expected: {line}\n  printed:  {got}"
+        at += 1
+    if not pattern:
+        return f"prints more: {printed[at]}" if at < len(printed) else None
+    if len(pattern) == 1:
+        return None
+    rest = [difference(pattern[1:], printed[i:]) for i in range(at, len(printed) + 1)]
+    return None if None in rest else f"not printed in this order: {pattern[1]}"
+
+
+def run(command, root, expected):
+    """What is wrong with the command, or None; and what it prints."""
+    wanted = re.search(r"#\s*exit (\d+)\s*$", command)
+    wanted = int(wanted.group(1)) if wanted else 0
     environment = dict(os.environ, PATH=f"{root / 'build'}:{os.environ['PATH']}")
     try:
         done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=root, env=environment,
@@ -93,10 +133,11 @@ def run(command, root):
                               stderr=subprocess.STDOUT, text=True, errors="replace",
                               timeout=TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired:
-        return f"not done after {TIMEOUT_S} s"
-    if done.returncode == expected:
-        return None
-    return f"exit {done.returncode} instead of {expected}:\n{done.stdout[-2000:]}"
+        return f"not done after {TIMEOUT_S} s", []
+    printed = [line.rstrip() for line in done.stdout.rstrip().splitlines()]
+    if done.returncode != wanted:
+        return f"exit {done.returncode} instead of {wanted}:\n{done.stdout[-2000:]}", printed
+    return (None if expected is None else difference(expected, printed)), printed
 
 
 def script_problem(name):
@@ -106,45 +147,137 @@ def script_problem(name):
     return None if os.access(path, os.X_OK) else "is not executable"
 
 
-def check(readme, program):
-    """How many commands were run and skipped, and what is wrong with those of one file."""
-    ran, skipped, problems = 0, 0, []
-    with tempfile.TemporaryDirectory() as folder:
-        root = scratch_root(folder, program)
-        for number, command in commands(readme.read_text(encoding="utf-8")):
-            script = re.match(r"(?:\./)?(scripts/[^\s;|&]+)", command)
-            problem = None
-            if script:
-                problem = script_problem(script.group(1))
-            elif re.match(r"(build/)?titer(\s|$)", command) or command.startswith(PYTHON):
-                no_shared = "../shared" in command and not (ROOT.parent / "shared").is_dir()
-                no_module = command.startswith(PYTHON) and not (root / "build" / "python").is_dir()
-                if no_shared or no_module:
-                    skipped += 1
-                    continue
-                ran += 1
-                problem = run(command, root)
-            if problem:
-                problems.append(f"{readme.name}:{number}: {command}\n  {problem}")
-    return ran, skipped, problems
+def updated(expected, printed):
+    """What is to be written down in place of `expected`."""
+    if ANYTHING not in expected:
+        return printed
+    before = expected.index(ANYTHING)
+    behind = len(expected) - before - 1
+    return printed[:before] + [ANYTHING] + (printed[-behind:] if behind else [])
+
+
+class Checked:
+    """What came of the commands of some files."""
+
+    def __init__(self):
+        self.ran, self.skipped, self.problems = 0, 0, []
+
+    def run_file(self, page, program, update):
+        text = page.read_text(encoding="utf-8")
+        lines, later = text.splitlines(), []
+        with tempfile.TemporaryDirectory() as folder:
+            root = scratch_root(folder, program)
+            for number, command, expected in commands(text):
+                problem, printed = self.run_command(command, root, expected)
+                if problem and expected is not None and update and printed:
+                    later.append((number, expected, printed))
+                elif problem:
+                    self.problems.append(f"{name_of(page)}:{number}: {command}\n  {problem}")
+        for number, expected, printed in reversed(later):
+            lines[number:number + len(expected)] = updated(expected, printed)
+        if later:
+            page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def run_command(self, command, root, expected):
+        script = re.match(r"(?:\./)?(scripts/[^\s;|&]+)", command)
+        if script:
+            return script_problem(script.group(1)), []
+        if not re.match(r"(build/)?titer(\s|$)", command) and not command.startswith(PYTHON):
+            return None, []
+        no_shared = "../shared" in command and not (ROOT.parent / "shared").is_dir()
+        no_module = command.startswith(PYTHON) and not (root / "build" / "python").is_dir()
+        if no_shared or no_module:
+            self.skipped += 1
+            return None, []
+        self.ran += 1
+        return run(command, root, expected)
+
+
+def name_of(page):
+    return page.relative_to(ROOT) if page.is_relative_to(ROOT) else page
+
+
+def prose(text):
+    """(line number, line) outside of fenced blocks, without what is marked as code."""
+    fenced = set()
+    for _, first, lines in blocks(text):
+        fenced.update(range(first - 1, first + len(lines) + 1))
+    for number, line in enumerate(text.splitlines(), start=1):
+        if number not in fenced:
+            yield number, re.sub(r"`[^`]*`", lambda code: re.sub(r"[\[\]()]", "", code.group()), line)
+
+
+def anchors(page):
+    """Those of its headings, as GitHub names them."""
+    found = set()
+    for _, line in prose(page.read_text(encoding="utf-8")):
+        heading = re.match(r"#+ +(.*?) *#*$", line)
+        if heading:
+            words = re.sub(r"[^\w\- ]", "", heading.group(1).lower())
+            found.add(words.replace(" ", "-"))
+    return found
+
+
+def links(page):
+    """(line number, file, anchor) of each link to a file."""
+    for number, line in prose(page.read_text(encoding="utf-8")):
+        for target in re.findall(r"\]\(([^)\s]+)\)", line):
+            if not re.match(r"[a-z]+:", target):
+                path, _, anchor = target.partition("#")
+                yield number, (page.parent / path).resolve() if path else page, anchor
+
+
+def broken_links(pages):
+    problems = []
+    for page in pages:
+        for number, target, anchor in links(page):
+            where = f"{name_of(page)}:{number}: {name_of(target)}"
+            if not target.exists():
+                problems.append(f"{where}: no such file")
+            elif anchor and anchor not in anchors(target):
+                problems.append(f"{where}#{anchor}: no such heading")
+    return problems
+
+
+def orphans(start, pages):
+    """Pages of docs/ that no way leads to."""
+    reached, todo = {start}, [start]
+    while todo:
+        for _, target, _ in links(todo.pop()):
+            if target.suffix == ".md" and target.is_file() and target not in reached:
+                reached.add(target)
+                todo.append(target)
+    return [f"{name_of(page)}: no link leads to it from {start.name}" for page in pages
+            if page.is_relative_to(ROOT / "docs") and page not in reached]
+
+
+def all_pages():
+    pages = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md"))]
+    for folder in ("src", "configs", "tests"):
+        pages += sorted(ROOT.glob(f"{folder}/**/README.md"))
+    return pages
 
 
 def main():
-    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+    arguments = sys.argv[1:]
+    update = "--update" in arguments
+    arguments = [argument for argument in arguments if argument != "--update"]
+    if not arguments or arguments[0] in ("-h", "--help"):
         print(__doc__)
-        return 0 if len(sys.argv) > 1 else 2
-    program = pathlib.Path(sys.argv[1]).resolve(strict=True)
-    named = [pathlib.Path(name) for name in sys.argv[2:]]
-    readmes = named or [path for path in (ROOT / "README.md", ROOT / "src" / "README.md")
-                        if path.is_file()]
-    ran, skipped, problems = 0, 0, []
-    for readme in readmes:
-        some_ran, some_skipped, some_problems = check(readme, program)
-        ran, skipped, problems = ran + some_ran, skipped + some_skipped, problems + some_problems
-    if ran == 0:
-        problems.append("no titer command was run: README.md should show some in ```sh blocks")
-    print("\n".join(problems) or f"readme: {ran} commands ok", end="")
-    print(f", {skipped} skipped for want of ../shared or the Python module" if skipped else "")
+        return 0 if arguments else 2
+    program = pathlib.Path(arguments[0]).resolve(strict=True)
+    pages = [pathlib.Path(name).resolve() for name in arguments[1:]] or all_pages()
+    checked = Checked()
+    for page in pages:
+        checked.run_file(page, program, update)
+    problems = checked.problems + broken_links(pages)
+    if len(arguments) == 1:
+        problems += orphans(ROOT / "README.md", pages)
+    if checked.ran == 0:
+        problems.append("no titer command was run: the pages should show some in ```sh blocks")
+    print("\n".join(problems) or f"readme: {checked.ran} commands of {len(pages)} pages ok", end="")
+    print(f", {checked.skipped} skipped for want of ../shared or the Python module"
+          if checked.skipped else "")
     return 1 if problems else 0
 
 
