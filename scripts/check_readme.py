@@ -4,7 +4,8 @@ links, so that they stay true.
 
 usage: check_readme.py [--update] PROGRAM [FILE.md ...]
 
-Without files: README.md and what lies beside it, docs/, and the README.md of src, configs and tests.
+Without files: README.md and what lies beside it, docs/, and the README.md of src, configs and
+tests.
 
 Only fenced blocks marked ```sh, ```console and ```python count, so a synopsis with placeholders
 belongs in ```text. In the first
@@ -27,8 +28,8 @@ The commands of a file run in order in one scratch folder that looks like the re
 that names ../shared is skipped, and counted, where that folder does not exist, and Python where the
 module is not built.
 
-A link to a file must lead to one, with an anchor to a heading of it, and every page of docs/ must be
-linked from README.md, be it by way of other pages.
+A link to a file must lead to one, with an anchor to a heading of it, and every page of docs/ must
+be linked from README.md, be it by way of other pages.
 """
 import os
 import pathlib
@@ -185,7 +186,8 @@ class Checked:
         if not re.match(r"(build/)?titer(\s|$)", command) and not command.startswith(PYTHON):
             return None, []
         no_shared = "../shared" in command and not (ROOT.parent / "shared").is_dir()
-        no_module = command.startswith(PYTHON) and not (root / "build" / "python").is_dir()
+        built = any((root / "build" / "python").glob("titer*.so"))
+        no_module = command.startswith(PYTHON) and not built
         if no_shared or no_module:
             self.skipped += 1
             return None, []
@@ -204,7 +206,7 @@ def prose(text):
         fenced.update(range(first - 1, first + len(lines) + 1))
     for number, line in enumerate(text.splitlines(), start=1):
         if number not in fenced:
-            yield number, re.sub(r"`[^`]*`", lambda code: re.sub(r"[\[\]()]", "", code.group()), line)
+            yield number, re.sub(r"`[^`]*`", lambda code: re.sub(r"[][()]", "", code.group()), line)
 
 
 def anchors(page):

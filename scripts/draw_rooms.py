@@ -64,7 +64,8 @@ def libraries(room):
 
 
 def text(x, y, size, colour, words):
-    return f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}" text-anchor="middle">{words}</text>'
+    return (f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}" text-anchor="middle">'
+            f"{words}</text>")
 
 
 def arrow(start, end):
@@ -93,7 +94,8 @@ def picture():
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{whole:g}" '
              f'viewBox="0 0 {width:g} {whole:g}" font-family="Helvetica,Arial,sans-serif">',
              '<defs><marker id="head" viewBox="0 0 8 8" refX="1" refY="4" markerWidth="7" '
-             'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#4a5568"/></marker></defs>',
+             'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#4a5568"/></marker>'
+             "</defs>",
              '<rect width="100%" height="100%" fill="#ffffff"/>',
              '<g fill="none" stroke="#4a5568" stroke-width="1.5">']
     lines += [arrow(centre[first], centre[last]) for first, last in sorted(arrows())]
