@@ -15,7 +15,7 @@
 namespace titer {
 namespace {
 
-constexpr std::string_view kOurs = "this program, src/README.md";
+constexpr std::string_view kOurs = "this program, docs/physics.md";
 
 Term layers_term(const Scenario& scenario) {
   const Plan& plan = scenario.plan;
