@@ -2,12 +2,23 @@
 // What the passes of a block do, listed once: kernels and transfers in the order in which a device
 // comes to them, and what runs beside what. Costs, links and exports are folds of this list.
 
-#include <algorithm>
 #include <utility>
 
 #include "titer/step/pass_items.hpp"
 
 namespace titer {
+
+/// A kernel of an operation, a transfer of one, and what each takes by itself.
+struct TimedKernel {
+  const Operation& op;
+  const Kernel& kernel;
+  Seconds time;
+};
+struct TimedTransfer {
+  const Operation& op;
+  Transfer transfer;
+  Seconds time;
+};
 
 /// Hands a pass, item by item, to `take`.
 template <class Take>
@@ -15,100 +26,87 @@ class PassList {
  public:
   PassList(const BlockClock& clock, Take& take) : clock_(clock), take_(take) {}
 
-  void add(const Operation& op, const Kernel& kernel, Seconds time) {
-    if (kernel.exists()) {
-      take_({.name = op.name, .kernel = kernel, .time = time});
+  void add(const TimedKernel& of) {
+    if (of.kernel.exists()) {
+      take_({.name = of.op.name, .kernel = of.kernel, .time = of.time});
     }
   }
-  void add(const Operation& op, const Transfer& transfer, Seconds time) {
-    add(op, transfer, time, false);
-  }
+  void add(const TimedTransfer& of) { add(of, false); }
   /// The transfer beside the kernel, if both exist.
-  void add_beside(const Operation& guest,
-                  const Transfer& transfer,
-                  Seconds transfer_time,
-                  const Operation& op,
-                  const Kernel& kernel,
-                  Seconds time) {
-    add(guest, transfer, transfer_time, kernel.exists());
-    add(op, kernel, time);
+  void add_beside(const TimedTransfer& guest, const TimedKernel& of) {
+    add(guest, of.kernel.exists());
+    add(of);
   }
   /// A product and the transfer of what it needs.
-  void add_after(const Operation& op,
-                 const Transfer& transfer,
-                 Seconds transfer_time,
-                 const Kernel& kernel,
-                 Seconds time) {
-    if (!clock_.tiles(kernel, transfer)) {
-      add(op, transfer, transfer_time);
-      add(op, kernel, time);
+  void add_after(const TimedTransfer& needed, const TimedKernel& product) {
+    if (!clock_.tiles(product.kernel, needed.transfer)) {
+      add(needed);
+      add(product);
       return;
     }
-    add_ring(op, transfer, transfer.kind, transfer_time);
-    add_tiles(op, kernel, others());
-    add_tiles(op, kernel, 1);
-    add_rest(op, transfer, transfer_time);
+    add_ring(needed, needed.transfer.kind);
+    add_tiles(product, others());
+    add_tiles(product, 1);
+    add_rest(needed);
   }
   /// A product and the transfer of its result.
-  void add_before(const Operation& op,
-                  const Kernel& kernel,
-                  Seconds time,
-                  const Transfer& transfer,
-                  Seconds transfer_time) {
-    if (!clock_.tiles(kernel, transfer)) {
-      add(op, kernel, time);
-      add(op, transfer, transfer_time);
+  void add_before(const TimedKernel& product, const TimedTransfer& result) {
+    if (!clock_.tiles(product.kernel, result.transfer)) {
+      add(product);
+      add(result);
       return;
     }
-    const bool reduces = transfer.kind == Collective::all_reduce;
-    add_tiles(op, kernel, 1);
-    add_ring(op, transfer, reduces ? Collective::reduce_scatter : transfer.kind, transfer_time);
-    add_tiles(op, kernel, others());
-    add_rest(op, transfer, transfer_time);
+    const bool reduces = result.transfer.kind == Collective::all_reduce;
+    add_tiles(product, 1);
+    add_ring(result, reduces ? Collective::reduce_scatter : result.transfer.kind);
+    add_tiles(product, others());
+    add_rest(result);
   }
 
  private:
-  void add(const Operation& op, const Transfer& transfer, Seconds time, bool beside) {
-    if (transfer.exists()) {
-      take_({.name = op.name,
-             .transfer = transfer,
-             .time = time,
+  void add(const TimedTransfer& of, bool beside) {
+    if (of.transfer.exists()) {
+      take_({.name = of.op.name,
+             .transfer = of.transfer,
+             .time = of.time,
              .beside = beside,
-             .whole = transfer.kind});
+             .whole = of.transfer.kind});
     }
   }
   /// Of the t tiles of a product, those that are computed while another one is on the ring.
   [[nodiscard]] int others() const { return clock_.group(LayerGroup::tensor).ranks() - 1; }
-  void add_tiles(const Operation& op, const Kernel& kernel, int count) {
+  void add_tiles(const TimedKernel& of, int count) {
     const double share = static_cast<double>(count) / (others() + 1);
-    take_({.name = op.name,
-           .kernel = kernel.part(share),
-           .time = count * clock_.time(clock_.tile(kernel)),
+    take_({.name = of.op.name,
+           .kernel = of.kernel.part(share),
+           .time = count * clock_.time(clock_.tile(of.kernel)),
            .launches = count});
   }
-  void add_ring(const Operation& op, Transfer transfer, Collective kind, Seconds time) {
-    const double share = clock_.tiled_share(transfer);
-    const Collective whole = std::exchange(transfer.kind, kind);
-    take_({.name = op.name,
-           .transfer = transfer,
-           .time = share * time,
+  void add_ring(const TimedTransfer& of, Collective kind) {
+    const double share = clock_.tiled_share(of.transfer);
+    take_({.name = of.op.name,
+           .transfer = as(kind, of.transfer),
+           .time = share * of.time,
            .beside = true,
            .launches = others(),
-           .whole = whole,
+           .whole = of.transfer.kind,
            .share = share});
   }
   /// What of a tiled transfer is not beside its product: the half of an all-reduce that gathers.
-  void add_rest(const Operation& op, Transfer transfer, Seconds time) {
-    const double share = 1.0 - clock_.tiled_share(transfer);
+  void add_rest(const TimedTransfer& of) {
+    const double share = 1.0 - clock_.tiled_share(of.transfer);
     if (share > 0) {
-      const Collective whole = std::exchange(transfer.kind, Collective::all_gather);
-      take_({.name = op.name,
-             .transfer = transfer,
-             .time = share * time,
+      take_({.name = of.op.name,
+             .transfer = as(Collective::all_gather, of.transfer),
+             .time = share * of.time,
              .launches = 0,
-             .whole = whole,
+             .whole = of.transfer.kind,
              .share = share});
     }
+  }
+  static Transfer as(Collective kind, Transfer transfer) {
+    transfer.kind = kind;
+    return transfer;
   }
 
   const BlockClock& clock_;
@@ -131,15 +129,16 @@ class BlockList {
 
   void list(const Repeats& repeats) {
     for (const Operation& op : operations_) {
-      const Seconds kernel = clock_.time(op.forward);
-      const Seconds transfer = clock_.transfer_time(op.forward_transfer);
-      list_forward(op, kernel, transfer, forward_);
+      const TimedKernel kernel{op, op.forward, clock_.time(op.forward)};
+      const TimedTransfer transfer{
+          op, op.forward_transfer, clock_.transfer_time(op.forward_transfer)};
+      list_forward(kernel, transfer, forward_);
       if (repeats.of(op)) {
-        list_forward(op, kernel, transfer, recompute_);
+        list_forward(kernel, transfer, recompute_);
       }
     }
     if (const Operation* last = guest_of(operations_.size()); last != nullptr) {
-      weight_.add(*last, last->regather_transfer, clock_.transfer_time(last->regather_transfer));
+      weight_.add(regather(*last));
     }
     for (std::size_t i = operations_.size(); i > 0; --i) {
       list_gradients(i - 1);
@@ -148,89 +147,89 @@ class BlockList {
 
  private:
   /// Of one operation.
-  struct Times {
-    Seconds input;
-    Seconds weight;
-    Seconds transfer;  // of the input's gradient
-    Seconds regather;
+  struct Gradients {
+    TimedKernel input;
+    TimedKernel weight;
+    TimedTransfer transfer;  // of the input's
+    TimedTransfer regather;
   };
   using List = PassList<decltype(std::declval<Takes&>().forward)>;
 
   /// A column-split product's input is gathered before its kernel, any other's result is reduced
   /// after it.
-  static void list_forward(const Operation& op, Seconds kernel, Seconds transfer, List& list) {
-    if (op.beside) {
-      list.add_beside(op, op.forward_transfer, transfer, op, op.forward, kernel);
-    } else if (op.column_split) {
-      list.add_after(op, op.forward_transfer, transfer, op.forward, kernel);
+  static void list_forward(const TimedKernel& kernel, const TimedTransfer& transfer, List& list) {
+    if (kernel.op.beside) {
+      list.add_beside(transfer, kernel);
+    } else if (kernel.op.column_split) {
+      list.add_after(transfer, kernel);
     } else {
-      list.add_before(op, op.forward, kernel, op.forward_transfer, transfer);
+      list.add_before(kernel, transfer);
     }
   }
 
   void list_gradients(std::size_t i) {
     const Operation& op = operations_[i];
-    const Times times{clock_.time(op.input_gradient),
-                      clock_.time(op.weight_gradient),
-                      clock_.transfer_time(op.backward_transfer),
-                      clock_.transfer_time(op.regather_transfer)};
-    list_whole(op, times);
+    const Gradients of{{op, op.input_gradient, clock_.time(op.input_gradient)},
+                       {op, op.weight_gradient, clock_.time(op.weight_gradient)},
+                       {op, op.backward_transfer, clock_.transfer_time(op.backward_transfer)},
+                       regather(op)};
+    list_whole(of);
     // What has weights, but whose input needs no gradient, gathers only for them.
     if (op.input_gradient.exists() || !op.weight_gradient.exists()) {
-      list_input(op, times, input_);
+      list_input(of, input_);
     } else {
-      weight_.add(op, op.backward_transfer, times.transfer);
+      weight_.add(of.transfer);
     }
-    list_weight(i, times);
+    list_weight(of, op.weight_gradient.exists() ? guest_of(i) : nullptr);
   }
 
-  void list_whole(const Operation& op, const Times& times) {
-    if (clock_.hides(op)) {
-      backward_.add_beside(
-          op, op.regather_transfer, times.regather, op, op.input_gradient, times.input);
-      backward_.add_beside(
-          op, op.backward_transfer, times.transfer, op, op.weight_gradient, times.weight);
+  void list_whole(const Gradients& of) {
+    if (clock_.hides(of.input.op)) {
+      backward_.add_beside(of.regather, of.input);
+      backward_.add_beside(of.transfer, of.weight);
       return;
     }
-    list_input(op, times, backward_);
-    backward_.add_after(op, op.regather_transfer, times.regather, op.weight_gradient, times.weight);
+    list_input(of, backward_);
+    backward_.add_after(of.regather, of.weight);
   }
 
   /// The gradient of a row-split product's result is gathered before its kernel, that of a
   /// column-split one's input reduced after it is made.
-  static void list_input(const Operation& op, const Times& times, List& list) {
-    if (op.beside) {
-      list.add_beside(op, op.backward_transfer, times.transfer, op, op.input_gradient, times.input);
-    } else if (op.column_split) {
-      list.add_before(op, op.input_gradient, times.input, op.backward_transfer, times.transfer);
+  static void list_input(const Gradients& of, List& list) {
+    if (of.input.op.beside) {
+      list.add_beside(of.transfer, of.input);
+    } else if (of.input.op.column_split) {
+      list.add_before(of.input, of.transfer);
     } else {
-      list.add_after(op, op.backward_transfer, times.transfer, op.input_gradient, times.input);
+      list.add_after(of.transfer, of.input);
     }
   }
 
   /// The weight gradients by themselves. An input gathered again in bulk comes beside the weight
   /// gradient done before, that of a later operation.
-  void list_weight(std::size_t i, const Times& times) {
-    const Operation& op = operations_[i];
-    const bool hides = clock_.hides(op);
-    const Operation* guest = op.weight_gradient.exists() ? guest_of(i) : nullptr;
-    if (guest == nullptr) {
-      weight_.add_after(op,
-                        hides ? Transfer{} : op.regather_transfer,
-                        times.regather,
-                        op.weight_gradient,
-                        times.weight);
-      return;
+  void list_weight(const Gradients& of, const Operation* guest) {
+    if (clock_.hides(of.weight.op)) {
+      if (guest == nullptr) {
+        weight_.add(of.weight);
+      } else {
+        weight_.add_beside(regather(*guest), of.weight);
+      }
+    } else if (guest == nullptr) {
+      weight_.add_after(of.regather, of.weight);
+    } else {
+      weight_.add(of.regather);
+      weight_.add_beside(regather(*guest), of.weight);
     }
-    if (!hides) {
-      weight_.add(op, op.regather_transfer, times.regather);
+  }
+
+  /// Asked for twice of an operation that is a guest first: kept, as the choice of an algorithm
+  /// takes longest.
+  TimedTransfer regather(const Operation& op) {
+    if (regathered_ != &op) {
+      regathered_ = &op;
+      regather_time_ = clock_.transfer_time(op.regather_transfer);
     }
-    weight_.add_beside(*guest,
-                       guest->regather_transfer,
-                       clock_.transfer_time(guest->regather_transfer),
-                       op,
-                       op.weight_gradient,
-                       times.weight);
+    return {op, op.regather_transfer, regather_time_};
   }
 
   /// Whose input is gathered again before anything of operation `i` is over: the nearest one before
@@ -250,6 +249,8 @@ class BlockList {
 
   const OperationList& operations_;
   const BlockClock& clock_;
+  const Operation* regathered_ = nullptr;  // whose transfer was timed last
+  Seconds regather_time_;
   List forward_;
   List recompute_;
   List backward_;
