@@ -6,7 +6,8 @@
 #
 # format: .clang-format over all C++ files. layers: the direction of the includes. shell: syntax of
 # the shell scripts, and shellcheck where it is installed. tidy: .clang-tidy over src, in build-tidy/.
-# alone: each file compiles by itself, in build-debug/, where scripts/run.sh compiles a room's together.
+# alone: each file of src compiles by itself (the debug preset), where scripts/run.sh compiles a room's
+# together.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -46,7 +47,8 @@ tidy() {
 
 alone() {
   quietly 'Configuring' cmake --preset debug
-  quietly 'Building' cmake --build --preset debug --parallel "$jobs"
+  quietly 'Generating' cmake --build --preset debug --target titer_generated
+  python3 scripts/check_alone.py build-debug
 }
 
 cd "$root"
