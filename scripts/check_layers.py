@@ -13,8 +13,10 @@ import re
 import sys
 import tempfile
 
-# units -> input -> hardware, topology, engine -> collectives -> model -> plan -> step ->
-# evidence, study -> report -> app, python: a room sees those to its left, or fewer.
+# A room sees those named; it stands below them.
+_PLANS = "units input hardware topology engine collectives model plan"
+_STEPS = f"{_PLANS} step"
+_ANSWERS = f"{_STEPS} import measured calibrate trace sweep campaign search whatif seeds"
 ROOMS = {
     "units": "",
     "input": "units",
@@ -24,13 +26,19 @@ ROOMS = {
     "collectives": "units input hardware topology engine",
     "model": "units input hardware engine collectives",
     "plan": "units input hardware topology engine collectives model",
-    "step": "units input hardware topology engine collectives model plan",
-    "evidence": "units input hardware topology engine collectives model plan step",
-    "study": "units input hardware topology engine collectives model plan step evidence",
-    "report": "units input hardware topology engine collectives model plan step evidence study",
-    "app": "units input hardware topology engine collectives model plan step evidence study report",
-    "python": "units input hardware topology engine collectives model plan step evidence study "
-              "report",
+    "step": _PLANS,
+    "import": "units input hardware engine collectives model",
+    "measured": f"{_STEPS} import",
+    "calibrate": f"{_STEPS} import measured",
+    "trace": _STEPS,
+    "sweep": _STEPS,
+    "campaign": _STEPS,
+    "search": f"{_STEPS} campaign",
+    "whatif": f"{_STEPS} sweep campaign",
+    "seeds": f"{_STEPS} campaign trace",
+    "report": _ANSWERS,
+    "app": f"{_ANSWERS} report",
+    "python": f"{_ANSWERS} report",
 }
 
 # Which rooms' .cpp files may include it; what is not listed here and is not the C++ standard
@@ -39,19 +47,19 @@ THIRD_PARTY = {
     "nlohmann": "input",
     "muParser.h": "input",
     "CLI": "app",
-    "Eigen": "collectives model evidence",
+    "Eigen": "collectives model calibrate",
     "boost": "topology",
     "pugixml.hpp": "topology",
-    "yaml-cpp": "evidence",
-    "toml++": "evidence",
-    "zlib.h": "evidence",
+    "yaml-cpp": "import",
+    "toml++": "import",
+    "zlib.h": "trace",
     "google": "report",        # protobuf
     "chakra.pb.h": "report",  # what it makes of src/report/chakra.proto
     "pybind11": "python",
     "Python.h": "python",
     "dlfcn.h": "step",
     "fmt": " ".join(ROOMS),
-    "unistd.h": "app report study",
+    "unistd.h": "app report sweep",
     "sched.h": "app",
 }
 
@@ -116,7 +124,7 @@ ALLOWED = [
     ("src/input/reader.cpp", '#include "beside.hpp"'),
     ("src/topology/routes.cpp", "#include <boost/graph/adjacency_list.hpp>"),
     ("src/collectives/fit.cpp", "#include <Eigen/QR>"),
-    ("src/evidence/fit.cpp", "#include <Eigen/Dense>"),
+    ("src/calibrate/fit.cpp", "#include <Eigen/Dense>"),
     ("src/report/chakra_export.cpp", "#include <google/protobuf/message_lite.h>"),
     ("src/report/chakra_export.cpp", "#include <chakra.pb.h>"),
     ("src/python/module.cpp", "#include <pybind11/pybind11.h>"),
@@ -125,8 +133,8 @@ ALLOWED = [
     ("src/app/main.cpp", '#include "titer/report/csv.hpp"'),
     ("include/titer/model/layer.hpp", '#include "titer/collectives/kind.hpp"'),
     ("include/titer/step/lower.hpp", '#include "titer/engine/engine.hpp"'),
-    ("include/titer/report/trace.hpp", '#include "titer/study/sweep.hpp"'),
-    ("include/titer/evidence/compare.hpp", '#include "titer/step/estimate.hpp"'),
+    ("include/titer/report/trace.hpp", '#include "titer/sweep/sweep.hpp"'),
+    ("include/titer/measured/compare.hpp", '#include "titer/step/estimate.hpp"'),
     ("tests/units/text_test.cpp", '#include "titer/app/commands.hpp"'),
     ("tests/units/text_test.cpp", "#include <nlohmann/json.hpp>"),
     ("src/README.md", '#include "titer/nowhere/x.hpp"'),
@@ -143,8 +151,8 @@ REFUSED = [
     ("include/titer/model/layer.hpp", '#include "titer/topology/topology.hpp"'),
     ("src/engine/engine.cpp", '#include "titer/input/reader.hpp"'),
     ("src/engine/engine.cpp", '#include "titer/model/layer.hpp"'),
-    ("include/titer/step/estimate.hpp", '#include "titer/evidence/compare.hpp"'),
-    ("src/study/sweep.cpp", '#include "titer/report/csv.hpp"'),
+    ("include/titer/step/estimate.hpp", '#include "titer/measured/compare.hpp"'),
+    ("src/sweep/sweep.cpp", '#include "titer/report/csv.hpp"'),
     ("src/report/csv.cpp", '#include "titer/app/commands.hpp"'),
     ("src/units/text.cpp", '#include "titer/nowhere/x.hpp"'),
     ("src/nowhere/x.cpp", "#include <vector>"),

@@ -57,7 +57,7 @@ def libraries(room):
            if room in rooms.split() and len(rooms.split()) <= MOST_ROOMS_TOLD]
     lines = [""]
     for name in filter(None, own):
-        if lines[-1] and len(lines[-1]) + len(name) > 16:
+        if lines[-1] and len(lines[-1]) + len(name) > 14:
             lines.append("")
         lines[-1] += (", " if lines[-1] else "") + name
     return lines

@@ -15,16 +15,16 @@ packages() {
 build  g++                 the C++20 compiler
 build  cmake               configures the build
 build  ninja-build         runs the build
-build  libeigen3-dev       collectives, evidence: least-squares fits
+build  libeigen3-dev       collectives, calibrate: least-squares fits
 build  nlohmann-json3-dev  input: JSON
 build  libmuparser-dev     input: expressions over named figures
 build  libcli11-dev        app: the command line
 build  libfmt-dev          text and shortest doubles; g++ 12 has no <format>
 build  libboost-dev        topology: graph algorithms (headers only)
 build  libpugixml-dev      topology: NCCL's topology files (XML)
-build  libyaml-cpp-dev     evidence: YAML of NeMo, Megatron, GPT-NeoX
-build  libtomlplusplus-dev evidence: TOML of torchtitan
-build  zlib1g-dev          evidence: compressed traces
+build  libyaml-cpp-dev     import: YAML of NeMo, Megatron, GPT-NeoX
+build  libtomlplusplus-dev import: TOML of torchtitan
+build  zlib1g-dev          trace: compressed traces
 build  libprotobuf-dev     report: Chakra traces; the build does without it
 build  protobuf-compiler   the same
 test   libgtest-dev        GoogleTest

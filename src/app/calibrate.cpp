@@ -9,7 +9,7 @@
 #include "command.hpp"
 #include "output_file.hpp"
 #include "progress.hpp"
-#include "titer/evidence/calibration_data.hpp"
+#include "titer/calibrate/calibration_data.hpp"
 #include "titer/report/calibration_report.hpp"
 #include "titer/step/data_files.hpp"
 #include "titer/step/followed_figures.hpp"

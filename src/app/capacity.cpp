@@ -1,4 +1,4 @@
-#include "titer/study/capacity.hpp"
+#include "titer/campaign/capacity.hpp"
 
 #include <CLI/CLI.hpp>
 #include <array>

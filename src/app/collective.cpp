@@ -5,7 +5,7 @@
 
 #include "command.hpp"
 #include "titer/collectives/curve.hpp"
-#include "titer/evidence/measured_collective.hpp"
+#include "titer/measured/measured_collective.hpp"
 #include "titer/report/collective_report.hpp"
 #include "titer/report/library_report.hpp"
 #include "titer/step/load_part.hpp"

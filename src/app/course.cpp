@@ -1,4 +1,4 @@
-#include "titer/study/course.hpp"
+#include "titer/campaign/course.hpp"
 
 #include <CLI/CLI.hpp>
 #include <memory>

@@ -4,7 +4,7 @@
 
 #include "command.hpp"
 #include "output_file.hpp"
-#include "titer/evidence/imported.hpp"
+#include "titer/import/imported.hpp"
 #include "titer/report/import_report.hpp"
 
 namespace titer {

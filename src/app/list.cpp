@@ -2,12 +2,12 @@
 #include <memory>
 
 #include "command.hpp"
+#include "titer/campaign/capacity.hpp"
+#include "titer/campaign/course.hpp"
 #include "titer/collectives/catalogue.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/report/step_report.hpp"
-#include "titer/study/capacity.hpp"
-#include "titer/study/course.hpp"
-#include "titer/study/search.hpp"
+#include "titer/search/search.hpp"
 #include "titer/topology/families.hpp"
 
 namespace titer {

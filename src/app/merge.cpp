@@ -6,7 +6,7 @@
 
 #include "command.hpp"
 #include "output_file.hpp"
-#include "titer/study/row_merge.hpp"
+#include "titer/sweep/row_merge.hpp"
 
 namespace titer {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "titer/study/partition.hpp"
+#include "titer/sweep/partition.hpp"
 
 namespace titer {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "titer/study/row_file.hpp"
+#include "titer/sweep/row_file.hpp"
 
 namespace titer {
 

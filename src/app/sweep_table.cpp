@@ -6,7 +6,7 @@
 
 #include "command.hpp"
 #include "progress.hpp"
-#include "titer/study/sweep_point.hpp"
+#include "titer/sweep/sweep_point.hpp"
 
 namespace titer {
 namespace {

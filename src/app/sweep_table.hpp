@@ -9,7 +9,7 @@
 
 #include "processes.hpp"
 #include "titer/report/sweep_report.hpp"
-#include "titer/study/sweep_run.hpp"
+#include "titer/sweep/sweep_run.hpp"
 
 namespace titer {
 

@@ -6,8 +6,8 @@
 
 #include "command.hpp"
 #include "output_file.hpp"
-#include "titer/evidence/dataset.hpp"
-#include "titer/evidence/statistics.hpp"
+#include "titer/measured/dataset.hpp"
+#include "titer/measured/statistics.hpp"
 #include "titer/report/validation_plot.hpp"
 #include "titer/report/validation_report.hpp"
 #include "validate_trace.hpp"

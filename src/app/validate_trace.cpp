@@ -1,9 +1,9 @@
 #include "validate_trace.hpp"
 
 #include "command.hpp"
-#include "titer/evidence/op_profile.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/report/trace_breakdown_report.hpp"
+#include "titer/trace/op_profile.hpp"
 
 namespace titer {
 namespace {

@@ -3,17 +3,17 @@
 #include <pybind11/pybind11.h>
 
 #include "sweep_stream.hpp"
+#include "titer/campaign/capacity.hpp"
+#include "titer/campaign/course.hpp"
+#include "titer/campaign/economy.hpp"
+#include "titer/campaign/goodput.hpp"
 #include "titer/input/defect.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/report/step_report.hpp"
+#include "titer/search/search.hpp"
+#include "titer/step/command_text.hpp"
 #include "titer/step/events_beside.hpp"
 #include "titer/step/notes.hpp"
-#include "titer/study/capacity.hpp"
-#include "titer/study/command_text.hpp"
-#include "titer/study/course.hpp"
-#include "titer/study/economy.hpp"
-#include "titer/study/goodput.hpp"
-#include "titer/study/search.hpp"
 #include "values.hpp"
 
 namespace titer::python {

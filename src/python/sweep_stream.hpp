@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "titer/study/sweep_run.hpp"
+#include "titer/sweep/sweep_run.hpp"
 
 namespace titer::python {
 

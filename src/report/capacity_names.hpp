@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "titer/study/capacity.hpp"
+#include "titer/campaign/capacity.hpp"
 
 namespace titer {
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "titer/study/course.hpp"
+#include "titer/campaign/course.hpp"
 
 namespace titer {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "titer/study/difference.hpp"
+#include "titer/whatif/difference.hpp"
 
 namespace titer {
 

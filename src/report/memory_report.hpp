@@ -5,8 +5,8 @@
 #include <string>
 
 #include "titer/input/document.hpp"
+#include "titer/search/fit_advice.hpp"
 #include "titer/step/result.hpp"
-#include "titer/study/fit_advice.hpp"
 
 namespace titer {
 

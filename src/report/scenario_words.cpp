@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "titer/study/search.hpp"
+#include "titer/search/search.hpp"
 
 namespace titer {
 

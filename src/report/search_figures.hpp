@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "titer/study/search.hpp"
+#include "titer/search/search.hpp"
 
 namespace titer {
 

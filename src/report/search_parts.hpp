@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "titer/study/search.hpp"
+#include "titer/search/search.hpp"
 
 namespace titer {
 

@@ -5,7 +5,7 @@
 #include "seed_wording.hpp"
 #include "titer/report/seed_report.hpp"
 #include "titer/report/table.hpp"
-#include "titer/study/seed_totals.hpp"
+#include "titer/seeds/seed_totals.hpp"
 
 namespace titer {
 namespace {

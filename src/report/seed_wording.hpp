@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "titer/study/seed.hpp"
+#include "titer/seeds/seed.hpp"
 
 namespace titer {
 

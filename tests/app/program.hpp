@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "paths.hpp"
-#include "study/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 
 namespace titer::testing {
 

@@ -5,7 +5,7 @@
 #include "app/program.hpp"
 #include "paths.hpp"
 #include "report/csv.hpp"
-#include "titer/study/search.hpp"
+#include "titer/search/search.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -7,7 +7,7 @@
 #include "app/program.hpp"
 #include "report/csv.hpp"
 #include "titer/report/step_report.hpp"
-#include "titer/study/sweep.hpp"
+#include "titer/sweep/sweep.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "paths.hpp"
-#include "titer/study/search.hpp"
+#include "titer/search/search.hpp"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "study/temporary_folder.hpp"
-#include "titer/evidence/trace_breakdown.hpp"
+#include "temporary_folder.hpp"
 #include "titer/input/json_stream.hpp"
+#include "titer/trace/trace_breakdown.hpp"
 
 namespace titer {
 namespace {

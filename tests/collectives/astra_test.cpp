@@ -13,7 +13,7 @@
 #include "collectives/graphs.hpp"
 #include "paths.hpp"
 #include "report/csv.hpp"
-#include "study/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "paths.hpp"
-#include "titer/evidence/calibration.hpp"
+#include "titer/calibrate/calibration.hpp"
 #include "titer/hardware/evidence.hpp"
 #include "titer/input/file.hpp"
 

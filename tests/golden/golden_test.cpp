@@ -13,7 +13,7 @@
 
 #include "paths.hpp"
 #include "report/csv.hpp"
-#include "study/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/step/evaluate.hpp"
 #include "titer/step/source.hpp"

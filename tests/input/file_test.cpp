@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "study/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 #include "titer/input/reader.hpp"
 
 namespace titer {

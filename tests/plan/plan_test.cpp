@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "study/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 #include "titer/input/file.hpp"
 
 namespace titer {

@@ -14,7 +14,7 @@
 #include "report/chakra_traces.hpp"
 #include "step/exported_graphs.hpp"
 #include "step/plain.hpp"
-#include "study/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

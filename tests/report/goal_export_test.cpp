@@ -10,7 +10,7 @@
 #include "plan/plans.hpp"
 #include "report/goal_schedules.hpp"
 #include "step/plain.hpp"
-#include "study/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 #include "titer/step/estimate.hpp"
 
 namespace titer {

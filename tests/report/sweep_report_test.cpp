@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "report/csv.hpp"
-#include "study/sweeps.hpp"
+#include "sweep/sweeps.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "paths.hpp"
-#include "study/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 #include "titer/hardware/chip.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/step/data_files.hpp"

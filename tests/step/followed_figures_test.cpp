@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "study/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 #include "titer/hardware/chip.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/step/data_files.hpp"

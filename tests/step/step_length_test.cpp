@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "step/scenarios.hpp"
+#include "titer/search/search.hpp"
 #include "titer/step/evaluate.hpp"
 #include "titer/step/exported_step.hpp"
-#include "titer/study/search.hpp"
-#include "titer/study/sweep.hpp"
+#include "titer/sweep/sweep.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "titer/evidence/calibration.hpp"
+#include "titer/calibrate/calibration.hpp"
 
 namespace titer {
 

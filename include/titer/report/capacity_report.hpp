@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "titer/campaign/capacity.hpp"
 #include "titer/input/document.hpp"
-#include "titer/study/capacity.hpp"
 
 namespace titer {
 

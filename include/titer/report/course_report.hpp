@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "titer/campaign/course.hpp"
 #include "titer/input/document.hpp"
-#include "titer/study/course.hpp"
 
 namespace titer {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "titer/study/difference.hpp"
+#include "titer/whatif/difference.hpp"
 
 namespace titer {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "titer/evidence/import_figures.hpp"
+#include "titer/import/import_figures.hpp"
 
 namespace titer {
 

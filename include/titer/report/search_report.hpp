@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "titer/input/document.hpp"
-#include "titer/study/search.hpp"
+#include "titer/search/search.hpp"
 
 namespace titer {
 

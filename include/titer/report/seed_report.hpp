@@ -5,7 +5,7 @@
 #include <string>
 
 #include "titer/input/document.hpp"
-#include "titer/study/seed.hpp"
+#include "titer/seeds/seed.hpp"
 
 namespace titer {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "titer/study/break_even.hpp"
-#include "titer/study/sensitivity.hpp"
+#include "titer/whatif/break_even.hpp"
+#include "titer/whatif/sensitivity.hpp"
 
 namespace titer {
 

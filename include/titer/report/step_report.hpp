@@ -7,9 +7,9 @@
 
 #include "titer/input/document.hpp"
 #include "titer/report/table.hpp"
+#include "titer/search/fit_advice.hpp"
 #include "titer/step/result.hpp"
 #include "titer/step/scenario.hpp"
-#include "titer/study/fit_advice.hpp"
 
 namespace titer {
 

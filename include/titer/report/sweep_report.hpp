@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "titer/study/sweep.hpp"
+#include "titer/sweep/sweep.hpp"
 
 namespace titer {
 

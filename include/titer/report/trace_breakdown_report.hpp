@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "titer/evidence/trace_comparison.hpp"
 #include "titer/input/document.hpp"
+#include "titer/trace/trace_comparison.hpp"
 
 namespace titer {
 

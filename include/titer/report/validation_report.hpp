@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "titer/evidence/statistics.hpp"
+#include "titer/measured/statistics.hpp"
 
 namespace titer {
 

@@ -1,0 +1,133 @@
+#pragma once
+// How many devices a training run needs: tokens, a deadline and a budget to devices, plan, days,
+// cost, energy and carbon.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/campaign/economy.hpp"
+#include "titer/campaign/training_time.hpp"
+#include "titer/plan/abilities.hpp"
+#include "titer/step/evaluate.hpp"
+
+namespace titer {
+
+inline constexpr DataKind kCapacityData = {
+    "capacity", "configs/capacity", {"scenario", "scenario", "scenario"}};
+
+/// What becomes of the global batch as replicas are added.
+enum class BatchRule {
+  fixed,
+  scaled,  // as many sequences for every replica
+};
+inline constexpr std::array<Choice<BatchRule>, 2> kBatchRules = {
+    {{"fixed", BatchRule::fixed}, {"scaled", BatchRule::scaled}}};
+
+/// Year by year: so many times the tokens, and the work of a device for the same money and power.
+struct CapacityGrowth {
+  int years = 0;
+  double demand = 1;
+  double performance = 1;
+};
+
+struct CapacityQuestion {
+  Scenario scenario;
+  Abilities abilities{};  // of its software, which plans that are searched for keep
+  std::optional<std::string> sequence_note{};  // where the scenario does not say it
+  std::vector<std::int64_t> devices;           // candidates, in order
+  BatchRule batch = BatchRule::fixed;
+  std::optional<double> tokens;
+  std::optional<Seconds> deadline;
+  std::optional<double> budget;  // dollars
+  std::optional<Economy> economy;
+  std::optional<Reliability> reliability;  // none: nothing fails
+  std::optional<CapacityGrowth> growth;
+  std::uint32_t samples = 200;
+  std::uint64_t seed = 1;
+};
+
+/// {"scenario": NAME|FILE|{…}, "tokens": "15T", "deadline": "60 days", "budget": "10M", "devices":
+/// [1024, 2048], "batch": "fixed" | "scaled", "prices", "grid", "reliability": NAME|FILE,
+/// "dollars_per_hour": 2.5, "power": "700 W" (of a device, in place of what prices and chip say),
+/// "growth": {"years", "demand", "performance"}, "samples", "seed"}; or a run, which the changes
+/// complete. A change whose path leads into a part of a scenario is made to the scenario, others to
+/// the question. Needs tokens, a deadline or a budget; a budget needs a price. Throws InputError.
+[[nodiscard]] CapacityQuestion load_capacity(std::string_view name_or_file,
+                                             std::span<const Assignment> changes = {});
+
+/// "15T", "300B", "10M", "5k" or a plain number; empty if it is none of these or not above zero.
+[[nodiscard]] std::optional<double> parse_count(std::string_view text);
+
+/// The plan for a number of devices, and its step; or why there is none.
+struct PlannedStep {
+  std::optional<Scenario> scenario{};
+  StepResult step{};
+  std::string problem{};
+  double memory_margin = 0;  // share of a device's memory that the plan had to leave free
+};
+using PlanFinder = std::function<PlannedStep(const CapacityQuestion&, std::int64_t devices)>;
+
+/// The scenario's plan with as many replicas as there are devices for: of the micro-batches (the
+/// scenario's, and powers of two up to 16 or it) and recomputations (the scenario's and those that
+/// keep less) the fastest that fits, with fewer virtual stages only where no other does.
+[[nodiscard]] PlannedStep scaled_plan(const CapacityQuestion& question, std::int64_t devices);
+
+/// The best of all plans (search/search.hpp), whatever the scenario's is: by tokens that count
+/// where something fails, otherwise by time.
+[[nodiscard]] PlannedStep searched_plan(const CapacityQuestion& question,
+                                        std::int64_t devices,
+                                        unsigned threads = 1);
+
+/// One number of devices. `time` and what follows from it: REQUIRES a plan.
+struct CapacityPoint {
+  std::int64_t devices = 0;
+  std::int64_t nodes = 0;
+  std::int64_t spare_devices = 0;
+  PlannedStep planned{};
+  Goodput goodput{};                 // all useful, where nothing fails
+  double tokens = 0;                 // asked for; otherwise those that are possible
+  std::optional<double> possible{};  // tokens that deadline and budget allow
+  Seconds time{};                    // for these tokens
+  std::optional<TrainingTime> spread{};
+  std::optional<KnownBill> bill{};  // with the spares
+
+  [[nodiscard]] bool has_plan() const { return planned.scenario.has_value(); }
+  [[nodiscard]] Seconds device_time() const { return static_cast<double>(devices) * time; }
+};
+
+struct CapacityYear {
+  int year = 0;
+  double tokens = 0;
+  std::optional<std::size_t> point{};  // the fewest devices that meet the deadline
+  Seconds time{};
+  std::optional<double> dollars{};
+};
+
+/// Points by their index. With tokens: among those that keep to deadline and budget.
+struct CapacityResult {
+  std::vector<CapacityPoint> points;
+  std::optional<std::size_t> fewest;  // devices
+  std::optional<std::size_t> cheapest;
+  std::optional<std::size_t> fastest;
+  std::optional<std::size_t> certain;  // the fewest with 90 % of the runs through by the deadline
+  std::optional<std::size_t> most;     // tokens, of all points
+  std::vector<CapacityYear> years;
+  std::vector<std::string> misses;  // why the answer is no
+
+  [[nodiscard]] bool possible() const { return misses.empty(); }
+};
+
+/// REQUIRES a price of the chip where there is a budget.
+[[nodiscard]] CapacityResult find_capacity(const CapacityQuestion& question,
+                                           const PlanFinder& plan = scaled_plan);
+
+/// What is to be said beside it: answer_notes() of the plans that it has.
+[[nodiscard]] std::vector<std::string> capacity_notes(const CapacityQuestion& question,
+                                                      const CapacityResult& result);
+
+}  // namespace titer

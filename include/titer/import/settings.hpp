@@ -1,0 +1,135 @@
+#pragma once
+// The settings of another program's file: flat, with those remembered that were asked for, so that
+// the others can be listed.
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/import/imported.hpp"
+#include "titer/input/document.hpp"
+#include "titer/input/reader.hpp"
+
+namespace titer {
+
+/// Settings that are known to change neither time nor memory of a step, or no more than the figures
+/// of a stack hold for: what they are, and which, divided by blanks ("save_*" stands for all that
+/// begin so).
+struct HarmlessSettings {
+  std::string_view what;
+  std::string_view patterns;
+};
+
+/// What counts only beside something else that a run has not.
+inline constexpr std::string_view kSwitchedOff = "switched off, or of what the run has not";
+
+/// Settings by name: a path of keys, joined by dots, in which dashes are underscores and the dashes
+/// before a flag are left out ("--num-layers" is num_layers). A text may refer to others, as
+/// ${NAME}, $NAME, ${NAME:-otherwise}, ${path.to.key}, ${.key}, ${multiply:a,b} and ${sum:a,b}. One
+/// that cannot be told is noted as left open.
+class Settings {
+ public:
+  static constexpr std::int64_t most_integer = 1'000'000'000'000;
+  using Variables = std::map<std::string, std::string, std::less<>>;
+
+  /// `section`: the path of the object that holds the settings. All must outlive this.
+  Settings(const Document& document,
+           std::string_view section,
+           const ImportOptions& options,
+           Problems& problems);
+
+  /// Values of the ${NAME} that the options do not define.
+  void add_variables(const Variables& variables) { variables_ = variables; }
+  /// Settings "from…" become "to…". One that is there already must have the same value.
+  void rename(std::string_view from, std::string_view to);
+
+  /// Whether it is given, and not as null.
+  [[nodiscard]] bool has(std::string_view key) const;
+  [[nodiscard]] std::vector<std::string> keys() const;
+  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key,
+                                                    std::int64_t least,
+                                                    std::int64_t most = most_integer);
+  [[nodiscard]] std::optional<double> number(std::string_view key);
+  [[nodiscard]] std::optional<bool> flag(std::string_view key);
+  /// Whether a flag is given and not switched off.
+  [[nodiscard]] bool is_on(std::string_view key) { return flag(key).value_or(false); }
+  /// In lower case for words of a closed set.
+  [[nodiscard]] std::optional<std::string> text(std::string_view key);
+  [[nodiscard]] std::optional<std::string> word(std::string_view key);
+  [[nodiscard]] const Value* raw(std::string_view key);
+  /// Like integer(), but reports what is missing or left open, and returns `least`.
+  [[nodiscard]] std::int64_t required(std::string_view key,
+                                      std::int64_t least,
+                                      std::int64_t most = most_integer);
+
+  /// Whether nothing was reported yet.
+  [[nodiscard]] bool is_sound() const { return problems_.empty(); }
+  /// Reports a problem with a setting; "" is the file.
+  void fail(std::string_view key, std::string_view message);
+  /// "run.yaml:7:3: --num-layers: 24", "run.yaml: num_layers" where it is not given.
+  [[nodiscard]] std::string shown(std::string_view key) const;
+  /// What is written, not noted as asked for; "" for what is not given.
+  [[nodiscard]] std::string written(std::string_view key) const;
+  /// Of what nobody asked for these are harmless.
+  void skip(const HarmlessSettings& known);
+  void skip(std::span<const HarmlessSettings> known);
+  /// What has been asked for turns out to stand for nothing here.
+  void leave_out(std::string_view key, std::string_view why);
+  /// A section whose switch ("fp16.enabled") is off counts for nothing.
+  void skip_what_is_off(std::string_view enabled);
+
+  /// In the order of the file: the names of what was asked for; what is harmless, one line for each
+  /// kind; and as located lines what may change the result and is not read, and what was asked for
+  /// and left open.
+  [[nodiscard]] std::vector<std::string> used() const;
+  [[nodiscard]] std::vector<std::string> harmless() const;
+  [[nodiscard]] std::vector<std::string> unread() const;
+  [[nodiscard]] std::vector<std::string> open() const;
+
+ private:
+  struct Entry {
+    std::string path;  // as written
+    const Value* value = nullptr;
+    Origin origin;  // of the key
+    bool asked = false;
+    std::string_view harmless{};  // what it is
+    std::string missing{};        // what it refers to that is not known
+    std::string unread{};         // why it was asked for in vain
+  };
+  void flatten(const Value& object, const std::string& path, const std::string& name);
+  Entry* take(std::string_view key);
+  [[nodiscard]] const Entry* find(std::string_view key) const;
+  /// The text with what it refers to; empty, and noted, where that is not known.
+  [[nodiscard]] std::optional<std::string> expand(const std::string& text, Entry& entry, int depth);
+  [[nodiscard]] std::optional<std::string> refer(std::string_view inside, Entry& entry, int depth);
+  [[nodiscard]] std::optional<std::string> compute(std::string_view inside,
+                                                   Entry& entry,
+                                                   int depth);
+  [[nodiscard]] std::optional<std::string> configured(std::string_view path,
+                                                      Entry& entry,
+                                                      int depth);
+  [[nodiscard]] std::string where(Origin origin) const;
+  void refuse(const Entry& entry, std::string_view expected);
+  [[nodiscard]] std::string shown_path(const Entry& entry) const;
+  [[nodiscard]] std::string usual_path(std::string_view key) const;
+  /// The value with its text expanded; empty where it is null or left open.
+  [[nodiscard]] std::optional<Value> resolved(std::string_view key);
+
+  const Document& document_;
+  const ImportOptions& options_;
+  Problems& problems_;
+  Variables variables_;
+  std::vector<std::string> expanding_;  // variables that are being expanded
+  int references_ = 0;                  // followed so far
+  bool has_flags_ = false;              // keys are written --like-this
+  std::string section_;
+  std::vector<std::pair<std::string, Entry>> entries_;
+};
+
+}  // namespace titer

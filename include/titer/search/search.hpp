@@ -1,0 +1,186 @@
+#pragma once
+// The best plans for a model, a cluster and a batch: every plan of a space, but for those that a
+// bound proves to be worse than what was found. The answer does not depend on threads, nor on
+// whether bounds are used.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/campaign/economy.hpp"
+#include "titer/campaign/goodput.hpp"
+#include "titer/search/search_space.hpp"
+#include "titer/step/evaluate.hpp"
+#include "titer/step/result.hpp"
+#include "titer/step/source.hpp"
+
+namespace titer {
+
+inline constexpr DataKind kSearchData = {
+    "search", "configs/searches", {"scenario", "scenario", "scenario"}};
+
+/// What is better: each is turned such that less is.
+enum class Objective {
+  time,               // of an iteration
+  cost,               // of an iteration, dollars
+  tokens_per_dollar,  // negative
+  mfu,                // negative
+  energy,             // of an iteration
+  goodput,            // tokens/s that count, negative
+  memory,             // of the fullest device
+  devices,
+};
+inline constexpr std::array<Choice<Objective>, 8> kObjectives = {
+    {{"time", Objective::time},
+     {"cost", Objective::cost},
+     {"tokens_per_dollar", Objective::tokens_per_dollar},
+     {"mfu", Objective::mfu},
+     {"energy", Objective::energy},
+     {"goodput", Objective::goodput},
+     {"memory", Objective::memory},
+     {"devices", Objective::devices}}};
+[[nodiscard]] constexpr std::string_view name(Objective objective) {
+  return kObjectives[static_cast<std::size_t>(objective)].name;
+}
+
+/// How far predicted memory is off: the mean of |predicted / measured - 1| over the public runs
+/// whose memory is known, but for those of InternEvo, which has tens of GiB that no tensor explains
+/// (tests/measured/measured_memory_test.cpp demands it).
+inline constexpr double kMemoryError = 0.07;
+
+/// What a plan must keep besides the rules of validate().
+struct SearchLimits {
+  double memory_margin = kMemoryError;  // share of a device's memory that stays free
+  std::optional<Seconds> most_time;
+  std::optional<double> least_tokens_per_s;
+  std::optional<double> least_mfu;
+
+  /// The longest iteration that keeps them.
+  [[nodiscard]] Seconds longest(const Scenario& scenario) const;
+};
+
+struct Search {
+  std::string title;
+  ScenarioSource source;
+  Scenario scenario;  // its plan is what is not varied
+  SearchSpace space;
+  std::vector<std::int64_t> devices;                      // each of these numbers
+  std::vector<std::string_view> narrowed{};               // keys whose values were given
+  Abilities abilities{};                                  // of its software: no plan is beyond them
+  std::vector<Objective> objectives = {Objective::time};  // several: a Pareto front
+  std::size_t top = 10;
+  SearchLimits limits{};
+  bool fewest_devices = false;  // stop at the first number that has a plan
+  // Searches of the same for other models, titled by them, the largest first: until one has a plan.
+  std::vector<Search> models{};
+  std::optional<Economy> economy{};
+  std::optional<Reliability> reliability{};
+};
+
+/// {"scenario": NAME|FILE|{…}, "devices": 4096, "space": {…}, "objective": "time", …}; changes are
+/// put into the scenario. Throws InputError.
+[[nodiscard]] Search load_search(std::string_view name_or_file,
+                                 std::span<const std::string> changes = {});
+/// Of a document. `names`: of the file, where it is none.
+[[nodiscard]] Search read_search(const Document& document, std::span<const std::string> changes);
+
+/// What became of the plans of a space; they add up to `plans`.
+struct SearchCounts {
+  std::size_t plans = 0;
+  std::size_t refused = 0;  // by validate()
+  std::string refusal{};    // what it said of the first of them
+  std::size_t over_memory = 0;
+  std::size_t over_limit = 0;
+  std::size_t bounded = 0;  // a bound shows that they are no better than what was found
+  std::size_t evaluated = 0;
+  std::size_t defects = 0;    // the program met one of its own
+  std::string defect{};       // what it said at the first of them, and of which plan
+  std::size_t unreached = 0;  // when the search was stopped
+  std::size_t beyond = 0;     // not among `plans`: the software cannot run them
+
+  /// All but `plans` and what was not reached.
+  [[nodiscard]] std::size_t reached() const {
+    return refused + over_memory + over_limit + bounded + evaluated + defects;
+  }
+  SearchCounts& operator+=(const SearchCounts& other);
+};
+
+struct FoundPlan {
+  Plan plan;
+  std::int64_t devices = 1;
+  std::vector<double> scores;        // of the objectives, less is better
+  std::vector<std::uint32_t> place;  // in the space: the first of equals is listed
+  StepResult result;
+  std::optional<Bill> bill{};  // of an iteration
+  std::optional<Goodput> goodput{};
+  std::optional<Seconds> refined{};  // iteration time at another fidelity
+  // Plans of the same devices, degrees and schedule whose objectives read the same, and how many of
+  // them there are; the first of many.
+  std::vector<Plan> alike{};
+  std::size_t alike_count = 0;
+};
+
+struct SearchAnswer {
+  // Best first; a Pareto front by its first objective. They are of this search's scenario, or of
+  // that of its models called `model`.
+  std::vector<FoundPlan> plans;
+  SearchCounts counts;
+  bool complete = true;  // otherwise stopped before
+  std::string model;
+  std::vector<std::string> without_plan;  // larger models, or fewer devices
+};
+
+struct SearchOptions {
+  unsigned threads = 1;
+  bool exhaustive = false;  // evaluate all that is sound: neither bounds nor memory first
+  const std::atomic<bool>* stop = nullptr;
+  /// Told how many plans of how many are through.
+  std::function<void(std::size_t, std::size_t)> progress{};
+};
+
+/// Evaluates with the closed form.
+[[nodiscard]] SearchAnswer run_search(const Search& search, const SearchOptions& options = {});
+
+/// The best of an answer's plans by one of the search's objectives; nullptr where it has none.
+[[nodiscard]] const FoundPlan* best_by(const SearchAnswer& answer, std::size_t objective);
+
+/// By one of a search's objectives, the best plan of all.
+struct BeyondSoftware {
+  std::size_t objective = 0;  // of the search's
+  SearchAnswer best;          // the plan; that objective is its only score
+};
+/// For each objective by which the search's software cannot run the best plan, and all that it can
+/// are worse: what staying inside costs, of a front at each of its ends. Nothing of a search that
+/// was stopped.
+[[nodiscard]] std::vector<BeyondSoftware> best_beyond_software(const Search& search,
+                                                               const SearchAnswer& answer,
+                                                               const SearchOptions& options = {});
+
+/// Degrees of the space that no plan has, each with its reason: "pipeline 16: 61 layers …".
+[[nodiscard]] std::vector<std::string> degrees_left_out(const Search& search);
+
+/// The search whose plans an answer has: its own, or that of one of its models.
+[[nodiscard]] const Search& searched(const Search& search, const SearchAnswer& answer);
+/// What makes a plan of one that says nothing of what searches vary.
+[[nodiscard]] std::vector<Assignment> plan_assignments(const Plan& plan);
+/// The scenario with a plan that was found, to write and to read again.
+[[nodiscard]] ScenarioSource source_with(const Search& search, const Plan& plan);
+
+/// Why plans have no time at another fidelity.
+struct Refinement {
+  std::vector<std::string> reasons{};  // sentences, in the order of the plans
+  std::size_t defects = 0;             // plans at which the program met one of its own
+  std::string defect{};                // what it said at the first of them, and of which plan
+};
+/// Evaluates the plans at another fidelity and sorts them by that. What that fidelity cannot do
+/// stays after the others.
+[[nodiscard]] Refinement refine(const Search& search, Fidelity fidelity, SearchAnswer& answer);
+
+}  // namespace titer

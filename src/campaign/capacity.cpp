@@ -1,0 +1,252 @@
+#include "titer/campaign/capacity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "titer/step/model_state.hpp"
+#include "titer/step/notes.hpp"
+
+namespace titer {
+namespace {
+
+constexpr Seconds kDay = Seconds::from_si(86400);
+
+/// What paid devices draw power for: also what is done again.
+double utilisation(const CapacityPoint& point) {
+  const LostTime& lost = point.goodput.lost;
+  const double training = point.goodput.fraction + lost.rework + lost.slow_devices;
+  return computing_share(point.planned.step) * std::min(1.0, training);
+}
+
+/// Two figures of which one may not be known.
+template <class Figure>
+std::optional<Figure> sum_of(const std::optional<Figure>& a, const std::optional<Figure>& b) {
+  return a && b ? std::optional(*a + *b) : std::nullopt;
+}
+
+KnownBill bill_of(const CapacityPoint& point, const Economy& economy, Seconds time) {
+  const Chip& chip = point.planned.scenario->cluster.chip;
+  const KnownBill working = known_bill(economy, chip, point.devices, time, utilisation(point));
+  const KnownBill spare = known_bill(economy, chip, point.spare_devices, time, 0);
+  return {.dollars = sum_of(working.dollars, spare.dollars),
+          .energy = sum_of(working.energy, spare.energy),
+          .kilograms_co2e = sum_of(working.kilograms_co2e, spare.kilograms_co2e)};
+}
+
+/// Tokens in a second of the whole time.
+double useful_rate(const CapacityPoint& point) {
+  return point.planned.step.tokens_per_s * point.goodput.fraction;
+}
+
+/// As long as deadline and budget allow. REQUIRES one of them.
+Seconds allowed_time(const CapacityQuestion& question, const CapacityPoint& point) {
+  Seconds time = question.deadline.value_or(Seconds::from_si(std::numeric_limits<double>::max()));
+  if (question.budget) {
+    const double dollars_per_day = *bill_of(point, *question.economy, kDay).dollars;
+    time = std::min(time, *question.budget / dollars_per_day * kDay);
+  }
+  return time;
+}
+
+void fill_time(const CapacityQuestion& question, CapacityPoint& point) {
+  const double rate = useful_rate(point);
+  if (question.deadline || question.budget) {
+    point.possible = rate * allowed_time(question, point).si();
+  }
+  point.tokens = question.tokens ? *question.tokens : *point.possible;
+  point.time = Seconds::from_si(point.tokens / rate);
+  if (question.reliability) {
+    TrainingSamples samples = samples_of(point.planned.step);
+    samples.samples = question.samples;
+    samples.seed = question.seed;
+    samples.deadline = question.deadline;
+    point.spread =
+        simulate_training(point.goodput.job, point.goodput.fraction * point.time, samples);
+  }
+  if (question.economy) {
+    point.bill = bill_of(point, *question.economy, point.time);
+  }
+}
+
+CapacityPoint point_of(const CapacityQuestion& question,
+                       const PlanFinder& plan,
+                       std::int64_t devices) {
+  CapacityPoint point{.devices = devices, .planned = plan(question, devices)};
+  if (!point.has_plan()) {
+    return point;
+  }
+  const Scenario& scenario = *point.planned.scenario;
+  point.nodes = plan_nodes(scenario);
+  if (question.reliability) {
+    point.goodput = goodput(*question.reliability, scenario, point.planned.step.iteration_time);
+    const std::int64_t per_node =
+        std::min<std::int64_t>(scenario.cluster.devices_per_node, devices);
+    point.spare_devices = spare_nodes(*question.reliability, point.nodes) * per_node;
+  }
+  constexpr double least_goodput = 1e-3;
+  if (!(point.goodput.fraction >= least_goodput)) {
+    point.planned.problem = "fails faster than it starts again";
+    point.planned.scenario.reset();
+    return point;
+  }
+  fill_time(question, point);
+  return point;
+}
+
+bool in_time(const CapacityQuestion& question, const CapacityPoint& point) {
+  return !question.deadline || point.time <= *question.deadline;
+}
+bool in_budget(const CapacityQuestion& question, const CapacityPoint& point) {
+  return !question.budget || *point.bill->dollars <= *question.budget;
+}
+
+/// Of the points that may be, the one of which `figure` is least; the first of equal ones.
+template <class May, class Figure>
+std::optional<std::size_t> least(const std::vector<CapacityPoint>& points,
+                                 const May& may,
+                                 const Figure& figure) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i].has_plan() && may(points[i]) &&
+        (!best || figure(points[i]) < figure(points[*best]))) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+const auto kTimeOf = [](const CapacityPoint& point) { return point.time; };
+const auto kDollarsOf = [](const CapacityPoint& point) { return *point.bill->dollars; };
+const auto kAny = [](const CapacityPoint& /*point*/) { return true; };
+
+void fill_misses(const CapacityQuestion& question, CapacityResult& result) {
+  const auto fastest = least(result.points, kAny, kTimeOf);
+  if (!fastest) {
+    result.misses.emplace_back("no number of devices has a plan that fits");
+    return;
+  }
+  const CapacityPoint& fast = result.points[*fastest];
+  if (!in_time(question, fast)) {
+    result.misses.push_back(
+        fmt::format("the deadline is missed by {:.1f} days: the fastest, {} devices, take {:.1f}",
+                    (fast.time - *question.deadline) / kDay,
+                    fast.devices,
+                    fast.time / kDay));
+  }
+  if (!question.budget) {
+    return;
+  }
+  const CapacityPoint& cheap = result.points[*least(result.points, kAny, kDollarsOf)];
+  if (!in_budget(question, cheap)) {
+    result.misses.push_back(fmt::format(
+        "the budget is exceeded by {:.0f} dollars: the cheapest, {} devices, cost {:.0f}",
+        *cheap.bill->dollars - *question.budget,
+        cheap.devices,
+        *cheap.bill->dollars));
+  }
+  if (result.misses.empty()) {
+    const auto timely = [&](const CapacityPoint& point) { return in_time(question, point); };
+    const CapacityPoint& both = result.points[*least(result.points, timely, kDollarsOf)];
+    result.misses.push_back(
+        fmt::format("deadline and budget are not met together: the cheapest in time, {} devices, "
+                    "cost {:.0f} dollars more than the budget",
+                    both.devices,
+                    *both.bill->dollars - *question.budget));
+  }
+}
+
+void fill_answers(const CapacityQuestion& question, CapacityResult& result) {
+  if (question.deadline || question.budget) {
+    const auto possible = [](const CapacityPoint& point) { return -*point.possible; };
+    result.most = least(result.points, kAny, possible);
+  }
+  if (!question.tokens) {
+    if (!result.most) {
+      fill_misses(question, result);
+    }
+    return;
+  }
+  const auto may = [&](const CapacityPoint& point) {
+    return in_time(question, point) && in_budget(question, point);
+  };
+  const auto devices = [](const CapacityPoint& point) { return point.devices; };
+  result.fewest = least(result.points, may, devices);
+  result.fastest = least(result.points, may, kTimeOf);
+  const auto may_cost = [&](const CapacityPoint& point) {
+    return may(point) && point.bill && point.bill->dollars;
+  };
+  result.cheapest = least(result.points, may_cost, kDollarsOf);
+  if (question.deadline && question.reliability) {
+    const auto surely = [&](const CapacityPoint& point) {
+      return may(point) && point.spread && point.spread->high <= *question.deadline;
+    };
+    result.certain = least(result.points, surely, devices);
+  }
+  if (!result.fewest) {
+    fill_misses(question, result);
+  }
+}
+
+/// Everything is in proportion to the work, which devices of a later year do faster.
+void fill_years(const CapacityQuestion& question, CapacityResult& result) {
+  if (!question.growth) {
+    return;
+  }
+  for (int year = 0; year <= question.growth->years; ++year) {
+    const double demand = std::pow(question.growth->demand, year);
+    const double work = demand / std::pow(question.growth->performance, year);
+    CapacityYear row{.year = year, .tokens = demand * *question.tokens};
+    row.point = least(
+        result.points,
+        [&](const CapacityPoint& point) { return work * point.time <= *question.deadline; },
+        [](const CapacityPoint& point) { return point.devices; });
+    if (row.point) {
+      const CapacityPoint& point = result.points[*row.point];
+      row.time = work * point.time;
+      if (point.bill && point.bill->dollars) {
+        row.dollars = work * *point.bill->dollars;
+      }
+    }
+    result.years.push_back(row);
+  }
+}
+
+}  // namespace
+
+CapacityResult find_capacity(const CapacityQuestion& question, const PlanFinder& plan) {
+  CapacityResult result;
+  for (const std::int64_t devices : question.devices) {
+    result.points.push_back(point_of(question, plan, devices));
+  }
+  fill_answers(question, result);
+  fill_years(question, result);
+  return result;
+}
+
+std::vector<std::string> capacity_notes(const CapacityQuestion& question,
+                                        const CapacityResult& result) {
+  std::vector<std::string> missing;
+  for (const CapacityPoint& point : result.points) {
+    if (!point.has_plan()) {
+      continue;
+    }
+    for (std::string& one : beyond_software(question.abilities, *point.planned.scenario)) {
+      if (std::find(missing.begin(), missing.end(), one) == missing.end()) {
+        missing.push_back(std::move(one));
+      }
+    }
+  }
+  std::vector<std::string> notes;
+  for (const auto& note :
+       {question.sequence_note, software_note(question.scenario.stack.name, missing)}) {
+    if (note) {
+      notes.push_back(*note);
+    }
+  }
+  return notes;
+}
+
+}  // namespace titer

@@ -1,0 +1,126 @@
+#pragma once
+// What the importers share. Each takes the settings of one file and adds what it understands.
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/import/imported.hpp"
+#include "titer/import/settings.hpp"
+#include "titer/model/limits.hpp"
+
+namespace titer {
+
+inline constexpr std::int64_t kMostDegree = 10'000'000;  // that is believed
+
+/// What the forks of Megatron-LM take where a file does not tell.
+struct MegatronDefaults {
+  std::int64_t experts_per_token = 2;
+  std::int64_t least_experts = 1;    // fewer stand for a model without
+  std::int64_t expert_interval = 1;  // every so manieth layer has experts
+  std::optional<double> capacity_factor{};
+  bool is_deepspeed = false;  // whose configuration tells how states are split
+};
+
+struct ImportTask {
+  Settings& in;
+  const ImportOptions& options;
+  ImportedRun& into;
+  std::span<const std::string> scripts{};  // that a shell script runs
+  MegatronDefaults defaults{};
+};
+
+/// Adds a located remark of what was taken instead of being told.
+void assume(const ImportTask& task, std::string_view key, std::string_view what);
+/// A degree of the plan, or kLeftOpen for one that the file gives but leaves open.
+void put_degree(const ImportTask& task,
+                std::string_view name,
+                std::string_view key,
+                std::optional<std::int64_t> degree);
+
+/// Rows of the token table: `key`, the option, or those of a tokenizer of a known name. Reports
+/// where nothing tells.
+[[nodiscard]] std::int64_t read_vocabulary(const ImportTask& task,
+                                           std::string_view key,
+                                           std::string_view tokenizer);
+
+/// Which layers a list such as "([0]*3+[1]*58)" names, or every n-th from the first; one per layer.
+/// Empty, and reported, if it is neither.
+[[nodiscard]] std::vector<bool> read_layer_choice(const ImportTask& task,
+                                                  std::string_view key,
+                                                  std::int64_t layers);
+
+/// Sets the kinds and their order from what each layer is.
+void set_layer_kinds(Transformer& model, const std::vector<LayerKind>& layers);
+
+/// The model in Megatron's names for its settings, with dashes as underscores.
+[[nodiscard]] Transformer megatron_model(const ImportTask& task);
+/// Its experts, after its widths.
+void read_megatron_experts(const ImportTask& task, Transformer& model);
+/// Its plan and training likewise.
+void megatron_plan(const ImportTask& task);
+/// Refuses what Megatron and NeMo call by settings of a plain model and a Transformer is not.
+void refuse_unmodelled(const ImportTask& task);
+
+/// What the parts of a plan have to agree on, as far as they are known.
+struct Degrees {
+  std::optional<std::int64_t> tensor;
+  std::optional<std::int64_t> pipeline;
+  std::optional<std::int64_t> context;
+  std::optional<std::int64_t> expert;
+  std::optional<std::int64_t> expert_tensor;
+  std::optional<std::int64_t> devices;
+  std::optional<std::int64_t> data;
+};
+/// Layers of the stages, virtual stages and schedule in Megatron's names.
+void put_megatron_stages(const ImportTask& task, const Degrees& degrees);
+
+/// Of which settings the degrees come, for messages.
+struct DegreeKeys {
+  std::string_view tensor;
+  std::string_view pipeline;
+  std::string_view context;
+  std::string_view expert;
+  std::string_view devices;
+  std::string_view micro_batch;
+  std::string_view global_batch;
+};
+/// Batches, precisions and optimizer in Megatron's names.
+void put_megatron_training(const ImportTask& task, const Degrees& degrees, const DegreeKeys& keys);
+/// A setting of which only these values are what is modelled; another is taken as the first.
+void take_only(const ImportTask& task,
+               std::string_view key,
+               std::initializer_list<std::string_view> values);
+
+/// The data-parallel degree that the devices leave; reports degrees that do not divide them, nor
+/// what of the model they split.
+void check_degrees(const ImportTask& task, Degrees& degrees, const DegreeKeys& keys);
+/// Batches per rank and of all; reports those that do not divide.
+void put_batches(const ImportTask& task, const Degrees& degrees, const DegreeKeys& keys);
+
+/// Adds a member to a plan or training if the value is known.
+template <class T>
+void put(Value& object, std::string_view key, const std::optional<T>& value) {
+  if (value) {
+    object.add(std::string(key), Value(*value));
+  }
+}
+
+/// An optimizer's name as this program calls it; reports one that it has not.
+void put_optimizer(const ImportTask& task, std::string_view key);
+/// The settings of DeepSpeed, also inside those of others.
+void deepspeed_settings(const ImportTask& task);
+
+void import_megatron(const ImportTask& task);
+void import_megatron_deepspeed(const ImportTask& task);
+void import_nemo(const ImportTask& task);
+void import_bridge(const ImportTask& task);
+void import_neox(const ImportTask& task);
+void import_deepspeed(const ImportTask& task);
+void import_torchtitan(const ImportTask& task);
+
+}  // namespace titer

@@ -1,0 +1,284 @@
+#include "titer/import/settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "titer/input/words.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::size_t kLongestShown = 60;
+
+std::string normalised(std::string_view key) {
+  std::string name(key.substr(std::min(key.find_first_not_of('-'), key.size())));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+std::string shown_value(const Value& value) {
+  std::string text = value.kind == Value::Kind::text ? value.text : to_json(value, 0);
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+  return shortened(text, kLongestShown);
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  return end == std::string_view::npos ? std::string_view() : text.substr(begin, end + 1 - begin);
+}
+
+/// A number, also as 220_000_000.
+std::optional<double> number_of(const Value& value) {
+  if (value.kind == Value::Kind::number) {
+    return value.number;
+  }
+  if (value.kind != Value::Kind::text) {
+    return std::nullopt;
+  }
+  std::string digits(trimmed(value.text));
+  digits.erase(std::remove(digits.begin(), digits.end(), '_'), digits.end());
+  double number = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [rest, error] = std::from_chars(digits.data(), end, number);
+  const bool is_number = error == std::errc() && rest == end && std::isfinite(number);
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+Settings::Settings(const Document& document,
+                   std::string_view section,
+                   const ImportOptions& options,
+                   Problems& problems)
+    : document_(document), options_(options), problems_(problems), section_(section) {
+  const Value* object = document.at(section);
+  if (object == nullptr || object->kind != Value::Kind::object) {
+    problems_.add(document.sources.front() + ": " + section_ + ": expected an object of settings");
+    return;
+  }
+  flatten(*object, section_, "");
+  // Tables of TOML come in the order of their names.
+  std::stable_sort(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) {
+    return a.second.origin.line < b.second.origin.line;
+  });
+}
+
+void Settings::flatten(const Value& object, const std::string& path, const std::string& name) {
+  for (std::size_t i = 0; i < object.members.size(); ++i) {
+    const auto& [key, value] = object.members[i];
+    has_flags_ = has_flags_ || key.starts_with("--");
+    const auto below = [](const std::string& outer, const std::string& last) {
+      return outer.empty() ? last : std::string(outer).append(".").append(last);
+    };
+    const std::string inner_path = below(path, key);
+    const std::string inner = below(name, normalised(key));
+    if (value.kind == Value::Kind::object) {
+      flatten(value, inner_path, inner);
+    } else {
+      entries_.push_back(
+          {inner, {.path = inner_path, .value = &value, .origin = object.key_origins[i]}});
+    }
+  }
+}
+
+const Settings::Entry* Settings::find(std::string_view key) const {
+  const auto found = std::find_if(
+      entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.first == key; });
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+Settings::Entry* Settings::take(std::string_view key) {
+  Entry* const entry = const_cast<Entry*>(find(key));
+  if (entry != nullptr) {
+    entry->asked = true;
+  }
+  return entry;
+}
+
+void Settings::rename(std::string_view from, std::string_view to) {
+  for (auto& [key, entry] : entries_) {
+    const bool is_whole = key == from;
+    if (!is_whole && !(from.ends_with('.') && key.starts_with(from))) {
+      continue;
+    }
+    std::string renamed = std::string(to) + key.substr(from.size());
+    const Entry* const there = find(renamed);
+    if (there != nullptr && there->value->kind != Value::Kind::null && there != &entry) {
+      const std::optional<Value> a = resolved(key);
+      const std::optional<Value> b = resolved(renamed);
+      if (a && b && shown_value(*a) != shown_value(*b)) {
+        problems_.add(shown(key) + ": expected the same as " + there->path + " in line " +
+                      std::to_string(there->origin.line) + ", " + shown_value(*b));
+      }
+      entry.asked = true;
+      continue;
+    }
+    if (entry.value->kind != Value::Kind::null) {
+      key = std::move(renamed);
+    }
+  }
+}
+
+bool Settings::has(std::string_view key) const {
+  const Entry* entry = find(key);
+  return entry != nullptr && entry->value->kind != Value::Kind::null;
+}
+
+std::vector<std::string> Settings::keys() const {
+  std::vector<std::string> names;
+  for (const auto& [key, entry] : entries_) {
+    names.push_back(key);
+  }
+  return names;
+}
+
+std::optional<Value> Settings::resolved(std::string_view key) {
+  Entry* const entry = take(key);
+  if (entry == nullptr || entry->value->kind == Value::Kind::null) {
+    return std::nullopt;
+  }
+  if (entry->value->kind != Value::Kind::text) {
+    return *entry->value;
+  }
+  std::optional<std::string> text = expand(entry->value->text, *entry, 0);
+  if (!text || *text == "None" || *text == "null") {
+    return std::nullopt;
+  }
+  Value value(*std::move(text));
+  value.origin = entry->value->origin;
+  return value;
+}
+
+std::optional<double> Settings::number(std::string_view key) {
+  const std::optional<Value> value = resolved(key);
+  if (!value) {
+    return std::nullopt;
+  }
+  const std::optional<double> number = number_of(*value);
+  if (!number) {
+    if (value->text == "auto") {
+      take(key)->missing = "auto";
+    } else {
+      refuse(*find(key), "expected a number");
+    }
+  }
+  return number;
+}
+
+std::optional<std::int64_t> Settings::integer(std::string_view key,
+                                              std::int64_t least,
+                                              std::int64_t most) {
+  const std::optional<double> found = number(key);
+  if (!found) {
+    return std::nullopt;
+  }
+  if (*found != std::floor(*found) || *found < static_cast<double>(least) ||
+      *found > static_cast<double>(most)) {
+    refuse(*find(key),
+           most == most_integer ? "expected an integer of at least " + std::to_string(least)
+                                : "expected an integer from " + std::to_string(least) + " to " +
+                                      std::to_string(most));
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(*found);
+}
+
+std::int64_t Settings::required(std::string_view key, std::int64_t least, std::int64_t most) {
+  const std::optional<std::int64_t> found = integer(key, least, most);
+  const Entry* const entry = find(key);
+  if (!found && entry == nullptr) {
+    problems_.add(shown(key) + ": missing; expected an integer");
+  } else if (!found && !entry->missing.empty()) {
+    problems_.add(shown(key) + ": expected an integer; --define NAME=VALUE tells what NAME is");
+  } else if (!found && entry->value->kind == Value::Kind::null) {
+    problems_.add(shown(key) + ": expected an integer");
+  }
+  return found.value_or(least);
+}
+
+std::optional<bool> Settings::flag(std::string_view key) {
+  const std::optional<Value> value = resolved(key);
+  if (!value) {
+    return std::nullopt;
+  }
+  if (value->kind == Value::Kind::boolean) {
+    return value->boolean;
+  }
+  const std::string word =
+      value->kind == Value::Kind::text ? lower(trimmed(value->text)) : shown_value(*value);
+  if (word == "true" || word == "1") {
+    return true;
+  }
+  if (word == "false" || word == "0") {
+    return false;
+  }
+  if (word == "auto") {
+    take(key)->missing = word;
+    return std::nullopt;
+  }
+  refuse(*find(key), "expected true or false");
+  return std::nullopt;
+}
+
+std::optional<std::string> Settings::text(std::string_view key) {
+  const std::optional<Value> value = resolved(key);
+  if (!value) {
+    return std::nullopt;
+  }
+  return value->kind == Value::Kind::text ? std::string(trimmed(value->text)) : to_json(*value, 0);
+}
+
+std::optional<std::string> Settings::word(std::string_view key) {
+  std::optional<std::string> found = text(key);
+  return found ? std::optional(lower(*found)) : std::nullopt;
+}
+
+const Value* Settings::raw(std::string_view key) {
+  const Entry* const entry = take(key);
+  return entry == nullptr || entry->value->kind == Value::Kind::null ? nullptr : entry->value;
+}
+
+std::string Settings::where(Origin origin) const {
+  const std::string place = document_.where(origin);
+  return place.empty() ? document_.sources.front() : place;
+}
+
+/// A flag by itself, another key with those that it is in.
+std::string Settings::shown_path(const Entry& entry) const {
+  return section_.empty() ? entry.path : entry.path.substr(section_.size() + 1);
+}
+
+/// How a file of this kind would write a key that it lacks.
+std::string Settings::usual_path(std::string_view key) const {
+  std::string path(key);
+  if (has_flags_ && path.find('.') == std::string::npos) {
+    std::replace(path.begin(), path.end(), '_', '-');
+    path.insert(0, "--");
+  }
+  return path;
+}
+
+std::string Settings::shown(std::string_view key) const {
+  const Entry* const entry = find(key);
+  if (entry == nullptr) {
+    return document_.sources.front() + (key.empty() ? "" : ": " + usual_path(key));
+  }
+  const bool is_bare = entry->value->kind == Value::Kind::boolean && entry->value->boolean;
+  return where(entry->origin) + ": " + shown_path(*entry) +
+         (is_bare ? "" : ": " + shown_value(*entry->value));
+}
+
+void Settings::refuse(const Entry& entry, std::string_view expected) {
+  problems_.add(where(entry.origin) + ": " + shown_path(entry) + ": " + shown_value(*entry.value) +
+                ": " + std::string(expected));
+}
+
+void Settings::fail(std::string_view key, std::string_view message) {
+  problems_.add(shown(key) + ": " + std::string(message));
+}
+
+}  // namespace titer

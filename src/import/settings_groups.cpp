@@ -1,0 +1,133 @@
+// What became of each setting: used, known to be harmless, not read, left open.
+
+#include <algorithm>
+
+#include "titer/import/settings.hpp"
+
+namespace titer {
+namespace {
+
+/// What is null or switched off.
+bool asks_for_nothing(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::null:
+      return true;
+    case Value::Kind::boolean:
+      return !value.boolean;
+    case Value::Kind::array:
+      return value.items.empty();
+    case Value::Kind::text:
+      return value.text.empty() || value.text == "None" || value.text == "null";
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::string Settings::written(std::string_view key) const {
+  const Entry* const entry = find(key);
+  if (entry == nullptr) {
+    return "";
+  }
+  const Value& value = *entry->value;
+  return value.kind == Value::Kind::text ? value.text : to_json(value, 0);
+}
+
+void Settings::skip(const HarmlessSettings& known) {
+  for (std::size_t begin = 0; begin < known.patterns.size();) {
+    const std::size_t end = std::min(known.patterns.find(' ', begin), known.patterns.size());
+    const std::string_view pattern = known.patterns.substr(begin, end - begin);
+    const bool is_prefix = pattern.ends_with('*');
+    const std::string_view head = pattern.substr(0, pattern.size() - (is_prefix ? 1 : 0));
+    for (auto& [key, entry] : entries_) {
+      const bool matches = is_prefix ? key.starts_with(head) : key == head;
+      if (matches && !entry.asked && entry.harmless.empty()) {
+        entry.harmless = known.what;
+      }
+    }
+    begin = end + 1;
+  }
+}
+
+void Settings::skip(std::span<const HarmlessSettings> known) {
+  for (const HarmlessSettings& kind : known) {
+    skip(kind);
+  }
+}
+
+void Settings::leave_out(std::string_view key, std::string_view why) {
+  if (Entry* const entry = take(key)) {
+    entry->unread = why;
+  }
+}
+
+void Settings::skip_what_is_off(std::string_view enabled) {
+  std::vector<std::string> off;
+  for (const auto& [key, entry] : entries_) {
+    const std::size_t dot = key.rfind('.');
+    const bool is_switch = dot != std::string::npos && key.substr(dot + 1) == enabled;
+    if (is_switch && entry.value->kind == Value::Kind::boolean && !entry.value->boolean) {
+      off.push_back(key.substr(0, dot + 1) + "*");
+    }
+  }
+  for (const std::string& section : off) {
+    skip({.what = kSwitchedOff, .patterns = section});
+  }
+}
+
+std::vector<std::string> Settings::used() const {
+  std::vector<std::string> names;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.asked && entry.unread.empty() && entry.missing.empty()) {
+      names.push_back(shown_path(entry));
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> Settings::harmless() const {
+  std::vector<std::pair<std::string_view, std::string>> kinds;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.asked || entry.harmless.empty()) {
+      continue;
+    }
+    const std::string_view what = entry.harmless;
+    auto kind = std::find_if(
+        kinds.begin(), kinds.end(), [what](const auto& known) { return known.first == what; });
+    if (kind == kinds.end()) {
+      kind = kinds.insert(kinds.end(), {what, ""});
+    }
+    kind->second += (kind->second.empty() ? "" : ", ") + shown_path(entry);
+  }
+  std::vector<std::string> lines;
+  lines.reserve(kinds.size());
+  for (const auto& [what, names] : kinds) {
+    lines.push_back(std::string(what) + ": " + names);
+  }
+  return lines;
+}
+
+std::vector<std::string> Settings::unread() const {
+  std::vector<std::string> lines;
+  for (const auto& [key, entry] : entries_) {
+    if (!entry.unread.empty()) {
+      lines.push_back(shown(key) + ": " + entry.unread);
+    } else if (!entry.asked && entry.harmless.empty() && !asks_for_nothing(*entry.value)) {
+      lines.push_back(shown(key));
+    }
+  }
+  return lines;
+}
+
+std::vector<std::string> Settings::open() const {
+  std::vector<std::string> lines;
+  for (const auto& [key, entry] : entries_) {
+    if (!entry.missing.empty()) {
+      lines.push_back(shown(key));
+    }
+  }
+  return lines;
+}
+
+}  // namespace titer

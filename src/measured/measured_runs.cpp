@@ -1,0 +1,78 @@
+#include "titer/measured/measured_runs.hpp"
+
+#include "titer/measured/run_scenario.hpp"
+#include "titer/step/source.hpp"
+
+namespace titer {
+namespace {
+
+/// The run as a scenario; a file is found from the table's folder first.
+Scenario scenario_of(const std::string& run, const std::filesystem::path& folder) {
+  return ScenarioSource(load_data(kRunData, run, folder)).read();
+}
+
+/// Rows of the corpus that the stack ran (any, if it is empty), read in one way only; those of
+/// grade C are for sanity.
+std::vector<MeasuredRun> corpus_runs(const CsvTable& table, const std::string& stack) {
+  Problems problems;
+  check_run_table(table, problems);
+  problems.raise();
+  RunReader reader;
+  std::vector<MeasuredRun> runs;
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    const RunRow row(table, i);
+    const auto time = row.iteration_time();
+    RunReadings read = reader.read(row);
+    if (time && (stack.empty() || read.stack == stack) && row.text("grade") != "C" &&
+        read.readings.size() == 1 && read.readings.front().scenarios.size() == 1) {
+      runs.push_back({.scenario = std::move(read.readings.front().scenarios.front()),
+                      .iteration_time = *time,
+                      .group = row.text("family")});
+    }
+  }
+  return runs;
+}
+
+}  // namespace
+
+std::vector<MeasuredRun> read_named_runs(const CsvTable& table,
+                                         const std::filesystem::path& folder) {
+  Problems problems;
+  std::vector<MeasuredRun> runs;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const std::string run(table.text(row, "run"));
+    const auto time = table.maybe_number(row, "iter_time_s", 1e-9, 1e9, problems);
+    if (!time) {
+      problems.add(table.where(row, "iter_time_s") + ": expected the seconds of an iteration");
+      continue;
+    }
+    try {
+      runs.push_back({.scenario = scenario_of(run, folder),
+                      .iteration_time = Seconds::from_si(*time),
+                      .group = table.has("family") ? std::string(table.text(row, "family")) : run,
+                      .name = run});
+    } catch (const InputError& error) {
+      problems.add(table.where(row, "run") + ": " + error.lines.front());
+    }
+  }
+  problems.raise();
+  return runs;
+}
+
+std::vector<MeasuredRun> load_measured_runs(const std::filesystem::path& path,
+                                            const std::string& stack) {
+  const CsvTable table = CsvTable::load(path);
+  if (table.has("case_id")) {
+    return corpus_runs(table, stack);
+  }
+  for (const std::string_view column : kNamedRunColumns) {
+    if (!table.has(column)) {
+      throw InputError(path.string() + ": no column \"" + std::string(column) +
+                       "\": expected a table of runs with run (a run file, or a shipped run), "
+                       "iter_time_s and perhaps family");
+    }
+  }
+  return read_named_runs(table, path.parent_path());
+}
+
+}  // namespace titer

@@ -1,0 +1,148 @@
+#include "titer/measured/run_comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "titer/measured/measured_runs.hpp"
+#include "titer/step/estimate.hpp"
+#include "titer/units/text.hpp"
+
+namespace titer {
+namespace {
+
+// Readings of a row that are further apart than this are not one prediction.
+constexpr double kMostSpread = 1.1;
+
+/// Least and most of several readings.
+struct Spread {
+  double least = 0;
+  double most = 0;
+
+  void add(double value) {
+    least = least == 0 ? value : std::min(least, value);
+    most = std::max(most, value);
+  }
+  [[nodiscard]] bool is_narrow() const { return most <= kMostSpread * least; }
+  [[nodiscard]] double middle() const { return std::sqrt(least * most); }
+};
+
+double peak_of(const StepResult& result, MemoryCount counts) {
+  Bytes most;
+  for (const StageMemory& stage : result.memory) {
+    most = std::max(most, counts == MemoryCount::tensors ? stage.allocated() : stage.total());
+  }
+  return most.si();
+}
+
+class Comparer {
+ public:
+  explicit Comparer(const std::vector<Assignment>& changes) : reader_(changes) {}
+
+  Comparison compare(const RunRow& row) {
+    Comparison made{.case_id = row.text("case_id"),
+                    .family = row.text("family"),
+                    .chip = row.text("hw_key"),
+                    .stack = {},
+                    .grade = row.text("grade"),
+                    .sweep = row.sweep()};
+    if (const auto time = row.iteration_time()) {
+      made.measured = time->si();
+    }
+    if (const auto memory = row.memory()) {
+      made.memory_measured = memory->si();
+    }
+    const RunReadings readings = reader_.read(row);
+    made.stack = readings.stack;
+    made.skip_reason = readings.skip_reason;
+    if (made.skip_reason.empty() && !made.measured && !made.memory_measured) {
+      made.skip_reason = "neither time nor memory measured";
+    }
+    if (made.skip_reason.empty()) {
+      predict(row, readings, made);
+    }
+    return made;
+  }
+
+ private:
+  void predict(const RunRow& row, const RunReadings& readings, Comparison& made) {
+    Spread time;
+    Spread memory;
+    for (const RunReading& reading : readings.readings) {
+      double sum = 0;
+      for (std::size_t i = 0; i < reading.scenarios.size(); ++i) {
+        estimator_.estimate(reading.scenarios[i], result_);
+        sum += reading.weights[i] * result_.iteration_time.si();
+      }
+      time.add(sum);
+      memory.add(peak_of(result_, row.memory_count()));
+    }
+    if (made.measured && !time.is_narrow()) {
+      made.skip_reason =
+          fmt::format("{} not stated: {:.3g} to {:.3g} s", readings.open, time.least, time.most);
+      return;
+    }
+    if (made.measured) {
+      made.predicted = time.middle();
+      if (result_.error_bar) {
+        made.interval = {
+            .low = time.middle() * (result_.error_bar->low / result_.iteration_time),
+            .high = time.middle() * (result_.error_bar->high / result_.iteration_time)};
+      }
+    }
+    if (made.memory_measured && memory.is_narrow()) {
+      made.memory_predicted = memory.middle();
+    } else if (!made.measured) {
+      made.skip_reason = fmt::format("{} not stated: {} to {}",
+                                     readings.open,
+                                     format(Bytes::from_si(memory.least)),
+                                     format(Bytes::from_si(memory.most)));
+    }
+  }
+
+  RunReader reader_;
+  Estimator estimator_;
+  StepResult result_;
+};
+
+}  // namespace
+
+std::vector<Comparison> compare_runs(const CsvTable& table,
+                                     const std::vector<Assignment>& changes) {
+  Problems problems;
+  check_run_table(table, problems);
+  problems.raise();
+  Comparer comparer(changes);
+  std::vector<Comparison> all;
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    all.push_back(comparer.compare(RunRow(table, i)));
+  }
+  return all;
+}
+
+std::vector<Comparison> compare_named_runs(const CsvTable& table,
+                                           const std::filesystem::path& folder) {
+  Estimator estimator;
+  StepResult result;
+  std::vector<Comparison> all;
+  for (const MeasuredRun& run : read_named_runs(table, folder)) {
+    estimator.estimate(run.scenario, result);
+    Comparison made{.case_id = run.name,
+                    .family = run.group,
+                    .chip = run.scenario.cluster.chip.name,
+                    .stack = run.scenario.stack.name,
+                    .grade = {},
+                    .sweep = {},
+                    .measured = run.iteration_time.si(),
+                    .predicted = result.iteration_time.si()};
+    if (result.error_bar) {
+      made.interval = {.low = result.error_bar->low.si(), .high = result.error_bar->high.si()};
+    }
+    all.push_back(std::move(made));
+  }
+  return all;
+}
+
+}  // namespace titer

@@ -1,0 +1,163 @@
+#include "titer/measured/run_row.hpp"
+
+#include <array>
+#include <cmath>
+
+#include "titer/input/words.hpp"
+
+namespace titer {
+namespace {
+
+// No figure of a training run is larger.
+constexpr double kMost = 1e15;
+
+constexpr std::array<std::string_view, 36> kNumbers = {"layers",
+                                                       "hidden",
+                                                       "heads",
+                                                       "kv_heads",
+                                                       "head_dim",
+                                                       "ffn",
+                                                       "ffn_gated",
+                                                       "vocab",
+                                                       "seq",
+                                                       "n_experts",
+                                                       "top_k",
+                                                       "expert_ffn",
+                                                       "n_chips",
+                                                       "chips_per_node",
+                                                       "p",
+                                                       "t",
+                                                       "d",
+                                                       "ep",
+                                                       "cp",
+                                                       "vpp",
+                                                       "micro_batch",
+                                                       "global_batch",
+                                                       "iter_time_s",
+                                                       "iter_time_derived_s",
+                                                       "tokens_per_s_per_gpu",
+                                                       "mem_gb",
+                                                       "grad_accum",
+                                                       "fsdp_shard",
+                                                       "seq_parallel",
+                                                       "etp",
+                                                       "shared_expert_ffn",
+                                                       "dense_layers",
+                                                       "flash_attn",
+                                                       "tp_overlap",
+                                                       "dp_overlap",
+                                                       "params_b"};
+// Without these no row can be read.
+constexpr std::array<std::string_view, 13> kNeeded = {"case_id",
+                                                      "layers",
+                                                      "hidden",
+                                                      "heads",
+                                                      "ffn",
+                                                      "seq",
+                                                      "hw_key",
+                                                      "n_chips",
+                                                      "p",
+                                                      "t",
+                                                      "d",
+                                                      "micro_batch",
+                                                      "global_batch"};
+
+}  // namespace
+
+std::string RunRow::text(std::string_view column) const {
+  return table_->has(column) ? std::string(table_->text(row_, column)) : std::string();
+}
+
+bool RunRow::says(std::string_view column, std::string_view word) const {
+  return lower(text(column)).find(lower(word)) != std::string::npos;
+}
+
+std::optional<double> RunRow::number(std::string_view column) const {
+  if (!table_->has(column)) {
+    return std::nullopt;
+  }
+  Problems problems;
+  const auto value = table_->maybe_number(row_, column, 0, kMost, problems);
+  return problems.empty() ? value : std::nullopt;
+}
+
+std::optional<std::int64_t> RunRow::whole(std::string_view column) const {
+  const auto value = number(column);
+  if (!value || *value != std::floor(*value)) {
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(*value);
+}
+
+std::optional<Seconds> RunRow::iteration_time() const {
+  for (const std::string_view column : {"iter_time_s", "iter_time_derived_s"}) {
+    if (const auto time = number(column); time && *time > 0) {
+      return Seconds::from_si(*time);
+    }
+  }
+  const auto rate = number("tokens_per_s_per_gpu");
+  const auto batch = number("global_batch");
+  const auto sequence = number("seq");
+  const auto chips = number("n_chips");
+  if (!rate || !batch || !sequence || !chips || *rate <= 0 || *chips <= 0) {
+    return std::nullopt;
+  }
+  return Seconds::from_si(*batch * *sequence / (*rate * *chips));
+}
+
+std::optional<Bytes> RunRow::memory() const {
+  const auto value = number("mem_gb");
+  if (!value || *value <= 0) {
+    return std::nullopt;
+  }
+  const bool binary = says("mem_kind", "GiB") || says("mem_kind", "nvidia-smi");
+  return *value * (binary ? 1_GiB : 1_GB);
+}
+
+MemoryCount RunRow::memory_count() const {
+  return says("mem_kind", "allocated") || says("mem_kind", "peak") ? MemoryCount::tensors
+                                                                   : MemoryCount::device;
+}
+
+std::string RunRow::sweep() const {
+  if (!has("global_batch") || !has("n_chips")) {
+    return {};
+  }
+  std::string key;
+  for (const std::string_view column : {"family",
+                                        "layers",
+                                        "hidden",
+                                        "heads",
+                                        "kv_heads",
+                                        "ffn",
+                                        "vocab",
+                                        "seq",
+                                        "top_k",
+                                        "hw_key",
+                                        "n_chips",
+                                        "n_experts",
+                                        "precision",
+                                        "chips_per_node",
+                                        "inter_link",
+                                        "global_batch"}) {
+    key += text(column) + "|";
+  }
+  // One family may have run several programs, named first in its notes.
+  const std::string notes = text("notes");
+  return key + notes.substr(0, notes.find(';'));
+}
+
+void check_run_table(const CsvTable& table, Problems& problems) {
+  for (const std::string_view column : kNeeded) {
+    if (!table.has(column)) {
+      problems.add(std::string(table.where(0, column)) + ": no such column in a table of runs");
+    }
+  }
+  for (const std::string_view column : kNumbers) {
+    for (std::size_t row = 0; table.has(column) && row < table.rows(); ++row) {
+      static_cast<void>(table.maybe_number(row, column, 0, kMost, problems));
+    }
+  }
+}
+
+}  // namespace titer

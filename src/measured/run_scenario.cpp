@@ -1,0 +1,156 @@
+#include "titer/measured/run_scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "titer/input/document.hpp"
+
+namespace titer {
+namespace {
+
+// What a token table that is not stated is read as: the least and the most of language models.
+constexpr std::int64_t kSmallVocabulary = 32000;
+constexpr std::int64_t kLargeVocabulary = 128256;
+// A network that is not stated is read as the cluster's own, and with half of its rate.
+constexpr double kSlowNetwork = 0.5;
+
+Scenario read_base(const RunMachine& machine,
+                   const std::string& stack,
+                   const std::vector<Assignment>& changes) {
+  ScenarioSource source = ScenarioSource::load("gpt3-175b-64xa100");
+  source.assign({"cluster", Value(machine.cluster), "hw_key"});
+  for (const Assignment& change : machine.changes) {
+    source.assign(change);
+  }
+  source.assign({"stack", Value(stack), "family"});
+  for (const Assignment& change : changes) {
+    source.assign(change);
+  }
+  Scenario scenario;
+  source.read_unchecked(scenario);
+  scenario.cluster.nodes.reset();
+  return scenario;
+}
+
+/// Micro-batches of a replica: as counted, or what the batch comes to, which need not be whole.
+double micro_batches(const RunRow& row, const Plan& plan) {
+  const auto batch = row.number("global_batch");
+  if (batch && *batch > 0) {
+    return *batch / static_cast<double>(plan.micro_batch * plan.data);
+  }
+  if (const auto count = row.number("grad_accum"); count && *count >= 1) {
+    return *count;
+  }
+  throw InputError("global batch not stated");
+}
+
+/// All values of what a row may leave open: two where it does, one where it does not.
+struct OpenValues {
+  std::vector<std::int64_t> vocabularies;
+  std::vector<bool> flash;
+  std::vector<double> networks;  // share of the cluster's rate between nodes
+  std::string names;             // what is open
+};
+
+OpenValues open_values(const RunRow& row, const RunHabits& habits, const RunMachine& machine) {
+  OpenValues open;
+  const auto note = [&](std::string_view what) {
+    open.names += (open.names.empty() ? "" : ", ") + std::string(what);
+  };
+  open.vocabularies = {row.whole("vocab", habits.vocabulary.value_or(0))};
+  if (open.vocabularies.front() <= 0) {
+    open.vocabularies = {kSmallVocabulary, kLargeVocabulary};
+    note("vocabulary");
+  }
+  if (row.has("flash_attn") || habits.flash) {
+    open.flash = {row.has("flash_attn") ? row.whole("flash_attn", 0) > 0 : *habits.flash};
+  } else {
+    open.flash = {true, false};
+    note("flash_attn");
+  }
+  open.networks = {1.0};
+  if (!machine.network_known) {
+    open.networks.push_back(kSlowNetwork);
+    note("network");
+  }
+  return open;
+}
+
+}  // namespace
+
+const Scenario& RunReader::base(const RunMachine& machine, const std::string& stack) {
+  std::string key = machine.cluster + "|" + stack;
+  for (const Assignment& change : machine.changes) {
+    key += fmt::format("|{}={}", change.path, to_json(change.value));
+  }
+  const auto known = bases_.find(key);
+  return known != bases_.end()
+             ? known->second
+             : bases_.emplace(key, read_base(machine, stack, changes_)).first->second;
+}
+
+void RunReader::add_reading(const RunRow& row,
+                            const RunHabits& habits,
+                            Scenario scenario,
+                            RunReadings& into) const {
+  const double count = micro_batches(row, scenario.plan);
+  const double below = std::floor(count + 1e-9);
+  const double share = count - below > 1e-6 ? count - below : 0.0;
+  RunReading reading;
+  for (const double whole : {below, below + 1.0}) {
+    const double weight = whole == below ? 1.0 - share : share;
+    if (weight == 0.0 || whole == 0.0) {
+      continue;
+    }
+    scenario.training = run_training(row, habits, scenario.plan, static_cast<std::int64_t>(whole));
+    const auto violations = validate(scenario);
+    if (!violations.empty()) {
+      into.skip_reason = violations.front().text();
+      return;
+    }
+    reading.scenarios.push_back(scenario);
+    reading.weights.push_back(weight);
+  }
+  if (reading.scenarios.empty()) {
+    into.skip_reason = "the batch is smaller than one micro-batch of every replica";
+    return;
+  }
+  into.readings.push_back(std::move(reading));
+}
+
+RunReadings RunReader::read(const RunRow& row) {
+  RunReadings result;
+  try {
+    const auto habits = habits_of(row);
+    if (!habits) {
+      throw InputError("software of family \"" + row.text("family") + "\" is not known");
+    }
+    result.stack = habits->stack;
+    const RunMachine machine = machine_of(row);
+    const OpenValues open = open_values(row, *habits, machine);
+    result.open = open.names;
+    Scenario scenario = base(machine, result.stack);
+    scenario.plan = run_plan(row, *habits);
+    const std::int64_t sequence = row.whole("seq", habits->sequence.value_or(0));
+    const BytesPerSecond rate = scenario.cluster.nic_bandwidth;
+    for (const double network : open.networks) {
+      scenario.cluster.nic_bandwidth = network * rate;
+      for (const std::int64_t vocabulary : open.vocabularies) {
+        for (const bool flash : open.flash) {
+          scenario.model = run_model(row, sequence, vocabulary, flash);
+          add_reading(row, *habits, scenario, result);
+        }
+      }
+    }
+  } catch (const InputError& error) {
+    result.skip_reason = error.what();
+  }
+  if (!result.skip_reason.empty()) {
+    result.readings.clear();
+  }
+  return result;
+}
+
+}  // namespace titer

@@ -1,0 +1,198 @@
+#include "titer/search/fit_advice.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "titer/step/device_classes.hpp"
+#include "titer/step/estimate.hpp"
+
+namespace titer {
+namespace {
+
+/// Changes that make one: a degree doubled and another halved.
+struct Move {
+  enum class Kind { recompute, sharding, layout };
+
+  Kind kind = Kind::layout;
+  std::vector<PlanChange> changes;
+  Plan plan;  // with these changes alone
+};
+
+void add_recomputation(const Plan& plan, std::vector<Move>& moves) {
+  for (const Recompute more : {Recompute::selective, Recompute::full}) {
+    const bool is_more = plan.recompute == Recompute::none || more == Recompute::full;
+    if (plan.recompute != more && is_more) {
+      Move move{Move::Kind::recompute, {{"plan.recompute", Value(name(more))}}, plan};
+      move.plan.recompute = more;
+      moves.push_back(std::move(move));
+    }
+  }
+}
+
+void add_sharding(const Plan& plan, std::vector<Move>& moves) {
+  if (plan.replicas() == 1 || plan.sharding == Sharding::parameter_server ||
+      plan.sharding == Sharding::data_parallel_root) {
+    return;
+  }
+  for (const Sharding more : {Sharding::zero1, Sharding::zero2, Sharding::zero3}) {
+    if (more > plan.sharding) {
+      Move move{Move::Kind::sharding, {{"plan.sharding", Value(name(more))}}, plan};
+      move.plan.sharding = more;
+      moves.push_back(std::move(move));
+    }
+  }
+}
+
+/// Twice the degree, half the replicas.
+struct Degree {
+  std::string_view path;
+  std::int64_t Plan::*value;
+};
+constexpr std::array<Degree, 3> kDegrees = {{{"plan.tensor", &Plan::tensor},
+                                             {"plan.pipeline", &Plan::pipeline},
+                                             {"plan.context", &Plan::context}}};
+
+void add_layouts(const Plan& plan, std::vector<Move>& moves) {
+  for (const Degree& degree : kDegrees) {
+    if (plan.data % 2 == 0) {
+      Move move{Move::Kind::layout, {}, plan};
+      move.plan.*degree.value *= 2;
+      move.plan.data /= 2;
+      move.changes = {{std::string(degree.path), Value(move.plan.*degree.value)},
+                      {"plan.data", Value(move.plan.data)}};
+      moves.push_back(std::move(move));
+    }
+  }
+  if (plan.micro_batch % 2 == 0) {
+    Move move{Move::Kind::layout, {{"plan.micro_batch", Value(plan.micro_batch / 2)}}, plan};
+    move.plan.micro_batch /= 2;
+    moves.push_back(std::move(move));
+  }
+  if (plan.tensor > 1 && !plan.sequence_parallel) {
+    Move move{Move::Kind::layout, {{"plan.sequence_parallel", Value(true)}}, plan};
+    move.plan.sequence_parallel = true;
+    moves.push_back(std::move(move));
+  }
+}
+
+/// The second move's changes of another kind made too.
+Move both(const Move& first, const Move& second) {
+  Move move = second;
+  move.changes.insert(move.changes.begin(), first.changes.begin(), first.changes.end());
+  if (first.kind == Move::Kind::recompute) {
+    move.plan.recompute = first.plan.recompute;
+  } else {
+    move.plan.sharding = first.plan.sharding;
+  }
+  return move;
+}
+
+/// Evaluates plans in a scenario that is otherwise the same.
+class Trial {
+ public:
+  explicit Trial(const Scenario& scenario) : scenario_(scenario) {}
+
+  /// Nothing where the plan is not sound or does not fit.
+  std::optional<FitAdvice> operator()(const Move& move) {
+    scenario_.plan = move.plan;
+    if (!validate(scenario_).empty()) {
+      return std::nullopt;
+    }
+    list_blocks(scenario_.model, scenario_.slice(), blocks_);
+    memory_.find(scenario_.plan, memory_needs(scenario_, blocks_), result_.memory);
+    if (result_.peak_stage().total() > least_memory(scenario_)) {
+      return std::nullopt;
+    }
+    try {
+      estimator_.estimate(scenario_, result_);
+    } catch (const InputError&) {
+      return std::nullopt;  // longer than there is an answer for
+    }
+    return FitAdvice{.changes = move.changes,
+                     .iteration_time = result_.iteration_time,
+                     .peak = result_.memory_peak};
+  }
+
+ private:
+  Scenario scenario_;
+  ModelBlocks blocks_;
+  MemoryFinder memory_;
+  Estimator estimator_;
+  StepResult result_;
+};
+
+std::vector<Move> single_moves(const Plan& plan) {
+  std::vector<Move> moves;
+  add_recomputation(plan, moves);
+  add_sharding(plan, moves);
+  add_layouts(plan, moves);
+  return moves;
+}
+
+/// Moves that can be made together, by their numbers.
+std::vector<std::pair<std::size_t, std::size_t>> pairs(const std::vector<Move>& moves) {
+  std::vector<std::pair<std::size_t, std::size_t>> list;
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    for (std::size_t j = i + 1; j < moves.size(); ++j) {
+      if (moves[i].kind != moves[j].kind) {
+        list.emplace_back(i, j);
+      }
+    }
+  }
+  return list;
+}
+
+/// Longer than any, where a move alone does not fit.
+Seconds time_of(const std::optional<Seconds>& alone) {
+  return alone.value_or(Seconds::from_si(std::numeric_limits<double>::infinity()));
+}
+
+}  // namespace
+
+std::string FitAdvice::text() const {
+  constexpr std::string_view plan = "plan.";
+  std::string list;
+  for (const PlanChange& change : changes) {
+    const std::string value =
+        change.value.kind == Value::Kind::text ? change.value.text : to_json(change.value, 0);
+    list += (list.empty() ? "" : ", ") + change.path.substr(plan.size()) + " " + value;
+  }
+  return list;
+}
+
+std::vector<FitAdvice> fit_advice(const Scenario& scenario, std::size_t most) {
+  const std::vector<Move> moves = single_moves(scenario.plan);
+  Trial trial(scenario);
+  std::vector<FitAdvice> found;
+  std::vector<std::optional<Seconds>> alone;  // of each move, where it fits
+  for (const Move& move : moves) {
+    const auto advice = trial(move);
+    alone.push_back(advice ? std::optional(advice->iteration_time) : std::nullopt);
+    if (advice) {
+      found.push_back(*advice);
+    }
+  }
+  for (const auto& [first, second] : pairs(moves)) {
+    const auto advice = trial(both(moves[first], moves[second]));
+    if (advice &&
+        advice->iteration_time < std::min(time_of(alone[first]), time_of(alone[second]))) {
+      found.push_back(*advice);
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [](const FitAdvice& a, const FitAdvice& b) {
+    return a.iteration_time < b.iteration_time;
+  });
+  found.resize(std::min(found.size(), most));
+  return found;
+}
+
+std::vector<FitAdvice> fit_advice(const Scenario& scenario, const StepResult& result) {
+  const bool wanted = !result.fits() && !scenario.unlike();
+  return wanted ? fit_advice(scenario) : std::vector<FitAdvice>();
+}
+
+}  // namespace titer

@@ -1,0 +1,328 @@
+// The plans of a space as a tree.
+
+#include <algorithm>
+
+#include "titer/plan/placement.hpp"
+#include "titer/search/search_space.hpp"
+
+namespace titer {
+namespace {
+
+/// Where all groups of a plan are on the nodes: equal numbers, equal times.
+std::vector<std::int64_t> signature(const Plan& plan, const Cluster& cluster) {
+  std::vector<std::int64_t> numbers;
+  if (cluster.torus() != nullptr) {
+    for (const Dimension dimension : plan.rank_order) {
+      if (plan.degree(dimension) > 1) {
+        numbers.push_back(static_cast<std::int64_t>(dimension));
+      }
+    }
+    return numbers;
+  }
+  const int devices = cluster.devices_per_node;
+  for (const PlanGroup group : {PlanGroup::tensor,
+                                PlanGroup::context,
+                                PlanGroup::data,
+                                PlanGroup::context_inner,
+                                PlanGroup::context_outer,
+                                PlanGroup::replicas,
+                                PlanGroup::shard,
+                                PlanGroup::shard_copies,
+                                PlanGroup::expert,
+                                PlanGroup::expert_tensor,
+                                PlanGroup::expert_replicas,
+                                PlanGroup::expert_shard,
+                                PlanGroup::expert_shard_copies,
+                                PlanGroup::pipeline}) {
+    if (group_ranks(plan, group).ranks > 1) {
+      const GroupPlace at = place(plan, group, devices);
+      numbers.insert(numbers.end(), {at.group.per_node, at.group.nodes, at.stride_in_node});
+    }
+  }
+  // Whole nodes apart, all stages are on nodes of their own; otherwise their distance tells which
+  // share one.
+  const GroupRanks stages = group_ranks(plan, PlanGroup::pipeline);
+  if (stages.ranks > 1 && stages.stride % devices != 0) {
+    numbers.push_back(stages.stride);
+  }
+  return numbers;
+}
+
+template <class T>
+std::vector<T> first_of(const std::vector<T>& values) {
+  return {values.front()};
+}
+
+}  // namespace
+
+PlanTree::PlanTree(const Scenario& scenario,
+                   const SearchSpace& space,
+                   std::span<const std::int64_t> devices,
+                   Abilities abilities)
+    : scenario_(&scenario),
+      space_(&space),
+      abilities_(std::move(abilities)),
+      global_batch_(scenario.training.global_batch) {
+  for (const bool alone : {false, true}) {
+    for (const bool pipelined : {false, true}) {
+      add_states({.alone = alone, .pipelined = pipelined, .split = false});
+      add_states({.alone = alone, .pipelined = pipelined, .split = true});
+    }
+  }
+  for (const std::int64_t number : devices) {
+    add_layouts(number);
+  }
+  for (std::size_t i = 0; i < layouts_.size(); ++i) {
+    add_layers(i);
+  }
+}
+
+void PlanTree::add_layouts(std::int64_t devices) {
+  const Transformer* transformer = scenario_->model.if_transformer();
+  for (const std::int64_t tensor : space_->tensor) {
+    if (devices % tensor != 0 || (transformer != nullptr && transformer->heads % tensor != 0)) {
+      continue;
+    }
+    for (const std::int64_t context : space_->context) {
+      if (devices / tensor % context == 0) {
+        add_experts({.devices = devices, .tensor = tensor, .context = context, .places = {}});
+      }
+    }
+  }
+}
+
+void PlanTree::add_experts(PlanLayout layout) {
+  for (const std::int64_t expert : space_->expert) {
+    for (const std::optional<std::int64_t>& own : space_->expert_tensor) {
+      const bool same = own && *own == layout.tensor && space_->expert_tensor.size() > 1;
+      if (same) {
+        continue;  // there is none beside it
+      }
+      layout.expert = expert;
+      layout.expert_tensor = own;
+      add_places(layout);
+      if (!layout.places.empty()) {
+        layouts_.push_back(layout);
+      }
+    }
+  }
+}
+
+void PlanTree::add_places(PlanLayout& layout) const {
+  layout.places.clear();
+  Plan plan = scenario_->plan;
+  plan.tensor = layout.tensor;
+  plan.context = layout.context;
+  plan.expert = layout.expert;
+  plan.expert_tensor = layout.expert_tensor;
+  for (const std::int64_t pipeline : space_->pipeline) {
+    const std::int64_t rest = layout.devices / (layout.tensor * layout.context);
+    if (rest % pipeline != 0) {
+      continue;
+    }
+    plan.pipeline = pipeline;
+    plan.data = rest / pipeline;
+    if (plan.stage_devices() % plan.expert_ranks() != 0 ||
+        !is_able(abilities_, plan, PlanPart::degrees)) {
+      continue;
+    }
+    std::vector<std::vector<std::int64_t>> seen;
+    for (const auto& order : space_->rank_order) {
+      plan.rank_order = order;
+      if (refused_order(plan)) {
+        continue;
+      }
+      auto placed = signature(plan, scenario_->cluster);
+      if (std::find(seen.begin(), seen.end(), placed) == seen.end()) {
+        layout.places.push_back({pipeline, plan.data, order});
+        seen.push_back(std::move(placed));
+      }
+    }
+  }
+}
+
+void PlanTree::add_layers(std::size_t layout) {
+  for (const std::int64_t micro_batch : space_->micro_batch) {
+    const LayerChoice layer{.layout = layout, .micro_batch = micro_batch};
+    std::size_t below = 0;
+    for (const PlanPlace& place : layouts_[layout].places) {
+      if (has_batch(layer, place)) {
+        add_pipelines(place.pipeline, micro_batches(layer, place));
+        below += count(layer, place);
+      }
+    }
+    if (below > 0) {
+      add_layer_choices(layer, below);
+    }
+  }
+}
+
+/// Ways to compute a layer, with so many plans below each.
+void PlanTree::add_layer_choices(LayerChoice layer, std::size_t below) {
+  const bool split = layouts_[layer.layout].tensor > 1;
+  Plan plan = scenario_->plan;
+  const auto sequences = split ? space_->sequence_parallel : first_of(space_->sequence_parallel);
+  const auto overlaps = split ? space_->tensor_overlap : first_of(space_->tensor_overlap);
+  for (const bool sequence : sequences) {
+    for (const Recompute recompute : space_->recompute) {
+      for (const TensorOverlap overlap : overlaps) {
+        layer.sequence_parallel = sequence;
+        layer.recompute = recompute;
+        layer.tensor_overlap = overlap;
+        put(layer, plan);
+        if (is_able(abilities_, plan, PlanPart::layer)) {
+          layers_.push_back(layer);
+          plans_ += below;
+        }
+      }
+    }
+  }
+}
+
+/// One stage needs no schedule; the first that is allowed stands for all, 1F1B where it is.
+void PlanTree::add_pipelines(std::int64_t pipeline, std::int64_t micro_batches) {
+  const auto [at, is_new] = pipelines_.try_emplace({pipeline, micro_batches});
+  std::vector<PipelineChoice>& choices = at->second;
+  Plan plan = scenario_->plan;
+  plan.pipeline = pipeline;
+  for (std::size_t i = 0; is_new && i < space_->schedule.size(); ++i) {
+    const Schedule& schedule = space_->schedule[i];
+    const bool chooses = interleaves(schedule) && pipeline > 1;
+    const std::vector<std::int64_t> usual = {usual_chunks(schedule)};
+    for (const std::int64_t v : chooses ? space_->virtual_stages : usual) {
+      const PipelineChoice choice{.schedule = i, .virtual_stages = v};
+      put(choice, plan);
+      if (is_able(abilities_, plan, PlanPart::schedule) &&
+          is_possible(schedule, pipeline, micro_batches, v)) {
+        choices.push_back(choice);
+      }
+    }
+    if (pipeline == 1 && !choices.empty()) {
+      return;
+    }
+  }
+}
+
+bool PlanTree::is_possible(const Schedule& schedule,
+                           std::int64_t pipeline,
+                           std::int64_t micro_batches,
+                           std::int64_t virtual_stages) const {
+  const PipelineShape shape{.stages = static_cast<int>(pipeline),
+                            .micro_batches = static_cast<int>(micro_batches),
+                            .virtual_stages = static_cast<int>(virtual_stages),
+                            .group = scenario_->plan.micro_batch_group};
+  const LayerSplit& split = scenario_->plan.layers;
+  const std::int64_t layers = scenario_->model.layers();
+  const int stages = model_stages(placement(schedule), shape);
+  const bool uneven = is_even(split) && layers % stages != 0;  // told without a sentence
+  return !uneven && !refusal(split, layers, stages) && !refusal(schedule, shape);
+}
+
+PlanTree::Setting PlanTree::setting(const PlanLayout& layout, const PlanPlace& place) {
+  const std::int64_t replicas = place.data * layout.context;
+  return {.alone = replicas == 1 && layout.tensor == layout.expert_tensor.value_or(layout.tensor),
+          .pipelined = place.pipeline > 1,
+          .split = layout.tensor > 1};
+}
+
+/// Ways to overlap that the plan's sharding has: updated parameters are gathered by the buckets of
+/// zero1.
+std::vector<StateChoice::Overlap> PlanTree::overlaps_of(Plan plan) const {
+  std::vector<StateChoice::Overlap> overlaps;
+  const auto add = [&](bool reduce, bool gather) {
+    plan.overlap_grad_reduce = reduce;
+    plan.overlap_param_gather = gather;
+    if (is_able(abilities_, plan, PlanPart::state)) {
+      overlaps.push_back({reduce, gather});
+    }
+  };
+  for (const bool reduce : space_->overlap_grad_reduce) {
+    if (plan.sharding != Sharding::zero1 || !reduce) {
+      add(reduce, false);
+      continue;
+    }
+    for (const bool gather : space_->overlap_param_gather) {
+      add(reduce, gather);
+    }
+  }
+  return overlaps;
+}
+
+void PlanTree::add_states(Setting setting) {
+  std::vector<StateChoice>& list = states_[setting.number()];
+  Plan plan = scenario_->plan;
+  plan.pipeline = setting.pipelined ? 2 : 1;
+  plan.tensor = setting.split ? 2 : 1;
+  plan.data = setting.alone ? 1 : 2;
+  plan.context = 1;
+  plan.expert_tensor.reset();
+  for (const Sharding sharding : setting.alone ? first_of(space_->sharding) : space_->sharding) {
+    for (std::size_t offload = 0; offload < space_->offload.size(); ++offload) {
+      plan.sharding = sharding;
+      plan.offload = space_->offload[offload];
+      std::vector<StateChoice::Overlap> overlaps = overlaps_of(plan);
+      if (setting.alone && !overlaps.empty()) {
+        overlaps.resize(1);
+      }
+      if (!overlaps.empty()) {
+        leaves_[setting.number()] += overlaps.size();
+        list.push_back({.sharding = sharding, .offload = offload, .overlaps = std::move(overlaps)});
+      }
+    }
+  }
+}
+
+const std::vector<PipelineChoice>& PlanTree::pipelines(const LayerChoice& layer,
+                                                       const PlanPlace& place) const {
+  return pipelines_.at({place.pipeline, micro_batches(layer, place)});
+}
+
+const std::vector<StateChoice>& PlanTree::states(const LayerChoice& layer,
+                                                 const PlanPlace& place) const {
+  return states_[setting(layout(layer), place).number()];
+}
+
+std::size_t PlanTree::count(const LayerChoice& layer, const PlanPlace& place) const {
+  const std::size_t leaves = leaves_[setting(layout(layer), place).number()];
+  return pipelines(layer, place).size() * leaves;
+}
+
+std::size_t PlanTree::count(const LayerChoice& layer) const {
+  std::size_t sum = 0;
+  for (const PlanPlace& place : layout(layer).places) {
+    sum += has_batch(layer, place) ? count(layer, place) : 0;
+  }
+  return sum;
+}
+
+void PlanTree::put(const LayerChoice& layer, Plan& plan) const {
+  const PlanLayout& at = layout(layer);
+  plan.tensor = at.tensor;
+  plan.context = at.context;
+  plan.expert = at.expert;
+  plan.expert_tensor = at.expert_tensor;
+  plan.micro_batch = layer.micro_batch;
+  plan.sequence_parallel = layer.sequence_parallel;
+  plan.recompute = layer.recompute;
+  plan.tensor_overlap = layer.tensor_overlap;
+}
+
+void PlanTree::put(const PlanPlace& place, Plan& plan) {
+  plan.pipeline = place.pipeline;
+  plan.data = place.data;
+  plan.rank_order = place.rank_order;
+}
+
+void PlanTree::put(const PipelineChoice& pipeline, Plan& plan) const {
+  plan.schedule = space_->schedule[pipeline.schedule];
+  plan.virtual_stages = pipeline.virtual_stages;
+}
+
+void PlanTree::put(const StateChoice& state, StateChoice::Overlap overlap, Plan& plan) const {
+  plan.sharding = state.sharding;
+  plan.offload = space_->offload[state.offload];
+  plan.overlap_grad_reduce = overlap.grad_reduce;
+  plan.overlap_param_gather = overlap.param_gather;
+}
+
+}  // namespace titer

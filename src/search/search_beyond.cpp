@@ -1,0 +1,135 @@
+// What a search leaves out: plans beyond its software, and degrees that do not work out.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "search_score.hpp"
+#include "titer/search/search.hpp"
+
+namespace titer {
+namespace {
+
+/// Whether the best by one objective is better than what is known, a larger model or fewer devices
+/// first, where they are asked for.
+bool is_better(const BeyondSoftware& beyond, const SearchAnswer& known) {
+  const SearchAnswer& best = beyond.best;
+  if (best.plans.empty() || known.plans.empty()) {
+    return !best.plans.empty();
+  }
+  if (best.without_plan.size() != known.without_plan.size()) {
+    return best.without_plan.size() < known.without_plan.size();
+  }
+  return shown_score(best.plans.front().scores.front()) <
+         shown_score(best_by(known, beyond.objective)->scores[beyond.objective]);
+}
+
+void take_any_software(Search& search, Objective objective) {
+  search.abilities = {};
+  search.objectives = {objective};
+  search.top = 1;
+}
+
+/// The search for one plan of any software by one objective, no slower than the one that is known.
+Search of_any_software(const Search& search, const SearchAnswer& known, std::size_t objective) {
+  Search any = search;
+  take_any_software(any, search.objectives[objective]);
+  const bool by_time = any.objectives.front() == Objective::time && !any.fewest_devices;
+  if (by_time && any.models.empty() && !known.plans.empty()) {
+    const Seconds time = best_by(known, objective)->result.iteration_time;
+    any.limits.most_time = std::min(time, any.limits.most_time.value_or(time));
+  }
+  for (Search& model : any.models) {
+    take_any_software(model, search.objectives[objective]);
+  }
+  return any;
+}
+
+/// Why no plan has this many stages, tensor-parallel ranks, or sequences in a micro-batch.
+std::string pipeline_reason(const Scenario& scenario, std::int64_t pipeline) {
+  const std::int64_t layers = scenario.model.layers();
+  const int stages = static_cast<int>(std::min<std::int64_t>(pipeline, layers + 1));
+  if (!refusal(scenario.plan.layers, layers, stages)) {
+    return "";
+  }
+  const bool lighter = stages == pipeline && !refusal(LayerRule::lighter_ends, layers, stages);
+  return fmt::format("{} layers are not shared out evenly{}",
+                     layers,
+                     lighter ? ", but with plan.layers=lighter-ends" : "");
+}
+
+std::string tensor_reason(const Scenario& scenario, std::int64_t tensor) {
+  const Transformer* transformer = scenario.model.if_transformer();
+  const bool divides = transformer == nullptr || transformer->heads % tensor == 0;
+  return divides ? "" : fmt::format("{} heads are no multiple", transformer->heads);
+}
+
+std::string batch_reason(const Scenario& scenario, std::int64_t micro_batch) {
+  const std::int64_t batch = scenario.training.global_batch;
+  return batch % micro_batch == 0 ? "" : fmt::format("a batch of {} is no multiple", batch);
+}
+
+struct SearchedDegree {
+  std::string_view name;
+  std::vector<std::int64_t> SearchSpace::*values;
+  bool splits_devices;
+  std::string (*reason)(const Scenario&, std::int64_t);  // empty: there may be plans
+};
+constexpr std::array<SearchedDegree, 4> kSearchedDegrees = {
+    {{"pipeline", &SearchSpace::pipeline, true, pipeline_reason},
+     {"tensor", &SearchSpace::tensor, true, tensor_reason},
+     {"context",
+      &SearchSpace::context,
+      true,
+      [](const Scenario&, std::int64_t) { return std::string(); }},
+     {"micro_batch", &SearchSpace::micro_batch, false, batch_reason}}};
+
+std::string reason_of(const Search& search, const SearchedDegree& degree, std::int64_t value) {
+  const auto is_split = [&](std::int64_t devices) { return devices % value == 0; };
+  if (degree.splits_devices &&
+      std::none_of(search.devices.begin(), search.devices.end(), is_split)) {
+    return fmt::format("{} devices are no multiple", fmt::join(search.devices, ", "));
+  }
+  return degree.reason(search.scenario, value);
+}
+
+}  // namespace
+
+std::vector<BeyondSoftware> best_beyond_software(const Search& search,
+                                                 const SearchAnswer& answer,
+                                                 const SearchOptions& options) {
+  std::vector<BeyondSoftware> found;
+  if (answer.counts.beyond == 0 || !answer.complete) {
+    return found;
+  }
+  for (std::size_t i = 0; i < search.objectives.size(); ++i) {
+    BeyondSoftware beyond{.objective = i,
+                          .best = run_search(of_any_software(search, answer, i), options)};
+    if (beyond.best.complete && is_better(beyond, answer)) {
+      found.push_back(std::move(beyond));
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> degrees_left_out(const Search& search) {
+  std::vector<std::string> lines;
+  for (const SearchedDegree& degree : kSearchedDegrees) {
+    std::map<std::string, std::vector<std::int64_t>> values;
+    for (const std::int64_t value : search.space.*degree.values) {
+      const std::string reason = reason_of(search, degree, value);
+      if (!reason.empty()) {
+        values[reason].push_back(value);
+      }
+    }
+    for (const auto& [reason, list] : values) {
+      lines.push_back(
+          fmt::format("no plan with {} {}: {}", degree.name, fmt::join(list, ", "), reason));
+    }
+  }
+  return lines;
+}
+
+}  // namespace titer

@@ -1,0 +1,147 @@
+#include "titer/search/search_space.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace titer {
+namespace {
+
+constexpr std::int64_t kLeastTokens = 256;  // of a sequence on a context-parallel rank
+
+std::vector<std::int64_t> divisors(std::int64_t number) {
+  std::vector<std::int64_t> list;
+  for (std::int64_t i = 1; i * i <= number; ++i) {
+    if (number % i == 0) {
+      list.push_back(i);
+      if (i != number / i) {
+        list.push_back(number / i);
+      }
+    }
+  }
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+/// The divisors of any of these numbers, of which `keep` (number) says that they may work.
+template <class Keep>
+std::vector<std::int64_t> divisors_of(std::span<const std::int64_t> numbers, const Keep& keep) {
+  std::vector<std::int64_t> list;
+  for (const std::int64_t number : numbers) {
+    for (const std::int64_t divisor : divisors(number)) {
+      if (keep(divisor)) {
+        list.push_back(divisor);
+      }
+    }
+  }
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  return list;
+}
+
+/// All but the first, which is sequential: no plan is better for it.
+template <std::size_t... I>
+std::vector<Schedule> all_schedules(std::index_sequence<I...> /*alternatives*/) {
+  std::vector<Schedule> list;
+  (list.emplace_back(std::variant_alternative_t<I, Schedule>{}), ...);
+  // 1F1B first: the plainest.
+  const auto plain = std::find_if(list.begin(), list.end(), [](const Schedule& schedule) {
+    return std::holds_alternative<OneForwardOneBackward>(schedule);
+  });
+  std::rotate(list.begin(), plain, plain + 1);
+  std::erase_if(list, [](const Schedule& s) { return std::holds_alternative<Sequential>(s); });
+  return list;
+}
+
+/// All permutations, the usual one first.
+std::vector<std::array<Dimension, kDimensions>> all_orders() {
+  std::array<Dimension, kDimensions> order = Plan{}.rank_order;
+  std::array<std::size_t, kDimensions> at = {0, 1, 2, 3};
+  std::vector<std::array<Dimension, kDimensions>> list;
+  do {
+    std::array<Dimension, kDimensions> next{};
+    for (std::size_t i = 0; i < kDimensions; ++i) {
+      next[i] = order[at[i]];
+    }
+    list.push_back(next);
+  } while (std::next_permutation(at.begin(), at.end()));
+  return list;
+}
+
+std::vector<Offload> all_offloads(const Scenario& scenario) {
+  std::vector<Offload> list = {scenario.plan.offload};
+  list.front() = {.prefetch = scenario.plan.offload.prefetch};
+  if (!scenario.cluster.host_memory) {
+    return list;
+  }
+  const auto host = std::optional(HostPlace::host);
+  const std::optional<HostPlace> device;
+  for (unsigned bits = 1; bits < 8; ++bits) {
+    list.push_back({.weights = (bits & 4U) != 0 ? host : device,
+                    .optimizer = (bits & 1U) != 0 ? host : device,
+                    .activations = (bits & 2U) != 0 ? host : device,
+                    .prefetch = scenario.plan.offload.prefetch});
+  }
+  return list;
+}
+
+void fill_degrees(const Scenario& scenario,
+                  std::span<const std::int64_t> devices,
+                  SearchSpace& space) {
+  const std::int64_t sequence = scenario.training.sequence;
+  const std::int64_t layers = scenario.model.layers();
+  const Transformer* transformer = scenario.model.if_transformer();
+  space.pipeline = divisors_of(devices, [&](std::int64_t p) { return p <= layers; });
+  space.virtual_stages.resize(static_cast<std::size_t>(layers));
+  std::iota(space.virtual_stages.begin(), space.virtual_stages.end(), 1);
+  space.micro_batch = divisors(scenario.training.global_batch);
+  space.expert_tensor = {std::nullopt};
+  if (transformer == nullptr) {
+    const bool cuts = scenario.model.if_layered() != nullptr;
+    space.tensor = divisors_of(devices, [&](std::int64_t t) {
+      return t == 1 || (cuts && t <= scenario.cluster.devices_per_node);
+    });
+    space.context = {1};
+    space.expert = cuts ? std::vector<std::int64_t>{1}
+                        : divisors_of(devices, [](std::int64_t /*ep*/) { return true; });
+    return;
+  }
+  space.tensor = divisors_of(devices, [&](std::int64_t t) { return transformer->heads % t == 0; });
+  space.context = divisors_of(devices, [&](std::int64_t cp) {
+    return cp == 1 || (sequence % cp == 0 && sequence / cp >= kLeastTokens);
+  });
+  space.expert = {1};
+  if (transformer->experts) {
+    const std::int64_t experts = transformer->experts->count;
+    space.expert = divisors_of(devices, [&](std::int64_t ep) { return experts % ep == 0; });
+    space.expert_tensor.emplace_back(1);
+  }
+}
+
+}  // namespace
+
+SearchSpace full_space(const Scenario& scenario, std::span<const std::int64_t> devices) {
+  const bool has_layers = scenario.model.if_transformer() != nullptr;
+  const bool has_buckets = scenario.stack.bucket(1) > 0;
+  SearchSpace space;
+  fill_degrees(scenario, devices, space);
+  space.sequence_parallel = {false};
+  space.recompute = {Recompute::none, Recompute::full};
+  if (has_layers) {
+    space.sequence_parallel.push_back(true);
+    space.recompute.insert(space.recompute.begin() + 1, Recompute::selective);
+  }
+  space.tensor_overlap = {TensorOverlap::none, TensorOverlap::bulk, TensorOverlap::ring};
+  space.rank_order = all_orders();
+  space.schedule = all_schedules(std::make_index_sequence<kNamedSchedules>{});
+  space.sharding = {Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3};
+  space.offload = all_offloads(scenario);
+  space.overlap_grad_reduce = {false};
+  space.overlap_param_gather = {false};
+  if (has_buckets) {
+    space.overlap_grad_reduce.push_back(true);
+    space.overlap_param_gather.push_back(true);
+  }
+  return space;
+}
+
+}  // namespace titer

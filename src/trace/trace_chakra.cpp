@@ -1,0 +1,328 @@
+// Chakra execution traces: a row of messages, each after its length. They are read by the wire
+// format of protobuf itself, message by message, so that nothing is needed but the numbers of the
+// fields that count.
+
+#include <cstring>
+#include <filesystem>
+#include <map>
+
+#include "titer/input/reader.hpp"
+#include "titer/trace/trace.hpp"
+#include "trace_file.hpp"
+#include "trace_kinds.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::uint64_t kLargestMessage = std::uint64_t{64} << 20U;
+constexpr std::uint64_t kLongestMicroseconds = TraceSpan::longest / 1000;
+
+// Types of nodes in the published schema, from loads of memory to collectives.
+constexpr std::uint64_t kMemoryLoad = 2;
+constexpr std::uint64_t kMemoryStore = 3;
+constexpr std::uint64_t kSend = 5;
+constexpr std::uint64_t kReceive = 6;
+constexpr std::uint64_t kCollective = 7;
+
+/// Goes over the fields of one message.
+class Fields {
+ public:
+  explicit Fields(std::string_view message) : rest_(message) {}
+
+  /// Whether there is a further field; broken() tells why there is none.
+  bool next() {
+    std::uint64_t key = 0;
+    if (rest_.empty() || !read(key)) {
+      return false;
+    }
+    number_ = key >> 3U;
+    bytes_ = {};
+    value_ = 0;
+    switch (key & 7U) {
+      case 0:
+        return read(value_);
+      case 1:
+        return take(8);
+      case 2:
+        return read(value_) && take(value_);
+      case 5:
+        return take(4);
+      default:
+        broken_ = true;
+        return false;
+    }
+  }
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+  [[nodiscard]] std::uint64_t value() const { return value_; }
+  [[nodiscard]] std::string_view bytes() const { return bytes_; }
+  [[nodiscard]] bool broken() const { return broken_; }
+
+ private:
+  bool read(std::uint64_t& value) {
+    value = 0;
+    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+      const auto byte = static_cast<unsigned char>(rest_.front());
+      rest_.remove_prefix(1);
+      value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
+      if (byte < 0x80) {
+        return true;
+      }
+    }
+    broken_ = true;
+    return false;
+  }
+  bool take(std::uint64_t size) {
+    broken_ = size > rest_.size();
+    if (!broken_) {
+      bytes_ = rest_.substr(0, size);
+      rest_.remove_prefix(size);
+    }
+    return !broken_;
+  }
+
+  std::string_view rest_;
+  std::uint64_t number_ = 0;
+  std::uint64_t value_ = 0;
+  std::string_view bytes_;
+  bool broken_ = false;
+};
+
+struct ChakraNode {
+  std::string name;
+  std::uint64_t type = 0;
+  std::uint64_t start = 0;     // microseconds
+  std::uint64_t duration = 0;  // microseconds
+  bool of_host = false;
+  std::optional<std::uint64_t> collective;
+  std::optional<std::uint64_t> size;
+  std::uint64_t stream = 0;
+};
+
+bool read_attribute(std::string_view message, ChakraNode& node) {
+  Fields fields(message);
+  std::string_view name;
+  std::uint64_t value = 0;
+  while (fields.next()) {
+    if (fields.number() == 1) {
+      name = fields.bytes();
+    } else if (fields.bytes().empty()) {
+      value = fields.value();  // whatever its width
+    }
+  }
+  if (name == "is_cpu_op") {
+    node.of_host = value != 0;
+  } else if (name == "comm_type") {
+    node.collective = value;
+  } else if (name == "comm_size") {
+    node.size = value;
+  } else if (name == "stream" || name == "tid") {
+    node.stream = value;
+  }
+  return !fields.broken();
+}
+
+bool read_node(std::string_view message, ChakraNode& node) {
+  Fields fields(message);
+  bool good = true;
+  while (good && fields.next()) {
+    switch (fields.number()) {
+      case 2:
+        node.name = fields.bytes();
+        break;
+      case 3:
+        node.type = fields.value();
+        break;
+      case 6:
+        node.start = fields.value();
+        break;
+      case 7:
+        node.duration = fields.value();
+        break;
+      case 10:
+        good = read_attribute(fields.bytes(), node);
+        break;
+      default:
+        break;
+    }
+  }
+  return good && !fields.broken();
+}
+
+/// The words that the classification knows.
+std::string_view collective_of(const ChakraNode& node) {
+  constexpr std::array<std::string_view, 10> names = {"all_reduce",
+                                                      "reduce",
+                                                      "all_gather",
+                                                      "gather",
+                                                      "scatter",
+                                                      "broadcast",
+                                                      "all_to_all",
+                                                      "reduce_scatter",
+                                                      "reduce_scatter",
+                                                      "barrier"};
+  if (node.type == kSend || node.type == kReceive) {
+    return "send";
+  }
+  if (node.type != kCollective) {
+    return {};
+  }
+  return node.collective && *node.collective < names.size() ? names[*node.collective]
+                                                            : std::string_view("barrier");
+}
+
+class ChakraReader {
+ public:
+  explicit ChakraReader(const std::filesystem::path& path) : file_(path), name_(path.string()) {}
+
+  Trace read() {
+    std::string message;
+    while (read_message(message)) {
+      ChakraNode node;
+      if (!read_node(message, node)) {
+        fail("a message is broken");
+      }
+      if (node.type != 0 || messages_ > 0) {  // the first may be about the whole trace
+        put(node);
+      }
+      ++messages_;
+    }
+    return finish();
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view what) const {
+    throw InputError(name_ + ": byte " + std::to_string(offset_) + ": " + std::string(what) +
+                     ": expected a Chakra trace, messages after their lengths");
+  }
+
+  bool read_byte(unsigned char& byte) {
+    if (next_ == filled_) {
+      filled_ = file_.read(piece_);
+      next_ = 0;
+      if (filled_ == 0) {
+        return false;
+      }
+    }
+    byte = static_cast<unsigned char>(piece_[next_++]);
+    return true;
+  }
+
+  bool read_message(std::string& message) {
+    offset_ += message_bytes_;
+    message_bytes_ = 0;
+    std::uint64_t size = 0;
+    for (unsigned shift = 0;; shift += 7) {
+      unsigned char byte = 0;
+      if (!read_byte(byte)) {
+        if (shift > 0) {
+          fail("the file ends in a length");
+        }
+        return false;
+      }
+      ++message_bytes_;
+      size |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
+      if (byte < 0x80) {
+        break;
+      }
+      if (shift > 28) {
+        fail("a length is too long");
+      }
+    }
+    if (size > kLargestMessage) {
+      fail("a message is larger than 64 MiB");
+    }
+    fill(message, size);
+    return true;
+  }
+
+  void fill(std::string& message, std::uint64_t size) {
+    message.clear();
+    while (message.size() < size) {
+      if (next_ == filled_) {
+        filled_ = file_.read(piece_);
+        next_ = 0;
+        if (filled_ == 0) {
+          fail("the file ends in a message");
+        }
+      }
+      const std::size_t part = std::min<std::size_t>(size - message.size(), filled_ - next_);
+      message.append(piece_.data() + next_, part);
+      next_ += part;
+    }
+    message_bytes_ += size;
+  }
+
+  void put(const ChakraNode& node) {
+    if (node.of_host || node.type < kMemoryLoad || node.type > kCollective || node.duration == 0) {
+      return;
+    }
+    if (node.start > 9'000'000'000'000'000U || node.duration >= kLongestMicroseconds) {
+      ++skipped_;
+      return;
+    }
+    facts_.clear();
+    facts_.name = node.type == kMemoryLoad    ? "memcpy htod " + node.name
+                  : node.type == kMemoryStore ? "memcpy dtoh " + node.name
+                                              : node.name;
+    facts_.collective = collective_of(node);
+    if (node.size) {
+      facts_.sent = static_cast<double>(*node.size);
+      facts_.data_type = "Byte";
+    }
+    timed_ = timed_ || node.start > 0;
+    const auto duration = static_cast<TraceTime>(1000 * node.duration);
+    spans_.emplace_back(static_cast<TraceTime>(1000 * node.start), duration, kinds_.of(facts_));
+    TraceStream& stream = streams_[node.stream];
+    stream.busy += Seconds::from_si(1e-6 * static_cast<double>(node.duration));
+    ++stream.spans;
+  }
+
+  Trace finish() {
+    if (spans_.empty()) {
+      throw InputError(name_ +
+                       ": no node of a device has a duration: expected a measured trace, not a "
+                       "workload to be simulated");
+    }
+    if (!timed_) {
+      TraceTime end = 0;
+      for (TraceSpan& span : spans_) {
+        span = TraceSpan(end, span.duration(), span.kind());
+        end = span.end();
+      }
+    }
+    TraceDevice device{.name = "0", .streams = {}, .spans = std::move(spans_), .steps = {}};
+    for (auto& [number, stream] : streams_) {
+      stream.name = std::to_string(number);
+      device.streams.push_back(std::move(stream));
+    }
+    Trace trace;
+    trace.source = name_;
+    trace.format = "Chakra";
+    trace.kinds = kinds_.take();
+    trace.devices.push_back(std::move(device));
+    trace.in_a_row = !timed_;
+    trace.skipped = skipped_;
+    return trace;
+  }
+
+  PieceFile file_;
+  std::string name_;
+  std::array<char, 1U << 16U> piece_{};
+  std::size_t next_ = 0;
+  std::size_t filled_ = 0;
+  std::uint64_t offset_ = 0;
+  std::uint64_t message_bytes_ = 0;
+  std::int64_t messages_ = 0;
+  std::int64_t skipped_ = 0;
+  bool timed_ = false;
+  SpanFacts facts_;
+  TraceKinds kinds_;
+  std::deque<TraceSpan> spans_;
+  std::map<std::uint64_t, TraceStream> streams_;
+};
+
+}  // namespace
+
+Trace load_chakra_trace(const std::filesystem::path& path) { return ChakraReader(path).read(); }
+
+}  // namespace titer

@@ -1,0 +1,232 @@
+// A scenario's step in the terms of a trace.
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "titer/step/evaluate.hpp"
+#include "titer/step/exported_step.hpp"
+#include "titer/trace/trace_comparison.hpp"
+
+namespace titer {
+namespace {
+
+using enum TraceCategory;
+
+constexpr double kMostNodes = 3e6;  // of a rank's graph; beyond that, a node for each pass
+
+using CategoryShares = std::array<double, kTraceCategories>;
+
+TraceCategory category_of(Collective collective) {
+  switch (collective) {
+    case Collective::all_reduce:
+      return all_reduce;
+    case Collective::all_gather:
+      return all_gather;
+    case Collective::reduce_scatter:
+      return reduce_scatter;
+    case Collective::all_to_all:
+      return all_to_all;
+    case Collective::broadcast:
+      return broadcast;
+    case Collective::send_recv:
+      return send_recv;
+    case Collective::reduce:
+      break;
+  }
+  return other_comm;
+}
+
+/// The purposes in the order of kCommunicationParts.
+std::optional<std::size_t> purpose_of(TaskPart part) {
+  switch (part) {
+    case TaskPart::tensor_comm:
+      return 0;
+    case TaskPart::context_comm:
+      return 1;
+    case TaskPart::expert_comm:
+      return 2;
+    case TaskPart::pipeline_comm:
+      return 3;
+    case TaskPart::data_comm:
+      return 4;
+    case TaskPart::host_copy:
+      return 5;
+    default:
+      return std::nullopt;
+  }
+}
+constexpr std::size_t kPurposes = kCommunicationParts.size();
+
+/// What each purpose is made of where no graph tells.
+std::array<CategoryShares, kPurposes> usual_shares(const Plan& plan) {
+  std::array<CategoryShares, kPurposes> shares{};
+  const auto set = [&](std::size_t purpose, TraceCategory category, double share) {
+    shares[purpose][static_cast<std::size_t>(category)] = share;
+  };
+  if (plan.sequence_parallel) {
+    set(0, all_gather, 0.5);
+    set(0, reduce_scatter, 0.5);
+  } else {
+    set(0, all_reduce, 1);
+  }
+  set(1, send_recv, 1);
+  set(2, all_to_all, 1);
+  set(3, send_recv, 1);
+  if (plan.sharding == Sharding::zero3) {  // gathered for both passes
+    set(4, all_gather, plan.reshard_after_forward ? 2.0 / 3 : 0.5);
+    set(4, reduce_scatter, plan.reshard_after_forward ? 1.0 / 3 : 0.5);
+  } else if (plan.sharding == Sharding::zero1 &&
+             plan.gradient_exchange() == GradientCollective::all_reduce) {
+    set(4, all_gather, 1.0 / 3);
+    set(4, all_reduce, 2.0 / 3);
+  } else if (plan.sharding == Sharding::zero1 || plan.sharding == Sharding::zero2) {
+    set(4, all_gather, 0.5);
+    set(4, reduce_scatter, 0.5);
+  } else {
+    set(4, all_reduce, 1);
+  }
+  set(5, host_to_device, 0.5);
+  set(5, device_to_host, 0.5);
+  return shares;
+}
+
+/// The collectives of a rank's graph, added up.
+class GraphSums {
+ public:
+  explicit GraphSums(const ExportedStep& step) : step_(step) {}
+
+  void add(const RankGraph& graph) {
+    for (const GraphNode& node : graph.nodes()) {
+      if (node.kind != NodeKind::compute) {
+        add(node);
+      }
+    }
+  }
+
+  /// Replaces what the graph knows better.
+  void put_shares(std::array<CategoryShares, kPurposes>& shares) const {
+    for (std::size_t purpose = 0; purpose < kPurposes; ++purpose) {
+      double sum = 0;
+      for (const double time : times_[purpose]) {
+        sum += time;
+      }
+      for (std::size_t i = 0; i < kTraceCategories && sum > 0; ++i) {
+        shares[purpose][i] = times_[purpose][i] / sum;
+      }
+    }
+  }
+
+  void put_calls(PredictedStep& step) const {
+    for (std::size_t i = 0; i < kTraceCategories; ++i) {
+      const Calls& calls = calls_[i];
+      if (calls.number > 0) {
+        step.communication[i].calls = calls.number;
+        step.communication[i].bytes = Bytes::from_si(calls.bytes / calls.number);
+        step.communication[i].ranks = calls.ranks;
+      }
+    }
+  }
+
+ private:
+  struct Calls {
+    double number = 0;
+    double bytes = 0;
+    int ranks = 0;       // of the largest of its groups by time
+    double longest = 0;  // its time
+  };
+
+  void add(const GraphNode& node) {
+    const std::optional<std::size_t> purpose = purpose_of(node.part);
+    if (!purpose) {
+      return;
+    }
+    const bool collective = node.kind == NodeKind::collective;
+    const auto category =
+        static_cast<std::size_t>(collective ? category_of(node.collective) : send_recv);
+    const auto time = static_cast<double>(node.duration);
+    times_[*purpose][category] += time;
+    Calls& calls = calls_[category];
+    calls.number += 1;
+    calls.bytes += node.bytes.si();
+    if (time > calls.longest) {
+      calls.longest = time;
+      calls.ranks = collective ? static_cast<int>(step_.group(node.group).ranks.size()) : 2;
+    }
+  }
+
+  const ExportedStep& step_;
+  std::array<CategoryShares, kPurposes> times_{};
+  std::array<Calls, kTraceCategories> calls_{};
+};
+
+/// Follows the collectives one by one where the plan lets it.
+void follow(const Scenario& scenario,
+            std::optional<int> rank,
+            std::array<CategoryShares, kPurposes>& shares,
+            PredictedStep& step) {
+  try {
+    check_export(scenario);
+    auto exported = std::make_unique<ExportedStep>(scenario, ExportDetail::layer);
+    const bool whole_passes = exported->most_nodes() > kMostNodes;
+    if (whole_passes) {
+      exported = std::make_unique<ExportedStep>(scenario, ExportDetail::pass);
+    }
+    const int stage = step.result.reference_stage % static_cast<int>(scenario.plan.pipeline);
+    GraphSums sums(*exported);
+    sums.add(exported->graph(rank.value_or(exported->rank_at({.pipeline = stage}))));
+    sums.put_shares(shares);
+    if (!whole_passes) {
+      sums.put_calls(step);
+    }
+  } catch (const InputError&) {
+    step.remarks.emplace_back(
+        "the collectives of this plan are not followed one by one: what each purpose takes is "
+        "shared out by rule, without calls and sizes");
+  }
+}
+
+}  // namespace
+
+PredictedStep predict_step(const Scenario& scenario, std::optional<int> rank) {
+  PredictedStep step;
+  Estimator estimator;
+  const Fidelity fidelity = usual_fidelity(scenario);
+  evaluate(scenario, fidelity, estimator, step.result);
+  if (rank && *rank >= step.result.devices) {
+    step.remarks.push_back("the trace is of rank " + std::to_string(*rank) + " of more than the " +
+                           std::to_string(step.result.devices) + " of the scenario");
+    rank.reset();
+  }
+  std::array<CategoryShares, kPurposes> shares = usual_shares(scenario.plan);
+  follow(scenario, rank, shares, step);
+  const Breakdown& parts = step.result.breakdown;
+  const std::array<Seconds, kPurposes> exposed = {parts.tensor_comm,
+                                                  parts.context_comm,
+                                                  parts.expert_comm,
+                                                  parts.pipeline_comm,
+                                                  parts.data_comm,
+                                                  parts.host_comm};
+  Seconds hidden;
+  for (std::size_t purpose = 0; purpose < kPurposes; ++purpose) {
+    const Seconds total =
+        std::max(step.result.comm_total.*kCommunicationParts[purpose].value, exposed[purpose]);
+    const bool of_host = purpose == kPurposes - 1;  // copies count after compute
+    const Seconds counted = of_host ? exposed[purpose] : total;
+    hidden += counted - exposed[purpose];
+    for (std::size_t i = 0; i < kTraceCategories; ++i) {
+      step.communication[i].busy += shares[purpose][i] * total;
+      step.communication[i].counted += shares[purpose][i] * counted;
+      step.communication[i].exposed += shares[purpose][i] * exposed[purpose];
+    }
+  }
+  step.optimizer = parts.optimizer;
+  // What is hidden runs beside compute, or while the device would wait.
+  const Seconds compute = parts.forward + parts.backward + parts.recompute;
+  const Seconds beside = std::min(hidden, compute);
+  step.compute = compute - beside;
+  step.idle = std::max(Seconds{}, parts.bubble + parts.other - (hidden - beside));
+  return step;
+}
+
+}  // namespace titer

@@ -1,0 +1,201 @@
+#include "titer/whatif/scenario_figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace titer {
+namespace {
+
+constexpr std::array<std::string_view, 9> kKindNames = {
+    "time", "size", "work", "energy", "bandwidth", "compute rate", "power", "ratio", "count"};
+
+/// What is beside the figures: where they come from, how they were fitted, and how far off.
+constexpr std::array<std::string_view, 10> kBeside = {"$schema",
+                                                      "sources",
+                                                      "source",
+                                                      "notes",
+                                                      "calibration",
+                                                      "error_bars",
+                                                      "name",
+                                                      "title",
+                                                      "year",
+                                                      "seed"};
+
+template <class Q>
+bool reads_as(std::string_view text, FigureKind kind, ScenarioFigure& figure) {
+  const std::optional<Q> quantity = parse<Q>(text);
+  if (quantity) {
+    figure.kind = kind;
+    figure.value = quantity->si();
+  }
+  return quantity.has_value();
+}
+
+bool is_quantity(std::string_view text, ScenarioFigure& figure) {
+  return reads_as<Seconds>(text, FigureKind::time, figure) ||
+         reads_as<Bytes>(text, FigureKind::size, figure) ||
+         reads_as<Flops>(text, FigureKind::work, figure) ||
+         reads_as<Joules>(text, FigureKind::energy, figure) ||
+         reads_as<BytesPerSecond>(text, FigureKind::bandwidth, figure) ||
+         reads_as<FlopsPerSecond>(text, FigureKind::compute_rate, figure) ||
+         reads_as<Watts>(text, FigureKind::power, figure);
+}
+
+/// Parts whose whole numbers are numbers of things.
+bool counts_things(std::string_view path) {
+  const auto part = scenario_part(path);
+  return part == ScenarioPart::model || part == ScenarioPart::plan ||
+         part == ScenarioPart::training || path == "cluster.nodes";
+}
+
+class FigureList {
+ public:
+  void walk(const Value& value, const std::string& path, const std::string& owner) {
+    const Value* inner = value.find("value");
+    if (inner != nullptr && inner->kind != Value::Kind::object) {
+      add(*inner, path, path + ".value", owner);
+    } else if (value.kind == Value::Kind::object) {
+      walk_members(value, path, owner);
+    } else if (value.kind == Value::Kind::array) {
+      walk_items(value, path);
+    } else {
+      add(value, path, path, owner);
+    }
+  }
+
+  std::vector<ScenarioFigure> figures;
+
+ private:
+  void walk_members(const Value& value, const std::string& path, const std::string& owner) {
+    for (const auto& [key, member] : value.members) {
+      // A key with a dot has no path.
+      const bool has_path = key.find('.') == std::string::npos;
+      if (has_path && std::find(kBeside.begin(), kBeside.end(), key) == kBeside.end()) {
+        walk(member, path.empty() ? key : fmt::format("{}.{}", path, key), owner);
+      }
+    }
+  }
+
+  /// Elements that are objects; those of a model are its layers, each with numbers of its own.
+  void walk_items(const Value& list, const std::string& path) {
+    if (scenario_part(path) == ScenarioPart::model) {
+      return;
+    }
+    for (std::size_t i = 0; i < list.items.size(); ++i) {
+      const Value& item = list.items[i];
+      if (item.kind == Value::Kind::object) {
+        const Value* label = item.find("name");
+        const bool named = label != nullptr && label->kind == Value::Kind::text;
+        walk(item, fmt::format("{}.{}", path, i), named ? label->text : "");
+      }
+    }
+  }
+
+  void add(const Value& value,
+           const std::string& path,
+           const std::string& place,
+           const std::string& owner) {
+    ScenarioFigure figure{.path = path, .place = place, .owner = owner};
+    if (value.kind == Value::Kind::number) {
+      figure.whole = value.is_integer;
+      figure.kind = value.is_integer && counts_things(path) ? FigureKind::count : FigureKind::ratio;
+      figure.value = value.number;
+    } else if (value.kind != Value::Kind::text || !is_quantity(value.text, figure)) {
+      return;
+    }
+    figures.push_back(std::move(figure));
+  }
+};
+
+/// With an SI unit of size one, so that the number is the value.
+std::string_view si_unit(FigureKind kind) {
+  switch (kind) {
+    case FigureKind::time:
+      return "s";
+    case FigureKind::size:
+      return "B";
+    case FigureKind::work:
+      return "FLOP";
+    case FigureKind::energy:
+      return "J";
+    case FigureKind::bandwidth:
+      return "B/s";
+    case FigureKind::compute_rate:
+      return "FLOP/s";
+    case FigureKind::power:
+      return "W";
+    case FigureKind::ratio:
+    case FigureKind::count:
+      return "";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string_view name(FigureKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
+
+std::vector<ScenarioFigure> scenario_figures(const Document& document) {
+  FigureList list;
+  list.walk(document.root, "", "");
+  return std::move(list.figures);
+}
+
+const ScenarioFigure& figure_at(const std::vector<ScenarioFigure>& figures,
+                                std::string_view path,
+                                std::string_view option) {
+  std::vector<std::string_view> paths;
+  for (const ScenarioFigure& figure : figures) {
+    if (figure.path == path || figure.place == path) {
+      return figure;
+    }
+    paths.emplace_back(figure.path);
+  }
+  const std::string_view near = closest(path, paths);
+  throw InputError(
+      fmt::format("{}: {}: expected the path of a number of the scenario, such as "
+                  "cluster.chip.memory.bandwidth{}",
+                  option,
+                  path,
+                  near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
+}
+
+Value figure_value(FigureKind kind, double value) {
+  const std::string_view unit = si_unit(kind);
+  if (!unit.empty()) {
+    return Value(fmt::format("{} {}", value, unit));
+  }
+  const bool whole = kind == FigureKind::count;
+  return whole ? Value(std::int64_t{std::llround(value)}) : Value(value);
+}
+
+std::string figure_text(FigureKind kind, double value) {
+  switch (kind) {
+    case FigureKind::time:
+      return format(Seconds::from_si(value));
+    case FigureKind::size:
+      return format(Bytes::from_si(value));
+    case FigureKind::work:
+      return format(Flops::from_si(value));
+    case FigureKind::energy:
+      return format(Joules::from_si(value));
+    case FigureKind::bandwidth:
+      return format(BytesPerSecond::from_si(value));
+    case FigureKind::compute_rate:
+      return format(FlopsPerSecond::from_si(value));
+    case FigureKind::power:
+      return format(Watts::from_si(value));
+    case FigureKind::ratio:
+      return fmt::format("{:.4g}", value);
+    case FigureKind::count:
+      return fmt::format("{}", std::llround(value));
+  }
+  return "";
+}
+
+}  // namespace titer

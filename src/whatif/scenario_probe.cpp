@@ -1,0 +1,137 @@
+#include "titer/whatif/scenario_probe.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "titer/step/figures.hpp"
+#include "titer/sweep/scenario_fields.hpp"
+
+namespace titer {
+namespace {
+
+/// What a part leaves open follows another: the sequence the model, the data degree and the devices
+/// of a node the cluster.
+using PartSet = std::array<bool, kScenarioParts.size()>;
+
+PartSet parts_of(std::span<const Assignment> changes) {
+  PartSet parts{};
+  const auto at = [&](ScenarioPart part) -> bool& { return parts[static_cast<std::size_t>(part)]; };
+  for (const Assignment& change : changes) {
+    const auto part = scenario_part(change.path);
+    if (!part) {
+      throw InputError(change.source + ": " + change.path +
+                       ": expected a path into a part of the scenario, such as plan.tensor");
+    }
+    at(*part) = true;
+  }
+  at(ScenarioPart::training) |= at(ScenarioPart::model);
+  at(ScenarioPart::plan) |= at(ScenarioPart::cluster);
+  at(ScenarioPart::conditions) |= at(ScenarioPart::cluster);
+  return parts;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) {
+    text += (text.empty() ? "" : "; ") + line;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<OutcomeFigure> outcome_figures() {
+  std::vector<OutcomeFigure> list;
+  for (const ResultFigure& figure : kResultFigures) {
+    const bool less = figure.name == "iteration_time_s" || figure.name.starts_with("bubble");
+    list.push_back({std::string(figure.name), figure.value, less});
+  }
+  for (const BreakdownPart& part : kBreakdownParts) {
+    list.push_back({std::string(part.name) + "_s", [value = part.value](const StepResult& result) {
+                      return (result.breakdown.*value).si();
+                    }});
+  }
+  list.push_back({"memory_peak_bytes", [](const StepResult& r) { return r.memory_peak.si(); }});
+  return list;
+}
+
+OutcomeFigure outcome_figure(std::string_view name, std::string_view option) {
+  const std::vector<OutcomeFigure> known = outcome_figures();
+  std::vector<std::string_view> names;
+  std::string list;
+  for (const OutcomeFigure& figure : known) {
+    if (figure.name == name) {
+      return figure;
+    }
+    names.emplace_back(figure.name);
+    list += (list.empty() ? "" : ", ") + figure.name;
+  }
+  const std::string_view near = closest(name, names);
+  throw InputError(
+      near.empty()
+          ? fmt::format("{}: {}: expected one of {}", option, name, list)
+          : fmt::format("{}: {}: no figure of a result; did you mean \"{}\"?", option, name, near));
+}
+
+ScenarioProbe::ScenarioProbe(ScenarioSource source, Fidelity fidelity)
+    : source_(std::move(source)), fidelity_(fidelity), base_(source_.read()), changed_(base_) {
+  evaluate(base_, fidelity_, estimator_, base_result_);
+  ++evaluations_;
+}
+
+const StepResult* ScenarioProbe::with(std::span<const Assignment> changes) {
+  const PartSet parts = parts_of(changes);
+  std::vector<Assignment> before;
+  const bool sound = evaluate_changed(changes, before);
+  for (auto change = before.rbegin(); change != before.rend(); ++change) {
+    source_.assign(*change);
+  }
+  for (const Choice<ScenarioPart>& part : kScenarioParts) {
+    if (parts[static_cast<std::size_t>(part.value)]) {
+      copy_part(part.value, base_, changed_);
+    }
+  }
+  return sound ? &result_ : nullptr;
+}
+
+/// `before` takes what takes back the changes that were made.
+bool ScenarioProbe::evaluate_changed(std::span<const Assignment> changes,
+                                     std::vector<Assignment>& before) {
+  const PartSet parts = parts_of(changes);
+  refusal_.clear();
+  try {
+    for (const Assignment& change : changes) {
+      const Value* old = document().at(change.path);
+      Assignment back{change.path, old == nullptr ? Value() : *old, change.source};
+      source_.assign(change);
+      before.push_back(std::move(back));
+    }
+    for (const Choice<ScenarioPart>& part : kScenarioParts) {
+      if (parts[static_cast<std::size_t>(part.value)]) {
+        source_.read_part(part.value, changed_);
+      }
+    }
+    for (const Violation& violation : validate(changed_)) {
+      refusal_ += (refusal_.empty() ? "" : "; ") + violation.text();
+    }
+    if (refusal_.empty()) {
+      evaluate(changed_, fidelity_, estimator_, result_);
+      ++evaluations_;
+    }
+  } catch (const InputError& error) {
+    refusal_ = joined(error.lines);
+  }
+  return refusal_.empty();
+}
+
+Seconds rounding_of(const Scenario& scenario) {
+  constexpr double terms = 13;  // compute and five kinds of transfers, repeated or not, and a send
+  const Plan& plan = scenario.plan;
+  const auto passes = static_cast<double>(plan.virtual_stages) *
+                      static_cast<double>(scenario.micro_batches() + 2 * plan.pipeline);
+  return Seconds::from_si((terms * passes + 64) * 1e-12);
+}
+
+}  // namespace titer

@@ -1,0 +1,419 @@
+#include "titer/campaign/capacity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "temporary_folder.hpp"
+
+namespace titer {
+namespace TITER_TEST_FILE {
+
+constexpr double kDaySeconds = 86400;
+constexpr double kDeviceRate = 100;  // tokens per second, of one device in the plans below
+
+Seconds days(double count) { return Seconds::from_si(count * kDaySeconds); }
+double count_days(Seconds time) { return time.si() / kDaySeconds; }
+
+/// A plan for any number of devices up to 512, of which twice as many do 1.8 times as much.
+PlannedStep steady_plan(const CapacityQuestion& question, std::int64_t devices) {
+  if (devices > 512) {
+    return {.scenario = {}, .step = {}, .problem = "too many"};
+  }
+  PlannedStep planned{.scenario = question.scenario};
+  planned.scenario->plan.data = devices;
+  planned.step.devices = devices;
+  planned.step.iteration_time = 10_s;
+  planned.step.breakdown.forward = 5_s;
+  planned.step.tokens_per_s = kDeviceRate * std::pow(1.8, std::log2(static_cast<double>(devices)));
+  return planned;
+}
+
+/// 64 to 512 devices, 64 of which take 100 days. No failures, no prices.
+CapacityQuestion question_of() {
+  CapacityQuestion question;
+  question.scenario = ScenarioSource::load("llama3-70b-64xh100").read();
+  question.scenario.plan = Plan{};
+  question.devices = {64, 128, 256, 512, 1024};
+  question.tokens = 100 * kDaySeconds * kDeviceRate * std::pow(1.8, 6);
+  return question;
+}
+
+/// 2.67 dollars per hour and device.
+Economy rent() { return load_economy("gpu-clouds-2026"); }
+
+std::int64_t devices_at(const CapacityResult& result, const std::optional<std::size_t>& point) {
+  return point ? result.points[*point].devices : 0;
+}
+
+CapacityResult answer_to(const CapacityQuestion& question) {
+  return find_capacity(question, steady_plan);
+}
+
+TEST(Capacity, FindsTheFewestDevicesInTime) {
+  CapacityQuestion question = question_of();
+  question.deadline = days(40);
+  const CapacityResult result = answer_to(question);
+  ASSERT_EQ(result.points.size(), 5u);
+  EXPECT_NEAR(count_days(result.points[1].time), 100 / 1.8, 1e-9);
+  EXPECT_EQ(devices_at(result, result.fewest), 256);  // 100 / 1.8^2 = 30.9 days
+  EXPECT_EQ(devices_at(result, result.fastest), 512);
+  EXPECT_FALSE(result.cheapest);  // no prices
+  EXPECT_EQ(devices_at(result, result.most), 512);
+  EXPECT_NEAR(*result.points[3].possible / *question.tokens, 40 * std::pow(1.8, 3) / 100, 1e-9);
+  EXPECT_TRUE(result.possible());
+  EXPECT_EQ(result.points[4].planned.problem, "too many");
+}
+
+TEST(Capacity, PaysForDevicesAndTheirHours) {
+  CapacityQuestion question = question_of();
+  question.economy = rent();
+  question.budget = 64 * 100 * 24 * 2.67 * 1.2;
+  const CapacityResult result = answer_to(question);
+  const CapacityPoint& first = result.points[0];
+  EXPECT_NEAR(*first.bill->dollars, 64 * 100 * 24 * 2.67, 1e-3);
+  // Half of the time devices compute.
+  const double watts = 1.1 * ((0.1 + 0.9 * 0.5) * 700 + 350);
+  EXPECT_NEAR(first.bill->energy->si(), 64 * 100 * kDaySeconds * watts, 1e6);
+  // Every doubling costs 2 / 1.8 as much: two are beyond 1.2.
+  EXPECT_EQ(devices_at(result, result.cheapest), 64);
+  EXPECT_EQ(devices_at(result, result.fastest), 128);
+  EXPECT_NEAR(*first.possible / *question.tokens, 1.2, 1e-9);
+}
+
+TEST(Capacity, SaysByHowMuchTheBestOneMisses) {
+  CapacityQuestion question = question_of();
+  question.deadline = days(10);
+  const double fastest = 100 / std::pow(1.8, 3);  // 17.1
+  EXPECT_EQ(answer_to(question).misses,
+            std::vector<std::string>{"the deadline is missed by 7.1 days: the fastest, 512 "
+                                     "devices, take 17.1"});
+  EXPECT_NEAR(fastest, 17.1, 0.05);
+  question.deadline.reset();
+  question.economy = rent();
+  question.budget = 400'000;
+  EXPECT_EQ(answer_to(question).misses,
+            std::vector<std::string>{"the budget is exceeded by 10112 dollars: the cheapest, 64 "
+                                     "devices, cost 410112"});
+  question.budget = 420'000;
+  question.deadline = days(60);
+  const std::vector<std::string> both = answer_to(question).misses;
+  ASSERT_EQ(both.size(), 1u);
+  EXPECT_TRUE(
+      both.front().starts_with("deadline and budget are not met together: the cheapest in "
+                               "time, 128 devices, cost "));
+  question.devices = {1024};
+  EXPECT_EQ(answer_to(question).misses,
+            std::vector<std::string>{"no number of devices has a plan that fits"});
+}
+
+TEST(Capacity, WithoutTokensFindsTheMost) {
+  CapacityQuestion question = question_of();
+  question.tokens.reset();
+  question.deadline = days(10);
+  question.economy = rent();
+  question.budget = 64 * 24 * 2.67 * 50;  // 50 days of 64 devices, 6.25 of 512
+  const CapacityResult result = answer_to(question);
+  // 512 devices for 6.25 days, 256 for 10 (12.5 paid for).
+  EXPECT_EQ(devices_at(result, result.most), 512);
+  EXPECT_NEAR(count_days(result.points[3].time), 6.25, 1e-6);
+  EXPECT_NEAR(count_days(result.points[2].time), 10, 1e-6);
+  EXPECT_FALSE(result.fewest);
+}
+
+TEST(Capacity, CountsFailuresAndSpares) {
+  CapacityQuestion question = question_of();
+  question.deadline = days(110);
+  question.reliability = load_reliability("assumed");
+  question.economy = rent();
+  question.samples = 20;
+  const CapacityResult result = answer_to(question);
+  const CapacityPoint& first = result.points[0];
+  EXPECT_NEAR(count_days(first.time), 100 / first.goodput.fraction, 1e-9);
+  EXPECT_GT(count_days(first.time), 101);
+  EXPECT_EQ(first.spare_devices, 8);  // 2 % of 8 nodes: one
+  EXPECT_NEAR(*first.bill->dollars, (64 + 8) * count_days(first.time) * 24 * 2.67, 1e-3);
+  ASSERT_TRUE(first.spread);
+  EXPECT_LT(first.spread->low, first.spread->high);
+  EXPECT_NEAR(first.spread->mean / first.time, 1, 0.03);
+  // On average 64 devices are in time; with 90 % certainty it depends on the spread alone.
+  EXPECT_EQ(devices_at(result, result.fewest), 64);
+  EXPECT_EQ(devices_at(result, result.certain), first.spread->high <= days(110) ? 64 : 128);
+}
+
+TEST(Capacity, RefusesDevicesThatNeverTrain) {
+  CapacityQuestion question = question_of();
+  question.reliability = load_reliability("assumed");
+  question.reliability->components = {{.name = "all", .mtbf = 0.1_s}};
+  const CapacityResult result = answer_to(question);
+  EXPECT_EQ(result.points[0].planned.problem, "fails faster than it starts again");
+  EXPECT_FALSE(result.possible());
+}
+
+TEST(Capacity, FollowsDemandOverYears) {
+  CapacityQuestion question = question_of();
+  question.deadline = days(100);
+  question.economy = rent();
+  question.growth = CapacityGrowth{.years = 3, .demand = 3, .performance = 1.5};
+  const CapacityResult result = answer_to(question);
+  ASSERT_EQ(result.years.size(), 4u);
+  EXPECT_EQ(devices_at(result, result.years[0].point), 64);
+  EXPECT_EQ(devices_at(result, result.years[1].point), 256);  // twice the work: 1.8 is too little
+  EXPECT_NEAR(count_days(result.years[1].time), 100 * 2 / (1.8 * 1.8), 1e-9);
+  EXPECT_NEAR(*result.years[1].dollars, 2 * *result.points[2].bill->dollars, 1e-6);
+  EXPECT_NEAR(result.years[2].tokens, 9 * *question.tokens, 1);
+  EXPECT_EQ(devices_at(result, result.years[2].point), 512);  // 4 of 1.8^3 = 5.8
+  EXPECT_FALSE(result.years[3].point);                        // 8
+}
+
+TEST(ScaledPlan, KeepsTheBatchAndFillsNodes) {
+  CapacityQuestion question = load_capacity("gpt3-175b");
+  const PlannedStep planned = scaled_plan(question, 512);
+  ASSERT_TRUE(planned.scenario);
+  EXPECT_EQ(planned.scenario->plan.data, 8);
+  EXPECT_EQ(planned.scenario->training.global_batch, 1536);
+  EXPECT_TRUE(planned.step.fits());
+  EXPECT_TRUE(validate(*planned.scenario).empty());
+  EXPECT_EQ(scaled_plan(question, 100).problem,
+            "expected a multiple of tensor x context x pipeline = 8 x 1 x 8 = 64");
+  EXPECT_EQ(scaled_plan(question, 320).problem,
+            "batch 1536 is not shared out evenly among 5 replicas; batch 1535 would do (--set "
+            "training.global_batch=1535)");
+  // 64 x 7 devices: of 7 x 219 = 1533 and 7 x 220 = 1540 the nearer.
+  question.scenario.training.global_batch = 1533;
+  EXPECT_TRUE(scaled_plan(question, 448).scenario);
+  question.scenario.training.global_batch = 1536;
+  question.batch = BatchRule::scaled;
+  EXPECT_EQ(scaled_plan(question, 320).scenario->training.global_batch, 1536 * 5 / 16);
+}
+
+TEST(ScaledPlan, IsTheFastestOfItsVariantsThatFit) {
+  CapacityQuestion question = load_capacity("gpt3-175b");
+  const PlannedStep planned = scaled_plan(question, 1024);
+  // As asked, its micro-batch apart.
+  Scenario one = *planned.scenario;
+  one.plan.micro_batch = 1;
+  EXPECT_LE(planned.step.iteration_time, estimate(one).iteration_time);
+  // What does not fit as asked is recomputed.
+  one.plan.recompute = Recompute::full;
+  question.scenario.plan.recompute = Recompute::none;
+  question.scenario.cluster.chip.memory.capacity = 1.01 * estimate(one).memory_peak;
+  const PlannedStep tight = scaled_plan(question, 1024);
+  ASSERT_TRUE(tight.scenario);
+  EXPECT_EQ(tight.scenario->plan.recompute, Recompute::full);
+  question.scenario.cluster.chip.memory.capacity = 4_GiB;
+  EXPECT_TRUE(scaled_plan(question, 1024).problem.starts_with("does not fit: stage "));
+}
+
+TEST(ScaledPlan, OfImagesHasSmallerMicroBatchesOnMoreDevices) {
+  const std::vector<Assignment> changes = {{"tokens", Value("1B"), "t"}};
+  const CapacityQuestion question = load_capacity("resnet-50-8xa100", changes);
+  EXPECT_EQ(scaled_plan(question, 16).scenario->plan.micro_batch, 128);
+  // A part of a node, although the run fixes whole ones.
+  EXPECT_FALSE(scaled_plan(question, 8).scenario->cluster.nodes == std::nullopt);
+  EXPECT_TRUE(scaled_plan(question, 4).scenario);
+}
+
+TEST(ScaledPlan, GivesUpVirtualStagesWhereTheyDoNotDivide) {
+  // 12 micro-batches are no whole groups of 8 stages.
+  const PlannedStep planned = scaled_plan(load_capacity("gpt3-175b"), 8192);
+  ASSERT_TRUE(planned.scenario);
+  EXPECT_EQ(planned.scenario->plan.virtual_stages, 1);
+}
+
+TEST(CapacityFacts, Gpt3TakesAboutAsLongAsWasEstimated) {
+  // Narayanan et al. 2021, section 5.1: 8 T P / (n X) with X = 140 TFLOP/s: 34 days on 1,024 A100,
+  // every layer recomputed.
+  const double formula = 8 * 300e9 * 175e9 / (1024 * 140e12) / kDaySeconds;
+  EXPECT_NEAR(formula, 34, 0.5);
+  CapacityQuestion question = load_capacity("gpt3-175b");
+  question.reliability.reset();
+  question.scenario.plan.recompute = Recompute::full;
+  question.scenario.plan.sequence_parallel = false;
+  question.devices = {1024};
+  const CapacityResult result = find_capacity(question);
+  EXPECT_NEAR(count_days(result.points[0].time) / formula, 1, 0.15);
+}
+
+TEST(CapacityFacts, Llama3TakesAboutTheDeviceHoursReported) {
+  CapacityQuestion question = load_capacity("llama3-405b");
+  question.devices = {16384};
+  question.samples = 20;
+  const CapacityPoint point = find_capacity(question).points[0];
+  const double reported = 30.84e6;  // hours, model card of Llama 3.1 405B
+  EXPECT_NEAR(point.device_time().si() / 3600 / reported, 1, 0.15);
+  // The card's 8,930 t CO2e take 700 W for a device and its grid; ours adds hosts and the site.
+  EXPECT_NEAR(*point.bill->kilograms_co2e / 1000 / 8930, 1.35, 0.15);
+}
+
+using Lines = std::vector<std::string>;
+
+/// The problems of a question with these keys beside a shipped run.
+Lines problems_of(const std::string& rest) {
+  const testing::TemporaryFolder folder;
+  const std::string file =
+      folder.file("question.json", R"({"scenario": "llama3-70b-64xh100")" + rest + "}");
+  try {
+    static_cast<void>(load_capacity(file));
+  } catch (const InputError& error) {
+    Lines lines = error.lines;
+    for (std::string& line : lines) {
+      const std::size_t at = line.find("question.json");
+      line.erase(0, at == std::string::npos ? 0 : at);
+    }
+    return lines;
+  }
+  return {};
+}
+
+TEST(CapacityFile, OfEveryShippedNameIsAnswered) {
+  for (const std::string& name : shipped_names(kCapacityData)) {
+    CapacityQuestion question = load_capacity(name);
+    question.samples = 5;
+    EXPECT_TRUE(find_capacity(question).possible()) << name;
+  }
+}
+
+TEST(CapacityFile, MayBeARunThatChangesComplete) {
+  const std::vector<Assignment> changes = {{"tokens", Value("2B"), "--tokens 2B"},
+                                           {"plan.pipeline", Value(2), "--set"}};
+  const CapacityQuestion question = load_capacity("llama3-70b-64xh100", changes);
+  EXPECT_EQ(question.tokens, 2e9);
+  EXPECT_EQ(question.scenario.plan.pipeline, 2);
+  // All divisors of the batch, 8 x 2 devices each.
+  EXPECT_EQ(question.devices.front(), 16);
+  EXPECT_EQ(question.devices.back(), 16 * question.scenario.training.global_batch);
+}
+
+TEST(CapacityFile, TakesAnotherClusterHoweverManyDevicesTheRunHas) {
+  const auto question = [](const std::string& batch) {
+    const std::vector<Assignment> changes = {{"tokens", Value("1T"), "t"},
+                                             {"batch", Value(batch), "b"},
+                                             {"devices", Value("288"), "d"},
+                                             {"cluster", Value("gb200-nvl72"), "--set cluster"}};
+    return load_capacity("llama3-70b-64xh100", changes);
+  };
+  EXPECT_EQ(question("fixed").scenario.cluster.devices_per_node, 72);
+  // But its batch is that of its 64 devices.
+  EXPECT_THROW(static_cast<void>(question("scaled")), InputError);
+}
+
+TEST(CapacityFile, TakesPriceAndPowerInPlaceOfThoseOfFiles) {
+  std::vector<Assignment> changes = {{"tokens", Value("1T"), "t"},
+                                     {"cluster", Value("tpu-v5p-pod"), "c"},
+                                     {"plan.tensor", Value(2), "p"},
+                                     {"prices", Value("gpu-clouds-2026"), "p"}};
+  const auto gaps = [&] {
+    const CapacityQuestion question = load_capacity("llama3-70b-64xh100", changes);
+    return bill_gaps(*question.economy, question.scenario.cluster.chip);
+  };
+  ASSERT_EQ(gaps().size(), 2u);
+  EXPECT_EQ(gaps()[0].figure, BillGap::Figure::price);
+  EXPECT_EQ(gaps()[1].figure, BillGap::Figure::power);
+  changes.push_back({"dollars_per_hour", Value("4.2"), "d"});
+  ASSERT_EQ(gaps().size(), 1u);
+  changes.push_back({"power", Value("450 W"), "w"});
+  EXPECT_TRUE(gaps().empty());
+  const CapacityQuestion question = load_capacity("llama3-70b-64xh100", changes);
+  EXPECT_EQ(question.scenario.cluster.chip.power, 450_W);
+  EXPECT_EQ(known_price(*question.economy, question.scenario.cluster.chip)->dollars_per_hour, 4.2);
+}
+
+TEST(Capacity, LeavesOpenWhatIsNotKnown) {
+  CapacityQuestion question = question_of();
+  question.deadline = days(60);
+  question.economy = rent();
+  question.scenario.cluster.chip.name = "another";
+  const CapacityResult result = answer_to(question);
+  EXPECT_EQ(devices_at(result, result.fewest), 128);
+  EXPECT_FALSE(result.cheapest);
+  ASSERT_TRUE(result.points[0].bill);
+  EXPECT_FALSE(result.points[0].bill->dollars);
+  EXPECT_GT(result.points[0].bill->energy->si(), 0);
+  question.scenario.cluster.chip.power.reset();
+  EXPECT_FALSE(answer_to(question).points[0].bill->energy);
+}
+
+TEST(CapacityFile, ScalesABatchByPowersOfTwo) {
+  const std::vector<Assignment> changes = {{"tokens", Value("1T"), "t"},
+                                           {"batch", Value("scaled"), "b"}};
+  const std::vector<std::int64_t> devices = load_capacity("gpt3-175b", changes).devices;
+  // 64 devices of 16 replicas: from 1 to 16 x 2^6 of them.
+  EXPECT_EQ(devices.front(), 64);
+  EXPECT_EQ(devices.back(), 64 * 16 * 64);
+  EXPECT_EQ(devices.size(), 11u);
+}
+
+TEST(CapacityFile, ListsDevices) {
+  const auto devices = [](const Value& value) {
+    const std::vector<Assignment> changes = {{"tokens", Value(1e9), "t"}, {"devices", value, "d"}};
+    return load_capacity("llama3-70b-64xh100", changes).devices;
+  };
+  using Counts = std::vector<std::int64_t>;
+  EXPECT_EQ(devices(Value("64,32,64")), (Counts{32, 64}));
+  EXPECT_EQ(devices(Value(64)), Counts{64});
+  Value list = Value::make_array();
+  list.push(128).push(64);
+  EXPECT_EQ(devices(list), (Counts{64, 128}));
+}
+
+TEST(CapacityFile, ReadsCounts) {
+  EXPECT_EQ(parse_count("15.6T"), 15.6e12);
+  EXPECT_EQ(parse_count("300B"), 300e9);
+  EXPECT_EQ(parse_count("10M"), 10e6);
+  EXPECT_EQ(parse_count("5k"), 5e3);
+  EXPECT_EQ(parse_count("1e9"), 1e9);
+  for (const std::string_view wrong : {"", "T", "1X", "1TT", "-1T", "0", "inf", "1 T"}) {
+    EXPECT_FALSE(parse_count(wrong)) << wrong;
+  }
+}
+
+TEST(CapacityFile, NamesWhatIsWrong) {
+  EXPECT_EQ(problems_of(R"(, "tokens": "1T")"), Lines{});
+  EXPECT_EQ(problems_of(""),
+            Lines{"question.json:1:1: expected tokens, a deadline or a budget (--tokens 15T, "
+                  "--deadline \"60 days\", --budget 10M)"});
+  EXPECT_EQ(problems_of(R"(, "tokens": "1X", "deadline": "0 s", "devices": [64, 0])").size(), 3u);
+  EXPECT_EQ(problems_of(R"(, "tokens": "1T", "growth": {"years": 2, "demand": 2})").size(), 1u);
+  EXPECT_EQ(problems_of(R"(, "tokens": "1T", "grid": "france")").size(), 1u);
+  EXPECT_EQ(problems_of(R"(, "budget": "1M")"),
+            Lines{"budget: expected prices too (--prices NAME; `titer list prices` shows them), "
+                  "or --dollars-per-hour"});
+  EXPECT_EQ(problems_of(R"(, "tokens": 1e30)"),
+            Lines{"question.json:1:46: tokens: 1e+30: expected a number of tokens above zero, up "
+                  "to 1e+24, such as \"15T\""});
+  EXPECT_EQ(problems_of(R"(, "deadline": "1e308 days")"),
+            Lines{"question.json:1:48: deadline: \"1e308 days\": expected a time above zero, up to "
+                  "1000 years, such as \"60 days\""});
+  EXPECT_EQ(problems_of(R"(, "deadline": "1e6 days")").size(), 1u);
+  EXPECT_EQ(problems_of(R"(, "deadline": "-5 days")").size(), 1u);
+  EXPECT_EQ(problems_of(R"(, "deadline": "2 months")"), Lines{});
+  EXPECT_NE(problems_of(R"(, "deadline": 60)").at(0).find("unit"), std::string::npos);
+  EXPECT_EQ(problems_of(R"(, "tokens": "1T", "reliability": "asumed")"),
+            Lines{"asumed: no shipped reliability has this name; did you mean \"assumed\"? (a file "
+                  "is given by a path with a slash or ending in .json)"});
+  EXPECT_EQ(problems_of(R"(, "tokens": "1T", "tokns": 1)").size(), 1u);
+}
+
+TEST(CapacityPlans, OfASearchAreNoSlowerThanTheScenariosOwn) {
+  CapacityQuestion question;
+  question.scenario = ScenarioSource::load("resnet-50-8xa100").read();
+  for (const std::int64_t devices : {8, 16}) {
+    const PlannedStep own = scaled_plan(question, devices);
+    const PlannedStep best = searched_plan(question, devices);
+    ASSERT_TRUE(own.scenario && best.scenario) << own.problem << best.problem;
+    EXPECT_LE(best.step.iteration_time, own.step.iteration_time);
+    EXPECT_EQ(best.scenario->plan.devices(), devices);
+    EXPECT_EQ(best.step.iteration_time, estimate(*best.scenario).iteration_time);
+  }
+}
+
+TEST(CapacityPlans, OfASearchSayWhyThereIsNone) {
+  CapacityQuestion question;
+  question.scenario = ScenarioSource::load("gpt3-175b-64xa100").read();
+  const std::string problem = searched_plan(question, 1).problem;
+  EXPECT_NE(problem.find("over the memory"), std::string::npos) << problem;
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer

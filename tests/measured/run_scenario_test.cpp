@@ -1,0 +1,302 @@
+// Rows of measured training runs as scenarios.
+#include "titer/measured/run_scenario.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "titer/measured/run_comparison.hpp"
+
+namespace titer {
+namespace TITER_TEST_FILE {
+
+using Cells = std::map<std::string, std::string>;
+
+/// A GPT of 1.3 billion parameters on 16 A100 with Megatron-LM, but for some cells.
+CsvTable table(const Cells& changed) {
+  Cells cells = {{"case_id", "made-1"},
+                 {"family", "megatron_sc21"},
+                 {"grade", "A"},
+                 {"model_name", "GPT 1.3B"},
+                 {"layers", "24"},
+                 {"hidden", "2048"},
+                 {"heads", "16"},
+                 {"kv_heads", "16"},
+                 {"head_dim", "128"},
+                 {"ffn", "8192"},
+                 {"ffn_gated", "0"},
+                 {"vocab", "51200"},
+                 {"seq", "2048"},
+                 {"hw_key", "A100-SXM4-80GB"},
+                 {"n_chips", "16"},
+                 {"chips_per_node", "8"},
+                 {"inter_link", "8x HDR200 IB per node"},
+                 {"p", "2"},
+                 {"t", "4"},
+                 {"d", "2"},
+                 {"micro_batch", "2"},
+                 {"global_batch", "32"},
+                 {"dp_kind", "ddp"},
+                 {"recompute", "full"},
+                 {"precision", "bf16"},
+                 {"iter_time_s", "2.5"},
+                 {"iter_time_derived_s", ""},
+                 {"tokens_per_s_per_gpu", ""},
+                 {"source", "made for this test"},
+                 {"notes", ""}};
+  for (const auto& [column, text] : changed) {
+    cells[column] = text;
+  }
+  std::string header;
+  std::string line;
+  for (const auto& [column, text] : cells) {
+    header += (header.empty() ? "" : ",") + column;
+    line += (line.empty() ? "" : ",") + ("\"" + text + "\"");
+  }
+  return CsvTable::parse(header + "\n" + line + "\n", "made.csv");
+}
+
+RunReadings readings(const Cells& changed) {
+  const CsvTable made = table(changed);
+  RunReader reader;
+  return reader.read(RunRow(made, 0));
+}
+
+TEST(RunScenario, TakesModelPlanAndBatchFromTheColumns) {
+  const RunReadings read = readings({});
+  ASSERT_EQ(read.skip_reason, "");
+  ASSERT_EQ(read.readings.size(), 1U);
+  ASSERT_EQ(read.readings[0].scenarios.size(), 1U);
+  const Scenario& scenario = read.readings[0].scenarios[0];
+  EXPECT_EQ(read.stack, "megatron-lm");
+  EXPECT_EQ(scenario.cluster.name, "dgx-a100-80gb");
+  EXPECT_EQ(scenario.plan.pipeline, 2);
+  EXPECT_EQ(scenario.plan.tensor, 4);
+  EXPECT_EQ(scenario.plan.data, 2);
+  EXPECT_EQ(scenario.plan.recompute, Recompute::full);
+  EXPECT_EQ(scenario.micro_batches(), 32 / (2 * 2));
+  const Transformer* model = scenario.model.if_transformer();
+  ASSERT_NE(model, nullptr);
+  EXPECT_EQ(model->attention, AttentionKernel::materialised);  // Megatron-LM of 2021
+  EXPECT_TRUE(model->tied_embeddings);
+}
+
+TEST(RunScenario, WeighsTwoBatchesWhereMicroBatchesDoNotDivide) {
+  const RunReadings read = readings({{"global_batch", "42"}});
+  ASSERT_EQ(read.readings.size(), 1U);
+  const RunReading& reading = read.readings[0];
+  ASSERT_EQ(reading.scenarios.size(), 2U);  // 42 / (2 x 2) = 10.5 micro-batches
+  EXPECT_EQ(reading.scenarios[0].micro_batches(), 10);
+  EXPECT_EQ(reading.scenarios[1].micro_batches(), 11);
+  EXPECT_NEAR(reading.weights[0], 0.5, 1e-9);
+  EXPECT_NEAR(reading.weights[0] + reading.weights[1], 1.0, 1e-12);
+}
+
+TEST(RunScenario, UnderstandsTheWordsForNetworks) {
+  struct Case {
+    const char* link;
+    int nics;
+    BytesPerSecond rate;
+  };
+  const std::vector<Case> cases = {
+      {"8x HDR200 IB per node", 8, 200_Gbps},
+      {"4x HDR200 IB per node (800 Gb/s)", 4, 200_Gbps},
+      {"8x NDR400 IB per node (DGX H100 reference architecture)", 8, 400_Gbps},
+      {"4x100 Gb/s RoCE per node", 4, 100_Gbps},
+      {"1600 Gb/s per node RoCE", 8, 200_Gbps}};
+  for (const Case& one : cases) {
+    const RunReadings read = readings({{"inter_link", one.link}});
+    ASSERT_EQ(read.skip_reason, "") << one.link;
+    const Cluster& cluster = read.readings[0].scenarios[0].cluster;
+    EXPECT_EQ(cluster.nics, one.nics) << one.link;
+    EXPECT_EQ(cluster.nic_bandwidth, one.rate) << one.link;
+  }
+}
+
+TEST(RunScenario, PutsRacksTogetherAsTheyAre) {
+  struct Case {
+    const char* chips;
+    const char* per_node;
+    const char* tensor;
+    int domain;
+    const char* why;
+  };
+  const std::vector<Case> cases = {
+      {"8", "4", "4", 72, "a part of one rack"},
+      {"64", "4", "4", 72, "a part of one rack"},
+      {"72", "4", "4", 72, "one rack"},
+      {"128", "4", "4", 64, "two racks that share evenly"},
+      {"144", "4", "4", 72, "two whole racks"},
+      {"144", "4", "16", 72, "two whole racks, though groups are cut"},
+      {"256", "4", "4", 64, "four racks that share evenly"},
+      {"576", "4", "8", 72, "eight whole racks"},
+      {"576", "4", "64", 64, "nine racks: eight whole ones would cut the groups"},
+      {"1024", "4", "8", 64, "sixteen racks"},
+      {"1536", "4", "8", 64, "24 racks"},
+      {"144", "72", "8", 72, "as the row says"},
+      {"128", "64", "8", 64, "as the row says"},
+      {"128", "32", "8", 32, "as the row says"},
+      {"64", "", "8", 72, "not said: a rack"}};
+  for (const std::string hardware : {"GB200 (NVL72)", "GB300 (NVL72)"}) {
+    for (const Case& one : cases) {
+      SCOPED_TRACE(hardware + ": " + one.chips + " on " + one.why);
+      const std::int64_t ranks = std::stoll(one.chips) / std::stoll(one.tensor);
+      const CsvTable made = table({{"hw_key", hardware},
+                                   {"n_chips", one.chips},
+                                   {"chips_per_node", one.per_node},
+                                   {"inter_link", "NVL72 racks; 400 Gb/s per GPU scale-out"},
+                                   {"p", "1"},
+                                   {"t", one.tensor},
+                                   {"d", std::to_string(ranks)}});
+      const RunMachine machine = machine_of(RunRow(made, 0));
+      const auto domain = std::find_if(
+          machine.changes.begin(), machine.changes.end(), [](const Assignment& change) {
+            return change.path == "cluster.node.fabric.devices";
+          });
+      ASSERT_NE(domain, machine.changes.end());
+      EXPECT_EQ(domain->value.integer, one.domain);
+      EXPECT_TRUE(machine.network_known);
+    }
+  }
+}
+
+TEST(RunScenario, OnTwoRacksIsNoSlowerThanItsNetworkMakesIt) {
+  // The same plan on one rack and on two: what crosses is gradients, a few per cent.
+  const auto time_on = [](const std::string& chips, const std::string& batch) {
+    const CsvTable made = table({{"hw_key", "GB200 (NVL72)"},
+                                 {"n_chips", chips},
+                                 {"chips_per_node", "4"},
+                                 {"inter_link", "NVL72 racks; 400 Gb/s per GPU scale-out"},
+                                 {"heads", "24"},
+                                 {"kv_heads", "24"},
+                                 {"hidden", "3072"},
+                                 {"ffn", "12288"},
+                                 {"p", "1"},
+                                 {"t", "24"},
+                                 {"d", std::to_string(std::stoi(chips) / 24)},
+                                 {"vocab", "49152"},
+                                 {"global_batch", batch}});
+    const std::vector<Comparison> rows = compare_runs(made);
+    EXPECT_EQ(rows.front().skip_reason, "");
+    return rows.front().predicted.value_or(0.0);
+  };
+  const double one = time_on("72", "96");
+  const double two = time_on("144", "192");
+  ASSERT_GT(one, 0.0);
+  EXPECT_LT(two, 1.5 * one);
+}
+
+TEST(RunScenario, TakesNoTrainingOfAdaptersForTrainingOfAll) {
+  EXPECT_EQ(readings({{"model_name", "Llama 2 70B LoRA"}}).skip_reason,
+            "low-rank adapters beside frozen weights are not modelled");
+}
+
+TEST(RunScenario, TakesASliceOfATorusForOneNode) {
+  Cells slice = {{"family", "maxtext_v5e"},
+                 {"hw_key", "TPU v5e"},
+                 {"n_chips", "64"},
+                 {"chips_per_node", "4"},  // of a host
+                 {"inter_link", "ICI (single slice)"},
+                 {"p", "1"},
+                 {"t", "1"},
+                 {"d", "64"},
+                 {"global_batch", "128"},
+                 {"dp_kind", "fsdp"}};
+  const RunReadings read = readings(slice);
+  ASSERT_EQ(read.skip_reason, "");
+  const Scenario& scenario = read.readings.front().scenarios.front();
+  EXPECT_EQ(scenario.cluster.devices_per_node, 64);
+  EXPECT_EQ(scenario.cluster.chip.name, "tpu-v5e");
+  EXPECT_EQ(scenario.plan.sharding, Sharding::zero3);
+  slice["inter_link"] = "DCN";
+  EXPECT_EQ(readings(slice).skip_reason, "slices joined by a data-centre network are not modelled");
+}
+
+TEST(RunScenario, ReadsARowTwiceWhereTheNetworkIsNotStated) {
+  const RunReadings read = readings({{"inter_link", "not stated"}});
+  ASSERT_EQ(read.readings.size(), 2U);
+  EXPECT_EQ(read.open, "network");
+  EXPECT_EQ(read.readings[0].scenarios[0].cluster.nic_bandwidth,
+            2.0 * read.readings[1].scenarios[0].cluster.nic_bandwidth);
+  // On one node there is none.
+  EXPECT_EQ(readings({{"inter_link", ""}, {"n_chips", "8"}, {"d", "1"}}).readings.size(), 1U);
+}
+
+TEST(RunScenario, SaysWhyARowIsSkipped) {
+  struct Case {
+    Cells cells;
+    const char* reason;
+  };
+  const std::vector<Case> cases = {
+      {{{"family", "private"}}, "software of family \"private\" is not known"},
+      {{{"hw_key", "Abacus"}}, "no cluster of 8 devices of Abacus is known"},
+      {{{"micro_batch", ""}}, "micro_batch not stated"},
+      {{{"t", ""}}, "t not stated"},
+      {{{"layers", ""}}, "layers not stated"},
+      {{{"recompute", "some of it"}}, "recompute \"some of it\" is not modelled"},
+      {{{"sched", "knight's tour"}}, "schedule \"knight's tour\" is not modelled"},
+      {{{"offload", "cpu: optimizer"}}, "offload \"cpu: optimizer\""},
+      {{{"precision", "bfp12"}}, "precision \"bfp12\""}};
+  for (const Case& one : cases) {
+    const RunReadings read = readings(one.cells);
+    EXPECT_EQ(read.skip_reason, one.reason);
+    EXPECT_TRUE(read.readings.empty()) << one.reason;
+  }
+}
+
+TEST(RunScenario, FindsTheSoftwareByTheWordsOfUnknownFamilies) {
+  const std::map<std::string, std::string> stacks = {
+      {"NVIDIA NeMo container 24.07", "nemo"},
+      {"Megatron-Bridge performance summary", "megatron-bridge"},
+      {"pytorch/torchtitan benchmarks", "torchtitan"},
+      {"microsoft/Megatron-DeepSpeed", "deepspeed"},
+      {"NVIDIA/Megatron-LM README", "megatron-lm"}};
+  for (const auto& [source, stack] : stacks) {
+    EXPECT_EQ(readings({{"family", "new"}, {"source", source}, {"dp_kind", "zero1"}}).stack, stack);
+  }
+}
+
+TEST(RunScenario, SharesLayersOutAsTrainingProgramsDo) {
+  // 22 + 2 = 24 layers over two stages: embedding and head count as one each.
+  const RunReadings light = readings({{"layers", "22"}, {"p", "4"}, {"d", "1"}});
+  ASSERT_EQ(light.skip_reason, "");
+  EXPECT_EQ(text_of(light.readings[0].scenarios[0].plan.layers), "lighter-ends");
+  const RunReadings uneven = readings({{"layers", "23"}, {"p", "4"}, {"d", "1"}});
+  ASSERT_EQ(uneven.skip_reason, "");
+  EXPECT_EQ(text_of(uneven.readings[0].scenarios[0].plan.layers), "[6, 6, 6, 5]");
+}
+
+TEST(RunComparison, PredictsEveryRowOrSaysWhyNot) {
+  const auto one = compare_runs(table({}));
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one[0].case_id, "made-1");
+  EXPECT_EQ(one[0].measured, 2.5);
+  ASSERT_TRUE(one[0].predicted);
+  EXPECT_GT(*one[0].predicted, 0.0);
+  EXPECT_EQ(one[0].skip_reason, "");
+  // Tokens per second instead of a time: 32 x 2048 / (16 x 1638.4) s
+  const auto rate = compare_runs(table({{"iter_time_s", ""}, {"tokens_per_s_per_gpu", "1638.4"}}));
+  EXPECT_NEAR(*rate[0].measured, 32.0 * 2048 / (16 * 1638.4), 1e-12);
+  const auto none = compare_runs(table({{"iter_time_s", ""}}));
+  EXPECT_EQ(none[0].skip_reason, "neither time nor memory measured");
+}
+
+TEST(RunComparison, ChangesReachEveryScenario) {
+  const std::vector<Assignment> slower = {
+      parse_assignment("cluster.chip.matrix.bf16.peak=\"100 TFLOP/s\"")};
+  EXPECT_GT(*compare_runs(table({}), slower)[0].predicted, *compare_runs(table({}))[0].predicted);
+}
+
+TEST(RunComparison, RefusesATableWithCellsThatAreNoNumbers) {
+  try {
+    static_cast<void>(compare_runs(table({{"layers", "many"}})));
+    FAIL() << "expected an InputError";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("made.csv:2: layers: many"), std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer

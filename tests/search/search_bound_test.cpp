@@ -1,0 +1,145 @@
+// No step is faster than its bounds, whatever the schedule and the state.
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "searches.hpp"
+#include "titer/input/read_document.hpp"
+#include "titer/plan/read_schedule.hpp"
+#include "titer/search/search_bound.hpp"
+#include "titer/step/estimate.hpp"
+
+namespace titer {
+namespace TITER_TEST_FILE {
+
+using testing::search_of;
+
+template <class T>
+const T& any_of(const std::vector<T>& values, std::mt19937& random) {
+  return values[random() % values.size()];
+}
+
+/// Plans drawn from the whole space, each with what bounds it.
+void expect_bounded(const Search& search, int plans) {
+  const PlanTree tree(search.scenario, search.space, search.devices);
+  std::mt19937 random(1);
+  Scenario scenario = search.scenario;
+  StepCosts costs;
+  Estimator estimator;
+  StepResult result;
+  std::vector<int> tried(search.space.schedule.size());
+  for (int drawn = 0; drawn < plans;) {
+    const LayerChoice& layer = any_of(tree.layers(), random);
+    const PlanPlace& place = any_of(tree.layout(layer).places, random);
+    if (!tree.has_batch(layer, place) || tree.pipelines(layer, place).empty()) {
+      continue;
+    }
+    const PipelineChoice& pipeline = any_of(tree.pipelines(layer, place), random);
+    const StateChoice& state = any_of(tree.states(layer, place), random);
+    tree.put(layer, scenario.plan);
+    PlanTree::put(place, scenario.plan);
+    tree.put(pipeline, scenario.plan);
+    tree.put(state, any_of(state.overlaps, random), scenario.plan);
+    if (scenario.micro_batches() > 64 || !validate(scenario).empty()) {
+      continue;
+    }
+    ++drawn;
+    ++tried[pipeline.schedule];
+    estimator.estimate(scenario, result);
+    step_costs(scenario, costs);
+    const Seconds bound = step_bound(scenario, costs);
+    EXPECT_LE(bound.si(), result.iteration_time.si()) << name(scenario.plan.schedule);
+    EXPECT_LE(work_bound(scenario, costs), bound);
+    if (!may_pair(scenario.plan.schedule)) {
+      EXPECT_LE(place_bound(scenario, costs), bound);
+    }
+    EXPECT_GT(bound, 0.2 * result.iteration_time) << name(scenario.plan.schedule);
+  }
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    EXPECT_GT(tried[i], 0) << name(search.space.schedule[i]);
+  }
+}
+
+TEST(SearchBound, IsUnderTheTimeOfADenseModel) {
+  expect_bounded(search_of(R"({
+    "scenario": {"model": "megatron-1.7b", "cluster": "dgx2-v100",
+                 "training": {"global_batch": 64, "sequence": 2048, "precision": "fp16"}},
+    "devices": 32})"),
+                 400);
+}
+
+TEST(SearchBound, IsUnderTheTimeWithExperts) {
+  expect_bounded(search_of(R"({
+    "scenario": {"model": "mixtral-8x7b", "cluster": "dgx-h100", "stack": "megatron-core",
+                 "training": {"global_batch": 64, "sequence": 32768, "precision": "bf16"}},
+    "devices": 32})"),
+                 400);
+}
+
+/// All that a plan can name, and one of a file that pairs passes.
+std::vector<Schedule> every_schedule(const PipelineShape& shape) {
+  std::vector<Schedule> schedules;
+  for (const Choice<std::size_t>& choice : schedule_choices()) {
+    const Document plan{.root = Value::make_object().add("schedule", choice.name), .sources = {}};
+    schedules.push_back(read_document(plan, read_plan).schedule);
+  }
+  const PipelineShape of_two{
+      .stages = shape.stages, .micro_batches = shape.micro_batches, .virtual_stages = 2};
+  schedules.emplace_back(ListedSchedule::parse(actions_csv(DualPipeV{}, of_two), "own.csv"));
+  return schedules;
+}
+
+TEST(SearchBound, IsUnderTheTimeOfEverySchedule) {
+  Scenario scenario = search_of(R"({
+    "scenario": {"model": "mixtral-8x7b", "cluster": "dgx-h100", "stack": "megatron-core",
+                 "training": {"global_batch": 256, "sequence": 32768, "precision": "bf16"}},
+    "devices": 64})")
+                          .scenario;
+  scenario.plan.pipeline = 4;
+  scenario.plan.data = 8;
+  scenario.plan.tensor = 2;
+  scenario.plan.expert = 8;  // on two nodes, whose exchange of tokens pairs of passes hide
+  StepCosts costs;
+  for (const Schedule& schedule : every_schedule(scenario.shape())) {
+    scenario.plan.schedule = schedule;
+    scenario.plan.virtual_stages = usual_chunks(schedule);
+    for (const Recompute recompute : {Recompute::none, Recompute::full}) {
+      for (const Sharding sharding : {Sharding::none, Sharding::zero1}) {
+        for (const PipelineSend send : {PipelineSend::blocking, PipelineSend::overlapped}) {
+          scenario.plan.recompute = recompute;
+          scenario.plan.sharding = sharding;
+          scenario.plan.pipeline_send = send;
+          ASSERT_TRUE(validate(scenario).empty()) << name(schedule);
+          step_costs(scenario, costs);
+          const Seconds bound = step_bound(scenario, costs);
+          EXPECT_LE(bound.si(), estimate(scenario).iteration_time.si()) << name(schedule);
+          EXPECT_LE(work_bound(scenario, costs), bound) << name(schedule);
+          if (!may_pair(schedule) && sharding == Sharding::none) {
+            EXPECT_LE(place_bound(scenario, costs), bound) << name(schedule);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Of a model that does nothing but its layers, 1F1B has no time but what the bound has.
+TEST(SearchBound, IsTheTimeWhereStagesAreAlike) {
+  Search search = search_of(R"({
+    "scenario": {"model": "gpt3-175b", "cluster": "dgx-a100-80gb",
+                 "training": {"global_batch": 64, "sequence": 2048, "precision": "bf16"}},
+    "devices": 64})");
+  Scenario scenario = search.scenario;
+  scenario.plan.tensor = 8;
+  scenario.plan.pipeline = 8;
+  scenario.plan.recompute = Recompute::full;
+  StepCosts costs;
+  step_costs(scenario, costs);
+  const Seconds time = estimate(scenario).iteration_time;
+  EXPECT_GT(step_bound(scenario, costs), 0.99 * time);
+  EXPECT_LE(step_bound(scenario, costs), time);
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer
