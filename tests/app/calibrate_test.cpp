@@ -12,14 +12,8 @@
 #include "titer/input/document.hpp"
 #include "titer/input/file.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::contains;
-using testing::data_of;
-using testing::refusal_of;
-using testing::TemporaryFolder;
-using testing::titer;
 
 /// Products that take 5 us, and their operations at 0.5 of an H100's 989 TFLOP/s.
 std::string table() {
@@ -76,7 +70,7 @@ TEST(AppCalibrate, WritesAChipThatIsReadAgain) {
                                            "2026-11-21",
                                            "--format",
                                            "json"}));
-  EXPECT_EQ(again, testing::file_text(out));
+  EXPECT_EQ(again, file_text(out));
   (void)data_of(titer({"run", "llama3-70b-64xh100", "--set", "cluster.chip=" + out}));
 }
 
@@ -183,7 +177,7 @@ TEST(AppCalibrate, PromotesNoNonsense) {
 TEST(AppCalibrate, LeavesOutByNameWhatLargeSizesDoNotTell) {
   const TemporaryFolder folder;
   const std::string table =
-      testing::root().string() + "/tests/data/measured/collectives/allreduce_2n_p5_h100_efa_d.csv";
+      root().string() + "/tests/data/measured/collectives/allreduce_2n_p5_h100_efa_d.csv";
   const testing::Outcome outcome = titer({"calibrate",
                                           "network",
                                           table,
@@ -227,4 +221,4 @@ TEST(AppCalibrate, RefusesInOneLine) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

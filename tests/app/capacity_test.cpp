@@ -8,15 +8,8 @@
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::contains;
-using testing::data_of;
-using testing::parse_csv;
-using testing::refusal_of;
-using testing::TemporaryFolder;
-using testing::titer;
 
 std::vector<std::string> asking(const std::vector<std::string>& more) {
   std::vector<std::string> arguments = {"capacity", "gpt3-175b", "--devices", "768,1024,8200"};
@@ -192,4 +185,4 @@ TEST(AppCapacity, RefusesWhatItCannotAnswer) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

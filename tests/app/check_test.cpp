@@ -4,12 +4,8 @@
 
 #include "app/program.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::contains;
-using testing::data_of;
-using testing::titer;
 
 constexpr const char* kRun = "gpt3-175b-64xa100";
 
@@ -48,4 +44,4 @@ TEST(AppCheck, KnowsTheFormula) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

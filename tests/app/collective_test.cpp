@@ -10,15 +10,8 @@
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::contains;
-using testing::data_of;
-using testing::parse_csv;
-using testing::refusal_of;
-using testing::TemporaryFolder;
-using testing::titer;
 
 using Arguments = std::vector<std::string>;
 
@@ -211,4 +204,4 @@ TEST(AppCollective, GivesTheSameBytesEveryTime) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

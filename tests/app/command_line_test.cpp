@@ -6,14 +6,8 @@
 #include "app/program.hpp"
 #include "paths.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::contains;
-using testing::data_of;
-using testing::refusal_of;
-using testing::TemporaryFolder;
-using testing::titer;
 
 constexpr const char* kRun = "gpt3-175b-64xa100";
 constexpr std::array<const char*, 6> kSubcommands = {
@@ -134,8 +128,7 @@ TEST(AppInput, RefusesBinaryGarbage) {
 }
 
 TEST(AppInput, RefusesTruncatedJson) {
-  const std::string whole =
-      testing::file_text(testing::root().string() + "/configs/runs/" + kRun + ".json");
+  const std::string whole = file_text(root().string() + "/configs/runs/" + kRun + ".json");
   for (const std::size_t size : {std::size_t{1}, whole.size() / 3, whole.size() / 2}) {
     expect_refused(whole.substr(0, size));
   }
@@ -167,4 +160,4 @@ TEST(AppData, NamesTheFolderThatHoldsNone) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

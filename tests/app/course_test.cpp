@@ -5,14 +5,8 @@
 #include "app/program.hpp"
 #include "titer/input/document.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::contains;
-using testing::data_of;
-using testing::refusal_of;
-using testing::TemporaryFolder;
-using testing::titer;
 
 TEST(AppCourse, FollowsAShippedCourseInEveryFormat) {
   EXPECT_TRUE(
@@ -52,4 +46,4 @@ TEST(AppCourse, RefusesWhatItDoesNotKnow) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

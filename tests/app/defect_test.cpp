@@ -9,17 +9,10 @@
 #include "titer/input/document.hpp"
 #include "titer/units/shell_word.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
-using testing::contains;
-using testing::data_of;
-using testing::file_text;
-using testing::Outcome;
-using testing::parse_csv;
-using testing::TemporaryFolder;
-using testing::titer;
 using Arguments = std::vector<std::string>;
 using Table = std::vector<std::vector<std::string>>;
 
@@ -28,16 +21,16 @@ Outcome shell(const std::string& command) {
   const TemporaryFolder folder;
   const std::string out = (folder.path() / "out").string();
   const std::string err = (folder.path() / "err").string();
-  const int status = std::system(("TITER_DATA=" + shell_word(testing::root().string()) + " " +
-                                  command + " >" + out + " 2>" + err)
-                                     .c_str());
+  const int status = std::system(
+      ("TITER_DATA=" + shell_word(root().string()) + " " + command + " >" + out + " 2>" + err)
+          .c_str());
   return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
           .out = file_text(out),
           .err = file_text(err)};
 }
 
 Outcome faulty(const Arguments& arguments) {
-  std::string command = shell_word(testing::faulty_program());
+  std::string command = shell_word(faulty_program());
   for (const std::string& argument : arguments) {
     command += " " + shell_word(argument);
   }
@@ -96,8 +89,7 @@ TEST_F(AppDefect, IsRepeatedByTheCommandThatIsNamed) {
   const std::string err = faulty({"sweep", sweep_}).err;
   std::string command = err.substr(err.find("titer run ") + 6);
   command.pop_back();
-  auto run = testing::only_row(
-      data_of(shell(shell_word(testing::program()) + " " + command + " --format csv")));
+  auto run = only_row(data_of(shell(shell_word(program()) + " " + command + " --format csv")));
   const Table sound = parse_csv(data_of(titer({"sweep", sweep_})));
   ASSERT_EQ(sound[5][1], "3");
   for (std::size_t c = 5; c + 1 < sound[0].size(); ++c) {
@@ -245,4 +237,4 @@ TEST_F(AppDefect, LeavesPlansWithoutARefinedTime) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

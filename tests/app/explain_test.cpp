@@ -7,12 +7,8 @@
 #include "titer/input/document.hpp"
 #include "titer/units/text.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::contains;
-using testing::data_of;
-using testing::titer;
 
 /// Two replicas: gradients are synchronised too.
 std::vector<std::string> command(std::vector<std::string> first, const std::string& format) {
@@ -71,7 +67,7 @@ TEST(AppExplain, ShowsTheAlgorithmsOnTheLinks) {
 }
 
 TEST(AppExplain, WritesOneTableInCsv) {
-  const auto rows = testing::parse_csv(data_of(titer(command({"explain"}, "csv"))));
+  const auto rows = parse_csv(data_of(titer(command({"explain"}, "csv"))));
   ASSERT_GT(rows.size(), 50u);
   for (const auto& row : rows) {
     EXPECT_EQ(row.size(), 6u);
@@ -79,7 +75,7 @@ TEST(AppExplain, WritesOneTableInCsv) {
 }
 
 TEST(AppExplain, WritesTheSameTermsInEveryFormat) {
-  const auto rows = testing::parse_csv(data_of(titer(command({"explain"}, "csv"))));
+  const auto rows = parse_csv(data_of(titer(command({"explain"}, "csv"))));
   const Document json = parse_json(data_of(titer(command({"explain"}, "json"))), "out");
   const std::string text = data_of(titer(command({"explain"}, "text")));
   std::size_t row = 1;
@@ -106,4 +102,4 @@ TEST(AppExplain, ShowsTheSeedsFormula) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

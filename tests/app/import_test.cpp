@@ -10,20 +10,10 @@
 #include "titer/input/document.hpp"
 #include "titer/input/file.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
 
-using testing::contains;
-using testing::data_of;
-using testing::file_text;
-using testing::Outcome;
-using testing::refusal_of;
-using testing::TemporaryFolder;
-using testing::titer;
-
-std::string data(const std::string& file) {
-  return (testing::root() / "tests/data/import" / file).string();
-}
+std::string data(const std::string& file) { return (root() / "tests/data/import" / file).string(); }
 
 TEST(AppImport, SummarisesAConfig) {
   const std::string text = data_of(titer({"import", data("config.json")}));
@@ -121,4 +111,4 @@ TEST(AppImport, RefusesWhatIsNoConfigurationWithinASecond) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -12,14 +12,8 @@
 #include "titer/input/document.hpp"
 #include "titer/plan/schedule.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::contains;
-using testing::data_of;
-using testing::parse_csv;
-using testing::refusal_of;
-using testing::titer;
 
 /// The names of a listing, by its CSV's first column.
 std::vector<std::string> names(const std::string& what) {
@@ -32,7 +26,7 @@ std::vector<std::string> names(const std::string& what) {
 
 std::size_t files(const std::string& folder) {
   std::size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(testing::root() / folder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(root() / folder)) {
     count += entry.path().extension() == ".json" ? 1 : 0;
   }
   return count;
@@ -53,7 +47,7 @@ TEST(AppList, ShowsEveryShippedFile) {
     EXPECT_EQ(listed.size(), 1 + files(folder)) << what;
     EXPECT_TRUE(std::is_sorted(listed.begin() + 1, listed.end())) << what;
     for (std::size_t i = 1; i < listed.size(); ++i) {
-      const auto path = testing::root() / folder / (listed[i] + ".json");
+      const auto path = root() / folder / (listed[i] + ".json");
       EXPECT_TRUE(std::filesystem::exists(path)) << path;
     }
   }
@@ -130,4 +124,4 @@ TEST(AppList, RefusesAnUnknownKindWithASuggestion) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -7,16 +7,9 @@
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
 
-using testing::contains;
-using testing::data_of;
-using testing::file_text;
-using testing::Outcome;
-using testing::parse_csv;
-using testing::TemporaryFolder;
-using testing::titer;
 using Arguments = std::vector<std::string>;
 
 constexpr const char* kAssumed =
@@ -135,4 +128,4 @@ TEST_F(AppNotes, AreNoneWhereAllIsSaid) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

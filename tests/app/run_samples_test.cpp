@@ -6,14 +6,8 @@
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::contains;
-using testing::data_of;
-using testing::only_row;
-using testing::refusal_of;
-using testing::titer;
 
 using Arguments = std::vector<std::string>;
 
@@ -145,4 +139,4 @@ TEST(AppRunSamples, AreSlowerThanTheStepWithoutNoise) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -16,14 +16,8 @@
 #include "titer/input/document.hpp"
 #include "titer/units/text.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::contains;
-using testing::data_of;
-using testing::only_row;
-using testing::refusal_of;
-using testing::titer;
 
 constexpr const char* kRun = "gpt3-175b-64xa100";
 
@@ -224,23 +218,22 @@ TEST(AppRun, SaysWhatItAssumedAndWhatTheSoftwareDoesNotHave) {
       "training.sequence is not given: 2048 tokens, the longest of the model";
   const std::string beyond = "beyond what megatron-lm can do: schedule dualpipe, precision fp8";
   const std::vector<std::string> run = {"run", path, "--set=cluster=dgx-h100"};
-  const std::string text = testing::data_of(titer(run));
+  const std::string text = data_of(titer(run));
   EXPECT_TRUE(contains(text, "note: " + assumed + "\nnote: " + beyond + "\n"));
   const Document json =
-      parse_json(testing::data_of(titer({run[0], run[1], run[2], "--format=json"})), "out");
+      parse_json(data_of(titer({run[0], run[1], run[2], "--format=json"})), "out");
   ASSERT_NE(json.at("notes.1"), nullptr);
   EXPECT_EQ(json.at("notes.0")->text, assumed);
   EXPECT_EQ(json.at("notes.1")->text, beyond);
-  const std::string csv = testing::data_of(titer({run[0], run[1], run[2], "--format=csv"}));
+  const std::string csv = data_of(titer({run[0], run[1], run[2], "--format=csv"}));
   EXPECT_TRUE(contains(csv, ",notes\n"));
   EXPECT_TRUE(contains(csv, assumed + "; " + beyond));
-  EXPECT_EQ(testing::data_of(titer({"run", kRun})).find("note"), std::string::npos);
+  EXPECT_EQ(data_of(titer({"run", kRun})).find("note"), std::string::npos);
 }
 
 TEST(AppRun, FindsDataBesideTheRunFile) {
   const testing::TemporaryFolder folder;
-  const std::string model =
-      testing::file_text(testing::root().string() + "/models/llama3.2-1b.json");
+  const std::string model = file_text(root().string() + "/models/llama3.2-1b.json");
   static_cast<void>(folder.file("my-model.json", model));
   const std::string path =
       folder.file("run.json",
@@ -282,7 +275,7 @@ TEST(AppRunTrace, WritesTheTimelineBesideTheSameResult) {
   traced.insert(traced.end(), {"--trace", path});
   const std::string json = data_of(titer(run));
   EXPECT_EQ(data_of(titer(traced)), json);
-  const std::string trace = testing::file_text(path);
+  const std::string trace = file_text(path);
   EXPECT_EQ(trace, data_of(titer({"timeline", kRun, "--format", "trace"})));
   const Document parsed = parse_json(trace, "trace");
   std::size_t stages = 0;
@@ -315,7 +308,7 @@ TEST(AppRunTrace, ShowsEveryLaneOneSpanAfterTheOther) {
   const testing::TemporaryFolder folder;
   const std::string path = (folder.path() / "trace.json").string();
   data_of(titer(overlapping(path)));
-  const Document trace = parse_json(testing::file_text(path), "trace");
+  const Document trace = parse_json(file_text(path), "trace");
   std::map<std::pair<std::int64_t, std::int64_t>, double> busy_until;
   std::set<std::string> parts;
   for (const Value& event : trace.at("traceEvents")->items) {
@@ -376,4 +369,4 @@ TEST(AppRun, FollowsTransfersOnTheLinksOfTheCluster) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -7,15 +7,8 @@
 #include "report/csv.hpp"
 #include "titer/search/search.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::contains;
-using testing::data_of;
-using testing::parse_csv;
-using testing::refusal_of;
-using testing::TemporaryFolder;
-using testing::titer;
 
 constexpr const char* kSmall = R"({
   "scenario": {"model": "megatron-1.7b", "cluster": "dgx-a100-80gb",
@@ -137,7 +130,7 @@ TEST(AppSearch, TakesARunsNameAndFile) {
   const std::string text = searched("llama3-70b-64xh100");
   EXPECT_TRUE(contains(text, "Llama 3 70B on 64 x NVIDIA H100"));
   EXPECT_TRUE(contains(text, "  batch 128 x 8192 tokens = "));
-  EXPECT_EQ(searched(testing::root().string() + "/configs/runs/llama3-70b-64xh100.json"), text);
+  EXPECT_EQ(searched(root().string() + "/configs/runs/llama3-70b-64xh100.json"), text);
 }
 
 TEST(AppSearch, WritesTheBestPlanAsARun) {
@@ -224,4 +217,4 @@ TEST(AppSearch, ARunInTheModelsPlaceIsSaidInOneLine) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

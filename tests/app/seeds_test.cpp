@@ -8,14 +8,8 @@
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::contains;
-using testing::data_of;
-using testing::parse_csv;
-using testing::refusal_of;
-using testing::titer;
 
 TEST(SeedsCommand, ShowsWhatIsSaidAndWhatIsComputed) {
   const std::string text = data_of(titer({"seeds", "E13"}));
@@ -109,4 +103,4 @@ TEST(SeedsCommand, SuggestsAnId) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

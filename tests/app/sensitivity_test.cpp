@@ -10,13 +10,8 @@
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::contains;
-using testing::data_of;
-using testing::refusal_of;
-using testing::titer;
 
 std::vector<std::string> sensitivity_of(std::vector<std::string> more) {
   more.insert(more.begin(), {"sensitivity", "gpt3-175b-64xa100"});
@@ -91,7 +86,7 @@ TEST(AppSensitivity, WritesTheSameFiguresAsTables) {
     more.insert(more.end(), {"--format", format});
     return data_of(titer(sensitivity_of(more)));
   };
-  const auto rows = testing::parse_csv(as("csv"));
+  const auto rows = parse_csv(as("csv"));
   const Document json = parse_json(as("json"), "out");
   std::size_t row = 1;
   double last = 1e9;
@@ -156,7 +151,7 @@ TEST(AppDiff, WritesTheSameFiguresAsTables) {
     more.insert(more.end(), {"--format", format});
     return data_of(titer(diff_of(more)));
   };
-  const auto rows = testing::parse_csv(as("csv"));
+  const auto rows = parse_csv(as("csv"));
   const Document json = parse_json(as("json"), "out");
   double parts = 0;
   double contributions = 0;
@@ -256,4 +251,4 @@ TEST(AppDiff, RefusesAScenarioThatIsNotSound) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -7,18 +7,9 @@
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
 
-using testing::contains;
-using testing::data_of;
-using testing::file_text;
-using testing::only_row;
-using testing::Outcome;
-using testing::parse_csv;
-using testing::refusal_of;
-using testing::TemporaryFolder;
-using testing::titer;
 using Arguments = std::vector<std::string>;
 
 constexpr const char* kNote =
@@ -128,4 +119,4 @@ TEST_F(AppSweepColumns, KeepTablesApartThatDoNotHaveThem) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -11,17 +11,10 @@
 #include "app/program.hpp"
 #include "paths.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
-using testing::contains;
-using testing::data_of;
-using testing::file_text;
-using testing::Outcome;
-using testing::refusal_of;
-using testing::TemporaryFolder;
-using testing::titer;
 using Arguments = std::vector<std::string>;
 
 constexpr const char* kSweep = "gpt3-175b-plans";
@@ -48,8 +41,8 @@ class OnATerminal {
     terminal_ = posix_openpt(O_RDWR | O_NOCTTY);
     EXPECT_EQ(grantpt(terminal_) + unlockpt(terminal_), 0);
     const std::string name = ptsname(terminal_);
-    arguments.insert(arguments.begin(), testing::program());
-    Arguments environment = {"TITER_DATA=" + testing::root().string()};
+    arguments.insert(arguments.begin(), program());
+    Arguments environment = {"TITER_DATA=" + root().string()};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, name.c_str(), O_RDWR | O_NOCTTY, 0);
@@ -64,8 +57,8 @@ class OnATerminal {
                           arguments.front().c_str(),
                           &actions,
                           &attributes,
-                          testing::pointers(arguments).data(),
-                          testing::pointers(environment).data()),
+                          pointers(arguments).data(),
+                          pointers(environment).data()),
               0);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
@@ -107,8 +100,8 @@ class OnATerminal {
 int limited_to(int kibibytes, bool ignored, const std::string& arguments) {
   const std::string command = std::string(ignored ? R"(trap "" XFSZ; )" : "") + "ulimit -c 0 -f " +
                               std::to_string(kibibytes) +
-                              "; exec env TITER_DATA=" + testing::root().string() + " " +
-                              testing::program() + " " + arguments;
+                              "; exec env TITER_DATA=" + root().string() + " " + program() + " " +
+                              arguments;
   const int status = std::system(("exec bash -c '" + command + "'").c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -303,4 +296,4 @@ TEST_F(AppSweepResume, ShardsAreMergedByNameToo) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -9,16 +9,8 @@
 #include "titer/report/step_report.hpp"
 #include "titer/sweep/sweep.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::contains;
-using testing::data_of;
-using testing::file_text;
-using testing::parse_csv;
-using testing::refusal_of;
-using testing::TemporaryFolder;
-using testing::titer;
 
 constexpr const char* kSweep = "gpt3-175b-plans";
 
@@ -54,7 +46,7 @@ TEST(AppSweep, ContainsTheRunOfItsPoint) {
   const std::string path = folder.file(
       "sweep.json", R"({"scenario": "gpt3-175b-64xa100", "axes": {"plan.micro_batch": [1, 2]}})");
   const auto rows = parse_csv(data_of(titer({"sweep", path})));
-  auto run = testing::only_row(data_of(
+  auto run = only_row(data_of(
       titer({"run", "gpt3-175b-64xa100", "--set", "plan.micro_batch=2", "--format", "csv"})));
   ASSERT_EQ(rows.size(), 3u);
   for (std::size_t c = 2; c + 1 < rows[0].size(); ++c) {
@@ -159,4 +151,4 @@ TEST(AppSweep, ReportsEveryMistakeOfAFileAtOnce) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -9,17 +9,8 @@
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::contains;
-using testing::data_of;
-using testing::file_text;
-using testing::Outcome;
-using testing::parse_csv;
-using testing::refusal_of;
-using testing::TemporaryFolder;
-using testing::titer;
 
 /// titer timeline --schedule 1f1b of 4 ranks and 8 micro-batches, and more.
 Outcome drawn(const std::vector<std::string>& more = {}) {
@@ -156,7 +147,7 @@ TEST(AppTimeline, WritesAFileWholeOrNotAtAll) {
 }
 
 TEST(AppTimeline, DrawsThePicturesOfTheReadme) {
-  const std::string folder = testing::root().string() + "/.pictures/";
+  const std::string folder = root().string() + "/.pictures/";
   EXPECT_EQ(data_of(drawn({"--format", "svg"})), file_text(folder + "1f1b.svg"));
   EXPECT_EQ(data_of(drawn({"--virtual-stages", "2", "--format", "svg"})),
             file_text(folder + "1f1b-interleaved.svg"));
@@ -233,4 +224,4 @@ TEST(AppTimeline, GivesTheSameBytesEveryTime) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -10,15 +10,8 @@
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::contains;
-using testing::data_of;
-using testing::parse_csv;
-using testing::refusal_of;
-using testing::TemporaryFolder;
-using testing::titer;
 
 constexpr const char* kMatrix =
     "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0-7\nGPU1\tNV4\t X \t0-7\n";
@@ -109,7 +102,7 @@ TEST(AppTopology, ReadsAFileFromTheFolderOfTheOneThatNamesIt) {
 }
 
 TEST(AppTopology, DrawsEveryShippedTopology) {
-  for (const auto& entry : std::filesystem::directory_iterator(testing::root() / "topologies")) {
+  for (const auto& entry : std::filesystem::directory_iterator(root() / "topologies")) {
     const std::string name = entry.path().stem().string();
     const std::string svg = data_of(titer({"topology", name, "--format", "svg"}));
     EXPECT_TRUE(svg.starts_with("<svg ")) << name;
@@ -135,7 +128,7 @@ TEST(AppTopology, WritesAFileWholeOrNotAtAll) {
   const auto outcome = titer({"topology", "dgx1-v100", "--format", "svg", "--out", path});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(outcome.out, "");
-  EXPECT_EQ(testing::file_text(path), data_of(titer({"topology", "dgx1-v100", "--format", "svg"})));
+  EXPECT_EQ(file_text(path), data_of(titer({"topology", "dgx1-v100", "--format", "svg"})));
   refusal_of(titer({"topology", "no-such", "--out", (folder.path() / "other").string()}));
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "other"));
 }
@@ -178,4 +171,4 @@ TEST(AppTopology, GivesTheSameBytesEveryTime) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

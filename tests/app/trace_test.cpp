@@ -8,19 +8,10 @@
 #include "paths.hpp"
 #include "titer/input/document.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
 
-using testing::contains;
-using testing::data_of;
-using testing::Outcome;
-using testing::refusal_of;
-using testing::TemporaryFolder;
-using testing::titer;
-
-std::string data(const std::string& file) {
-  return (testing::root() / "tests/data/traces" / file).string();
-}
+std::string data(const std::string& file) { return (root() / "tests/data/traces" / file).string(); }
 
 TEST(AppTrace, PrintsTheMeasuredBreakdown) {
   const std::string text = data_of(titer({"trace", data("kineto.json")}));
@@ -94,7 +85,7 @@ TEST(AppTrace, RefusesWhatItCannotRead) {
 }
 
 TEST(AppTrace, RealTracesAreRead) {
-  const std::filesystem::path samples = testing::root() / "../shared/samples";
+  const std::filesystem::path samples = root() / "../shared/samples";
   if (!std::filesystem::exists(samples)) {
     GTEST_SKIP() << samples << " is not here";
   }
@@ -113,4 +104,4 @@ TEST(AppTrace, RealTracesAreRead) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -9,19 +9,11 @@
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
 
-using testing::contains;
-using testing::data_of;
-using testing::file_text;
-using testing::Outcome;
-using testing::refusal_of;
-using testing::TemporaryFolder;
-using testing::titer;
-
 std::string measured(const std::string& file) {
-  return (testing::root() / "tests/data/measured" / file).string();
+  return (root() / "tests/data/measured" / file).string();
 }
 
 TEST(AppValidate, ComparesTrainingRuns) {
@@ -57,7 +49,7 @@ TEST(AppValidate, KeepsTheFamiliesAskedFor) {
                                          "internevo",
                                          "--format",
                                          "csv"}));
-  EXPECT_EQ(testing::parse_csv(csv).size(), 1u + 84 + 54);
+  EXPECT_EQ(parse_csv(csv).size(), 1u + 84 + 54);
   EXPECT_EQ(refusal_of(titer({"validate", measured("training.csv"), "--family", "libia"})),
             "--family libia: no row is of this family; did you mean \"libai\"?");
 }
@@ -142,4 +134,4 @@ TEST(AppValidate, SaysTheSameTwice) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -14,10 +14,8 @@
 #include "titer/step/estimate.hpp"
 #include "titer/step/source.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::TemporaryFolder;
 
 Chip chip_of(const Document& document) {
   Problems problems;
@@ -287,4 +285,4 @@ TEST(Accuracy, IsOfPredictedOverMeasured) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -17,14 +17,13 @@
 #include "titer/step/estimate.hpp"
 #include "titer/step/source.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
-using testing::TemporaryFolder;
 
 const fs::path kAwsTable =
-    testing::root() / "tests/data/measured/collectives/allreduce_2n_p5_h100_efa_d.csv";
+    root() / "tests/data/measured/collectives/allreduce_2n_p5_h100_efa_d.csv";
 
 /// Every time by a factor of its own between a tenth and ten.
 void scatter(CalibrationData& data, unsigned seed) {
@@ -263,4 +262,4 @@ TEST(CalibrationVerdict, WidensWhatAnAnswerLeavesOpen) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

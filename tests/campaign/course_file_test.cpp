@@ -4,11 +4,9 @@
 
 #include "campaign/courses.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
 
-using testing::course_json_of;
-using testing::course_of;
 using Lines = std::vector<std::string>;
 
 /// The lines of the error that a course raises, its folder left out.
@@ -125,4 +123,4 @@ TEST(CourseChanges, GoToEveryScenarioOrToTheCourse) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

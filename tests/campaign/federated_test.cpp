@@ -9,12 +9,8 @@
 #include "titer/engine/flow_engine.hpp"
 #include "titer/model/model.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::course_json_of;
-using testing::course_of;
-using testing::followed;
 
 FederatedRounds rounds_of(std::int64_t clients, BytesPerSecond link, BytesPerSecond server) {
   return {.rounds = 1,
@@ -149,4 +145,4 @@ TEST(FederatedCourse, WaitsForStragglersAndAverages) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

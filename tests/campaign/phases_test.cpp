@@ -9,12 +9,8 @@
 #include "titer/engine/flow_engine.hpp"
 #include "titer/step/model_state.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::course_json_of;
-using testing::course_of;
-using testing::followed;
 
 PhasesResult phases_of(std::string_view rest, const std::vector<std::string>& sets = {}) {
   return followed<PhasesResult>(course_of(course_json_of(rest), sets));
@@ -185,4 +181,4 @@ TEST(TrainingPhases, SayWhichDoesNotFit) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -8,12 +8,8 @@
 #include "campaign/courses.hpp"
 #include "titer/engine/engine.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::course_json_of;
-using testing::course_of;
-using testing::followed;
 
 SharingResult sharing_of(std::string_view jobs, const std::vector<std::string>& sets = {}) {
   return followed<SharingResult>(
@@ -141,4 +137,4 @@ TEST(SharingSlowdown, IsTheLeastWhereTheyAreNot) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -16,15 +16,11 @@
 #include "temporary_folder.hpp"
 #include "titer/units/text.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
 
-using testing::algorithm;
-using testing::numbers;
-using testing::Run1;
-
 const std::filesystem::path kTable =
-    testing::root() / ".." / "shared" / "research" / "astra_collectives.csv";
+    root() / ".." / "shared" / "research" / "astra_collectives.csv";
 
 /// One run: a network of up to three dimensions.
 struct Case {
@@ -63,7 +59,7 @@ std::vector<Case> cases() {
   if (!std::filesystem::exists(kTable)) {
     return list;
   }
-  const auto rows = testing::parse_csv(testing::file_text(kTable.string()));
+  const auto rows = parse_csv(file_text(kTable.string()));
   std::map<std::string, std::size_t> column;
   for (std::size_t i = 0; i < rows[0].size(); ++i) {
     column[rows[0][i].substr(0, rows[0][i].find('('))] = i;
@@ -125,7 +121,7 @@ std::optional<Run1> run_of(const Case& row) {
   if (name == names.end() || row.lengths.size() != 1) {
     return std::nullopt;
   }
-  Fabric fabric = testing::switched_fabric(row.links[0], row.links[0]);
+  Fabric fabric = switched_fabric(row.links[0], row.links[0]);
   if (row.topology == "FullyConnected") {  // a link to each other rank
     fabric.exchange = Channel(
         {.latency = row.links[0].latency, .bandwidth = (row.p() - 1) * row.links[0].bandwidth});
@@ -190,7 +186,7 @@ TEST(Textbook, AllToAllOnARingSharesItsLinks) {
     const double one_way = p / 2.0 * (p / 2.0 + 1) / 2;
     EXPECT_NEAR((p / 2.0 * latency + one_way * message) * 1e9, row.ideal_ns, kNanosecond);
     Run1 run = run_of(row).value();
-    run.fabric = testing::switched_fabric({.latency = {}, .bandwidth = row.links[0].bandwidth}, {});
+    run.fabric = switched_fabric({.latency = {}, .bandwidth = row.links[0].bandwidth}, {});
     Topology graph = graph_of(row);
     for (Wire& wire : graph.wires) {
       wire.latency = row.links[0].latency;
@@ -221,7 +217,7 @@ TEST(Textbook, TwoRingsAreOurHierarchicalAllReduceAndATorusTakesHalfTheBytesEach
     Run1 run{.algorithm = algorithm(Collective::all_reduce, "hierarchical"),
              .size = row.size,
              .group = {.per_node = g, .nodes = n},
-             .fabric = testing::switched_fabric(row.links[0], row.links[1]),
+             .fabric = switched_fabric(row.links[0], row.links[1]),
              .ranks = numbers(g * n)};
     EXPECT_NEAR(run.formula() * 1e9, row.ideal_ns, kNanosecond);
     EXPECT_NEAR(run.on(router).flows.time.si() * 1e9, row.ideal_ns, kNanosecond);
@@ -242,7 +238,7 @@ TEST(Textbook, TwoRingsAreOurHierarchicalAllReduceAndATorusTakesHalfTheBytesEach
 TEST(Textbook, SeveralDimensionsAddUpTheirPhases) {
   CASES_OR_SKIP(table);
   const auto time = [](Collective collective, const char* name, int ranks, Bytes size, Link link) {
-    const Fabric fabric = testing::switched_fabric(link, link);
+    const Fabric fabric = switched_fabric(link, link);
     return algorithm(collective, name).time(size, Group{.per_node = ranks}, fabric).si() * 1e9;
   };
   int compared = 0;
@@ -284,7 +280,7 @@ TEST(Textbook, ADoubleTreeInBlocksIsNearItsBandwidthBound) {
     Run1 run{.algorithm = algorithm(Collective::all_reduce, "double-tree"),
              .size = row.size,
              .group = {.per_node = row.p()},
-             .fabric = testing::switched_fabric(row.links[0], row.links[0]),
+             .fabric = switched_fabric(row.links[0], row.links[0]),
              .ranks = numbers(row.p())};
     const double found =
         run.on(SwitchedNode{.devices = row.p(), .bandwidth = row.links[0].bandwidth}.build())
@@ -300,4 +296,4 @@ TEST(Textbook, ADoubleTreeInBlocksIsNearItsBandwidthBound) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -13,18 +13,8 @@
 #include "collectives/graphs.hpp"
 #include "titer/topology/families.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::algorithm;
-using testing::Both;
-using testing::execute;
-using testing::joined;
-using testing::leaf_spine;
-using testing::numbers;
-using testing::rounding;
-using testing::Run1;
-using testing::switched_fabric;
 
 constexpr Link kLink{.latency = 2_us, .bandwidth = 100_GBps};
 constexpr Bytes kSize = 64_MB;
@@ -577,4 +567,4 @@ TEST(ExecutionLaws, RanksWithoutAPlaceAreRefused) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -10,12 +10,8 @@
 #include "engine/graphs.hpp"
 #include "titer/engine/engine.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::add_beside;
-using testing::disorder;
-using testing::random_graph;
 
 /// The rules of engine.hpp word by word: at each wave look at every task.
 class SlowEngine {
@@ -296,4 +292,4 @@ TEST(EngineLaws, RunsRepeatWhateverRanBefore) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -10,11 +10,9 @@
 #include "engine/graphs.hpp"
 #include "titer/units/ensure.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
 
-using testing::add_beside;
-using testing::disorder;
 using Starts = std::vector<Ticks>;
 
 TEST(Engine, TakesNoTimeForNoTasks) {
@@ -155,11 +153,11 @@ TEST(Engine, AllocatesNothingForAGraphNoLargerThanBefore) {
     for (const TaskGraph& graph : {ordered, disordered}) {
       Engine engine;
       Timeline timeline;
-      const std::size_t before = testing::allocations();
+      const std::size_t before = allocations();
       engine.run(graph, timeline);
-      const std::size_t once = testing::allocations();
+      const std::size_t once = allocations();
       engine.run(graph, timeline);
-      const std::size_t twice = testing::allocations();
+      const std::size_t twice = allocations();
       EXPECT_TRUE(once > before && twice == once);
     }
   }
@@ -176,9 +174,9 @@ TEST(Engine, AllocatesNothingForAGraphMoreParallelThanBefore) {
   Engine engine;
   Timeline timeline;
   engine.run(uneven, timeline);
-  const std::size_t before = testing::allocations();
+  const std::size_t before = allocations();
   engine.run(even, timeline);
-  EXPECT_EQ(testing::allocations(), before);
+  EXPECT_EQ(allocations(), before);
   EXPECT_EQ(timeline.makespan, 3 + 4);
 }
 
@@ -194,9 +192,9 @@ TEST(Engine, AllocatesNothingForAnotherKindOfGraph) {
   engine.run(larger, timeline);
   for (TaskGraph graph : {ordered, instant}) {
     add_beside(graph, disorder());
-    const std::size_t before = testing::allocations();
+    const std::size_t before = allocations();
     engine.run(graph, timeline);
-    EXPECT_EQ(testing::allocations(), before);
+    EXPECT_EQ(allocations(), before);
   }
 }
 
@@ -212,9 +210,9 @@ TEST(Engine, AllocatesNothingForAWiderGraphOfTheSameSize) {
   Engine engine;
   Timeline timeline;
   engine.run(narrow, timeline);
-  const std::size_t before = testing::allocations();
+  const std::size_t before = allocations();
   engine.run(wide, timeline);
-  EXPECT_EQ(testing::allocations(), before);
+  EXPECT_EQ(allocations(), before);
   EXPECT_EQ(timeline.makespan, 3 + 1000);
 }
 
@@ -229,4 +227,4 @@ TEST(Engine, RefusesATimelineBeyondTwoToThe62) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

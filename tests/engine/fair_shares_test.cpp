@@ -13,11 +13,8 @@
 #include "engine/flow_networks.hpp"
 #include "titer/units/ensure.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::FatTree;
-using testing::Star;
 
 /// Shares of one network, as a test sees them.
 class Bench {
@@ -232,7 +229,7 @@ void expect_fairness(const FlowNetwork& network,
 
 TEST(FairShares, AreMaxMinFairAfterAnyChanges) {
   for (std::uint32_t seed = 0; seed < 300 && !::testing::Test::HasFatalFailure(); ++seed) {
-    expect_fairness(testing::random_flows(seed).network, 1 + seed % 40, 100, seed);
+    expect_fairness(random_flows(seed).network, 1 + seed % 40, 100, seed);
   }
 }
 
@@ -263,4 +260,4 @@ TEST(FairShares, AreMaxMinFairInAllToAllTraffic) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

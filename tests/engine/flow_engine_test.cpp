@@ -9,12 +9,8 @@
 #include "engine/flow_networks.hpp"
 #include "titer/units/ensure.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::FlowCase;
-using testing::Star;
-using testing::Torus;
 
 constexpr Ticks us = 1'000'000;
 
@@ -146,7 +142,7 @@ TEST_F(TwoLinks, RefuseATimelineWithoutEnd) {
 // 2 (n - 1) steps, each a latency and an n-th of the bytes; no two messages share a link.
 TEST(FlowEngine, RunsARingAllReduceInItsClosedForm) {
   for (const std::uint32_t ranks : {2u, 3u, 8u, 100u}) {
-    const FlowCase ring = testing::ring_steps(ranks, 10_MB * ranks, 10_GBps);
+    const FlowCase ring = ring_steps(ranks, 10_MB * ranks, 10_GBps);
     EXPECT_EQ(run(ring.network, ring.messages).makespan, 2 * (ranks - 1) * (1 + 1000) * us);
   }
 }
@@ -169,9 +165,9 @@ TEST(FlowEngine, RunsAnAllToAllAtTheSpeedOfTheHosts) {
 
 // Each link of the torus carries one message a round.
 TEST(FlowEngine, RunsANeighbourExchangeRoundByRound) {
-  const FlowCase torus = testing::neighbour_exchange(Torus({3, 4, 5}, 10_GBps), 7, 0);
+  const FlowCase torus = neighbour_exchange(Torus({3, 4, 5}, 10_GBps), 7, 0);
   EXPECT_EQ(run(torus.network, torus.messages).makespan, 7 * (1 + 100) * us);
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -13,14 +13,8 @@
 #include "engine/flow_networks.hpp"
 #include "titer/engine/flow_engine.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::allocations;
-using testing::FatTree;
-using testing::FlowCase;
-using testing::random_flows;
-using testing::Torus;
 
 TEST(FlowLaws, ARunAfterAnyOtherIsTheSame) {
   FlowEngine engine;
@@ -36,11 +30,10 @@ TEST(FlowLaws, ARunAfterAnyOtherIsTheSame) {
 }
 
 TEST(FlowLaws, ARepeatedRunAllocatesNothing) {
-  for (const FlowCase& flows :
-       {testing::random_pairs(FatTree({4, 4, 4}, {1, 2, 2}, 10_GBps), 300, 1),
-        testing::ring_steps(16, 1_MB, 10_GBps),
-        testing::neighbour_exchange(Torus({4, 4}, 10_GBps), 5, 50),
-        random_flows(3)}) {
+  for (const FlowCase& flows : {random_pairs(FatTree({4, 4, 4}, {1, 2, 2}, 10_GBps), 300, 1),
+                                ring_steps(16, 1_MB, 10_GBps),
+                                neighbour_exchange(Torus({4, 4}, 10_GBps), 5, 50),
+                                random_flows(3)}) {
     FlowEngine engine;
     FlowTimeline timeline;
     engine.run(flows.network, flows.messages, timeline);
@@ -188,7 +181,7 @@ TEST(FlowLaws, HalvesOfHalfTheWeightTakeAsLongAsTheWhole) {
 // it cannot take longer than the links of its route are busy, one after another.
 TEST(FlowLaws, MessagesThatBeginTogetherFinishWithinTheirBounds) {
   for (std::uint32_t seed = 0; seed < 10; ++seed) {
-    const FlowCase flows = testing::random_pairs(FatTree({4, 4, 4}, {1, 2, 2}, 10_GBps), 400, seed);
+    const FlowCase flows = random_pairs(FatTree({4, 4, 4}, {1, 2, 2}, 10_GBps), 400, seed);
     const MessageGraph& graph = flows.messages;
     std::vector<Seconds> busy(flows.network.links());
     for (MessageId message = 0; message < graph.size(); ++message) {
@@ -211,4 +204,4 @@ TEST(FlowLaws, MessagesThatBeginTogetherFinishWithinTheirBounds) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

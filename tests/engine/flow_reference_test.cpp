@@ -16,11 +16,8 @@
 #include "paths.hpp"
 #include "titer/engine/flow_engine.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::FlowCase;
-using testing::random_flows;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -240,7 +237,7 @@ FlowTimeline run_case(const std::vector<SimGridFlow>& flows) {
 }
 
 TEST(FlowReference, SimGridAgreesToTheDigitsItPrints) {
-  const auto path = testing::root() / "../shared/research/simgrid_flows.csv";
+  const auto path = root() / "../shared/research/simgrid_flows.csv";
   std::ifstream file(path);
   if (!file) {
     GTEST_SKIP() << path << " is absent";
@@ -257,4 +254,4 @@ TEST(FlowReference, SimGridAgreesToTheDigitsItPrints) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

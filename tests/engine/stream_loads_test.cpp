@@ -12,18 +12,8 @@
 #include "engine/stream_pipelines.hpp"
 #include "titer/engine/streams.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::LanePipeline;
-using testing::loaded;
-using testing::PipelineSize;
-using testing::run_lists;
-using testing::SpanRecord;
-using testing::Spans;
-using testing::StreamLists;
-using testing::StreamOutcome;
-using testing::task_of;
 
 TEST(StreamLoads, SlowComputeOnlyWhileACollectiveRuns) {
   Loads loads;
@@ -317,4 +307,4 @@ TEST(StreamLoads, RememberMostOfWhatAPipelineDoes) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -14,16 +14,8 @@
 #include "titer/engine/engine.hpp"
 #include "titer/units/ensure.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::LanePipeline;
-using testing::PipelineSize;
-using testing::PlainPipeline;
-using testing::run_lists;
-using testing::Spans;
-using testing::StreamLists;
-using testing::task_of;
 
 TEST(Streams, TakeNoTimeForNoTasks) {
   StreamLists none;
@@ -213,4 +205,4 @@ TEST(Streams, KeepNothingOfARunForTheNext) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

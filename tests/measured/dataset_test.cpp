@@ -9,13 +9,12 @@
 #include "titer/step/estimate.hpp"
 #include "titer/step/source.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
-using testing::TemporaryFolder;
 
-const fs::path kMeasured = testing::root() / "tests/data/measured";
+const fs::path kMeasured = root() / "tests/data/measured";
 
 CsvTable with_columns(const std::string& header) { return CsvTable::parse(header + "\n", "t.csv"); }
 
@@ -151,4 +150,4 @@ TEST(CompareDataset, HasNoRowsOfAnIndex) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -5,10 +5,8 @@
 #include "report/csv.hpp"
 #include "titer/report/table.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::parse_csv;
 
 struct Followed {
   Course course;
@@ -83,4 +81,4 @@ TEST(CourseReport, NamesWhatDoesNotFit) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

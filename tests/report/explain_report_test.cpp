@@ -5,10 +5,8 @@
 #include "report/csv.hpp"
 #include "titer/report/step_report.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::parse_csv;
 
 std::vector<Section> sections() {
   return {
@@ -60,4 +58,4 @@ TEST(ExplainViews, OfNothingAreEmpty) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -11,10 +11,8 @@
 #include "titer/input/document.hpp"
 #include "titer/report/trace_report.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::parse_csv;
 
 template <std::size_t... I>
 std::vector<Schedule> all_of(std::index_sequence<I...> /*alternatives*/) {
@@ -32,7 +30,7 @@ std::vector<ScheduleView> views() {
             .stages = stages, .micro_batches = micro_batches, .virtual_stages = chunks};
         if ((chunks == usual_chunks(schedule) || interleaves(schedule)) &&
             !refusal(schedule, shape)) {
-          found.push_back(testing::executed(schedule, shape, {3_s, 2_s, 1_s}));
+          found.push_back(executed(schedule, shape, {3_s, 2_s, 1_s}));
         }
       }
     }
@@ -158,4 +156,4 @@ TEST(SchedulePictures, StateTheBubbleThatTheRunHas) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

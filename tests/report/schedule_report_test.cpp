@@ -6,10 +6,8 @@
 
 #include "report/timelines.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::executed;
 
 constexpr PassTimes kTimes = {.forward = 1_s, .input_gradient = 1_s, .weight_gradient = 1_s};
 
@@ -97,4 +95,4 @@ TEST(ScheduleJson, HasTheFiguresThatTheTextHas) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

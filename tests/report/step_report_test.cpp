@@ -9,11 +9,8 @@
 #include "titer/step/evaluate.hpp"
 #include "titer/step/source.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::distinct_result;
-using testing::only_row;
 
 Scenario shipped_scenario() { return ScenarioSource::load("gpt3-175b-64xa100").read(); }
 
@@ -292,4 +289,4 @@ TEST(StepReport, SaysWhatWouldFit) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -5,11 +5,8 @@
 #include "report/csv.hpp"
 #include "sweep/sweeps.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::parse_csv;
-using testing::read_small_sweep;
 
 /// Points that are ok, out of memory and invalid, the last two with a reason.
 Sweep mixed_sweep() {
@@ -168,4 +165,4 @@ TEST(SweepLeftOut, IsALineForEachConstraintThatDidSo) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

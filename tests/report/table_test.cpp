@@ -9,11 +9,8 @@
 
 #include "report/csv.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::CsvRows;
-using testing::parse_csv;
 
 TEST(TextTable, AlignsTheFirstColumnLeftAndTheOthersRight) {
   EXPECT_EQ(text_table({{"part", "time"}, {"forward", "3 s"}, {"x", "12.5 s"}}),
@@ -111,4 +108,4 @@ TEST(NumberText, ReadsBackAsTheSameDouble) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -9,12 +9,8 @@
 #include "report/csv.hpp"
 #include "report/timelines.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::executed;
-using testing::parse_csv;
-using testing::small_step;
 
 TimelineView pictured(const PipelineShape& shape,
                       const Schedule& schedule = OneForwardOneBackward{}) {
@@ -228,4 +224,4 @@ TEST(TimelineJson, HoldsRanksSpansAndMessages) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -5,12 +5,8 @@
 #include "report/csv.hpp"
 #include "topology/samples.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::parse_csv;
-using testing::read_topology_text;
-using testing::small_families;
 
 TopologyView view_of(const std::string& text) {
   TopologyView view;
@@ -123,4 +119,4 @@ TEST(TopologySvg, SaysWhatItLeavesOutAndStaysSmall) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

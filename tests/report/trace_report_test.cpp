@@ -10,11 +10,8 @@
 #include "report/timelines.hpp"
 #include "titer/input/document.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::executed;
-using testing::small_step;
 
 Document trace_of(const StepTimeline& timeline, const std::string& title = "a step") {
   std::string text;
@@ -203,4 +200,4 @@ TEST(Trace, ReachesItsReaderInPiecesOfTheSameBytes) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

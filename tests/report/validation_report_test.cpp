@@ -6,10 +6,8 @@
 #include "titer/input/document.hpp"
 #include "titer/report/validation_plot.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::parse_csv;
 
 /// Two runs compared, one of them with an interval and its memory, and one skipped.
 std::vector<Comparison> some_rows() {
@@ -256,4 +254,4 @@ TEST(ValidationPictures, OfNothingAreEmptyPaper) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

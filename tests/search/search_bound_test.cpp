@@ -10,10 +10,8 @@
 #include "titer/search/search_bound.hpp"
 #include "titer/step/estimate.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::search_of;
 
 template <class T>
 const T& any_of(const std::vector<T>& values, std::mt19937& random) {
@@ -142,4 +140,4 @@ TEST(SearchBound, IsTheTimeWhereStagesAreAlike) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -4,10 +4,8 @@
 
 #include "searches.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::search_of;
 
 using Numbers = std::vector<std::int64_t>;
 
@@ -105,4 +103,4 @@ TEST(SearchFile, IsThatAroundARunByItsName) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -9,11 +9,8 @@
 #include "titer/report/search_report.hpp"
 #include "titer/step/notes.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::kDenseSearch;
-using testing::search_of;
 
 /// Megatron-LM of 2021 to 2022 has 1F1B and zero1 of what the dense search varies.
 Search inside(std::vector<std::string> changes = {}) {
@@ -154,4 +151,4 @@ TEST(SearchSoftware, NamesDegreesThatDoNotWorkOut) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -9,13 +9,8 @@
 #include "titer/report/search_report.hpp"
 #include "titer/step/estimate.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::kDenseSearch;
-using testing::kExpertSearch;
-using testing::lines_of;
-using testing::search_of;
 
 std::vector<std::string> with(std::string change) { return {std::move(change)}; }
 
@@ -239,4 +234,4 @@ TEST(SearchSpace, HasOneOfRankOrdersThatPlaceGroupsAlike) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -11,11 +11,10 @@
 #include "titer/input/read_document.hpp"
 #include "titer/step/data_files.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
-using testing::TemporaryFolder;
 
 /// A chip with nothing of its own but what is given.
 std::string chip_text(const std::string& name, const std::string& base, const std::string& more) {
@@ -144,17 +143,17 @@ TEST(DerivedData, IsAsGoodAsAnyOtherInAScenario) {
 class DataCopy {
  public:
   DataCopy() {
-    fs::copy(testing::root() / "configs", folder_.path() / "configs", fs::copy_options::recursive);
+    fs::copy(root() / "configs", folder_.path() / "configs", fs::copy_options::recursive);
     fs::create_directory(folder_.path() / "models");
     setenv("TITER_DATA", folder_.path().c_str(), 1);
   }
   DataCopy(const DataCopy&) = delete;
   DataCopy& operator=(const DataCopy&) = delete;
-  ~DataCopy() { setenv("TITER_DATA", testing::root().c_str(), 1); }
+  ~DataCopy() { setenv("TITER_DATA", root().c_str(), 1); }
 
   void replace(const std::string& file, const std::string& from, const std::string& to) {
     const fs::path path = folder_.path() / file;
-    std::string text = testing::file_text(path);
+    std::string text = file_text(path);
     const std::size_t at = text.find(from);
     ASSERT_NE(at, std::string::npos) << from;
     text.replace(at, from.size(), to);
@@ -194,4 +193,4 @@ TEST(DerivedData, OfShippedChipsMovesWithThoseThatTheyFollow) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -9,10 +9,8 @@
 #include "titer/input/read_document.hpp"
 #include "titer/step/data_files.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::TemporaryFolder;
 
 Chip chip_of(const std::string& path) {
   return read_document(load_data(kChipData, path), read_chip);
@@ -164,4 +162,4 @@ TEST(FollowedFigures, AreWrittenAsWhatTheyFollow) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -11,13 +11,11 @@
 #include "titer/input/reader.hpp"
 #include "titer/sweep/row_merge.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
 
 namespace fs = std::filesystem;
 using Start = RowFile::Start;
-using testing::file_text;
-using testing::TemporaryFolder;
 
 constexpr std::string_view kColumns = "a,b\n";
 
@@ -500,4 +498,4 @@ TEST_F(RowMergeOf, NamesDivisionsThatLieBesideOneAnother) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

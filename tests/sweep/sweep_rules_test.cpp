@@ -8,11 +8,8 @@
 #include "titer/step/estimate.hpp"
 #include "titer/sweep/sweep_point.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::read_small_sweep;
-using testing::row_of;
 
 using Lines = std::vector<std::string>;
 
@@ -503,4 +500,4 @@ TEST(SweepFingerprint, IsOfAllThatRowsFollowFrom) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

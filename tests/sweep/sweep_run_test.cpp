@@ -9,14 +9,8 @@
 
 #include "sweeps.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::axis;
-using testing::fresh_point;
-using testing::kSmallScenario;
-using testing::row_of;
-using testing::sweep_of;
 
 void append_row(const SweepPoint& point, std::string& text) { text += row_of(point); }
 
@@ -160,4 +154,4 @@ TEST(SweepRun, EndsWhenItsRowsCannotBeWritten) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

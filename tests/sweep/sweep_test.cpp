@@ -4,12 +4,8 @@
 
 #include "sweeps.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::axis;
-using testing::kSmallScenario;
-using testing::sweep_of;
 
 using Indices = std::vector<std::size_t>;
 
@@ -120,4 +116,4 @@ TEST(SweepFidelity, OfTheEventEngineAreThoseOfTheClosedForm) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

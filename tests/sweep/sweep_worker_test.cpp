@@ -7,15 +7,8 @@
 
 #include "sweeps.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::axis;
-using testing::fresh_point;
-using testing::kSmallScenario;
-using testing::row_of;
-using testing::scenario_of;
-using testing::sweep_of;
 
 /// Computes the points in the order given with one worker; each must be as from scratch.
 void expect_fresh(const Sweep& sweep, const std::vector<std::size_t>& order) {
@@ -282,4 +275,4 @@ TEST_P(SweepWorkerRandom, AgreesWithReadingFromScratch) {
 INSTANTIATE_TEST_SUITE_P(Seeds, SweepWorkerRandom, ::testing::Range(1U, 61U));
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

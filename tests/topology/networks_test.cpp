@@ -8,13 +8,8 @@
 #include "titer/topology/properties.hpp"
 #include "topology/samples.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::complaints;
-using testing::expect_complaint;
-using testing::graph_of;
-using testing::small_families;
 
 std::string torus(const std::string& dimensions, const std::string& wrap) {
   return R"({"family": "torus", "bandwidth": "1 GB/s", "dimensions": )" + dimensions +
@@ -324,4 +319,4 @@ TEST(SwitchFamily, SharesAPortAmongItsPlanes) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -4,11 +4,8 @@
 
 #include "topology/samples.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::family_of;
-using testing::small_families;
 
 double bisection(const NodeTopology& family) {
   return bisection_bandwidth(family, build(family))->bandwidth.si();
@@ -152,4 +149,4 @@ TEST(Summary, CountsLinksAndPacksRingsOfWiredDevices) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

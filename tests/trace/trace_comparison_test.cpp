@@ -11,10 +11,8 @@
 #include "titer/step/source.hpp"
 #include "titer/trace/trace_comparison.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
-
-using testing::TemporaryFolder;
 
 constexpr auto index(TraceCategory category) { return static_cast<std::size_t>(category); }
 
@@ -199,7 +197,7 @@ TEST(TraceComparison, AnExportedStepIsReadBackAsPredicted) {
 }
 
 TEST(TrainingLog, MegatronsLinesAfterTheWarmUpCount) {
-  const TrainingLog log = load_training_log(testing::root() / "tests/data/traces/megatron.log");
+  const TrainingLog log = load_training_log(root() / "tests/data/traces/megatron.log");
   EXPECT_EQ(log.program, "Megatron-LM");
   ASSERT_EQ(log.steps.size(), 5U);
   EXPECT_EQ(log.warm_up, 2);
@@ -273,4 +271,4 @@ TEST(TrainingLog, WhatHasNoTimesAndTooMuchWarmUpAreRefused) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing

@@ -12,15 +12,10 @@
 #include "titer/trace/op_profile.hpp"
 #include "titer/trace/trace_breakdown.hpp"
 
-namespace titer {
+namespace titer::testing {
 namespace TITER_TEST_FILE {
 
-using testing::file_text;
-using testing::TemporaryFolder;
-
-std::string data(const std::string& file) {
-  return (testing::root() / "tests/data/traces" / file).string();
-}
+std::string data(const std::string& file) { return (root() / "tests/data/traces" / file).string(); }
 
 std::string gzip(std::string_view text) {
   std::string packed(compressBound(text.size()) + 64, '\0');
@@ -397,4 +392,4 @@ TEST(Trace, WhatIsNoTraceIsRefusedWithItsPlace) {
 }
 
 }  // namespace TITER_TEST_FILE
-}  // namespace titer
+}  // namespace titer::testing
