@@ -32,22 +32,22 @@ int merge_command(const MergeCommandOptions& options) {
   file.finish();
   print(fmt::format("{}: {} rows, the {} chunks of {} shards each exactly once\n",
                     out,
-                    merge.rows,
-                    merge.chunks,
+                    merge.tally.rows,
+                    merge.tally.chunks,
                     merge.shards));
-  if (merge.beyond > 0) {
+  if (merge.tally.beyond > 0) {
     fmt::print(stderr,
                "note: {}: {} of {} rows are beyond what their software can do\n",
                out,
-               merge.beyond,
-               merge.rows);
+               merge.tally.beyond,
+               merge.tally.rows);
   }
-  if (merge.defects.count > 0) {  // as one process that made the table would end
+  if (merge.tally.defects.count > 0) {  // as one process that made the table would end
     fmt::print(stderr,
                "{}: {} rows have no result for a defect of the program; the shards' sweeps name "
                "them\n",
                out,
-               merge.defects.count);
+               merge.tally.defects.count);
     return kDefect;
   }
   return kSuccess;

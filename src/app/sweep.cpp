@@ -73,13 +73,13 @@ SweepOutcome append_rows(SweepTable& table, RowFile& file) {
     fmt::print(stderr,
                "{}; {} of {} points are kept, the others computed again\n",
                file.damage(),
-               table.points(file.chunks()),
+               table.points(file.tally().chunks),
                table.points(table.own_chunks()));
   }
   RowSaver saver(file);
   const Interrupt interrupt;
-  SweepOutcome outcome =
-      table.compute(file.chunks(), &interrupt.requested(), [&](std::span<const SweepChunk> ready) {
+  SweepOutcome outcome = table.compute(
+      file.tally().chunks, &interrupt.requested(), [&](std::span<const SweepChunk> ready) {
         for (const SweepChunk& chunk : ready) {
           file.append(chunk.chunk, chunk.rows);
         }
@@ -111,28 +111,28 @@ int write_sweep(const SweepCommandOptions& options, const Launch& launch) {
     fmt::print(stderr, "{}: is complete; there is nothing to resume\n", name);
     return launch.shard.whole()
                ? tell_defects_in(file.target(), chosen("--format", options.format, kRowFormats))
-               : tell_defects(table, file.defects(), file.rows());
+               : tell_defects(table, file.tally().defects, file.tally().rows);
   }
-  const std::size_t before = file.chunks();
+  const std::size_t before = file.tally().chunks;
   const SweepOutcome outcome = append_rows(table, file);
   if (!outcome.all) {
     fmt::print(stderr,
                "{}: interrupted with {} of {} points done; go on with: {}\n",
                name,
-               table.points(file.chunks()),
+               table.points(file.tally().chunks),
                table.points(table.own_chunks()),
                resume_command(options));
     return kInterrupted;
   }
-  if (launch.shard.whole() && file.rows() == 0) {
+  if (launch.shard.whole() && file.tally().rows == 0) {
     file.discard();
     tell_left_out(table, outcome, 0);
   }
   file.finish();
   if (launch.shard.whole() && before == 0) {
-    tell_left_out(table, outcome, file.rows());
+    tell_left_out(table, outcome, file.tally().rows);
   }
-  tell_beyond(table, file.beyond(), file.rows());
+  tell_beyond(table, file.tally().beyond, file.tally().rows);
   if (!launch.launcher.empty() && launch.shard.rank == 0 && !launch.shard.whole()) {
     fmt::print(stderr,
                "{}: shard 1 of {}, as {} says; when all are done: titer merge {}\n",
@@ -141,7 +141,7 @@ int write_sweep(const SweepCommandOptions& options, const Launch& launch) {
                launch.launcher,
                shell_word(options.out));
   }
-  return tell_defects(table, file.defects(), file.rows());
+  return tell_defects(table, file.tally().defects, file.tally().rows);
 }
 
 /// What takes the place of a device or pipe would be none any more.

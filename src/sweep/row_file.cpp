@@ -173,7 +173,7 @@ void RowFile::resume(std::string_view columns) {
 /// The next chunk whose line and rows are as they were written. Rows that are not in the log are
 /// read from `table`.
 std::optional<RowChunk> RowFile::next_sound(RowLogReader& log, std::ifstream* table) {
-  const std::size_t number = head_.shard.chunk(log.chunks());
+  const std::size_t number = head_.shard.chunk(log.tally().chunks);
   std::string rows;
   const std::optional<RowChunk> chunk = log.next(&rows);
   if (chunk && table != nullptr) {
@@ -211,10 +211,7 @@ void RowFile::go_on(RowLogReader& log, std::string_view columns) {
   while (next_sound(log, whole() ? &table : nullptr)) {
     log_keeps = log.log_bytes();
     table_keeps = log.table_bytes();
-    chunks_ = log.chunks();
-    rows_ = log.rows();
-    defects_ = log.defects();
-    beyond_ = log.beyond();
+    tally_ = log.tally();
   }
   cut(log_path_, log_keeps);
   if (whole()) {
@@ -247,10 +244,7 @@ bool RowFile::finished_before(std::string_view columns) {
   if (!log.ended() || !damage_.empty()) {
     return false;
   }
-  chunks_ = log.chunks();
-  rows_ = log.rows();
-  defects_ = log.defects();
-  beyond_ = log.beyond();
+  tally_ = log.tally();
   return true;
 }
 
@@ -261,10 +255,7 @@ void RowFile::append(const RowChunk& chunk, std::string_view rows) {
     write(table_.get(), chunk_line(chunk));
   }
   write(table_.get(), rows);
-  ++chunks_;
-  rows_ += chunk.rows;
-  defects_ += chunk.defects;
-  beyond_ += chunk.beyond;
+  tally_ += chunk;
 }
 
 void RowFile::flush() {
@@ -279,7 +270,7 @@ void RowFile::flush() {
 
 void RowFile::finish() {
   if (!whole()) {
-    write(table_.get(), end_line(chunks_, rows_));
+    write(table_.get(), end_line(tally_));
   }
   flush();
   if (std::fclose(table_.release()) != 0) {

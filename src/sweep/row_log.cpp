@@ -125,6 +125,14 @@ DefectRows& DefectRows::operator+=(const DefectRows& later) {
   return *this;
 }
 
+RowTally& RowTally::operator+=(const RowChunk& later) {
+  ++chunks;
+  rows += later.rows;
+  defects += later.defects;
+  beyond += later.beyond;
+  return *this;
+}
+
 std::string head_line(const RowHead& head) {
   return checked_line(fmt::format(
       "{} {} version {} inputs {:016x} format {} fidelity {} points {} chunk {} shard {} of {} "
@@ -155,8 +163,8 @@ std::string chunk_line(const RowChunk& chunk) {
                   chunk.beyond));
 }
 
-std::string end_line(std::size_t chunks, std::size_t rows) {
-  return checked_line(fmt::format("end {} rows {}", chunks, rows));
+std::string end_line(const RowTally& tally) {
+  return checked_line(fmt::format("end {} rows {}", tally.chunks, tally.rows));
 }
 
 RowLogReader::RowLogReader(const std::filesystem::path& path, Rows rows)
@@ -224,14 +232,14 @@ std::optional<RowChunk> RowLogReader::next(std::string* text) {
     return std::nullopt;
   }
   const std::size_t own = head_->shard.count(head_->origin.chunks.count());
-  if (chunks_ == own) {
-    ended_ = checked_line(line) == end_line(chunks_, rows_);
+  if (tally_.chunks == own) {
+    ended_ = checked_line(line) == end_line(tally_);
     damaged_ = !ended_;
     log_bytes_ += ended_ ? line_bytes_ : 0;
     return std::nullopt;
   }
   const std::optional<RowChunk> chunk = parse_chunk(line);
-  damaged_ = !chunk || chunk->number != head_->shard.chunk(chunks_);
+  damaged_ = !chunk || chunk->number != head_->shard.chunk(tally_.chunks);
   return !damaged_ && take_chunk(*chunk, text) ? chunk : std::nullopt;
 }
 
@@ -239,10 +247,7 @@ bool RowLogReader::take_chunk(const RowChunk& chunk, std::string* text) {
   if (!take_rows(chunk.bytes, text)) {
     return false;
   }
-  ++chunks_;
-  rows_ += chunk.rows;
-  defects_ += chunk.defects;
-  beyond_ += chunk.beyond;
+  tally_ += chunk;
   log_bytes_ += line_bytes_ + (place_ == Rows::inside ? chunk.bytes : 0);
   table_bytes_ += chunk.bytes;
   return true;

@@ -55,7 +55,7 @@ std::string incomplete_text(const fs::path& path, const RowLogReader& log) {
       "{}: is not complete ({} of {} chunks); run the sweep with --shard {}/{} "
       "--resume",
       path.string(),
-      log.chunks(),
+      log.tally().chunks,
       shard.count(log.head()->origin.chunks.count()),
       shard.rank + 1,
       shard.size);
@@ -239,11 +239,11 @@ std::vector<fs::path> find_shards(const fs::path& file) {
 RowMerge merge_shards(const std::vector<fs::path>& files,
                       const std::function<void(std::string_view)>& emit) {
   std::vector<OpenShard> shards = open_shards(files);
-  RowMerge merge{.shards = shards.size(),
-                 .chunks = shards.front().log.head()->origin.chunks.count()};
+  const std::size_t chunks = shards.front().log.head()->origin.chunks.count();
+  RowMerge merge{.shards = shards.size()};
   emit(shards.front().log.columns());
   std::string rows;
-  for (std::size_t k = 0; k < merge.chunks; ++k) {
+  for (std::size_t k = 0; k < chunks; ++k) {
     OpenShard& shard = shards[k % shards.size()];
     const std::optional<RowChunk> chunk = shard.log.next(&rows);
     if (!chunk) {
@@ -259,15 +259,13 @@ RowMerge merge_shards(const std::vector<fs::path>& files,
                       shards.size()));
     }
     emit(rows);
-    merge.defects += chunk->defects;
-    merge.beyond += chunk->beyond;
+    merge.tally += *chunk;
     if (shards.size() > kMostOpenFiles) {
       shard.log.close();
     }
   }
   for (OpenShard& shard : shards) {
     expect_end(shard);
-    merge.rows += shard.log.rows();
     shard.log.close();
   }
   return merge;

@@ -46,7 +46,7 @@ std::string whole_table() {
 
 /// Appends the shard's chunks that are not there yet, `most` of them.
 void append(RowFile& file, const Shard& shard, std::size_t most = 99) {
-  for (std::size_t nth = file.chunks(); nth < shard.count(5) && most > 0; ++nth, --most) {
+  for (std::size_t nth = file.tally().chunks; nth < shard.count(5) && most > 0; ++nth, --most) {
     const std::string rows = rows_of(shard.chunk(nth));
     file.append({.number = shard.chunk(nth),
                  .rows = rows.empty() ? 0U : 2U,
@@ -142,8 +142,8 @@ TEST_P(RowFileOf, GoesOnAfterAnyByteThatWasWrittenLast) {
     }
     std::ofstream(partial(), std::ios::binary) << before.substr(0, cut);
     RowFile file = open(Start::resume);
-    ASSERT_LE(file.chunks(), 2u);
-    ASSERT_TRUE(cut < before.size() || file.chunks() == 2u);
+    ASSERT_LE(file.tally().chunks, 2u);
+    ASSERT_TRUE(cut < before.size() || file.tally().chunks == 2u);
     append(file, GetParam());
     file.finish();
     ASSERT_EQ(file_text(target()), all) << "cut at " << cut;
@@ -192,8 +192,8 @@ TEST_P(RowFileOf, GoesOnFromTheFirstDamagedChunkAndSaysSo) {
   text[text.find("4,x")] = '5';
   put(partial(), text);
   RowFile file = open(Start::resume);
-  EXPECT_EQ(file.chunks(), GetParam().whole() ? 2u : 1u);
-  EXPECT_EQ(file.rows(), 2u);
+  EXPECT_EQ(file.tally().chunks, GetParam().whole() ? 2u : 1u);
+  EXPECT_EQ(file.tally().rows, 2u);
   EXPECT_EQ(file.damage(), partial().string() + ": chunk 2 is damaged");
   append(file, GetParam());
   file.finish();
@@ -205,7 +205,7 @@ TEST_P(RowFileOf, SaysNothingOfWhatAKillTearsOff) {
   fs::resize_file(GetParam().whole() ? journal() : partial(),
                   fs::file_size(GetParam().whole() ? journal() : partial()) - 3);
   const RowFile file = open(Start::resume);
-  EXPECT_EQ(file.chunks(), 1u);
+  EXPECT_EQ(file.tally().chunks, 1u);
   EXPECT_EQ(file.damage(), "");
 }
 
@@ -225,8 +225,8 @@ TEST_P(RowFileOf, RemembersDefects) {
     file.flush();
   }
   RowFile file = open(Start::resume);
-  EXPECT_EQ(file.defects().count, 2u);
-  EXPECT_EQ(file.defects().first, 7u);
+  EXPECT_EQ(file.tally().defects.count, 2u);
+  EXPECT_EQ(file.tally().defects.first, 7u);
   const std::string rows = rows_of(GetParam().chunk(2));
   file.append({.number = GetParam().chunk(2),
                .rows = 2,
@@ -234,8 +234,8 @@ TEST_P(RowFileOf, RemembersDefects) {
                .sum = checksum(rows),
                .defects = {.count = 1, .first = 9}},
               rows);
-  EXPECT_EQ(file.defects().count, 3u);
-  EXPECT_EQ(file.defects().first, 7u);
+  EXPECT_EQ(file.tally().defects.count, 3u);
+  EXPECT_EQ(file.tally().defects.first, 7u);
 }
 
 TEST_P(RowFileOf, ComputesNothingAgainThatIsThere) {
@@ -244,13 +244,13 @@ TEST_P(RowFileOf, ComputesNothingAgainThatIsThere) {
   std::ofstream(partial(), std::ios::binary | std::ios::app) << "chunk 4 rows 2 bytes 10";
   RowFile file = open(Start::resume);
   EXPECT_FALSE(file.complete());
-  EXPECT_EQ(file.chunks(), 2u);
-  EXPECT_EQ(file.rows(), GetParam().whole() ? 2u : 4u) << "chunk 1 has none";
+  EXPECT_EQ(file.tally().chunks, 2u);
+  EXPECT_EQ(file.tally().rows, GetParam().whole() ? 2u : 4u) << "chunk 1 has none";
 }
 
 TEST_P(RowFileOf, BeginsWhereThereIsNothingToGoOnWith) {
   RowFile file = open(Start::resume);
-  EXPECT_EQ(file.chunks(), 0u);
+  EXPECT_EQ(file.tally().chunks, 0u);
   append(file, GetParam());
   file.finish();
   EXPECT_EQ(file_text(target()), expected());
@@ -264,7 +264,7 @@ TEST_P(RowFileOf, KeepsWhatAnInterruptedRunLeft) {
                   ": an interrupted run left this; expected --resume to go on with it, or "
                   "--restart to begin again without it"});
   EXPECT_EQ(file_text(partial()), before);
-  EXPECT_EQ(open(Start::restart).chunks(), 0u);
+  EXPECT_EQ(open(Start::restart).tally().chunks, 0u);
 }
 
 TEST_P(RowFileOf, IsCompleteWhenItIsResumedAfterItsEnd) {
@@ -376,8 +376,8 @@ class RowMergeOf : public ::testing::Test {
   [[nodiscard]] static std::string merged(const std::vector<fs::path>& files) {
     std::string text;
     const RowMerge merge = merge_shards(files, [&](std::string_view rows) { text += rows; });
-    EXPECT_EQ(merge.rows, 4u * 2u);
-    EXPECT_EQ(merge.chunks, 5u);
+    EXPECT_EQ(merge.tally.rows, 4u * 2u);
+    EXPECT_EQ(merge.tally.chunks, 5u);
     return text;
   }
   /// Its one line.

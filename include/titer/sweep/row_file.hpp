@@ -39,10 +39,7 @@ class RowFile {
   /// Resumed, and found all done: there is nothing to append or finish.
   [[nodiscard]] bool complete() const { return complete_; }
   /// Chunks (the shard's own) and rows that are written, those of the run before included.
-  [[nodiscard]] std::size_t chunks() const { return chunks_; }
-  [[nodiscard]] std::size_t rows() const { return rows_; }
-  [[nodiscard]] const DefectRows& defects() const { return defects_; }
-  [[nodiscard]] std::size_t beyond() const { return beyond_; }
+  [[nodiscard]] const RowTally& tally() const { return tally_; }
   /// Resumed, and some of it was not as it was written: "rows.csv.partial: chunk 7 is damaged".
   [[nodiscard]] const std::string& damage() const { return damage_; }
   /// The file that finish() makes.
@@ -86,10 +83,7 @@ class RowFile {
   File table_;                      // the partial
   File log_;                        // beside it, or none
   std::string log_text_;            // lines whose rows are not flushed yet
-  std::size_t chunks_ = 0;
-  std::size_t rows_ = 0;
-  DefectRows defects_;
-  std::size_t beyond_ = 0;
+  RowTally tally_;
   std::string damage_;
   bool complete_ = false;
 };

@@ -57,10 +57,20 @@ struct RowChunk {
   std::size_t beyond = 0;  // rows with what their software does not have
 };
 
+/// What chunks hold together.
+struct RowTally {
+  std::size_t chunks = 0;
+  std::size_t rows = 0;
+  DefectRows defects{};
+  std::size_t beyond = 0;  // rows with what their software does not have
+
+  RowTally& operator+=(const RowChunk& later);
+};
+
 // Each line ends with its own checksum.
 [[nodiscard]] std::string head_line(const RowHead& head);
 [[nodiscard]] std::string chunk_line(const RowChunk& chunk);
-[[nodiscard]] std::string end_line(std::size_t chunks, std::size_t rows);
+[[nodiscard]] std::string end_line(const RowTally& tally);
 
 /// Reads a log as far as it is whole: a line or rows torn off at its end do not count, nor anything
 /// from the first line on that is not as it was written.
@@ -81,11 +91,8 @@ class RowLogReader {
   [[nodiscard]] bool ended() const { return ended_; }
   /// Reading ended at a line that is another than was written.
   [[nodiscard]] bool damaged() const { return damaged_; }
-  /// Chunks and rows so far, the bytes of the log, and those of the table with its columns.
-  [[nodiscard]] std::size_t chunks() const { return chunks_; }
-  [[nodiscard]] std::size_t rows() const { return rows_; }
-  [[nodiscard]] const DefectRows& defects() const { return defects_; }
-  [[nodiscard]] std::size_t beyond() const { return beyond_; }
+  /// What was read so far, the bytes of the log, and those of the table with its columns.
+  [[nodiscard]] const RowTally& tally() const { return tally_; }
   [[nodiscard]] std::uintmax_t log_bytes() const { return log_bytes_; }
   [[nodiscard]] std::uintmax_t table_bytes() const { return table_bytes_; }
   /// Lets go of the file until it is read again, for whoever reads more than may be open.
@@ -103,10 +110,7 @@ class RowLogReader {
   std::uintmax_t size_ = 0;
   std::optional<RowHead> head_;
   std::string columns_;
-  std::size_t chunks_ = 0;
-  std::size_t rows_ = 0;
-  DefectRows defects_;
-  std::size_t beyond_ = 0;
+  RowTally tally_;
   std::size_t line_bytes_ = 0;  // of the line read last
   std::uintmax_t log_bytes_ = 0;
   std::uintmax_t table_bytes_ = 0;

@@ -17,10 +17,7 @@ namespace titer {
 
 struct RowMerge {
   std::size_t shards = 0;
-  std::size_t chunks = 0;
-  std::size_t rows = 0;
-  DefectRows defects{};
-  std::size_t beyond = 0;  // rows with what their software does not have
+  RowTally tally{};
 };
 
 /// Hands on the bytes of the whole table, as one process would have written them, a chunk at a
