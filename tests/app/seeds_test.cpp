@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/program.hpp"
+#include "repetitions.hpp"
 #include "report/csv.hpp"
 #include "titer/input/document.hpp"
 
@@ -38,7 +39,10 @@ TEST(SeedsCommand, WritesACheckPerRow) {
 
 // Figures first, the unmet before all others; what is unmet is said and is no failure.
 TEST(SeedsCommand, SaysFirstWhatIsUnmet) {
-  const testing::Outcome outcome = titer({"seeds"});
+  if (kSanitized) {
+    GTEST_SKIP() << "a sanitizer sees every statement in the suite of seeds";
+  }
+  const Outcome outcome = titer({"seeds"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_TRUE(outcome.out.starts_with("of "));
   const std::size_t headline = outcome.out.find("laws that hold: structure ");
@@ -50,7 +54,7 @@ TEST(SeedsCommand, SaysFirstWhatIsUnmet) {
 }
 
 TEST(SeedsCommand, SortsTheUnmetByTheirFactor) {
-  const testing::Outcome outcome = titer({"seeds", "D6", "F51", "S35", "--format", "json"});
+  const Outcome outcome = titer({"seeds", "D6", "F51", "S35", "--format", "json"});
   EXPECT_EQ(outcome.code, 0);
   const Document document = parse_json(outcome.out, "seeds");
   const Value* unmet = document.at("unmet");
@@ -81,7 +85,7 @@ TEST(SeedsCommand, AnswersNoWhereAStatementDoesNotHold) {
   const std::string file = folder.file("own.json", R"({"id": "X1", "title": "own",
       "document": "here", "says": "two is three", "questions": {},
       "checks": [{"what": "both", "value": 2, "expected": 3}]})");
-  const testing::Outcome outcome = titer({"seeds", file});
+  const Outcome outcome = titer({"seeds", file});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_TRUE(contains(outcome.out, "FAILS  both\n         2; expected 3"));
 }

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "paths.hpp"
+#include "repetitions.hpp"
 #include "temporary_folder.hpp"
 #include "titer/calibrate/calibration.hpp"
 #include "titer/calibrate/calibration_data.hpp"
@@ -142,9 +143,9 @@ void expect_no_evidence(const Fit& fit) {
 }
 
 TEST(CalibrationVerdict, OfRandomTimesOfANetworkIsThatTheyAreNoEvidence) {
-  for (const unsigned seed : {1u, 2u, 3u, 4u, 5u}) {
+  for (int seed = 1; seed <= repetitions(5); ++seed) {
     SCOPED_TRACE(seed);
-    const Fit fit = network_fit({.nonsense = seed});
+    const Fit fit = network_fit({.nonsense = static_cast<unsigned>(seed)});
     expect_no_evidence(fit);
     // A tenth to ten: at least half of that is left open to either side.
     EXPECT_LE(fit.made.at("error_bars.low.value")->number, 0.5);

@@ -14,6 +14,7 @@
 
 #include "engine/flow_networks.hpp"
 #include "paths.hpp"
+#include "repetitions.hpp"
 #include "titer/engine/flow_engine.hpp"
 
 namespace titer::testing {
@@ -160,13 +161,15 @@ void expect_agreement(const FlowCase& flows, std::uint32_t seed) {
 }
 
 TEST(FlowReference, TheSlowEngineAgrees) {
-  for (std::uint32_t seed = 0; seed < 600 && !HasFatalFailure(); ++seed) {
+  for (std::uint32_t seed = 0; seed < std::uint32_t{repetitions(600)} && !HasFatalFailure();
+       ++seed) {
     expect_agreement(random_flows(seed), seed);
   }
 }
 
 TEST(FlowReference, TheSlowEngineAgreesOnManyFlowsAtOnce) {
-  for (std::uint32_t seed = 0; seed < 12 && !HasFatalFailure(); ++seed) {
+  for (std::uint32_t seed = 0; seed < std::uint32_t{repetitions(12)} && !HasFatalFailure();
+       ++seed) {
     expect_agreement(random_flows(seed,
                                   {.links = 30,
                                    .routes = 80,
