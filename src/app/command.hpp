@@ -65,12 +65,10 @@ inline constexpr std::array<Choice<Format>, 3> kFormats = {
     {{"text", Format::text}, {"csv", Format::csv}, {"json", Format::json}}};
 
 /// The choice called `word`; otherwise an InputError that names the option and the choices.
-template <class E, std::size_t N>
-[[nodiscard]] E chosen(std::string_view option,
-                       std::string_view word,
-                       const std::array<Choice<E>, N>& choices) {
+template <class Choices>
+[[nodiscard]] auto chosen(std::string_view option, std::string_view word, const Choices& choices) {
   std::vector<std::string_view> names;
-  for (const Choice<E>& choice : choices) {
+  for (const auto& choice : choices) {
     if (choice.name == word) {
       return choice.value;
     }

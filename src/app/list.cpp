@@ -6,6 +6,7 @@
 #include "titer/campaign/course.hpp"
 #include "titer/collectives/catalogue.hpp"
 #include "titer/input/read_document.hpp"
+#include "titer/plan/listed_schedule.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/search/search.hpp"
 #include "titer/topology/families.hpp"
@@ -81,20 +82,17 @@ std::vector<Row> algorithms() {
   return rows;
 }
 
-template <std::size_t... I>
-std::vector<Row> schedules_of(std::index_sequence<I...> /*alternatives*/) {
-  std::vector<Row> rows = {{"schedule", "bubble", "source"}};
-  (rows.push_back({std::string(std::variant_alternative_t<I, Schedule>::name),
-                   std::string(std::variant_alternative_t<I, Schedule>::formula),
-                   std::string(std::variant_alternative_t<I, Schedule>::source)}),
-   ...);
-  return rows;
-}
-
 std::vector<Row> schedules() {
-  std::vector<Row> rows = schedules_of(std::make_index_sequence<kNamedSchedules>{});
-  rows.push_back(
-      {"FILE.csv", std::string(ListedSchedule::formula), std::string(ListedSchedule::source)});
+  std::vector<Row> rows = {{"schedule", "bubble", "source"}};
+  const auto add = [&](const Schedule& schedule) {
+    rows.push_back({std::string(name(schedule)),
+                    std::string(bubble_formula(schedule)),
+                    std::string(source(schedule))});
+  };
+  for (const ScheduleEntry* entry : schedule_entries()) {
+    add(Schedule(*entry));
+  }
+  add(ListedSchedule());
   return rows;
 }
 

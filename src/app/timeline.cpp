@@ -5,6 +5,8 @@
 
 #include "command.hpp"
 #include "output_file.hpp"
+#include "titer/plan/listed_schedule.hpp"
+#include "titer/plan/read_schedule.hpp"
 #include "titer/report/notes_report.hpp"
 #include "titer/report/schedule_report.hpp"
 #include "titer/report/step_report.hpp"
@@ -47,17 +49,11 @@ struct TimelineOptions {
   bool every_rank = false;
 };
 
-template <std::size_t... I>
-Schedule schedule_called(const std::string& word, std::index_sequence<I...> /*named*/) {
+Schedule schedule_called(const std::string& word) {
   if (word.ends_with(".csv")) {
     return ListedSchedule::load(word);
   }
-  constexpr std::array<Choice<std::size_t>, sizeof...(I)> names = {
-      {{std::variant_alternative_t<I, Schedule>::name, I}...}};
-  const std::size_t index = chosen("--schedule", word, names);
-  Schedule schedule;
-  ((index == I ? void(schedule = std::variant_alternative_t<I, Schedule>{}) : void()), ...);
-  return schedule;
+  return Schedule(*schedule_entries()[chosen("--schedule", word, schedule_choices())]);
 }
 
 /// What is wrong with a number on the command line.
@@ -128,8 +124,7 @@ ScheduleView executed(ScheduleView view) {
 }
 
 ScheduleView by_itself(const TimelineOptions& options) {
-  const Schedule schedule =
-      schedule_called(options.schedule, std::make_index_sequence<kNamedSchedules>{});
+  const Schedule schedule = schedule_called(options.schedule);
   return executed({.schedule = schedule,
                    .shape = shape_of(options, schedule),
                    .times = times_of(options),

@@ -153,17 +153,17 @@ void read_layers(const RunRow& row, std::int64_t layers, Plan& plan) {
 void read_schedule(const RunRow& row, Plan& plan) {
   struct ScheduleWord {
     std::string_view text;
-    Schedule schedule;
+    std::string_view name;
   };
-  static const std::array<ScheduleWord, 9> words = {{{"", OneForwardOneBackward{}},
-                                                     {"1f1b", OneForwardOneBackward{}},
-                                                     {"interleaved 1f1b", OneForwardOneBackward{}},
-                                                     {"1f1b-interleaved", OneForwardOneBackward{}},
-                                                     {"no pipeline", OneForwardOneBackward{}},
-                                                     {"gpipe", GPipe{}},
-                                                     {"zbv", ZeroBubbleV{}},
-                                                     {"v-half", VHalf{}},
-                                                     {"v-min", VMin{}}}};
+  static constexpr std::array<ScheduleWord, 9> words = {{{"", "1f1b"},
+                                                         {"1f1b", "1f1b"},
+                                                         {"interleaved 1f1b", "1f1b"},
+                                                         {"1f1b-interleaved", "1f1b"},
+                                                         {"no pipeline", "1f1b"},
+                                                         {"gpipe", "gpipe"},
+                                                         {"zbv", "zb-v"},
+                                                         {"v-half", "v-half"},
+                                                         {"v-min", "v-min"}}};
   const std::string text = lower(row.text("sched"));
   const auto known = std::find_if(
       words.begin(), words.end(), [&](const ScheduleWord& word) { return word.text == text; });
@@ -174,7 +174,7 @@ void read_schedule(const RunRow& row, Plan& plan) {
     plan.virtual_stages = 1;
     return;
   }
-  plan.schedule = known->schedule;
+  plan.schedule = named_schedule(known->name);
 }
 
 void read_overlaps(const RunRow& row, const RunHabits& habits, Plan& plan) {

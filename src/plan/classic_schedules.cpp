@@ -1,6 +1,11 @@
-#include "titer/plan/classic_schedules.hpp"
+// Schedules of whole backward passes over stages in a loop: one micro-batch after the other, GPipe,
+// 1F1B and its interleaving, breadth-first.
 
 #include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedules.hpp"
 
 namespace titer {
 namespace {
@@ -18,9 +23,16 @@ Action interleaved(int i, Pass pass, const PipelineShape& shape) {
           .micro_batch = first + at % size};
 }
 
-}  // namespace
+/// Forwards before a rank's first backward, less the one of its first forward-backward pair.
+int warm_up(int rank, const PipelineShape& shape) {
+  const int behind = shape.stages - 1 - rank;
+  const int chunks_ahead = shape.virtual_stages == 1
+                               ? behind
+                               : 2 * behind + (shape.virtual_stages - 1) * shape.group_size();
+  return std::min(shape.micro_batches * shape.virtual_stages, chunks_ahead);
+}
 
-ActionList Sequential::actions(int /*rank*/, const PipelineShape& shape) {
+ActionList one_after_the_other(int /*rank*/, const PipelineShape& shape) {
   ActionList list;
   for (int i = 0; i < shape.micro_batches; ++i) {
     list.push_back({.pass = Pass::forward, .chunk = 0, .micro_batch = i});
@@ -29,7 +41,7 @@ ActionList Sequential::actions(int /*rank*/, const PipelineShape& shape) {
   return list;
 }
 
-ActionList GPipe::actions(int /*rank*/, const PipelineShape& shape) {
+ActionList all_forwards_first(int /*rank*/, const PipelineShape& shape) {
   ActionList list;
   for (const Pass pass : {Pass::forward, Pass::backward}) {
     for (int i = 0; i < shape.micro_batches; ++i) {
@@ -39,7 +51,7 @@ ActionList GPipe::actions(int /*rank*/, const PipelineShape& shape) {
   return list;
 }
 
-std::optional<std::string> OneForwardOneBackward::refusal(const PipelineShape& shape) {
+std::optional<std::string> refused_interleaving(const PipelineShape& shape) {
   const int p = shape.stages;
   const int m = shape.micro_batches;
   if (shape.virtual_stages == 1) {
@@ -62,7 +74,7 @@ std::optional<std::string> OneForwardOneBackward::refusal(const PipelineShape& s
   return std::nullopt;
 }
 
-ActionList OneForwardOneBackward::actions(int rank, const PipelineShape& shape) {
+ActionList one_forward_one_backward(int rank, const PipelineShape& shape) {
   const int passes = shape.micro_batches * shape.virtual_stages;
   const int first = warm_up(rank, shape);
   ActionList list;
@@ -78,8 +90,7 @@ ActionList OneForwardOneBackward::actions(int rank, const PipelineShape& shape) 
   return list;
 }
 
-std::optional<SteadyPhase> OneForwardOneBackward::steady_phase(int rank,
-                                                               const PipelineShape& shape) {
+std::optional<SteadyPhase> interleaved_phase(int rank, const PipelineShape& shape) {
   const int p = shape.stages;
   const int v = shape.virtual_stages;
   if (v == 1) {
@@ -92,7 +103,7 @@ std::optional<SteadyPhase> OneForwardOneBackward::steady_phase(int rank,
       .begin = warm_up(rank, shape), .period = 2 * p * v, .micro_batches = p, .reach = 2 * p};
 }
 
-ActionList BreadthFirst::actions(int /*rank*/, const PipelineShape& shape) {
+ActionList chunk_by_chunk(int /*rank*/, const PipelineShape& shape) {
   const int v = shape.virtual_stages;
   ActionList list;
   for (const Pass pass : {Pass::forward, Pass::backward}) {
@@ -106,5 +117,84 @@ ActionList BreadthFirst::actions(int /*rank*/, const PipelineShape& shape) {
   }
   return list;
 }
+
+/// (p - 1) (F + B + W): what the last rank waits before its first pass and after its last.
+Seconds fill_and_drain(const PipelineShape& shape, const PassTimes& times) {
+  return (shape.stages - 1) * (times.forward + times.backward());
+}
+
+}  // namespace
+
+/// One micro-batch through all stages and back before the next: only one rank works at a time.
+/// [seeds E16]
+constinit const ScheduleEntry kSequential{
+    .name = "sequential",
+    .formula = "m (p - 1) (F + B + W)",
+    .source = "vanilla model parallelism, E16",
+    .splits = false,
+    .by_one_rank = true,
+    .actions = one_after_the_other,
+    .bubble = [](const PipelineShape& shape, const PassTimes& times) -> std::optional<Seconds> {
+      return shape.micro_batches * fill_and_drain(shape, times);
+    },
+    .in_flight = [](int, const PipelineShape&) -> std::optional<int> { return 1; }};
+
+/// All forwards, then all backwards. [Huang 2019]
+constinit const ScheduleEntry kGPipe{
+    .name = "gpipe",
+    .formula = "(p - 1) (F + B + W)",
+    .source = "Huang et al. 2019",
+    .splits = false,
+    .forwards_first = true,
+    .has_plain_ratio = true,
+    .has_plain_memory = true,
+    .actions = all_forwards_first,
+    .bubble = [](const PipelineShape& shape, const PassTimes& times) -> std::optional<Seconds> {
+      return fill_and_drain(shape, times);
+    },
+    .in_flight = [](int, const PipelineShape& shape) -> std::optional<int> {
+      return shape.micro_batches;
+    }};
+
+/// One forward, one backward; with v > 1 interleaved over v chunks per rank, micro-batches in
+/// groups through each chunk.  [Narayanan et al. 2021, arXiv 2104.04473]
+constinit const ScheduleEntry kOneForwardOneBackward{
+    .name = "1f1b",
+    .formula = "(p - 1) (F + B + W) / v",
+    .source = "Narayanan et al. 2021, section 2.2",
+    .interleaves = true,
+    .groups = true,
+    .splits = false,
+    .has_plain_ratio = true,
+    .has_plain_memory = true,
+    .refusal = refused_interleaving,
+    .actions = one_forward_one_backward,
+    .bubble = [](const PipelineShape& shape, const PassTimes& times) -> std::optional<Seconds> {
+      return fill_and_drain(shape, times) / shape.virtual_stages;
+    },
+    .in_flight = [](int rank, const PipelineShape& shape) -> std::optional<int> {
+      return std::min(shape.micro_batches * shape.virtual_stages, warm_up(rank, shape) + 1);
+    },
+    .steady_phase = interleaved_phase};
+
+/// All micro-batches through a chunk before the next chunk, so that each chunk's parameters are
+/// gathered once per direction.  [Lamy-Poirier 2023, arXiv 2211.05953]
+constinit const ScheduleEntry kBreadthFirst{
+    .name = "breadth-first",
+    .formula = "(p - 1) (F + B + W) / v, where v = 1 or m >= p",
+    .source = "Lamy-Poirier 2023",
+    .interleaves = true,
+    .splits = false,
+    .forwards_first = true,
+    .has_plain_ratio = true,
+    .actions = chunk_by_chunk,
+    .bubble = [](const PipelineShape& shape, const PassTimes& times) -> std::optional<Seconds> {
+      const bool holds = shape.virtual_stages == 1 || shape.micro_batches >= shape.stages;
+      return holds ? std::optional(fill_and_drain(shape, times) / shape.virtual_stages)
+                   : std::nullopt;
+    },
+    .in_flight = [](int, const PipelineShape& shape) -> std::optional<int> {
+      return shape.micro_batches * shape.virtual_stages;
+    }};
 
 }  // namespace titer

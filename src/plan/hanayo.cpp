@@ -1,8 +1,11 @@
+// Hanayo: waves of chunks, whose order is found by playing the passes cell by cell.
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
-#include "titer/plan/wave_schedules.hpp"
+#include "schedules.hpp"
 
 namespace titer {
 namespace {
@@ -101,17 +104,7 @@ class WavePlayer {
   std::vector<Rank> ranks_;
 };
 
-}  // namespace
-
-std::optional<std::string> Hanayo::refusal(const PipelineShape& shape) {
-  return shape.virtual_stages % 2 == 0
-             ? std::nullopt
-             : std::optional(fmt::format(
-                   "expected an even number of virtual stages, two for each wave, got {}",
-                   shape.virtual_stages));
-}
-
-std::vector<ActionList> Hanayo::lists(const PipelineShape& shape) {
+std::vector<ActionList> wave_after_wave(const PipelineShape& shape) {
   std::vector<ActionList> lists(static_cast<std::size_t>(shape.stages));
   PipelineShape unit = shape;
   std::vector<ActionList> wave;
@@ -131,14 +124,30 @@ std::vector<ActionList> Hanayo::lists(const PipelineShape& shape) {
   return lists;
 }
 
-ActionList Hanayo::actions(int rank, const PipelineShape& shape) {
-  return std::move(lists(shape)[static_cast<std::size_t>(rank)]);
-}
+}  // namespace
 
-std::optional<int> Hanayo::in_flight(int rank, const PipelineShape& shape) {
-  PipelineShape unit = shape;
-  unit.micro_batches = std::min(shape.micro_batches, shape.stages);
-  return most_alive(actions(rank, unit));
-}
+/// v / 2 waves down and up the ranks. As many micro-batches as there are stages, each rank doing
+/// the backward pass of the earliest micro-batch that it can, or else the forward of the latest
+/// stage; more micro-batches in units of p, one unit after the other.  [Liu 2023, arXiv 2308.15762]
+constinit const ScheduleEntry kHanayo{
+    .name = "hanayo",
+    .source = "Liu et al. 2023, arXiv 2308.15762",
+    .placement = Placement::wave,
+    .interleaves = true,
+    .chunks = 2,
+    .splits = false,
+    .refusal = [](const PipelineShape& shape) -> std::optional<std::string> {
+      return shape.virtual_stages % 2 == 0
+                 ? std::nullopt
+                 : std::optional(fmt::format(
+                       "expected an even number of virtual stages, two for each wave, got {}",
+                       shape.virtual_stages));
+    },
+    .lists = wave_after_wave,
+    .in_flight = [](int rank, const PipelineShape& shape) -> std::optional<int> {
+      PipelineShape unit = shape;
+      unit.micro_batches = std::min(shape.micro_batches, shape.stages);
+      return most_alive(wave_after_wave(unit)[static_cast<std::size_t>(rank)]);
+    }};
 
 }  // namespace titer

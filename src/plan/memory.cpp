@@ -93,11 +93,9 @@ Bytes with_head(Bytes layers, const Block& head) {
 
 /// Whether the formulas above hold for a rank.
 bool has_formula(const Plan& plan, int rank, PipelineShape shape, const StageBlocks& stages) {
-  const bool counted = std::holds_alternative<GPipe>(plan.schedule) ||
-                       std::holds_alternative<OneForwardOneBackward>(plan.schedule);
   const bool whole_groups = shape.virtual_stages == 1 || (shape.group_size() == shape.stages &&
                                                           shape.micro_batches % shape.stages == 0);
-  return counted && whole_groups && stages.alike(rank);
+  return plan.schedule.entry().has_plain_memory && whole_groups && stages.alike(rank);
 }
 
 /// The peak of a rank by formula. `layers`: of each of its stages.

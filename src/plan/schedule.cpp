@@ -1,85 +1,105 @@
 #include "titer/plan/schedule.hpp"
 
+#include <algorithm>
+
+#include "schedules.hpp"
+#include "titer/plan/listed_schedule.hpp"
+#include "titer/units/ensure.hpp"
+
 namespace titer {
+namespace {
+
+/// What is the file's own is asked of the file.
+constexpr ScheduleEntry kListed{
+    .name = "FILE.csv", .source = "the actions listed in the file", .pairs = true};
+
+}  // namespace
+
+std::span<const ScheduleEntry* const> schedule_entries() { return kSchedules; }
+
+Schedule::Schedule() : Schedule(kOneForwardOneBackward) {}
+Schedule::Schedule(const ListedSchedule& list)
+    : entry_(&kListed), list_(std::make_shared<const ListedSchedule>(list)) {}
+
+std::size_t Schedule::index() const {
+  return static_cast<std::size_t>(std::find(kSchedules.begin(), kSchedules.end(), entry_) -
+                                  kSchedules.begin());
+}
+
+Schedule named_schedule(std::string_view name) {
+  const auto found = std::find_if(
+      kSchedules.begin(), kSchedules.end(), [&](const auto* entry) { return entry->name == name; });
+  ensure(found != kSchedules.end(), "a schedule is asked for by a name of the list");
+  return Schedule(**found);
+}
+
 std::string_view name(const Schedule& schedule) {
-  return std::visit([](const auto& s) -> std::string_view { return s.name; }, schedule);
+  return schedule.listed() != nullptr ? schedule.listed()->name : schedule.entry().name;
 }
-std::string_view bubble_formula(const Schedule& schedule) {
-  return std::visit([](const auto& s) { return s.formula; }, schedule);
-}
-std::string_view source(const Schedule& schedule) {
-  return std::visit([](const auto& s) { return s.source; }, schedule);
-}
+std::string_view bubble_formula(const Schedule& schedule) { return schedule.entry().formula; }
+std::string_view source(const Schedule& schedule) { return schedule.entry().source; }
 Placement placement(const Schedule& schedule) {
-  return std::visit([](const auto& s) { return s.placement; }, schedule);
+  return schedule.listed() != nullptr ? schedule.listed()->placement : schedule.entry().placement;
 }
-bool interleaves(const Schedule& schedule) {
-  return std::visit([](const auto& s) { return s.interleaves; }, schedule);
-}
-bool may_pair(const Schedule& schedule) {
-  return std::visit(
-      [](const auto& s) {
-        if constexpr (requires { s.pairs; }) {
-          return s.pairs;
-        } else {
-          return false;
-        }
-      },
-      schedule);
-}
-bool may_split(const Schedule& schedule) {
-  return std::visit(
-      [](const auto& s) {
-        if constexpr (requires { s.splits; }) {
-          return s.splits;
-        } else {
-          return true;
-        }
-      },
-      schedule);
-}
+bool interleaves(const Schedule& schedule) { return schedule.entry().interleaves; }
 int usual_chunks(const Schedule& schedule) {
-  return std::visit([](const auto& s) { return s.chunks; }, schedule);
+  return schedule.listed() != nullptr ? schedule.listed()->chunks : schedule.entry().chunks;
 }
+
 std::optional<std::string> refusal(const Schedule& schedule, const PipelineShape& shape) {
-  return std::visit([&](const auto& s) { return s.refusal(shape); }, schedule);
+  if (schedule.listed() != nullptr) {
+    return schedule.listed()->refusal(shape);
+  }
+  const auto refuse = schedule.entry().refusal;
+  return refuse == nullptr ? std::nullopt : refuse(shape);
 }
+
 ActionList actions(const Schedule& schedule, int rank, const PipelineShape& shape) {
-  return std::visit([&](const auto& s) { return s.actions(rank, shape); }, schedule);
+  const auto of_rank = schedule.entry().actions;
+  return of_rank != nullptr
+             ? of_rank(rank, shape)
+             : std::move(action_lists(schedule, shape)[static_cast<std::size_t>(rank)]);
 }
+
 std::vector<ActionList> action_lists(const Schedule& schedule, const PipelineShape& shape) {
-  return std::visit(
-      [&](const auto& s) {
-        if constexpr (requires { s.lists(shape); }) {
-          return s.lists(shape);
-        } else {
-          std::vector<ActionList> lists;
-          lists.reserve(static_cast<std::size_t>(shape.stages));
-          for (int rank = 0; rank < shape.stages; ++rank) {
-            lists.push_back(s.actions(rank, shape));
-          }
-          return lists;
-        }
-      },
-      schedule);
+  const ScheduleEntry& entry = schedule.entry();
+  if (schedule.listed() != nullptr) {
+    return schedule.listed()->ranks;
+  }
+  if (entry.lists != nullptr) {
+    return entry.lists(shape);
+  }
+  std::vector<ActionList> lists;
+  lists.reserve(static_cast<std::size_t>(shape.stages));
+  for (int rank = 0; rank < shape.stages; ++rank) {
+    lists.push_back(entry.actions(rank, shape));
+  }
+  return lists;
 }
+
 bool is_same(const Schedule& a, const Schedule& b) {
-  const auto* const listed = std::get_if<ListedSchedule>(&a);
-  return a.index() == b.index() && (listed == nullptr || *listed == std::get<ListedSchedule>(b));
+  const bool listed = a.listed() != nullptr && b.listed() != nullptr;
+  return &a.entry() == &b.entry() && (!listed || *a.listed() == *b.listed());
 }
+
 int in_flight(const Schedule& schedule, int rank, const PipelineShape& shape) {
-  const auto known = std::visit([&](const auto& s) { return s.in_flight(rank, shape); }, schedule);
+  const auto formula = schedule.entry().in_flight;
+  const auto known = formula == nullptr ? std::nullopt : formula(rank, shape);
   return known ? *known : most_alive(actions(schedule, rank, shape));
 }
+
 std::optional<Seconds> bubble(const Schedule& schedule,
                               const PipelineShape& shape,
                               const PassTimes& times) {
-  return std::visit([&](const auto& s) { return s.bubble(shape, times); }, schedule);
+  const auto formula = schedule.entry().bubble;
+  return formula == nullptr ? std::nullopt : formula(shape, times);
 }
+
 std::optional<SteadyPhase> steady_phase(const Schedule& schedule,
                                         int rank,
                                         const PipelineShape& shape) {
-  return std::visit([&](const auto& s) { return s.steady_phase(rank, shape); }, schedule);
+  const auto formula = schedule.entry().steady_phase;
+  return formula == nullptr ? std::nullopt : formula(rank, shape);
 }
 
 std::string actions_csv(const Schedule& schedule, const PipelineShape& shape) {

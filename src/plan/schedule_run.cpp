@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "titer/plan/listed_schedule.hpp"
+#include "titer/units/ensure.hpp"
+
 namespace titer {
 namespace {
 

@@ -1,9 +1,13 @@
-#include "titer/plan/two_way_schedules.hpp"
+// Schedules whose micro-batches enter at both ends of the pipeline, or come back to where they
+// entered, so that one's forward meets another's backward.
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
+
+#include "schedules.hpp"
 
 namespace titer {
 namespace {
@@ -123,9 +127,7 @@ std::optional<std::string> unless_even(std::string_view what, int count) {
              : std::optional(fmt::format("expected an even number of {}, got {}", what, count));
 }
 
-}  // namespace
-
-std::optional<std::string> DualPipe::refusal(const PipelineShape& shape) {
+std::optional<std::string> refused_both_ways(const PipelineShape& shape) {
   if (auto odd = unless_even("pipeline stages", shape.stages)) {
     return odd;
   }
@@ -137,7 +139,7 @@ std::optional<std::string> DualPipe::refusal(const PipelineShape& shape) {
   return std::nullopt;
 }
 
-ActionList DualPipe::actions(int rank, const PipelineShape& shape) {
+ActionList both_ways(int rank, const PipelineShape& shape) {
   const int p = shape.stages;
   const int half = shape.micro_batches / 2;
   const int outward = std::min(rank, p - 1 - rank);
@@ -149,38 +151,7 @@ ActionList DualPipe::actions(int rank, const PipelineShape& shape) {
                        .first = {own * half, (1 - own) * half}});
 }
 
-std::optional<Seconds> DualPipe::bubble(const PipelineShape& shape, const PassTimes& times) {
-  const auto each = dual_bubble(times);
-  return each ? std::optional((0.5 * shape.stages - 1.0) * *each) : std::nullopt;
-}
-
-std::optional<std::string> DualPipeV::refusal(const PipelineShape& shape) {
-  return shape.micro_batches >= 2 * shape.stages
-             ? std::nullopt
-             : std::optional(fmt::format("expected at least 2 x {} micro-batches, got {}",
-                                         shape.stages,
-                                         shape.micro_batches));
-}
-
-ActionList DualPipeV::actions(int rank, const PipelineShape& shape) {
-  return dual_actions({.ranks_inward = shape.stages - 1 - rank,
-                       .ranks_outward = rank,
-                       .pairs = shape.micro_batches - 2 * shape.stages + rank + 1,
-                       .chunks = {0, 1},
-                       .first = {0, 0}});
-}
-
-std::optional<Seconds> DualPipeV::bubble(const PipelineShape& shape, const PassTimes& times) {
-  const auto each = dual_bubble(times);
-  return each ? std::optional((shape.stages - 1) * *each / 2) : std::nullopt;
-}
-
-std::optional<std::string> Chimera::refusal(const PipelineShape& shape) {
-  auto odd = unless_even("pipeline stages", shape.stages);
-  return odd ? odd : unless_even("micro-batches", shape.micro_batches);
-}
-
-ActionList Chimera::actions(int rank, const PipelineShape& shape) {
+ActionList two_copies(int rank, const PipelineShape& shape) {
   const int p = shape.stages;
   const int half = shape.micro_batches / 2;
   // In cells of one forward or backward. Two passes of a rank never share one: forwards of the two
@@ -206,11 +177,87 @@ ActionList Chimera::actions(int rank, const PipelineShape& shape) {
   return list;
 }
 
-std::optional<Seconds> Chimera::bubble(const PipelineShape& shape, const PassTimes& times) {
-  if (times.forward != times.backward() || shape.micro_batches % shape.stages != 0) {
-    return std::nullopt;
-  }
-  return (0.5 * shape.stages - 1.0) * (times.forward + times.backward());
-}
+}  // namespace
+
+/// Two copies of the model in opposite ways; in the middle phase each rank does a forward of one
+/// way together with a backward of the other.  [DeepSeek-V3, arXiv 2412.19437]
+/// The formula counts on the middle phase being the longer: W <= F <= B and a pair that takes at
+/// least a forward and an input gradient.
+constinit const ScheduleEntry kDualPipe{
+    .name = "dualpipe",
+    .formula = "(p/2 - 1) (F&B + B - 2 W), where W <= F <= B and F + B <= F&B <= F + B + W",
+    .source = "DeepSeek-V3 2024, arXiv 2412.19437",
+    .placement = Placement::two_ways,
+    .pairs = true,
+    .refusal = refused_both_ways,
+    .actions = both_ways,
+    .bubble = [](const PipelineShape& shape, const PassTimes& times) -> std::optional<Seconds> {
+      const auto each = dual_bubble(times);
+      return each ? std::optional((0.5 * shape.stages - 1.0) * *each) : std::nullopt;
+    },
+    .in_flight = [](int, const PipelineShape& shape) -> std::optional<int> {
+      return shape.stages + 1;
+    }};
+
+/// DualPipe cut in half: each rank has both of its stages in a wave of one copy of the model.
+/// [DualPipe repository, 2025]
+constinit const ScheduleEntry kDualPipeV{
+    .name = "dualpipev",
+    .formula = "(p - 1) (F&B + B - 2 W) / 2, where W <= F <= B and F + B <= F&B <= F + B + W",
+    .source = "DualPipe repository 2025",
+    .placement = Placement::wave,
+    .chunks = 2,
+    .pairs = true,
+    .refusal = [](const PipelineShape& shape) -> std::optional<std::string> {
+      return shape.micro_batches >= 2 * shape.stages
+                 ? std::nullopt
+                 : std::optional(fmt::format("expected at least 2 x {} micro-batches, got {}",
+                                             shape.stages,
+                                             shape.micro_batches));
+    },
+    .actions =
+        [](int rank, const PipelineShape& shape) {
+          return dual_actions({.ranks_inward = shape.stages - 1 - rank,
+                               .ranks_outward = rank,
+                               .pairs = shape.micro_batches - 2 * shape.stages + rank + 1,
+                               .chunks = {0, 1},
+                               .first = {0, 0}});
+        },
+    .bubble = [](const PipelineShape& shape, const PassTimes& times) -> std::optional<Seconds> {
+      const auto each = dual_bubble(times);
+      return each ? std::optional((shape.stages - 1) * *each / 2) : std::nullopt;
+    },
+    .in_flight = [](int, const PipelineShape& shape) -> std::optional<int> {
+      return 2 * shape.stages + 1;
+    }};
+
+/// Two copies of the model in opposite ways, each with half of the micro-batches in the order of
+/// 1F1B; more than p micro-batches in units of p, each as soon as the one before lets it. The two
+/// ways fit into one another's gaps if a forward takes as long as a backward; otherwise more gaps
+/// appear.  [Li and Hoefler 2021, arXiv 2107.06925]
+constinit const ScheduleEntry kChimera{
+    .name = "chimera",
+    .formula = "(p/2 - 1) (F + B + W), where F = B + W and p divides m",
+    .source = "Li and Hoefler 2021",
+    .placement = Placement::two_ways,
+    .splits = false,
+    .refusal =
+        [](const PipelineShape& shape) {
+          auto odd = unless_even("pipeline stages", shape.stages);
+          return odd ? odd : unless_even("micro-batches", shape.micro_batches);
+        },
+    .actions = two_copies,
+    .bubble = [](const PipelineShape& shape, const PassTimes& times) -> std::optional<Seconds> {
+      if (times.forward != times.backward() || shape.micro_batches % shape.stages != 0) {
+        return std::nullopt;
+      }
+      return (0.5 * shape.stages - 1.0) * (times.forward + times.backward());
+    },
+    // Between p/2 + 1 at the ends and p in the middle.
+    .in_flight = [](int rank, const PipelineShape& shape) -> std::optional<int> {
+      const int p = shape.stages;
+      return shape.micro_batches < p ? std::nullopt
+                                     : std::optional(p / 2 + 1 + std::min(rank, p - 1 - rank));
+    }};
 
 }  // namespace titer

@@ -1,8 +1,11 @@
-#include "titer/plan/wave_schedules.hpp"
+// V-Half and V-Min: two chunks per rank in a wave, at a pace that keeps few of them.
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
+
+#include "schedules.hpp"
 
 namespace titer {
 namespace {
@@ -164,55 +167,65 @@ bool all_alike(const PassTimes& times) {
   return times.forward == times.input_gradient && times.forward == times.weight_gradient;
 }
 
-ActionList list_of(std::vector<ActionList> lists, int rank) {
-  return std::move(lists[static_cast<std::size_t>(rank)]);
+/// Chunks that no rank holds more of, each half a rank's layers: 2 ceil((p - 1) / 2) + 2, and
+/// 2 ceil((p - 1) / 3) + 2.
+constexpr int most_at_half_pace(int stages) { return 2 * (stages / 2) + 2; }
+constexpr int most_at_least_pace(int stages) { return 2 * ((stages + 1) / 3) + 2; }
+
+std::vector<ActionList> at_half_pace(const PipelineShape& shape) {
+  return paced_lists(half_pace(shape.stages), most_at_half_pace(shape.stages), shape);
+}
+std::vector<ActionList> at_least_pace(const PipelineShape& shape) {
+  return paced_lists(least_pace(shape.stages), most_at_least_pace(shape.stages), shape);
+}
+
+/// So many forward passes, where that is known to hold.
+std::optional<Seconds> forwards(double count, const PipelineShape& shape, const PassTimes& times) {
+  return all_alike(times) && shape.micro_batches >= shape.stages
+             ? std::optional(std::max(0.0, count) * times.forward)
+             : std::nullopt;
 }
 
 }  // namespace
 
-std::vector<ActionList> VHalf::lists(const PipelineShape& shape) {
-  return paced_lists(half_pace(shape.stages), most_chunks(shape.stages), shape);
-}
+/// Two chunks per rank in a wave. Each micro-batch repeats the passes of the one before six cells
+/// later; a stage follows the one before after one cell or two, so that a micro-batch is gone after
+/// half the time that 1F1B keeps it. Gradients of the weights fill the gaps, and go first when the
+/// rank holds as much as it may.  [Qi 2024, arXiv 2405.15362]
+constinit const ScheduleEntry kVHalf{
+    .name = "v-half",
+    .formula = "(p - 1) (F + B + W) / 2, less F / 2 for odd p, where F = B = W and m >= p",
+    .source = "Qi et al. 2024, arXiv 2405.15362",
+    .placement = Placement::wave,
+    .chunks = 2,
+    .lists = at_half_pace,
+    .bubble =
+        [](const PipelineShape& shape, const PassTimes& times) {
+          const int p = shape.stages;
+          return forwards(1.5 * (p - 1) - (p % 2 == 1 ? 0.5 : 0.0), shape, times);
+        },
+    .in_flight = [](int, const PipelineShape& shape) -> std::optional<int> {
+      return shape.micro_batches > shape.stages ? std::optional(most_at_half_pace(shape.stages))
+                                                : std::nullopt;
+    }};
 
-ActionList VHalf::actions(int rank, const PipelineShape& shape) {
-  return list_of(lists(shape), rank);
-}
-
-std::optional<Seconds> VHalf::bubble(const PipelineShape& shape, const PassTimes& times) {
-  const int p = shape.stages;
-  if (!all_alike(times) || shape.micro_batches < p) {
-    return std::nullopt;
-  }
-  const double of_forward = 1.5 * (p - 1) - (p % 2 == 1 ? 0.5 : 0.0);
-  return std::max(0.0, of_forward) * times.forward;
-}
-
-std::optional<int> VHalf::in_flight(int /*rank*/, const PipelineShape& shape) {
-  return shape.micro_batches > shape.stages ? std::optional(most_chunks(shape.stages))
-                                            : std::nullopt;
-}
-
-std::vector<ActionList> VMin::lists(const PipelineShape& shape) {
-  return paced_lists(least_pace(shape.stages), most_chunks(shape.stages), shape);
-}
-
-ActionList VMin::actions(int rank, const PipelineShape& shape) {
-  return list_of(lists(shape), rank);
-}
-
-std::optional<Seconds> VMin::bubble(const PipelineShape& shape, const PassTimes& times) {
-  const int p = shape.stages;
-  if (!all_alike(times) || shape.micro_batches < p) {
-    return std::nullopt;
-  }
-  const double of_forward = 2.0 * p - 1.5 - (p % 3 == 0 ? 0.0 : 1.0);
-  return std::max(0.0, of_forward) * times.forward;
-}
-
-std::optional<int> VMin::in_flight(int rank, const PipelineShape& shape) {
-  PipelineShape few = shape;
-  few.micro_batches = std::min(shape.micro_batches, 2 * shape.stages);  // more keep no more alive
-  return most_alive(actions(rank, few));
-}
+/// The same with a stage right after the one before: a third of the memory of 1F1B.
+constinit const ScheduleEntry kVMin{
+    .name = "v-min",
+    .formula = "(2 p - 3/2) F, less F unless 3 divides p, where F = B = W and m >= p",
+    .source = "Qi et al. 2024, arXiv 2405.15362",
+    .placement = Placement::wave,
+    .chunks = 2,
+    .lists = at_least_pace,
+    .bubble =
+        [](const PipelineShape& shape, const PassTimes& times) {
+          const int p = shape.stages;
+          return forwards(2.0 * p - 1.5 - (p % 3 == 0 ? 0.0 : 1.0), shape, times);
+        },
+    .in_flight = [](int rank, const PipelineShape& shape) -> std::optional<int> {
+      PipelineShape few = shape;  // more micro-batches keep no more alive
+      few.micro_batches = std::min(shape.micro_batches, 2 * shape.stages);
+      return most_alive(at_least_pace(few)[static_cast<std::size_t>(rank)]);
+    }};
 
 }  // namespace titer

@@ -1,6 +1,9 @@
-#include "titer/plan/zero_bubble_schedules.hpp"
+// Schedules that split the backward pass, so that gradients of the weights fill the waiting.
 
+#include <algorithm>
 #include <array>
+
+#include "schedules.hpp"
 
 namespace titer {
 namespace {
@@ -90,31 +93,7 @@ ActionList long_enough(int rank, int stages, int micro_batches) {
   return list.take();
 }
 
-}  // namespace
-
-ActionList ZeroBubbleH1::actions(int rank, const PipelineShape& shape) {
-  return one_forward_one_gradient(shape.stages - 1 - rank, rank, shape.micro_batches);
-}
-
-std::optional<Seconds> ZeroBubbleH1::bubble(const PipelineShape& shape, const PassTimes& times) {
-  if (!weights_take_least(times) || shape.micro_batches < shape.stages) {
-    return std::nullopt;
-  }
-  return (shape.stages - 1) * (times.forward + times.input_gradient - times.weight_gradient);
-}
-
-ActionList ZeroBubbleH2::actions(int rank, const PipelineShape& shape) {
-  return one_forward_one_gradient(2 * (shape.stages - 1 - rank), 2 * rank, shape.micro_batches);
-}
-
-std::optional<Seconds> ZeroBubbleH2::bubble(const PipelineShape& shape, const PassTimes& times) {
-  if (!weights_take_least(times) || shape.micro_batches < 2 * shape.stages - 1) {
-    return std::nullopt;
-  }
-  return (shape.stages - 1) * (times.forward + times.input_gradient - 2 * times.weight_gradient);
-}
-
-ActionList ZeroBubbleV::actions(int rank, const PipelineShape& shape) {
+ActionList wave_without_waiting(int rank, const PipelineShape& shape) {
   // Without some micro-batches an order that cannot deadlock still cannot.
   ActionList list =
       long_enough(rank, shape.stages, std::max(shape.micro_batches, 2 * shape.stages));
@@ -122,10 +101,72 @@ ActionList ZeroBubbleV::actions(int rank, const PipelineShape& shape) {
   return list;
 }
 
-std::optional<Seconds> ZeroBubbleV::bubble(const PipelineShape& shape, const PassTimes& times) {
-  const bool alike =
-      times.forward == times.input_gradient && times.forward == times.weight_gradient;
-  return alike && shape.micro_batches >= 2 * shape.stages ? std::optional(Seconds{}) : std::nullopt;
-}
+}  // namespace
+
+/// 1F1B in whose end the gradients of the weights, put off by a rank's distance from the first,
+/// fill the waiting. The formula counts on a gradient of the weights that is no longer than what
+/// it stands beside, a forward or an input gradient.  [Qi 2024, arXiv 2401.10241]
+constinit const ScheduleEntry kZeroBubbleH1{
+    .name = "zb-h1",
+    .formula = "(p - 1) (F + B - W), where W <= F, B and m >= p",
+    .source = "Qi et al. 2024, arXiv 2401.10241",
+    .actions =
+        [](int rank, const PipelineShape& shape) {
+          return one_forward_one_gradient(shape.stages - 1 - rank, rank, shape.micro_batches);
+        },
+    .bubble = [](const PipelineShape& shape, const PassTimes& times) -> std::optional<Seconds> {
+      if (!weights_take_least(times) || shape.micro_batches < shape.stages) {
+        return std::nullopt;
+      }
+      return (shape.stages - 1) * (times.forward + times.input_gradient - times.weight_gradient);
+    },
+    .in_flight = [](int, const PipelineShape& shape) -> std::optional<int> {
+      return std::min(shape.micro_batches, shape.stages);
+    }};
+
+/// Twice as many forwards first, and gradients of the weights put off twice as far. No rank waits
+/// between its first and last pass if F = B = W, but the last rank begins (p - 1) F after the
+/// first: the next step must begin without a barrier to gain by it.  [Qi 2024]
+constinit const ScheduleEntry kZeroBubbleH2{
+    .name = "zb-h2",
+    .formula = "(p - 1) (F + B - 2 W) of a rank's own span, where W <= F, B and m >= 2 p - 1",
+    .source = "Qi et al. 2024, arXiv 2401.10241",
+    .bubble_of_span = true,
+    .actions =
+        [](int rank, const PipelineShape& shape) {
+          return one_forward_one_gradient(
+              2 * (shape.stages - 1 - rank), 2 * rank, shape.micro_batches);
+        },
+    .bubble = [](const PipelineShape& shape, const PassTimes& times) -> std::optional<Seconds> {
+      if (!weights_take_least(times) || shape.micro_batches < 2 * shape.stages - 1) {
+        return std::nullopt;
+      }
+      return (shape.stages - 1) *
+             (times.forward + times.input_gradient - 2 * times.weight_gradient);
+    },
+    .in_flight = [](int, const PipelineShape& shape) -> std::optional<int> {
+      return std::min(shape.micro_batches, 2 * shape.stages - 1);
+    }};
+
+/// Two chunks per rank in a wave: the last stage is on the first rank, where the backward pass can
+/// begin at once. Zero of each rank's span with the memory of 1F1B.  [Qi 2024]
+constinit const ScheduleEntry kZeroBubbleV{
+    .name = "zb-v",
+    .formula = "0 of a rank's own span, where F = B = W and m >= 2 p",
+    .source = "Qi et al. 2024, arXiv 2401.10241",
+    .placement = Placement::wave,
+    .chunks = 2,
+    .bubble_of_span = true,
+    .actions = wave_without_waiting,
+    .bubble = [](const PipelineShape& shape, const PassTimes& times) -> std::optional<Seconds> {
+      const bool alike =
+          times.forward == times.input_gradient && times.forward == times.weight_gradient;
+      return alike && shape.micro_batches >= 2 * shape.stages ? std::optional(Seconds{})
+                                                              : std::nullopt;
+    },
+    .in_flight = [](int, const PipelineShape& shape) -> std::optional<int> {
+      return shape.micro_batches < 2 * shape.stages ? std::nullopt
+                                                    : std::optional(2 * shape.stages);
+    }};
 
 }  // namespace titer

@@ -25,10 +25,6 @@ TaskPart part_of(Pass pass) {
   return TaskPart::backward;
 }
 
-bool of_span(const Schedule& schedule) {
-  return std::visit([](const auto& s) { return bool{s.bubble_of_span}; }, schedule);
-}
-
 /// Messages: each forward pass waits for that of the stage before, each gradient for that of the
 /// stage after.
 std::vector<SpanFlow> messages_of(const std::vector<LaneSpan>& spans) {
@@ -62,10 +58,10 @@ struct ScheduleFigures {
   bool inside_spans = false;
 
   explicit ScheduleFigures(const ScheduleView& view)
-      : bubble(view.run.bubble(of_span(view.schedule))),
+      : bubble(view.run.bubble(view.schedule.entry().bubble_of_span)),
         makespan(view.run.makespan),
         formula(titer::bubble(view.schedule, view.shape, view.times)),
-        inside_spans(of_span(view.schedule)) {}
+        inside_spans(view.schedule.entry().bubble_of_span) {}
 
   // Idle over all, and over what is not idle, of the rank that is idle most.
   [[nodiscard]] double ratio(Seconds idle) const { return idle / makespan; }

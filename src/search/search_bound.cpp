@@ -31,7 +31,7 @@ class OneWayBound {
  public:
   OneWayBound(const Scenario& scenario, const StepCosts& costs)
       : costs_(costs),
-        whole_(!may_split(scenario.plan.schedule)),
+        whole_(!scenario.plan.schedule.entry().splits),
         waits_(scenario.pipeline_send() != PipelineSend::overlapped),
         micro_batches_(costs.shape.micro_batches) {
     for (int stage = 0; stage < costs.stages; ++stage) {
@@ -154,7 +154,7 @@ PairedWork paired_work(const BlockCost& cost, bool alone) {
 /// stages before.
 Seconds paired_bound(const Scenario& scenario, const StepCosts& costs) {
   const Schedule& schedule = scenario.plan.schedule;
-  const bool alone = !may_pair(schedule) && !may_split(schedule);
+  const bool alone = !schedule.entry().pairs && !schedule.entry().splits;
   std::vector<PairedWork> work;
   std::vector<Seconds> heads(1);   // forward passes of the stages before
   std::vector<Seconds> drains(1);  // and their backward passes
@@ -213,7 +213,7 @@ Seconds place_bound(const Scenario& scenario, const StepCosts& costs) {
 
 Seconds step_bound(const Scenario& scenario, const StepCosts& costs) {
   const bool one_way = costs.placement != Placement::two_ways;
-  return one_way && !may_pair(scenario.plan.schedule)
+  return one_way && !scenario.plan.schedule.entry().pairs
              ? to_seconds(OneWayBound(scenario, costs).find())
              : paired_bound(scenario, costs);
 }

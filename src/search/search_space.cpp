@@ -38,17 +38,15 @@ std::vector<std::int64_t> divisors_of(std::span<const std::int64_t> numbers, con
   return list;
 }
 
-/// All but the first, which is sequential: no plan is better for it.
-template <std::size_t... I>
-std::vector<Schedule> all_schedules(std::index_sequence<I...> /*alternatives*/) {
-  std::vector<Schedule> list;
-  (list.emplace_back(std::variant_alternative_t<I, Schedule>{}), ...);
-  // 1F1B first: the plainest.
-  const auto plain = std::find_if(list.begin(), list.end(), [](const Schedule& schedule) {
-    return std::holds_alternative<OneForwardOneBackward>(schedule);
-  });
-  std::rotate(list.begin(), plain, plain + 1);
-  std::erase_if(list, [](const Schedule& s) { return std::holds_alternative<Sequential>(s); });
+/// All but what has only one rank at work, which makes no plan better. The usual one first: it is
+/// the plainest.
+std::vector<Schedule> all_schedules() {
+  std::vector<Schedule> list = {Schedule()};
+  for (const ScheduleEntry* entry : schedule_entries()) {
+    if (!entry->by_one_rank && entry != &list.front().entry()) {
+      list.emplace_back(*entry);
+    }
+  }
   return list;
 }
 
@@ -132,7 +130,7 @@ SearchSpace full_space(const Scenario& scenario, std::span<const std::int64_t> d
   }
   space.tensor_overlap = {TensorOverlap::none, TensorOverlap::bulk, TensorOverlap::ring};
   space.rank_order = all_orders();
-  space.schedule = all_schedules(std::make_index_sequence<kNamedSchedules>{});
+  space.schedule = all_schedules();
   space.sharding = {Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3};
   space.offload = all_offloads(scenario);
   space.overlap_grad_reduce = {false};

@@ -15,7 +15,7 @@ namespace {
 /// One chunk a rank, 1F1B, nothing sharded, nothing beside the passes: what all plans of a place
 /// take at least.
 void make_plain(Plan& plan) {
-  plan.schedule = OneForwardOneBackward{};
+  plan.schedule = Schedule();
   plan.virtual_stages = 1;
   plan.micro_batch_group.reset();
   plan.sharding = Sharding::none;
@@ -159,7 +159,7 @@ void SearchWorker::search_place(BestPlans& best, SearchCounts& counts) {
       continue;
     }
     least_ = alone;
-    if (!may_pair(scenario_.plan.schedule) && is_out(best, counts)) {
+    if (!scenario_.plan.schedule.entry().pairs && is_out(best, counts)) {
       continue;
     }
     costs_.shape = scenario_.shape();
@@ -253,10 +253,10 @@ bool SearchWorker::keeps_activations() const {
   });
 }
 
-/// Whether breadth-first, which goes back only after all forward passes, keeps too much by the
-/// least of its chunks alone: told without following it.
+/// Whether a schedule that goes back only after all forward passes keeps too much by the least of
+/// its chunks alone: told without following it.
 bool SearchWorker::keeps_too_much() {
-  if (!std::holds_alternative<BreadthFirst>(scenario_.plan.schedule)) {
+  if (!scenario_.plan.schedule.entry().forwards_first) {
     return false;
   }
   stage_activations(

@@ -164,8 +164,8 @@ NamedNumbers e15a(Numbers in) {
 
 NamedNumbers e16(Numbers in) {
   const PassTimes slots{.forward = seconds(1), .input_gradient = seconds(1), .weight_gradient = {}};
-  const ScheduleRun executed =
-      run_schedule(Sequential{}, {.stages = static_cast<int>(in[0]), .micro_batches = 1}, slots);
+  const ScheduleRun executed = run_schedule(
+      named_schedule("sequential"), {.stages = static_cast<int>(in[0]), .micro_batches = 1}, slots);
   const Seconds work = executed.ranks.front().busy;
   return {{"total_time", executed.makespan.si()},
           {"gpu_work", work.si()},
@@ -279,7 +279,7 @@ constexpr std::array<NamedEquation, 17> kEquations = {{
      e15a},
     {"E16",
      "vanilla model parallelism, executed",
-     "titer/plan/classic_schedules.hpp",
+     "titer/plan/schedule.hpp",
      "N",
      "total_time gpu_work gpu_idle gpu_util",
      e16,

@@ -94,8 +94,8 @@ void Estimator::fill_ticks(const Scenario& scenario) {
     fill_send_ticks(costs, lanes_.send);
   }
   // Of the same stages a schedule before may have had neither pairs nor parts of backward passes.
-  const bool pairs = may_pair(scenario.plan.schedule);
-  const bool splits = may_split(scenario.plan.schedule);
+  const bool pairs = scenario.plan.schedule.entry().pairs;
+  const bool splits = scenario.plan.schedule.entry().splits;
   const bool same_passes = finder_.same_passes() && (passes_.splits() || !splits);
   if (!same_passes) {
     passes_.fill(costs, splits);
@@ -126,7 +126,7 @@ void Estimator::run(const Scenario& scenario) {
   const bool in_buckets = !costs.buckets.empty();
   const bool both_copies = in_buckets && costs.placement == Placement::two_ways;
   const bool gathers = !lanes_.gathers.empty();
-  if (lanes_.overlapped_sends || both_copies || (gathers && may_pair(schedule))) {
+  if (lanes_.overlapped_sends || both_copies || (gathers && schedule.entry().pairs)) {
     pipeline_.run(schedule, costs.shape, pass_ticks_, lanes_, finish_);
     ends_ = pipeline_.lane_ends();
     counts_ = &pipeline_.counts();

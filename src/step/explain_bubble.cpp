@@ -26,17 +26,6 @@ PassTimes mean_times(const Scenario& scenario, const StepCosts& costs) {
           .pair = {}};
 }
 
-/// Whether the two ratios of the bubble depend on p, m and v alone.
-bool has_plain_ratio(const Schedule& schedule) {
-  return std::holds_alternative<GPipe>(schedule) ||
-         std::holds_alternative<OneForwardOneBackward>(schedule) ||
-         std::holds_alternative<BreadthFirst>(schedule);
-}
-
-bool bubble_of_span(const Schedule& schedule) {
-  return std::visit([](const auto& one) { return one.bubble_of_span; }, schedule);
-}
-
 /// The two ratios of a bubble of so much idle time.
 void add_ratio_terms(const Scenario& scenario,
                      const PassTimes& times,
@@ -44,7 +33,7 @@ void add_ratio_terms(const Scenario& scenario,
                      Section& section) {
   const PipelineShape shape = scenario.shape();
   const Seconds ideal = shape.micro_batches * (times.forward + times.backward());
-  const bool plain = has_plain_ratio(scenario.plan.schedule);
+  const bool plain = scenario.plan.schedule.entry().has_plain_ratio;
   const std::string numbers =
       plain ? fmt::format(
                   "p = {}, v = {}, m = {}", shape.stages, shape.virtual_stages, shape.micro_batches)
@@ -75,7 +64,7 @@ void add_bubble_terms(const Scenario& scenario,
   section.terms.push_back(
       {fmt::format(
            "bubble{} if all stages were alike and sending free",
-           bubble_of_span(schedule) ? " of a rank between its first pass and its last" : ""),
+           schedule.entry().bubble_of_span ? " of a rank between its first pass and its last" : ""),
        std::string(bubble_formula(schedule)),
        fmt::format("p = {}, v = {}; per rank and micro-batch F = {}, B = {}, W = {}",
                    shape.stages,
@@ -88,7 +77,7 @@ void add_bubble_terms(const Scenario& scenario,
                   "not known: no formula holds here; followed pass by pass, the bubble is {}",
                   format(result.breakdown.bubble)),
        std::string(source(schedule))});
-  if (idle && !bubble_of_span(schedule)) {
+  if (idle && !schedule.entry().bubble_of_span) {
     add_ratio_terms(scenario, times, *idle, section);
   }
 }

@@ -122,8 +122,7 @@ class Validator {
 
   void check_overlap() {
     const Plan& plan = scenario_.plan;
-    const bool has_groups =
-        std::holds_alternative<OneForwardOneBackward>(plan.schedule) && plan.virtual_stages > 1;
+    const bool has_groups = plan.schedule.entry().groups && plan.virtual_stages > 1;
     demand(!plan.micro_batch_group || has_groups,
            "plan.micro_batch_group",
            plan.micro_batch_group.value_or(0),

@@ -82,9 +82,9 @@ StepCosts faster_passes(const StepCosts& costs, double times) {
 Seconds pipeline_length(const Scenario& scenario, const StepCosts& costs) {
   const Schedule& schedule = scenario.plan.schedule;
   StagePasses passes;
-  passes.fill(costs, may_split(schedule));
+  passes.fill(costs, schedule.entry().splits);
   PassTicks ticks;
-  fill_pass_ticks(costs, passes, may_pair(schedule), ticks);
+  fill_pass_ticks(costs, passes, schedule.entry().pairs, ticks);
   PassTicks send;
   fill_send_ticks(costs, send);
   std::transform(ticks.begin(), ticks.end(), send.begin(), ticks.begin(), std::plus<>());

@@ -31,7 +31,7 @@ TEST(Abilities, HaveNoLimitWhereNothingIsSaid) {
   Plan plan;
   plan.pipeline = plan.tensor = plan.context = 4;
   plan.data = 2;
-  plan.schedule = DualPipe{};
+  plan.schedule = named_schedule("dualpipe");
   plan.sharding = Sharding::zero3;
   EXPECT_TRUE(missing_abilities(Abilities(), plan).empty());
   EXPECT_TRUE(missing_abilities(read(R"({"source": "documents"})"), plan).empty());
@@ -70,7 +70,7 @@ TEST(Abilities, NameAllThatIsMissing) {
                                       "overlap_grad_reduce"}));
   // What does nothing needs nothing: one stage, one rank of a tensor group, no replicas.
   Plan one;
-  one.schedule = DualPipe{};
+  one.schedule = named_schedule("dualpipe");
   one.sharding = Sharding::zero2;
   one.sequence_parallel = true;
   EXPECT_TRUE(missing_abilities(abilities, one).empty());

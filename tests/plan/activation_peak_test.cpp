@@ -204,7 +204,7 @@ double counted_peak(const Layout& layout, int rank) {
 template <class Check>
 int for_all_layouts(Check&& check) {
   int layouts = 0;
-  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+  for (const Schedule& schedule : testing::all_schedules()) {
     for (const PipelineShape& shape : pipeline_test::shapes_of(schedule)) {
       for (const LayerRule rule : {LayerRule::even, LayerRule::lighter_ends}) {
         Layout layout;

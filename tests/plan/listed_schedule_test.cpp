@@ -29,7 +29,7 @@ Lines complaints_of(const std::string& text) {
 }
 
 TEST(ListedSchedule, ReadsWhatIsWrittenOfEverySchedule) {
-  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+  for (const Schedule& schedule : testing::all_schedules()) {
     for (const PipelineShape& shape : pipeline_test::shapes_of(schedule)) {
       const std::string text = actions_csv(schedule, shape);
       const ListedSchedule listed = ListedSchedule::parse(text, "runs/own.csv");
@@ -45,10 +45,10 @@ TEST(ListedSchedule, ReadsWhatIsWrittenOfEverySchedule) {
 }
 
 TEST(ListedSchedule, IsWrittenInTheNotationOfPyTorch) {
-  EXPECT_EQ(actions_csv(OneForwardOneBackward{}, {2, 2}), "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
-  EXPECT_EQ(actions_csv(ZeroBubbleH1{}, {2, 2}),
+  EXPECT_EQ(actions_csv(named_schedule("1f1b"), {2, 2}), "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
+  EXPECT_EQ(actions_csv(named_schedule("zb-h1"), {2, 2}),
             "0F0,0F1,0I0,0W0,0I1,0W1\n1F0,1I0,1F1,1I1,1W0,1W1\n");
-  const std::string pairs = actions_csv(DualPipeV{}, {1, 2, 2});
+  const std::string pairs = actions_csv(named_schedule("dualpipev"), {1, 2, 2});
   EXPECT_EQ(pairs, "0F0,1F0,(0F1;1B0)OVERLAP_F_B,(1F1;0B0)OVERLAP_F_B,1B1,0I1,0W1\n");
 }
 
@@ -64,9 +64,9 @@ TEST(ListedSchedule, TellsThePlacementFromTheStagesOfEachRank) {
   const auto placed = [](const Schedule& schedule, const PipelineShape& shape) {
     return ListedSchedule::parse(actions_csv(schedule, shape), "own.csv").placement;
   };
-  EXPECT_EQ(placed(OneForwardOneBackward{}, {2, 4, 2}), Placement::loop);
-  EXPECT_EQ(placed(ZeroBubbleV{}, {2, 4, 2}), Placement::wave);
-  EXPECT_EQ(placed(Chimera{}, {2, 4}), Placement::two_ways);
+  EXPECT_EQ(placed(named_schedule("1f1b"), {2, 4, 2}), Placement::loop);
+  EXPECT_EQ(placed(named_schedule("zb-v"), {2, 4, 2}), Placement::wave);
+  EXPECT_EQ(placed(named_schedule("chimera"), {2, 4}), Placement::two_ways);
 }
 
 TEST(ListedSchedule, RefusesEveryIllFormedCell) {
@@ -133,7 +133,7 @@ TEST(ListedSchedule, RefusesARingOfWaitingNamingARankAndItsAction) {
 
 TEST(ListedSchedule, RefusesAnotherShape) {
   const ListedSchedule listed =
-      ListedSchedule::parse(actions_csv(OneForwardOneBackward{}, {2, 4, 2}), "own.csv");
+      ListedSchedule::parse(actions_csv(named_schedule("1f1b"), {2, 4, 2}), "own.csv");
   EXPECT_EQ(refusal(listed, {2, 8, 2}),
             "expected what it lists, 2 stages, 4 micro-batches and 2 chunks per rank, got 2, 8 "
             "and 2");
@@ -141,9 +141,9 @@ TEST(ListedSchedule, RefusesAnotherShape) {
 
 TEST(ListedSchedule, IsNotTakenForAnotherOfTheSameShape) {
   const PipelineShape shape{.stages = 2, .micro_batches = 2};
-  const Schedule one =
-      ListedSchedule::parse(actions_csv(OneForwardOneBackward{}, shape), "own.csv");
-  const Schedule other = ListedSchedule::parse(actions_csv(Sequential{}, shape), "own.csv");
+  const Schedule one = ListedSchedule::parse(actions_csv(named_schedule("1f1b"), shape), "own.csv");
+  const Schedule other =
+      ListedSchedule::parse(actions_csv(named_schedule("sequential"), shape), "own.csv");
   EXPECT_FALSE(is_same(one, other));
   PipelineClock clock;
   const PassTicks costs = pipeline_test::equal_costs(one, shape, 10, 20);

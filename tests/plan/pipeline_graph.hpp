@@ -7,30 +7,14 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "plan/schedules.hpp"
 #include "titer/engine/engine.hpp"
 #include "titer/plan/pipeline.hpp"
 #include "titer/plan/schedule.hpp"
 
 namespace titer::pipeline_test {
-
-template <class List>
-struct AlternativesOf;
-template <class... Alternatives>
-struct AlternativesOf<std::variant<Alternatives...>> {
-  template <template <class...> class Target>
-  using As = Target<Alternatives...>;
-  static std::vector<Schedule> all() { return {Schedule(Alternatives{})...}; }
-};
-inline std::vector<Schedule> all_schedules() { return AlternativesOf<Schedule>::all(); }
-
-/// The alternatives that have a name, as a variant: a file's has none.
-template <std::size_t... I>
-auto named_of(std::index_sequence<I...> /*alternatives*/)
-    -> std::variant<std::variant_alternative_t<I, Schedule>...>;
-using NamedSchedule = decltype(named_of(std::make_index_sequence<kNamedSchedules>{}));
 
 /// p, m and v that a schedule allows: interleaving needs two stages.
 inline bool allows(const Schedule& schedule, PipelineShape shape) {
@@ -49,8 +33,7 @@ inline std::vector<PipelineShape> shapes_of(const Schedule& schedule) {
           shapes.push_back(shape);
         }
         shape.group = p + 1;
-        if (v > 1 && std::holds_alternative<OneForwardOneBackward>(schedule) &&
-            allows(schedule, shape)) {
+        if (v > 1 && schedule.entry().groups && allows(schedule, shape)) {
           shapes.push_back(shape);
         }
       }

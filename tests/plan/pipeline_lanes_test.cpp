@@ -333,7 +333,7 @@ TEST(PipelineLanes, EndAndAreExposedAsTheEngineRunsThem) {
   LaneMaker maker(1);
   PipelineClock clock;
   std::vector<Ticks> finish;
-  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+  for (const Schedule& schedule : testing::all_schedules()) {
     for (const PipelineShape shape : pipeline_test::shapes_of(schedule)) {
       const Stages stages = stages_of(placement(schedule), shape);
       for (const int lanes_of : {0, 1, 2, 3}) {
@@ -367,8 +367,8 @@ TEST(PipelineLanes, LeaveOutPeriodsWithoutATickOfDifference) {
     for (int i = 0; i < 20; ++i) {
       const PassTicks ticks = maker.ticks(stages.places);
       const PipelineLanes lanes = maker.lanes(ticks, stages, false, true);
-      clock.run(OneForwardOneBackward{}, shape, ticks, lanes, finish);
-      const LaneGraph graph(OneForwardOneBackward{}, shape, ticks, lanes);
+      clock.run(named_schedule("1f1b"), shape, ticks, lanes, finish);
+      const LaneGraph graph(named_schedule("1f1b"), shape, ticks, lanes);
       for (std::size_t rank = 0; rank < finish.size(); ++rank) {
         EXPECT_EQ(finish[rank], graph.finish(rank)) << text_of(shape);
         EXPECT_EQ(clock.lane_ends()[rank].data, graph.data_end(rank)) << text_of(shape);
@@ -408,7 +408,7 @@ TEST(PipelineLanes, OfDataAreFoundAfterThePassesAsBesideThem) {
     // First without the events, which are asked for later, after another pipeline or at once.
     (void)after.followed(schedule, shape, ticks, with_sends, false);
     if (shape.micro_batches % 3 == 0) {
-      after.run(GPipe{}, {.stages = 2, .micro_batches = 2}, maker.ticks(2), other);
+      after.run(named_schedule("gpipe"), {.stages = 2, .micro_batches = 2}, maker.ticks(2), other);
     }
     const FollowedPipeline& one = after.followed(schedule, shape, ticks, with_sends, true);
     data_lanes(one, lanes, ends);
@@ -422,13 +422,13 @@ TEST(PipelineLanes, OfDataAreFoundAfterThePassesAsBesideThem) {
     }
     EXPECT_EQ(one.counts.of(0).of(Pass::forward), beside.counts().of(0).of(Pass::forward));
   };
-  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+  for (const Schedule& schedule : testing::all_schedules()) {
     for (const PipelineShape& shape : pipeline_test::shapes_of(schedule)) {
       const bool two_ways = placement(schedule) == Placement::two_ways;
       if (!two_ways) {
         expect_same(schedule, shape, false);
       }
-      if (!two_ways && !may_pair(schedule)) {
+      if (!two_ways && !schedule.entry().pairs) {
         expect_same(schedule, shape, true);
       }
     }
@@ -439,7 +439,7 @@ TEST(PipelineLanes, OfDataAreFoundAfterThePassesAsBesideThem) {
         PipelineShape{.stages = 4, .micro_batches = 64, .virtual_stages = 3},
         PipelineShape{.stages = 2, .micro_batches = 96, .virtual_stages = 6}}) {
     for (int i = 0; i < 40; ++i) {
-      expect_same(OneForwardOneBackward{}, shape, i % 2 == 0);
+      expect_same(named_schedule("1f1b"), shape, i % 2 == 0);
     }
   }
   EXPECT_GT(exposed, 100);
@@ -459,7 +459,7 @@ struct OneRank {
     lanes.send.assign(pass_kinds(1), 0);
   }
   const LaneEnds& run() {
-    clock.run(OneForwardOneBackward{}, shape, ticks, lanes, finish);
+    clock.run(named_schedule("1f1b"), shape, ticks, lanes, finish);
     return clock.lane_ends().front();
   }
 };
@@ -498,7 +498,7 @@ TEST(PipelineLanes, SendBesideTheNextPass) {
   const auto second_ends = [&](bool overlapped, Ticks send) {
     lanes.overlapped_sends = overlapped;
     lanes.send[pass_kind(0, Pass::forward)] = send;
-    clock.run(GPipe{}, {.stages = 2, .micro_batches = 2}, ticks, lanes, finish);
+    clock.run(named_schedule("gpipe"), {.stages = 2, .micro_batches = 2}, ticks, lanes, finish);
     return finish.back();
   };
   EXPECT_EQ(second_ends(false, 4), 10 + 4 + 10 + 4 + 10 + 2 * 20);

@@ -59,7 +59,7 @@ TEST(PipelineClock, EndsEveryRankWhenTheEngineDoes) {
   CostMaker maker(1);
   std::vector<Ticks> finish;
   PipelineClock clock;
-  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+  for (const Schedule& schedule : testing::all_schedules()) {
     for (const PipelineShape shape : pipeline_test::shapes_of(schedule)) {
       for (const Ticks spread : {1, 2, 50, 1'000, 1'000'000'000}) {
         const PassTicks costs = maker.costs(schedule, shape, spread);
@@ -75,7 +75,7 @@ TEST(PipelineClock, EndsEveryRankWhenTheEngineDoesInLongPipelines) {
   CostMaker maker(2);
   std::vector<Ticks> finish;
   PipelineClock clock;
-  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+  for (const Schedule& schedule : testing::all_schedules()) {
     for (const PipelineShape shape : large_shapes()) {
       if (!pipeline_test::allows(schedule, shape)) {
         continue;
@@ -95,14 +95,14 @@ TEST(PipelineClock, TakesLongStagesAtTheEndsExactly) {
   std::vector<Ticks> finish;
   PipelineClock clock;
   for (const PipelineShape shape : large_shapes()) {
-    PassTicks costs = pipeline_test::equal_costs(OneForwardOneBackward{}, shape, 120'000, 240'000);
+    PassTicks costs = pipeline_test::equal_costs(named_schedule("1f1b"), shape, 120'000, 240'000);
     const auto last = static_cast<std::size_t>(shape.stages * shape.virtual_stages - 1);
     costs[pass_kind(0, Pass::forward)] += 7'001;
     costs[pass_kind(0, Pass::backward)] += 1'003;
     costs[pass_kind(last, Pass::forward)] += 90'011;
     costs[pass_kind(last, Pass::backward)] += 180'017;
-    clock.run(OneForwardOneBackward{}, shape, costs, finish);
-    EXPECT_EQ(finish, executed(OneForwardOneBackward{}, shape, costs)) << text_of(shape);
+    clock.run(named_schedule("1f1b"), shape, costs, finish);
+    EXPECT_EQ(finish, executed(named_schedule("1f1b"), shape, costs)) << text_of(shape);
   }
 }
 
@@ -132,7 +132,7 @@ std::vector<std::size_t> kinds_of(const Schedule& schedule, int rank, PipelineSh
 }
 
 TEST(PipelineProgram, ListsEveryPassAfterWhatItWaitsFor) {
-  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+  for (const Schedule& schedule : testing::all_schedules()) {
     for (const PipelineShape shape : pipeline_test::shapes_of(schedule)) {
       const PipelineProgram program(schedule, shape);
       std::vector<PassEnd> last(static_cast<std::size_t>(shape.stages), 0);
@@ -160,9 +160,9 @@ TEST(PipelineProgram, HasAPeriodToRepeatWhereTheScheduleHas) {
         continue;
       }
       PipelineShape shape{stages, 100 * stages, chunks};
-      shape.micro_batches = few_micro_batches(OneForwardOneBackward{}, shape);
+      shape.micro_batches = few_micro_batches(named_schedule("1f1b"), shape);
       EXPECT_LT(shape.micro_batches, 100 * stages) << text_of(shape);
-      const PipelineProgram program(OneForwardOneBackward{}, shape);
+      const PipelineProgram program(named_schedule("1f1b"), shape);
       const auto& repeated = program.repeated();
       EXPECT_EQ(repeated.micro_batches, chunks == 1 ? 1 : stages) << text_of(shape);
       EXPECT_EQ(repeated.end - repeated.begin,
@@ -171,26 +171,26 @@ TEST(PipelineProgram, HasAPeriodToRepeatWhereTheScheduleHas) {
       EXPECT_FALSE(repeated.carried.empty());
     }
   }
-  EXPECT_EQ(few_micro_batches(GPipe{}, {4, 100, 1}), 100) << "no steady phase";
-  EXPECT_EQ(PipelineProgram(GPipe{}, {4, 100, 1}).repeated().micro_batches, 0);
+  EXPECT_EQ(few_micro_batches(named_schedule("gpipe"), {4, 100, 1}), 100) << "no steady phase";
+  EXPECT_EQ(PipelineProgram(named_schedule("gpipe"), {4, 100, 1}).repeated().micro_batches, 0);
 }
 
 TEST(PipelineProgram, MayPairWhereAnActionIsDoneWithTheNext) {
-  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+  for (const Schedule& schedule : testing::all_schedules()) {
     for (const PipelineShape shape : pipeline_test::shapes_of(schedule)) {
       const std::vector<ActionList> lists = action_lists(schedule, shape);
       const bool pairs = std::any_of(lists.begin(), lists.end(), [](const ActionList& list) {
         return std::any_of(list.begin(), list.end(), [](const Action& a) { return a.with_next; });
       });
-      EXPECT_TRUE(!pairs || may_pair(schedule)) << name(schedule) << ' ' << text_of(shape);
+      EXPECT_TRUE(!pairs || schedule.entry().pairs) << name(schedule) << ' ' << text_of(shape);
     }
   }
-  EXPECT_TRUE(may_pair(DualPipe{}));
-  EXPECT_FALSE(may_pair(OneForwardOneBackward{}));
+  EXPECT_TRUE(named_schedule("dualpipe").entry().pairs);
+  EXPECT_FALSE(named_schedule("1f1b").entry().pairs);
 }
 
 TEST(PipelineProgram, MaySplitWhereABackwardPassIsInParts) {
-  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+  for (const Schedule& schedule : testing::all_schedules()) {
     for (const PipelineShape shape : pipeline_test::shapes_of(schedule)) {
       const std::vector<ActionList> lists = action_lists(schedule, shape);
       const bool splits = std::any_of(lists.begin(), lists.end(), [](const ActionList& list) {
@@ -198,11 +198,11 @@ TEST(PipelineProgram, MaySplitWhereABackwardPassIsInParts) {
           return a.pass == Pass::input_gradient || a.pass == Pass::weight_gradient;
         });
       });
-      EXPECT_TRUE(!splits || may_split(schedule)) << name(schedule) << ' ' << text_of(shape);
+      EXPECT_TRUE(!splits || schedule.entry().splits) << name(schedule) << ' ' << text_of(shape);
     }
   }
-  EXPECT_TRUE(may_split(ZeroBubbleH1{}));
-  EXPECT_FALSE(may_split(OneForwardOneBackward{}));
+  EXPECT_TRUE(named_schedule("zb-h1").entry().splits);
+  EXPECT_FALSE(named_schedule("1f1b").entry().splits);
 }
 
 TEST(PipelineClock, LeavesPeriodsOutWithoutLosingATick) {
@@ -216,13 +216,12 @@ TEST(PipelineClock, LeavesPeriodsOutWithoutLosingATick) {
                                     PipelineShape{2, 100, 4},
                                     PipelineShape{1, 50, 1}}) {
     for (int i = 0; i < 40; ++i) {
-      PassTicks costs =
-          pipeline_test::equal_costs(OneForwardOneBackward{}, shape, 100'000, 200'000);
+      PassTicks costs = pipeline_test::equal_costs(named_schedule("1f1b"), shape, 100'000, 200'000);
       for (Ticks& cost : costs) {
         cost += static_cast<Ticks>(random() % (i % 4 == 0 ? 3 : 40'000));
       }
-      clock.run(OneForwardOneBackward{}, shape, costs, finish);
-      EXPECT_EQ(finish, executed(OneForwardOneBackward{}, shape, costs)) << text_of(shape);
+      clock.run(named_schedule("1f1b"), shape, costs, finish);
+      EXPECT_EQ(finish, executed(named_schedule("1f1b"), shape, costs)) << text_of(shape);
     }
   }
 }
@@ -234,9 +233,9 @@ TEST(PipelineClock, KeepsManyShapesApart) {
   for (int round = 0; round < 2; ++round) {
     for (int stages = 1; stages <= 80; ++stages) {  // more shapes than are kept
       const PipelineShape shape{stages, 5, 1};
-      const PassTicks costs = maker.costs(OneForwardOneBackward{}, shape, 1'000);
-      clock.run(OneForwardOneBackward{}, shape, costs, finish);
-      EXPECT_EQ(finish, executed(OneForwardOneBackward{}, shape, costs)) << text_of(shape);
+      const PassTicks costs = maker.costs(named_schedule("1f1b"), shape, 1'000);
+      clock.run(named_schedule("1f1b"), shape, costs, finish);
+      EXPECT_EQ(finish, executed(named_schedule("1f1b"), shape, costs)) << text_of(shape);
     }
   }
 }
@@ -253,7 +252,7 @@ TEST(PipelineClock, SequentialStagesAddUp) {
   costs[pass_kind(2, Pass::backward)] = 600'000;
   std::vector<Ticks> finish;
   PipelineClock clock;
-  clock.run(GPipe{}, shape, costs, finish);
+  clock.run(named_schedule("gpipe"), shape, costs, finish);
   const Ticks there = 1 + 300 + 50'000;
   EXPECT_EQ(
       finish,
@@ -265,11 +264,12 @@ TEST(PipelineClock, MayReuseMemoryOfALargerOne) {
   PipelineClock clock;
   CostMaker maker(3);
   const PipelineShape large{8, 32, 1};
-  clock.run(GPipe{}, large, maker.costs(GPipe{}, large, 1'000), finish);
+  clock.run(
+      named_schedule("gpipe"), large, maker.costs(named_schedule("gpipe"), large, 1'000), finish);
   const PipelineShape small{2, 3, 1};
-  const PassTicks costs = maker.costs(GPipe{}, small, 1'000);
-  clock.run(GPipe{}, small, costs, finish);
-  EXPECT_EQ(finish, executed(GPipe{}, small, costs));
+  const PassTicks costs = maker.costs(named_schedule("gpipe"), small, 1'000);
+  clock.run(named_schedule("gpipe"), small, costs, finish);
+  EXPECT_EQ(finish, executed(named_schedule("gpipe"), small, costs));
 }
 
 TEST(PipelineClock, IsLinearInTheCosts) {
@@ -278,12 +278,12 @@ TEST(PipelineClock, IsLinearInTheCosts) {
   std::vector<Ticks> thrice;
   PipelineClock clock;
   const PipelineShape shape{4, 12, 2};
-  PassTicks costs = maker.costs(OneForwardOneBackward{}, shape, 5'000);
-  clock.run(OneForwardOneBackward{}, shape, costs, once);
+  PassTicks costs = maker.costs(named_schedule("1f1b"), shape, 5'000);
+  clock.run(named_schedule("1f1b"), shape, costs, once);
   for (Ticks& cost : costs) {
     cost *= 3;
   }
-  clock.run(OneForwardOneBackward{}, shape, costs, thrice);
+  clock.run(named_schedule("1f1b"), shape, costs, thrice);
   for (std::size_t rank = 0; rank < once.size(); ++rank) {
     EXPECT_EQ(thrice[rank], 3 * once[rank]);
   }
@@ -295,12 +295,12 @@ TEST(PipelineClock, EndsNoLaterWhenAPassIsShorter) {
   std::vector<Ticks> after;
   PipelineClock clock;
   for (const PipelineShape shape : {PipelineShape{4, 12, 2}, PipelineShape{5, 7, 1}}) {
-    PassTicks costs = maker.costs(OneForwardOneBackward{}, shape, 5'000);
-    clock.run(OneForwardOneBackward{}, shape, costs, before);
+    PassTicks costs = maker.costs(named_schedule("1f1b"), shape, 5'000);
+    clock.run(named_schedule("1f1b"), shape, costs, before);
     for (Ticks& cost : costs) {
       const Ticks kept = cost;
       cost /= 2;
-      clock.run(OneForwardOneBackward{}, shape, costs, after);
+      clock.run(named_schedule("1f1b"), shape, costs, after);
       for (std::size_t rank = 0; rank < before.size(); ++rank) {
         EXPECT_LE(after[rank], before[rank]) << "a shorter pass makes no rank end later";
       }

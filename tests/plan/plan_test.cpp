@@ -201,7 +201,7 @@ TEST(ReadPlan, ReportsEveryProblemAtOnce) {
 
 TEST(ReadPlan, TakesAScheduleFromAFileBesideTheRun) {
   const testing::TemporaryFolder folder;
-  const std::string list = actions_csv(ZeroBubbleV{}, {2, 4, 2});
+  const std::string list = actions_csv(named_schedule("zb-v"), {2, 4, 2});
   static_cast<void>(folder.file("own.csv", list));
   const std::string run =
       folder.file("run.json", R"({"plan": {"pipeline": 2, "schedule": "own.csv"}})");

@@ -68,38 +68,38 @@ void expect_golden(const Schedule& schedule, const GoldenCase& golden) {
 }
 
 TEST(ScheduleGolden, GPipe) {
-  expect_golden(GPipe{}, {{4, 8, 1}, 9.0, 8.0, 8.0});
-  expect_golden(GPipe{}, {{8, 8, 1}, 21.0, 8.0, 8.0});
-  expect_golden(GPipe{}, {{8, 32, 1}, 21.0, 32.0, 32.0});
+  expect_golden(named_schedule("gpipe"), {{4, 8, 1}, 9.0, 8.0, 8.0});
+  expect_golden(named_schedule("gpipe"), {{8, 8, 1}, 21.0, 8.0, 8.0});
+  expect_golden(named_schedule("gpipe"), {{8, 32, 1}, 21.0, 32.0, 32.0});
 }
 
 TEST(ScheduleGolden, OneForwardOneBackward) {
-  expect_golden(OneForwardOneBackward{}, {{4, 8, 1}, 9.0, 4.0, 1.0});
-  expect_golden(OneForwardOneBackward{}, {{8, 8, 1}, 21.0, 8.0, 1.0});
-  expect_golden(OneForwardOneBackward{}, {{8, 32, 1}, 21.0, 8.0, 1.0});
+  expect_golden(named_schedule("1f1b"), {{4, 8, 1}, 9.0, 4.0, 1.0});
+  expect_golden(named_schedule("1f1b"), {{8, 8, 1}, 21.0, 8.0, 1.0});
+  expect_golden(named_schedule("1f1b"), {{8, 32, 1}, 21.0, 8.0, 1.0});
 }
 
 TEST(ScheduleGolden, Interleaved) {
-  expect_golden(OneForwardOneBackward{}, {{4, 8, 2}, 4.5, 5.5, 2.5});
-  expect_golden(OneForwardOneBackward{}, {{4, 8, 4}, 2.25, 4.75, 3.25});
-  expect_golden(OneForwardOneBackward{}, {{8, 32, 2}, 10.5, 11.5, 4.5});
-  expect_golden(OneForwardOneBackward{}, {{8, 32, 4}, 5.25, 9.75, 6.25});
+  expect_golden(named_schedule("1f1b"), {{4, 8, 2}, 4.5, 5.5, 2.5});
+  expect_golden(named_schedule("1f1b"), {{4, 8, 4}, 2.25, 4.75, 3.25});
+  expect_golden(named_schedule("1f1b"), {{8, 32, 2}, 10.5, 11.5, 4.5});
+  expect_golden(named_schedule("1f1b"), {{8, 32, 4}, 5.25, 9.75, 6.25});
 }
 
 TEST(ScheduleGolden, InterleavedHoldsNoMoreThanAllMicroBatches) {
-  expect_golden(OneForwardOneBackward{}, {{8, 8, 2}, 10.5, 8.0, 4.5});
-  expect_golden(OneForwardOneBackward{}, {{8, 8, 4}, 5.25, 8.0, 6.25});
+  expect_golden(named_schedule("1f1b"), {{8, 8, 2}, 10.5, 8.0, 4.5});
+  expect_golden(named_schedule("1f1b"), {{8, 8, 4}, 5.25, 8.0, 6.25});
 }
 
 TEST(ScheduleGolden, BreadthFirstHasTheBubbleOfInterleavingAndKeepsEverything) {
-  expect_golden(BreadthFirst{}, {{4, 8, 2}, 4.5, 8.0, 8.0});
-  expect_golden(BreadthFirst{}, {{8, 32, 4}, 5.25, 32.0, 32.0});
+  expect_golden(named_schedule("breadth-first"), {{4, 8, 2}, 4.5, 8.0, 8.0});
+  expect_golden(named_schedule("breadth-first"), {{8, 32, 4}, 5.25, 32.0, 32.0});
 }
 
 TEST(ScheduleGolden, ZeroBubbleH1) {
   const PipelineShape shape{.stages = 4, .micro_batches = 12};
   const auto bubble = [&](const PassTimes& of) {
-    const ScheduleRun run = run_schedule(ZeroBubbleH1{}, shape, of);
+    const ScheduleRun run = run_schedule(named_schedule("zb-h1"), shape, of);
     EXPECT_EQ(peaks_of(run), (std::vector<int>{4, 4, 4, 4}));
     return run.bubble(false).si();
   };
@@ -110,7 +110,7 @@ TEST(ScheduleGolden, ZeroBubbleH1) {
 
 TEST(ScheduleGolden, ZeroBubbleH1WithLongWeightGradientsMissesItsFormula) {
   const ScheduleRun run =
-      run_schedule(ZeroBubbleH1{}, {.stages = 4, .micro_batches = 12}, times(1, 0.8, 1.2));
+      run_schedule(named_schedule("zb-h1"), {.stages = 4, .micro_batches = 12}, times(1, 0.8, 1.2));
   EXPECT_NEAR(run.bubble(false).si(), 3.0, 1e-9);
   EXPECT_NEAR(run.bubble(true).si(), 2.4, 1e-9);
   EXPECT_LT(3 * (1 + 0.8 - 1.2), 2.4) << "what the formula would say";
@@ -118,15 +118,16 @@ TEST(ScheduleGolden, ZeroBubbleH1WithLongWeightGradientsMissesItsFormula) {
 
 TEST(ScheduleGolden, ZeroBubbleH2) {
   const PipelineShape shape{.stages = 4, .micro_batches = 12};
-  const ScheduleRun equal = run_schedule(ZeroBubbleH2{}, shape, times(1, 1, 1));
+  const ScheduleRun equal = run_schedule(named_schedule("zb-h2"), shape, times(1, 1, 1));
   EXPECT_NEAR(equal.bubble(true).si(), 0.0, 1e-9);
   EXPECT_NEAR(equal.bubble(false).si(), 3 * 1.0, 1e-9) << "the last rank begins (p - 1) F later";
   EXPECT_EQ(peaks_of(equal), std::vector<int>(4, 2 * 4 - 1));
-  const ScheduleRun short_weights = run_schedule(ZeroBubbleH2{}, shape, times(1, 1.5, 0.5));
+  const ScheduleRun short_weights =
+      run_schedule(named_schedule("zb-h2"), shape, times(1, 1.5, 0.5));
   EXPECT_NEAR(short_weights.bubble(true).si(), 3 * (1 + 1.5 - 2 * 0.5), 1e-9);
   EXPECT_NEAR(short_weights.bubble(false).si(), 4.5, 1e-9);
   const ScheduleRun eight =
-      run_schedule(ZeroBubbleH2{}, {.stages = 8, .micro_batches = 24}, times(1, 1.2, 0.8));
+      run_schedule(named_schedule("zb-h2"), {.stages = 8, .micro_batches = 24}, times(1, 1.2, 0.8));
   EXPECT_NEAR(eight.bubble(true).si(), 7 * (1 + 1.2 - 2 * 0.8), 1e-9);
   EXPECT_NEAR(eight.bubble(false).si(), 7.0, 1e-9);
 }
@@ -134,7 +135,7 @@ TEST(ScheduleGolden, ZeroBubbleH2) {
 TEST(ScheduleGolden, ZeroBubbleVHasNoneWithinASpanAndTheMemoryOf1F1B) {
   for (const int p : {2, 3, 4, 8, 16}) {
     for (const int m : {2 * p, 3 * p + 1}) {
-      const ScheduleRun run = run_schedule(ZeroBubbleV{}, {p, m, 2}, kUsual);
+      const ScheduleRun run = run_schedule(named_schedule("zb-v"), {p, m, 2}, kUsual);
       EXPECT_NEAR(run.bubble(true).si(), 0.0, 1e-9);
       EXPECT_NEAR(run.bubble(false).si(), (p - 1) / 2.0, 1e-9) << "half of ZB-H2's late begin";
       EXPECT_EQ(peaks_of(run), std::vector<int>(static_cast<std::size_t>(p), 2 * p))
@@ -145,7 +146,7 @@ TEST(ScheduleGolden, ZeroBubbleVHasNoneWithinASpanAndTheMemoryOf1F1B) {
 
 TEST(ScheduleGolden, VHalfHasHalfTheBubbleAndHalfTheMemoryOf1F1B) {
   for (const int p : {2, 4, 8, 16, 32}) {
-    const ScheduleRun run = run_schedule(VHalf{}, {p, 3 * p, 2}, kUsual);
+    const ScheduleRun run = run_schedule(named_schedule("v-half"), {p, 3 * p, 2}, kUsual);
     EXPECT_NEAR(run.bubble(false).si(), 3.0 * (p - 1) / 2, 1e-9) << p;
     EXPECT_EQ(peaks_of(run), std::vector<int>(static_cast<std::size_t>(p), p + 2))
         << "chunks of half a rank's layers";
@@ -154,7 +155,7 @@ TEST(ScheduleGolden, VHalfHasHalfTheBubbleAndHalfTheMemoryOf1F1B) {
 
 TEST(ScheduleGolden, VMinHasTwoThirdsOfTheBubbleAndAThirdOfTheMemoryOf1F1B) {
   for (const int p : {3, 4, 6, 8, 16, 33}) {
-    const ScheduleRun run = run_schedule(VMin{}, {p, 3 * p, 2}, kUsual);
+    const ScheduleRun run = run_schedule(named_schedule("v-min"), {p, 3 * p, 2}, kUsual);
     const double of_1f1b = 3.0 * (p - 1);
     EXPECT_NEAR(run.bubble(false).si(), of_1f1b * 2 / 3, 0.5 + 1e-9) << p;
     for (const int chunks : peaks_of(run)) {
@@ -165,14 +166,15 @@ TEST(ScheduleGolden, VMinHasTwoThirdsOfTheBubbleAndAThirdOfTheMemoryOf1F1B) {
 
 TEST(ScheduleGolden, DualPipe) {
   const PipelineShape shape{.stages = 8, .micro_batches = 20};
-  const ScheduleRun apart = run_schedule(DualPipe{}, shape, with_pair(kUsual, 3));
+  const ScheduleRun apart = run_schedule(named_schedule("dualpipe"), shape, with_pair(kUsual, 3));
   EXPECT_NEAR(apart.makespan.si(), 66.0, 1e-9);
   expect_near(idle_of_ranks(apart), std::vector<double>(8, (8 / 2 - 1) * (3 + 2 - 3 * 1)));
   EXPECT_EQ(peaks_of(apart), std::vector<int>(8, 8 + 1));
-  EXPECT_NEAR(run_schedule(OneForwardOneBackward{}, shape, kUsual).bubble(false).si(), 21, 1e-9);
-  EXPECT_NEAR(run_schedule(ZeroBubbleH1{}, shape, kUsual).bubble(false).si(), 7, 1e-9);
+  EXPECT_NEAR(run_schedule(named_schedule("1f1b"), shape, kUsual).bubble(false).si(), 21, 1e-9);
+  EXPECT_NEAR(run_schedule(named_schedule("zb-h1"), shape, kUsual).bubble(false).si(), 7, 1e-9);
 
-  const ScheduleRun overlapped = run_schedule(DualPipe{}, shape, with_pair(kUsual, 2.4));
+  const ScheduleRun overlapped =
+      run_schedule(named_schedule("dualpipe"), shape, with_pair(kUsual, 2.4));
   EXPECT_NEAR(overlapped.makespan.si(), 57.0, 1e-9);
   expect_near(idle_of_ranks(overlapped), {2.4, 3.0, 3.6, 4.2, 4.2, 3.6, 3.0, 2.4});
   EXPECT_NEAR(overlapped.bubble(false).si(), (8 / 2 - 1) * (2.4 + 2 - 3 * 1), 1e-9)
@@ -181,10 +183,11 @@ TEST(ScheduleGolden, DualPipe) {
 
 TEST(ScheduleGolden, DualPipeOfFourStages) {
   const PipelineShape shape{.stages = 4, .micro_batches = 12};
-  const ScheduleRun apart = run_schedule(DualPipe{}, shape, with_pair(kUsual, 3));
+  const ScheduleRun apart = run_schedule(named_schedule("dualpipe"), shape, with_pair(kUsual, 3));
   EXPECT_NEAR(apart.makespan.si(), 38.0, 1e-9);
   EXPECT_NEAR(apart.bubble(false).si(), 2.0, 1e-9);
-  const ScheduleRun overlapped = run_schedule(DualPipe{}, shape, with_pair(kUsual, 2.4));
+  const ScheduleRun overlapped =
+      run_schedule(named_schedule("dualpipe"), shape, with_pair(kUsual, 2.4));
   EXPECT_NEAR(overlapped.makespan.si(), 32.6, 1e-9);
   EXPECT_NEAR(overlapped.bubble(false).si(), 1.4, 1e-9);
 }
@@ -194,8 +197,10 @@ TEST(ScheduleGolden, DualPipeVIsDualPipeCutInHalf) {
   const PipelineShape half{.stages = 4, .micro_batches = 10, .virtual_stages = 2};
   const PipelineShape whole{.stages = 8, .micro_batches = 20};
   for (const double pair : {3.0, 2.4}) {
-    const ScheduleRun cut = run_schedule(DualPipeV{}, half, with_pair(times(2, 2, 2), 2 * pair));
-    const ScheduleRun both = run_schedule(DualPipe{}, whole, with_pair(kUsual, pair));
+    const ScheduleRun cut =
+        run_schedule(named_schedule("dualpipev"), half, with_pair(times(2, 2, 2), 2 * pair));
+    const ScheduleRun both =
+        run_schedule(named_schedule("dualpipe"), whole, with_pair(kUsual, pair));
     EXPECT_NEAR(cut.makespan.si(), both.makespan.si(), 1e-9);
     std::vector<double> idle = idle_of_ranks(both);
     idle.resize(4);
@@ -208,23 +213,24 @@ TEST(ScheduleGolden, Chimera) {
   for (const int p : {2, 4, 6, 8}) {
     const PipelineShape shape{.stages = p, .micro_batches = p};
     // Published for F = B + W: (p - 2) / (2 m + p - 2) of the time.
-    const ScheduleRun equal = run_schedule(Chimera{}, shape, times(1, 0.5, 0.5));
+    const ScheduleRun equal = run_schedule(named_schedule("chimera"), shape, times(1, 0.5, 0.5));
     EXPECT_NEAR(equal.bubble_ratio(), (p - 2.0) / (2 * p + p - 2), 1e-9);
-    EXPECT_GE(run_schedule(Chimera{}, shape, kUsual).bubble(false), (p / 2 - 1) * 3.0 * 1_s - 1_ns)
+    EXPECT_GE(run_schedule(named_schedule("chimera"), shape, kUsual).bubble(false),
+              (p / 2 - 1) * 3.0 * 1_s - 1_ns)
         << "gaps appear in the middle";
     EXPECT_EQ(equal.ranks.front().peak_chunks, p / 2 + 1);
     EXPECT_EQ(equal.ranks[static_cast<std::size_t>(p / 2)].peak_chunks, p);
   }
-  EXPECT_NEAR(run_schedule(Chimera{}, {4, 4}, kUsual).bubble(false).si(), 4.0, 1e-9)
+  EXPECT_NEAR(run_schedule(named_schedule("chimera"), {4, 4}, kUsual).bubble(false).si(), 4.0, 1e-9)
       << "one more than (p/2 - 1) (F + B + W)";
 }
 
 TEST(ScheduleGolden, HanayoWaitsLessWithEveryWave) {
   for (const int p : {2, 4, 8}) {
-    Seconds before = run_schedule(OneForwardOneBackward{}, {p, p}, kUsual).bubble(false);
+    Seconds before = run_schedule(named_schedule("1f1b"), {p, p}, kUsual).bubble(false);
     for (const int waves : {1, 2, 4}) {
       const PipelineShape shape{p, p, 2 * waves};
-      const ScheduleRun run = run_schedule(Hanayo{}, shape, kUsual);
+      const ScheduleRun run = run_schedule(named_schedule("hanayo"), shape, kUsual);
       EXPECT_LT(run.bubble(false), before);
       before = run.bubble(false);
       for (const RankRun& rank : run.ranks) {
@@ -240,7 +246,7 @@ TEST(OneForwardOneBackwardInFlight, IsTheStagesStillAhead) {
   for (const int p : {1, 2, 4, 8}) {
     for (const int m : {1, 2, 4, 8, 32}) {
       for (int s = 0; s < p; ++s) {
-        EXPECT_EQ(OneForwardOneBackward::in_flight(s, {p, m, 1}), std::min(m, p - s));
+        EXPECT_EQ(in_flight(named_schedule("1f1b"), s, {p, m, 1}), std::min(m, p - s));
       }
     }
   }
@@ -249,8 +255,8 @@ TEST(OneForwardOneBackwardInFlight, IsTheStagesStillAhead) {
 TEST(OneForwardOneBackwardInFlight, InterleavedFollowsMegatron) {
   // min(m v, 2 (p - s - 1) + (v - 1) g + 1) chunks
   for (const int s : {0, 3, 7}) {
-    EXPECT_EQ(OneForwardOneBackward::in_flight(s, {8, 64, 3}), 2 * (8 - s - 1) + (3 - 1) * 8 + 1);
-    EXPECT_EQ(OneForwardOneBackward::in_flight(s, {8, 64, 3, 16}),
+    EXPECT_EQ(in_flight(named_schedule("1f1b"), s, {8, 64, 3}), 2 * (8 - s - 1) + (3 - 1) * 8 + 1);
+    EXPECT_EQ(in_flight(named_schedule("1f1b"), s, {8, 64, 3, 16}),
               2 * (8 - s - 1) + (3 - 1) * 16 + 1);
   }
 }
@@ -268,23 +274,23 @@ std::string order(const Schedule& schedule, int rank, const PipelineShape& shape
 
 TEST(ScheduleOrders, AreThoseOfTheirPapers) {
   // Narayanan et al. 2021, figure 4: the first and the last of p = 4 stages, m = 8.
-  EXPECT_EQ(order(OneForwardOneBackward{}, 0, {4, 8}),
+  EXPECT_EQ(order(named_schedule("1f1b"), 0, {4, 8}),
             "F1 F2 F3 F4 b1 F5 b2 F6 b3 F7 b4 F8 b5 b6 b7 b8");
-  EXPECT_EQ(order(OneForwardOneBackward{}, 3, {4, 8}),
+  EXPECT_EQ(order(named_schedule("1f1b"), 3, {4, 8}),
             "F1 b1 F2 b2 F3 b3 F4 b4 F5 b5 F6 b6 F7 b7 F8 b8");
   // Qi et al. 2024, figure 3: ZB-H2's ranks begin with 2 (p - s) - 1 forwards, and end alike.
-  EXPECT_EQ(order(ZeroBubbleH2{}, 0, {3, 6}),
+  EXPECT_EQ(order(named_schedule("zb-h2"), 0, {3, 6}),
             "F1 F2 F3 F4 F5 i1 w1 F6 i2 w2 i3 w3 i4 w4 i5 w5 i6 w6");
-  EXPECT_EQ(order(ZeroBubbleH2{}, 2, {3, 6}),
+  EXPECT_EQ(order(named_schedule("zb-h2"), 2, {3, 6}),
             "F1 i1 F2 i2 F3 i3 F4 i4 F5 i5 w1 F6 i6 w2 w3 w4 w5 w6");
-  EXPECT_EQ(order(ZeroBubbleH1{}, 0, {3, 4}), "F1 F2 F3 i1 w1 F4 i2 w2 i3 w3 i4 w4");
-  EXPECT_EQ(order(Sequential{}, 1, {3, 3}), "F1 b1 F2 b2 F3 b3");
-  EXPECT_EQ(order(BreadthFirst{}, 0, {2, 2, 2}), "F1 F2 F1 F2 b1 b2 b1 b2");
+  EXPECT_EQ(order(named_schedule("zb-h1"), 0, {3, 4}), "F1 F2 F3 i1 w1 F4 i2 w2 i3 w3 i4 w4");
+  EXPECT_EQ(order(named_schedule("sequential"), 1, {3, 3}), "F1 b1 F2 b2 F3 b3");
+  EXPECT_EQ(order(named_schedule("breadth-first"), 0, {2, 2, 2}), "F1 F2 F1 F2 b1 b2 b1 b2");
 }
 
 TEST(ScheduleRuns, HaveThePairsAtOneTime) {
-  const ScheduleRun run =
-      run_schedule(DualPipe{}, {.stages = 4, .micro_batches = 8}, with_pair(kUsual, 2.4));
+  const ScheduleRun run = run_schedule(
+      named_schedule("dualpipe"), {.stages = 4, .micro_batches = 8}, with_pair(kUsual, 2.4));
   int pairs = 0;
   for (const RankRun& rank : run.ranks) {
     for (std::size_t i = 0; i + 1 < rank.actions.size(); ++i) {

@@ -87,7 +87,7 @@ TEST(StageParameters, OfAnUntiedLastStageAreAnOutputTable) {
 /// A plan of every shape that the schedules allow and the small GPT's layers share out over.
 std::vector<Plan> plans() {
   std::vector<Plan> plans;
-  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+  for (const Schedule& schedule : testing::all_schedules()) {
     for (const PipelineShape& shape : pipeline_test::shapes_of(schedule)) {
       Plan plan;
       plan.schedule = schedule;

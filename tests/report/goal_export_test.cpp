@@ -94,11 +94,11 @@ TEST(GoalExport, HasOneReceiveForEverySendWithItsBytesAndTag) {
 }
 
 TEST(GoalExport, RunsSchedulesOfEveryPlacementToTheEnd) {
-  for (const Schedule& schedule : {Schedule(ZeroBubbleH1{}),
-                                   Schedule(ZeroBubbleV{}),
-                                   Schedule(DualPipe{}),
-                                   Schedule(Chimera{}),
-                                   Schedule(Hanayo{})}) {
+  for (const Schedule& schedule : {named_schedule("zb-h1"),
+                                   named_schedule("zb-v"),
+                                   named_schedule("dualpipe"),
+                                   named_schedule("chimera"),
+                                   named_schedule("hanayo")}) {
     Plan plan = plan_of(4, 2, 2);
     plan.schedule = schedule;
     plan.virtual_stages = usual_chunks(schedule);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "plan/schedules.hpp"
 #include "report/csv.hpp"
 #include "report/timelines.hpp"
 #include "titer/input/document.hpp"
@@ -14,16 +15,10 @@
 namespace titer::testing {
 namespace TITER_TEST_FILE {
 
-template <std::size_t... I>
-std::vector<Schedule> all_of(std::index_sequence<I...> /*alternatives*/) {
-  return {Schedule(std::variant_alternative_t<I, Schedule>{})...};
-}
-
 /// Every schedule in the shapes that it can have.
 std::vector<ScheduleView> views() {
   std::vector<ScheduleView> found;
-  for (const Schedule& schedule :
-       all_of(std::make_index_sequence<std::variant_size_v<Schedule>>{})) {
+  for (const Schedule& schedule : all_schedules()) {
     for (const auto& [stages, micro_batches] : {std::pair{1, 3}, {2, 6}, {4, 8}, {6, 24}}) {
       for (const int chunks : {usual_chunks(schedule), 2, 4}) {
         const PipelineShape shape = {

@@ -12,7 +12,7 @@ namespace TITER_TEST_FILE {
 constexpr PassTimes kTimes = {.forward = 1_s, .input_gradient = 1_s, .weight_gradient = 1_s};
 
 TEST(ScheduleTimeline, HasThePassesOfTheRun) {
-  const ScheduleView view = executed(OneForwardOneBackward{}, {.stages = 4, .micro_batches = 8});
+  const ScheduleView view = executed(named_schedule("1f1b"), {.stages = 4, .micro_batches = 8});
   const StepTimeline timeline = timeline_of(view);
   EXPECT_EQ(timeline.ranks.size(), 4u);
   EXPECT_EQ(timeline.spans.size(), 2u * 4 * 8);
@@ -27,7 +27,7 @@ TEST(ScheduleTimeline, HasThePassesOfTheRun) {
 
 TEST(ScheduleTimeline, SendsAMessageToEachPassThatWaitsForAnotherRank) {
   const StepTimeline timeline = timeline_of(
-      executed(OneForwardOneBackward{}, {.stages = 4, .micro_batches = 8, .virtual_stages = 2}));
+      executed(named_schedule("1f1b"), {.stages = 4, .micro_batches = 8, .virtual_stages = 2}));
   // 8 stages of the model have 7 borders, each crossed twice by a micro-batch.
   EXPECT_EQ(timeline.flows.size(), 2u * 7 * 8);
   for (const SpanFlow& flow : timeline.flows) {
@@ -42,7 +42,7 @@ TEST(ScheduleTimeline, SendsAMessageToEachPassThatWaitsForAnotherRank) {
 
 TEST(ScheduleText, PutsTheFormulaBesideTheBubble) {
   const std::string text =
-      schedule_text(executed(OneForwardOneBackward{}, {.stages = 4, .micro_batches = 8}));
+      schedule_text(executed(named_schedule("1f1b"), {.stages = 4, .micro_batches = 8}));
   // (p - 1) (F + B + W) of (m + p - 1) (F + B + W); (p - 1) / m.
   EXPECT_NE(text.find("most idle        9; 9 by its formula, (p - 1) (F + B + W) / v"),
             std::string::npos)
@@ -52,7 +52,8 @@ TEST(ScheduleText, PutsTheFormulaBesideTheBubble) {
 }
 
 TEST(ScheduleText, HasIdleTimeAndChunksOfEachRank) {
-  const std::string text = schedule_text(executed(GPipe{}, {.stages = 3, .micro_batches = 5}));
+  const std::string text =
+      schedule_text(executed(named_schedule("gpipe"), {.stages = 3, .micro_batches = 5}));
   // Rank 1 begins (p - 1) (F + B + W) / 2 later than it could, and that is outside of its span.
   EXPECT_NE(text.find("      0    15     6                 6                  5\n"),
             std::string::npos)
@@ -62,7 +63,7 @@ TEST(ScheduleText, HasIdleTimeAndChunksOfEachRank) {
 }
 
 TEST(ScheduleText, UsesRealUnitsForRealTimes) {
-  ScheduleView view = executed(OneForwardOneBackward{},
+  ScheduleView view = executed(named_schedule("1f1b"),
                                {.stages = 2, .micro_batches = 4},
                                {.forward = 2_ms, .input_gradient = 2_ms, .weight_gradient = 1_ms});
   view.scale = TimeScale::real;
@@ -72,7 +73,7 @@ TEST(ScheduleText, UsesRealUnitsForRealTimes) {
 
 TEST(SchedulePicture, IsTitledByShapeAndBubble) {
   const TimelineView view = picture_view(
-      executed(OneForwardOneBackward{}, {.stages = 4, .micro_batches = 8, .virtual_stages = 2}));
+      executed(named_schedule("1f1b"), {.stages = 4, .micro_batches = 8, .virtual_stages = 2}));
   EXPECT_EQ(view.title, "1f1b: 4 stages of 2 chunks, 8 micro-batches");
   // 9 / 2 of 24 + 9 / 2.
   EXPECT_EQ(view.note,
@@ -81,7 +82,7 @@ TEST(SchedulePicture, IsTitledByShapeAndBubble) {
 
 TEST(ScheduleJson, HasTheFiguresThatTheTextHas) {
   const Value json =
-      schedule_json(executed(OneForwardOneBackward{}, {.stages = 4, .micro_batches = 8}, kTimes));
+      schedule_json(executed(named_schedule("1f1b"), {.stages = 4, .micro_batches = 8}, kTimes));
   EXPECT_EQ(json.find("schedule")->text, "1f1b");
   EXPECT_DOUBLE_EQ(json.find("bubble")->number, 3 * 3.0);
   EXPECT_DOUBLE_EQ(json.find("bubble_formula")->number, 3 * 3.0);

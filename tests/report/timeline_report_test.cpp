@@ -13,7 +13,7 @@ namespace titer::testing {
 namespace TITER_TEST_FILE {
 
 TimelineView pictured(const PipelineShape& shape,
-                      const Schedule& schedule = OneForwardOneBackward{}) {
+                      const Schedule& schedule = named_schedule("1f1b")) {
   return picture_view(executed(schedule, shape));
 }
 
@@ -64,7 +64,8 @@ TEST(TimelineText, IsThePapersPictureOf1F1B) {
 }
 
 TEST(TimelineText, OfGPipeHasAllForwardsFirst) {
-  const std::string text = timeline_text(pictured({.stages = 2, .micro_batches = 3}, GPipe{}));
+  const std::string text =
+      timeline_text(pictured({.stages = 2, .micro_batches = 3}, named_schedule("gpipe")));
   // The last stage is done with the forwards after 4 units, and with its first backward after 6.
   EXPECT_EQ(row(text, "stage 0"), "F0 F1 F2 .........B0--- B1--- B2---");
   EXPECT_EQ(row(text, "stage 1"), "...F0 F1 F2 B0--- B1--- B2--- ......");

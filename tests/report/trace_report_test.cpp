@@ -151,7 +151,7 @@ TEST(Trace, OfASchedulePutsOneSpanAfterTheOther) {
        {PipelineShape{.stages = 3, .micro_batches = 7},
         PipelineShape{.stages = 4, .micro_batches = 8, .virtual_stages = 3}}) {
     const StepTimeline timeline =
-        timeline_of(executed(OneForwardOneBackward{}, shape, {1_s / 3.0, 1_s / 7.0, 1_s / 11.0}));
+        timeline_of(executed(named_schedule("1f1b"), shape, {1_s / 3.0, 1_s / 7.0, 1_s / 11.0}));
     const Document trace = trace_of(timeline);
     const auto n =
         static_cast<std::size_t>(shape.stages * shape.virtual_stages * shape.micro_batches);
@@ -185,7 +185,7 @@ TEST(Trace, OfNothingIsStillOne) {
 
 TEST(Trace, ReachesItsReaderInPiecesOfTheSameBytes) {
   const StepTimeline timeline =
-      timeline_of(executed(OneForwardOneBackward{}, {.stages = 8, .micro_batches = 200}));
+      timeline_of(executed(named_schedule("1f1b"), {.stages = 8, .micro_batches = 200}));
   std::string once;
   std::size_t pieces = 0;
   write_trace(timeline, {.program = "p", .title = "t"}, [&](std::string_view piece) {

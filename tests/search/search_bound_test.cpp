@@ -6,6 +6,7 @@
 
 #include "searches.hpp"
 #include "titer/input/read_document.hpp"
+#include "titer/plan/listed_schedule.hpp"
 #include "titer/plan/read_schedule.hpp"
 #include "titer/search/search_bound.hpp"
 #include "titer/step/estimate.hpp"
@@ -49,7 +50,7 @@ void expect_bounded(const Search& search, int plans) {
     const Seconds bound = step_bound(scenario, costs);
     EXPECT_LE(bound.si(), result.iteration_time.si()) << name(scenario.plan.schedule);
     EXPECT_LE(work_bound(scenario, costs), bound);
-    if (!may_pair(scenario.plan.schedule)) {
+    if (!scenario.plan.schedule.entry().pairs) {
       EXPECT_LE(place_bound(scenario, costs), bound);
     }
     EXPECT_GT(bound, 0.2 * result.iteration_time) << name(scenario.plan.schedule);
@@ -84,7 +85,8 @@ std::vector<Schedule> every_schedule(const PipelineShape& shape) {
   }
   const PipelineShape of_two{
       .stages = shape.stages, .micro_batches = shape.micro_batches, .virtual_stages = 2};
-  schedules.emplace_back(ListedSchedule::parse(actions_csv(DualPipeV{}, of_two), "own.csv"));
+  schedules.emplace_back(
+      ListedSchedule::parse(actions_csv(named_schedule("dualpipev"), of_two), "own.csv"));
   return schedules;
 }
 
@@ -113,7 +115,7 @@ TEST(SearchBound, IsUnderTheTimeOfEverySchedule) {
           const Seconds bound = step_bound(scenario, costs);
           EXPECT_LE(bound.si(), estimate(scenario).iteration_time.si()) << name(schedule);
           EXPECT_LE(work_bound(scenario, costs), bound) << name(schedule);
-          if (!may_pair(schedule) && sharding == Sharding::none) {
+          if (!schedule.entry().pairs && sharding == Sharding::none) {
             EXPECT_LE(place_bound(scenario, costs), bound) << name(schedule);
           }
         }

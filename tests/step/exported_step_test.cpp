@@ -8,6 +8,7 @@
 #include <set>
 
 #include "plan/plans.hpp"
+#include "plan/schedules.hpp"
 #include "step/exported_graphs.hpp"
 #include "step/plain.hpp"
 #include "titer/step/estimate.hpp"
@@ -115,8 +116,7 @@ TEST(ExportedStep, TakesTheTimeOfTheClosedFormWithTensorRanksButForRounding) {
 TEST(ExportedStep, HidesWhatTheClosedFormHidesBesideKernels) {
   for (const TensorOverlap overlap : {TensorOverlap::bulk, TensorOverlap::ring}) {
     for (const bool sharded : {false, true}) {
-      for (const Schedule& schedule :
-           {Schedule(OneForwardOneBackward{}), Schedule(ZeroBubbleH1{})}) {
+      for (const Schedule& schedule : {named_schedule("1f1b"), named_schedule("zb-h1")}) {
         Plan plan = plan_of(2, 4, 1);
         plan.schedule = schedule;
         plan.sequence_parallel = sharded;
@@ -174,14 +174,6 @@ void expect_sound(const ExportedStep& step, const std::string& text) {
   EXPECT_TRUE(exported::Execution(step, graphs).run().has_value()) << text;
 }
 
-template <std::size_t... I>
-std::vector<Schedule> named_schedules(std::index_sequence<I...> /*alternatives*/) {
-  return {Schedule(std::variant_alternative_t<I, Schedule>{})...};
-}
-std::vector<Schedule> named_schedules() {
-  return named_schedules(std::make_index_sequence<kNamedSchedules>{});
-}
-
 Plan plan_with(const Schedule& schedule, std::int64_t p, std::int64_t t, std::int64_t d) {
   Plan plan = plan_of(p, t, d);
   plan.schedule = schedule;
@@ -191,7 +183,7 @@ Plan plan_with(const Schedule& schedule, std::int64_t p, std::int64_t t, std::in
 }
 
 TEST(ExportedStep, HasAReceiveForEverySendAndOneOrderOfCollectivesInEveryGroup) {
-  for (const Schedule& schedule : named_schedules()) {
+  for (const Schedule& schedule : testing::named_schedules()) {
     int tried = 0;
     for (int bits = 0; bits < 16; ++bits) {
       Plan plan = plan_with(schedule, bits % 3 == 1 ? 4 : 2, 2, bits / 2 % 3 == 0 ? 1 : 2);
@@ -218,8 +210,10 @@ TEST(ExportedStep, HasAReceiveForEverySendAndOneOrderOfCollectivesInEveryGroup) 
 }
 
 TEST(ExportedStep, SynchronisesTwoCopiesOfAStageInOneGroup) {
-  const ExportedStep step(plain::scenario(plan_with(DualPipe{}, 4, 2, 2)), ExportDetail::pass);
-  const ExportedStep alone(plain::scenario(plan_with(DualPipe{}, 2, 1, 1)), ExportDetail::pass);
+  const ExportedStep step(plain::scenario(plan_with(named_schedule("dualpipe"), 4, 2, 2)),
+                          ExportDetail::pass);
+  const ExportedStep alone(plain::scenario(plan_with(named_schedule("dualpipe"), 2, 1, 1)),
+                           ExportDetail::pass);
   std::map<std::pair<int, int>, std::vector<int>> copies;  // of a tensor rank's stages
   for (int rank = 0; rank < step.ranks(); ++rank) {
     const RankPlace at = step.place_of_rank(rank);
@@ -407,7 +401,7 @@ TEST(ExportedStep, SynchronisesEveryGradientOnceInBucketsOrNot) {
 }
 
 TEST(ExportedStep, SynchronisesAStageOppositeOneWithoutLayers) {
-  Plan plan = plan_with(DualPipe{}, 4, 1, 1);
+  Plan plan = plan_with(named_schedule("dualpipe"), 4, 1, 1);
   Scenario scenario = plain::scenario(plan);
   const std::int64_t half = scenario.model.transformer().layers / 2;
   scenario.plan.layers =

@@ -229,8 +229,8 @@ TEST(NetworkLoads, OfTwoCopiesOfAStageAreThoseOfOneSynchronisation) {
   plan.pipeline = 2;
   plan.tensor = 8;
   plan.data = 2;
-  plan.virtual_stages = usual_chunks(DualPipe{});
-  plan.schedule = DualPipe{};
+  plan.virtual_stages = usual_chunks(named_schedule("dualpipe"));
+  plan.schedule = named_schedule("dualpipe");
   const Scenario scenario = plain::scenario(plan);
   ASSERT_TRUE(validate(scenario).empty());
   const StepResult event = simulate(scenario).result;

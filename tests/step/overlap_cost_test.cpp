@@ -288,7 +288,7 @@ TEST(Buckets, GrowWithTheRanksIfTheStackSaysSo) {
 /// Two copies of the model: twice the parameters, summed over twice the ranks.
 TEST(TwoWays, SynchroniseOverBothCopies) {
   int tried = 0;
-  for (const Schedule& schedule : pipeline_test::all_schedules()) {
+  for (const Schedule& schedule : testing::all_schedules()) {
     if (placement(schedule) != Placement::two_ways) {
       continue;
     }

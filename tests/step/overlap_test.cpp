@@ -172,7 +172,8 @@ TEST(OverlapChecks, NameWhatIsMissing) {
   EXPECT_EQ(only(scenario),
             "plan.micro_batch_group: 9: expected the schedule 1f1b interleaved: virtual_stages of "
             "at least 2");
-  for (const Schedule& schedule : std::initializer_list<Schedule>{BreadthFirst{}, Hanayo{}}) {
+  for (const Schedule& schedule :
+       std::initializer_list<Schedule>{named_schedule("breadth-first"), named_schedule("hanayo")}) {
     scenario = scenarios::shipped_run({"plan.virtual_stages=2"});
     scenario.plan.schedule = schedule;
     EXPECT_TRUE(validate(scenario).empty()) << name(schedule);

@@ -254,18 +254,18 @@ TEST(PlanChanges, DoSoBetweenSchedulesThatPairOrSplitAndOthersOfTheirPlacement) 
   Estimator estimator;
   StepResult result;
   auto changed = Changed::anything;
-  for (const Schedule& schedule : std::initializer_list<Schedule>{OneForwardOneBackward{},
-                                                                  ZeroBubbleH1{},
-                                                                  GPipe{},
-                                                                  ZeroBubbleH2{},
-                                                                  Hanayo{},
-                                                                  ZeroBubbleV{},
-                                                                  DualPipeV{},
-                                                                  VHalf{},
-                                                                  DualPipeV{},
-                                                                  Chimera{},
-                                                                  DualPipe{},
-                                                                  Chimera{}}) {
+  for (const Schedule& schedule : std::initializer_list<Schedule>{named_schedule("1f1b"),
+                                                                  named_schedule("zb-h1"),
+                                                                  named_schedule("gpipe"),
+                                                                  named_schedule("zb-h2"),
+                                                                  named_schedule("hanayo"),
+                                                                  named_schedule("zb-v"),
+                                                                  named_schedule("dualpipev"),
+                                                                  named_schedule("v-half"),
+                                                                  named_schedule("dualpipev"),
+                                                                  named_schedule("chimera"),
+                                                                  named_schedule("dualpipe"),
+                                                                  named_schedule("chimera")}) {
     scenario.plan.schedule = schedule;
     scenario.plan.virtual_stages = usual_chunks(schedule);
     ASSERT_TRUE(validate(scenario).empty()) << name(schedule);

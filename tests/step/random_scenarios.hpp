@@ -156,20 +156,14 @@ class Numbered {
     plan.add("expert", e);
   }
 
-  template <std::size_t... I>
-  static constexpr auto names_of_schedules(std::index_sequence<I...> /*alternatives*/) {
-    return std::array<std::string_view, sizeof...(I)>{
-        std::variant_alternative_t<I, Schedule>::name...};
-  }
-
   void add_schedule(Value& plan) {
-    const auto names = names_of_schedules(std::make_index_sequence<kNamedSchedules>{});
+    const auto entries = schedule_entries();
     const std::int64_t p = plan.find("pipeline")->integer;
     if (p == 1 && !rarely()) {
       return;
     }
     if (coin()) {
-      plan.add("schedule", names[static_cast<std::size_t>(below(std::ssize(names)))]);
+      plan.add("schedule", entries[static_cast<std::size_t>(below(std::ssize(entries)))]->name);
     } else if (coin()) {
       plan.add("virtual_stages", one_of({2, 2, 3, 4}));
       if (rarely()) {

@@ -112,7 +112,7 @@ TEST(Validate, RefusesInterleavingOnOneStage) {
 
 TEST(Validate, RefusesInterleavingWhereTheScheduleHasNone) {
   Scenario scenario = sound();
-  scenario.plan.schedule = GPipe{};
+  scenario.plan.schedule = named_schedule("gpipe");
   EXPECT_EQ(texts(scenario),
             Lines{"plan.virtual_stages: 3: expected 1: the schedule gpipe has no "
                   "other number of chunks per rank"});

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "plan/schedules.hpp"
 #include "plan/shipped.hpp"
 #include "titer/step/source.hpp"
 
@@ -111,11 +112,6 @@ class Maker {
     return scenario;
   }
 
-  template <std::size_t... I>
-  Schedule any_schedule(std::index_sequence<I...> /*alternatives*/) {
-    return one_of(std::array<Schedule, sizeof...(I)>{std::variant_alternative_t<I, Schedule>{}...});
-  }
-
   void overlap(Scenario& scenario) {
     Plan& plan = scenario.plan;
     plan.tensor_overlap = kTensorOverlaps[random_() % kTensorOverlaps.size()].value;
@@ -123,7 +119,7 @@ class Maker {
     plan.overlap_grad_reduce = coin();
     plan.overlap_param_gather =
         *plan.overlap_grad_reduce && plan.sharding == Sharding::zero1 && coin();
-    const bool has_groups = std::holds_alternative<OneForwardOneBackward>(plan.schedule);
+    const bool has_groups = plan.schedule.entry().groups;
     if (has_groups && plan.virtual_stages > 1 && coin()) {
       plan.micro_batch_group = static_cast<int>(plan.pipeline) + static_cast<int>(random_() % 3);
     }
@@ -157,8 +153,7 @@ class Maker {
     plan.data = one_of(std::array<std::int64_t, 7>{1, 2, 3, 4, 6, 16, 64});
     plan.virtual_stages = one_of(std::array<std::int64_t, 5>{1, 1, 2, 3, 5});
     plan.micro_batch = one_of(std::array<std::int64_t, 4>{1, 2, 3, 8});
-    plan.schedule = coin() ? any_schedule(std::make_index_sequence<kNamedSchedules>{})
-                           : OneForwardOneBackward{};
+    plan.schedule = coin() ? one_of(testing::named_schedules()) : named_schedule("1f1b");
     if (!interleaves(plan.schedule) || usual_chunks(plan.schedule) > 1) {
       plan.virtual_stages = usual_chunks(plan.schedule);
     }

@@ -248,7 +248,7 @@ std::vector<Scenario> moving_scenarios() {
       plan.recompute = Recompute::full;
       scenarios.push_back(plain::scenario(plan));
       if (pipeline == 4) {
-        plan.schedule = ZeroBubbleH1{};
+        plan.schedule = named_schedule("zb-h1");
         plan.recompute = Recompute::none;
         plan.overlap_grad_reduce = true;
         scenarios.push_back(plain::scenario(plan));

@@ -46,7 +46,7 @@ TEST(OverlappedSends, GoOneAfterTheOther) {
   RoundStep step = two_stages(PipelineSend::overlapped, 8);
   const Seconds slow = 50_us;
   std::fill(step.costs.send.begin(), step.costs.send.end(), slow);
-  step.scenario.plan.schedule = GPipe{};
+  step.scenario.plan.schedule = named_schedule("gpipe");
   // All eight forward passes are sent in a row, then all gradients.
   const Seconds forward = kForward + 8 * slow + kForward;
   EXPECT_EQ(ticks(step.result().iteration_time),
@@ -55,7 +55,7 @@ TEST(OverlappedSends, GoOneAfterTheOther) {
 
 TEST(OverlappedSends, AreNeverSlowerThanBlockingOnes) {
   for (const int m : {1, 2, 3, 7, 16}) {
-    for (const Schedule& schedule : {Schedule(GPipe{}), Schedule(OneForwardOneBackward{})}) {
+    for (const Schedule& schedule : {named_schedule("gpipe"), named_schedule("1f1b")}) {
       Plan plan;
       plan.pipeline = 4;
       plan.schedule = schedule;

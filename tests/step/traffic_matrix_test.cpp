@@ -74,7 +74,7 @@ void expect_conserved(const Scenario& scenario, const std::string& text) {
 TEST(TrafficMatrixOfAPlan, HasInEveryRowWhatTheRankSends) {
   for (const Sharding sharding : {Sharding::none, Sharding::zero1}) {
     for (const Schedule& schedule :
-         {Schedule(OneForwardOneBackward{}), Schedule(ZeroBubbleV{}), Schedule(DualPipe{})}) {
+         {named_schedule("1f1b"), named_schedule("zb-v"), named_schedule("dualpipe")}) {
       Plan plan = degrees(4, 2, 2);
       plan.schedule = schedule;
       plan.virtual_stages = usual_chunks(schedule);

@@ -27,7 +27,7 @@ struct Abilities {
   std::optional<std::int64_t> expert;
   std::optional<std::int64_t> pipeline;
   std::optional<std::int64_t> virtual_stages;  // of schedules that interleave
-  Some<std::size_t> schedule;                  // alternatives of Schedule, by their number
+  Some<std::size_t> schedule;                  // by their places in the list
   Some<Recompute> recompute;
   Some<Sharding> sharding;
   Some<Sharding> sharding_with_pipeline;  // with more than one stage; otherwise as above

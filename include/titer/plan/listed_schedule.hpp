@@ -18,13 +18,8 @@ namespace titer {
 /// case the first half of the micro-batches goes from the first rank on.
 struct ListedSchedule {
   std::string name = "FILE.csv";  // of the file
-  static constexpr std::string_view formula = "executed";
-  static constexpr std::string_view source = "the actions listed in the file";
   Placement placement = Placement::loop;
-  static constexpr bool interleaves = false;
   int chunks = 1;
-  static constexpr bool pairs = true;
-  static constexpr bool bubble_of_span = false;
   int micro_batches = 0;
   std::vector<ActionList> ranks{};
 
@@ -35,20 +30,6 @@ struct ListedSchedule {
   [[nodiscard]] static ListedSchedule load(const std::string& path);
 
   [[nodiscard]] std::optional<std::string> refusal(const PipelineShape& shape) const;
-  [[nodiscard]] ActionList actions(int rank, const PipelineShape& /*shape*/) const {
-    return ranks[static_cast<std::size_t>(rank)];
-  }
-  [[nodiscard]] static std::optional<Seconds> bubble(const PipelineShape& /*shape*/,
-                                                     const PassTimes& /*times*/) {
-    return std::nullopt;
-  }
-  [[nodiscard]] static std::optional<int> in_flight(int /*rank*/, const PipelineShape& /*shape*/) {
-    return std::nullopt;
-  }
-  [[nodiscard]] static std::optional<SteadyPhase> steady_phase(int /*rank*/,
-                                                               const PipelineShape& /*shape*/) {
-    return std::nullopt;
-  }
   [[nodiscard]] PipelineShape shape() const {
     return {.stages = static_cast<int>(ranks.size()),
             .micro_batches = micro_batches,

@@ -115,7 +115,7 @@ struct Plan {
   std::int64_t micro_batch = 1;                 // b
   BatchShares batch_shares{};                   // where b is only the mean of all data ranks
   LayerSplit layers = LayerRule::even;
-  Schedule schedule = OneForwardOneBackward{};
+  Schedule schedule{};
   Recompute recompute = Recompute::none;
   Modules recomputed = 0;  // of Recompute::modules
   // Of full recomputation: layers whose input is kept together, and how many of a stage's layers

@@ -8,7 +8,7 @@
 
 namespace titer {
 
-/// The schedules that have a name, and their numbers in the variant.
+/// The schedules that have a name, and their places in the list.
 [[nodiscard]] std::span<const Choice<std::size_t>> schedule_choices();
 
 /// The member "schedule": a name, or a file of actions; 1F1B where it is left out.

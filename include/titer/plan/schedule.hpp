@@ -1,78 +1,87 @@
 #pragma once
-// Pipeline schedules. Each is a small type with the actions of every rank in order, the closed form
-// of its bubble where a trusted one exists, and the activations that it keeps alive. A shared typed
-// test executes the actions and demands the formulas.
+// Pipeline schedules. Each is an entry of one list: the actions of every rank in order, the closed
+// form of its bubble where a trusted one exists, and the activations that it keeps alive. A shared
+// test executes the actions of every entry and demands the formulas.
 
-#include <concepts>
 #include <cstddef>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "titer/plan/actions.hpp"
-#include "titer/plan/classic_schedules.hpp"
-#include "titer/plan/listed_schedule.hpp"
-#include "titer/plan/two_way_schedules.hpp"
-#include "titer/plan/wave_schedules.hpp"
-#include "titer/plan/zero_bubble_schedules.hpp"
 
 namespace titer {
 
-template <class S>
-concept PipelineSchedule =
-    requires(const S& schedule, int rank, const PipelineShape& shape, const PassTimes& times) {
-  { schedule.name } -> std::convertible_to<std::string_view>;
-  // Of its bubble, in p, m, v, F, B, W and F&B; "executed" where no trusted one exists.
-  { schedule.formula } -> std::convertible_to<std::string_view>;
-  { schedule.source } -> std::convertible_to<std::string_view>;
-  { schedule.placement } -> std::convertible_to<Placement>;
-  // Chunks per rank may be chosen; otherwise they are `chunks`.
-  { schedule.interleaves } -> std::convertible_to<bool>;
-  { schedule.chunks } -> std::convertible_to<int>;
-  // What the shape would have to be, if the schedule cannot have this one.
-  { schedule.refusal(shape) } -> std::same_as<std::optional<std::string>>;
-  { schedule.actions(rank, shape) } -> std::same_as<ActionList>;
-  // The most idle time of a rank between the start of its first action and the end of its last
-  // (of_span) or until the last rank ends, when all stages take the same and sending is free.
-  // Nothing where no formula is known to hold.
-  { schedule.bubble(shape, times) } -> std::same_as<std::optional<Seconds>>;
-  { schedule.bubble_of_span } -> std::convertible_to<bool>;
-  // Most chunks whose activations a rank holds; one whose weight gradient is still to come
-  // counts. Nothing where only counting tells.
-  { schedule.in_flight(rank, shape) } -> std::same_as<std::optional<int>>;
-  { schedule.steady_phase(rank, shape) } -> std::same_as<std::optional<SteadyPhase>>;
+struct ListedSchedule;
+
+/// What a schedule is known for, and its functions of a rank and the shape; nullptr where what it
+/// would say is the same for most.
+struct ScheduleEntry {
+  std::string_view name;
+  /// Of its bubble, in p, m, v, F, B, W and F&B; "executed" where no trusted one exists.
+  std::string_view formula = "executed";
+  std::string_view source;
+  Placement placement = Placement::loop;
+  bool interleaves = false;  // chunks per rank may be chosen; otherwise they are `chunks`
+  int chunks = 1;
+  bool groups = false;  // interleaved, it lets one choose how many micro-batches follow in a chunk
+  bool pairs = false;   // may do a forward and a backward together
+  bool splits = true;   // may split backward passes
+  bool forwards_first = false;   // no backward pass before the last forward pass
+  bool by_one_rank = false;      // only one rank works at a time
+  bool has_plain_ratio = false;  // of the bubble: of p, m and v alone
+  /// Over stages that are alike, a rank holds most when it has most chunks in flight.
+  bool has_plain_memory = false;
+  /// The formula is of a rank's own span, from the start of its first action to the end of its
+  /// last.
+  bool bubble_of_span = false;
+
+  /// What the shape would have to be, if the schedule cannot have this one; nullptr: it has any.
+  std::optional<std::string> (*refusal)(const PipelineShape& shape) = nullptr;
+  /// One of the two: of a rank, or of all, where they are found together.
+  ActionList (*actions)(int rank, const PipelineShape& shape) = nullptr;
+  std::vector<ActionList> (*lists)(const PipelineShape& shape) = nullptr;
+  /// The most idle time of a rank within its span (bubble_of_span) or until the last rank ends,
+  /// when all stages take the same and sending is free. Nothing where no formula is known to hold.
+  std::optional<Seconds> (*bubble)(const PipelineShape& shape, const PassTimes& times) = nullptr;
+  /// Most chunks whose activations a rank holds; one whose weight gradient is still to come counts.
+  /// Nothing where only counting tells.
+  std::optional<int> (*in_flight)(int rank, const PipelineShape& shape) = nullptr;
+  std::optional<SteadyPhase> (*steady_phase)(int rank, const PipelineShape& shape) = nullptr;
 };
 
-template <PipelineSchedule... Schedules>
-using ScheduleOf = std::variant<Schedules...>;
-using Schedule = ScheduleOf<Sequential,
-                            GPipe,
-                            OneForwardOneBackward,
-                            BreadthFirst,
-                            ZeroBubbleH1,
-                            ZeroBubbleH2,
-                            ZeroBubbleV,
-                            VHalf,
-                            VMin,
-                            DualPipe,
-                            DualPipeV,
-                            Chimera,
-                            Hanayo,
-                            ListedSchedule>;
-/// All but the last, which is a file's.
-inline constexpr std::size_t kNamedSchedules = std::variant_size_v<Schedule> - 1;
+/// All that have a name.
+[[nodiscard]] std::span<const ScheduleEntry* const> schedule_entries();
+
+/// One of the entries, or a file's.
+class Schedule {
+ public:
+  Schedule();  // 1F1B
+  explicit Schedule(const ScheduleEntry& entry) : entry_(&entry) {}
+  Schedule(const ListedSchedule& list);
+
+  [[nodiscard]] const ScheduleEntry& entry() const { return *entry_; }
+  /// Its place among the entries, and after them all for a file's.
+  [[nodiscard]] std::size_t index() const;
+  /// nullptr for those with a name.
+  [[nodiscard]] const ListedSchedule* listed() const { return list_.get(); }
+
+ private:
+  const ScheduleEntry* entry_;
+  std::shared_ptr<const ListedSchedule> list_;
+};
+
+/// REQUIRES the name of an entry: "zb-h1".
+[[nodiscard]] Schedule named_schedule(std::string_view name);
 
 [[nodiscard]] std::string_view name(const Schedule& schedule);
 [[nodiscard]] std::string_view bubble_formula(const Schedule& schedule);
 [[nodiscard]] std::string_view source(const Schedule& schedule);
 [[nodiscard]] Placement placement(const Schedule& schedule);
 [[nodiscard]] bool interleaves(const Schedule& schedule);
-/// Whether it may do a forward and a backward together: those that have `pairs`.
-[[nodiscard]] bool may_pair(const Schedule& schedule);
-/// Whether it may split backward passes: all but those that say no in `splits`.
-[[nodiscard]] bool may_split(const Schedule& schedule);
 /// Chunks per rank that the schedule works with unless told otherwise.
 [[nodiscard]] int usual_chunks(const Schedule& schedule);
 [[nodiscard]] std::optional<std::string> refusal(const Schedule& schedule,
