@@ -66,14 +66,6 @@ class PassClock {
   PassComm guest_comm_ = PassComm::tensor;
 };
 
-struct BlockClocks {
-  PassClock forward;
-  PassClock recompute;
-  PassClock backward;
-  PassClock input_gradient;
-  PassClock weight_gradient;
-};
-
 /// Devices for which one process launches kernels, one after the other.
 double launchers(const Plan& plan) {
   return plan.sharding == Sharding::data_parallel_root ? static_cast<double>(plan.data) : 1.0;
@@ -170,13 +162,9 @@ BlockCost block_cost(const OperationList& operations,
                      const Repeats& repeats,
                      const BlockClock& clock) {
   const PassClock nothing(clock);
-  BlockClocks passes{nothing, nothing, nothing, nothing, nothing};
+  EachPass<PassClock> passes{nothing, nothing, nothing, nothing, nothing};
   BlockList(operations, clock, passes).list(repeats);
-  return {.forward = passes.forward.cost(),
-          .backward = passes.backward.cost(),
-          .recompute = passes.recompute.cost(),
-          .input_gradient = passes.input_gradient.cost(),
-          .weight_gradient = passes.weight_gradient.cost()};
+  return map_passes([](const PassClock& pass) { return pass.cost(); }, passes);
 }
 
 }  // namespace titer

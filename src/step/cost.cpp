@@ -89,21 +89,6 @@ Seconds embedding_sync_time(const Scenario& scenario, const StepCosts& costs) {
       Collective::all_reduce, token_table_gradient(scenario, costs.blocks), way.pair, fabric);
 }
 
-const PassCost& BlockCost::of(Pass pass) const {
-  switch (pass) {
-    case Pass::forward:
-      return forward;
-    case Pass::backward:
-      return backward;
-    case Pass::input_gradient:
-      return input_gradient;
-    case Pass::weight_gradient:
-      return weight_gradient;
-  }
-  ensure(false, "a pass is one of the enumerated ones");
-  return forward;
-}
-
 BlockCost StepCosts::chunk(int stage) const {
   const std::span<const double> counts = contents.kinds(stage);
   BlockCost cost = counts.front() * kinds.front();

@@ -1,23 +1,13 @@
 #include "titer/step/pass_items.hpp"
 
-#include <utility>
-
 #include "pass_list.hpp"
-#include "titer/units/ensure.hpp"
 
 namespace titer {
 namespace {
 
-struct ItemLists {
-  struct List {
-    PassItems items{};
-    void operator()(const PassItem& item) { items.push_back(item); }
-  };
-  List forward{};
-  List recompute{};
-  List backward{};
-  List input_gradient{};
-  List weight_gradient{};
+struct ItemList {
+  PassItems items;
+  void operator()(const PassItem& item) { items.push_back(item); }
 };
 
 /// The kernels stretched to take as long as the pass computes.
@@ -39,32 +29,15 @@ BlockItems block_items(const OperationList& operations,
                        const BlockCost& cost,
                        const Repeats& repeats,
                        const BlockClock& clock) {
-  ItemLists lists;
+  EachPass<ItemList> lists;
   BlockList(operations, clock, lists).list(repeats);
-  return {
-      .forward = stretched(std::move(lists.forward.items), cost.forward),
-      .backward = stretched(std::move(lists.backward.items), cost.backward),
-      .recompute = stretched(std::move(lists.recompute.items), cost.recompute),
-      .input_gradient = stretched(std::move(lists.input_gradient.items), cost.input_gradient),
-      .weight_gradient = stretched(std::move(lists.weight_gradient.items), cost.weight_gradient)};
+  return map_passes(
+      [](const ItemList& list, const PassCost& pass) { return stretched(list.items, pass); },
+      lists,
+      cost);
 }
 
 }  // namespace
-
-const PassItems& BlockItems::of(Pass pass) const {
-  switch (pass) {
-    case Pass::forward:
-      return forward;
-    case Pass::backward:
-      return backward;
-    case Pass::input_gradient:
-      return input_gradient;
-    case Pass::weight_gradient:
-      return weight_gradient;
-  }
-  ensure(false, "a pass is one of the enumerated ones");
-  return forward;
-}
 
 ModelItems model_items(const Scenario& scenario, const StepCosts& costs) {
   const BlockClock clock = block_clock(scenario);

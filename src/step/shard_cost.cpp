@@ -123,11 +123,11 @@ class PassMover {
     add_places();
     for (std::size_t kind = 0; kind < costs_.kinds.size(); ++kind) {
       if (places_of(kind) > 0) {
-        more_[kind].give(1.0 / places_of(kind), costs_.kinds[kind]);
+        costs_.kinds[kind] += (1.0 / places_of(kind)) * more_[kind];
       }
     }
-    more_[embedding_].give(1, costs_.embedding);
-    more_[head_].give(1, costs_.head);
+    costs_.embedding += more_[embedding_];
+    costs_.head += more_[head_];
   }
 
  private:
@@ -157,15 +157,15 @@ class PassMover {
   void add_first(std::size_t next) {
     const Moves& own = moves_[embedding_];
     PassSlot forward(costs_.embedding.forward, costs_.slowdown);
-    forward.expose(own.gather, &PassMoved::data);
-    forward.expose(own.fetch, &PassMoved::host);
+    forward.expose(own.gather, PassComm::data);
+    forward.expose(own.fetch, PassComm::host);
     add_next(next, forward);
     more_[embedding_].forward = forward.more();
     for (const bool whole : {true, false}) {
       const BlockCost& cost = costs_.embedding;
       PassSlot last(whole ? cost.backward : cost.weight_gradient, costs_.slowdown);
-      last.put(reduces_beside_ ? moves_[next].reduce : Seconds{}, &PassMoved::data, true);
-      last.expose(own.reduce, &PassMoved::data);
+      last.put(reduces_beside_ ? moves_[next].reduce : Seconds{}, PassComm::data, true);
+      last.expose(own.reduce, PassComm::data);
       (whole ? more_[embedding_].backward : more_[embedding_].weight_gradient) = last.more();
     }
   }
@@ -177,10 +177,10 @@ class PassMover {
     }
     const BlockCost& cost = block == head_ ? costs_.head : costs_.kinds[block];
     const Moves& own = moves_[block];
-    BlockMoved more;
+    BlockCost more;
     PassSlot forward(cost.forward, costs_.slowdown);
     expose_own(own.gather, own.fetch, forward);
-    forward.put(own.keep, &PassMoved::host, copies_beside_);
+    forward.put(own.keep, PassComm::host, copies_beside_);
     if (after != block || block != head_) {
       add_next(after, forward);
     }
@@ -189,19 +189,19 @@ class PassMover {
     PassSlot repeated(cost.recompute, costs_.slowdown);
     const Moves& below = moves_[before];
     const Seconds gather =
-        repeated.hide(gathers_beside_ ? below.gather_again : Seconds{}, &PassMoved::data);
-    const Seconds copies = repeated.hide(
-        copies_beside_ ? below.fetch_again + below.keep : Seconds{}, &PassMoved::host);
+        repeated.hide(gathers_beside_ ? below.gather_again : Seconds{}, PassComm::data);
+    const Seconds copies =
+        repeated.hide(copies_beside_ ? below.fetch_again + below.keep : Seconds{}, PassComm::host);
     more.recompute = repeated.more();
     const bool is_last = block == head_;
     const Seconds above = is_last ? Seconds{} : moves_[after].reduce;
     const auto add_inputs = [&](PassSlot& slot) {
       expose_own(own.gather_again, own.fetch_again + own.keep, slot);
-      slot.put(gather, &PassMoved::data, true);
-      slot.put(copies, &PassMoved::host, true);
+      slot.put(gather, PassComm::data, true);
+      slot.put(copies, PassComm::host, true);
     };
     const auto add_outputs = [&](PassSlot& slot) {
-      slot.put(reduces_beside_ ? above : own.reduce, &PassMoved::data, reduces_beside_);
+      slot.put(reduces_beside_ ? above : own.reduce, PassComm::data, reduces_beside_);
     };
     PassSlot backward(cost.backward, costs_.slowdown);
     add_inputs(backward);
@@ -213,18 +213,18 @@ class PassMover {
     PassSlot weight(cost.weight_gradient, costs_.slowdown);
     add_outputs(weight);
     more.weight_gradient = weight.more();
-    more_[block].add(times, more);
+    more_[block] += times * more;
   }
 
   /// What the block waits for itself where nothing is fetched ahead.
   void expose_own(Seconds gather, Seconds fetch, PassSlot& slot) const {
-    slot.expose(gathers_beside_ ? Seconds{} : gather, &PassMoved::data);
-    slot.expose(copies_beside_ ? Seconds{} : fetch, &PassMoved::host);
+    slot.expose(gathers_beside_ ? Seconds{} : gather, PassComm::data);
+    slot.expose(copies_beside_ ? Seconds{} : fetch, PassComm::host);
   }
   /// What the next block's forward pass needs, beside this one's.
   void add_next(std::size_t next, PassSlot& slot) const {
-    slot.put(gathers_beside_ ? moves_[next].gather : Seconds{}, &PassMoved::data, true);
-    slot.put(copies_beside_ ? moves_[next].fetch : Seconds{}, &PassMoved::host, true);
+    slot.put(gathers_beside_ ? moves_[next].gather : Seconds{}, PassComm::data, true);
+    slot.put(copies_beside_ ? moves_[next].fetch : Seconds{}, PassComm::host, true);
   }
 
   [[nodiscard]] double places_of(std::size_t kind) const {
@@ -242,7 +242,7 @@ class PassMover {
   std::size_t embedding_;
   std::size_t head_;
   std::vector<Moves> moves_;  // of each kind, the embedding and the head; likewise below
-  std::vector<BlockMoved> more_;
+  std::vector<BlockCost> more_;
 };
 
 }  // namespace

@@ -3,15 +3,6 @@
 #include <algorithm>
 
 namespace titer {
-namespace {
-
-constexpr std::array<PassCost BlockCost::*, kPasses> kCosts = {&BlockCost::forward,
-                                                               &BlockCost::backward,
-                                                               &BlockCost::input_gradient,
-                                                               &BlockCost::weight_gradient};
-
-}  // namespace
-
 void StagePasses::fill(const StepCosts& costs, bool splits) {
   splits_ = splits;
   distinct_.clear();
@@ -44,7 +35,7 @@ void StagePasses::round(Passes& passes) const {
       continue;
     }
     const auto i = static_cast<std::size_t>(pass);
-    passes.alone[i] = round_to_ticks(passes.cost.*kCosts[i]);
+    passes.alone[i] = round_to_ticks(passes.cost.of(pass));
     passes.occupied[i] = passes.alone[i] + (sends_gradient(pass) ? recompute : 0);
   }
 }

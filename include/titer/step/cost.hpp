@@ -10,6 +10,7 @@
 #include "titer/hardware/kernel.hpp"
 #include "titer/plan/placement.hpp"
 #include "titer/plan/stage_blocks.hpp"
+#include "titer/step/each_pass.hpp"
 #include "titer/step/scenario.hpp"
 
 namespace titer {
@@ -82,33 +83,8 @@ struct PassCost {
   }
 };
 
-/// A layer, the embedding or the output head: one micro-batch on one rank. The backward pass is
-/// either whole or in two parts, by the schedule.
-struct BlockCost {
-  PassCost forward;
-  PassCost backward;
-  PassCost recompute;  // before a backward pass, or before its input-gradient part
-  PassCost input_gradient;
-  PassCost weight_gradient;
-
-  /// Recomputation is counted apart.
-  [[nodiscard]] const PassCost& of(Pass pass) const;
-  BlockCost& operator+=(const BlockCost& other) {
-    forward += other.forward;
-    backward += other.backward;
-    recompute += other.recompute;
-    input_gradient += other.input_gradient;
-    weight_gradient += other.weight_gradient;
-    return *this;
-  }
-  friend BlockCost operator*(double factor, const BlockCost& cost) {
-    return {factor * cost.forward,
-            factor * cost.backward,
-            factor * cost.recompute,
-            factor * cost.input_gradient,
-            factor * cost.weight_gradient};
-  }
-};
+/// A layer, the embedding or the output head: one micro-batch on one rank.
+using BlockCost = EachPass<PassCost>;
 
 /// How much longer kernels take than the chip's own figures say: the software's doing, and the wait
 /// for the slowest of all devices.

@@ -25,16 +25,7 @@ struct PassItem {
 };
 using PassItems = std::vector<PassItem>;
 
-struct BlockItems {
-  PassItems forward;
-  PassItems backward;
-  PassItems recompute;
-  PassItems input_gradient;
-  PassItems weight_gradient;
-
-  /// Recomputation is apart.
-  [[nodiscard]] const PassItems& of(Pass pass) const;
-};
+using BlockItems = EachPass<PassItems>;
 
 /// All of a model's blocks, in the order of its StepCosts.
 struct ModelItems {
