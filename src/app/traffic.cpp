@@ -92,9 +92,6 @@ Scenario read_scenario_of(const ScenarioSource& source) {
     throw InputError(fmt::format(
         "plan: {} devices: expected at most {}", scenario.plan.devices(), kMostDevices));
   }
-  if (const auto refused = refused_sharding(scenario.plan)) {
-    throw InputError("plan.sharding: " + *refused + ": expected none or zero1");
-  }
   check_export(scenario);
   scenario.conditions = {};  // they change times, not bytes
   return scenario;

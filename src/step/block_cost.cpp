@@ -90,16 +90,6 @@ PassComm comm_of(LayerGroup group) {
   return PassComm::tensor;
 }
 
-std::optional<std::string> refused_sharding(const Plan& plan) {
-  if (plan.sharding != Sharding::none && plan.sharding != Sharding::zero1) {
-    return std::string(name(plan.sharding)) + " is not followed collective by collective yet";
-  }
-  if (plan.shard && *plan.shard != plan.replicas()) {
-    return "shards among some of the replicas are not followed collective by collective yet";
-  }
-  return std::nullopt;
-}
-
 PlanGroup plan_group(LayerGroup group) {
   constexpr std::array<PlanGroup, kLayerGroups> groups = {PlanGroup::tensor,
                                                           PlanGroup::context,

@@ -77,7 +77,7 @@ void CostFinder::find(const Scenario& scenario, Changed changed) {
   degrees_ = degrees;
 
   const bool was_moved = moved_;
-  moved_ = moves_with_passes(scenario.plan);
+  moved_ = moves_with_passes(scenario);
   same_layers_ = keeps_layers(scenario, may_keep, same_degrees);
   if (!same_layers_) {
     find_layers(scenario);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "move_clock.hpp"
 #include "root_cost.hpp"
-#include "sync_cost.hpp"
 
 namespace titer {
 namespace {
@@ -38,77 +38,70 @@ class MoveList {
         passes_(static_cast<double>(scenario.micro_batches())) {}
 
   std::vector<DataMove> run() {
-    switch (plan_.sharding) {
-      case Sharding::data_parallel_root:
-        add_root();
-        break;
-      case Sharding::parameter_server:
-        add_served("gradients, to the servers", scenario_.gradient_message());
-        add_served("parameters, from the servers", scenario_.weight_message());
-        break;
-      default:
-        add_gradients();
-        add_parameters();
-        break;
+    for (const Move& move : list_moves(scenario_)) {
+      if (move.among == MoveAmong::shard || move.among == MoveAmong::copies) {
+        for (const MovePart& part : parts_of(move, count_of(move.when), groups_)) {
+          add(part.experts ? move.text->of_experts : move.text->what,
+              move.collective,
+              part.parameters * move.each,
+              part.among->group.ranks());
+        }
+      } else if (move.among == MoveAmong::servers) {
+        add_served(move);
+      }
+    }
+    if (plan_.sharding == Sharding::data_parallel_root) {
+      add_root();
     }
     return std::move(moves_);
   }
 
  private:
-  void add(std::string_view what, Collective collective, Bytes size, const SyncGroup& among) {
-    const int ranks = among.group.ranks();
-    if (ranks > 1 && size > Bytes{}) {
-      moves_.push_back({.what = what,
-                        .collective = collective,
-                        .formula = formula_of(collective),
-                        .ranks = static_cast<double>(ranks),
-                        .size = size,
-                        .moved = sent(collective, size, ranks)});
-    }
-  }
-
-  void add_gradients() {
-    const Collective collective = collective_of(plan_.gradient_exchange());
-    const Bytes each = scenario_.gradient_message();
-    const double times = plan_.reduces_every_pass() ? passes_ : 1.0;
-    add("gradients", collective, times * trained_.dense * each, groups_.dense_shard);
-    add("gradients of experts", collective, times * trained_.experts * each, groups_.expert_shard);
-    if (plan_.shard) {
-      const Bytes dense = trained_.dense / groups_.dense_shard.group.ranks() * each;
-      const Bytes experts = trained_.experts / groups_.expert_shard.group.ranks() * each;
-      add("gradients of equal shards", Collective::all_reduce, dense, groups_.dense_copies);
-      add("those of experts", Collective::all_reduce, experts, groups_.expert_copies);
-    }
-  }
-
-  void add_parameters() {
-    if (!plan_.shards()) {
+  /// Of the passes all together what moves with them, whatever pass it is.
+  void add(std::string_view what, Collective collective, Bytes size, int ranks) {
+    if (ranks == 1 || size <= Bytes{}) {
       return;
     }
-    const Bytes each = scenario_.weight_message();
-    const DeviceParameters count = plan_.gathers_every_pass() ? gathered_by_passes() : trained_;
-    add("parameters", Collective::all_gather, count.dense * each, groups_.dense_shard);
-    add("parameters of experts",
-        Collective::all_gather,
-        count.experts * each,
-        groups_.expert_shard);
+    const auto known = std::find_if(
+        moves_.begin(), moves_.end(), [&](const DataMove& move) { return move.what == what; });
+    const bool is_new = known == moves_.end();
+    DataMove& move = is_new ? moves_.emplace_back() : *known;
+    size += move.size;
+    move = {.what = std::string(what),
+            .collective = collective,
+            .formula = std::string(formula_of(collective)),
+            .ranks = static_cast<double>(ranks),
+            .size = size,
+            .moved = sent(collective, size, ranks)};
   }
 
-  /// By all passes of all micro-batches: layers again for the backward pass, unless they stayed.
-  [[nodiscard]] DeviceParameters gathered_by_passes() const {
+  /// Parameters that are moved then, by all passes of all micro-batches.
+  [[nodiscard]] DeviceParameters count_of(MoveTime when) const {
+    switch (when) {
+      case MoveTime::forward:
+      case MoveTime::backward:
+        return gathered_by_passes(when == MoveTime::backward);
+      case MoveTime::gradients:
+        return {.dense = passes_ * trained_.dense, .experts = passes_ * trained_.experts};
+      default:
+        return trained_;
+    }
+  }
+  /// The ends of the model keep what they have for the backward pass.
+  [[nodiscard]] DeviceParameters gathered_by_passes(bool backward) const {
     DeviceParameters sum;
     const ModelBlocks& blocks = costs_.blocks;
     for (int chunk = 0; chunk < costs_.contents.chunks(); ++chunk) {
       const int stage = costs_.contents.of(rank_, chunk);
       const std::span<const double> counts = costs_.contents.kinds(stage);
       for (std::size_t kind = 0; kind < counts.size(); ++kind) {
-        const bool again = plan_.reshard_after_forward && blocks.kinds[kind].backward;
-        add_times(counts[kind] * (again ? 2.0 : 1.0), blocks.kinds[kind].parameters, sum);
+        const bool moves = !backward || blocks.kinds[kind].backward;
+        add_times(moves ? counts[kind] : 0.0, blocks.kinds[kind].parameters, sum);
       }
-      if (stage == 0) {
+      if (stage == 0 && !backward) {
         add_times(1, blocks.embedding.parameters, sum);
       }
-      if (stage == costs_.contents.last()) {
+      if (stage == costs_.contents.last() && !backward) {
         add_times(1, blocks.head.parameters, sum);
         add_times(1, {.split = blocks.tied_table}, sum);
       }
@@ -122,32 +115,30 @@ class MoveList {
   }
 
   /// A worker's own; it has one message for all servers together.
-  void add_served(std::string_view what, Bytes each) {
-    const Bytes size = trained_.total() * each;
-    moves_.push_back({.what = what,
-                      .collective = Collective::send_recv,
+  void add_served(const Move& move) {
+    const Bytes size = trained_.total() * move.each;
+    moves_.push_back({.what = std::string(move.text->what),
+                      .collective = move.collective,
                       .formula = "S",
                       .ranks = static_cast<double>(plan_.replicas()),
                       .size = size,
                       .moved = size});
   }
 
+  /// One way each: what comes back is as much.
   void add_root() {
     const RootMoves root = root_moves(scenario_, costs_);
-    const auto add_one = [&](std::string_view what, Collective collective, const RootMove& move) {
+    for (const RootMove& of : root.moves) {
       if (root.ranks > 1) {
-        moves_.push_back({.what = what,
-                          .collective = collective,
+        moves_.push_back({.what = std::string(of.move.text->what) +
+                                  (of.move.text->back.empty() ? "" : " and their gradients back"),
+                          .collective = of.move.collective,
                           .formula = "(n-1) S",
                           .ranks = static_cast<double>(root.ranks),
-                          .size = passes_ * move.size,
-                          .moved = (root.ranks - 1) * passes_ * move.size});
+                          .size = passes_ * of.size,
+                          .moved = (root.ranks - 1) * passes_ * of.size});
       }
-    };
-    add_one("inputs, from the root", Collective::send_recv, root.inputs);
-    add_one("parameters, from the root", Collective::broadcast, root.weights);
-    add_one("outputs, to the root and their gradients back", Collective::send_recv, root.outputs);
-    add_one("gradients, to the root", Collective::reduce, root.gradients);
+    }
   }
 
   const Scenario& scenario_;

@@ -44,19 +44,20 @@ void add_block(std::string_view block, const BlockCost& cost, Section& section) 
 
 /// Of nn.DataParallel: each of them with every micro-batch.
 void add_root_terms(const Scenario& scenario, const StepCosts& costs, Section& section) {
-  const RootMoves moves = root_moves(scenario, costs);
-  const auto add = [&](std::string_view name, const RootMove& move) {
-    section.terms.push_back({std::string(name),
+  const RootMoves root = root_moves(scenario, costs);
+  const auto add = [&](std::string_view pass, std::string_view what, const RootMove& of) {
+    section.terms.push_back({fmt::format("{}: {}", pass, what),
                              "start-up + (n-1) (a + S / B), through the root's port",
-                             fmt::format("n = {}, S = {}", moves.ranks, format(move.size)),
-                             format(move.time),
-                             "seed 004, F55"});
+                             fmt::format("n = {}, S = {}", root.ranks, format(of.size)),
+                             format(of.time),
+                             std::string(of.move.text->source)});
   };
-  add("forward: inputs, from the root", moves.inputs);
-  add("forward: parameters, from the root", moves.weights);
-  add("forward: outputs, to the root", moves.outputs);
-  add("backward: gradients of outputs, from the root", moves.outputs);
-  add("backward: gradients, to the root", moves.gradients);
+  for (const RootMove& of : root.moves) {
+    add(of.move.when == MoveTime::gradients ? "backward" : "forward", of.move.text->what, of);
+    if (!of.move.text->back.empty()) {
+      add("backward", of.move.text->back, of);
+    }
+  }
 }
 
 }  // namespace
@@ -85,7 +86,7 @@ Section volume_section(const Scenario& scenario, const StepCosts& costs, int ran
   for (const DataMove& move : data_moves(scenario, costs, rank)) {
     sum += move.moved;
     section.terms.push_back({fmt::format("{}, {}", move.what, name_of(move.collective)),
-                             std::string(move.formula),
+                             move.formula,
                              fmt::format("n = {}, S = {}", move.ranks, format(move.size)),
                              format(move.moved),
                              root ? "seed 004, F55" : "seed equation E11"});
@@ -94,22 +95,6 @@ Section volume_section(const Scenario& scenario, const StepCosts& costs, int ran
     section.terms.push_back({"in all", "sum", "", format(sum), ""});
   }
   return section;
-}
-
-Term gradient_term(const Scenario& scenario, Bytes size, const SyncGroup& among) {
-  const GradientCollective exchange = scenario.plan.gradient_exchange();
-  const Transfer transfer{collective_of(exchange), size};
-  if (exchange != GradientCollective::reduce) {
-    return transfer_term("gradients", transfer, among.group, among.fabric);
-  }
-  const int ranks = among.group.ranks();
-  Term term = transfer_term(fmt::format("gradients, {} reduces, to each rank its shard", ranks),
-                            {Collective::reduce, size / ranks},
-                            among.group,
-                            along_ring(among.fabric));
-  term.formula = fmt::format("{} x ({})", ranks, term.formula);
-  term.value = format(exchange_time(exchange, size, among.group, among.fabric));
-  return term;
 }
 
 }  // namespace titer

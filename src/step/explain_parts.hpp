@@ -31,8 +31,6 @@ void add_bubble_terms(const Scenario& scenario,
 [[nodiscard]] Section moves_section(const Scenario& scenario, const StepCosts& costs);
 /// The bytes that data parallelism moves, of a rank of the pipeline; no terms where it moves none.
 [[nodiscard]] Section volume_section(const Scenario& scenario, const StepCosts& costs, int rank);
-/// Gradients that are added up once, by the plan's collective.
-[[nodiscard]] Term gradient_term(const Scenario& scenario, Bytes size, const SyncGroup& among);
 /// Of the rank that the result is seen from.
 [[nodiscard]] Section tail_section(const Scenario& scenario,
                                    const StepCosts& costs,

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "explain_parts.hpp"
-#include "sync_cost.hpp"
+#include "move_clock.hpp"
 
 namespace titer {
 namespace {
@@ -52,27 +52,52 @@ void add_bucket_terms(const Scenario& scenario,
        "in-order lane beside the passes"});
 }
 
-/// What is synchronised once, where that is no single collective over all replicas.
-void add_sync_terms(const Scenario& scenario, const StageTail& tail, Section& section) {
-  const bool serves = scenario.plan.sharding == Sharding::parameter_server;
-  if (tail.gradient_sync > Seconds{}) {
-    section.terms.push_back(
-        {"gradients",
-         serves ? "t1 = N g / (M BW_node)"
-                : fmt::format("{} by shard, all-reduce of equal shards",
-                              name(scenario.plan.gradient_exchange())),
-         serves ? fmt::format(
-                      "N = {}, M = {}", scenario.plan.replicas(), scenario.plan.servers.value_or(1))
-                : "",
-         format(tail.gradient_sync),
-         serves ? "seed equation E13" : "Rajbhandari et al. 2020; Zhao et al. 2023"});
+/// What a move sends in one group; reduces go along a chain to each of its ranks.
+Term part_term(const std::string& name, const Move& move, const MovePart& part) {
+  const Bytes size = part.parameters * move.each;
+  const SyncGroup& among = *part.among;
+  if (move.collective != Collective::reduce) {
+    return transfer_term(name, {move.collective, size}, among.group, among.fabric);
   }
-  if (tail.parameter_sync > Seconds{}) {
-    section.terms.push_back({"updated parameters",
-                             serves ? "t2 = N W / (M BW_node)" : "all-gather by shard",
-                             "",
-                             format(tail.parameter_sync),
-                             serves ? "seed equation E13" : "Rajbhandari et al. 2020"});
+  const int ranks = among.group.ranks();
+  Term term = transfer_term(fmt::format("{}, {} reduces, to each rank its shard", name, ranks),
+                            {Collective::reduce, size / ranks},
+                            among.group,
+                            along_ring(among.fabric));
+  term.formula = fmt::format("{} x ({})", ranks, term.formula);
+  term.value = format(exchange_time(move.collective, size, among.group, among.fabric));
+  return term;
+}
+
+/// What is moved once, at a time after the passes.
+void add_moves(const Scenario& scenario,
+               const MoveClock& clock,
+               MoveTime when,
+               const DeviceParameters& trained,
+               Section& section) {
+  const std::string_view before = when == MoveTime::updated ? "updated " : "";
+  for (const Move& move : clock.moves()) {
+    if (move.when != when || clock.time(move, trained) <= Seconds{}) {
+      continue;
+    }
+    if (move.among == MoveAmong::servers) {
+      section.terms.push_back(
+          {fmt::format("{}{}", before, move.text->what),
+           std::string(move.text->formula),
+           fmt::format(
+               "N = {}, M = {}", scenario.plan.replicas(), scenario.plan.servers.value_or(1)),
+           format(clock.time(move, trained)),
+           std::string(move.text->source)});
+      continue;
+    }
+    for (const MovePart& part : parts_of(move, trained, clock.places())) {
+      if (part.among->group.ranks() > 1) {
+        section.terms.push_back(part_term(
+            fmt::format("{}{}", before, part.experts ? move.text->of_experts : move.text->what),
+            move,
+            part));
+      }
+    }
   }
 }
 
@@ -82,10 +107,10 @@ Section tail_section(const Scenario& scenario, const StepCosts& costs, const Ste
   const int stage = result.reference_stage;
   Section section{.title = fmt::format("after the passes, on stage {}", stage), .terms = {}};
   const StageTail& tail = costs.tails[static_cast<std::size_t>(stage)];
-  const double count =
-      trained_parameters(costs.blocks, costs.contents, scenario.plan, stage).total();
+  const DeviceParameters& trained = costs.trained[static_cast<std::size_t>(stage)];
   const OptimizerTraffic traffic = optimizer_traffic(scenario);
-  const SyncGroup data = sync_group(scenario, costs.placement, stage);
+  const SyncGroups places = sync_groups(scenario, costs.placement, stage);
+  const MoveClock clock(scenario, places);
   if (costs.embedding_sync > Seconds{}) {
     section.terms.push_back({"token table's gradient, first with last stage",
                              "all-reduce over the two stages",
@@ -95,30 +120,21 @@ Section tail_section(const Scenario& scenario, const StepCosts& costs, const Ste
   }
   if (!costs.buckets.empty()) {
     add_bucket_terms(scenario, costs, result, section);
+  } else {
+    add_moves(scenario, clock, MoveTime::complete, trained, section);
   }
-  const bool sharded = scenario.plan.shards();
-  const bool at_once = !scenario.plan.shard && !scenario.plan.reduces_every_pass() &&
-                       scenario.plan.sharding != Sharding::parameter_server;
-  if (!at_once) {
-    add_sync_terms(scenario, tail, section);
-  }
-  if (at_once && tail.gradient_sync > Seconds{}) {
-    section.terms.push_back(gradient_term(scenario, count * scenario.gradient_message(), data));
-  }
-  if (at_once && tail.parameter_sync > Seconds{}) {
-    const Transfer weights{Collective::all_gather, count * scenario.weight_message()};
-    section.terms.push_back(transfer_term("updated parameters", weights, data.group, data.fabric));
+  if (!scenario.overlap_param_gather()) {
+    add_moves(scenario, clock, MoveTime::updated, trained, section);
   }
   section.terms.push_back(
       {"optimizer",
        "t0 + (updated x bytes + gradients x bytes) / (eta_m BW)",
-       fmt::format("{:.4g} parameters{}, {} per updated, {} per gradient",
-                   count,
-                   sharded
-                       ? fmt::format(" / d = {}", scenario.plan.shard.value_or(data.group.ranks()))
-                       : "",
-                   format(traffic.per_updated),
-                   format(traffic.per_gradient)),
+       fmt::format(
+           "{:.4g} parameters{}, {} per updated, {} per gradient",
+           trained.total(),
+           scenario.plan.shards() ? fmt::format(" / d = {}", places.dense_shard.group.ranks()) : "",
+           format(traffic.per_updated),
+           format(traffic.per_gradient)),
        format(tail.optimizer),
        scenario.training.fused_optimizer
            ? "memory traffic of the fused step; Rajbhandari et al. 2020"

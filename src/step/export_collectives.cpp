@@ -46,20 +46,17 @@ void ExportedStep::Writer::synchronise(const GradientBucket& bucket, const PassR
   GraphNode node = about(row, TaskPart::data_comm);
   node.what = "bucket of gradients";
   node.micro_batch.reset();
-  node.collective = collective_of(scenario_.plan.gradient_exchange());
   if (holds_ && costs_.placement == Placement::two_ways && row.stage < opposite(row.stage)) {
     held_.push_back({.node = node, .parameters = bucket.parameters, .after = row.frontier});
   } else {
-    add_synchronisation(
-        node, bucket.parameters, size_of(scenario_.gradient_type()), {}, row.frontier);
+    add_synchronisation(node, MoveTime::complete, bucket.parameters, {}, row.frontier);
   }
 }
 
 void ExportedStep::Writer::flush_held() {
   holds_ = false;
   for (const Held& held : held_) {
-    add_synchronisation(
-        held.node, held.parameters, size_of(scenario_.gradient_type()), {}, held.after);
+    add_synchronisation(held.node, MoveTime::complete, held.parameters, {}, held.after);
   }
   held_.clear();
 }
@@ -82,30 +79,46 @@ std::optional<RankGraph::Id> ExportedStep::Writer::add_collective(GraphNode node
     node.duration = transfer_ticks(node, *number);
   }
   const auto last = last_collective_.find(role);
-  const bool synchronises = role == GroupRole::data || role == GroupRole::experts;
-  if ((concurrent_ || synchronises) && last != last_collective_.end()) {
+  if ((concurrent_ || synchronises(role)) && last != last_collective_.end()) {
     add_once(after, last->second);
   }
   return last_collective_[role] = graph_.add(node, after);
 }
 
 Frontier ExportedStep::Writer::add_synchronisation(GraphNode node,
+                                                   MoveTime when,
                                                    const DeviceParameters& parameters,
-                                                   Bytes each,
                                                    const SyncTicks& ticks,
                                                    Frontier after) {
-  const auto add = [&](double count, Ticks duration, GroupRole role) {
-    node.duration = duration;
-    node.bytes = count * each;
-    if (const auto id = add_collective(node, role, after)) {
-      after = {*id};
+  Ticks left = ticks.all - std::min(ticks.all, ticks.experts);  // of all but experts
+  Ticks left_of_experts = ticks.all - left;
+  const std::string_view what = node.what;
+  for (const Move& move : clock_.moves()) {
+    if (move.when != when) {
+      continue;
     }
-  };
-  const Ticks of_experts = std::min(ticks.all, ticks.experts);
-  add(parameters.dense, ticks.all - of_experts, GroupRole::data);
-  if (parameters.experts > 0) {
-    const bool own = has_own_expert_groups(scenario_.plan);
-    add(parameters.experts, of_experts, own ? GroupRole::experts : GroupRole::data);
+    const bool copies = move.among == MoveAmong::copies;
+    for (const MovePart& part : parts_of(move, parameters, places_)) {
+      const SyncGroup& among = *part.among;
+      Ticks& rest = part.experts ? left_of_experts : left;
+      node.what = copies ? move.text->what : what;
+      node.collective = move.collective;
+      node.bytes = part.parameters * move.each;
+      // The closed form rounds what comes before the sums of equal shards with them.
+      node.duration = copies || !scenario_.plan.shard || ticks.all == 0
+                          ? rest
+                          : std::min(rest,
+                                     to_ticks(exchange_time(
+                                         move.collective, node.bytes, among.group, among.fabric)));
+      rest -= node.duration;
+      if (scenario_.plan.shard && summed_last_) {
+        add_once(after, *summed_last_);
+      }
+      if (const auto id = add_collective(node, role_of(move, part), after)) {
+        summed_last_ = id;
+        after = {*id};
+      }
+    }
   }
   return after;
 }
@@ -122,12 +135,10 @@ void ExportedStep::Writer::gather_parameters() {
     const std::vector<GradientBucket> buckets = buckets_of(stage);
     int block = 0;
     for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
-      const GraphNode node{.part = TaskPart::data_comm,
-                           .collective = Collective::all_gather,
-                           .what = "bucket of parameters",
-                           .stage = stage};
-      const Bytes each = size_of(scenario_.training.weight_type());
-      for (const RankGraph::Id id : add_synchronisation(node, bucket->parameters, each, {}, {})) {
+      const GraphNode node{
+          .part = TaskPart::data_comm, .what = "bucket of parameters", .stage = stage};
+      for (const RankGraph::Id id :
+           add_synchronisation(node, MoveTime::updated, bucket->parameters, {}, {})) {
         gathers.push_back({.id = id, .block = block});
       }
       block += bucket->blocks;
@@ -141,9 +152,7 @@ void ExportedStep::Writer::gather_parameters() {
 void ExportedStep::Writer::add_tail() {
   const auto rank = static_cast<std::size_t>(at_.pipeline);
   const StageTail& times = costs_.tails[rank];
-  const DeviceParameters parameters =
-      rank_parameters(costs_.blocks, costs_.contents, scenario_.plan, at_.pipeline);
-  const Bytes gradient = size_of(scenario_.gradient_type());
+  const DeviceParameters& parameters = costs_.trained[rank];
   flush_held();  // if the opposite stage has no parameters
   if (const auto id = add_collective({.part = TaskPart::pipeline_comm,
                                       .what = "token table",
@@ -155,35 +164,33 @@ void ExportedStep::Writer::add_tail() {
   }
   if (costs_.buckets.empty()) {
     frontier_ = add_synchronisation(
-        {.part = TaskPart::data_comm,
-         .collective = collective_of(scenario_.plan.gradient_exchange()),
-         .what = "gradients"},
+        {.part = TaskPart::data_comm, .what = "gradients"},
+        MoveTime::complete,
         parameters,
-        gradient,
         {.all = to_ticks(times.gradient_sync), .experts = to_ticks(times.expert_gradients)},
         frontier_);
   }
-  for (const GroupRole role : {GroupRole::data, GroupRole::experts}) {
-    const auto last = last_collective_.find(role);
-    if (!costs_.buckets.empty() && last != last_collective_.end()) {
-      add_once(frontier_, last->second);
+  for (const auto& [role, last] : last_collective_) {
+    if (synchronises(role) && (!costs_.buckets.empty() || moved_last_)) {
+      add_once(frontier_, last);
     }
   }
-  const SyncGroups groups = sync_groups(scenario_, costs_.placement, at_.pipeline);
-  const auto shards = [&](const SyncGroup& group) { return sharded_ ? group.group.ranks() : 1; };
+  const auto shards = [&](const SyncGroup& group) {
+    return scenario_.plan.shards() ? group.group.ranks() : 1;
+  };
   const OptimizerTraffic traffic = optimizer_traffic(scenario_);
-  const Bytes moved = optimizer_bytes(traffic, parameters.dense, shards(groups.dense)) +
-                      optimizer_bytes(traffic, parameters.experts, shards(groups.experts));
+  const Bytes moved = optimizer_bytes(traffic, parameters.dense, shards(places_.dense_shard)) +
+                      optimizer_bytes(traffic, parameters.experts, shards(places_.expert_shard));
   frontier_ = {graph_.add({.part = TaskPart::optimizer,
                            .what = "step",
                            .duration = to_ticks(times.optimizer),
                            .bytes = moved},
                           frontier_)};
-  if (sharded_ && !scenario_.overlap_param_gather()) {
+  if (!scenario_.overlap_param_gather()) {
     add_synchronisation(
-        {.part = TaskPart::data_comm, .collective = Collective::all_gather, .what = "parameters"},
+        {.part = TaskPart::data_comm, .what = "parameters"},
+        MoveTime::updated,
         parameters,
-        size_of(scenario_.training.weight_type()),
         {.all = to_ticks(times.parameter_sync), .experts = to_ticks(times.expert_parameters)},
         frontier_);
   }

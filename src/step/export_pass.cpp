@@ -12,7 +12,13 @@ void ExportedStep::Writer::advance(PassRow& row) {
     return;
   }
   wait_for_gathers(row);
+  begin_blocks(row, row.pieces[row.next].number + 1);
   const PassPiece& piece = row.pieces[row.next++];
+  const bool repeats = piece.part == TaskPart::recompute;
+  const bool is_first = row.next == 1 || row.pieces[row.next - 2].number < piece.number;
+  if (!repeats && (is_first || row.pieces[row.next - 2].part == TaskPart::recompute)) {
+    begin_gradients(row);
+  }
   if (piece.item->is_transfer()) {
     add_transfer(piece, row);
   } else {
@@ -20,6 +26,7 @@ void ExportedStep::Writer::advance(PassRow& row) {
   }
   if (!row.done() && row.pieces[row.next].number > piece.number) {
     row.open.reset();
+    end_block(row);
     complete_blocks(row, row.pieces[row.next].number);
   }
 }
@@ -82,31 +89,37 @@ void ExportedStep::Writer::add_whole(PassRow& row) {
   wait_for_gathers(row);
   row.next = row.pieces.size();
   for (const TaskPart part : {TaskPart::recompute, part_of(row.action.pass)}) {
-    GraphNode node = about(row, part);
-    node.what = "pass";
-    Seconds time;
-    for (const PassPiece& piece : row.pieces) {
-      if (piece.part == part && !piece.item->is_transfer()) {
-        time += piece.item->time;
-        node.flops += piece.item->kernel.flops;
-        node.bytes += piece.item->kernel.bytes;
-      }
-    }
-    if (time <= Seconds{}) {
-      continue;
-    }
-    node.duration = to_ticks(time);
-    const RankGraph::Id compute = graph_.add(node, row.frontier);
-    row.computed[part] = {.exact = time, .rounded = node.duration, .last = compute};
-    add_transfers_of(part, true, row);
-    if (row.beside) {
-      row.frontier = {*row.beside, compute};
-      row.beside.reset();
-    } else {
-      row.frontier = {compute};
-    }
-    add_transfers_of(part, false, row);
+    add_kernels_of(part, row);
+    add_moves_of(part, false, row);
   }
+}
+
+void ExportedStep::Writer::add_kernels_of(TaskPart part, PassRow& row) {
+  GraphNode node = about(row, part);
+  node.what = "pass";
+  Seconds time;
+  for (const PassPiece& piece : row.pieces) {
+    if (piece.part == part && !piece.item->is_transfer()) {
+      time += piece.item->time;
+      node.flops += piece.item->kernel.flops;
+      node.bytes += piece.item->kernel.bytes;
+    }
+  }
+  if (time <= Seconds{}) {
+    return;
+  }
+  node.duration = to_ticks(time);
+  const RankGraph::Id compute = graph_.add(node, row.frontier);
+  row.computed[part] = {.exact = time, .rounded = node.duration, .last = compute};
+  add_transfers_of(part, true, row);
+  add_moves_of(part, true, row);
+  if (row.beside) {
+    row.frontier = {*row.beside, compute};
+    row.beside.reset();
+  } else {
+    row.frontier = {compute};
+  }
+  add_transfers_of(part, false, row);
 }
 
 /// One collective for all of one kind among the same ranks.
@@ -152,8 +165,13 @@ void ExportedStep::Writer::finish(PassRow& row) {
     add_once(row.frontier, *row.beside);
     row.beside.reset();
   }
+  if (step_.detail_ != ExportDetail::pass) {
+    begin_blocks(row, row.count());
+    end_block(row);
+    end_pass(row);
+  }
   settle(row);
-  complete_blocks(row, row.blocks);
+  complete_blocks(row, row.count());
 }
 
 /// The sum of a block's kernels in doubles may be a tick off what the closed form rounds.

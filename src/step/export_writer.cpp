@@ -11,24 +11,20 @@ constexpr std::string_view kEmbeddingBlock = "embedding";
 constexpr std::string_view kHeadBlock = "output head";
 
 /// The next block of a pass.
-void list_block(const BlockItems& block,
+void list_block(const BlockItems& items,
                 std::string_view name,
-                std::optional<std::int32_t> layer,
+                const RowBlock& block,
                 PassRow& row) {
-  const auto add = [&](const PassItems& items, TaskPart part) {
-    for (const PassItem& item : items) {
-      row.pieces.push_back({&item, part, name, layer, row.blocks});
+  const auto add = [&](const PassItems& of, TaskPart part) {
+    for (const PassItem& item : of) {
+      row.pieces.push_back({&item, part, name, block.layer, row.count()});
     }
   };
   if (sends_gradient(row.action.pass)) {
-    add(block.recompute, TaskPart::recompute);
+    add(items.recompute, TaskPart::recompute);
   }
-  add(block.of(row.action.pass), part_of(row.action.pass));
-  ++row.blocks;
-}
-
-bool completes_gradients(Pass pass) {
-  return pass == Pass::backward || pass == Pass::weight_gradient;
+  add(items.of(row.action.pass), part_of(row.action.pass));
+  row.blocks.push_back(block);
 }
 
 }  // namespace
@@ -71,18 +67,18 @@ ExportedStep::Writer::Writer(const ExportedStep& step, int rank)
       actions_(actions(step.scenario_.plan.schedule, at_.pipeline, step.costs_.shape)),
       last_of_chunk_(static_cast<std::size_t>(chunks_per_rank(costs_.placement, costs_.shape))),
       gathers_(last_of_chunk_.size()),
-      sharded_(scenario_.plan.sharding == Sharding::zero1 &&
-               (step.group_of(rank, GroupRole::data).has_value() ||
-                step.group_of(rank, GroupRole::experts).has_value())) {
+      places_(sync_groups(scenario_, costs_.placement, at_.pipeline)),
+      clock_(scenario_, places_) {
+  list_moves();
   for (std::size_t i = 0; i < actions_.size(); ++i) {
-    if (completes_gradients(actions_[i].pass)) {
+    if (makes_gradients(actions_[i].pass)) {
       last_of_chunk_[static_cast<std::size_t>(actions_[i].chunk)] = i;
     }
   }
 }
 
 RankGraph ExportedStep::Writer::run() {
-  if (sharded_ && scenario_.overlap_param_gather()) {
+  if (scenario_.overlap_param_gather()) {
     gather_parameters();
   }
   for (std::size_t i = 0; i < actions_.size(); ++i) {
@@ -123,23 +119,25 @@ void ExportedStep::Writer::list_blocks(PassRow& row) const {
     first += static_cast<std::int32_t>(costs_.contents.layers(before));
   }
   const bool forward = row.action.pass == Pass::forward;
+  const RowBlock embedding{.kind = costs_.kinds.size()};
+  const RowBlock head{.kind = costs_.kinds.size() + 1};
   const bool embeds = row.stage == 0;
   if (forward && embeds) {
-    list_block(step_.items_.embedding, kEmbeddingBlock, {}, row);
+    list_block(step_.items_.embedding, kEmbeddingBlock, embedding, row);
   }
   if (!forward && row.stage == costs_.stages - 1) {
-    list_block(step_.items_.head, kHeadBlock, {}, row);
+    list_block(step_.items_.head, kHeadBlock, head, row);
   }
   for (std::int32_t i = 0; i < layers; ++i) {
     const std::int32_t layer = first + (forward ? i : layers - 1 - i);
     const auto kind = static_cast<std::size_t>(kind_of(costs_.blocks.order, layer));
-    list_block(step_.items_.kinds[kind], "layer", layer, row);
+    list_block(step_.items_.kinds[kind], "layer", {.kind = kind, .layer = layer}, row);
   }
   if (forward && row.stage == costs_.stages - 1) {
-    list_block(step_.items_.head, kHeadBlock, {}, row);
+    list_block(step_.items_.head, kHeadBlock, head, row);
   }
   if (!forward && embeds) {
-    list_block(step_.items_.embedding, kEmbeddingBlock, {}, row);
+    list_block(step_.items_.embedding, kEmbeddingBlock, embedding, row);
   }
 }
 

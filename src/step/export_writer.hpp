@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "block_moves.hpp"
 #include "titer/step/exported_step.hpp"
 
 namespace titer {
@@ -15,6 +16,11 @@ void add_once(Frontier& frontier, RankGraph::Id id);
 [[nodiscard]] TaskPart part_of(Pass pass);
 /// What its transfers count as.
 [[nodiscard]] TaskPart part_of(PassComm comm);
+
+/// Whether its groups have the same parameters: all their collectives are in a row.
+[[nodiscard]] constexpr bool synchronises(GroupRole role) {
+  return role == GroupRole::data || role == GroupRole::experts || role >= GroupRole::shard;
+}
 
 /// An item of a pass, and what it is of.
 struct PassPiece {
@@ -29,6 +35,19 @@ struct PassPiece {
 struct Gather {
   RankGraph::Id id = 0;
   int block = 0;
+};
+
+/// A collective that comes with the passes of a block.
+struct MoveNode {
+  MoveTime when = MoveTime::forward;
+  GroupRole role = GroupRole::data;
+  GraphNode node{};
+};
+
+/// A block of a pass.
+struct RowBlock {
+  std::size_t kind = 0;  // of layers; then the embedding, then the head
+  std::optional<std::int32_t> layer{};
 };
 
 /// A pass on its way into the graph: nodes in a row.
@@ -48,12 +67,16 @@ struct PassRow {
   std::optional<RankGraph::Id> open{};    // a compute node that the next kernel may join
   std::optional<RankGraph::Id> beside{};  // a transfer that runs beside the next kernel
   std::map<TaskPart, Computed> computed{};
-  int blocks = 0;                         // of the stage
+  std::vector<RowBlock> blocks{};         // of the stage
+  int begun = 0;                          // of these
+  int reduced = 0;                        // of these: their gradients are on their way
+  Frontier moving{};                      // beside the block: the next one waits for it
   std::vector<GradientBucket> buckets{};  // that the pass completes, but those that are complete
   int synchronised = 0;                   // blocks of those
   std::vector<Gather> gathers{};          // that it waits for, the next one last
 
   [[nodiscard]] bool done() const { return next == pieces.size(); }
+  [[nodiscard]] int count() const { return static_cast<int>(blocks.size()); }
   /// The share of its pieces that is in the graph.
   [[nodiscard]] double progress() const {
     return static_cast<double>(next) / static_cast<double>(pieces.size());
@@ -71,6 +94,8 @@ class ExportedStep::Writer {
   }
   [[nodiscard]] PassRow row_of(std::size_t index);
   void list_blocks(PassRow& row) const;
+  void list_moves();
+  [[nodiscard]] GroupRole role_of(const Move& move, const MovePart& part) const;
   [[nodiscard]] Frontier inputs(const Action& action, std::int32_t stage);
   [[nodiscard]] std::optional<RankGraph::Id> receive(const Action& action, std::int32_t stage);
   void do_one(std::size_t index);
@@ -80,8 +105,23 @@ class ExportedStep::Writer {
   void add_kernel(const PassPiece& piece, PassRow& row);
   void add_transfer(const PassPiece& piece, PassRow& row);
   void add_whole(PassRow& row);
+  void add_kernels_of(TaskPart part, PassRow& row);
   void add_transfers_of(TaskPart part, bool beside, PassRow& row);
   void add_transfers_of(TaskPart part, LayerGroup group, bool beside, PassRow& row);
+  void begin_blocks(PassRow& row, int count);
+  void begin_block(PassRow& row, int number);
+  void begin_gradients(PassRow& row);
+  void end_block(PassRow& row);
+  void end_pass(PassRow& row);
+  void add_gradients(PassRow& row);
+  using MoveSums = std::map<std::pair<MoveTime, GroupRole>, GraphNode>;
+  [[nodiscard]] MoveSums moves_of(const PassRow& row) const;
+  void add_moves_of(TaskPart part, bool beside, PassRow& row);
+  /// What a block of the row moves then, one thing after the other; the last of it.
+  std::optional<RankGraph::Id> add_moves(const PassRow& row,
+                                         int number,
+                                         MoveTime when,
+                                         Frontier after);
   void finish(PassRow& row);
   void settle(PassRow& row);
   void wait_for_gathers(PassRow& row);
@@ -101,11 +141,11 @@ class ExportedStep::Writer {
     Ticks all = 0;
     Ticks experts = 0;
   };
-  /// The collective of parameters or gradients, of `each` bytes: of all but experts, and of experts
-  /// among those that have the same, in that order; what they are through with.
+  /// The collectives of a time: of all but experts, and of experts among those that have the same,
+  /// in that order; what they are through with.
   Frontier add_synchronisation(GraphNode node,
+                               MoveTime when,
                                const DeviceParameters& parameters,
-                               Bytes each,
                                const SyncTicks& ticks,
                                Frontier after);
   void gather_parameters();
@@ -123,7 +163,12 @@ class ExportedStep::Writer {
   std::map<GroupRole, RankGraph::Id> last_collective_;  // all of a group's are in a row
   std::optional<RankGraph::Id> last_send_;
   std::vector<std::vector<Gather>> gathers_;  // of each chunk, before its first forward
-  bool sharded_;                              // ZeRO-1 with other ranks
+  SyncGroups places_;
+  MoveClock clock_;
+  std::vector<std::vector<MoveNode>> moves_;  // of each kind of layers, the embedding and the head
+  std::optional<RankGraph::Id> moved_last_;   // of them: one thing after the other
+  std::optional<RankGraph::Id> summed_last_;  // of shards and their copies, likewise
+  Frontier ahead_;                            // what the last block of the pass before waited for
   bool concurrent_ = false;                   // two passes at a time
   // With two ways: synchronisations that come after those of the opposite stage.
   struct Held {

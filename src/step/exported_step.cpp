@@ -7,6 +7,7 @@
 
 #include "export_writer.hpp"
 #include "group_fabric.hpp"
+#include "shard_cost.hpp"
 #include "sync_cost.hpp"
 #include "titer/step/step_length.hpp"
 
@@ -33,11 +34,13 @@ PlanGroup plan_group(GroupRole role) {
                                                              PlanGroup::expert_tensor,
                                                              PlanGroup::expert_replicas,
                                                              PlanGroup::context_inner,
-                                                             PlanGroup::context_outer};
+                                                             PlanGroup::context_outer,
+                                                             PlanGroup::shard,
+                                                             PlanGroup::shard_copies,
+                                                             PlanGroup::expert_shard,
+                                                             PlanGroup::expert_shard_copies};
   return groups[static_cast<std::size_t>(role)];
 }
-
-bool synchronises(GroupRole role) { return role == GroupRole::data || role == GroupRole::experts; }
 
 /// Messages between neighbours that are no collective of their group.
 void refuse_halos(const ModelBlocks& blocks) {
@@ -68,9 +71,6 @@ ExportedStep::ExportedStep(Scenario scenario, ExportDetail detail)
     strides_[static_cast<std::size_t>(dimension)] = stride;
     stride *= static_cast<int>(scenario_.plan.degree(dimension));
   }
-  if (const auto refused = refused_sharding(scenario_.plan)) {
-    throw InputError("plan.sharding: " + *refused + ": expected none or zero1 in an export");
-  }
   ensure(scenario_.cluster.torus() == nullptr, "check_export() refuses plans on a torus");
   step_costs(scenario_, costs_);
   check_length(scenario_, costs_);
@@ -92,7 +92,11 @@ void ExportedStep::fill_ways() {
                                GroupRole::context_inner,
                                GroupRole::context_outer,
                                GroupRole::expert,
-                               GroupRole::expert_tensor}) {
+                               GroupRole::expert_tensor,
+                               GroupRole::shard,
+                               GroupRole::shard_copies,
+                               GroupRole::expert_shard,
+                               GroupRole::expert_shard_copies}) {
     const GroupPlace at =
         place(scenario_.plan, plan_group(role), scenario_.cluster.devices_per_node);
     set(role);
@@ -130,6 +134,12 @@ bool ExportedStep::is_in_use(GroupRole role) const {
     case GroupRole::context_inner:
     case GroupRole::context_outer:
       return scenario_.plan.context_method == ContextMethod::hierarchical;
+    case GroupRole::shard:
+    case GroupRole::shard_copies:
+      return scenario_.plan.shard.has_value();
+    case GroupRole::expert_shard:
+    case GroupRole::expert_shard_copies:
+      return scenario_.plan.shard.has_value() && has_own_expert_groups(scenario_.plan);
     case GroupRole::tensor:
     case GroupRole::data:
     case GroupRole::ends:
@@ -226,6 +236,10 @@ int ExportedStep::number_in_role(GroupRole role, int rank) const {
       return (at.pipeline * d + at.data) * t + at.tensor;
     case GroupRole::context_inner:
     case GroupRole::context_outer:
+    case GroupRole::shard:
+    case GroupRole::shard_copies:
+    case GroupRole::expert_shard:
+    case GroupRole::expert_shard_copies:
       return static_cast<int>(group_ranks(scenario_.plan, plan_group(role)).number(rank));
     case GroupRole::expert:
     case GroupRole::expert_tensor:
@@ -299,18 +313,22 @@ double ExportedStep::most_nodes() const {
   }
   kinds_of_groups += 1.0;  // tensor
   const bool by_pass = detail_ == ExportDetail::pass;
+  // Of a block its parameters, again, and their gradients; each may be two collectives.
+  const double moved = moves_with_passes(scenario_) ? 6.0 : 0.0;
   const double of_chunk =
-      by_pass ? 6.0 * static_cast<double>(kCollectives.size()) * kinds_of_groups
-              : layers * (longest_layer + 2.0) + longest(items_.embedding) + longest(items_.head);
-  // A bucket may be two collectives.
+      by_pass ? 6.0 * static_cast<double>(kCollectives.size()) * kinds_of_groups + 3.0 * moved
+              : layers * (longest_layer + 2.0) + longest(items_.embedding) + longest(items_.head) +
+                    moved * (layers + 2.0);
+  // A bucket may be two collectives, and as many of equal shards.
   const double own_experts =
       roles_[static_cast<std::size_t>(GroupRole::experts)].groups > 0 ? 2.0 : 1.0;
+  const double synchronised = own_experts * (scenario_.plan.shard ? 2.0 : 1.0);
   // Receive, gather and send of three passes; the tail.
   const double passes = micro_batches_per_chunk(costs_.placement, costs_.shape) *
                         static_cast<double>(chunks_per_rank(costs_.placement, costs_.shape));
   return passes * (of_chunk + 9.0) +
-         2.0 * chunks_per_rank(costs_.placement, costs_.shape) * (layers + 3.0) * own_experts +
-         4.0 + 2.0 * (own_experts - 1.0);
+         2.0 * chunks_per_rank(costs_.placement, costs_.shape) * (layers + 3.0) * synchronised +
+         4.0 + 2.0 * (synchronised - 1.0);
 }
 
 RankGraph ExportedStep::graph(int rank) const {

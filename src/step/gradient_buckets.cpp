@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sync_clock.hpp"
+#include "move_clock.hpp"
 
 namespace titer {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 /// Cuts a stage's gradients into buckets, in the order in which its backward pass makes them.
 class BucketMaker {
  public:
-  BucketMaker(const Scenario& scenario, const StepCosts& costs, const SyncClock& clock)
+  BucketMaker(const Scenario& scenario, const StepCosts& costs, const MoveClock& clock)
       : clock_(clock),
         gathers_(scenario.overlap_param_gather()),
         bucket_(scenario.stack.bucket(clock.ranks())),
@@ -96,10 +96,12 @@ class BucketMaker {
   void close(std::vector<GradientBucket>& buckets) {
     if (!(waiting_ == timed_)) {
       timed_ = waiting_;
-      sync_ = clock_.gradient_sync(waiting_);
-      gather_ = gathers_ ? clock_.parameter_sync(waiting_) : Seconds{};
-      expert_sync_ = clock_.expert_gradients(waiting_);
-      expert_gather_ = gathers_ ? clock_.expert_parameters(waiting_) : Seconds{};
+      sync_ = clock_.time(MoveTime::complete, waiting_);
+      expert_sync_ = clock_.expert_time(MoveTime::complete, waiting_);
+      if (gathers_) {
+        gather_ = clock_.time(MoveTime::updated, waiting_);
+        expert_gather_ = clock_.expert_time(MoveTime::updated, waiting_);
+      }
     }
     const double share = all_ > Seconds{} ? done_ / all_ : 1.0;
     buckets.push_back({.ready = std::min(1.0, share),
@@ -113,7 +115,7 @@ class BucketMaker {
     blocks_ = 0;
   }
 
-  const SyncClock& clock_;
+  const MoveClock& clock_;
   bool gathers_;
   double bucket_;
   const StageBlocks& contents_;
@@ -136,7 +138,7 @@ class BucketMaker {
 }  // namespace
 
 /// Stages between the ends are alike where their groups are.
-void fill_gradient_buckets(const Scenario& scenario, const SyncClock& clock, StepCosts& costs) {
+void fill_gradient_buckets(const Scenario& scenario, const MoveClock& clock, StepCosts& costs) {
   costs.buckets.resize(static_cast<std::size_t>(costs.stages));
   const bool two_ways = costs.placement == Placement::two_ways;
   BucketMaker maker(scenario, costs, clock);
@@ -147,7 +149,7 @@ void fill_gradient_buckets(const Scenario& scenario, const SyncClock& clock, Ste
     const bool one_kind = costs.kinds.size() == 1;
     if (two_ways) {
       const SyncGroups own_groups = sync_groups(scenario, costs.placement, stage);
-      const SyncClock own(scenario, own_groups);
+      const MoveClock own(scenario, own_groups);
       BucketMaker(scenario, costs, own).fill(stage, buckets);
     } else if (one_kind && costs.alike(stage, stage - 1)) {
       buckets = costs.buckets[at - 1];

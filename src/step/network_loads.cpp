@@ -129,9 +129,8 @@ class LinkSharer {
       case Affected::expert:
       case Affected::shard: {
         const PassComm comm = *comm_of(instruction.affected);
-        spread(transfers_.of_passes(slot.rank, passes, comm),
-               transfer_time(slot.rank, passes, comm),
-               use);
+        const Seconds time = transfer_time(slot.rank, passes, comm);
+        spread(transfers_.of_passes(slot.rank, passes, comm, time), time, use);
         break;
       }
       case Affected::data:

@@ -55,18 +55,51 @@ std::string_view name_of(PlanGroup group) {
   return "";
 }
 
-/// Transfers of a kind and size among some ranks, and how many of them there are.
-using TransferCounts = std::map<std::tuple<LayerGroup, Collective, double>, double>;
+}  // namespace
 
-void add(const PassItems& items, double count, TransferCounts& counts) {
-  for (const PassItem& item : items) {
-    if (item.is_transfer()) {
-      counts[{item.transfer.group, item.whole, item.transfer.size.si()}] += count * item.share;
+/// Transfers of a kind and size among some ranks, and how many of them there are.
+class NetworkTransfers::Counted {
+ public:
+  Counted(const NetworkTransfers& of, PassComm comm) : of_(of), comm_(comm) {}
+
+  void add(const PassItems& items, double count) {
+    for (const PassItem& item : items) {
+      if (item.is_transfer() && comm_of(item.transfer.group) == comm_) {
+        add(plan_group(item.transfer.group), item.whole, item.transfer.size, count * item.share);
+        listed_ += count * item.time;
+      }
     }
   }
-}
+  void add(const BlockMoves& moves, Pass pass, double count) {
+    for (const BlockMove& move : moves) {
+      if (comm_ == PassComm::data && comes_with(move.move->when, pass) &&
+          move.move->among == MoveAmong::shard) {
+        for (const MovePart& part : parts_of(*move.move, move.parameters, of_.clock_.places())) {
+          add(plan_group(of_.scenario_.plan, *move.move, part),
+              move.move->collective,
+              part.parameters * move.move->each,
+              count);
+        }
+        listed_ += count * move.time;
+      }
+    }
+  }
 
-}  // namespace
+  [[nodiscard]] auto begin() const { return counts_.begin(); }
+  [[nodiscard]] auto end() const { return counts_.end(); }
+  /// What all of it takes by its costs.
+  [[nodiscard]] Seconds listed() const { return listed_; }
+
+ private:
+  void add(PlanGroup among, Collective kind, Bytes size, double count) {
+    counts_[{among, kind, size.si()}] += count;
+  }
+
+  const NetworkTransfers& of_;
+  PassComm comm_;
+  std::map<std::tuple<PlanGroup, Collective, double>, double> counts_;
+  Seconds listed_;
+};
 
 NetworkTransfers::NetworkTransfers(const Scenario& scenario, const StepCosts& costs)
     : scenario_(scenario),
@@ -75,14 +108,13 @@ NetworkTransfers::NetworkTransfers(const Scenario& scenario, const StepCosts& co
              static_cast<int>((scenario.plan.devices() + scenario.cluster.devices_per_node - 1) /
                               scenario.cluster.devices_per_node),
              named_algorithms(scenario)),
-      items_(model_items(scenario, costs)) {
+      items_(model_items(scenario, costs)),
+      clock_(scenario, costs.groups),
+      moves_(block_moves(scenario, costs, clock_)) {
   if (scenario.cuts_images()) {
     throw InputError(
         "plan.tensor: expected a plan that does not cut images: parts that neighbours send one "
         "another are not followed on links yet");
-  }
-  if (const auto refused = refused_sharding(scenario.plan)) {
-    throw InputError("plan.sharding: " + *refused + ": expected the fidelity closed or event");
   }
 }
 
@@ -183,55 +215,68 @@ std::vector<TakenAlgorithm> NetworkTransfers::algorithms() const {
   return list;
 }
 
-LinkUse NetworkTransfers::of_passes(int rank, std::span<const Action> passes, PassComm comm) {
-  TransferCounts counts;
+LinkUse NetworkTransfers::of_passes(int rank,
+                                    std::span<const Action> passes,
+                                    PassComm comm,
+                                    Seconds time) {
+  Counted counted(*this, comm);
   for (const Action& action : passes) {
     const int stage =
         stage_of(costs_.placement, {.rank = rank, .chunk = action.chunk}, costs_.shape);
-    const auto add_block = [&](const BlockItems& block, double count) {
-      add(block.of(action.pass), count, counts);
+    const auto add_block = [&](const BlockItems& block, std::size_t index, double count) {
+      counted.add(block.of(action.pass), count);
       if (sends_gradient(action.pass)) {
-        add(block.recompute, count, counts);
+        counted.add(block.recompute, count);
       }
+      counted.add(moves_[index], action.pass, count);
     };
     const std::span<const double> kinds = costs_.contents.kinds(stage);
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-      add_block(items_.kinds[kind], kinds[kind]);
+      add_block(items_.kinds[kind], kind, kinds[kind]);
     }
     if (stage == 0) {
-      add_block(items_.embedding, 1);
+      add_block(items_.embedding, kinds.size(), 1);
     }
     if (stage == costs_.stages - 1) {
-      add_block(items_.head, 1);
+      add_block(items_.head, kinds.size() + 1, 1);
     }
   }
+  // A block's parameters come beside its neighbour, which may be another pass's: as long as costs
+  // have it, with the mix of its own.
+  const double share =
+      comm == PassComm::data && counted.listed() > Seconds{} ? time / counted.listed() : 1.0;
   std::vector<LinkUse> uses;
-  for (const auto& [transfer, count] : counts) {
+  for (const auto& [transfer, count] : counted) {
     const auto& [group, kind, size] = transfer;
-    if (comm_of(group) == comm) {
-      uses.push_back(times(count, collective(plan_group(group), rank, kind, Bytes::from_si(size))));
-    }
+    uses.push_back(times(share * count, collective(group, rank, kind, Bytes::from_si(size))));
   }
   return one_after_the_other(uses);
 }
 
 LinkUse NetworkTransfers::of_data(int rank, const Instruction& instruction) {
-  const Training& training = scenario_.training;
   const DeviceParameters parameters =
       instruction.bucket ? costs_
                                .buckets[static_cast<std::size_t>(*instruction.stage)]
                                        [static_cast<std::size_t>(*instruction.bucket)]
                                .parameters
-                         : rank_parameters(costs_.blocks, costs_.contents, scenario_.plan, rank);
-  const Bytes each =
-      size_of(instruction.gathers ? training.weight_type() : scenario_.gradient_type());
-  const Collective kind = instruction.gathers ? Collective::all_gather
-                                              : collective_of(scenario_.plan.gradient_exchange());
+                         : costs_.trained[static_cast<std::size_t>(rank)];
+  const MoveTime when = instruction.gathers ? MoveTime::updated : MoveTime::complete;
   const bool experts = instruction.affected == Affected::experts;
-  const LinkUse& use = collective(experts ? PlanGroup::expert_replicas : PlanGroup::replicas,
+  std::vector<LinkUse> uses;
+  for (const Move& move : clock_.moves()) {
+    if (move.when != when) {
+      continue;
+    }
+    for (const MovePart& part : parts_of(move, parameters, clock_.places())) {
+      if (part.experts == experts) {
+        uses.push_back(collective(plan_group(scenario_.plan, move, part),
                                   rank,
-                                  kind,
-                                  (experts ? parameters.experts : parameters.dense) * each);
+                                  move.collective,
+                                  part.parameters * move.each));
+      }
+    }
+  }
+  const LinkUse use = uses.size() == 1 ? uses.front() : one_after_the_other(uses);
   return costs_.placement == Placement::two_ways ? half(use) : use;
 }
 

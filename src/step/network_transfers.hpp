@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "block_moves.hpp"
 #include "titer/plan/link_use.hpp"
 #include "titer/step/pass_items.hpp"
 #include "titer/step/result.hpp"
@@ -15,12 +16,16 @@ namespace titer {
 /// The transfers of the groups of each pipeline rank, all of a kind at once.
 class NetworkTransfers {
  public:
-  /// Throws InputError where the groups of a kind do not lie alike on the nodes, and where the plan
-  /// shards what is not followed on links.
+  /// Throws InputError where the groups of a kind do not lie alike on the nodes. REQUIRES moves
+  /// that are followed one by one. Both must stay.
   NetworkTransfers(const Scenario& scenario, const StepCosts& costs);
 
-  /// The transfers of a rank's groups in these passes that count as `comm`, recomputation included.
-  [[nodiscard]] LinkUse of_passes(int rank, std::span<const Action> passes, PassComm comm);
+  /// The transfers of a rank's groups in these passes that count as `comm`, recomputation included,
+  /// which take so much time by their costs.
+  [[nodiscard]] LinkUse of_passes(int rank,
+                                  std::span<const Action> passes,
+                                  PassComm comm,
+                                  Seconds time);
   /// What a rank's replicas synchronise, experts' or all others': a bucket of a stage, or all that
   /// the rank has.
   [[nodiscard]] LinkUse of_data(int rank, const Instruction& instruction);
@@ -31,6 +36,7 @@ class NetworkTransfers {
   [[nodiscard]] std::vector<TakenAlgorithm> algorithms() const;
 
  private:
+  class Counted;
   using Groups = std::vector<std::vector<int>>;
 
   [[nodiscard]] Groups replica_groups(int rank, PlanGroup group) const;
@@ -43,6 +49,8 @@ class NetworkTransfers {
   const StepCosts& costs_;
   ClusterLinks links_;
   ModelItems items_;
+  MoveClock clock_;
+  std::vector<BlockMoves> moves_;
   std::map<std::tuple<PlanGroup, int, Collective, double>, CollectiveUse> known_;
 };
 

@@ -46,8 +46,9 @@ ModelItems model_items(const Scenario& scenario, const StepCosts& costs) {
       .embedding = block_items(costs.blocks.embedding.operations, costs.embedding, {}, clock),
       .head = block_items(costs.blocks.head.operations, costs.head, {}, clock)};
   for (std::size_t kind = 0; kind < costs.kinds.size(); ++kind) {
-    items.kinds.push_back(block_items(
-        costs.blocks.kinds[kind].operations, costs.kinds[kind], repeats_of(scenario.plan), clock));
+    const Block& block = costs.blocks.kinds[kind];
+    const Repeats repeats = block.backward ? repeats_of(scenario.plan) : Repeats{};
+    items.kinds.push_back(block_items(block.operations, costs.kinds[kind], repeats, clock));
   }
   return items;
 }

@@ -147,7 +147,7 @@ PassCutter::PassCutter(const StepCosts& costs, int rank, const ActionList& list)
     if (list[i].pass == Pass::forward && !first_[chunk]) {
       first_[chunk] = i;
     }
-    if (list[i].pass == Pass::backward || list[i].pass == Pass::weight_gradient) {
+    if (makes_gradients(list[i].pass)) {
       last_[chunk] = i;
     }
   }

@@ -2,83 +2,14 @@
 
 #include <algorithm>
 
+#include "block_moves.hpp"
 #include "pass_slot.hpp"
 #include "root_cost.hpp"
-#include "sync_cost.hpp"
 
 namespace titer {
 namespace {
 
-/// What a block moves.
-struct Moves {
-  Seconds gather;        // parameters, before its forward pass
-  Seconds gather_again;  // before its backward pass
-  Seconds reduce;        // gradients, after its backward pass
-  Seconds fetch;         // parameters from the host
-  Seconds fetch_again;
-  Seconds keep;  // activations to the host after its forward pass, and back before its backward
-};
-
-class MoveClock {
- public:
-  MoveClock(const Scenario& scenario, const SyncGroups& groups)
-      : scenario_(scenario), plan_(scenario.plan), groups_(groups) {}
-
-  [[nodiscard]] Moves of(const DeviceParameters& parameters) const {
-    Moves moves;
-    if (plan_.sharding == Sharding::zero3) {
-      moves.gather = time(parameters, [&](double count, const SyncGroup& of) {
-        return group_time(
-            Collective::all_gather, count * scenario_.weight_message(), of.group, of.fabric);
-      });
-      moves.gather_again = plan_.reshard_after_forward ? moves.gather : Seconds{};
-    }
-    if (plan_.offload.weights) {
-      moves.fetch = fetch_time(parameters);
-      moves.fetch_again = moves.fetch;
-    }
-    return moves;
-  }
-  [[nodiscard]] Seconds reduce(const DeviceParameters& trained) const {
-    if (!plan_.reduces_every_pass()) {
-      return {};
-    }
-    return time(trained, [&](double count, const SyncGroup& of) {
-      return exchange_time(
-          plan_.gradient_exchange(), count * scenario_.gradient_message(), of.group, of.fabric);
-    });
-  }
-  [[nodiscard]] Seconds keep(const Block& block) const {
-    if (!plan_.offload.activations) {
-      return {};
-    }
-    const Bytes kept = plan_.recompute == Recompute::full
-                           ? block.input
-                           : saved_bytes(block.operations, plan_.recomputed_modules());
-    return host_path(scenario_, *plan_.offload.activations).time(kept);
-  }
-
- private:
-  /// Of the dense part and of experts: `of` (number of parameters, group -> Seconds).
-  template <class Of>
-  [[nodiscard]] Seconds time(const DeviceParameters& count, const Of& of) const {
-    const Seconds dense = of(count.dense, groups_.dense_shard);
-    return count.experts > 0 ? dense + of(count.experts, groups_.expert_shard) : dense;
-  }
-  /// Every device supplies its own part: the bandwidth grows with the devices.
-  /// [ZeRO-Infinity: bandwidth-centric partitioning]
-  [[nodiscard]] Seconds fetch_time(const DeviceParameters& count) const {
-    const bool parted = plan_.sharding == Sharding::zero3;
-    const double dense = parted ? groups_.dense_shard.group.ranks() : 1.0;
-    const double experts = parted ? groups_.expert_shard.group.ranks() : 1.0;
-    const Bytes size = (count.dense / dense + count.experts / experts) * scenario_.weight_message();
-    return host_path(scenario_, *plan_.offload.weights).time(size);
-  }
-
-  const Scenario& scenario_;
-  const Plan& plan_;
-  const SyncGroups& groups_;
-};
+constexpr std::array kMoved = {PassComm::data, PassComm::host};
 
 /// Goes through the blocks of the model and adds to each what is moved beside it.
 class PassMover {
@@ -89,35 +20,10 @@ class PassMover {
         copies_beside_(scenario.plan.offload.prefetch),
         reduces_beside_(scenario.overlap_grad_reduce()),
         embedding_(costs.kinds.size()),
-        head_(costs.kinds.size() + 1) {
-    const MoveClock clock(scenario, costs.groups);
-    moves_.reserve(head_ + 1);
-    for (const Block& block : costs.blocks.kinds) {
-      const DeviceParameters count = on_device(block.parameters, scenario.plan);
-      Moves moves = clock.of(count);
-      moves.reduce = block.has_gradients() ? clock.reduce(count) : Seconds{};
-      moves.keep = clock.keep(block);
-      if (!block.backward) {
-        moves.gather_again = {};
-        moves.fetch_again = {};
-        moves.keep = {};
-      }
-      moves_.push_back(moves);
-    }
-    const Block& embedding = costs.blocks.embedding;
-    const DeviceParameters first = on_device(embedding.parameters, scenario.plan);
-    moves_.push_back(clock.of(first));
-    moves_.back().reduce = embedding.frozen ? Seconds{} : clock.reduce(first);
-    DeviceParameters last = on_device(costs.blocks.head.parameters, scenario.plan);
-    last += on_device(ParameterCount{.split = costs.blocks.tied_table}, scenario.plan);
-    moves_.push_back(clock.of(last));
-    moves_.back().reduce = clock.reduce(head_count(scenario, costs));
-    for (const std::size_t end : {embedding_, head_}) {
-      moves_[end].gather_again = {};
-      moves_[end].fetch_again = {};
-    }
-    more_.resize(moves_.size());
-  }
+        head_(costs.kinds.size() + 1),
+        clock_(scenario, costs.groups),
+        moves_(block_moves(scenario, costs, clock_)),
+        more_(moves_.size()) {}
 
   void run() {
     add_places();
@@ -155,18 +61,18 @@ class PassMover {
 
   /// The embedding: nothing is before it, and nothing comes after its backward pass.
   void add_first(std::size_t next) {
-    const Moves& own = moves_[embedding_];
-    PassSlot forward(costs_.embedding.forward, costs_.slowdown);
-    forward.expose(own.gather, PassComm::data);
-    forward.expose(own.fetch, PassComm::host);
+    const BlockCost& cost = costs_.embedding;
+    PassSlot forward(cost.forward, costs_.slowdown);
+    for (const PassComm comm : kMoved) {
+      forward.expose(time(embedding_, MoveTime::forward, comm), comm);
+    }
     add_next(next, forward);
     more_[embedding_].forward = forward.more();
-    for (const bool whole : {true, false}) {
-      const BlockCost& cost = costs_.embedding;
-      PassSlot last(whole ? cost.backward : cost.weight_gradient, costs_.slowdown);
-      last.put(reduces_beside_ ? moves_[next].reduce : Seconds{}, PassComm::data, true);
-      last.expose(own.reduce, PassComm::data);
-      (whole ? more_[embedding_].backward : more_[embedding_].weight_gradient) = last.more();
+    for (const Pass pass : {Pass::backward, Pass::weight_gradient}) {
+      PassSlot last(cost.of(pass), costs_.slowdown);
+      last.put(reduces_beside_ ? reduce(next) : Seconds{}, PassComm::data, true);
+      last.expose(reduce(embedding_), PassComm::data);
+      more_[embedding_].of(pass) = last.more();
     }
   }
 
@@ -176,32 +82,30 @@ class PassMover {
       return;
     }
     const BlockCost& cost = block == head_ ? costs_.head : costs_.kinds[block];
-    const Moves& own = moves_[block];
     BlockCost more;
     PassSlot forward(cost.forward, costs_.slowdown);
-    expose_own(own.gather, own.fetch, forward);
-    forward.put(own.keep, PassComm::host, copies_beside_);
+    expose_own(block, MoveTime::forward, forward);
+    forward.put(kept(block), PassComm::host, copies_beside_);
     if (after != block || block != head_) {
       add_next(after, forward);
     }
     more.forward = forward.more();
 
     PassSlot repeated(cost.recompute, costs_.slowdown);
-    const Moves& below = moves_[before];
-    const Seconds gather =
-        repeated.hide(gathers_beside_ ? below.gather_again : Seconds{}, PassComm::data);
+    const Seconds gather = repeated.hide(
+        gathers_beside_ ? time(before, MoveTime::backward, PassComm::data) : Seconds{},
+        PassComm::data);
     const Seconds copies =
-        repeated.hide(copies_beside_ ? below.fetch_again + below.keep : Seconds{}, PassComm::host);
+        repeated.hide(copies_beside_ ? fetched_again(before) : Seconds{}, PassComm::host);
     more.recompute = repeated.more();
-    const bool is_last = block == head_;
-    const Seconds above = is_last ? Seconds{} : moves_[after].reduce;
+    const Seconds above = block == head_ ? Seconds{} : reduce(after);
     const auto add_inputs = [&](PassSlot& slot) {
-      expose_own(own.gather_again, own.fetch_again + own.keep, slot);
+      expose_own(block, MoveTime::backward, slot);
       slot.put(gather, PassComm::data, true);
       slot.put(copies, PassComm::host, true);
     };
     const auto add_outputs = [&](PassSlot& slot) {
-      slot.put(reduces_beside_ ? above : own.reduce, PassComm::data, reduces_beside_);
+      slot.put(reduces_beside_ ? above : reduce(block), PassComm::data, reduces_beside_);
     };
     PassSlot backward(cost.backward, costs_.slowdown);
     add_inputs(backward);
@@ -216,15 +120,35 @@ class PassMover {
     more_[block] += times * more;
   }
 
+  [[nodiscard]] Seconds time(std::size_t block, MoveTime when, PassComm comm) const {
+    return time_of(moves_[block], when, comm);
+  }
+  [[nodiscard]] Seconds reduce(std::size_t block) const {
+    return time(block, MoveTime::gradients, PassComm::data);
+  }
+  [[nodiscard]] Seconds kept(std::size_t block) const {
+    return time(block, MoveTime::there_and_back, PassComm::host);
+  }
+  /// With what its forward pass put out.
+  [[nodiscard]] Seconds fetched_again(std::size_t block) const {
+    return time(block, MoveTime::backward, PassComm::host) + kept(block);
+  }
+  [[nodiscard]] bool beside(PassComm comm) const {
+    return comm == PassComm::data ? gathers_beside_ : copies_beside_;
+  }
+
   /// What the block waits for itself where nothing is fetched ahead.
-  void expose_own(Seconds gather, Seconds fetch, PassSlot& slot) const {
-    slot.expose(gathers_beside_ ? Seconds{} : gather, PassComm::data);
-    slot.expose(copies_beside_ ? Seconds{} : fetch, PassComm::host);
+  void expose_own(std::size_t block, MoveTime when, PassSlot& slot) const {
+    const Seconds copies =
+        when == MoveTime::backward ? fetched_again(block) : time(block, when, PassComm::host);
+    slot.expose(gathers_beside_ ? Seconds{} : time(block, when, PassComm::data), PassComm::data);
+    slot.expose(copies_beside_ ? Seconds{} : copies, PassComm::host);
   }
   /// What the next block's forward pass needs, beside this one's.
   void add_next(std::size_t next, PassSlot& slot) const {
-    slot.put(gathers_beside_ ? moves_[next].gather : Seconds{}, PassComm::data, true);
-    slot.put(copies_beside_ ? moves_[next].fetch : Seconds{}, PassComm::host, true);
+    for (const PassComm comm : kMoved) {
+      slot.put(beside(comm) ? time(next, MoveTime::forward, comm) : Seconds{}, comm, true);
+    }
   }
 
   [[nodiscard]] double places_of(std::size_t kind) const {
@@ -241,35 +165,23 @@ class PassMover {
   bool reduces_beside_;
   std::size_t embedding_;
   std::size_t head_;
-  std::vector<Moves> moves_;  // of each kind, the embedding and the head; likewise below
+  MoveClock clock_;
+  std::vector<BlockMoves> moves_;  // of each kind, the embedding and the head; likewise below
   std::vector<BlockCost> more_;
 };
 
 }  // namespace
 
-HostPath host_path(const Scenario& scenario, HostPlace where) {
-  const Cluster& cluster = scenario.cluster;
-  const auto devices =
-      static_cast<int>(std::min<std::int64_t>(scenario.plan.devices(), cluster.devices_per_node));
-  ensure(cluster.host_memory.has_value(), "what is offloaded has a place");
-  HostPath path{.host = cluster.host_memory->share(devices),
-                .pipelined = scenario.plan.offload.prefetch};
-  if (where == HostPlace::nvme) {
-    ensure(cluster.nvme.has_value(), "what is offloaded to NVMe has a place");
-    path.nvme = cluster.nvme->share(devices);
-  }
-  return path;
-}
-
-bool moves_with_passes(const Plan& plan) {
-  return plan.gathers_every_pass() || plan.reduces_every_pass() || plan.offload.weights ||
-         plan.offload.activations || plan.sharding == Sharding::data_parallel_root;
+bool moves_with_passes(const Scenario& scenario) {
+  const Moves moves = list_moves(scenario);
+  return std::any_of(
+      moves.begin(), moves.end(), [](const Move& move) { return move.is_of_pass(); });
 }
 
 void add_pass_transfers(const Scenario& scenario, StepCosts& costs) {
   if (scenario.plan.sharding == Sharding::data_parallel_root) {
     add_root_transfers(scenario, costs);
-  } else if (moves_with_passes(scenario.plan)) {
+  } else if (moves_with_passes(scenario)) {
     PassMover(scenario, costs).run();
   }
 }

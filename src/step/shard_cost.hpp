@@ -2,13 +2,9 @@
 // What every pass of a block moves besides activations: sharded parameters and gradients, and
 // copies from and to the host.
 
-#include "titer/plan/offload.hpp"
 #include "titer/step/cost.hpp"
 
 namespace titer {
-
-/// The way of a device to the memory of its host, or to NVMe. REQUIRES a cluster that has them.
-[[nodiscard]] HostPath host_path(const Scenario& scenario, HostPlace where);
 
 /// Adds to the passes of all kinds of blocks what zero2, zero3 and offloading move with them.
 ///
@@ -25,7 +21,7 @@ namespace titer {
 /// REQUIRES blocks, their own costs, contents and groups.
 void add_pass_transfers(const Scenario& scenario, StepCosts& costs);
 
-/// Whether a plan moves anything so.
-[[nodiscard]] bool moves_with_passes(const Plan& plan);
+/// Whether a step moves anything so.
+[[nodiscard]] bool moves_with_passes(const Scenario& scenario);
 
 }  // namespace titer

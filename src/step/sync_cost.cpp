@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sync_clock.hpp"
+#include "move_clock.hpp"
 
 namespace titer {
 namespace {
@@ -16,30 +16,29 @@ bool ends_apart(const StepCosts& costs) {
 
 /// Whether gradients are synchronised in buckets: those that the last backward passes make once,
 /// all of them, or what the groups of shards add up.
-bool has_buckets(const Scenario& scenario, const SyncClock& clock) {
+bool has_buckets(const Scenario& scenario, const MoveClock& clock) {
   const Plan& plan = scenario.plan;
   const bool once = plan.shard.has_value() || !plan.reduces_every_pass();
   return scenario.overlap_grad_reduce() && !clock.alone() && once &&
-         plan.sharding != Sharding::parameter_server &&
-         plan.sharding != Sharding::data_parallel_root;
+         scheme_of(plan.sharding).in_buckets;
 }
 
 /// Of a rank that trains so many parameters; what goes on beside its passes takes nothing.
 StageTail tail_of(const Scenario& scenario,
-                  const SyncClock& clock,
+                  const MoveClock& clock,
                   bool in_buckets,
                   const DeviceParameters& trained) {
   StageTail tail{.gradient_sync = {},
                  .optimizer = clock.optimizer(trained),
                  .parameter_sync = {},
-                 .host = clock.host(trained)};
+                 .host = clock.time(MoveTime::update, trained)};
   if (!in_buckets) {
-    tail.gradient_sync = clock.gradient_sync(trained);
-    tail.expert_gradients = clock.expert_gradients(trained);
+    tail.gradient_sync = clock.time(MoveTime::complete, trained);
+    tail.expert_gradients = clock.expert_time(MoveTime::complete, trained);
   }
   if (!scenario.overlap_param_gather()) {
-    tail.parameter_sync = clock.parameter_sync(trained);
-    tail.expert_parameters = clock.expert_parameters(trained);
+    tail.parameter_sync = clock.time(MoveTime::updated, trained);
+    tail.expert_parameters = clock.expert_time(MoveTime::updated, trained);
   }
   return tail;
 }
@@ -71,7 +70,7 @@ void fill_trained(const Plan& plan, StepCosts& costs) {
 
 void fill_synchronisation(const Scenario& scenario, StepCosts& costs) {
   const bool two_ways = costs.placement == Placement::two_ways;
-  const SyncClock clock(scenario, costs.groups);
+  const MoveClock clock(scenario, costs.groups);
   const bool in_buckets = has_buckets(scenario, clock);
   costs.tails.resize(static_cast<std::size_t>(costs.shape.stages));
   for (int rank = 0; rank < costs.shape.stages; ++rank) {
@@ -79,7 +78,7 @@ void fill_synchronisation(const Scenario& scenario, StepCosts& costs) {
     const DeviceParameters& trained = costs.trained[at];
     if (two_ways && rank > 0) {  // with two copies of the model no rank's groups are the next one's
       const SyncGroups own = sync_groups(scenario, costs.placement, rank);
-      costs.tails[at] = tail_of(scenario, SyncClock(scenario, own), in_buckets, trained);
+      costs.tails[at] = tail_of(scenario, MoveClock(scenario, own), in_buckets, trained);
     } else if (!two_ways && costs.contents.as_before(rank)) {
       costs.tails[at] = costs.tails[at - 1];
     } else {

@@ -13,9 +13,9 @@ namespace titer {
 [[nodiscard]] Collective collective_of(GradientCollective exchange);
 /// The ways of a chain of reduces, which libraries send along their ring.
 [[nodiscard]] Fabric along_ring(Fabric fabric);
-/// Gradients of that size added up: by one collective, or by a reduce of an n-th of them to each of
-/// the n ranks, one after the other.
-[[nodiscard]] Seconds exchange_time(GradientCollective exchange,
+/// A collective of gradients or parameters; a reduce is one of an n-th of them to each of the n
+/// ranks, one after the other.
+[[nodiscard]] Seconds exchange_time(Collective exchange,
                                     Bytes size,
                                     Group group,
                                     const Fabric& fabric);

@@ -88,11 +88,11 @@ Fabric along_ring(Fabric fabric) {
   return fabric;
 }
 
-Seconds exchange_time(GradientCollective exchange, Bytes size, Group group, const Fabric& fabric) {
+Seconds exchange_time(Collective exchange, Bytes size, Group group, const Fabric& fabric) {
   const int n = group.ranks();
-  return exchange == GradientCollective::reduce
-             ? n * group_time(Collective::reduce, size / n, group, along_ring(fabric))
-             : group_time(collective_of(exchange), size, group, fabric);
+  return exchange == Collective::reduce
+             ? n * group_time(exchange, size / n, group, along_ring(fabric))
+             : group_time(exchange, size, group, fabric);
 }
 
 SyncGroup sync_group(const Scenario& scenario, Placement placement, int rank) {

@@ -6,6 +6,7 @@
 
 #include "titer/step/evaluate.hpp"
 #include "titer/step/exported_step.hpp"
+#include "titer/step/moves.hpp"
 #include "titer/trace/trace_comparison.hpp"
 
 namespace titer {
@@ -58,13 +59,34 @@ std::optional<std::size_t> purpose_of(TaskPart part) {
 }
 constexpr std::size_t kPurposes = kCommunicationParts.size();
 
+/// What the sharding's moves are made of, by their bytes.
+CategoryShares shares_of_moves(const Scenario& scenario) {
+  CategoryShares shares{};
+  double sum = 0;
+  for (const Move& move : list_moves(scenario)) {
+    if (move.among == MoveAmong::host) {
+      continue;
+    }
+    const double sent = move.collective == Collective::all_reduce ? 2.0 : 1.0;
+    const double parts = move.own ? static_cast<double>(scenario.plan.shard.value_or(1)) : 1.0;
+    const double times = move.is_of_pass() ? static_cast<double>(scenario.micro_batches()) : 1.0;
+    const double bytes = times * sent / parts * move.each.si();
+    shares[static_cast<std::size_t>(category_of(move.collective))] += bytes;
+    sum += bytes;
+  }
+  for (double& share : shares) {
+    share /= sum;
+  }
+  return shares;
+}
+
 /// What each purpose is made of where no graph tells.
-std::array<CategoryShares, kPurposes> usual_shares(const Plan& plan) {
+std::array<CategoryShares, kPurposes> usual_shares(const Scenario& scenario) {
   std::array<CategoryShares, kPurposes> shares{};
   const auto set = [&](std::size_t purpose, TraceCategory category, double share) {
     shares[purpose][static_cast<std::size_t>(category)] = share;
   };
-  if (plan.sequence_parallel) {
+  if (scenario.plan.sequence_parallel) {
     set(0, all_gather, 0.5);
     set(0, reduce_scatter, 0.5);
   } else {
@@ -73,19 +95,7 @@ std::array<CategoryShares, kPurposes> usual_shares(const Plan& plan) {
   set(1, send_recv, 1);
   set(2, all_to_all, 1);
   set(3, send_recv, 1);
-  if (plan.sharding == Sharding::zero3) {  // gathered for both passes
-    set(4, all_gather, plan.reshard_after_forward ? 2.0 / 3 : 0.5);
-    set(4, reduce_scatter, plan.reshard_after_forward ? 1.0 / 3 : 0.5);
-  } else if (plan.sharding == Sharding::zero1 &&
-             plan.gradient_exchange() == GradientCollective::all_reduce) {
-    set(4, all_gather, 1.0 / 3);
-    set(4, all_reduce, 2.0 / 3);
-  } else if (plan.sharding == Sharding::zero1 || plan.sharding == Sharding::zero2) {
-    set(4, all_gather, 0.5);
-    set(4, reduce_scatter, 0.5);
-  } else {
-    set(4, all_reduce, 1);
-  }
+  shares[4] = shares_of_moves(scenario);
   set(5, host_to_device, 0.5);
   set(5, device_to_host, 0.5);
   return shares;
@@ -198,7 +208,7 @@ PredictedStep predict_step(const Scenario& scenario, std::optional<int> rank) {
                            std::to_string(step.result.devices) + " of the scenario");
     rank.reset();
   }
-  std::array<CategoryShares, kPurposes> shares = usual_shares(scenario.plan);
+  std::array<CategoryShares, kPurposes> shares = usual_shares(scenario);
   follow(scenario, rank, shares, step);
   const Breakdown& parts = step.result.breakdown;
   const std::array<Seconds, kPurposes> exposed = {parts.tensor_comm,

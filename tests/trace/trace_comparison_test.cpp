@@ -107,17 +107,30 @@ TEST(PredictedStep, CollectivesAreThoseOfThePlan) {
             0.999 * whole.result.comm_total.tensor);
 }
 
-TEST(PredictedStep, WithZero3ItIsSharedOutByRule) {
-  const PredictedStep step = predict_step(scenario({"plan.sharding=zero3",
-                                                    "plan.pipeline=1",
-                                                    "plan.virtual_stages=1",
-                                                    "plan.data=8",
-                                                    "plan.tensor=8"}),
-                                          0);
+/// A plan that gathers parameters and reduces gradients with every pass.
+PredictedStep predicted_with_zero3(const std::string& collective) {
+  return predict_step(scenario({"plan.sharding=zero3",
+                                "plan.gradient_collective=" + collective,
+                                "plan.pipeline=1",
+                                "plan.virtual_stages=1",
+                                "plan.data=8",
+                                "plan.tensor=8"}),
+                      0);
+}
+
+TEST(PredictedStep, WithZero3FollowsWhatPassesMove) {
+  const PredictedStep step = predicted_with_zero3("reduce-scatter");
+  EXPECT_TRUE(step.remarks.empty());
+  EXPECT_GT(step.communication[index(TraceCategory::reduce_scatter)].calls, 0);
+  EXPECT_GT(step.communication[index(TraceCategory::all_gather)].calls, 0);
+}
+
+TEST(PredictedStep, WithChainsOfReducesItIsSharedOutByRule) {
+  const PredictedStep step = predicted_with_zero3("reduce");
   EXPECT_EQ(step.remarks.size(), 1U);
   const Seconds data = step.result.comm_total.data;
-  EXPECT_GE(step.communication[index(TraceCategory::reduce_scatter)].busy, 0.33 * data);
-  EXPECT_FALSE(step.communication[index(TraceCategory::reduce_scatter)].calls);
+  EXPECT_GE(step.communication[index(TraceCategory::other_comm)].busy, 0.33 * data);
+  EXPECT_FALSE(step.communication[index(TraceCategory::other_comm)].calls);
 }
 
 TEST(TraceComparison, WhatIsMeasuredAsPredictedHasNoReadings) {

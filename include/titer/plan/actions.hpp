@@ -23,6 +23,11 @@ inline constexpr int kPasses = 4;
   return pass == Pass::backward || pass == Pass::input_gradient;
 }
 
+/// Whether the pass makes the gradients of weights.
+[[nodiscard]] constexpr bool makes_gradients(Pass pass) {
+  return pass == Pass::backward || pass == Pass::weight_gradient;
+}
+
 struct Action {
   Pass pass = Pass::forward;
   int chunk = 0;

@@ -166,9 +166,6 @@ struct Repeats {
 [[nodiscard]] BlockCost block_cost(const OperationList& operations,
                                    const Repeats& repeats,
                                    const BlockClock& clock);
-/// What of a plan's sharding is not followed collective by collective: only none and zero1 over all
-/// replicas are, on links and in exports.
-[[nodiscard]] std::optional<std::string> refused_sharding(const Plan& plan);
 /// What its transfers count as.
 [[nodiscard]] PassComm comm_of(LayerGroup group);
 /// Who they are of a plan.

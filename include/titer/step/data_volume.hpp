@@ -1,7 +1,7 @@
 #pragma once
 // The bytes that data parallelism moves.
 
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "titer/collectives/collective.hpp"
@@ -12,11 +12,11 @@ namespace titer {
 /// Messages of one kind of a device and its data-parallel ranks, those of a whole iteration
 /// together.
 struct DataMove {
-  std::string_view what;  // "gradients", "parameters", ...
+  std::string what;  // "gradients", "parameters", ...
   Collective collective = Collective::all_reduce;
-  std::string_view formula;  // of `moved`
-  double ranks = 1;          // n
-  Bytes size{};              // S
+  std::string formula;  // of `moved`
+  double ranks = 1;     // n
+  Bytes size{};         // S
   // Sent by the device. [E11: 4P (1 - 1/n) for the all-reduce of P gradients of 2 bytes, half of it
   // for an all-gather, a reduce-scatter or reduces] Of data-parallel-root: through the root's port,
   // one way.

@@ -38,17 +38,28 @@ enum class GroupRole {
   experts,        // of `data`, those that have the same experts, where these are not all of them
   context_inner,  // of the hierarchical context method: neighbours, and those with the same place
   context_outer,  // among them
+  // Of `data` and `experts`, those that split among them what is sharded, and those that have the
+  // same shard, where the plan shards in groups.
+  shard,
+  shard_copies,
+  expert_shard,
+  expert_shard_copies,
 };
-inline constexpr std::size_t kGroupRoleCount = 9;
-inline constexpr std::array<GroupRole, kGroupRoleCount> kGroupRoles = {GroupRole::tensor,
-                                                                       GroupRole::data,
-                                                                       GroupRole::ends,
-                                                                       GroupRole::context,
-                                                                       GroupRole::expert,
-                                                                       GroupRole::expert_tensor,
-                                                                       GroupRole::experts,
-                                                                       GroupRole::context_inner,
-                                                                       GroupRole::context_outer};
+inline constexpr std::size_t kGroupRoleCount = 13;
+inline constexpr std::array<GroupRole, kGroupRoleCount> kGroupRoles = {
+    GroupRole::tensor,
+    GroupRole::data,
+    GroupRole::ends,
+    GroupRole::context,
+    GroupRole::expert,
+    GroupRole::expert_tensor,
+    GroupRole::experts,
+    GroupRole::context_inner,
+    GroupRole::context_outer,
+    GroupRole::shard,
+    GroupRole::shard_copies,
+    GroupRole::expert_shard,
+    GroupRole::expert_shard_copies};
 
 struct RankGroup {
   int number = 0;  // from 1
@@ -73,8 +84,7 @@ struct RankPlace {
 
 class ExportedStep {
  public:
-  /// REQUIRES a valid scenario of devices that are all alike. Throws InputError for sharding beyond
-  /// zero1.
+  /// REQUIRES a valid scenario of devices that are all alike, of which check_export() says nothing.
   ExportedStep(Scenario scenario, ExportDetail detail);
 
   [[nodiscard]] int ranks() const { return static_cast<int>(scenario_.plan.devices()); }

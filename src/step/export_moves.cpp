@@ -1,0 +1,197 @@
+// Parameters and gradients that come with the passes of an exported step, where the closed form has
+// them: a block's parameters beside the block before it, its gradients beside the next one's.
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "export_writer.hpp"
+
+namespace titer {
+
+void ExportedStep::Writer::list_moves() {
+  for (const BlockMoves& block : block_moves(scenario_, costs_, clock_)) {
+    std::vector<MoveNode>& nodes = moves_.emplace_back();
+    for (const BlockMove& of : block) {
+      const Move& move = *of.move;
+      for (const MovePart& part : parts_of(move, of.parameters, places_)) {
+        const Bytes size = part.parameters * move.each;
+        const Group& group = part.among->group;
+        nodes.push_back({.when = move.when,
+                         .role = role_of(move, part),
+                         .node = {.part = TaskPart::data_comm,
+                                  .collective = move.collective,
+                                  .what = part.experts ? move.text->of_experts : move.text->what,
+                                  .duration = to_ticks(exchange_time(
+                                      move.collective, size, group, part.among->fabric)),
+                                  .bytes = size}});
+      }
+    }
+  }
+}
+
+GroupRole ExportedStep::Writer::role_of(const Move& move, const MovePart& part) const {
+  const bool own = part.experts && has_own_expert_groups(scenario_.plan);
+  if (move.among == MoveAmong::copies) {
+    return own ? GroupRole::expert_shard_copies : GroupRole::shard_copies;
+  }
+  if (scenario_.plan.shard) {
+    return own ? GroupRole::expert_shard : GroupRole::shard;
+  }
+  return own ? GroupRole::experts : GroupRole::data;
+}
+
+std::optional<RankGraph::Id> ExportedStep::Writer::add_moves(const PassRow& row,
+                                                             int number,
+                                                             MoveTime when,
+                                                             Frontier after) {
+  const RowBlock& block = row.blocks[static_cast<std::size_t>(number)];
+  std::optional<RankGraph::Id> last;
+  for (const MoveNode& of : moves_[block.kind]) {
+    if (of.when != when) {
+      continue;
+    }
+    GraphNode node = of.node;
+    node.layer = block.layer;
+    node.stage = row.stage;
+    node.micro_batch = row.action.micro_batch;
+    if (moved_last_) {
+      add_once(after, *moved_last_);
+    }
+    if (const auto id = add_collective(node, of.role, after)) {
+      last = moved_last_ = id;
+      after = {*id};
+    }
+  }
+  return last;
+}
+
+void ExportedStep::Writer::begin_blocks(PassRow& row, int count) {
+  while (row.begun < count) {
+    begin_block(row, row.begun++);
+  }
+}
+
+/// The first block of a pass has its parameters while the pass before it ends, or while its stage
+/// waits for its input; the model's first block waits for its own.
+void ExportedStep::Writer::begin_block(PassRow& row, int number) {
+  const bool forward = row.action.pass == Pass::forward;
+  if (!forward && !sends_gradient(row.action.pass)) {
+    return;
+  }
+  const MoveTime when = forward ? MoveTime::forward : MoveTime::backward;
+  const bool prefetches = scenario_.plan.prefetch;
+  if (!prefetches || number == 0) {
+    const bool waits = !prefetches || (forward && row.stage == 0);
+    if (const auto id = add_moves(row, number, when, waits ? row.frontier : ahead_)) {
+      add_once(row.frontier, *id);
+    }
+  }
+  if (prefetches && number + 1 < row.count()) {
+    if (const auto id = add_moves(row, number + 1, when, row.frontier)) {
+      row.moving = {*id};
+    }
+  }
+  if (number + 1 == row.count()) {
+    ahead_ = row.frontier;
+  }
+}
+
+/// Gradients of the blocks before, beside the one that begins to make its own.
+void ExportedStep::Writer::begin_gradients(PassRow& row) {
+  if (!makes_gradients(row.action.pass) || !scenario_.overlap_grad_reduce()) {
+    return;
+  }
+  for (; row.reduced + 1 < row.begun; ++row.reduced) {
+    if (const auto id = add_moves(row, row.reduced, MoveTime::gradients, row.frontier)) {
+      row.moving = {*id};
+    }
+  }
+}
+
+void ExportedStep::Writer::end_block(PassRow& row) {
+  for (const RankGraph::Id id : std::exchange(row.moving, {})) {
+    add_once(row.frontier, id);
+  }
+  if (makes_gradients(row.action.pass) && !scenario_.overlap_grad_reduce()) {
+    add_gradients(row);
+  }
+}
+
+/// Those of the model's first block are waited for, others go on beside the next pass.
+void ExportedStep::Writer::end_pass(PassRow& row) {
+  if (makes_gradients(row.action.pass)) {
+    const Frontier passed = row.frontier;
+    add_gradients(row);
+    if (row.stage > 0) {
+      row.frontier = passed;
+    }
+  }
+}
+
+/// Of all blocks that are through, one after the other.
+void ExportedStep::Writer::add_gradients(PassRow& row) {
+  for (; row.reduced < row.begun; ++row.reduced) {
+    if (const auto id = add_moves(row, row.reduced, MoveTime::gradients, row.frontier)) {
+      row.frontier = {*id};
+    }
+  }
+}
+
+/// What is moved with a whole pass, or its recomputation: as much of it beside the compute as the
+/// closed form hides there, or the rest.
+void ExportedStep::Writer::add_moves_of(TaskPart part, bool beside, PassRow& row) {
+  const BlockCost cost = costs_.chunk(row.stage);
+  const PassCost repeated = sends_gradient(row.action.pass) ? cost.recompute : PassCost{};
+  const PassCost& own = cost.of(row.action.pass);
+  const PassCost& here = part == TaskPart::recompute ? repeated : own;
+  const Seconds exposed = here.exposed[PassComm::data];
+  const Seconds moved = beside ? here.transfers[PassComm::data] - exposed : exposed;
+  const double share = moved / (own.transfers[PassComm::data] + repeated.transfers[PassComm::data]);
+  if (moved <= Seconds{}) {
+    return;
+  }
+  const MoveSums sums = moves_of(row);
+  Ticks listed = 0;
+  for (const auto& [kind, node] : sums) {
+    listed += node.duration;
+  }
+  for (const auto& [kind, whole] : sums) {
+    GraphNode node = whole;
+    node.bytes = share * whole.bytes;
+    node.duration = std::llround(static_cast<double>(to_ticks(moved)) *
+                                 static_cast<double>(whole.duration) / static_cast<double>(listed));
+    Frontier after = beside && row.beside ? Frontier{*row.beside} : row.frontier;
+    if (moved_last_) {
+      add_once(after, *moved_last_);
+    }
+    if (const auto id = add_collective(node, kind.second, after)) {
+      moved_last_ = id;
+      if (beside) {
+        row.beside = id;
+      } else {
+        row.frontier = {*id};
+      }
+    }
+  }
+}
+
+/// All that its blocks move with the pass.
+ExportedStep::Writer::MoveSums ExportedStep::Writer::moves_of(const PassRow& row) const {
+  MoveSums sums;
+  for (const RowBlock& block : row.blocks) {
+    for (const MoveNode& of : moves_[block.kind]) {
+      if (comes_with(of.when, row.action.pass)) {
+        const auto [known, is_new] = sums.try_emplace({of.when, of.role}, of.node);
+        GraphNode& sum = known->second;
+        sum.stage = row.stage;
+        sum.micro_batch = row.action.micro_batch;
+        sum.bytes += is_new ? Bytes{} : of.node.bytes;
+        sum.duration += is_new ? 0 : of.node.duration;
+      }
+    }
+  }
+  return sums;
+}
+
+}  // namespace titer
