@@ -53,23 +53,12 @@ Value* member_or_item(Value& holder, std::string_view name) {
 }
 
 /// The number in SI units, of a plain number or a quantity of any dimension.
-std::optional<double> si_of(const Value& figure) {
-  if (figure.kind != Value::Kind::text) {
-    return figure.kind == Value::Kind::number ? std::optional(figure.number) : std::nullopt;
+std::optional<double> size_of(const Value& figure) {
+  if (figure.kind == Value::Kind::number) {
+    return figure.number;
   }
-  std::optional<double> size;
-  const auto take = [&](const auto& quantity) {
-    if (quantity) {
-      size = quantity->si();
-    }
-  };
-  take(parse<Seconds>(figure.text));
-  take(parse<Bytes>(figure.text));
-  take(parse<Flops>(figure.text));
-  take(parse<BytesPerSecond>(figure.text));
-  take(parse<FlopsPerSecond>(figure.text));
-  take(parse<Watts>(figure.text));
-  return size;
+  const auto quantity = figure.kind == Value::Kind::text ? parse_any(figure.text) : std::nullopt;
+  return quantity ? std::optional(si_of(*quantity)) : std::nullopt;
 }
 
 const Value& bare(const Value& figure) {
@@ -77,19 +66,11 @@ const Value& bare(const Value& figure) {
   return inner == nullptr ? figure : *inner;
 }
 
-/// The object without some of its members.
-template <std::size_t n>
-Value without(const Value& object, const std::array<std::string_view, n>& keys) {
-  Value left = Value::make_object();
-  left.origin = object.origin;
-  for (std::size_t i = 0; i < object.members.size(); ++i) {
-    const auto& [key, member] = object.members[i];
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
-      left.add(key, member);
-      left.key_origins.back() = object.key_origins[i];
-    }
+/// Leaves it a plain figure.
+void forget_link(Value& figure) {
+  for (const std::string_view key : kLinkKeys) {
+    figure.erase(key);
   }
-  return left;
 }
 
 class Follower {
@@ -183,7 +164,7 @@ class Follower {
     if (figure != nullptr) {
       settle(*figure, holder);
     }
-    const auto size = figure == nullptr ? std::nullopt : si_of(bare(*figure));
+    const auto size = figure == nullptr ? std::nullopt : size_of(bare(*figure));
     if (!size || *size <= 0.0) {
       refuse(document_,
              name,
@@ -219,7 +200,7 @@ void refuse_both(const Document& document, const Value& root) {
 void keep_values(Value& root) {
   each_held(root, [](Value& value, Value& /*holder*/) {
     if (follows(value)) {
-      value = without(value, kLinkKeys);
+      forget_link(value);
     }
   });
 }
@@ -230,8 +211,11 @@ void forget_values(Value& root) {
       return;
     }
     const Value* of = value.find(kOf);
-    const bool leads_elsewhere = of != nullptr && looks_like_file(of->text);
-    value = leads_elsewhere ? without(value, kLinkKeys) : without(value, std::array{kValue});
+    if (of != nullptr && looks_like_file(of->text)) {
+      forget_link(value);
+    } else {
+      value.erase(kValue);
+    }
   });
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace titer {
 namespace {
@@ -201,15 +202,31 @@ std::string format_si(double si) {
 }
 
 template <class Q>
-std::string format_or_zero(Q value) {
-  if (value == Q()) {
-    for (const Unit& unit : Table<Q>::units) {
-      if (unit.size == 1.0) {
-        return fmt::format("0 {}", unit.name);
-      }
+constexpr std::string_view si_unit() {
+  for (const Unit& unit : Table<Q>::units) {
+    if (unit.size == 1.0) {
+      return unit.name;
     }
   }
-  return format_si<Q>(value.si());
+  return "";
+}
+
+template <class Q>
+std::string format_or_zero(Q value) {
+  return value == Q() ? fmt::format("0 {}", si_unit<Q>()) : format_si<Q>(value.si());
+}
+
+template <std::size_t... I>
+std::optional<AnyQuantity> parse_one_of(std::string_view text, std::index_sequence<I...> /*all*/) {
+  std::optional<AnyQuantity> found;
+  const auto take = [&](const auto& quantity) {
+    if (quantity) {
+      found = *quantity;
+    }
+    return quantity.has_value();
+  };
+  static_cast<void>((take(parse<std::variant_alternative_t<I, AnyQuantity>>(text)) || ...));
+  return found;
 }
 
 }  // namespace
@@ -230,6 +247,14 @@ std::optional<Q> parse(std::string_view text) {
     }
   }
   return std::nullopt;
+}
+
+std::optional<AnyQuantity> parse_any(std::string_view text) {
+  return parse_one_of(text, std::make_index_sequence<std::variant_size_v<AnyQuantity>>{});
+}
+
+double si_of(const AnyQuantity& quantity) {
+  return std::visit([](const auto& of_dimension) { return of_dimension.si(); }, quantity);
 }
 
 template <class Q>
@@ -254,11 +279,17 @@ std::string unit_names() {
   return names;
 }
 
+template <class Q>
+std::string exact_text(Q value) {
+  return fmt::format("{} {}", value.si(), si_unit<Q>());
+}
+
 #define TITER_TEXT(Type)                                           \
   template std::optional<Type> parse<Type>(std::string_view text); \
   template std::string_view example<Type>();                       \
   template std::string_view usual_unit<Type>();                    \
   template std::string unit_names<Type>();                         \
+  template std::string exact_text<Type>(Type value);               \
   std::string format(Type value) { return format_or_zero(value); }
 TITER_TEXT(Seconds)
 TITER_TEXT(Bytes)

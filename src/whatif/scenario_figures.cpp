@@ -26,25 +26,32 @@ constexpr std::array<std::string_view, 10> kBeside = {"$schema",
                                                       "year",
                                                       "seed"};
 
-template <class Q>
-bool reads_as(std::string_view text, FigureKind kind, ScenarioFigure& figure) {
-  const std::optional<Q> quantity = parse<Q>(text);
+static_assert(static_cast<std::size_t>(FigureKind::ratio) == std::variant_size_v<AnyQuantity>,
+              "kinds of quantities come first, in AnyQuantity's order");
+
+bool is_quantity(std::string_view text, ScenarioFigure& figure) {
+  const std::optional<AnyQuantity> quantity = parse_any(text);
   if (quantity) {
-    figure.kind = kind;
-    figure.value = quantity->si();
+    figure.kind = static_cast<FigureKind>(quantity->index());
+    figure.value = si_of(*quantity);
   }
   return quantity.has_value();
 }
 
-bool is_quantity(std::string_view text, ScenarioFigure& figure) {
-  return reads_as<Seconds>(text, FigureKind::time, figure) ||
-         reads_as<Bytes>(text, FigureKind::size, figure) ||
-         reads_as<Flops>(text, FigureKind::work, figure) ||
-         reads_as<Joules>(text, FigureKind::energy, figure) ||
-         reads_as<BytesPerSecond>(text, FigureKind::bandwidth, figure) ||
-         reads_as<FlopsPerSecond>(text, FigureKind::compute_rate, figure) ||
-         reads_as<Watts>(text, FigureKind::power, figure);
+/// Empty for plain numbers.
+template <std::size_t... I>
+std::optional<AnyQuantity> quantity_of(FigureKind kind,
+                                       double si,
+                                       std::index_sequence<I...> /*kinds*/) {
+  std::optional<AnyQuantity> made;
+  ((static_cast<std::size_t>(kind) == I
+        ? void(made = std::variant_alternative_t<I, AnyQuantity>::from_si(si))
+        : void()),
+   ...);
+  return made;
 }
+
+constexpr std::make_index_sequence<std::variant_size_v<AnyQuantity>> kQuantities{};
 
 /// Parts whose whole numbers are numbers of things.
 bool counts_things(std::string_view path) {
@@ -112,30 +119,6 @@ class FigureList {
   }
 };
 
-/// With an SI unit of size one, so that the number is the value.
-std::string_view si_unit(FigureKind kind) {
-  switch (kind) {
-    case FigureKind::time:
-      return "s";
-    case FigureKind::size:
-      return "B";
-    case FigureKind::work:
-      return "FLOP";
-    case FigureKind::energy:
-      return "J";
-    case FigureKind::bandwidth:
-      return "B/s";
-    case FigureKind::compute_rate:
-      return "FLOP/s";
-    case FigureKind::power:
-      return "W";
-    case FigureKind::ratio:
-    case FigureKind::count:
-      return "";
-  }
-  return "";
-}
-
 }  // namespace
 
 std::string_view name(FigureKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
@@ -166,36 +149,19 @@ const ScenarioFigure& figure_at(const std::vector<ScenarioFigure>& figures,
 }
 
 Value figure_value(FigureKind kind, double value) {
-  const std::string_view unit = si_unit(kind);
-  if (!unit.empty()) {
-    return Value(fmt::format("{} {}", value, unit));
+  if (const auto quantity = quantity_of(kind, value, kQuantities)) {
+    return std::visit([](const auto& of_kind) { return Value(exact_text(of_kind)); }, *quantity);
   }
   const bool whole = kind == FigureKind::count;
   return whole ? Value(std::int64_t{std::llround(value)}) : Value(value);
 }
 
 std::string figure_text(FigureKind kind, double value) {
-  switch (kind) {
-    case FigureKind::time:
-      return format(Seconds::from_si(value));
-    case FigureKind::size:
-      return format(Bytes::from_si(value));
-    case FigureKind::work:
-      return format(Flops::from_si(value));
-    case FigureKind::energy:
-      return format(Joules::from_si(value));
-    case FigureKind::bandwidth:
-      return format(BytesPerSecond::from_si(value));
-    case FigureKind::compute_rate:
-      return format(FlopsPerSecond::from_si(value));
-    case FigureKind::power:
-      return format(Watts::from_si(value));
-    case FigureKind::ratio:
-      return fmt::format("{:.4g}", value);
-    case FigureKind::count:
-      return fmt::format("{}", std::llround(value));
+  if (const auto quantity = quantity_of(kind, value, kQuantities)) {
+    return std::visit([](const auto& of_kind) { return format(of_kind); }, *quantity);
   }
-  return "";
+  return kind == FigureKind::count ? fmt::format("{}", std::llround(value))
+                                   : fmt::format("{:.4g}", value);
 }
 
 }  // namespace titer

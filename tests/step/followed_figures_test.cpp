@@ -86,6 +86,17 @@ TEST(FollowedFigures, OfAListGoByName) {
   EXPECT_EQ(root.find("protocols")->items[1].find("latency")->find("value")->text, "4.5 us");
 }
 
+TEST(FollowedFigures, GrowWithEnergiesToo) {
+  const Document document = parse_json(
+      R"({"old": {"rest": "2 J", "power": "300 W"},
+          "new": {"rest": "6 J", "power": {"figure": "old.power", "in_proportion_to": ["rest"]}}})",
+      "made");
+  Value root = document.root;
+  const NamedData none = [](const Value& /*of*/) -> Value& { throw InputError("none"); };
+  follow_figures(document, root, none);
+  EXPECT_EQ(root.at("new.power.value")->text, "900 W");
+}
+
 TEST(FollowedFigures, ThatAreWrongGetOneLineWithTheirPlace) {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& figure) {

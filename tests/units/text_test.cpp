@@ -220,5 +220,28 @@ TEST(Format, WritesZeroInTheBaseUnit) {
   EXPECT_EQ(format(0_GBps), "0 B/s");
 }
 
+TEST(ParseAny, TakesTheDimensionOfTheUnit) {
+  const auto is = [](std::string_view text, const AnyQuantity& quantity) {
+    const auto found = parse_any(text);
+    return found && *found == quantity;
+  };
+  EXPECT_TRUE(is("12.5 us", Seconds::from_si(12.5 * 1e-6)));
+  EXPECT_TRUE(is("80 GiB", Bytes::from_si(80 * 1073741824.0)));
+  EXPECT_TRUE(is("2 TFLOP", Flops::from_si(2e12)));
+  EXPECT_TRUE(is("1.5 kWh", Joules::from_si(1.5 * 3.6e6)));
+  EXPECT_TRUE(is("400 Gbps", BytesPerSecond::from_si(400e9 / 8)));
+  EXPECT_TRUE(is("312 TFLOP/s", FlopsPerSecond::from_si(312e12)));
+  EXPECT_TRUE(is("0.4 kW", Watts::from_si(400)));
+  EXPECT_FALSE(parse_any("12").has_value());
+  EXPECT_FALSE(parse_any("12 apples").has_value());
+  EXPECT_EQ(si_of(*parse_any("3 ms")), 3e-3);
+}
+
+TEST(ExactText, RoundsNothing) {
+  const double odd = 123456789.0625;
+  EXPECT_EQ(exact_text(BytesPerSecond::from_si(odd)), "123456789.0625 B/s");
+  EXPECT_EQ(parse<Joules>(exact_text(Joules::from_si(1.0 / 3)))->si(), 1.0 / 3);
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

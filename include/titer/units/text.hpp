@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "titer/units/quantity.hpp"
 
@@ -17,6 +18,13 @@ namespace titer {
 template <class Q>
 [[nodiscard]] std::optional<Q> parse(std::string_view text);
 
+/// A quantity of any dimension that text can have.
+using AnyQuantity =
+    std::variant<Seconds, Bytes, Flops, Joules, BytesPerSecond, FlopsPerSecond, Watts>;
+/// Reads a quantity of the dimension that its unit is of.
+[[nodiscard]] std::optional<AnyQuantity> parse_any(std::string_view text);
+[[nodiscard]] double si_of(const AnyQuantity& quantity);
+
 /// What a value of this dimension looks like: `a bandwidth with its unit, such as "25 GB/s"`.
 template <class Q>
 [[nodiscard]] std::string_view example();
@@ -28,6 +36,10 @@ template <class Q>
 /// The unit names understood for this dimension, largest last: "B/s, kB/s, …".
 template <class Q>
 [[nodiscard]] std::string unit_names();
+
+/// In the unit that is one of SI, and nothing rounded: "312000000000000 FLOP/s".
+template <class Q>
+[[nodiscard]] std::string exact_text(Q value);
 
 /// Four significant digits in the unit that suits the size: "46.8 GiB", "1.64 us", "312 TFLOP/s".
 [[nodiscard]] std::string format(Seconds value);
