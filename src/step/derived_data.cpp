@@ -114,12 +114,13 @@ class BaseResolver {
       if (of.kind != Value::Kind::text) {
         refuse(document, of, fmt::format("of: expected the name or file of a {}", kind_.name));
       }
-      const auto known = others_.find(of.text);
+      std::pair named(folder_of(document, of.origin), of.text);
+      const auto known = others_.find(named);
       if (known != others_.end()) {
         return known->second.root;
       }
-      Document other = load(document, of, "of", folder_of(document, of.origin));
-      return others_.emplace(of.text, std::move(other)).first->second.root;
+      Document other = load(document, of, "of", named.first);
+      return others_.emplace(std::move(named), std::move(other)).first->second.root;
     });
   }
 
@@ -169,7 +170,8 @@ class BaseResolver {
 
   const DataKind& kind_;
   std::vector<std::filesystem::path> on_the_way_;
-  std::map<std::string, Document> others_;  // by what "of" says
+  // By what "of" says and the folder that it is said in: there a path leads to a file of its own.
+  std::map<std::pair<std::filesystem::path, std::string>, Document> others_;
 };
 
 }  // namespace
@@ -229,9 +231,11 @@ void resolve_base(Document& document,
 }
 
 void give_values(const Document& document, Value& value, const DataKind& kind) {
-  refuse_both(document, value);
-  BaseResolver(kind).follow(document, value);
-  keep_values(value);
+  if (any_follows(value)) {
+    refuse_both(document, value);
+    BaseResolver(kind).follow(document, value);
+    keep_values(value);
+  }
 }
 
 Document load_whole(const DataKind& kind, const std::filesystem::path& path) {

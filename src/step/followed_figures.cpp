@@ -184,6 +184,14 @@ class Follower {
 
 bool follows(const Value& value) { return value.find(kFigure) != nullptr; }
 
+bool any_follows(const Value& root) {
+  const auto any = [](const Value& value) { return follows(value) || any_follows(value); };
+  return std::any_of(root.items.begin(), root.items.end(), any) ||
+         std::any_of(root.members.begin(), root.members.end(), [&](const auto& member) {
+           return !is_left_out(member.first) && any(member.second);
+         });
+}
+
 void follow_figures(const Document& document, Value& root, const NamedData& named) {
   Follower follower(document, root, named);
   each_held(root, [&](Value& value, Value& holder) { follower.settle(value, holder); });

@@ -97,6 +97,21 @@ TEST(FollowedFigures, GrowWithEnergiesToo) {
   EXPECT_EQ(root.at("new.power.value")->text, "900 W");
 }
 
+TEST(FollowedFigures, OfPathsAreThoseFromTheirOwnFolder) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "inner");
+  const std::string link = R"({"figure": "graph_start", "of": "./other.json"})";
+  (void)folder.file("other.json", chip_text(R"("graph_start": "9 us")"));
+  (void)folder.file("inner/other.json", chip_text(R"("graph_start": "5 us")"));
+  (void)folder.file("inner/between.json", chip_text("\"graph_start\": " + link));
+  const Chip chip = chip_of(folder.file("mine.json",
+                                        chip_text(R"("graph_start": {"figure":
+    "graph_start", "of": "./inner/between.json"}, "launch_floor": )" +
+                                                  link)));
+  EXPECT_EQ(chip.graph_start, 5_us);
+  EXPECT_EQ(chip.launch_floor, 9_us);
+}
+
 TEST(FollowedFigures, ThatAreWrongGetOneLineWithTheirPlace) {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& figure) {

@@ -11,6 +11,8 @@ namespace titer {
 
 /// Whether the value says which figure it follows.
 [[nodiscard]] bool follows(const Value& value);
+/// Whether any figure below it does.
+[[nodiscard]] bool any_follows(const Value& root);
 
 /// The whole data that the text "of" of a figure names. Throws InputError where there are none.
 using NamedData = std::function<Value&(const Value& of)>;
