@@ -19,7 +19,8 @@ belongs in ```text. In the first
 In the second a line that starts with `$ ` is such a command, and the lines up to the next one are
 what it must print, but for spaces at their ends; a line `…` stands for any number of lines. With
 --update what it prints now is written down there, as many lines before and behind the first `…`
-as there were.
+as there were. A table is compared likewise, up to the next empty line, with what the command in the
+comment before it prints: `<!-- $ titer schema run plan --format markdown -->`.
 
 The third are run as a whole, with the module `titer` that lies in python/ beside PROGRAM.
 
@@ -70,9 +71,20 @@ def shown(first, lines):
     return found
 
 
+def tables(text):
+    """(line number, command, lines that it prints) of each comment before a table."""
+    lines = text.splitlines()
+    for number, _ in prose(text):
+        command = re.fullmatch(r"<!-- \$ (.*) -->", lines[number - 1])
+        if command:
+            rest = lines[number:] + [""]
+            yield number, command.group(1), rest[:rest.index("")]
+
+
 def commands(text):
     """(line number, command, lines that it prints or None) of each line in the sh blocks, continued
-    lines joined, of the console blocks, and of each python block."""
+    lines joined, of the console blocks, of each python block, and of tables."""
+    yield from tables(text)
     for language, first, lines in blocks(text):
         if language == "python":
             yield first, "\n".join([f"{PYTHON} <<'END'", *lines, "END"]), None
@@ -174,7 +186,7 @@ class Checked:
                     later.append((number, expected, printed))
                 elif problem:
                     self.problems.append(f"{name_of(page)}:{number}: {command}\n  {problem}")
-        for number, expected, printed in reversed(later):
+        for number, expected, printed in sorted(later, reverse=True):
             lines[number:number + len(expected)] = updated(expected, printed)
         if later:
             page.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -30,6 +30,7 @@ build  protobuf-compiler   the same
 test   libgtest-dev        GoogleTest
 test   libbenchmark-dev    tests/bench: Google Benchmark
 test   python3             checks of the layers and of the documents; the Python module
+test   python3-jsonschema  checks of the files that are shipped against `titer schema`
 test   libpython3-dev      python: the module; the build does without it
 test   pybind11-dev        the same
 lint   clang               a second compiler's warnings and tests

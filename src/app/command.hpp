@@ -31,6 +31,7 @@ struct Command {
 [[nodiscard]] Command add_check(CLI::App& program);
 [[nodiscard]] Command add_explain(CLI::App& program);
 [[nodiscard]] Command add_list(CLI::App& program);
+[[nodiscard]] Command add_schema(CLI::App& program);
 [[nodiscard]] Command add_sweep(CLI::App& program);
 [[nodiscard]] Command add_merge(CLI::App& program);
 [[nodiscard]] Command add_search(CLI::App& program);

@@ -62,7 +62,8 @@ int main_with_errors(int argc, char** argv) {
       add_traffic(program),  add_timeline(program),    add_export(program),
       add_import(program),   add_validate(program),    add_calibrate(program),
       add_trace(program),    add_seeds(program),       add_course(program),
-      add_capacity(program), add_sensitivity(program), add_diff(program)};
+      add_capacity(program), add_sensitivity(program), add_diff(program),
+      add_schema(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,15 +1,18 @@
 #include "titer/plan/offload.hpp"
 
 namespace titer {
+namespace {
 
-Offload read_offload(Reader in) {
-  Offload offload;
-  offload.weights = in.maybe_choice<HostPlace>("weights", kHostPlaces);
-  offload.optimizer = in.maybe_choice<HostPlace>("optimizer", kHostPlaces);
-  offload.activations = in.maybe_choice<HostPlace>("activations", kHostPlaces);
-  offload.prefetch = in.flag("prefetch", true);
-  in.finish();
-  return offload;
-}
+constexpr std::array kOffloadFields = {
+    fields::choice<&Offload::weights, kHostPlaces>("weights", "fetched by every pass"),
+    fields::choice<&Offload::optimizer, kHostPlaces>(
+        "optimizer", "state that the optimizer step reads and writes, on the device"),
+    fields::choice<&Offload::activations, kHostPlaces>(
+        "activations", "out behind the forward pass of a layer, in before the backward pass"),
+    fields::flag<&Offload::prefetch>("prefetch", "copies run beside the neighbouring layer")};
+
+}  // namespace
+
+std::span<const Field<Offload>> offload_fields() { return kOffloadFields; }
 
 }  // namespace titer

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "titer/plan/read_schedule.hpp"
+#include "rank_order.hpp"
 
 namespace titer {
 namespace {
-
-constexpr std::int64_t kMostDegree = 10'000'000;
 
 struct DimensionName {
   std::string_view name;
@@ -62,108 +60,6 @@ std::optional<RankOrder> parse_rank_order(std::string_view text) {
   return result;
 }
 
-void read_rank_order(Reader& in, Plan& plan) {
-  const auto text = in.maybe_text("rank_order");
-  if (!text) {
-    return;
-  }
-  const auto order = parse_rank_order(*text);
-  if (!order) {
-    in.fail("rank_order",
-            "expected tp, dp and pp, and cp if there is one, in some order, joined by dashes, such "
-            "as \"tp-cp-dp-pp\"");
-    return;
-  }
-  if (plan.expert > 1 && !order->experts_inside) {
-    in.fail("rank_order",
-            "expected ep between tp and dp: experts are on neighbouring ranks of a pipeline rank, "
-            "and their replicas further apart");
-  }
-  plan.rank_order = order->order;
-}
-
-constexpr std::array<Choice<Module>, 8> kModuleNames = {{{"core_attention", Module::core_attention},
-                                                         {"layer_norm", Module::layer_norm},
-                                                         {"latent_up", Module::latent_up},
-                                                         {"mlp", Module::mlp},
-                                                         {"moe", Module::moe},
-                                                         {"activation", Module::activation},
-                                                         {"shared_experts", Module::shared_experts},
-                                                         {"attention", Module::attention}}};
-
-/// "none", "selective", "full", or a list of modules.
-void read_recompute(Reader& in, Plan& plan) {
-  const Value* value = in.raw("recompute");
-  if (value != nullptr && value->kind == Value::Kind::array) {
-    plan.recompute = Recompute::modules;
-    plan.recomputed = 0;
-    for (const std::string& word : in.texts("recompute")) {
-      const auto* known = std::find_if(kModuleNames.begin(),
-                                       kModuleNames.end(),
-                                       [&](const Choice<Module>& m) { return m.name == word; });
-      if (known == kModuleNames.end()) {
-        in.fail("recompute",
-                "expected some of core_attention, layer_norm, latent_up, mlp, moe, activation, "
-                "shared_experts, attention, not \"" +
-                    word + "\"");
-        break;
-      }
-      plan.recomputed = static_cast<Modules>(plan.recomputed | bit(known->value));
-    }
-  } else {
-    const std::span<const Choice<Recompute>> named(kRecomputes.data(), kRecomputes.size() - 1);
-    plan.recompute = in.maybe_choice<Recompute>("recompute", named).value_or(Recompute::none);
-  }
-  plan.recompute_every = in.maybe_integer("recompute_every", 1, kMostDegree);
-  plan.recompute_layers = in.maybe_integer("recompute_layers", 0, kMostDegree);
-}
-
-void read_degrees(Reader& in, Plan& plan) {
-  plan.pipeline = in.maybe_integer("pipeline", 1, kMostDegree).value_or(1);
-  plan.tensor = in.maybe_integer("tensor", 1, kMostDegree).value_or(1);
-  plan.data = in.maybe_integer("data", 1, kMostDegree).value_or(1);
-  plan.context = in.maybe_integer("context", 1, kMostDegree).value_or(1);
-  plan.expert = in.maybe_integer("expert", 1, kMostDegree).value_or(1);
-  plan.expert_tensor = in.maybe_integer("expert_tensor", 1, kMostDegree);
-  plan.context_method = in.maybe_choice<ContextMethod>("context_method", kContextMethods)
-                            .value_or(ContextMethod::ring);
-  plan.context_inner = in.maybe_integer("context_inner", 1, kMostDegree).value_or(1);
-  plan.context_balanced = in.flag("context_balanced", true);
-  plan.image_columns = in.maybe_integer("image_columns", 1, kMostDegree).value_or(1);
-}
-
-void read_sharding(Reader& in, Plan& plan) {
-  const Value* written = in.raw("sharding");
-  plan.sharding = in.maybe_choice<Sharding>("sharding", kShardingNames).value_or(Sharding::none);
-  plan.gradient_collective =
-      in.maybe_choice<GradientCollective>("gradient_collective", kGradientCollectives);
-  plan.shard = in.maybe_integer("shard", 1, kMostDegree);
-  const bool hybrid =
-      written != nullptr && written->kind == Value::Kind::text && written->text == "hsdp";
-  if (hybrid && !plan.shard) {
-    in.fail("sharding", "expected \"shard\" too: how many ranks split the parameters among them");
-  }
-  plan.reshard_after_forward = in.flag("reshard_after_forward", true);
-  plan.reduce_every_pass = in.flag("reduce_every_pass", true);
-  plan.prefetch = in.flag("prefetch", true);
-  plan.servers = in.maybe_integer("servers", 1, kMostDegree);
-  if (auto offload = in.maybe_object("offload")) {
-    plan.offload = read_offload(*offload);
-  }
-}
-
-/// What runs beside what, where it is not as the stack says; and the order of interleaving.
-void read_overlap(Reader& in, Plan& plan) {
-  const auto group = in.maybe_integer("micro_batch_group", 1, kMostDegree);
-  if (group) {
-    plan.micro_batch_group = static_cast<int>(*group);
-  }
-  plan.tensor_overlap = in.maybe_choice<TensorOverlap>("tensor_overlap", kTensorOverlaps);
-  plan.pipeline_send = in.maybe_choice<PipelineSend>("pipeline_send", kPipelineSends);
-  plan.overlap_grad_reduce = in.maybe_flag("overlap_grad_reduce");
-  plan.overlap_param_gather = in.maybe_flag("overlap_param_gather");
-}
-
 }  // namespace
 
 Plan::Plan() = default;
@@ -191,23 +87,32 @@ Modules Plan::recomputed_modules() const {
   return recompute == Recompute::selective ? bit(Module::core_attention) : recomputed;
 }
 
-Plan read_plan(Reader& in) {
-  Plan plan;
-  read_degrees(in, plan);
-  plan.schedule = read_schedule(in);
-  plan.virtual_stages =
-      in.maybe_integer("virtual_stages", 1, kMostDegree).value_or(usual_chunks(plan.schedule));
-  plan.layers = read_layers(in);
-  plan.micro_batch = in.maybe_integer("micro_batch", 1, kMostDegree).value_or(1);
-  plan.batch_shares = read_batch_shares(in);
-  read_recompute(in, plan);
-  plan.sequence_parallel = in.flag("sequence_parallel", false);
-  read_sharding(in, plan);
-  read_rank_order(in, plan);
-  plan.attention = in.maybe_choice<AttentionKernel>("attention", kAttentionKernels);
-  read_overlap(in, plan);
-  in.finish();
-  return plan;
+void read_rank_order(const Field<Plan>& own, Reader& in, Plan& plan) {
+  const auto text = in.maybe_text(own.key);
+  if (!text) {
+    return;
+  }
+  const auto order = parse_rank_order(*text);
+  if (!order) {
+    in.fail(own.key,
+            "expected tp, dp and pp, and cp if there is one, in some order, joined by dashes, such "
+            "as \"tp-cp-dp-pp\"");
+    return;
+  }
+  if (plan.expert > 1 && !order->experts_inside) {
+    in.fail(own.key,
+            "expected ep between tp and dp: experts are on neighbouring ranks of a pipeline rank, "
+            "and their replicas further apart");
+  }
+  plan.rank_order = order->order;
+}
+
+/// With cp even where there is only one rank of it: one name for one order.
+Value write_rank_order(const Plan& plan) {
+  Plan named;
+  named.rank_order = plan.rank_order;
+  named.context = 2;
+  return rank_order_name(named);
 }
 
 std::string rank_order_name(const Plan& plan) {

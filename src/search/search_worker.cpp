@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "titer/input/defect.hpp"
+#include "titer/plan/plan_fields.hpp"
 #include "titer/search/search_bound.hpp"
 #include "titer/step/command_text.hpp"
 #include "titer/step/device_classes.hpp"
@@ -12,20 +13,10 @@
 namespace titer {
 namespace {
 
-/// One chunk a rank, 1F1B, nothing sharded, nothing beside the passes: what all plans of a place
-/// take at least.
+/// 1F1B with one chunk a rank, nothing sharded, nothing beside the passes: what all plans of a
+/// place take at least.
 void make_plain(Plan& plan) {
-  plan.schedule = Schedule();
-  plan.virtual_stages = 1;
-  plan.micro_batch_group.reset();
-  plan.sharding = Sharding::none;
-  plan.gradient_collective.reset();
-  plan.shard.reset();
-  plan.servers.reset();
-  plan.reshard_after_forward = true;
-  plan.reduce_every_pass = true;
-  plan.prefetch = true;
-  plan.offload = {};
+  leave_out_additions(plan);
   plan.overlap_grad_reduce = false;
   plan.overlap_param_gather = false;
 }

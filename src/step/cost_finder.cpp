@@ -1,44 +1,16 @@
 #include "titer/step/cost_finder.hpp"
 
-#include <utility>
-
 #include "cost_parts.hpp"
 #include "shard_cost.hpp"
 #include "sync_cost.hpp"
+#include "titer/plan/plan_fields.hpp"
 
 namespace titer {
 namespace {
 
-PlanDegrees degrees_of(const Plan& plan) {
-  return {.pipeline = plan.pipeline,
-          .tensor = plan.tensor,
-          .data = plan.data,
-          .context = plan.context,
-          .context_inner = plan.context_inner,
-          .expert = plan.expert,
-          .expert_tensor = plan.expert_tensor_degree(),
-          .shard = plan.shard,
-          .rank_order = plan.rank_order};
-}
-
-LayerKeys layer_keys_of(const Scenario& scenario) {
-  const Plan& plan = scenario.plan;
-  return {.micro_batch = plan.micro_batch,
-          .tensor = plan.tensor,
-          .context = plan.context,
-          .context_inner = plan.context_inner,
-          .expert = plan.expert,
-          .expert_tensor = plan.expert_tensor_degree(),
-          .image_columns = plan.image_columns,
-          .devices = plan.devices(),
+LayerKeys layer_keys_of(const Plan& plan) {
+  return {.devices = plan.devices(),
           .launchers = plan.sharding == Sharding::data_parallel_root ? plan.data : 1,
-          .context_method = plan.context_method,
-          .recompute = plan.recompute,
-          .recomputed = plan.recomputed_modules(),
-          .overlap = scenario.tensor_overlap(),
-          .attention = plan.attention,
-          .context_balanced = plan.context_balanced,
-          .sequence_parallel = plan.sequence_parallel,
           .own_experts = plan.expert_replicas() == 1};
 }
 
@@ -59,33 +31,25 @@ LayerPlaces layer_places_of(const Scenario& scenario) {
   return places;
 }
 
-StageKeys stage_keys_of(const Plan& plan) {
-  return {.placement = placement(plan.schedule),
-          .pipeline = plan.pipeline,
-          .virtual_stages = plan.virtual_stages,
-          .layers = plan.layers};
-}
-
 }  // namespace
 
 void CostFinder::find(const Scenario& scenario, Changed changed) {
   const bool may_keep = changed == Changed::plan && complete_;
   complete_ = false;
   fill_shape(scenario, costs_);
-  const PlanDegrees degrees = degrees_of(scenario.plan);
-  const bool same_degrees = may_keep && degrees == degrees_;
-  degrees_ = degrees;
-
+  const bool same_places = may_keep && are_same<kPlaces>(plan_, scenario.plan);
+  const bool same_stage_keys = may_keep && are_same<kStages>(plan_, scenario.plan) &&
+                               placement(plan_.schedule) == placement(scenario.plan.schedule);
   const bool was_moved = moved_;
   moved_ = moves_with_passes(scenario);
-  same_layers_ = keeps_layers(scenario, may_keep, same_degrees);
+  same_layers_ = keeps_layers(scenario, may_keep, same_places);
   if (!same_layers_) {
     find_layers(scenario);
   } else if (was_moved) {
     restore_layers();
   }
-  const bool same_stages = find_stages(scenario.plan);
-  if (!same_degrees || !same_stages) {
+  const bool same_stages = find_stages(scenario.plan, same_stage_keys);
+  if (!same_places || !same_stages) {
     costs_.groups = sync_groups(scenario, costs_.placement, 0);
     fill_trained(scenario.plan, costs_);
   }
@@ -96,15 +60,16 @@ void CostFinder::find(const Scenario& scenario, Changed changed) {
   }
   same_passes_ = same_stages && !moved_ && !was_moved;
   fill_synchronisation(scenario, costs_);
+  plan_ = scenario.plan;
   complete_ = true;
 }
 
 /// Whether layers are those of the find() before.
-bool CostFinder::keeps_layers(const Scenario& scenario, bool may_keep, bool same_degrees) {
-  const LayerKeys keys = layer_keys_of(scenario);
-  bool same = may_keep && keys == layer_keys_;
+bool CostFinder::keeps_layers(const Scenario& scenario, bool may_keep, bool same_places) {
+  const LayerKeys keys = layer_keys_of(scenario.plan);
+  bool same = may_keep && keys == layer_keys_ && are_same<kLayerCosts>(plan_, scenario.plan);
   layer_keys_ = keys;
-  if (!same_degrees) {
+  if (!same_places) {
     const LayerPlaces places = layer_places_of(scenario);
     same = same && places == layer_places_;
     layer_places_ = places;
@@ -113,13 +78,11 @@ bool CostFinder::keeps_layers(const Scenario& scenario, bool may_keep, bool same
 }
 
 /// Whether layers and stages are.
-bool CostFinder::find_stages(const Plan& plan) {
-  StageKeys keys = stage_keys_of(plan);
-  if (same_layers_ && keys == stage_keys_) {
+bool CostFinder::find_stages(const Plan& plan, bool same_keys) {
+  if (same_layers_ && same_keys) {
     return true;
   }
   costs_.contents.fill(plan, costs_.blocks);
-  stage_keys_ = std::move(keys);
   return false;
 }
 

@@ -139,11 +139,26 @@ double Jitter::exceeded_with(double probability) const {
   return deviation == 0 ? 1 : mean_exceeded_with(*this, 1, probability);
 }
 
+namespace {
+
+void read_deviation(const Field<Jitter>& own, Reader& in, Jitter& jitter) {
+  jitter.deviation = in.number(own.key, own.range.least, most_deviation(jitter.spread));
+}
+
+constexpr std::array kJitterFields = {
+    fields::choice<&Jitter::spread, kSpreads>("distribution", "of factors with the mean 1")
+        .needed(),
+    fields::number<&Jitter::deviation>("deviation", {}, "standard deviation of the factors")
+        .read_by(read_deviation)
+        .needed()};
+
+}  // namespace
+
+std::span<const Field<Jitter>> jitter_fields() { return kJitterFields; }
+
 Jitter read_jitter(Reader in) {
   Jitter jitter;
-  jitter.spread = in.choice<Spread>("distribution", kSpreads);
-  jitter.deviation = in.number("deviation", 0, most_deviation(jitter.spread));
-  in.finish();
+  read_fields(jitter_fields(), in, jitter);
   return jitter;
 }
 

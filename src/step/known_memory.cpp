@@ -3,24 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "titer/plan/plan_fields.hpp"
 #include "titer/step/estimate.hpp"
 
 namespace titer {
-namespace {
-
-/// Whether the memory of two plans is the same where the blocks of their layers and their shapes
-/// are.
-bool have_same_memory(const Plan& a, const Plan& b) {
-  return a.sharding == b.sharding && a.data == b.data && a.shard == b.shard &&
-         a.reshard_after_forward == b.reshard_after_forward &&
-         a.reduce_every_pass == b.reduce_every_pass && a.prefetch == b.prefetch &&
-         a.offload == b.offload && a.recompute_every == b.recompute_every &&
-         a.recompute_layers == b.recompute_layers && a.layers == b.layers &&
-         is_same(a.schedule, b.schedule);
-}
-
-}  // namespace
-
 const std::vector<StageMemory>& KnownMemory::find(const Scenario& scenario,
                                                   const StepCosts& costs,
                                                   bool same_layers) {
@@ -30,7 +16,7 @@ const std::vector<StageMemory>& KnownMemory::find(const Scenario& scenario,
   const auto end = known_.begin() + static_cast<std::ptrdiff_t>(count_);
   const auto known = std::find_if(known_.begin(), end, [&](const Known& one) {
     return one.shape == costs.shape && one.receives_ahead == ahead &&
-           have_same_memory(one.plan, plan);
+           are_same<kMemory>(one.plan, plan);
   });
   if (known != end) {
     return known->stages;

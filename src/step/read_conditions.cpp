@@ -12,8 +12,7 @@ namespace titer {
 namespace {
 
 constexpr std::int64_t kMostNumber = 1'000'000'000;  // of a device; of a node
-constexpr double kLeastShare = 1e-3;
-constexpr double kMostShare = 1e3;
+constexpr Range kShare = {1e-3, 1e3};
 
 /// A number from 0, of the whole text; empty if it is none.
 std::optional<std::int64_t> parse_number(std::string_view text) {
@@ -45,19 +44,18 @@ std::optional<DeviceRange> parse_range(std::string_view text) {
   return DeviceRange{*first, *last};
 }
 
-/// The ranges of devices of one entry; "devices" counts devices, "nodes" whole nodes.
+/// What "devices" and "nodes" of an entry are written as: either is there, not both.
 std::vector<DeviceRange> read_ranges(Reader& in, std::int64_t devices_per_node) {
   const bool by_node = in.has("nodes");
   const std::string_view key = by_node ? "nodes" : "devices";
-  const Value* devices = in.raw("devices");
-  const Value* written = by_node ? in.raw("nodes") : devices;
-  if (in.has("nodes") == in.has("devices")) {
+  if (by_node == in.has("devices")) {
     in.fail("", "expected either \"devices\" or \"nodes\", such as \"8-15\"");
     return {};
   }
-  const bool is_text = written->kind == Value::Kind::text;
-  std::vector<DeviceRange> ranges = parse_ranges(is_text ? written->text : to_json(*written, 0));
-  if (ranges.empty() || (!is_text && !written->is_integer)) {
+  const Value& written = *in.raw(key);
+  const bool is_text = written.kind == Value::Kind::text;
+  std::vector<DeviceRange> ranges = parse_ranges(is_text ? written.text : to_json(written, 0));
+  if (ranges.empty() || (!is_text && !written.is_integer)) {
     in.fail(key, "expected numbers from 0, such as 3, \"8-15\" or \"0-3,8\"");
     return {};
   }
@@ -72,24 +70,27 @@ std::vector<DeviceRange> read_ranges(Reader& in, std::int64_t devices_per_node) 
 /// Chips that conditions name, each once.
 class ChipList {
  public:
-  std::optional<std::size_t> read(Reader& in, std::vector<Chip>& chips) {
-    if (!in.has("chip")) {
-      static_cast<void>(in.raw("chip"));
+  explicit ChipList(std::vector<Chip>& chips) : chips_(chips) {}
+
+  std::optional<std::size_t> read(std::string_view key, Reader& in) {
+    const Value* written = in.raw(key);
+    if (!in.has(key)) {
       return std::nullopt;
     }
-    const std::string text = to_json(*in.raw("chip"), 0);
+    const std::string text = to_json(*written, 0);
     for (std::size_t i = 0; i < texts_.size(); ++i) {
       if (texts_[i] == text) {
         return i;
       }
     }
-    Reader chip = in.object("chip");
-    chips.push_back(read_chip(chip));
+    Reader chip = in.object(key);
+    chips_.push_back(read_chip(chip));
     texts_.push_back(text);
     return texts_.size() - 1;
   }
 
  private:
+  std::vector<Chip>& chips_;
   std::vector<std::string> texts_;
 };
 
@@ -115,51 +116,109 @@ void check_chips(std::vector<Reader>& entries, std::vector<DeviceCondition> cond
   }
 }
 
-double read_share(Reader& in, std::string_view key) {
-  return in.maybe_number(key, kLeastShare, kMostShare).value_or(1);
+/// An entry of the list of devices, with what it is read beside.
+struct DeviceEntry {
+  std::int64_t devices_per_node = 1;
+  ChipList* known_chips = nullptr;
+  std::vector<DeviceRange> ranges{};
+  double speed = 1;
+  double node_bandwidth = 1;
+  double network_bandwidth = 1;
+  std::optional<std::size_t> chip{};
+};
+
+using Entry = DeviceEntry;
+
+Value ranges_schema(const Field<Entry>& /*own*/) {
+  return schema::either({schema::integer({}), schema::text_like("^[-, 0-9]+$")});
 }
 
-std::vector<DeviceCondition> read_devices(Reader& in,
-                                          std::int64_t devices_per_node,
-                                          std::vector<Chip>& chips) {
+constexpr std::array kEntryFields = {
+    fields::special<Entry>("devices",
+                           {[](const Field<Entry>& /*own*/, Reader& in, Entry& entry) {
+                              entry.ranges = read_ranges(in, entry.devices_per_node);
+                            },
+                            ranges_schema,
+                            nullptr},
+                           "which, from 0, such as `8-15`, `3` or `0-3,8`; or `nodes`"),
+    fields::special<Entry>("nodes",
+                           {[](const Field<Entry>& own, Reader& in, Entry& /*entry*/) {
+                              static_cast<void>(in.raw(own.key));
+                            },
+                            ranges_schema,
+                            nullptr},
+                           "the same of whole nodes"),
+    fields::number<&Entry::speed>(
+        "speed", kShare, "of compute, over the normal: 0.5 takes twice as long"),
+    fields::number<&Entry::node_bandwidth>(
+        "node_bandwidth", kShare, "the same of transfers inside nodes"),
+    fields::number<&Entry::network_bandwidth>(
+        "network_bandwidth", kShare, "the same of transfers between nodes"),
+    fields::special<Entry>("chip",
+                           {[](const Field<Entry>& own, Reader& in, Entry& entry) {
+                              entry.chip = entry.known_chips->read(own.key, in);
+                            },
+                            [](const Field<Entry>& /*own*/) { return schema::named_data(); },
+                            nullptr},
+                           "another one, such as of `titer list chips`")
+        .or_else("the cluster's")};
+
+/// Conditions, and what entries of devices are read with.
+struct WrittenConditions : Conditions {
+  std::int64_t devices_per_node = 1;
+};
+
+void read_devices(const Field<WrittenConditions>& own, Reader& in, WrittenConditions& read) {
+  if (!in.has(own.key)) {
+    static_cast<void>(in.raw(own.key));
+    return;
+  }
   std::vector<DeviceCondition> conditions;
-  ChipList known;
-  std::size_t entry = 0;
-  std::vector<Reader> entries = in.objects("devices");
+  ChipList known(read.chips);
+  std::size_t number = 0;
+  std::vector<Reader> entries = in.objects(own.key);
   for (Reader& one : entries) {
-    DeviceCondition condition;
-    const std::vector<DeviceRange> ranges = read_ranges(one, devices_per_node);
-    condition.compute = 1 / read_share(one, "speed");
-    condition.node = 1 / read_share(one, "node_bandwidth");
-    condition.network = 1 / read_share(one, "network_bandwidth");
-    condition.chip = known.read(one, chips);
-    condition.entry = entry++;
-    one.finish();
-    for (const DeviceRange& range : ranges) {
-      condition.first = range.first;
-      condition.last = range.last;
-      conditions.push_back(condition);
+    Entry entry{.devices_per_node = read.devices_per_node, .known_chips = &known};
+    read_fields<Entry>(kEntryFields, one, entry);
+    for (const DeviceRange& range : entry.ranges) {
+      conditions.push_back({.first = range.first,
+                            .last = range.last,
+                            .compute = 1 / entry.speed,
+                            .node = 1 / entry.node_bandwidth,
+                            .network = 1 / entry.network_bandwidth,
+                            .chip = entry.chip,
+                            .entry = number});
     }
+    ++number;
   }
   check_chips(entries, conditions);
-  return disjoint(conditions);
+  read.devices = disjoint(conditions);
 }
 
-Stragglers read_stragglers(Reader in) {
-  constexpr double most_slowdown = 1e6;
-  Stragglers stragglers;
-  stragglers.probability = in.number("probability", 0, 1);
-  stragglers.slowdown = in.number("slowdown", 1, most_slowdown);
-  stragglers.per =
-      in.maybe_choice<Stragglers::Per>("per", kStragglerPers).value_or(Stragglers::Per::step);
-  in.finish();
-  return stragglers;
-}
+constexpr std::array kStragglerFields = {
+    fields::number<&Stragglers::probability>("probability", {0, 1}, "of being one").needed(),
+    fields::number<&Stragglers::slowdown>("slowdown", {1, 1e6}, "of compute").needed(),
+    fields::choice<&Stragglers::per, kStragglerPers>("per", "for how long it stays one")};
 
-std::optional<Jitter> maybe_jitter(Reader& in, std::string_view key) {
-  const auto jitter = in.maybe_object(key);
-  return jitter ? std::optional(read_jitter(*jitter)) : std::nullopt;
-}
+std::span<const Field<Stragglers>> straggler_fields() { return kStragglerFields; }
+
+using C = WrittenConditions;
+constexpr std::array kConditionFields = {
+    fields::integer<&C::seed, C>("seed", {}, "of the noise"),
+    fields::special<C>("devices",
+                       {read_devices,
+                        [](const Field<C>& /*own*/) {
+                          return schema::list_of(
+                              schema_of(std::span<const Field<Entry>>(kEntryFields)));
+                        },
+                        nullptr},
+                       "devices that are not as the others")
+        .or_else("all alike"),
+    fields::object<&C::compute_jitter, jitter_fields, C>("compute_jitter",
+                                                         "noise of what takes compute"),
+    fields::object<&C::transfer_jitter, jitter_fields, C>("transfer_jitter", "noise of transfers"),
+    fields::object<&C::stragglers, straggler_fields, C>(
+        "stragglers", "now and then a device takes several times as long")};
 
 }  // namespace
 
@@ -179,21 +238,13 @@ std::vector<DeviceRange> parse_ranges(std::string_view text) {
   }
 }
 
+Value conditions_schema() { return schema_of(std::span<const Field<C>>(kConditionFields)); }
+
 Conditions read_conditions(Reader& in, std::int64_t devices_per_node) {
-  Conditions conditions;
-  conditions.seed = static_cast<std::uint64_t>(in.maybe_integer("seed", 0).value_or(1));
-  if (in.has("devices")) {
-    conditions.devices = read_devices(in, devices_per_node, conditions.chips);
-  } else {
-    static_cast<void>(in.raw("devices"));
-  }
-  conditions.compute_jitter = maybe_jitter(in, "compute_jitter");
-  conditions.transfer_jitter = maybe_jitter(in, "transfer_jitter");
-  if (const auto stragglers = in.maybe_object("stragglers")) {
-    conditions.stragglers = read_stragglers(*stragglers);
-  }
-  in.finish();
-  return conditions;
+  WrittenConditions read;
+  read.devices_per_node = devices_per_node;
+  read_fields<WrittenConditions>(kConditionFields, in, read);
+  return read;
 }
 
 }  // namespace titer

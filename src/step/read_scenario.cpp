@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "titer/plan/plan_fields.hpp"
 #include "titer/step/source.hpp"
 
 namespace titer {
@@ -22,6 +23,62 @@ Origin origin_near(const Document& document, std::string path) {
   }
 }
 
+using E = E7Options;
+constexpr std::array kE7Fields = {
+    fields::number<&E::utilization>("utilization", {1e-6, 1}, "u: of the devices, needed by `e7`"),
+    fields::quantity<&E::tensor_bandwidth>("tensor_bandwidth", "C_TP, of tensor groups")
+        .or_else("the link's own"),
+    fields::quantity<&E::pipeline_bandwidth>("pipeline_bandwidth", "C_PP, between stages")
+        .or_else("the link's own"),
+    fields::quantity<&E::data_bandwidth>("data_bandwidth", "C_DP, of data-parallel groups")
+        .or_else("the link's own")};
+
+Value formula_schema() {
+  Value schema = schema_of<E7Options>(kE7Fields);
+  schema::add_key(schema,
+                  {.key = "name",
+                   .about = "one of `titer list formulas`",
+                   .required = true,
+                   .written = schema::one_of<Formula>(kFormulas)});
+  return schema::either({schema::one_of<Formula>(kFormulas), std::move(schema)});
+}
+
+Value part_schema(ScenarioPart part) {
+  switch (part) {
+    case ScenarioPart::model:
+    case ScenarioPart::cluster:
+    case ScenarioPart::stack:
+      return schema::named_data();
+    case ScenarioPart::plan:
+      return schema_of(plan_fields());
+    case ScenarioPart::training:
+      return schema_of(training_fields());
+    case ScenarioPart::formula:
+      return formula_schema();
+    case ScenarioPart::conditions:
+      return conditions_schema();
+  }
+  return {};
+}
+
+struct PartWords {
+  std::string_view about;
+  std::string_view otherwise;  // "": required
+};
+// In the order of ScenarioPart.
+constexpr std::array<PartWords, kScenarioParts.size()> kPartWords = {{
+    {"a name of `titer list models`, a file, or an object; one with a `name` and other keys "
+     "changes that model",
+     ""},
+    {"likewise of `titer list clusters`; `{\"name\": \"dgx-h100\", \"nodes\": 8}` fixes its size",
+     ""},
+    {"likewise of `titer list stacks`: the training software", "`megatron-lm`"},
+    {"how the model is laid over the devices", "one device"},
+    {"how it is trained", ""},
+    {"one of `titer list formulas`, or that and what it needs", "`titer`"},
+    {"how devices and links differ from what their data say", "they do not"},
+}};
+
 void read_formula(Reader& root, Scenario& scenario) {
   const Value* written = root.raw("formula");
   scenario.e7 = {};
@@ -31,11 +88,7 @@ void read_formula(Reader& root, Scenario& scenario) {
   }
   Reader in = root.object("formula");
   scenario.formula = in.choice<Formula>("name", kFormulas);
-  scenario.e7.utilization = in.maybe_number("utilization", 1e-6, 1.0);
-  scenario.e7.tensor_bandwidth = in.maybe_quantity<BytesPerSecond>("tensor_bandwidth");
-  scenario.e7.pipeline_bandwidth = in.maybe_quantity<BytesPerSecond>("pipeline_bandwidth");
-  scenario.e7.data_bandwidth = in.maybe_quantity<BytesPerSecond>("data_bandwidth");
-  in.finish();
+  read_fields<E7Options>(kE7Fields, in, scenario.e7);
 }
 
 void read_one(ScenarioPart part, Reader& root, Scenario& scenario) {
@@ -82,6 +135,22 @@ void read_one(ScenarioPart part, Reader& root, Scenario& scenario) {
 }
 
 }  // namespace
+
+Value run_schema() {
+  Value run = schema::object();
+  schema::add_key(run, {.key = "name", .about = "a label", .written = schema::text()});
+  schema::add_key(run, {.key = "title", .about = "a label in words", .written = schema::text()});
+  for (const Choice<ScenarioPart>& part : kScenarioParts) {
+    const PartWords& words = kPartWords[static_cast<std::size_t>(part.value)];
+    schema::add_key(run,
+                    {.key = part.name,
+                     .about = words.about,
+                     .otherwise = words.otherwise,
+                     .required = words.otherwise.empty(),
+                     .written = part_schema(part.value)});
+  }
+  return run;
+}
 
 void derive_data_degree(Scenario& scenario) {
   const Plan& plan = scenario.plan;

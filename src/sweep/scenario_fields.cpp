@@ -1,83 +1,29 @@
 #include "titer/sweep/scenario_fields.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
+
+#include "titer/plan/plan_fields.hpp"
 
 namespace titer {
 namespace {
 
-template <auto Member>
-constexpr ScenarioField plan_field(std::string_view path) {
-  return {.path = path,
-          .copy = [](const Scenario& from, Scenario& to) { to.plan.*Member = from.plan.*Member; }};
+/// The part of a scenario that fields are of.
+template <class AnyScenario>
+auto& part_of(AnyScenario& scenario, const Field<Plan>* /*field*/) {
+  return scenario.plan;
+}
+template <class AnyScenario>
+auto& part_of(AnyScenario& scenario, const Field<Training>* /*field*/) {
+  return scenario.training;
 }
 
-template <auto Member>
-constexpr ScenarioField training_field(std::string_view path) {
-  return {.path = path, .copy = [](const Scenario& from, Scenario& to) {
-            to.training.*Member = from.training.*Member;
-          }};
+/// One that stands alone; nullptr if there is none.
+template <class T>
+const Field<T>* lone_field(std::span<const Field<T>> table, std::string_view key) {
+  const Field<T>* field = find_field(table, key);
+  return field != nullptr && field->alone ? field : nullptr;
 }
-
-template <auto Member>
-constexpr ScenarioField plan_number(std::string_view path) {
-  ScenarioField field = plan_field<Member>(path);
-  field.set = [](std::int64_t value, Scenario& to) { to.plan.*Member = value; };
-  return field;
-}
-
-template <auto Member>
-constexpr ScenarioField training_number(std::string_view path) {
-  ScenarioField field = training_field<Member>(path);
-  field.set = [](std::int64_t value, Scenario& to) { to.training.*Member = value; };
-  return field;
-}
-
-constexpr std::array kFields = {
-    plan_number<&Plan::pipeline>("plan.pipeline"),
-    plan_number<&Plan::tensor>("plan.tensor"),
-    plan_number<&Plan::data>("plan.data"),
-    plan_number<&Plan::context>("plan.context"),
-    plan_number<&Plan::expert>("plan.expert"),
-    plan_number<&Plan::expert_tensor>("plan.expert_tensor"),
-    plan_number<&Plan::virtual_stages>("plan.virtual_stages"),
-    plan_number<&Plan::micro_batch>("plan.micro_batch"),
-    plan_number<&Plan::context_inner>("plan.context_inner"),
-    plan_number<&Plan::recompute_every>("plan.recompute_every"),
-    plan_number<&Plan::recompute_layers>("plan.recompute_layers"),
-    plan_field<&Plan::context_method>("plan.context_method"),
-    plan_field<&Plan::context_balanced>("plan.context_balanced"),
-    ScenarioField{.path = "plan.recompute",
-                  .copy =
-                      [](const Scenario& from, Scenario& to) {
-                        to.plan.recompute = from.plan.recompute;
-                        to.plan.recomputed = from.plan.recomputed;
-                      }},
-    plan_field<&Plan::sequence_parallel>("plan.sequence_parallel"),
-    plan_field<&Plan::sharding>("plan.sharding"),
-    plan_field<&Plan::gradient_collective>("plan.gradient_collective"),
-    plan_field<&Plan::reshard_after_forward>("plan.reshard_after_forward"),
-    plan_field<&Plan::reduce_every_pass>("plan.reduce_every_pass"),
-    plan_field<&Plan::prefetch>("plan.prefetch"),
-    plan_field<&Plan::rank_order>("plan.rank_order"),
-    plan_field<&Plan::attention>("plan.attention"),
-    plan_field<&Plan::micro_batch_group>("plan.micro_batch_group"),
-    plan_field<&Plan::tensor_overlap>("plan.tensor_overlap"),
-    plan_field<&Plan::pipeline_send>("plan.pipeline_send"),
-    plan_field<&Plan::overlap_grad_reduce>("plan.overlap_grad_reduce"),
-    plan_field<&Plan::overlap_param_gather>("plan.overlap_param_gather"),
-    training_number<&Training::global_batch>("training.global_batch"),
-    training_number<&Training::sequence>("training.sequence"),
-    training_field<&Training::precision>("training.precision"),
-    training_field<&Training::gradient_precision>("training.gradient_precision"),
-    training_field<&Training::weight_precision>("training.weight_precision"),
-    training_field<&Training::state_precision>("training.state_precision"),
-    training_field<&Training::master_precision>("training.master_precision"),
-    training_field<&Training::gradient_messages>("training.gradient_messages"),
-    training_field<&Training::weight_messages>("training.weight_messages"),
-    training_field<&Training::fused_optimizer>("training.fused_optimizer"),
-};
 
 /// Hands what a part is in two scenarios to `act`.
 template <class AnyScenario, class Act>
@@ -103,10 +49,30 @@ void each_value(ScenarioPart part, AnyScenario& one, Scenario& other, const Act&
 
 }  // namespace
 
-const ScenarioField* scenario_field(std::string_view path) {
-  const auto* const found = std::find_if(
-      kFields.begin(), kFields.end(), [&](const ScenarioField& f) { return f.path == path; });
-  return found == kFields.end() ? nullptr : found;
+std::optional<ScenarioField> ScenarioField::at(std::string_view path) {
+  const std::string_view key = path.substr(std::min(path.find('.') + 1, path.size()));
+  const auto part = scenario_part(path);
+  const Field<Plan>* of_plan =
+      part == ScenarioPart::plan ? lone_field(plan_fields(), key) : nullptr;
+  const Field<Training>* of_training =
+      part == ScenarioPart::training ? lone_field(training_fields(), key) : nullptr;
+  if (of_plan != nullptr) {
+    return ScenarioField(of_plan);
+  }
+  return of_training == nullptr ? std::nullopt : std::optional(ScenarioField(of_training));
+}
+
+void ScenarioField::copy(const Scenario& from, Scenario& to) const {
+  std::visit([&](const auto* field) { field->copy(part_of(from, field), part_of(to, field)); },
+             of_);
+}
+
+bool ScenarioField::is_number() const {
+  return std::visit([](const auto* field) { return field->set != nullptr; }, of_);
+}
+
+void ScenarioField::set(std::int64_t number, Scenario& to) const {
+  std::visit([&](const auto* field) { field->set(number, part_of(to, field)); }, of_);
 }
 
 void copy_part(ScenarioPart part, const Scenario& from, Scenario& to) {

@@ -50,8 +50,7 @@ void SweepReading::list_inputs() {
 
 /// Whether nothing that varies replaces it, and it replaces nothing.
 bool SweepReading::stands_alone(const Input& input) const {
-  if (scenario_field(input.path) == nullptr ||
-      (input.path == "plan.expert" && places_experts(*sweep_))) {
+  if (!ScenarioField::at(input.path) || (input.path == "plan.expert" && places_experts(*sweep_))) {
     return false;
   }
   return std::none_of(inputs_.begin(), inputs_.end(), [&](const Input& other) {
@@ -64,7 +63,7 @@ bool SweepReading::stands_alone(const Input& input) const {
 void SweepReading::sample_inputs() {
   for (const bool numbers : {true, false}) {
     for (Input& input : inputs_) {
-      if (!stands_alone(input) || numbers != (scenario_field(input.path)->set != nullptr)) {
+      if (!stands_alone(input) || numbers != ScenarioField::at(input.path)->is_number()) {
         continue;
       }
       if (input.is_axis) {
@@ -78,8 +77,8 @@ void SweepReading::sample_inputs() {
 
 /// Makes a field of a derived number that can be one.
 void SweepReading::sample_derived(Input& input) {
-  const ScenarioField* field = scenario_field(input.path);
-  if (field->set != nullptr && sweep_->derived[input.index].unit.empty()) {
+  const auto field = ScenarioField::at(input.path);
+  if (field->is_number() && sweep_->derived[input.index].unit.empty()) {
     input.field = field;
     source_.assign({input.path, Value(1), ""});
   }
@@ -87,20 +86,20 @@ void SweepReading::sample_derived(Input& input) {
 
 /// Makes a field of an axis where at least one of its values can be one.
 void SweepReading::sample_axis(Input& input) {
-  const ScenarioField* field = scenario_field(input.path);
+  const auto field = ScenarioField::at(input.path);
   const Axis& axis = sweep_->axes[input.index];
-  if (field->set == nullptr && axis.values.size() > kMostValuesTried) {
+  if (!field->is_number() && axis.values.size() > kMostValuesTried) {
     return;
   }
   for (std::size_t i = 0; i < axis.values.size(); ++i) {
     const Value& value = axis.values[i];
     FieldValue& known = input.values.emplace_back();
-    if (field->set == nullptr) {
+    if (!field->is_number()) {
       known.sample = read_sample(input, value);
     } else if (value.kind == Value::Kind::number) {
       known.number = settable(value.number);
     }
-    const bool is_first = input.field == nullptr && (known.number || known.sample);
+    const bool is_first = !input.field && (known.number || known.sample);
     if (is_first) {
       input.field = field;
       source_.assign(

@@ -42,7 +42,7 @@ SweepReading::SweepReading(const Sweep& sweep)
   sample_inputs();
   for (const Choice<ScenarioPart>& part : kScenarioParts) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      if (inputs_[i].field == nullptr && follows(part.value, inputs_[i].part)) {
+      if (!inputs_[i].field && follows(part.value, inputs_[i].part)) {
         parts_[static_cast<std::size_t>(part.value)].inputs.push_back(i);
       }
     }
@@ -56,7 +56,7 @@ SweepReading::SweepReading(const Sweep& sweep)
 bool SweepReading::sizes_follow_plans() const {
   const auto varies = [&](std::string_view path) {
     return std::any_of(inputs_.begin(), inputs_.end(), [&](const Input& input) {
-      return input.path == path && input.field == nullptr;
+      return input.path == path && !input.field;
     });
   };
   const bool is_fixed = sweep_->base.document().at("cluster.nodes") != nullptr;
@@ -117,7 +117,7 @@ bool SweepReading::read_changes(std::span<const std::size_t> at, const SweepRule
   for (const Input& input : inputs_) {
     const bool stays = input.is_axis && !at_.empty() && at_[input.index] == at[input.index] &&
                        !changed[static_cast<std::size_t>(input.part)];
-    if (input.field != nullptr && !stays && !put_field(input, at, rules)) {
+    if (input.field && !stays && !put_field(input, at, rules)) {
       return false;
     }
   }
@@ -202,7 +202,7 @@ bool SweepReading::read_part(ScenarioPart part,
                              const SweepRules& rules) {
   try {
     for (const Input& input : inputs_) {
-      if (input.field != nullptr || input.part != part) {
+      if (input.field || input.part != part) {
         continue;
       }
       if (input.is_axis) {

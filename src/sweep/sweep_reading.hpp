@@ -33,7 +33,7 @@ template <class Read>
   }
 }
 
-/// Values that stand by themselves (scenario_field) are put into the scenario that is there. The
+/// Values that stand by themselves (ScenarioField) are put into the scenario that is there. The
 /// part that any other leads into is read from a document, once for each combination of its values
 /// while there are few of them. A point where that fails is read from scratch, which tells all that
 /// is wrong with it, whatever was read before.
@@ -61,7 +61,7 @@ class SweepReading {
     ScenarioPart part = ScenarioPart::plan;
     bool is_axis = true;
     std::size_t index = 0;                 // of axes or derived fields
-    const ScenarioField* field = nullptr;  // where the value stands by itself
+    std::optional<ScenarioField> field{};  // where the value stands by itself
     std::vector<FieldValue> values{};      // of an axis with a field
   };
   using PartFlags = std::array<bool, kScenarioParts.size()>;

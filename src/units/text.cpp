@@ -280,6 +280,16 @@ std::string unit_names() {
 }
 
 template <class Q>
+std::string unit_pattern() {
+  std::string pattern;
+  for (const Unit& unit : Table<Q>::units) {
+    pattern += pattern.empty() ? "" : "|";
+    pattern += unit.name;
+  }
+  return pattern;
+}
+
+template <class Q>
 std::string exact_text(Q value) {
   return fmt::format("{} {}", value.si(), si_unit<Q>());
 }
@@ -289,6 +299,7 @@ std::string exact_text(Q value) {
   template std::string_view example<Type>();                       \
   template std::string_view usual_unit<Type>();                    \
   template std::string unit_names<Type>();                         \
+  template std::string unit_pattern<Type>();                       \
   template std::string exact_text<Type>(Type value);               \
   std::string format(Type value) { return format_or_zero(value); }
 TITER_TEXT(Seconds)

@@ -70,6 +70,17 @@ class CheckReadmeTest(unittest.TestCase):
                          ["a", "```console", "$ titer", "first", "…", "third", "$ titer", "first",
                           "second", "third", "```", "b"])
 
+    def test_a_table_must_be_what_its_command_prints(self):
+        comment = "<!-- $ titer -->"
+        self.assertEqual(self.problems(comment, "first", "second", "third", "", "after"), [])
+        self.assertEqual(len(self.problems(comment, "first", "", "second", "third")), 1)
+        self.assertEqual(self.problems("```text", comment, "```"), [])
+        self.assertEqual(self.problems("a", comment, "old", "", "```console", "$ titer", "old",
+                                       "```", update=True), [])
+        self.assertEqual((self.folder / "page.md").read_text(encoding="utf-8").splitlines(),
+                         ["a", comment, "first", "second", "third", "", "```console", "$ titer",
+                          "first", "second", "third", "```"])
+
     def test_links_must_lead_somewhere(self):
         other = self.page("# Over `all`, in all", "", "```sh", "# no heading", "```", name="b.md")
         right = self.page("# Own", "[a](b.md) [b](b.md#over-all-in-all) [c](#own) `[d](e)`",

@@ -6,6 +6,8 @@
 #include <random>
 
 #include "sweeps.hpp"
+#include "titer/plan/plan_fields.hpp"
+#include "titer/sweep/scenario_fields.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {
@@ -212,27 +214,43 @@ std::vector<Axis> axis_pool() {
 }
 
 /// Values that are taken over by themselves, each with one that is wrong.
-TEST(SweepWorkerFields, AreThoseOfReadingTheirPart) {
-  const std::vector<Axis> fields = {
+std::vector<Axis> lone_fields() {
+  return {
+      axis("plan.pipeline", "[1, 2, 0]"),
+      axis("plan.tensor", "[1, 2, 0]"),
+      axis("plan.data", "[2, 1, null, 0]"),
       axis("plan.context", "[1, 2, 0]"),
+      axis("plan.expert", "[1, 2, 0]"),
       axis("plan.expert_tensor", "[1, 2, 0.5]"),
       axis("plan.context_inner", "[1, 2, {}]"),
+      axis("plan.image_columns", "[1, 2, null, 0]"),
+      axis("plan.virtual_stages", "[1, 2, null, 0]"),
+      axis("plan.recompute", R"(["full", ["mlp"], ["mpl"], null])"),
       axis("plan.recompute_every", "[1, 2, \"2\"]"),
       axis("plan.recompute_layers", "[0, 12, 2, -1]"),
       axis("plan.micro_batch", "[1, 2.0, {\"value\": 4, \"source\": \"me\"}, 2000000]"),
       axis("plan.context_method", R"(["ring", "ulysses", "rings"])"),
       axis("plan.context_balanced", R"([true, false, "true"])"),
       axis("plan.sequence_parallel", "[true, false, 1]"),
+      axis("plan.sharding", R"(["none", "zero1", "hsdp", "zero9"])"),
       axis("plan.gradient_collective", R"(["all-reduce", "reduce", "none"])"),
       axis("plan.reshard_after_forward", "[true, false, 1]"),
       axis("plan.reduce_every_pass", "[true, false, 1]"),
       axis("plan.prefetch", "[true, false, 1]"),
+      axis("plan.servers", "[2, null, 0]"),
+      axis("plan.offload",
+           R"([{"optimizer": "host"}, null, {"optimizer": "disk"}, {"wights": 1}])"),
+      axis("plan.rank_order", R"(["tp-dp-pp", "pp-dp-tp", "pp-dp"])"),
       axis("plan.attention", R"(["flash", "materialised", "fast"])"),
       axis("plan.micro_batch_group", "[1, 4, null, 0]"),
       axis("plan.tensor_overlap", R"(["none", "bulk", "ring", null, "all"])"),
       axis("plan.pipeline_send", R"(["blocking", "overlapped", "batched", "x"])"),
       axis("plan.overlap_grad_reduce", "[true, false, null, 1]"),
       axis("plan.overlap_param_gather", "[true, false, null, 1]"),
+      axis("training.global_batch", "[64, 32, 0]"),
+      axis("training.sequence", R"([1024, 2048, null, "long"])"),
+      axis("training.attended_length", "[512, null, 0]"),
+      axis("training.precision", R"(["bf16", "fp16", "int3"])"),
       axis("training.weight_precision", R"(["fp32", null, "x"])"),
       axis("training.gradient_precision", R"(["fp32", "bf16", "x"])"),
       axis("training.state_precision", R"(["bf16", null, "x"])"),
@@ -240,12 +258,42 @@ TEST(SweepWorkerFields, AreThoseOfReadingTheirPart) {
       axis("training.gradient_messages", R"(["fp8", null, "x"])"),
       axis("training.weight_messages", R"(["fp8", null, "x"])"),
       axis("training.fused_optimizer", "[true, false, 0]"),
+      axis("training.frozen_layers", "[2, [0, 3], null, [0.5]]"),
   };
-  for (const Axis& field : fields) {
+}
+
+/// Those of a table, each with its path.
+template <class T>
+void expect_lone(std::span<const Field<T>> table, const std::string& part) {
+  for (const Field<T>& field : table) {
+    const std::string path = part + "." + std::string(field.key);
+    const std::vector<Axis> tried = lone_fields();
+    const bool is_tried =
+        std::any_of(tried.begin(), tried.end(), [&](const Axis& a) { return a.path == path; });
+    EXPECT_EQ(is_tried, field.alone) << path;
+    EXPECT_EQ(ScenarioField::at(path).has_value(), field.alone) << path;
+  }
+}
+
+TEST(SweepWorkerFields, AreAllThatStandAlone) {
+  expect_lone(plan_fields(), "plan");
+  expect_lone(training_fields(), "training");
+  for (const std::string_view other : {"plan", "plan.", "plan.offload.weights", "model.layers"}) {
+    EXPECT_FALSE(ScenarioField::at(other).has_value()) << other;
+  }
+}
+
+TEST(SweepWorkerFields, AreThoseOfReadingTheirPart) {
+  for (const Axis& field : lone_fields()) {
     SCOPED_TRACE(field.path);
-    const Sweep sweep = sweep_of(
-        kSmallScenario,
-        {axis("plan.pipeline", "[1, 4]"), field, axis("training.global_batch", "[64, 32]")});
+    std::vector<Axis> axes = {
+        axis("plan.pipeline", "[1, 4]"), field, axis("training.global_batch", "[64, 32]")};
+    if (field.path == axes.front().path) {
+      axes.erase(axes.begin());
+    } else if (field.path == axes.back().path) {
+      axes.pop_back();
+    }
+    const Sweep sweep = sweep_of(kSmallScenario, std::move(axes));
     expect_fresh(sweep, forwards(sweep));
   }
 }

@@ -15,6 +15,7 @@ struct FrozenLayers {
 
   [[nodiscard]] bool any() const { return first > 0 || !others.empty(); }
   [[nodiscard]] bool has(std::int64_t layer) const;
+  friend bool operator==(const FrozenLayers&, const FrozenLayers&) = default;
 };
 
 /// Makes kinds of their own of them. A frozen layer has no weight gradients, and keeps nothing for

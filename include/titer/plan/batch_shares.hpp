@@ -24,6 +24,7 @@ struct BatchShares {
   /// Why a batch cannot be shared out so; nothing where it can.
   [[nodiscard]] std::optional<std::string> refusal(std::int64_t mean, std::int64_t ranks) const;
   [[nodiscard]] std::string text() const;  // "[1, 2]"
+  friend bool operator==(const BatchShares&, const BatchShares&) = default;
 };
 
 /// The key "batch_shares": a list of whole numbers from 1.

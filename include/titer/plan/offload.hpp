@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "titer/input/reader.hpp"
+#include "titer/input/fields.hpp"
 
 namespace titer {
 
@@ -27,7 +27,7 @@ struct Offload {
   [[nodiscard]] bool any() const { return weights || optimizer || activations; }
   friend bool operator==(const Offload&, const Offload&) = default;
 };
-[[nodiscard]] Offload read_offload(Reader in);
+[[nodiscard]] std::span<const Field<Offload>> offload_fields();
 
 /// Memory of a node outside its devices. A device gets no more than its own link, and its share of
 /// the node's bandwidth.

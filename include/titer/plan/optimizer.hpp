@@ -15,6 +15,7 @@ struct OptimizerPasses {
   double gradient_reads = 1;
   double numbers = 0;
   int kernels = 1;
+  friend bool operator==(const OptimizerPasses&, const OptimizerPasses&) = default;
 };
 
 /// The optimizer's state per parameter, and what one step reads and writes of it.
@@ -34,6 +35,7 @@ struct OptimizerRule {
   bool factored = false;
   OptimizerPasses fused{};
   OptimizerPasses unfused{};
+  friend bool operator==(const OptimizerRule&, const OptimizerRule&) = default;
 };
 inline constexpr OptimizerRule kAdam{.name = "adam",
                                      .state_bytes = 8.0,

@@ -52,8 +52,11 @@ struct SearchKey {
   std::string_view name;  // in a plan
   void (*clear)(SearchSpace&);
   void (*add)(const Plan&, SearchSpace&);
-  Value (*value)(const Plan&);  // null: as is usual
-  std::vector<Value> (*values)(const SearchSpace&);
+  std::vector<Plan> (*plans)(const SearchSpace&);  // with each of the space's values
+
+  /// As a plan's file has it; null: as is usual.
+  [[nodiscard]] Value value(const Plan& plan) const;
+  [[nodiscard]] std::vector<Value> values(const SearchSpace& space) const;
 };
 [[nodiscard]] std::span<const SearchKey> search_keys();
 

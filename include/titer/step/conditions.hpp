@@ -31,6 +31,7 @@ struct Stragglers {
   double probability = 0;
   double slowdown = 1;  // of compute
   Per per = Per::step;
+  friend bool operator==(const Stragglers&, const Stragglers&) = default;
 };
 inline constexpr std::array<Choice<Stragglers::Per>, 3> kStragglerPers = {
     {{"device", Stragglers::Per::device},
@@ -84,15 +85,8 @@ struct DeviceRange {
 };
 [[nodiscard]] std::vector<DeviceRange> parse_ranges(std::string_view text);
 
-/// Reads a scenario's "conditions":
-///   "seed": of all draws; default 1
-///   "devices": a list of
-///     "devices" or "nodes": which, from 0, "8-15", "3" or "0-3,8"
-///     "speed": of compute, over the normal: 0.5 takes twice as long
-///     "node_bandwidth", "network_bandwidth": the same of transfers
-///     "chip": another chip than the cluster's
-///   "compute_jitter", "transfer_jitter": {"distribution": see Spread, "deviation": 0.02}
-///   "stragglers": {"probability": 0.001, "slowdown": 1.5, "per": "device", "step" or "pass"}
+/// What a scenario's "conditions" may be.
+[[nodiscard]] Value conditions_schema();
 [[nodiscard]] Conditions read_conditions(Reader& in, std::int64_t devices_per_node);
 
 }  // namespace titer

@@ -9,40 +9,11 @@ namespace titer {
 /// What of a scenario may be otherwise than in the one before.
 enum class Changed { anything, plan };
 
-/// The degrees of a plan, which say where its groups lie.
-struct PlanDegrees {
-  std::int64_t pipeline = 0;
-  std::int64_t tensor = 0;
-  std::int64_t data = 0;
-  std::int64_t context = 0;
-  std::int64_t context_inner = 0;
-  std::int64_t expert = 0;
-  std::int64_t expert_tensor = 0;
-  std::optional<std::int64_t> shard;
-  std::array<Dimension, kDimensions> rank_order{};
-
-  friend bool operator==(const PlanDegrees&, const PlanDegrees&) = default;
-};
-
-/// What of a plan the passes of a layer depend on, beside where its groups lie.
+/// What of a plan's keys together the passes of a layer depend on, beside each by itself.
 struct LayerKeys {
-  std::int64_t micro_batch = 0;
-  std::int64_t tensor = 0;
-  std::int64_t context = 0;
-  std::int64_t context_inner = 0;
-  std::int64_t expert = 0;
-  std::int64_t expert_tensor = 0;
-  std::int64_t image_columns = 0;
   std::int64_t devices = 0;
   std::int64_t launchers = 0;  // devices whose kernels one process launches
-  ContextMethod context_method = ContextMethod::ring;
-  Recompute recompute = Recompute::none;
-  Modules recomputed = 0;
-  TensorOverlap overlap{};
-  std::optional<AttentionKernel> attention;
-  bool context_balanced = false;
-  bool sequence_parallel = false;
-  bool own_experts = false;  // no other rank has them
+  bool own_experts = false;    // no other rank has them
 
   friend bool operator==(const LayerKeys&, const LayerKeys&) = default;
 };
@@ -53,16 +24,6 @@ struct LayerPlaces {
   std::array<int, kLayerGroups> strides{};
 
   friend bool operator==(const LayerPlaces&, const LayerPlaces&) = default;
-};
-
-/// What the contents of the stages depend on, beside the model.
-struct StageKeys {
-  Placement placement = Placement::loop;
-  std::int64_t pipeline = 0;
-  std::int64_t virtual_stages = 0;
-  LayerSplit layers;
-
-  friend bool operator==(const StageKeys&, const StageKeys&) = default;
 };
 
 /// Finds costs as step_costs() does.
@@ -80,9 +41,9 @@ class CostFinder {
   [[nodiscard]] bool same_sends() const { return same_sends_; }
 
  private:
-  [[nodiscard]] bool keeps_layers(const Scenario& scenario, bool may_keep, bool same_degrees);
+  [[nodiscard]] bool keeps_layers(const Scenario& scenario, bool may_keep, bool same_places);
   void find_layers(const Scenario& scenario);
-  bool find_stages(const Plan& plan);
+  bool find_stages(const Plan& plan, bool same_keys);
   bool find_sends(const Scenario& scenario);
   void restore_layers();
 
@@ -92,10 +53,9 @@ class CostFinder {
   bool same_passes_ = false;
   bool same_sends_ = false;
   bool moved_ = false;  // costs_ has what passes move besides
-  PlanDegrees degrees_;
+  Plan plan_;           // of the find() before
   LayerKeys layer_keys_;
   LayerPlaces layer_places_;
-  StageKeys stage_keys_;
   GroupRanks pipeline_;
   // Without what passes move besides.
   std::vector<BlockCost> kinds_;

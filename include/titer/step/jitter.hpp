@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "titer/input/reader.hpp"
+#include "titer/input/fields.hpp"
 #include "titer/step/draws.hpp"
 
 namespace titer {
@@ -36,9 +36,11 @@ struct Jitter {
   [[nodiscard]] double factor(const DrawName& name) const;
   /// The factor that is exceeded with this probability.
   [[nodiscard]] double exceeded_with(double probability) const;
+  friend bool operator==(const Jitter&, const Jitter&) = default;
 };
 
 /// {"distribution": "normal", "deviation": 0.02}
+[[nodiscard]] std::span<const Field<Jitter>> jitter_fields();
 [[nodiscard]] Jitter read_jitter(Reader in);
 
 /// What the slowest of `devices` equal devices is expected to take over their mean, when each does

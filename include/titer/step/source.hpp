@@ -78,6 +78,9 @@ inline constexpr std::array<Choice<ScenarioPart>, 7> kScenarioParts = {
 /// The part that a path leads into: "plan.tensor" into plan. Empty: into none.
 [[nodiscard]] std::optional<ScenarioPart> scenario_part(std::string_view path);
 
+/// What a run file may hold.
+[[nodiscard]] Value run_schema();
+
 /// The data degree of a plan that leaves it open: on a cluster of fixed size what the others leave,
 /// else 1.
 void derive_data_degree(Scenario& scenario);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "titer/input/fields.hpp"
 #include "titer/model/frozen.hpp"
 #include "titer/model/model.hpp"
 #include "titer/plan/optimizer.hpp"
@@ -39,6 +40,7 @@ struct Training {
   [[nodiscard]] DataType weight_type() const { return weight_precision.value_or(base_type()); }
 };
 
+[[nodiscard]] std::span<const Field<Training>> training_fields();
 [[nodiscard]] Training read_training(Reader& in, const Model& model);
 
 }  // namespace titer

@@ -5,20 +5,30 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <variant>
 
+#include "titer/input/fields.hpp"
 #include "titer/step/source.hpp"
 
 namespace titer {
 
-struct ScenarioField {
-  std::string_view path;
-  void (*copy)(const Scenario& from, Scenario& to);
-  void (*set)(std::int64_t, Scenario& to) = nullptr;  // of a whole number from 1 to kMostSet
+class ScenarioField {
+ public:
+  /// Empty where the path leads to no such value.
+  [[nodiscard]] static std::optional<ScenarioField> at(std::string_view path);
+
+  void copy(const Scenario& from, Scenario& to) const;
+  /// Whether it can be set to whole numbers from 1 to kMostSet.
+  [[nodiscard]] bool is_number() const;
+  void set(std::int64_t number, Scenario& to) const;
+
+ private:
+  using Of = std::variant<const Field<Plan>*, const Field<Training>*>;
+  explicit ScenarioField(Of of) : of_(of) {}
+
+  Of of_;
 };
 inline constexpr std::int64_t kMostSet = 1'000'000;
-
-/// nullptr where the path leads to no such value.
-[[nodiscard]] const ScenarioField* scenario_field(std::string_view path);
 
 /// Takes over one part of another scenario, or exchanges it.
 void copy_part(ScenarioPart part, const Scenario& from, Scenario& to);

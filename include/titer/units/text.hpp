@@ -37,6 +37,10 @@ template <class Q>
 template <class Q>
 [[nodiscard]] std::string unit_names();
 
+/// All that are understood, as a regular expression: "bps|bit/s|B/s|…".
+template <class Q>
+[[nodiscard]] std::string unit_pattern();
+
 /// In the unit that is one of SI, and nothing rounded: "312000000000000 FLOP/s".
 template <class Q>
 [[nodiscard]] std::string exact_text(Q value);

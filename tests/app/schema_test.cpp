@@ -1,0 +1,69 @@
+// titer schema, from the outside.
+
+#include <gtest/gtest.h>
+
+#include "app/program.hpp"
+#include "titer/plan/plan_fields.hpp"
+
+namespace titer::testing {
+namespace TITER_TEST_FILE {
+
+TEST(AppSchema, ListsTheKindsOfFiles) {
+  const Outcome kinds = titer({"schema"});
+  EXPECT_EQ(kinds.code, 0);
+  EXPECT_NE(kinds.out.find("\nrun "), std::string::npos) << kinds.out;
+}
+
+TEST(AppSchema, HasEveryKeyOfAPlan) {
+  const Document schema = parse_json(titer({"schema", "run"}).out, "schema");
+  EXPECT_EQ(schema.at("$schema")->text, "https://json-schema.org/draft/2020-12/schema");
+  const Value* plan = schema.at("properties.plan.properties");
+  ASSERT_NE(plan, nullptr);
+  EXPECT_EQ(plan->members.size(), plan_fields().size());
+  for (const Field<Plan>& field : plan_fields()) {
+    const Value* key = plan->find(field.key);
+    ASSERT_NE(key, nullptr) << field.key;
+    EXPECT_EQ(key->find("description")->text, field.about);
+    EXPECT_TRUE(key->find("default") != nullptr || key->find("x-otherwise") != nullptr ||
+                field.write(Plan()).kind == Value::Kind::null)
+        << field.key;
+  }
+}
+
+TEST(AppSchema, ShowsWhatStandsBelowAKey) {
+  EXPECT_EQ(titer({"schema", "run", "conditions.compute_jitter", "--format", "text"}).out,
+            "conditions.compute_jitter.distribution: of factors with the mean 1\n"
+            "    `normal`, `lognormal`, `gamma`, `uniform` or `exponential`; if left out: "
+            "required\n"
+            "conditions.compute_jitter.deviation: standard deviation of the factors\n"
+            "    a number from 0; if left out: required\n");
+  const std::string csv = titer({"schema", "run", "formula", "--format", "csv"}).out;
+  EXPECT_NE(csv.find("formula.utilization,\"u: of the devices, needed by `e7`\",a number from "
+                     "1e-06 to 1,none\n"),
+            std::string::npos)
+      << csv;
+  const std::string markdown = titer({"schema", "run", "plan", "--format", "markdown"}).out;
+  EXPECT_NE(markdown.find("| `plan.offload.weights` | fetched by every pass | `host` or `nvme` | "
+                          "none |\n"),
+            std::string::npos)
+      << markdown;
+}
+
+TEST(AppSchema, RefusesWhatIsNotThereWithTheNearest) {
+  const Outcome kind = titer({"schema", "rum"});
+  EXPECT_EQ(kind.code, 2);
+  EXPECT_EQ(kind.err, "schema: rum: expected run; did you mean \"run\"?\n");
+  const Outcome path = titer({"schema", "run", "plan.tenser"});
+  EXPECT_EQ(path.code, 2);
+  EXPECT_EQ(path.err, "plan.tenser: no key of a run file; did you mean \"plan.tensor\"?\n");
+}
+
+TEST(AppSchema, WritesThoseOfAllKindsToAFolder) {
+  const TemporaryFolder folder;
+  const std::filesystem::path schemas = folder.path() / "schemas";
+  EXPECT_EQ(titer({"schema", "--out", schemas.string()}).code, 0);
+  EXPECT_EQ(file_text(schemas / "run.json"), titer({"schema", "run"}).out);
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer::testing
