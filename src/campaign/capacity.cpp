@@ -239,14 +239,7 @@ std::vector<std::string> capacity_notes(const CapacityQuestion& question,
       }
     }
   }
-  std::vector<std::string> notes;
-  for (const auto& note :
-       {question.sequence_note, software_note(question.scenario.stack.name, missing)}) {
-    if (note) {
-      notes.push_back(*note);
-    }
-  }
-  return notes;
+  return notes_of(question.sequence_note, question.scenario.stack.name, missing);
 }
 
 }  // namespace titer

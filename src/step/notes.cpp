@@ -58,23 +58,23 @@ std::optional<std::string> sequence_note(const ScenarioSource& source, const Sce
                   : std::nullopt;
 }
 
-std::optional<std::string> software_note(std::string_view stack,
-                                         const std::vector<std::string>& missing) {
-  return missing.empty() ? std::nullopt
-                         : std::optional(fmt::format(
-                               "beyond what {} can do: {}", stack, fmt::join(missing, ", ")));
+std::vector<std::string> notes_of(const std::optional<std::string>& sequence,
+                                  std::string_view stack,
+                                  const std::vector<std::string>& missing) {
+  std::vector<std::string> notes;
+  if (sequence) {
+    notes.push_back(*sequence);
+  }
+  if (!missing.empty()) {
+    notes.push_back(fmt::format("beyond what {} can do: {}", stack, fmt::join(missing, ", ")));
+  }
+  return notes;
 }
 
 std::vector<std::string> answer_notes(const ScenarioSource& source, const Scenario& scenario) {
-  std::vector<std::string> notes;
-  const auto missing = beyond_software(software_abilities(source), scenario);
-  for (const auto& note :
-       {sequence_note(source, scenario), software_note(scenario.stack.name, missing)}) {
-    if (note) {
-      notes.push_back(*note);
-    }
-  }
-  return notes;
+  return notes_of(sequence_note(source, scenario),
+                  scenario.stack.name,
+                  beyond_software(software_abilities(source), scenario));
 }
 
 void ScenarioNotes::add(const std::string& whose, const std::vector<std::string>& notes) {

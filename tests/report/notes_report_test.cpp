@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "titer/step/notes.hpp"
-
 namespace titer {
 namespace TITER_TEST_FILE {
 
@@ -23,15 +21,6 @@ TEST(NotesReport, SaysNothingWhereThereIsNothing) {
   add_notes(notes, json);
   EXPECT_EQ(to_json(json, 0), R"({"notes":["one","two"]})");
   EXPECT_EQ(notes_text(notes), "note: one\nnote: two\n");
-}
-
-TEST(ScenarioNotes, HasEachLineOnceWithThoseThatItIsOf) {
-  ScenarioNotes notes;
-  notes.add("a", {"all", "some"});
-  notes.add("b", {"all"});
-  notes.add("c", {"all", "last", "some"});
-  EXPECT_EQ(notes.lines(), (std::vector<std::string>{"all", "some (in a, c)", "last (in c)"}));
-  EXPECT_TRUE(ScenarioNotes().lines().empty());
 }
 
 }  // namespace TITER_TEST_FILE

@@ -30,9 +30,11 @@ namespace titer {
 /// "training.sequence is not given: 4096 tokens, the longest of the model".
 [[nodiscard]] std::optional<std::string> sequence_note(const ScenarioSource& source,
                                                        const Scenario& scenario);
-/// "beyond what megatron-lm can do: …"; nothing where nothing is missing.
-[[nodiscard]] std::optional<std::string> software_note(std::string_view stack,
-                                                       const std::vector<std::string>& missing);
+/// A line each: that note, where there is one, and "beyond what megatron-lm can do: …", where its
+/// software misses something.
+[[nodiscard]] std::vector<std::string> notes_of(const std::optional<std::string>& sequence,
+                                                std::string_view stack,
+                                                const std::vector<std::string>& missing);
 /// A line each. `scenario`: as the source reads it.
 [[nodiscard]] std::vector<std::string> answer_notes(const ScenarioSource& source,
                                                     const Scenario& scenario);
