@@ -36,9 +36,10 @@ ROOMS = {
     "search": f"{_STEPS} campaign",
     "whatif": f"{_STEPS} sweep campaign",
     "seeds": f"{_STEPS} campaign trace",
-    "report": _ANSWERS,
-    "app": f"{_ANSWERS} report",
-    "python": f"{_ANSWERS} report",
+    "view": "units input",
+    "report": f"{_ANSWERS} view",
+    "app": f"{_ANSWERS} view report",
+    "python": f"{_ANSWERS} view report",
 }
 
 # Which rooms' .cpp files may include it; what is not listed here and is not the C++ standard
@@ -61,6 +62,7 @@ THIRD_PARTY = {
     "fmt": " ".join(ROOMS),
     "unistd.h": "app report sweep",
     "sched.h": "app",
+    "sys": "app",
 }
 
 CODE = {".hpp", ".cpp", ".h", ".hh", ".hxx", ".cc", ".cxx", ".ipp", ".inl"}

@@ -111,11 +111,7 @@ int capacity_command(const CapacityCommandOptions& options) {
   };
   const CapacityResult result =
       find_capacity(question, options.search ? searched : PlanFinder(scaled_plan));
-  print(format,
-        {.text = [&] { return capacity_text(question, result); },
-         .csv = [&] { return capacity_csv(question, result); },
-         .json = [&] { return capacity_json(question, result); }},
-        capacity_notes(question, result));
+  print(format, capacity_view(question, result), capacity_notes(question, result));
   return result.possible() ? kSuccess : kNo;
 }
 

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "command.hpp"
-#include "titer/report/notes_report.hpp"
 #include "titer/step/notes.hpp"
+#include "titer/view/view.hpp"
 
 namespace titer {
 

@@ -126,7 +126,7 @@ std::optional<MeasuredTime> time_at(const std::optional<Measurement>& measured, 
              : std::nullopt;
 }
 
-std::string predicted(const CollectiveOptions& options, CollectiveDesk& desk, Format format) {
+View predicted(const CollectiveOptions& options, CollectiveDesk& desk) {
   CollectiveQuery query{.collective = collective_of(options.op),
                         .size = {},
                         .algorithm = options.algorithm,
@@ -137,22 +137,11 @@ std::string predicted(const CollectiveOptions& options, CollectiveDesk& desk, Fo
     query.size = size;
     results.push_back({query, desk.answer(query), time_at(measured, size)});
   }
-  switch (format) {
-    case Format::text:
-      return options.to.empty() && results.size() == 1
-                 ? collective_text(desk.cluster(), desk, results.front())
-                 : collective_table(desk.cluster(), desk, results);
-    case Format::csv:
-      return collective_csv(desk, results);
-    case Format::json:
-      return to_json(collective_json(desk.cluster(), desk, results)) + "\n";
-  }
-  return {};
+  const bool of_sizes = !options.to.empty() || results.size() > 1;
+  return collective_view(desk.cluster(), desk, results, of_sizes);
 }
 
-std::string by_library(const CollectiveOptions& options,
-                       const CollectiveDesk& desk,
-                       Format format) {
+View by_library(const CollectiveOptions& options, const CollectiveDesk& desk) {
   constexpr std::array<Choice<bool>, 1> libraries = {{{"nccl", true}}};
   static_cast<void>(chosen("--library", options.library, libraries));
   const Cluster& cluster = desk.cluster();
@@ -172,15 +161,7 @@ std::string by_library(const CollectiveOptions& options,
         {size, choose(collective, size, group, *cluster.nccl), time_at(measured, size)});
   }
   const std::string what = std::string(name_of(collective)) + ", " + ranks_text(cluster, desk);
-  switch (format) {
-    case Format::text:
-      return library_text(what, results);
-    case Format::csv:
-      return library_csv(results);
-    case Format::json:
-      return to_json(library_json(what, results)) + "\n";
-  }
-  return {};
+  return library_view(what, results);
 }
 
 int collective_command(const CollectiveOptions& options) {
@@ -191,8 +172,7 @@ int collective_command(const CollectiveOptions& options) {
     groups.push_back(parse_devices(ranks));
   }
   CollectiveDesk desk(cluster, groups, options.servers);
-  print(options.library.empty() ? predicted(options, desk, format)
-                                : by_library(options, desk, format));
+  print(format, options.library.empty() ? predicted(options, desk) : by_library(options, desk));
   return kSuccess;
 }
 

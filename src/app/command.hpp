@@ -7,6 +7,7 @@
 
 #include "titer/step/evaluate.hpp"
 #include "titer/step/source.hpp"
+#include "titer/view/view.hpp"
 
 namespace CLI {
 class App;
@@ -89,15 +90,12 @@ void add_format(CLI::App& app, std::string& format);
 
 /// Writes all of `text` to standard output.
 void print(std::string_view text);
-
-/// An answer in each format, made when it is asked for.
-struct Views {
-  std::function<std::string()> text;
-  std::function<std::string()> csv;
-  std::function<Value()> json;
-};
-/// Prints the view asked for, and what must be said beside its numbers (answer_notes()).
-void print(Format format, const Views& views, const std::vector<std::string>& notes);
+/// What a file has of a text; standard output, of no path, as it is shown there.
+[[nodiscard]] std::string written(const TextView& text, const std::string& path = {});
+/// An answer in the format that was asked for, likewise.
+[[nodiscard]] std::string written(Format format, const View& view, const std::string& path = {});
+/// Prints it with what must be said beside its numbers (answer_notes()).
+void print(Format format, View view, const std::vector<std::string>& notes = {});
 /// Says it on standard error, of an answer in a format of other programs that has no place for it.
 void tell_notes(const std::vector<std::string>& notes);
 

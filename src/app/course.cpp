@@ -25,11 +25,7 @@ int course_command(const CourseCommandOptions& options) {
   }
   const Course course = load_course(options.course, changes);
   const CourseResult result = follow(course, fidelity);
-  print(format,
-        {.text = [&] { return course_text(course, result); },
-         .csv = [&] { return course_csv(result); },
-         .json = [&] { return course_json(course, result); }},
-        course.notes);
+  print(format, course_view(course, result), course.notes);
   return too_large(result).empty() ? kSuccess : kNo;
 }
 

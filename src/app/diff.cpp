@@ -39,11 +39,7 @@ int diff_command(const DiffOptions& options) {
   ScenarioNotes notes;
   notes.add("A", answer_notes(a, found.a_scenario));
   notes.add("B", answer_notes(b, found.b_scenario));
-  print(format,
-        {.text = [&] { return difference_text(found); },
-         .csv = [&] { return difference_csv(found); },
-         .json = [&] { return difference_json(found); }},
-        notes.lines());
+  print(format, difference_view(found), notes.lines());
   return kSuccess;
 }
 

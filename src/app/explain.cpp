@@ -42,11 +42,7 @@ int explain_command(const ExplainOptions& options) {
         *key));
   }
   const std::vector<Section> sections = sections_of(scenario, fidelity);
-  print(format,
-        {.text = [&] { return explain_text(sections); },
-         .csv = [&] { return explain_csv(sections); },
-         .json = [&] { return explain_json(sections); }},
-        answer_notes(source, scenario));
+  print(format, explain_view(sections), answer_notes(source, scenario));
   return kSuccess;
 }
 

@@ -124,7 +124,7 @@ constexpr std::array<Listing, 17> kListings = {{
 
 std::string view(Format format, const std::vector<Row>& rows) {
   if (format == Format::text) {
-    return text_table(rows, std::vector<Align>(rows.front().size(), Align::left), "");
+    return text_table(rows, std::string(rows.front().size(), 'l'), "");
   }
   if (format == Format::csv) {
     std::string text;

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "command.hpp"
-#include "titer/report/notes_report.hpp"
+#include "terminal.hpp"
 
 namespace titer {
 
@@ -45,23 +45,25 @@ void print(std::string_view text) {
   }
 }
 
-void print(Format format, const Views& views, const std::vector<std::string>& notes) {
+std::string written(const TextView& text, const std::string& path) {
+  return text.write(path.empty() ? terminal_style() : TextStyle());
+}
+
+std::string written(Format format, const View& view, const std::string& path) {
   switch (format) {
-    case Format::text: {
-      const std::string noted = notes_text(notes);
-      print(noted + (noted.empty() ? "" : "\n") + views.text());
-      return;
-    }
+    case Format::text:
+      return written(view.text, path);
     case Format::csv:
-      print(csv_with_notes(views.csv(), notes));
-      return;
-    case Format::json: {
-      Value json = views.json();
-      add_notes(notes, json);
-      print(to_json(json) + "\n");
-      return;
-    }
+      return view.as_csv();
+    case Format::json:
+      return to_json(view.as_json()) + "\n";
   }
+  return {};
+}
+
+void print(Format format, View view, const std::vector<std::string>& notes) {
+  add_notes(notes, view);
+  print(written(format, view));
 }
 
 void tell_notes(const std::vector<std::string>& notes) {

@@ -6,8 +6,6 @@
 #include "command.hpp"
 #include "output_file.hpp"
 #include "sampling.hpp"
-#include "titer/report/notes_report.hpp"
-#include "titer/report/sample_report.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/step/events_beside.hpp"
 #include "titer/step/notes.hpp"
@@ -30,33 +28,6 @@ enum class FailOn { out_of_memory };
 constexpr std::array<Choice<FailOn>, 1> kFailOn = {{{"out-of-memory", FailOn::out_of_memory}}};
 
 using MaybeSamples = std::optional<SampleStatistics>;
-
-/// Beside a result's columns: what samples tell.
-MoreCells more_cells(const MaybeSamples& samples) {
-  return samples ? MoreCells{sample_columns(), sample_cells(*samples)} : MoreCells();
-}
-
-std::string view(Format format,
-                 const Scenario& scenario,
-                 const StepResult& result,
-                 const MaybeSamples& samples,
-                 const std::vector<std::string>& notes) {
-  switch (format) {
-    case Format::text:
-      return step_text(scenario, result, fit_advice(scenario, result), notes) +
-             (samples ? "\n" + sample_text(*samples) : "");
-    case Format::csv:
-      return csv_with_notes(step_csv(scenario, result, more_cells(samples)), notes);
-    case Format::json: {
-      Value json = step_json(scenario, result, fit_advice(scenario, result), notes);
-      if (samples) {
-        json.add("samples", sample_json(*samples));
-      }
-      return to_json(json) + "\n";
-    }
-  }
-  return {};
-}
 
 /// The one that was asked for; otherwise the closed form, where it can answer.
 Fidelity fidelity_of(const RunOptions& options, const Scenario& scenario) {
@@ -118,7 +89,8 @@ int run_command(const RunOptions& options) {
   const MaybeSamples samples = options.sampling.samples
                                    ? MaybeSamples(sample_step(scenario, options.sampling))
                                    : std::nullopt;
-  print(view(format, scenario, result, samples, answer_notes(source, scenario)));
+  const std::vector<FitAdvice> advice = fit_advice(scenario, result);
+  print(format, step_view(scenario, result, advice, answer_notes(source, scenario), samples));
   return !options.fail_on.empty() && !result.fits() ? kNo : kSuccess;
 }
 

@@ -6,7 +6,7 @@
 #include "command.hpp"
 #include "output_folder.hpp"
 #include "titer/input/schema.hpp"
-#include "titer/report/table.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {
@@ -115,7 +115,7 @@ int schema_command(const SchemaOptions& options) {
     for (const FileKind& kind : kFileKinds) {
       rows.push_back({std::string(kind.name), std::string(kind.title)});
     }
-    print(text_table(rows, {Align::left, Align::left}, ""));
+    print(text_table(rows, "ll", ""));
     return kSuccess;
   }
   std::array<Choice<const FileKind*>, kFileKinds.size()> kinds{};

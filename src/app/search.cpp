@@ -72,22 +72,6 @@ Search asked_search(const SearchCommandOptions& options) {
   return read_search(own_document(options), sets);
 }
 
-std::string view(const SearchCommandOptions& options,
-                 const Search& search,
-                 const SearchAnswer& answer,
-                 const std::vector<std::string>& notes,
-                 std::span<const BeyondSoftware> beyond) {
-  switch (chosen("--format", options.format, kFormats)) {
-    case Format::text:
-      return search_text(search, answer, notes, beyond);
-    case Format::csv:
-      return search_csv(search, answer);
-    case Format::json:
-      return to_json(search_json(search, answer, notes, beyond)) + "\n";
-  }
-  return {};
-}
-
 /// Says what defects left out, if there were any.
 bool tell_defects(const SearchCounts& counts, const Refinement& refined) {
   const auto tell = [](std::size_t plans, std::string_view what, const std::string& defect) {
@@ -105,7 +89,7 @@ bool tell_defects(const SearchCounts& counts, const Refinement& refined) {
 }
 
 int search_command(const SearchCommandOptions& options) {
-  static_cast<void>(chosen("--format", options.format, kFormats));
+  const Format format = chosen("--format", options.format, kFormats);
   const Fidelity fidelity =
       options.refine.empty() ? Fidelity::closed : chosen("--refine", options.refine, kFidelities);
   const Search search = asked_search(options);
@@ -136,7 +120,7 @@ int search_command(const SearchCommandOptions& options) {
     out->write(to_json(best.document().root) + "\n");
     out->finish();
   }
-  print(view(options, search, answer, refined.reasons, beyond));
+  print(format, search_view(search, answer, refined.reasons, beyond));
   if (!answer.complete) {
     return kInterrupted;
   }

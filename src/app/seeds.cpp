@@ -22,26 +22,6 @@ void keep_reading(Reading reading, SeedReport& report) {
   });
 }
 
-std::string shown(const SeedsOptions& options, Format format, const std::vector<SeedReport>& of) {
-  switch (format) {
-    case Format::text: {
-      if (options.ids.empty() && !options.all) {
-        return seed_list_text(of);
-      }
-      std::string text;
-      for (const SeedReport& report : of) {
-        text += (text.empty() ? "" : "\n") + seed_text(report);
-      }
-      return text;
-    }
-    case Format::csv:
-      return seed_csv(of);
-    case Format::json:
-      return to_json(seed_json(of)) + "\n";
-  }
-  return {};
-}
-
 int seeds_command(const SeedsOptions& options) {
   const Format format = chosen("--format", options.format, kFormats);
   std::vector<Seed> seeds;
@@ -56,7 +36,7 @@ int seeds_command(const SeedsOptions& options) {
       keep_reading(chosen("--reading", options.reading, kReadings), reports.back());
     }
   }
-  print(shown(options, format, reports));
+  print(format, seed_view(reports, options.all || !options.ids.empty()));
   const bool any_fails = std::any_of(reports.begin(), reports.end(), [](const SeedReport& report) {
     return report.status() == SeedStatus::fails;
   });

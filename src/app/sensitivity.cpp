@@ -81,11 +81,7 @@ int sensitivity_command(const SensitivityCommand& command) {
   if (target) {
     report.reach = reach(probe, *target);
   }
-  print(format,
-        {.text = [&] { return sensitivity_text(report); },
-         .csv = [&] { return sensitivity_csv(report); },
-         .json = [&] { return sensitivity_json(report); }},
-        answer_notes(source, probe.scenario()));
+  print(format, sensitivity_view(report), answer_notes(source, probe.scenario()));
   return kSuccess;
 }
 

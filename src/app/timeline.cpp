@@ -7,11 +7,11 @@
 #include "output_file.hpp"
 #include "titer/plan/listed_schedule.hpp"
 #include "titer/plan/read_schedule.hpp"
-#include "titer/report/notes_report.hpp"
 #include "titer/report/schedule_report.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/step/notes.hpp"
 #include "titer/step/simulate.hpp"
+#include "titer/view/view.hpp"
 #include "trace_file.hpp"
 
 namespace titer {
@@ -167,7 +167,8 @@ void write_schedule(const TimelineOptions& options, TimelineFormat format, Outpu
     write_trace(out, picture.timeline, picture.title);
     return;
   }
-  out.write(drawn(picture, format, options.width, schedule_text(view), schedule_json(view)));
+  out.write(
+      drawn(picture, format, options.width, schedule_text(view).write(), schedule_json(view)));
 }
 
 void write_step(const TimelineOptions& options, TimelineFormat format, OutputFile& out) {
@@ -193,7 +194,7 @@ void write_step(const TimelineOptions& options, TimelineFormat format, OutputFil
   Value json = timeline_json(view);
   add_notes(notes, json);
   out.write(format == TimelineFormat::text ? notes_text(notes) : "");
-  out.write(drawn(view, format, options.width, ranks_text(step.result), json));
+  out.write(drawn(view, format, options.width, ranks_text(step.result).write(), json));
   if (format != TimelineFormat::text && format != TimelineFormat::json) {
     tell_notes(notes);
   }

@@ -142,10 +142,10 @@ TopologyView read_view(const TopologyOptions& options) {
   return view;
 }
 
-std::string shown(const TopologyView& view, TopologyFormat format) {
+std::string shown(const TopologyOptions& options, const TopologyView& view, TopologyFormat format) {
   switch (format) {
     case TopologyFormat::text:
-      return topology_text(view);
+      return written(topology_text(view), options.out);
     case TopologyFormat::csv:
       return topology_csv(view);
     case TopologyFormat::json:
@@ -159,15 +159,14 @@ std::string shown(const TopologyView& view, TopologyFormat format) {
 }
 
 /// Of the views that say something about traffic only text, csv and json make sense.
-template <class Text, class Csv, class Json>
-std::string as_table(TopologyFormat format, Text text, Csv csv, Json json) {
+std::string as_table(const TopologyOptions& options, TopologyFormat format, const View& view) {
   switch (format) {
     case TopologyFormat::text:
-      return text();
+      return written(Format::text, view, options.out);
     case TopologyFormat::csv:
-      return csv();
+      return written(Format::csv, view);
     case TopologyFormat::json:
-      return to_json(json()) + "\n";
+      return written(Format::json, view);
     case TopologyFormat::dot:
     case TopologyFormat::svg:
       break;
@@ -198,11 +197,7 @@ std::string shown_routes(const TopologyOptions& options,
                   .routes = router.all_routes(*options.from, *options.to, most + 1)};
   found.more = found.routes.size() > most;
   found.routes.resize(std::min(found.routes.size(), most));
-  return as_table(
-      format,
-      [&] { return routes_text(router, found); },
-      [&] { return routes_csv(router, found); },
-      [&] { return routes_json(router, found); });
+  return as_table(options, format, routes_view(router, found));
 }
 
 /// A table of from, to, bytes: two devices and a size with or without its unit.
@@ -266,14 +261,9 @@ std::string answer(const TopologyOptions& options, TopologyFormat format) {
     return shown_routes(options, view, format);
   }
   if (options.traffic.empty() && options.all_to_all.empty()) {
-    return shown(view, format);
+    return shown(options, view, format);
   }
-  const LoadView loads = loads_of(options, view);
-  return as_table(
-      format,
-      [&] { return loads_text(view.graph, loads); },
-      [&] { return loads_csv(view.graph, loads); },
-      [&] { return loads_json(view.graph, loads); });
+  return as_table(options, format, loads_view(view.graph, loads_of(options, view)));
 }
 
 int topology_command(const TopologyOptions& options) {

@@ -6,11 +6,11 @@
 
 #include "command.hpp"
 #include "output_file.hpp"
-#include "titer/report/notes_report.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/report/traffic_matrix_report.hpp"
 #include "titer/step/evaluate.hpp"
 #include "titer/step/notes.hpp"
+#include "titer/view/view.hpp"
 
 namespace titer {
 namespace {
@@ -111,11 +111,6 @@ Routing routing_of(const Scenario& scenario) {
 
 using Notes = std::vector<std::string>;
 
-std::string json_text(Value json, const Notes& notes) {
-  add_notes(notes, json);
-  return to_json(json) + "\n";
-}
-
 std::string iterations_of(const MatrixCommand& options,
                           const ExportedStep& step,
                           TrafficFormat format,
@@ -146,13 +141,15 @@ std::string iterations_of(const MatrixCommand& options,
          .statistics = traffic_statistics(
              traffic.matrix(what), traffic.expert_pairs(), scenario.cluster.devices_per_node)});
   }
+  View view = expert_iterations_view(step_title(scenario), list);
   switch (format) {
     case TrafficFormat::text:
-      return notes_text(notes) + expert_iterations_text(step_title(scenario), list);
+      return written(TextView(notes_text(notes)).append(view.text), options.out);
     case TrafficFormat::csv:
-      return expert_iterations_csv(list);
+      return written(Format::csv, view);
     case TrafficFormat::json:
-      return json_text(expert_iterations_json(list), notes);
+      view.figures.push_back(notes_figure(notes));
+      return written(Format::json, view);
     case TrafficFormat::svg:
       break;
   }
@@ -180,11 +177,14 @@ std::string matrix_of(const MatrixCommand& options,
   const TrafficMatrixView view = traffic_matrix_view(step, what, StepTraffic(step).matrix(what));
   switch (format) {
     case TrafficFormat::text:
-      return notes_text(notes) + traffic_matrix_text(view);
+      return written(TextView(notes_text(notes)).append(traffic_matrix_text(view)), options.out);
     case TrafficFormat::csv:
       return traffic_matrix_csv(view);
-    case TrafficFormat::json:
-      return json_text(traffic_matrix_json(view), notes);
+    case TrafficFormat::json: {
+      Value json = traffic_matrix_json(view);
+      add_notes(notes, json);
+      return to_json(json) + "\n";
+    }
     case TrafficFormat::svg:
       return traffic_matrix_svg(view);
   }

@@ -87,10 +87,10 @@ std::string title_of(const std::vector<std::string>& datasets) {
          " tables";
 }
 
-std::string report(Format format, const ValidationView& view) {
+std::string report(Format format, const ValidationView& view, const std::string& path) {
   switch (format) {
     case Format::text:
-      return validation_text(view);
+      return written(validation_text(view), path);
     case Format::csv:
       return validation_csv(view.rows);
     case Format::json:
@@ -159,7 +159,8 @@ int validate_command(const ValidateOptions& options) {
                    {.rows = rows,
                     .groups = groups,
                     .worst = static_cast<std::size_t>(options.worst),
-                    .every_row = options.rows}));
+                    .every_row = options.rows},
+                   options.out));
   const ValidationPicture picture{.rows = rows,
                                   .by = by == GroupBy::all ? GroupBy::family : by,
                                   .title = title_of(options.datasets)};

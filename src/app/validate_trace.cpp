@@ -28,34 +28,14 @@ StepBreakdown breakdown_of(TraceFormat format, const std::string& file) {
                                                   : load_trace_events(file));
 }
 
-std::string trace_view(Format format,
-                       const StepBreakdown& measured,
-                       const PredictedStep* predicted) {
-  const TraceComparison comparison = compare(measured, predicted);
-  const std::string title = predicted != nullptr ? predicted->title : "";
-  switch (format) {
-    case Format::text:
-      return trace_text(measured, comparison, title);
-    case Format::csv:
-      return trace_csv(measured, comparison);
-    case Format::json:
-      return to_json(trace_json(measured, comparison, title)) + "\n";
-  }
-  return {};
+View view_of(const StepBreakdown& measured, const PredictedStep* predicted) {
+  return trace_view(
+      measured, compare(measured, predicted), predicted != nullptr ? predicted->title : "");
 }
 
-std::string log_view(Format format, const TrainingLog& log, const PredictedStep* predicted) {
-  const StepResult* const result = predicted != nullptr ? &predicted->result : nullptr;
-  const std::string title = predicted != nullptr ? predicted->title : "";
-  switch (format) {
-    case Format::text:
-      return log_text(log, result, title);
-    case Format::csv:
-      return log_csv(log, result);
-    case Format::json:
-      return to_json(log_json(log, result, title)) + "\n";
-  }
-  return {};
+View view_of(const TrainingLog& log, const PredictedStep* predicted) {
+  return predicted != nullptr ? log_view(log, &predicted->result, predicted->title)
+                              : log_view(log, nullptr, "");
 }
 
 }  // namespace
@@ -80,7 +60,7 @@ int validate_trace(const TraceQuestion& question) {
     predicted->title = step_title(*scenario);
   }
   const PredictedStep* const beside = predicted ? &*predicted : nullptr;
-  print(measured ? trace_view(format, *measured, beside) : log_view(format, *log, beside));
+  print(format, measured ? view_of(*measured, beside) : view_of(*log, beside));
   return kSuccess;
 }
 

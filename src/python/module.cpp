@@ -123,7 +123,8 @@ py::object run(py::handle scenario, py::handle set, py::handle fidelity) {
       if (taken == Fidelity::closed) {
         result.events = events_beside(read, result);
       }
-      answer = step_json(read, result, fit_advice(read, result), answer_notes(source, read));
+      answer =
+          json_of(step_figures(read, result, fit_advice(read, result), answer_notes(source, read)));
     });
   }
   return python_of(answer);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "titer/report/table.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {
@@ -32,7 +32,7 @@ std::string figures_text(const Calibration& calibration) {
                     written(figure, figure.most),
                     calibration.fit.at_bound[i] ? "at its bound: assumed, not fitted" : ""});
   }
-  return text_table(rows, {Align::left});
+  return text_table(rows, "l");
 }
 
 /// What stays as the base has it.

@@ -1,174 +1,132 @@
-// A capacity plan as CSV and JSON.
+#include "capacity_figures.hpp"
 
 #include <fmt/format.h>
 
-#include "capacity_names.hpp"
-#include "titer/report/capacity_report.hpp"
-#include "titer/report/step_report.hpp"
+#include <array>
 
 namespace titer {
 namespace {
 
-const Row kColumns = {"model",
-                      "cluster",
-                      "chip",
-                      "stack",
-                      "sequence",
-                      "precision",
-                      "global_batch",
-                      "reliability",
-                      "deadline_s",
-                      "budget",
-                      "prices",
-                      "prices_date",
-                      "grid",
-                      "dollars_per_device_hour",
-                      "device_power_w",
-                      "devices",
-                      "nodes",
-                      "spare_devices",
-                      "status",
-                      "tensor",
-                      "pipeline",
-                      "data",
-                      "context",
-                      "expert",
-                      "virtual_stages",
-                      "micro_batch",
-                      "recompute",
-                      "iteration_time_s",
-                      "tokens_per_s",
-                      "mfu",
-                      "goodput",
-                      "tokens",
-                      "possible_tokens",
-                      "time_s",
-                      "time_low_s",
-                      "time_high_s",
-                      "chance_in_time",
-                      "device_hours",
-                      "dollars",
-                      "dollars_low",
-                      "dollars_high",
-                      "energy_j",
-                      "kilograms_co2e",
-                      "problem"};
+constexpr Seconds kDay = Seconds::from_si(86400);
+constexpr Joules kMegawattHour = Joules::from_si(3.6e9);
 
-/// What tells the rows of different questions apart.
-Value question_json(const CapacityQuestion& question) {
-  const Scenario& scenario = question.scenario;
-  Value json = Value::make_object();
-  json.add("model", scenario.model.name()).add("cluster", scenario.cluster.name);
-  json.add("chip", scenario.cluster.chip.name).add("stack", scenario.stack.name);
-  json.add("sequence", scenario.training.sequence);
-  json.add("precision", name(scenario.training.precision));
-  json.add("global_batch", scenario.training.global_batch);
-  json.add("reliability", question.reliability ? Value(question.reliability->name) : Value());
-  if (question.deadline) {
-    json.add("deadline_s", question.deadline->si());
-  }
-  if (question.budget) {
-    json.add("budget", *question.budget);
-  }
-  const Chip& chip = scenario.cluster.chip;
-  if (question.economy) {
-    if (const DevicePrice* price = known_price(*question.economy, chip)) {
-      json.add("dollars_per_device_hour", price->dollars_per_hour);
-    }
-    if (question.economy->draw) {
-      json.add("grid", question.economy->grid.name);
-    }
-  }
-  if (chip.power) {
-    json.add("device_power_w", chip.power->si());
-  }
-  json.add("prices", question.economy ? Value(question.economy->name) : Value());
-  json.add("prices_date", question.economy ? Value(question.economy->date) : Value());
-  return json;
+/// Four digits, whole above a thousand.
+std::string rounded(double number) {
+  return number >= 1000 ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
 }
 
-/// By the names of the columns; those that a point lacks are left out.
-Value point_json(const CapacityPoint& point) {
-  Value json = Value::make_object();
-  json.add("devices", point.devices);
-  json.add("status", point.has_plan() ? "ok" : "no plan");
-  if (!point.has_plan()) {
-    json.add("problem", point.planned.problem);
-    return json;
+/// "t8 p16 d128 v8 b1 full": what tells plans of a question apart.
+std::string short_plan(const Plan& plan) {
+  std::string text = fmt::format("t{} p{} d{}", plan.tensor, plan.pipeline, plan.data);
+  if (plan.context > 1) {
+    text += fmt::format(" cp{}", plan.context);
   }
+  if (plan.expert > 1) {
+    text += fmt::format(" ep{}", plan.expert);
+  }
+  if (plan.virtual_stages > 1) {
+    text += fmt::format(" v{}", plan.virtual_stages);
+  }
+  return text + fmt::format(" b{} {}", plan.micro_batch, recompute_name(plan));
+}
+
+std::string gap_words(const CapacityQuestion& question, const BillGap& gap) {
+  if (gap.figure == BillGap::Figure::price) {
+    return "dollars: " + gap.reason + "; --dollars-per-hour X or --prices FILE gives it";
+  }
+  return "energy and carbon: " + gap.reason +
+         (question.economy->draw ? "; --watts X gives it" : "; --prices NAME does");
+}
+
+Figures lost_figures(const LostTime& lost) {
+  return {{"checkpoints", lost.checkpoints},
+          {"rework", lost.rework},
+          {"restarts", lost.restarts},
+          {"slow_devices", lost.slow_devices},
+          {"too_few_nodes", lost.too_few_nodes}};
+}
+
+Figures plan_columns(const CapacityPoint& point, bool has_failures) {
   const Plan& plan = point.planned.scenario->plan;
-  json.add("nodes", point.nodes).add("spare_devices", point.spare_devices);
-  json.add("tensor", plan.tensor).add("pipeline", plan.pipeline).add("data", plan.data);
-  json.add("context", plan.context).add("expert", plan.expert);
-  json.add("virtual_stages", plan.virtual_stages);
-  json.add("micro_batch", plan.micro_batch).add("recompute", recompute_name(plan));
-  json.add("global_batch", point.planned.scenario->training.global_batch);
+  return {{"nodes", point.nodes},
+          {"spare_devices", point.spare_devices, has_failures ? "spare" : ""},
+          {"tensor", plan.tensor},
+          {"pipeline", plan.pipeline},
+          {"data", plan.data},
+          {"context", plan.context},
+          {"expert", plan.expert},
+          {"virtual_stages", plan.virtual_stages},
+          {"micro_batch", plan.micro_batch},
+          {"recompute", recompute_name(plan)},
+          {"", short_plan(plan), "plan"},
+          {"global_batch", point.planned.scenario->training.global_batch}};
+}
+
+/// How long the training takes, and what it gets done.
+Figures time_figures(const CapacityQuestion& question, const CapacityPoint& point) {
   const StepResult& step = point.planned.step;
-  json.add("iteration_time_s", step.iteration_time.si()).add("tokens_per_s", step.tokens_per_s);
-  json.add("mfu", step.mfu).add("goodput", point.goodput.fraction);
-  json.add("tokens", point.tokens).add("time_s", point.time.si());
-  if (point.possible) {
-    json.add("possible_tokens", *point.possible);
-  }
+  const std::string tokens = question.tokens ? "" : "tokens";
+  Figures figures = {
+      {"iteration_time_s", step.iteration_time, "iteration"},
+      {"tokens_per_s", step.tokens_per_s},
+      {"mfu", step.mfu},
+      {"goodput", Datum(point.goodput.fraction, kPercent), question.reliability ? "goodput" : ""},
+      {"tokens", Datum(point.tokens, short_count(point.tokens)), tokens},
+      {"time_s", Datum(point.time, days(point.time)), "days"},
+      if_any({"possible_tokens", point.possible})};
+  Datum range;
   if (point.spread) {
-    json.add("time_low_s", point.spread->low.si()).add("time_high_s", point.spread->high.si());
-    if (point.spread->in_time) {
-      json.add("chance_in_time", *point.spread->in_time);
-    }
+    const auto& [low, high] = std::pair(point.spread->low, point.spread->high);
+    figures.push_back({"time_low_s", low});
+    figures.push_back({"time_high_s", high});
+    figures.push_back(if_any({"chance_in_time", point.spread->in_time}));
+    range = days(low) + "-" + days(high);
   }
-  json.add("device_hours", point.device_time() / kHour);
-  if (point.bill && point.bill->dollars) {
-    if (point.spread) {  // all of it is in proportion to the time
-      json.add("dollars_low", *point.bill->dollars * (point.spread->low / point.time));
-      json.add("dollars_high", *point.bill->dollars * (point.spread->high / point.time));
-    }
-    json.add("dollars", *point.bill->dollars);
+  if (question.reliability && question.tokens) {
+    figures.push_back({"", range, "10-90 %"});
   }
-  if (point.bill && point.bill->energy) {
-    json.add("energy_j", point.bill->energy->si());
-    json.add("kilograms_co2e", *point.bill->kilograms_co2e);
-  }
-  return json;
+  return figures;
 }
 
-Value lost_json(const LostTime& lost) {
-  Value json = Value::make_object();
-  json.add("checkpoints", lost.checkpoints).add("rework", lost.rework);
-  json.add("restarts", lost.restarts).add("slow_devices", lost.slow_devices);
-  json.add("too_few_nodes", lost.too_few_nodes);
-  return json;
-}
-
-Value years_json(const CapacityResult& result) {
-  Value years = Value::make_array();
-  for (const CapacityYear& year : result.years) {
-    Value json = Value::make_object();
-    json.add("year", year.year).add("tokens", year.tokens);
-    if (year.point) {
-      json.add("devices", result.points[*year.point].devices).add("time_s", year.time.si());
-    }
-    if (year.dollars) {
-      json.add("dollars", *year.dollars);
-    }
-    years.push(std::move(json));
+Figures cost_figures(const CapacityPoint& point) {
+  const double device_hours = point.device_time() / kHour;
+  Figures figures = {
+      {"device_hours", Datum(device_hours, short_count(device_hours)), "device-hours"}};
+  if (!point.bill) {
+    return figures;
   }
-  return years;
-}
-
-Value answers_json(const CapacityResult& result) {
-  Value json = Value::make_object();
-  const auto add = [&](std::string key, const std::optional<std::size_t>& point) {
-    json.add(std::move(key), point ? Value(result.points[*point].devices) : Value());
+  const auto& [dollars, energy, carbon] =
+      std::tie(point.bill->dollars, point.bill->energy, point.bill->kilograms_co2e);
+  if (dollars && point.spread) {  // all of it is in proportion to the time
+    figures.push_back({"dollars_low", *dollars * (point.spread->low / point.time)});
+    figures.push_back({"dollars_high", *dollars * (point.spread->high / point.time)});
+  }
+  const auto add = [&](std::string key, const auto& known, const auto& words, std::string label) {
+    const Datum datum = known ? Datum(*known, words(*known)) : Datum(Value(), "");
+    figures.push_back(if_known({std::move(key), datum, std::move(label)}));
   };
-  add("fewest", result.fewest);
-  add("certain", result.certain);
-  add("cheapest", result.cheapest);
-  add("fastest", result.fastest);
-  add("most_tokens", result.most);
-  return json;
+  add("dollars", dollars, short_count, "dollars");
+  add(
+      "energy_j", energy, [](Joules j) { return rounded(j / kMegawattHour); }, "MWh");
+  add(
+      "kilograms_co2e", carbon, [](double kg) { return rounded(kg / 1000); }, "t CO2e");
+  return figures;
 }
 
 }  // namespace
+
+std::string short_count(double count) {
+  constexpr std::array<std::pair<std::string_view, double>, 4> sizes = {
+      {{"T", 1e12}, {"B", 1e9}, {"M", 1e6}, {"k", 1e3}}};
+  for (const auto& [name, size] : sizes) {
+    if (count >= 0.99995 * size) {
+      return fmt::format("{:.4g}{}", count / size, name);
+    }
+  }
+  return fmt::format("{:.4g}", count);
+}
+
+std::string days(Seconds time) { return fmt::format("{:.1f}", time / kDay); }
 
 std::string recompute_name(const Plan& plan) {
   const bool is_mlp = plan.recompute == Recompute::modules && plan.recomputed == bit(Module::mlp);
@@ -187,69 +145,88 @@ double memory_margin(const CapacityResult& result) {
   return result.points.front().planned.memory_margin;
 }
 
-std::vector<BillGap> question_gaps(const CapacityQuestion& question) {
-  return question.economy ? bill_gaps(*question.economy, question.scenario.cluster.chip)
-                          : std::vector<BillGap>();
-}
-
-std::string gap_words(const CapacityQuestion& question, const BillGap& gap) {
-  if (gap.figure == BillGap::Figure::price) {
-    return "dollars: " + gap.reason + "; --dollars-per-hour X or --prices FILE gives it";
-  }
-  const bool has_draw = question.economy && question.economy->draw;
-  return "energy and carbon: " + gap.reason +
-         (has_draw ? "; --watts X gives it" : "; --prices NAME does");
-}
-
-std::string capacity_csv(const CapacityQuestion& question, const CapacityResult& result) {
-  std::string text = csv_line(kColumns);
-  const Value asked = question_json(question);
-  for (const CapacityPoint& point : result.points) {
-    const Value json = point_json(point);
-    Row row;
-    for (const std::string& column : kColumns) {
-      const Value* own = json.find(column);
-      const Value* value = own == nullptr ? asked.find(column) : own;
-      row.push_back(value == nullptr ? "" : csv_cell(*value));
+std::vector<std::string> missing_words(const CapacityQuestion& question) {
+  std::vector<std::string> words;
+  if (question.economy) {
+    for (const BillGap& gap : bill_gaps(*question.economy, question.scenario.cluster.chip)) {
+      words.push_back(gap_words(question, gap));
     }
-    text += csv_line(row);
   }
-  return text;
+  return words;
 }
 
-Value capacity_json(const CapacityQuestion& question, const CapacityResult& result) {
-  Value points = Value::make_array();
-  for (const CapacityPoint& point : result.points) {
-    Value json = point_json(point);
-    if (point.has_plan() && question.reliability) {
-      json.add("mtbf_s", point.goodput.job.rates.mtbf().si());
-      json.add("checkpoint_interval_s", point.goodput.checkpoint_interval.si());
-      json.add("lost", lost_json(point.goodput.lost));
-    }
-    points.push(std::move(json));
+Figures question_figures(const CapacityQuestion& question) {
+  const Scenario& scenario = question.scenario;
+  const Chip& chip = scenario.cluster.chip;
+  Datum dollars;
+  Datum grid;
+  Datum prices;
+  Datum date;
+  if (const auto& economy = question.economy) {
+    const DevicePrice* const price = known_price(*economy, chip);
+    dollars = price == nullptr ? Datum() : Datum(price->dollars_per_hour);
+    grid = economy->draw ? Datum(economy->grid.name) : Datum();
+    prices = economy->name;
+    date = economy->date;
   }
-  Value misses = Value::make_array();
-  for (const std::string& miss : result.misses) {
-    misses.push(miss);
+  return {{"model", scenario.model.name()},
+          {"cluster", scenario.cluster.name},
+          {"chip", chip.name},
+          {"stack", scenario.stack.name},
+          {"sequence", scenario.training.sequence},
+          {"precision", name(scenario.training.precision)},
+          {"global_batch", scenario.training.global_batch},
+          {"reliability", question.reliability ? Datum(question.reliability->name) : Datum()},
+          if_any({"deadline_s", question.deadline}),
+          if_any({"budget", question.budget}),
+          if_any({"dollars_per_device_hour", dollars}),
+          if_any({"grid", grid}),
+          if_any({"device_power_w", chip.power}),
+          {"prices", prices},
+          {"prices_date", date}};
+}
+
+Figures point_figures(const CapacityQuestion& question, const CapacityPoint& point) {
+  Figures figures = {{"devices", point.devices, "devices"},
+                     {"status", point.has_plan() ? "ok" : "no plan"}};
+  if (!point.has_plan()) {
+    return joined(figures, {{"problem", point.planned.problem}});
   }
-  Value missing = Value::make_array();
-  for (const BillGap& gap : question_gaps(question)) {
-    missing.push(gap_words(question, gap));
+  figures = joined(figures, plan_columns(point, question.reliability.has_value()));
+  figures = joined(joined(figures, time_figures(question, point)), cost_figures(point));
+  if (question.reliability) {
+    figures = joined(figures,
+                     {{"mtbf_s", point.goodput.job.rates.mtbf()},
+                      {"checkpoint_interval_s", point.goodput.checkpoint_interval},
+                      {"lost", lost_figures(point.goodput.lost)}});
   }
-  Value json = Value::make_object();
-  json.add("format_version", kFormatVersion);
-  json.add("title", capacity_title(question));
-  Value asked = question_json(question);
-  for (auto& [key, value] : asked.members) {
-    json.add(key, std::move(value));
+  return figures;
+}
+
+Figures year_figures(const CapacityResult& result, const CapacityYear& year) {
+  Datum devices(Value(), "more");
+  Datum time;
+  if (year.point) {
+    devices = result.points[*year.point].devices;
+    time = Datum(year.time, days(year.time));
   }
-  json.add("memory_margin", memory_margin(result));
-  json.add("missing", std::move(missing));
-  json.add("points", std::move(points));
-  json.add("answers", answers_json(result));
-  json.add("misses", std::move(misses));
-  json.add("years", years_json(result));
-  return json;
+  const Datum dollars = year.dollars ? Datum(*year.dollars, short_count(*year.dollars)) : Datum();
+  return {{"year", year.year, "year"},
+          {"tokens", Datum(year.tokens, short_count(year.tokens)), "tokens"},
+          if_known({"devices", devices, "devices"}),
+          if_known({"time_s", time, "days"}),
+          if_known({"dollars", dollars, "dollars"})};
+}
+
+Figures answer_figures(const CapacityResult& result) {
+  const auto devices = [&](const std::optional<std::size_t>& point) {
+    return point ? Datum(result.points[*point].devices) : Datum();
+  };
+  return {{"fewest", devices(result.fewest)},
+          {"certain", devices(result.certain)},
+          {"cheapest", devices(result.cheapest)},
+          {"fastest", devices(result.fastest)},
+          {"most_tokens", devices(result.most)}};
 }
 
 }  // namespace titer

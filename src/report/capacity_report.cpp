@@ -2,51 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
-#include "capacity_names.hpp"
+#include "capacity_figures.hpp"
 #include "scenario_words.hpp"
-#include "titer/report/table.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
 namespace {
-
-constexpr Seconds kDay = Seconds::from_si(86400);
-constexpr Joules kMegawattHour = Joules::from_si(3.6e9);
-
-/// "15.6T", "1.2M": four digits.
-std::string short_count(double count) {
-  constexpr std::array<std::pair<std::string_view, double>, 4> sizes = {
-      {{"T", 1e12}, {"B", 1e9}, {"M", 1e6}, {"k", 1e3}}};
-  for (const auto& [name, size] : sizes) {
-    if (count >= 0.99995 * size) {
-      return fmt::format("{:.4g}{}", count / size, name);
-    }
-  }
-  return fmt::format("{:.4g}", count);
-}
-
-std::string days(Seconds time) { return fmt::format("{:.1f}", time / kDay); }
-/// Four digits, whole above a thousand.
-std::string rounded(double number) {
-  return number >= 1000 ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
-}
-
-/// "t8 p16 d128 v8 b1 full": what tells plans of a question apart.
-std::string short_plan(const Plan& plan) {
-  std::string text = fmt::format("t{} p{} d{}", plan.tensor, plan.pipeline, plan.data);
-  if (plan.context > 1) {
-    text += fmt::format(" cp{}", plan.context);
-  }
-  if (plan.expert > 1) {
-    text += fmt::format(" ep{}", plan.expert);
-  }
-  if (plan.virtual_stages > 1) {
-    text += fmt::format(" v{}", plan.virtual_stages);
-  }
-  return text + fmt::format(" b{} {}", plan.micro_batch, recompute_name(plan));
-}
 
 std::string prices_text(const CapacityQuestion& question) {
   const Economy& economy = *question.economy;
@@ -81,79 +42,26 @@ std::string asked_text(const CapacityQuestion& question) {
                                : "none (--reliability NAME)";
   text += "\nprices: ";
   text += question.economy ? prices_text(question) : "none (--prices NAME)";
-  for (const BillGap& gap : question_gaps(question)) {
-    text += "\n  not known: " + gap_words(question, gap);
+  for (const std::string& missing : missing_words(question)) {
+    text += "\n  not known: " + missing;
   }
   return text + "\n";
 }
 
-Row headings(const CapacityQuestion& question) {
-  Row row = {"devices", "plan", "iteration"};
-  if (question.reliability) {
-    row.insert(row.begin() + 1, "spare");
-    row.emplace_back("goodput");
-  }
-  if (!question.tokens) {
-    row.emplace_back("tokens");
-  }
-  row.emplace_back("days");
-  if (question.reliability && question.tokens) {
-    row.emplace_back("10-90 %");
-  }
-  row.emplace_back("device-hours");
-  if (question.economy) {
-    row.insert(row.end(), {"dollars", "MWh", "t CO2e"});
-  }
-  return row;
-}
-
-Row point_row(const CapacityQuestion& question, const CapacityPoint& point) {
-  Row row = {std::to_string(point.devices),
-             short_plan(point.planned.scenario->plan),
-             format(point.planned.step.iteration_time)};
-  if (question.reliability) {
-    row.insert(row.begin() + 1, std::to_string(point.spare_devices));
-    row.push_back(percent_text(point.goodput.fraction));
-  }
-  if (!question.tokens) {
-    row.push_back(short_count(point.tokens));
-  }
-  row.push_back(days(point.time));
-  if (question.reliability && question.tokens) {
-    row.push_back(point.spread
-                      ? fmt::format("{}-{}", days(point.spread->low), days(point.spread->high))
-                      : "-");
-  }
-  row.push_back(short_count(point.device_time() / kHour));
-  if (point.bill) {
-    const KnownBill& bill = *point.bill;
-    row.push_back(bill.dollars ? short_count(*bill.dollars) : "");
-    row.push_back(bill.energy ? rounded(*bill.energy / kMegawattHour) : "");
-    row.push_back(bill.kilograms_co2e ? rounded(*bill.kilograms_co2e / 1000) : "");
-  }
-  return row;
-}
-
 /// The plan begins where its column does.
-std::vector<Align> aligns(const CapacityQuestion& question) {
-  std::vector<Align> columns(question.reliability ? 2 : 1, Align::right);
-  columns.push_back(Align::left);
-  return columns;
-}
-
-std::string table_text(const CapacityQuestion& question, const CapacityResult& result) {
-  std::vector<Row> rows = {headings(question)};
+TextView points_text(const CapacityQuestion& question, const CapacityResult& result) {
+  FigureRows rows;
   std::string without;
   for (const CapacityPoint& point : result.points) {
     if (point.has_plan()) {
-      rows.push_back(point_row(question, point));
+      rows.push_back(point_figures(question, point));
     } else {
       without += fmt::format("  {} devices: {}\n", point.devices, point.planned.problem);
     }
   }
-  const std::string table = rows.size() > 1 ? text_table(rows, aligns(question)) : "";
-  return table + (without.empty() || table.empty() ? "" : "\n") +
-         (without.empty() ? "" : "no plan\n" + without);
+  TextView text;
+  text.table(rows, question.reliability ? "rrl" : "rl");
+  return without.empty() ? text : text.add((rows.empty() ? "" : "\n") + ("no plan\n" + without));
 }
 
 std::string lost_text(const CapacityPoint& point) {
@@ -194,7 +102,7 @@ Row answer_row(const CapacityQuestion& question,
   return {std::string(label), text + chance_text(question, point)};
 }
 
-std::string answers_text(const CapacityQuestion& question, const CapacityResult& result) {
+TextView answers_text(const CapacityQuestion& question, const CapacityResult& result) {
   std::vector<Row> rows;
   const auto add = [&](std::string_view label, const std::optional<std::size_t>& point) {
     if (point) {
@@ -214,48 +122,55 @@ std::string answers_text(const CapacityQuestion& question, const CapacityResult&
         {question.budget ? "most for budget" : "most in time",
          fmt::format("{} tokens on {} devices", short_count(*most.possible), most.devices)});
   }
-  std::string text = rows.empty() ? "" : text_table(rows, {Align::left, Align::left}, "");
+  TextView text;
+  text.lines(rows, "ll", "");
   for (const std::string& miss : result.misses) {
-    text += miss + "\n";
+    text.add(miss + "\n");
   }
   const auto& detailed = result.fewest ? result.fewest : result.most;
   if (detailed && question.reliability) {
     const CapacityPoint& point = result.points[*detailed];
-    text += fmt::format("\nwith {} devices\n", point.devices) + lost_text(point);
+    text.add(fmt::format("\nwith {} devices\n", point.devices) + lost_text(point));
   }
   return text;
 }
 
-std::string years_text(const CapacityQuestion& question, const CapacityResult& result) {
-  if (result.years.empty()) {
-    return "";
+TextView years_text(const CapacityQuestion& question, const FigureRows& years) {
+  if (years.empty()) {
+    return {};
   }
-  std::vector<Row> rows = {{"year", "tokens", "devices", "days", "dollars"}};
-  for (const CapacityYear& year : result.years) {
-    Row row = {std::to_string(year.year), short_count(year.tokens), "more", "-", "-"};
-    if (year.point) {
-      row[2] = std::to_string(result.points[*year.point].devices);
-      row[3] = days(year.time);
-      row[4] = year.dollars ? short_count(*year.dollars) : "-";
-    }
-    rows.push_back(std::move(row));
-  }
-  return fmt::format(
-             "\nfewest devices in time, year by year: {} times the tokens, devices {} times as "
-             "fast "
-             "for their price\n",
-             question.growth->demand,
-             question.growth->performance) +
-         text_table(rows);
+  return TextView(
+             fmt::format("\nfewest devices in time, year by year: {} times the tokens, devices "
+                         "{} times as fast for their price\n",
+                         question.growth->demand,
+                         question.growth->performance))
+      .table(years);
 }
 
 }  // namespace
 
-std::string capacity_text(const CapacityQuestion& question, const CapacityResult& result) {
-  return capacity_title(question) + "\ntraining: " + training_words(question.scenario) +
-         "\nplans: " + memory_margin_words(memory_margin(result)) + "\n" + asked_text(question) +
-         "\n" + table_text(question, result) + "\n" + answers_text(question, result) +
-         years_text(question, result);
+View capacity_view(const CapacityQuestion& question, const CapacityResult& result) {
+  const auto of_point = [&](const CapacityPoint& point) { return point_figures(question, point); };
+  const auto of_year = [&](const CapacityYear& year) { return year_figures(result, year); };
+  const FigureRows points = rows_of(result.points, of_point);
+  const FigureRows years = rows_of(result.years, of_year);
+  const Figures asked = question_figures(question);
+  const double margin = memory_margin(result);
+  View view{.text = capacity_title(question) + "\ntraining: " + training_words(question.scenario) +
+                    "\nplans: " + memory_margin_words(margin) + "\n" + asked_text(question) + "\n",
+            .figures = {{"format_version", kFormatVersion}, {"title", capacity_title(question)}},
+            .rows = rows_of(points, [&](const Figures& point) { return joined(point, asked); }),
+            .columns = std::string(kCapacityColumns)};
+  view.text.append(points_text(question, result)).add("\n");
+  view.text.append(answers_text(question, result)).append(years_text(question, years));
+  view.figures = joined(joined(view.figures, asked),
+                        {{"memory_margin", margin},
+                         {"missing", missing_words(question)},
+                         {"points", points},
+                         {"answers", answer_figures(result)},
+                         {"misses", result.misses},
+                         {"years", years}});
+  return view;
 }
 
 }  // namespace titer

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "titer/report/table.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -50,23 +49,24 @@ std::string standing(const Candidate& candidate, const CollectiveAnswer& answer)
   return candidate.time && candidate.algorithm->in_library ? "library" : "";
 }
 
-/// The catalogue of the collective: what each algorithm would take, the fastest first, or what it
-/// is missing.
-std::string candidates_text(const CollectiveAnswer& answer) {
+/// The catalogue of the collective: what each algorithm would take, or what it is missing.
+Figures candidate_figures(const Candidate& candidate, const CollectiveAnswer& answer) {
+  const AlgorithmEntry& algorithm = *candidate.algorithm;
+  const std::string needs = candidate.time ? "" : std::string(algorithm.needs);
+  return {{"algorithm", algorithm.name, "algorithm"},
+          if_known({"time_s", candidate.time, "closed form"}),
+          {"", standing(candidate, answer), kNoHeading},
+          {"", candidate.time ? std::string(algorithm.formula) : "needs " + needs, "how"},
+          if_any({"needs", said(needs)})};
+}
+
+/// The fastest first.
+FigureRows candidate_rows(const CollectiveAnswer& answer) {
   std::vector<Candidate> sorted = answer.candidates;
   std::stable_sort(sorted.begin(), sorted.end(), [](const Candidate& a, const Candidate& b) {
     return a.time && (!b.time || *a.time < *b.time);
   });
-  std::vector<Row> rows = {{"algorithm", "closed form", "", "how"}};
-  for (const Candidate& candidate : sorted) {
-    const AlgorithmEntry& algorithm = *candidate.algorithm;
-    rows.push_back({std::string(algorithm.name),
-                    candidate.time ? format(*candidate.time) : "-",
-                    standing(candidate, answer),
-                    candidate.time ? std::string(algorithm.formula)
-                                   : fmt::format("needs {}", algorithm.needs)});
-  }
-  return text_table(rows, {Align::left, Align::right, Align::left, Align::left});
+  return rows_of(sorted, [&](const Candidate& one) { return candidate_figures(one, answer); });
 }
 
 struct Bandwidths {
@@ -117,51 +117,134 @@ std::string algorithm_cell(const CollectiveAnswer& answer) {
                                : std::string(algorithm_name(answer));
 }
 
-Value candidates_json(const CollectiveAnswer& answer) {
-  Value candidates = Value::make_array();
-  for (const Candidate& candidate : answer.candidates) {
-    Value entry = Value::make_object();
-    entry.add("algorithm", Value(candidate.algorithm->name));
-    if (candidate.time) {
-      entry.add("time_s", Value(candidate.time->si()));
-    } else {
-      entry.add("needs", Value(candidate.algorithm->needs));
-    }
-    candidates.push(std::move(entry));
-  }
-  return candidates;
+Figures busiest_figures(const CollectiveAnswer& answer) {
+  const BusiestLink& busiest = *answer.execution->busiest;
+  return {{"link", answer.busiest}, {"bytes", busiest.bytes}, {"time_s", busiest.time}};
 }
 
-/// What the closed form would have taken, and what is to be said of the one that is named.
-void add_choice(const CollectiveAnswer& answer, Value& item) {
+/// One answer; what the closed form would have taken, and what is to be said of the one that is
+/// named.
+Figures collective_figures(const CollectiveDesk& desk, const CollectiveResult& result) {
+  const auto& [query, answer, measured] = result;
+  const auto found = bandwidths(desk, result).value_or(Bandwidths{});
+  const bool moves = answer.time > Seconds{};
+  const bool is_run = answer.execution && answer.execution->busiest;
+  Figures figures = {{"op", name_of(query.collective)},
+                     {"bytes", query.size},
+                     {"fidelity", name_of(query.fidelity)},
+                     {"algorithm", algorithm_name(answer)},
+                     {"time_s", answer.time},
+                     {"closed_time_s", answer.closed_time}};
   if (const auto& other = answer.by_closed_form) {
-    item.add("by_closed_form", Value(other->algorithm->name));
-    item.add("by_closed_form_time_s", Value(other->time.si()));
+    figures.push_back({"by_closed_form", other->algorithm->name});
+    figures.push_back({"by_closed_form_time_s", other->time});
   }
-  if (!answer.remark.empty()) {
-    item.add("note", Value(answer.remark));
+  Figures rest = {if_any({"note", said(answer.remark)}),
+                  if_any({"algorithm_bandwidth_Bps", moves ? Datum(found.algorithm) : Datum()}),
+                  if_any({"bus_bandwidth_Bps", moves ? Datum(found.bus) : Datum()}),
+                  if_any({"busiest", is_run ? Datum(busiest_figures(answer)) : Datum()})};
+  if (measured) {
+    rest.push_back({"measured_time_s", measured->time});
+    rest.push_back({"measured_grade", name(measured->grade)});
   }
+  return joined(figures, rest);
 }
 
-Row csv_heading() {
-  return {"op",
-          "bytes",
-          "ranks",
-          "nodes",
-          "groups",
-          "fidelity",
-          "algorithm",
-          "time_s",
-          "closed_time_s",
-          "algorithm_bandwidth_Bps",
-          "bus_bandwidth_Bps",
-          "busiest_link",
-          "busiest_link_bytes",
-          "busiest_link_time_s",
-          "measured_time_s",
-          "measured_grade",
-          "by_closed_form",
-          "by_closed_form_time_s"};
+/// In the units of nccl-tests.
+Figures size_figures(const CollectiveDesk& desk, const CollectiveResult& result) {
+  const auto& [query, answer, measured] = result;
+  constexpr NumberStyle microseconds = {.format = "{:.2f}", .scale = 1e6};
+  constexpr NumberStyle gigabytes = {.format = "{:.2f}", .scale = 1e-9};
+  constexpr NumberStyle percent = {.format = "{:+.1f}", .scale = 100};
+  const auto found = bandwidths(desk, result).value_or(Bandwidths{});
+  Datum time;
+  Datum error;
+  if (measured) {
+    time = Datum(measured->time, microseconds);
+    error = Datum(answer.time / measured->time - 1.0, percent);
+  }
+  return {{"", Datum(query.size, NumberStyle{.format = "{:.0f}"}), "size (B)"},
+          {"", Datum(answer.time, microseconds), "time (us)"},
+          if_any({"", time, "measured (us)"}),
+          if_any({"", error, "error (%)"}),
+          {"", Datum(found.algorithm, gigabytes), "algbw (GB/s)"},
+          {"", Datum(found.bus, gigabytes), "busbw (GB/s)"},
+          {"", algorithm_cell(answer), "algorithm"},
+          {"", protocols_text(answer.protocols), "protocols"}};
+}
+
+/// How one answer came about.
+Figures detail_figures(const CollectiveDesk& desk, const CollectiveResult& result) {
+  const CollectiveAnswer& answer = result.answer;
+  const AlgorithmEntry& algorithm = *answer.algorithm;
+  Figures figures = {{"", answer.time, "time"},
+                     {"", fmt::format("{}: {}", algorithm.name, algorithm.formula), "algorithm"},
+                     {"", algorithm.source, "source"}};
+  const auto say = [&](std::string label, const Datum& what) {
+    figures.push_back({"", what, std::move(label)});
+  };
+  if (const auto& other = answer.by_closed_form) {
+    say("taken",
+        fmt::format("{}, {}; the closed form would take {}, {} here",
+                    algorithm.name,
+                    format(answer.time),
+                    other->algorithm->name,
+                    format(other->time)));
+  }
+  say("protocols", said(protocols_text(answer.protocols)));
+  if (const auto found = bandwidths(desk, result)) {
+    say("algorithm bandwidth", found->algorithm);
+    say("bus bandwidth", found->bus);
+  }
+  if (result.measured) {
+    say("measured", measured_text(*result.measured, answer.time));
+  }
+  if (const auto& execution = answer.execution) {
+    say("closed form",
+        fmt::format("{} (contention: x {:.3f})",
+                    format(answer.closed_time),
+                    answer.time / answer.closed_time));
+    say("executed",
+        fmt::format("{} in {}",
+                    counted_text(execution->messages, "message"),
+                    counted_text(execution->rounds, "round")));
+    if (const auto& busiest = execution->busiest) {
+      say("busiest link",
+          fmt::format("{}: {}, {}", answer.busiest, format(busiest->bytes), format(busiest->time)));
+    }
+  }
+  return figures;
+}
+
+/// The time, bandwidths, and why: the candidates, the busiest link.
+TextView one_text(const Cluster& cluster,
+                  const CollectiveDesk& desk,
+                  const CollectiveResult& result) {
+  const auto& [query, answer, measured] = result;
+  TextView text = fmt::format(
+      "{} of {}, {}\n", name_of(query.collective), format(query.size), ranks_text(cluster, desk));
+  for (const std::string& remark : {desk.group().remark, answer.remark}) {
+    text.add(remark.empty() ? "" : fmt::format("  note: {}\n", remark));
+  }
+  if (answer.algorithm == nullptr) {
+    return text.add("  nothing to send: there is one rank\n");
+  }
+  return text.add("\n")
+      .pairs(detail_figures(desk, result))
+      .add(fmt::format("\nwhy: {}\n", why_text(result)))
+      .table(candidate_rows(answer), "lrll");
+}
+
+TextView sizes_text(const Cluster& cluster,
+                    const CollectiveDesk& desk,
+                    const std::vector<CollectiveResult>& results) {
+  const auto figures = [&](const CollectiveResult& one) { return size_figures(desk, one); };
+  const bool has_measured = results.front().measured.has_value();
+  return TextView(fmt::format("{}, {}, {}\n\n",
+                              name_of(results.front().query.collective),
+                              ranks_text(cluster, desk),
+                              name_of(results.front().query.fidelity)))
+      .table(rows_of(results, figures), has_measured ? "rrrrrrll" : "rrrrll");
 }
 
 }  // namespace
@@ -181,177 +264,34 @@ std::string ranks_text(const Cluster& cluster, const CollectiveDesk& desk) {
   return text;
 }
 
-std::string collective_text(const Cluster& cluster,
-                            const CollectiveDesk& desk,
-                            const CollectiveResult& result) {
-  const auto& [query, answer, measured] = result;
-  std::string text = fmt::format(
-      "{} of {}, {}\n", name_of(query.collective), format(query.size), ranks_text(cluster, desk));
-  for (const std::string& remark : {desk.group().remark, answer.remark}) {
-    text += remark.empty() ? "" : fmt::format("  note: {}\n", remark);
-  }
-  if (answer.algorithm == nullptr) {
-    return text + "  nothing to send: there is one rank\n";
-  }
-  std::vector<Row> rows = {
-      {"time", format(answer.time)},
-      {"algorithm", fmt::format("{}: {}", answer.algorithm->name, answer.algorithm->formula)},
-      {"source", std::string(answer.algorithm->source)}};
-  if (const auto& other = answer.by_closed_form) {
-    rows.push_back({"taken",
-                    fmt::format("{}, {}; the closed form would take {}, {} here",
-                                answer.algorithm->name,
-                                format(answer.time),
-                                other->algorithm->name,
-                                format(other->time))});
-  }
-  if (const std::string protocols = protocols_text(answer.protocols); !protocols.empty()) {
-    rows.push_back({"protocols", protocols});
-  }
-  if (const auto found = bandwidths(desk, result)) {
-    rows.push_back({"algorithm bandwidth", format(found->algorithm)});
-    rows.push_back({"bus bandwidth", format(found->bus)});
-  }
-  if (measured) {
-    rows.push_back({"measured", measured_text(*measured, answer.time)});
-  }
-  if (answer.execution) {
-    const Execution& execution = *answer.execution;
-    rows.push_back({"closed form",
-                    fmt::format("{} (contention: x {:.3f})",
-                                format(answer.closed_time),
-                                answer.time / answer.closed_time)});
-    rows.push_back({"executed",
-                    fmt::format("{} in {}",
-                                counted_text(execution.messages, "message"),
-                                counted_text(execution.rounds, "round"))});
-    if (execution.busiest) {
-      rows.push_back({"busiest link",
-                      fmt::format("{}: {}, {}",
-                                  answer.busiest,
-                                  format(execution.busiest->bytes),
-                                  format(execution.busiest->time))});
-    }
-  }
-  return fmt::format("{}\n{}\nwhy: {}\n{}",
-                     text,
-                     text_table(rows, {Align::left, Align::left}),
-                     why_text(result),
-                     candidates_text(answer));
-}
-
-std::string collective_table(const Cluster& cluster,
-                             const CollectiveDesk& desk,
-                             const std::vector<CollectiveResult>& results) {
-  std::string text = fmt::format("{}, {}, {}\n\n",
-                                 name_of(results.front().query.collective),
-                                 ranks_text(cluster, desk),
-                                 name_of(results.front().query.fidelity));
-  std::vector<Row> rows = {
-      {"size (B)", "time (us)", "algbw (GB/s)", "busbw (GB/s)", "algorithm", "protocols"}};
-  const bool has_measured = results.front().measured.has_value();
-  if (has_measured) {
-    const Row columns = {"measured (us)", "error (%)"};
-    rows.front().insert(rows.front().begin() + 2, columns.begin(), columns.end());
-  }
+View collective_view(const Cluster& cluster,
+                     const CollectiveDesk& desk,
+                     const std::vector<CollectiveResult>& results,
+                     bool of_sizes) {
+  const Figures group = {{"ranks", desk.group().group.ranks()},
+                         {"nodes", desk.group().group.nodes},
+                         {"groups", desk.groups()}};
+  View view{
+      .text =
+          of_sizes ? sizes_text(cluster, desk, results) : one_text(cluster, desk, results.front()),
+      .figures = joined({{"format_version", kFormatVersion}, {"cluster", cluster.name}}, group),
+      .rows = {},
+      .columns =
+          "op bytes ranks nodes groups fidelity algorithm time_s closed_time_s "
+          "algorithm_bandwidth_Bps bus_bandwidth_Bps busiest_link=busiest.link "
+          "busiest_link_bytes=busiest.bytes busiest_link_time_s=busiest.time_s "
+          "measured_time_s measured_grade by_closed_form by_closed_form_time_s"};
+  FigureRows list;
   for (const CollectiveResult& result : results) {
-    const auto found = bandwidths(desk, result).value_or(Bandwidths{});
-    rows.push_back({fmt::format("{:.0f}", result.query.size.si()),
-                    fmt::format("{:.2f}", result.answer.time.si() * 1e6),
-                    fmt::format("{:.2f}", found.algorithm.si() * 1e-9),
-                    fmt::format("{:.2f}", found.bus.si() * 1e-9),
-                    algorithm_cell(result.answer),
-                    protocols_text(result.answer.protocols)});
-    if (has_measured) {
-      const Seconds measured = result.measured->time;
-      const Row cells = {fmt::format("{:.2f}", measured.si() * 1e6),
-                         fmt::format("{:+.1f}", 100.0 * (result.answer.time / measured - 1.0))};
-      rows.back().insert(rows.back().begin() + 2, cells.begin(), cells.end());
-    }
+    const Figures figures = collective_figures(desk, result);
+    const auto candidate = [&](const Candidate& one) {
+      return candidate_figures(one, result.answer);
+    };
+    view.rows.push_back(joined(figures, group));
+    list.push_back(joined(figures, {{"candidates", rows_of(result.answer.candidates, candidate)}}));
   }
-  std::vector<Align> aligns(has_measured ? 6 : 4, Align::right);
-  aligns.insert(aligns.end(), 2, Align::left);
-  return text + text_table(rows, aligns);
-}
-
-std::string collective_csv(const CollectiveDesk& desk,
-                           const std::vector<CollectiveResult>& results) {
-  std::string text = csv_line(csv_heading());
-  for (const CollectiveResult& result : results) {
-    const auto& [query, answer, measured] = result;
-    Row row = {std::string(name_of(query.collective)),
-               number_text(query.size.si()),
-               std::to_string(desk.group().group.ranks()),
-               std::to_string(desk.group().group.nodes),
-               std::to_string(desk.groups()),
-               std::string(name_of(query.fidelity)),
-               std::string(algorithm_name(answer)),
-               number_text(answer.time.si()),
-               number_text(answer.closed_time.si())};
-    row.resize(csv_heading().size());  // what does not apply stays empty
-    auto cell = row.begin() + 9;
-    if (const auto found = bandwidths(desk, result)) {
-      cell[0] = number_text(found->algorithm.si());
-      cell[1] = number_text(found->bus.si());
-    }
-    if (answer.execution && answer.execution->busiest) {
-      cell[2] = answer.busiest;
-      cell[3] = number_text(answer.execution->busiest->bytes.si());
-      cell[4] = number_text(answer.execution->busiest->time.si());
-    }
-    if (measured) {
-      cell[5] = number_text(measured->time.si());
-      cell[6] = std::string(name(measured->grade));
-    }
-    if (const auto& other = answer.by_closed_form) {
-      cell[7] = std::string(other->algorithm->name);
-      cell[8] = number_text(other->time.si());
-    }
-    text += csv_line(row);
-  }
-  return text;
-}
-
-Value collective_json(const Cluster& cluster,
-                      const CollectiveDesk& desk,
-                      const std::vector<CollectiveResult>& results) {
-  Value root = Value::make_object();
-  root.add("format_version", Value(1));
-  root.add("cluster", Value(cluster.name));
-  root.add("ranks", Value(desk.group().group.ranks()));
-  root.add("nodes", Value(desk.group().group.nodes));
-  root.add("groups", Value(static_cast<std::int64_t>(desk.groups())));
-  Value list = Value::make_array();
-  for (const CollectiveResult& result : results) {
-    const auto& [query, answer, measured] = result;
-    Value item = Value::make_object();
-    item.add("op", Value(name_of(query.collective)));
-    item.add("bytes", Value(query.size.si()));
-    item.add("fidelity", Value(name_of(query.fidelity)));
-    item.add("algorithm", Value(algorithm_name(answer)));
-    item.add("time_s", Value(answer.time.si()));
-    item.add("closed_time_s", Value(answer.closed_time.si()));
-    add_choice(answer, item);
-    if (const auto found = bandwidths(desk, result)) {
-      item.add("algorithm_bandwidth_Bps", Value(found->algorithm.si()));
-      item.add("bus_bandwidth_Bps", Value(found->bus.si()));
-    }
-    if (answer.execution && answer.execution->busiest) {
-      Value busiest = Value::make_object();
-      busiest.add("link", Value(answer.busiest));
-      busiest.add("bytes", Value(answer.execution->busiest->bytes.si()));
-      busiest.add("time_s", Value(answer.execution->busiest->time.si()));
-      item.add("busiest", std::move(busiest));
-    }
-    if (measured) {
-      item.add("measured_time_s", Value(measured->time.si()));
-      item.add("measured_grade", Value(name(measured->grade)));
-    }
-    item.add("candidates", candidates_json(answer));
-    list.push(std::move(item));
-  }
-  root.add("results", std::move(list));
-  return root;
+  view.figures.push_back({"results", list});
+  return view;
 }
 
 }  // namespace titer

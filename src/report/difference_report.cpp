@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "difference_verdict.hpp"
 #include "titer/report/step_report.hpp"
-#include "titer/report/table.hpp"
 #include "titer/step/figures.hpp"
 
 namespace titer {
@@ -52,33 +52,69 @@ std::string joined_paths(const Contribution& contribution) {
   return text;
 }
 
-std::string parts_text(const Difference& found) {
-  std::vector<Row> rows = {{"", "A", "B", "B - A", "of A", ""}};
-  const auto add = [&](std::string_view name, Seconds a, Seconds b) {
-    if (a == Seconds{} && b == Seconds{}) {
-      return;
-    }
-    const double share = (b - a) / found.a.iteration_time;
-    rows.push_back({std::string(name),
-                    format(a),
-                    format(b),
-                    signed_text(b - a),
-                    fmt::format("{:+.1f} %", 100.0 * share),
-                    signed_bar(share)});
-  };
+/// A figure of both.
+struct Compared {
+  std::string name;
+  double a = 0;
+  double b = 0;
+
+  [[nodiscard]] bool is_nothing() const { return a == 0 && b == 0; }
+};
+
+std::vector<Compared> compared_parts(const Difference& found) {
+  std::vector<Compared> parts;
   for (const BreakdownPart& part : kBreakdownParts) {
-    add(part.name, found.a.breakdown.*part.value, found.b.breakdown.*part.value);
+    parts.push_back({std::string(part.name),
+                     (found.a.breakdown.*part.value).si(),
+                     (found.b.breakdown.*part.value).si()});
   }
-  add("iteration time", found.a.iteration_time, found.b.iteration_time);
-  return fmt::format(
-             "where the time differs (pipeline stage {} of A, {} of B, the last to finish; exposed "
-             "parts)\n",
-             found.a.reference_stage,
-             found.b.reference_stage) +
-         text_table(
-             rows,
-             {Align::left, Align::right, Align::right, Align::right, Align::right, Align::left}) +
-         "\n";
+  return parts;
+}
+
+std::vector<Compared> compared_rates(const Difference& found) {
+  std::vector<Compared> rates;
+  for (const ResultFigure& figure : kResultFigures) {
+    rates.push_back({std::string(figure.name), figure.value(found.a), figure.value(found.b)});
+  }
+  return rates;
+}
+
+/// Of the stages where it peaks.
+std::vector<Compared> compared_memory(const Difference& found) {
+  const StageMemory& a = found.a.peak_stage();
+  const StageMemory& b = found.b.peak_stage();
+  std::vector<Compared> parts;
+  for (const MemoryPart& part : kMemoryParts) {
+    parts.push_back({std::string(part.name), (a.*part.value).si(), (b.*part.value).si()});
+  }
+  parts.push_back({"total", found.a.memory_peak.si(), found.b.memory_peak.si()});
+  parts.push_back({"capacity", found.a.memory_capacity.si(), found.b.memory_capacity.si()});
+  return parts;
+}
+
+TextView parts_text(const Difference& found) {
+  const Seconds iteration = found.a.iteration_time;
+  std::vector<Compared> parts = compared_parts(found);
+  parts.push_back({"iteration time", iteration.si(), found.b.iteration_time.si()});
+  std::erase_if(parts, [](const Compared& part) { return part.is_nothing(); });
+  const auto figures = [&](const Compared& part) {
+    const Seconds a = Seconds::from_si(part.a);
+    const Seconds b = Seconds::from_si(part.b);
+    const double share = (b - a) / iteration;
+    return Figures{{"", part.name, kNoHeading},
+                   {"", a, "A"},
+                   {"", b, "B"},
+                   {"", signed_text(b - a), "B - A"},
+                   {"", Datum(share, kSignedPercent), "of A"},
+                   {"", signed_bar(share), kNoHeading}};
+  };
+  return TextView(
+             fmt::format("where the time differs (pipeline stage {} of A, {} of B, the last to "
+                         "finish; exposed parts)\n",
+                         found.a.reference_stage,
+                         found.b.reference_stage))
+      .table(rows_of(parts, figures), "lrrrrl")
+      .add("\n");
 }
 
 /// Which orders the contributions are a mean of.
@@ -93,7 +129,7 @@ std::string orders_text(const Difference& found) {
       "one change after the other, the mean of {} of {} orders", found.sound_orders, found.orders);
 }
 
-std::string contributions_text(const Difference& found) {
+TextView contributions_text(const Difference& found) {
   std::vector<Row> rows;
   std::string none;
   for (const Contribution& one : found.contributions) {
@@ -104,215 +140,161 @@ std::string contributions_text(const Difference& found) {
     const double share = one.time / found.a.iteration_time;
     rows.push_back({joined_paths(one),
                     signed_text(one.time),
-                    fmt::format("{:+.1f} %", 100.0 * share),
+                    Datum(share, kSignedPercent).words(),
                     signed_bar(share)});
   }
-  return fmt::format("which inputs make the difference ({})\n", orders_text(found)) +
-         text_table(rows, {Align::left, Align::right, Align::right, Align::left}) +
-         (none.empty() ? "" : "  no difference by " + none + "\n") +
-         (found.orders == found.sound_orders
-              ? ""
-              : fmt::format("  on the way of the other orders: {}\n", found.refusal)) +
-         "\n";
+  return TextView(fmt::format("which inputs make the difference ({})\n", orders_text(found)))
+      .lines(rows, "lrrl")
+      .add(none.empty() ? "" : "  no difference by " + none + "\n")
+      .add(found.orders == found.sound_orders
+               ? ""
+               : fmt::format("  on the way of the other orders: {}\n", found.refusal))
+      .add("\n");
 }
 
-std::string rates_text(const Difference& found) {
-  std::vector<Row> rows = {{"", "A", "B", "B / A"}};
-  for (const ResultFigure& figure : kResultFigures) {
-    const double a = figure.value(found.a);
-    const double b = figure.value(found.b);
-    if (figure.name == "iteration_time_s" || (a == 0 && b == 0)) {
-      continue;
-    }
-    rows.push_back({std::string(figure.name),
-                    fmt::format("{:.4g}", a),
-                    fmt::format("{:.4g}", b),
-                    a == 0 ? "" : fmt::format("{:.3f}", b / a)});
-  }
-  return "rates\n" + text_table(rows, {Align::left, Align::right}) + "\n";
-}
-
-std::string memory_difference_text(const Difference& found) {
-  std::vector<Row> rows = {{"", "A", "B", "B - A"}};
-  const StageMemory& a = found.a.peak_stage();
-  const StageMemory& b = found.b.peak_stage();
-  const auto add = [&](std::string_view name, Bytes left, Bytes right) {
-    if (left == Bytes{} && right == Bytes{}) {
-      return;
-    }
-    rows.push_back({std::string(name),
-                    fmt::format("{:.2f}", left / 1_GiB),
-                    fmt::format("{:.2f}", right / 1_GiB),
-                    fmt::format("{:+.2f}", (right - left) / 1_GiB)});
+TextView rates_text(const Difference& found) {
+  std::vector<Compared> rates = compared_rates(found);
+  std::erase_if(rates, [](const Compared& rate) {
+    return rate.name == "iteration_time_s" || rate.is_nothing();
+  });
+  const auto figures = [](const Compared& rate) {
+    const Datum ratio = rate.a == 0 ? Datum("") : Datum(fmt::format("{:.3f}", rate.b / rate.a));
+    return Figures{
+        {"", rate.name, kNoHeading}, {"", rate.a, "A"}, {"", rate.b, "B"}, {"", ratio, "B / A"}};
   };
-  for (const MemoryPart& part : kMemoryParts) {
-    add(part.name, a.*part.value, b.*part.value);
-  }
-  add("total", a.total(), b.total());
-  add("capacity", found.a.memory_capacity, found.b.memory_capacity);
-  return fmt::format(
-             "memory per device at its peak, GiB (stage {} of A, {} of B)\n", a.stage, b.stage) +
-         text_table(rows, {Align::left, Align::right}) + "\n";
+  return TextView("rates\n").table(rows_of(rates, figures)).add("\n");
 }
 
-std::string inputs_text(const Difference& found) {
-  std::vector<Row> rows = {{"", "A", "B"}};
-  for (const InputChange& change : found.changes) {
-    if (rows.size() <= kMostInputs) {
-      rows.push_back(
-          {change.path, shortened(value_text(change.from)), shortened(value_text(change.to))});
-    }
-  }
-  const std::size_t more = found.changes.size() + 1 - rows.size();
-  return "inputs that differ\n" + text_table(rows, {Align::left, Align::left, Align::left}) +
-         (more > 0 ? fmt::format("  and {} more (--format csv has all)\n", more) : "");
+TextView memory_difference_text(const Difference& found) {
+  constexpr NumberStyle signed_gibibytes = {.format = "{:+.2f}", .scale = kGibibytes.scale};
+  std::vector<Compared> parts = compared_memory(found);
+  std::erase_if(parts, [](const Compared& part) { return part.is_nothing(); });
+  const auto figures = [&](const Compared& part) {
+    return Figures{{"", part.name, kNoHeading},
+                   {"", Datum(part.a, kGibibytes), "A"},
+                   {"", Datum(part.b, kGibibytes), "B"},
+                   {"", Datum(part.b - part.a, signed_gibibytes), "B - A"}};
+  };
+  return TextView(fmt::format("memory per device at its peak, GiB (stage {} of A, {} of B)\n",
+                              found.a.peak_stage().stage,
+                              found.b.peak_stage().stage))
+      .table(rows_of(parts, figures))
+      .add("\n");
 }
 
-/// section, name, a, b, difference
-std::string row(const std::string& section, std::string_view name, double a, double b) {
-  return csv_line({section, std::string(name), number_text(a), number_text(b), number_text(b - a)});
+Figures input_figures(const InputChange& change) {
+  return {{"path", change.path, kNoHeading},
+          {"a", Datum(change.from, shortened(value_text(change.from))), "A"},
+          {"b", Datum(change.to, shortened(value_text(change.to))), "B"}};
 }
 
-/// What was asked, then B over A.
-std::string question_rows(const Difference& found) {
-  std::string text;
-  for (const AskedValue& value : asked_values(found)) {
-    text += value.a.is_integer
-                ? row("question", value.key, value.a.number, value.b.number)
-                : csv_line({"question", std::string(value.key), value.a.text, value.b.text, ""});
-  }
-  for (const auto& [name, ratio] : named_ratios(found)) {
-    text += row("ratio", name, 1, ratio);
-  }
-  return text;
+TextView inputs_text(const Difference& found) {
+  FigureRows rows = rows_of(found.changes, input_figures);
+  const std::size_t more = rows.size() - std::min(rows.size(), kMostInputs);
+  rows.resize(rows.size() - more);
+  return TextView("inputs that differ\n")
+      .table(rows, "lll")
+      .add(more > 0 ? fmt::format("  and {} more (--format csv has all)\n", more) : "");
 }
 
-}  // namespace
-
-std::string difference_text(const Difference& difference) {
-  const std::string titles = fmt::format(
-      "A: {}\nB: {}\n", step_title(difference.a_scenario), step_title(difference.b_scenario));
-  if (difference.changes.empty()) {
-    return titles + fmt::format("the same scenario: no input differs, both take {}\n",
-                                format(difference.a.iteration_time));
+TextView comparison_text(const Difference& found) {
+  TextView text =
+      fmt::format("A: {}\nB: {}\n", step_title(found.a_scenario), step_title(found.b_scenario));
+  if (found.changes.empty()) {
+    return text.add(fmt::format("the same scenario: no input differs, both take {}\n",
+                                format(found.a.iteration_time)));
   }
-  return titles + verdict_text(difference) + "\n" + parts_text(difference) +
-         contributions_text(difference) + rates_text(difference) +
-         memory_difference_text(difference) + inputs_text(difference);
+  return text.add(verdict_text(found) + "\n")
+      .append(parts_text(found))
+      .append(contributions_text(found))
+      .append(rates_text(found))
+      .append(memory_difference_text(found))
+      .append(inputs_text(found));
 }
 
-std::string difference_csv(const Difference& difference) {
-  const StepResult& a = difference.a;
-  const StepResult& b = difference.b;
-  std::string text = csv_line({"section", "name", "a", "b", "difference"});
-  text += question_rows(difference);
-  for (const BreakdownPart& part : kBreakdownParts) {
-    text += row(
-        "breakdown_s", part.name, (a.breakdown.*part.value).si(), (b.breakdown.*part.value).si());
+Figures pair_figures(double a, double b) { return {{"a", a}, {"b", b}, {"difference", b - a}}; }
+
+/// Each by its name, as a tree has them.
+Figures pairs_of(const std::vector<Compared>& list) {
+  Figures figures;
+  for (const auto& [name, a, b] : list) {
+    figures.push_back({name, pair_figures(a, b)});
   }
-  for (const ResultFigure& figure : kResultFigures) {
-    text += row("result", figure.name, figure.value(a), figure.value(b));
-  }
-  for (const MemoryPart& part : kMemoryParts) {
-    text += row("memory_bytes",
-                part.name,
-                (a.peak_stage().*part.value).si(),
-                (b.peak_stage().*part.value).si());
-  }
-  text += row("memory_bytes", "total", a.memory_peak.si(), b.memory_peak.si());
-  text += row("memory_bytes", "capacity", a.memory_capacity.si(), b.memory_capacity.si());
-  for (const Contribution& one : difference.contributions) {
-    text += csv_line({"contribution_s", joined_paths(one), "", "", number_text(one.time.si())});
-  }
-  for (const InputChange& change : difference.changes) {
-    text += csv_line({"input", change.path, value_text(change.from), value_text(change.to), ""});
-  }
-  return text;
+  return figures;
 }
 
-namespace {
-
-Value pair_json(double a, double b) {
-  Value json = Value::make_object();
-  json.add("a", Value(a)).add("b", Value(b)).add("difference", Value(b - a));
-  return json;
-}
-
-/// With whether the scenarios ask for the same work on as many devices.
-Value asked_json(const Difference& difference) {
-  Value json = Value::make_object();
+/// What was asked, with whether the scenarios ask for the same work on as many devices.
+Figures asked_pairs(const Difference& found) {
+  Figures figures;
   bool same = true;
-  for (const AskedValue& value : asked_values(difference)) {
-    Value pair = Value::make_object();
-    pair.add("a", value.a).add("b", value.b).add("differs", value.differs);
-    json.add(std::string(value.key), std::move(pair));
+  for (const AskedValue& value : asked_values(found)) {
+    figures.push_back({std::string(value.key),
+                       Figures{{"a", value.a}, {"b", value.b}, {"differs", value.differs}}});
     same = same && !value.differs;
   }
-  json.add("same", same);
-  return json;
+  return joined(figures, {{"same", same}});
 }
 
-Value ratios_json(const Difference& difference) {
-  Value json = Value::make_object();
-  for (const auto& [name, ratio] : named_ratios(difference)) {
-    json.add(std::string(name), Value(ratio));
+Figures ratio_figures(const Difference& found) {
+  Figures figures;
+  for (const auto& [name, ratio] : named_ratios(found)) {
+    figures.push_back({std::string(name), ratio});
   }
-  return json;
+  return figures;
 }
 
-Value contributions_json(const Difference& difference) {
-  Value list = Value::make_array();
-  for (const Contribution& one : difference.contributions) {
-    Value paths = Value::make_array();
-    for (const std::string& path : one.paths) {
-      paths.push(Value(path));
+Figures contribution_figures(const Contribution& one) {
+  return {{"paths", one.paths}, {"time_s", one.time}};
+}
+
+/// section, name, a, b, difference: what was asked, B over A, then what came of it.
+FigureRows table_of(const Difference& found) {
+  FigureRows rows;
+  const auto add = [&](std::string_view section, const std::string& name, const Figures& pair) {
+    rows.push_back(joined({{"section", section}, {"name", name}}, pair));
+  };
+  const auto add_all = [&](std::string_view section, const std::vector<Compared>& list) {
+    for (const auto& [name, a, b] : list) {
+      add(section, name, pair_figures(a, b));
     }
-    Value item = Value::make_object();
-    item.add("paths", std::move(paths)).add("time_s", Value(one.time.si()));
-    list.push(std::move(item));
+  };
+  for (const AskedValue& value : asked_values(found)) {
+    add("question",
+        std::string(value.key),
+        value.a.is_integer ? pair_figures(value.a.number, value.b.number)
+                           : Figures{{"a", value.a}, {"b", value.b}});
   }
-  return list;
-}
-
-Value inputs_json(const Difference& difference) {
-  Value list = Value::make_array();
-  for (const InputChange& change : difference.changes) {
-    Value item = Value::make_object();
-    item.add("path", Value(change.path)).add("a", change.from).add("b", change.to);
-    list.push(std::move(item));
+  for (const auto& [name, ratio] : named_ratios(found)) {
+    add("ratio", std::string(name), pair_figures(1, ratio));
   }
-  return list;
+  add_all("breakdown_s", compared_parts(found));
+  add_all("result", compared_rates(found));
+  add_all("memory_bytes", compared_memory(found));
+  for (const Contribution& one : found.contributions) {
+    add("contribution_s", joined_paths(one), {{"difference", one.time}});
+  }
+  for (const InputChange& change : found.changes) {
+    add("input", change.path, {{"a", value_text(change.from)}, {"b", value_text(change.to)}});
+  }
+  return rows;
 }
 
 }  // namespace
 
-Value difference_json(const Difference& difference) {
-  const StepResult& a = difference.a;
-  const StepResult& b = difference.b;
-  Value json = Value::make_object();
-  json.add("format_version", Value(kFormatVersion));
-  json.add("question", asked_json(difference)).add("ratios", ratios_json(difference));
-  for (const ResultFigure& figure : kResultFigures) {
-    json.add(std::string(figure.name), pair_json(figure.value(a), figure.value(b)));
-  }
-  Value breakdown = Value::make_object();
-  for (const BreakdownPart& part : kBreakdownParts) {
-    breakdown.add(std::string(part.name),
-                  pair_json((a.breakdown.*part.value).si(), (b.breakdown.*part.value).si()));
-  }
-  Value memory = Value::make_object();
-  for (const MemoryPart& part : kMemoryParts) {
-    memory.add(std::string(part.name),
-               pair_json((a.peak_stage().*part.value).si(), (b.peak_stage().*part.value).si()));
-  }
-  memory.add("total", pair_json(a.memory_peak.si(), b.memory_peak.si()));
-  memory.add("capacity", pair_json(a.memory_capacity.si(), b.memory_capacity.si()));
-  json.add("breakdown_s", std::move(breakdown)).add("memory_bytes", std::move(memory));
-  json.add("contributions", contributions_json(difference));
-  json.add("orders", Value(difference.orders));
-  json.add("sound_orders", Value(difference.sound_orders));
-  json.add("inputs", inputs_json(difference));
-  return json;
+View difference_view(const Difference& found) {
+  const Figures head = {{"format_version", kFormatVersion},
+                        {"question", asked_pairs(found)},
+                        {"ratios", ratio_figures(found)}};
+  return {.text = comparison_text(found),
+          .figures = joined(joined(head, pairs_of(compared_rates(found))),
+                            {{"breakdown_s", pairs_of(compared_parts(found))},
+                             {"memory_bytes", pairs_of(compared_memory(found))},
+                             {"contributions", rows_of(found.contributions, contribution_figures)},
+                             {"orders", found.orders},
+                             {"sound_orders", found.sound_orders},
+                             {"inputs", rows_of(found.changes, input_figures)}}),
+          .rows = table_of(found),
+          .columns = "section name a b difference"};
 }
 
 }  // namespace titer

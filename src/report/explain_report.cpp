@@ -1,14 +1,10 @@
 #include "titer/report/explain_report.hpp"
 
-#include "titer/report/step_report.hpp"
-#include "titer/report/table.hpp"
-
 namespace titer {
 namespace {
 
 /// A term on two lines: what it is, then how it comes about.
-void append(std::string& text, const Term& term) {
-  text += "  " + term.name + " = " + term.value + "\n";
+std::string term_text(const Term& term) {
   std::string how = term.formula;
   if (!term.numbers.empty()) {
     how += (how.empty() ? "" : "  =  ") + term.numbers;
@@ -16,55 +12,37 @@ void append(std::string& text, const Term& term) {
   if (!term.source.empty()) {
     how += (how.empty() ? "<- " : "   <- ") + term.source;
   }
-  text += how.empty() ? "" : "      " + how + "\n";
+  return "  " + term.name + " = " + term.value + "\n" + (how.empty() ? "" : "      " + how + "\n");
+}
+
+Figures term_figures(const Term& term) {
+  return {{"name", term.name},
+          {"formula", term.formula},
+          {"numbers", term.numbers},
+          {"value", term.value},
+          {"source", term.source}};
+}
+
+Figures section_figures(const Section& section) {
+  return {{"title", section.title}, {"terms", rows_of(section.terms, term_figures)}};
 }
 
 }  // namespace
 
-std::string explain_text(const std::vector<Section>& sections) {
-  std::string text;
+View explain_view(const std::vector<Section>& sections) {
+  View view{.text = {},
+            .figures = {{"format_version", kFormatVersion},
+                        {"sections", rows_of(sections, section_figures)}},
+            .rows = {},
+            .columns = "section term=name formula numbers value source"};
   for (const Section& section : sections) {
-    text += (text.empty() ? "" : "\n") + section.title + "\n";
+    view.text.add((view.text.empty() ? "" : "\n") + section.title + "\n");
     for (const Term& term : section.terms) {
-      append(text, term);
+      view.text.add(term_text(term));
+      view.rows.push_back(joined({{"section", section.title}}, term_figures(term)));
     }
   }
-  return text;
-}
-
-std::string explain_csv(const std::vector<Section>& sections) {
-  std::string text = csv_line({"section", "term", "formula", "numbers", "value", "source"});
-  for (const Section& section : sections) {
-    for (const Term& term : section.terms) {
-      text +=
-          csv_line({section.title, term.name, term.formula, term.numbers, term.value, term.source});
-    }
-  }
-  return text;
-}
-
-Value explain_json(const std::vector<Section>& sections) {
-  Value list = Value::make_array();
-  for (const Section& section : sections) {
-    Value terms = Value::make_array();
-    for (const Term& term : section.terms) {
-      Value item = Value::make_object();
-      item.add("name", Value(term.name));
-      item.add("formula", Value(term.formula));
-      item.add("numbers", Value(term.numbers));
-      item.add("value", Value(term.value));
-      item.add("source", Value(term.source));
-      terms.push(std::move(item));
-    }
-    Value item = Value::make_object();
-    item.add("title", Value(section.title));
-    item.add("terms", std::move(terms));
-    list.push(std::move(item));
-  }
-  Value json = Value::make_object();
-  json.add("format_version", Value(kFormatVersion));
-  json.add("sections", std::move(list));
-  return json;
+  return view;
 }
 
 }  // namespace titer

@@ -1,17 +1,16 @@
 #pragma once
-// The memory of a result, and what would make it fit, as text and JSON.
+// The memory of a result, and what would make it fit.
 
-#include <span>
-#include <string>
+#include <vector>
 
-#include "titer/input/document.hpp"
 #include "titer/search/fit_advice.hpp"
 #include "titer/step/result.hpp"
+#include "titer/view/text_view.hpp"
 
 namespace titer {
 
-[[nodiscard]] Value json_bytes(Bytes bytes);
-[[nodiscard]] Value memory_json(const StepResult& result, std::span<const FitAdvice> advice);
-[[nodiscard]] std::string memory_text(const StepResult& result, std::span<const FitAdvice> advice);
+[[nodiscard]] Figures memory_figures(const StepResult& result,
+                                     const std::vector<FitAdvice>& advice);
+[[nodiscard]] TextView memory_text(const StepResult& result, const std::vector<FitAdvice>& advice);
 
 }  // namespace titer

@@ -2,94 +2,45 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
-#include "titer/units/text.hpp"
-
 namespace titer {
-namespace {
 
-/// A figure of the samples, by its JSON name.
-struct SampleFigure {
-  std::string_view name;
-  std::optional<double> (*value)(const SampleStatistics&);
-};
-
-std::optional<double> seconds(const std::optional<Seconds>& time) {
-  return time ? std::optional(time->si()) : std::nullopt;
-}
-
-using Samples = SampleStatistics;
-constexpr std::array<SampleFigure, 10> kSampleFigures = {{
-    {"quiet_s", [](const Samples& s) { return std::optional(s.quiet.si()); }},
-    {"mean_s", [](const Samples& s) { return std::optional(s.mean.si()); }},
-    {"standard_error_s", [](const Samples& s) { return seconds(s.standard_error()); }},
-    {"deviation_s", [](const Samples& s) { return seconds(s.deviation); }},
-    {"min_s", [](const Samples& s) { return std::optional(s.least.si()); }},
-    {"p50_s", [](const Samples& s) { return std::optional(s.p50.si()); }},
-    {"p95_s", [](const Samples& s) { return std::optional(s.p95.si()); }},
-    {"max_s", [](const Samples& s) { return std::optional(s.most.si()); }},
-    {"slowdown", [](const Samples& s) { return std::optional(s.slowdown()); }},
-    {"expected_slowdown", [](const Samples& s) { return s.expected_slowdown; }},
-}};
-
-/// " (+1.2 %)", over the step without noise.
-std::string over_quiet(const SampleStatistics& samples, Seconds time) {
-  return fmt::format(" ({:+.2f} %)", 100 * (time / samples.quiet - 1));
-}
-
-}  // namespace
-
-Row sample_columns() {
-  Row columns = {"samples"};
-  for (const SampleFigure& figure : kSampleFigures) {
-    columns.push_back("samples_" + std::string(figure.name));
-  }
-  return columns;
-}
-
-Row sample_cells(const SampleStatistics& samples) {
-  Row cells = {std::to_string(samples.count)};
-  for (const SampleFigure& figure : kSampleFigures) {
-    const std::optional<double> value = figure.value(samples);
-    cells.push_back(value ? number_text(*value) : "");
-  }
-  return cells;
-}
-
-Value sample_json(const SampleStatistics& samples) {
-  Value json = Value::make_object();
-  json.add("n", Value(static_cast<std::int64_t>(samples.count)));
-  for (const SampleFigure& figure : kSampleFigures) {
-    const std::optional<double> value = figure.value(samples);
-    json.add(std::string(figure.name), value ? Value(*value) : Value());
-  }
-  return json;
-}
-
-std::string sample_text(const SampleStatistics& samples) {
-  const auto with_share = [&](Seconds time) { return format(time) + over_quiet(samples, time); };
+Figures sample_figures(const SampleStatistics& samples) {
+  const auto over_quiet = [&](Seconds time, const std::string& more = {}) {
+    const double over = 100 * (time / samples.quiet - 1);
+    return Datum(time, fmt::format("{} ({:+.2f} %){}", format(time), over, more));
+  };
   const auto error = samples.standard_error();
-  std::vector<Row> rows;
-  rows.push_back({"without noise", format(samples.quiet)});
-  rows.push_back(
-      {"mean",
-       with_share(samples.mean) + (error ? ", standard error " + format(*error) : std::string())});
-  if (samples.deviation) {
-    rows.push_back({"standard deviation", format(*samples.deviation)});
+  return {{"n", samples.count},
+          {"quiet_s", samples.quiet, "without noise"},
+          {"mean_s",
+           over_quiet(samples.mean, error ? ", standard error " + format(*error) : ""),
+           "mean"},
+          {"standard_error_s", error},
+          {"deviation_s", samples.deviation, "standard deviation"},
+          {"min_s", over_quiet(samples.least), "least"},
+          {"p50_s", over_quiet(samples.p50), "p50"},
+          {"p95_s", over_quiet(samples.p95), "p95"},
+          {"max_s", over_quiet(samples.most), "most"},
+          {"slowdown", samples.slowdown()},
+          {"expected_slowdown", samples.expected_slowdown}};
+}
+
+Figures sample_columns(Figures figures) {
+  for (Figure& figure : figures) {
+    figure.key = figure.key == "n" ? "samples" : "samples_" + figure.key;
   }
-  rows.push_back({"least", with_share(samples.least)});
-  rows.push_back({"p50", with_share(samples.p50)});
-  rows.push_back({"p95", with_share(samples.p95)});
-  rows.push_back({"most", with_share(samples.most)});
-  std::string text =
-      fmt::format("iteration time of {} samples with noise (above: sample 0)\n", samples.count) +
-      text_table(rows, {Align::left, Align::left});
+  return figures;
+}
+
+TextView sample_text(const SampleStatistics& samples) {
+  TextView text =
+      fmt::format("iteration time of {} samples with noise (above: sample 0)\n", samples.count);
+  text.pairs(sample_figures(samples));
   if (samples.expected_slowdown) {
-    text += fmt::format(
+    text.add(fmt::format(
         "  the slowest of all devices, each by itself until the step's end, would compute {:+.2f} "
         "%\n",
-        100 * (*samples.expected_slowdown - 1));
+        100 * (*samples.expected_slowdown - 1)));
   }
   return text;
 }

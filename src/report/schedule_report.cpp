@@ -6,9 +6,6 @@
 #include <map>
 #include <tuple>
 
-#include "titer/report/table.hpp"
-#include "titer/units/text.hpp"
-
 namespace titer {
 namespace {
 
@@ -90,31 +87,29 @@ std::string formula_text(const ScheduleView& view, const ScheduleFigures& figure
                      source(view.schedule));
 }
 
-std::vector<Row> figure_rows(const ScheduleView& view) {
+Figures read_figures(const ScheduleView& view) {
   const ScheduleFigures figures(view);
   const Seconds idle = view.run.bubble(false);
-  std::vector<Row> rows;
-  rows.push_back({"makespan", time_text(view, view.run.makespan)});
-  rows.push_back({figures.inside_spans ? "most idle in a span" : "most idle",
-                  time_text(view, figures.bubble) + "; " + formula_text(view, figures)});
-  if (figures.inside_spans) {
-    rows.push_back({"most idle in all", time_text(view, idle)});
-  }
-  rows.push_back({"bubble ratio", percent_text(figures.ratio(idle)) + " of the makespan"});
-  rows.push_back(
-      {"bubble overhead", percent_text(figures.overhead(idle)) + " of the time without it"});
-  return rows;
+  const Datum in_all = figures.inside_spans ? Datum(time_text(view, idle)) : Datum();
+  return {
+      {"", time_text(view, view.run.makespan), "makespan"},
+      {"",
+       time_text(view, figures.bubble) + "; " + formula_text(view, figures),
+       figures.inside_spans ? "most idle in a span" : "most idle"},
+      {"", in_all, "most idle in all"},
+      {"", percent_text(figures.ratio(idle)) + " of the makespan", "bubble ratio"},
+      {"", percent_text(figures.overhead(idle)) + " of the time without it", "bubble overhead"}};
 }
 
-std::vector<Row> rank_rows(const ScheduleView& view) {
-  std::vector<Row> rows = {{"stage", "busy", "idle", "idle in its span", "most chunks alive"}};
-  for (std::size_t rank = 0; rank < view.run.ranks.size(); ++rank) {
-    const RankRun& run = view.run.ranks[rank];
-    rows.push_back({std::to_string(rank),
-                    time_text(view, run.busy),
-                    time_text(view, view.run.idle(static_cast<int>(rank))),
-                    time_text(view, run.idle_in_span()),
-                    std::to_string(run.peak_chunks)});
+FigureRows stage_rows(const ScheduleView& view) {
+  FigureRows rows;
+  for (const RankRun& run : view.run.ranks) {
+    const auto stage = static_cast<int>(rows.size());
+    rows.push_back({{"", stage, "stage"},
+                    {"", time_text(view, run.busy), "busy"},
+                    {"", time_text(view, view.run.idle(stage)), "idle"},
+                    {"", time_text(view, run.idle_in_span()), "idle in its span"},
+                    {"", run.peak_chunks, "most chunks alive"}});
   }
   return rows;
 }
@@ -164,36 +159,38 @@ TimelineView picture_view(const ScheduleView& view) {
           .scale = view.scale};
 }
 
-std::string schedule_text(const ScheduleView& view) {
-  return text_table(figure_rows(view), {Align::left, Align::left}) + "\n" +
-         text_table(rank_rows(view), {Align::right});
+TextView schedule_text(const ScheduleView& view) {
+  return TextView().pairs(read_figures(view)).add("\n").table(stage_rows(view), "r");
 }
 
 Value schedule_json(const ScheduleView& view) {
   const ScheduleFigures figures(view);
   const Seconds idle = view.run.bubble(false);
   const std::string suffix = view.scale == TimeScale::real ? "_s" : "";
-  Value idles = Value::make_array();
-  Value spans = Value::make_array();
-  Value chunks = Value::make_array();
-  for (std::size_t rank = 0; rank < view.run.ranks.size(); ++rank) {
-    idles.push(Value(view.run.idle(static_cast<int>(rank)).si()));
-    spans.push(Value(view.run.ranks[rank].idle_in_span().si()));
-    chunks.push(Value(view.run.ranks[rank].peak_chunks));
+  std::vector<Seconds> idles;
+  std::vector<Seconds> in_spans;
+  std::vector<int> chunks;
+  for (const RankRun& run : view.run.ranks) {
+    idles.push_back(view.run.idle(static_cast<int>(idles.size())));
+    in_spans.push_back(run.idle_in_span());
+    chunks.push_back(run.peak_chunks);
   }
+  Value more = json_of({{"schedule", name(view.schedule)},
+                        {"pipeline", view.shape.stages},
+                        {"micro_batches", view.shape.micro_batches},
+                        {"virtual_stages", view.shape.virtual_stages},
+                        {"bubble" + suffix, figures.bubble},
+                        {"bubble_of_span", figures.inside_spans},
+                        {"bubble_formula" + suffix, figures.formula},
+                        {"bubble_ratio", figures.ratio(idle)},
+                        {"bubble_overhead", figures.overhead(idle)},
+                        {"idle" + suffix, idles},
+                        {"idle_in_span" + suffix, in_spans},
+                        {"peak_chunks", chunks}});
   Value json = timeline_json(picture_view(view));
-  json.add("schedule", Value(name(view.schedule)))
-      .add("pipeline", Value(view.shape.stages))
-      .add("micro_batches", Value(view.shape.micro_batches))
-      .add("virtual_stages", Value(view.shape.virtual_stages))
-      .add("bubble" + suffix, Value(figures.bubble.si()))
-      .add("bubble_of_span", Value(figures.inside_spans))
-      .add("bubble_formula" + suffix, figures.formula ? Value(figures.formula->si()) : Value())
-      .add("bubble_ratio", Value(figures.ratio(idle)))
-      .add("bubble_overhead", Value(figures.overhead(idle)))
-      .add("idle" + suffix, std::move(idles))
-      .add("idle_in_span" + suffix, std::move(spans))
-      .add("peak_chunks", std::move(chunks));
+  for (auto& [key, value] : more.members) {
+    json.add(key, std::move(value));
+  }
   return json;
 }
 

@@ -1,25 +1,49 @@
 #pragma once
-// What a plan that was found comes to, as columns of views.
+// What a search was asked, and what the plans that it found are and come to.
 
+#include <array>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "titer/search/search.hpp"
+#include "titer/view/view.hpp"
 
 namespace titer {
 
-/// What a plan comes to, as columns. Costs are of an iteration.
-struct FoundFigure {
-  std::string_view name;    // of the column in text
-  std::string_view column;  // in CSV and JSON, where results have no such
-  bool (*exists)(const FoundPlan&);
-  std::string (*text)(const FoundPlan&);
-  double (*number)(const FoundPlan&);
+/// What became of the plans of a search, for a reader and for programs.
+struct SearchCountName {
+  std::string_view name;
+  std::string_view key;
+  std::size_t SearchCounts::*value;
 };
-[[nodiscard]] std::span<const FoundFigure> found_figures();
-/// Those that some of the plans have.
-[[nodiscard]] std::vector<const FoundFigure*> found_figures(const SearchAnswer& answer);
+inline constexpr std::array<SearchCountName, 7> kSearchCounts = {
+    {{"not sound", "refused", &SearchCounts::refused},
+     {"over the memory", "over_memory", &SearchCounts::over_memory},
+     {"over a limit", "over_limit", &SearchCounts::over_limit},
+     {"no better by a bound", "bounded", &SearchCounts::bounded},
+     {"evaluated", "evaluated", &SearchCounts::evaluated},
+     {"left out for a defect", "defects", &SearchCounts::defects},
+     {"not reached", "unreached", &SearchCounts::unreached}}};
+
+/// A key's value for a reader: "yes", "activations+optimizer".
+[[nodiscard]] std::string shown(const Value& value);
+/// "micro_batch 2, recompute full": what is not as in another plan.
+[[nodiscard]] std::string plan_difference(const Plan& plan, const Plan& other);
+/// What the best plan of any software has that the search's own does not.
+[[nodiscard]] std::vector<std::string> leaving_software(const Search& search,
+                                                        const SearchAnswer& beyond);
+
+/// What a plan comes to; costs are of an iteration.
+[[nodiscard]] Figures found_figures(const FoundPlan& found);
+/// The tree of a search's answer.
+[[nodiscard]] Figures search_figures(const Search& search,
+                                     const SearchAnswer& answer,
+                                     const std::vector<std::string>& notes,
+                                     std::span<const BeyondSoftware> beyond);
+/// A row for each plan: what was asked, the keys that were searched, then results.
+void add_search_rows(const Search& search, const SearchAnswer& answer, View& view);
 
 }  // namespace titer

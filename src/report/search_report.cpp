@@ -4,13 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "scenario_words.hpp"
 #include "search_figures.hpp"
-#include "search_parts.hpp"
-#include "titer/report/table.hpp"
 
 namespace titer {
 namespace {
@@ -61,39 +58,26 @@ bool devices_vary(const SearchAnswer& answer) {
   });
 }
 
-std::string plans_table(const SearchAnswer& answer) {
+/// What plans come to, and where they differ: in the number of devices, and in the keys.
+FigureRows plan_rows(const SearchAnswer& answer) {
   const std::vector<Key> keys = varied_keys(answer);
-  const std::vector<const FoundFigure*> columns = found_figures(answer);
   const bool devices = devices_vary(answer);
-  std::vector<Row> rows(1, Row{""});
-  for (const FoundFigure* figure : columns) {
-    rows.front().emplace_back(figure->name);
-  }
-  const std::vector<std::string_view> counted = {"devices", "data"};
-  for (const std::string_view name : counted) {
+  FigureRows rows;
+  for (const FoundPlan& found : answer.plans) {
+    Figures row = joined({{"", rows.size() + 1, kNoHeading}}, found_figures(found));
+    const auto refined = std::find_if(
+        row.begin(), row.end(), [](const Figure& figure) { return figure.label == "refined"; });
+    std::rotate(row.begin() + 2, refined, refined + 1);  // beside the time
     if (devices) {
-      rows.front().emplace_back(name);
-    }
-  }
-  for (const Key key : keys) {
-    rows.front().emplace_back(key->name);
-  }
-  for (std::size_t i = 0; i < answer.plans.size(); ++i) {
-    const FoundPlan& found = answer.plans[i];
-    Row row = {std::to_string(i + 1)};
-    for (const FoundFigure* figure : columns) {
-      row.push_back(figure->text(found));
-    }
-    if (devices) {
-      row.push_back(std::to_string(found.devices));
-      row.push_back(std::to_string(found.plan.data));
+      row.push_back({"", found.devices, "devices"});
+      row.push_back({"", found.plan.data, "data"});
     }
     for (const Key key : keys) {
-      row.push_back(text_of(found.plan, *key));
+      row.push_back({"", text_of(found.plan, *key), std::string(key->name)});
     }
     rows.push_back(std::move(row));
   }
-  return text_table(rows);
+  return rows;
 }
 
 /// "best by time", "no other is better in time and memory".
@@ -204,6 +188,20 @@ std::string best_plan_text(const FoundPlan& best) {
   return text + "\n";
 }
 
+/// The keys in which plans that are alike differ: "rank_order, tensor_overlap".
+std::string alike_keys(const FoundPlan& found) {
+  std::string text;
+  for (const SearchKey& key : search_keys()) {
+    const bool differs = std::any_of(found.alike.begin(), found.alike.end(), [&](const Plan& plan) {
+      return text_of(plan, key) != text_of(found.plan, key);
+    });
+    if (differs) {
+      text += (text.empty() ? "" : ", ") + std::string(key.name);
+    }
+  }
+  return text;
+}
+
 /// Under the table: what every plan has otherwise than the best, and the keys that change nothing.
 std::string rows_text(const SearchAnswer& answer) {
   std::string text;
@@ -219,14 +217,6 @@ std::string rows_text(const SearchAnswer& answer) {
     }
   }
   return text.empty() ? text : "  other than the best:\n" + text;
-}
-
-std::string join_lines(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) {
-    text += (text.empty() ? "" : "; ") + item;
-  }
-  return text;
 }
 
 }  // namespace
@@ -257,34 +247,39 @@ std::string no_plan_sentence(const SearchAnswer& answer) {
          (answer.counts.refusal.empty() ? "" : "; not sound, for one: " + answer.counts.refusal);
 }
 
-std::string search_text(const Search& search,
-                        const SearchAnswer& answer,
-                        const std::vector<std::string>& notes,
-                        std::span<const BeyondSoftware> beyond) {
+View search_view(const Search& search,
+                 const SearchAnswer& answer,
+                 const std::vector<std::string>& notes,
+                 std::span<const BeyondSoftware> beyond) {
   const Search& of = searched(search, answer);
-  std::string text = heading(search, answer);
-  text += fmt::format("  {}; {}\n", space_text(of), memory_margin_words(of.limits.memory_margin));
-  text += "  " + counts_text(answer.counts) + "\n";
+  View view{.text = heading(search, answer),
+            .figures = search_figures(search, answer, notes, beyond),
+            .rows = {},
+            .columns = {}};
+  add_search_rows(search, answer, view);
+  const auto say = [&](const std::string& line) { view.text.add("  " + line + "\n"); };
+  say(space_text(of) + "; " + memory_margin_words(of.limits.memory_margin));
+  say(counts_text(answer.counts));
   if (answer.counts.defects > 0) {
-    text += fmt::format("  a defect of the program, please report it: {}\n", answer.counts.defect);
+    say("a defect of the program, please report it: " + answer.counts.defect);
   }
   for (const std::string& line : degrees_left_out(of)) {
-    text += "  " + line + "\n";
+    say(line);
   }
-  text += software_text(search, answer, beyond);
+  view.text.add(software_text(search, answer, beyond));
   if (!answer.without_plan.empty()) {
-    text += fmt::format("  no plan for: {}\n", join_lines(answer.without_plan));
+    say(fmt::format("no plan for: {}", fmt::join(answer.without_plan, "; ")));
   }
   if (answer.plans.empty()) {
-    text += "  " + no_plan_sentence(answer) + "\n";
+    say(no_plan_sentence(answer));
   } else {
-    text += best_plan_text(answer.plans.front()) + "\n" + plans_table(answer) + "\n" +
-            rows_text(answer);
+    view.text.add(best_plan_text(answer.plans.front()) + "\n").table(plan_rows(answer));
+    view.text.add("\n" + rows_text(answer));
   }
   for (const std::string& note : notes) {
-    text += "  " + note + "\n";
+    say(note);
   }
-  return text;
+  return view;
 }
 
 }  // namespace titer

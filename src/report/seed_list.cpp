@@ -3,8 +3,6 @@
 #include <map>
 
 #include "seed_wording.hpp"
-#include "titer/report/seed_report.hpp"
-#include "titer/report/table.hpp"
 #include "titer/seeds/seed_totals.hpp"
 
 namespace titer {
@@ -46,24 +44,19 @@ std::string part_text(std::size_t good, std::size_t all) {
   return all == 0 ? "" : fmt::format("{} of {}", good, all);
 }
 
-std::string statement_table(std::span<const SeedReport> reports) {
-  std::vector<Row> rows = {
-      {"id", "status", "figures met", "structure", "volume", "transcribed", "what it says"}};
-  for (const SeedReport& report : reports) {
-    const SeedTotals totals = seed_totals(std::span(&report, 1));
-    const auto part = [&](CheckKind kind) {
-      return part_text(totals.of(kind).hold, totals.of(kind).checks);
-    };
-    rows.push_back({report.seed->id,
-                    std::string(name(report.status())),
-                    part_text(totals.figures - totals.unmet - totals.open, totals.figures),
-                    part(CheckKind::structure),
-                    part(CheckKind::volume),
-                    part(CheckKind::transcription),
-                    report.seed->title});
-  }
-  const Align right = Align::right;
-  return text_table(rows, {Align::left, Align::left, right, right, right, right, Align::left}, "");
+Figures statement_figures(const SeedReport& report) {
+  const SeedTotals totals = seed_totals(std::span(&report, 1));
+  const auto part = [&](CheckKind kind) {
+    return part_text(totals.of(kind).hold, totals.of(kind).checks);
+  };
+  return {
+      {"", report.seed->id, "id"},
+      {"", name(report.status()), "status"},
+      {"", part_text(totals.figures - totals.unmet - totals.open, totals.figures), "figures met"},
+      {"", part(CheckKind::structure), "structure"},
+      {"", part(CheckKind::volume), "volume"},
+      {"", part(CheckKind::transcription), "transcribed"},
+      {"", report.seed->title, "what it says"}};
 }
 
 /// Each in a line, with its reason; what is the reason of several is said once.
@@ -85,12 +78,12 @@ std::string listed_figures(std::string_view title, std::span<const SeedFigure> f
 
 }  // namespace
 
-std::string seed_list_text(std::span<const SeedReport> reports) {
-  std::string text = headline(seed_totals(reports));
-  text += listed_figures("unmet, the worst first", figures_that_are(CheckStatus::unmet, reports));
-  text += listed_figures("open: by what a document does not say it may be met or not",
-                         figures_that_are(CheckStatus::open, reports));
-  return text + "\nall statements\n" + statement_table(reports);
+TextView seed_list_text(std::span<const SeedReport> reports) {
+  TextView text = headline(seed_totals(reports));
+  text.add(listed_figures("unmet, the worst first", figures_that_are(CheckStatus::unmet, reports)));
+  text.add(listed_figures("open: by what a document does not say it may be met or not",
+                          figures_that_are(CheckStatus::open, reports)));
+  return text.add("\nall statements\n").table(rows_of(reports, statement_figures), "llrrrrl", "");
 }
 
 }  // namespace titer

@@ -4,7 +4,6 @@
 
 #include "seed_wording.hpp"
 #include "titer/report/step_report.hpp"
-#include "titer/report/table.hpp"
 #include "titer/seeds/seed_totals.hpp"
 
 namespace titer {
@@ -44,184 +43,100 @@ std::string_view loud(CheckStatus status) {
   }
 }
 
-std::string cell(const std::optional<double>& value) { return value ? number_text(*value) : ""; }
-
-Value check_json(const CheckResult& result) {
+/// What is predicted and printed, as a file of the statement has it.
+Figures printed_figures(const CheckResult& result) {
   const SeedCheck& check = *result.check;
-  Value item = Value::make_object();
-  item.add("what", Value(check.what));
-  const auto add = [&](std::string_view key, const std::string& text) {
-    if (!text.empty()) {
-      item.add(std::string(key), Value(text));
-    }
-  };
-  add("row", result.row);
-  add("reading", reading_of(check));
-  item.add("kind", Value(kind_of(check)));
-  item.add("status", Value(name(result.status)));
-  item.add("expression", Value(check.value));
-  const auto add_number = [&](std::string_view key, const std::optional<double>& number) {
-    if (number) {
-      item.add(std::string(key), Value(*number));
-    }
-  };
-  if (check.is_figure()) {
-    item.add("predicted", Value(result.value));
-    if (!check.over.empty()) {
-      item.add("predicted_least", Value(result.least));
-      item.add("predicted_most", Value(result.most));
-    }
-    add_number("printed", result.printed());
-    add_number("printed_from", result.printed() ? std::nullopt : result.printed_from);
-    add_number("printed_to", result.printed() ? std::nullopt : result.printed_to);
-    item.add("ratio", Value(result.ratio));
-    add_number("ratio_recorded", check.ratio);
-  } else {
-    item.add("value", Value(result.value));
-    add_number("expected", result.expected);
-    add_number("at_least", result.at_least);
-    add_number("at_most", result.at_most);
-    if (check.margin) {
-      item.add("margin", Value(*check.margin));
-    } else {
-      item.add("tolerance", Value(check.tolerance));
-    }
+  const std::optional<double> none;
+  const bool is_range = !result.printed();
+  Figures figures = {{"predicted", result.value}};
+  if (!check.over.empty()) {
+    figures.push_back({"predicted_least", result.least});
+    figures.push_back({"predicted_most", result.most});
   }
-  add("why", check.why);
-  return item;
+  return joined(figures,
+                {if_any({"printed", result.printed()}),
+                 if_any({"printed_from", is_range ? result.printed_from : none}),
+                 if_any({"printed_to", is_range ? result.printed_to : none}),
+                 {"ratio", result.ratio},
+                 if_any({"ratio_recorded", check.ratio})});
+}
+
+/// What a law demands.
+Figures law_figures(const CheckResult& result) {
+  const SeedCheck& check = *result.check;
+  return {{"value", result.value},
+          if_any({"expected", result.expected}),
+          if_any({"at_least", result.at_least}),
+          if_any({"at_most", result.at_most}),
+          check.margin ? Figure{"margin", check.margin} : Figure{"tolerance", check.tolerance}};
+}
+
+Figures check_figures(const CheckResult& result) {
+  const SeedCheck& check = *result.check;
+  const Figures head = {{"what", check.what},
+                        if_any({"row", said(result.row)}),
+                        if_any({"reading", said(reading_of(check))}),
+                        {"kind", kind_of(check)},
+                        {"status", name(result.status)},
+                        {"expression", check.value}};
+  return joined(joined(head, check.is_figure() ? printed_figures(result) : law_figures(result)),
+                {if_any({"why", said(check.why)})});
 }
 
 /// What the totals say, by the keys of kCheckKinds.
-Value totals_json(const SeedTotals& totals) {
-  const auto count = [](std::size_t number) { return Value(static_cast<std::int64_t>(number)); };
-  Value root = Value::make_object();
-  root.add("statements", count(totals.statements));
-  Value figures = Value::make_object();
-  figures.add("printed", count(totals.figures));
+Figures totals_figures(const SeedTotals& totals) {
+  Figures figures = {{"printed", totals.figures}};
   for (std::size_t band = 0; band < kFigureBands.size(); ++band) {
-    figures.add(fmt::format("within_{:.0f}_percent", 100 * kFigureBands[band]),
-                count(totals.within[band]));
+    figures.push_back(
+        {fmt::format("within_{:.0f}_percent", 100 * kFigureBands[band]), totals.within[band]});
   }
-  figures.add("unmet", count(totals.unmet));
-  figures.add("open", count(totals.open));
-  root.add("figures", std::move(figures));
+  figures.push_back({"unmet", totals.unmet});
+  figures.push_back({"open", totals.open});
+  Figures root = {{"statements", totals.statements}, {"figures", figures}};
   for (const auto& kind : kCheckKinds) {
     if (kind.value != CheckKind::figure) {
-      Value law = Value::make_object();
-      law.add("checks", count(totals.of(kind.value).checks));
-      law.add("hold", count(totals.of(kind.value).hold));
-      root.add(std::string(kind.name), std::move(law));
+      const auto& law = totals.of(kind.value);
+      root.push_back({std::string(kind.name), Figures{{"checks", law.checks}, {"hold", law.hold}}});
     }
   }
   return root;
 }
 
-const Row kSeedColumns = {"id",
-                          "kind",
-                          "status",
-                          "what",
-                          "row",
-                          "reading",
-                          "predicted",
-                          "printed",
-                          "printed_from",
-                          "printed_to",
-                          "ratio",
-                          "expected",
-                          "at_least",
-                          "at_most",
-                          "tolerance",
-                          "margin",
-                          "why"};
-
-Row seed_row(const Seed& seed, const CheckResult& result) {
-  const SeedCheck& check = *result.check;
-  const bool figure = check.is_figure();
-  return {seed.id,
-          std::string(kind_of(check)),
-          std::string(name(result.status)),
-          check.what,
-          result.row,
-          reading_of(check),
-          number_text(result.value),
-          cell(result.printed()),
-          cell(result.printed() ? std::nullopt : result.printed_from),
-          cell(result.printed() ? std::nullopt : result.printed_to),
-          figure ? number_text(result.ratio) : "",
-          cell(result.expected),
-          cell(result.at_least),
-          cell(result.at_most),
-          figure || check.margin ? "" : number_text(check.tolerance),
-          cell(check.margin),
-          check.why};
+Figures unmet_figures(const SeedFigure& figure) {
+  return {{"id", figure.report->seed->id},
+          {"what", figure.result->check->what},
+          {"ratio", figure.result->ratio}};
 }
 
-}  // namespace
-
-std::string seed_csv(std::span<const SeedReport> reports) {
-  std::string text = csv_line(kSeedColumns);
-  for (const SeedReport& report : reports) {
-    if (report.results.empty()) {
-      Row cells(kSeedColumns.size());
-      cells[0] = report.seed->id;
-      cells[2] = name(report.status());
-      cells[3] = report.seed->title;
-      cells.back() = report.seed->reason;
-      text += csv_line(cells);
-    }
-    for (const CheckResult& result : report.results) {
-      text += csv_line(seed_row(*report.seed, result));
-    }
-  }
-  return text;
+Figures seed_figures(const SeedReport& report) {
+  const Seed& seed = *report.seed;
+  return {{"id", seed.id},
+          {"status", name(report.status())},
+          {"title", seed.title},
+          {"document", seed.document},
+          {"says", seed.says},
+          if_any({"note", said(seed.note)}),
+          if_any({"home", said(seed.home)}),
+          if_any({"reason", said(seed.reason)}),
+          {"checks", rows_of(report.results, check_figures)},
+          {"commands", report.commands}};
 }
 
-Value seed_json(std::span<const SeedReport> reports) {
-  Value root = Value::make_object();
-  root.add("format_version", Value(kFormatVersion));
-  root.add("totals", totals_json(seed_totals(reports)));
-  Value unmet = Value::make_array();
-  for (const SeedFigure& figure : figures_that_are(CheckStatus::unmet, reports)) {
-    Value item = Value::make_object();
-    item.add("id", Value(figure.report->seed->id));
-    item.add("what", Value(figure.result->check->what));
-    item.add("ratio", Value(figure.result->ratio));
-    unmet.push(std::move(item));
+void add_rows(const SeedReport& report, FigureRows& rows) {
+  const Seed& seed = *report.seed;
+  if (report.results.empty()) {
+    rows.push_back({{"id", seed.id},
+                    {"status", name(report.status())},
+                    {"what", seed.title},
+                    {"why", seed.reason}});
   }
-  root.add("unmet", std::move(unmet));
-  Value list = Value::make_array();
-  for (const SeedReport& report : reports) {
-    const Seed& seed = *report.seed;
-    Value item = Value::make_object();
-    item.add("id", Value(seed.id));
-    item.add("status", Value(name(report.status())));
-    item.add("title", Value(seed.title));
-    item.add("document", Value(seed.document));
-    item.add("says", Value(seed.says));
-    const auto add = [&](std::string_view key, const std::string& text) {
-      if (!text.empty()) {
-        item.add(std::string(key), Value(text));
-      }
-    };
-    add("note", seed.note);
-    add("home", seed.home);
-    add("reason", seed.reason);
-    Value checks = Value::make_array();
-    for (const CheckResult& result : report.results) {
-      checks.push(check_json(result));
-    }
-    item.add("checks", std::move(checks));
-    Value commands = Value::make_array();
-    for (const std::string& command : report.commands) {
-      commands.push(Value(command));
-    }
-    item.add("commands", std::move(commands));
-    list.push(std::move(item));
+  for (const CheckResult& result : report.results) {
+    const Figures head = {{"id", seed.id}, {"predicted", result.value}};  // a law's value, too
+    rows.push_back(joined(head, check_figures(result)));
   }
-  root.add("seeds", std::move(list));
-  return root;
 }
 
+/// All of one.
 std::string seed_text(const SeedReport& report) {
   const Seed& seed = *report.seed;
   std::string text = fmt::format("{}  {}\n\n", seed.id, seed.title);
@@ -258,6 +173,28 @@ std::string seed_text(const SeedReport& report) {
     }
   }
   return text;
+}
+
+}  // namespace
+
+View seed_view(std::span<const SeedReport> reports, bool in_full) {
+  View view{
+      .text = in_full ? TextView() : TextView(seed_list_text(reports)),
+      .figures = {{"format_version", kFormatVersion},
+                  {"totals", totals_figures(seed_totals(reports))},
+                  {"unmet", rows_of(figures_that_are(CheckStatus::unmet, reports), unmet_figures)},
+                  {"seeds", rows_of(reports, seed_figures)}},
+      .rows = {},
+      .columns =
+          "id kind status what row reading predicted printed printed_from printed_to ratio "
+          "expected at_least at_most tolerance margin why"};
+  for (const SeedReport& report : reports) {
+    add_rows(report, view.rows);
+    if (in_full) {
+      view.text.add((view.text.empty() ? "" : "\n") + seed_text(report));
+    }
+  }
+  return view;
 }
 
 }  // namespace titer

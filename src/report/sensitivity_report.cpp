@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sensitivity_figures.hpp"
 #include "titer/report/step_report.hpp"
-#include "titer/report/table.hpp"
 
 namespace titer {
 namespace {
@@ -25,8 +25,6 @@ std::string outcome_text(std::string_view of, double value) {
   return fmt::format("{:.4g}", value);
 }
 
-std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100.0 * share); }
-
 std::string bar(double share) {
   constexpr double width = 40.0;
   const double part = std::clamp(std::abs(share), 0.0, 1.0);
@@ -42,22 +40,22 @@ std::string now_text(const ScenarioFigure& figure) {
   return figure_text(figure.kind, figure.value);
 }
 
-std::string shares_text(const SensitivityReport& report) {
+TextView shares_text(const SensitivityReport& report) {
   const Sensitivity& found = report.sensitivity;
   if (found.shares.empty()) {
     return {};
   }
   std::vector<Row> rows;
   for (const ResourceShare& share : found.shares) {
-    rows.push_back({std::string(name(share.resource)),
-                    fmt::format("{:.1f} %", 100.0 * share.share),
-                    bar(share.share)});
+    rows.push_back(
+        {std::string(name(share.resource)), percent_text(share.share), bar(share.share)});
   }
-  return "what binds: the share of the iteration time that goes with the rates and times of "
-         "each\n" +
-         text_table(rows, {Align::left, Align::right, Align::left}) +
-         fmt::format("  in all of it, {:.1f} % is the pipeline's bubble\n\n",
-                     100.0 * report.probe->base().bubble_ratio);
+  return TextView(
+             "what binds: the share of the iteration time that goes with the rates and times "
+             "of each\n")
+      .lines(rows, "lrl")
+      .add(fmt::format("  in all of it, {:.1f} % is the pipeline's bubble\n\n",
+                       100.0 * report.probe->base().bubble_ratio));
 }
 
 /// "-0.711", and both sides where they are not the same.
@@ -68,85 +66,81 @@ std::string elasticity_text(const Elasticity& elasticity) {
   return fmt::format("{:+.3f} | {:+.3f}", *elasticity.down, *elasticity.up);
 }
 
-std::string better_text(const FigureEffect& effect) {
+/// What a tenth better is, and what it gains.
+Datum better(const FigureEffect& effect) {
   return effect.gain ? figure_text(effect.figure.kind, effect.gain->to) : "";
 }
-
-std::string gain_text(const FigureEffect& effect) {
-  return effect.gain ? signed_percent(effect.gain->relative) : "";
+Datum gain(const FigureEffect& effect) {
+  return effect.gain ? Datum(effect.gain->relative, kSignedPercent) : "";
 }
 
-std::string figures_text(const Sensitivity& found) {
-  std::vector<Row> rows = {{"figure", "now", "elasticity", "", "a tenth better", "gains", ""}};
+Figures read_effect(const FigureEffect& effect) {
+  return {{"", figure_name(effect.figure), "figure"},
+          {"", now_text(effect.figure), "now"},
+          {"", elasticity_text(effect.elasticity), "elasticity"},
+          {"", name(effect.elasticity.derivation), kNoHeading},
+          {"", better(effect), "a tenth better"},
+          {"", gain(effect), "gains"},
+          {"", bar(effect.elasticity.value), kNoHeading}};
+}
+
+TextView figures_text(const Sensitivity& found) {
+  FigureRows rows;
   std::size_t small = 0;
   for (const FigureEffect& effect : found.figures) {
-    if (rows.size() > kMostRows || std::abs(effect.elasticity.value) < kLeastShown) {
+    if (rows.size() >= kMostRows || std::abs(effect.elasticity.value) < kLeastShown) {
       ++small;
-      continue;
+    } else {
+      rows.push_back(read_effect(effect));
     }
-    rows.push_back({figure_name(effect.figure),
-                    now_text(effect.figure),
-                    elasticity_text(effect.elasticity),
-                    std::string(name(effect.elasticity.derivation)),
-                    better_text(effect),
-                    gain_text(effect),
-                    bar(effect.elasticity.value)});
   }
-  return fmt::format(
-             "what it depends on: elasticity, the percent of {} for one percent more of a figure\n",
-             found.of) +
-         text_table(rows,
-                    {Align::left,
-                     Align::right,
-                     Align::right,
-                     Align::left,
-                     Align::right,
-                     Align::right,
-                     Align::left}) +
-         (small > 0 ? fmt::format("  and {} figures with smaller ones\n", small) : "") + "\n";
+  return TextView(fmt::format(
+                      "what it depends on: elasticity, the percent of {} for one percent more of a "
+                      "figure\n",
+                      found.of))
+      .table(rows, "lrrlrrl")
+      .add(small > 0 ? fmt::format("  and {} figures with smaller ones\n\n", small) : "\n");
 }
 
 std::string move_text(const Sensitivity& found, const std::optional<CountMove>& move) {
   if (!move) {
     return "";
   }
-  std::string text = fmt::format("{}: {} ({})",
+  std::string text = fmt::format("{}: {} ({:+.1f} %)",
                                  move->to,
                                  outcome_text(found.of, move->outcome),
-                                 signed_percent(move->outcome / found.outcome - 1.0));
+                                 100.0 * (move->outcome / found.outcome - 1.0));
   for (const Assignment& along : move->along) {
     text += fmt::format(" with {} {}", along.path, along.value.integer);
   }
   return text;
 }
 
-std::string counts_text(const Sensitivity& found) {
-  if (found.counts.empty()) {
-    return {};
-  }
-  std::vector<Row> rows = {{"whole number", "now", "less", "more"}};
-  for (const CountEffect& effect : found.counts) {
-    rows.push_back({effect.figure.path,
-                    now_text(effect.figure),
-                    move_text(found, effect.down),
-                    move_text(found, effect.up)});
-  }
-  return text_table(rows, {Align::left, Align::right, Align::left, Align::left}) + "\n";
+TextView counts_text(const Sensitivity& found) {
+  const auto figures = [&](const CountEffect& effect) {
+    return Figures{{"", effect.figure.path, "whole number"},
+                   {"", now_text(effect.figure), "now"},
+                   {"", move_text(found, effect.down), "less"},
+                   {"", move_text(found, effect.up), "more"}};
+  };
+  TextView text;
+  return text.table(rows_of(found.counts, figures), "lrll").add(found.counts.empty() ? "" : "\n");
 }
 
-std::string costs_text(const Sensitivity& found) {
+TextView costs_text(const Sensitivity& found) {
   if (found.by_cost.empty()) {
     return {};
   }
   std::vector<Row> rows;
   for (const FigureEffect& effect : found.by_cost) {
     rows.push_back({effect.figure.path,
-                    better_text(effect),
-                    gain_text(effect),
+                    better(effect).words(),
+                    gain(effect).words(),
                     fmt::format("{:.4g} % per 1000 $", 1e5 * *effect.gain->per_cost)});
   }
-  return "where the next dollar goes: what a tenth better gains for what it costs\n" +
-         text_table(rows, {Align::left, Align::right, Align::right, Align::right}) + "\n";
+  return TextView("where the next dollar goes: what a tenth better gains for what it costs\n")
+      .lines(rows)
+      .add("\n");
 }
 
 std::string settled_text(const ScenarioFigure& figure, const Settled& settled) {
@@ -218,17 +212,13 @@ std::string break_even_text(const SensitivityReport& report) {
   return text + (report.break_even->empty() ? "  none\n\n" : "\n");
 }
 
-std::string reach_text(const SensitivityReport& report) {
+TextView reach_text(const SensitivityReport& report) {
   if (!report.reach) {
     return {};
   }
   const ReachTable& table = *report.reach;
   const std::string_view of = table.target.of.name;
   const std::string target = outcome_text(of, table.target.value);
-  std::string text =
-      table.met
-          ? fmt::format("{} {} is met already; how bad each may become by itself\n", of, target)
-          : fmt::format("{} {}: what it needs of each by itself\n", of, target);
   std::vector<Row> rows;
   std::vector<Row> failed;
   for (const Reach& one : table.figures) {
@@ -241,28 +231,37 @@ std::string reach_text(const SensitivityReport& report) {
       failed.push_back({figure_name(one.figure), outcome_text(of, one.limit)});
     }
   }
-  text += text_table(rows, {Align::left, Align::right, Align::right, Align::right});
-  text += rows.empty() && !table.met ? "  no figure meets it alone\n" : "";
+  TextView text = fmt::format(
+      fmt::runtime(table.met ? "{} {} is met already; how bad each may become by itself\n"
+                             : "{} {}: what it needs of each by itself\n"),
+      of,
+      target);
+  text.lines(rows).add(rows.empty() && !table.met ? "  no figure meets it alone\n" : "");
   if (!failed.empty()) {
-    text += "  cannot be reached by these alone; the limit of each\n" +
-            text_table(failed, {Align::left, Align::right}, "    ");
+    text.add("  cannot be reached by these alone; the limit of each\n").lines(failed, "l", "    ");
   }
-  return text + "\n";
+  return text.add("\n");
 }
 
 }  // namespace
 
-std::string sensitivity_text(const SensitivityReport& report) {
+View sensitivity_view(const SensitivityReport& report) {
   const Sensitivity& found = report.sensitivity;
-  return fmt::format("{}\n{} {}\n\n",
-                     step_title(report.probe->scenario()),
-                     found.of,
-                     outcome_text(found.of, found.outcome)) +
-         shares_text(report) + figures_text(found) + counts_text(found) + costs_text(found) +
-         break_even_text(report) + reach_text(report) +
-         fmt::format("{} figures make no difference here; {} evaluations\n",
-                     found.unmoved.size(),
-                     report.probe->evaluations());
+  TextView text = fmt::format("{}\n{} {}\n\n",
+                              step_title(report.probe->scenario()),
+                              found.of,
+                              outcome_text(found.of, found.outcome));
+  text.append(shares_text(report)).append(figures_text(found)).append(counts_text(found));
+  text.append(costs_text(found)).add(break_even_text(report)).append(reach_text(report));
+  text.add(fmt::format("{} figures make no difference here; {} evaluations\n",
+                       found.unmoved.size(),
+                       report.probe->evaluations()));
+  return {.text = std::move(text),
+          .figures = sensitivity_figures(report),
+          .rows = sensitivity_rows(report),
+          .columns =
+              "section path value elasticity elasticity_down elasticity_up derivation "
+              "resource to outcome gain note"};
 }
 
 }  // namespace titer

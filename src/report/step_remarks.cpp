@@ -75,16 +75,14 @@ std::string events_text(const StepResult& result) {
       why);
 }
 
-Value algorithm_json(const TakenAlgorithm& at) {
-  Value json = Value::make_object();
-  json.add("group", Value(at.group));
-  json.add("collective", Value(name_of(at.collective)));
-  json.add("bytes", Value(at.size.si()));
-  json.add("algorithm", Value(at.taken));
-  json.add("time_s", Value(at.time.si()));
-  json.add("by_closed_form", Value(at.by_closed_form));
-  json.add("by_closed_form_time_s", Value(at.closed_form_time.si()));
-  return json;
+Figures algorithm_figures(const TakenAlgorithm& at) {
+  return {{"group", at.group},
+          {"collective", name_of(at.collective)},
+          {"bytes", at.size},
+          {"algorithm", at.taken},
+          {"time_s", at.time},
+          {"by_closed_form", at.by_closed_form},
+          {"by_closed_form_time_s", at.closed_form_time}};
 }
 
 }  // namespace
@@ -103,27 +101,23 @@ std::string remarks_text(const Scenario& scenario, const StepResult& result) {
   return text.empty() ? text : text + "\n";
 }
 
-void add_remarks(const Scenario& scenario, const StepResult& result, Value& json) {
+Figures remark_figures(const Scenario& scenario, const StepResult& result) {
+  Figures figures;
   if (result.contention) {
-    Value contention = Value::make_object();
-    contention.add("patterns_found", Value(static_cast<std::int64_t>(result.contention->found)));
-    contention.add("patterns_known", Value(static_cast<std::int64_t>(result.contention->known)));
-    json.add("contention", std::move(contention));
-    if (std::string port = narrow_port(scenario.cluster); !port.empty()) {
-      json.add("limited_by", Value(std::move(port)));
+    figures.push_back({"contention",
+                       Figures{{"patterns_found", result.contention->found},
+                               {"patterns_known", result.contention->known}}});
+    if (const std::string port = narrow_port(scenario.cluster); !port.empty()) {
+      figures.push_back({"limited_by", port});
     }
   }
   if (!result.algorithms.empty()) {
-    Value algorithms = Value::make_array();
-    for (const TakenAlgorithm& at : result.algorithms) {
-      algorithms.push(algorithm_json(at));
-    }
-    json.add("algorithms", std::move(algorithms));
+    figures.push_back({"algorithms", rows_of(result.algorithms, algorithm_figures)});
   }
   if (result.events) {
-    const auto& time = result.events->iteration_time;
-    json.add("event_iteration_time_s", time ? Value(time->si()) : Value());
+    figures.push_back({"event_iteration_time_s", result.events->iteration_time});
   }
+  return figures;
 }
 
 std::string algorithms_text(const StepResult& result) {
@@ -132,20 +126,6 @@ std::string algorithms_text(const StepResult& result) {
     all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", collective_title(at), taken_text(at));
   }
   return all;
-}
-
-MoreCells remark_cells(const StepResult& result) {
-  MoreCells more;
-  if (!result.algorithms.empty()) {
-    more.columns.emplace_back("algorithms");
-    more.cells.push_back(algorithms_text(result));
-  }
-  if (result.events) {
-    const auto& time = result.events->iteration_time;
-    more.columns.emplace_back("event_iteration_time_s");
-    more.cells.push_back(time ? number_text(time->si()) : "");
-  }
-  return more;
 }
 
 }  // namespace titer

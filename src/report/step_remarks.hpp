@@ -3,16 +3,16 @@
 // that these chose, the events beside a closed form. Nothing where there is nothing to say.
 
 #include <string>
-#include <vector>
 
-#include "titer/report/step_report.hpp"
+#include "titer/step/result.hpp"
+#include "titer/step/scenario.hpp"
+#include "titer/view/figure.hpp"
 
 namespace titer {
 
 [[nodiscard]] std::string remarks_text(const Scenario& scenario, const StepResult& result);
-void add_remarks(const Scenario& scenario, const StepResult& result, Value& json);
+[[nodiscard]] Figures remark_figures(const Scenario& scenario, const StepResult& result);
 /// "tensor all-reduce of 96 MiB: taken: …; …", one after the other; "" where links chose none.
 [[nodiscard]] std::string algorithms_text(const StepResult& result);
-[[nodiscard]] MoreCells remark_cells(const StepResult& result);
 
 }  // namespace titer

@@ -3,51 +3,52 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "memory_report.hpp"
 #include "scenario_words.hpp"
 #include "step_remarks.hpp"
 #include "titer/plan/placement.hpp"
-#include "titer/report/notes_report.hpp"
+#include "titer/report/sample_report.hpp"
 #include "titer/step/figures.hpp"
 
 namespace titer {
 namespace {
 
-Value ranks_json(const StepResult& result) {
-  Value ranks = Value::make_array();
-  for (const SimulatedRank& rank : result.ranks) {
-    Value item = Value::make_object();
-    item.add("rank", Value(rank.rank));
-    item.add("start_s", Value(rank.start.si()));
-    item.add("end_s", Value(rank.end.si()));
-    item.add("compute_s", Value(rank.compute.si()));
-    item.add("communication_s", Value(rank.communication.si()));
-    item.add("idle_s", Value(rank.idle.si()));
-    item.add("memory_peak_bytes", json_bytes(rank.memory.in_use));
-    item.add("memory_peak_s", Value(rank.memory.at.si()));
-    item.add("memory_peak_operation", Value(rank.memory.operation));
-    ranks.push(std::move(item));
-  }
-  return ranks;
+Figures rank_figures(const SimulatedRank& rank, Seconds iteration) {
+  return {{"rank", rank.rank, "stage"},
+          {"start_s", rank.start},
+          {"end_s", rank.end},
+          {"compute_s", rank.compute, "compute"},
+          {"communication_s", rank.communication, "exposed comm"},
+          {"idle_s", rank.idle, "idle"},
+          {"", Datum(rank.idle / iteration, kPercent), "idle share"},
+          {"memory_peak_bytes", Datum(whole_bytes(rank.memory.in_use), kGibibytes), "peak GiB"},
+          {"memory_peak_s", rank.memory.at, "at"},
+          {"memory_peak_operation", rank.memory.operation, "during"}};
+}
+
+FigureRows rank_rows(const StepResult& result) {
+  return rows_of(result.ranks, [&](const SimulatedRank& rank) {
+    return rank_figures(rank, result.iteration_time);
+  });
 }
 
 /// Context and expert groups, where there are any.
-void add_groups(const Plan& plan, Value& json) {
+Figures context_figures(const Plan& plan) {
+  Figures figures;
   if (plan.context > 1) {
-    json.add("context", Value(plan.context));
-    json.add("context_method", Value(name(plan.context_method)));
+    figures = {{"context", plan.context}, {"context_method", name(plan.context_method)}};
     if (plan.context_method == ContextMethod::hierarchical) {
-      json.add("context_inner", Value(plan.context_inner));
+      figures.push_back({"context_inner", plan.context_inner});
     }
-    json.add("context_balanced", Value(plan.context_balanced));
+    figures.push_back({"context_balanced", plan.context_balanced});
   }
   if (has_own_expert_groups(plan)) {
-    json.add("expert", Value(plan.expert));
-    json.add("expert_tensor", Value(plan.expert_tensor_degree()));
+    figures.push_back({"expert", plan.expert});
+    figures.push_back({"expert_tensor", plan.expert_tensor_degree()});
   }
+  return figures;
 }
 
 /// The same for a reader: "context 2 (ring), expert 4 (expert tensor 1), ".
@@ -66,38 +67,36 @@ std::string groups_text(const Plan& plan) {
   return text;
 }
 
-Value scenario_json(const Scenario& scenario) {
+Figures asked_figures(const Scenario& scenario) {
   const Plan& plan = scenario.plan;
-  Value json = Value::make_object();
-  json.add("model", Value(scenario.model.name()));
-  json.add("cluster", Value(scenario.cluster.name));
-  json.add("chip", Value(scenario.cluster.chip.name));
-  json.add("stack", Value(scenario.stack.name));
-  json.add("devices", Value(plan.devices()));
-  json.add("pipeline", Value(plan.pipeline));
-  json.add("tensor", Value(plan.tensor));
-  json.add("data", Value(plan.data));
-  add_groups(plan, json);
-  json.add("virtual_stages", Value(plan.virtual_stages));
-  json.add("micro_batch", Value(plan.micro_batch));
-  json.add("micro_batches", Value(scenario.micro_batches()));
-  json.add("schedule", Value(name(plan.schedule)));
-  json.add("recompute", Value(name(plan.recompute)));
-  json.add("sequence_parallel", Value(plan.sequence_parallel));
-  json.add("sharding", Value(name(plan.sharding)));
-  json.add("rank_order", Value(rank_order_name(plan)));
-  json.add("attention", Value(name(scenario.slice().attention)));
-  json.add("tensor_overlap", Value(name(scenario.tensor_overlap())));
-  json.add("pipeline_send", Value(name(scenario.pipeline_send())));
-  json.add("overlap_grad_reduce", Value(scenario.overlap_grad_reduce()));
-  json.add("overlap_param_gather", Value(scenario.overlap_param_gather()));
-  json.add("global_batch", Value(scenario.training.global_batch));
-  json.add("sequence", Value(scenario.training.sequence));
-  json.add("precision", Value(name(scenario.training.precision)));
-  json.add("gradient_precision", Value(name(scenario.gradient_type())));
-  json.add("optimizer", Value(scenario.training.optimizer.name));
-  json.add("formula", Value(kFormulas[static_cast<std::size_t>(scenario.formula)].name));
-  return json;
+  const Figures degrees = {{"model", scenario.model.name()},
+                           {"cluster", scenario.cluster.name},
+                           {"chip", scenario.cluster.chip.name},
+                           {"stack", scenario.stack.name},
+                           {"devices", plan.devices()},
+                           {"pipeline", plan.pipeline},
+                           {"tensor", plan.tensor},
+                           {"data", plan.data}};
+  const Figures others = {{"virtual_stages", plan.virtual_stages},
+                          {"micro_batch", plan.micro_batch},
+                          {"micro_batches", scenario.micro_batches()},
+                          {"schedule", name(plan.schedule)},
+                          {"recompute", name(plan.recompute)},
+                          {"sequence_parallel", plan.sequence_parallel},
+                          {"sharding", name(plan.sharding)},
+                          {"rank_order", rank_order_name(plan)},
+                          {"attention", name(scenario.slice().attention)},
+                          {"tensor_overlap", name(scenario.tensor_overlap())},
+                          {"pipeline_send", name(scenario.pipeline_send())},
+                          {"overlap_grad_reduce", scenario.overlap_grad_reduce()},
+                          {"overlap_param_gather", scenario.overlap_param_gather()},
+                          {"global_batch", scenario.training.global_batch},
+                          {"sequence", scenario.training.sequence},
+                          {"precision", name(scenario.training.precision)},
+                          {"gradient_precision", name(scenario.gradient_type())},
+                          {"optimizer", scenario.training.optimizer.name},
+                          {"formula", kFormulas[static_cast<std::size_t>(scenario.formula)].name}};
+  return joined(joined(degrees, context_figures(plan)), others);
 }
 
 std::string heading(const Scenario& scenario) {
@@ -139,21 +138,19 @@ std::string time_text(const StepResult& result) {
                      format(result.error_bar->high));
 }
 
-std::string rates(const StepResult& result) {
-  std::vector<Row> rows;
-  rows.push_back({"iteration time", time_text(result)});
-  rows.push_back(
-      {"tokens per second",
-       fmt::format(
-           "{:.0f} ({:.1f} per device)", result.tokens_per_s, result.tokens_per_s_per_device)});
-  rows.push_back({"model FLOP/s per device", format(result.model_flops_per_device)});
-  rows.push_back({"MFU (full attention)", percent_text(result.mfu)});
-  rows.push_back({"MFU (causal attention)", percent_text(result.mfu_causal)});
-  rows.push_back({"HFU (with recomputation)", percent_text(result.hfu)});
-  return text_table(rows, {Align::left, Align::left});
+Figures rates(const StepResult& result) {
+  return {{"", time_text(result), "iteration time"},
+          {"",
+           fmt::format(
+               "{:.0f} ({:.1f} per device)", result.tokens_per_s, result.tokens_per_s_per_device),
+           "tokens per second"},
+          {"", result.model_flops_per_device, "model FLOP/s per device"},
+          {"", Datum(result.mfu, kPercent), "MFU (full attention)"},
+          {"", Datum(result.mfu_causal, kPercent), "MFU (causal attention)"},
+          {"", Datum(result.hfu, kPercent), "HFU (with recomputation)"}};
 }
 
-std::string breakdown_text(const StepResult& result) {
+TextView breakdown_text(const StepResult& result) {
   constexpr double bar_width = 40.0;
   std::vector<Row> rows;
   for (const BreakdownPart& part : kBreakdownParts) {
@@ -166,109 +163,82 @@ std::string breakdown_text(const StepResult& result) {
     rows.push_back(
         {std::string(part.name), format(time), percent_text(share), std::string(bar, '#')});
   }
-  return fmt::format("where the time goes (pipeline stage {}, the last to finish; exposed parts)\n",
-                     result.reference_stage) +
-         text_table(rows, {Align::left, Align::right, Align::right, Align::left});
+  return TextView(fmt::format("where the time goes (pipeline stage {}, the last to finish; exposed "
+                              "parts)\n",
+                              result.reference_stage))
+      .lines(rows, "lrrl");
 }
 
-/// Null where this software's runs were not compared with measured ones.
-Value error_bar_json(const StepResult& result) {
+/// Nothing where this software's runs were not compared with measured ones.
+Datum error_bar(const StepResult& result) {
   if (!result.error_bar) {
     return {};
   }
-  Value json = Value::make_object();
-  json.add("low_s", Value(result.error_bar->low.si()));
-  json.add("high_s", Value(result.error_bar->high.si()));
-  json.add("share", Value(0.8));
-  return json;
+  return Figures{
+      {"low_s", result.error_bar->low}, {"high_s", result.error_bar->high}, {"share", 0.8}};
+}
+
+/// Each of a list of parts, by its name and what follows it.
+template <class Parts, class Of>
+Figures part_figures(const Parts& parts, const Of& of, std::string_view suffix = "") {
+  Figures figures;
+  for (const auto& part : parts) {
+    figures.push_back({std::string(part.name) + std::string(suffix), of.*part.value});
+  }
+  return figures;
+}
+
+Figures rate_figures(const StepResult& result) {
+  Figures figures;
+  for (const ResultFigure& figure : kResultFigures) {
+    figures.push_back({std::string(figure.name), figure.value(result)});
+  }
+  return figures;
 }
 
 }  // namespace
 
+Figures result_figures(const StepResult& result) {
+  Figures figures = rate_figures(result);
+  figures = joined(figures, part_figures(kBreakdownParts, result.breakdown, "_s"));
+  figures = joined(figures, part_figures(kCommunicationParts, result.comm_total, "_total_s"));
+  return joined(figures,
+                {{"memory_peak_bytes", whole_bytes(result.memory_peak)},
+                 {"memory_capacity_bytes", whole_bytes(result.memory_capacity)},
+                 {"fits", result.fits()},
+                 {"peak_stage", result.peak_stage().stage},
+                 {"grade", name(result.grade)}});
+}
+
 Row result_columns() {
+  StepResult none;
+  none.memory.resize(1);
   Row columns;
-  for (const ResultFigure& figure : kResultFigures) {
-    columns.emplace_back(figure.name);
+  for (const Figure& figure : result_figures(none)) {
+    columns.push_back(figure.key);
   }
-  for (const BreakdownPart& part : kBreakdownParts) {
-    columns.push_back(std::string(part.name) + "_s");
-  }
-  for (const CommunicationPart& part : kCommunicationParts) {
-    columns.push_back(std::string(part.name) + "_total_s");
-  }
-  columns.insert(columns.end(),
-                 {"memory_peak_bytes", "memory_capacity_bytes", "fits", "peak_stage", "grade"});
   return columns;
 }
 
-Row result_cells(const StepResult& result) {
-  Row cells;
-  for (const ResultFigure& figure : kResultFigures) {
-    cells.push_back(number_text(figure.value(result)));
-  }
-  for (const BreakdownPart& part : kBreakdownParts) {
-    cells.push_back(number_text((result.breakdown.*part.value).si()));
-  }
-  for (const CommunicationPart& part : kCommunicationParts) {
-    cells.push_back(number_text((result.comm_total.*part.value).si()));
-  }
-  cells.insert(cells.end(),
-               {csv_cell(json_bytes(result.memory_peak)),
-                csv_cell(json_bytes(result.memory_capacity)),
-                result.fits() ? "true" : "false",
-                std::to_string(result.peak_stage().stage),
-                std::string(name(result.grade))});
-  return cells;
-}
-
-Row no_result_cells() { return Row(result_columns().size()); }
-
-std::string step_csv(const Scenario& scenario, const StepResult& result, const MoreCells& more) {
-  Row columns;
-  Row cells;
-  const Value asked = scenario_json(scenario);
-  for (const auto& [key, value] : asked.members) {
-    columns.push_back(key);
-    cells.push_back(csv_cell(value));
-  }
-  for (const MoreCells& part :
-       {MoreCells{result_columns(), result_cells(result)}, remark_cells(result), more}) {
-    columns.insert(columns.end(), part.columns.begin(), part.columns.end());
-    cells.insert(cells.end(), part.cells.begin(), part.cells.end());
-  }
-  return csv_line(columns) + csv_line(cells);
-}
-
-Value step_json(const Scenario& scenario,
-                const StepResult& result,
-                std::span<const FitAdvice> advice,
-                std::span<const std::string> notes) {
-  Value json = Value::make_object();
-  json.add("format_version", Value(kFormatVersion));
-  json.add("scenario", scenario_json(scenario));
-  for (const ResultFigure& figure : kResultFigures) {
-    json.add(std::string(figure.name), Value(figure.value(result)));
-  }
-  Value breakdown = Value::make_object();
-  for (const BreakdownPart& part : kBreakdownParts) {
-    breakdown.add(std::string(part.name), Value((result.breakdown.*part.value).si()));
-  }
-  json.add("breakdown_s", std::move(breakdown));
-  json.add("breakdown_stage", Value(result.reference_stage));
-  Value comm = Value::make_object();
-  for (const CommunicationPart& part : kCommunicationParts) {
-    comm.add(std::string(part.name), Value((result.comm_total.*part.value).si()));
-  }
-  json.add("comm_total_s", std::move(comm));
+Figures step_figures(const Scenario& scenario,
+                     const StepResult& result,
+                     const std::vector<FitAdvice>& advice,
+                     const std::vector<std::string>& notes) {
+  Figures figures = {{"format_version", kFormatVersion}, {"scenario", asked_figures(scenario)}};
+  figures = joined(figures, rate_figures(result));
+  figures = joined(figures,
+                   {{"breakdown_s", part_figures(kBreakdownParts, result.breakdown)},
+                    {"breakdown_stage", result.reference_stage},
+                    {"comm_total_s", part_figures(kCommunicationParts, result.comm_total)}});
   if (!result.ranks.empty()) {
-    json.add("ranks", ranks_json(result));
+    figures.push_back({"ranks", rank_rows(result)});
   }
-  add_remarks(scenario, result, json);
-  json.add("memory", memory_json(result, advice));
-  json.add("error_bar", error_bar_json(result));
-  json.add("grade", Value(name(result.grade)));
-  add_notes(notes, json);
-  return json;
+  figures = joined(figures, remark_figures(scenario, result));
+  return joined(figures,
+                {{"memory", memory_figures(result, advice)},
+                 {"error_bar", error_bar(result)},
+                 {"grade", name(result.grade)},
+                 notes_figure(notes)});
 }
 
 std::string step_title(const Scenario& scenario) {
@@ -279,37 +249,43 @@ std::string step_title(const Scenario& scenario) {
                      name(scenario.plan.schedule));
 }
 
-std::string ranks_text(const StepResult& result) {
+TextView ranks_text(const StepResult& result) {
   if (result.ranks.empty()) {
     return {};
   }
-  std::vector<Row> rows = {
-      {"stage", "compute", "exposed comm", "idle", "idle share", "peak GiB", "at", "during"}};
-  for (const SimulatedRank& rank : result.ranks) {
-    rows.push_back({std::to_string(rank.rank),
-                    format(rank.compute),
-                    format(rank.communication),
-                    format(rank.idle),
-                    percent_text(rank.idle / result.iteration_time),
-                    fmt::format("{:.2f}", rank.memory.in_use / 1_GiB),
-                    format(rank.memory.at),
-                    rank.memory.operation});
-  }
-  std::vector<Align> columns(rows.front().size(), Align::right);
-  columns.back() = Align::left;
-  return "what each pipeline stage does, and when its memory peaks\n" + text_table(rows, columns) +
-         "\n";
+  return TextView("what each pipeline stage does, and when its memory peaks\n")
+      .table(rank_rows(result), "rrrrrrrl")
+      .add("\n");
 }
 
-std::string step_text(const Scenario& scenario,
-                      const StepResult& result,
-                      std::span<const FitAdvice> advice,
-                      std::span<const std::string> notes) {
-  return heading(scenario) + notes_text(notes) + "\n" + rates(result) + "\n" +
-         breakdown_text(result) + "\n" + ranks_text(result) + remarks_text(scenario, result) +
-         memory_text(result, advice) + "\n" +
-         fmt::format("basis: {} figures; `titer explain` shows every term and its source\n",
-                     name(result.grade));
+View step_view(const Scenario& scenario,
+               const StepResult& result,
+               const std::vector<FitAdvice>& advice,
+               const std::vector<std::string>& notes,
+               const std::optional<SampleStatistics>& samples) {
+  View view{.text = heading(scenario) + notes_text(notes) + "\n",
+            .figures = step_figures(scenario, result, advice, notes),
+            .rows = {joined(asked_figures(scenario), result_figures(result))},
+            .columns = {}};
+  view.text.pairs(rates(result)).add("\n").append(breakdown_text(result)).add("\n");
+  view.text.append(ranks_text(result)).add(remarks_text(scenario, result));
+  view.text.append(memory_text(result, advice))
+      .add(fmt::format("\nbasis: {} figures; `titer explain` shows every term and its source\n",
+                       name(result.grade)));
+  Figures& row = view.rows.front();
+  if (!result.algorithms.empty()) {
+    row.push_back({"algorithms", algorithms_text(result)});
+  }
+  if (result.events) {
+    row.push_back({"event_iteration_time_s", result.events->iteration_time});
+  }
+  if (samples) {
+    view.text.add("\n").append(sample_text(*samples));
+    view.figures.push_back({"samples", sample_figures(*samples)});
+    row = joined(row, sample_columns(sample_figures(*samples)));
+  }
+  row.push_back(notes_column(notes));
+  return view;
 }
 
 }  // namespace titer

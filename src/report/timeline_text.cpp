@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "timeline_picture.hpp"
-#include "titer/report/table.hpp"
 #include "titer/report/timeline_report.hpp"
 #include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <map>
 
-#include "titer/report/table.hpp"
 #include "titer/topology/properties.hpp"
 
 namespace titer {
@@ -54,76 +53,60 @@ std::string rings_text(const RingPacking& rings) {
   return text;
 }
 
+/// Both ends of a wire, by their names and by their numbers.
+Figures end_figures(const Wire& wire, const std::vector<std::string>& names) {
+  return {{"from", names[static_cast<std::size_t>(wire.a)], "from"},
+          {"to", names[static_cast<std::size_t>(wire.b)], "to"}};
+}
+
+Figures wire_figures(const Wire& wire) {
+  const bool is_full = wire.duplex == Duplex::full;
+  const std::string shared = is_full ? "" : ", both directions together";
+  return {{"a", wire.a},
+          {"b", wire.b},
+          {"links", wire.count, "links"},
+          {"bandwidth_bytes_per_s",
+           Datum(wire.bandwidth, format(wire.bandwidth) + shared),
+           "bandwidth of one"},
+          {"latency_s", wire.latency},
+          {"duplex", is_full ? "full" : "half"}};
+}
+
+FigureRows wire_rows(const Topology& graph) {
+  const std::vector<std::string> names = labels(graph);
+  return rows_of(graph.wires, [&](const Wire& wire) {
+    return joined(end_figures(wire, names), wire_figures(wire));
+  });
+}
+
+FigureRows switch_rows(const Topology& graph) {
+  const std::vector<std::string> names = labels(graph);
+  FigureRows rows;
+  for (int vertex = graph.devices; vertex < graph.vertices(); ++vertex) {
+    rows.push_back({{"id", vertex},
+                    {"label", names[static_cast<std::size_t>(vertex)]},
+                    {"reduces", graph.detail(vertex).reduces}});
+  }
+  return rows;
+}
+
+Datum rings_datum(const std::optional<RingPacking>& packing) {
+  if (!packing) {
+    return {};
+  }
+  return Figures{{"directed_rings", packing->directed_rings},
+                 {"per_ring_bytes_per_s", packing->per_ring},
+                 {"proven", packing->proven},
+                 {"orders", packing->rings}};
+}
+
 void add_line(std::string& text, std::string_view name, const std::string& value) {
   text += fmt::format("  {:<11}{}\n", name, value);
 }
 
-std::string_view duplex_name(Duplex duplex) { return duplex == Duplex::full ? "full" : "half"; }
-
-std::string link_table(const Topology& graph) {
-  const std::vector<std::string> names = labels(graph);
-  std::vector<Row> rows = {{"from", "to", "links", "bandwidth of one"}};
-  for (const Wire& wire : graph.wires) {
-    const std::string shared = wire.duplex == Duplex::half ? ", both directions together" : "";
-    rows.push_back({names[static_cast<std::size_t>(wire.a)],
-                    names[static_cast<std::size_t>(wire.b)],
-                    std::to_string(wire.count),
-                    format(wire.bandwidth) + shared});
-  }
-  return text_table(rows, {Align::left, Align::left, Align::right, Align::left});
-}
-
-Value number_or_null(const std::optional<int>& value) { return value ? Value(*value) : Value(); }
-
-Value rings_json(const RingPacking& packing) {
-  Value rings = Value::make_array();
-  for (const std::vector<int>& order : packing.rings) {
-    Value ring = Value::make_array();
-    for (const int device : order) {
-      ring.push(Value(device));
-    }
-    rings.push(std::move(ring));
-  }
-  Value value = Value::make_object();
-  value.add("directed_rings", Value(packing.directed_rings))
-      .add("per_ring_bytes_per_s", Value(packing.per_ring.si()))
-      .add("proven", Value(packing.proven))
-      .add("orders", std::move(rings));
-  return value;
-}
-
-Value vertices_json(const Topology& graph) {
-  const std::vector<std::string> names = labels(graph);
-  Value switches = Value::make_array();
-  for (int vertex = graph.devices; vertex < graph.vertices(); ++vertex) {
-    const Switch detail = graph.detail(vertex);
-    Value entry = Value::make_object();
-    entry.add("id", Value(vertex))
-        .add("label", Value(names[static_cast<std::size_t>(vertex)]))
-        .add("reduces", Value(detail.reduces));
-    switches.push(std::move(entry));
-  }
-  return switches;
-}
-
-Value wires_json(const Topology& graph) {
-  Value wires = Value::make_array();
-  for (const Wire& wire : graph.wires) {
-    Value entry = Value::make_object();
-    entry.add("a", Value(wire.a))
-        .add("b", Value(wire.b))
-        .add("links", Value(wire.count))
-        .add("bandwidth_bytes_per_s", Value(wire.bandwidth.si()))
-        .add("latency_s", Value(wire.latency.si()))
-        .add("duplex", Value(duplex_name(wire.duplex)));
-    wires.push(std::move(entry));
-  }
-  return wires;
-}
-
 }  // namespace
 
-std::string topology_text(const TopologyView& view) {
+TextView topology_text(const TopologyView& view) {
   const Topology& graph = view.graph;
   const TopologySummary summary = summarize(view.named.family, graph);
   std::string text = view.named.name;
@@ -153,55 +136,38 @@ std::string topology_text(const TopologyView& view) {
   if (!view.remark.empty()) {
     add_line(text, "assumed", view.remark);
   }
-  if (graph.wires.size() <= kMostWiresShown && !graph.wires.empty()) {
-    text += fmt::format("\n{}", link_table(graph));
-  }
-  return text;
+  return graph.wires.size() <= kMostWiresShown && !graph.wires.empty()
+             ? TextView(text + "\n").table(wire_rows(graph), "llrl")
+             : TextView(text);
 }
 
 std::string topology_csv(const TopologyView& view) {
-  const std::vector<std::string> names = labels(view.graph);
-  std::string text =
-      csv_line({"a", "b", "from", "to", "links", "bandwidth_bytes_per_s", "latency_s", "duplex"});
-  for (const Wire& wire : view.graph.wires) {
-    text += csv_line({std::to_string(wire.a),
-                      std::to_string(wire.b),
-                      names[static_cast<std::size_t>(wire.a)],
-                      names[static_cast<std::size_t>(wire.b)],
-                      std::to_string(wire.count),
-                      number_text(wire.bandwidth.si()),
-                      number_text(wire.latency.si()),
-                      std::string(duplex_name(wire.duplex))});
-  }
-  return text;
+  return csv_of(wire_rows(view.graph), "a b from to links bandwidth_bytes_per_s latency_s duplex");
 }
 
 Value topology_json(const TopologyView& view) {
   const Topology& graph = view.graph;
   const TopologySummary summary = summarize(view.named.family, graph);
-  Value bisection;
+  Datum bisection;
   if (summary.bisection) {
-    bisection = Value::make_object();
-    bisection.add("bytes_per_s", Value(summary.bisection->bandwidth.si()))
-        .add("how", Value(summary.bisection->how));
+    bisection =
+        Figures{{"bytes_per_s", summary.bisection->bandwidth}, {"how", summary.bisection->how}};
   }
-  Value root = Value::make_object();
-  root.add("format_version", Value(1))
-      .add("name", Value(view.named.name))
-      .add("title", Value(view.named.title))
-      .add("family", Value(family_name(view.named.family)))
-      .add("source", Value(view.named.source))
-      .add("assumed", view.remark.empty() ? Value() : Value(view.remark))
-      .add("devices", Value(graph.devices))
-      .add("links", Value(summary.links))
-      .add("least_degree", Value(summary.least_degree))
-      .add("most_degree", Value(summary.most_degree))
-      .add("diameter", number_or_null(summary.diameter))
-      .add("bisection", std::move(bisection))
-      .add("rings", summary.rings ? rings_json(*summary.rings) : Value())
-      .add("switches", vertices_json(graph))
-      .add("wires", wires_json(graph));
-  return root;
+  return json_of({{"format_version", kFormatVersion},
+                  {"name", view.named.name},
+                  {"title", view.named.title},
+                  {"family", family_name(view.named.family)},
+                  {"source", view.named.source},
+                  {"assumed", said(view.remark)},
+                  {"devices", graph.devices},
+                  {"links", summary.links},
+                  {"least_degree", summary.least_degree},
+                  {"most_degree", summary.most_degree},
+                  {"diameter", summary.diameter},
+                  {"bisection", bisection},
+                  {"rings", rings_datum(summary.rings)},
+                  {"switches", switch_rows(graph)}})
+      .add("wires", objects_of(graph.wires, wire_figures));
 }
 
 std::string topology_dot(const TopologyView& view) {

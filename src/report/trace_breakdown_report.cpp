@@ -4,21 +4,15 @@
 
 #include <algorithm>
 
-#include "titer/report/table.hpp"
-#include "titer/units/text.hpp"
-
 namespace titer {
 namespace {
 
 constexpr std::size_t kShownKinds = 10;
 constexpr std::size_t kShownName = 60;
+constexpr NumberStyle kCalls = {.format = "{:.5g}"};
 
-std::string share_of(Seconds part, Seconds whole) {
-  return whole > Seconds{} ? percent_text(part / whole) : "";
-}
-
-std::string calls_text(const TermTime& term) {
-  return term.calls ? fmt::format("{:.5g}", *term.calls) : "";
+Datum share_of(Seconds part, Seconds whole) {
+  return whole > Seconds{} ? Datum(part / whole, kPercent) : or_blank({});
 }
 
 /// "+12.3 %" of the predicted.
@@ -40,21 +34,50 @@ bool moves(const TraceTerm& term) {
          term.name != "step";
 }
 
-std::vector<std::string> term_row(const TraceTerm& term, const TraceComparison& comparison) {
-  const TermTime& measured = term.measured;
-  Row row = {term.name,
-             format(measured.counted),
-             share_of(measured.counted, comparison.step.measured.counted),
-             moves(term) ? format(measured.exposed) : "",
-             calls_text(measured)};
-  if (comparison.step.predicted) {
-    row.push_back(term.predicted ? format(term.predicted->counted) : "");
-    row.push_back(term.predicted
-                      ? share_of(term.predicted->counted, comparison.step.predicted->counted)
-                      : "");
-    row.push_back(term.predicted && moves(term) ? format(term.predicted->exposed) : "");
-    row.push_back(term.predicted ? calls_text(*term.predicted) : "");
-    row.push_back(difference_text(term));
+Figures term_times(const TermTime& term) {
+  return {{"counted_s", term.counted},
+          {"exposed_s", term.exposed},
+          {"busy_s", term.busy},
+          {"calls", term.calls},
+          {"bytes", term.bytes},
+          {"ranks", term.ranks}};
+}
+
+/// A measured or a predicted term, as people read it beside others.
+Figures read_term(const std::string& heading,
+                  const TermTime* term,
+                  Seconds step,
+                  bool has_exposed) {
+  const bool is_there = term != nullptr;
+  const TermTime of = is_there ? *term : TermTime();
+  const Datum nothing = or_blank({});
+  return {{"", is_there ? Datum(of.counted) : nothing, heading},
+          {"", is_there ? share_of(of.counted, step) : nothing, "share"},
+          {"", is_there && has_exposed ? Datum(of.exposed) : nothing, "exposed"},
+          {"", or_blank(Datum(of.calls, kCalls)), "calls"}};
+}
+
+Figures trace_term_figures(const TraceTerm& term) {
+  Figures figures = {{"name", term.name}, {"measured", term_times(term.measured)}};
+  if (term.predicted) {
+    figures.push_back({"predicted", term_times(*term.predicted)});
+    figures.push_back({"difference_s", term.difference()});
+  }
+  return figures;
+}
+
+/// A row of the table that people read: `name` is the term's, or one below it.
+Figures term_row(const std::string& name,
+                 const TraceTerm& term,
+                 const TraceComparison& comparison,
+                 bool has_exposed) {
+  const TraceTerm& step = comparison.step;
+  Figures row = joined({{"", name, kNoHeading}},
+                       read_term("measured", &term.measured, step.measured.counted, has_exposed));
+  if (step.predicted) {
+    const TermTime* const predicted = term.predicted ? &*term.predicted : nullptr;
+    row = joined(row, read_term("predicted", predicted, step.predicted->counted, has_exposed));
+    row.push_back({"", difference_text(term), "difference"});
   }
   return row;
 }
@@ -82,54 +105,71 @@ std::vector<TraceTerm> compute_parts(const StepBreakdown& measured,
   return parts;
 }
 
-std::string term_table(const StepBreakdown& measured, const TraceComparison& comparison) {
-  std::vector<Row> rows = {{"", "measured", "share", "exposed", "calls"}};
-  if (comparison.step.predicted) {
-    rows.front().insert(rows.front().end(),
-                        {"predicted", "share", "exposed", "calls", "difference"});
-  }
+/// Every term, the parts of compute below it, and the step; `add` takes the name of a row and its
+/// term.
+template <class Add>
+void each_term(const StepBreakdown& measured,
+               const TraceComparison& comparison,
+               std::string_view before_part,
+               const Add& add) {
   for (const TraceTerm& term : comparison.terms) {
-    rows.push_back(term_row(term, comparison));
+    add(term.name, term, moves(term));
     if (term.name == "compute") {
-      for (TraceTerm& part : compute_parts(measured, comparison)) {
-        part.name = "  " + part.name;
-        rows.push_back(term_row(part, comparison));
-        rows.back()[3].clear();
+      for (const TraceTerm& part : compute_parts(measured, comparison)) {
+        add(std::string(before_part) + part.name, part, false);
       }
     }
   }
-  rows.push_back(term_row(comparison.step, comparison));
-  return text_table(rows);
+  add(comparison.step.name, comparison.step, moves(comparison.step));
 }
 
-std::string collective_table(const StepBreakdown& measured) {
-  std::vector<Row> rows = {
-      {"collective", "ranks", "calls", "bytes each", "mean", "fastest", "rate"}};
-  for (const KindUse& use : measured.collectives) {
-    const Seconds mean = use.time / use.calls;
-    const bool rated = use.kind.bytes && mean > Seconds{};
-    rows.push_back({use.kind.name,
-                    use.kind.ranks ? std::to_string(*use.kind.ranks) : "",
-                    fmt::format("{:.5g}", use.calls),
-                    use.kind.bytes ? format(*use.kind.bytes) : "",
-                    format(mean),
-                    format(use.fastest),
-                    rated ? format(*use.kind.bytes / mean) : ""});
-  }
-  return rows.size() > 1 ? "\n" + text_table(rows) : "";
+FigureRows read_rows(const StepBreakdown& measured, const TraceComparison& comparison) {
+  FigureRows rows;
+  each_term(measured,
+            comparison,
+            "  ",
+            [&](const std::string& name, const TraceTerm& term, bool has_exposed) {
+              rows.push_back(term_row(name, term, comparison, has_exposed));
+            });
+  return rows;
 }
 
-std::string kind_table(const StepBreakdown& measured) {
-  std::vector<Row> rows = {{"longest operations", "what", "calls", "time", "share"}};
+FigureRows table_rows(const StepBreakdown& measured, const TraceComparison& comparison) {
+  FigureRows rows;
+  const Seconds step = comparison.step.measured.counted;
+  each_term(measured,
+            comparison,
+            "compute: ",
+            [&](const std::string& name, const TraceTerm& term, bool /*has_exposed*/) {
+              rows.push_back(joined({{"term", name}, {"share", term.measured.counted / step}},
+                                    trace_term_figures(term)));
+            });
+  return rows;
+}
+
+Figures collective_use(const KindUse& use) {
+  const Seconds mean = use.time / use.calls;
+  const bool rated = use.kind.bytes && mean > Seconds{};
+  return {{"", use.kind.name, "collective"},
+          {"", or_blank(use.kind.ranks), "ranks"},
+          {"", Datum(use.calls, kCalls), "calls"},
+          {"", or_blank(use.kind.bytes), "bytes each"},
+          {"", mean, "mean"},
+          {"", use.fastest, "fastest"},
+          {"", rated ? Datum(*use.kind.bytes / mean) : or_blank({}), "rate"}};
+}
+
+FigureRows longest_rows(const StepBreakdown& measured) {
+  FigureRows rows;
   for (std::size_t i = 0; i < std::min(kShownKinds, measured.kinds.size()); ++i) {
     const KindUse& use = measured.kinds[i];
-    rows.push_back({use.kind.name.substr(0, kShownName),
-                    std::string(name(use.kind.category)),
-                    use.calls > 0 ? fmt::format("{:.5g}", use.calls) : "",
-                    format(use.time),
-                    share_of(use.time, measured.time)});
+    rows.push_back({{"", use.kind.name.substr(0, kShownName), "longest operations"},
+                    {"", name(use.kind.category), "what"},
+                    {"", use.calls > 0 ? Datum(use.calls, kCalls) : or_blank({}), "calls"},
+                    {"", use.time, "time"},
+                    {"", share_of(use.time, measured.time), "share"}});
   }
-  return rows.size() > 1 ? "\n" + text_table(rows, {Align::left, Align::left}) : "";
+  return rows;
 }
 
 std::string heading(const StepBreakdown& measured) {
@@ -150,160 +190,73 @@ std::string heading(const StepBreakdown& measured) {
   return text + (measured.median ? fmt::format(", median {}\n", format(*measured.median)) : "\n");
 }
 
-Value maybe_number(const std::optional<double>& value) { return value ? Value(*value) : Value(); }
-
-Value term_json(const TermTime& term) {
-  Value json = Value::make_object();
-  json.add("counted_s", Value(term.counted.si()));
-  json.add("exposed_s", Value(term.exposed.si()));
-  json.add("busy_s", Value(term.busy.si()));
-  json.add("calls", maybe_number(term.calls));
-  json.add("bytes", term.bytes ? Value(term.bytes->si()) : Value());
-  json.add("ranks", term.ranks ? Value(*term.ranks) : Value());
-  return json;
+Figures kind_figures(const KindUse& use) {
+  return {{"name", use.kind.name},
+          {"category", name(use.kind.category)},
+          {"ranks", use.kind.ranks},
+          {"bytes", use.kind.bytes},
+          {"calls", use.calls},
+          {"time_s", use.time},
+          {"fastest_s", use.fastest}};
 }
 
-Value row_json(const TraceTerm& term) {
-  Value json = Value::make_object();
-  json.add("name", Value(term.name));
-  json.add("measured", term_json(term.measured));
-  if (term.predicted) {
-    json.add("predicted", term_json(*term.predicted));
-    json.add("difference_s", Value(term.difference()->si()));
+Figures trace_figures(const StepBreakdown& measured,
+                      const TraceComparison& comparison,
+                      const std::string& title) {
+  const Figures head = {{"format_version", kFormatVersion},
+                        {"source", measured.source},
+                        {"format", measured.format},
+                        {"chip", said(measured.chip)},
+                        {"rank", measured.rank},
+                        {"world_size", measured.world_size},
+                        {"devices", measured.devices},
+                        {"streams", measured.streams},
+                        {"steps", measured.steps},
+                        {"only_shares", measured.only_shares},
+                        {"measured_s", measured.time},
+                        {"median_s", measured.median}};
+  Figures predicted;
+  if (comparison.step.predicted) {
+    predicted = {{"scenario", title}, {"predicted_s", comparison.step.predicted->counted}};
   }
-  return json;
-}
-
-Value kind_json(const KindUse& use) {
-  Value json = Value::make_object();
-  json.add("name", Value(use.kind.name));
-  json.add("category", Value(name(use.kind.category)));
-  json.add("ranks", use.kind.ranks ? Value(*use.kind.ranks) : Value());
-  json.add("bytes", use.kind.bytes ? Value(use.kind.bytes->si()) : Value());
-  json.add("calls", Value(use.calls));
-  json.add("time_s", Value(use.time.si()));
-  json.add("fastest_s", Value(use.fastest.si()));
-  return json;
-}
-
-template <class T, class Make>
-Value array_json(const std::vector<T>& values, const Make& make) {
-  Value array = Value::make_array();
-  for (const T& value : values) {
-    array.push(make(value));
-  }
-  return array;
-}
-
-Row csv_cells(const TraceTerm& term, Seconds step) {
-  const auto number = [](const std::optional<double>& value) {
-    return value ? number_text(*value) : "";
-  };
-  const auto time = [](const std::optional<Seconds>& value) {
-    return value ? number_text(value->si()) : "";
-  };
-  const auto bytes = [](const std::optional<Bytes>& value) {
-    return value ? number_text(value->si()) : "";
-  };
-  Row row = {term.name,
-             number_text(term.measured.counted.si()),
-             number_text(term.measured.counted / step),
-             number_text(term.measured.exposed.si()),
-             number_text(term.measured.busy.si()),
-             number(term.measured.calls),
-             bytes(term.measured.bytes)};
-  const TermTime none;
-  const TermTime& predicted = term.predicted ? *term.predicted : none;
-  const auto there = [&](Seconds value) {
-    return time(term.predicted ? std::optional(value) : std::nullopt);
-  };
-  row.insert(row.end(),
-             {there(predicted.counted),
-              there(predicted.exposed),
-              there(predicted.busy),
-              number(predicted.calls),
-              bytes(predicted.bytes),
-              time(term.difference())});
-  return row;
+  return joined(joined(head, predicted),
+                {{"terms", rows_of(comparison.terms, trace_term_figures)},
+                 {"compute", rows_of(compute_parts(measured, comparison), trace_term_figures)},
+                 {"collectives", rows_of(measured.collectives, kind_figures)},
+                 {"longest", rows_of(measured.kinds, kind_figures)},
+                 {"readings", comparison.readings},
+                 {"remarks", comparison.remarks}});
 }
 
 }  // namespace
 
-std::string trace_text(const StepBreakdown& measured,
-                       const TraceComparison& comparison,
-                       const std::string& title) {
-  std::string text = heading(measured);
-  if (!title.empty()) {
-    text += fmt::format("{:<10}{}\n", "scenario", title);
+View trace_view(const StepBreakdown& measured,
+                const TraceComparison& comparison,
+                const std::string& title) {
+  View view{.text = heading(measured),
+            .figures = trace_figures(measured, comparison, title),
+            .rows = table_rows(measured, comparison),
+            .columns =
+                "term measured_s=measured.counted_s share exposed_s=measured.exposed_s "
+                "busy_s=measured.busy_s calls=measured.calls bytes=measured.bytes "
+                "predicted_s=predicted.counted_s predicted_exposed_s=predicted.exposed_s "
+                "predicted_busy_s=predicted.busy_s predicted_calls=predicted.calls "
+                "predicted_bytes=predicted.bytes difference_s"};
+  view.text.add(title.empty() ? "" : fmt::format("{:<10}{}\n", "scenario", title));
+  view.text.add("\n").table(read_rows(measured, comparison));
+  if (!measured.collectives.empty()) {
+    view.text.add("\n").table(rows_of(measured.collectives, collective_use));
   }
-  text += "\n" + term_table(measured, comparison);
-  text += collective_table(measured) + kind_table(measured);
-  const auto add = [&](const std::vector<std::string>& lines) {
-    text += lines.empty() ? "" : "\n";
+  if (!measured.kinds.empty()) {
+    view.text.add("\n").table(longest_rows(measured), "ll");
+  }
+  for (const auto& lines : {comparison.readings, comparison.remarks}) {
+    view.text.add(lines.empty() ? "" : "\n");
     for (const std::string& line : lines) {
-      text += line + "\n";
-    }
-  };
-  add(comparison.readings);
-  add(comparison.remarks);
-  return text;
-}
-
-std::string trace_csv(const StepBreakdown& measured, const TraceComparison& comparison) {
-  std::string text = csv_line({"term",
-                               "measured_s",
-                               "share",
-                               "exposed_s",
-                               "busy_s",
-                               "calls",
-                               "bytes",
-                               "predicted_s",
-                               "predicted_exposed_s",
-                               "predicted_busy_s",
-                               "predicted_calls",
-                               "predicted_bytes",
-                               "difference_s"});
-  const Seconds step = comparison.step.measured.counted;
-  for (const TraceTerm& term : comparison.terms) {
-    text += csv_line(csv_cells(term, step));
-    if (term.name == "compute") {
-      for (TraceTerm& part : compute_parts(measured, comparison)) {
-        part.name = "compute: " + part.name;
-        text += csv_line(csv_cells(part, step));
-      }
+      view.text.add(line + "\n");
     }
   }
-  return text + csv_line(csv_cells(comparison.step, step));
-}
-
-Value trace_json(const StepBreakdown& measured,
-                 const TraceComparison& comparison,
-                 const std::string& title) {
-  const auto text = [](const std::string& line) { return Value(line); };
-  Value json = Value::make_object();
-  json.add("format_version", Value(kTraceBreakdownFormatVersion));
-  json.add("source", Value(measured.source));
-  json.add("format", Value(measured.format));
-  json.add("chip", measured.chip.empty() ? Value() : Value(measured.chip));
-  json.add("rank", measured.rank ? Value(*measured.rank) : Value());
-  json.add("world_size", measured.world_size ? Value(*measured.world_size) : Value());
-  json.add("devices", Value(measured.devices));
-  json.add("streams", Value(measured.streams));
-  json.add("steps", Value(measured.steps));
-  json.add("only_shares", Value(measured.only_shares));
-  json.add("measured_s", Value(measured.time.si()));
-  json.add("median_s", measured.median ? Value(measured.median->si()) : Value());
-  if (comparison.step.predicted) {
-    json.add("scenario", Value(title));
-    json.add("predicted_s", Value(comparison.step.predicted->counted.si()));
-  }
-  json.add("terms", array_json(comparison.terms, row_json));
-  json.add("compute", array_json(compute_parts(measured, comparison), row_json));
-  json.add("collectives", array_json(measured.collectives, kind_json));
-  json.add("longest", array_json(measured.kinds, kind_json));
-  json.add("readings", array_json(comparison.readings, text));
-  json.add("remarks", array_json(comparison.remarks, text));
-  return json;
+  return view;
 }
 
 }  // namespace titer

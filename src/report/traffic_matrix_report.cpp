@@ -6,13 +6,13 @@
 #include <map>
 
 #include "titer/report/step_report.hpp"
-#include "titer/report/table.hpp"
-#include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {
 
-constexpr int kMostDrawn = 32;                   // devices, as characters
+constexpr int kMostDrawn = 32;  // devices, as characters
+constexpr NumberStyle kThreeDigits = {.format = "{:.3f}"};
 constexpr std::string_view kLetters = "tcxdpe";  // of kTrafficKinds
 
 /// The pairs of one kind.
@@ -44,20 +44,16 @@ std::vector<KindStatistics> statistics_of(const TrafficMatrixView& view) {
   return list;
 }
 
-std::string kinds_table(const std::vector<KindStatistics>& kinds, int ranks) {
-  std::vector<Row> rows = {
-      {"kind", "in all", "per device", "pairs", "per pair", "largest", "in nodes"}};
-  for (const auto& [name, found] : kinds) {
-    rows.push_back(
-        {std::string(name),
-         format(found.total),
-         format(found.total / static_cast<double>(ranks)),
-         std::to_string(found.pairs),
-         format(found.total / static_cast<double>(std::max<std::int64_t>(1, found.pairs))),
-         format(found.largest),
-         fmt::format("{:.1f} %", 100 * found.share_within_nodes())});
-  }
-  return text_table(rows);
+Figures kind_row(const KindStatistics& kind, int ranks) {
+  const TrafficStatistics& found = kind.statistics;
+  const auto pairs = static_cast<double>(std::max<std::int64_t>(1, found.pairs));
+  return {{"", kind.name, "kind"},
+          {"", found.total, "in all"},
+          {"", found.total / static_cast<double>(ranks), "per device"},
+          {"", found.pairs, "pairs"},
+          {"", found.total / pairs, "per pair"},
+          {"", found.largest, "largest"},
+          {"", Datum(found.share_within_nodes(), kPercent), "in nodes"}};
 }
 
 /// A letter for the kind that a pair sends most of.
@@ -88,17 +84,37 @@ std::string characters(const TrafficMatrixView& view) {
          "(row) sends most of to another (column)\n";
 }
 
-Value statistics_json(const TrafficStatistics& found) {
-  Value json = Value::make_object();
-  json.add("bytes", Value(found.total.si()));
-  json.add("bytes_within_nodes", Value(found.within_nodes.si()));
-  json.add("largest_pair_bytes", Value(found.largest.si()));
-  json.add("pairs", Value(found.pairs));
-  json.add("possible_pairs", Value(found.possible));
-  json.add("entropy_bits", Value(found.entropy));
-  json.add("uniformity", Value(found.uniformity));
-  json.add("largest_over_mean", Value(found.largest_over_mean));
-  return json;
+Figures statistics_figures(const TrafficStatistics& found) {
+  return {{"bytes", found.total},
+          {"bytes_within_nodes", found.within_nodes},
+          {"largest_pair_bytes", found.largest},
+          {"pairs", found.pairs},
+          {"possible_pairs", found.possible},
+          {"entropy_bits", found.entropy},
+          {"uniformity", found.uniformity},
+          {"largest_over_mean", found.largest_over_mean}};
+}
+
+Figures traffic_pair_figures(const TrafficPair& pair) {
+  return {{"from", pair.from}, {"to", pair.to}, {"kind", name(pair.kind)}, {"bytes", pair.bytes}};
+}
+
+/// As people read it: more digits than of a matrix by itself, as it changes little.
+Figures iteration_row(const ExpertIteration& one) {
+  const TrafficStatistics& found = one.statistics;
+  return {{"", one.iteration, "iteration"},
+          {"", Datum(one.exponent, kThreeDigits), "exponent"},
+          {"", found.total, "in all"},
+          {"", found.pairs, "pairs"},
+          {"", fmt::format("{:.4f} bits", found.entropy), "entropy"},
+          {"", fmt::format("{:.3f} %", 100 * found.uniformity), "uniformity"},
+          {"", Datum(found.largest_over_mean, kThreeDigits), "largest over mean"}};
+}
+
+Figures iteration_figures(const ExpertIteration& one) {
+  return {{"iteration", one.iteration},
+          if_any({"exponent", one.exponent}),
+          {"statistics", statistics_figures(one.statistics)}};
 }
 
 }  // namespace
@@ -131,23 +147,22 @@ TrafficMatrixView traffic_matrix_view(const ExportedStep& step,
   return view;
 }
 
-std::string traffic_matrix_text(const TrafficMatrixView& view) {
+TextView traffic_matrix_text(const TrafficMatrixView& view) {
   const std::vector<KindStatistics> kinds = statistics_of(view);
   const TrafficStatistics& all = kinds.back().statistics;
-  std::string text =
-      fmt::format("{}\n{}\n\n{}\n", view.title, view.note, kinds_table(kinds, view.matrix.ranks()));
-  text += fmt::format(
-      "  {} of {} pairs communicate; entropy {:.2f} bits, uniformity {:.1f} %; the "
-      "largest has {:.1f} times the mean\n",
-      all.pairs,
-      all.possible,
-      all.entropy,
-      100 * all.uniformity,
-      all.largest_over_mean);
-  if (view.matrix.ranks() <= kMostDrawn && all.pairs > 0) {
-    text += "\n" + characters(view);
-  }
-  return text;
+  const auto row = [&](const KindStatistics& kind) { return kind_row(kind, view.matrix.ranks()); };
+  TextView text = fmt::format("{}\n{}\n\n", view.title, view.note);
+  text.table(rows_of(kinds, row));
+  text.add(
+      fmt::format("\n  {} of {} pairs communicate; entropy {:.2f} bits, uniformity {:.1f} %; the "
+                  "largest has {:.1f} times the mean\n",
+                  all.pairs,
+                  all.possible,
+                  all.entropy,
+                  100 * all.uniformity,
+                  all.largest_over_mean));
+  const bool is_drawn = view.matrix.ranks() <= kMostDrawn && all.pairs > 0;
+  return is_drawn ? text.add("\n" + characters(view)) : text;
 }
 
 std::string traffic_matrix_csv(const TrafficMatrixView& view) {
@@ -164,82 +179,32 @@ std::string traffic_matrix_csv(const TrafficMatrixView& view) {
 }
 
 Value traffic_matrix_json(const TrafficMatrixView& view) {
-  Value root = Value::make_object();
-  root.add("format_version", Value(kFormatVersion));
-  root.add("title", Value(view.title));
-  root.add("devices", Value(view.matrix.ranks()));
-  root.add("devices_per_node", Value(view.devices_per_node));
-  Value kinds = Value::make_object();
+  Figures kinds;
   for (const auto& [kind, found] : statistics_of(view)) {
-    kinds.add(std::string(kind), statistics_json(found));
+    kinds.push_back({std::string(kind), statistics_figures(found)});
   }
-  root.add("kinds", std::move(kinds));
-  Value pairs = Value::make_array();
-  for (const TrafficPair& pair : view.matrix.pairs()) {
-    Value item = Value::make_object();
-    item.add("from", Value(pair.from));
-    item.add("to", Value(pair.to));
-    item.add("kind", Value(name(pair.kind)));
-    item.add("bytes", Value(pair.bytes.si()));
-    pairs.push(std::move(item));
-  }
-  root.add("pairs", std::move(pairs));
-  return root;
+  return json_of({{"format_version", kFormatVersion},
+                  {"title", view.title},
+                  {"devices", view.matrix.ranks()},
+                  {"devices_per_node", view.devices_per_node},
+                  {"kinds", kinds}})
+      .add("pairs", objects_of(view.matrix.pairs(), traffic_pair_figures));
 }
 
-std::string expert_iterations_text(const std::string& title,
-                                   const std::vector<ExpertIteration>& iterations) {
-  std::vector<Row> rows = {
-      {"iteration", "exponent", "in all", "pairs", "entropy", "uniformity", "largest over mean"}};
-  for (const auto& [iteration, exponent, found] : iterations) {
-    rows.push_back({std::to_string(iteration),
-                    exponent ? fmt::format("{:.3f}", *exponent) : "-",
-                    format(found.total),
-                    std::to_string(found.pairs),
-                    fmt::format("{:.4f} bits", found.entropy),
-                    fmt::format("{:.3f} %", 100 * found.uniformity),
-                    fmt::format("{:.3f}", found.largest_over_mean)});
-  }
-  return title +
-         "\nexpert traffic of one iteration after the other, of the pairs of its groups\n\n" +
-         text_table(rows, {Align::right});
-}
-
-std::string expert_iterations_csv(const std::vector<ExpertIteration>& iterations) {
-  std::string text = csv_line({"iteration",
-                               "exponent",
-                               "bytes",
-                               "pairs",
-                               "entropy_bits",
-                               "uniformity",
-                               "largest_over_mean"});
-  for (const auto& [iteration, exponent, found] : iterations) {
-    text += csv_line({std::to_string(iteration),
-                      exponent ? number_text(*exponent) : "",
-                      number_text(found.total.si()),
-                      std::to_string(found.pairs),
-                      number_text(found.entropy),
-                      number_text(found.uniformity),
-                      number_text(found.largest_over_mean)});
-  }
-  return text;
-}
-
-Value expert_iterations_json(const std::vector<ExpertIteration>& iterations) {
-  Value root = Value::make_object();
-  root.add("format_version", Value(kFormatVersion));
-  Value list = Value::make_array();
-  for (const auto& [iteration, exponent, found] : iterations) {
-    Value item = Value::make_object();
-    item.add("iteration", Value(static_cast<std::int64_t>(iteration)));
-    if (exponent) {
-      item.add("exponent", Value(*exponent));
-    }
-    item.add("statistics", statistics_json(found));
-    list.push(std::move(item));
-  }
-  root.add("iterations", std::move(list));
-  return root;
+View expert_iterations_view(const std::string& title,
+                            const std::vector<ExpertIteration>& iterations) {
+  View view{.text = title +
+                    "\nexpert traffic of one iteration after the other, of the pairs of its "
+                    "groups\n\n",
+            .figures = {{"format_version", kFormatVersion}},
+            .rows = rows_of(iterations, iteration_figures),
+            .columns =
+                "iteration exponent bytes=statistics.bytes pairs=statistics.pairs "
+                "entropy_bits=statistics.entropy_bits uniformity=statistics.uniformity "
+                "largest_over_mean=statistics.largest_over_mean"};
+  view.figures.push_back({"iterations", view.rows});
+  view.text.table(rows_of(iterations, iteration_row), "r");
+  return view;
 }
 
 }  // namespace titer

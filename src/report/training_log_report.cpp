@@ -2,152 +2,110 @@
 
 #include <fmt/format.h>
 
-#include "titer/report/table.hpp"
+#include <array>
+
 #include "titer/report/trace_breakdown_report.hpp"
-#include "titer/units/text.hpp"
 
 namespace titer {
 namespace {
 
-/// A figure of the log, with how it is written.
+/// A figure of the log, by its name in a step's result, and how it is written.
 struct LogFigure {
-  std::string_view key;
+  std::string_view name;
   std::string_view label;
-  LogSpread spread;
-  std::optional<double> predicted;
-  std::string (*text)(double);
+  NumberStyle style;
+  std::optional<LogSpread> (*spread)(const TrainingLog&);
+  double (*predicted)(const StepResult&);
 };
 
-std::string time_text(double value) { return format(Seconds::from_si(value)); }
-std::string rate_text(double value) { return fmt::format("{:.5g}", value); }
-std::string flops_text(double value) { return format(FlopsPerSecond::from_si(value)); }
-std::string bytes_text(double value) { return format(Bytes::from_si(value)); }
-
-std::vector<LogFigure> figures(const TrainingLog& log, const StepResult* predicted) {
-  std::vector<LogFigure> figures;
-  const auto add = [&](std::string_view key,
-                       std::string_view label,
-                       const std::optional<LogSpread>& spread,
-                       double value,
-                       std::string (*text)(double)) {
-    if (spread) {
-      figures.push_back({.key = key,
-                         .label = label,
-                         .spread = *spread,
-                         .predicted = predicted != nullptr ? std::optional(value) : std::nullopt,
-                         .text = text});
-    }
-  };
-  const StepResult none;
-  const StepResult& of = predicted != nullptr ? *predicted : none;
-  add("iteration_time_s", "iteration", log.time, of.iteration_time.si(), time_text);
-  add("tokens_per_s_per_device",
-      "tokens/s of a device",
-      log.tokens_per_s,
-      of.tokens_per_s_per_device,
-      rate_text);
-  add("model_flops_per_device",
-      "FLOP/s of a device",
-      log.flops,
-      of.model_flops_per_device.si(),
-      flops_text);
-  std::optional<LogSpread> memory;
-  if (log.memory) {
-    const double most = log.memory->si();
-    memory = LogSpread{.mean = most, .median = most, .least = most, .most = most, .lines = 1};
+std::optional<LogSpread> memory_spread(const TrainingLog& log) {
+  if (!log.memory) {
+    return std::nullopt;
   }
-  add("memory_peak_bytes", "most memory", memory, of.memory_peak.si(), bytes_text);
-  return figures;
+  const double most = log.memory->si();
+  return LogSpread{.mean = most, .median = most, .least = most, .most = most, .lines = 1};
 }
 
-/// Of the median.
-std::optional<double> difference(const LogFigure& figure) {
-  return figure.predicted && figure.spread.median > 0
-             ? std::optional(*figure.predicted / figure.spread.median - 1)
-             : std::nullopt;
+constexpr std::array<LogFigure, 4> kLogFigures = {
+    {{"iteration_time_s",
+      "iteration",
+      kUnitsOf<Seconds>,
+      [](const TrainingLog& log) { return log.time; },
+      [](const StepResult& step) { return step.iteration_time.si(); }},
+     {"tokens_per_s_per_device",
+      "tokens/s of a device",
+      {.format = "{:.5g}"},
+      [](const TrainingLog& log) { return log.tokens_per_s; },
+      [](const StepResult& step) { return step.tokens_per_s_per_device; }},
+     {"model_flops_per_device",
+      "FLOP/s of a device",
+      kUnitsOf<FlopsPerSecond>,
+      [](const TrainingLog& log) { return log.flops; },
+      [](const StepResult& step) { return step.model_flops_per_device.si(); }},
+     {"memory_peak_bytes",
+      "most memory",
+      kUnitsOf<Bytes>,
+      memory_spread,
+      [](const StepResult& step) { return step.memory_peak.si(); }}}};
+
+/// What the log says of a figure, beside what is predicted; the error is that of the median.
+Figures spread_figures(const LogFigure& figure,
+                       const LogSpread& spread,
+                       const std::optional<double>& predicted) {
+  std::optional<double> error;
+  if (predicted && spread.median > 0) {
+    error = *predicted / spread.median - 1;
+  }
+  return {{"figure", figure.name},
+          {"", figure.label, kNoHeading},
+          {"lines", spread.lines},
+          {"median", Datum(spread.median, figure.style), "median"},
+          {"mean", Datum(spread.mean, figure.style), "mean"},
+          {"least", Datum(spread.least, figure.style), "least"},
+          {"most", Datum(spread.most, figure.style), "most"},
+          {"predicted", Datum(predicted, figure.style), predicted ? "predicted" : ""},
+          {"relative_error", or_blank(Datum(error, kSignedPercent)), predicted ? "error" : ""}};
+}
+
+FigureRows log_rows(const TrainingLog& log, const StepResult* predicted) {
+  FigureRows rows;
+  for (const LogFigure& figure : kLogFigures) {
+    if (const auto spread = figure.spread(log)) {
+      const auto value =
+          predicted != nullptr ? std::optional(figure.predicted(*predicted)) : std::nullopt;
+      rows.push_back(spread_figures(figure, *spread, value));
+    }
+  }
+  return rows;
 }
 
 }  // namespace
 
-std::string log_text(const TrainingLog& log,
-                     const StepResult* predicted,
-                     const std::string& title) {
-  std::string text = fmt::format("{:<10}{}: {}, {} lines, {} of them used after {} of warm-up\n",
-                                 "log",
-                                 log.source,
-                                 log.program.empty() ? "unknown program" : log.program,
-                                 log.steps.size(),
-                                 log.used(),
-                                 log.warm_up);
-  if (!title.empty()) {
-    text += fmt::format("{:<10}{}\n", "scenario", title);
+View log_view(const TrainingLog& log, const StepResult* predicted, const std::string& title) {
+  View view{.text = fmt::format("{:<10}{}: {}, {} lines, {} of them used after {} of warm-up\n",
+                                "log",
+                                log.source,
+                                log.program.empty() ? "unknown program" : log.program,
+                                log.steps.size(),
+                                log.used(),
+                                log.warm_up),
+            .figures = {{"format_version", kFormatVersion},
+                        {"source", log.source},
+                        {"format", "training log"},
+                        {"program", said(log.program)},
+                        {"lines", log.steps.size()},
+                        {"warm_up", log.warm_up},
+                        if_any({"scenario", predicted == nullptr ? Datum() : Datum(title)})},
+            .rows = log_rows(log, predicted),
+            .columns = "figure lines median mean least most predicted relative_error"};
+  view.text.add(title.empty() ? "" : fmt::format("{:<10}{}\n", "scenario", title));
+  view.text.add("\n").table(view.rows);
+  Figures all;
+  for (const Figures& row : view.rows) {
+    all.push_back({row.front().datum.words(), Figures(row.begin() + 1, row.end())});
   }
-  std::vector<Row> rows = {{"", "median", "mean", "least", "most"}};
-  if (predicted != nullptr) {
-    rows.front().insert(rows.front().end(), {"predicted", "error"});
-  }
-  for (const LogFigure& figure : figures(log, predicted)) {
-    rows.push_back({std::string(figure.label),
-                    figure.text(figure.spread.median),
-                    figure.text(figure.spread.mean),
-                    figure.text(figure.spread.least),
-                    figure.text(figure.spread.most)});
-    if (figure.predicted) {
-      const std::optional<double> error = difference(figure);
-      rows.back().push_back(figure.text(*figure.predicted));
-      rows.back().push_back(error ? fmt::format("{:+.1f} %", 100 * *error) : "");
-    }
-  }
-  return text + "\n" + text_table(rows);
-}
-
-std::string log_csv(const TrainingLog& log, const StepResult* predicted) {
-  std::string text = csv_line(
-      {"figure", "lines", "median", "mean", "least", "most", "predicted", "relative_error"});
-  const auto number = [](const std::optional<double>& value) {
-    return value ? number_text(*value) : "";
-  };
-  for (const LogFigure& figure : figures(log, predicted)) {
-    text += csv_line({std::string(figure.key),
-                      std::to_string(figure.spread.lines),
-                      number_text(figure.spread.median),
-                      number_text(figure.spread.mean),
-                      number_text(figure.spread.least),
-                      number_text(figure.spread.most),
-                      number(figure.predicted),
-                      number(difference(figure))});
-  }
-  return text;
-}
-
-Value log_json(const TrainingLog& log, const StepResult* predicted, const std::string& title) {
-  const auto number = [](const std::optional<double>& value) {
-    return value ? Value(*value) : Value();
-  };
-  Value json = Value::make_object();
-  json.add("format_version", Value(kTraceBreakdownFormatVersion));
-  json.add("source", Value(log.source));
-  json.add("format", Value("training log"));
-  json.add("program", log.program.empty() ? Value() : Value(log.program));
-  json.add("lines", Value(static_cast<std::int64_t>(log.steps.size())));
-  json.add("warm_up", Value(log.warm_up));
-  if (predicted != nullptr) {
-    json.add("scenario", Value(title));
-  }
-  Value all = Value::make_object();
-  for (const LogFigure& figure : figures(log, predicted)) {
-    Value one = Value::make_object();
-    one.add("lines", Value(figure.spread.lines));
-    one.add("median", Value(figure.spread.median));
-    one.add("mean", Value(figure.spread.mean));
-    one.add("least", Value(figure.spread.least));
-    one.add("most", Value(figure.spread.most));
-    one.add("predicted", number(figure.predicted));
-    one.add("relative_error", number(difference(figure)));
-    all.add(std::string(figure.key), std::move(one));
-  }
-  json.add("figures", std::move(all));
-  return json;
+  view.figures.push_back({"figures", all});
+  return view;
 }
 
 }  // namespace titer

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "app/program.hpp"
-#include "report/csv.hpp"
 #include "titer/input/document.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/program.hpp"
-#include "report/csv.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

@@ -5,9 +5,9 @@
 
 #include "app/program.hpp"
 #include "paths.hpp"
-#include "report/csv.hpp"
 #include "titer/input/document.hpp"
 #include "titer/units/shell_word.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

@@ -7,10 +7,10 @@
 
 #include "app/program.hpp"
 #include "paths.hpp"
-#include "report/csv.hpp"
 #include "titer/collectives/catalogue.hpp"
 #include "titer/input/document.hpp"
 #include "titer/plan/schedule.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

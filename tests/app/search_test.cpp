@@ -4,8 +4,8 @@
 
 #include "app/program.hpp"
 #include "paths.hpp"
-#include "report/csv.hpp"
 #include "titer/search/search.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

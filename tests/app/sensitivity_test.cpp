@@ -7,8 +7,8 @@
 #include <cstdlib>
 
 #include "app/program.hpp"
-#include "report/csv.hpp"
 #include "titer/input/document.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "app/program.hpp"
-#include "report/csv.hpp"
 #include "titer/input/document.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "app/program.hpp"
-#include "report/csv.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/sweep/sweep.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

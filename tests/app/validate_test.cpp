@@ -6,8 +6,8 @@
 
 #include "app/program.hpp"
 #include "paths.hpp"
-#include "report/csv.hpp"
 #include "titer/input/document.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

@@ -12,9 +12,9 @@
 #include "collectives/contract_groups.hpp"
 #include "collectives/graphs.hpp"
 #include "paths.hpp"
-#include "report/csv.hpp"
 #include "temporary_folder.hpp"
 #include "titer/units/text.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

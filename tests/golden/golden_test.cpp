@@ -12,11 +12,11 @@
 #include <optional>
 
 #include "paths.hpp"
-#include "report/csv.hpp"
 #include "temporary_folder.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/step/evaluate.hpp"
 #include "titer/step/source.hpp"
+#include "view/csv.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -71,7 +71,7 @@ class Golden : public ::testing::TestWithParam<std::string> {
     Estimator estimator;
     StepResult result;
     evaluate(scenario, fidelity, estimator, result);
-    return step_csv(scenario, result);
+    return step_view(scenario, result).as_csv();
   }
 };
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "report/csv.hpp"
-#include "titer/report/table.hpp"
+#include "titer/view/table.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {
@@ -21,8 +21,8 @@ Followed followed(const std::string& name) {
 TEST(CourseReport, SaysTheSameAsCsvAndJson) {
   for (const std::string& name : shipped_names(kCourseData)) {
     const Followed one = followed(name);
-    const Value json = course_json(one.course, one.result);
-    const auto rows = parse_csv(course_csv(one.result));
+    const Value json = course_view(one.course, one.result).as_json();
+    const auto rows = parse_csv(course_view(one.course, one.result).as_csv());
     const auto& items = json.find("rows")->items;
     ASSERT_EQ(rows.size(), items.size() + 2) << name;
     const auto same = [&](const std::vector<std::string>& row, const Value& object) {
@@ -44,7 +44,7 @@ TEST(CourseReport, SaysTheSameAsCsvAndJson) {
 
 TEST(CourseReport, GivesPhasesTheirChanges) {
   const Followed one = followed("elastic-2-then-6");
-  const Value json = course_json(one.course, one.result);
+  const Value json = course_view(one.course, one.result).as_json();
   EXPECT_EQ(json.find("kind")->text, "phases");
   EXPECT_EQ(json.find("all")->find("average_devices")->number, 4);
   EXPECT_EQ(json.find("all")->find("training_device_hours")->number, (2 + 6) * 6);
@@ -59,11 +59,11 @@ TEST(CourseReport, GivesPhasesTheirChanges) {
 
 TEST(CourseReport, ShowsPeopleWhatMatters) {
   const Followed elastic = followed("elastic-2-then-6");
-  const std::string text = course_text(elastic.course, elastic.result);
+  const std::string text = course_view(elastic.course, elastic.result).as_text();
   EXPECT_TRUE(text.starts_with(elastic.course.title + "\n"));
   EXPECT_NE(text.find("average devices        4\n"), std::string::npos) << text;
   const Followed serving = followed("serving");
-  const std::string fleet = course_text(serving.course, serving.result);
+  const std::string fleet = course_view(serving.course, serving.result).as_text();
   EXPECT_NE(fleet.find("fixed device hours  96\n"), std::string::npos) << fleet;
   EXPECT_NE(fleet.find("device time saved   45.8 %\n"), std::string::npos) << fleet;
 }
@@ -73,10 +73,10 @@ TEST(CourseReport, NamesWhatDoesNotFit) {
                                            parse_assignment("plan.micro_batch=8")};
   const Course course = load_course("two-jobs", changes);
   const CourseResult result = follow(course, Fidelity::closed);
-  const Value json = course_json(course, result);
+  const Value json = course_view(course, result).as_json();
   ASSERT_EQ(json.find("does_not_fit")->items.size(), 1u);
   EXPECT_EQ(json.find("all")->find("fits")->text, "no");
-  const std::string text = course_text(course, result);
+  const std::string text = course_view(course, result).as_text();
   EXPECT_TRUE(text.ends_with(json.find("does_not_fit")->items[0].text + "\n")) << text;
 }
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "report/csv.hpp"
 #include "titer/report/step_report.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {
@@ -16,7 +16,7 @@ std::vector<Section> sections() {
 }
 
 TEST(ExplainText, ShowsEachTermWithWhatItComesFrom) {
-  EXPECT_EQ(explain_text(sections()),
+  EXPECT_EQ(explain_view(sections()).as_text(),
             "first, with comma\n"
             "  t = 3 s\n"
             "      a + b  =  1 s + 2 s   <- a \"source\"\n"
@@ -30,7 +30,7 @@ TEST(ExplainText, ShowsEachTermWithWhatItComesFrom) {
 }
 
 TEST(ExplainCsv, HasOneRowPerTerm) {
-  const auto rows = parse_csv(explain_csv(sections()));
+  const auto rows = parse_csv(explain_view(sections()).as_csv());
   ASSERT_EQ(rows.size(), 1u + 2u + 2u);
   EXPECT_EQ(rows[0], (Row{"section", "term", "formula", "numbers", "value", "source"}));
   EXPECT_EQ(rows[1], (Row{"first, with comma", "t", "a + b", "1 s + 2 s", "3 s", "a \"source\""}));
@@ -38,7 +38,7 @@ TEST(ExplainCsv, HasOneRowPerTerm) {
 }
 
 TEST(ExplainJson, HoldsTheSameTerms) {
-  const Document json = parse_json(to_json(explain_json(sections())), "json");
+  const Document json = parse_json(to_json(explain_view(sections()).as_json()), "json");
   EXPECT_EQ(json.at("format_version")->integer, kFormatVersion);
   ASSERT_EQ(json.at("sections")->items.size(), 2u);
   EXPECT_EQ(json.at("sections.0.title")->text, "first, with comma");
@@ -52,9 +52,10 @@ TEST(ExplainJson, HoldsTheSameTerms) {
 }
 
 TEST(ExplainViews, OfNothingAreEmpty) {
-  EXPECT_EQ(explain_text({}), "");
-  EXPECT_EQ(parse_csv(explain_csv({})).size(), 1u);
-  EXPECT_EQ(parse_json(to_json(explain_json({})), "json").at("sections")->items.size(), 0u);
+  EXPECT_EQ(explain_view({}).as_text(), "");
+  EXPECT_EQ(parse_csv(explain_view({}).as_csv()).size(), 1u);
+  EXPECT_EQ(parse_json(to_json(explain_view({}).as_json()), "json").at("sections")->items.size(),
+            0u);
 }
 
 }  // namespace TITER_TEST_FILE

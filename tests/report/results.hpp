@@ -1,7 +1,7 @@
 #pragma once
 // A result whose every figure is a different number, so that a view that mixes two up is caught.
 
-#include "titer/step/result.hpp"
+#include "titer/report/step_report.hpp"
 
 namespace titer::testing {
 
@@ -43,5 +43,17 @@ inline StepResult distinct_result() {
   result.grade = Grade::datasheet;
   return result;
 }
+
+/// As a table has them.
+inline Row result_cells(const StepResult& result) {
+  Row cells;
+  for (const Figure& figure : result_figures(result)) {
+    cells.push_back(csv_cell(figure.datum.value()));
+  }
+  return cells;
+}
+
+/// As many empty cells.
+inline Row no_result_cells() { return Row(result_columns().size()); }
 
 }  // namespace titer::testing

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "titer/units/text.hpp"
+#include "view/csv.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -31,7 +32,7 @@ double number_at(const Value& json, std::string_view key) {
 }
 
 TEST(SampleJson, HoldsTheFigures) {
-  const Value json = sample_json(distinct_samples());
+  const Value json = json_of(sample_figures(distinct_samples()));
   EXPECT_EQ(number_at(json, "n"), 16.0);
   EXPECT_EQ(number_at(json, "quiet_s"), 4.0);
   EXPECT_EQ(number_at(json, "mean_s"), 5.0);
@@ -49,37 +50,37 @@ TEST(SampleJson, HasNullForWhatThereIsNot) {
   SampleStatistics samples = distinct_samples();
   samples.deviation.reset();
   samples.expected_slowdown.reset();
-  const Value json = sample_json(samples);
+  const Value json = json_of(sample_figures(samples));
   for (const char* key : {"deviation_s", "standard_error_s", "expected_slowdown"}) {
     ASSERT_NE(json.find(key), nullptr) << key;
     EXPECT_EQ(json.find(key)->kind, Value::Kind::null) << key;
   }
 }
 
-TEST(SampleCells, AreTheFiguresOfTheJson) {
-  const SampleStatistics samples = distinct_samples();
-  const Row columns = sample_columns();
-  const Row cells = sample_cells(samples);
-  const Value json = sample_json(samples);
-  ASSERT_EQ(columns.size(), cells.size());
-  ASSERT_EQ(columns.size(), json.members.size());
-  EXPECT_EQ(columns[0], "samples");
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    EXPECT_EQ(std::stod(cells[i]), json.members[i].second.number) << columns[i];
-    EXPECT_TRUE(i == 0 || columns[i] == "samples_" + json.members[i].first) << columns[i];
+TEST(SampleColumns, AreTheFiguresByLongerNames) {
+  const Figures figures = sample_figures(distinct_samples());
+  const Figures columns = sample_columns(figures);
+  ASSERT_EQ(columns.size(), figures.size());
+  EXPECT_EQ(columns[0].key, "samples");
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    EXPECT_EQ(columns[i].datum.value().number, figures[i].datum.value().number);
+    EXPECT_TRUE(i == 0 || columns[i].key == "samples_" + figures[i].key) << columns[i].key;
   }
 }
 
-TEST(SampleCells, AreEmptyForWhatThereIsNot) {
+TEST(SampleColumns, AreEmptyForWhatThereIsNot) {
   SampleStatistics samples = distinct_samples();
   samples.deviation.reset();
-  const Row cells = sample_cells(samples);
-  ASSERT_EQ(cells.size(), sample_columns().size());
-  EXPECT_EQ(std::count(cells.begin(), cells.end(), ""), 2);  // the standard error with it
+  const std::string csv = csv_of({sample_columns(sample_figures(samples))});
+  const auto cells = testing::only_row(csv);
+  EXPECT_EQ(cells.at("samples_deviation_s"), "");
+  EXPECT_EQ(cells.at("samples_standard_error_s"), "");
+  EXPECT_EQ(cells.at("samples_p95_s"), "7");
+  EXPECT_EQ(cells.size(), sample_figures(samples).size());
 }
 
 TEST(SampleText, TellsTheFiguresOverTheStepWithoutNoise) {
-  const std::string text = sample_text(distinct_samples());
+  const std::string text = sample_text(distinct_samples()).write();
   for (const std::string& part : {std::string("16 samples"),
                                   format(4_s),
                                   format(5_s) + " (+25.00 %)",
@@ -94,7 +95,7 @@ TEST(SampleText, TellsTheFiguresOverTheStepWithoutNoise) {
 TEST(SampleText, LeavesOutTheLawWhereItDoesNotHold) {
   SampleStatistics samples = distinct_samples();
   samples.expected_slowdown.reset();
-  EXPECT_EQ(sample_text(samples).find("slowest"), std::string::npos);
+  EXPECT_EQ(sample_text(samples).write().find("slowest"), std::string::npos);
 }
 
 }  // namespace TITER_TEST_FILE

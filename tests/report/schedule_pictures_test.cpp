@@ -7,10 +7,10 @@
 #include <map>
 
 #include "plan/schedules.hpp"
-#include "report/csv.hpp"
 #include "report/timelines.hpp"
 #include "titer/input/document.hpp"
 #include "titer/report/trace_report.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

@@ -42,7 +42,7 @@ TEST(ScheduleTimeline, SendsAMessageToEachPassThatWaitsForAnotherRank) {
 
 TEST(ScheduleText, PutsTheFormulaBesideTheBubble) {
   const std::string text =
-      schedule_text(executed(named_schedule("1f1b"), {.stages = 4, .micro_batches = 8}));
+      schedule_text(executed(named_schedule("1f1b"), {.stages = 4, .micro_batches = 8})).write();
   // (p - 1) (F + B + W) of (m + p - 1) (F + B + W); (p - 1) / m.
   EXPECT_NE(text.find("most idle        9; 9 by its formula, (p - 1) (F + B + W) / v"),
             std::string::npos)
@@ -53,7 +53,7 @@ TEST(ScheduleText, PutsTheFormulaBesideTheBubble) {
 
 TEST(ScheduleText, HasIdleTimeAndChunksOfEachRank) {
   const std::string text =
-      schedule_text(executed(named_schedule("gpipe"), {.stages = 3, .micro_batches = 5}));
+      schedule_text(executed(named_schedule("gpipe"), {.stages = 3, .micro_batches = 5})).write();
   // Rank 1 begins (p - 1) (F + B + W) / 2 later than it could, and that is outside of its span.
   EXPECT_NE(text.find("      0    15     6                 6                  5\n"),
             std::string::npos)
@@ -67,7 +67,7 @@ TEST(ScheduleText, UsesRealUnitsForRealTimes) {
                                {.stages = 2, .micro_batches = 4},
                                {.forward = 2_ms, .input_gradient = 2_ms, .weight_gradient = 1_ms});
   view.scale = TimeScale::real;
-  EXPECT_NE(schedule_text(view).find("makespan         25 ms"), std::string::npos);
+  EXPECT_NE(schedule_text(view).write().find("makespan         25 ms"), std::string::npos);
   EXPECT_NE(timeline_csv(picture_view(view)).find("start_s"), std::string::npos);
 }
 

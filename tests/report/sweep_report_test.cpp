@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "report/csv.hpp"
 #include "sweep/sweeps.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "report/csv.hpp"
 #include "report/timelines.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

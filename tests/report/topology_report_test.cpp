@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "report/csv.hpp"
 #include "topology/samples.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {
@@ -31,16 +31,19 @@ TEST(TopologyReport, ListsEveryWireInEveryTable) {
     EXPECT_EQ(parse_csv(topology_csv(view)).size(), 1 + wires);
     EXPECT_EQ(topology_json(view).find("wires")->items.size(), wires);
     EXPECT_EQ(occurrences(topology_dot(view), " -- "), wires);
-    EXPECT_NE(topology_text(view).find("devices"), std::string::npos);
+    EXPECT_NE(topology_text(view).write().find("devices"), std::string::npos);
   }
 }
 
 TEST(TopologyReport, LeavesOutALongTableInText) {
-  const std::string large = topology_text(
-      view_of(R"({"family": "torus", "dimensions": [8, 8], "wrap": true, "bandwidth": "1 GB/s"})"));
+  const std::string large =
+      topology_text(
+          view_of(
+              R"({"family": "torus", "dimensions": [8, 8], "wrap": true, "bandwidth": "1 GB/s"})"))
+          .write();
   EXPECT_EQ(large.find("bandwidth of one"), std::string::npos);
   const std::string small =
-      topology_text(view_of(R"({"family": "ring", "devices": 4, "bandwidth": "1 GB/s"})"));
+      topology_text(view_of(R"({"family": "ring", "devices": 4, "bandwidth": "1 GB/s"})")).write();
   EXPECT_NE(small.find("bandwidth of one"), std::string::npos);
 }
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/csv.hpp"
+#include "view/csv.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -31,7 +31,7 @@ std::size_t count(std::string_view text, std::string_view part) {
 }
 
 TEST(TrafficMatrixReport, SaysVolumesByKindAndWhoTalksToWhom) {
-  const std::string text = traffic_matrix_text(small_view());
+  const std::string text = traffic_matrix_text(small_view()).write();
   EXPECT_NE(text.find("tensor         2 GiB     512 MiB      2      1 GiB      1 GiB   100.0 %"),
             std::string::npos)
       << text;
@@ -88,7 +88,7 @@ TEST(TrafficMatrixReport, OfNothingIsEmptyNotWrong) {
   view.matrix = {1, {}};
   view.stages = {0};
   view.possible = 0;
-  EXPECT_NE(traffic_matrix_text(view).find("0 of 0 pairs"), std::string::npos);
+  EXPECT_NE(traffic_matrix_text(view).write().find("0 of 0 pairs"), std::string::npos);
   EXPECT_EQ(traffic_matrix_csv(view), "from,to,kind,bytes\n");
   EXPECT_EQ(count(traffic_matrix_svg(view), "v1h-"), 0u);
 }
@@ -101,12 +101,13 @@ TEST(TrafficMatrixReport, ListsIterations) {
   const std::vector<ExpertIteration> list = {
       {.iteration = 0, .exponent = 0.25, .statistics = found},
       {.iteration = 1, .exponent = std::nullopt, .statistics = found}};
-  EXPECT_EQ(expert_iterations_csv(list),
+  EXPECT_EQ(expert_iterations_view("title", list).as_csv(),
             "iteration,exponent,bytes,pairs,entropy_bits,uniformity,largest_over_mean\n"
             "0,0.25,2147483648,56,0,0.5,0\n"
             "1,,2147483648,56,0,0.5,0\n");
-  EXPECT_NE(expert_iterations_text("title", list).find("50.000 %"), std::string::npos);
-  EXPECT_NE(to_json(expert_iterations_json(list)).find("\"exponent\": 0.25"), std::string::npos);
+  EXPECT_NE(expert_iterations_view("title", list).as_text().find("50.000 %"), std::string::npos);
+  EXPECT_NE(to_json(expert_iterations_view("title", list).as_json()).find("\"exponent\": 0.25"),
+            std::string::npos);
 }
 
 }  // namespace TITER_TEST_FILE

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "report/csv.hpp"
 #include "titer/input/document.hpp"
 #include "titer/report/validation_plot.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {
@@ -51,7 +51,7 @@ struct Views {
 
 TEST(ValidationText, HasGroupsWorstRowsAndReasons) {
   const Views views;
-  const std::string text = validation_text(views.view);
+  const std::string text = validation_text(views.view).write();
   EXPECT_TRUE(text.starts_with("3 rows: 2 compared, 1 skipped\n")) << text;
   for (const std::string_view part :
        {"\n  all ", "\n  libai ", "\n  vtrain ", "\nmemory\n", "+25.0"}) {
@@ -67,7 +67,7 @@ TEST(ValidationText, ListsEveryRowIfAsked) {
   Views views;
   views.view.every_row = true;
   views.view.worst = 0;
-  const std::string text = validation_text(views.view);
+  const std::string text = validation_text(views.view).write();
   EXPECT_TRUE(contains(text, "c-1"));
   EXPECT_TRUE(contains(text, "7.451 GiB  5.588 GiB\n")) << text;
   EXPECT_FALSE(contains(text, "farthest off"));
@@ -75,7 +75,7 @@ TEST(ValidationText, ListsEveryRowIfAsked) {
 
 TEST(ValidationText, OfNoRowsSaysSo) {
   const auto groups = group_statistics({}, GroupBy::all);
-  const std::string text = validation_text({.rows = {}, .groups = groups});
+  const std::string text = validation_text({.rows = {}, .groups = groups}).write();
   EXPECT_TRUE(text.starts_with("0 rows: 0 compared, 0 skipped\n")) << text;
 }
 

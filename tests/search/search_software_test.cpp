@@ -125,12 +125,13 @@ TEST(SearchSoftware, SaysWhatStayingInsideCostsAtTheEndsOfAFront) {
   }
   const FoundPlan& fastest = beyond.front().best.plans.front();
   ASSERT_EQ(search.objectives[beyond.front().objective], Objective::time);
-  EXPECT_NE(search_text(search, answer, {}, beyond)
+  EXPECT_NE(search_view(search, answer, {}, beyond)
+                .as_text()
                 .find("\n  beyond megatron-lm (--any-software): time " +
                       format(fastest.result.iteration_time) + " instead of " +
                       format(best_by(answer, 0)->result.iteration_time) + " ("),
             std::string::npos);
-  const Value json = search_json(search, answer, {}, beyond);
+  const Value json = search_view(search, answer, {}, beyond).as_json();
   ASSERT_EQ(json.find("beyond_software")->items.size(), beyond.size());
   EXPECT_EQ(json.find("beyond_software")->items[0].find("objective")->text, "time");
   EXPECT_TRUE(best_beyond_software(search_of(kDenseSearch, front), any).empty());

@@ -146,12 +146,12 @@ TEST(Search, SaysFirstThatItWasStopped) {
   const std::atomic<bool> stop = true;
   const Search search = search_of(kDenseSearch);
   const SearchAnswer answer = run_search(search, {.exhaustive = true, .stop = &stop});
-  const std::string text = search_text(search, answer, {});
+  const std::string text = search_view(search, answer, {}).as_text();
   EXPECT_TRUE(text.substr(0, text.find('\n'))
                   .ends_with("; incomplete, stopped before all plans were through"))
       << text;
   EXPECT_NE(text.find(" not reached"), std::string::npos) << text;
-  const Value json = search_json(search, answer, {});
+  const Value json = search_view(search, answer, {}).as_json();
   EXPECT_EQ(json.find("counts")->find("unreached")->number,
             static_cast<double>(answer.counts.unreached));
 }

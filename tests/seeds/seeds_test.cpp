@@ -23,7 +23,7 @@ class Statement : public ::testing::TestWithParam<std::string> {};
 TEST_P(Statement, Holds) {
   const Seed seed = load_seed(GetParam());
   const SeedReport report = run_seed(seed);
-  EXPECT_NE(report.status(), SeedStatus::fails) << seed_text(report);
+  EXPECT_NE(report.status(), SeedStatus::fails) << seed_view(std::span(&report, 1), true).as_text();
   for (const CheckResult& result : report.results) {
     const SeedCheck& check = *result.check;
     if (check.is_figure()) {

@@ -30,10 +30,11 @@ TEST(EventsBeside, AreToldWhereTheySayAnotherTime) {
   result.events = events_beside(scenario, result);
   ASSERT_TRUE(result.events.has_value());
   EXPECT_EQ(result.events->iteration_time, event);
-  const std::string text = step_text(scenario, result);
+  const std::string text = step_view(scenario, result).as_text();
   EXPECT_NE(text.find("events: " + format(event) + ", +"), std::string::npos) << text;
-  EXPECT_EQ(step_json(scenario, result).find("event_iteration_time_s")->number, event.si());
-  EXPECT_NE(step_csv(scenario, result).find("event_iteration_time_s"), std::string::npos);
+  EXPECT_EQ(step_view(scenario, result).as_json().find("event_iteration_time_s")->number,
+            event.si());
+  EXPECT_NE(step_view(scenario, result).as_csv().find("event_iteration_time_s"), std::string::npos);
 }
 
 TEST(EventsBeside, AreNotToldWhereTheyAgree) {
@@ -56,10 +57,11 @@ TEST(EventsBeside, AreLeftOutOfStepsThatAreTooLargeAndSaySo) {
   result.events = events_beside(large, result);
   ASSERT_TRUE(result.events.has_value());
   EXPECT_FALSE(result.events->iteration_time.has_value());
-  EXPECT_NE(step_text(large, result).find("events: not followed beside 1000000 passes"),
+  EXPECT_NE(step_view(large, result).as_text().find("events: not followed beside 1000000 passes"),
             std::string::npos)
-      << step_text(large, result);
-  EXPECT_EQ(step_json(large, result).find("event_iteration_time_s")->kind, Value::Kind::null);
+      << step_view(large, result).as_text();
+  EXPECT_EQ(step_view(large, result).as_json().find("event_iteration_time_s")->kind,
+            Value::Kind::null);
 }
 
 }  // namespace TITER_TEST_FILE

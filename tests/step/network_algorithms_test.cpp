@@ -61,7 +61,7 @@ TEST(NetworkAlgorithms, MakeNarrowRailsFasterThanANarrowTree) {
 
 TEST(NetworkAlgorithms, AreToldByExplain) {
   const StepResult narrow = simulate(experts_on(rails(16)), kNetwork).result;
-  const std::string text = explain_text({algorithms_section(narrow)});
+  const std::string text = explain_view({algorithms_section(narrow)}).as_text();
   EXPECT_NE(text.find("taken: rail-direct"), std::string::npos) << text;
   EXPECT_NE(text.find("the closed form would take two-tier-direct"), std::string::npos) << text;
 }
@@ -80,7 +80,9 @@ TEST(NetworkAlgorithms, AreToldBesideTheResult) {
 
 TEST(NetworkAlgorithms, AreToldWithTheRoutingAndThePortsThatLimitNics) {
   Scenario scenario = experts_on(rails(1));
-  const auto text_of = [&] { return step_text(scenario, simulate(scenario, kNetwork).result); };
+  const auto text_of = [&] {
+    return step_view(scenario, simulate(scenario, kNetwork).result).as_text();
+  };
   EXPECT_NE(text_of().find("routing: minimal"), std::string::npos);
   EXPECT_EQ(text_of().find("limited by"), std::string::npos);
   scenario.cluster.nic_bandwidth = 2 * scenario.cluster.nic_bandwidth;
@@ -92,7 +94,7 @@ TEST(NetworkAlgorithms, AreToldWithTheRoutingAndThePortsThatLimitNics) {
 
 TEST(NetworkAlgorithms, OfTheStackComeBeforeThoseOfTheCluster) {
   const auto run = [](const std::vector<std::string>& assignments) {
-    return explain_text(explain(scenarios::shipped_run(assignments)));
+    return explain_view(explain(scenarios::shipped_run(assignments))).as_text();
   };
   const std::string by_cluster = run({"cluster.node.collectives.all_reduce=two-shot"});
   EXPECT_NE(by_cluster.find("all-reduce, two-shot"), std::string::npos);

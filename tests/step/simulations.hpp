@@ -14,8 +14,8 @@ namespace titer::simulations {
 
 /// Everything that a result says, as views print it.
 inline std::string all_of(const Scenario& scenario, const StepResult& result) {
-  return to_json(step_json(scenario, result)) + step_text(scenario, result) +
-         step_csv(scenario, result);
+  return to_json(step_view(scenario, result).as_json()) + step_view(scenario, result).as_text() +
+         step_view(scenario, result).as_csv();
 }
 
 inline constexpr Seconds kForward = 10_us;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "titer/report/step_report.hpp"
+#include "report/results.hpp"
 #include "titer/sweep/sweep.hpp"
 
 namespace titer::testing {

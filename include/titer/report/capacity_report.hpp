@@ -1,17 +1,12 @@
 #pragma once
-// Views of a capacity plan: text for people, a CSV row for every number of devices, JSON.
-
-#include <string>
+// A capacity plan, as it is read.
 
 #include "titer/campaign/capacity.hpp"
-#include "titer/input/document.hpp"
+#include "titer/view/view.hpp"
 
 namespace titer {
 
-[[nodiscard]] std::string capacity_text(const CapacityQuestion& question,
-                                        const CapacityResult& result);
-[[nodiscard]] std::string capacity_csv(const CapacityQuestion& question,
-                                       const CapacityResult& result);
-[[nodiscard]] Value capacity_json(const CapacityQuestion& question, const CapacityResult& result);
+/// A row for every number of devices.
+[[nodiscard]] View capacity_view(const CapacityQuestion& question, const CapacityResult& result);
 
 }  // namespace titer

@@ -1,13 +1,12 @@
 #pragma once
-// What a collective takes, as text, CSV and JSON; a sweep over sizes in the columns of nccl-tests.
+// What a collective takes, as it is read; many sizes in the columns of nccl-tests.
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "titer/input/document.hpp"
 #include "titer/plan/collective_query.hpp"
+#include "titer/view/view.hpp"
 
 namespace titer {
 
@@ -27,19 +26,10 @@ struct CollectiveResult {
 /// "16 ranks (8 on each of 2 nodes) of dgx-a100-80gb".
 [[nodiscard]] std::string ranks_text(const Cluster& cluster, const CollectiveDesk& desk);
 
-/// "all-reduce of 64 MiB, 16 ranks (8 on each of 2 nodes) of dgx-a100-80gb", the time, bandwidths,
-/// and why: the candidates, the busiest link.
-[[nodiscard]] std::string collective_text(const Cluster& cluster,
-                                          const CollectiveDesk& desk,
-                                          const CollectiveResult& result);
-/// A table with a row per size.
-[[nodiscard]] std::string collective_table(const Cluster& cluster,
-                                           const CollectiveDesk& desk,
-                                           const std::vector<CollectiveResult>& results);
-[[nodiscard]] std::string collective_csv(const CollectiveDesk& desk,
-                                         const std::vector<CollectiveResult>& results);
-[[nodiscard]] Value collective_json(const Cluster& cluster,
-                                    const CollectiveDesk& desk,
-                                    const std::vector<CollectiveResult>& results);
+/// `of_sizes`: people read a table with a row per size, not all that there is to say of one.
+[[nodiscard]] View collective_view(const Cluster& cluster,
+                                   const CollectiveDesk& desk,
+                                   const std::vector<CollectiveResult>& results,
+                                   bool of_sizes);
 
 }  // namespace titer

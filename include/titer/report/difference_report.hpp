@@ -1,15 +1,12 @@
 #pragma once
-// Two scenarios side by side, as text, CSV and JSON.
+// Two scenarios side by side, as they are read.
 
-#include <string>
-
+#include "titer/view/view.hpp"
 #include "titer/whatif/difference.hpp"
 
 namespace titer {
 
-[[nodiscard]] std::string difference_text(const Difference& difference);
-/// One table: a row for each part of the time and of the memory, rate, contribution and input.
-[[nodiscard]] std::string difference_csv(const Difference& difference);
-[[nodiscard]] Value difference_json(const Difference& difference);
+/// A row for each part of the time and of the memory, rate, contribution and input.
+[[nodiscard]] View difference_view(const Difference& difference);
 
 }  // namespace titer

@@ -1,17 +1,14 @@
 #pragma once
-// Views of an explanation.
+// An explanation, as it is read.
 
-#include <string>
 #include <vector>
 
-#include "titer/input/document.hpp"
 #include "titer/step/explain.hpp"
+#include "titer/view/view.hpp"
 
 namespace titer {
 
-[[nodiscard]] std::string explain_text(const std::vector<Section>& sections);
-/// Columns: section, term, formula, numbers, value, source.
-[[nodiscard]] std::string explain_csv(const std::vector<Section>& sections);
-[[nodiscard]] Value explain_json(const std::vector<Section>& sections);
+/// A row for each term.
+[[nodiscard]] View explain_view(const std::vector<Section>& sections);
 
 }  // namespace titer

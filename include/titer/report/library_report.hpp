@@ -1,11 +1,11 @@
 #pragma once
-// What NCCL's tuner would take for a collective, as text, CSV and JSON.
+// What NCCL's tuner would take for a collective, as it is read.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "titer/collectives/nccl.hpp"
-#include "titer/input/document.hpp"
 #include "titer/report/collective_report.hpp"
 
 namespace titer {
@@ -19,10 +19,6 @@ struct LibraryResult {
 
 /// One size: the choice, and every pair of algorithm and protocol with its time or why NCCL does
 /// not use it. Several: a row each. `what`: "all-reduce, 16 ranks of dgx-a100-80gb".
-[[nodiscard]] std::string library_text(const std::string& what,
-                                       const std::vector<LibraryResult>& results);
-[[nodiscard]] std::string library_csv(const std::vector<LibraryResult>& results);
-[[nodiscard]] Value library_json(const std::string& what,
-                                 const std::vector<LibraryResult>& results);
+[[nodiscard]] View library_view(const std::string& what, const std::vector<LibraryResult>& results);
 
 }  // namespace titer

@@ -3,6 +3,7 @@
 
 #include "titer/plan/schedule_run.hpp"
 #include "titer/report/timeline_report.hpp"
+#include "titer/view/view.hpp"
 
 namespace titer {
 
@@ -20,7 +21,7 @@ struct ScheduleView {
 [[nodiscard]] TimelineView picture_view(const ScheduleView& view);
 
 /// Makespan, idle time of each rank, bubble (with its formula where one is known), chunks alive.
-[[nodiscard]] std::string schedule_text(const ScheduleView& view);
+[[nodiscard]] TextView schedule_text(const ScheduleView& view);
 /// The same figures, and all of the timeline.
 [[nodiscard]] Value schedule_json(const ScheduleView& view);
 

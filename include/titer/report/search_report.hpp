@@ -5,23 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "titer/input/document.hpp"
 #include "titer/search/search.hpp"
+#include "titer/view/view.hpp"
 
 namespace titer {
 
 /// `notes`: lines to end with, such as why a plan could not be refined. `beyond`: of
-/// best_beyond_software().
-[[nodiscard]] std::string search_text(const Search& search,
-                                      const SearchAnswer& answer,
-                                      const std::vector<std::string>& notes = {},
-                                      std::span<const BeyondSoftware> beyond = {});
-/// A row for each plan: what was asked, the keys that were searched, then results.
-[[nodiscard]] std::string search_csv(const Search& search, const SearchAnswer& answer);
-[[nodiscard]] Value search_json(const Search& search,
-                                const SearchAnswer& answer,
-                                const std::vector<std::string>& notes = {},
-                                std::span<const BeyondSoftware> beyond = {});
+/// best_beyond_software(). The table has a row for each plan: what was asked, the keys that were
+/// searched, then results.
+[[nodiscard]] View search_view(const Search& search,
+                               const SearchAnswer& answer,
+                               const std::vector<std::string>& notes = {},
+                               std::span<const BeyondSoftware> beyond = {});
 /// Why no plan is left: what became of all of them, largest first.
 [[nodiscard]] std::string no_plan_sentence(const SearchAnswer& answer);
 

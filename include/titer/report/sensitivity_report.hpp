@@ -1,10 +1,11 @@
 #pragma once
-// What a scenario is sensitive to, as text, CSV and JSON.
+// What a scenario is sensitive to, as it is read.
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "titer/view/view.hpp"
 #include "titer/whatif/break_even.hpp"
 #include "titer/whatif/sensitivity.hpp"
 
@@ -17,9 +18,7 @@ struct SensitivityReport {
   std::optional<ReachTable> reach{};
 };
 
-[[nodiscard]] std::string sensitivity_text(const SensitivityReport& report);
-/// One table: a row for each figure, whole number, resource, break-even point and reach.
-[[nodiscard]] std::string sensitivity_csv(const SensitivityReport& report);
-[[nodiscard]] Value sensitivity_json(const SensitivityReport& report);
+/// A row for each figure, whole number, resource, break-even point and reach.
+[[nodiscard]] View sensitivity_view(const SensitivityReport& report);
 
 }  // namespace titer

@@ -1,48 +1,37 @@
 #pragma once
-// Views of one step's result: text for people, a CSV row for tables, JSON for programs.
+// One step's result, as it is read.
 
-#include <span>
+#include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
-#include "titer/input/document.hpp"
-#include "titer/report/table.hpp"
 #include "titer/search/fit_advice.hpp"
 #include "titer/step/result.hpp"
+#include "titer/step/samples.hpp"
 #include "titer/step/scenario.hpp"
+#include "titer/view/view.hpp"
 
 namespace titer {
 
-/// Added fields leave it as it is; a changed meaning raises it.
-inline constexpr int kFormatVersion = 1;
-
-/// The columns of a result in CSV, in order: results only (a sweep puts its inputs before them).
+/// A result by the columns of tables: results only (a sweep puts its inputs before them).
+[[nodiscard]] Figures result_figures(const StepResult& result);
 [[nodiscard]] Row result_columns();
-[[nodiscard]] Row result_cells(const StepResult& result);
-/// As many empty cells, for a row without a result.
-[[nodiscard]] Row no_result_cells();
 
-/// Columns that one row has beyond a result's.
-struct MoreCells {
-  Row columns = {};
-  Row cells = {};
-};
-/// Header and one row: what was asked, then the result, then more.
-[[nodiscard]] std::string step_csv(const Scenario& scenario,
+/// The tree. The advice, where the scenario does not fit, is among the memory. `notes`:
+/// answer_notes().
+[[nodiscard]] Figures step_figures(const Scenario& scenario,
                                    const StepResult& result,
-                                   const MoreCells& more = {});
-/// The advice, where the scenario does not fit, is among the memory. `notes`: answer_notes().
-[[nodiscard]] Value step_json(const Scenario& scenario,
-                              const StepResult& result,
-                              std::span<const FitAdvice> advice = {},
-                              std::span<const std::string> notes = {});
+                                   const std::vector<FitAdvice>& advice = {},
+                                   const std::vector<std::string>& notes = {});
+/// What was asked, then the result; the table is one row.
+[[nodiscard]] View step_view(const Scenario& scenario,
+                             const StepResult& result,
+                             const std::vector<FitAdvice>& advice = {},
+                             const std::vector<std::string>& notes = {},
+                             const std::optional<SampleStatistics>& samples = {});
 /// "Llama 3 8B on 64 x NVIDIA H100 SXM5 80 GB: 1f1b"
 [[nodiscard]] std::string step_title(const Scenario& scenario);
-/// What each simulated rank does, waits for and has in memory; "" where nothing was simulated.
-[[nodiscard]] std::string ranks_text(const StepResult& result);
-[[nodiscard]] std::string step_text(const Scenario& scenario,
-                                    const StepResult& result,
-                                    std::span<const FitAdvice> advice = {},
-                                    std::span<const std::string> notes = {});
+/// What each simulated rank does, waits for and has in memory; nothing where none was simulated.
+[[nodiscard]] TextView ranks_text(const StepResult& result);
 
 }  // namespace titer

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "titer/input/document.hpp"
 #include "titer/topology/families.hpp"
+#include "titer/view/view.hpp"
 
 namespace titer {
 
@@ -16,7 +16,7 @@ struct TopologyView {
 };
 
 /// What it is, its properties, and its links where they are not too many to read.
-[[nodiscard]] std::string topology_text(const TopologyView& view);
+[[nodiscard]] TextView topology_text(const TopologyView& view);
 /// One row per wire.
 [[nodiscard]] std::string topology_csv(const TopologyView& view);
 /// Properties and all wires.

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "titer/input/document.hpp"
 #include "titer/step/traffic_matrix.hpp"
+#include "titer/view/view.hpp"
 
 namespace titer {
 
@@ -27,7 +27,7 @@ struct TrafficMatrixView {
                                                     TrafficMatrix matrix);
 
 /// Volumes by kind, statistics, and who talks to whom for few devices.
-[[nodiscard]] std::string traffic_matrix_text(const TrafficMatrixView& view);
+[[nodiscard]] TextView traffic_matrix_text(const TrafficMatrixView& view);
 /// from, to, kind, bytes: one row per pair and kind; `titer topology --traffic` reads it.
 [[nodiscard]] std::string traffic_matrix_csv(const TrafficMatrixView& view);
 [[nodiscard]] Value traffic_matrix_json(const TrafficMatrixView& view);
@@ -41,9 +41,7 @@ struct ExpertIteration {
   std::optional<double> exponent{};  // of zipf routing
   TrafficStatistics statistics;
 };
-[[nodiscard]] std::string expert_iterations_text(const std::string& title,
-                                                 const std::vector<ExpertIteration>& iterations);
-[[nodiscard]] std::string expert_iterations_csv(const std::vector<ExpertIteration>& iterations);
-[[nodiscard]] Value expert_iterations_json(const std::vector<ExpertIteration>& iterations);
+[[nodiscard]] View expert_iterations_view(const std::string& title,
+                                          const std::vector<ExpertIteration>& iterations);
 
 }  // namespace titer

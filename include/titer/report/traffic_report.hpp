@@ -1,12 +1,12 @@
 #pragma once
-// Routes and link loads on a topology, as text, CSV and JSON.
+// Routes and link loads on a topology, as they are read.
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "titer/input/document.hpp"
 #include "titer/topology/traffic.hpp"
+#include "titer/view/view.hpp"
 
 namespace titer {
 
@@ -26,14 +26,10 @@ struct LoadView {
   std::optional<Seconds> halves;  // no routing is faster: the bytes between the numbered halves
 };
 
-[[nodiscard]] std::string routes_text(const Router& router, const RouteView& view);
-[[nodiscard]] std::string routes_csv(const Router& router, const RouteView& view);
-[[nodiscard]] Value routes_json(const Router& router, const RouteView& view);
-
-/// The bounds, and the links that are busy longest.
-[[nodiscard]] std::string loads_text(const Topology& topology, const LoadView& view);
-/// One row per link and direction that carries something.
-[[nodiscard]] std::string loads_csv(const Topology& topology, const LoadView& view);
-[[nodiscard]] Value loads_json(const Topology& topology, const LoadView& view);
+/// A row for each link of each route.
+[[nodiscard]] View routes_view(const Router& router, const RouteView& view);
+/// The bounds, and a row for each link and direction that carries something, the longest busy
+/// first.
+[[nodiscard]] View loads_view(const Topology& topology, const LoadView& view);
 
 }  // namespace titer

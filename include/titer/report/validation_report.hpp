@@ -6,6 +6,7 @@
 #include <string>
 
 #include "titer/measured/statistics.hpp"
+#include "titer/view/view.hpp"
 
 namespace titer {
 
@@ -18,7 +19,7 @@ struct ValidationView {
 };
 
 /// Statistics of every group, the worst rows, why rows were skipped.
-[[nodiscard]] std::string validation_text(const ValidationView& view);
+[[nodiscard]] TextView validation_text(const ValidationView& view);
 
 /// A line per row, in their order; an empty cell is a figure that there is not.
 [[nodiscard]] std::string validation_csv(std::span<const Comparison> rows);

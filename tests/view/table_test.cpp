@@ -1,4 +1,4 @@
-#include "titer/report/table.hpp"
+#include "titer/view/table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "report/csv.hpp"
+#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {
@@ -20,32 +20,30 @@ TEST(TextTable, AlignsTheFirstColumnLeftAndTheOthersRight) {
 }
 
 TEST(TextTable, AlignsAsAsked) {
-  EXPECT_EQ(
-      text_table({{"a", "b", "c"}, {"long", "long", "long"}}, {Align::right, Align::left}, ""),
-      "   a  b        c\n"
-      "long  long  long\n");
+  EXPECT_EQ(text_table({{"a", "b", "c"}, {"long", "long", "long"}}, "rl", ""),
+            "   a  b        c\n"
+            "long  long  long\n");
 }
 
 TEST(TextTable, CountsCharactersNotBytes) {
   // The micro sign takes two bytes, the full-width bracket three, in one column each.
-  EXPECT_EQ(text_table({{"\u00b5s", "1"}, {"abc", "2"}, {"\uff3b", "3"}}, {Align::left}, ""),
+  EXPECT_EQ(text_table({{"\u00b5s", "1"}, {"abc", "2"}, {"\uff3b", "3"}}, "l", ""),
             "\u00b5s   1\n"
             "abc  2\n"
             "\uff3b    3\n");
 }
 
 TEST(TextTable, ShowsWhatWouldDoSomethingToATerminal) {
-  EXPECT_EQ(text_table({{"\x1b[2Jgone\n", "1"}}, {Align::left}, ""), "\\u001b[2Jgone\\u000a  1\n");
+  EXPECT_EQ(text_table({{"\x1b[2Jgone\n", "1"}}, "l", ""), "\\u001b[2Jgone\\u000a  1\n");
 }
 
 TEST(TextTable, LeavesNoBlanksAtTheEndOfALine) {
-  const std::string text =
-      text_table({{"a", "longest"}, {"b", ""}, {"c", "x"}}, {Align::left, Align::left});
+  const std::string text = text_table({{"a", "longest"}, {"b", ""}, {"c", "x"}}, "ll");
   EXPECT_EQ(text, "  a  longest\n  b\n  c  x\n");
 }
 
 TEST(TextTable, TakesRowsOfDifferentLengths) {
-  EXPECT_EQ(text_table({{"a"}, {"b", "1", "2"}, {}}, {Align::left}, ""), "a\nb  1  2\n\n");
+  EXPECT_EQ(text_table({{"a"}, {"b", "1", "2"}, {}}, "l", ""), "a\nb  1  2\n\n");
   EXPECT_EQ(text_table({}), "");
 }
 

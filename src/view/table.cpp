@@ -1,4 +1,4 @@
-#include "titer/report/table.hpp"
+#include "titer/view/table.hpp"
 
 #include <fmt/format.h>
 
@@ -8,32 +8,29 @@
 #include "titer/input/words.hpp"
 
 namespace titer {
-namespace {
 
 /// Code points: every byte that does not continue one.
-std::size_t width(std::string_view text) {
+std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-}  // namespace
-
 std::string text_table(const std::vector<Row>& rows,
-                       const std::vector<Align>& aligns,
+                       std::string_view aligns,
                        std::string_view indent) {
   std::vector<std::size_t> widths;
   for (const Row& row : rows) {
     widths.resize(std::max(widths.size(), row.size()), 0);
     for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], width(row[i]));
+      widths[i] = std::max(widths[i], width_of(row[i]));
     }
   }
   std::string text;
   for (const Row& row : rows) {
     std::string line(indent);
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string padding(widths[i] - width(row[i]), ' ');
-      const bool left = i < aligns.size() && aligns[i] == Align::left;
+      const std::string padding(widths[i] - width_of(row[i]), ' ');
+      const bool left = i < aligns.size() && aligns[i] == 'l';
       line += (i == 0 ? "" : "  ") + (left ? row[i] + padding : padding + row[i]);
     }
     line.erase(line.find_last_not_of(' ') + 1);

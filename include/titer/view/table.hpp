@@ -11,13 +11,14 @@ struct Value;
 
 using Row = std::vector<std::string>;
 
-enum class Align { left, right };
-
-/// A table in columns two blanks apart, each line indented; the first row is the heading. Columns
-/// beyond `aligns` are aligned right. Widths count characters, not bytes, of UTF-8.
+/// A table in columns two blanks apart, each line indented; the first row is the heading. `aligns`:
+/// an l or r for each column, to the left or right; columns beyond them are aligned right. Widths
+/// count characters, not bytes, of UTF-8.
 [[nodiscard]] std::string text_table(const std::vector<Row>& rows,
-                                     const std::vector<Align>& aligns = {Align::left},
+                                     std::string_view aligns = "l",
                                      std::string_view indent = "  ");
+/// Characters, not bytes, of UTF-8.
+[[nodiscard]] std::size_t width_of(std::string_view text);
 
 /// One CSV line with its newline; cells quoted where RFC 4180 asks for it.
 [[nodiscard]] std::string csv_line(const Row& cells);

@@ -1,0 +1,37 @@
+#pragma once
+// An answer, as it is read: by people, as a table and as a tree. All three are made of the same
+// figures.
+
+#include <string>
+#include <vector>
+
+#include "titer/view/text_view.hpp"
+
+namespace titer {
+
+/// Added figures leave it as it is; a changed meaning raises it.
+inline constexpr int kFormatVersion = 1;
+
+struct View {
+  TextView text;
+  Figures figures;      // the tree
+  FigureRows rows;      // the table
+  std::string columns;  // of csv_of()
+
+  [[nodiscard]] std::string as_text(const TextStyle& style = {}) const { return text.write(style); }
+  [[nodiscard]] std::string as_csv() const { return csv_of(rows, columns); }
+  [[nodiscard]] Value as_json() const { return json_of(figures); }
+};
+
+/// "note: …", a line each.
+[[nodiscard]] std::string notes_text(const std::vector<std::string>& notes);
+/// The list of them; left out where there are none.
+[[nodiscard]] Figure notes_figure(const std::vector<std::string>& notes);
+/// All of them in the last column of a table; left out where there are none.
+[[nodiscard]] Figure notes_column(const std::vector<std::string>& notes);
+/// What is to be said beside an answer, in each view of it. Without notes it is as it was.
+void add_notes(const std::vector<std::string>& notes, View& view);
+/// The list of them in an object.
+void add_notes(const std::vector<std::string>& notes, Value& json);
+
+}  // namespace titer

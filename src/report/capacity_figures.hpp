@@ -1,0 +1,47 @@
+#pragma once
+// A capacity question and the answer's points as figures, for all views.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/campaign/capacity.hpp"
+#include "titer/view/figure.hpp"
+
+namespace titer {
+
+/// "none", "selective", "mlp" where that is the only module, otherwise "modules"; "full".
+[[nodiscard]] std::string recompute_name(const Plan& plan);
+
+/// "devices for Llama 3 70B on NVIDIA H100 SXM5 80 GB (dgx-h100)": of what is computed, whatever
+/// the question's file calls it.
+[[nodiscard]] std::string capacity_title(const CapacityQuestion& question);
+
+/// What the plans had to leave free, all alike.
+[[nodiscard]] double memory_margin(const CapacityResult& result);
+
+/// What bills of the question lack, a line each, with what would say it; none where nobody asks.
+[[nodiscard]] std::vector<std::string> missing_words(const CapacityQuestion& question);
+
+/// "15.6T", "1.2M": four digits.
+[[nodiscard]] std::string short_count(double count);
+/// With one digit behind the point.
+[[nodiscard]] std::string days(Seconds time);
+
+/// What tells the rows of different questions apart.
+[[nodiscard]] Figures question_figures(const CapacityQuestion& question);
+/// Those that a point lacks are left out.
+[[nodiscard]] Figures point_figures(const CapacityQuestion& question, const CapacityPoint& point);
+[[nodiscard]] Figures year_figures(const CapacityResult& result, const CapacityYear& year);
+/// The points of the answers, by their devices.
+[[nodiscard]] Figures answer_figures(const CapacityResult& result);
+
+/// Of question_figures() and point_figures().
+inline constexpr std::string_view kCapacityColumns =
+    "model cluster chip stack sequence precision global_batch reliability deadline_s budget prices "
+    "prices_date grid dollars_per_device_hour device_power_w devices nodes spare_devices status "
+    "tensor pipeline data context expert virtual_stages micro_batch recompute iteration_time_s "
+    "tokens_per_s mfu goodput tokens possible_tokens time_s time_low_s time_high_s chance_in_time "
+    "device_hours dollars dollars_low dollars_high energy_j kilograms_co2e problem";
+
+}  // namespace titer

@@ -1,0 +1,149 @@
+#include "titer/view/figure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "titer/view/table.hpp"
+
+namespace titer {
+namespace {
+
+/// A column of a table for programs.
+struct Column {
+  std::string name;
+  std::string path;  // its figure's key, and what of it
+};
+
+std::vector<Column> named_columns(std::string_view names) {
+  std::vector<Column> columns;
+  while (!names.empty()) {
+    const std::string_view word = names.substr(0, names.find(' '));
+    names.remove_prefix(std::min(word.size() + 1, names.size()));
+    const std::size_t equals = word.find('=');
+    columns.push_back({std::string(word.substr(0, equals)),
+                       std::string(equals == word.npos ? word : word.substr(equals + 1))});
+  }
+  return columns;
+}
+
+bool is_nested(const Datum& datum) {
+  const Value::Kind kind = datum.value().kind;
+  return kind == Value::Kind::array || kind == Value::Kind::object;
+}
+
+std::string cell(const Figures& row, std::string_view path) {
+  const std::string_view key = path.substr(0, path.find('.'));
+  const auto found =
+      std::find_if(row.begin(), row.end(), [&](const Figure& figure) { return figure.key == key; });
+  if (found == row.end()) {
+    return "";
+  }
+  const Value& value = found->datum.value();
+  const Value* const at = key == path ? &value : value.at(path.substr(key.size() + 1));
+  return at == nullptr ? "" : csv_cell(*at);
+}
+
+}  // namespace
+
+Datum::Datum(const Figures& figures) : value_(json_of(figures)) {}
+
+std::string Datum::words() const {
+  if (words_) {
+    return *words_;
+  }
+  switch (value_.kind) {
+    case Value::Kind::null:
+      return "-";
+    case Value::Kind::text:
+      return value_.text;
+    case Value::Kind::boolean:
+      return value_.boolean ? "yes" : "no";
+    case Value::Kind::number:
+      break;
+    default:
+      return to_json(value_, 0);
+  }
+  if (style_.unit != nullptr) {
+    return style_.unit(value_.number);
+  }
+  if (!style_.format.empty()) {
+    return fmt::format(fmt::runtime(style_.format), style_.scale * value_.number);
+  }
+  return value_.is_integer ? std::to_string(value_.integer) : fmt::format("{:.4g}", value_.number);
+}
+
+Datum whole_bytes(Bytes bytes) { return {std::int64_t{std::llround(bytes.si())}, kUnitsOf<Bytes>}; }
+
+Datum said(const std::string& text) { return text.empty() ? Datum() : Datum(text); }
+
+Datum or_blank(Datum datum) { return datum.exists() ? std::move(datum) : Datum(Value(), ""); }
+
+Figure if_any(Figure figure) {
+  figure.if_any = true;
+  return figure;
+}
+
+Figure if_known(Figure figure) {
+  figure.key = figure.datum.exists() ? figure.key : "";
+  return figure;
+}
+
+Figures joined(Figures first, const Figures& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+Value json_of(const Figures& figures) {
+  Value json = Value::make_object();
+  for (const Figure& figure : figures) {
+    if (!figure.key.empty() && (figure.datum.exists() || !figure.if_any)) {
+      json.add(figure.key, figure.datum.value());
+    }
+  }
+  return json;
+}
+
+std::string column_names(const FigureRows& rows) {
+  std::vector<std::string_view> names;
+  std::vector<bool> is_needed;  // nothing where each has none, and may
+  for (const Figures& row : rows) {
+    for (const Figure& figure : row) {
+      if (figure.key.empty() || is_nested(figure.datum)) {
+        continue;
+      }
+      const auto known = std::find(names.begin(), names.end(), figure.key);
+      const auto at = static_cast<std::size_t>(known - names.begin());
+      if (known == names.end()) {
+        names.emplace_back(figure.key);
+        is_needed.push_back(false);
+      }
+      is_needed[at] = is_needed[at] || !figure.if_any || figure.datum.exists();
+    }
+  }
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += is_needed[i] ? (text.empty() ? "" : " ") + std::string(names[i]) : "";
+  }
+  return text;
+}
+
+std::string csv_of(const FigureRows& rows, std::string_view columns) {
+  const std::vector<Column> wanted =
+      named_columns(columns.empty() ? column_names(rows) : std::string(columns));
+  Row cells;
+  for (const Column& column : wanted) {
+    cells.push_back(column.name);
+  }
+  std::string text = csv_line(cells);
+  for (const Figures& row : rows) {
+    std::transform(wanted.begin(), wanted.end(), cells.begin(), [&](const Column& column) {
+      return cell(row, column.path);
+    });
+    text += csv_line(cells);
+  }
+  return text;
+}
+
+}  // namespace titer
