@@ -6,22 +6,9 @@
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-
 namespace {
 
 std::size_t chip_count(const Scenario& scenario) { return scenario.conditions.chips.size() + 1; }
-
-/// Of each data-parallel rank, the class of its devices on the cluster's chip.
-std::vector<std::size_t> first_classes(const Scenario& scenario) {
-  const Plan& plan = scenario.plan;
-  const auto sizes = plan.batch_shares.sizes(plan.micro_batch);
-  std::vector<std::size_t> classes;
-  for (const std::int64_t own : plan.batch_shares.by_rank(plan.micro_batch, plan.data)) {
-    const auto found = std::lower_bound(sizes.begin(), sizes.end(), own, std::greater<>());
-    classes.push_back(static_cast<std::size_t>(found - sizes.begin()) * chip_count(scenario));
-  }
-  return classes;
-}
 
 }  // namespace
 
@@ -45,40 +32,23 @@ Scenario class_scenario(const Scenario& scenario, std::size_t of_class) {
   return seen;
 }
 
+std::vector<std::size_t> first_classes(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
+  const auto sizes = plan.batch_shares.sizes(plan.micro_batch);
+  std::vector<std::size_t> classes;
+  for (const std::int64_t own : plan.batch_shares.by_rank(plan.micro_batch, plan.data)) {
+    const auto found = std::lower_bound(sizes.begin(), sizes.end(), own, std::greater<>());
+    classes.push_back(static_cast<std::size_t>(found - sizes.begin()) * chip_count(scenario));
+  }
+  return classes;
+}
+
 std::vector<StepCosts> class_costs(const Scenario& scenario) {
   std::vector<StepCosts> costs(class_count(scenario));
   for (std::size_t i = 0; i < costs.size(); ++i) {
     step_costs(class_scenario(scenario, i), costs[i]);
   }
   return costs;
-}
-
-std::vector<std::size_t> classes_of(const Scenario& scenario,
-                                    const World& world,
-                                    std::span<const StepCosts> costs) {
-  std::vector<std::size_t> classes(world.ranks().size(), 0);
-  if (costs.size() == 1) {
-    return classes;
-  }
-  const auto slower = [&](std::size_t one, std::size_t other) {
-    const auto pass_time = [&](std::size_t of_class) {
-      const BlockCost& layer = costs[of_class].kinds.front();
-      return layer.forward.compute + layer.backward.compute;
-    };
-    return pass_time(one) > pass_time(other);
-  };
-  const std::vector<std::size_t> first_of_replica = first_classes(scenario);
-  std::vector<std::optional<std::size_t>> slowest(world.semaphores());
-  for (std::size_t rank = 0; rank < classes.size(); ++rank) {
-    auto& of_group = slowest[world.semaphore(rank, Post::tensor)];
-    const std::size_t own = first_of_replica[static_cast<std::size_t>(world.ranks()[rank].data)] +
-                            scenario.conditions.chip_class(static_cast<std::int64_t>(rank));
-    of_group = !of_group || slower(own, *of_group) ? own : *of_group;
-  }
-  for (std::size_t rank = 0; rank < classes.size(); ++rank) {
-    classes[rank] = *slowest[world.semaphore(rank, Post::tensor)];
-  }
-  return classes;
 }
 
 std::vector<std::int64_t> chip_counts(const Scenario& scenario) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sync_cost.hpp"
+#include "titer/step/device_classes.hpp"
 
 namespace titer {
 namespace {
@@ -184,6 +185,34 @@ void World::find_factors(const Scenario& scenario) {
           of_groups[semaphore(rank, post_of(meeting))];
     }
   }
+}
+
+std::vector<std::size_t> classes_of(const Scenario& scenario,
+                                    const World& world,
+                                    std::span<const StepCosts> costs) {
+  std::vector<std::size_t> classes(world.ranks().size(), 0);
+  if (costs.size() == 1) {
+    return classes;
+  }
+  const auto slower = [&](std::size_t one, std::size_t other) {
+    const auto pass_time = [&](std::size_t of_class) {
+      const BlockCost& layer = costs[of_class].kinds.front();
+      return layer.forward.compute + layer.backward.compute;
+    };
+    return pass_time(one) > pass_time(other);
+  };
+  const std::vector<std::size_t> first_of_replica = first_classes(scenario);
+  std::vector<std::optional<std::size_t>> slowest(world.semaphores());
+  for (std::size_t rank = 0; rank < classes.size(); ++rank) {
+    auto& of_group = slowest[world.semaphore(rank, Post::tensor)];
+    const std::size_t own = first_of_replica[static_cast<std::size_t>(world.ranks()[rank].data)] +
+                            scenario.conditions.chip_class(static_cast<std::int64_t>(rank));
+    of_group = !of_group || slower(own, *of_group) ? own : *of_group;
+  }
+  for (std::size_t rank = 0; rank < classes.size(); ++rank) {
+    classes[rank] = *slowest[world.semaphore(rank, Post::tensor)];
+  }
+  return classes;
 }
 
 }  // namespace titer

@@ -3,11 +3,9 @@
 // them takes.
 
 #include <cstddef>
-#include <span>
 #include <vector>
 
 #include "titer/step/cost.hpp"
-#include "titer/step/world.hpp"
 
 namespace titer {
 
@@ -25,12 +23,8 @@ namespace titer {
 /// differs is the kernels of passes and optimizers. REQUIRES a valid scenario.
 [[nodiscard]] std::vector<StepCosts> class_costs(const Scenario& scenario);
 
-/// The class whose costs each simulated device takes. The members of a tensor group wait for one
-/// another in every pass, so all of them take those of its slowest chip.
-[[nodiscard]] std::vector<std::size_t> classes_of(const Scenario& scenario,
-                                                  const World& world,
-                                                  std::span<const StepCosts> costs);
-
+/// Of each data-parallel rank, the class of its devices on the cluster's chip.
+[[nodiscard]] std::vector<std::size_t> first_classes(const Scenario& scenario);
 /// How many devices of the plan have each chip.
 [[nodiscard]] std::vector<std::int64_t> chip_counts(const Scenario& scenario);
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "titer/step/step_program.hpp"
@@ -75,5 +76,11 @@ class World {
   std::size_t semaphores_ = 0;
   std::vector<std::array<double, kAffected>> factors_;
 };
+
+/// The class whose costs each simulated device takes. The members of a tensor group wait for one
+/// another in every pass, so all of them take those of its slowest chip.
+[[nodiscard]] std::vector<std::size_t> classes_of(const Scenario& scenario,
+                                                  const World& world,
+                                                  std::span<const StepCosts> costs);
 
 }  // namespace titer
