@@ -61,6 +61,14 @@ TEST(Seeds, AreAllThere) {
   }
 }
 
+TEST(Seeds, NameAHeaderThatIsThere) {
+  for (const std::string& id : seed_ids()) {
+    const std::string home = load_seed(id).home;
+    EXPECT_TRUE(home.empty() || std::filesystem::exists(testing::root() / "include" / home))
+        << id << ": " << home;
+  }
+}
+
 TEST(Seeds, AreInTheOrderOfTheirKindsAndNumbers) {
   const std::vector<std::string> ids = seed_ids();
   const auto at = [&](const std::string& id) { return std::find(ids.begin(), ids.end(), id); };
