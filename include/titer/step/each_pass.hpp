@@ -31,7 +31,11 @@ struct EachPass {
     return *this;
   }
   friend EachPass operator*(double factor, const EachPass& each) {
-    return map_passes([&](const T& of) { return factor * of; }, each);
+    return {factor * each.forward,
+            factor * each.backward,
+            factor * each.recompute,
+            factor * each.input_gradient,
+            factor * each.weight_gradient};
   }
 
  private:
