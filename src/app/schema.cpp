@@ -7,6 +7,7 @@
 #include "output_folder.hpp"
 #include "titer/input/schema.hpp"
 #include "titer/view/table.hpp"
+#include "titer/step/data_schema.hpp"
 
 namespace titer {
 namespace {
@@ -17,8 +18,9 @@ struct FileKind {
   std::string_view title;
   Value (*schema)();
 };
-constexpr std::array<FileKind, 1> kFileKinds = {
-    {{"run", "a scenario: model, cluster, stack, plan, training, conditions", run_schema}}};
+constexpr std::array<FileKind, 2> kFileKinds = {
+    {{"run", "a scenario: model, cluster, stack, plan, training, conditions", run_schema},
+     {"chip", "an accelerator and its kernels", chip_file_schema}}};
 
 enum class SchemaFormat { json, text, csv, markdown };
 constexpr std::array<Choice<SchemaFormat>, 4> kSchemaFormats = {

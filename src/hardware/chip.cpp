@@ -1,195 +1,192 @@
 #include "titer/hardware/chip.hpp"
 
-#include "titer/input/reader.hpp"
+#include "titer/hardware/chip_schema.hpp"
+#include "titer/hardware/noted_fields.hpp"
 
 namespace titer {
 namespace {
 
-template <class Q>
-Q noted_quantity(Reader& in, std::string_view key, EvidenceList& evidence, std::string dotted_key) {
-  const Q value = in.quantity<Q>(key);
-  if (in.has(key)) {
-    evidence.note(in, key, std::move(dotted_key));
-  }
-  return value;
+constexpr Range kShare = {1e-6, 1};
+constexpr Range kPart = {0, 1};
+
+constexpr std::array kMatrixRateFields = {
+    fields::figure<&MatrixRate::peak>("peak", "dense rate of the number format").needed(),
+    fields::figure<&MatrixRate::plateau>("plateau", kShare, "share of it that large products reach")
+        .needed(),
+    fields::figure<&MatrixRate::saturation>("saturation",
+                                            "work of products that reach half of that")
+        .needed()};
+
+constexpr std::array kMemoryFields = {
+    fields::figure<&MemoryTier::capacity>("capacity", "of a device").needed(),
+    fields::figure<&MemoryTier::bandwidth>("bandwidth", "as printed").needed(),
+    fields::figure<&MemoryTier::efficiency>(
+        "efficiency", kShare, "share of it that a long kernel gets")
+        .needed()};
+
+using T = Tiling;
+constexpr std::array kTilingFields = {
+    fields::figure<&T::units>(
+        "units", {1, 1e6}, "multiprocessors: each works on one tile at a time")
+        .needed(),
+    fields::figure<&T::feed>("feed", "of operands, from the cache to all units together").needed(),
+    fields::figure<&T::store>("store", "of finished tiles, from all units together").needed(),
+    fields::figure<&T::partial_wave>(
+        "partial_wave", kPart, "share of a last wave's idle units that is lost")
+        .needed(),
+    fields::figure<&T::split>("split", "of adding up the parts of tiles whose inner extent is cut")
+        .needed(),
+    fields::figure<&T::grouped>(
+        "grouped", kShare, "share of a product's rate that those of a group reach")
+        .needed()};
+
+using A = AttentionTiling;
+constexpr std::array kAttentionTilingFields = {
+    fields::figure<&A::softmax>("softmax", {0, 1e4}, "operations of a score beside its products")
+        .needed(),
+    fields::figure<&A::wide_heads>(
+        "wide_heads", kShare, "share of the plateau that heads wider than 160 reach")
+        .needed(),
+    fields::figure<&A::edge>(
+        "edge", {0, 1e4}, "keys that a tile computes in vain at an edge of its mask")
+        .needed(),
+    fields::figure<&A::smallest_tile>("smallest_tile", {1, 128}, "queries").needed(),
+    fields::flag<&A::packs_groups>("packs_groups", "queries of one group of heads share tiles"),
+    fields::figure<&A::start>("start", "of a tile").needed(),
+    fields::figure<&A::partial_wave>(
+        "partial_wave", kPart, "share of the longest tile that all others wait for")
+        .needed(),
+    fields::figure<&A::backward>(
+        "backward", kShare, "rate of the backward kernel over the forward one's")
+        .needed()};
+
+constexpr std::array kSustainedFields = {
+    fields::figure<&SustainedClock::share>("share", kShare, "of a burst's rate, in long runs")
+        .needed(),
+    fields::figure<&SustainedClock::onset>("onset", "after what time").needed()};
+
+using OwnField = Field<Chip>;
+
+void read_rate(Reader in, DataType type, Chip& chip) {
+  MatrixRate& rate = chip.matrix[static_cast<std::size_t>(type)].emplace();
+  const std::string path = "matrix." + std::string(name(type)) + ".";
+  read_noted<MatrixRate>(kMatrixRateFields, in, path, chip.evidence, rate);
+  rate.grade = chip.evidence.grade(path + "plateau");
 }
 
-template <class Q>
-std::optional<Q> noted_maybe(Reader& in, std::string_view key, EvidenceList& evidence) {
-  const auto value = in.maybe_quantity<Q>(key);
-  if (value) {
-    evidence.note(in, key, std::string(key));
-  }
-  return value;
-}
-
-double noted_share(Reader& in, std::string_view key, EvidenceList& evidence, std::string dotted) {
-  const double value = in.number(key, 1e-6, 1.0);
-  if (in.has(key)) {
-    evidence.note(in, key, std::move(dotted));
-  }
-  return value;
-}
-
-MatrixRate read_matrix_rate(Reader in, const std::string& path, EvidenceList& evidence) {
-  MatrixRate rate;
-  rate.peak = noted_quantity<FlopsPerSecond>(in, "peak", evidence, path + ".peak");
-  rate.plateau = noted_share(in, "plateau", evidence, path + ".plateau");
-  rate.saturation = noted_quantity<Flops>(in, "saturation", evidence, path + ".saturation");
-  rate.grade = evidence.grade(path + ".plateau");
-  in.finish();
-  return rate;
-}
-
-void read_matrix(Reader& in, Chip& chip) {
-  Reader matrix = in.object("matrix");
+void read_matrix(const OwnField& own, Reader& in, Chip& chip) {
+  Reader matrix = in.object(own.key);
   bool any = false;
   for (const Choice<DataType>& type : kDataTypes) {
     // Asked for even when absent, so that finish() can suggest it for a misspelt type.
     if (auto rate = matrix.maybe_object(type.name)) {
       any = true;
-      chip.matrix[static_cast<std::size_t>(type.value)] =
-          read_matrix_rate(*std::move(rate), "matrix." + std::string(type.name), chip.evidence);
+      read_rate(*std::move(rate), type.value, chip);
     }
   }
-  if (!any && in.has("matrix")) {
-    in.fail("matrix", "expected the rate of at least one data type");
+  if (!any && in.has(own.key)) {
+    in.fail(own.key, "expected the rate of at least one data type");
   }
   matrix.finish();
 }
 
-MemoryTier read_memory(Reader in, EvidenceList& evidence) {
-  MemoryTier memory;
-  memory.capacity = noted_quantity<Bytes>(in, "capacity", evidence, "memory.capacity");
-  memory.bandwidth = noted_quantity<BytesPerSecond>(in, "bandwidth", evidence, "memory.bandwidth");
-  memory.efficiency = noted_share(in, "efficiency", evidence, "memory.efficiency");
-  memory.grade = evidence.grade("memory.efficiency");
-  in.finish();
-  return memory;
+Value matrix_schema(const OwnField& /*own*/) {
+  return Value::make_object()
+      .add("type", "object")
+      .add("propertyNames", schema::one_of<DataType>(kDataTypes))
+      .add("additionalProperties", schema_of<MatrixRate>(kMatrixRateFields));
 }
 
-/// The figures of one object, noted under its path.
-class Figures {
- public:
-  Figures(Reader& in, std::string path, EvidenceList& evidence)
-      : in_(in), path_(std::move(path)), evidence_(evidence) {}
+constexpr std::string_view kAttention = "attention.";
+constexpr std::array kAttentionFields = {
+    fields::figure<&Chip::attention_plateau>(
+        "plateau", kShare, "share of the matrix peak that fused attention reaches")
+        .needed(),
+    fields::part<&Chip::attention_tiling, kAttentionTilingFields, &Chip::evidence, kAttention>(
+        "tiling", "how fused attention is cut into tiles of queries")};
 
-  [[nodiscard]] double number(std::string_view key, double least, double most) {
-    const double value = in_.number(key, least, most);
-    note(key);
-    return value;
-  }
-  template <class Q>
-  [[nodiscard]] Q quantity(std::string_view key) {
-    return noted_quantity<Q>(in_, key, evidence_, path_ + std::string(key));
-  }
-  void note(std::string_view key) {
-    if (in_.has(key)) {
-      evidence_.note(in_, key, path_ + std::string(key));
-    }
-  }
-  [[nodiscard]] Grade grade(std::string_view key) const {
-    return evidence_.grade(path_ + std::string(key));
-  }
-
- private:
-  Reader& in_;
-  std::string path_;
-  EvidenceList& evidence_;
-};
-
-Tiling read_tiling(Reader in, EvidenceList& evidence) {
-  Figures figures(in, "tiling.", evidence);
-  Tiling tiling;
-  tiling.units = figures.number("units", 1, 1e6);
-  tiling.feed = figures.quantity<BytesPerSecond>("feed");
-  tiling.store = figures.quantity<BytesPerSecond>("store");
-  tiling.partial_wave = figures.number("partial_wave", 0, 1);
-  tiling.split = figures.quantity<Seconds>("split");
-  tiling.grouped = figures.number("grouped", 1e-6, 1);
-  tiling.grade = figures.grade("feed");
-  in.finish();
-  return tiling;
+void read_attention(const OwnField& own, Reader& in, Chip& chip) {
+  Reader attention = in.object(own.key);
+  read_noted<Chip>(kAttentionFields, attention, "attention.", chip.evidence, chip);
 }
 
-AttentionTiling read_attention_tiling(Reader in, EvidenceList& evidence) {
-  Figures figures(in, "attention.tiling.", evidence);
-  AttentionTiling tiling;
-  tiling.softmax = figures.number("softmax", 0, 1e4);
-  tiling.wide_heads = figures.number("wide_heads", 1e-6, 1);
-  tiling.edge = figures.number("edge", 0, 1e4);
-  tiling.smallest_tile = figures.number("smallest_tile", 1, 128);
-  tiling.packs_groups = in.flag("packs_groups", false);
-  tiling.start = figures.quantity<Seconds>("start");
-  tiling.partial_wave = figures.number("partial_wave", 0, 1);
-  tiling.backward = figures.number("backward", 1e-6, 1);
-  tiling.grade = figures.grade("softmax");
-  in.finish();
-  return tiling;
-}
+constexpr OwnField kTiling = fields::part<&Chip::tiling, kTilingFields, &Chip::evidence>(
+    "tiling", "how products are cut into tiles and these shared out");
 
-SustainedClock read_sustained(Reader in, EvidenceList& evidence) {
-  Figures figures(in, "sustained.", evidence);
-  SustainedClock clock;
-  clock.share = figures.number("share", 1e-6, 1);
-  clock.onset = figures.quantity<Seconds>("onset");
-  clock.grade = figures.grade("share");
-  in.finish();
-  return clock;
-}
-
-void read_kernel_figures(Reader& in, Chip& chip) {
-  Reader attention = in.object("attention");
-  chip.attention_plateau = noted_share(attention, "plateau", chip.evidence, "attention.plateau");
-  if (auto tiling = attention.maybe_object("tiling")) {
-    chip.attention_tiling = read_attention_tiling(*std::move(tiling), chip.evidence);
-  }
-  attention.finish();
-  if (auto tiling = in.maybe_object("tiling")) {
-    chip.tiling = read_tiling(*std::move(tiling), chip.evidence);
-  } else if (chip.attention_tiling) {
-    in.fail("tiling", "missing; attention.tiling needs it");
-  }
-  if (auto sustained = in.maybe_object("sustained")) {
-    chip.sustained = read_sustained(*std::move(sustained), chip.evidence);
+void read_tiling(const OwnField& own, Reader& in, Chip& chip) {
+  kTiling.read(own, in, chip);
+  if (chip.attention_tiling && !in.has(own.key)) {
+    in.fail(own.key, "missing; attention.tiling needs it");
   }
 }
 
-void read_scale_up(Reader& in, Chip& chip) {
-  auto scale_up = in.maybe_object("scale_up");
-  if (!scale_up) {
-    return;
+constexpr std::array kScaleUpFields = {
+    fields::text<&Chip::scale_up_link>("link", "its name"),
+    fields::figure<&Chip::scale_up>("bandwidth", "of a chip, one direction").needed(),
+    fields::figure<&Chip::scale_up_pair>("pair_bandwidth", "between one pair of chips")};
+
+void read_scale_up(const OwnField& own, Reader& in, Chip& chip) {
+  if (auto scale_up = in.maybe_object(own.key)) {
+    read_noted<Chip>(kScaleUpFields, *scale_up, "scale_up.", chip.evidence, chip);
   }
-  chip.scale_up_link = scale_up->maybe_text("link").value_or("");
-  chip.scale_up =
-      noted_quantity<BytesPerSecond>(*scale_up, "bandwidth", chip.evidence, "scale_up.bandwidth");
-  chip.scale_up_pair = scale_up->maybe_quantity<BytesPerSecond>("pair_bandwidth");
-  if (chip.scale_up_pair) {
-    chip.evidence.note(*scale_up, "pair_bandwidth", "scale_up.pair_bandwidth");
+}
+
+constexpr std::array kChipFields = {
+    fields::text<&Chip::name>("name", "as plans and prices name it").needed(),
+    fields::text<&Chip::title>("title", "the same for people").or_else("its name"),
+    fields::text<&Chip::vendor>("vendor", "who makes it"),
+    fields::integer<&Chip::year>("year", {1970, 2100}, "of its launch").or_else("unknown"),
+    fields::sources<&Chip::evidence>(),
+    fields::special<Chip>(
+        "matrix", {read_matrix, matrix_schema, nullptr}, "rates of products, by number format")
+        .needed(),
+    fields::special<Chip>(
+        "attention",
+        {read_attention,
+         [](const OwnField& /*own*/) { return schema_of<Chip>(kAttentionFields); },
+         nullptr},
+        "fused attention")
+        .needed(),
+    kTiling.read_by(read_tiling),
+    fields::part<&Chip::sustained, kSustainedFields, &Chip::evidence>(
+        "sustained", "clocks under power and heat"),
+    fields::part<&Chip::memory, kMemoryFields, &Chip::evidence>("memory", "of the device").needed(),
+    fields::figure<&Chip::launch_floor>("launch_floor", "least time of one kernel on the device")
+        .needed(),
+    fields::figure<&Chip::graph_start>("graph_start", "what a graph of kernels takes beside them"),
+    fields::special<Chip>("scale_up",
+                          {read_scale_up,
+                           [](const OwnField& /*own*/) { return schema_of<Chip>(kScaleUpFields); },
+                           nullptr},
+                          "links between chips"),
+    fields::figure<&Chip::host_link>("host_link", "to the host, one direction"),
+    fields::figure<&Chip::power>("power", "rated"),
+    fields::error_bars<&Chip::fit_errors, &Chip::evidence, fields::kNoPath>(),
+    fields::anything<Chip>("calibration", "how its figures were fitted")};
+
+void grade_parts(Chip& chip) {
+  const EvidenceList& evidence = chip.evidence;
+  chip.memory.grade = evidence.grade("memory.efficiency");
+  chip.sustained.grade = evidence.grade("sustained.share");
+  if (chip.tiling) {
+    chip.tiling->grade = evidence.grade("tiling.feed");
   }
-  scale_up->finish();
+  if (chip.attention_tiling) {
+    chip.attention_tiling->grade = evidence.grade("attention.tiling.softmax");
+  }
 }
 
 }  // namespace
 
+Value chip_schema() { return schema_of<Chip>(kChipFields); }
+
 Chip read_chip(Reader& in) {
   Chip chip;
-  chip.name = in.text("name");
-  chip.title = in.maybe_text("title").value_or(chip.name);
-  chip.vendor = in.maybe_text("vendor").value_or("");
-  chip.year = static_cast<int>(in.maybe_integer("year", 1970, 2100).value_or(0));
-  chip.evidence.read_sources(in);
-  read_matrix(in, chip);
-  read_kernel_figures(in, chip);
-  chip.memory = read_memory(in.object("memory"), chip.evidence);
-  chip.launch_floor = noted_quantity<Seconds>(in, "launch_floor", chip.evidence, "launch_floor");
-  chip.graph_start = noted_maybe<Seconds>(in, "graph_start", chip.evidence).value_or(Seconds{});
-  read_scale_up(in, chip);
-  chip.host_link = noted_maybe<BytesPerSecond>(in, "host_link", chip.evidence);
-  chip.power = noted_maybe<Watts>(in, "power", chip.evidence);
-  chip.fit_errors = read_fit_errors(in, "", chip.evidence);
-  (void)in.raw("calibration");  // how its figures were fitted
-  in.finish();
+  read_noted<Chip>(kChipFields, in, "", chip.evidence, chip);
+  if (chip.title.empty()) {
+    chip.title = chip.name;
+  }
+  grade_parts(chip);
   return chip;
 }
 

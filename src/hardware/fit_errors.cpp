@@ -1,9 +1,10 @@
 #include "titer/hardware/fit_errors.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
-#include "titer/input/reader.hpp"
+#include "titer/hardware/noted_fields.hpp"
 
 namespace titer {
 
@@ -11,24 +12,22 @@ FitErrors FitErrors::wider(const FitErrors& other) const {
   return {.low = std::min(low, other.low), .high = std::max(high, other.high)};
 }
 
+namespace {
+
+constexpr std::array kFitErrorFields = {
+    fields::figure<&FitErrors::low>("low", {0.01, 1}, "of a predicted time"),
+    fields::figure<&FitErrors::high>("high", {1, 100}, "likewise")};
+
+}  // namespace
+
+Value fit_errors_schema() { return schema_of<FitErrors>(kFitErrorFields); }
+
 FitErrors read_fit_errors(Reader& file, std::string_view part, EvidenceList& evidence) {
-  constexpr double least = 0.01;
-  constexpr double most = 100;
   FitErrors errors;
-  auto in = file.maybe_object("error_bars");
-  if (!in) {
-    return errors;
+  if (auto in = file.maybe_object("error_bars")) {
+    const std::string path = std::string(part) + "error_bars.";
+    read_noted<FitErrors>(kFitErrorFields, *in, path, evidence, errors);
   }
-  const std::string path = std::string(part) + "error_bars.";
-  if (const auto low = in->maybe_number("low", least, 1)) {
-    errors.low = *low;
-    evidence.note(*in, "low", path + "low");
-  }
-  if (const auto high = in->maybe_number("high", 1, most)) {
-    errors.high = *high;
-    evidence.note(*in, "high", path + "high");
-  }
-  in->finish();
   return errors;
 }
 

@@ -49,10 +49,27 @@ TEST(AppSchema, ShowsWhatStandsBelowAKey) {
       << markdown;
 }
 
+TEST(AppSchema, TellsWhatAWholeNeedsOfFilesThatMayStartFromAnother) {
+  const std::string text = titer({"schema", "chip", "--format", "csv"}).out;
+  for (const std::string_view row :
+       {"name,as plans and prices name it,a text,required\n",
+        "matrix.NAME.peak,dense rate of the number format,such as `312 TFLOP/s`,required\n",
+        "attention.tiling.packs_groups,queries of one group of heads share tiles,`true` or "
+        "`false`,`false`\n",
+        "base,name or file of another that this one starts from,a text,none\n"}) {
+    EXPECT_NE(text.find(row), std::string::npos) << row;
+  }
+  const Document schema = parse_json(titer({"schema", "chip"}).out, "schema");
+  EXPECT_EQ(schema.at("required"), nullptr);
+  EXPECT_EQ(to_json(*schema.at("anyOf.0.required"), 0), R"(["base"])");
+  EXPECT_NE(schema.at("properties.launch_floor.properties.figure"), nullptr);
+}
+
 TEST(AppSchema, RefusesWhatIsNotThereWithTheNearest) {
   const Outcome kind = titer({"schema", "rum"});
   EXPECT_EQ(kind.code, 2);
-  EXPECT_EQ(kind.err, "schema: rum: expected run; did you mean \"run\"?\n");
+  EXPECT_EQ(kind.err,
+            "schema: rum: expected run, chip; did you mean \"run\"?\n");
   const Outcome path = titer({"schema", "run", "plan.tenser"});
   EXPECT_EQ(path.code, 2);
   EXPECT_EQ(path.err, "plan.tenser: no key of a run file; did you mean \"plan.tensor\"?\n");

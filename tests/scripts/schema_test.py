@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SHIPPED = {"run": ["configs/runs"]}
+SHIPPED = {"run": ["configs/runs"], "chip": ["configs/chips"]}
 WRONG = {"run": ["fractional-degree", "missing-batch", "missing-model", "negative-batch",
                  "not-an-object", "text-for-a-number", "unknown-choice",
                  "unknown-key", "unknown-section"]}
