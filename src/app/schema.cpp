@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "output_folder.hpp"
+#include "titer/campaign/file_schemas.hpp"
 #include "titer/input/schema.hpp"
 #include "titer/view/table.hpp"
 #include "titer/step/data_schema.hpp"
@@ -18,9 +19,12 @@ struct FileKind {
   std::string_view title;
   Value (*schema)();
 };
-constexpr std::array<FileKind, 2> kFileKinds = {
+constexpr std::array<FileKind, 5> kFileKinds = {
     {{"run", "a scenario: model, cluster, stack, plan, training, conditions", run_schema},
-     {"chip", "an accelerator and its kernels", chip_file_schema}}};
+     {"chip", "an accelerator and its kernels", chip_file_schema},
+     {"reliability", "what fails how often, checkpoints and restarts", reliability_schema},
+     {"price", "what devices cost and draw", price_schema},
+     {"grid", "electricity where the devices are", grid_schema}}};
 
 enum class SchemaFormat { json, text, csv, markdown };
 constexpr std::array<Choice<SchemaFormat>, 4> kSchemaFormats = {

@@ -5,78 +5,148 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "titer/campaign/file_schemas.hpp"
+#include "titer/hardware/noted_fields.hpp"
 #include "titer/input/read_document.hpp"
 
 namespace titer {
 namespace {
 
 constexpr double kHoursOfYear = 8760;
-constexpr double kLeastDollars = 1e-6;
-constexpr double kMostDollars = 1e9;
 constexpr Joules kKilowattHour = Joules::from_si(3.6e6);
 
-std::string read_date(Reader& in) {
-  std::string date = in.text("date");
-  const bool is_year = date.size() >= 4 && std::all_of(date.begin(), date.begin() + 4, [](char c) {
-                         return c >= '0' && c <= '9';
-                       });
-  if (in.has("date") && !is_year) {
-    in.fail("date", "expected when the figures held, such as \"2025-06\"");
-  }
-  return date;
+/// When the figures held.
+template <auto Member, class T>
+constexpr Field<T> date() {
+  return fields::text<Member, T>("date", "when the figures held, such as `2025-06`")
+      .needed()
+      .read_by([](const Field<T>& own, Reader& in, T& object) {
+        std::string date = in.text(own.key);
+        const bool is_year =
+            date.size() >= 4 && std::all_of(date.begin(), date.begin() + 4, [](char c) {
+              return c >= '0' && c <= '9';
+            });
+        if (in.has(own.key) && !is_year) {
+          in.fail(own.key, "expected when the figures held, such as \"2025-06\"");
+        }
+        object.*Member = std::move(date);
+      });
 }
 
-double noted_number(Reader& in, std::string_view key, double most, EvidenceList& evidence) {
-  const double value = in.number(key, 0, most);
-  if (in.has(key)) {
-    evidence.note(in, key, std::string(key));
-  }
-  return value;
-}
+/// A price as its file has it.
+struct WrittenPrice {
+  std::optional<double> dollars_per_hour{};
+  std::optional<double> purchase{};
+  std::optional<double> years{};
+};
+constexpr Range kDollars = {1e-6, 1e9};
+constexpr Range kYears = {0.1, 100};
+constexpr std::array kPriceFields = {
+    fields::number<&WrittenPrice::dollars_per_hour>(
+        "dollars_per_hour", kDollars, "rent of one with its share of server and network"),
+    fields::number<&WrittenPrice::purchase>(
+        "purchase", kDollars, "in place of rent: what one with its share costs, in dollars"),
+    fields::number<&WrittenPrice::years>(
+        "years", kYears, "of a purchase: until it is written off")};
 
 DevicePrice read_price(Reader in, const std::string& chip, EvidenceList& evidence) {
   DevicePrice price{.chip = chip};
+  WrittenPrice written;
+  read_fields<WrittenPrice>(kPriceFields, in, written);
   const auto note = [&](std::string_view key) {
     evidence.note(in, key, fmt::format("devices.{}.{}", chip, key));
   };
-  const auto hourly = in.maybe_number("dollars_per_hour", kLeastDollars, kMostDollars);
-  const auto purchase = in.maybe_number("purchase", kLeastDollars, kMostDollars);
-  if (hourly.has_value() == purchase.has_value()) {
+  if (written.dollars_per_hour.has_value() == written.purchase.has_value()) {
     in.fail("", "expected either dollars_per_hour or a purchase in dollars with its years");
-    static_cast<void>(in.raw("years"));
-  } else if (hourly) {
-    price.dollars_per_hour = *hourly;
+  } else if (written.dollars_per_hour) {
+    price.dollars_per_hour = *written.dollars_per_hour;
     note("dollars_per_hour");
+    if (in.has("years")) {
+      in.fail("years", "expected a purchase that they are of");
+    }
   } else {
-    const double years = in.number("years", 0.1, 100);
-    price.dollars_per_hour = *purchase / (years * kHoursOfYear);
+    const double years = in.number("years", kYears.least, kYears.most);
+    price.dollars_per_hour = *written.purchase / (years * kHoursOfYear);
     price.rented = false;
     note("purchase");
     if (in.has("years")) {
       note("years");
     }
   }
-  in.finish();
   return price;
 }
 
-PowerDraw read_draw(Reader in, EvidenceList& evidence) {
-  PowerDraw draw;
-  draw.idle = noted_number(in, "idle", 1, evidence);
-  draw.busy = noted_number(in, "busy", 2, evidence);
-  draw.host = in.quantity<Watts>("host");
-  draw.pue = in.number("pue", 1, 10);
-  for (const std::string_view key : {"host", "pue"}) {
-    if (in.has(key)) {
-      evidence.note(in, key, std::string(key));
-    }
+constexpr std::array kDrawFields = {
+    fields::figure<&PowerDraw::idle>("idle", {0, 1}, "share of the rated power of one that waits")
+        .needed(),
+    fields::figure<&PowerDraw::busy>(
+        "busy", {0, 2}, "share of the rated power of one that computes")
+        .needed(),
+    fields::figure<&PowerDraw::host>("host", "the server's and the network's, by device").needed(),
+    fields::figure<&PowerDraw::pue>("pue", {1, 10}, "power of the site over that of its servers")
+        .needed()};
+
+/// Files as they are written: of a grid, and of prices.
+struct WrittenGrid : PowerGrid {
+  std::string title{};
+  std::string date{};
+};
+constexpr std::array kGridFields = {
+    fields::text<&WrittenGrid::name, WrittenGrid>("name", "of the grid").needed(),
+    fields::text<&WrittenGrid::title>("title", "the same for people"),
+    date<&WrittenGrid::date, WrittenGrid>(),
+    fields::sources<&WrittenGrid::evidence, WrittenGrid>(),
+    fields::figure<&WrittenGrid::grams_co2e_per_kwh, WrittenGrid>(
+        "grams_co2e_per_kwh", {0, 1e4}, "carbon of its electricity")
+        .needed(),
+    fields::figure<&WrittenGrid::dollars_per_kwh, WrittenGrid>(
+        "dollars_per_kwh", {0, 1e3}, "price of its electricity, for devices that are bought")};
+
+struct WrittenEconomy : Economy {
+  std::string grid_name{};
+};
+
+void read_prices(const Field<WrittenEconomy>& own, Reader& in, WrittenEconomy& file) {
+  Reader devices = in.object(own.key);
+  for (const std::string& chip : devices.keys()) {
+    file.devices.push_back(read_price(devices.object(chip), chip, file.evidence));
   }
-  if (draw.busy < draw.idle) {
-    in.fail("busy", fmt::format("expected at least idle, {}", draw.idle));
-  }
-  in.finish();
-  return draw;
+  devices.finish();
 }
+
+Value prices_schema(const Field<WrittenEconomy>& /*own*/) {
+  return Value::make_object()
+      .add("type", "object")
+      .add("additionalProperties", schema_of<WrittenPrice>(kPriceFields));
+}
+
+void read_draw(const Field<WrittenEconomy>& own, Reader& in, WrittenEconomy& file) {
+  Reader power = in.object(own.key);
+  PowerDraw& draw = file.draw.emplace();
+  read_noted<PowerDraw>(kDrawFields, power, "", file.evidence, draw);
+  if (draw.busy < draw.idle) {
+    power.fail("busy", fmt::format("expected at least idle, {}", draw.idle));
+  }
+}
+
+constexpr std::array kEconomyFields = {
+    fields::text<&WrittenEconomy::name, WrittenEconomy>("name", "of the prices").needed(),
+    fields::text<&WrittenEconomy::title, WrittenEconomy>("title", "the same for people")
+        .or_else("its name"),
+    date<&WrittenEconomy::date, WrittenEconomy>(),
+    fields::sources<&WrittenEconomy::evidence, WrittenEconomy>(),
+    fields::special<WrittenEconomy>("devices", {read_prices, prices_schema, nullptr}, "by chip")
+        .needed(),
+    fields::special<WrittenEconomy>(
+        "power",
+        {read_draw,
+         [](const Field<WrittenEconomy>& /*own*/) { return schema_of<PowerDraw>(kDrawFields); },
+         nullptr},
+        "what a device draws while it trains")
+        .needed(),
+    fields::text<&WrittenEconomy::grid_name, WrittenEconomy>("grid",
+                                                             "one of `titer list grids`, or a file")
+        .needed()};
 
 PowerGrid load_grid(std::string_view name_or_file, const std::filesystem::path& folder) {
   return read_document(load_data(kGridData, name_or_file, folder), read_power_grid);
@@ -120,37 +190,26 @@ std::string price_gap(const Economy& economy, const Chip& chip) {
 
 }  // namespace
 
+Value grid_schema() { return schema_of<WrittenGrid>(kGridFields); }
+
 PowerGrid read_power_grid(Reader& in) {
-  PowerGrid grid{.name = in.text("name")};
-  static_cast<void>(in.maybe_text("title"));
-  static_cast<void>(read_date(in));
-  grid.evidence.read_sources(in);
-  grid.grams_co2e_per_kwh = noted_number(in, "grams_co2e_per_kwh", 1e4, grid.evidence);
-  grid.dollars_per_kwh = in.maybe_number("dollars_per_kwh", 0, 1e3);
-  if (grid.dollars_per_kwh) {
-    grid.evidence.note(in, "dollars_per_kwh", "dollars_per_kwh");
-  }
-  in.finish();
+  WrittenGrid grid;
+  read_noted<WrittenGrid>(kGridFields, in, "", grid.evidence, grid);
   return grid;
 }
 
+Value price_schema() { return schema_of<WrittenEconomy>(kEconomyFields); }
+
 Economy read_economy(Reader& in, const std::filesystem::path& folder) {
-  Economy economy{.name = in.text("name")};
-  economy.title = in.maybe_text("title").value_or(economy.name);
-  economy.date = read_date(in);
-  economy.evidence.read_sources(in);
-  Reader devices = in.object("devices");
-  for (const std::string& chip : devices.keys()) {
-    economy.devices.push_back(read_price(devices.object(chip), chip, economy.evidence));
+  WrittenEconomy file;
+  read_noted<WrittenEconomy>(kEconomyFields, in, "", file.evidence, file);
+  if (file.title.empty()) {
+    file.title = file.name;
   }
-  devices.finish();
-  economy.draw = read_draw(in.object("power"), economy.evidence);
-  const std::string grid = in.text("grid");
-  if (!grid.empty()) {
-    economy.grid = load_grid(grid, folder);
+  if (!file.grid_name.empty()) {
+    file.grid = load_grid(file.grid_name, folder);
   }
-  in.finish();
-  return economy;
+  return file;
 }
 
 Economy load_economy(std::string_view name_or_file, std::string_view grid) {

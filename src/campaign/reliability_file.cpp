@@ -1,10 +1,8 @@
 // Reading configs/reliability.
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
+#include "titer/campaign/file_schemas.hpp"
 #include "titer/campaign/goodput.hpp"
+#include "titer/hardware/noted_fields.hpp"
 #include "titer/input/read_document.hpp"
 
 namespace titer {
@@ -29,160 +27,152 @@ struct Observation {
   }
 };
 
-/// Figures of one object, noted under its path. Times are above zero.
-class NotedFigures {
- public:
-  NotedFigures(Reader& in, std::string path, EvidenceList& evidence)
-      : in_(in), path_(std::move(path)), evidence_(evidence) {}
-
-  [[nodiscard]] double number(std::string_view key, double least, double most) {
-    const double value = in_.number(key, least, most);
-    note(key);
-    return value;
-  }
-  [[nodiscard]] Seconds time(std::string_view key) {
-    const auto value = in_.quantity<Seconds>(key);
-    if (in_.has(key) && value == Seconds{}) {
-      in_.fail(key, "expected a time above zero");
-    }
-    note(key);
-    return value;
-  }
-  [[nodiscard]] BytesPerSecond bandwidth(std::string_view key) {
-    const auto value = in_.quantity<BytesPerSecond>(key);
-    note(key);
-    return value;
-  }
-
- private:
-  void note(std::string_view key) {
-    if (in_.has(key)) {
-      evidence_.note(in_, key, path_ + std::string(key));
-    }
-  }
-
-  Reader& in_;
-  std::string path_;
-  EvidenceList& evidence_;
-};
-
-std::optional<Observation> read_observation(Reader& in, EvidenceList& evidence) {
-  auto written = in.maybe_object("observed");
-  if (!written) {
-    return std::nullopt;
-  }
-  NotedFigures figures(*written, "observed.", evidence);
-  Observation observed;
-  observed.devices = figures.number("devices", 1, 1e9);
-  observed.devices_per_node = figures.number("devices_per_node", 1, 1e9);
-  observed.time = figures.time("time");
-  written->finish();
-  return observed;
+/// A time above zero.
+template <auto Member, class T = fields::ObjectOf<Member>>
+constexpr Field<T> span_of_time(std::string_view key, std::string_view about) {
+  return fields::figure<Member, T>(key, about)
+      .read_by([](const Field<T>& own, Reader& in, T& object) {
+        const auto time = own.required ? std::optional(in.quantity<Seconds>(own.key))
+                                       : in.maybe_quantity<Seconds>(own.key);
+        if (in.has(own.key) && time == Seconds{}) {
+          in.fail(own.key, "expected a time above zero");
+        }
+        if (time) {
+          object.*Member = *time;
+        }
+      });
 }
 
-Seconds read_mtbf(Reader& in,
-                  const Component& component,
-                  const std::optional<Observation>& observed,
-                  NotedFigures& figures) {
+constexpr std::array kObservationFields = {
+    fields::figure<&Observation::devices>("devices", {1, 1e9}, "that were watched").needed(),
+    fields::figure<&Observation::devices_per_node>("devices_per_node", {1, 1e9}, "of these")
+        .needed(),
+    span_of_time<&Observation::time>("time", "for how long").needed()};
+
+/// A component as its file has it.
+struct WrittenComponent : Component {
+  std::optional<Seconds> own_mtbf{};
+  std::optional<double> interruptions{};
+};
+using W = WrittenComponent;
+constexpr std::array kComponentFields = {
+    fields::text<&W::name, W>("name", "of the component").needed(),
+    fields::choice<&W::per, kFailureUnits, W>("per", "what it comes once for").needed(),
+    fields::choice<&W::failure, kFailures, W>("failure", "what it takes with it when it fails")
+        .needed(),
+    fields::number<&W::count, W>("count", {1e-6, 1e6}, "of them per unit"),
+    span_of_time<&W::own_mtbf>("mtbf", "of one; or `interruptions`"),
+    fields::figure<&W::interruptions>(
+        "interruptions", {1e-9, 1e12}, "by it, of the devices and in the time of `observed`")};
+
+Seconds mtbf_of(const W& written, const std::optional<Observation>& observed, Reader& in) {
   if (in.has("mtbf") == in.has("interruptions")) {
     in.fail("", "expected either a mtbf or the interruptions that were observed");
-    static_cast<void>(in.raw("mtbf"));
-    static_cast<void>(in.raw("interruptions"));
     return {};
   }
   if (in.has("mtbf")) {
-    return figures.time("mtbf");
+    return written.own_mtbf.value_or(Seconds{});
   }
-  const double interruptions = figures.number("interruptions", 1e-9, 1e12);
   if (!observed) {
     in.fail("interruptions", "expected \"observed\": the devices and the time that they are of");
     return {};
   }
-  return observed->units(component.per) * component.count / interruptions * observed->time;
+  return observed->units(written.per) * written.count / written.interruptions.value_or(1) *
+         observed->time;
 }
 
-void read_components(Reader& in, Reliability& reliability) {
-  const std::optional<Observation> observed = read_observation(in, reliability.evidence);
+struct WrittenReliability : Reliability {
+  std::optional<Observation> observed{};
+};
+using F = WrittenReliability;
+
+void read_components(const Field<F>& own, Reader& in, F& file) {
   bool fails = false;
-  for (Reader& written : in.objects("components")) {
-    Component component{.name = written.text("name")};
-    NotedFigures figures(written, "components." + component.name + ".", reliability.evidence);
-    component.per = written.choice<FailureUnit>("per", kFailureUnits);
-    component.failure = written.choice<Failure>("failure", kFailures);
-    component.count = written.maybe_number("count", 1e-6, 1e6).value_or(1);
-    component.mtbf = read_mtbf(written, component, observed, figures);
-    fails = fails || component.failure != Failure::planned;
-    written.finish();
-    reliability.components.push_back(std::move(component));
+  for (Reader& one : in.objects(own.key)) {
+    W written;
+    const std::string name = one.has("name") ? one.raw("name")->text : "";
+    read_noted<W>(kComponentFields, one, "components." + name + ".", file.evidence, written);
+    written.mtbf = mtbf_of(written, file.observed, one);
+    fails = fails || written.failure != Failure::planned;
+    file.components.push_back(std::move(written));
   }
-  if (!fails && in.has("components")) {
-    in.fail("components", "expected a component or more that fails, its failure not planned");
+  if (!fails && in.has(own.key)) {
+    in.fail(own.key, "expected a component or more that fails, its failure not planned");
   }
 }
 
-CheckpointPolicy read_checkpoint(Reader in, EvidenceList& evidence) {
-  NotedFigures figures(in, "checkpoint.", evidence);
-  CheckpointPolicy policy;
-  policy.storage_bandwidth = figures.bandwidth("storage_bandwidth");
-  policy.node_bandwidth = figures.bandwidth("node_bandwidth");
-  policy.pause = in.maybe_quantity<Seconds>("pause").value_or(Seconds{});
-  if (in.has("pause")) {
-    evidence.note(in, "pause", "checkpoint.pause");
-  }
-  policy.asynchronous = in.flag("asynchronous", false);
-  policy.copy_bandwidth = in.maybe_quantity<BytesPerSecond>("copy_bandwidth");
-  policy.rule = in.maybe_choice<IntervalRule>("rule", kIntervalRules).value_or(policy.rule);
-  if (in.has("interval")) {
-    policy.interval = figures.time("interval");
-  }
-  in.finish();
-  return policy;
-}
+using P = CheckpointPolicy;
+constexpr std::array kCheckpointFields = {
+    fields::figure<&P::storage_bandwidth>("storage_bandwidth", "of the whole storage").needed(),
+    fields::figure<&P::node_bandwidth>("node_bandwidth", "of a node to it").needed(),
+    fields::figure<&P::pause>("pause", "of training at every checkpoint, however large"),
+    fields::flag<&P::asynchronous>("asynchronous",
+                                   "training stops for a copy in the hosts' memory only"),
+    fields::quantity<&P::copy_bandwidth>("copy_bandwidth", "of a device to that copy")
+        .or_else("the chip's host link"),
+    fields::choice<&P::rule, kIntervalRules>("rule", "what sets when one is written"),
+    span_of_time<&P::interval>("interval", "between two, whatever the rule says")};
 
-void read_restart(Reader in, Reliability& reliability) {
-  NotedFigures figures(in, "restart.", reliability.evidence);
-  reliability.detect = figures.time("detect");
-  reliability.reschedule = figures.time("reschedule");
-  reliability.start = figures.time("start");
-  in.finish();
-}
+constexpr std::array kRestartFields = {
+    span_of_time<&F::detect, F>("detect", "of a failure").needed(),
+    span_of_time<&F::reschedule, F>("reschedule", "on other nodes").needed(),
+    span_of_time<&F::start, F>("start", "of the job, without loading its state").needed()};
 
-Spares read_spares(Reader in, EvidenceList& evidence) {
-  NotedFigures figures(in, "spares.", evidence);
-  Spares spares;
-  spares.share = figures.number("share", 0, 1);
-  spares.repair = figures.time("repair");
-  spares.without = in.choice<WithoutSpare>("without", kWithoutSpares);
-  in.finish();
-  return spares;
-}
+constexpr std::array kSpareFields = {
+    fields::figure<&Spares::share>("share", {0, 1}, "of the nodes, rounded up").needed(),
+    span_of_time<&Spares::repair>("repair", "of a node, on average").needed(),
+    fields::choice<&Spares::without, kWithoutSpares>(
+        "without", "what happens when more nodes are being repaired than there are spare ones")
+        .needed()};
 
-SlowDevices read_slow_devices(Reader in, EvidenceList& evidence) {
-  NotedFigures figures(in, "stragglers.", evidence);
-  SlowDevices slow;
-  slow.mtbf = figures.time("mtbf");
-  slow.slowdown = figures.number("slowdown", 1, 1e6);
-  slow.detect = figures.time("detect");
-  in.finish();
-  return slow;
-}
+constexpr std::array kSlowDeviceFields = {
+    span_of_time<&SlowDevices::mtbf>("mtbf", "of a device, to becoming slow").needed(),
+    fields::figure<&SlowDevices::slowdown>("slowdown", {1, 1e6}, "of the iteration").needed(),
+    span_of_time<&SlowDevices::detect>("detect", "until it is found and replaced").needed()};
+
+constexpr std::array kReliabilityFields = {
+    fields::text<&F::name, F>("name", "of the record").needed(),
+    fields::text<&F::title, F>("title", "the same for people").or_else("its name"),
+    fields::text<&F::date, F>("date", "when it held").needed(),
+    fields::sources<&F::evidence, F>(),
+    fields::part<&F::observed, kObservationFields, &F::evidence, fields::kNoPath, F>(
+        "observed", "devices that were watched, from whose interruptions times follow"),
+    fields::special<F>(
+        "components",
+        {read_components,
+         [](const Field<F>& /*own*/) { return schema::list_of(schema_of<W>(kComponentFields)); },
+         nullptr},
+        "what fails, and how often")
+        .needed(),
+    fields::part<&F::checkpoint, kCheckpointFields, &F::evidence, fields::kNoPath, F>(
+        "checkpoint", "how state is kept")
+        .needed(),
+    fields::special<F>("restart",
+                       {[](const Field<F>& own, Reader& in, F& file) {
+                          Reader restart = in.object(own.key);
+                          read_noted<F>(kRestartFields, restart, "restart.", file.evidence, file);
+                        },
+                        [](const Field<F>& /*own*/) { return schema_of<F>(kRestartFields); },
+                        nullptr},
+                       "what a restart takes")
+        .needed(),
+    fields::part<&F::spares, kSpareFields, &F::evidence, fields::kNoPath, F>("spares",
+                                                                             "nodes kept ready")
+        .needed(),
+    fields::part<&F::slow_devices, kSlowDeviceFields, &F::evidence, fields::kNoPath, F>(
+        "stragglers", "devices that become slow and hold up all others")};
 
 }  // namespace
 
+Value reliability_schema() { return schema_of<WrittenReliability>(kReliabilityFields); }
+
 Reliability read_reliability(Reader& in) {
-  Reliability reliability{.name = in.text("name")};
-  reliability.title = in.maybe_text("title").value_or(reliability.name);
-  reliability.date = in.text("date");
-  reliability.evidence.read_sources(in);
-  read_components(in, reliability);
-  reliability.checkpoint = read_checkpoint(in.object("checkpoint"), reliability.evidence);
-  read_restart(in.object("restart"), reliability);
-  reliability.spares = read_spares(in.object("spares"), reliability.evidence);
-  if (auto slow = in.maybe_object("stragglers")) {
-    reliability.slow_devices = read_slow_devices(std::move(*slow), reliability.evidence);
+  WrittenReliability file;
+  read_noted<WrittenReliability>(kReliabilityFields, in, "", file.evidence, file);
+  if (file.title.empty()) {
+    file.title = file.name;
   }
-  in.finish();
-  return reliability;
+  return file;
 }
 
 Reliability load_reliability(std::string_view name_or_file) {

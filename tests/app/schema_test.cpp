@@ -69,7 +69,7 @@ TEST(AppSchema, RefusesWhatIsNotThereWithTheNearest) {
   const Outcome kind = titer({"schema", "rum"});
   EXPECT_EQ(kind.code, 2);
   EXPECT_EQ(kind.err,
-            "schema: rum: expected run, chip; did you mean \"run\"?\n");
+            "schema: rum: expected run, chip, reliability, price, grid; did you mean \"run\"?\n");
   const Outcome path = titer({"schema", "run", "plan.tenser"});
   EXPECT_EQ(path.code, 2);
   EXPECT_EQ(path.err, "plan.tenser: no key of a run file; did you mean \"plan.tensor\"?\n");

@@ -161,6 +161,8 @@ TEST(Economy, NamesWhatIsWrongInAFile) {
             Lines{"p.json:1:23: date: \"soon\": expected when the figures held, such as "
                   "\"2025-06\""});
   EXPECT_EQ(problems_with("\"dollars_per_hour\"", "\"purchase\"").size(), 1u);  // no years
+  EXPECT_EQ(problems_with("{\"dollars_per_hour\"", "{\"years\": 4, \"dollars_per_hour\""),
+            Lines{"p.json:2:28: devices.x.years: 4: expected a purchase that they are of"});
   EXPECT_EQ(problems_with("{\"dollars_per_hour\": {\"value\": 2, \"source\": \"s\"}}", "{}"),
             Lines{"p.json:2:18: devices.x: expected either dollars_per_hour or a purchase in "
                   "dollars with its years"});

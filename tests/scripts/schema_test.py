@@ -12,7 +12,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SHIPPED = {"run": ["configs/runs"], "chip": ["configs/chips"]}
+SHIPPED = {"run": ["configs/runs"], "chip": ["configs/chips"],
+           "reliability": ["configs/reliability"], "price": ["configs/prices"],
+           "grid": ["configs/grids"]}
 WRONG = {"run": ["fractional-degree", "missing-batch", "missing-model", "negative-batch",
                  "not-an-object", "text-for-a-number", "unknown-choice",
                  "unknown-key", "unknown-section"]}

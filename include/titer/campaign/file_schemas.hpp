@@ -1,0 +1,12 @@
+#pragma once
+
+#include "titer/input/schema.hpp"
+
+namespace titer {
+
+/// What a record of failures, a list of prices and a grid may hold.
+[[nodiscard]] Value reliability_schema();
+[[nodiscard]] Value price_schema();
+[[nodiscard]] Value grid_schema();
+
+}  // namespace titer
