@@ -11,8 +11,7 @@ namespace titer {
 namespace {
 
 std::string written(const FittedFigure& figure, double value) {
-  const Value text = written_figure(figure, value);
-  return text.kind == Value::Kind::text ? text.text : to_json(text, 0);
+  return plain_text(written_figure(figure, value));
 }
 
 std::string figures_text(const Calibration& calibration) {

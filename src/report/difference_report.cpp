@@ -1,6 +1,7 @@
 #include "titer/report/difference_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,21 +20,10 @@ constexpr std::size_t kWidestInput = 40;
 std::string signed_text(Seconds time) { return (time > Seconds{} ? "+" : "") + format(time); }
 
 /// '+' for what B takes longer, '-' for what it takes less.
-std::string signed_bar(double share) {
-  constexpr double width = 40.0;
-  const auto length = static_cast<std::size_t>(std::lround(std::min(1.0, std::abs(share)) * width));
-  return std::string(length, share < 0 ? '-' : '+');
-}
+std::string signed_bar(double share) { return bar_text(std::abs(share), share < 0 ? '-' : '+'); }
 
 std::string value_text(const Value& value) {
-  switch (value.kind) {
-    case Value::Kind::null:
-      return "(none)";
-    case Value::Kind::text:
-      return value.text;
-    default:
-      return to_json(value, 0);
-  }
+  return value.kind == Value::Kind::null ? "(none)" : plain_text(value);
 }
 
 std::string shortened(std::string text) {
@@ -45,11 +35,7 @@ std::string shortened(std::string text) {
 }
 
 std::string joined_paths(const Contribution& contribution) {
-  std::string text;
-  for (const std::string& path : contribution.paths) {
-    text += (text.empty() ? "" : " and ") + path;
-  }
-  return text;
+  return fmt::format("{}", fmt::join(contribution.paths, " and "));
 }
 
 /// A figure of both.

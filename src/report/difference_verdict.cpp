@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {
@@ -24,11 +25,8 @@ std::ptrdiff_t model_changes(const Difference& found) {
 }
 
 std::string differing_text(const AskedValue& value, const Difference& found) {
-  const auto shown = [](const Value& side) {
-    return side.kind == Value::Kind::text ? side.text : to_json(side, 0);
-  };
-  const std::string a = shown(value.a);
-  const std::string b = shown(value.b);
+  const std::string a = plain_text(value.a);
+  const std::string b = plain_text(value.b);
   if (value.key == kModelKey && a == b) {
     return fmt::format("model {} in both, {} of its inputs not the same", a, model_changes(found));
   }

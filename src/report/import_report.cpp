@@ -3,18 +3,10 @@
 #include <fmt/format.h>
 
 #include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {
-
-/// 8,030,261,248
-std::string with_commas(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) {
-    digits.insert(at - 3, ",");
-  }
-  return digits;
-}
 
 std::string shape(const Transformer& model) {
   std::string text =
@@ -34,8 +26,7 @@ std::string shape(const Transformer& model) {
 std::string listed(const Value& object) {
   std::string text;
   for (const auto& [key, value] : object.members) {
-    const std::string written = value.kind == Value::Kind::text ? value.text : to_json(value, 0);
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, written);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, plain_text(value));
   }
   return text.empty() ? "none" : text;
 }
@@ -58,10 +49,10 @@ std::string import_summary(const Transformer& model, const ImportedRun& imported
   add(text, "from", imported.format);
   add(text,
       "parameters",
-      with_commas(figures.parameters) +
+      grouped_digits(figures.parameters) +
           (figures.active == figures.parameters
                ? ""
-               : fmt::format(" ({} of them for a token)", with_commas(figures.active))));
+               : fmt::format(" ({} of them for a token)", grouped_digits(figures.active))));
   add(text,
       "forward",
       fmt::format("a token {} ({} causal), a sequence of {} {} ({} causal)",

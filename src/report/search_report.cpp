@@ -31,21 +31,17 @@ std::vector<Key> varied_keys(const SearchAnswer& answer) {
   return keys;
 }
 
-std::string grouped_digits(std::size_t number) {
-  std::string text = std::to_string(number);
-  for (std::ptrdiff_t at = std::ssize(text) - 3; at > 0; at -= 3) {
-    text.insert(static_cast<std::size_t>(at), ",");
-  }
-  return text;
+std::string grouped_count(std::size_t count) {
+  return grouped_digits(static_cast<std::int64_t>(count));
 }
 
 std::string counts_text(const SearchCounts& counts) {
-  std::string text = fmt::format("{} plans", grouped_digits(counts.plans));
+  std::string text = fmt::format("{} plans", grouped_count(counts.plans));
   for (const SearchCountName& count : kSearchCounts) {
     if (counts.*count.value > 0) {
       text += fmt::format("{} {} {}",
                           text.find(':') == std::string::npos ? ":" : ",",
-                          grouped_digits(counts.*count.value),
+                          grouped_count(counts.*count.value),
                           count.name);
     }
   }
@@ -108,7 +104,7 @@ std::string heading(const Search& search, const SearchAnswer& answer) {
       answer.complete ? "" : "; incomplete, stopped before all plans were through",
       training.global_batch,
       training.sequence,
-      grouped_digits(static_cast<std::size_t>(tokens)),
+      grouped_digits(tokens),
       name(training.precision),
       of.scenario.stack.name);
 }
@@ -167,7 +163,7 @@ std::string software_text(const Search& search,
   }
   const std::string& stack = search.scenario.stack.name;
   std::string text = fmt::format(
-      "  left out: {} plans that {} cannot run\n", grouped_digits(answer.counts.beyond), stack);
+      "  left out: {} plans that {} cannot run\n", grouped_count(answer.counts.beyond), stack);
   for (const BeyondSoftware& one : beyond) {
     text += fmt::format("  beyond {} (--any-software): {}, with {}\n",
                         stack,
@@ -211,7 +207,7 @@ std::string rows_text(const SearchAnswer& answer) {
     const std::string alike =
         found.alike_count == 0
             ? ""
-            : fmt::format(" (+{} alike: {})", grouped_digits(found.alike_count), alike_keys(found));
+            : fmt::format(" (+{} alike: {})", grouped_count(found.alike_count), alike_keys(found));
     if (i > 0 || !alike.empty()) {
       text += fmt::format("  {}: {}{}\n", i + 1, i == 0 ? "the best" : own, alike);
     }
@@ -232,7 +228,7 @@ std::string no_plan_sentence(const SearchAnswer& answer) {
     if (answer.counts.*count.value > 0) {
       text += fmt::format("{}{} {}",
                           text.empty() ? "" : ", ",
-                          grouped_digits(answer.counts.*count.value),
+                          grouped_count(answer.counts.*count.value),
                           count.name);
     }
   }
@@ -242,7 +238,7 @@ std::string no_plan_sentence(const SearchAnswer& answer) {
                : "no plan is there: no degrees share out the devices, layers, heads and batch";
   }
   return fmt::format("no plan is left of {}{}",
-                     grouped_digits(answer.counts.plans),
+                     grouped_count(answer.counts.plans),
                      text.empty() ? "" : ": " + text) +
          (answer.counts.refusal.empty() ? "" : "; not sound, for one: " + answer.counts.refusal);
 }

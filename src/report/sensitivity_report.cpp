@@ -25,12 +25,6 @@ std::string outcome_text(std::string_view of, double value) {
   return fmt::format("{:.4g}", value);
 }
 
-std::string bar(double share) {
-  constexpr double width = 40.0;
-  const double part = std::clamp(std::abs(share), 0.0, 1.0);
-  return std::string(static_cast<std::size_t>(std::lround(part * width)), '#');
-}
-
 /// "cluster.node.protocols.2.latency (simple)"
 std::string figure_name(const ScenarioFigure& figure) {
   return figure.owner.empty() ? figure.path : fmt::format("{} ({})", figure.path, figure.owner);
@@ -47,8 +41,9 @@ TextView shares_text(const SensitivityReport& report) {
   }
   std::vector<Row> rows;
   for (const ResourceShare& share : found.shares) {
-    rows.push_back(
-        {std::string(name(share.resource)), percent_text(share.share), bar(share.share)});
+    rows.push_back({std::string(name(share.resource)),
+                    percent_text(share.share),
+                    bar_text(std::abs(share.share))});
   }
   return TextView(
              "what binds: the share of the iteration time that goes with the rates and times "
@@ -81,7 +76,7 @@ Figures read_effect(const FigureEffect& effect) {
           {"", name(effect.elasticity.derivation), kNoHeading},
           {"", better(effect), "a tenth better"},
           {"", gain(effect), "gains"},
-          {"", bar(effect.elasticity.value), kNoHeading}};
+          {"", bar_text(std::abs(effect.elasticity.value)), kNoHeading}};
 }
 
 TextView figures_text(const Sensitivity& found) {

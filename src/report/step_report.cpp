@@ -151,7 +151,6 @@ Figures rates(const StepResult& result) {
 }
 
 TextView breakdown_text(const StepResult& result) {
-  constexpr double bar_width = 40.0;
   std::vector<Row> rows;
   for (const BreakdownPart& part : kBreakdownParts) {
     const Seconds time = result.breakdown.*part.value;
@@ -159,9 +158,7 @@ TextView breakdown_text(const StepResult& result) {
       continue;
     }
     const double share = time / result.iteration_time;
-    const auto bar = static_cast<std::size_t>(std::lround(std::max(0.0, share) * bar_width));
-    rows.push_back(
-        {std::string(part.name), format(time), percent_text(share), std::string(bar, '#')});
+    rows.push_back({std::string(part.name), format(time), percent_text(share), bar_text(share)});
   }
   return TextView(fmt::format("where the time goes (pipeline stage {}, the last to finish; exposed "
                               "parts)\n",

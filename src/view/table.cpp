@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "titer/input/document.hpp"
 #include "titer/input/words.hpp"
@@ -70,6 +71,24 @@ std::string csv_cell(const Value& value) {
     default:
       return to_json(value, 0);
   }
+}
+
+std::string plain_text(const Value& value) {
+  return value.kind == Value::Kind::text ? value.text : to_json(value, 0);
+}
+
+std::string grouped_digits(std::int64_t number) {
+  std::string text = std::to_string(number);
+  for (std::ptrdiff_t at = std::ssize(text) - 3; at > 0; at -= 3) {
+    text.insert(static_cast<std::size_t>(at), ",");
+  }
+  return text;
+}
+
+std::string bar_text(double share, char mark) {
+  constexpr double whole = 40.0;
+  return std::string(static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * whole)),
+                     mark);
 }
 
 std::string percent_text(double share) { return fmt::format("{:.1f} %", 100.0 * share); }

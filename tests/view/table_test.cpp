@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "titer/input/document.hpp"
 #include "view/csv.hpp"
 
 namespace titer::testing {
@@ -103,6 +104,26 @@ TEST(NumberText, ReadsBackAsTheSameDouble) {
                              std::numeric_limits<double>::denorm_min()}) {
     EXPECT_EQ(read_back(number_text(value)), value);
   }
+}
+
+TEST(BarText, IsAsLongAsTheShare) {
+  EXPECT_EQ(bar_text(0.5), std::string(20, '#'));
+  EXPECT_EQ(bar_text(1.5, '+'), std::string(40, '+'));
+  EXPECT_EQ(bar_text(0.012) + bar_text(0.013), "#") << "half a mark is one";
+  EXPECT_EQ(bar_text(-0.5), "");
+}
+
+TEST(GroupedDigits, AreInThrees) {
+  EXPECT_EQ(grouped_digits(0), "0");
+  EXPECT_EQ(grouped_digits(999), "999");
+  EXPECT_EQ(grouped_digits(1000), "1,000");
+  EXPECT_EQ(grouped_digits(8'030'261'248), "8,030,261,248");
+}
+
+TEST(PlainText, HasTextsAsTheyAre) {
+  EXPECT_EQ(plain_text(Value("a \"b\"")), "a \"b\"");
+  EXPECT_EQ(plain_text(Value(4.0)), "4.0");
+  EXPECT_EQ(plain_text(Value()), "null");
 }
 
 }  // namespace TITER_TEST_FILE

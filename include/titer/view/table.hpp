@@ -1,6 +1,7 @@
 #pragma once
 // Rows as text for people and as CSV for programs.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,12 @@ using Row = std::vector<std::string>;
 [[nodiscard]] std::string number_text(double value);
 /// A value as a CSV cell: texts as they are, nothing for null.
 [[nodiscard]] std::string csv_cell(const Value& value);
+/// A value for a reader: texts as they are, others as in JSON.
+[[nodiscard]] std::string plain_text(const Value& value);
+/// "8,030,261,248".
+[[nodiscard]] std::string grouped_digits(std::int64_t number);
+/// Marks side by side, 40 for the whole; none for less than nothing.
+[[nodiscard]] std::string bar_text(double share, char mark = '#');
 /// "41.3 %".
 [[nodiscard]] std::string percent_text(double share);
 /// "1 rank", "3 ranks".
