@@ -22,7 +22,7 @@ MARGIN = 14
 MOST_ROOMS_TOLD = 3  # a library that more may include is nobody's own
 NAMES = {"muParser.h": "muParser", "CLI": "CLI11", "boost": "Boost.Graph", "pugixml.hpp": "pugixml",
          "zlib.h": "zlib", "google": "protobuf", "chakra.pb.h": "", "Python.h": "", "dlfcn.h": "",
-         "unistd.h": "", "sched.h": "", "nlohmann": "nlohmann/json"}
+         "unistd.h": "", "sched.h": "", "sys": "", "nlohmann": "nlohmann/json"}
 
 
 def arrows():
@@ -57,7 +57,7 @@ def libraries(room):
            if room in rooms.split() and len(rooms.split()) <= MOST_ROOMS_TOLD]
     lines = [""]
     for name in filter(None, own):
-        if lines[-1] and len(lines[-1]) + len(name) > 14:
+        if lines[-1] and len(lines[-1]) + len(name) > 13:
             lines.append("")
         lines[-1] += (", " if lines[-1] else "") + name
     return lines

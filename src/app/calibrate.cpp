@@ -11,8 +11,8 @@
 #include "progress.hpp"
 #include "titer/calibrate/calibration_data.hpp"
 #include "titer/report/calibration_report.hpp"
-#include "titer/step/data_files.hpp"
-#include "titer/step/followed_figures.hpp"
+#include "titer/scenario/data_files.hpp"
+#include "titer/scenario/followed_figures.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {

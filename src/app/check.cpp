@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "command.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/scenario/notes.hpp"
 #include "titer/view/view.hpp"
 
 namespace titer {

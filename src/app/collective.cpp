@@ -8,7 +8,7 @@
 #include "titer/measured/measured_collective.hpp"
 #include "titer/report/collective_report.hpp"
 #include "titer/report/library_report.hpp"
-#include "titer/step/load_part.hpp"
+#include "titer/scenario/load_part.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {

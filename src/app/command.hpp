@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "titer/step/evaluate.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
+#include "titer/simulate/evaluate.hpp"
 #include "titer/view/view.hpp"
 
 namespace CLI {

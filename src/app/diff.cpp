@@ -3,7 +3,7 @@
 
 #include "command.hpp"
 #include "titer/report/difference_report.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/scenario/notes.hpp"
 
 namespace titer {
 namespace {

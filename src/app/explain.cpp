@@ -5,8 +5,8 @@
 
 #include "command.hpp"
 #include "titer/report/explain_report.hpp"
-#include "titer/step/evaluate.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/scenario/notes.hpp"
+#include "titer/simulate/evaluate.hpp"
 
 namespace titer {
 namespace {

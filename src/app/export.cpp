@@ -12,9 +12,9 @@
 #include "output_folder.hpp"
 #include "titer/report/chakra_export.hpp"
 #include "titer/report/goal_export.hpp"
-#include "titer/step/conditions.hpp"
-#include "titer/step/evaluate.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/scenario/conditions.hpp"
+#include "titer/scenario/notes.hpp"
+#include "titer/simulate/evaluate.hpp"
 
 namespace titer {
 namespace {

@@ -7,8 +7,8 @@
 #include "output_file.hpp"
 #include "sampling.hpp"
 #include "titer/report/step_report.hpp"
-#include "titer/step/events_beside.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/scenario/notes.hpp"
+#include "titer/simulate/events_beside.hpp"
 #include "trace_file.hpp"
 
 namespace titer {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "command.hpp"
-#include "titer/step/samples.hpp"
+#include "titer/simulate/samples.hpp"
 
 namespace titer {
 

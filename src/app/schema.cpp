@@ -7,8 +7,8 @@
 #include "output_folder.hpp"
 #include "titer/campaign/file_schemas.hpp"
 #include "titer/input/schema.hpp"
+#include "titer/scenario/data_schema.hpp"
 #include "titer/view/table.hpp"
-#include "titer/step/data_schema.hpp"
 
 namespace titer {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "command.hpp"
 #include "titer/report/sensitivity_report.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/scenario/notes.hpp"
 
 namespace titer {
 namespace {

@@ -9,8 +9,8 @@
 #include "titer/plan/read_schedule.hpp"
 #include "titer/report/schedule_report.hpp"
 #include "titer/report/step_report.hpp"
-#include "titer/step/notes.hpp"
-#include "titer/step/simulate.hpp"
+#include "titer/scenario/notes.hpp"
+#include "titer/simulate/simulate.hpp"
 #include "titer/view/view.hpp"
 #include "trace_file.hpp"
 

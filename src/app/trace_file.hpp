@@ -4,7 +4,7 @@
 #include <string>
 
 #include "output_file.hpp"
-#include "titer/step/timeline.hpp"
+#include "titer/simulate/timeline.hpp"
 
 namespace titer {
 

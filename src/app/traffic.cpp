@@ -8,8 +8,8 @@
 #include "output_file.hpp"
 #include "titer/report/step_report.hpp"
 #include "titer/report/traffic_matrix_report.hpp"
-#include "titer/step/evaluate.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/scenario/notes.hpp"
+#include "titer/simulate/evaluate.hpp"
 #include "titer/view/view.hpp"
 
 namespace titer {

@@ -8,7 +8,7 @@
 #include "titer/input/reader.hpp"
 #include "titer/measured/measured_collective.hpp"
 #include "titer/plan/collective_query.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {

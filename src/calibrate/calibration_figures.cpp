@@ -11,7 +11,7 @@
 #include "titer/calibrate/calibration_data.hpp"
 #include "titer/input/csv.hpp"
 #include "titer/input/reader.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 #include "titer/units/ensure.hpp"
 #include "titer/units/text.hpp"
 

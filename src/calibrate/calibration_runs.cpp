@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "titer/calibrate/calibration_data.hpp"
+#include "titer/estimate/estimate.hpp"
 #include "titer/input/read_document.hpp"
-#include "titer/step/estimate.hpp"
 #include "titer/units/ensure.hpp"
 #include "titer/units/text.hpp"
 

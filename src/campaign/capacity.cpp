@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "titer/step/model_state.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/estimate/model_state.hpp"
+#include "titer/scenario/notes.hpp"
 
 namespace titer {
 namespace {

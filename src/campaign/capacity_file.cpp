@@ -8,8 +8,8 @@
 
 #include "course_document.hpp"
 #include "titer/campaign/capacity.hpp"
-#include "titer/step/named_scenario.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/scenario/named_scenario.hpp"
+#include "titer/scenario/notes.hpp"
 
 namespace titer {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "titer/step/named_scenario.hpp"
+#include "titer/scenario/named_scenario.hpp"
 
 namespace titer {
 

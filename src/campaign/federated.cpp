@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "titer/step/model_state.hpp"
+#include "titer/estimate/model_state.hpp"
 
 namespace titer {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "titer/step/model_state.hpp"
+#include "titer/estimate/model_state.hpp"
 
 namespace titer {
 namespace {

@@ -7,7 +7,7 @@
 #include <queue>
 #include <vector>
 
-#include "titer/step/draws.hpp"
+#include "titer/scenario/draws.hpp"
 
 namespace titer {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "titer/collectives/choice.hpp"
 #include "titer/plan/device_group.hpp"
-#include "titer/step/load_part.hpp"
+#include "titer/scenario/load_part.hpp"
 
 namespace titer {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "titer/input/read_document.hpp"
 #include "titer/measured/measured_kernel.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer {
 namespace {

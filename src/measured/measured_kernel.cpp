@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "titer/input/csv.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer {
 namespace {

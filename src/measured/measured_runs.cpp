@@ -1,7 +1,7 @@
 #include "titer/measured/measured_runs.hpp"
 
 #include "titer/measured/run_scenario.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "titer/estimate/estimate.hpp"
 #include "titer/measured/measured_runs.hpp"
-#include "titer/step/estimate.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {

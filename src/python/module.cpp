@@ -10,10 +10,10 @@
 #include "titer/input/defect.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/report/step_report.hpp"
+#include "titer/scenario/command_text.hpp"
+#include "titer/scenario/notes.hpp"
 #include "titer/search/search.hpp"
-#include "titer/step/command_text.hpp"
-#include "titer/step/events_beside.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/simulate/events_beside.hpp"
 #include "values.hpp"
 
 namespace titer::python {

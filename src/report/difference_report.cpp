@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "difference_verdict.hpp"
+#include "titer/estimate/figures.hpp"
 #include "titer/report/step_report.hpp"
-#include "titer/step/figures.hpp"
 
 namespace titer {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "titer/estimate/result.hpp"
 #include "titer/search/fit_advice.hpp"
-#include "titer/step/result.hpp"
 #include "titer/view/text_view.hpp"
 
 namespace titer {

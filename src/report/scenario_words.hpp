@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "titer/step/scenario.hpp"
+#include "titer/scenario/scenario.hpp"
 
 namespace titer {
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "titer/report/step_report.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/scenario/notes.hpp"
 
 namespace titer {
 namespace {

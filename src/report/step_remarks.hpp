@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "titer/step/result.hpp"
-#include "titer/step/scenario.hpp"
+#include "titer/estimate/result.hpp"
+#include "titer/scenario/scenario.hpp"
 #include "titer/view/figure.hpp"
 
 namespace titer {

@@ -8,9 +8,9 @@
 #include "memory_report.hpp"
 #include "scenario_words.hpp"
 #include "step_remarks.hpp"
+#include "titer/estimate/figures.hpp"
 #include "titer/plan/placement.hpp"
 #include "titer/report/sample_report.hpp"
-#include "titer/step/figures.hpp"
 
 namespace titer {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "step_remarks.hpp"
+#include "titer/estimate/figures.hpp"
 #include "titer/report/step_report.hpp"
-#include "titer/step/figures.hpp"
 
 namespace titer {
 namespace {

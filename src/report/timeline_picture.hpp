@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "titer/step/timeline.hpp"
+#include "titer/simulate/timeline.hpp"
 
 namespace titer {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "titer/step/device_classes.hpp"
-#include "titer/step/estimate.hpp"
+#include "titer/estimate/device_classes.hpp"
+#include "titer/estimate/estimate.hpp"
 
 namespace titer {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "titer/input/defect.hpp"
+#include "titer/scenario/command_text.hpp"
 #include "titer/search/search.hpp"
-#include "titer/step/command_text.hpp"
-#include "titer/step/evaluate.hpp"
+#include "titer/simulate/evaluate.hpp"
 
 namespace titer {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "titer/step/pass_ticks.hpp"
+#include "titer/estimate/pass_ticks.hpp"
 
 namespace titer {
 namespace {

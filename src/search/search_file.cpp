@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "search_reading.hpp"
+#include "titer/scenario/named_scenario.hpp"
+#include "titer/scenario/notes.hpp"
 #include "titer/search/search.hpp"
-#include "titer/step/evaluate.hpp"
-#include "titer/step/named_scenario.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/simulate/evaluate.hpp"
 
 namespace titer {
 namespace {

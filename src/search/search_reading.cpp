@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "titer/step/notes.hpp"
+#include "titer/scenario/notes.hpp"
 
 namespace titer {
 namespace {

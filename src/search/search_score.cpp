@@ -5,7 +5,7 @@
 #include <limits>
 #include <tuple>
 
-#include "titer/step/device_classes.hpp"
+#include "titer/estimate/device_classes.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "titer/estimate/device_classes.hpp"
+#include "titer/estimate/step_length.hpp"
 #include "titer/input/defect.hpp"
 #include "titer/plan/plan_fields.hpp"
+#include "titer/scenario/command_text.hpp"
 #include "titer/search/search_bound.hpp"
-#include "titer/step/command_text.hpp"
-#include "titer/step/device_classes.hpp"
-#include "titer/step/step_length.hpp"
 
 namespace titer {
 namespace {

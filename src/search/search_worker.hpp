@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "search_score.hpp"
-#include "titer/step/estimate.hpp"
+#include "titer/estimate/estimate.hpp"
 
 namespace titer {
 

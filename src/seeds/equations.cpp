@@ -13,9 +13,9 @@
 #include "titer/model/einsums.hpp"
 #include "titer/model/layer_split.hpp"
 #include "titer/plan/schedule_run.hpp"
-#include "titer/step/parameter_server.hpp"
-#include "titer/step/scaling.hpp"
-#include "titer/step/slow_memory.hpp"
+#include "titer/scenario/parameter_server.hpp"
+#include "titer/scenario/scaling.hpp"
+#include "titer/scenario/slow_memory.hpp"
 
 namespace titer {
 namespace {
@@ -195,13 +195,13 @@ constexpr std::array<NamedEquation, 17> kEquations = {{
      "executed"},
     {"E2",
      "efficiency with a slow memory",
-     "titer/step/slow_memory.hpp",
+     "titer/scenario/slow_memory.hpp",
      "total_computation total_data_movement bw peak_tp",
      "compute_time ait communication_time efficiency",
      e2},
     {"E2-intensity",
      "arithmetic intensity of a transformer's states",
-     "titer/step/slow_memory.hpp",
+     "titer/scenario/slow_memory.hpp",
      "tokens hidden interval",
      "parameters states checkpoints",
      e2_intensity},
@@ -237,25 +237,25 @@ constexpr std::array<NamedEquation, 17> kEquations = {{
      volumes},
     {"E12",
      "speed-up and efficiency from measured times",
-     "titer/step/scaling.hpp",
+     "titer/scenario/scaling.hpp",
      "compute_g comm_g compute_n comm_n g n",
      "efficiency speedup speedup_by_ratios throughput_speedup",
      e12},
     {"E12a",
      "compute time by its shares",
-     "titer/step/scaling.hpp",
+     "titer/scenario/scaling.hpp",
      "flops flops_per_s k1 k2",
      "transformer compute",
      e12a},
     {"E12b",
      "collectives of ZeRO-1",
-     "titer/step/scaling.hpp",
+     "titer/scenario/scaling.hpp",
      "P BW eff",
      "all_reduce all_gather",
      e12b},
     {"E13",
      "parameter servers",
-     "titer/step/parameter_server.hpp",
+     "titer/scenario/parameter_server.hpp",
      "N M g W BW",
      "t1 t2 t_ps",
      e13},

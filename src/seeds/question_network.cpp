@@ -7,7 +7,7 @@
 
 #include "question_text.hpp"
 #include "titer/input/read_document.hpp"
-#include "titer/step/load_part.hpp"
+#include "titer/scenario/load_part.hpp"
 #include "titer/topology/properties.hpp"
 #include "titer/topology/traffic.hpp"
 #include "titer/units/text.hpp"

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "question_text.hpp"
+#include "titer/estimate/figures.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/plan/read_schedule.hpp"
-#include "titer/step/figures.hpp"
-#include "titer/step/load_part.hpp"
+#include "titer/scenario/load_part.hpp"
 #include "titer/trace/op_profile.hpp"
 
 namespace titer {

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "titer/scenario/command_text.hpp"
 #include "titer/seeds/question.hpp"
-#include "titer/step/command_text.hpp"
 #include "titer/units/shell_word.hpp"
 
 namespace titer {

@@ -10,7 +10,7 @@
 #include "sweep_rules.hpp"
 #include "sweep_software.hpp"
 #include "titer/input/defect.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/scenario/notes.hpp"
 
 namespace titer {
 namespace {

@@ -9,8 +9,8 @@
 #include "sweep_numbers.hpp"
 #include "titer/input/defect.hpp"
 #include "titer/input/expression.hpp"
-#include "titer/step/named_scenario.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/scenario/named_scenario.hpp"
+#include "titer/scenario/notes.hpp"
 #include "titer/sweep/sweep.hpp"
 
 namespace titer {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "titer/step/figures.hpp"
+#include "titer/estimate/figures.hpp"
 
 namespace titer {
 namespace {

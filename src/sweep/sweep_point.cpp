@@ -1,7 +1,7 @@
 #include "titer/sweep/sweep_point.hpp"
 
 #include "sweep_reading.hpp"
-#include "titer/step/command_text.hpp"
+#include "titer/scenario/command_text.hpp"
 #include "titer/units/shell_word.hpp"
 
 namespace titer {

@@ -1,7 +1,7 @@
 #include "sweep_software.hpp"
 
 #include "sweep_reading.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/scenario/notes.hpp"
 
 namespace titer {
 

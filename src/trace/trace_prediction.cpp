@@ -4,9 +4,9 @@
 #include <array>
 #include <memory>
 
-#include "titer/step/evaluate.hpp"
-#include "titer/step/exported_step.hpp"
-#include "titer/step/moves.hpp"
+#include "titer/cost/moves.hpp"
+#include "titer/export/exported_step.hpp"
+#include "titer/simulate/evaluate.hpp"
 #include "titer/trace/trace_comparison.hpp"
 
 namespace titer {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "titer/campaign/capacity.hpp"
-#include "titer/step/model_state.hpp"
+#include "titer/estimate/model_state.hpp"
 
 namespace titer {
 namespace {

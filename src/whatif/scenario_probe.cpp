@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "titer/step/figures.hpp"
+#include "titer/estimate/figures.hpp"
 #include "titer/sweep/scenario_fields.hpp"
 
 namespace titer {

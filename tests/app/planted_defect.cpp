@@ -3,8 +3,8 @@
 // is sharded by zero2; and what follows a step closer than the closed form, where the micro-batch
 // is 2.
 
-#include "titer/step/evaluate.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
+#include "titer/simulate/evaluate.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {

@@ -17,7 +17,7 @@ TEST(SeedsCommand, ShowsWhatIsSaidAndWhatIsComputed) {
   for (const std::string part : {"the document says",
                                  "what is computed",
                                  "holds  push",
-                                 "at home in\n  include/titer/step/parameter_server.hpp",
+                                 "at home in\n  include/titer/scenario/parameter_server.hpp",
                                  "to play with\n  titer collective --cluster dgx1-v100"}) {
     EXPECT_TRUE(contains(text, part)) << part;
   }

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "paths.hpp"
-#include "titer/step/estimate.hpp"
-#include "titer/step/simulate.hpp"
-#include "titer/step/source.hpp"
+#include "titer/estimate/estimate.hpp"
+#include "titer/scenario/source.hpp"
+#include "titer/simulate/simulate.hpp"
 
 namespace {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "paths.hpp"
-#include "titer/step/simulate.hpp"
-#include "titer/step/source.hpp"
-#include "titer/step/step_program.hpp"
+#include "titer/scenario/source.hpp"
+#include "titer/simulate/simulate.hpp"
+#include "titer/simulate/step_program.hpp"
 
 namespace {
 

@@ -9,10 +9,10 @@
 
 #include "temporary_folder.hpp"
 #include "titer/calibrate/calibration_data.hpp"
+#include "titer/estimate/estimate.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/measured/measured_kernel.hpp"
-#include "titer/step/estimate.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

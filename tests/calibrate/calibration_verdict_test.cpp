@@ -12,11 +12,11 @@
 #include "temporary_folder.hpp"
 #include "titer/calibrate/calibration.hpp"
 #include "titer/calibrate/calibration_data.hpp"
+#include "titer/estimate/estimate.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/measured/measured_collective.hpp"
 #include "titer/plan/stack.hpp"
-#include "titer/step/estimate.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

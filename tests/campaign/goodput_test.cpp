@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "titer/estimate/estimate.hpp"
+#include "titer/estimate/model_state.hpp"
 #include "titer/input/read_document.hpp"
-#include "titer/step/estimate.hpp"
-#include "titer/step/model_state.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

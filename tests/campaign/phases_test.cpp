@@ -7,7 +7,7 @@
 
 #include "campaign/courses.hpp"
 #include "titer/engine/flow_engine.hpp"
-#include "titer/step/model_state.hpp"
+#include "titer/estimate/model_state.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

@@ -7,7 +7,7 @@
 #include "titer/hardware/chip.hpp"
 #include "titer/hardware/kernel.hpp"
 #include "titer/input/read_document.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

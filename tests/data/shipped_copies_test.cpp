@@ -13,7 +13,7 @@
 #include "titer/input/document.hpp"
 #include "titer/input/file.hpp"
 #include "titer/input/words.hpp"
-#include "titer/step/followed_figures.hpp"
+#include "titer/scenario/followed_figures.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

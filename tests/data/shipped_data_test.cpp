@@ -7,7 +7,7 @@
 #include <iterator>
 #include <set>
 
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

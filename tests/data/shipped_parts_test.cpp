@@ -5,7 +5,7 @@
 
 #include "plan/shipped.hpp"
 #include "titer/model/transformer_layer.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 #include "titer/topology/properties.hpp"
 
 namespace titer {

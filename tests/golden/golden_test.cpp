@@ -14,8 +14,8 @@
 #include "paths.hpp"
 #include "temporary_folder.hpp"
 #include "titer/report/step_report.hpp"
-#include "titer/step/evaluate.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
+#include "titer/simulate/evaluate.hpp"
 #include "view/csv.hpp"
 
 namespace titer {

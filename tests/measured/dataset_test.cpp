@@ -6,8 +6,8 @@
 
 #include "paths.hpp"
 #include "temporary_folder.hpp"
-#include "titer/step/estimate.hpp"
-#include "titer/step/source.hpp"
+#include "titer/estimate/estimate.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

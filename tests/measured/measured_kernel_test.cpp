@@ -9,7 +9,7 @@
 #include "paths.hpp"
 #include "temporary_folder.hpp"
 #include "titer/input/read_document.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

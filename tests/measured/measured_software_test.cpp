@@ -7,7 +7,7 @@
 
 #include "paths.hpp"
 #include "titer/measured/run_scenario.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/scenario/notes.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -12,7 +12,7 @@
 #include "titer/hardware/evidence.hpp"
 #include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
-#include "titer/step/load_part.hpp"
+#include "titer/scenario/load_part.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -12,7 +12,7 @@
 #include "titer/input/file.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/model/dlrm_times.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {

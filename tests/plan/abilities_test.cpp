@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "titer/step/notes.hpp"
+#include "titer/scenario/notes.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -4,7 +4,7 @@
 
 #include "plan/shipped.hpp"
 #include "titer/plan/collective_query.hpp"
-#include "titer/step/load_part.hpp"
+#include "titer/scenario/load_part.hpp"
 #include "titer/topology/trees.hpp"
 
 namespace titer {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer::shipped {
 

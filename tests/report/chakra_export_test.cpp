@@ -10,10 +10,10 @@
 #include <tuple>
 #include <vector>
 
+#include "export/exported_graphs.hpp"
 #include "paths.hpp"
 #include "report/chakra_traces.hpp"
-#include "step/exported_graphs.hpp"
-#include "step/plain.hpp"
+#include "scenario/plain.hpp"
 #include "temporary_folder.hpp"
 
 namespace titer {

@@ -9,9 +9,9 @@
 #include "plan/blocks.hpp"
 #include "plan/plans.hpp"
 #include "report/goal_schedules.hpp"
-#include "step/plain.hpp"
+#include "scenario/plain.hpp"
 #include "temporary_folder.hpp"
-#include "titer/step/estimate.hpp"
+#include "titer/estimate/estimate.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

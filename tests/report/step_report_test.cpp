@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "report/results.hpp"
-#include "titer/step/evaluate.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
+#include "titer/simulate/evaluate.hpp"
 #include "view/csv.hpp"
 
 namespace titer::testing {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "step/scenarios.hpp"
-#include "titer/step/estimate.hpp"
+#include "scenario/scenarios.hpp"
+#include "titer/estimate/estimate.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

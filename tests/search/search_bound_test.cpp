@@ -5,11 +5,11 @@
 #include <random>
 
 #include "searches.hpp"
+#include "titer/estimate/estimate.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/plan/listed_schedule.hpp"
 #include "titer/plan/read_schedule.hpp"
 #include "titer/search/search_bound.hpp"
-#include "titer/step/estimate.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

@@ -7,7 +7,7 @@
 
 #include "searches.hpp"
 #include "titer/report/search_report.hpp"
-#include "titer/step/notes.hpp"
+#include "titer/scenario/notes.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

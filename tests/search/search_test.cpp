@@ -6,8 +6,8 @@
 #include <set>
 
 #include "searches.hpp"
+#include "titer/estimate/estimate.hpp"
 #include "titer/report/search_report.hpp"
-#include "titer/step/estimate.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "sweeps.hpp"
-#include "titer/step/estimate.hpp"
+#include "titer/estimate/estimate.hpp"
 #include "titer/sweep/sweep_point.hpp"
 
 namespace titer::testing {

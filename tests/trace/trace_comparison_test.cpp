@@ -8,7 +8,7 @@
 #include "temporary_folder.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/report/chakra_export.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 #include "titer/trace/trace_comparison.hpp"
 
 namespace titer::testing {

@@ -13,7 +13,7 @@
 #include "titer/campaign/economy.hpp"
 #include "titer/campaign/training_time.hpp"
 #include "titer/plan/abilities.hpp"
-#include "titer/step/evaluate.hpp"
+#include "titer/simulate/evaluate.hpp"
 
 namespace titer {
 

@@ -11,7 +11,7 @@
 #include "titer/campaign/phases.hpp"
 #include "titer/campaign/query_load.hpp"
 #include "titer/campaign/shared_jobs.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer {
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "titer/estimate/result.hpp"
 #include "titer/hardware/chip.hpp"
-#include "titer/step/result.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "titer/step/evaluate.hpp"
-#include "titer/step/jitter.hpp"
+#include "titer/scenario/jitter.hpp"
+#include "titer/simulate/evaluate.hpp"
 
 namespace titer {
 

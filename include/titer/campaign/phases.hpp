@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "titer/input/reader.hpp"
-#include "titer/step/evaluate.hpp"
+#include "titer/simulate/evaluate.hpp"
 
 namespace titer {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "titer/step/evaluate.hpp"
+#include "titer/simulate/evaluate.hpp"
 
 namespace titer {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "titer/campaign/goodput.hpp"
-#include "titer/step/result.hpp"
+#include "titer/estimate/result.hpp"
 
 namespace titer {
 

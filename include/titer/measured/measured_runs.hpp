@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "titer/input/csv.hpp"
-#include "titer/step/scenario.hpp"
+#include "titer/scenario/scenario.hpp"
 #include "titer/units/quantity.hpp"
 
 namespace titer {

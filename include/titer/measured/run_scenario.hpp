@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "titer/measured/run_row.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer {
 

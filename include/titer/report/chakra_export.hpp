@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "titer/step/exported_step.hpp"
+#include "titer/export/exported_step.hpp"
 
 namespace titer {
 

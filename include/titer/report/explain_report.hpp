@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "titer/step/explain.hpp"
+#include "titer/explain/explain.hpp"
 #include "titer/view/view.hpp"
 
 namespace titer {

@@ -9,7 +9,7 @@
 #include <functional>
 #include <string_view>
 
-#include "titer/step/exported_step.hpp"
+#include "titer/export/exported_step.hpp"
 
 namespace titer {
 

@@ -1,7 +1,7 @@
 #pragma once
 // A step's samples, as they are read.
 
-#include "titer/step/samples.hpp"
+#include "titer/simulate/samples.hpp"
 #include "titer/view/text_view.hpp"
 
 namespace titer {

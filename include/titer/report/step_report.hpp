@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "titer/estimate/result.hpp"
+#include "titer/scenario/scenario.hpp"
 #include "titer/search/fit_advice.hpp"
-#include "titer/step/result.hpp"
-#include "titer/step/samples.hpp"
-#include "titer/step/scenario.hpp"
+#include "titer/simulate/samples.hpp"
 #include "titer/view/view.hpp"
 
 namespace titer {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "titer/input/document.hpp"
-#include "titer/step/timeline.hpp"
+#include "titer/simulate/timeline.hpp"
 
 namespace titer {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "titer/step/timeline.hpp"
+#include "titer/simulate/timeline.hpp"
 
 namespace titer {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "titer/step/traffic_matrix.hpp"
+#include "titer/export/traffic_matrix.hpp"
 #include "titer/view/view.hpp"
 
 namespace titer {

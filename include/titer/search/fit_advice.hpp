@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "titer/estimate/result.hpp"
 #include "titer/input/document.hpp"
-#include "titer/step/result.hpp"
-#include "titer/step/scenario.hpp"
+#include "titer/scenario/scenario.hpp"
 
 namespace titer {
 

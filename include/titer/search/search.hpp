@@ -16,10 +16,10 @@
 
 #include "titer/campaign/economy.hpp"
 #include "titer/campaign/goodput.hpp"
+#include "titer/estimate/result.hpp"
+#include "titer/scenario/source.hpp"
 #include "titer/search/search_space.hpp"
-#include "titer/step/evaluate.hpp"
-#include "titer/step/result.hpp"
-#include "titer/step/source.hpp"
+#include "titer/simulate/evaluate.hpp"
 
 namespace titer {
 

@@ -2,7 +2,7 @@
 // Times that no step can be under, from what its passes take by themselves: for a search, which
 // needs not follow the pipeline of a plan whose bound is worse than what it has.
 
-#include "titer/step/cost.hpp"
+#include "titer/cost/cost.hpp"
 
 namespace titer {
 

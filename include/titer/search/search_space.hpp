@@ -15,7 +15,7 @@
 
 #include "titer/input/document.hpp"
 #include "titer/plan/abilities.hpp"
-#include "titer/step/scenario.hpp"
+#include "titer/scenario/scenario.hpp"
 
 namespace titer {
 

@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "titer/campaign/course.hpp"
+#include "titer/export/traffic_matrix.hpp"
 #include "titer/input/expression.hpp"
 #include "titer/model/gating.hpp"
 #include "titer/model/model.hpp"
 #include "titer/plan/collective_query.hpp"
 #include "titer/plan/schedule_run.hpp"
-#include "titer/step/evaluate.hpp"
-#include "titer/step/source.hpp"
-#include "titer/step/traffic_matrix.hpp"
+#include "titer/scenario/source.hpp"
+#include "titer/simulate/evaluate.hpp"
 
 namespace titer {
 

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "titer/input/fields.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer {
 

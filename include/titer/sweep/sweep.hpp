@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "titer/step/evaluate.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
+#include "titer/simulate/evaluate.hpp"
 
 namespace titer {
 

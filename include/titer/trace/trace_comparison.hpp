@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "titer/step/result.hpp"
-#include "titer/step/scenario.hpp"
+#include "titer/estimate/result.hpp"
+#include "titer/scenario/scenario.hpp"
 #include "titer/trace/trace_breakdown.hpp"
 #include "titer/trace/training_log.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "titer/step/evaluate.hpp"
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
+#include "titer/simulate/evaluate.hpp"
 
 namespace titer {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "titer/step/source.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer {
 

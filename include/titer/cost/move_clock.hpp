@@ -1,0 +1,62 @@
+#pragma once
+// What the moves of a plan take, and the work after the backward passes, for a number of parameters
+// on the device.
+
+#include "titer/cost/moves.hpp"
+#include "titer/cost/sync_cost.hpp"
+
+namespace titer {
+
+/// What of a move is sent in one group: all but experts, or experts.
+struct MovePart {
+  bool experts = false;
+  const SyncGroup* among = nullptr;
+  double parameters = 0;
+};
+using MoveParts = FewOf<MovePart, 2>;
+/// REQUIRES a move among shards or their copies. `places` must stay.
+[[nodiscard]] MoveParts parts_of(const Move& move,
+                                 const DeviceParameters& parameters,
+                                 const SyncGroups& places);
+
+/// The ranks that do it.
+[[nodiscard]] PlanGroup plan_group(const Plan& plan, const Move& move, const MovePart& part);
+
+class MoveClock {
+ public:
+  /// Both must stay.
+  MoveClock(const Scenario& scenario, const SyncGroups& places);
+  MoveClock(Scenario&&, const SyncGroups&) = delete;
+
+  [[nodiscard]] const Moves& moves() const { return moves_; }
+  [[nodiscard]] const SyncGroups& places() const { return *places_; }
+  /// A move of so many parameters, or of bytes that are none.
+  [[nodiscard]] Seconds time(const Move& move,
+                             const DeviceParameters& parameters,
+                             Bytes others = {}) const;
+  /// All that are moved then.
+  [[nodiscard]] Seconds time(MoveTime when, const DeviceParameters& parameters) const;
+  /// Of these, what experts take.
+  [[nodiscard]] Seconds expert_time(MoveTime when, const DeviceParameters& parameters) const;
+  /// Servers update the parameters as the gradients come.
+  [[nodiscard]] Seconds optimizer(const DeviceParameters& trained) const;
+  [[nodiscard]] bool alone() const {
+    return places_->dense.group.ranks() == 1 && places_->experts.group.ranks() == 1;
+  }
+  [[nodiscard]] double ranks() const { return places_->dense.group.ranks(); }
+
+ private:
+  /// Its part of what ranks split among them.
+  [[nodiscard]] double own(const DeviceParameters& parameters) const;
+
+  const Scenario* scenario_;
+  const SyncGroups* places_;
+  Moves moves_;
+  MemoryClock kernels_;
+  OptimizerTraffic traffic_;
+};
+
+/// Cuts every stage's gradients into buckets. REQUIRES block costs.
+void fill_gradient_buckets(const Scenario& scenario, const MoveClock& clock, StepCosts& costs);
+
+}  // namespace titer

@@ -1,0 +1,40 @@
+#pragma once
+// The passes of a block, one thing after the other: its kernels and transfers in the order in which
+// a device comes to them. Together they take what the block costs.
+
+#include <string_view>
+#include <vector>
+
+#include "titer/cost/cost.hpp"
+
+namespace titer {
+
+/// A kernel, or a transfer where one exists.
+struct PassItem {
+  std::string_view name;  // of its operation
+  Kernel kernel{};
+  Transfer transfer{};
+  Seconds time;
+  bool beside = false;  // a transfer that runs beside the kernel after it
+  int launches = 1;     // of the host, if it takes any time
+  // A transfer may be a part of another one: an all-reduce around the tiles of a product.
+  Collective whole = Collective::all_reduce;
+  double share = 1;
+
+  [[nodiscard]] bool is_transfer() const { return transfer.exists(); }
+};
+using PassItems = std::vector<PassItem>;
+
+using BlockItems = EachPass<PassItems>;
+
+/// All of a model's blocks, in the order of its StepCosts.
+struct ModelItems {
+  std::vector<BlockItems> kinds;  // of layers
+  BlockItems embedding;
+  BlockItems head;
+};
+/// `costs`: of the same scenario. Where the host is slower than the device, each kernel takes its
+/// share of the time in which the host launches them.
+[[nodiscard]] ModelItems model_items(const Scenario& scenario, const StepCosts& costs);
+
+}  // namespace titer

@@ -1,0 +1,44 @@
+#pragma once
+// The parts of step_costs() that follow the passes: synchronisation of gradients and parameters,
+// and the optimizer step.
+
+#include "titer/cost/cost.hpp"
+
+namespace titer {
+
+/// A collective over a process group; nothing for a single rank.
+[[nodiscard]] Seconds group_time(Collective kind, Bytes size, Group group, const Fabric& fabric);
+
+/// What adds up gradients of all ranks, as a collective; of reduces one of many.
+[[nodiscard]] Collective collective_of(GradientCollective exchange);
+/// The ways of a chain of reduces, which libraries send along their ring.
+[[nodiscard]] Fabric along_ring(Fabric fabric);
+/// A collective of gradients or parameters; a reduce is one of an n-th of them to each of the n
+/// ranks, one after the other.
+[[nodiscard]] Seconds exchange_time(Collective exchange,
+                                    Bytes size,
+                                    Group group,
+                                    const Fabric& fabric);
+
+/// Of a rank of the pipeline.
+[[nodiscard]] SyncGroups sync_groups(const Scenario& scenario, Placement placement, int rank);
+[[nodiscard]] SyncGroup sync_group(const Scenario& scenario, Placement placement, int rank);
+
+/// Parameters of the output head on a device. A tied token table is counted with it too where the
+/// last stage has a copy of its own.
+[[nodiscard]] DeviceParameters head_count(const Scenario& scenario, const StepCosts& costs);
+
+/// Of the token table on a device, between the model's first and last stage.
+[[nodiscard]] Bytes token_table_gradient(const Scenario& scenario, const ModelBlocks& blocks);
+/// Memory traffic of the optimizer step for the parameters of a device that `shards` ranks share.
+[[nodiscard]] Bytes optimizer_bytes(const OptimizerTraffic& traffic,
+                                    double parameters,
+                                    double shards);
+
+/// Fills `trained`. REQUIRES shape, blocks and contents.
+void fill_trained(const Plan& plan, StepCosts& costs);
+
+/// Fills tails and buckets. REQUIRES shape, placement, stages, block costs and `trained`.
+void fill_synchronisation(const Scenario& scenario, StepCosts& costs);
+
+}  // namespace titer

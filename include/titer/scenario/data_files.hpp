@@ -1,0 +1,33 @@
+#pragma once
+// Where the file of a name is, and reading it with what it starts from.
+
+#include <filesystem>
+
+#include "titer/scenario/source.hpp"
+
+namespace titer {
+
+/// Whether the text means a file rather than a shipped name: it has a slash or ends in ".json".
+[[nodiscard]] bool looks_like_file(std::string_view name_or_file);
+
+/// The file that a shipped name or a path means; see load_data(). Throws InputError with
+/// suggestions for a name that is not shipped.
+[[nodiscard]] std::filesystem::path data_file(const DataKind& kind,
+                                              std::string_view name_or_file,
+                                              const std::filesystem::path& folder = {});
+
+/// The file's document. A chip, cluster, network or stack with a "base" (a name or file of its
+/// kind) and what it changes of it is made whole: the base with its changes. Not inherited are
+/// name, title, notes and calibration. Inherited figures say whose they are ("as X: …") and count
+/// as extrapolated, unless the file says that both are the same silicon. Figures that follow others
+/// (scenario/followed_figures.hpp) have their values. Throws InputError with the place of a base or
+/// figure that is unknown, or that leads back to itself.
+[[nodiscard]] Document load_whole(const DataKind& kind, const std::filesystem::path& path);
+/// The same of a shipped name or a path, but that such figures say what they follow and have no
+/// value.
+[[nodiscard]] Document load_open(const DataKind& kind, std::string_view name_or_file);
+
+/// Throws InputError with the value's place.
+[[noreturn]] void refuse(const Document& document, const Value& value, std::string_view message);
+
+}  // namespace titer

@@ -1,0 +1,54 @@
+#pragma once
+// What an answer has to say beside its numbers: what was taken because nothing was said, and what
+// the software that it names does not have.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "titer/plan/abilities.hpp"
+#include "titer/scenario/source.hpp"
+
+namespace titer {
+
+/// Of the scenario's stack, whose document holds them.
+[[nodiscard]] Abilities software_abilities(const ScenarioSource& source);
+/// All that its software does not have, the precision included.
+[[nodiscard]] std::vector<std::string> beyond_software(const Abilities& abilities,
+                                                       const Scenario& scenario);
+/// The model's longest sequence, where the scenario says none and it was taken.
+[[nodiscard]] std::optional<std::int64_t> assumed_sequence(const ScenarioSource& source,
+                                                           const Scenario& scenario);
+/// Of a question that must say it: "training.sequence: missing; expected …", with its place.
+/// `where_to_say`: "--sequence N"
+[[nodiscard]] std::string missing_sequence(const ScenarioSource& source,
+                                           std::int64_t longest,
+                                           std::string_view where_to_say);
+/// "training.sequence is not given: 4096 tokens, the longest of the model".
+[[nodiscard]] std::optional<std::string> sequence_note(const ScenarioSource& source,
+                                                       const Scenario& scenario);
+/// A line each: that note, where there is one, and "beyond what megatron-lm can do: …", where its
+/// software misses something.
+[[nodiscard]] std::vector<std::string> notes_of(const std::optional<std::string>& sequence,
+                                                std::string_view stack,
+                                                const std::vector<std::string>& missing);
+/// A line each. `scenario`: as the source reads it.
+[[nodiscard]] std::vector<std::string> answer_notes(const ScenarioSource& source,
+                                                    const Scenario& scenario);
+
+/// The notes of an answer about several scenarios: each line once, with the names of those that it
+/// is true of where that is not all.
+class ScenarioNotes {
+ public:
+  void add(const std::string& whose, const std::vector<std::string>& notes);
+  [[nodiscard]] std::vector<std::string> lines() const;
+
+ private:
+  std::size_t scenarios_ = 0;
+  std::vector<std::pair<std::string, std::vector<std::string>>> notes_;  // and whose each is
+};
+
+}  // namespace titer

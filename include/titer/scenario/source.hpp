@@ -1,0 +1,125 @@
+#pragma once
+// From files and `--set` to a Scenario. A scenario names its model, cluster and software stack (or
+// holds them as objects); the names are expanded into the same document, so that any figure of any
+// of them has a path: `cluster.chip.memory.bandwidth`.
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/input/document.hpp"
+#include "titer/scenario/run_size.hpp"
+#include "titer/scenario/scenario.hpp"
+
+namespace titer {
+
+/// A kind of shipped data and its folder.
+struct DataKind {
+  std::string_view name;    // "model", as in messages
+  std::string_view folder;  // "models", under the data root
+  // Keys that a complete object has. One that lacks some, and whose "name" is shipped, means that
+  // data with changes.
+  std::array<std::string_view, 3> essential;
+};
+inline constexpr DataKind kModelData = {"model", "models", {"layers", "hidden", "vocabulary"}};
+inline constexpr DataKind kChipData = {"chip", "configs/chips", {"matrix", "memory", "attention"}};
+inline constexpr DataKind kClusterData = {
+    "cluster", "configs/clusters", {"chip", "node", "network"}};
+inline constexpr DataKind kStackData = {
+    "stack", "configs/stacks", {"dispatch", "gradient_precision", "runtime_memory"}};
+inline constexpr DataKind kTopologyData = {"topology", "topologies", {"name", "family", "family"}};
+inline constexpr DataKind kNetworkData = {
+    "network", "configs/networks", {"protocols", "protocols", "protocols"}};
+inline constexpr DataKind kRunData = {"run", "configs/runs", {"model", "cluster", "training"}};
+inline constexpr DataKind kSweepData = {"sweep", "configs/sweeps", {"scenario", "axes", "axes"}};
+
+/// Where the shipped data is: $TITER_DATA, else beside the installed program, else the source tree.
+/// Throws InputError when there is none.
+[[nodiscard]] std::filesystem::path data_root();
+/// The names of shipped data of a kind, sorted.
+[[nodiscard]] std::vector<std::string> shipped_names(const DataKind& kind);
+/// Loads a shipped name, or a file if the text has a slash or ends in ".json": one that is found
+/// from `folder` (of the file that refers to it), else from the working folder. Throws InputError
+/// with suggestions.
+[[nodiscard]] Document load_data(const DataKind& kind,
+                                 std::string_view name_or_file,
+                                 const std::filesystem::path& folder = {});
+
+/// One value to put into a scenario, and where it was given.
+struct Assignment {
+  std::string path;  // dotted
+  Value value;
+  std::string source;  // "--set plan.tensor=8"
+};
+/// Splits "plan.tensor=8", given with that option: the value is JSON if it parses as JSON,
+/// otherwise text.
+[[nodiscard]] Assignment parse_assignment(std::string_view text, std::string_view option = "--set");
+/// Puts the value at its path, adding objects on the way. Throws InputError where there is none.
+void assign(Document& document, const Assignment& assignment);
+
+/// The stack of scenarios that name none.
+inline constexpr std::string_view kDefaultStack = "megatron-lm";
+
+/// A scenario's parts, each read from the member of the same name.
+enum class ScenarioPart { model, cluster, stack, plan, training, formula, conditions };
+inline constexpr std::array<Choice<ScenarioPart>, 7> kScenarioParts = {
+    {{"model", ScenarioPart::model},
+     {"cluster", ScenarioPart::cluster},
+     {"stack", ScenarioPart::stack},
+     {"plan", ScenarioPart::plan},
+     {"training", ScenarioPart::training},
+     {"formula", ScenarioPart::formula},
+     {"conditions", ScenarioPart::conditions}}};
+
+/// The part that a path leads into: "plan.tensor" into plan. Empty: into none.
+[[nodiscard]] std::optional<ScenarioPart> scenario_part(std::string_view path);
+
+/// What a run file may hold.
+[[nodiscard]] Value run_schema();
+
+/// The data degree of a plan that leaves it open: on a cluster of fixed size what the others leave,
+/// else 1.
+void derive_data_degree(Scenario& scenario);
+
+/// A scenario as a document with its references expanded.
+class ScenarioSource {
+ public:
+  /// From a run file or the name of a shipped run.
+  [[nodiscard]] static ScenarioSource load(std::string_view name_or_file);
+  /// From a document that holds a scenario.
+  explicit ScenarioSource(Document document);
+
+  /// Puts a value at a path, expanding a name that the path leads into, or that the value is. A
+  /// cluster that replaces another keeps the number of its devices (RunSize).
+  void assign(const Assignment& assignment);
+
+  /// The scenario, checked. Throws InputError with every problem and its place.
+  [[nodiscard]] Scenario read() const;
+  /// The same without the check that the parts go together.
+  void read_unchecked(Scenario& scenario) const;
+  /// The same of all parts but some.
+  void read_without(std::span<const ScenarioPart> left_out, Scenario& scenario) const;
+  /// Reads one part again, after an assignment to it.
+  void read_part(ScenarioPart part, Scenario& scenario) const;
+
+  [[nodiscard]] const Document& document() const { return document_; }
+
+ private:
+  void expand_all();
+  void expand(Value& value, const DataKind& kind);
+  void expand_cluster(Value& cluster);
+  void expand_conditions(Value& conditions);
+
+  Document document_;
+  RunSize size_;
+};
+
+/// The violations as located lines: "run.json:7:15: plan.tensor: 5: expected …".
+[[nodiscard]] std::vector<std::string> located(const std::vector<Violation>& violations,
+                                               const Document& document);
+
+}  // namespace titer

@@ -1,0 +1,42 @@
+#pragma once
+// One entry to all ways of computing a step.
+
+#include "titer/estimate/estimate.hpp"
+#include "titer/simulate/simulate.hpp"
+
+namespace titer {
+
+/// How closely time is followed.
+enum class Fidelity {
+  closed,   // closed form
+  event,    // the event engine
+  network,  // likewise, with transfers that share the links of the cluster
+};
+inline constexpr std::array<Choice<Fidelity>, 3> kFidelities = {
+    {{"closed", Fidelity::closed}, {"event", Fidelity::event}, {"network", Fidelity::network}}};
+
+/// What answers where nothing else is asked for: the closed form; events where devices differ.
+[[nodiscard]] Fidelity usual_fidelity(const Scenario& scenario);
+
+/// Throws InputError where the scenario asks for what the fidelity does not have.
+void check_fidelity(const Scenario& scenario, Fidelity fidelity);
+/// Likewise of an ExportedStep.
+void check_export(const Scenario& scenario);
+
+/// Throws InputError as check_fidelity() does.
+/// The options are of the simulation, where there is one; a sample is one of the steps that noise
+/// makes different.
+void evaluate(const Scenario& scenario,
+              Fidelity fidelity,
+              Estimator& memory,
+              StepResult& result,
+              const SimulationOptions& options = {});
+/// The same of one scenario after another; what may be otherwise than in the one before is for the
+/// closed form, which is faster where it is little.
+void evaluate(const Scenario& scenario,
+              Fidelity fidelity,
+              Changed changed,
+              Estimator& memory,
+              StepResult& result);
+
+}  // namespace titer

@@ -1,0 +1,160 @@
+// What a layer, the embedding or the head takes: kernels, and transfers behind or beside them.
+
+#include <algorithm>
+
+#include "pass_list.hpp"
+#include "titer/collectives/choice.hpp"
+#include "titer/cost/cost.hpp"
+#include "titer/cost/group_fabric.hpp"
+#include "titer/model/routing.hpp"
+
+namespace titer {
+namespace {
+
+/// What one pass takes. Compute is the sum of its kernels, but no less than the host needs to
+/// launch them. In the gaps where the device waits for the host, transfers beside compute go on;
+/// counted otherwise, a faster chip, which leaves them less compute to hide behind, would make the
+/// pass longer.
+///
+/// While a kernel and a transfer are beside one another, both take `slowdown` as long: together
+/// max(k, c) + (slowdown - 1) min(k, c). What comes on top of them counts as compute.
+class PassClock {
+ public:
+  explicit PassClock(const BlockClock& clock) : clock_(clock) {}
+
+  void operator()(const PassItem& item) {
+    launches_ += item.time > Seconds{} ? item.launches : 0;
+    if (!item.is_transfer()) {
+      add_kernel(item.time);
+      return;
+    }
+    const PassComm comm = comm_of(item.transfer.group);
+    total_[comm] += item.time;
+    if (item.beside) {
+      guest_ = item.time;
+      guest_comm_ = comm;
+    } else {
+      blocking_[comm] += item.time;
+    }
+  }
+  [[nodiscard]] PassCost cost() const {
+    CommTimes comm = blocking_;
+    comm += exposed_;
+    return {.compute = std::max(kernels_, launches_ * clock_.dispatch - exposed_.sum()),
+            .exposed = comm,
+            .transfers = total_,
+            .launched = std::max(kernels_, launches_ * clock_.dispatch)};
+  }
+
+ private:
+  void add_kernel(Seconds time) {
+    kernels_ += time;
+    if (guest_ > Seconds{}) {
+      exposed_[guest_comm_] += std::max(Seconds{}, guest_ - time);
+      kernels_ += (clock_.slowdown - 1.0) * std::min(guest_, time);
+      guest_ = {};
+    }
+  }
+
+  const BlockClock& clock_;
+  Seconds kernels_;
+  CommTimes blocking_;
+  CommTimes exposed_;
+  CommTimes total_;
+  double launches_ = 0;
+  Seconds guest_;  // beside the next kernel
+  PassComm guest_comm_ = PassComm::tensor;
+};
+
+/// Devices for which one process launches kernels, one after the other.
+double launchers(const Plan& plan) {
+  return plan.sharding == Sharding::data_parallel_root ? static_cast<double>(plan.data) : 1.0;
+}
+
+}  // namespace
+
+PassComm comm_of(LayerGroup group) {
+  switch (group) {
+    case LayerGroup::tensor:
+      return PassComm::tensor;
+    case LayerGroup::context:
+    case LayerGroup::context_inner:
+    case LayerGroup::context_outer:
+      return PassComm::context;
+    case LayerGroup::expert:
+    case LayerGroup::expert_tensor:
+      return PassComm::expert;
+    case LayerGroup::data:
+      return PassComm::data;
+  }
+  return PassComm::tensor;
+}
+
+PlanGroup plan_group(LayerGroup group) {
+  constexpr std::array<PlanGroup, kLayerGroups> groups = {PlanGroup::tensor,
+                                                          PlanGroup::context,
+                                                          PlanGroup::expert,
+                                                          PlanGroup::expert_tensor,
+                                                          PlanGroup::replicas,
+                                                          PlanGroup::context_inner,
+                                                          PlanGroup::context_outer};
+  return groups[static_cast<std::size_t>(group)];
+}
+
+Repeats repeats_of(const Plan& plan) {
+  return {.all = plan.recompute == Recompute::full, .modules = plan.recomputed_modules()};
+}
+
+Seconds BlockClock::transfer_time(const Transfer& transfer) const {
+  if (!transfer.exists()) {
+    return {};
+  }
+  const Group& among = group(transfer.group);
+  if (transfer.kind == Collective::send_recv) {  // each to its neighbours, all at once
+    return neighbour_time(transfer.size, among, fabric(transfer.group));
+  }
+  return collective_time(transfer.kind, transfer.size, among, fabric(transfer.group)).time;
+}
+
+Kernel BlockClock::tile(const Kernel& kernel) const {
+  return kernel.part(1.0 / group(LayerGroup::tensor).ranks());
+}
+
+KernelPace kernel_pace(const Scenario& scenario) {
+  const StackKernels& kernels = scenario.stack.kernels;
+  return {.memory = kernels.memory_traffic,
+          .attention = kernels.attention_slowdown,
+          .all = 1.0 + kernels.straggling * expected_maximum(scenario.plan.devices())};
+}
+
+BlockClock block_clock(const Scenario& scenario) {
+  BlockClock clock{
+      .kernels = KernelClock(
+          scenario.cluster.chip, scenario.training.base_type(), scenario.training.precision),
+      .pace = kernel_pace(scenario),
+      .groups = {},
+      .fabrics = {},
+      .overlap = scenario.tensor_overlap(),
+      .dispatch = launchers(scenario.plan) * scenario.stack.dispatch,
+      .slowdown = scenario.stack.overlap_slowdown};
+  for (std::size_t i = 0; i < kLayerGroups; ++i) {
+    const PlanGroup group = plan_group(static_cast<LayerGroup>(i));
+    if (group_ranks(scenario.plan, group).ranks > 1) {
+      const GroupPlace at = place(scenario.plan, group, scenario.cluster);
+      clock.groups[i] = at.group;
+      clock.fabrics[i] = group_fabric(scenario, at);
+    }
+  }
+  return clock;
+}
+
+BlockCost block_cost(const OperationList& operations,
+                     const Repeats& repeats,
+                     const BlockClock& clock) {
+  const PassClock nothing(clock);
+  EachPass<PassClock> passes{nothing, nothing, nothing, nothing, nothing};
+  BlockList(operations, clock, passes).list(repeats);
+  return map_passes([](const PassClock& pass) { return pass.cost(); }, passes);
+}
+
+}  // namespace titer

@@ -1,0 +1,160 @@
+#include "titer/cost/data_volume.hpp"
+
+#include <algorithm>
+
+#include "titer/cost/move_clock.hpp"
+#include "titer/cost/root_cost.hpp"
+
+namespace titer {
+namespace {
+
+std::string_view formula_of(Collective collective) {
+  switch (collective) {
+    case Collective::all_reduce:
+      return "2 (1 - 1/n) S";
+    case Collective::reduce:
+      return "n reduces of S / n, each sent by n-1 ranks: (1 - 1/n) S";
+    default:
+      return "(1 - 1/n) S";
+  }
+}
+
+/// What one all-reduce, all-gather or reduce-scatter of a device sends; or reduces to all ranks.
+Bytes sent(Collective collective, Bytes size, int ranks) {
+  const bool reduces = collective == Collective::reduce;  // one to each rank
+  return volume(reduces ? Collective::reduce_scatter : collective, size, ranks);
+}
+
+/// Of a rank of the pipeline.
+class MoveList {
+ public:
+  MoveList(const Scenario& scenario, const StepCosts& costs, int rank)
+      : scenario_(scenario),
+        plan_(scenario.plan),
+        costs_(costs),
+        rank_(rank),
+        groups_(sync_groups(scenario, costs.placement, rank)),
+        trained_(trained_parameters(costs.blocks, costs.contents, plan_, rank)),
+        passes_(static_cast<double>(scenario.micro_batches())) {}
+
+  std::vector<DataMove> run() {
+    for (const Move& move : list_moves(scenario_)) {
+      if (move.among == MoveAmong::shard || move.among == MoveAmong::copies) {
+        for (const MovePart& part : parts_of(move, count_of(move.when), groups_)) {
+          add(part.experts ? move.text->of_experts : move.text->what,
+              move.collective,
+              part.parameters * move.each,
+              part.among->group.ranks());
+        }
+      } else if (move.among == MoveAmong::servers) {
+        add_served(move);
+      }
+    }
+    if (plan_.sharding == Sharding::data_parallel_root) {
+      add_root();
+    }
+    return std::move(moves_);
+  }
+
+ private:
+  /// Of the passes all together what moves with them, whatever pass it is.
+  void add(std::string_view what, Collective collective, Bytes size, int ranks) {
+    if (ranks == 1 || size <= Bytes{}) {
+      return;
+    }
+    const auto known = std::find_if(
+        moves_.begin(), moves_.end(), [&](const DataMove& move) { return move.what == what; });
+    const bool is_new = known == moves_.end();
+    DataMove& move = is_new ? moves_.emplace_back() : *known;
+    size += move.size;
+    move = {.what = std::string(what),
+            .collective = collective,
+            .formula = std::string(formula_of(collective)),
+            .ranks = static_cast<double>(ranks),
+            .size = size,
+            .moved = sent(collective, size, ranks)};
+  }
+
+  /// Parameters that are moved then, by all passes of all micro-batches.
+  [[nodiscard]] DeviceParameters count_of(MoveTime when) const {
+    switch (when) {
+      case MoveTime::forward:
+      case MoveTime::backward:
+        return gathered_by_passes(when == MoveTime::backward);
+      case MoveTime::gradients:
+        return {.dense = passes_ * trained_.dense, .experts = passes_ * trained_.experts};
+      default:
+        return trained_;
+    }
+  }
+  /// The ends of the model keep what they have for the backward pass.
+  [[nodiscard]] DeviceParameters gathered_by_passes(bool backward) const {
+    DeviceParameters sum;
+    const ModelBlocks& blocks = costs_.blocks;
+    for (int chunk = 0; chunk < costs_.contents.chunks(); ++chunk) {
+      const int stage = costs_.contents.of(rank_, chunk);
+      const std::span<const double> counts = costs_.contents.kinds(stage);
+      for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+        const bool moves = !backward || blocks.kinds[kind].backward;
+        add_times(moves ? counts[kind] : 0.0, blocks.kinds[kind].parameters, sum);
+      }
+      if (stage == 0 && !backward) {
+        add_times(1, blocks.embedding.parameters, sum);
+      }
+      if (stage == costs_.contents.last() && !backward) {
+        add_times(1, blocks.head.parameters, sum);
+        add_times(1, {.split = blocks.tied_table}, sum);
+      }
+    }
+    return sum;
+  }
+  void add_times(double times, const ParameterCount& parameters, DeviceParameters& sum) const {
+    const DeviceParameters count = on_device(parameters, plan_);
+    sum.dense += passes_ * times * count.dense;
+    sum.experts += passes_ * times * count.experts;
+  }
+
+  /// A worker's own; it has one message for all servers together.
+  void add_served(const Move& move) {
+    const Bytes size = trained_.total() * move.each;
+    moves_.push_back({.what = std::string(move.text->what),
+                      .collective = move.collective,
+                      .formula = "S",
+                      .ranks = static_cast<double>(plan_.replicas()),
+                      .size = size,
+                      .moved = size});
+  }
+
+  /// One way each: what comes back is as much.
+  void add_root() {
+    const RootMoves root = root_moves(scenario_, costs_);
+    for (const RootMove& of : root.moves) {
+      if (root.ranks > 1) {
+        moves_.push_back({.what = std::string(of.move.text->what) +
+                                  (of.move.text->back.empty() ? "" : " and their gradients back"),
+                          .collective = of.move.collective,
+                          .formula = "(n-1) S",
+                          .ranks = static_cast<double>(root.ranks),
+                          .size = passes_ * of.size,
+                          .moved = (root.ranks - 1) * passes_ * of.size});
+      }
+    }
+  }
+
+  const Scenario& scenario_;
+  const Plan& plan_;
+  const StepCosts& costs_;
+  int rank_;
+  SyncGroups groups_;
+  DeviceParameters trained_;
+  double passes_;
+  std::vector<DataMove> moves_;
+};
+
+}  // namespace
+
+std::vector<DataMove> data_moves(const Scenario& scenario, const StepCosts& costs, int rank) {
+  return MoveList(scenario, costs, rank).run();
+}
+
+}  // namespace titer

@@ -1,0 +1,147 @@
+#include "titer/cost/move_clock.hpp"
+
+#include <algorithm>
+
+#include "titer/cost/root_cost.hpp"
+#include "titer/scenario/parameter_server.hpp"
+
+namespace titer {
+namespace {
+
+/// Of data-parallel workers; a server's node gets what its NICs get of long messages.
+ParameterServers servers_of(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  double efficiency = 0;
+  for (const Protocol& protocol : cluster.network_protocols) {
+    efficiency = std::max(efficiency, protocol.efficiency);
+  }
+  return {.workers = static_cast<double>(scenario.plan.replicas()),
+          .servers = static_cast<double>(scenario.plan.servers.value_or(1)),
+          .bandwidth = cluster.nics * efficiency * cluster.nic_bandwidth};
+}
+
+/// The way of a device to the memory of its host, or to NVMe.
+HostPath host_path(const Scenario& scenario, HostPlace where) {
+  const Cluster& cluster = scenario.cluster;
+  const auto devices =
+      static_cast<int>(std::min<std::int64_t>(scenario.plan.devices(), cluster.devices_per_node));
+  ensure(cluster.host_memory.has_value(), "what is offloaded has a place");
+  HostPath path{.host = cluster.host_memory->share(devices),
+                .pipelined = scenario.plan.offload.prefetch};
+  if (where == HostPlace::nvme) {
+    ensure(cluster.nvme.has_value(), "what is offloaded to NVMe has a place");
+    path.nvme = cluster.nvme->share(devices);
+  }
+  return path;
+}
+
+bool has_parts(const Move& move) {
+  return move.among == MoveAmong::shard || move.among == MoveAmong::copies;
+}
+
+/// Ranks that split among them what is sharded.
+DeviceParameters shards_of(const SyncGroups& places) {
+  return {.dense = static_cast<double>(places.dense_shard.group.ranks()),
+          .experts = static_cast<double>(places.expert_shard.group.ranks())};
+}
+
+}  // namespace
+
+MoveParts parts_of(const Move& move, const DeviceParameters& parameters, const SyncGroups& places) {
+  const bool copies = move.among == MoveAmong::copies;
+  const DeviceParameters of = move.own ? shards_of(places) : DeviceParameters{1, 1};
+  MoveParts parts;
+  if (parameters.dense > 0 || parameters.experts == 0) {
+    parts.add({.among = copies ? &places.dense_copies : &places.dense_shard,
+               .parameters = parameters.dense / of.dense});
+  }
+  if (parameters.experts > 0) {
+    parts.add({.experts = true,
+               .among = copies ? &places.expert_copies : &places.expert_shard,
+               .parameters = parameters.experts / of.experts});
+  }
+  return parts;
+}
+
+PlanGroup plan_group(const Plan& plan, const Move& move, const MovePart& part) {
+  if (move.among == MoveAmong::copies) {
+    return part.experts ? PlanGroup::expert_shard_copies : PlanGroup::shard_copies;
+  }
+  if (plan.shard) {
+    return part.experts ? PlanGroup::expert_shard : PlanGroup::shard;
+  }
+  return part.experts ? PlanGroup::expert_replicas : PlanGroup::replicas;
+}
+
+MoveClock::MoveClock(const Scenario& scenario, const SyncGroups& places)
+    : scenario_(&scenario),
+      places_(&places),
+      moves_(list_moves(scenario)),
+      kernels_(scenario.cluster.chip),
+      traffic_(optimizer_traffic(scenario)) {}
+
+Seconds MoveClock::time(const Move& move, const DeviceParameters& parameters, Bytes others) const {
+  switch (move.among) {
+    case MoveAmong::shard:
+    case MoveAmong::copies: {
+      Seconds sum;
+      for (const MovePart& part : parts_of(move, parameters, *places_)) {
+        sum += exchange_time(
+            move.collective, part.parameters * move.each, part.among->group, part.among->fabric);
+      }
+      return sum;
+    }
+    case MoveAmong::servers: {
+      const ParameterServers servers = servers_of(*scenario_);
+      const Bytes size = parameters.total() * move.each;
+      return move.when == MoveTime::updated ? servers.pull(size) : servers.push(size);
+    }
+    case MoveAmong::root:
+      return root_time(*scenario_, others + parameters.total() * move.each);
+    case MoveAmong::host: {
+      const double count = move.own ? own(parameters) : parameters.total();
+      return move.ways * host_path(*scenario_, *move.place).time(others + count * move.each);
+    }
+  }
+  ensure(false, "a move is among one of the enumerated ones");
+  return {};
+}
+
+Seconds MoveClock::time(MoveTime when, const DeviceParameters& parameters) const {
+  Seconds sum;
+  for (const Move& move : moves_) {
+    sum += move.when == when ? time(move, parameters) : Seconds{};
+  }
+  return sum;
+}
+
+Seconds MoveClock::expert_time(MoveTime when, const DeviceParameters& parameters) const {
+  Seconds sum;
+  for (const Move& move : moves_) {
+    if (move.when == when && has_parts(move) && parameters.experts > 0) {
+      sum += time(move, {.dense = 0, .experts = parameters.experts});
+    }
+  }
+  return sum;
+}
+
+Seconds MoveClock::optimizer(const DeviceParameters& trained) const {
+  if (!scheme_of(scenario_->plan.sharding).updates) {
+    return {};
+  }
+  const DeviceParameters ranks =
+      scenario_->plan.shards() ? shards_of(*places_) : DeviceParameters{1, 1};
+  Bytes bytes = optimizer_bytes(traffic_, trained.dense, ranks.dense);
+  if (trained.experts > 0) {
+    bytes += optimizer_bytes(traffic_, trained.experts, ranks.experts);
+  }
+  return bytes > Bytes{} ? kernels_.time(bytes) + (traffic_.kernels - 1) * kernels_.launch_floor()
+                         : Seconds{};
+}
+
+double MoveClock::own(const DeviceParameters& parameters) const {
+  const DeviceParameters ranks = shards_of(*places_);
+  return parameters.dense / ranks.dense + parameters.experts / ranks.experts;
+}
+
+}  // namespace titer

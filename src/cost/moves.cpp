@@ -1,0 +1,66 @@
+#include "titer/cost/moves.hpp"
+
+#include "sharding_schemes.hpp"
+#include "titer/cost/sync_cost.hpp"
+
+namespace titer {
+namespace {
+
+/// Copies of what is kept outside the device. Every device supplies its own part of what is split:
+/// the bandwidth grows with the devices. [ZeRO-Infinity: bandwidth-centric partitioning]
+void add_copies(const Scenario& scenario, Moves& moves) {
+  static constexpr std::string_view source = "Rajbhandari et al. 2021";
+  static constexpr MoveText weights{.what = "parameters, from the host", .source = source};
+  static constexpr MoveText activations{.what = "activations, to the host", .source = source};
+  static constexpr MoveText states{.what = "the optimizer's state, from and to the host",
+                                   .source = source};
+  const Plan& plan = scenario.plan;
+  const auto copy = [](const MoveText& text, MoveTime when, HostPlace place) {
+    return Move{.text = &text,
+                .when = when,
+                .among = MoveAmong::host,
+                .collective = Collective::send_recv,
+                .place = place};
+  };
+  if (plan.offload.weights) {
+    for (const MoveTime when : {MoveTime::forward, MoveTime::backward}) {
+      Move fetch = copy(weights, when, *plan.offload.weights);
+      fetch.each = scenario.weight_message();
+      fetch.own = plan.gathers_every_pass();
+      moves.add(fetch);
+    }
+  }
+  if (plan.offload.activations) {
+    moves.add(copy(activations, MoveTime::there_and_back, *plan.offload.activations));
+  }
+  if (plan.offload.optimizer) {
+    Move state = copy(states, MoveTime::update, *plan.offload.optimizer);
+    state.each = parameter_bytes(scenario.training.optimizer, scenario.tensor_types()).optimizer;
+    state.own = plan.shards();
+    state.ways = plan.offload.prefetch ? 1 : 2;
+    moves.add(state);
+  }
+}
+
+}  // namespace
+
+const ShardingScheme& scheme_of(Sharding sharding) {
+  return kShardingSchemes[static_cast<std::size_t>(sharding)];
+}
+
+Moves list_moves(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
+  Moves moves;
+  scheme_of(plan.sharding)
+      .list({.exchange = collective_of(plan.gradient_exchange()),
+             .gradient = scenario.gradient_message(),
+             .weight = scenario.weight_message(),
+             .every_pass = plan.reduces_every_pass(),
+             .again = plan.reshard_after_forward,
+             .copied = plan.shard.has_value()},
+            moves);
+  add_copies(scenario, moves);
+  return moves;
+}
+
+}  // namespace titer

@@ -1,0 +1,78 @@
+#include "titer/cost/root_cost.hpp"
+
+#include "titer/collectives/tree.hpp"
+#include "titer/cost/sync_cost.hpp"
+
+namespace titer {
+namespace {
+
+constexpr Bytes kTokenNumber = Bytes::from_si(8);
+
+/// Of a micro-batch on one device.
+Bytes input_bytes(const Scenario& scenario, const ModelBlocks& blocks) {
+  const auto sequences = static_cast<double>(scenario.plan.micro_batch);
+  const double tokens = sequences * static_cast<double>(scenario.training.sequence);
+  return scenario.model.if_layered() != nullptr
+             ? blocks.kinds[static_cast<std::size_t>(blocks.order.front().kind)].input
+             : tokens * kTokenNumber;
+}
+Bytes output_bytes(const Scenario& scenario, const ModelBlocks& blocks) {
+  return scenario.model.if_layered() != nullptr
+             ? blocks.kinds[static_cast<std::size_t>(blocks.order.back().kind)].output
+             : static_cast<double>(scenario.plan.micro_batch) * size_of(DataType::fp32);
+}
+
+/// The passes that wait for a move.
+std::vector<PassCost*> passes_with(MoveTime when, StepCosts& costs) {
+  switch (when) {
+    case MoveTime::forward:
+      return {&costs.embedding.forward};
+    case MoveTime::there_and_back:
+      return {&costs.head.forward, &costs.head.backward, &costs.head.input_gradient};
+    default:
+      return {&costs.embedding.backward, &costs.embedding.weight_gradient};
+  }
+}
+
+}  // namespace
+
+Seconds root_time(const Scenario& scenario, Bytes size) {
+  const GroupPlace at = place(scenario.plan, PlanGroup::data, scenario.cluster.devices_per_node);
+  Fabric fabric = at.fabric(scenario.cluster);
+  if (!std::holds_alternative<SwitchedNode>(scenario.cluster.topology)) {
+    fabric =
+        along_ring(fabric);  // a wire to one of the others has only a part of what the root has
+  }
+  return size > Bytes{} ? StarBroadcast::time(size, at.group, fabric) : Seconds{};
+}
+
+RootMoves root_moves(const Scenario& scenario, const StepCosts& costs) {
+  const DeviceParameters all = rank_parameters(costs.blocks, costs.contents, scenario.plan, 0);
+  const DeviceParameters trained =
+      trained_parameters(costs.blocks, costs.contents, scenario.plan, 0);
+  RootMoves found{.ranks = static_cast<int>(scenario.plan.data)};
+  for (const Move& move : list_moves(scenario)) {
+    const double count = move.when == MoveTime::gradients ? trained.total() : all.total();
+    const Bytes others = move.each > Bytes{}              ? Bytes{}
+                         : move.when == MoveTime::forward ? input_bytes(scenario, costs.blocks)
+                                                          : output_bytes(scenario, costs.blocks);
+    const Bytes size = others + count * move.each;
+    found.moves.push_back({.move = move, .size = size, .time = root_time(scenario, size)});
+  }
+  return found;
+}
+
+void add_root_transfers(const Scenario& scenario, StepCosts& costs) {
+  const RootMoves root = root_moves(scenario, costs);
+  if (root.ranks == 1) {
+    return;
+  }
+  for (const RootMove& of : root.moves) {
+    for (PassCost* pass : passes_with(of.move.when, costs)) {
+      pass->exposed[PassComm::data] += of.time;
+      pass->transfers[PassComm::data] += of.time;
+    }
+  }
+}
+
+}  // namespace titer

@@ -1,0 +1,217 @@
+#include "titer/estimate/estimate.hpp"
+
+#include <algorithm>
+
+#include "titer/estimate/check_rates.hpp"
+#include "titer/estimate/device_classes.hpp"
+
+namespace titer {
+namespace {
+
+Grade worse(Grade a, Grade b) { return std::max(a, b); }
+
+/// The weakest evidence of their efficiencies; the best there is when there are none.
+Grade weakest(const std::vector<Protocol>& protocols) {
+  Grade grade{};
+  for (const Protocol& protocol : protocols) {
+    grade = worse(grade, protocol.grade);
+  }
+  return grade;
+}
+
+/// The weakest evidence among the figures that this scenario's time rests on.
+Grade grade_of(const Scenario& scenario) {
+  const Chip& chip = scenario.cluster.chip;
+  Grade grade = worse(chip.rate(scenario.training.precision)->grade, chip.memory.grade);
+  for (const Chip& other : scenario.conditions.chips) {
+    grade = worse(grade, worse(other.rate(scenario.training.precision)->grade, other.memory.grade));
+  }
+  if (scenario.plan.devices() > 1) {
+    grade = worse(grade, weakest(scenario.cluster.node_protocols));
+    grade = worse(grade, weakest(scenario.cluster.node_switch_protocols));
+  }
+  if (scenario.plan.devices() > scenario.cluster.devices_per_node) {
+    grade = worse(grade, weakest(scenario.cluster.network_protocols));
+    grade = worse(grade, weakest(scenario.cluster.network_switch_protocols));
+  }
+  return grade;
+}
+
+/// How far off fits leave the times of kernels, and those of transfers.
+FitErrors kernel_errors(const Scenario& scenario) {
+  FitErrors errors = scenario.cluster.chip.fit_errors;
+  for (const Chip& other : scenario.conditions.chips) {
+    errors = errors.wider(other.fit_errors);
+  }
+  return errors;
+}
+
+FitErrors transfer_errors(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  return scenario.plan.devices() > cluster.devices_per_node
+             ? cluster.fit_errors.wider(cluster.network_fit_errors)
+             : cluster.fit_errors;
+}
+
+/// What fits of chip and network leave open, each for its part of the step. Transfers beside
+/// compute count where they may be longer: they may come out of its shadow.
+ErrorBar error_of_parts(const Scenario& scenario, const StepResult& result) {
+  Seconds exposed = result.breakdown.pipeline_comm;
+  Seconds all = result.comm_total.pipeline;
+  for (const CommSlots& slots : kCommSlots) {
+    exposed += result.breakdown.*slots.exposed;
+    all += result.comm_total.*slots.total;
+  }
+  const FitErrors kernels = kernel_errors(scenario);
+  const FitErrors transfers = transfer_errors(scenario);
+  const Seconds time = result.iteration_time;
+  const Seconds computed = std::max(Seconds{}, time - exposed);
+  return {.low = time - (1.0 - kernels.low) * computed - (1.0 - transfers.low) * exposed,
+          .high = time + (kernels.high - 1.0) * computed +
+                  (transfers.high - 1.0) * std::max(all, exposed)};
+}
+
+/// By how far off measured runs of the software were, and no narrower than what fits leave open.
+std::optional<ErrorBar> error_bar_of(const Scenario& scenario, const StepResult& result) {
+  const auto& errors = scenario.stack.errors[static_cast<std::size_t>(result.grade)];
+  if (!errors || scenario.formula != Formula::titer) {
+    return std::nullopt;
+  }
+  const ErrorBar parts = error_of_parts(scenario, result);
+  return ErrorBar{.low = std::min(errors->low * result.iteration_time, parts.low),
+                  .high = std::max(errors->high * result.iteration_time, parts.high)};
+}
+
+/// Forward and backward passes.
+Flops both_passes(const ForwardFlops& forward, const ModelBlocks& blocks) {
+  double all = 0;
+  double left_out = 0;  // forward passes' worth
+  for (const LayerRun& run : blocks.order) {
+    const Block& block = blocks.kinds[static_cast<std::size_t>(run.kind)];
+    double flops = 0;
+    for (const Operation& op : block.operations) {
+      flops += static_cast<double>(run.count) * op.forward.flops.si();
+    }
+    all += flops;
+    left_out += block.frozen ? (block.backward ? 1.0 : 2.0) * flops : 0.0;
+  }
+  const Flops layers = forward.layers + forward.core_attention;
+  return left_out > 0 ? 3.0 * forward.total() - left_out / all * layers : 3.0 * forward.total();
+}
+
+/// What one rank after the other computes of all micro-batches, forward and backward passes.
+Flops computed_flops(const Scenario& scenario) {
+  ModelBlocks blocks;
+  scenario_blocks(scenario, blocks);
+  const auto passes_of = [](const Block& block) {
+    Flops forward;
+    for (const Operation& op : block.operations) {
+      forward += op.forward.flops;
+    }
+    return (block.frozen ? (block.backward ? 2.0 : 1.0) : 3.0) * forward;
+  };
+  Flops sum = passes_of(blocks.embedding) + passes_of(blocks.head);
+  for (const LayerRun& run : blocks.order) {
+    sum += static_cast<double>(run.count) *
+           passes_of(blocks.kinds[static_cast<std::size_t>(run.kind)]);
+  }
+  return static_cast<double>(scenario.micro_batches()) * sum;
+}
+
+void fill_rates(const Scenario& scenario, const TrainedFlops& flops, StepResult& result) {
+  const auto batch = static_cast<double>(scenario.training.global_batch);
+  const std::int64_t s = scenario.training.sequence;
+  result.devices = scenario.plan.devices();
+  const auto devices = static_cast<double>(result.devices);
+  const double seconds = result.iteration_time.si();
+  result.tokens_per_s = batch * static_cast<double>(s) / seconds;
+  result.tokens_per_s_per_device = result.tokens_per_s / devices;
+
+  Flops repeated;
+  if (scenario.plan.recompute == Recompute::full) {
+    repeated = flops.forward.layers + flops.forward.core_attention;
+  } else if (scenario.plan.recompute == Recompute::selective) {
+    repeated = flops.forward.core_attention;
+  }
+  const FlopsPerSecond peak = mean_peak(scenario);
+  const auto utilization = [&](Flops done) {
+    return done / result.iteration_time / devices / peak;
+  };
+  result.model_flops_per_device = flops.full / result.iteration_time / devices;
+  result.mfu = utilization(flops.full);
+  result.mfu_causal = utilization(flops.causal);
+  result.hfu = utilization(flops.full + repeated);
+}
+
+BufferRules buffer_rules(const Scenario& scenario) {
+  return {.receives_ahead = scenario.pipeline_send() != PipelineSend::blocking,
+          .flat_gradients = scenario.stack.memory.flat_gradients,
+          .weight_gradient_dummies = scenario.stack.memory.weight_gradient_dummies};
+}
+
+}  // namespace
+
+void check_rates(const Scenario& scenario, const StepResult& result) {
+  const bool is_plain = result.mfu <= 1 && result.mfu_causal <= 1 && result.hfu <= 1;
+  if (is_plain || scenario.formula != Formula::titer || scenario.unlike()) {
+    return;
+  }
+  const auto ranks = static_cast<double>(scenario.plan.pipeline);
+  ensure(computed_flops(scenario) <= ranks * result.iteration_time * mean_peak(scenario),
+         "no rank computes faster than its chip's peak");
+}
+
+void fill_bubble(StepResult& result) {
+  result.breakdown.bubble = {};
+  const Seconds idle = result.iteration_time - result.breakdown.total();
+  // Both are whole ticks: what is less than half a tick is the rounding of the sum.
+  result.breakdown.bubble = to_seconds(to_ticks(std::max(Seconds{}, idle)));
+}
+
+MemoryNeeds memory_needs(const Scenario& scenario, const ModelBlocks& blocks) {
+  return {.blocks = &blocks,
+          .shape = scenario.shape(),
+          .parameter = parameter_bytes(scenario.training.optimizer, scenario.tensor_types()),
+          .runtime = runtime_memory(scenario.plan, scenario.stack).total(),
+          .allocator_overhead = scenario.stack.memory.allocator_overhead,
+          .buffers = buffer_rules(scenario)};
+}
+
+TrainedFlops trained_flops(const Scenario& scenario, const ModelBlocks& blocks) {
+  const auto batch = static_cast<double>(scenario.training.global_batch);
+  const auto of = [&](AttentionCount count) {
+    return forward_flops(scenario.model, batch, scenario.training.sequence, count);
+  };
+  const ForwardFlops forward = of(AttentionCount::full);
+  return {.full = both_passes(forward, blocks),
+          .causal = both_passes(of(AttentionCount::causal), blocks),
+          .forward = forward};
+}
+
+void fill_derived(const Scenario& scenario,
+                  const ModelBlocks& blocks,
+                  MemoryFinder& memory,
+                  StepResult& result) {
+  memory.find(scenario.plan, memory_needs(scenario, blocks), result.memory);
+  fill_derived(scenario, trained_flops(scenario, blocks), result);
+}
+
+void fill_derived(const Scenario& scenario, const TrainedFlops& flops, StepResult& result) {
+  fill_rates(scenario, flops, result);
+  result.bubble_ratio = result.breakdown.bubble / result.iteration_time;
+  result.bubble_overhead =
+      result.breakdown.bubble / (result.iteration_time - result.breakdown.bubble);
+  result.memory_peak = result.peak_stage().total();
+  result.memory_capacity = least_memory(scenario);
+  result.grade = grade_of(scenario);
+  result.error_bar = error_bar_of(scenario, result);
+}
+
+StepResult estimate(const Scenario& scenario) {
+  Estimator estimator;
+  StepResult result;
+  estimator.estimate(scenario, result);
+  return result;
+}
+
+}  // namespace titer

@@ -1,0 +1,48 @@
+#include "titer/estimate/model_state.hpp"
+
+#include <algorithm>
+
+namespace titer {
+
+ModelState model_state(const Scenario& scenario) {
+  ModelBlocks blocks;
+  scenario_blocks(scenario, blocks);
+  std::int64_t all = 0;
+  std::int64_t trained = 0;
+  const auto add = [&](const Block& block, std::int64_t count) {
+    const std::int64_t parameters = count * block.parameters.total();
+    all += parameters;
+    trained += block.has_gradients() ? parameters : 0;
+  };
+  add(blocks.embedding, 1);
+  for (const LayerRun& run : blocks.order) {
+    add(blocks.kinds[static_cast<std::size_t>(run.kind)], run.count);
+  }
+  add(blocks.head, 1);
+  TensorTypes types = scenario.tensor_types();
+  types.narrow_products = false;
+  const ParameterBytes bytes = parameter_bytes(scenario.training.optimizer, types);
+  return {.weights = static_cast<double>(all) * bytes.weight,
+          .optimizer = static_cast<double>(trained) * bytes.optimizer};
+}
+
+Bytes node_state(const Scenario& scenario, const StepResult& result) {
+  const ModelState state = model_state(scenario);
+  const std::int64_t devices =
+      std::min<std::int64_t>(scenario.cluster.devices_per_node, scenario.plan.devices());
+  const auto on_node = static_cast<double>(devices);
+  Bytes held;
+  for (const StageMemory& stage : result.memory) {
+    held = std::max(held,
+                    std::min(on_node * stage.weights, state.weights) +
+                        std::min(on_node * stage.optimizer, state.optimizer));
+  }
+  return std::max(held, state.total() / static_cast<double>(plan_nodes(scenario)));
+}
+
+std::int64_t plan_nodes(const Scenario& scenario) {
+  const std::int64_t per_node = scenario.cluster.devices_per_node;
+  return (scenario.plan.devices() + per_node - 1) / per_node;
+}
+
+}  // namespace titer

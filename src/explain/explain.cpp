@@ -1,0 +1,356 @@
+// Every section recomputes its terms by the same functions as the estimate, and writes down what it
+// hands to them.
+
+#include "titer/explain/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "explain_parts.hpp"
+#include "titer/estimate/e7.hpp"
+#include "titer/estimate/estimate.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::string_view kOurs = "this program, docs/physics.md";
+
+Term layers_term(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
+  const std::int64_t l = scenario.model.layers();
+  const int stages = model_stages(placement(plan.schedule), scenario.shape());
+  if (!is_even(plan.layers)) {
+    std::vector<std::int64_t> layers;
+    layers.reserve(static_cast<std::size_t>(stages));
+    for (int stage = 0; stage < stages; ++stage) {
+      layers.push_back(layers_of(plan.layers, stage, l, stages));
+    }
+    return {"layers of each stage of the model",
+            "plan.layers",
+            fmt::format("{} over {} stages", l, stages),
+            text_of(LayerSplit(layers)),
+            "the plan"};
+  }
+  const bool has_chunks = stages != plan.pipeline;
+  return {"layers per chunk",
+          has_chunks ? "l / (p v)" : "l / p",
+          has_chunks ? fmt::format("{} / ({} x {})", l, plan.pipeline, plan.virtual_stages)
+                     : fmt::format("{} / {}", l, plan.pipeline),
+          std::to_string(l / stages),
+          "Narayanan et al. 2021"};
+}
+
+Section shape_section(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
+  const PipelineShape shape = scenario.shape();
+  Section section{.title = "shape", .terms = {}};
+  section.terms.push_back({"devices",
+                           "p t d",
+                           fmt::format("{} x {} x {}", plan.pipeline, plan.tensor, plan.data),
+                           std::to_string(plan.devices()),
+                           "Narayanan et al. 2021"});
+  section.terms.push_back(
+      {"micro-batches m",
+       "gb / (b d)",
+       fmt::format("{} / ({} x {})", scenario.training.global_batch, plan.micro_batch, plan.data),
+       std::to_string(shape.micro_batches),
+       "seeds, notation of E6 to E9"});
+  section.terms.push_back(layers_term(scenario));
+  section.terms.push_back({"parameters N",
+                           "layers + embeddings + final norm",
+                           scenario.model.source(),
+                           std::to_string(parameters(scenario.model)),
+                           "Narayanan et al. 2021, eq. 2, for a GPT"});
+  return section;
+}
+
+std::string pass_text(const PassCost& cost) {
+  return fmt::format("({} + {})", format(cost.compute), format(cost.comm()));
+}
+
+/// Whether the schedule puts weight gradients off.
+bool splits_backward(const Scenario& scenario) {
+  const ActionList list = actions(scenario.plan.schedule, 0, scenario.shape());
+  return std::any_of(list.begin(), list.end(), [](const Action& action) {
+    return action.pass == Pass::weight_gradient;
+  });
+}
+
+/// The passes of chunks that have the same blocks.
+class PassTerms {
+ public:
+  PassTerms(const StepCosts& costs, bool split, Section& section)
+      : costs_(costs), split_(split), section_(section) {}
+
+  /// Of a stage of the model; `edge`: what it has beside layers.
+  void add(const std::string& chunk, const BlockCost& edge, int stage) {
+    stage_ = stage;
+    add(chunk + ": forward", &BlockCost::forward, edge);
+    add(chunk + ": recompute", &BlockCost::recompute, edge);
+    add(chunk + ": backward", &BlockCost::backward, edge);
+    if (split_) {
+      add(chunk + ": input gradient", &BlockCost::input_gradient, edge);
+      add(chunk + ": weight gradient", &BlockCost::weight_gradient, edge);
+    }
+  }
+
+ private:
+  void add(std::string name, PassCost BlockCost::*pass, const BlockCost& edge) {
+    const std::span<const double> counts = costs_.contents.kinds(stage_);
+    PassCost sum = edge.*pass;
+    std::string numbers;
+    for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+      if (counts[kind] > 0 || counts.size() == 1) {
+        sum += counts[kind] * (costs_.kinds[kind].*pass);
+        numbers += fmt::format("{} x {} + ", counts[kind], pass_text(costs_.kinds[kind].*pass));
+      }
+    }
+    section_.terms.push_back({std::move(name),
+                              "layers x (compute + exposed comm) + embedding or head",
+                              numbers + pass_text(edge.*pass),
+                              format(sum.busy()),
+                              std::string(kOurs)});
+  }
+
+  const StepCosts& costs_;
+  bool split_;
+  Section& section_;
+  int stage_ = 0;
+};
+
+/// One of the stages between the ends for each way they are made up, those of few layers first.
+std::vector<int> different_between(const StepCosts& costs) {
+  std::vector<int> found;
+  for (int stage = 1; stage + 1 < costs.stages; ++stage) {
+    const bool known = std::any_of(
+        found.begin(), found.end(), [&](int other) { return costs.contents.same(stage, other); });
+    if (!known) {
+      found.push_back(stage);
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [&](int one, int other) {
+    return costs.contents.layers(one) < costs.contents.layers(other);
+  });
+  return found;
+}
+
+std::string chunk_text(const StepCosts& costs, int stage) {
+  if (costs.kinds.size() == 1) {
+    return fmt::format("chunk of {} layers", costs.contents.layers(stage));
+  }
+  return fmt::format("chunk {}", stage);
+}
+
+Section pass_section(const Scenario& scenario, const StepCosts& costs) {
+  Section section{.title = "passes of one micro-batch through one chunk, and sends", .terms = {}};
+  PassTerms terms(costs, splits_backward(scenario), section);
+  if (costs.stages == 1) {
+    BlockCost both = costs.embedding;
+    both += costs.head;
+    terms.add("only chunk", both, 0);
+    return section;
+  }
+  terms.add("first chunk", costs.embedding, 0);
+  const std::vector<int> between = different_between(costs);
+  for (const int stage : between) {
+    terms.add(between.size() == 1 ? std::string("chunk between") : chunk_text(costs, stage),
+              BlockCost{},
+              stage);
+  }
+  terms.add("last chunk", costs.head, costs.stages - 1);
+  return section;
+}
+
+std::string_view send_formula(PipelineSend send) {
+  switch (send) {
+    case PipelineSend::blocking:
+      return "a stage computes on when its message is through: all of them exposed";
+    case PipelineSend::overlapped:
+      return "beside compute, one message after the other: exposed while the stage has nothing "
+             "else";
+    case PipelineSend::batched:
+      return "only executed (--fidelity event); here as if the stage waited for each message";
+  }
+  return "";
+}
+
+Term send_mode_term(const Scenario& scenario, const StepResult& result) {
+  return {
+      fmt::format("sends {}, on stage {}", name(scenario.pipeline_send()), result.reference_stage),
+      std::string(send_formula(scenario.pipeline_send())),
+      fmt::format("{} of {} exposed",
+                  format(result.breakdown.pipeline_comm),
+                  format(result.comm_total.pipeline)),
+      format(result.breakdown.pipeline_comm),
+      "stack " + scenario.stack.name};
+}
+
+Section pipeline_section(const Scenario& scenario,
+                         const StepCosts& costs,
+                         const StepResult& result) {
+  Section section{.title = "pipeline", .terms = {}};
+  const PipelineShape shape = costs.shape;
+  if (shape.stages > 1) {
+    add_send_terms(scenario, costs, section);
+    section.terms.push_back(send_mode_term(scenario, result));
+  }
+  add_bubble_terms(scenario, costs, result, section);
+  return section;
+}
+
+Section sum_section(const StepResult& result, const StepCosts& costs) {
+  Section section{.title = fmt::format("the iteration, seen from stage {}", result.reference_stage),
+                  .terms = {}};
+  for (const BreakdownPart& part : kBreakdownParts) {
+    const Seconds time = result.breakdown.*part.value;
+    if (time == Seconds{}) {
+      continue;
+    }
+    const bool is_bubble = part.name == "bubble";
+    const bool per_micro_batch = part.name == "forward" || part.name == "backward" ||
+                                 part.name == "recompute" || part.name == "tensor_comm";
+    section.terms.push_back(
+        {std::string(part.name),
+         is_bubble ? "end of the stage - all other parts"
+                   : (per_micro_batch ? "m x (its chunks' passes)" : "as above"),
+         per_micro_batch
+             ? fmt::format(
+                   "m = {}, chunks = {}", costs.shape.micro_batches, costs.shape.virtual_stages)
+             : "",
+         format(time),
+         is_bubble ? "recurrence over the schedule's passes: start = max(stage free, input there)"
+                   : std::string(kOurs)});
+  }
+  section.terms.push_back({"iteration time",
+                           "sum of the parts",
+                           "",
+                           format(result.iteration_time),
+                           "seeds E7, each term in detail"});
+  return section;
+}
+
+Section utilization_section(const Scenario& scenario, const StepResult& result) {
+  Section section{.title = "utilisation", .terms = {}};
+  const auto batch = static_cast<double>(scenario.training.global_batch);
+  const ForwardFlops forward =
+      forward_flops(scenario.model, batch, scenario.training.sequence, AttentionCount::full);
+  section.terms.push_back({"forward FLOPs",
+                           "layers + core attention + logits",
+                           fmt::format("{} + {} + {}",
+                                       format(forward.layers),
+                                       format(forward.core_attention),
+                                       format(forward.logits)),
+                           format(forward.total()),
+                           "Narayanan et al. 2021, eq. 3 without recomputation"});
+  const FlopsPerSecond peak = scenario.cluster.chip.rate(scenario.training.precision)->peak;
+  section.terms.push_back({"MFU",
+                           "3 forward / (T devices peak)",
+                           fmt::format("3 x {} / ({} x {} x {})",
+                                       format(forward.total()),
+                                       format(result.iteration_time),
+                                       result.devices,
+                                       format(peak)),
+                           fmt::format("{:.4f}", result.mfu),
+                           "Chowdhery et al. 2022; full attention"});
+  section.terms.push_back({"HFU",
+                           "(3 forward + recomputed) / (T devices peak)",
+                           fmt::format("recompute {}", name(scenario.plan.recompute)),
+                           fmt::format("{:.4f}", result.hfu),
+                           "Korthikanti et al. 2022"});
+  return section;
+}
+
+Section e7_section(const Scenario& scenario) {
+  const E7Terms e7 = e7_terms(scenario);
+  const std::string m = fmt::format("{}", e7.micro_batches);
+  Section section{.title = "seeds E7: T_iter = T_comp + T_TP + T_PP + T_DP + T_bubble",
+                  .terms = {}};
+  section.terms = {
+      {"FLOP_mb",
+       "8 N/(p t) b s",
+       fmt::format("8 x {} / ({} x {}) x {} x {}",
+                   e7.parameters,
+                   scenario.plan.pipeline,
+                   scenario.plan.tensor,
+                   scenario.plan.micro_batch,
+                   scenario.training.sequence),
+       format(e7.micro_batch_flops),
+       "E7a; 8 N counts full recomputation"},
+      {"T_comp",
+       "m FLOP_mb / (u F)",
+       fmt::format(
+           "{} x {} / ({} x {})", m, format(e7.micro_batch_flops), e7.utilization, format(e7.peak)),
+       format(e7.compute),
+       "E7a"},
+      {"T_TP",
+       "m (l/p) 4 (2 b s h) (2 (t-1)/t) 3/2 / C_TP",
+       fmt::format("C_TP = {}", format(e7.tensor_bandwidth)),
+       format(e7.tensor),
+       "missing in the seed (trap T1): Shoeybi et al. 2019, with full recomputation"},
+      {"T_PP",
+       "m (2 x 2 b s h) / C_PP",
+       fmt::format("C_PP = {}", format(e7.pipeline_bandwidth)),
+       format(e7.pipeline),
+       "E7b"},
+      {"T_DP",
+       "2 N/(p t) (2 (d-1)/d) / C_DP",
+       fmt::format("C_DP = {}", format(e7.data_bandwidth)),
+       format(e7.data),
+       "E6"},
+      {"T_bubble",
+       "(p-1) (T_comp + T_TP + T_PP of one micro-batch)",
+       fmt::format("({} - 1) x ({} + {} + {}) / {}",
+                   scenario.plan.pipeline,
+                   format(e7.compute),
+                   format(e7.tensor),
+                   format(e7.pipeline),
+                   m),
+       format(e7.bubble),
+       "E8"},
+      {"T_iter", "sum", "", format(e7.iteration()), "E7"},
+      {"R_bubble", "T_bubble / T_iter", "", fmt::format("{:.4f}", e7.bubble_ratio()), "E8"},
+      {"R_comm",
+       "(T_TP + T_PP + T_DP) / T_iter",
+       "",
+       fmt::format("{:.4f}", e7.communication_ratio()),
+       "E9"}};
+  return section;
+}
+
+}  // namespace
+
+std::vector<Section> explain(const Scenario& scenario) {
+  if (const auto key = scenario.unlike()) {
+    throw InputError(
+        fmt::format("{}: expected none to explain: in closed form all devices are alike and "
+                    "nothing is random",
+                    *key));
+  }
+  std::vector<Section> sections = {shape_section(scenario)};
+  if (scenario.formula == Formula::e7) {
+    sections.push_back(e7_section(scenario));
+  } else {
+    StepCosts costs;
+    step_costs(scenario, costs);
+    const StepResult result = estimate(scenario);
+    add_block_sections(scenario, sections);
+    for (Section& moves : std::array{moves_section(scenario, costs),
+                                     volume_section(scenario, costs, result.reference_stage)}) {
+      if (!moves.terms.empty()) {
+        sections.push_back(std::move(moves));
+      }
+    }
+    sections.push_back(pass_section(scenario, costs));
+    sections.push_back(pipeline_section(scenario, costs, result));
+    sections.push_back(tail_section(scenario, costs, result));
+    sections.push_back(sum_section(result, costs));
+    sections.push_back(utilization_section(scenario, result));
+    sections.push_back(memory_section(scenario, result));
+  }
+  sections.push_back(figure_section(scenario));
+  return sections;
+}
+
+}  // namespace titer

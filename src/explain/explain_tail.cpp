@@ -1,0 +1,153 @@
+// What explain() says of the work after, and of the transfers beside, the passes.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "explain_parts.hpp"
+#include "titer/cost/move_clock.hpp"
+
+namespace titer {
+namespace {
+
+/// What is synchronised beside the passes of a rank.
+void add_bucket_terms(const Scenario& scenario,
+                      const StepCosts& costs,
+                      const StepResult& result,
+                      Section& section) {
+  const int rank = result.reference_stage;
+  const StageTail& tail = costs.tails[static_cast<std::size_t>(rank)];
+  std::size_t count = 0;
+  Seconds sync;
+  Seconds gather;
+  for (int chunk = 0; chunk < chunks_per_rank(costs.placement, costs.shape); ++chunk) {
+    const int stage = stage_of(costs.placement, {.rank = rank, .chunk = chunk}, costs.shape);
+    for (const GradientBucket& bucket : costs.buckets[static_cast<std::size_t>(stage)]) {
+      ++count;
+      sync += bucket.sync;
+      gather += bucket.gather;
+    }
+  }
+  const double ranks = sync_group(scenario, costs.placement, rank).group.ranks();
+  section.terms.push_back(
+      {"gradients, in buckets beside the last backward passes",
+       "layers until max(B, B_d d) parameters; each when its layers are through",
+       fmt::format("{} buckets of at least {:.4g} parameters", count, scenario.stack.bucket(ranks)),
+       format(sync),
+       "stack " + scenario.stack.name});
+  if (scenario.overlap_param_gather()) {
+    section.terms.push_back({"updated parameters, beside the first forward passes",
+                             "all-gather of each bucket",
+                             fmt::format("{} buckets", count),
+                             format(gather),
+                             "stack " + scenario.stack.name});
+  }
+  const Seconds all = sync + gather + tail.gradient_sync + tail.parameter_sync;
+  const Seconds exposed = result.breakdown.data_comm;
+  section.terms.push_back(
+      {"of these exposed",
+       "while the rank computes nothing",
+       fmt::format("{} of {} hidden", format(std::max(Seconds{}, all - exposed)), format(all)),
+       format(exposed),
+       "in-order lane beside the passes"});
+}
+
+/// What a move sends in one group; reduces go along a chain to each of its ranks.
+Term part_term(const std::string& name, const Move& move, const MovePart& part) {
+  const Bytes size = part.parameters * move.each;
+  const SyncGroup& among = *part.among;
+  if (move.collective != Collective::reduce) {
+    return transfer_term(name, {move.collective, size}, among.group, among.fabric);
+  }
+  const int ranks = among.group.ranks();
+  Term term = transfer_term(fmt::format("{}, {} reduces, to each rank its shard", name, ranks),
+                            {Collective::reduce, size / ranks},
+                            among.group,
+                            along_ring(among.fabric));
+  term.formula = fmt::format("{} x ({})", ranks, term.formula);
+  term.value = format(exchange_time(move.collective, size, among.group, among.fabric));
+  return term;
+}
+
+/// What is moved once, at a time after the passes.
+void add_moves(const Scenario& scenario,
+               const MoveClock& clock,
+               MoveTime when,
+               const DeviceParameters& trained,
+               Section& section) {
+  const std::string_view before = when == MoveTime::updated ? "updated " : "";
+  for (const Move& move : clock.moves()) {
+    if (move.when != when || clock.time(move, trained) <= Seconds{}) {
+      continue;
+    }
+    if (move.among == MoveAmong::servers) {
+      section.terms.push_back(
+          {fmt::format("{}{}", before, move.text->what),
+           std::string(move.text->formula),
+           fmt::format(
+               "N = {}, M = {}", scenario.plan.replicas(), scenario.plan.servers.value_or(1)),
+           format(clock.time(move, trained)),
+           std::string(move.text->source)});
+      continue;
+    }
+    for (const MovePart& part : parts_of(move, trained, clock.places())) {
+      if (part.among->group.ranks() > 1) {
+        section.terms.push_back(part_term(
+            fmt::format("{}{}", before, part.experts ? move.text->of_experts : move.text->what),
+            move,
+            part));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Section tail_section(const Scenario& scenario, const StepCosts& costs, const StepResult& result) {
+  const int stage = result.reference_stage;
+  Section section{.title = fmt::format("after the passes, on stage {}", stage), .terms = {}};
+  const StageTail& tail = costs.tails[static_cast<std::size_t>(stage)];
+  const DeviceParameters& trained = costs.trained[static_cast<std::size_t>(stage)];
+  const OptimizerTraffic traffic = optimizer_traffic(scenario);
+  const SyncGroups places = sync_groups(scenario, costs.placement, stage);
+  const MoveClock clock(scenario, places);
+  if (costs.embedding_sync > Seconds{}) {
+    section.terms.push_back({"token table's gradient, first with last stage",
+                             "all-reduce over the two stages",
+                             "",
+                             format(costs.embedding_sync),
+                             "seeds F17; Narayanan et al. 2021"});
+  }
+  if (!costs.buckets.empty()) {
+    add_bucket_terms(scenario, costs, result, section);
+  } else {
+    add_moves(scenario, clock, MoveTime::complete, trained, section);
+  }
+  if (!scenario.overlap_param_gather()) {
+    add_moves(scenario, clock, MoveTime::updated, trained, section);
+  }
+  section.terms.push_back(
+      {"optimizer",
+       "t0 + (updated x bytes + gradients x bytes) / (eta_m BW)",
+       fmt::format(
+           "{:.4g} parameters{}, {} per updated, {} per gradient",
+           trained.total(),
+           scenario.plan.shards() ? fmt::format(" / d = {}", places.dense_shard.group.ranks()) : "",
+           format(traffic.per_updated),
+           format(traffic.per_gradient)),
+       format(tail.optimizer),
+       scenario.training.fused_optimizer
+           ? "memory traffic of the fused step; Rajbhandari et al. 2020"
+           : "memory traffic, a pass for each "
+             "step of the rule"});
+  if (tail.host > Seconds{}) {
+    section.terms.push_back({"the optimizer's state, from and to the host",
+                             "state / bandwidth, both ways at once where it is prefetched",
+                             "",
+                             format(tail.host),
+                             "Rajbhandari et al. 2021"});
+  }
+  return section;
+}
+
+}  // namespace titer

@@ -1,0 +1,199 @@
+// The collectives of an exported step, and what follows its passes.
+
+#include <algorithm>
+
+#include "export_writer.hpp"
+#include "titer/collectives/choice.hpp"
+#include "titer/cost/sync_cost.hpp"
+
+namespace titer {
+
+/// Of a stage of the model; whole passes have one.
+std::vector<GradientBucket> ExportedStep::Writer::buckets_of(int stage) const {
+  if (costs_.buckets.empty()) {
+    return {};
+  }
+  std::vector<GradientBucket> buckets = costs_.buckets[static_cast<std::size_t>(stage)];
+  if (step_.detail_ == ExportDetail::pass && !buckets.empty()) {
+    for (std::size_t i = 1; i < buckets.size(); ++i) {
+      buckets.front().parameters += buckets[i].parameters;
+      buckets.front().blocks += buckets[i].blocks;
+    }
+    buckets.resize(1);
+  }
+  return buckets;
+}
+
+/// So many blocks of the pass are through.
+void ExportedStep::Writer::complete_blocks(PassRow& row, int count) {
+  if (row.buckets.empty()) {
+    return;
+  }
+  auto bucket = row.buckets.begin();
+  for (; bucket != row.buckets.end() && row.synchronised + bucket->blocks <= count; ++bucket) {
+    synchronise(*bucket, row);
+    row.synchronised += bucket->blocks;
+  }
+  row.buckets.erase(row.buckets.begin(), bucket);
+  if (row.buckets.empty() && row.stage >= opposite(row.stage)) {
+    flush_held();
+  }
+}
+
+/// With two ways, the ranks of a group come to their two stages in opposite orders: gradients of
+/// the later stage go first on all of them.
+void ExportedStep::Writer::synchronise(const GradientBucket& bucket, const PassRow& row) {
+  GraphNode node = about(row, TaskPart::data_comm);
+  node.what = "bucket of gradients";
+  node.micro_batch.reset();
+  if (holds_ && costs_.placement == Placement::two_ways && row.stage < opposite(row.stage)) {
+    held_.push_back({.node = node, .parameters = bucket.parameters, .after = row.frontier});
+  } else {
+    add_synchronisation(node, MoveTime::complete, bucket.parameters, {}, row.frontier);
+  }
+}
+
+void ExportedStep::Writer::flush_held() {
+  holds_ = false;
+  for (const Held& held : held_) {
+    add_synchronisation(held.node, MoveTime::complete, held.parameters, {}, held.after);
+  }
+  held_.clear();
+}
+
+Ticks ExportedStep::Writer::transfer_ticks(const GraphNode& node, int group) const {
+  const GroupWays& ways = step_.ways(step_.group(group));
+  return to_ticks(collective_time(node.collective, node.bytes, ways.group, ways.fabric).time);
+}
+
+std::optional<RankGraph::Id> ExportedStep::Writer::add_collective(GraphNode node,
+                                                                  GroupRole role,
+                                                                  Frontier after) {
+  const auto number = step_.group_of(rank_, role);
+  if (!number) {
+    return std::nullopt;
+  }
+  node.kind = NodeKind::collective;
+  node.group = *number;
+  if (node.duration == 0) {
+    node.duration = transfer_ticks(node, *number);
+  }
+  const auto last = last_collective_.find(role);
+  if ((concurrent_ || synchronises(role)) && last != last_collective_.end()) {
+    add_once(after, last->second);
+  }
+  return last_collective_[role] = graph_.add(node, after);
+}
+
+Frontier ExportedStep::Writer::add_synchronisation(GraphNode node,
+                                                   MoveTime when,
+                                                   const DeviceParameters& parameters,
+                                                   const SyncTicks& ticks,
+                                                   Frontier after) {
+  Ticks left = ticks.all - std::min(ticks.all, ticks.experts);  // of all but experts
+  Ticks left_of_experts = ticks.all - left;
+  const std::string_view what = node.what;
+  for (const Move& move : clock_.moves()) {
+    if (move.when != when) {
+      continue;
+    }
+    const bool copies = move.among == MoveAmong::copies;
+    for (const MovePart& part : parts_of(move, parameters, places_)) {
+      const SyncGroup& among = *part.among;
+      Ticks& rest = part.experts ? left_of_experts : left;
+      node.what = copies ? move.text->what : what;
+      node.collective = move.collective;
+      node.bytes = part.parameters * move.each;
+      // The closed form rounds what comes before the sums of equal shards with them.
+      node.duration = copies || !scenario_.plan.shard || ticks.all == 0
+                          ? rest
+                          : std::min(rest,
+                                     to_ticks(exchange_time(
+                                         move.collective, node.bytes, among.group, among.fabric)));
+      rest -= node.duration;
+      if (scenario_.plan.shard && summed_last_) {
+        add_once(after, *summed_last_);
+      }
+      if (const auto id = add_collective(node, role_of(move, part), after)) {
+        summed_last_ = id;
+        after = {*id};
+      }
+    }
+  }
+  return after;
+}
+
+/// ZeRO-1's gathers beside the first forward passes, bucket by bucket: what is complete last in the
+/// backward pass is needed first. On all ranks of a group the stages are in the order of the model.
+void ExportedStep::Writer::gather_parameters() {
+  std::map<int, int> chunk_of;  // by stage
+  for (int chunk = 0; chunk < static_cast<int>(gathers_.size()); ++chunk) {
+    chunk_of[stage_of(costs_.placement, place_of_chunk(chunk), costs_.shape)] = chunk;
+  }
+  for (const auto& [stage, chunk] : chunk_of) {
+    auto& gathers = gathers_[static_cast<std::size_t>(chunk)];
+    const std::vector<GradientBucket> buckets = buckets_of(stage);
+    int block = 0;
+    for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
+      const GraphNode node{
+          .part = TaskPart::data_comm, .what = "bucket of parameters", .stage = stage};
+      for (const RankGraph::Id id :
+           add_synchronisation(node, MoveTime::updated, bucket->parameters, {}, {})) {
+        gathers.push_back({.id = id, .block = block});
+      }
+      block += bucket->blocks;
+    }
+    std::reverse(gathers.begin(), gathers.end());
+  }
+}
+
+/// Gradients of the token table between its two stages, of all parameters over the data-parallel
+/// ranks, the optimizer, and the gather of its result.
+void ExportedStep::Writer::add_tail() {
+  const auto rank = static_cast<std::size_t>(at_.pipeline);
+  const StageTail& times = costs_.tails[rank];
+  const DeviceParameters& parameters = costs_.trained[rank];
+  flush_held();  // if the opposite stage has no parameters
+  if (const auto id = add_collective({.part = TaskPart::pipeline_comm,
+                                      .what = "token table",
+                                      .duration = to_ticks(costs_.embedding_sync),
+                                      .bytes = token_table_gradient(scenario_, costs_.blocks)},
+                                     GroupRole::ends,
+                                     frontier_)) {
+    frontier_ = {*id};
+  }
+  if (costs_.buckets.empty()) {
+    frontier_ = add_synchronisation(
+        {.part = TaskPart::data_comm, .what = "gradients"},
+        MoveTime::complete,
+        parameters,
+        {.all = to_ticks(times.gradient_sync), .experts = to_ticks(times.expert_gradients)},
+        frontier_);
+  }
+  for (const auto& [role, last] : last_collective_) {
+    if (synchronises(role) && (!costs_.buckets.empty() || moved_last_)) {
+      add_once(frontier_, last);
+    }
+  }
+  const auto shards = [&](const SyncGroup& group) {
+    return scenario_.plan.shards() ? group.group.ranks() : 1;
+  };
+  const OptimizerTraffic traffic = optimizer_traffic(scenario_);
+  const Bytes moved = optimizer_bytes(traffic, parameters.dense, shards(places_.dense_shard)) +
+                      optimizer_bytes(traffic, parameters.experts, shards(places_.expert_shard));
+  frontier_ = {graph_.add({.part = TaskPart::optimizer,
+                           .what = "step",
+                           .duration = to_ticks(times.optimizer),
+                           .bytes = moved},
+                          frontier_)};
+  if (!scenario_.overlap_param_gather()) {
+    add_synchronisation(
+        {.part = TaskPart::data_comm, .what = "parameters"},
+        MoveTime::updated,
+        parameters,
+        {.all = to_ticks(times.parameter_sync), .experts = to_ticks(times.expert_parameters)},
+        frontier_);
+  }
+}
+
+}  // namespace titer

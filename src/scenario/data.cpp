@@ -1,0 +1,110 @@
+// Finding and loading shipped data.
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "titer/scenario/data_files.hpp"
+
+namespace titer {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_data_root(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path / kModelData.folder, ignored) &&
+         fs::is_directory(path / kChipData.folder, ignored);
+}
+
+std::string plural(std::string_view name) {
+  const bool changes = name.ends_with("y");
+  const bool hisses = name.ends_with("ch");
+  return std::string(changes ? name.substr(0, name.size() - 1) : name) +
+         (changes ? "ies" : (hisses ? "es" : "s"));
+}
+
+/// PREFIX/share/titer where this code is PREFIX/lib/pythonX.Y/site-packages/titer….so, a module
+/// that Python has loaded; otherwise nothing.
+std::optional<fs::path> data_beside_module() {
+  static constexpr char here = 0;
+  Dl_info info{};
+  if (dladdr(&here, &info) == 0 || fs::path(info.dli_fname).extension() != ".so") {
+    return std::nullopt;
+  }
+  std::error_code ignored;
+  const fs::path folder = fs::absolute(info.dli_fname, ignored).parent_path();
+  return folder.parent_path().parent_path().parent_path() / "share/titer";
+}
+
+}  // namespace
+
+fs::path data_root() {
+  if (const char* chosen = std::getenv("TITER_DATA"); chosen != nullptr) {
+    if (!is_data_root(chosen)) {
+      throw InputError(std::string("TITER_DATA: ") + chosen +
+                       ": expected a folder that holds models and configs");
+    }
+    return chosen;
+  }
+  std::error_code no_link;
+  const fs::path program = fs::read_symlink("/proc/self/exe", no_link);
+  const fs::path beside_program = program.parent_path().parent_path() / "share/titer";
+  const std::array<fs::path, 3> candidates = {data_beside_module().value_or(beside_program),
+                                              fs::path(TITER_SOURCE_DATA),
+                                              fs::path(TITER_INSTALLED_DATA)};
+  for (const fs::path& candidate : candidates) {
+    if (is_data_root(candidate)) {
+      return candidate;
+    }
+  }
+  throw InputError(
+      "the shipped data was not found; set TITER_DATA to the folder that holds models and configs");
+}
+
+std::vector<std::string> shipped_names(const DataKind& kind) {
+  std::vector<std::string> names;
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator(data_root() / kind.folder, missing)) {
+    if (entry.path().extension() == ".json") {
+      names.push_back(entry.path().stem().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool looks_like_file(std::string_view name_or_file) {
+  return name_or_file.find('/') != std::string_view::npos || name_or_file.ends_with(".json");
+}
+
+fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs::path& folder) {
+  if (looks_like_file(name_or_file)) {
+    std::error_code ignored;
+    fs::path beside = folder / name_or_file;
+    return fs::exists(beside, ignored) ? beside : fs::path(name_or_file);
+  }
+  const std::vector<std::string> names = shipped_names(kind);
+  if (std::binary_search(names.begin(), names.end(), name_or_file)) {
+    return data_root() / kind.folder / (std::string(name_or_file) + ".json");
+  }
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  const std::string_view near = closest(name_or_file, candidates);
+  std::string message =
+      std::string(name_or_file) + ": no shipped " + std::string(kind.name) + " has this name";
+  message += near.empty() ? "; `titer list " + plural(kind.name) + "` shows them"
+                          : "; did you mean \"" + std::string(near) + "\"?";
+  throw InputError(message + " (a file is given by a path with a slash or ending in .json)");
+}
+
+void refuse(const Document& document, const Value& value, std::string_view message) {
+  const std::string where = document.where(value.origin);
+  throw InputError((where.empty() ? "" : where + ": ") + std::string(message));
+}
+
+Document load_data(const DataKind& kind, std::string_view name_or_file, const fs::path& folder) {
+  return load_whole(kind, data_file(kind, name_or_file, folder));
+}
+
+}  // namespace titer

@@ -1,0 +1,101 @@
+#include "titer/scenario/notes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace titer {
+
+Abilities software_abilities(const ScenarioSource& source) {
+  Problems problems;
+  Reader root(source.document(), problems);
+  Reader stack = root.object("stack");
+  Abilities abilities = read_abilities(stack);
+  problems.raise();
+  return abilities;
+}
+
+std::vector<std::string> beyond_software(const Abilities& abilities, const Scenario& scenario) {
+  std::vector<std::string> missing = missing_abilities(abilities, scenario.plan);
+  const DataType precision = scenario.training.precision;
+  const auto& known = abilities.precision;
+  if (known && std::find(known->begin(), known->end(), precision) == known->end()) {
+    missing.push_back(fmt::format("precision {}", name(precision)));
+  }
+  return missing;
+}
+
+std::optional<std::int64_t> assumed_sequence(const ScenarioSource& source,
+                                             const Scenario& scenario) {
+  const Transformer* transformer = scenario.model.if_transformer();
+  const Value* written = source.document().at("training.sequence");
+  const bool is_given = written != nullptr && written->kind != Value::Kind::null;
+  return is_given || transformer == nullptr ? std::nullopt
+                                            : std::optional(transformer->max_sequence);
+}
+
+std::string missing_sequence(const ScenarioSource& source,
+                             std::int64_t longest,
+                             std::string_view where_to_say) {
+  constexpr std::int64_t usual = 8192;
+  const Document& document = source.document();
+  const Value* training = document.at("training");
+  const std::string where = training == nullptr ? "" : document.where(training->origin);
+  return fmt::format(
+      "{}training.sequence: missing; expected {}, for example {}; the model's longest is {}",
+      where.empty() ? "" : where + ": ",
+      where_to_say,
+      std::min(usual, longest),
+      longest);
+}
+
+std::optional<std::string> sequence_note(const ScenarioSource& source, const Scenario& scenario) {
+  const auto sequence = assumed_sequence(source, scenario);
+  return sequence ? std::optional(fmt::format(
+                        "training.sequence is not given: {} tokens, the longest of the model",
+                        *sequence))
+                  : std::nullopt;
+}
+
+std::vector<std::string> notes_of(const std::optional<std::string>& sequence,
+                                  std::string_view stack,
+                                  const std::vector<std::string>& missing) {
+  std::vector<std::string> notes;
+  if (sequence) {
+    notes.push_back(*sequence);
+  }
+  if (!missing.empty()) {
+    notes.push_back(fmt::format("beyond what {} can do: {}", stack, fmt::join(missing, ", ")));
+  }
+  return notes;
+}
+
+std::vector<std::string> answer_notes(const ScenarioSource& source, const Scenario& scenario) {
+  return notes_of(sequence_note(source, scenario),
+                  scenario.stack.name,
+                  beyond_software(software_abilities(source), scenario));
+}
+
+void ScenarioNotes::add(const std::string& whose, const std::vector<std::string>& notes) {
+  ++scenarios_;
+  for (const std::string& note : notes) {
+    auto known = std::find_if(
+        notes_.begin(), notes_.end(), [&](const auto& other) { return other.first == note; });
+    if (known == notes_.end()) {
+      known = notes_.insert(notes_.end(), {note, {}});
+    }
+    known->second.push_back(whose);
+  }
+}
+
+std::vector<std::string> ScenarioNotes::lines() const {
+  std::vector<std::string> lines;
+  for (const auto& [note, owners] : notes_) {
+    const bool of_all = owners.size() == scenarios_;
+    lines.push_back(of_all ? note : fmt::format("{} (in {})", note, fmt::join(owners, ", ")));
+  }
+  return lines;
+}
+
+}  // namespace titer

@@ -1,0 +1,255 @@
+#include "titer/scenario/source.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "derived_data.hpp"
+
+namespace titer {
+namespace {
+
+/// Whether an object is shipped data with changes rather than a whole of its own.
+bool changes_shipped_data(const Value& value, const DataKind& kind) {
+  const Value* name = value.find("name");
+  if (name == nullptr || name->kind != Value::Kind::text) {
+    return false;
+  }
+  const auto has = [&](std::string_view key) { return value.find(key) != nullptr; };
+  if (std::all_of(kind.essential.begin(), kind.essential.end(), has)) {
+    return false;
+  }
+  const std::vector<std::string> names = shipped_names(kind);
+  const bool is_shipped = std::binary_search(names.begin(), names.end(), name->text);
+  const bool is_other_model = kind.name == kModelData.name && (has("blocks") || has("tables"));
+  return is_shipped ||
+         (!is_other_model && std::none_of(kind.essential.begin(), kind.essential.end(), has));
+}
+
+std::string_view first_word(std::string_view path) { return path.substr(0, path.find('.')); }
+
+/// The element or member of `outer` called `key`; a missing member is added, as an object. nullptr
+/// if there can be none.
+Value* inner_value(Value& outer, const std::string& key, Origin origin) {
+  if (outer.kind == Value::Kind::array) {
+    std::size_t index = 0;
+    const char* const end = key.data() + key.size();
+    const auto [rest, error] = std::from_chars(key.data(), end, index);
+    const bool exists = error == std::errc() && rest == end && index < outer.items.size();
+    return exists ? &outer.items[index] : nullptr;
+  }
+  if (outer.kind != Value::Kind::object || key.empty()) {
+    return nullptr;
+  }
+  if (outer.find(key) == nullptr) {
+    outer.add(key, Value::make_object());
+    outer.key_origins.back() = origin;
+    outer.find(key)->origin = origin;
+  }
+  return outer.find(key);
+}
+
+void set_origin(Value& value, Origin origin) {
+  value.origin = origin;
+  for (Value& item : value.items) {
+    set_origin(item, origin);
+  }
+  for (auto& [key, member] : value.members) {
+    set_origin(member, origin);
+  }
+  std::fill(value.key_origins.begin(), value.key_origins.end(), origin);
+}
+
+int source_index(Document& document, const std::string& source) {
+  const auto known = std::find(document.sources.begin(), document.sources.end(), source);
+  if (known != document.sources.end()) {
+    return static_cast<int>(known - document.sources.begin());
+  }
+  document.sources.push_back(source);
+  return static_cast<int>(document.sources.size()) - 1;
+}
+
+/// "set cluster", or "--set-b cluster=dgx-b200" of what was given so: what to write instead of the
+/// label of a whole.
+std::string whole_of(const Assignment& assignment) {
+  const std::string whole = assignment.path.substr(0, assignment.path.rfind('.'));
+  std::string written = assignment.source;
+  const std::size_t at = written.find(" " + assignment.path + "=");
+  return at == std::string::npos ? "set " + whole
+                                 : written.replace(at + 1, assignment.path.size(), whole);
+}
+
+/// The data that the value names or starts from, with its changes.
+void expand_name(Document& document, Value& value, const DataKind& kind) {
+  if (has_base(value, kind)) {
+    resolve_base(document, value, kind, folder_of(document, value.find("base")->origin));
+  }
+  const bool is_name = value.kind == Value::Kind::text;
+  if (!is_name && !changes_shipped_data(value, kind)) {
+    return;
+  }
+  const Value* name = is_name ? &value : value.find("name");
+  try {
+    Value loaded = adopt(document, load_data(kind, name->text, folder_of(document, name->origin)));
+    if (!is_name) {
+      merge(loaded, std::move(value), document);
+    }
+    value = std::move(loaded);
+  } catch (const InputError& error) {
+    // The place of the name, unless the problem lies inside the file that it names.
+    const std::string where = document.where(name->origin);
+    const bool of_name = error.lines.size() == 1 && error.lines.front().starts_with(name->text);
+    if (!of_name || where.empty()) {
+      throw;
+    }
+    throw InputError(where + ": " + std::string(kind.name) + ": " + error.lines.front());
+  }
+}
+
+}  // namespace
+
+void assign(Document& document, const Assignment& assignment) {
+  const Origin origin{.source = source_index(document, assignment.source)};
+  Value* here = &document.root;
+  std::string_view rest = assignment.path;
+  while (true) {
+    const std::string key(first_word(rest));
+    const bool is_leaf = key.size() == rest.size();
+    here = inner_value(*here, key, origin);
+    if (here == nullptr) {
+      throw InputError(assignment.source + ": " + assignment.path +
+                       ": expected a path of object keys, such as plan.tensor");
+    }
+    if (is_leaf) {
+      break;
+    }
+    rest.remove_prefix(key.size() + 1);
+  }
+  *here = assignment.value;
+  set_origin(*here, origin);
+}
+
+Assignment parse_assignment(std::string_view text, std::string_view option) {
+  const std::size_t equals = text.find('=');
+  const std::string source = std::string(option) + " " + std::string(text);
+  if (equals == std::string_view::npos || equals == 0) {
+    throw InputError(source + ": expected path=value, such as plan.tensor=8");
+  }
+  Assignment assignment;
+  assignment.path = std::string(text.substr(0, equals));
+  assignment.source = source;
+  const std::string_view value = text.substr(equals + 1);
+  try {
+    assignment.value = parse_json(value, source).root;
+  } catch (const InputError&) {
+    if (value.starts_with('{') || value.starts_with('[')) {
+      throw;
+    }
+    assignment.value = Value(value);  // bare text: a name, or a quantity such as 25 GB/s
+  }
+  return assignment;
+}
+
+std::optional<ScenarioPart> scenario_part(std::string_view path) {
+  const auto* found = std::find_if(kScenarioParts.begin(),
+                                   kScenarioParts.end(),
+                                   [&](const auto& part) { return part.name == first_word(path); });
+  return found == kScenarioParts.end() ? std::nullopt : std::optional(found->value);
+}
+
+ScenarioSource ScenarioSource::load(std::string_view name_or_file) {
+  return ScenarioSource(load_data(kRunData, name_or_file));
+}
+
+ScenarioSource::ScenarioSource(Document document) : document_(std::move(document)) {
+  if (document_.root.kind == Value::Kind::object) {
+    expand_all();
+  }
+}
+
+void ScenarioSource::expand_all() {
+  Value& root = document_.root;
+  if (Value* model = root.find("model"); model != nullptr) {
+    expand(*model, kModelData);
+  }
+  if (root.find("stack") == nullptr) {
+    root.add("stack", Value(kDefaultStack));
+  }
+  expand(*root.find("stack"), kStackData);
+  if (Value* cluster = root.find("cluster"); cluster != nullptr) {
+    expand_cluster(*cluster);
+  }
+  if (Value* conditions = root.find("conditions"); conditions != nullptr) {
+    expand_conditions(*conditions);
+  }
+  if (root.find("plan") == nullptr) {
+    root.add("plan", Value::make_object());  // every degree has a default
+  }
+  if (Value* formula = root.find("formula");
+      formula != nullptr && formula->kind == Value::Kind::text) {
+    Value named = Value::make_object();
+    named.origin = formula->origin;
+    named.add("name", *formula);
+    named.key_origins.back() = formula->origin;
+    *formula = std::move(named);
+  }
+}
+
+void ScenarioSource::expand_cluster(Value& cluster) {
+  expand(cluster, kClusterData);
+  if (Value* chip = cluster.find("chip"); chip != nullptr) {
+    expand(*chip, kChipData);
+  }
+  Value* node = cluster.find("node");
+  Value* fabric = node == nullptr ? nullptr : node->find("fabric");
+  Value* topology = fabric == nullptr ? nullptr : fabric->find("topology");
+  if (topology != nullptr) {
+    expand(*topology, kTopologyData);
+  }
+  if (Value* network = cluster.find("network"); network != nullptr) {
+    expand(*network, kNetworkData);
+    if (Value* ports = network->find("topology"); ports != nullptr) {
+      expand(*ports, kTopologyData);
+    }
+  }
+}
+
+void ScenarioSource::expand_conditions(Value& conditions) {
+  Value* devices = conditions.find("devices");
+  if (devices == nullptr) {
+    return;
+  }
+  for (Value& entry : devices->items) {
+    if (Value* chip = entry.find("chip"); chip != nullptr) {
+      expand(*chip, kChipData);
+    }
+  }
+}
+
+void ScenarioSource::expand(Value& value, const DataKind& kind) {
+  expand_name(document_, value, kind);
+  if (may_refer_to_others(kind)) {
+    give_values(document_, value, kind);
+  }
+}
+
+void ScenarioSource::assign(const Assignment& assignment) {
+  constexpr std::array<std::string_view, 7> labels = {"model.name",
+                                                      "cluster.name",
+                                                      "cluster.base",
+                                                      "cluster.chip.name",
+                                                      "cluster.chip.base",
+                                                      "stack.name",
+                                                      "stack.base"};
+  if (std::find(labels.begin(), labels.end(), assignment.path) != labels.end()) {
+    throw InputError(assignment.source + ": " + assignment.path +
+                     ": a name is only a label here; to take another, " + whole_of(assignment));
+  }
+  size_.before(document_, assignment.path);
+  titer::assign(document_, assignment);
+  const Origin origin = document_.at(assignment.path)->origin;
+  expand_all();
+  size_.after(document_, assignment.path, origin);
+}
+
+}  // namespace titer

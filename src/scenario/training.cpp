@@ -1,0 +1,117 @@
+#include "titer/scenario/training.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace titer {
+namespace {
+
+constexpr Range kPositive = {1, 1e12};
+constexpr Range kCount = {0, 1e12};
+
+/// Of the matrices whose second moment is factored: as wide as the model; of a model of other
+/// layers, as square ones with the parameters of a layer.
+double matrix_width(const Model& model) {
+  if (const Transformer* transformer = model.if_transformer()) {
+    return static_cast<double>(transformer->hidden);
+  }
+  const auto layers = static_cast<double>(std::max<std::int64_t>(1, model.layers()));
+  return std::sqrt(std::max(1.0, static_cast<double>(parameters(model)) / layers));
+}
+
+constexpr std::array<Choice<OptimizerRule>, 4> kOptimizers = {{{kAdam.name, kAdam},
+                                                               {kMomentumSgd.name, kMomentumSgd},
+                                                               {kPlainSgd.name, kPlainSgd},
+                                                               {kAdafactor.name, kAdafactor}}};
+
+using T = Training;
+
+void read_optimizer(const Field<T>& own, Reader& in, T& training) {
+  training.optimizer = in.maybe_choice<OptimizerRule>(own.key, kOptimizers).value_or(kAdam);
+}
+
+/// A number of layers, or a list of them.
+void read_frozen(const Field<T>& own, Reader& in, T& training) {
+  const Value* value = in.raw(own.key);
+  if (value == nullptr || value->kind != Value::Kind::array) {
+    training.frozen.first = fields::read_integer(own.key, kCount, own.required, in).value_or(0);
+    return;
+  }
+  FrozenLayers frozen;
+  for (const Value& element : value->items) {
+    const bool is_number = element.kind == Value::Kind::number;
+    const double number = is_number ? element.number : -1;
+    if (number < 0 || number > kCount.most || number != std::floor(number)) {
+      in.fail(own.key, "expected how many, or an array of layers numbered from 0");
+      return;
+    }
+    frozen.others.push_back(static_cast<std::int64_t>(number));
+  }
+  std::sort(frozen.others.begin(), frozen.others.end());
+  training.frozen = std::move(frozen);
+}
+
+Value frozen_schema(const Field<T>& /*own*/) {
+  return schema::either(
+      {schema::figure(schema::integer(kCount)), schema::list_of(schema::integer(kCount))});
+}
+
+constexpr std::array kTrainingFields = {
+    fields::integer<&T::global_batch>("global_batch", kPositive, "gb: sequences per iteration")
+        .needed(),
+    fields::integer<&T::sequence>(
+        "sequence", kPositive, "s: tokens per sequence; sweeps and searches must say it")
+        .or_else("the model's longest, which the answer notes"),
+    fields::number<&T::attended_length>(
+        "attended_length", kPositive, "of documents packed into a sequence: sum L² / sum L")
+        .or_else("the sequence"),
+    fields::choice<&T::precision, kDataTypes>(
+        "precision", "of products; `fp8`, `fp4`: of products with weights, the rest in `bf16`"),
+    fields::special<T, &T::optimizer>(
+        "optimizer",
+        {read_optimizer,
+         [](const Field<T>& /*own*/) { return schema::one_of<OptimizerRule>(kOptimizers); },
+         [](const T& training) { return Value(training.optimizer.name); }},
+        "the rule of the update; `sgd` has momentum"),
+    fields::choice<&T::gradient_precision, kDataTypes>("gradient_precision",
+                                                       "number format of gradients")
+        .or_else("the stack's for this precision"),
+    fields::choice<&T::weight_precision, kDataTypes>("weight_precision", "number format of weights")
+        .or_else("as activations"),
+    fields::choice<&T::state_precision, kDataTypes>("state_precision",
+                                                    "number format of the optimizer's moments")
+        .or_else("`fp32`"),
+    fields::choice<&T::master_precision, kDataTypes>(
+        "master_precision", "number format of the weights that are updated")
+        .or_else("`fp32`"),
+    fields::choice<&T::gradient_messages, kDataTypes>(
+        "gradient_messages", "number format of gradients on the way (quantised)")
+        .or_else("that of the gradients"),
+    fields::choice<&T::weight_messages, kDataTypes>(
+        "weight_messages", "number format of weights on the way (quantised)")
+        .or_else("that of the weights"),
+    fields::flag<&T::fused_optimizer>("fused_optimizer", "the update is one kernel"),
+    fields::special<T, &T::frozen>("frozen_layers",
+                                   {read_frozen, frozen_schema, nullptr},
+                                   "layers that are not trained: the "
+                                   "first so many, or a list")
+        .stands_alone(true)};
+
+}  // namespace
+
+std::span<const Field<Training>> training_fields() { return kTrainingFields; }
+
+Training read_training(Reader& in, const Model& model) {
+  Training training;
+  read_fields(training_fields(), in, training);
+  if (training.sequence == 0) {
+    const Transformer* transformer = model.if_transformer();
+    training.sequence = transformer != nullptr ? transformer->max_sequence : 1;
+  }
+  if (training.optimizer.factored) {
+    training.optimizer.state_bytes += factored_bytes(matrix_width(model));
+  }
+  return training;
+}
+
+}  // namespace titer

@@ -1,0 +1,162 @@
+#include "titer/simulate/evaluate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "titer/cost/moves.hpp"
+#include "titer/estimate/e7.hpp"
+#include "titer/simulate/network_loads.hpp"
+#include "titer/units/ensure.hpp"
+
+namespace titer {
+
+namespace {
+
+/// What no list of collectives has yet, and why.
+struct Unlisted {
+  std::string what;
+  std::string_view why;
+};
+std::optional<Unlisted> unlisted(const Plan& plan) {
+  if (const std::string_view why = scheme_of(plan.sharding).refused; !why.empty()) {
+    return Unlisted{fmt::format("plan.sharding: {}", name(plan.sharding)), why};
+  }
+  if (plan.gradient_exchange() == GradientCollective::reduce) {
+    return Unlisted{"plan.gradient_collective: reduce",
+                    "chains of reduces to each rank in turn are not followed one by one yet"};
+  }
+  return std::nullopt;
+}
+
+/// As much as can be followed on links.
+void check_links(const Plan& plan) {
+  constexpr std::string_view otherwise = "on the links of the network; or the fidelity event";
+  if (plan.devices() > kMostDevicesOnLinks) {
+    throw InputError(fmt::format("plan: {} devices: expected at most {} {}",
+                                 plan.devices(),
+                                 kMostDevicesOnLinks,
+                                 otherwise));
+  }
+  std::int64_t ranks = 1;
+  for (const PlanGroup group : {PlanGroup::replicas,
+                                PlanGroup::tensor,
+                                PlanGroup::context,
+                                PlanGroup::expert,
+                                PlanGroup::expert_tensor,
+                                PlanGroup::expert_replicas}) {
+    ranks = std::max(ranks, group_ranks(plan, group).ranks);
+  }
+  if (ranks > kMostRanksOnLinks) {
+    throw InputError(fmt::format(
+        "plan: a group of {} ranks: expected at most {} {}", ranks, kMostRanksOnLinks, otherwise));
+  }
+}
+
+/// What all devices of a pipeline rank together can be followed on the links of.
+void check_network(const Scenario& scenario) {
+  if (const auto key = scenario.unlike()) {
+    throw InputError(
+        fmt::format("{}: expected the fidelity event: on the links of the network all devices are "
+                    "alike and nothing is random",
+                    *key));
+  }
+  check_links(scenario.plan);
+  if (const auto found = unlisted(scenario.plan)) {
+    throw InputError(
+        fmt::format("{}: expected the fidelity closed or event: {}", found->what, found->why));
+  }
+  if (scenario.cluster.torus() != nullptr) {
+    throw InputError(fmt::format(
+        "cluster: {}: expected the fidelity closed or event: transfers that share the wires of a "
+        "torus are not followed yet",
+        scenario.cluster.name));
+  }
+}
+
+}  // namespace
+
+Fidelity usual_fidelity(const Scenario& scenario) {
+  return scenario.unlike() ? Fidelity::event : Fidelity::closed;
+}
+
+void check_export(const Scenario& scenario) {
+  if (const auto found = unlisted(scenario.plan)) {
+    throw InputError(
+        fmt::format("{}: expected none of it in what is exported: {}", found->what, found->why));
+  }
+  if (scenario.plan.offload.any()) {
+    throw InputError(
+        "plan.offload: some: expected none of it in what is exported: copies from and to the host "
+        "are no messages between ranks");
+  }
+  if (scenario.cluster.torus() != nullptr) {
+    throw InputError(
+        fmt::format("cluster: {}: expected nodes on a network: the steps of a plan on a torus are "
+                    "not exported yet",
+                    scenario.cluster.name));
+  }
+}
+
+void check_fidelity(const Scenario& scenario, Fidelity fidelity) {
+  if (scenario.formula == Formula::e7 && fidelity != Fidelity::closed) {
+    throw InputError("formula: e7: expected the fidelity closed, the only one this formula has");
+  }
+  if (fidelity == Fidelity::network) {
+    check_network(scenario);
+  }
+  if (fidelity != Fidelity::closed) {
+    return;
+  }
+  if (scenario.formula == Formula::titer && scenario.plan.pipeline > 1 &&
+      scenario.pipeline_send() == PipelineSend::batched) {
+    throw InputError(
+        "plan.pipeline_send: batched: expected the fidelity event: when ranks meet to exchange "
+        "messages has no closed form here");
+  }
+  if (const auto key = scenario.unlike()) {
+    throw InputError(
+        fmt::format("{}: expected the fidelity event: in closed form all devices are alike and "
+                    "nothing is random",
+                    *key));
+  }
+}
+
+void evaluate(const Scenario& scenario,
+              Fidelity fidelity,
+              Estimator& memory,
+              StepResult& result,
+              const SimulationOptions& options) {
+  ensure(options.sample == 0 || scenario.conditions.noisy(), "only a step with noise has samples");
+  if (fidelity == Fidelity::closed) {
+    evaluate(scenario, fidelity, Changed::anything, memory, result);
+    return;
+  }
+  check_fidelity(scenario, fidelity);
+  SimulationOptions simulation = options;
+  simulation.network = fidelity == Fidelity::network;
+  result = simulate(scenario, simulation).result;
+}
+
+void evaluate(const Scenario& scenario,
+              Fidelity fidelity,
+              Changed changed,
+              Estimator& memory,
+              StepResult& result) {
+  if (fidelity != Fidelity::closed) {
+    evaluate(scenario, fidelity, memory, result);
+    return;
+  }
+  check_fidelity(scenario, fidelity);
+  result.ranks.clear();
+  result.contention.reset();
+  result.algorithms.clear();
+  result.events.reset();
+  if (scenario.formula == Formula::e7) {
+    e7_estimate(scenario, result);
+  } else {
+    memory.estimate(scenario, changed, result);
+  }
+}
+
+}  // namespace titer

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "titer/simulate/step_program.hpp"
+
+namespace titer {
+namespace {
+
+/// Micro-batches of a chunk that hold their activations, or what their weight gradient needs.
+struct Held {
+  int whole = 0;
+  int pending = 0;
+  int growing = 0;  // whose input gradient runs, which may leave more than the forward pass kept
+};
+
+class Walker {
+ public:
+  Walker(const StepCosts& costs, int rank, const std::vector<StageActivations>& stages)
+      : costs_(costs),
+        rank_(rank),
+        stages_(stages),
+        held_(static_cast<std::size_t>(chunks_per_rank(costs.placement, costs.shape))) {}
+
+  void begin(const Action& action) {
+    held(action).whole += action.pass == Pass::forward ? 1 : 0;
+    held(action).growing += action.pass == Pass::input_gradient ? 1 : 0;
+    working_ += action.pass == Pass::weight_gradient ? Bytes{} : of(action.chunk).working;
+  }
+  void end(const Action& action) {
+    held(action).whole -= sends_gradient(action.pass) ? 1 : 0;
+    held(action).pending += action.pass == Pass::input_gradient ? 1 : 0;
+    held(action).growing -= action.pass == Pass::input_gradient ? 1 : 0;
+    held(action).pending -= action.pass == Pass::weight_gradient ? 1 : 0;
+    working_ = {};
+  }
+  /// Whole multiples of whole chunks: nothing drifts.
+  [[nodiscard]] Bytes in_use() const {
+    Bytes sum = working_;
+    for (std::size_t chunk = 0; chunk < held_.size(); ++chunk) {
+      const StageActivations& bytes = of(static_cast<int>(chunk));
+      const Bytes growth = std::max(bytes.kept, bytes.after_input_gradient) - bytes.kept;
+      sum += held_[chunk].whole * bytes.kept + held_[chunk].pending * bytes.after_input_gradient +
+             held_[chunk].growing * growth;
+    }
+    return sum;
+  }
+
+ private:
+  Held& held(const Action& action) { return held_[static_cast<std::size_t>(action.chunk)]; }
+  [[nodiscard]] const StageActivations& of(int chunk) const {
+    return stages_[static_cast<std::size_t>(
+        stage_of(costs_.placement, {.rank = rank_, .chunk = chunk}, costs_.shape))];
+  }
+
+  const StepCosts& costs_;
+  int rank_;
+  const std::vector<StageActivations>& stages_;
+  std::vector<Held> held_;
+  Bytes working_;
+};
+
+std::string_view pass_name(Pass pass) {
+  switch (pass) {
+    case Pass::forward:
+      return "forward";
+    case Pass::backward:
+      return "backward";
+    case Pass::input_gradient:
+      return "input gradient";
+    case Pass::weight_gradient:
+      return "weight gradient";
+  }
+  return {};
+}
+
+std::size_t unit_end(const RankProgram& program, std::uint32_t unit) {
+  return unit + 1 < program.units.size() ? program.units[unit + 1] : program.actions.size();
+}
+
+}  // namespace
+
+MemoryWalk walk_memory(const StepCosts& costs,
+                       const RankProgram& program,
+                       int rank,
+                       const std::vector<StageActivations>& stages) {
+  MemoryWalk walk;
+  Walker walker(costs, rank, stages);
+  for (std::uint32_t unit = 0; unit < program.units.size(); ++unit) {
+    const std::size_t end = unit_end(program, unit);
+    for (std::size_t i = program.units[unit]; i < end; ++i) {
+      walker.begin(program.actions[i]);
+    }
+    walk.during.push_back(walker.in_use());
+    for (std::size_t i = program.units[unit]; i < end; ++i) {
+      walker.end(program.actions[i]);
+    }
+    walk.after.push_back(walker.in_use());
+  }
+  const auto peak = std::max_element(walk.during.begin(), walk.during.end());
+  walk.peak = static_cast<std::uint32_t>(peak - walk.during.begin());
+  return walk;
+}
+
+std::string unit_text(const StepCosts& costs,
+                      const RankProgram& program,
+                      int rank,
+                      std::uint32_t unit) {
+  std::string text;
+  for (std::size_t i = program.units[unit]; i < unit_end(program, unit); ++i) {
+    const Action& action = program.actions[i];
+    text += fmt::format("{}{} of stage {}, micro-batch {}",
+                        text.empty() ? "" : ", with ",
+                        pass_name(action.pass),
+                        stage_of(costs.placement, {rank, action.chunk}, costs.shape),
+                        action.micro_batch);
+  }
+  return text;
+}
+
+}  // namespace titer

@@ -1,0 +1,309 @@
+#include "network_transfers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "titer/cost/group_fabric.hpp"
+#include "titer/cost/sync_cost.hpp"
+
+namespace titer {
+namespace {
+
+/// So many of the same, one after the other.
+LinkUse times(double count, LinkUse use) {
+  use.time = count * use.time;
+  use.beyond = count * use.beyond;
+  return use;
+}
+
+/// What one of two that do a transfer together takes of it.
+LinkUse half(LinkUse use) {
+  for (auto& [link, share] : use.shares) {
+    share /= 2;
+  }
+  return use;
+}
+
+/// As a sentence names the groups of a kind.
+std::string_view name_of(PlanGroup group) {
+  switch (group) {
+    case PlanGroup::tensor:
+      return "tensor";
+    case PlanGroup::context:
+    case PlanGroup::context_inner:
+    case PlanGroup::context_outer:
+      return "context";
+    case PlanGroup::pipeline:
+      return "pipeline";
+    case PlanGroup::stage:
+      return "stage";
+    case PlanGroup::data:
+    case PlanGroup::replicas:
+    case PlanGroup::shard:
+    case PlanGroup::shard_copies:
+      return "data";
+    case PlanGroup::expert:
+    case PlanGroup::expert_tensor:
+    case PlanGroup::all_experts:
+      return "expert";
+    case PlanGroup::expert_replicas:
+    case PlanGroup::expert_shard:
+    case PlanGroup::expert_shard_copies:
+      return "expert data";
+  }
+  return "";
+}
+
+}  // namespace
+
+/// Transfers of a kind and size among some ranks, and how many of them there are.
+class NetworkTransfers::Counted {
+ public:
+  Counted(const NetworkTransfers& of, PassComm comm) : of_(of), comm_(comm) {}
+
+  void add(const PassItems& items, double count) {
+    for (const PassItem& item : items) {
+      if (item.is_transfer() && comm_of(item.transfer.group) == comm_) {
+        add(plan_group(item.transfer.group), item.whole, item.transfer.size, count * item.share);
+        listed_ += count * item.time;
+      }
+    }
+  }
+  void add(const BlockMoves& moves, Pass pass, double count) {
+    for (const BlockMove& move : moves) {
+      if (comm_ == PassComm::data && comes_with(move.move->when, pass) &&
+          move.move->among == MoveAmong::shard) {
+        for (const MovePart& part : parts_of(*move.move, move.parameters, of_.clock_.places())) {
+          add(plan_group(of_.scenario_.plan, *move.move, part),
+              move.move->collective,
+              part.parameters * move.move->each,
+              count);
+        }
+        listed_ += count * move.time;
+      }
+    }
+  }
+
+  [[nodiscard]] auto begin() const { return counts_.begin(); }
+  [[nodiscard]] auto end() const { return counts_.end(); }
+  /// What all of it takes by its costs.
+  [[nodiscard]] Seconds listed() const { return listed_; }
+
+ private:
+  void add(PlanGroup among, Collective kind, Bytes size, double count) {
+    counts_[{among, kind, size.si()}] += count;
+  }
+
+  const NetworkTransfers& of_;
+  PassComm comm_;
+  std::map<std::tuple<PlanGroup, Collective, double>, double> counts_;
+  Seconds listed_;
+};
+
+NetworkTransfers::NetworkTransfers(const Scenario& scenario, const StepCosts& costs)
+    : scenario_(scenario),
+      costs_(costs),
+      links_(scenario.cluster,
+             static_cast<int>((scenario.plan.devices() + scenario.cluster.devices_per_node - 1) /
+                              scenario.cluster.devices_per_node),
+             named_algorithms(scenario)),
+      items_(model_items(scenario, costs)),
+      clock_(scenario, costs.groups),
+      moves_(block_moves(scenario, costs, clock_)) {
+  if (scenario.cuts_images()) {
+    throw InputError(
+        "plan.tensor: expected a plan that does not cut images: parts that neighbours send one "
+        "another are not followed on links yet");
+  }
+}
+
+/// Of both ranks of a stage, where two copies of the model go opposite ways.
+NetworkTransfers::Groups NetworkTransfers::replica_groups(int rank, PlanGroup group) const {
+  Groups groups = groups_of(scenario_.plan, group, rank);
+  const int opposite = static_cast<int>(scenario_.plan.pipeline) - 1 - rank;
+  if (costs_.placement != Placement::two_ways || opposite == rank) {
+    return groups;
+  }
+  const auto stride = static_cast<int>(group_ranks(scenario_.plan, PlanGroup::pipeline).stride);
+  for (std::vector<int>& ranks : groups) {
+    const std::size_t own = ranks.size();
+    for (std::size_t i = 0; i < own; ++i) {
+      ranks.push_back(ranks[i] + (opposite - rank) * stride);
+    }
+    std::sort(ranks.begin(), ranks.end());
+  }
+  return groups;
+}
+
+NetworkTransfers::Groups NetworkTransfers::end_groups() const {
+  Groups groups;
+  for (const std::vector<int>& ranks : groups_of(scenario_.plan, PlanGroup::pipeline, 0)) {
+    groups.push_back({ranks.front(), ranks.back()});
+  }
+  return groups;
+}
+
+void NetworkTransfers::check_alike(const Groups& groups, std::string_view kind) const {
+  const auto counts = [&](const std::vector<int>& group) {
+    std::map<int, int> of_node;
+    for (const int device : group) {
+      ++of_node[device / scenario_.cluster.devices_per_node];
+    }
+    std::vector<int> sorted;
+    sorted.reserve(of_node.size());
+    for (const auto& [node, count] : of_node) {
+      sorted.push_back(count);
+    }
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
+  };
+  const std::vector<int> first = counts(groups.front());
+  for (const std::vector<int>& group : groups) {
+    if (counts(group) != first) {
+      throw InputError(
+          fmt::format("plan: the {} groups of rank order {} do not lie alike on nodes of {} "
+                      "devices: expected the fidelity closed or event",
+                      kind,
+                      rank_order_name(scenario_.plan),
+                      scenario_.cluster.devices_per_node));
+    }
+  }
+}
+
+const LinkUse& NetworkTransfers::collective(PlanGroup among,
+                                            int rank,
+                                            Collective kind,
+                                            Bytes size) {
+  const auto [known, is_new] = known_.try_emplace({among, rank, kind, size.si()});
+  if (is_new) {
+    const bool synchronises = among == PlanGroup::replicas || among == PlanGroup::expert_replicas;
+    const Groups groups = among == PlanGroup::pipeline ? end_groups()
+                          : synchronises               ? replica_groups(rank, among)
+                                                       : groups_of(scenario_.plan, among, rank);
+    if (groups.front().size() > 1) {
+      check_alike(groups, name_of(among));
+      known->second = links_.of_collective(kind, size, groups);
+    }
+  }
+  return known->second.use;
+}
+
+std::vector<TakenAlgorithm> NetworkTransfers::algorithms() const {
+  std::map<std::pair<std::string_view, Collective>, TakenAlgorithm> largest;
+  for (const auto& [key, found] : known_) {
+    const auto& [among, rank, kind, size] = key;
+    if (!found.differs()) {
+      continue;
+    }
+    TakenAlgorithm& at = largest[{name_of(among), kind}];
+    if (at.size < Bytes::from_si(size)) {
+      at = {.group = name_of(among),
+            .collective = kind,
+            .size = Bytes::from_si(size),
+            .taken = found.taken.algorithm->name,
+            .time = found.taken.time,
+            .by_closed_form = found.by_closed_form.algorithm->name,
+            .closed_form_time = found.by_closed_form.time};
+    }
+  }
+  std::vector<TakenAlgorithm> list;
+  list.reserve(largest.size());
+  for (const auto& [kind, taken] : largest) {
+    list.push_back(taken);
+  }
+  return list;
+}
+
+LinkUse NetworkTransfers::of_passes(int rank,
+                                    std::span<const Action> passes,
+                                    PassComm comm,
+                                    Seconds time) {
+  Counted counted(*this, comm);
+  for (const Action& action : passes) {
+    const int stage =
+        stage_of(costs_.placement, {.rank = rank, .chunk = action.chunk}, costs_.shape);
+    const auto add_block = [&](const BlockItems& block, std::size_t index, double count) {
+      counted.add(block.of(action.pass), count);
+      if (sends_gradient(action.pass)) {
+        counted.add(block.recompute, count);
+      }
+      counted.add(moves_[index], action.pass, count);
+    };
+    const std::span<const double> kinds = costs_.contents.kinds(stage);
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      add_block(items_.kinds[kind], kind, kinds[kind]);
+    }
+    if (stage == 0) {
+      add_block(items_.embedding, kinds.size(), 1);
+    }
+    if (stage == costs_.stages - 1) {
+      add_block(items_.head, kinds.size() + 1, 1);
+    }
+  }
+  // A block's parameters come beside its neighbour, which may be another pass's: as long as costs
+  // have it, with the mix of its own.
+  const double share =
+      comm == PassComm::data && counted.listed() > Seconds{} ? time / counted.listed() : 1.0;
+  std::vector<LinkUse> uses;
+  for (const auto& [transfer, count] : counted) {
+    const auto& [group, kind, size] = transfer;
+    uses.push_back(times(share * count, collective(group, rank, kind, Bytes::from_si(size))));
+  }
+  return one_after_the_other(uses);
+}
+
+LinkUse NetworkTransfers::of_data(int rank, const Instruction& instruction) {
+  const DeviceParameters parameters =
+      instruction.bucket ? costs_
+                               .buckets[static_cast<std::size_t>(*instruction.stage)]
+                                       [static_cast<std::size_t>(*instruction.bucket)]
+                               .parameters
+                         : costs_.trained[static_cast<std::size_t>(rank)];
+  const MoveTime when = instruction.gathers ? MoveTime::updated : MoveTime::complete;
+  const bool experts = instruction.affected == Affected::experts;
+  std::vector<LinkUse> uses;
+  for (const Move& move : clock_.moves()) {
+    if (move.when != when) {
+      continue;
+    }
+    for (const MovePart& part : parts_of(move, parameters, clock_.places())) {
+      if (part.experts == experts) {
+        uses.push_back(collective(plan_group(scenario_.plan, move, part),
+                                  rank,
+                                  move.collective,
+                                  part.parameters * move.each));
+      }
+    }
+  }
+  const LinkUse use = uses.size() == 1 ? uses.front() : one_after_the_other(uses);
+  return costs_.placement == Placement::two_ways ? half(use) : use;
+}
+
+LinkUse NetworkTransfers::of_send(int rank, bool onward) {
+  const auto p = static_cast<int>(scenario_.plan.pipeline);
+  const int to = (rank + (onward ? 1 : p - 1)) % p;
+  const auto stride = static_cast<int>(group_ranks(scenario_.plan, PlanGroup::pipeline).stride);
+  std::vector<Demand> messages;
+  for (const std::vector<int>& ranks : groups_of(scenario_.plan, PlanGroup::pipeline, 0)) {
+    messages.push_back({.from = ranks.front() + rank * stride,
+                        .to = ranks.front() + to * stride,
+                        .bytes = stage_message(scenario_, costs_.blocks).size});
+  }
+  const Seconds time = costs_.send[static_cast<std::size_t>(onward ? rank : to)];
+  std::vector<LinkUse> uses = {links_.of_messages(messages, time)};
+  if (stage_message(scenario_, costs_.blocks).regathered) {
+    uses.push_back(
+        collective(PlanGroup::tensor, to, Collective::all_gather, boundary_bytes(costs_.blocks)));
+  }
+  return one_after_the_other(uses);
+}
+
+LinkUse NetworkTransfers::of_ends() {
+  return half(collective(PlanGroup::pipeline,
+                         0,
+                         Collective::all_reduce,
+                         token_table_gradient(scenario_, costs_.blocks)));
+}
+
+}  // namespace titer

@@ -1,0 +1,308 @@
+// What a sharding scheme moves, told by everything that folds its list: bytes, times, nodes of an
+// export, loads of links and the explanation say the same.
+
+#include "titer/cost/moves.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "export/exported_graphs.hpp"
+#include "scenario/plain.hpp"
+#include "scenario/violations.hpp"
+#include "simulate/random_scenarios.hpp"
+#include "titer/cost/data_volume.hpp"
+#include "titer/estimate/estimate.hpp"
+#include "titer/explain/explain.hpp"
+#include "titer/simulate/evaluate.hpp"
+#include "titer/simulate/simulate.hpp"
+
+namespace titer {
+namespace TITER_TEST_FILE {
+
+/// Of every scheme plans in all its ways, on one node or more.
+struct Way {
+  std::int64_t pipeline = 1;
+  std::int64_t tensor = 1;
+  std::int64_t data = 8;
+  bool beside = true;
+  bool every_pass = true;
+  bool again = true;
+  bool in_groups = false;
+  std::int64_t frozen = 0;
+};
+
+std::vector<Way> ways() {
+  return {{},
+          {.beside = false},
+          {.again = false},
+          {.every_pass = false, .frozen = 5},
+          {.in_groups = true},
+          {.data = 16, .beside = false, .in_groups = true},
+          {.pipeline = 2, .data = 4, .beside = false},
+          {.pipeline = 4, .data = 2, .frozen = 7},
+          {.pipeline = 2, .data = 4, .every_pass = false, .in_groups = true},
+          {.tensor = 2, .data = 8, .again = false},
+          {.pipeline = 2, .tensor = 2, .data = 2}};
+}
+
+Scenario scenario_of(Sharding sharding, const Way& way) {
+  Plan plan;
+  plan.pipeline = way.pipeline;
+  plan.tensor = way.tensor;
+  plan.data = way.data;
+  plan.sharding = sharding;
+  plan.overlap_grad_reduce = way.beside;
+  plan.overlap_param_gather = false;
+  plan.pipeline_send = PipelineSend::blocking;
+  const bool passes = sharding == Sharding::zero2 || sharding == Sharding::zero3;
+  plan.reduce_every_pass = !passes || way.every_pass;
+  plan.reshard_after_forward = !plan.gathers_every_pass() || way.again;
+  plan.prefetch = !plan.gathers_every_pass() || way.beside;
+  if (way.in_groups && plan.shards()) {
+    plan.shard = 2;
+  }
+  if (sharding == Sharding::parameter_server) {
+    plan.servers = 2;
+  }
+  Scenario scenario = plain::scenario(plan);
+  scenario.stack.overlap_slowdown = 1;
+  scenario.training.frozen.first = way.frozen;
+  return scenario;
+}
+
+std::string text_of(const Scenario& scenario) {
+  return fmt::format("{}, frozen {}", scenarios::text_of(scenario), scenario.training.frozen.first);
+}
+
+/// Runs `check` (scenario, its text) on each plan of each scheme that there may be.
+template <class Check>
+int on_each(const Check& check) {
+  int checked = 0;
+  for (const auto& choice : kShardings) {
+    int of_scheme = 0;
+    for (const Way& way : ways()) {
+      const Scenario scenario = scenario_of(choice.value, way);
+      if (validate(scenario).empty()) {
+        check(scenario, text_of(scenario));
+        ++of_scheme;
+      }
+    }
+    EXPECT_GT(of_scheme, 0) << choice.name;
+    checked += of_scheme;
+  }
+  return checked;
+}
+
+bool is_followed(const Scenario& scenario) {
+  return scheme_of(scenario.plan.sharding).refused.empty();
+}
+
+/// By the nodes of an exported rank.
+Bytes sent_by(const ExportedStep& step, int rank) {
+  Bytes sum;
+  const RankGraph graph = step.graph(rank);
+  for (const GraphNode& node : graph.nodes()) {
+    if (node.part == TaskPart::data_comm && node.kind == NodeKind::collective) {
+      const auto ranks = static_cast<int>(step.group(node.group).ranks.size());
+      sum += volume(node.collective, node.bytes, ranks);
+    }
+  }
+  return sum;
+}
+
+Bytes sent_by_list(const ExportedStep& step, int stage) {
+  Bytes sum;
+  for (const DataMove& move : data_moves(step.scenario(), step.costs(), stage)) {
+    sum += move.moved;
+  }
+  return sum;
+}
+
+void expect_same_bytes(const ExportedStep& step, const std::string& text) {
+  for (int stage = 0; stage < step.costs().shape.stages; ++stage) {
+    const Bytes listed = sent_by_list(step, stage);
+    EXPECT_NEAR(
+        sent_by(step, step.rank_at({.pipeline = stage})).si(), listed.si(), 1e-9 * listed.si())
+        << text << ", stage " << stage;
+  }
+}
+
+TEST(Moves, AreListedForEveryScheme) {
+  for (const auto& choice : kShardings) {
+    EXPECT_EQ(scheme_of(choice.value).sharding, choice.value);
+    const Moves moves = list_moves(scenario_of(choice.value, {}));
+    EXPECT_GT(moves.size(), 0u) << choice.name;
+    for (const Move& move : moves) {
+      EXPECT_FALSE(move.text->what.empty()) << choice.name;
+      EXPECT_FALSE(move.text->source.empty()) << choice.name << ": " << move.text->what;
+    }
+  }
+}
+
+TEST(Moves, HaveANodeEachInExports) {
+  const int checked = on_each([](const Scenario& scenario, const std::string& text) {
+    for (const auto& detail : kExportDetails) {
+      if (is_followed(scenario)) {
+        const ExportedStep step(scenario, detail.value);
+        expect_same_bytes(step, fmt::format("{}, by {}", text, detail.name));
+        EXPECT_LE(static_cast<double>(step.graph(0).size()), step.most_nodes()) << text;
+      }
+    }
+  });
+  EXPECT_GT(checked, 30);
+}
+
+// A pass as one node has the closed form's own parts, but one bucket. Block by block a stage hides
+// what its own blocks move, where the closed form has the mean of all places of the model.
+TEST(Moves, TakeTheTimeOfTheClosedFormInExports) {
+  on_each([](const Scenario& scenario, const std::string& text) {
+    if (!is_followed(scenario)) {
+      return;
+    }
+    const double closed = estimate(scenario).iteration_time.si();
+    for (const auto& detail : kExportDetails) {
+      const ExportedStep step(scenario, detail.value);
+      const auto taken = exported::time(step);
+      ASSERT_TRUE(taken.has_value()) << text;
+      const bool alone = scenario.plan.pipeline == 1 && scenario.plan.tensor == 1;
+      const bool exact = detail.value == ExportDetail::pass ? step.costs().buckets.empty() : alone;
+      EXPECT_NEAR(to_seconds(*taken).si() / closed, 1.0, exact ? 1e-7 : 0.07)
+          << text << ", by " << detail.name;
+    }
+  });
+}
+
+TEST(Moves, TakeAsLongOnLinksThatNobodyShares) {
+  on_each([](const Scenario& scenario, const std::string& text) {
+    if (!is_followed(scenario) || scenario.plan.pipeline > 1) {
+      return;
+    }
+    const double closed = estimate(scenario).iteration_time.si();
+    const double links = simulate(scenario, {.network = true}).result.iteration_time.si();
+    EXPECT_NEAR(links / closed, 1.0, 1e-9) << text;
+  });
+}
+
+TEST(Moves, TakeMoreTimeOnFewerInterfaces) {
+  for (const Sharding sharding : {Sharding::zero2, Sharding::zero3}) {
+    Scenario scenario = scenario_of(sharding, {.tensor = 8, .data = 4, .beside = false});
+    const Seconds wide = simulate(scenario, {.network = true}).result.comm_total.data;
+    StepCosts costs;
+    step_costs(scenario, costs);  // that know nothing of it
+    scenario.cluster.nics = 2;
+    const Seconds narrow = simulate(scenario, costs, {.network = true}).result.comm_total.data;
+    EXPECT_NEAR(narrow / wide, 4.0, 0.1) << name(sharding);
+  }
+}
+
+TEST(Moves, AddUpInTheExplanation) {
+  on_each([](const Scenario& scenario, const std::string& text) {
+    StepCosts costs;
+    step_costs(scenario, costs);
+    const int stage = estimate(scenario).reference_stage;
+    const std::vector<DataMove> moves = data_moves(scenario, costs, stage);
+    Bytes sum;
+    for (const DataMove& move : moves) {
+      sum += move.moved;
+    }
+    bool found = false;
+    for (const Section& section : explain(scenario)) {
+      if (section.title.starts_with("bytes of data parallelism")) {
+        found = true;
+        ASSERT_EQ(section.terms.size(), moves.size() + (moves.size() > 1 ? 1 : 0)) << text;
+        EXPECT_EQ(section.terms.back().value, format(sum)) << text;
+      }
+    }
+    EXPECT_TRUE(found) << text;
+  });
+}
+
+/// The terms of what comes after the passes whose name has these words.
+std::vector<Term> tail_terms(const Scenario& scenario, std::string_view words) {
+  std::vector<Term> found;
+  for (const Section& section : explain(scenario)) {
+    for (const Term& term : section.terms) {
+      if (section.title.starts_with("after the passes") &&
+          term.name.find(words) != std::string::npos) {
+        found.push_back(term);
+      }
+    }
+  }
+  return found;
+}
+
+TEST(Moves, AreATermEachWhereTheyComeOnce) {
+  const Scenario plain = scenario_of(Sharding::zero1, {.beside = false});
+  StepCosts costs;
+  step_costs(plain, costs);
+  const std::vector<Term> gradients = tail_terms(plain, "gradients");
+  ASSERT_EQ(gradients.size(), 1u);
+  EXPECT_EQ(gradients.front().value, format(costs.tails.front().gradient_sync));
+  EXPECT_EQ(tail_terms(plain, "updated parameters").front().value,
+            format(costs.tails.front().parameter_sync));
+  const Scenario groups =
+      scenario_of(Sharding::zero1, {.data = 16, .beside = false, .in_groups = true});
+  EXPECT_EQ(tail_terms(groups, "gradients").size(), 2u);
+  EXPECT_EQ(tail_terms(groups, "gradients of equal shards").size(), 1u);
+  const std::vector<Term> served =
+      tail_terms(scenario_of(Sharding::parameter_server, {}), "servers");
+  ASSERT_EQ(served.size(), 2u);
+  EXPECT_EQ(served.front().formula, "t1 = N g / (M BW_node)");
+  EXPECT_EQ(served.front().numbers, "N = 8, M = 2");
+}
+
+TEST(Moves, AreSoundExportsOfAnyScenario) {
+  scenarios::Numbered numbered;
+  Scenario scenario;
+  int compared = 0;
+  for (std::uint64_t number = 0; number < 4000 && compared < 40; ++number) {
+    try {
+      static_cast<void>(numbered.question(number, scenario));
+      if (scenario.plan.devices() > 64 || scenario.unlike() ||
+          scenario.model.if_transformer() == nullptr || !validate(scenario).empty()) {
+        continue;
+      }
+      check_export(scenario);
+      const ExportedStep step(scenario, ExportDetail::layer);
+      if (step.most_nodes() < 1e5) {
+        expect_same_bytes(step, text_of(scenario));
+        EXPECT_TRUE(exported::time(step).has_value()) << "waits for ever: " << text_of(scenario);
+        ++compared;
+      }
+    } catch (const InputError&) {
+      // Refused, as it is read or for what it is.
+    }
+  }
+  EXPECT_EQ(compared, 40);
+}
+
+TEST(Moves, ThatAreNoCollectivesAreRefusedByName) {
+  const auto refusal = [](const Scenario& scenario, auto check) -> std::string {
+    try {
+      check(scenario);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "nothing";
+  };
+  const auto links = [](const Scenario& of) { check_fidelity(of, Fidelity::network); };
+  EXPECT_EQ(refusal(scenario_of(Sharding::parameter_server, {}), links),
+            "plan.sharding: parameter-server: expected the fidelity closed or event: its servers "
+            "are no devices of the plan");
+  EXPECT_EQ(refusal(scenario_of(Sharding::data_parallel_root, {}), check_export),
+            "plan.sharding: data-parallel-root: expected none of it in what is exported: its first "
+            "rank sends every other one its part in turn");
+  Scenario chains = scenario_of(Sharding::zero2, {});
+  chains.plan.gradient_collective = GradientCollective::reduce;
+  EXPECT_EQ(refusal(chains, links),
+            "plan.gradient_collective: reduce: expected the fidelity closed or event: chains of "
+            "reduces to each rank in turn are not followed one by one yet");
+  Scenario offloads = scenario_of(Sharding::zero3, {});
+  offloads.plan.offload.optimizer = HostPlace::host;
+  EXPECT_EQ(refusal(offloads, links), "nothing");
+  EXPECT_NE(refusal(offloads, check_export).find("plan.offload: some"), std::string::npos);
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer

@@ -1,0 +1,215 @@
+#include "titer/scenario/training.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cost/blocks.hpp"
+#include "scenario/plain.hpp"
+#include "scenario/violations.hpp"
+#include "titer/estimate/estimate.hpp"
+
+namespace titer {
+namespace TITER_TEST_FILE {
+
+Scenario scenario_of(const Plan& plan = {}) {
+  Scenario scenario = plain::scenario(plan, "megatron-18.4b");
+  scenario.stack.overlap_slowdown = 1;
+  scenario.training.precision = DataType::bf16;
+  return scenario;
+}
+
+StepCosts costs_of(const Scenario& scenario) {
+  StepCosts costs;
+  step_costs(scenario, costs);
+  return costs;
+}
+
+Training training_of(const std::string& text, const Model& model) {
+  const Document document = parse_json(text, "training.json");
+  Problems problems;
+  Reader in(document, problems);
+  Training training = read_training(in, model);
+  problems.raise();
+  return training;
+}
+
+TEST(OptimizerTraffic, CountsReadsAndWritesOfTheFusedRule) {
+  struct Row {
+    OptimizerRule rule;
+    Bytes per_updated;
+    Bytes unfused;
+  };
+  // fp32 gradients and masters, bf16 weights.
+  const std::vector<Row> rows = {{kAdam, 4_B + 2 * (4_B + 8_B) + 2_B, 2 * 4_B + 16 * 4_B + 2_B},
+                                 {kMomentumSgd, 4_B + 2 * (4_B + 4_B) + 2_B, 4_B + 7 * 4_B + 2_B},
+                                 {kPlainSgd, 4_B + 2 * 4_B + 2_B, 4_B + 2 * 4_B + 2_B},
+                                 {kAdafactor, 3 * 4_B + 2 * 4_B + 2_B, 2 * 4_B + 12 * 4_B + 2_B}};
+  for (const Row& row : rows) {
+    Scenario scenario = scenario_of();
+    scenario.training.gradient_precision = DataType::fp32;
+    scenario.training.optimizer = row.rule;
+    EXPECT_EQ(optimizer_traffic(scenario).per_updated, row.per_updated) << row.rule.name;
+    EXPECT_EQ(optimizer_traffic(scenario).per_gradient, 2 * 4_B) << row.rule.name;
+    scenario.training.fused_optimizer = false;
+    EXPECT_EQ(optimizer_traffic(scenario).per_updated, row.unfused) << row.rule.name;
+    EXPECT_EQ(optimizer_traffic(scenario).kernels, row.rule.unfused.kernels) << row.rule.name;
+  }
+}
+
+TEST(OptimizerTraffic, TakesALaunchForEveryKernel) {
+  Scenario scenario = scenario_of();
+  scenario.training.fused_optimizer = false;
+  const Seconds without = costs_of(scenario).tails.front().optimizer;
+  scenario.cluster.chip.launch_floor = 5_us;
+  EXPECT_NEAR((costs_of(scenario).tails.front().optimizer - without).si(), 7 * 5e-6, 1e-12);
+}
+
+TEST(OptimizerRule, KeepsRowsAndColumnsOfAFactoredMoment) {
+  const Model model = shipped::model("megatron-18.4b");
+  const auto hidden = static_cast<double>(model.transformer().hidden);
+  const Training training = training_of(R"({"global_batch": 8, "optimizer": "adafactor"})", model);
+  // n + m numbers of an n x m matrix, no narrower than the model.
+  EXPECT_DOUBLE_EQ(training.optimizer.state_bytes, 4 * (hidden + hidden) / (hidden * hidden));
+  EXPECT_EQ(
+      training_of(R"({"global_batch": 8, "optimizer": "sgd-plain"})", model).optimizer.state_bytes,
+      0.0);
+}
+
+TEST(ParameterBytes, FollowTheTypesOfTheTensors) {
+  TensorTypes types{.weight = DataType::bf16, .gradient = DataType::bf16};
+  EXPECT_EQ(parameter_bytes(kAdam, types).optimizer, 4_B + 4_B + 4_B);
+  types.state = DataType::bf16;
+  EXPECT_EQ(parameter_bytes(kAdam, types).optimizer, 2_B + 2_B + 4_B);
+  types.master = DataType::bf16;
+  EXPECT_EQ(parameter_bytes(kAdam, types).optimizer, 2_B + 2_B) << "no copy";
+  types.state = DataType::int8;
+  EXPECT_EQ(parameter_bytes(kAdam, types).optimizer, 1_B + 1_B);
+  types.narrow_products = true;
+  types.product = DataType::fp8;
+  EXPECT_EQ(parameter_bytes(kAdam, types).weight, 2_B + 2 * 1_B) << "and turned round";
+}
+
+TEST(Precision, OfFp8IsForProductsWithWeightsOnly) {
+  Scenario scenario = scenario_of();
+  scenario.training.precision = DataType::fp8;
+  EXPECT_EQ(scenario.slice().type, DataType::bf16);
+  EXPECT_EQ(scenario.slice().product_type, DataType::fp8);
+  EXPECT_EQ(scenario.training.weight_type(), DataType::bf16);
+  EXPECT_EQ(texts(scenario), Lines());
+  Chip chip = scenario.cluster.chip;
+  chip.matrix[static_cast<std::size_t>(DataType::fp8)]->peak = 200_TFLOPps;
+  const KernelClock clock(chip, DataType::bf16, DataType::fp8);
+  const Flops work = 1_TFLOP;
+  Kernel kernel{.kind = KernelKind::matrix, .flops = work, .bytes = {}};
+  EXPECT_EQ(clock.time(kernel), work / plain::kPeak);
+  kernel.narrow = true;
+  EXPECT_EQ(clock.time(kernel), work / 200_TFLOPps);
+  kernel.kind = KernelKind::attention;
+  EXPECT_EQ(clock.time(kernel), work / plain::kPeak) << "core attention stays as it is";
+}
+
+TEST(FrozenLayers, TakeNoGradientsStatesOrSynchronisation) {
+  Plan plan;
+  plan.tensor = 8;
+  plan.data = 4;
+  Scenario scenario = scenario_of(plan);
+  const StepCosts all = costs_of(scenario);
+  const StepResult whole = estimate(scenario);
+  const auto layers = static_cast<double>(scenario.model.layers());
+  scenario.training.frozen.first = 10;
+  const StepCosts costs = costs_of(scenario);
+  const StepResult result = estimate(scenario);
+  const BlockCost& layer = all.kinds.front();
+  const double share = (layers - 10) / layers;
+  EXPECT_NEAR(result.breakdown.forward.si(), whole.breakdown.forward.si(), 1e-9);
+  const double micro_batches = static_cast<double>(scenario.micro_batches());
+  const Seconds backward =
+      micro_batches * ((layers - 10) * layer.backward.compute + all.head.backward.compute);
+  EXPECT_NEAR(result.breakdown.backward.si(), backward.si(), 1e-9);
+  const StageMemory& memory = result.memory.front();
+  const DeviceParameters trained = trained_parameters(costs.blocks, costs.contents, plan, 0);
+  const double n = on_device(all.blocks.kinds.front().parameters, plan).total();
+  const double head = on_device(all.blocks.head.parameters, plan).total();
+  EXPECT_DOUBLE_EQ(trained.total(), (layers - 10) * n + head);
+  EXPECT_EQ(memory.weights, whole.memory.front().weights);
+  EXPECT_DOUBLE_EQ(memory.optimizer.si(), trained.total() * 12);
+  EXPECT_LT(memory.activations, whole.memory.front().activations);
+  const OptimizerTraffic traffic = optimizer_traffic(scenario);
+  EXPECT_NEAR(
+      costs.tails.front().optimizer.si(),
+      trained.total() * (traffic.per_updated + traffic.per_gradient).si() / plain::kMemory.si(),
+      1e-9);
+  // Of the model's FLOPs only what is done: the forward pass of frozen layers.
+  const Flops done = result.iteration_time * result.model_flops_per_device;
+  const Flops usual = whole.iteration_time * whole.model_flops_per_device;
+  EXPECT_GT(done / usual, share);
+  EXPECT_LT(done / usual, 1.0);
+}
+
+TEST(FrozenLayers, InTheMiddlePassGradientsOnFinding_T24) {
+  Plan plan;
+  plan.tensor = 8;
+  Scenario scenario = scenario_of(plan);
+  const StepCosts all = costs_of(scenario);
+  scenario.training.frozen.others = {20, 21};
+  const StepCosts costs = costs_of(scenario);
+  ASSERT_EQ(costs.kinds.size(), 2U);
+  EXPECT_EQ(costs.contents.kinds(0)[1], 2.0);
+  // About half of the backward pass stays: the input gradients.
+  const double left = costs.kinds[1].backward.compute / all.kinds[0].backward.compute;
+  EXPECT_GT(left, 0.45);
+  EXPECT_LT(left, 0.7);
+  EXPECT_EQ(costs.kinds[1].forward.compute, all.kinds[0].forward.compute);
+  scenario.training.frozen = {.first = 20, .others = {20, 21}};
+  EXPECT_EQ(costs_of(scenario).kinds[1].backward.compute, Seconds{}) << "nothing before is trained";
+}
+
+TEST(Validate, RefusesShardsThatNothingNeeds) {
+  Plan plan;
+  plan.data = 8;
+  Scenario scenario = scenario_of(plan);
+  EXPECT_EQ(texts(scenario), Lines());
+  scenario.plan.shard = 4;
+  EXPECT_EQ(texts(scenario),
+            Lines{"plan.shard: 4: expected the sharding zero1, zero2 or zero3, which splits "
+                  "something"});
+  scenario.plan.shard.reset();
+  scenario.plan.reshard_after_forward = false;
+  scenario.plan.servers = 2;
+  EXPECT_EQ(texts(scenario),
+            (Lines{"plan.servers: 2: expected the sharding parameter-server, which has servers",
+                   "plan.reshard_after_forward: false: expected the sharding zero3, whose "
+                   "parameters are gathered by every pass"}));
+  scenario.plan = plan;
+  scenario.plan.sharding = Sharding::parameter_server;
+  scenario.plan.servers = 9;
+  EXPECT_EQ(texts(scenario),
+            Lines{"plan.servers: 9: expected a number of servers, no more than the 8 workers"});
+}
+
+TEST(Validate, RefusesOffloadingToWhereNothingIs) {
+  Scenario scenario = scenario_of();
+  scenario.plan.offload = {.optimizer = HostPlace::nvme};
+  EXPECT_EQ(texts(scenario),
+            (Lines{"plan.offload.optimizer: nvme: expected a cluster with node.host_memory "
+                   "(capacity, bandwidth and device_bandwidth), which dgx-a100-80gb has not",
+                   "plan.offload.optimizer: nvme: expected a cluster with node.nvme (capacity, "
+                   "bandwidth and device_bandwidth), which dgx-a100-80gb has not"}));
+}
+
+TEST(Validate, RefusesTypesThatNumbersDoNotHave) {
+  Scenario scenario = scenario_of();
+  scenario.training.gradient_precision = DataType::bf16;
+  scenario.training.gradient_messages = DataType::fp32;
+  scenario.training.weight_precision = DataType::fp8;
+  scenario.training.frozen.others = {3, 400};
+  EXPECT_EQ(
+      texts(scenario),
+      (Lines{"training.weight_precision: fp8: expected fp32, fp16 or bf16: narrower products "
+             "read copies of them",
+             "training.gradient_messages: fp32: expected a type no wider than bf16, which is "
+             "kept",
+             "training.frozen_layers: 400: expected layers of megatron-18.4b, numbered 0 to 39"}));
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer
