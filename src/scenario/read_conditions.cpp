@@ -48,14 +48,15 @@ std::optional<DeviceRange> parse_range(std::string_view text) {
 std::vector<DeviceRange> read_ranges(Reader& in, std::int64_t devices_per_node) {
   const bool by_node = in.has("nodes");
   const std::string_view key = by_node ? "nodes" : "devices";
+  const Value* devices = in.raw("devices");  // a key that is known, whichever is read
+  const Value* written = by_node ? in.raw("nodes") : devices;
   if (by_node == in.has("devices")) {
     in.fail("", "expected either \"devices\" or \"nodes\", such as \"8-15\"");
     return {};
   }
-  const Value& written = *in.raw(key);
-  const bool is_text = written.kind == Value::Kind::text;
-  std::vector<DeviceRange> ranges = parse_ranges(is_text ? written.text : to_json(written, 0));
-  if (ranges.empty() || (!is_text && !written.is_integer)) {
+  const bool is_text = written->kind == Value::Kind::text;
+  std::vector<DeviceRange> ranges = parse_ranges(is_text ? written->text : to_json(*written, 0));
+  if (ranges.empty() || (!is_text && !written->is_integer)) {
     in.fail(key, "expected numbers from 0, such as 3, \"8-15\" or \"0-3,8\"");
     return {};
   }
