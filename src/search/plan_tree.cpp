@@ -1,6 +1,7 @@
 // The plans of a space as a tree.
 
 #include <algorithm>
+#include <tuple>
 
 #include "titer/plan/placement.hpp"
 #include "titer/search/search_space.hpp"
@@ -164,7 +165,7 @@ void PlanTree::add_layer_choices(LayerChoice layer, std::size_t below) {
   const auto sequences = split ? space_->sequence_parallel : first_of(space_->sequence_parallel);
   const auto overlaps = split ? space_->tensor_overlap : first_of(space_->tensor_overlap);
   for (const bool sequence : sequences) {
-    for (const Recompute recompute : space_->recompute) {
+    for (const Recomputation& recompute : space_->recompute) {
       for (const TensorOverlap overlap : overlaps) {
         layer.sequence_parallel = sequence;
         layer.recompute = recompute;
@@ -303,7 +304,7 @@ void PlanTree::put(const LayerChoice& layer, Plan& plan) const {
   plan.expert_tensor = at.expert_tensor;
   plan.micro_batch = layer.micro_batch;
   plan.sequence_parallel = layer.sequence_parallel;
-  plan.recompute = layer.recompute;
+  std::tie(plan.recompute, plan.recomputed) = layer.recompute;
   plan.tensor_overlap = layer.tensor_overlap;
 }
 

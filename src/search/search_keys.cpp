@@ -1,5 +1,6 @@
 // The keys of a plan that a search varies: how they are put into a space, and written again.
 
+#include <tuple>
 #include <type_traits>
 
 #include "titer/plan/plan_fields.hpp"
@@ -34,6 +35,22 @@ constexpr SearchKey searched(std::string_view name) {
               }};
 }
 
+constexpr SearchKey kRecomputeKey{
+    .name = "recompute",
+    .clear = [](SearchSpace& space) { space.recompute.clear(); },
+    .add =
+        [](const Plan& plan, SearchSpace& space) {
+          space.recompute.emplace_back(plan.recompute, plan.recomputed);
+        },
+    .plans =
+        [](const SearchSpace& space) {
+          std::vector<Plan> plans(space.recompute.size());
+          for (std::size_t i = 0; i < plans.size(); ++i) {
+            std::tie(plans[i].recompute, plans[i].recomputed) = space.recompute[i];
+          }
+          return plans;
+        }};
+
 using S = SearchSpace;
 using P = Plan;
 constexpr std::array kSearchKeys = {
@@ -45,7 +62,7 @@ constexpr std::array kSearchKeys = {
     searched<&S::virtual_stages, &P::virtual_stages>("virtual_stages"),
     searched<&S::micro_batch, &P::micro_batch>("micro_batch"),
     searched<&S::schedule, &P::schedule>("schedule"),
-    searched<&S::recompute, &P::recompute>("recompute"),
+    kRecomputeKey,
     searched<&S::sequence_parallel, &P::sequence_parallel>("sequence_parallel"),
     searched<&S::sharding, &P::sharding>("sharding"),
     searched<&S::rank_order, &P::rank_order>("rank_order"),

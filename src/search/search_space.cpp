@@ -123,10 +123,10 @@ SearchSpace full_space(const Scenario& scenario, std::span<const std::int64_t> d
   SearchSpace space;
   fill_degrees(scenario, devices, space);
   space.sequence_parallel = {false};
-  space.recompute = {Recompute::none, Recompute::full};
+  space.recompute = {{Recompute::none, 0}, {Recompute::full, 0}};
   if (has_layers) {
     space.sequence_parallel.push_back(true);
-    space.recompute.insert(space.recompute.begin() + 1, Recompute::selective);
+    space.recompute.insert(space.recompute.begin() + 1, {Recompute::selective, 0});
   }
   space.tensor_overlap = {TensorOverlap::none, TensorOverlap::bulk, TensorOverlap::ring};
   space.rank_order = all_orders();

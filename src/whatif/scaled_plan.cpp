@@ -109,8 +109,7 @@ class Variants {
   Scenario scenario_;
   Plan plan_;
   std::vector<std::int64_t> micro_batches_ = {plan_.micro_batch};
-  std::vector<std::pair<Recompute, Modules>> recomputations_ = {
-      {plan_.recompute, plan_.recomputed}};
+  std::vector<Recomputation> recomputations_ = {{plan_.recompute, plan_.recomputed}};
   Estimator estimator_;
   StepResult step_;
   std::optional<Bytes> least_peak_;  // of those that do not fit

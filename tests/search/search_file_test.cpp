@@ -26,7 +26,8 @@ TEST(SearchFile, KeepsThePlanOfItsOwnScenario) {
                  "training": {"global_batch": 64, "sequence": 2048, "precision": "bf16"}},
     "devices": 64, "space": {"recompute": ["none", "full"]}})");
   EXPECT_EQ(search.space.tensor, Numbers{8});
-  EXPECT_EQ(search.space.recompute, (std::vector{Recompute::none, Recompute::full}));
+  EXPECT_EQ(search.space.recompute,
+            (std::vector<Recomputation>{{Recompute::none, 0}, {Recompute::full, 0}}));
   EXPECT_EQ(search.space.pipeline, (Numbers{1, 2, 4, 8, 16, 32, 64}));
   EXPECT_EQ(search.scenario.plan.attention, AttentionKernel::flash);
 }

@@ -203,6 +203,31 @@ TEST(Search, RefinesWithEventsAndSortsAnew) {
   }
 }
 
+// Each list of modules by itself, and none of a scenario's own where a plan recomputes otherwise.
+TEST(Search, RecomputesTheModulesThatASpaceNames) {
+  const Search search = search_of(R"({
+    "scenario": {"model": "megatron-1.7b", "cluster": "dgx-a100-80gb",
+                 "plan": {"tensor": 2, "pipeline": 1},
+                 "training": {"global_batch": 32, "sequence": 2048, "precision": "bf16"}},
+    "devices": 8, "top": 1000, "any_software": true,
+    "space": {"recompute": [["mlp"], ["core_attention", "mlp"], "none", "full"]}})");
+  const SearchAnswer answer = run_search(search, {.exhaustive = true});
+  std::set<std::pair<Recompute, Modules>> found;
+  for (const FoundPlan& plan : answer.plans) {
+    Scenario scenario = search.scenario;
+    scenario.plan = plan.plan;
+    EXPECT_EQ(plan.result.iteration_time, estimate(scenario).iteration_time);
+    found.emplace(plan.plan.recompute, plan.plan.recomputed);
+  }
+  constexpr Modules mlp = bit(Module::mlp);
+  EXPECT_EQ(found,
+            (std::set<std::pair<Recompute, Modules>>{
+                {Recompute::none, Modules{0}},
+                {Recompute::full, Modules{0}},
+                {Recompute::modules, mlp},
+                {Recompute::modules, static_cast<Modules>(mlp | bit(Module::core_attention))}}));
+}
+
 TEST(SearchSpace, LeavesOutWhatHasNoEffect) {
   const Search search = search_of(R"({
     "scenario": {"model": "megatron-1.7b", "cluster": "dgx-a100-80gb",

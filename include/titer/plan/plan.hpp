@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "titer/input/reader.hpp"
@@ -31,6 +32,8 @@ inline constexpr std::array<Choice<Recompute>, 4> kRecomputes = {
      {"selective", Recompute::selective},
      {"full", Recompute::full},
      {"modules", Recompute::modules}}};
+/// With the modules, where it names some.
+using Recomputation = std::pair<Recompute, Modules>;
 [[nodiscard]] constexpr std::string_view name(Recompute recompute) {
   return kRecomputes[static_cast<std::size_t>(recompute)].name;
 }

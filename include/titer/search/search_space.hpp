@@ -28,7 +28,7 @@ struct SearchSpace {
   std::vector<std::optional<std::int64_t>> expert_tensor;  // none: as tensor
   std::vector<std::int64_t> micro_batch;
   std::vector<bool> sequence_parallel;
-  std::vector<Recompute> recompute;
+  std::vector<Recomputation> recompute;
   std::vector<TensorOverlap> tensor_overlap;
   std::vector<std::int64_t> pipeline;
   std::vector<std::array<Dimension, kDimensions>> rank_order;
@@ -83,7 +83,7 @@ struct LayerChoice {
   std::size_t layout = 0;
   std::int64_t micro_batch = 1;
   bool sequence_parallel = false;
-  Recompute recompute = Recompute::none;
+  Recomputation recompute{};
   TensorOverlap tensor_overlap = TensorOverlap::none;
 };
 
