@@ -195,7 +195,7 @@ Value grid_schema() { return schema_of<WrittenGrid>(kGridFields); }
 PowerGrid read_power_grid(Reader& in) {
   WrittenGrid grid;
   read_noted<WrittenGrid>(kGridFields, in, "", grid.evidence, grid);
-  return grid;
+  return static_cast<PowerGrid&&>(grid);  // but for what only the file has
 }
 
 Value price_schema() { return schema_of<WrittenEconomy>(kEconomyFields); }
@@ -209,7 +209,7 @@ Economy read_economy(Reader& in, const std::filesystem::path& folder) {
   if (!file.grid_name.empty()) {
     file.grid = load_grid(file.grid_name, folder);
   }
-  return file;
+  return static_cast<Economy&&>(file);
 }
 
 Economy load_economy(std::string_view name_or_file, std::string_view grid) {

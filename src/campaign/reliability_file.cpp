@@ -172,7 +172,7 @@ Reliability read_reliability(Reader& in) {
   if (file.title.empty()) {
     file.title = file.name;
   }
-  return file;
+  return static_cast<Reliability&&>(file);
 }
 
 Reliability load_reliability(std::string_view name_or_file) {

@@ -69,35 +69,46 @@ Term part_term(const std::string& name, const Move& move, const MovePart& part) 
   return term;
 }
 
+/// What a move between each rank and the servers takes.
+Term server_term(const std::string& name, const Move& move, const Plan& plan, Seconds time) {
+  return {name,
+          std::string(move.text->formula),
+          fmt::format("N = {}, M = {}", plan.replicas(), plan.servers.value_or(1)),
+          format(time),
+          std::string(move.text->source)};
+}
+
+/// What a move sends in each group of several ranks.
+void add_parts(const std::string& before,
+               const Move& move,
+               const MoveParts& parts,
+               Section& section) {
+  for (const MovePart& part : parts) {
+    if (part.among->group.ranks() > 1) {
+      const std::string_view what = part.experts ? move.text->of_experts : move.text->what;
+      section.terms.push_back(part_term(before + std::string(what), move, part));
+    }
+  }
+}
+
 /// What is moved once, at a time after the passes.
 void add_moves(const Scenario& scenario,
                const MoveClock& clock,
                MoveTime when,
                const DeviceParameters& trained,
                Section& section) {
-  const std::string_view before = when == MoveTime::updated ? "updated " : "";
+  const std::string before = when == MoveTime::updated ? "updated " : "";
   for (const Move& move : clock.moves()) {
-    if (move.when != when || clock.time(move, trained) <= Seconds{}) {
+    const Seconds time = clock.time(move, trained);
+    if (move.when != when || time <= Seconds{}) {
       continue;
     }
     if (move.among == MoveAmong::servers) {
       section.terms.push_back(
-          {fmt::format("{}{}", before, move.text->what),
-           std::string(move.text->formula),
-           fmt::format(
-               "N = {}, M = {}", scenario.plan.replicas(), scenario.plan.servers.value_or(1)),
-           format(clock.time(move, trained)),
-           std::string(move.text->source)});
+          server_term(before + std::string(move.text->what), move, scenario.plan, time));
       continue;
     }
-    for (const MovePart& part : parts_of(move, trained, clock.places())) {
-      if (part.among->group.ranks() > 1) {
-        section.terms.push_back(part_term(
-            fmt::format("{}{}", before, part.experts ? move.text->of_experts : move.text->what),
-            move,
-            part));
-      }
-    }
+    add_parts(before, move, parts_of(move, trained, clock.places()), section);
   }
 }
 

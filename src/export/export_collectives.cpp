@@ -7,6 +7,14 @@
 #include "titer/cost/sync_cost.hpp"
 
 namespace titer {
+namespace {
+
+Ticks part_ticks(const Move& move, const MovePart& part) {
+  return to_ticks(exchange_time(
+      move.collective, part.parameters * move.each, part.among->group, part.among->fabric));
+}
+
+}  // namespace
 
 /// Of a stage of the model; whole passes have one.
 std::vector<GradientBucket> ExportedStep::Writer::buckets_of(int stage) const {
@@ -85,6 +93,18 @@ std::optional<RankGraph::Id> ExportedStep::Writer::add_collective(GraphNode node
   return last_collective_[role] = graph_.add(node, after);
 }
 
+Frontier ExportedStep::Writer::add_sum(const GraphNode& node, GroupRole role, Frontier after) {
+  if (scenario_.plan.shard && summed_last_) {
+    add_once(after, *summed_last_);
+  }
+  const auto id = add_collective(node, role, after);
+  if (!id) {
+    return after;
+  }
+  summed_last_ = id;
+  return {*id};
+}
+
 Frontier ExportedStep::Writer::add_synchronisation(GraphNode node,
                                                    MoveTime when,
                                                    const DeviceParameters& parameters,
@@ -98,26 +118,16 @@ Frontier ExportedStep::Writer::add_synchronisation(GraphNode node,
       continue;
     }
     const bool copies = move.among == MoveAmong::copies;
+    // The closed form rounds what comes before the sums of equal shards with them.
+    const bool is_last = copies || !scenario_.plan.shard || ticks.all == 0;
     for (const MovePart& part : parts_of(move, parameters, places_)) {
-      const SyncGroup& among = *part.among;
       Ticks& rest = part.experts ? left_of_experts : left;
       node.what = copies ? move.text->what : what;
       node.collective = move.collective;
       node.bytes = part.parameters * move.each;
-      // The closed form rounds what comes before the sums of equal shards with them.
-      node.duration = copies || !scenario_.plan.shard || ticks.all == 0
-                          ? rest
-                          : std::min(rest,
-                                     to_ticks(exchange_time(
-                                         move.collective, node.bytes, among.group, among.fabric)));
+      node.duration = is_last ? rest : std::min(rest, part_ticks(move, part));
       rest -= node.duration;
-      if (scenario_.plan.shard && summed_last_) {
-        add_once(after, *summed_last_);
-      }
-      if (const auto id = add_collective(node, role_of(move, part), after)) {
-        summed_last_ = id;
-        after = {*id};
-      }
+      after = add_sum(node, role_of(move, part), after);
     }
   }
   return after;

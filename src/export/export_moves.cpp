@@ -161,18 +161,27 @@ void ExportedStep::Writer::add_moves_of(TaskPart part, bool beside, PassRow& row
     node.bytes = share * whole.bytes;
     node.duration = std::llround(static_cast<double>(to_ticks(moved)) *
                                  static_cast<double>(whole.duration) / static_cast<double>(listed));
-    Frontier after = beside && row.beside ? Frontier{*row.beside} : row.frontier;
-    if (moved_last_) {
-      add_once(after, *moved_last_);
-    }
-    if (const auto id = add_collective(node, kind.second, after)) {
-      moved_last_ = id;
-      if (beside) {
-        row.beside = id;
-      } else {
-        row.frontier = {*id};
-      }
-    }
+    add_move_of(node, kind.second, beside, row);
+  }
+}
+
+void ExportedStep::Writer::add_move_of(const GraphNode& node,
+                                       GroupRole role,
+                                       bool beside,
+                                       PassRow& row) {
+  Frontier after = beside && row.beside ? Frontier{*row.beside} : row.frontier;
+  if (moved_last_) {
+    add_once(after, *moved_last_);
+  }
+  const auto id = add_collective(node, role, after);
+  if (!id) {
+    return;
+  }
+  moved_last_ = id;
+  if (beside) {
+    row.beside = id;
+  } else {
+    row.frontier = {*id};
   }
 }
 

@@ -117,6 +117,7 @@ class ExportedStep::Writer {
   using MoveSums = std::map<std::pair<MoveTime, GroupRole>, GraphNode>;
   [[nodiscard]] MoveSums moves_of(const PassRow& row) const;
   void add_moves_of(TaskPart part, bool beside, PassRow& row);
+  void add_move_of(const GraphNode& node, GroupRole role, bool beside, PassRow& row);
   /// What a block of the row moves then, one thing after the other; the last of it.
   std::optional<RankGraph::Id> add_moves(const PassRow& row,
                                          int number,
@@ -148,6 +149,8 @@ class ExportedStep::Writer {
                                const DeviceParameters& parameters,
                                const SyncTicks& ticks,
                                Frontier after);
+  /// A collective of gradients or parameters; shards are summed one after the other.
+  Frontier add_sum(const GraphNode& node, GroupRole role, Frontier after);
   void gather_parameters();
   void add_tail();
 

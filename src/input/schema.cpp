@@ -67,24 +67,30 @@ std::string range_words(const Value& schema) {
   return words + (most == nullptr ? "" : fmt::format(" to {}", to_json(*most, 0)));
 }
 
-/// What may be written, as people say it.
-std::string words(const Value& schema) {
+std::string words(const Value& schema);
+
+std::string names_words(const Value& names) {
   std::vector<std::string> alternatives;
-  if (const Value* names = schema.find("enum")) {
-    for (const Value& name : names->items) {
-      if (name.kind != Value::Kind::null) {
-        alternatives.push_back(code(name));
-      }
+  for (const Value& name : names.items) {
+    if (name.kind != Value::Kind::null) {
+      alternatives.push_back(code(name));
     }
-    return joined(alternatives, " or ");
   }
-  if (const Value* of = schema.find("anyOf")) {
-    for (const Value& one : of->items) {
-      alternatives.push_back(words(one));
-    }
-    std::erase(alternatives, "");
-    return joined(alternatives, "; or ");
+  return joined(alternatives, " or ");
+}
+
+std::string either_words(const Value& schemas) {
+  std::vector<std::string> alternatives;
+  alternatives.reserve(schemas.items.size());
+  for (const Value& one : schemas.items) {
+    alternatives.push_back(words(one));
   }
+  std::erase(alternatives, "");
+  return joined(alternatives, "; or ");
+}
+
+/// Of a schema of one type.
+std::string type_words(const Value& schema) {
   const Value* written = schema.find("type");
   const Value* type = written == nullptr || written->items.empty() ? written : &written->items[0];
   const std::string_view name = type == nullptr ? std::string_view() : type->text;
@@ -105,6 +111,15 @@ std::string words(const Value& schema) {
   }
   const bool is_number = name == "integer" || name == "number";
   return is_number ? (name == "integer" ? "an integer" : "a number") + range_words(schema) : "";
+}
+
+/// What may be written, as people say it.
+std::string words(const Value& schema) {
+  if (const Value* names = schema.find("enum")) {
+    return names_words(*names);
+  }
+  const Value* of = schema.find("anyOf");
+  return of != nullptr ? either_words(*of) : type_words(schema);
 }
 
 std::string otherwise_of(const Value& object, const std::string& key, const Value& schema) {

@@ -49,6 +49,7 @@ struct Compared {
 
 std::vector<Compared> compared_parts(const Difference& found) {
   std::vector<Compared> parts;
+  parts.reserve(kBreakdownParts.size());
   for (const BreakdownPart& part : kBreakdownParts) {
     parts.push_back({std::string(part.name),
                      (found.a.breakdown.*part.value).si(),
@@ -59,6 +60,7 @@ std::vector<Compared> compared_parts(const Difference& found) {
 
 std::vector<Compared> compared_rates(const Difference& found) {
   std::vector<Compared> rates;
+  rates.reserve(kResultFigures.size());
   for (const ResultFigure& figure : kResultFigures) {
     rates.push_back({std::string(figure.name), figure.value(found.a), figure.value(found.b)});
   }
@@ -70,6 +72,7 @@ std::vector<Compared> compared_memory(const Difference& found) {
   const StageMemory& a = found.a.peak_stage();
   const StageMemory& b = found.b.peak_stage();
   std::vector<Compared> parts;
+  parts.reserve(kMemoryParts.size() + 2);
   for (const MemoryPart& part : kMemoryParts) {
     parts.push_back({std::string(part.name), (a.*part.value).si(), (b.*part.value).si()});
   }

@@ -245,7 +245,7 @@ Conditions read_conditions(Reader& in, std::int64_t devices_per_node) {
   WrittenConditions read;
   read.devices_per_node = devices_per_node;
   read_fields<WrittenConditions>(kConditionFields, in, read);
-  return read;
+  return static_cast<Conditions&&>(read);
 }
 
 }  // namespace titer

@@ -45,6 +45,22 @@ std::string cell(const Figures& row, std::string_view path) {
   return at == nullptr ? "" : csv_cell(*at);
 }
 
+/// A column of a table, which needs none that each row may be without, and is.
+struct NotedColumn {
+  std::string_view name;
+  bool is_needed = false;
+};
+
+void note(const Figure& figure, std::vector<NotedColumn>& columns) {
+  auto known = std::find_if(columns.begin(), columns.end(), [&](const NotedColumn& column) {
+    return column.name == figure.key;
+  });
+  if (known == columns.end()) {
+    known = columns.insert(known, {.name = figure.key});
+  }
+  known->is_needed = known->is_needed || !figure.if_any || figure.datum.exists();
+}
+
 }  // namespace
 
 Datum::Datum(const Figures& figures) : value_(json_of(figures)) {}
@@ -106,25 +122,18 @@ Value json_of(const Figures& figures) {
 }
 
 std::string column_names(const FigureRows& rows) {
-  std::vector<std::string_view> names;
-  std::vector<bool> is_needed;  // nothing where each has none, and may
+  std::vector<NotedColumn> columns;
   for (const Figures& row : rows) {
     for (const Figure& figure : row) {
-      if (figure.key.empty() || is_nested(figure.datum)) {
-        continue;
+      if (!figure.key.empty() && !is_nested(figure.datum)) {
+        note(figure, columns);
       }
-      const auto known = std::find(names.begin(), names.end(), figure.key);
-      const auto at = static_cast<std::size_t>(known - names.begin());
-      if (known == names.end()) {
-        names.emplace_back(figure.key);
-        is_needed.push_back(false);
-      }
-      is_needed[at] = is_needed[at] || !figure.if_any || figure.datum.exists();
     }
   }
+  std::erase_if(columns, [](const NotedColumn& column) { return !column.is_needed; });
   std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += is_needed[i] ? (text.empty() ? "" : " ") + std::string(names[i]) : "";
+  for (const NotedColumn& column : columns) {
+    text += (text.empty() ? "" : " ") + std::string(column.name);
   }
   return text;
 }

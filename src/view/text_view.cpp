@@ -122,6 +122,17 @@ std::vector<std::vector<std::size_t>> columns_by_line(const std::vector<Row>& ro
   return lines;
 }
 
+/// Some columns of each row; one that is too short is blank there.
+std::vector<Row> cells_of(const std::vector<Row>& rows, const std::vector<std::size_t>& columns) {
+  std::vector<Row> some(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const std::size_t column : columns) {
+      some[i].push_back(column < rows[i].size() ? rows[i][column] : "");
+    }
+  }
+  return some;
+}
+
 /// A table whose last column goes on below itself; where there is no room for that its lines go on.
 std::string folded_table(const std::string& text, std::size_t begin, std::size_t width) {
   if (begin + kLeastRoom > width) {
@@ -238,16 +249,12 @@ std::string TextView::split(const Table& table, const TextStyle& style) {
   }
   std::string text;
   for (const auto& columns : columns_by_line(table.rows, style.width - table.indent.size())) {
-    Table part{.rows = std::vector<Row>(table.rows.size()),
+    Table part{.rows = cells_of(table.rows, columns),
                .aligns = {},
                .indent = table.indent,
                .has_heading = true};
     for (const std::size_t column : columns) {
       part.aligns += column < table.aligns.size() ? table.aligns[column] : 'r';
-      for (std::size_t i = 0; i < part.rows.size(); ++i) {
-        const Row& row = table.rows[i];
-        part.rows[i].push_back(column < row.size() ? row[column] : "");
-      }
     }
     text += (text.empty() ? "" : "\n") + written(part, style);
   }

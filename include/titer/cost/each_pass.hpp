@@ -20,8 +20,10 @@ struct EachPass {
   T weight_gradient;
 
   /// Recomputation is apart.
-  [[nodiscard]] const T& of(Pass pass) const { return this->*kOf[static_cast<std::size_t>(pass)]; }
-  [[nodiscard]] T& of(Pass pass) { return this->*kOf[static_cast<std::size_t>(pass)]; }
+  [[nodiscard]] const T& of(Pass pass) const {
+    return this->*of_pass[static_cast<std::size_t>(pass)];
+  }
+  [[nodiscard]] T& of(Pass pass) { return this->*of_pass[static_cast<std::size_t>(pass)]; }
   EachPass& operator+=(const EachPass& other) {
     forward += other.forward;
     backward += other.backward;
@@ -39,10 +41,10 @@ struct EachPass {
   }
 
  private:
-  static constexpr std::array<T EachPass::*, kPasses> kOf = {&EachPass::forward,
-                                                             &EachPass::backward,
-                                                             &EachPass::input_gradient,
-                                                             &EachPass::weight_gradient};
+  static constexpr std::array<T EachPass::*, kPasses> of_pass = {&EachPass::forward,
+                                                                 &EachPass::backward,
+                                                                 &EachPass::input_gradient,
+                                                                 &EachPass::weight_gradient};
 };
 
 /// What `make` makes of each pass of them.

@@ -61,7 +61,7 @@ class Schedule {
  public:
   Schedule();  // 1F1B
   explicit Schedule(const ScheduleEntry& entry) : entry_(&entry) {}
-  Schedule(const ListedSchedule& list);
+  Schedule(const ListedSchedule& list);  // NOLINT: a list is a schedule
 
   [[nodiscard]] const ScheduleEntry& entry() const { return *entry_; }
   /// Its place among the entries, and after them all for a file's.

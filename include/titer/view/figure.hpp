@@ -47,8 +47,9 @@ class Datum {
   template <class T>
   requires std::is_arithmetic_v<T> Datum(T number) : value_(as_json(number)) {}  // NOLINT
   template <class T>
+  // NOLINTNEXTLINE: a text is its own datum
   requires std::convertible_to<T, std::string_view> Datum(const T& text)
-      : value_(std::string_view(text)) {}  // NOLINT
+      : value_(std::string_view(text)) {}
   template <int T, int D, int W, int E>
   Datum(Quantity<T, D, W, E> quantity)  // NOLINT
       : value_(quantity.si()), style_(kUnitsOf<Quantity<T, D, W, E>>) {}
