@@ -43,7 +43,7 @@ class MoveList {
         for (const MovePart& part : parts_of(move, count_of(move.when), groups_)) {
           add(part.experts ? move.text->of_experts : move.text->what,
               move.collective,
-              part.parameters * move.each,
+              part.size,
               part.among->group.ranks());
         }
       } else if (move.among == MoveAmong::servers) {

@@ -53,14 +53,18 @@ MoveParts parts_of(const Move& move, const DeviceParameters& parameters, const S
   MoveParts parts;
   if (parameters.dense > 0 || parameters.experts == 0) {
     parts.add({.among = copies ? &places.dense_copies : &places.dense_shard,
-               .parameters = parameters.dense / of.dense});
+               .size = parameters.dense / of.dense * move.each});
   }
   if (parameters.experts > 0) {
     parts.add({.experts = true,
                .among = copies ? &places.expert_copies : &places.expert_shard,
-               .parameters = parameters.experts / of.experts});
+               .size = parameters.experts / of.experts * move.each});
   }
   return parts;
+}
+
+Seconds time_of(const Move& move, const MovePart& part) {
+  return exchange_time(move.collective, part.size, part.among->group, part.among->fabric);
 }
 
 PlanGroup plan_group(const Plan& plan, const Move& move, const MovePart& part) {
@@ -86,8 +90,7 @@ Seconds MoveClock::time(const Move& move, const DeviceParameters& parameters, By
     case MoveAmong::copies: {
       Seconds sum;
       for (const MovePart& part : parts_of(move, parameters, *places_)) {
-        sum += exchange_time(
-            move.collective, part.parameters * move.each, part.among->group, part.among->fabric);
+        sum += time_of(move, part);
       }
       return sum;
     }

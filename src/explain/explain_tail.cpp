@@ -54,18 +54,17 @@ void add_bucket_terms(const Scenario& scenario,
 
 /// What a move sends in one group; reduces go along a chain to each of its ranks.
 Term part_term(const std::string& name, const Move& move, const MovePart& part) {
-  const Bytes size = part.parameters * move.each;
   const SyncGroup& among = *part.among;
   if (move.collective != Collective::reduce) {
-    return transfer_term(name, {move.collective, size}, among.group, among.fabric);
+    return transfer_term(name, {move.collective, part.size}, among.group, among.fabric);
   }
   const int ranks = among.group.ranks();
   Term term = transfer_term(fmt::format("{}, {} reduces, to each rank its shard", name, ranks),
-                            {Collective::reduce, size / ranks},
+                            {Collective::reduce, part.size / ranks},
                             among.group,
                             along_ring(among.fabric));
   term.formula = fmt::format("{} x ({})", ranks, term.formula);
-  term.value = format(exchange_time(move.collective, size, among.group, among.fabric));
+  term.value = format(time_of(move, part));
   return term;
 }
 

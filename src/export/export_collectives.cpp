@@ -7,14 +7,6 @@
 #include "titer/cost/sync_cost.hpp"
 
 namespace titer {
-namespace {
-
-Ticks part_ticks(const Move& move, const MovePart& part) {
-  return to_ticks(exchange_time(
-      move.collective, part.parameters * move.each, part.among->group, part.among->fabric));
-}
-
-}  // namespace
 
 /// Of a stage of the model; whole passes have one.
 std::vector<GradientBucket> ExportedStep::Writer::buckets_of(int stage) const {
@@ -124,10 +116,10 @@ Frontier ExportedStep::Writer::add_synchronisation(GraphNode node,
       Ticks& rest = part.experts ? left_of_experts : left;
       node.what = copies ? move.text->what : what;
       node.collective = move.collective;
-      node.bytes = part.parameters * move.each;
-      node.duration = is_last ? rest : std::min(rest, part_ticks(move, part));
+      node.bytes = part.size;
+      node.duration = is_last ? rest : std::min(rest, to_ticks(time_of(move, part)));
       rest -= node.duration;
-      after = add_sum(node, role_of(move, part), after);
+      after = add_sum(node, step_.role_of(plan_group(scenario_.plan, move, part)), after);
     }
   }
   return after;

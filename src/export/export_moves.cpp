@@ -15,30 +15,16 @@ void ExportedStep::Writer::list_moves() {
     for (const BlockMove& of : block) {
       const Move& move = *of.move;
       for (const MovePart& part : parts_of(move, of.parameters, places_)) {
-        const Bytes size = part.parameters * move.each;
-        const Group& group = part.among->group;
         nodes.push_back({.when = move.when,
-                         .role = role_of(move, part),
+                         .role = step_.role_of(plan_group(scenario_.plan, move, part)),
                          .node = {.part = TaskPart::data_comm,
                                   .collective = move.collective,
                                   .what = part.experts ? move.text->of_experts : move.text->what,
-                                  .duration = to_ticks(exchange_time(
-                                      move.collective, size, group, part.among->fabric)),
-                                  .bytes = size}});
+                                  .duration = to_ticks(time_of(move, part)),
+                                  .bytes = part.size}});
       }
     }
   }
-}
-
-GroupRole ExportedStep::Writer::role_of(const Move& move, const MovePart& part) const {
-  const bool own = part.experts && has_own_expert_groups(scenario_.plan);
-  if (move.among == MoveAmong::copies) {
-    return own ? GroupRole::expert_shard_copies : GroupRole::shard_copies;
-  }
-  if (scenario_.plan.shard) {
-    return own ? GroupRole::expert_shard : GroupRole::shard;
-  }
-  return own ? GroupRole::experts : GroupRole::data;
 }
 
 std::optional<RankGraph::Id> ExportedStep::Writer::add_moves(const PassRow& row,

@@ -74,7 +74,7 @@ void ExportedStep::Writer::add_transfer(const PassPiece& piece, PassRow& row) {
   node.collective = piece.item->transfer.kind;
   node.bytes = piece.item->transfer.size;
   node.duration = to_ticks(piece.item->time);
-  const auto id = add_collective(node, step_.role_of(group), row.frontier);
+  const auto id = add_collective(node, step_.role_of(plan_group(group)), row.frontier);
   ensure(id.has_value(), "a transfer has other ranks to go to");
   row.open.reset();
   if (piece.item->beside) {
@@ -151,7 +151,7 @@ void ExportedStep::Writer::add_transfers_of(TaskPart part,
     }
     node.duration = to_ticks(time);
     const auto id = add_collective(
-        node, step_.role_of(group), row.beside ? Frontier{*row.beside} : row.frontier);
+        node, step_.role_of(plan_group(group)), row.beside ? Frontier{*row.beside} : row.frontier);
     if (beside) {
       row.beside = id;
     } else {

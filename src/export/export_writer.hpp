@@ -95,7 +95,6 @@ class ExportedStep::Writer {
   [[nodiscard]] PassRow row_of(std::size_t index);
   void list_blocks(PassRow& row) const;
   void list_moves();
-  [[nodiscard]] GroupRole role_of(const Move& move, const MovePart& part) const;
   [[nodiscard]] Frontier inputs(const Action& action, std::int32_t stage);
   [[nodiscard]] std::optional<RankGraph::Id> receive(const Action& action, std::int32_t stage);
   void do_one(std::size_t index);

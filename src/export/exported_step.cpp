@@ -42,6 +42,22 @@ PlanGroup plan_group(GroupRole role) {
   return groups[static_cast<std::size_t>(role)];
 }
 
+/// The same of all parameters, where experts have no groups of their own.
+PlanGroup without_experts(PlanGroup group) {
+  switch (group) {
+    case PlanGroup::expert_tensor:
+      return PlanGroup::tensor;
+    case PlanGroup::expert_replicas:
+      return PlanGroup::replicas;
+    case PlanGroup::expert_shard:
+      return PlanGroup::shard;
+    case PlanGroup::expert_shard_copies:
+      return PlanGroup::shard_copies;
+    default:
+      return group;
+  }
+}
+
 /// Messages between neighbours that are no collective of their group.
 void refuse_halos(const ModelBlocks& blocks) {
   const auto refuse = [](const Block& block) {
@@ -194,25 +210,13 @@ std::optional<std::array<int, 2>> ExportedStep::ends() const {
   return std::array{first, last};
 }
 
-GroupRole ExportedStep::role_of(LayerGroup group) const {
-  switch (group) {
-    case LayerGroup::tensor:
-      return GroupRole::tensor;
-    case LayerGroup::context:
-      return GroupRole::context;
-    case LayerGroup::expert:
-      return GroupRole::expert;
-    case LayerGroup::expert_tensor:
-      return has_own_expert_groups(scenario_.plan) ? GroupRole::expert_tensor : GroupRole::tensor;
-    case LayerGroup::data:
-      return GroupRole::data;
-    case LayerGroup::context_inner:
-      return GroupRole::context_inner;
-    case LayerGroup::context_outer:
-      return GroupRole::context_outer;
-  }
-  ensure(false, "a group is one of the enumerated ones");
-  return GroupRole::tensor;
+GroupRole ExportedStep::role_of(PlanGroup group) const {
+  const PlanGroup own = has_own_expert_groups(scenario_.plan) ? group : without_experts(group);
+  const auto* const role = std::find_if(kGroupRoles.begin(), kGroupRoles.end(), [&](GroupRole one) {
+    return plan_group(one) == own;
+  });
+  ensure(role != kGroupRoles.end(), "a collective is one of a group with a role");
+  return *role;
 }
 
 // Within a role by the rank of the pipeline, and there by what of data, context and tensor its

@@ -77,7 +77,7 @@ class NetworkTransfers::Counted {
         for (const MovePart& part : parts_of(*move.move, move.parameters, of_.clock_.places())) {
           add(plan_group(of_.scenario_.plan, *move.move, part),
               move.move->collective,
-              part.parameters * move.move->each,
+              part.size,
               count);
         }
         listed_ += count * move.time;
@@ -269,10 +269,8 @@ LinkUse NetworkTransfers::of_data(int rank, const Instruction& instruction) {
     }
     for (const MovePart& part : parts_of(move, parameters, clock_.places())) {
       if (part.experts == experts) {
-        uses.push_back(collective(plan_group(scenario_.plan, move, part),
-                                  rank,
-                                  move.collective,
-                                  part.parameters * move.each));
+        uses.push_back(
+            collective(plan_group(scenario_.plan, move, part), rank, move.collective, part.size));
       }
     }
   }

@@ -11,13 +11,16 @@ namespace titer {
 struct MovePart {
   bool experts = false;
   const SyncGroup* among = nullptr;
-  double parameters = 0;
+  Bytes size{};
 };
 using MoveParts = FewOf<MovePart, 2>;
 /// REQUIRES a move among shards or their copies. `places` must stay.
 [[nodiscard]] MoveParts parts_of(const Move& move,
                                  const DeviceParameters& parameters,
                                  const SyncGroups& places);
+
+/// By the collective of its move.
+[[nodiscard]] Seconds time_of(const Move& move, const MovePart& part);
 
 /// The ranks that do it.
 [[nodiscard]] PlanGroup plan_group(const Plan& plan, const Move& move, const MovePart& part);

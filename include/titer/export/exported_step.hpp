@@ -117,8 +117,8 @@ class ExportedStep {
   [[nodiscard]] bool is_in_use(GroupRole role) const;
   /// The number of a rank's group among those of the role, from 0.
   [[nodiscard]] int number_in_role(GroupRole role, int rank) const;
-  /// Whose collective a layer's is.
-  [[nodiscard]] GroupRole role_of(LayerGroup group) const;
+  /// As what a group of the plan does its collectives.
+  [[nodiscard]] GroupRole role_of(PlanGroup group) const;
   /// The number of the rank's group; nothing where it is alone.
   [[nodiscard]] std::optional<int> group_of(int rank, GroupRole role) const;
   /// The ranks of the pipeline that have the model's first and last stage, where they are two and
