@@ -16,9 +16,7 @@ std::size_t width_of(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::string text_table(const std::vector<Row>& rows,
-                       std::string_view aligns,
-                       std::string_view indent) {
+std::vector<std::size_t> column_widths(const std::vector<Row>& rows) {
   std::vector<std::size_t> widths;
   for (const Row& row : rows) {
     widths.resize(std::max(widths.size(), row.size()), 0);
@@ -26,6 +24,13 @@ std::string text_table(const std::vector<Row>& rows,
       widths[i] = std::max(widths[i], width_of(row[i]));
     }
   }
+  return widths;
+}
+
+std::string text_table(const std::vector<Row>& rows,
+                       std::string_view aligns,
+                       std::string_view indent) {
+  const std::vector<std::size_t> widths = column_widths(rows);
   std::string text;
   for (const Row& row : rows) {
     std::string line(indent);

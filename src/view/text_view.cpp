@@ -85,17 +85,6 @@ std::string folded_lines(std::string_view lines, std::size_t width) {
   return text;
 }
 
-std::vector<std::size_t> column_widths(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()), 0);
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], width_of(row[i]));
-    }
-  }
-  return widths;
-}
-
 /// Where the last column begins.
 std::size_t last_column(const std::vector<Row>& rows, std::string_view indent) {
   const std::vector<std::size_t> widths = column_widths(rows);

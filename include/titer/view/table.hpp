@@ -20,6 +20,8 @@ using Row = std::vector<std::string>;
                                      std::string_view indent = "  ");
 /// Characters, not bytes, of UTF-8.
 [[nodiscard]] std::size_t width_of(std::string_view text);
+/// Of each column, its widest cell.
+[[nodiscard]] std::vector<std::size_t> column_widths(const std::vector<Row>& rows);
 
 /// One CSV line with its newline; cells quoted where RFC 4180 asks for it.
 [[nodiscard]] std::string csv_line(const Row& cells);
