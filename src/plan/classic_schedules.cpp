@@ -41,16 +41,6 @@ ActionList one_after_the_other(int /*rank*/, const PipelineShape& shape) {
   return list;
 }
 
-ActionList all_forwards_first(int /*rank*/, const PipelineShape& shape) {
-  ActionList list;
-  for (const Pass pass : {Pass::forward, Pass::backward}) {
-    for (int i = 0; i < shape.micro_batches; ++i) {
-      list.push_back({.pass = pass, .chunk = 0, .micro_batch = i});
-    }
-  }
-  return list;
-}
-
 std::optional<std::string> refused_interleaving(const PipelineShape& shape) {
   const int p = shape.stages;
   const int m = shape.micro_batches;
@@ -148,7 +138,7 @@ constinit const ScheduleEntry kGPipe{
     .forwards_first = true,
     .has_plain_ratio = true,
     .has_plain_memory = true,
-    .actions = all_forwards_first,
+    .actions = chunk_by_chunk,  // of one
     .bubble = [](const PipelineShape& shape, const PassTimes& times) -> std::optional<Seconds> {
       return fill_and_drain(shape, times);
     },
