@@ -1,5 +1,6 @@
 // The keys of a plan that a search varies: how they are put into a space, and written again.
 
+#include <functional>
 #include <tuple>
 #include <type_traits>
 
@@ -9,7 +10,8 @@
 namespace titer {
 namespace {
 
-/// A key whose values are those of a member of the plan. What the stack says otherwise is none.
+/// A key whose values are those of a member of the plan, or what OfPlan makes of it. What the stack
+/// says otherwise is none.
 template <auto OfSpace, auto OfPlan>
 constexpr SearchKey searched(std::string_view name) {
   return {.name = name,
@@ -17,9 +19,9 @@ constexpr SearchKey searched(std::string_view name) {
           .add =
               [](const Plan& plan, SearchSpace& space) {
                 auto& list = space.*OfSpace;
-                const auto& value = plan.*OfPlan;
+                const auto& value = std::invoke(OfPlan, plan);
                 using Searched = typename std::remove_cvref_t<decltype(list)>::value_type;
-                if constexpr (std::is_same_v<Searched, std::remove_cvref_t<decltype(value)>>) {
+                if constexpr (std::is_convertible_v<decltype(value), Searched>) {
                   list.push_back(value);
                 } else if (value) {
                   list.push_back(*value);
@@ -29,27 +31,15 @@ constexpr SearchKey searched(std::string_view name) {
               [](const SearchSpace& space) {
                 std::vector<Plan> plans;
                 for (const auto& value : space.*OfSpace) {
-                  plans.emplace_back().*OfPlan = value;
+                  std::invoke(OfPlan, plans.emplace_back()) = value;
                 }
                 return plans;
               }};
 }
 
-constexpr SearchKey kRecomputeKey{
-    .name = "recompute",
-    .clear = [](SearchSpace& space) { space.recompute.clear(); },
-    .add =
-        [](const Plan& plan, SearchSpace& space) {
-          space.recompute.emplace_back(plan.recompute, plan.recomputed);
-        },
-    .plans =
-        [](const SearchSpace& space) {
-          std::vector<Plan> plans(space.recompute.size());
-          for (std::size_t i = 0; i < plans.size(); ++i) {
-            std::tie(plans[i].recompute, plans[i].recomputed) = space.recompute[i];
-          }
-          return plans;
-        }};
+constexpr auto kRecomputation = [](auto& plan) {
+  return std::tie(plan.recompute, plan.recomputed);
+};
 
 using S = SearchSpace;
 using P = Plan;
@@ -62,7 +52,7 @@ constexpr std::array kSearchKeys = {
     searched<&S::virtual_stages, &P::virtual_stages>("virtual_stages"),
     searched<&S::micro_batch, &P::micro_batch>("micro_batch"),
     searched<&S::schedule, &P::schedule>("schedule"),
-    kRecomputeKey,
+    searched<&S::recompute, kRecomputation>("recompute"),
     searched<&S::sequence_parallel, &P::sequence_parallel>("sequence_parallel"),
     searched<&S::sharding, &P::sharding>("sharding"),
     searched<&S::rank_order, &P::rank_order>("rank_order"),

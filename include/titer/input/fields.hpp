@@ -162,6 +162,20 @@ template <auto Member, class T>
   }
 }
 
+/// A number or yes or no, as a file has it.
+template <auto Member, class T>
+[[nodiscard]] Value write_plain(const T& object) {
+  const auto* value = value_of<Member>(object);
+  if (value == nullptr) {
+    return {};
+  }
+  if constexpr (std::is_integral_v<TypeOf<Member>> && !std::is_same_v<TypeOf<Member>, bool>) {
+    return static_cast<std::int64_t>(*value);
+  } else {
+    return *value;
+  }
+}
+
 template <class V>
 [[nodiscard]] bool is_equal(const V& a, const V& b) {
   if constexpr (requires { is_same(a, b); }) {
@@ -225,10 +239,7 @@ template <auto Member, class T = ObjectOf<Member>>
   Field<T> field = single<Member, found, T>(key, about);
   field.range = range;
   field.schema = [](const Field<T>& own) { return schema::figure(schema::integer(own.range)); };
-  field.write = [](const T& object) {
-    const auto* value = value_of<Member>(object);
-    return value == nullptr ? Value() : Value(static_cast<std::int64_t>(*value));
-  };
+  field.write = write_plain<Member, T>;
   field.set = [](std::int64_t number, T& object) {
     object.*Member = static_cast<TypeOf<Member>>(number);
   };
@@ -245,10 +256,7 @@ template <auto Member, class T = ObjectOf<Member>>
   Field<T> field = single<Member, found, T>(key, about);
   field.range = range;
   field.schema = [](const Field<T>& own) { return schema::figure(schema::number(own.range)); };
-  field.write = [](const T& object) {
-    const auto* value = value_of<Member>(object);
-    return value == nullptr ? Value() : Value(*value);
-  };
+  field.write = write_plain<Member, T>;
   return field;
 }
 
@@ -257,10 +265,7 @@ template <auto Member, class T = ObjectOf<Member>>
   constexpr auto found = [](const Field<T>& own, Reader& in) { return in.maybe_flag(own.key); };
   Field<T> field = single<Member, found, T>(key, about);
   field.schema = [](const Field<T>& /*own*/) { return schema::flag(); };
-  field.write = [](const T& object) {
-    const auto* value = value_of<Member>(object);
-    return value == nullptr ? Value() : Value(*value);
-  };
+  field.write = write_plain<Member, T>;
   return field;
 }
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "titer/input/reader.hpp"
@@ -33,7 +33,7 @@ inline constexpr std::array<Choice<Recompute>, 4> kRecomputes = {
      {"full", Recompute::full},
      {"modules", Recompute::modules}}};
 /// With the modules, where it names some.
-using Recomputation = std::pair<Recompute, Modules>;
+using Recomputation = std::tuple<Recompute, Modules>;
 [[nodiscard]] constexpr std::string_view name(Recompute recompute) {
   return kRecomputes[static_cast<std::size_t>(recompute)].name;
 }
