@@ -43,8 +43,9 @@ ROOMS = {
     "whatif": f"{_STEPS} sweep campaign",
     "seeds": f"{_STEPS} campaign trace",
     "report": f"{_ANSWERS} view",
-    "app": f"{_ANSWERS} view report",
-    "python": f"{_ANSWERS} view report",
+    "ask": f"{_ANSWERS} view report",
+    "app": f"{_ANSWERS} view report ask",
+    "python": f"{_ANSWERS} view report ask",
 }
 
 # Which rooms' .cpp files may include it; what is not listed here and is not the C++ standard

@@ -1,12 +1,10 @@
-#include "titer/campaign/capacity.hpp"
-
 #include <CLI/CLI.hpp>
 #include <array>
 #include <memory>
 
 #include "command.hpp"
 #include "processes.hpp"
-#include "titer/report/capacity_report.hpp"
+#include "titer/ask/campaign.hpp"
 
 namespace titer {
 namespace {
@@ -87,10 +85,7 @@ std::string with_unit(const CapacityOption& option, const std::string& value) {
 }
 
 std::vector<Assignment> changes_of(const CapacityCommandOptions& options) {
-  std::vector<Assignment> changes;
-  for (const std::string& set : options.sets) {
-    changes.push_back(parse_assignment(set));
-  }
+  std::vector<Assignment> changes = parse_assignments(options.sets);
   for (const CapacityOption& option : kCapacityOptions) {
     const std::string& value = options.*option.value;
     if (!value.empty()) {
@@ -104,15 +99,11 @@ std::vector<Assignment> changes_of(const CapacityCommandOptions& options) {
 
 int capacity_command(const CapacityCommandOptions& options) {
   const Format format = chosen("--format", options.format, kFormats);
-  const CapacityQuestion question = load_capacity(options.question, changes_of(options));
-  const unsigned threads = threads_or_usual(options.jobs, this_process(""));
-  const PlanFinder searched = [=](const CapacityQuestion& asked, std::int64_t devices) {
-    return searched_plan(asked, devices, threads);
-  };
-  const CapacityResult result =
-      find_capacity(question, options.search ? searched : PlanFinder(scaled_plan));
-  print(format, capacity_view(question, result), capacity_notes(question, result));
-  return result.possible() ? kSuccess : kNo;
+  return print(
+      format,
+      ask(CapacityRequest{.question = {.what = options.question, .changes = changes_of(options)},
+                          .search = options.search,
+                          .threads = threads_or_usual(options.jobs, this_process(""))}));
 }
 
 }  // namespace

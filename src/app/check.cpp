@@ -2,24 +2,23 @@
 #include <memory>
 
 #include "command.hpp"
-#include "titer/scenario/notes.hpp"
-#include "titer/view/view.hpp"
+#include "titer/ask/run.hpp"
 
 namespace titer {
 
 Command add_check(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "check", "Say whether a scenario is sound (else exit 2) and fits in memory (else exit 1)");
-  const auto options = std::make_shared<ScenarioOptions>();
-  options->add_to(*app);
+  struct Options {
+    ScenarioOptions scenario;
+    std::string format = "text";
+  };
+  const auto options = std::make_shared<Options>();
+  options->scenario.add_to(*app);
+  add_format(*app, options->format);
   return {app, [options] {
-            const ScenarioSource source = options->source();
-            const Scenario scenario = source.read();
-            Estimator estimator;
-            StepResult result;
-            evaluate(scenario, usual_fidelity(scenario), estimator, result);
-            print(notes_text(answer_notes(source, scenario)) + memory_sentence(result) + "\n");
-            return result.fits() ? kSuccess : kNo;
+            const Format format = chosen("--format", options->format, kFormats);
+            return print(format, ask(CheckRequest{.scenario = options->scenario.asked()}));
           }};
 }
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "titer/ask/asked.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/simulate/evaluate.hpp"
-#include "titer/view/view.hpp"
 
 namespace CLI {
 class App;
@@ -58,6 +58,8 @@ struct ScenarioOptions {
   std::string formula;
 
   void add_to(CLI::App& app);
+  /// As it was written.
+  [[nodiscard]] Asked asked() const;
   /// The scenario with its changes, not yet checked.
   [[nodiscard]] ScenarioSource source() const;
 };
@@ -65,25 +67,6 @@ struct ScenarioOptions {
 enum class Format { text, csv, json };
 inline constexpr std::array<Choice<Format>, 3> kFormats = {
     {{"text", Format::text}, {"csv", Format::csv}, {"json", Format::json}}};
-
-/// The choice called `word`; otherwise an InputError that names the option and the choices.
-template <class Choices>
-[[nodiscard]] auto chosen(std::string_view option, std::string_view word, const Choices& choices) {
-  std::vector<std::string_view> names;
-  for (const auto& choice : choices) {
-    if (choice.name == word) {
-      return choice.value;
-    }
-    names.push_back(choice.name);
-  }
-  std::string message = std::string(option) + ": " + std::string(word) + ": expected";
-  for (const std::string_view known : names) {
-    message += (known == names.front() ? " " : ", ") + std::string(known);
-  }
-  const std::string_view near = closest(word, names);
-  throw InputError(near.empty() ? message
-                                : message + "; did you mean \"" + std::string(near) + "\"?");
-}
 
 /// Adds `--format` with its default.
 void add_format(CLI::App& app, std::string& format);
@@ -96,6 +79,8 @@ void print(std::string_view text);
 [[nodiscard]] std::string written(Format format, const View& view, const std::string& path = {});
 /// Prints it with what must be said beside its numbers (answer_notes()).
 void print(Format format, View view, const std::vector<std::string>& notes = {});
+/// Prints it; kSuccess where it is good, else kNo.
+[[nodiscard]] int print(Format format, const Answer& answer);
 /// Says it on standard error, of an answer in a format of other programs that has no place for it.
 void tell_notes(const std::vector<std::string>& notes);
 

@@ -1,10 +1,8 @@
-#include "titer/campaign/course.hpp"
-
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "command.hpp"
-#include "titer/report/course_report.hpp"
+#include "titer/ask/campaign.hpp"
 
 namespace titer {
 namespace {
@@ -19,14 +17,10 @@ struct CourseCommandOptions {
 int course_command(const CourseCommandOptions& options) {
   const Fidelity fidelity = chosen("--fidelity", options.fidelity, kFidelities);
   const Format format = chosen("--format", options.format, kFormats);
-  std::vector<Assignment> changes;
-  for (const std::string& set : options.sets) {
-    changes.push_back(parse_assignment(set));
-  }
-  const Course course = load_course(options.course, changes);
-  const CourseResult result = follow(course, fidelity);
-  print(format, course_view(course, result), course.notes);
-  return too_large(result).empty() ? kSuccess : kNo;
+  return print(format,
+               ask(CourseRequest{
+                   .course = {.what = options.course, .changes = parse_assignments(options.sets)},
+                   .fidelity = fidelity}));
 }
 
 }  // namespace

@@ -2,8 +2,7 @@
 #include <memory>
 
 #include "command.hpp"
-#include "titer/report/difference_report.hpp"
-#include "titer/scenario/notes.hpp"
+#include "titer/ask/whatif.hpp"
 
 namespace titer {
 namespace {
@@ -18,29 +17,23 @@ struct DiffOptions {
   std::string fidelity = "closed";
 
   /// With the changes of both, then its own, which were given with that option.
-  [[nodiscard]] ScenarioSource source(const std::string& scenario,
-                                      const std::vector<std::string>& own,
-                                      std::string_view option) const {
-    ScenarioSource changed =
-        ScenarioOptions{.scenario = scenario, .sets = sets, .formula = ""}.source();
-    for (const std::string& set : own) {
-      changed.assign(parse_assignment(set, option));
-    }
-    return changed;
+  [[nodiscard]] Asked asked(const std::string& scenario,
+                            const std::vector<std::string>& own,
+                            std::string_view option) const {
+    std::vector<Assignment> changes = parse_assignments(sets);
+    const std::vector<Assignment> last = parse_assignments(own, option);
+    changes.insert(changes.end(), last.begin(), last.end());
+    return {.what = scenario, .changes = std::move(changes)};
   }
 };
 
 int diff_command(const DiffOptions& options) {
   const Format format = chosen("--format", options.format, kFormats);
   const Fidelity fidelity = chosen("--fidelity", options.fidelity, kFidelities);
-  const ScenarioSource a = options.source(options.a, options.a_sets, "--set-a");
-  const ScenarioSource b = options.source(options.b, options.b_sets, "--set-b");
-  const Difference found = difference(a, b, fidelity, fidelity == Fidelity::closed ? 8 : 4);
-  ScenarioNotes notes;
-  notes.add("A", answer_notes(a, found.a_scenario));
-  notes.add("B", answer_notes(b, found.b_scenario));
-  print(format, difference_view(found), notes.lines());
-  return kSuccess;
+  return print(format,
+               ask(DiffRequest{.a = options.asked(options.a, options.a_sets, "--set-a"),
+                               .b = options.asked(options.b, options.b_sets, "--set-b"),
+                               .fidelity = fidelity}));
 }
 
 void add_sets(CLI::App& app, const char* flag, std::vector<std::string>& sets, const char* help) {

@@ -23,13 +23,18 @@ void ScenarioOptions::add_to(CLI::App& app) {
       ->type_name("NAME");
 }
 
+Asked ScenarioOptions::asked() const {
+  Asked asked{.what = scenario, .changes = parse_assignments(sets)};
+  if (!formula.empty()) {
+    asked.changes.push_back({"formula.name", formula, "--formula " + formula});
+  }
+  return asked;
+}
+
 ScenarioSource ScenarioOptions::source() const {
   ScenarioSource source = ScenarioSource::load(scenario);
-  for (const std::string& set : sets) {
-    source.assign(parse_assignment(set));
-  }
-  if (!formula.empty()) {
-    source.assign({"formula.name", formula, "--formula " + formula});
+  for (const Assignment& change : asked().changes) {
+    source.assign(change);
   }
   return source;
 }
@@ -64,6 +69,11 @@ std::string written(Format format, const View& view, const std::string& path) {
 void print(Format format, View view, const std::vector<std::string>& notes) {
   add_notes(notes, view);
   print(written(format, view));
+}
+
+int print(Format format, const Answer& answer) {
+  print(written(format, answer.view));
+  return answer.good ? kSuccess : kNo;
 }
 
 void tell_notes(const std::vector<std::string>& notes) {

@@ -1,14 +1,11 @@
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "command.hpp"
 #include "output_file.hpp"
+#include "progress.hpp"
 #include "sampling.hpp"
-#include "titer/report/step_report.hpp"
-#include "titer/scenario/notes.hpp"
-#include "titer/simulate/events_beside.hpp"
+#include "titer/ask/run.hpp"
 #include "trace_file.hpp"
 
 namespace titer {
@@ -27,71 +24,28 @@ struct RunOptions {
 enum class FailOn { out_of_memory };
 constexpr std::array<Choice<FailOn>, 1> kFailOn = {{{"out-of-memory", FailOn::out_of_memory}}};
 
-using MaybeSamples = std::optional<SampleStatistics>;
-
-/// The one that was asked for; otherwise the closed form, where it can answer.
-Fidelity fidelity_of(const RunOptions& options, const Scenario& scenario) {
-  const bool wants_events = options.every_rank || !options.trace.empty();
-  if (options.fidelity.empty()) {
-    return wants_events ? Fidelity::event : usual_fidelity(scenario);
-  }
-  const Fidelity fidelity = chosen("--fidelity", options.fidelity, kFidelities);
-  if (wants_events && fidelity == Fidelity::closed) {
-    throw InputError(
-        fmt::format("{}: expected --fidelity event: the closed form follows no single rank",
-                    options.every_rank ? "--every-rank" : "--trace"));
-  }
-  if (options.every_rank && fidelity == Fidelity::network) {
-    throw InputError(
-        "--every-rank: expected --fidelity event: on the links of the network one device of each "
-        "pipeline rank stands for all of them");
-  }
-  return fidelity;
-}
-
-/// Evaluates the scenario, and writes its timeline if one is wanted. The file is opened first: a
-/// path that cannot be written is told before any work.
-StepResult answer(const RunOptions& options, const Scenario& scenario) {
-  const Fidelity fidelity = fidelity_of(options, scenario);
-  const SimulationOptions simulation{.every_rank = options.every_rank,
-                                     .record = !options.trace.empty(),
-                                     .network = fidelity == Fidelity::network};
-  if (!simulation.record) {
-    Estimator estimator;
-    StepResult result;
-    evaluate(scenario, fidelity, estimator, result, simulation);
-    if (fidelity == Fidelity::closed) {
-      result.events = events_beside(scenario, result);
-    }
-    return result;
-  }
-  check_fidelity(scenario, fidelity);
-  OutputFile file(options.trace);
-  const Simulation step = simulate(scenario, simulation);
-  write_trace(file, step.timeline, step_title(scenario));
-  file.finish();
-  return step.result;
-}
-
 int run_command(const RunOptions& options) {
   const Format format = chosen("--format", options.format, kFormats);
+  RunRequest request{.scenario = {}, .every_rank = options.every_rank};
   if (!options.fidelity.empty()) {
-    static_cast<void>(chosen("--fidelity", options.fidelity, kFidelities));
+    request.fidelity = chosen("--fidelity", options.fidelity, kFidelities);
   }
   if (!options.fail_on.empty()) {
     static_cast<void>(chosen("--fail-on", options.fail_on, kFailOn));
   }
-  ScenarioSource source = options.scenario.source();
-  options.sampling.put_seed(source);
-  const Scenario scenario = source.read();
-  options.sampling.check(scenario);
-  const StepResult result = answer(options, scenario);
-  const MaybeSamples samples = options.sampling.samples
-                                   ? MaybeSamples(sample_step(scenario, options.sampling))
-                                   : std::nullopt;
-  const std::vector<FitAdvice> advice = fit_advice(scenario, result);
-  print(format, step_view(scenario, result, advice, answer_notes(source, scenario), samples));
-  return !options.fail_on.empty() && !result.fits() ? kNo : kSuccess;
+  request.scenario = options.scenario.asked();
+  Progress progress("samples", static_cast<std::size_t>(options.sampling.samples.value_or(0)));
+  request.samples = options.sampling.asked(progress);
+  std::optional<OutputFile> trace;
+  if (!options.trace.empty()) {
+    trace.emplace(options.trace);  // a path that cannot be written is told before any work
+    request.record = [&](const StepTimeline& timeline, const std::string& title) {
+      write_trace(*trace, timeline, title);
+      trace->finish();
+    };
+  }
+  const int answered = print(format, ask(request));
+  return options.fail_on.empty() ? kSuccess : answered;
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 #include <optional>
 
 #include "command.hpp"
-#include "titer/simulate/samples.hpp"
+#include "progress.hpp"
+#include "titer/ask/run.hpp"
 
 namespace titer {
 
@@ -15,15 +16,8 @@ struct SamplingOptions {
   unsigned jobs = 0;  // 0: all cores
 
   void add_to(CLI::App& app);
-  /// Puts the seed in the scenario, as `--set conditions.seed` does.
-  void put_seed(ScenarioSource& source) const;
-  /// Throws InputError where there is nothing random to sample.
-  void check(const Scenario& scenario) const;
+  /// The progress must outlive it.
+  [[nodiscard]] AskedSamples asked(Progress& progress) const;
 };
-
-/// The samples' statistics by the event engine, on all cores. REQUIRES `samples`, and that `check`
-/// found nothing.
-[[nodiscard]] SampleStatistics sample_step(const Scenario& scenario,
-                                           const SamplingOptions& options);
 
 }  // namespace titer

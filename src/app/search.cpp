@@ -8,7 +8,7 @@
 #include "output_file.hpp"
 #include "processes.hpp"
 #include "progress.hpp"
-#include "titer/report/search_report.hpp"
+#include "titer/ask/search.hpp"
 
 namespace titer {
 namespace {
@@ -49,7 +49,7 @@ Document own_document(const SearchCommandOptions& options) {
   return document;
 }
 
-Search asked_search(const SearchCommandOptions& options) {
+Asked asked_search(const SearchCommandOptions& options) {
   if (options.search.empty() == options.model.empty()) {
     throw InputError("titer search: expected either a SEARCH or --model, --cluster and --batch");
   }
@@ -66,66 +66,51 @@ Search asked_search(const SearchCommandOptions& options) {
   put(options.any_software, "any_software=true");
   put(!options.objective.empty(), "objective=" + options.objective);
   put(options.top > 0, fmt::format("top={}", options.top));
-  if (options.model.empty()) {
-    return load_search(options.search, sets);
+  Asked asked{.what = options.search, .changes = parse_assignments(sets)};
+  if (!options.model.empty()) {
+    asked.what = own_document(options);
   }
-  return read_search(own_document(options), sets);
-}
-
-/// Says what defects left out, if there were any.
-bool tell_defects(const SearchCounts& counts, const Refinement& refined) {
-  const auto tell = [](std::size_t plans, std::string_view what, const std::string& defect) {
-    if (plans > 0) {
-      fmt::print(stderr,
-                 "{} plans {} for a defect of the program, please report it: {}\n",
-                 plans,
-                 what,
-                 defect);
-    }
-  };
-  tell(counts.defects, "are left out", counts.defect);
-  tell(refined.defects, "have no refined time", refined.defect);
-  return counts.defects > 0 || refined.defects > 0;
+  return asked;
 }
 
 int search_command(const SearchCommandOptions& options) {
   const Format format = chosen("--format", options.format, kFormats);
-  const Fidelity fidelity =
-      options.refine.empty() ? Fidelity::closed : chosen("--refine", options.refine, kFidelities);
-  const Search search = asked_search(options);
+  SearchRequest request{.search = {.what = {}, .changes = {}},
+                        .exhaustive = options.exhaustive,
+                        .threads = threads_or_usual(options.jobs, this_process(""))};
+  if (!options.refine.empty()) {
+    request.refine = chosen("--refine", options.refine, kFidelities);
+  }
+  request.search = asked_search(options);
   std::unique_ptr<OutputFile> out;
   if (!options.out.empty()) {
     out = std::make_unique<OutputFile>(options.out);
   }
   const Interrupt interrupt;  // what was found until then is the answer
+  request.stop = &interrupt.requested();
   std::unique_ptr<Progress> progress;
-  const SearchOptions how{.threads = threads_or_usual(options.jobs, this_process("")),
-                          .exhaustive = options.exhaustive,
-                          .stop = &interrupt.requested(),
-                          .progress = [&](std::size_t done, std::size_t of) {
-                            if (!progress) {
-                              progress = std::make_unique<Progress>("plans", of);
-                            }
-                            progress->update(done);
-                          }};
-  SearchAnswer answer = run_search(search, how);
+  std::size_t total = 0;
+  request.progress = [&](std::size_t done, std::size_t of) {
+    if (!progress || of != total) {
+      progress = std::make_unique<Progress>("plans", of);
+      total = of;
+    }
+    progress->update(done);
+  };
+  const SearchOutcome outcome = ask(request);
   progress.reset();
-  const std::vector<BeyondSoftware> beyond = best_beyond_software(
-      search, answer, {.threads = how.threads, .stop = how.stop, .progress = how.progress});
-  progress.reset();
-  const Refinement refined =
-      options.refine.empty() ? Refinement() : refine(search, fidelity, answer);
-  if (out && !answer.plans.empty()) {
-    const ScenarioSource best = source_with(searched(search, answer), answer.plans.front().plan);
-    out->write(to_json(best.document().root) + "\n");
+  if (out && outcome.best) {
+    out->write(to_json(outcome.best->root) + "\n");
     out->finish();
   }
-  print(format, search_view(search, answer, refined.reasons, beyond));
-  if (!answer.complete) {
+  const int found = print(format, outcome);
+  if (!outcome.complete) {
     return kInterrupted;
   }
-  const int found = answer.plans.empty() ? kNo : kSuccess;
-  return tell_defects(answer.counts, refined) ? kDefect : found;
+  for (const std::string& defect : outcome.defects) {
+    fmt::print(stderr, "{}\n", defect);
+  }
+  return outcome.defects.empty() ? found : kDefect;
 }
 
 }  // namespace

@@ -33,15 +33,6 @@ bool is_run(const Document& document) {
   return document.root.kind == Value::Kind::object && document.root.find("scenario") == nullptr;
 }
 
-Document load_question(std::string_view name_or_file) {
-  const std::vector<std::string> runs = shipped_names(kRunData);
-  if (std::binary_search(runs.begin(), runs.end(), name_or_file)) {
-    return as_question(load_data(kRunData, name_or_file));
-  }
-  Document document = load_data(kCapacityData, name_or_file);
-  return is_run(document) ? as_question(std::move(document)) : document;
-}
-
 /// A number above zero, up to `most`; `expected` and that limit are named where it is none.
 std::optional<double> read_count(Reader& in,
                                  std::string_view key,
@@ -289,8 +280,9 @@ std::optional<double> parse_count(std::string_view text) {
                                                 : std::nullopt;
 }
 
-CapacityQuestion load_capacity(std::string_view name_or_file, std::span<const Assignment> changes) {
-  const CourseDocument file(load_question(name_or_file), changes);
+CapacityQuestion read_capacity(Document document, std::span<const Assignment> changes) {
+  const CourseDocument file(
+      is_run(document) ? as_question(std::move(document)) : std::move(document), changes);
   Problems problems;
   Reader in(file.document, problems);
   problems.raise();
@@ -321,6 +313,12 @@ CapacityQuestion load_capacity(std::string_view name_or_file, std::span<const As
         "devices: expected some: no number of replicas shares out the batch and fills whole nodes");
   }
   return question;
+}
+
+CapacityQuestion load_capacity(std::string_view name_or_file, std::span<const Assignment> changes) {
+  const std::vector<std::string> runs = shipped_names(kRunData);
+  const bool is_run = std::binary_search(runs.begin(), runs.end(), name_or_file);
+  return read_capacity(load_data(is_run ? kRunData : kCapacityData, name_or_file), changes);
 }
 
 }  // namespace titer

@@ -262,14 +262,12 @@ constexpr std::array<KindOfCourse, 4> kKindsOfCourses = {{{"phases", read_as<rea
                                                           {"queries", read_as<read_queries>}}};
 
 /// The file's own title is of the course as it is written.
-std::string title_of(Reader& in,
-                     std::string_view name_or_file,
-                     std::span<const Assignment> changes) {
-  std::string title = in.maybe_text("title").value_or(std::string(name_or_file));
+std::string title_of(Reader& in, std::string_view name, std::span<const Assignment> changes) {
+  std::string title = in.maybe_text("title").value_or(std::string(name));
   if (changes.empty()) {
     return title;
   }
-  title = std::string(name_or_file) + " with";
+  title = std::string(name) + " with";
   for (const Assignment& change : changes) {
     title += (title.ends_with("with") ? " " : ", ") + change.source;
   }
@@ -278,13 +276,13 @@ std::string title_of(Reader& in,
 
 }  // namespace
 
-Course load_course(std::string_view name_or_file, std::span<const Assignment> changes) {
-  const CourseDocument file(load_data(kCourseData, name_or_file), changes);
+Course read_course(Document document, std::string_view name, std::span<const Assignment> changes) {
+  const CourseDocument file(std::move(document), changes);
   Problems problems;
   Reader in(file.document, problems);
   problems.raise();
   static_cast<void>(in.maybe_text("name"));
-  const std::string title = title_of(in, name_or_file, changes);
+  const std::string title = title_of(in, name, changes);
   const KindOfCourse* found = nullptr;
   int kinds = 0;
   for (const KindOfCourse& kind : kKindsOfCourses) {
@@ -300,6 +298,10 @@ Course load_course(std::string_view name_or_file, std::span<const Assignment> ch
   ScenarioNotes notes;
   CourseKind kind = found->read(in, file, problems, notes);
   return {.title = title, .kind = std::move(kind), .notes = notes.lines()};
+}
+
+Course load_course(std::string_view name_or_file, std::span<const Assignment> changes) {
+  return read_course(load_data(kCourseData, name_or_file), name_or_file, changes);
 }
 
 }  // namespace titer

@@ -36,22 +36,6 @@ std::string joined(std::span<const std::string_view> names) {
   return list;
 }
 
-const std::vector<std::string>& make_visible(std::vector<std::string>& lines) {
-  for (std::string& line : lines) {
-    line = visible(line);
-  }
-  return lines;
-}
-
-std::string joined_lines(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) {
-    text += text.empty() ? "" : "\n";
-    text += line;
-  }
-  return text;
-}
-
 std::string suggestion(std::string_view word, std::span<const std::string_view> candidates) {
   const std::string_view best = closest(word, candidates);
   return best.empty() ? "" : "; did you mean \"" + std::string(best) + "\"?";
@@ -60,10 +44,6 @@ std::string suggestion(std::string_view word, std::span<const std::string_view> 
 }  // namespace
 
 /// Texts of the user's are part of the lines: what they would do to a terminal is shown, not done.
-InputError::InputError(std::vector<std::string> problem_lines)
-    : std::runtime_error(joined_lines(make_visible(problem_lines))),
-      lines(std::move(problem_lines)) {}
-
 void Problems::raise() const {
   if (!lines_.empty()) {
     throw InputError(lines_);

@@ -1,19 +1,22 @@
 // The Python module `titer`. What it offers is declared, with types, in titer.pyi.
 
+#include <fmt/format.h>
 #include <pybind11/pybind11.h>
 
+#include <atomic>
+#include <future>
+
 #include "sweep_stream.hpp"
-#include "titer/campaign/capacity.hpp"
-#include "titer/campaign/course.hpp"
-#include "titer/campaign/economy.hpp"
-#include "titer/campaign/goodput.hpp"
+#include "titer/ask/campaign.hpp"
+#include "titer/ask/explain.hpp"
+#include "titer/ask/run.hpp"
+#include "titer/ask/search.hpp"
+#include "titer/ask/shipped.hpp"
+#include "titer/ask/whatif.hpp"
 #include "titer/input/defect.hpp"
 #include "titer/input/read_document.hpp"
-#include "titer/report/step_report.hpp"
 #include "titer/scenario/command_text.hpp"
-#include "titer/scenario/notes.hpp"
-#include "titer/search/search.hpp"
-#include "titer/simulate/events_beside.hpp"
+#include "titer/simulate/evaluate.hpp"
 #include "values.hpp"
 
 namespace titer::python {
@@ -25,22 +28,6 @@ namespace py = pybind11;
 constexpr std::chrono::milliseconds kPatience{50};
 constexpr int kMostJobs = 4096;
 
-/// What Python calls shipped data, and where it is.
-constexpr std::array<Choice<const DataKind*>, 14> kKinds = {{{"models", &kModelData},
-                                                             {"chips", &kChipData},
-                                                             {"clusters", &kClusterData},
-                                                             {"networks", &kNetworkData},
-                                                             {"stacks", &kStackData},
-                                                             {"topologies", &kTopologyData},
-                                                             {"runs", &kRunData},
-                                                             {"sweeps", &kSweepData},
-                                                             {"searches", &kSearchData},
-                                                             {"courses", &kCourseData},
-                                                             {"capacities", &kCapacityData},
-                                                             {"prices", &kPriceData},
-                                                             {"grids", &kGridData},
-                                                             {"reliabilities", &kReliabilityData}}};
-
 /// What `read` makes of one argument, which it reads by its name.
 template <class Read>
 auto argument(const char* name, py::handle value, const Read& read) {
@@ -51,98 +38,112 @@ auto argument(const char* name, py::handle value, const Read& read) {
                        [&](Reader& in) { return read(in); });
 }
 
+Fidelity fidelity_of(py::handle value) {
+  return argument(
+      "fidelity", value, [](Reader& in) { return in.choice<Fidelity>("fidelity", kFidelities); });
+}
+
 /// The one asked for; otherwise as `titer run` chooses.
 std::optional<Fidelity> fidelity_in(py::handle value) {
-  return argument("fidelity", value, [](Reader& in) {
-    return in.maybe_choice<Fidelity>("fidelity", kFidelities);
-  });
+  return value.is_none() ? std::nullopt : std::optional(fidelity_of(value));
 }
 
-/// A scenario as it was given, taken over from Python, and read without it.
-class Asked {
- public:
-  Asked(py::handle scenario, py::handle changes) : name_(name_in(scenario)) {
-    if (name_.empty()) {
-      document_ = document_of(scenario, "scenario");
-    }
-    if (changes.is_none()) {
-      return;
-    }
-    Document set = document_of(changes, "set");
-    if (set.root.kind != Value::Kind::object) {
-      throw InputError("set: expected a dict of paths and values, such as {\"plan.tensor\": 8}");
-    }
-    for (auto& [path, value] : set.root.members) {
-      changes_.push_back({.path = path, .value = std::move(value), .source = "set"});
-    }
-  }
-
-  [[nodiscard]] ScenarioSource source() const {
-    ScenarioSource loaded = name_.empty() ? ScenarioSource(document_) : ScenarioSource::load(name_);
-    for (const Assignment& change : changes_) {
-      loaded.assign(change);
-    }
-    return loaded;
-  }
-  [[nodiscard]] Scenario read() const { return source().read(); }
-
-  /// A defect that `work` meets says of what, too.
-  template <class Work>
-  void answer(const Work& work) const {
-    if (const auto defect = defect_met(work)) {
-      throw std::runtime_error("a defect of the program, please report it: " + *defect + "; with " +
-                               (name_.empty() ? to_json(document_.root, 0) : name_) +
-                               set_options(changes_));
-    }
-  }
-
- private:
-  std::string name_;
-  Document document_;
-  std::vector<Assignment> changes_;
-};
-
-StepResult evaluated(const Scenario& scenario, Fidelity fidelity) {
-  Estimator estimator;
-  StepResult result;
-  evaluate(scenario, fidelity, estimator, result);
-  return result;
+unsigned threads_in(py::handle jobs) {
+  const std::int64_t threads =
+      argument("jobs", jobs, [](Reader& in) { return in.integer("jobs", 0, kMostJobs); });
+  return threads > 0 ? static_cast<unsigned>(threads) : std::thread::hardware_concurrency();
 }
 
-py::object run(py::handle scenario, py::handle set, py::handle fidelity) {
-  const Asked asked(scenario, set);
-  const std::optional<Fidelity> wanted = fidelity_in(fidelity);
+/// What is asked about, taken over from Python; `whose` names it in messages.
+Asked asked_in(py::handle what, py::handle changes, const char* whose) {
+  Asked asked;
+  if (const std::string name = name_in(what); !name.empty()) {
+    asked.what = name;
+  } else {
+    asked.what = document_of(what, whose);
+  }
+  if (changes.is_none()) {
+    return asked;
+  }
+  Document set = document_of(changes, "set");
+  if (set.root.kind != Value::Kind::object) {
+    throw InputError("set: expected a dict of paths and values, such as {\"plan.tensor\": 8}");
+  }
+  for (auto& [path, value] : set.root.members) {
+    const std::string written = value.kind == Value::Kind::text ? value.text : to_json(value, 0);
+    asked.changes.push_back({.path = path,
+                             .value = std::move(value),
+                             .source = fmt::format("set {}={}", path, written)});
+  }
+  return asked;
+}
+
+/// The answer to a request; a defect of the program says of what, too.
+template <class Request>
+Answer answer_to(const Request& request, const Asked& asked) {
+  Answer answer;
+  const auto work = [&] {
+    const Answer& given = ask(request);  // some say more
+    answer = given;
+  };
+  if (const auto defect = defect_met(work)) {
+    const auto* const name = std::get_if<std::string>(&asked.what);
+    throw std::runtime_error(
+        "a defect of the program, please report it: " + *defect + "; with " +
+        (name != nullptr ? *name : to_json(std::get<Document>(asked.what).root, 0)) +
+        set_options(asked.changes));
+  }
+  return answer;
+}
+
+/// The answer as `--format json` prints it. Other threads of Python run meanwhile.
+template <class Request>
+py::object answered(const Request& request, const Asked& asked) {
   Value answer;
   {
     const py::gil_scoped_release others_may_run;
-    asked.answer([&] {
-      const ScenarioSource source = asked.source();
-      const Scenario read = source.read();
-      const Fidelity taken = wanted.value_or(usual_fidelity(read));
-      StepResult result = evaluated(read, taken);
-      if (taken == Fidelity::closed) {
-        result.events = events_beside(read, result);
-      }
-      answer =
-          json_of(step_figures(read, result, fit_advice(read, result), answer_notes(source, read)));
-    });
+    answer = answer_to(request, asked).view.as_json();
   }
   return python_of(answer);
 }
 
+/// The same beside this thread, which looks for signals: an interrupt sets `stop`, and is raised
+/// once the work has come to its end.
+template <class Request>
+py::object answered_beside(const Request& request, const Asked& asked, std::atomic<bool>& stop) {
+  std::future<Value> answer =
+      std::async(std::launch::async, [&] { return answer_to(request, asked).view.as_json(); });
+  const auto is_done = [&] {
+    const py::gil_scoped_release others_may_run;
+    return answer.wait_for(kPatience) == std::future_status::ready;
+  };
+  while (!is_done()) {
+    if (!stop && PyErr_CheckSignals() != 0) {
+      stop = true;
+      while (!is_done()) {
+      }
+      throw py::error_already_set();
+    }
+  }
+  return python_of(answer.get());
+}
+
+py::object run(py::handle scenario, py::handle set, py::handle fidelity) {
+  const RunRequest request{.scenario = asked_in(scenario, set, "scenario"),
+                           .fidelity = fidelity_in(fidelity)};
+  return answered(request, request.scenario);
+}
+
 py::list check(py::handle scenario, py::handle set) {
-  const Asked asked(scenario, set);
+  const CheckRequest request{.scenario = asked_in(scenario, set, "scenario")};
   std::vector<std::string> lines;
   {
     const py::gil_scoped_release others_may_run;
     try {
-      asked.answer([&] {
-        const Scenario read = asked.read();
-        const StepResult result = evaluated(read, usual_fidelity(read));
-        if (!result.fits()) {
-          lines.push_back(memory_sentence(result));
-        }
-      });
+      const Answer answer = answer_to(request, request.scenario);
+      if (!answer.good) {
+        lines.push_back(answer.view.as_json().find("memory")->text);
+      }
     } catch (const InputError& error) {
       lines = error.lines;
     }
@@ -154,17 +155,58 @@ py::list check(py::handle scenario, py::handle set) {
   return list;
 }
 
+py::object explain(py::handle scenario, py::handle set, py::handle fidelity) {
+  const ExplainRequest request{.scenario = asked_in(scenario, set, "scenario"),
+                               .fidelity = fidelity_of(fidelity)};
+  return answered(request, request.scenario);
+}
+
+py::object diff(py::handle a, py::handle b, py::handle set, py::handle fidelity) {
+  const DiffRequest request{
+      .a = asked_in(a, set, "a"), .b = asked_in(b, set, "b"), .fidelity = fidelity_of(fidelity)};
+  return answered(request, request.b);
+}
+
+py::object sensitivity(py::handle scenario,
+                       py::handle set,
+                       const std::string& of,
+                       const std::string& reach,
+                       py::handle fidelity) {
+  const SensitivityRequest request{.scenario = asked_in(scenario, set, "scenario"),
+                                   .fidelity = fidelity_of(fidelity),
+                                   .of = of,
+                                   .reach = reach};
+  return answered(request, request.scenario);
+}
+
+py::object search(py::handle what, py::handle set, py::handle refine, py::handle jobs) {
+  std::atomic<bool> stop = false;
+  const SearchRequest request{.search = asked_in(what, set, "search"),
+                              .refine = fidelity_in(refine),
+                              .threads = threads_in(jobs),
+                              .stop = &stop};
+  return answered_beside(request, request.search, stop);
+}
+
+py::object capacity(py::handle question, py::handle set, bool search, py::handle jobs) {
+  std::atomic<bool> stop = false;
+  const CapacityRequest request{.question = asked_in(question, set, "question"),
+                                .search = search,
+                                .threads = threads_in(jobs)};
+  return answered_beside(request, request.question, stop);
+}
+
+py::object course(py::handle what, py::handle set, py::handle fidelity) {
+  const CourseRequest request{.course = asked_in(what, set, "course"),
+                              .fidelity = fidelity_of(fidelity)};
+  return answered(request, request.course);
+}
+
 Sweep sweep_in(py::handle sweep) {
   const std::string name = name_in(sweep);
   const Document document = name.empty() ? document_of(sweep, "sweep") : Document();
   const py::gil_scoped_release others_may_run;
   return name.empty() ? read_sweep(document) : load_sweep(name);
-}
-
-unsigned threads_in(py::handle jobs) {
-  const std::int64_t threads =
-      argument("jobs", jobs, [](Reader& in) { return in.integer("jobs", 0, kMostJobs); });
-  return threads > 0 ? static_cast<unsigned>(threads) : std::thread::hardware_concurrency();
 }
 
 py::list sweep(py::handle what, py::handle jobs, py::handle fidelity) {
@@ -190,10 +232,14 @@ py::list sweep(py::handle what, py::handle jobs, py::handle fidelity) {
 }
 
 py::list names(py::handle kind) {
-  const auto* const data =
-      argument("kind", kind, [](Reader& in) { return in.choice<const DataKind*>("kind", kKinds); });
+  std::vector<Choice<std::string_view>> kinds;
+  for (const std::string_view known : shipped_kinds()) {
+    kinds.push_back({known, known});
+  }
+  const auto wanted = argument(
+      "kind", kind, [&](Reader& in) { return in.choice<std::string_view>("kind", kinds); });
   py::list list;
-  for (const std::string& name : shipped_names(*data)) {
+  for (const std::string& name : shipped(wanted)) {
     list.append(name);
   }
   return list;
@@ -256,6 +302,64 @@ PYBIND11_MODULE(titer, module) {
              "A dict per row, by the columns of `titer sweep`; None where a point has no result:\n"
              "its `status` is \"invalid\", or \"defect\" where the program met one of its own.\n"
              "`jobs` is how many threads compute, 0 all cores.");
+  const py::arg_v no_changes = py::arg("set") = py::none();
+  const py::arg_v closed = py::arg("fidelity") = "closed";
+  module.def("explain",
+             explain,
+             py::arg("scenario"),
+             no_changes,
+             closed,
+             "explain(scenario, set=None, fidelity='closed')\n--\n\n"
+             "Every term of a prediction, as `titer explain --format json` prints it.");
+  module.def("diff",
+             diff,
+             py::arg("a"),
+             py::arg("b"),
+             no_changes,
+             closed,
+             "diff(a, b, set=None, fidelity='closed')\n--\n\n"
+             "Why one scenario is faster than another, as `titer diff --format json` prints it.\n\n"
+             "`set` is put into both.");
+  module.def("sensitivity",
+             sensitivity,
+             py::arg("scenario"),
+             no_changes,
+             py::arg("of") = "iteration_time_s",
+             py::arg("reach") = "",
+             closed,
+             "sensitivity(scenario, set=None, of='iteration_time_s', reach='', fidelity='closed')\n"
+             "--\n\n"
+             "What a figure of the result depends on, as `titer sensitivity --format json` prints "
+             "it.");
+  module.def(
+      "search",
+      search,
+      py::arg("search"),
+      no_changes,
+      py::arg("refine") = py::none(),
+      py::arg("jobs") = 0,
+      "search(search, set=None, refine=None, jobs=0)\n--\n\n"
+      "The best plans: of a dict, a search file, a shipped search or the name of a run.\n\n"
+      "The answer is what `titer search --format json` prints; `refine` is a fidelity, `jobs`\n"
+      "how many threads compute, 0 all cores.");
+  module.def(
+      "capacity",
+      capacity,
+      py::arg("question"),
+      no_changes,
+      py::arg("search") = false,
+      py::arg("jobs") = 0,
+      "capacity(question, set=None, search=False, jobs=0)\n--\n\n"
+      "How many devices a training run needs: of a dict, a capacity or run file or a shipped\n"
+      "name. The answer is what `titer capacity --format json` prints.");
+  module.def("course",
+             course,
+             py::arg("course"),
+             no_changes,
+             closed,
+             "course(course, set=None, fidelity='closed')\n--\n\n"
+             "Training over time: of a dict, a course file or a shipped name. The answer is what\n"
+             "`titer course --format json` prints.");
   module.def("names",
              names,
              py::arg("kind"),

@@ -47,6 +47,41 @@ def sweep(
     jobs: int = 0,
     fidelity: _Fidelity | None = None,
 ) -> list[dict[str, Any]]: ...
+def explain(
+    scenario: _NameOrFile | Mapping[str, Any],
+    set: Mapping[str, Any] | None = None,
+    fidelity: Literal["closed", "network"] = "closed",
+) -> dict[str, Any]: ...
+def diff(
+    a: _NameOrFile | Mapping[str, Any],
+    b: _NameOrFile | Mapping[str, Any],
+    set: Mapping[str, Any] | None = None,
+    fidelity: _Fidelity = "closed",
+) -> dict[str, Any]: ...
+def sensitivity(
+    scenario: _NameOrFile | Mapping[str, Any],
+    set: Mapping[str, Any] | None = None,
+    of: str = "iteration_time_s",
+    reach: str = "",
+    fidelity: _Fidelity = "closed",
+) -> dict[str, Any]: ...
+def search(
+    search: _NameOrFile | Mapping[str, Any],
+    set: Mapping[str, Any] | None = None,
+    refine: _Fidelity | None = None,
+    jobs: int = 0,
+) -> dict[str, Any]: ...
+def capacity(
+    question: _NameOrFile | Mapping[str, Any],
+    set: Mapping[str, Any] | None = None,
+    search: bool = False,
+    jobs: int = 0,
+) -> dict[str, Any]: ...
+def course(
+    course: _NameOrFile | Mapping[str, Any],
+    set: Mapping[str, Any] | None = None,
+    fidelity: _Fidelity = "closed",
+) -> dict[str, Any]: ...
 def names(kind: _Kind) -> list[str]: ...
 
 class Result(TypedDict):

@@ -1,7 +1,6 @@
 #include "titer/scenario/source.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "derived_data.hpp"
@@ -24,49 +23,6 @@ bool changes_shipped_data(const Value& value, const DataKind& kind) {
   const bool is_other_model = kind.name == kModelData.name && (has("blocks") || has("tables"));
   return is_shipped ||
          (!is_other_model && std::none_of(kind.essential.begin(), kind.essential.end(), has));
-}
-
-std::string_view first_word(std::string_view path) { return path.substr(0, path.find('.')); }
-
-/// The element or member of `outer` called `key`; a missing member is added, as an object. nullptr
-/// if there can be none.
-Value* inner_value(Value& outer, const std::string& key, Origin origin) {
-  if (outer.kind == Value::Kind::array) {
-    std::size_t index = 0;
-    const char* const end = key.data() + key.size();
-    const auto [rest, error] = std::from_chars(key.data(), end, index);
-    const bool exists = error == std::errc() && rest == end && index < outer.items.size();
-    return exists ? &outer.items[index] : nullptr;
-  }
-  if (outer.kind != Value::Kind::object || key.empty()) {
-    return nullptr;
-  }
-  if (outer.find(key) == nullptr) {
-    outer.add(key, Value::make_object());
-    outer.key_origins.back() = origin;
-    outer.find(key)->origin = origin;
-  }
-  return outer.find(key);
-}
-
-void set_origin(Value& value, Origin origin) {
-  value.origin = origin;
-  for (Value& item : value.items) {
-    set_origin(item, origin);
-  }
-  for (auto& [key, member] : value.members) {
-    set_origin(member, origin);
-  }
-  std::fill(value.key_origins.begin(), value.key_origins.end(), origin);
-}
-
-int source_index(Document& document, const std::string& source) {
-  const auto known = std::find(document.sources.begin(), document.sources.end(), source);
-  if (known != document.sources.end()) {
-    return static_cast<int>(known - document.sources.begin());
-  }
-  document.sources.push_back(source);
-  return static_cast<int>(document.sources.size()) - 1;
 }
 
 /// "set cluster", or "--set-b cluster=dgx-b200" of what was given so: what to write instead of the
@@ -108,52 +64,11 @@ void expand_name(Document& document, Value& value, const DataKind& kind) {
 
 }  // namespace
 
-void assign(Document& document, const Assignment& assignment) {
-  const Origin origin{.source = source_index(document, assignment.source)};
-  Value* here = &document.root;
-  std::string_view rest = assignment.path;
-  while (true) {
-    const std::string key(first_word(rest));
-    const bool is_leaf = key.size() == rest.size();
-    here = inner_value(*here, key, origin);
-    if (here == nullptr) {
-      throw InputError(assignment.source + ": " + assignment.path +
-                       ": expected a path of object keys, such as plan.tensor");
-    }
-    if (is_leaf) {
-      break;
-    }
-    rest.remove_prefix(key.size() + 1);
-  }
-  *here = assignment.value;
-  set_origin(*here, origin);
-}
-
-Assignment parse_assignment(std::string_view text, std::string_view option) {
-  const std::size_t equals = text.find('=');
-  const std::string source = std::string(option) + " " + std::string(text);
-  if (equals == std::string_view::npos || equals == 0) {
-    throw InputError(source + ": expected path=value, such as plan.tensor=8");
-  }
-  Assignment assignment;
-  assignment.path = std::string(text.substr(0, equals));
-  assignment.source = source;
-  const std::string_view value = text.substr(equals + 1);
-  try {
-    assignment.value = parse_json(value, source).root;
-  } catch (const InputError&) {
-    if (value.starts_with('{') || value.starts_with('[')) {
-      throw;
-    }
-    assignment.value = Value(value);  // bare text: a name, or a quantity such as 25 GB/s
-  }
-  return assignment;
-}
-
 std::optional<ScenarioPart> scenario_part(std::string_view path) {
-  const auto* found = std::find_if(kScenarioParts.begin(),
-                                   kScenarioParts.end(),
-                                   [&](const auto& part) { return part.name == first_word(path); });
+  const auto* found =
+      std::find_if(kScenarioParts.begin(), kScenarioParts.end(), [&](const auto& part) {
+        return part.name == path.substr(0, path.find('.'));
+      });
   return found == kScenarioParts.end() ? std::nullopt : std::optional(found->value);
 }
 

@@ -41,7 +41,7 @@ std::vector<std::pair<const SearchKey*, Value>> take_keys(Value& plan) {
 
 class SearchReader {
  public:
-  SearchReader(const Document& document, std::span<const std::string> changes)
+  SearchReader(const Document& document, std::span<const Assignment> changes)
       : document_(document), in_(document_, problems_), changes_(changes) {}
 
   Search read() {
@@ -71,8 +71,8 @@ class SearchReader {
       document.root.add("plan", Value::make_object());
     }
     ScenarioSource whole(std::move(document));
-    for (const std::string& change : changes_) {
-      whole.assign(parse_assignment(change));
+    for (const Assignment& change : changes_) {
+      whole.assign(change);
     }
     if (!is_own) {
       Scenario run;
@@ -99,8 +99,8 @@ class SearchReader {
 
   /// Whether a change is of this key of the plan.
   [[nodiscard]] bool is_set(std::string_view key) const {
-    return std::any_of(changes_.begin(), changes_.end(), [&](const std::string& change) {
-      return parse_assignment(change).path == "plan." + std::string(key);
+    return std::any_of(changes_.begin(), changes_.end(), [&](const Assignment& change) {
+      return change.path == "plan." + std::string(key);
     });
   }
 
@@ -257,7 +257,7 @@ class SearchReader {
   Document document_;
   Problems problems_;
   Reader in_;
-  std::span<const std::string> changes_;
+  std::span<const Assignment> changes_;
   std::string search_title_;
   std::vector<std::pair<const SearchKey*, Value>> kept_;  // of the scenario's own plan
   std::optional<std::int64_t> run_devices_;               // of the plan of the run that is named
@@ -266,13 +266,12 @@ class SearchReader {
 
 }  // namespace
 
-Search read_search(const Document& document, std::span<const std::string> changes) {
+Search read_search(const Document& document, std::span<const Assignment> changes) {
   Document changed = document;
-  std::vector<std::string> of_scenario;
-  for (const std::string& text : changes) {
-    const Assignment change = parse_assignment(text);
+  std::vector<Assignment> of_scenario;
+  for (const Assignment& change : changes) {
     if (scenario_part(change.path)) {
-      of_scenario.push_back(text);
+      of_scenario.push_back(change);
     } else {
       assign(changed, change);
     }
@@ -280,7 +279,7 @@ Search read_search(const Document& document, std::span<const std::string> change
   return SearchReader(changed, of_scenario).read();
 }
 
-Search load_search(std::string_view name_or_file, std::span<const std::string> changes) {
+Search load_search(std::string_view name_or_file, std::span<const Assignment> changes) {
   return read_search(search_document(name_or_file), changes);
 }
 

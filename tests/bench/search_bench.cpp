@@ -19,8 +19,9 @@ namespace {
 void search_shipped(benchmark::State& state,
                     const std::string& name,
                     const std::vector<std::string>& changes) {
-  const titer::Search search = titer::load_search(
-      titer::testing::root().string() + "/configs/searches/" + name + ".json", changes);
+  const titer::Search search =
+      titer::load_search(titer::testing::root().string() + "/configs/searches/" + name + ".json",
+                         titer::parse_assignments(changes));
   std::size_t plans = 0;
   for (auto _ : state) {
     const titer::SearchAnswer answer =

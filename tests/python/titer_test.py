@@ -177,7 +177,7 @@ class TestErrors(unittest.TestCase):
 
     def test_tells_what_was_set(self):
         self.assertRegex(self.lines(titer.run, RUN, {"plan.tensor": "many"})[0],
-                         r"^set: plan\.tensor: .*expected ")
+                         r"^set plan.tensor=many: plan\.tensor: .*expected ")
         self.assertRegex(self.lines(titer.run, RUN, ["plan.tensor"])[0], "^set: expected a dict")
 
     def test_refuses_what_json_cannot_hold(self):
@@ -226,7 +226,7 @@ class TestCheck(unittest.TestCase):
     def test_lists_every_mistake(self):
         lines = titer.check("gpt3-175b-64xa100", {"plan.tensor": 5})
         self.assertGreater(len(lines), 1)
-        self.assertTrue(lines[0].startswith("set: plan.tensor: 5: "))
+        self.assertTrue(lines[0].startswith("set plan.tensor=5: plan.tensor: 5: "))
 
     def test_says_how_much_memory_is_missing(self):
         lines = titer.check("llama3-70b-64xh100", {"plan.tensor": 2, "plan.data": 8})
@@ -297,6 +297,39 @@ class TestSweep(unittest.TestCase):
         with self.assertRaises(titer.InputError) as caught:
             titer.sweep({"scenario": RUN, "axis": {}})
         self.assertTrue(all(line.startswith("sweep: ") for line in caught.exception.lines))
+
+    def test_answers_as_the_program_does(self):
+        run = "gpt3-175b-64xa100"
+        two = {"plan.micro_batch": 2}
+        for found, *words in [
+                (titer.explain(run, two), "explain", run, "--set", "plan.micro_batch=2"),
+                (titer.diff(run, "llama3-70b-64xh100", two), "diff", run, "llama3-70b-64xh100", "--set",
+                 "plan.micro_batch=2"),
+                (titer.sensitivity(run, reach="12s"), "sensitivity", run, "--reach", "12s"),
+                (titer.search("llama3-70b-64xh100", {"top": 2}), "search", "llama3-70b-64xh100", "--top", "2"),
+                (titer.capacity(run, {"tokens": "1T"}), "capacity", run, "--tokens", "1T"),
+                (titer.course("federated", fidelity="event"), "course", "federated", "--fidelity", "event")]:
+            with self.subTest(words[0]):
+                self.assertEqual(found, json.loads(program(*words, "--format", "json")))
+        self.assertEqual(titer.course("federated", {"rounds.clients": 50})["title"],
+                         "federated with set rounds.clients=50")
+        with self.assertRaises(titer.InputError) as caught:
+            titer.search({"scenario": "llama3-70b-64xh100", "objectiv": "mfu"})
+        self.assertIn("objectiv", str(caught.exception))
+        self.assertIn("search", caught.exception.lines[0])
+
+    def test_a_search_can_be_interrupted(self):
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        interrupt = threading.Timer(0.1, lambda: signal.raise_signal(signal.SIGINT))
+        try:
+            begin = time.monotonic()
+            interrupt.start()
+            with self.assertRaises(KeyboardInterrupt):
+                titer.search("gpt3-175b-4096xa100", {"any_software": True, "top": 1000, "space.schedule": None})
+            self.assertLess(time.monotonic() - begin, 20.0)
+        finally:
+            interrupt.cancel()
+            signal.signal(signal.SIGINT, before)
 
     def test_can_be_interrupted(self):
         # A million points; the thread that interrupts gets its turn because the sweep lets others run.

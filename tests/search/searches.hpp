@@ -11,7 +11,7 @@
 namespace titer::testing {
 
 inline Search search_of(std::string_view text, std::span<const std::string> changes = {}) {
-  return read_search(parse_json(text, "search.json"), changes);
+  return read_search(parse_json(text, "search.json"), parse_assignments(changes));
 }
 
 /// All that identifies a plan that was found, and how good it is.

@@ -59,6 +59,9 @@ struct CapacityQuestion {
 /// the question. Needs tokens, a deadline or a budget; a budget needs a price. Throws InputError.
 [[nodiscard]] CapacityQuestion load_capacity(std::string_view name_or_file,
                                              std::span<const Assignment> changes = {});
+/// Of a document.
+[[nodiscard]] CapacityQuestion read_capacity(Document document,
+                                             std::span<const Assignment> changes = {});
 
 /// "15T", "300B", "10M", "5k" or a plain number; empty if it is none of these or not above zero.
 [[nodiscard]] std::optional<double> parse_count(std::string_view text);

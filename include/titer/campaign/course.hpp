@@ -40,6 +40,10 @@ struct Course {
 /// Throws InputError.
 [[nodiscard]] Course load_course(std::string_view name_or_file,
                                  std::span<const Assignment> changes = {});
+/// Of a document; the name is what it is called where it has no title.
+[[nodiscard]] Course read_course(Document document,
+                                 std::string_view name,
+                                 std::span<const Assignment> changes = {});
 
 /// Throws InputError where the fidelity does not go with a scenario.
 [[nodiscard]] CourseResult follow(const Course& course, Fidelity fidelity);

@@ -8,23 +8,17 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "titer/input/choice.hpp"
 #include "titer/input/document.hpp"
+#include "titer/input/input_error.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
-
-/// The user's mistake(s): one line each, "file:line:column: key.path: value: what was expected".
-struct InputError : std::runtime_error {
-  explicit InputError(std::vector<std::string> problem_lines);
-  explicit InputError(std::string line) : InputError(std::vector{std::move(line)}) {}
-  std::vector<std::string> lines;
-};
 
 /// Collects problems; raise() throws them together as one InputError, if there are any.
 class Problems {
@@ -35,13 +29,6 @@ class Problems {
 
  private:
   std::vector<std::string> lines_;
-};
-
-/// A named alternative of a closed choice.
-template <class E>
-struct Choice {
-  std::string_view name;
-  E value;
 };
 
 /// Reads the members of one JSON object. Each getter notes its key as known, reports a problem with

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "titer/input/assignment.hpp"
 #include "titer/input/document.hpp"
 #include "titer/scenario/run_size.hpp"
 #include "titer/scenario/scenario.hpp"
@@ -48,18 +49,6 @@ inline constexpr DataKind kSweepData = {"sweep", "configs/sweeps", {"scenario", 
 [[nodiscard]] Document load_data(const DataKind& kind,
                                  std::string_view name_or_file,
                                  const std::filesystem::path& folder = {});
-
-/// One value to put into a scenario, and where it was given.
-struct Assignment {
-  std::string path;  // dotted
-  Value value;
-  std::string source;  // "--set plan.tensor=8"
-};
-/// Splits "plan.tensor=8", given with that option: the value is JSON if it parses as JSON,
-/// otherwise text.
-[[nodiscard]] Assignment parse_assignment(std::string_view text, std::string_view option = "--set");
-/// Puts the value at its path, adding objects on the way. Throws InputError where there is none.
-void assign(Document& document, const Assignment& assignment);
 
 /// The stack of scenarios that name none.
 inline constexpr std::string_view kDefaultStack = "megatron-lm";

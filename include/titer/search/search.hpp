@@ -87,9 +87,10 @@ struct Search {
 /// {"scenario": NAME|FILE|{…}, "devices": 4096, "space": {…}, "objective": "time", …}; changes are
 /// put into the scenario. Throws InputError.
 [[nodiscard]] Search load_search(std::string_view name_or_file,
-                                 std::span<const std::string> changes = {});
+                                 std::span<const Assignment> changes = {});
 /// Of a document. `names`: of the file, where it is none.
-[[nodiscard]] Search read_search(const Document& document, std::span<const std::string> changes);
+[[nodiscard]] Search read_search(const Document& document,
+                                 std::span<const Assignment> changes = {});
 
 /// What became of the plans of a space; they add up to `plans`.
 struct SearchCounts {

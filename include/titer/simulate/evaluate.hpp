@@ -2,16 +2,11 @@
 // One entry to all ways of computing a step.
 
 #include "titer/estimate/estimate.hpp"
+#include "titer/simulate/fidelity.hpp"
 #include "titer/simulate/simulate.hpp"
 
 namespace titer {
 
-/// How closely time is followed.
-enum class Fidelity {
-  closed,   // closed form
-  event,    // the event engine
-  network,  // likewise, with transfers that share the links of the cluster
-};
 inline constexpr std::array<Choice<Fidelity>, 3> kFidelities = {
     {{"closed", Fidelity::closed}, {"event", Fidelity::event}, {"network", Fidelity::network}}};
 

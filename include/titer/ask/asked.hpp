@@ -1,0 +1,27 @@
+#pragma once
+// What every question has: a file or a document, with changes; and what every answer is.
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "titer/input/assignment.hpp"
+#include "titer/input/input_error.hpp"
+#include "titer/view/view.hpp"
+
+namespace titer {
+
+/// What a question is about: the name of what is shipped, a file (which has a slash, or ends in
+/// ".json"), or a document; and the values to put into it first.
+struct Asked {
+  std::variant<std::string, Document> what;
+  std::vector<Assignment> changes = {};
+};
+
+struct Answer {
+  View view;
+  /// Whether it is what was hoped for: that something fits in memory, or is found.
+  bool good = true;
+};
+
+}  // namespace titer

@@ -1,0 +1,18 @@
+#pragma once
+// Why a prediction is what it is.
+
+#include "titer/ask/asked.hpp"
+#include "titer/simulate/fidelity.hpp"
+
+namespace titer {
+
+/// Every term of the closed form: formula, numbers, value and source; on the links of the network
+/// also the algorithms that are chosen there.
+struct ExplainRequest {
+  Asked scenario;
+  Fidelity fidelity = Fidelity::closed;  // or network
+};
+/// Throws InputError.
+[[nodiscard]] Answer ask(const ExplainRequest& request);
+
+}  // namespace titer

@@ -1,0 +1,45 @@
+#pragma once
+// One iteration of a scenario.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "titer/ask/asked.hpp"
+#include "titer/simulate/fidelity.hpp"
+
+namespace titer {
+
+struct StepTimeline;
+
+/// Steps with the noise of the scenario's conditions.
+struct AskedSamples {
+  std::optional<std::int64_t> count = {};  // none: no step but the first
+  std::optional<std::int64_t> seed = {};   // in place of conditions.seed
+  unsigned threads = 1;
+  std::function<void(std::size_t done)> progress = {};
+};
+
+/// How long an iteration takes, where the time goes, and what is in memory.
+struct RunRequest {
+  Asked scenario;
+  /// Otherwise the closed form; events where devices differ, and where it takes them.
+  std::optional<Fidelity> fidelity = {};
+  bool every_rank = false;  // simulate each device by itself
+  AskedSamples samples = {};
+  /// Takes what each rank does and when, and what to call it.
+  std::function<void(const StepTimeline&, const std::string& title)> record = {};
+};
+/// Good: it fits in memory. Throws InputError.
+[[nodiscard]] Answer ask(const RunRequest& request);
+
+/// Whether a scenario is sound and fits in memory.
+struct CheckRequest {
+  Asked scenario;
+};
+/// Good: it fits. Throws InputError with all that is not sound.
+[[nodiscard]] Answer ask(const CheckRequest& request);
+
+}  // namespace titer

@@ -1,0 +1,43 @@
+#include "titer/ask/explain.hpp"
+
+#include <fmt/format.h>
+
+#include "asked_source.hpp"
+#include "titer/report/explain_report.hpp"
+#include "titer/scenario/notes.hpp"
+#include "titer/simulate/evaluate.hpp"
+
+namespace titer {
+namespace {
+
+/// The terms of the closed form and, on the links of the network, what is chosen there.
+std::vector<Section> sections_of(const Scenario& scenario, Fidelity fidelity) {
+  std::vector<Section> sections = explain(scenario);
+  if (fidelity == Fidelity::network) {
+    check_fidelity(scenario, fidelity);
+    sections.push_back(algorithms_section(simulate(scenario, {.network = true}).result));
+  }
+  return sections;
+}
+
+}  // namespace
+
+Answer ask(const ExplainRequest& request) {
+  if (request.fidelity == Fidelity::event) {
+    throw InputError("--fidelity: event: expected closed or network: an event has no terms");
+  }
+  const ScenarioSource source = source_of(request.scenario);
+  const Scenario scenario = source.read();
+  if (const auto key = scenario.unlike()) {
+    throw InputError(fmt::format(
+        "{}: expected none: the terms are those of the closed form, in which all devices are alike "
+        "and nothing is random (--set {}=null leaves them out)",
+        *key,
+        *key));
+  }
+  View view = explain_view(sections_of(scenario, request.fidelity));
+  add_notes(answer_notes(source, scenario), view);
+  return {.view = std::move(view)};
+}
+
+}  // namespace titer

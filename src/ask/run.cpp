@@ -1,0 +1,137 @@
+#include "titer/ask/run.hpp"
+
+#include "asked_source.hpp"
+#include "titer/report/step_report.hpp"
+#include "titer/scenario/notes.hpp"
+#include "titer/simulate/evaluate.hpp"
+#include "titer/simulate/events_beside.hpp"
+#include "titer/simulate/samples.hpp"
+
+namespace titer {
+namespace {
+
+/// The one that was asked for; otherwise the closed form, where it can answer.
+Fidelity fidelity_of(const RunRequest& request, const Scenario& scenario) {
+  const bool wants_events = request.every_rank || request.record;
+  const Fidelity fidelity =
+      request.fidelity.value_or(wants_events ? Fidelity::event : usual_fidelity(scenario));
+  if (wants_events && fidelity == Fidelity::closed) {
+    throw InputError(std::string(request.every_rank ? "--every-rank" : "--trace") +
+                     ": expected --fidelity event: the closed form follows no single rank");
+  }
+  if (request.every_rank && fidelity == Fidelity::network) {
+    throw InputError(
+        "--every-rank: expected --fidelity event: on the links of the network one device of each "
+        "pipeline rank stands for all of them");
+  }
+  return fidelity;
+}
+
+StepResult result_of(const RunRequest& request, const Scenario& scenario) {
+  const Fidelity fidelity = fidelity_of(request, scenario);
+  const SimulationOptions simulation{.every_rank = request.every_rank,
+                                     .record = static_cast<bool>(request.record),
+                                     .network = fidelity == Fidelity::network};
+  if (simulation.record) {
+    check_fidelity(scenario, fidelity);
+    const Simulation step = simulate(scenario, simulation);
+    request.record(step.timeline, step_title(scenario));
+    return step.result;
+  }
+  Estimator estimator;
+  StepResult result;
+  evaluate(scenario, fidelity, estimator, result, simulation);
+  if (fidelity == Fidelity::closed) {
+    result.events = events_beside(scenario, result);
+  }
+  return result;
+}
+
+/// A number is for scenarios with noise.
+void check_samples(const AskedSamples& samples, const Scenario& scenario) {
+  if (scenario.conditions.noisy() || (!samples.count && !samples.seed)) {
+    return;
+  }
+  throw InputError((samples.count ? "--samples " + std::to_string(*samples.count)
+                                  : "--seed " + std::to_string(*samples.seed)) +
+                   ": expected a scenario whose conditions have a compute_jitter, a "
+                   "transfer_jitter or stragglers: without noise every step takes the same");
+}
+
+Seconds time_of(const Scenario& scenario, std::uint32_t sample) {
+  Estimator unused;
+  StepResult result;
+  evaluate(scenario, Fidelity::event, unused, result, {.sample = sample});
+  return result.iteration_time;
+}
+
+/// The law of the slowest device, where nothing but its assumption holds: equal devices, and noise
+/// of compute alone. A forward and a backward pass count as two of the same length.
+std::optional<double> law(const Scenario& scenario) {
+  const Conditions& conditions = scenario.conditions;
+  if (!conditions.compute_jitter || conditions.transfer_jitter || conditions.stragglers ||
+      !conditions.devices.empty()) {
+    return std::nullopt;
+  }
+  const std::int64_t passes = 2 * scenario.micro_batches() * scenario.plan.virtual_stages;
+  return expected_slowdown(*conditions.compute_jitter, scenario.plan.devices(), passes);
+}
+
+std::optional<SampleStatistics> sampled(const AskedSamples& samples, const Scenario& scenario) {
+  if (!samples.count) {
+    return std::nullopt;
+  }
+  Scenario quiet = scenario;
+  quiet.conditions = scenario.conditions.quiet();
+  const Seconds quiet_time = time_of(quiet, 0);
+  const std::vector<Seconds> times = sample_times(
+      {.count = static_cast<std::uint32_t>(*samples.count), .threads = samples.threads},
+      [&](std::uint32_t sample) { return time_of(scenario, sample); },
+      [&](std::size_t done) {
+        if (samples.progress) {
+          samples.progress(done);
+        }
+      });
+  SampleStatistics found = statistics(times, quiet_time);
+  found.expected_slowdown = law(scenario);
+  return found;
+}
+
+}  // namespace
+
+Answer ask(const RunRequest& request) {
+  ScenarioSource source = source_of(request.scenario);
+  if (const auto& seed = request.samples.seed) {
+    source.assign({"conditions.seed", Value(*seed), "--seed " + std::to_string(*seed)});
+  }
+  const Scenario scenario = source.read();
+  check_samples(request.samples, scenario);
+  const StepResult result = result_of(request, scenario);
+  return {.view = step_view(scenario,
+                            result,
+                            fit_advice(scenario, result),
+                            answer_notes(source, scenario),
+                            sampled(request.samples, scenario)),
+          .good = result.fits()};
+}
+
+Answer ask(const CheckRequest& request) {
+  const ScenarioSource source = source_of(request.scenario);
+  const Scenario scenario = source.read();
+  Estimator estimator;
+  StepResult result;
+  evaluate(scenario, usual_fidelity(scenario), estimator, result);
+  const std::vector<std::string> notes = answer_notes(source, scenario);
+  const Figures figures = {{.key = "fits", .datum = result.fits()},
+                           {.key = "memory", .datum = memory_sentence(result)},
+                           notes_column(notes)};
+  Figures tree = figures;
+  tree.back() = notes_figure(notes);
+  return {.view = {.text = notes_text(notes) + memory_sentence(result) + "\n",
+                   .figures = std::move(tree),
+                   .rows = {figures},
+                   .columns = column_names({figures})},
+          .good = result.fits()};
+}
+
+}  // namespace titer

@@ -1,0 +1,53 @@
+#include "titer/ask/search.hpp"
+
+#include <fmt/format.h>
+
+#include "asked_source.hpp"
+#include "titer/report/search_report.hpp"
+
+namespace titer {
+namespace {
+
+/// What defects left out, a line each.
+std::vector<std::string> defects_of(const SearchCounts& counts, const Refinement& refined) {
+  std::vector<std::string> lines;
+  const auto tell = [&](std::size_t plans, std::string_view what, const std::string& defect) {
+    if (plans > 0) {
+      lines.push_back(fmt::format(
+          "{} plans {} for a defect of the program, please report it: {}", plans, what, defect));
+    }
+  };
+  tell(counts.defects, "are left out", counts.defect);
+  tell(refined.defects, "have no refined time", refined.defect);
+  return lines;
+}
+
+}  // namespace
+
+SearchOutcome ask(const SearchRequest& request) {
+  const Search search = resolved(
+      request.search,
+      [&](const std::string& name) { return load_search(name, request.search.changes); },
+      [&](const Document& document) { return read_search(document, request.search.changes); });
+  const SearchOptions how{.threads = request.threads,
+                          .exhaustive = request.exhaustive,
+                          .stop = request.stop,
+                          .progress = request.progress};
+  SearchAnswer answer = run_search(search, how);
+  SearchOptions bounded = how;
+  bounded.exhaustive = false;
+  const std::vector<BeyondSoftware> beyond = best_beyond_software(search, answer, bounded);
+  const Refinement refined =
+      request.refine ? refine(search, *request.refine, answer) : Refinement();
+  SearchOutcome outcome;
+  outcome.view = search_view(search, answer, refined.reasons, beyond);
+  outcome.good = !answer.plans.empty();
+  outcome.complete = answer.complete;
+  outcome.defects = defects_of(answer.counts, refined);
+  if (outcome.good) {
+    outcome.best = source_with(searched(search, answer), answer.plans.front().plan).document();
+  }
+  return outcome;
+}
+
+}  // namespace titer

@@ -1,0 +1,98 @@
+#include "titer/ask/whatif.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "asked_source.hpp"
+#include "titer/report/difference_report.hpp"
+#include "titer/report/sensitivity_report.hpp"
+#include "titer/scenario/notes.hpp"
+
+namespace titer {
+namespace {
+
+/// Inputs whose contributions are told apart, as far as time allows.
+constexpr std::size_t kMostInputs = 8;
+constexpr std::size_t kMostInputsOfEvents = 4;
+
+std::optional<double> plain_number(std::string_view text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+}
+
+/// "1%", "1 %" or "0.01".
+double step_of(std::string_view text) {
+  constexpr double least = 1e-4;
+  constexpr double most = 0.5;
+  std::string_view digits = text;
+  const bool is_percent = digits.ends_with('%');
+  if (is_percent) {
+    digits.remove_suffix(digits.ends_with(" %") ? 2 : 1);
+  }
+  const auto number = plain_number(digits);
+  const double step = number.value_or(0) / (is_percent ? 100.0 : 1.0);
+  if (!(step >= least && step <= most)) {
+    throw InputError(fmt::format("--by: {}: expected a step from 0.01% to 50%, such as 1%", text));
+  }
+  return step;
+}
+
+/// "PATH=$200"
+FigureCost cost_of(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  std::string_view digits;
+  if (equals != std::string::npos) {
+    digits = std::string_view(text).substr(equals + 1);
+    digits.remove_prefix(digits.starts_with('$') ? 1 : 0);
+  }
+  const auto dollars = plain_number(digits);
+  if (equals == 0 || !dollars || !(*dollars > 0)) {
+    throw InputError(fmt::format(
+        "--cost: {}: expected PATH=DOLLARS, what a tenth more of a figure costs, such as "
+        "cluster.chip.memory.bandwidth=200",
+        text));
+  }
+  return {.path = text.substr(0, equals), .dollars = *dollars};
+}
+
+}  // namespace
+
+Answer ask(const DiffRequest& request) {
+  const ScenarioSource a = source_of(request.a);
+  const ScenarioSource b = source_of(request.b);
+  const std::size_t inputs =
+      request.fidelity == Fidelity::closed ? kMostInputs : kMostInputsOfEvents;
+  const Difference found = difference(a, b, request.fidelity, inputs);
+  ScenarioNotes notes;
+  notes.add("A", answer_notes(a, found.a_scenario));
+  notes.add("B", answer_notes(b, found.b_scenario));
+  View view = difference_view(found);
+  add_notes(notes.lines(), view);
+  return {.view = std::move(view)};
+}
+
+Answer ask(const SensitivityRequest& request) {
+  SensitivityOptions options{.of = outcome_figure(request.of, "--of"), .step = step_of(request.by)};
+  for (const std::string& cost : request.costs) {
+    options.costs.push_back(cost_of(cost));
+  }
+  const auto target =
+      request.reach.empty() ? std::nullopt : std::optional(parse_target(request.reach));
+  const ScenarioSource source = source_of(request.scenario);
+  ScenarioProbe probe(source, request.fidelity);
+  SensitivityReport report{.probe = &probe, .sensitivity = sensitivity(probe, options)};
+  if (request.fidelity == Fidelity::closed) {
+    report.break_even = break_even(probe);
+  }
+  if (target) {
+    report.reach = reach(probe, *target);
+  }
+  View view = sensitivity_view(report);
+  add_notes(answer_notes(source, probe.scenario()), view);
+  return {.view = std::move(view)};
+}
+
+}  // namespace titer
