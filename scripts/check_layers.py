@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Refuses an include against the direction of the rooms. The two tables are the architecture.
+"""Refuses an include against the direction of the rooms, and a folder that has grown past comfort. The two tables are the
+architecture.
 
 usage: check_layers.py [ROOT]     checks ROOT/include/titer and ROOT/src (default: this checkout)
        check_layers.py --self-test
 
-Headers of one's own room and of the rooms listed may be included, quoted as "titer/<room>/<file>",
-or by bare name for a file in the same folder. Third-party headers stay inside .cpp files. Tests may
-include anything.
+Headers of one's own room and of the rooms listed may be included, quoted as "titer/<room>/…/<file>".
+What one room alone uses lies beside its source: by bare name for a file in the same folder, as
+"<room>/…/<file>" for one in another folder of the room. Third-party headers stay inside .cpp files.
+Tests may include anything.
 """
+import collections
 import pathlib
 import re
 import sys
@@ -61,7 +64,7 @@ THIRD_PARTY = {
     "toml++": "import",
     "zlib.h": "trace",
     "google": "report",        # protobuf
-    "chakra.pb.h": "report",  # what it makes of src/report/chakra.proto
+    "chakra.pb.h": "report",  # what it makes of src/report/file/chakra.proto
     "pybind11": "python",
     "Python.h": "python",
     "dlfcn.h": "scenario",
@@ -76,7 +79,10 @@ INCLUDE = re.compile(r"^\s*#\s*include\b\s*(.*)")
 TARGET = re.compile(r'([<"])([^<>"]+)[>"]')
 
 
-def refusal(path, room, target):
+MOST_FILES = 25  # of a folder; a room that has more is told apart in folders
+
+
+def refusal(path, room, sources, target):
     """Why the file at path, in that room, may not include target; None if it may."""
     match = TARGET.match(target)
     if not match:
@@ -91,8 +97,10 @@ def refusal(path, room, target):
             return f"{name}: '{room}' may not include '{other}'"
         return None
     if bracket == '"':
-        if "/" in name or not (path.parent / name).is_file():
-            return f'{name}: neither "titer/<room>/<file>" nor a file in the same folder'
+        beside = "/" not in name and (path.parent / name).is_file()
+        if not beside and not (first == room and ".." not in name and (sources / name).is_file()):
+            return (f'{name}: neither "titer/<room>/<file>", nor a file in the same folder, nor '
+                    f'"{room}/<folder>/<file>" of its sources')
         return None
     if not re.search(r"[/.]", name):
         return None
@@ -118,9 +126,13 @@ def check(root):
             continue
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             match = INCLUDE.match(line)
-            reason = match and refusal(path, room, match.group(1).strip())
+            reason = match and refusal(path, room, root / "src", match.group(1).strip())
             if reason:
                 problems.append(f"{where}:{number}: {reason}")
+    for folder, count in collections.Counter(path.parent for path in files).items():
+        if count > MOST_FILES:
+            problems.append(f"{folder.relative_to(root)}: {count} files; expected folders of at "
+                            f"most {MOST_FILES}")
     return len(files), problems
 
 
@@ -130,11 +142,12 @@ ALLOWED = [
     ("src/units/text.cpp", "#include <fmt/format.h>"),
     ("src/input/reader.cpp", "#include <nlohmann/json.hpp>"),
     ("src/input/reader.cpp", '#include "beside.hpp"'),
+    ("src/input/json/reader.cpp", '#include "input/json/beside.hpp"'),
     ("src/topology/routes.cpp", "#include <boost/graph/adjacency_list.hpp>"),
     ("src/collectives/fit.cpp", "#include <Eigen/QR>"),
     ("src/calibrate/fit.cpp", "#include <Eigen/Dense>"),
-    ("src/report/chakra_export.cpp", "#include <google/protobuf/message_lite.h>"),
-    ("src/report/chakra_export.cpp", "#include <chakra.pb.h>"),
+    ("src/report/file/chakra_export.cpp", "#include <google/protobuf/message_lite.h>"),
+    ("src/report/file/chakra_export.cpp", "#include <chakra.pb.h>"),
     ("src/python/module.cpp", "#include <pybind11/pybind11.h>"),
     ("src/python/module.cpp", '#include "titer/report/csv.hpp"'),
     ("src/app/main.cpp", "#include <CLI/CLI.hpp>"),
@@ -178,6 +191,9 @@ REFUSED = [
     ("src/engine/engine.cpp", "#include <unistd.h>"),
     ("src/plan/ranks.cpp", '#include "../simulate/lower.hpp"'),
     ("src/plan/ranks.cpp", '#include "absent.hpp"'),
+    ("src/plan/ranks.cpp", '#include "plan/absent.hpp"'),
+    ("src/plan/ranks.cpp", '#include "../plan/ranks.cpp"'),
+    ("src/plan/ranks.cpp", '#include "units/text.cpp"'),
     ("src/plan/ranks.cpp", "#include SOME_MACRO"),
 ]
 
@@ -200,6 +216,13 @@ def self_test():
         problems = judge(where, line)
         if len(problems) != 1 or not problems[0].startswith(where):
             wrong.append(f"not refused, or not where it stands: {where}: {line}: {problems}")
+    with tempfile.TemporaryDirectory() as root:
+        for name in range(MOST_FILES + 1):
+            path = pathlib.Path(root, "src", "units", "deep", f"{name}.cpp")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        if len(check(pathlib.Path(root))[1]) != 1:
+            wrong.append(f"a folder of {MOST_FILES + 1} files is not refused")
     print("\n".join(wrong)
           or f"layers: {len(ALLOWED)} includes allowed, {len(REFUSED)} refused, as wanted")
     return 1 if wrong else 0

@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "app/output/terminal.hpp"
 #include "command.hpp"
-#include "terminal.hpp"
 
 namespace titer {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "app/output/progress.hpp"
 #include "command.hpp"
-#include "progress.hpp"
 #include "titer/ask/run.hpp"
 
 namespace titer {

@@ -4,8 +4,8 @@
 
 #include <fstream>
 
+#include "app/output/progress.hpp"
 #include "command.hpp"
-#include "progress.hpp"
 #include "titer/sweep/sweep_point.hpp"
 
 namespace titer {

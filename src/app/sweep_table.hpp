@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "processes.hpp"
-#include "titer/report/sweep_report.hpp"
+#include "app/output/processes.hpp"
+#include "titer/report/study/sweep_report.hpp"
 #include "titer/sweep/sweep_run.hpp"
 
 namespace titer {

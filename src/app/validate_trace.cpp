@@ -1,8 +1,8 @@
 #include "validate_trace.hpp"
 
 #include "command.hpp"
-#include "titer/report/step_report.hpp"
-#include "titer/report/trace_breakdown_report.hpp"
+#include "titer/report/evidence/trace_breakdown_report.hpp"
+#include "titer/report/step/step_report.hpp"
 #include "titer/trace/op_profile.hpp"
 
 namespace titer {

@@ -1,8 +1,8 @@
 #include "titer/ask/campaign.hpp"
 
 #include "asked_source.hpp"
-#include "titer/report/capacity_report.hpp"
-#include "titer/report/course_report.hpp"
+#include "titer/report/study/capacity_report.hpp"
+#include "titer/report/study/course_report.hpp"
 
 namespace titer {
 

@@ -1,7 +1,7 @@
 #include "titer/ask/run.hpp"
 
 #include "asked_source.hpp"
-#include "titer/report/step_report.hpp"
+#include "titer/report/step/step_report.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/simulate/evaluate.hpp"
 #include "titer/simulate/events_beside.hpp"
@@ -123,14 +123,13 @@ Answer ask(const CheckRequest& request) {
   evaluate(scenario, usual_fidelity(scenario), estimator, result);
   const std::vector<std::string> notes = answer_notes(source, scenario);
   const Figures figures = {{.key = "fits", .datum = result.fits()},
-                           {.key = "memory", .datum = memory_sentence(result)},
-                           notes_column(notes)};
-  Figures tree = figures;
-  tree.back() = notes_figure(notes);
+                           {.key = "memory", .datum = memory_sentence(result)}};
+  const FigureRows rows = {joined(figures, {notes_column(notes)})};
   return {.view = {.text = notes_text(notes) + memory_sentence(result) + "\n",
-                   .figures = std::move(tree),
-                   .rows = {figures},
-                   .columns = column_names({figures})},
+                   .figures = joined({{.key = "format_version", .datum = kFormatVersion}},
+                                     joined(figures, {notes_figure(notes)})),
+                   .rows = rows,
+                   .columns = column_names(rows)},
           .good = result.fits()};
 }
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "asked_source.hpp"
-#include "titer/report/search_report.hpp"
+#include "titer/report/study/search_report.hpp"
 
 namespace titer {
 namespace {

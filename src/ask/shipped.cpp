@@ -30,6 +30,7 @@ constexpr std::array<Choice<const DataKind*>, 14> kKinds = {{{"models", &kModelD
 
 std::vector<std::string_view> shipped_kinds() {
   std::vector<std::string_view> names;
+  names.reserve(kKinds.size());
   for (const Choice<const DataKind*>& kind : kKinds) {
     names.push_back(kind.name);
   }

@@ -5,8 +5,8 @@
 #include <charconv>
 
 #include "asked_source.hpp"
-#include "titer/report/difference_report.hpp"
-#include "titer/report/sensitivity_report.hpp"
+#include "titer/report/study/difference_report.hpp"
+#include "titer/report/study/sensitivity_report.hpp"
 #include "titer/scenario/notes.hpp"
 
 namespace titer {

@@ -6,7 +6,7 @@
 #include "titer/collectives/choice.hpp"
 #include "titer/cost/cost.hpp"
 #include "titer/cost/group_fabric.hpp"
-#include "titer/model/routing.hpp"
+#include "titer/model/routing/routing.hpp"
 
 namespace titer {
 namespace {

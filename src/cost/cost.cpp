@@ -6,7 +6,7 @@
 #include "titer/cost/group_fabric.hpp"
 #include "titer/cost/shard_cost.hpp"
 #include "titer/cost/sync_cost.hpp"
-#include "titer/plan/torus_place.hpp"
+#include "titer/plan/place/torus_place.hpp"
 
 namespace titer {
 namespace {

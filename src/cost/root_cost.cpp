@@ -1,6 +1,6 @@
 #include "titer/cost/root_cost.hpp"
 
-#include "titer/collectives/tree.hpp"
+#include "titer/collectives/algorithm/tree.hpp"
 #include "titer/cost/sync_cost.hpp"
 
 namespace titer {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "titer/collectives/torus.hpp"
+#include "titer/collectives/algorithm/torus.hpp"
 #include "titer/estimate/estimate.hpp"
 #include "titer/estimate/step_length.hpp"
-#include "titer/plan/placement.hpp"
+#include "titer/plan/place/placement.hpp"
 
 namespace titer {
 namespace {

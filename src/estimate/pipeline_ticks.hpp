@@ -2,7 +2,7 @@
 // The durations of a step's pipeline in ticks, for the recurrence of its passes.
 
 #include "titer/estimate/stage_passes.hpp"
-#include "titer/plan/pipeline_lanes.hpp"
+#include "titer/plan/pipeline/pipeline_lanes.hpp"
 
 namespace titer {
 

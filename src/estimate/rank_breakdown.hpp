@@ -3,8 +3,8 @@
 
 #include "titer/estimate/result.hpp"
 #include "titer/estimate/stage_passes.hpp"
-#include "titer/plan/pipeline_lanes.hpp"
-#include "titer/plan/pipeline_program.hpp"
+#include "titer/plan/pipeline/pipeline_lanes.hpp"
+#include "titer/plan/pipeline/pipeline_program.hpp"
 
 namespace titer {
 

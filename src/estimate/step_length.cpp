@@ -8,7 +8,7 @@
 #include "pipeline_ticks.hpp"
 #include "titer/estimate/stage_passes.hpp"
 #include "titer/input/reader.hpp"
-#include "titer/plan/pipeline.hpp"
+#include "titer/plan/pipeline/pipeline.hpp"
 
 namespace titer {
 namespace {

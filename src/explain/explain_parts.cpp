@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "titer/collectives/algorithm/torus.hpp"
 #include "titer/collectives/catalogue.hpp"
 #include "titer/collectives/choice.hpp"
-#include "titer/collectives/torus.hpp"
 
 namespace titer {
 namespace {

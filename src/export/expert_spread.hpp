@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "titer/export/traffic_matrix.hpp"
-#include "titer/model/expert_choices.hpp"
+#include "titer/model/routing/expert_choices.hpp"
 
 namespace titer {
 

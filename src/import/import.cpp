@@ -4,8 +4,8 @@
 
 #include "import_parts.hpp"
 #include "titer/import/foreign_text.hpp"
-#include "titer/model/huggingface.hpp"
-#include "titer/model/transformer_document.hpp"
+#include "titer/model/huggingface/huggingface.hpp"
+#include "titer/model/transformer/transformer_document.hpp"
 
 namespace titer {
 namespace {

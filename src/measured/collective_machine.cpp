@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "titer/collectives/choice.hpp"
-#include "titer/plan/device_group.hpp"
+#include "titer/plan/place/device_group.hpp"
 #include "titer/scenario/load_part.hpp"
 
 namespace titer {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "titer/model/transformer.hpp"
+#include "titer/model/transformer/transformer.hpp"
 
 namespace titer {
 

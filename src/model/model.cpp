@@ -1,6 +1,6 @@
 #include "titer/model/model.hpp"
 
-#include "titer/model/transformer_layer.hpp"
+#include "titer/model/transformer/transformer_layer.hpp"
 
 namespace titer {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "titer/plan/read_schedule.hpp"
+#include "titer/plan/schedule/read_schedule.hpp"
 
 namespace titer {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rank_order.hpp"
+#include "plan/place/rank_order.hpp"
 
 namespace titer {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "rank_order.hpp"
-#include "titer/plan/read_schedule.hpp"
+#include "plan/place/rank_order.hpp"
+#include "titer/plan/schedule/read_schedule.hpp"
 
 namespace titer {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "titer/input/reader.hpp"
 #include "titer/plan/abilities.hpp"
-#include "titer/plan/named_algorithms.hpp"
+#include "titer/plan/place/named_algorithms.hpp"
 
 namespace titer {
 namespace {

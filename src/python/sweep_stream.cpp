@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "titer/report/sweep_report.hpp"
+#include "titer/report/study/sweep_report.hpp"
 
 namespace titer::python {
 namespace {

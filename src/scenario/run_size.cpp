@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "titer/plan/cluster.hpp"
+#include "titer/plan/place/cluster.hpp"
 #include "titer/plan/plan.hpp"
 
 namespace titer {

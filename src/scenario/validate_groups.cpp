@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "titer/plan/placement.hpp"
+#include "titer/plan/place/placement.hpp"
 
 namespace titer {
 namespace {

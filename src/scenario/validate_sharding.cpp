@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "titer/plan/placement.hpp"
+#include "titer/plan/place/placement.hpp"
 
 namespace titer {
 namespace {

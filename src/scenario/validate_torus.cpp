@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "titer/plan/torus_place.hpp"
+#include "titer/plan/place/torus_place.hpp"
 #include "validate_groups.hpp"
 
 namespace titer {

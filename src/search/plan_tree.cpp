@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "titer/plan/placement.hpp"
+#include "titer/plan/place/placement.hpp"
 #include "titer/search/search_space.hpp"
 
 namespace titer {

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <sstream>
 
+#include "titer/collectives/algorithm/hybrid.hpp"
+#include "titer/collectives/algorithm/ring.hpp"
 #include "titer/collectives/collective.hpp"
-#include "titer/collectives/hybrid.hpp"
-#include "titer/collectives/ring.hpp"
 #include "titer/collectives/rounds.hpp"
 #include "titer/engine/engine.hpp"
 #include "titer/input/reader.hpp"
-#include "titer/model/dlrm_times.hpp"
+#include "titer/model/dlrm/dlrm_times.hpp"
 #include "titer/model/einsums.hpp"
 #include "titer/model/layer_split.hpp"
-#include "titer/plan/schedule_run.hpp"
+#include "titer/plan/schedule/schedule_run.hpp"
 #include "titer/scenario/parameter_server.hpp"
 #include "titer/scenario/scaling.hpp"
 #include "titer/scenario/slow_memory.hpp"
@@ -186,7 +186,7 @@ NamedNumbers e17(Numbers in) {
 constexpr std::array<NamedEquation, 17> kEquations = {{
     {"E1",
      "step of a recommendation model, closed and executed",
-     "titer/model/dlrm_times.hpp",
+     "titer/model/dlrm/dlrm_times.hpp",
      "bottom_forward lookup all_to_all_forward interaction_forward top_forward top_backward "
      "interaction_backward all_to_all_backward update bottom_backward top_all_reduce "
      "bottom_all_reduce",
@@ -225,7 +225,7 @@ constexpr std::array<NamedEquation, 17> kEquations = {{
      volumes},
     {"E10",
      "estimates of a transformer",
-     "titer/model/transformer_estimates.hpp",
+     "titer/model/transformer/transformer_estimates.hpp",
      "l d a s V b",
      "parameters all_parameters flops all_flops recomputed_flops activations",
      e10},
@@ -261,7 +261,7 @@ constexpr std::array<NamedEquation, 17> kEquations = {{
      e13},
     {"E14",
      "the book's ring, beside the chunked one",
-     "titer/collectives/ring.hpp",
+     "titer/collectives/algorithm/ring.hpp",
      "N g BW",
      "t1 t2 t_ar t_chunked",
      e14},
@@ -273,13 +273,13 @@ constexpr std::array<NamedEquation, 17> kEquations = {{
      e15},
     {"E15a",
      "NVLink and PCIe at once",
-     "titer/collectives/hybrid.hpp",
+     "titer/collectives/algorithm/hybrid.hpp",
      "BW_NVLink BW_PCIe S",
      "R nvlink_share pcie_share time nvlink_time",
      e15a},
     {"E16",
      "vanilla model parallelism, executed",
-     "titer/plan/schedule.hpp",
+     "titer/plan/schedule/schedule.hpp",
      "N",
      "total_time gpu_work gpu_idle gpu_util",
      e16,

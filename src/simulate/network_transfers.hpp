@@ -8,7 +8,7 @@
 #include "titer/cost/block_moves.hpp"
 #include "titer/cost/pass_items.hpp"
 #include "titer/estimate/result.hpp"
-#include "titer/plan/link_use.hpp"
+#include "titer/plan/place/link_use.hpp"
 #include "titer/simulate/step_program.hpp"
 
 namespace titer {

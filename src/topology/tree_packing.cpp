@@ -12,9 +12,9 @@
 #include <optional>
 #include <utility>
 
-#include "forest.hpp"
-#include "shallow_trees.hpp"
 #include "titer/units/ensure.hpp"
+#include "topology/family/forest.hpp"
+#include "topology/family/shallow_trees.hpp"
 
 namespace titer {
 

@@ -8,7 +8,7 @@
 #include "app/program.hpp"
 #include "report/chakra_traces.hpp"
 #include "report/goal_schedules.hpp"
-#include "titer/report/chakra_export.hpp"
+#include "titer/report/file/chakra_export.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

@@ -9,7 +9,7 @@
 #include "paths.hpp"
 #include "titer/collectives/catalogue.hpp"
 #include "titer/input/document.hpp"
-#include "titer/plan/schedule.hpp"
+#include "titer/plan/schedule/schedule.hpp"
 #include "view/csv.hpp"
 
 namespace titer::testing {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "app/program.hpp"
-#include "titer/report/step_report.hpp"
+#include "titer/report/step/step_report.hpp"
 #include "titer/sweep/sweep.hpp"
 #include "view/csv.hpp"
 

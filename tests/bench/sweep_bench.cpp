@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "titer/report/sweep_report.hpp"
+#include "titer/report/study/sweep_report.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "titer/collectives/double_tree.hpp"
+#include "titer/collectives/algorithm/double_tree.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "collectives/port_network.hpp"
-#include "titer/collectives/ring.hpp"
-#include "titer/collectives/tree.hpp"
+#include "titer/collectives/algorithm/ring.hpp"
+#include "titer/collectives/algorithm/tree.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

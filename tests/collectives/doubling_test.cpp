@@ -1,9 +1,9 @@
-#include "titer/collectives/doubling.hpp"
+#include "titer/collectives/algorithm/doubling.hpp"
 
 #include <gtest/gtest.h>
 
-#include "titer/collectives/direct.hpp"
-#include "titer/collectives/ring.hpp"
+#include "titer/collectives/algorithm/direct.hpp"
+#include "titer/collectives/algorithm/ring.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -1,10 +1,10 @@
-#include "titer/collectives/exchange.hpp"
+#include "titer/collectives/algorithm/exchange.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstddef>
 
-#include "titer/collectives/direct.hpp"
+#include "titer/collectives/algorithm/direct.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -1,4 +1,4 @@
-#include "titer/collectives/hybrid.hpp"
+#include "titer/collectives/algorithm/hybrid.hpp"
 
 #include <gtest/gtest.h>
 

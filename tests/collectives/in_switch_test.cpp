@@ -1,4 +1,4 @@
-#include "titer/collectives/in_switch.hpp"
+#include "titer/collectives/algorithm/in_switch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 #include "collectives/data_flow.hpp"
 #include "collectives/port_network.hpp"
-#include "titer/collectives/in_switch_hierarchical.hpp"
-#include "titer/collectives/ring.hpp"
+#include "titer/collectives/algorithm/in_switch_hierarchical.hpp"
+#include "titer/collectives/algorithm/ring.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -1,4 +1,4 @@
-#include "titer/collectives/moe.hpp"
+#include "titer/collectives/algorithm/moe.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "titer/collectives/multi_rail.hpp"
+#include "titer/collectives/algorithm/multi_rail.hpp"
 
 #include <gtest/gtest.h>
 

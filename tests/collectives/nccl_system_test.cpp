@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "titer/collectives/nccl.hpp"
+#include "titer/collectives/nccl/nccl.hpp"
 #include "titer/hardware/evidence.hpp"
 #include "titer/input/reader.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // Three machines as NCCL sees them.
 
-#include "titer/collectives/nccl.hpp"
+#include "titer/collectives/nccl/nccl.hpp"
 
 namespace titer {
 

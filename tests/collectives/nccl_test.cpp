@@ -1,4 +1,4 @@
-#include "titer/collectives/nccl.hpp"
+#include "titer/collectives/nccl/nccl.hpp"
 
 #include <gtest/gtest.h>
 

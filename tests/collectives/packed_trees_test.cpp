@@ -1,4 +1,4 @@
-#include "titer/collectives/packed_trees.hpp"
+#include "titer/collectives/algorithm/packed_trees.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collectives/contract_groups.hpp"
-#include "titer/collectives/disjoint_rings.hpp"
+#include "titer/collectives/algorithm/disjoint_rings.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -1,4 +1,4 @@
-#include "titer/collectives/pipeline.hpp"
+#include "titer/collectives/algorithm/pipeline.hpp"
 
 #include <gtest/gtest.h>
 

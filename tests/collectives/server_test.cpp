@@ -1,11 +1,11 @@
-#include "titer/collectives/server.hpp"
+#include "titer/collectives/algorithm/server.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstddef>
 
 #include "collectives/port_network.hpp"
-#include "titer/collectives/ring.hpp"
+#include "titer/collectives/algorithm/ring.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

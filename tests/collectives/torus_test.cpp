@@ -1,4 +1,4 @@
-#include "titer/collectives/torus.hpp"
+#include "titer/collectives/algorithm/torus.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 
 #include "collectives/data_flow.hpp"
 #include "collectives/port_network.hpp"
-#include "titer/collectives/torus_all_to_all.hpp"
-#include "titer/collectives/torus_links.hpp"
+#include "titer/collectives/algorithm/torus_all_to_all.hpp"
+#include "titer/collectives/algorithm/torus_links.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

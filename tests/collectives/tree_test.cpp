@@ -1,4 +1,4 @@
-#include "titer/collectives/tree.hpp"
+#include "titer/collectives/algorithm/tree.hpp"
 
 #include <gtest/gtest.h>
 

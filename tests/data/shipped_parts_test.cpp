@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "plan/shipped.hpp"
-#include "titer/model/transformer_layer.hpp"
+#include "titer/model/transformer/transformer_layer.hpp"
 #include "titer/scenario/source.hpp"
 
 namespace titer {

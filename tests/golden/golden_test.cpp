@@ -13,7 +13,7 @@
 
 #include "paths.hpp"
 #include "temporary_folder.hpp"
-#include "titer/report/step_report.hpp"
+#include "titer/report/step/step_report.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/simulate/evaluate.hpp"
 #include "view/csv.hpp"

@@ -12,7 +12,7 @@
 #include "titer/import/foreign_text.hpp"
 #include "titer/import/import_figures.hpp"
 #include "titer/input/reader.hpp"
-#include "titer/model/transformer_document.hpp"
+#include "titer/model/transformer/transformer_document.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

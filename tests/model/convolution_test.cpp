@@ -1,4 +1,4 @@
-#include "titer/model/convolution.hpp"
+#include "titer/model/layered/convolution.hpp"
 
 #include <gtest/gtest.h>
 

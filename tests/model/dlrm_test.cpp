@@ -1,4 +1,4 @@
-#include "titer/model/dlrm.hpp"
+#include "titer/model/dlrm/dlrm.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "titer/engine/engine.hpp"
 #include "titer/input/file.hpp"
 #include "titer/input/read_document.hpp"
-#include "titer/model/dlrm_times.hpp"
+#include "titer/model/dlrm/dlrm_times.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/units/ensure.hpp"
 

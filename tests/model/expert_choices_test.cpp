@@ -1,4 +1,4 @@
-#include "titer/model/expert_choices.hpp"
+#include "titer/model/routing/expert_choices.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "titer/model/gating.hpp"
+#include "titer/model/routing/gating.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "titer/model/routing.hpp"
+#include "titer/model/routing/routing.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {

@@ -7,7 +7,7 @@
 #include "model/samples.hpp"
 #include "paths.hpp"
 #include "titer/input/file.hpp"
-#include "titer/model/huggingface.hpp"
+#include "titer/model/huggingface/huggingface.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

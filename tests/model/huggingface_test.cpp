@@ -1,4 +1,4 @@
-#include "titer/model/huggingface.hpp"
+#include "titer/model/huggingface/huggingface.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "titer/model/transformer.hpp"
-#include "titer/model/transformer_estimates.hpp"
+#include "titer/model/transformer/transformer.hpp"
+#include "titer/model/transformer/transformer_estimates.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -7,7 +7,7 @@
 
 #include "paths.hpp"
 #include "titer/input/file.hpp"
-#include "titer/model/layered.hpp"
+#include "titer/model/layered/layered.hpp"
 
 namespace titer::samples {
 

@@ -1,4 +1,4 @@
-#include "titer/model/layered.hpp"
+#include "titer/model/layered/layered.hpp"
 
 #include <gtest/gtest.h>
 

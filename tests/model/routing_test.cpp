@@ -1,4 +1,4 @@
-#include "titer/model/routing.hpp"
+#include "titer/model/routing/routing.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include "paths.hpp"
 #include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
-#include "titer/model/transformer_layer.hpp"
+#include "titer/model/transformer/transformer_layer.hpp"
 
 namespace titer::samples {
 

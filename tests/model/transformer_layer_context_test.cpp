@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "model/samples.hpp"
-#include "titer/model/transformer_layer.hpp"
+#include "titer/model/transformer/transformer_layer.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

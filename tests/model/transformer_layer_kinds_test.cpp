@@ -7,7 +7,7 @@
 #include "model/samples.hpp"
 #include "paths.hpp"
 #include "titer/input/file.hpp"
-#include "titer/model/transformer_layer.hpp"
+#include "titer/model/transformer/transformer_layer.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -1,4 +1,4 @@
-#include "titer/model/transformer_layer.hpp"
+#include "titer/model/transformer/transformer_layer.hpp"
 
 #include <gtest/gtest.h>
 

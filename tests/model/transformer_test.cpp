@@ -1,4 +1,4 @@
-#include "titer/model/transformer.hpp"
+#include "titer/model/transformer/transformer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "titer/plan/cluster.hpp"
+#include "titer/plan/place/cluster.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "plan/shipped.hpp"
-#include "titer/plan/collective_query.hpp"
+#include "titer/plan/place/collective_query.hpp"
 #include "titer/scenario/load_part.hpp"
-#include "titer/topology/trees.hpp"
+#include "titer/topology/family/trees.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -1,4 +1,4 @@
-#include "titer/plan/collective_query.hpp"
+#include "titer/plan/place/collective_query.hpp"
 
 #include <gtest/gtest.h>
 

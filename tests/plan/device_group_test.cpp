@@ -1,4 +1,4 @@
-#include "titer/plan/device_group.hpp"
+#include "titer/plan/place/device_group.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "plan/shipped.hpp"
-#include "titer/plan/collective_query.hpp"
+#include "titer/plan/place/collective_query.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "titer/model/transformer_layer.hpp"
-#include "titer/plan/memory.hpp"
+#include "titer/model/transformer/transformer_layer.hpp"
+#include "titer/plan/memory/memory.hpp"
 
 namespace titer::layouts {
 

@@ -1,4 +1,4 @@
-#include "titer/plan/link_use.hpp"
+#include "titer/plan/place/link_use.hpp"
 
 #include <gtest/gtest.h>
 

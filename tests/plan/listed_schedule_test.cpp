@@ -1,4 +1,4 @@
-#include "titer/plan/listed_schedule.hpp"
+#include "titer/plan/schedule/listed_schedule.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "plan/pipeline_graph.hpp"
 #include "titer/input/reader.hpp"
-#include "titer/plan/schedule_run.hpp"
+#include "titer/plan/schedule/schedule_run.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

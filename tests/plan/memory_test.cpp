@@ -1,4 +1,4 @@
-#include "titer/plan/memory.hpp"
+#include "titer/plan/memory/memory.hpp"
 
 #include <gtest/gtest.h>
 

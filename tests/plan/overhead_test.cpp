@@ -1,4 +1,4 @@
-#include "titer/plan/overhead.hpp"
+#include "titer/plan/memory/overhead.hpp"
 
 #include <gtest/gtest.h>
 

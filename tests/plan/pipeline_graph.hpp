@@ -11,8 +11,8 @@
 
 #include "plan/schedules.hpp"
 #include "titer/engine/engine.hpp"
-#include "titer/plan/pipeline.hpp"
-#include "titer/plan/schedule.hpp"
+#include "titer/plan/pipeline/pipeline.hpp"
+#include "titer/plan/schedule/schedule.hpp"
 
 namespace titer::pipeline_test {
 

@@ -1,4 +1,4 @@
-#include "titer/plan/pipeline.hpp"
+#include "titer/plan/pipeline/pipeline.hpp"
 
 #include <gtest/gtest.h>
 

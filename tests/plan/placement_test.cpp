@@ -1,4 +1,4 @@
-#include "titer/plan/placement.hpp"
+#include "titer/plan/place/placement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 
 #include "plan/shipped.hpp"
 #include "titer/collectives/choice.hpp"
-#include "titer/plan/collective_query.hpp"
-#include "titer/plan/torus_place.hpp"
+#include "titer/plan/place/collective_query.hpp"
+#include "titer/plan/place/torus_place.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "titer/plan/placement.hpp"
+#include "titer/plan/place/placement.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "titer/plan/schedule_run.hpp"
+#include "titer/plan/schedule/schedule_run.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

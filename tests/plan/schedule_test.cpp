@@ -1,6 +1,6 @@
 // What every pipeline schedule promises, for each alternative of the list.
 
-#include "titer/plan/schedule.hpp"
+#include "titer/plan/schedule/schedule.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "plan/pipeline_graph.hpp"
-#include "titer/plan/schedule_run.hpp"
+#include "titer/plan/schedule/schedule_run.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {

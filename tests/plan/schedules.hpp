@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "titer/plan/listed_schedule.hpp"
-#include "titer/plan/schedule.hpp"
+#include "titer/plan/schedule/listed_schedule.hpp"
+#include "titer/plan/schedule/schedule.hpp"
 
 namespace titer::testing {
 

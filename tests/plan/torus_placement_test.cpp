@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "plan/shipped.hpp"
+#include "titer/collectives/algorithm/torus_all_to_all.hpp"
 #include "titer/collectives/execution.hpp"
-#include "titer/collectives/torus_all_to_all.hpp"
-#include "titer/plan/torus_place.hpp"
+#include "titer/plan/place/torus_place.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -1,4 +1,4 @@
-#include "titer/report/chakra_export.hpp"
+#include "titer/report/file/chakra_export.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "titer/report/course_report.hpp"
+#include "titer/report/study/course_report.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "titer/report/explain_report.hpp"
+#include "titer/report/step/explain_report.hpp"
 
 #include <gtest/gtest.h>
 
-#include "titer/report/step_report.hpp"
+#include "titer/report/step/step_report.hpp"
 #include "view/csv.hpp"
 
 namespace titer::testing {

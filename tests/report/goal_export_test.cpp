@@ -1,4 +1,4 @@
-#include "titer/report/goal_export.hpp"
+#include "titer/report/file/goal_export.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 // A result whose every figure is a different number, so that a view that mixes two up is caught.
 
-#include "titer/report/step_report.hpp"
+#include "titer/report/step/step_report.hpp"
 
 namespace titer::testing {
 

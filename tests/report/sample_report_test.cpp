@@ -1,4 +1,4 @@
-#include "titer/report/sample_report.hpp"
+#include "titer/report/step/sample_report.hpp"
 
 #include <gtest/gtest.h>
 

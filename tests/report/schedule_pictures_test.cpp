@@ -9,7 +9,7 @@
 #include "plan/schedules.hpp"
 #include "report/timelines.hpp"
 #include "titer/input/document.hpp"
-#include "titer/report/trace_report.hpp"
+#include "titer/report/file/trace_report.hpp"
 #include "view/csv.hpp"
 
 namespace titer::testing {

@@ -1,6 +1,6 @@
 // A schedule's figures beside its picture.
 
-#include "titer/report/schedule_report.hpp"
+#include "titer/report/step/schedule_report.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "titer/report/step_report.hpp"
+#include "titer/report/step/step_report.hpp"
 
 #include <gtest/gtest.h>
 

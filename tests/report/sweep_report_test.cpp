@@ -1,4 +1,4 @@
-#include "titer/report/sweep_report.hpp"
+#include "titer/report/study/sweep_report.hpp"
 
 #include <gtest/gtest.h>
 

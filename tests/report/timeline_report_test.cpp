@@ -1,6 +1,6 @@
 // Pictures of timelines: each row says what its rank did, and when.
 
-#include "titer/report/timeline_report.hpp"
+#include "titer/report/step/timeline_report.hpp"
 
 #include <gtest/gtest.h>
 

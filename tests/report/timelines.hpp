@@ -1,7 +1,7 @@
 #pragma once
 // Small timelines for the tests of pictures and traces.
 
-#include "titer/report/schedule_report.hpp"
+#include "titer/report/step/schedule_report.hpp"
 
 namespace titer::testing {
 

@@ -1,4 +1,4 @@
-#include "titer/report/topology_report.hpp"
+#include "titer/report/network/topology_report.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Traces are read back as what they claim to be: JSON with spans, arrows and counters.
 
-#include "titer/report/trace_report.hpp"
+#include "titer/report/file/trace_report.hpp"
 
 #include <gtest/gtest.h>
 

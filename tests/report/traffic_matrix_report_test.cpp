@@ -1,4 +1,4 @@
-#include "titer/report/traffic_matrix_report.hpp"
+#include "titer/report/network/traffic_matrix_report.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "titer/report/validation_report.hpp"
+#include "titer/report/evidence/validation_report.hpp"
 
 #include <gtest/gtest.h>
 
 #include "titer/input/document.hpp"
-#include "titer/report/validation_plot.hpp"
+#include "titer/report/picture/validation_plot.hpp"
 #include "view/csv.hpp"
 
 namespace titer::testing {

@@ -7,7 +7,7 @@
 
 #include "scenario/moe.hpp"
 #include "scenario/violations.hpp"
-#include "titer/plan/placement.hpp"
+#include "titer/plan/place/placement.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

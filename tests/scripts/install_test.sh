@@ -17,6 +17,7 @@ cd "$folder"
 
 wanted=$("$folder/titer/bin/titer" run llama3-70b-64xh100 --set plan.micro_batch=2 --format csv |
   python3 -c 'import csv, sys; print("micro-batch 2: %.3f s" % float(next(csv.DictReader(sys.stdin))["iteration_time_s"]))')
+export TITER_DATA=$folder/titer/share/titer
 "$folder/build/ask" >answer
 grep -q "^$wanted" answer || { echo "expected $wanted in:"; cat answer; exit 1; }
 if "$folder/build/ask" no-such-run 2>refusal; then

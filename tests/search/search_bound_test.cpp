@@ -7,8 +7,8 @@
 #include "searches.hpp"
 #include "titer/estimate/estimate.hpp"
 #include "titer/input/read_document.hpp"
-#include "titer/plan/listed_schedule.hpp"
-#include "titer/plan/read_schedule.hpp"
+#include "titer/plan/schedule/listed_schedule.hpp"
+#include "titer/plan/schedule/read_schedule.hpp"
 #include "titer/search/search_bound.hpp"
 
 namespace titer::testing {

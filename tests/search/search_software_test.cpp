@@ -6,7 +6,7 @@
 #include <set>
 
 #include "searches.hpp"
-#include "titer/report/search_report.hpp"
+#include "titer/report/study/search_report.hpp"
 #include "titer/scenario/notes.hpp"
 
 namespace titer::testing {

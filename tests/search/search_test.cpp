@@ -7,7 +7,7 @@
 
 #include "searches.hpp"
 #include "titer/estimate/estimate.hpp"
-#include "titer/report/search_report.hpp"
+#include "titer/report/study/search_report.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

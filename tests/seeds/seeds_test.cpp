@@ -9,7 +9,7 @@
 
 #include "paths.hpp"
 #include "temporary_folder.hpp"
-#include "titer/report/seed_report.hpp"
+#include "titer/report/evidence/seed_report.hpp"
 #include "titer/seeds/equations.hpp"
 #include "titer/seeds/seed.hpp"
 #include "whatif/halved_plateaus.hpp"

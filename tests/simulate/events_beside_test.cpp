@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scenario/scenarios.hpp"
-#include "titer/report/step_report.hpp"
+#include "titer/report/step/step_report.hpp"
 #include "titer/simulate/evaluate.hpp"
 
 namespace titer {

@@ -6,8 +6,8 @@
 #include "simulate/simulations.hpp"
 #include "titer/estimate/estimate.hpp"
 #include "titer/explain/explain.hpp"
-#include "titer/report/explain_report.hpp"
-#include "titer/topology/trees.hpp"
+#include "titer/report/step/explain_report.hpp"
+#include "titer/topology/family/trees.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "simulate/simulations.hpp"
-#include "titer/plan/collective_query.hpp"
+#include "titer/plan/place/collective_query.hpp"
 #include "titer/simulate/evaluate.hpp"
-#include "titer/topology/trees.hpp"
+#include "titer/topology/family/trees.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

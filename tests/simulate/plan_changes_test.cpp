@@ -11,7 +11,7 @@
 #include "scenario/scenarios.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/plan/plan_fields.hpp"
-#include "titer/plan/read_schedule.hpp"
+#include "titer/plan/schedule/read_schedule.hpp"
 #include "titer/simulate/evaluate.hpp"
 
 namespace titer {

@@ -7,7 +7,7 @@
 
 #include "cost/blocks.hpp"
 #include "scenario/plain.hpp"
-#include "titer/report/step_report.hpp"
+#include "titer/report/step/step_report.hpp"
 #include "titer/simulate/simulate.hpp"
 
 namespace titer::simulations {

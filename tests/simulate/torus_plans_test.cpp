@@ -10,7 +10,7 @@
 #include "scenario/violations.hpp"
 #include "titer/collectives/choice.hpp"
 #include "titer/cost/cost.hpp"
-#include "titer/plan/collective_query.hpp"
+#include "titer/plan/place/collective_query.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/simulate/evaluate.hpp"
 

@@ -1,6 +1,6 @@
 // What machines say of themselves: matrices of nvidia-smi, NCCL's XML.
 
-#include "titer/topology/nccl_xml.hpp"
+#include "titer/topology/import/nccl_xml.hpp"
 
 #include <gtest/gtest.h>
 

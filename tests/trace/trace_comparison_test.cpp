@@ -7,7 +7,7 @@
 #include "paths.hpp"
 #include "temporary_folder.hpp"
 #include "titer/input/reader.hpp"
-#include "titer/report/chakra_export.hpp"
+#include "titer/report/file/chakra_export.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/trace/trace_comparison.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "titer/cost/each_pass.hpp"
 #include "titer/hardware/kernel.hpp"
-#include "titer/plan/placement.hpp"
+#include "titer/plan/place/placement.hpp"
 #include "titer/plan/stage_blocks.hpp"
 #include "titer/scenario/scenario.hpp"
 

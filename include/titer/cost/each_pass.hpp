@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "titer/plan/actions.hpp"
+#include "titer/plan/schedule/actions.hpp"
 
 namespace titer {
 

@@ -1,7 +1,7 @@
 #pragma once
 // What a plan's group can send over, with the algorithms that cluster and stack name.
 
-#include "titer/plan/placement.hpp"
+#include "titer/plan/place/placement.hpp"
 #include "titer/scenario/scenario.hpp"
 
 namespace titer {

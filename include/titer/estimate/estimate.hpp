@@ -9,7 +9,7 @@
 #include "titer/estimate/known_memory.hpp"
 #include "titer/estimate/result.hpp"
 #include "titer/estimate/stage_passes.hpp"
-#include "titer/plan/pipeline.hpp"
+#include "titer/plan/pipeline/pipeline.hpp"
 
 namespace titer {
 

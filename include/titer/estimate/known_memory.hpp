@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "titer/cost/cost.hpp"
-#include "titer/plan/memory.hpp"
+#include "titer/plan/memory/memory.hpp"
 
 namespace titer {
 

@@ -10,7 +10,7 @@
 
 #include "titer/cost/cost.hpp"
 #include "titer/hardware/evidence.hpp"
-#include "titer/plan/memory.hpp"
+#include "titer/plan/memory/memory.hpp"
 
 namespace titer {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "titer/export/exported_step.hpp"
-#include "titer/model/routing.hpp"
+#include "titer/model/routing/routing.hpp"
 
 namespace titer {
 

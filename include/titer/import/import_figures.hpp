@@ -6,7 +6,7 @@
 
 #include "titer/hardware/data_type.hpp"
 #include "titer/import/imported.hpp"
-#include "titer/model/transformer.hpp"
+#include "titer/model/transformer/transformer.hpp"
 
 namespace titer {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "titer/input/document.hpp"
-#include "titer/model/transformer.hpp"
+#include "titer/model/transformer/transformer.hpp"
 
 namespace titer {
 

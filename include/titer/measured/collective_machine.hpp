@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "titer/measured/measured_collective.hpp"
-#include "titer/plan/cluster.hpp"
+#include "titer/plan/place/cluster.hpp"
 
 namespace titer {
 

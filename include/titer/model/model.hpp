@@ -6,9 +6,9 @@
 #include <string>
 #include <variant>
 
-#include "titer/model/dlrm.hpp"
-#include "titer/model/layered.hpp"
-#include "titer/model/transformer.hpp"
+#include "titer/model/dlrm/dlrm.hpp"
+#include "titer/model/layered/layered.hpp"
+#include "titer/model/transformer/transformer.hpp"
 
 namespace titer {
 

@@ -15,8 +15,8 @@
 #include "titer/model/slice.hpp"
 #include "titer/plan/batch_shares.hpp"
 #include "titer/plan/layers.hpp"
-#include "titer/plan/offload.hpp"
-#include "titer/plan/schedule.hpp"
+#include "titer/plan/memory/offload.hpp"
+#include "titer/plan/schedule/schedule.hpp"
 #include "titer/plan/stack.hpp"
 
 namespace titer {

@@ -3,7 +3,7 @@
 // times, and the time of ZeRO-1's collectives from a measured bandwidth.
 // [seed equations E12, E12a, E12b; Cheng et al. 2024]
 
-#include "titer/model/transformer_estimates.hpp"
+#include "titer/model/transformer/transformer_estimates.hpp"
 
 namespace titer {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "titer/model/model.hpp"
-#include "titer/plan/cluster.hpp"
-#include "titer/plan/memory.hpp"
+#include "titer/plan/memory/memory.hpp"
+#include "titer/plan/place/cluster.hpp"
 #include "titer/plan/plan.hpp"
 #include "titer/plan/stack.hpp"
 #include "titer/scenario/conditions.hpp"

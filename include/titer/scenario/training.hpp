@@ -7,7 +7,7 @@
 #include "titer/input/fields.hpp"
 #include "titer/model/frozen.hpp"
 #include "titer/model/model.hpp"
-#include "titer/plan/optimizer.hpp"
+#include "titer/plan/memory/optimizer.hpp"
 
 namespace titer {
 

@@ -13,11 +13,11 @@
 namespace titer {
 
 struct NamedEquation {
-  std::string_view name;                                    // "E13"
-  std::string_view title;                                   // "parameter servers"
-  std::string_view home;                                    // "titer/collectives/server.hpp"
-  std::string_view inputs;                                  // names, with blanks between them
-  std::string_view outputs;                                 // likewise
+  std::string_view name;     // "E13"
+  std::string_view title;    // "parameter servers"
+  std::string_view home;     // "titer/collectives/algorithm/server.hpp"
+  std::string_view inputs;   // names, with blanks between them
+  std::string_view outputs;  // likewise
   NamedNumbers (*compute)(std::span<const double> inputs);  // in the order of `inputs`
   std::string_view executed = {};  // those outputs that come of executing something
 };

@@ -13,10 +13,10 @@
 #include "titer/campaign/course.hpp"
 #include "titer/export/traffic_matrix.hpp"
 #include "titer/input/expression.hpp"
-#include "titer/model/gating.hpp"
 #include "titer/model/model.hpp"
-#include "titer/plan/collective_query.hpp"
-#include "titer/plan/schedule_run.hpp"
+#include "titer/model/routing/gating.hpp"
+#include "titer/plan/place/collective_query.hpp"
+#include "titer/plan/schedule/schedule_run.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/simulate/evaluate.hpp"
 

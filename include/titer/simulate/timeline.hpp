@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "titer/engine/task_graph.hpp"
-#include "titer/plan/actions.hpp"
+#include "titer/plan/schedule/actions.hpp"
 #include "titer/units/quantity.hpp"
 
 namespace titer {

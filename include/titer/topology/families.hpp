@@ -8,13 +8,13 @@
 #include <variant>
 
 #include "titer/input/reader.hpp"
-#include "titer/topology/dragonfly.hpp"
-#include "titer/topology/imports.hpp"
-#include "titer/topology/joined_nodes.hpp"
-#include "titer/topology/node_families.hpp"
+#include "titer/topology/family/dragonfly.hpp"
+#include "titer/topology/family/joined_nodes.hpp"
+#include "titer/topology/family/node_families.hpp"
+#include "titer/topology/family/torus.hpp"
+#include "titer/topology/family/trees.hpp"
+#include "titer/topology/import/imports.hpp"
 #include "titer/topology/topology.hpp"
-#include "titer/topology/torus.hpp"
-#include "titer/topology/trees.hpp"
 
 namespace titer {
 

@@ -1,0 +1,118 @@
+#pragma once
+// A transformer (GPT, Llama, mixtures of experts, encoder and decoder): its shape, its parameters
+// and the FLOPs of its training.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "titer/input/reader.hpp"
+#include "titer/model/blocks.hpp"
+#include "titer/model/parameter_count.hpp"
+#include "titer/model/slice.hpp"
+#include "titer/model/transformer/transformer_parts.hpp"
+#include "titer/units/quantity.hpp"
+
+namespace titer {
+
+struct Transformer {
+  std::string name;
+  std::string title;
+  std::string source;
+  std::int64_t layers = 0;
+  std::int64_t hidden = 0;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;  // fewer than heads: grouped-query attention
+  std::int64_t head_dim = 0;
+  std::int64_t ffn = 0;  // of dense layers
+  bool gated = false;    // SwiGLU-like: three matrices instead of two
+  Norm norm = Norm::layernorm;
+  Biases biases{};
+  bool dropout = true;
+  Positions positions = Positions::learned;
+  bool tied_embeddings = true;
+  std::int64_t vocabulary = 0;
+  std::int64_t vocabulary_multiple = 1;  // padded to a multiple of this times t
+  std::int64_t max_sequence = 0;
+  std::int64_t position_rows = 0;  // of the table of learned positions
+  AttentionKernel attention = AttentionKernel::flash;
+  bool causal = true;
+  // Norms of a layer: two; four with ones behind attention and MLP too; one where both read the
+  // same. `parallel`: attention and MLP read the layer's input, and their results are added once.
+  int norms = 2;
+  bool parallel = false;
+  bool qk_norm = false;         // of every query and key head, with a weight per head_dim
+  bool embedding_norm = false;  // behind the embedding
+  bool final_norm = true;
+  bool sinks = false;  // a parameter per head, in the softmax's denominator
+  std::optional<LatentAttention> latent{};
+  std::optional<Indexer> indexer{};
+  std::optional<Experts> experts{};
+  std::int64_t predicted_tokens = 0;  // multi-token prediction: so many more layers with heads
+  std::vector<LayerKind> kinds = {{}};
+  std::vector<LayerRun> order{};  // empty: all layers are of the first kind
+
+  /// Columns of the query projection (a * head_dim), and of key or value (k * head_dim).
+  [[nodiscard]] std::int64_t query_width() const { return heads * head_dim; }
+  [[nodiscard]] std::int64_t kv_width() const { return kv_heads * head_dim; }
+  /// Vocabulary rows after padding to a multiple of vocabulary_multiple * t.
+  [[nodiscard]] std::int64_t padded_vocabulary(std::int64_t tensor) const;
+  /// The layers in order, also where all are of one kind.
+  [[nodiscard]] std::vector<LayerRun> runs() const;
+};
+
+/// From an object in this program's own keys; one with "model_type" or "architectures" is a
+/// HuggingFace configuration.
+[[nodiscard]] Transformer read_transformer(Reader& in);
+
+/// One layer: attention, MLP or experts, norms.
+[[nodiscard]] ParameterCount layer_parameters(const Transformer& model, const LayerKind& kind);
+[[nodiscard]] ParameterCount layer_parameters(const Transformer& model);  // of its first kind
+/// The token table (padded for t) and learned positions, on the first stage.
+[[nodiscard]] ParameterCount embedding_parameters(const Transformer& model, std::int64_t tensor);
+/// The final norm, unless tied the output matrix, and modules for further tokens, on the last
+/// stage.
+[[nodiscard]] ParameterCount head_parameters(const Transformer& model, std::int64_t tensor);
+/// The modules that predict further tokens (multi-token prediction), each a layer of the model's
+/// last kind behind a projection of two hidden states to one; tables are the model's own. Part of
+/// head_parameters().  [DeepSeek-V3 2024, section 2.2]
+[[nodiscard]] ParameterCount prediction_parameters(const Transformer& model);
+/// The whole model with its vocabulary as published: unpadded, and without prediction_parameters(),
+/// which are left out of published counts and of inference.
+[[nodiscard]] std::int64_t parameters(const Transformer& model);
+/// The same, of experts only those that a token goes through.
+[[nodiscard]] std::int64_t active_parameters(const Transformer& model);
+
+/// Two published ways to count attention: every pair of tokens, s^2, or only the causal half,
+/// s^2/2. Of a window of w <= s tokens: s w and s w - w^2/2. Of chunks: the same as of so many
+/// sequences. Tokens picked by an indexer are a window of that many, and its own scores are counted
+/// too.
+enum class AttentionCount { full, causal };
+
+/// Forward FLOPs: 2 per multiply-add, matrix products only (embedding look-ups are none), logits
+/// with the unpadded vocabulary.
+struct ForwardFlops {
+  Flops layers{};          // all layers' products with weights
+  Flops core_attention{};  // all layers' QK^T and AV
+  Flops logits{};
+
+  [[nodiscard]] Flops total() const { return layers + core_attention + logits; }
+};
+/// Of `sequences` sequences of `length` tokens, modules for further tokens included. Each token
+/// goes through the router, the experts chosen for it and those shared. Cross-attention is to an
+/// encoder's sequences of the same length.
+[[nodiscard]] ForwardFlops forward_flops(const Transformer& model,
+                                         double sequences,
+                                         std::int64_t length,
+                                         AttentionCount count);
+
+/// Model FLOPs of a training step: three times the forward FLOPs, no recomputation. For a GPT with
+/// f = 4h and full attention this is 72 B s l h^2 (1 + s/(6h) + V/(12 l h)).  [Narayanan 2021,
+/// eq.3]
+[[nodiscard]] Flops model_flops(const Transformer& model,
+                                double sequences,
+                                std::int64_t length,
+                                AttentionCount count);
+
+}  // namespace titer

@@ -1,0 +1,66 @@
+#pragma once
+// What a transformer may be made of.
+
+#include <cstdint>
+#include <optional>
+
+#include "titer/model/routing/routing.hpp"
+
+namespace titer {
+
+enum class Norm { layernorm, rmsnorm };
+enum class Positions { learned, rotary, alibi, none };
+
+/// Multi-head latent attention: queries, keys and values are projected up from narrow latents; a
+/// part of each head, shared among the keys, carries the rotary positions.  [DeepSeek-V2 2024]
+/// A model with it has as many key-value heads as heads, of nope_dim + rope_dim each.
+struct LatentAttention {
+  std::int64_t q_rank = 0;  // 0: queries come straight from the hidden state
+  std::int64_t kv_rank = 0;
+  std::int64_t nope_dim = 0;
+  std::int64_t rope_dim = 0;
+  std::int64_t value_dim = 0;
+};
+
+/// A small attention of its own that picks the tokens that each query attends to. Its queries come
+/// from the queries' latent, its one key per token from the hidden state.
+/// [DeepSeek-V3.2 2025, section 2.1]
+struct Indexer {
+  std::int64_t heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t top_k = 0;
+};
+
+/// The experts of a layer, all alike; gated and with biases as the model's dense MLPs are.
+struct Experts {
+  std::int64_t count = 0;
+  std::int64_t per_token = 0;   // k of top-k
+  std::int64_t ffn = 0;         // width of one
+  std::int64_t shared_ffn = 0;  // width of those that every token goes through, together
+  bool shared_gate = false;     // these are weighed by a gate of h parameters
+  bool router_bias = false;     // a parameter per expert
+  Routing routing{};
+};
+
+/// What layers may differ in.
+struct LayerKind {
+  bool experts = false;
+  std::optional<std::int64_t> window{};  // tokens that a query sees: itself and those just before
+  bool chunked = false;          // the window is a fixed chunk of the sequence that it is in
+  bool bidirectional = false;    // of an encoder: attention is not causal
+  bool cross_attention = false;  // of a decoder: attends to the encoder's output too
+  bool rotary = true;            // where the model has rotary positions
+
+  friend bool operator==(const LayerKind&, const LayerKind&) = default;
+};
+
+/// Which linear layers have a bias.
+struct Biases {
+  bool qkv = false;
+  bool output = false;  // attention's
+  bool mlp = false;
+  bool head = false;  // the output matrix
+  friend bool operator==(const Biases&, const Biases&) = default;
+};
+
+}  // namespace titer

@@ -1,0 +1,112 @@
+#pragma once
+// A node, its chips, and the network between nodes (configs/clusters/<name>.json). A cluster is as
+// large as the plan needs, unless "nodes" fixes it.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "titer/collectives/group.hpp"
+#include "titer/collectives/nccl/nccl.hpp"
+#include "titer/hardware/chip.hpp"
+#include "titer/plan/memory/offload.hpp"
+#include "titer/topology/families.hpp"
+
+namespace titer {
+
+/// One way a library drives a wire: what a collective costs once, what each of its messages costs
+/// before the bytes, and its share of the wire's bandwidth; see Link.
+struct Protocol {
+  std::string name;
+  Seconds startup;
+  Seconds latency;
+  double efficiency = 1.0;
+  double own_share = 0.0;
+  Grade grade = Grade::extrapolated;  // of the efficiency
+};
+
+struct Cluster {
+  // Defined in one place: every file that copies one would compile them again.
+  Cluster();
+  Cluster(const Cluster& other);
+  Cluster(Cluster&& other) noexcept;
+  Cluster& operator=(const Cluster& other);
+  Cluster& operator=(Cluster&& other) noexcept;
+  ~Cluster();
+
+  std::string name;
+  std::string title;
+  Chip chip;
+  NodeTopology topology;
+  int devices_per_node = 0;
+  std::vector<Protocol> node_protocols;
+  std::vector<Protocol> peer_protocols;         // from one to others of a node; empty: as in rings
+  std::vector<Protocol> node_switch_protocols;  // where the node's switch adds and multicasts
+  std::vector<Protocol> network_protocols;      // empty: there is no network between nodes
+  std::vector<Protocol> network_switch_protocols;  // where the network's switches add
+  std::optional<NodeTopology> network_topology;    // of the NIC ports; empty: one ideal switch
+  std::string network_name;                        // if it is a shipped one
+  std::optional<NcclSystem> nccl;                  // the machine as NCCL sees it
+  NamedAlgorithms collectives{};                   // by node and network
+  int nics = 0;                                    // per node
+  BytesPerSecond nic_bandwidth;                    // of one, one direction
+  std::optional<Link> host_path;  // per device, where the fabric joins two devices by no wire
+  std::optional<HostTier> host_memory;
+  std::optional<HostTier> nvme;
+  std::optional<std::int64_t> nodes;
+  FitErrors fit_errors{};          // of transfers in a node
+  FitErrors network_fit_errors{};  // of those between nodes
+  EvidenceList evidence;
+
+  /// Bandwidth, one direction, that a ring collective among `ranks` devices of a node, `stride`
+  /// apart, has at each device; the worst such group of the node. Empty: only the host path.
+  [[nodiscard]] std::optional<BytesPerSecond> ring_bandwidth(int ranks, int stride) const;
+  /// A device's share of its node's NICs, all devices sending at once.
+  [[nodiscard]] BytesPerSecond nic_share() const;
+  /// The channels that `ranks` devices of a node, `stride` apart, use inside and outside the node:
+  /// those that libraries use.
+  [[nodiscard]] Fabric fabric(int ranks, int stride) const;
+  /// Every channel that these devices of a node have; `wiring` (it must stay) takes the rings and
+  /// trees found on their wires.
+  [[nodiscard]] Fabric fabric(const std::vector<int>& devices, Wiring& wiring) const;
+  /// Whether the node is a torus of all the devices there are (TPU pods).
+  [[nodiscard]] const Torus* torus() const { return std::get_if<Torus>(&topology); }
+  /// Nodes that the network's topology has ports for; empty without one.
+  [[nodiscard]] std::optional<std::int64_t> nodes_of_network() const;
+  /// Between two devices of one node.
+  [[nodiscard]] Channel pair_channel(int a, int b) const;
+  [[nodiscard]] Channel network_channel() const;
+  /// Switches of one node in graph(), the path through the host included.
+  [[nodiscard]] int switches_per_node() const;
+  /// The last switch of the network in graph() of several nodes: one of its highest level.
+  [[nodiscard]] int top_of_network(int node_count) const;
+  /// The wiring of so many nodes, their NICs and the network: bandwidths times the efficiencies of
+  /// a protocol of the node and one of the network. Vertices: the devices node by node, the nodes'
+  /// switches (the path through the host is the last of each node's, after a port for each device),
+  /// NICs, network switches, the ports to NICs that devices share.
+  [[nodiscard]] Topology graph(int node_count,
+                               double node_efficiency,
+                               double network_efficiency) const;
+
+  /// Fills the tables below, once, when the cluster is read. False when some group or pair of a
+  /// node's devices has no wires to use.
+  bool fill_bandwidths();
+  // Index: (ranks, stride) and (device, device).
+  std::vector<std::optional<BytesPerSecond>> ring_bandwidths;
+  std::vector<std::optional<BytesPerSecond>> pair_bandwidths;
+
+ private:
+  /// The least bandwidth between two of these; empty if some two are not joined.
+  [[nodiscard]] std::optional<BytesPerSecond> slowest_pair(const std::vector<int>& devices) const;
+  /// The channels of direct wires among devices of a node, and the rings and trees on them.
+  void add_direct_wires(const std::vector<int>& devices,
+                        const RingPacking& rings,
+                        Fabric& fabric,
+                        Wiring& wiring) const;
+};
+
+/// Reads a cluster's object; "chip" must already be an object (names are expanded by the loader).
+[[nodiscard]] Cluster read_cluster(Reader& in);
+
+}  // namespace titer

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "titer/input/reader.hpp"
+#include "titer/plan/schedule/schedule.hpp"
+
+namespace titer {
+
+/// The schedules that have a name, and their places in the list.
+[[nodiscard]] std::span<const Choice<std::size_t>> schedule_choices();
+
+/// The member "schedule": a name, or a file of actions; 1F1B where it is left out.
+[[nodiscard]] Schedule read_schedule(Reader& in);
+
+}  // namespace titer

@@ -1,0 +1,35 @@
+#pragma once
+// What a collective takes, as it is read; many sizes in the columns of nccl-tests.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "titer/plan/place/collective_query.hpp"
+#include "titer/view/view.hpp"
+
+namespace titer {
+
+/// What a curve through measured times says of a size.
+struct MeasuredTime {
+  Seconds time;
+  Grade grade = Grade::fitted;  // extrapolated outside the sizes that were measured
+};
+
+/// One answer and what was asked.
+struct CollectiveResult {
+  CollectiveQuery query;
+  CollectiveAnswer answer;
+  std::optional<MeasuredTime> measured;
+};
+
+/// "16 ranks (8 on each of 2 nodes) of dgx-a100-80gb".
+[[nodiscard]] std::string ranks_text(const Cluster& cluster, const CollectiveDesk& desk);
+
+/// `of_sizes`: people read a table with a row per size, not all that there is to say of one.
+[[nodiscard]] View collective_view(const Cluster& cluster,
+                                   const CollectiveDesk& desk,
+                                   const std::vector<CollectiveResult>& results,
+                                   bool of_sizes);
+
+}  // namespace titer

@@ -1,0 +1,28 @@
+#pragma once
+// A pipeline schedule executed by itself: its timeline, and what it leaves idle.
+
+#include "titer/plan/schedule/schedule_run.hpp"
+#include "titer/report/step/timeline_report.hpp"
+#include "titer/view/view.hpp"
+
+namespace titer {
+
+struct ScheduleView {
+  Schedule schedule;
+  PipelineShape shape;
+  PassTimes times;
+  ScheduleRun run;
+  TimeScale scale = TimeScale::relative;
+};
+
+/// The passes as spans, and a message from each pass to the one on another rank that waits for it.
+[[nodiscard]] StepTimeline timeline_of(const ScheduleView& view);
+/// The timeline with a title and a line on its bubble.
+[[nodiscard]] TimelineView picture_view(const ScheduleView& view);
+
+/// Makespan, idle time of each rank, bubble (with its formula where one is known), chunks alive.
+[[nodiscard]] TextView schedule_text(const ScheduleView& view);
+/// The same figures, and all of the timeline.
+[[nodiscard]] Value schedule_json(const ScheduleView& view);
+
+}  // namespace titer

@@ -1,0 +1,150 @@
+#include <CLI/CLI.hpp>
+#include <array>
+#include <memory>
+
+#include "app/command.hpp"
+#include "app/output/processes.hpp"
+#include "titer/ask/campaign.hpp"
+
+namespace titer {
+namespace {
+
+struct CapacityCommandOptions {
+  std::string question;
+  std::vector<std::string> sets;
+  std::string tokens;
+  std::string deadline;
+  std::string budget;
+  std::string devices;
+  std::string prices;
+  std::string grid;
+  std::string reliability;
+  std::string dollars_per_hour;
+  std::string watts;
+  std::string format = "text";
+  bool search = false;
+  unsigned jobs = 0;
+};
+
+/// Options that put a value at a key of the question.
+struct CapacityOption {
+  const char* flag;
+  const char* key;
+  std::string CapacityCommandOptions::*value;
+  const char* type;
+  const char* help;
+};
+constexpr std::array<CapacityOption, 9> kCapacityOptions = {{
+    {"--tokens",
+     "tokens",
+     &CapacityCommandOptions::tokens,
+     "COUNT",
+     "to train on, such as 15T or 300B"},
+    {"--deadline",
+     "deadline",
+     &CapacityCommandOptions::deadline,
+     "TIME",
+     "such as 60d, 8w or \"2 months\" (of 30 days; a year has 365)"},
+    {"--budget", "budget", &CapacityCommandOptions::budget, "DOLLARS", "such as 10M"},
+    {"--devices",
+     "devices",
+     &CapacityCommandOptions::devices,
+     "LIST",
+     "numbers to try, such as 1024,2048; otherwise all that share the batch out evenly"},
+    {"--prices",
+     "prices",
+     &CapacityCommandOptions::prices,
+     "NAME",
+     "of devices (titer list prices), or a file"},
+    {"--grid",
+     "grid",
+     &CapacityCommandOptions::grid,
+     "NAME",
+     "where the electricity comes from (titer list grids), or a file"},
+    {"--reliability",
+     "reliability",
+     &CapacityCommandOptions::reliability,
+     "NAME",
+     "how often what fails (titer list reliabilities), or a file"},
+    {"--dollars-per-hour",
+     "dollars_per_hour",
+     &CapacityCommandOptions::dollars_per_hour,
+     "X",
+     "rent of a device, in place of the price file's"},
+    {"--watts",
+     "power",
+     &CapacityCommandOptions::watts,
+     "X",
+     "rated power of a device, in place of its chip's"},
+}};
+
+/// A power may be given without its unit: the option says it.
+std::string with_unit(const CapacityOption& option, const std::string& value) {
+  const bool is_bare = option.value == &CapacityCommandOptions::watts && !parse<Watts>(value);
+  return is_bare ? value + " W" : value;
+}
+
+std::vector<Assignment> changes_of(const CapacityCommandOptions& options) {
+  std::vector<Assignment> changes = parse_assignments(options.sets);
+  for (const CapacityOption& option : kCapacityOptions) {
+    const std::string& value = options.*option.value;
+    if (!value.empty()) {
+      changes.push_back({.path = option.key,
+                         .value = Value(with_unit(option, value)),
+                         .source = std::string(option.flag) + " " + value});
+    }
+  }
+  return changes;
+}
+
+int capacity_command(const CapacityCommandOptions& options) {
+  const Format format = chosen("--format", options.format, kFormats);
+  return print(
+      format,
+      ask(CapacityRequest{.question = {.what = options.question, .changes = changes_of(options)},
+                          .search = options.search,
+                          .threads = threads_or_usual(options.jobs, this_process(""))}));
+}
+
+}  // namespace
+
+Command add_capacity(CLI::App& program) {
+  CLI::App* app = program.add_subcommand(
+      "capacity",
+      "Find how many devices a training run needs for a deadline or a budget, with failures, cost, "
+      "energy and carbon (exit 1 where none will do)");
+  app->footer(
+      "Examples:\n"
+      "  titer capacity llama3-405b\n"
+      "  titer capacity gpt3-175b --search --devices 512,1024\n"
+      "  titer capacity llama3-70b-64xh100 --tokens 1T --deadline \"60 days\" --reliability "
+      "assumed");
+  const auto options = std::make_shared<CapacityCommandOptions>();
+  app->add_option("question",
+                  options->question,
+                  "a capacity file, a run file, or the name of a shipped one (titer list "
+                  "capacities, titer list runs)")
+      ->required()
+      ->type_name("CAPACITY");
+  for (const CapacityOption& option : kCapacityOptions) {
+    app->add_option(option.flag, (*options).*option.value, option.help)->type_name(option.type);
+  }
+  app->add_flag("--search",
+                options->search,
+                "for each number of devices the best of all plans, not the scenario's with as many "
+                "replicas");
+  app->add_option("--jobs", options->jobs, "threads of the search; default: all cores")
+      ->check(CLI::Range(1U, 4096U))
+      ->type_name("N");
+  app->add_option("--set",
+                  options->sets,
+                  "put a value at a path of the scenario, such as plan.tensor=4, or of the "
+                  "question, such as growth.demand=3; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+  add_format(*app, options->format);
+  return {app, [options] { return capacity_command(*options); }};
+}
+
+}  // namespace titer

@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "app/command.hpp"
+#include "app/output/output_file.hpp"
+#include "app/output/output_folder.hpp"
+#include "titer/report/file/chakra_export.hpp"
+#include "titer/report/file/goal_export.hpp"
+#include "titer/scenario/conditions.hpp"
+#include "titer/scenario/notes.hpp"
+#include "titer/simulate/evaluate.hpp"
+
+namespace titer {
+namespace {
+
+constexpr int kMostRanks = 65536;
+constexpr double kMostNodes = 50e6;
+
+enum class ExportFormat { goal, chakra };
+constexpr std::array<Choice<ExportFormat>, 2> kExportFormats = {
+    {{"goal", ExportFormat::goal}, {"chakra", ExportFormat::chakra}}};
+
+struct ExportOptions {
+  ScenarioOptions scenario;
+  std::string format;
+  std::string detail = "layer";
+  std::string out;
+  std::string ranks;
+};
+
+/// "0,8-15"; all where none are chosen.
+std::vector<int> chosen_ranks(const ExportOptions& options, int ranks) {
+  const std::int64_t last = ranks - 1;
+  std::vector<DeviceRange> ranges = {{.first = 0, .last = last}};
+  if (!options.ranks.empty()) {
+    ranges = parse_ranges(options.ranks);
+  }
+  const bool fits = std::all_of(
+      ranges.begin(), ranges.end(), [&](const DeviceRange& range) { return range.last <= last; });
+  if (ranges.empty() || !fits) {
+    throw InputError(
+        fmt::format("--ranks: {}: expected ranks of 0 to {}, such as 0,8-15", options.ranks, last));
+  }
+  std::set<int> wanted;
+  for (const DeviceRange& range : ranges) {
+    for (std::int64_t rank = range.first; rank <= range.last; ++rank) {
+      wanted.insert(static_cast<int>(rank));
+    }
+  }
+  return {wanted.begin(), wanted.end()};
+}
+
+void check_size(const ExportedStep& step, std::size_t ranks) {
+  const double nodes = static_cast<double>(ranks) * step.most_nodes();
+  if (step.ranks() > kMostRanks || nodes > kMostNodes) {
+    throw InputError(
+        fmt::format("export: {} ranks of up to {:.0f} nodes each: expected at most {} ranks and "
+                    "{:.0f} nodes in "
+                    "all; --detail pass, --ranks and fewer micro-batches make it smaller",
+                    ranks,
+                    step.most_nodes(),
+                    kMostRanks,
+                    kMostNodes));
+  }
+}
+
+void export_goal(const ExportOptions& options, const ExportedStep& step) {
+  if (!options.ranks.empty()) {
+    throw InputError("--ranks: " + options.ranks +
+                     ": expected none with --format goal, where every send needs its receiver");
+  }
+  check_size(step, static_cast<std::size_t>(step.ranks()));
+  OutputFile out(options.out);
+  write_goal(step, [&](std::string_view text) { out.write(text); });
+  out.finish();
+}
+
+void export_chakra(const ExportOptions& options, const ExportedStep& step) {
+  const std::vector<int> ranks = chosen_ranks(options, step.ranks());
+  check_size(step, ranks.size());
+  if (options.out.empty()) {
+    throw InputError("--out: missing: expected a folder for the files of --format chakra");
+  }
+  OutputFolder out(options.out);
+  for (const int rank : ranks) {
+    out.write(fmt::format("step.{}.et", rank), chakra_trace(step, rank));
+  }
+  out.write("comm_group.json", chakra_groups(step));
+  out.finish();
+}
+
+int export_command(const ExportOptions& options) {
+  const ExportFormat format = chosen("--format", options.format, kExportFormats);
+  const ExportDetail detail = chosen("--detail", options.detail, kExportDetails);
+  if (format == ExportFormat::chakra && !can_write_chakra()) {
+    throw InputError(
+        "--format: chakra: this program was built without protobuf (libprotobuf-dev and "
+        "protobuf-compiler); expected goal");
+  }
+  const ScenarioSource source = options.scenario.source();
+  const Scenario scenario = source.read();
+  if (scenario.formula == Formula::e7) {
+    throw InputError("formula.name: e7: expected titer, since the formula e7 has no kernels");
+  }
+  if (const auto key = scenario.unlike()) {
+    throw InputError(
+        fmt::format("{}: not uniform: expected none for an export, whose durations are those of "
+                    "devices that are all alike and without noise",
+                    *key));
+  }
+  check_export(scenario);
+  const ExportedStep step(scenario, detail);
+  if (format == ExportFormat::goal) {
+    export_goal(options, step);
+  } else {
+    export_chakra(options, step);
+  }
+  tell_notes(answer_notes(source, scenario));
+  return kSuccess;
+}
+
+}  // namespace
+
+Command add_export(CLI::App& program) {
+  CLI::App* app = program.add_subcommand(
+      "export", "Write a step as GOAL (LogGOPSim) or Chakra traces (ASTRA-sim)");
+  app->footer(
+      "Examples:\n"
+      "  titer export gpt3-175b-64xa100 --format goal --detail pass --out step.goal\n"
+      "  titer export my-run.json --format chakra --out traces\n"
+      "traces then holds step.<rank>.et and comm_group.json.");
+  const auto options = std::make_shared<ExportOptions>();
+  options->scenario.add_to(*app);
+  app->add_option("--format", options->format, "goal or chakra")->required()->type_name("FORMAT");
+  app->add_option("--out",
+                  options->out,
+                  "goal: write to this file, whole or not at all; chakra: to this folder, new or "
+                  "empty")
+      ->type_name("PATH");
+  app->add_option("--detail",
+                  options->detail,
+                  "a node for each pass, layer (kernels between transfers) or operation")
+      ->default_str("layer")
+      ->type_name("DETAIL");
+  app->add_option("--ranks", options->ranks, "chakra: only these ranks, such as 0,8-15")
+      ->type_name("LIST");
+  return {app, [options] { return export_command(*options); }};
+}
+
+}  // namespace titer

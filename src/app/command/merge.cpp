@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "app/command.hpp"
+#include "app/output/output_file.hpp"
+#include "titer/sweep/row_merge.hpp"
+
+namespace titer {
+namespace {
+
+struct MergeCommandOptions {
+  std::vector<std::string> files;
+  std::string out;
+};
+
+int merge_command(const MergeCommandOptions& options) {
+  std::vector<std::filesystem::path> shards(options.files.begin(), options.files.end());
+  std::string out = options.out;
+  if (out.empty()) {
+    if (shards.size() > 1) {
+      throw InputError(
+          fmt::format("{} files: expected --out FILE beside shards given by name", shards.size()));
+    }
+    out = options.files.front();
+    shards = find_shards(out);
+  }
+  OutputFile file(out);
+  const RowMerge merge = merge_shards(shards, [&](std::string_view rows) { file.write(rows); });
+  file.finish();
+  print(fmt::format("{}: {} rows, the {} chunks of {} shards each exactly once\n",
+                    out,
+                    merge.tally.rows,
+                    merge.tally.chunks,
+                    merge.shards));
+  if (merge.tally.beyond > 0) {
+    fmt::print(stderr,
+               "note: {}: {} of {} rows are beyond what their software can do\n",
+               out,
+               merge.tally.beyond,
+               merge.tally.rows);
+  }
+  if (merge.tally.defects.count > 0) {  // as one process that made the table would end
+    fmt::print(stderr,
+               "{}: {} rows have no result for a defect of the program; the shards' sweeps name "
+               "them\n",
+               out,
+               merge.tally.defects.count);
+    return kDefect;
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+Command add_merge(CLI::App& program) {
+  CLI::App* app = program.add_subcommand(
+      "merge", "Put the shards of a sweep together, and prove that every row is there once");
+  app->footer(
+      "Examples:\n"
+      "  titer merge rows.csv\n"
+      "  titer merge here/rows.csv.shard-1-of-2 there/rows.csv.shard-2-of-2 --out rows.csv");
+  const auto options = std::make_shared<MergeCommandOptions>();
+  app->add_option("files",
+                  options->files,
+                  "the FILE whose shards lie beside it, FILE.shard-I-of-N; with --out the shards")
+      ->required()
+      ->type_name("FILE");
+  app->add_option("--out", options->out, "write the table to this file, whole or not at all")
+      ->type_name("FILE");
+  return {app, [options] { return merge_command(*options); }};
+}
+
+}  // namespace titer

@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/command.hpp"
+#include "app/output/output_folder.hpp"
+#include "titer/campaign/file_schemas.hpp"
+#include "titer/input/schema.hpp"
+#include "titer/scenario/data_schema.hpp"
+#include "titer/view/table.hpp"
+
+namespace titer {
+namespace {
+
+/// A kind of file, and what may stand in it.
+struct FileKind {
+  std::string_view name;
+  std::string_view title;
+  Value (*schema)();
+};
+constexpr std::array<FileKind, 5> kFileKinds = {
+    {{"run", "a scenario: model, cluster, stack, plan, training, conditions", run_schema},
+     {"chip", "an accelerator and its kernels", chip_file_schema},
+     {"reliability", "what fails how often, checkpoints and restarts", reliability_schema},
+     {"price", "what devices cost and draw", price_schema},
+     {"grid", "electricity where the devices are", grid_schema}}};
+
+enum class SchemaFormat { json, text, csv, markdown };
+constexpr std::array<Choice<SchemaFormat>, 4> kSchemaFormats = {
+    {{"json", SchemaFormat::json},
+     {"text", SchemaFormat::text},
+     {"csv", SchemaFormat::csv},
+     {"markdown", SchemaFormat::markdown}}};
+
+struct SchemaOptions {
+  std::string kind;
+  std::string path;
+  std::string format = "json";
+  std::string out;
+};
+
+std::string document_of(const FileKind& kind) {
+  Value document = Value::make_object();
+  document.add("$schema", "https://json-schema.org/draft/2020-12/schema");
+  document.add("title", kind.title);
+  Value schema = kind.schema();
+  document.members.insert(document.members.end(), schema.members.begin(), schema.members.end());
+  return to_json(document) + "\n";
+}
+
+std::string text_of(const std::vector<schema::Row>& rows) {
+  std::string text;
+  for (const schema::Row& row : rows) {
+    text += fmt::format("{}: {}\n    {}{}{}\n",
+                        row.path,
+                        row.about,
+                        row.value,
+                        row.value.empty() ? "" : "; if left out: ",
+                        row.otherwise);
+  }
+  return text;
+}
+
+std::string csv_of(const std::vector<schema::Row>& rows) {
+  std::string text = csv_line({"key", "what", "value", "if left out"});
+  for (const schema::Row& row : rows) {
+    text += csv_line({row.path, row.about, row.value, row.otherwise});
+  }
+  return text;
+}
+
+std::string markdown_of(const std::vector<schema::Row>& rows) {
+  std::string text = "| key | what | value | if left out |\n|---|---|---|---|\n";
+  for (const schema::Row& row : rows) {
+    text += fmt::format("| `{}` | {} | {} | {} |\n", row.path, row.about, row.value, row.otherwise);
+  }
+  return text;
+}
+
+std::string view(const FileKind& kind, const std::string& path, SchemaFormat format) {
+  const Value whole = kind.schema();
+  const Value* inner = schema::at(whole, path);
+  if (inner == nullptr) {
+    std::vector<std::string> paths;
+    for (schema::Row& row : schema::rows(whole)) {
+      paths.push_back(std::move(row.path));
+    }
+    const std::vector<std::string_view> known(paths.begin(), paths.end());
+    const std::string_view near = closest(path, known);
+    throw InputError(fmt::format("{}: no key of a {} file{}",
+                                 path,
+                                 kind.name,
+                                 near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
+  }
+  const std::vector<schema::Row> rows = schema::rows(*inner, path);
+  switch (format) {
+    case SchemaFormat::text:
+      return text_of(rows);
+    case SchemaFormat::csv:
+      return csv_of(rows);
+    case SchemaFormat::markdown:
+      return markdown_of(rows);
+    case SchemaFormat::json:
+      break;
+  }
+  return path.empty() ? document_of(kind) : to_json(*inner) + "\n";
+}
+
+int schema_command(const SchemaOptions& options) {
+  if (!options.out.empty()) {
+    OutputFolder folder(options.out);
+    for (const FileKind& kind : kFileKinds) {
+      folder.write(std::string(kind.name) + ".json", document_of(kind));
+    }
+    folder.finish();
+    return kSuccess;
+  }
+  if (options.kind.empty()) {
+    std::vector<Row> rows = {{"kind", "what"}};
+    for (const FileKind& kind : kFileKinds) {
+      rows.push_back({std::string(kind.name), std::string(kind.title)});
+    }
+    print(text_table(rows, "ll", ""));
+    return kSuccess;
+  }
+  std::array<Choice<const FileKind*>, kFileKinds.size()> kinds{};
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    kinds[i] = {kFileKinds[i].name, &kFileKinds[i]};
+  }
+  const FileKind* kind = chosen("schema", options.kind, kinds);
+  print(view(*kind, options.path, chosen("--format", options.format, kSchemaFormats)));
+  return kSuccess;
+}
+
+}  // namespace
+
+Command add_schema(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("schema", "Show what files may hold: every key");
+  app->footer(
+      "Examples:\n"
+      "  titer schema run\n"
+      "  titer schema run plan.offload --format text\n"
+      "  titer schema --out schemas");
+  const auto options = std::make_shared<SchemaOptions>();
+  app->add_option("kind", options->kind, "of files; nothing: which kinds there are")
+      ->type_name("KIND");
+  app->add_option("path", options->path, "only what stands below this key")->type_name("PATH");
+  app->add_option("--format", options->format, "json (JSON schema), text, csv or markdown")
+      ->default_str("json")
+      ->type_name("FORMAT");
+  app->add_option("--out", options->out, "write the JSON schemas of all kinds to a new folder")
+      ->type_name("FOLDER");
+  return {app, [options] { return schema_command(*options); }};
+}
+
+}  // namespace titer

@@ -1,0 +1,76 @@
+#include "output_file.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "app/command.hpp"
+
+namespace titer {
+
+OutputFile::OutputFile(const std::string& path) : target_(path) {
+  if (target_.empty()) {
+    file_ = stdout;
+    return;
+  }
+  std::error_code missing;
+  const std::filesystem::file_status status = std::filesystem::status(target_, missing);
+  if (std::filesystem::is_directory(status)) {
+    fail("is a folder; expected a file");
+  }
+  // A device or pipe is written through: a file in its place would be no device any more.
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) {
+    temporary_ = target_;
+    temporary_ += ".partial-" + std::to_string(getpid());
+  }
+  file_ = std::fopen((temporary_.empty() ? target_ : temporary_).c_str(), "wb");
+  if (file_ == nullptr) {
+    fail("cannot be written; expected a path in a folder that exists");
+  }
+}
+
+OutputFile::~OutputFile() {
+  if (file_ != nullptr && !target_.empty()) {
+    std::fclose(file_);
+  }
+  if (!temporary_.empty()) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary_, ignored);
+  }
+}
+
+void OutputFile::write(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) {
+    fail("cannot be written any further; is the disk full?");
+  }
+}
+
+void OutputFile::finish() {
+  if (std::fflush(file_) != 0) {
+    fail("cannot be written any further; is the disk full?");
+  }
+  if (target_.empty()) {
+    return;
+  }
+  const bool closed = std::fclose(file_) == 0;
+  file_ = nullptr;
+  if (!closed) {
+    fail("cannot be written any further; is the disk full?");
+  }
+  if (temporary_.empty()) {
+    return;
+  }
+  std::error_code error;
+  std::filesystem::rename(temporary_, target_, error);
+  if (error) {
+    fail("cannot be replaced");
+  }
+  temporary_.clear();
+}
+
+void OutputFile::fail(std::string_view what) const {
+  const std::string name = target_.empty() ? "standard output" : target_.string();
+  throw InputError(name + ": " + std::string(what));
+}
+
+}  // namespace titer

@@ -1,0 +1,270 @@
+#include "titer/model/huggingface/huggingface.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "huggingface_families.hpp"
+#include "titer/model/unmodelled.hpp"
+
+namespace titer {
+namespace {
+
+namespace hf = huggingface;
+
+struct Architecture {
+  std::string_view type;  // "model_type"
+  void (*read)(Reader& in, Transformer& model);
+};
+constexpr std::array kArchitectures = {
+    Architecture{"gpt2", hf::read_gpt2},
+    Architecture{"gptj", hf::read_gptj},
+    Architecture{"gpt_neox", hf::read_gpt_neox},
+    Architecture{"opt", hf::read_opt},
+    Architecture{"bloom", hf::read_bloom},
+    Architecture{"falcon", hf::read_falcon},
+    Architecture{"phi", hf::read_phi},
+    Architecture{"phi3", hf::read_phi3},
+    Architecture{"llama", hf::read_llama},
+    Architecture{"llama4_text", hf::read_llama4},
+    Architecture{"mistral", hf::read_mistral},
+    Architecture{"mixtral", hf::read_mixtral},
+    Architecture{"qwen2", hf::read_qwen2},
+    Architecture{"qwen2_moe", hf::read_qwen2_moe},
+    Architecture{"qwen3", hf::read_qwen3},
+    Architecture{"qwen3_moe", hf::read_qwen3_moe},
+    Architecture{"deepseek_v2", hf::read_deepseek_v2},
+    Architecture{"deepseek_v3", hf::read_deepseek_v3},
+    Architecture{"deepseek_v32", hf::read_deepseek_v32},
+    Architecture{"kimi_k2", hf::read_deepseek_v3},
+    Architecture{"gemma", hf::read_gemma},
+    Architecture{"gemma2", hf::read_gemma2},
+    Architecture{"gemma3_text", hf::read_gemma3},
+    Architecture{"gpt_oss", hf::read_gpt_oss},
+};
+
+/// Keys that tell nothing about time or memory, or what the reader takes from elsewhere.
+constexpr std::array<std::string_view, 98> kMeaningless = {
+    "quantization_config",  // of the weights as they are published, not of training
+    "_name_or_path",
+    "architectures",
+    "model_type",
+    "auto_map",
+    "transformers_version",
+    "torch_dtype",
+    "dtype",
+    "use_cache",
+    "bos_token_id",
+    "eos_token_id",
+    "pad_token_id",
+    "sep_token_id",
+    "cls_token_id",
+    "unk_token_id",
+    "mask_token_id",
+    "decoder_start_token_id",
+    "image_token_id",
+    "image_token_index",
+    "boi_token_index",
+    "eoi_token_index",
+    "video_token_id",
+    "vision_start_token_id",
+    "vision_end_token_id",
+    "mm_tokens_per_image",
+    "prefix",
+    "initializer_range",
+    "init_std",
+    "initializer_cutoff_factor",
+    "rms_norm_eps",
+    "layer_norm_eps",
+    "layer_norm_epsilon",
+    "norm_epsilon",
+    "layer_norm_elementwise_affine",
+    "rope_theta",
+    "rope_scaling",
+    "rope_parameters",
+    "rope_local_base_freq",
+    "rope_interleave",
+    "partial_rotary_factor",
+    "rotary_pct",
+    "rotary_emb_base",
+    "rotary_dim",
+    "rotary",
+    "original_max_position_embeddings",
+    "initial_context_length",
+    "hidden_act",
+    "hidden_activation",
+    "activation_function",
+    "swiglu_limit",
+    "query_pre_attn_scalar",
+    "attn_logit_softcapping",
+    "final_logit_softcapping",
+    "cache_implementation",
+    "attn_temperature_tuning",
+    "attn_scale",
+    "floor_scale",
+    "scale_attn_weights",
+    "scale_attn_by_inverse_layer_idx",
+    "reorder_and_upcast_attn",
+    "attention_softmax_in_fp32",
+    "masked_softmax_fusion",
+    "bias_dropout_fusion",
+    "slow_but_exact",
+    "offset_alibi",
+    "skip_bias_add",
+    "skip_bias_add_qkv",
+    "apply_residual_connection_post_layernorm",
+    "gradient_checkpointing",
+    "pretraining_tp",
+    "ep_size",
+    "output_router_logits",
+    "router_aux_loss_coef",
+    "router_z_loss_coef",
+    "router_jitter_noise",
+    "aux_loss_alpha",
+    "seq_aux",
+    "norm_topk_prob",
+    "routed_scaling_factor",
+    "scoring_func",
+    "experts_per_token",
+    "summary_activation",
+    "summary_first_dropout",
+    "summary_proj_to_labels",
+    "summary_type",
+    "summary_use_proj",
+    "task_specific_params",
+    "output_attentions",
+    "output_hidden_states",
+    "return_dict",
+    "id2label",
+    "label2id",
+    "problem_type",
+    "finetuning_task",
+    "classifier_dropout",
+    "activation_dropout",
+    "layerdrop",
+    "n_ctx"};
+
+/// Names of types and classes alike: "gemma3_text" and "Gemma3ForCausalLM" are both gemma3.
+std::string plain(std::string_view name) {
+  for (const std::string_view purpose : {"For", "LMHead", "Model"}) {
+    name = name.substr(0, name.find(purpose));
+  }
+  std::string letters;
+  for (const char letter : name) {
+    if (letter != '_') {
+      const bool is_capital = letter >= 'A' && letter <= 'Z';
+      letters += is_capital ? static_cast<char>(letter - 'A' + 'a') : letter;
+    }
+  }
+  const std::size_t text = letters.rfind("text");
+  const bool ends_so = text != std::string::npos && text + 4 == letters.size();
+  return ends_so ? letters.substr(0, text) : letters;
+}
+
+const Architecture* find_architecture(std::string_view name) {
+  const auto* const found =
+      std::find_if(kArchitectures.begin(), kArchitectures.end(), [&](const auto& known) {
+        return plain(known.type) == plain(name);
+      });
+  return found == kArchitectures.end() ? nullptr : found;
+}
+
+std::string refusal(std::string_view name) {
+  const std::string wanted = plain(name);
+  for (const Unmodelled& other : unmodelled_architectures()) {
+    if (wanted.starts_with(plain(other.type))) {
+      return refusal_of(other);
+    }
+  }
+  const std::vector<std::string_view> known = huggingface_architectures();
+  std::string list;
+  for (const std::string_view type : known) {
+    list += (list.empty() ? "" : ", ") + std::string(type);
+  }
+  const std::string_view near = closest(name, known);
+  return "this architecture is not known; expected one of: " + list +
+         (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?");
+}
+
+/// What a configuration says that it is: its type, and the classes that it is for.
+struct Names {
+  std::string_view key;
+  std::vector<std::string> all;
+};
+Names read_names(Reader& in) {
+  const auto type = in.maybe_text("model_type");
+  Names names{.key = type ? "model_type" : "architectures", .all = in.texts("architectures")};
+  if (type) {
+    names.all.insert(names.all.begin(), *type);
+  }
+  return names;
+}
+
+/// The reader for the first of the names that is known; reports a problem where none is.
+const Architecture* choose_architecture(Reader& in, const Names& names) {
+  for (const std::string& name : names.all) {
+    if (const Architecture* known = find_architecture(name)) {
+      return known;
+    }
+  }
+  in.fail(names.key, names.all.empty() ? "expected a name" : refusal(names.all.front()));
+  return nullptr;
+}
+
+std::string base_name(const std::string& path) {
+  const std::size_t end = path.find_last_not_of('/');
+  const std::string whole = end == std::string::npos ? "" : path.substr(0, end + 1);
+  return whole.substr(whole.rfind('/') + 1);  // npos + 1 is 0
+}
+
+void collect_unread(const Reader& in, std::string_view path, ImportedModel& imported) {
+  for (const std::string& key : in.unknown_keys()) {
+    const bool means_nothing =
+        std::find(kMeaningless.begin(), kMeaningless.end(), key) != kMeaningless.end();
+    (means_nothing ? imported.meaningless : imported.ignored).push_back(join_path(path, key));
+  }
+}
+
+}  // namespace
+
+bool is_huggingface(const Reader& in) { return in.has("model_type") || in.has("architectures"); }
+
+std::vector<std::string_view> huggingface_architectures() {
+  std::vector<std::string_view> types;
+  types.reserve(kArchitectures.size());
+  for (const Architecture& known : kArchitectures) {
+    types.push_back(known.type);
+  }
+  return types;
+}
+
+ImportedModel read_huggingface(Reader& in, std::string_view name_otherwise) {
+  ImportedModel imported;
+  const Names outer = read_names(in);
+  auto text = in.maybe_object("text_config");
+  Reader& shape = text ? *text : in;
+  const Names names = text && is_huggingface(*text) ? read_names(*text) : outer;
+  const Architecture* known =
+      choose_architecture(text && !is_huggingface(*text) ? in : shape, names);
+  if (known == nullptr) {
+    return imported;
+  }
+  Transformer& model = imported.model;
+  known->read(shape, model);
+  if (const auto tied = text ? in.maybe_flag("tie_word_embeddings") : std::nullopt) {
+    model.tied_embeddings = *tied;
+  }
+  const std::string path = in.maybe_text("_name_or_path").value_or("");
+  model.name = base_name(path);
+  if (model.name.empty()) {
+    model.name = name_otherwise.empty() ? known->type : name_otherwise;
+  }
+  model.title = model.name;
+  model.source = "config.json of HuggingFace's " + std::string(known->type);
+  collect_unread(in, "", imported);
+  if (text) {
+    collect_unread(*text, "text_config", imported);
+  }
+  return imported;
+}
+
+}  // namespace titer

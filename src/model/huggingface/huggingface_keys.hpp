@@ -1,0 +1,52 @@
+#pragma once
+// What HuggingFace's configurations of decoders have in common.
+
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "model/transformer/transformer_reading.hpp"
+
+namespace titer {
+
+/// What a class takes for keys that a file leaves out.
+struct HuggingFaceDefaults {
+  bool tied = false;
+  std::int64_t heads = 0;         // 0: has to be told
+  std::int64_t kv_heads = 0;      // 0: as many as heads
+  std::int64_t head_dim = 0;      // 0: hidden size / heads
+  std::int64_t vocabulary = 0;    // 0: has to be told
+  std::int64_t max_sequence = 0;  // 0: has to be told
+};
+
+/// The first of these names of the same key that is written, else the first.
+[[nodiscard]] std::string_view written(const Reader& in,
+                                       std::initializer_list<std::string_view> names);
+/// Whether the key is there with the value null, which is not the same as left out.
+[[nodiscard]] bool is_null(Reader& in, std::string_view key);
+/// The numbers of a list; a missing one is empty.
+[[nodiscard]] std::vector<std::int64_t> integers(Reader& in, std::string_view key);
+/// Whether any of these probabilities is above zero.
+[[nodiscard]] bool has_dropout(Reader& in, std::initializer_list<std::string_view> keys);
+
+/// Llama's shape and what followed it: RMSNorm, rotary positions, a gated MLP, no biases, no
+/// dropout unless told.
+void read_decoder(Reader& in, const HuggingFaceDefaults& defaults, Transformer& model);
+/// The same, but for the widths of heads.
+void read_decoder_without_heads(Reader& in,
+                                const HuggingFaceDefaults& defaults,
+                                Transformer& model);
+
+/// A model's layers one by one.
+using LayerKinds = std::vector<LayerKind>;
+[[nodiscard]] LayerKinds all_layers(const Transformer& model, bool experts = false);
+void set_layers(Transformer& model, const LayerKinds& kinds);
+
+/// Windows of the layers by "layer_types", where that is written; returns whether it is.
+bool read_layer_types(Reader& in, LayerKinds& kinds);
+/// Gives layers first, first + 1, ... the window called "sliding_window", if there is one.
+void slide_from(Reader& in, std::int64_t first, LayerKinds& kinds);
+/// Gives it to all but every n-th layer.
+void slide_but_every(Reader& in, std::int64_t nth, LayerKinds& kinds);
+
+}  // namespace titer

@@ -1,0 +1,29 @@
+#pragma once
+// Core attention: from queries, keys and values to what the heads return.
+
+#include "attended_pairs.hpp"
+#include "model/layer_builder.hpp"
+
+namespace titer {
+
+/// Columns on one of the tensor-parallel ranks.
+struct AttentionWidths {
+  double query = 0;
+  double key = 0;
+  double value = 0;
+  double output = 0;
+  double query_head = 0;  // of one head
+  double value_head = 0;
+};
+
+struct CoreAttention {
+  AttentionWidths widths;
+  View view;
+  Modules modules = 0;   // core attention among them
+  Modules freed_by = 0;  // queries, keys and values
+};
+
+/// With what ranks that have parts of the same sequence send each other.
+void add_core_attention(LayerBuilder& layer, const CoreAttention& attention);
+
+}  // namespace titer

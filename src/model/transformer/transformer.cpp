@@ -1,0 +1,164 @@
+// The parameters of a transformer, by who holds them.
+#include "titer/model/transformer/transformer.hpp"
+
+namespace titer {
+namespace {
+
+/// Of a norm over `width` elements.
+std::int64_t norm_parameters(const Transformer& model, std::int64_t width) {
+  return model.norm == Norm::layernorm ? 2 * width : width;
+}
+
+/// Output columns of the MLP's first product.
+std::int64_t up_width(const Transformer& model, std::int64_t ffn) {
+  return (model.gated ? 2 : 1) * ffn;
+}
+
+ParameterCount mlp_parameters(const Transformer& model, std::int64_t ffn) {
+  const std::int64_t up = up_width(model, ffn);
+  ParameterCount count{.split = model.hidden * up + ffn * model.hidden};
+  if (model.biases.mlp) {
+    count.split += up;                 // split with their columns
+    count.replicated += model.hidden;  // added after the row-split product's all-reduce
+  }
+  return count;
+}
+
+ParameterCount expert_parameters(const Transformer& model, const Experts& experts) {
+  const std::int64_t h = model.hidden;
+  ParameterCount count;
+  if (experts.shared_ffn > 0) {
+    count = mlp_parameters(model, experts.shared_ffn);
+  }
+  count.experts = experts.count * mlp_parameters(model, experts.ffn).total();
+  count.replicated +=
+      h * experts.count + (experts.router_bias ? experts.count : 0) + (experts.shared_gate ? h : 0);
+  return count;
+}
+
+/// From the hidden state to queries, keys and values, and from the heads back.
+ParameterCount grouped_query_parameters(const Transformer& model) {
+  const std::int64_t h = model.hidden;
+  const std::int64_t qkv = model.query_width() + 2 * model.kv_width();
+  return {.split = h * qkv + model.query_width() * h + (model.biases.qkv ? qkv : 0),
+          .replicated = model.biases.output ? h : 0};
+}
+
+/// Every rank needs the whole latents: what makes them is replicated, with their norms.
+ParameterCount latent_attention_parameters(const Transformer& model, const LatentAttention& mla) {
+  const std::int64_t h = model.hidden;
+  const std::int64_t head = mla.nope_dim + mla.rope_dim;
+  const std::int64_t kv_latent = mla.kv_rank + mla.rope_dim;
+  ParameterCount count;
+  count.replicated = h * kv_latent + norm_parameters(model, mla.kv_rank);
+  count.split =
+      mla.kv_rank * model.heads * (mla.nope_dim + mla.value_dim) + model.heads * mla.value_dim * h;
+  if (mla.q_rank > 0) {
+    count.replicated += h * mla.q_rank + norm_parameters(model, mla.q_rank);
+    count.split += mla.q_rank * model.heads * head;
+  } else {
+    count.split += h * model.heads * head;
+  }
+  // Biases are of the products with the hidden state, those to whole heads apart.
+  count.replicated += model.biases.qkv ? kv_latent + mla.q_rank : 0;
+  count.replicated += model.biases.output ? h : 0;
+  return count;
+}
+
+/// Queries from the latent, a key and a weight per head from the hidden state; the key has a
+/// layernorm whatever the model's norms are.  [DeepSeek-V3.2-Exp, inference/model.py]
+std::int64_t indexer_parameters(const Transformer& model, const Indexer& indexer) {
+  const std::int64_t q_rank = model.latent ? model.latent->q_rank : 0;
+  return q_rank * indexer.heads * indexer.head_dim + model.hidden * indexer.head_dim +
+         2 * indexer.head_dim + model.hidden * indexer.heads;
+}
+
+ParameterCount attention_parameters(const Transformer& model) {
+  ParameterCount count = model.latent ? latent_attention_parameters(model, *model.latent)
+                                      : grouped_query_parameters(model);
+  count.replicated += model.qk_norm ? 2 * norm_parameters(model, model.head_dim) : 0;
+  count.replicated += model.indexer ? indexer_parameters(model, *model.indexer) : 0;
+  count.split += model.sinks ? model.heads : 0;
+  return count;
+}
+
+}  // namespace
+
+std::int64_t Transformer::padded_vocabulary(std::int64_t tensor) const {
+  const std::int64_t multiple = vocabulary_multiple * tensor;
+  return (vocabulary + multiple - 1) / multiple * multiple;
+}
+
+std::vector<LayerRun> Transformer::runs() const {
+  return order.empty() ? std::vector<LayerRun>{{.kind = 0, .count = layers}} : order;
+}
+
+ParameterCount layer_parameters(const Transformer& model) {
+  return layer_parameters(model, model.kinds.front());
+}
+
+ParameterCount layer_parameters(const Transformer& model, const LayerKind& kind) {
+  ParameterCount count = attention_parameters(model);
+  if (kind.cross_attention) {
+    count += grouped_query_parameters(model);
+  }
+  count += kind.experts && model.experts ? expert_parameters(model, *model.experts)
+                                         : mlp_parameters(model, model.ffn);
+  const int norms = model.norms + (kind.cross_attention ? 1 : 0);
+  count.replicated += norms * norm_parameters(model, model.hidden);
+  return count;
+}
+
+ParameterCount embedding_parameters(const Transformer& model, std::int64_t tensor) {
+  const bool learned = model.positions == Positions::learned;
+  return {.split = model.padded_vocabulary(tensor) * model.hidden,
+          .replicated = (learned ? model.position_rows * model.hidden : 0) +
+                        (model.embedding_norm ? norm_parameters(model, model.hidden) : 0)};
+}
+
+ParameterCount prediction_parameters(const Transformer& model) {
+  const std::int64_t h = model.hidden;
+  const auto last = static_cast<std::size_t>(model.order.empty() ? 0 : model.order.back().kind);
+  ParameterCount module = layer_parameters(model, model.kinds[last]);
+  module.split += 2 * h * h;
+  module.replicated += 3 * norm_parameters(model, h);  // of both hidden states, and the final one
+  return model.predicted_tokens * module;
+}
+
+ParameterCount head_parameters(const Transformer& model, std::int64_t tensor) {
+  const std::int64_t rows = model.padded_vocabulary(tensor);
+  ParameterCount count = prediction_parameters(model);
+  count.split += model.tied_embeddings ? 0 : rows * model.hidden;
+  count.split += model.biases.head ? rows : 0;
+  count.replicated += model.final_norm ? norm_parameters(model, model.hidden) : 0;
+  return count;
+}
+
+namespace {
+
+/// Parameters of all layers, tables and the last norm, by class.
+ParameterCount published_parameters(const Transformer& model) {
+  Transformer published = model;
+  published.vocabulary_multiple = 1;
+  published.predicted_tokens = 0;
+  ParameterCount count = embedding_parameters(published, 1);
+  count += head_parameters(published, 1);
+  for (const LayerRun& run : model.runs()) {
+    count += run.count * layer_parameters(model, model.kinds[static_cast<std::size_t>(run.kind)]);
+  }
+  return count;
+}
+
+}  // namespace
+
+std::int64_t parameters(const Transformer& model) { return published_parameters(model).total(); }
+
+std::int64_t active_parameters(const Transformer& model) {
+  ParameterCount count = published_parameters(model);
+  if (model.experts) {
+    count.experts = count.experts / model.experts->count * model.experts->per_token;
+  }
+  return count.total();
+}
+
+}  // namespace titer

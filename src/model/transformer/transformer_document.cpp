@@ -1,0 +1,205 @@
+#include "titer/model/transformer/transformer_document.hpp"
+
+#include <algorithm>
+
+namespace titer {
+namespace {
+
+std::string_view name_of(Norm norm) { return norm == Norm::rmsnorm ? "rmsnorm" : "layernorm"; }
+
+std::string_view name_of(Positions positions) {
+  switch (positions) {
+    case Positions::learned:
+      return "learned";
+    case Positions::rotary:
+      return "rotary";
+    case Positions::alibi:
+      return "alibi";
+    case Positions::none:
+      return "none";
+  }
+  return "none";
+}
+
+/// Adds a member unless it has its default.
+template <class T>
+void add_unless(Value& object, std::string key, const T& value, const T& otherwise) {
+  if (value != otherwise) {
+    object.add(std::move(key), Value(value));
+  }
+}
+
+Value biases_value(const Biases& biases) {
+  if (biases.qkv == biases.output && biases.output == biases.mlp && !biases.head) {
+    return biases.mlp;
+  }
+  Value each = Value::make_object();
+  add_unless(each, "qkv", biases.qkv, false);
+  add_unless(each, "output", biases.output, false);
+  add_unless(each, "mlp", biases.mlp, false);
+  add_unless(each, "head", biases.head, false);
+  return each;
+}
+
+Value latent_value(const LatentAttention& latent) {
+  Value object = Value::make_object();
+  add_unless<std::int64_t>(object, "q_rank", latent.q_rank, 0);
+  return object.add("kv_rank", latent.kv_rank)
+      .add("nope_dim", latent.nope_dim)
+      .add("rope_dim", latent.rope_dim)
+      .add("value_dim", latent.value_dim);
+}
+
+Value routing_value(const Routing& routing) {
+  Value object = Value::make_object();
+  for (const Choice<RoutingShape>& choice : kRoutingShapes) {
+    if (choice.value == routing.shape && choice.value != RoutingShape::uniform) {
+      object.add("shape", Value(choice.name));
+    }
+  }
+  if (routing.shape == RoutingShape::zipf) {
+    object.add("exponent", routing.exponent);
+  }
+  if (routing.shape == RoutingShape::measured) {
+    Value list = Value::make_array();
+    for (const double tokens : routing.histogram) {
+      list.push(Value(tokens));
+    }
+    object.add("histogram", std::move(list));
+  }
+  if (routing.capacity_factor) {
+    object.add("capacity_factor", *routing.capacity_factor);
+  }
+  add_unless(object, "random_second", routing.random_second, false);
+  if (routing.groups > 1) {
+    object.add("groups", routing.groups).add("groups_chosen", routing.groups_chosen);
+  }
+  return object;
+}
+
+Value experts_value(const Experts& experts) {
+  Value object = Value::make_object();
+  object.add("count", experts.count).add("per_token", experts.per_token).add("ffn", experts.ffn);
+  add_unless<std::int64_t>(object, "shared_ffn", experts.shared_ffn, 0);
+  add_unless(object, "shared_gate", experts.shared_gate, false);
+  add_unless(object, "router_bias", experts.router_bias, false);
+  if (Value routing = routing_value(experts.routing); !routing.members.empty()) {
+    object.add("routing", std::move(routing));
+  }
+  return object;
+}
+
+Value run_value(const LayerRun& run, const LayerKind& kind) {
+  Value object = Value::make_object();
+  object.add("count", run.count);
+  add_unless(object, "experts", kind.experts, false);
+  if (kind.window) {
+    object.add(kind.chunked ? "chunk" : "window", *kind.window);
+  }
+  add_unless(object, "bidirectional", kind.bidirectional, false);
+  add_unless(object, "cross_attention", kind.cross_attention, false);
+  add_unless(object, "rotary", kind.rotary, true);
+  return object;
+}
+
+/// The fewest runs at the beginning that, repeated, make up all whole repetitions.
+std::size_t period_of(const std::vector<LayerRun>& runs) {
+  for (std::size_t period = 2; period <= runs.size() / 2; ++period) {
+    const std::size_t whole = runs.size() / period * period;
+    bool repeats = true;
+    for (std::size_t i = period; i < whole && repeats; ++i) {
+      repeats = runs[i] == runs[i % period];
+    }
+    if (repeats) {
+      return period;
+    }
+  }
+  return runs.size();
+}
+
+Value pattern_value(const Transformer& model) {
+  const std::vector<LayerRun> runs = model.runs();
+  const auto value_at = [&](std::size_t i) {
+    return run_value(runs[i], model.kinds[static_cast<std::size_t>(runs[i].kind)]);
+  };
+  const std::size_t period = period_of(runs);
+  const std::size_t repeats = runs.size() / period;
+  Value list = Value::make_array();
+  std::size_t next = 0;
+  if (repeats > 1) {
+    Value of = Value::make_array();
+    for (; next < period; ++next) {
+      of.push(value_at(next));
+    }
+    list.push(Value::make_object()
+                  .add("repeat", static_cast<std::int64_t>(repeats))
+                  .add("of", std::move(of)));
+    next = repeats * period;
+  }
+  for (; next < runs.size(); ++next) {
+    list.push(value_at(next));
+  }
+  return list;
+}
+
+void add_shape(const Transformer& model, Value& object) {
+  object.add("layers", model.layers).add("hidden", model.hidden).add("heads", model.heads);
+  if (model.latent) {
+    object.add("latent_attention", latent_value(*model.latent));
+  } else {
+    object.add("kv_heads", model.kv_heads).add("head_dim", model.head_dim);
+  }
+  add_unless<std::int64_t>(object, "ffn", model.ffn, 0);
+}
+
+void add_style(const Transformer& model, Value& object) {
+  object.add("gated", model.gated)
+      .add("norm", Value(name_of(model.norm)))
+      .add("bias", biases_value(model.biases));
+  add_unless<std::int64_t>(object, "norms", model.norms, 2);
+  add_unless(object, "parallel", model.parallel, false);
+  add_unless(object, "qk_norm", model.qk_norm, false);
+  add_unless(object, "embedding_norm", model.embedding_norm, false);
+  add_unless(object, "final_norm", model.final_norm, true);
+  add_unless(object, "sinks", model.sinks, false);
+  object.add("dropout", model.dropout)
+      .add("positions", Value(name_of(model.positions)))
+      .add("tied_embeddings", model.tied_embeddings)
+      .add("vocabulary", model.vocabulary);
+  add_unless<std::int64_t>(object, "vocabulary_multiple", model.vocabulary_multiple, 1);
+  object.add("max_sequence", model.max_sequence);
+  if (model.positions == Positions::learned) {
+    add_unless(object, "position_rows", model.position_rows, model.max_sequence);
+  }
+  object.add("attention", Value(name(model.attention)));
+  add_unless(object, "causal", model.causal, true);
+  add_unless<std::int64_t>(object, "predicted_tokens", model.predicted_tokens, 0);
+}
+
+}  // namespace
+
+Value transformer_document(const Transformer& model) {
+  Value object = Value::make_object();
+  object.add("name", Value(model.name))
+      .add("title", Value(model.title))
+      .add("source", Value(model.source));
+  add_shape(model, object);
+  add_style(model, object);
+  if (model.indexer) {
+    object.add("indexer",
+               Value::make_object()
+                   .add("heads", model.indexer->heads)
+                   .add("head_dim", model.indexer->head_dim)
+                   .add("top_k", model.indexer->top_k));
+  }
+  if (model.experts) {
+    object.add("experts", experts_value(*model.experts));
+  }
+  const LayerKind usual{.experts = model.experts.has_value()};
+  if (model.kinds != std::vector<LayerKind>{usual}) {
+    object.add("pattern", pattern_value(model));
+  }
+  return object;
+}
+
+}  // namespace titer

@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "titer/model/transformer/transformer.hpp"
+
+namespace titer {
+namespace {
+
+/// A count as a factor of products that may exceed 64 bits.
+double wide(std::int64_t columns) { return static_cast<double>(columns); }
+
+/// Pairs of a token and one that it attends to, in one sequence of `length` tokens of which each
+/// sees `window`.
+double attended_pairs(double length, double window, bool halved) {
+  const double seen = std::min(length, window);
+  return length * seen - (halved ? 0.5 * seen * seen : 0.0);
+}
+
+/// The same where a sequence falls into chunks; the last one may be short.
+double chunked_pairs(double length, double chunk, bool halved) {
+  const double seen = std::min(length, chunk);
+  const double chunks = std::floor(length / seen);
+  const double rest = length - chunks * seen;
+  return (halved ? 0.5 : 1.0) * (chunks * seen * seen + rest * rest);
+}
+
+/// Multiply-adds of one layer's products with weights for one token.
+double attention_products(const Transformer& model) {
+  const double h = wide(model.hidden);
+  const double q = wide(model.query_width());
+  if (!model.latent) {
+    return h * (q + 2.0 * wide(model.kv_width())) + q * h;
+  }
+  const LatentAttention& mla = *model.latent;
+  const double head = wide(mla.nope_dim + mla.rope_dim);
+  const double a = wide(model.heads);
+  const double queries = mla.q_rank > 0 ? wide(mla.q_rank) * (h + a * head) : h * a * head;
+  const double keys_values = h * wide(mla.kv_rank + mla.rope_dim) +
+                             wide(mla.kv_rank) * a * wide(mla.nope_dim + mla.value_dim);
+  return queries + keys_values + a * wide(mla.value_dim) * h;
+}
+
+double indexer_products(const Transformer& model) {
+  if (!model.indexer) {
+    return 0.0;
+  }
+  const double heads = wide(model.indexer->heads);
+  const double width = wide(model.indexer->head_dim);
+  const double q_rank = model.latent ? wide(model.latent->q_rank) : 0.0;
+  return q_rank * heads * width + wide(model.hidden) * (width + heads);
+}
+
+double mlp_products(const Transformer& model, const LayerKind& kind) {
+  const double h = wide(model.hidden);
+  const double matrices = model.gated ? 3.0 : 2.0;
+  if (!kind.experts || !model.experts) {
+    return matrices * h * wide(model.ffn);
+  }
+  const Experts& experts = *model.experts;
+  const double width = wide(experts.per_token) * wide(experts.ffn) + wide(experts.shared_ffn);
+  const double router = wide(experts.count) + (experts.shared_gate ? 1.0 : 0.0);
+  return h * (matrices * width + router);
+}
+
+double layer_products(const Transformer& model, const LayerKind& kind) {
+  const double h = wide(model.hidden);
+  const double q = wide(model.query_width());
+  const double cross = kind.cross_attention ? 2.0 * h * (q + wide(model.kv_width())) : 0.0;
+  return attention_products(model) + indexer_products(model) + cross + mlp_products(model, kind);
+}
+
+/// Multiply-adds of QK^T and AV for each pair of tokens.
+double pair_products(const Transformer& model) {
+  if (!model.latent) {
+    return 2.0 * wide(model.query_width());
+  }
+  const LatentAttention& mla = *model.latent;
+  return wide(model.heads) * wide(mla.nope_dim + mla.rope_dim + mla.value_dim);
+}
+
+/// Multiply-adds of one layer's core attention for one sequence.
+double core_products(const Transformer& model,
+                     const LayerKind& kind,
+                     double length,
+                     AttentionCount count) {
+  const bool halved = count == AttentionCount::causal && model.causal && !kind.bidirectional;
+  const double window = kind.window ? wide(*kind.window) : length;
+  const double per_pair = pair_products(model);
+  double sum = 0.0;
+  if (model.indexer) {
+    const Indexer& indexer = *model.indexer;
+    const double picked = std::min(window, wide(indexer.top_k));
+    sum = per_pair * attended_pairs(length, picked, halved) +
+          wide(indexer.heads) * wide(indexer.head_dim) * attended_pairs(length, length, halved);
+  } else {
+    sum = per_pair * (kind.chunked ? chunked_pairs(length, window, halved)
+                                   : attended_pairs(length, window, halved));
+  }
+  // Every token attends to the encoder's whole output.
+  return sum + (kind.cross_attention ? per_pair * length * length : 0.0);
+}
+
+}  // namespace
+
+ForwardFlops forward_flops(const Transformer& model,
+                           double sequences,
+                           std::int64_t length,
+                           AttentionCount count) {
+  const double s = wide(length);
+  const double h = wide(model.hidden);
+  double products = 0.0;
+  double core = 0.0;
+  const auto add = [&](std::size_t kind, double layers) {
+    products += layers * layer_products(model, model.kinds[kind]);
+    core += layers * core_products(model, model.kinds[kind], s, count);
+  };
+  const LayerRun alike{.kind = 0, .count = model.layers};
+  const std::span<const LayerRun> runs =
+      model.order.empty() ? std::span(&alike, 1) : std::span(model.order);
+  for (const LayerRun& run : runs) {
+    add(static_cast<std::size_t>(run.kind), wide(run.count));
+  }
+  const double further = wide(model.predicted_tokens);
+  add(static_cast<std::size_t>(runs.back().kind), further);
+  products += further * 2.0 * h * h;
+  const double logits = (1.0 + further) * h * wide(model.vocabulary);
+  return {.layers = Flops::from_si(2.0 * sequences * s * products),
+          .core_attention = Flops::from_si(2.0 * sequences * core),
+          .logits = Flops::from_si(2.0 * sequences * s * logits)};
+}
+
+Flops model_flops(const Transformer& model,
+                  double sequences,
+                  std::int64_t length,
+                  AttentionCount count) {
+  return 3.0 * forward_flops(model, sequences, length, count).total();
+}
+
+}  // namespace titer

@@ -1,0 +1,215 @@
+// A mixture of experts on one rank. [GShard 2020; Megatron-Core, all-to-all dispatcher]
+#include "model/layer_builder.hpp"
+
+namespace titer {
+namespace {
+
+constexpr Modules kMoe = bit(Module::moe);
+constexpr Modules kActivation = bits(Module::moe, Module::activation);
+constexpr Modules kShared = bits(Module::moe, Module::shared_experts);
+
+class ExpertBuilder {
+ public:
+  ExpertBuilder(LayerBuilder& layer, const Experts& experts)
+      : layer_(layer),
+        experts_(experts),
+        slice_(layer.slice()),
+        hidden_(layer.hidden()),
+        element_(layer.element()),
+        // The tensor-parallel ranks share the tokens out, also without sequence parallelism.
+        tokens_(layer.tokens() / layer.tensor()),
+        routed_(tokens_ * static_cast<double>(experts.per_token) * slice_.expert_kept),
+        received_(tokens_ * static_cast<double>(experts.per_token) * slice_.expert_load),
+        parts_(static_cast<double>(slice_.expert_tensor)),
+        local_tokens_(parts_ * received_) {}
+
+  void add() {
+    add_router();
+    add_permutation();
+    add_sort();
+    add_products();
+    add_combination();
+    if (experts_.shared_ffn > 0) {
+      add_shared();
+    }
+  }
+
+ private:
+  /// Without sequence parallelism every rank needs all tokens' results, and their gradients.
+  [[nodiscard]] Transfer result_gather() const {
+    if (slice_.tensor == 1 || slice_.sequence_parallel) {
+      return {};
+    }
+    return {Collective::all_gather, layer_.tokens() * hidden_ * element_};
+  }
+  [[nodiscard]] Operation begin(std::string_view name) const {
+    return {.name = name, .modules = kMoe, .freed_by = kMoe};
+  }
+
+  void add_router() {
+    layer_.replicated_product({.name = "router",
+                               .inner = hidden_,
+                               .columns = static_cast<double>(experts_.count),
+                               .modules = kMoe,
+                               .freed_by = bit(Module::layer_norm),
+                               .narrow = false});
+    // Probabilities in fp32: scores read twice, for the sum and the best, and written.
+    Operation choice = begin("choice of experts");
+    const Bytes scores =
+        layer_.outer_tokens() * static_cast<double>(experts_.count) * size_of(DataType::fp32);
+    choice.saved = scores;
+    choice.forward = LayerBuilder::memory(3.0 * scores);
+    choice.input_gradient = choice.forward;
+    choice.backward_transfer = result_gather();
+    layer_.add(choice);
+  }
+
+  /// Copies of the tokens in the order of their experts, and on to these.
+  void add_permutation() {
+    Operation op = begin("permutation");
+    const Bytes copies = routed_ * hidden_ * element_;
+    op.saved = tokens_ * static_cast<double>(experts_.per_token) * Bytes::from_si(4.0);  // places
+    op.forward = LayerBuilder::memory(tokens_ * hidden_ * element_ + copies);
+    op.input_gradient = op.forward;
+    op.working = copies;
+    op.forward_transfer = dispatch();
+    op.backward_transfer = op.forward_transfer;
+    layer_.add(op);
+  }
+  [[nodiscard]] Transfer dispatch() const {
+    if (slice_.expert == 1) {
+      return {};
+    }
+    return {Collective::all_to_all, received_ * hidden_ * element_, LayerGroup::expert};
+  }
+
+  /// What came from several ranks in the order of the experts here.
+  void add_sort() {
+    if (slice_.expert == 1 && slice_.expert_tensor == 1) {
+      return;
+    }
+    Operation op = begin("expert sort");
+    const Bytes all = local_tokens_ * hidden_ * element_;
+    op.forward = LayerBuilder::memory(2.0 * all);
+    op.input_gradient = op.forward;
+    if (slice_.expert_tensor > 1) {
+      op.forward_transfer = {Collective::all_gather, all, LayerGroup::expert_tensor};
+      op.backward_transfer = {Collective::reduce_scatter, all, LayerGroup::expert_tensor};
+    }
+    layer_.add(op);
+  }
+
+  void add_products() {
+    const double gates = layer_.model().gated ? 2.0 : 1.0;
+    const double width = static_cast<double>(experts_.ffn) / parts_;
+    Operation up = begin(layer_.model().gated ? "expert gate and up" : "expert up");
+    grouped(up, hidden_, gates * width);
+    layer_.add(up);
+
+    Operation activation = begin("expert activation");
+    activation.modules = kActivation;
+    if (!slice_.weighs_outputs) {  // the probabilities to weigh them by
+      activation.saved = local_tokens_ * size_of(DataType::fp32);
+    }
+    layer_.activation(activation, local_tokens_ * width);
+
+    Operation down = begin("expert down");
+    down.freed_by = kActivation;
+    grouped(down, width, hidden_);
+    if (slice_.expert_tensor > 1) {
+      const Bytes all = local_tokens_ * hidden_ * element_;
+      down.forward_transfer = {Collective::reduce_scatter, all, LayerGroup::expert_tensor};
+      down.backward_transfer = {Collective::all_gather, all, LayerGroup::expert_tensor};
+    }
+    layer_.add(down);
+  }
+
+  /// One kernel for the products of all experts here, which reads all their weights.
+  void grouped(Operation& op, double inner, double columns) {
+    const bool narrow = layer_.has_narrow_products();
+    if (narrow) {
+      layer_.cast(op.modules, local_tokens_ * inner, local_tokens_ * columns);
+    }
+    const double count = static_cast<double>(experts_.count) / static_cast<double>(slice_.expert);
+    layer_.multiply(op, {local_tokens_ / count, inner, columns, count, narrow, true});
+    op.saved = local_tokens_ * inner * layer_.operand(narrow);
+    op.weight_input = op.saved;
+    op.output_gradient = local_tokens_ * columns * element_;
+  }
+
+  /// Back to the tokens' own ranks, where what their experts returned is added up.
+  void add_combination() {
+    const Bytes returned = routed_ * hidden_ * element_;
+    Operation back = begin("combination");
+    back.forward = LayerBuilder::memory(2.0 * received_ * hidden_ * element_);
+    back.input_gradient = back.forward;
+    back.forward_transfer = dispatch();
+    back.backward_transfer = back.forward_transfer;
+    back.working = received_ * hidden_ * element_;
+    if (dispatch().exists() || slice_.expert_tensor > 1) {
+      layer_.add(back);
+    }
+    Operation sum = begin("sum of experts");
+    sum.saved = slice_.weighs_outputs
+                    ? returned + routed_ * size_of(DataType::fp32)  // outputs and probabilities
+                    : Bytes{};
+    sum.forward = LayerBuilder::memory(returned + tokens_ * hidden_ * element_);
+    sum.input_gradient =
+        LayerBuilder::memory(sum.forward.bytes + (slice_.weighs_outputs ? returned : Bytes{}));
+    sum.forward_transfer = result_gather();
+    layer_.add(sum);
+  }
+
+  /// A dense MLP that every token goes through beside its own experts. The router keeps its input.
+  void add_shared() {
+    const double width = static_cast<double>(experts_.shared_ffn);
+    const double gates = layer_.model().gated ? 2.0 : 1.0;
+    layer_.column_product({.name = layer_.model().gated ? "shared gate and up" : "shared up",
+                           .inner = hidden_,
+                           .columns = gates * width,
+                           .modules = kShared,
+                           .freed_by = bit(Module::layer_norm),
+                           .keeps_input = false});
+    layer_.activation({.name = "shared activation", .modules = kShared, .freed_by = kShared},
+                      layer_.tokens() * width / layer_.tensor());
+    layer_.row_product({.name = "shared down",
+                        .inner = width,
+                        .columns = hidden_,
+                        .modules = kShared,
+                        .freed_by = kShared});
+    if (experts_.shared_gate) {
+      layer_.replicated_product({.name = "shared experts' gate",
+                                 .inner = hidden_,
+                                 .columns = 1.0,
+                                 .modules = kShared,
+                                 .freed_by = bit(Module::layer_norm),
+                                 .keeps_input = false,
+                                 .narrow = false});
+    }
+    const Bytes x = layer_.outer_tokens() * hidden_ * element_;
+    Operation sum{.name = "sum with shared experts", .modules = kShared, .freed_by = kShared};
+    sum.saved = experts_.shared_gate ? x : Bytes{};  // what the gate weighs
+    sum.forward = LayerBuilder::memory(3.0 * x);
+    sum.input_gradient = LayerBuilder::memory(2.0 * x);
+    layer_.add(sum);
+  }
+
+  LayerBuilder& layer_;
+  const Experts& experts_;
+  const Slice& slice_;
+  double hidden_;
+  Bytes element_;
+  double tokens_;    // that this rank sends to experts
+  double routed_;    // their copies, one for each expert
+  double received_;  // copies for the experts of the busiest rank
+  double parts_;
+  double local_tokens_;  // those of all ranks with parts of the same experts
+};
+
+}  // namespace
+
+void add_experts(LayerBuilder& layer, const Experts& experts) {
+  ExpertBuilder(layer, experts).add();
+}
+
+}  // namespace titer

@@ -1,0 +1,230 @@
+// Transformers in this program's own keys.
+#include <algorithm>
+
+#include "titer/model/huggingface/huggingface.hpp"
+#include "transformer_reading.hpp"
+
+namespace titer {
+
+namespace {
+
+constexpr std::array<Choice<Norm>, 2> kNorms = {
+    {{"layernorm", Norm::layernorm}, {"rmsnorm", Norm::rmsnorm}}};
+constexpr std::array<Choice<Positions>, 4> kPositions = {{{"learned", Positions::learned},
+                                                          {"rotary", Positions::rotary},
+                                                          {"alibi", Positions::alibi},
+                                                          {"none", Positions::none}}};
+constexpr ShapeKeys kOwnShape = {.layers = "layers",
+                                 .hidden = "hidden",
+                                 .heads = "heads",
+                                 .kv_heads = "kv_heads",
+                                 .head_dim = "head_dim"};
+constexpr LatentKeys kLatent = {.q_rank = "q_rank",
+                                .kv_rank = "kv_rank",
+                                .nope_dim = "nope_dim",
+                                .rope_dim = "rope_dim",
+                                .value_dim = "value_dim"};
+constexpr ExpertKeys kExperts = {.count = "count", .per_token = "per_token", .ffn = "ffn"};
+
+void read_shape(Reader& in, Transformer& model) {
+  read_widths(in, kOwnShape, model);
+  if (auto latent = in.maybe_object("latent_attention")) {
+    read_latent(*latent, kLatent, model);
+    latent->finish();
+  } else {
+    read_grouped_heads(in, kOwnShape, {}, model);
+  }
+  // A model of experts only has no dense layers.
+  model.ffn = in.has("experts") ? in.maybe_integer("ffn", 1, kMostWidth).value_or(0)
+                                : in.integer("ffn", 1, kMostWidth);
+}
+
+/// true or false for all linear layers but the output matrix, or one by one.
+Biases read_biases(Reader& in, bool otherwise) {
+  const Value* written = in.raw("bias");
+  if (written != nullptr && written->kind == Value::Kind::object) {
+    Reader each = in.object("bias");
+    const Biases biases = {.qkv = each.flag("qkv", false),
+                           .output = each.flag("output", false),
+                           .mlp = each.flag("mlp", false),
+                           .head = each.flag("head", false)};
+    each.finish();
+    return biases;
+  }
+  const bool all = in.flag("bias", otherwise);
+  return {.qkv = all, .output = all, .mlp = all, .head = false};
+}
+
+void read_norms(Reader& in, Transformer& model) {
+  model.norms = static_cast<int>(in.maybe_integer("norms", 1, 4).value_or(2));
+  if (model.norms == 3) {
+    in.fail("norms", "expected 2, 4 with norms behind attention and MLP too, or 1 before both");
+  }
+  model.parallel = in.flag("parallel", false);
+  if (model.norms == 1 && !model.parallel) {
+    in.fail("norms", "expected \"parallel\": true, since attention and MLP read the same norm");
+  }
+  model.qk_norm = in.flag("qk_norm", false);
+  model.embedding_norm = in.flag("embedding_norm", false);
+  model.final_norm = in.flag("final_norm", true);
+  model.sinks = in.flag("sinks", false);
+}
+
+void read_indexer(Reader& in, Transformer& model) {
+  if (auto object = in.maybe_object("indexer")) {
+    model.indexer = Indexer{.heads = object->integer("heads", 1, kMostWidth),
+                            .head_dim = object->integer("head_dim", 1, kMostWidth),
+                            .top_k = object->integer("top_k", 1, kMostTokens)};
+    object->finish();
+    check_indexer(in, "indexer", model);
+  }
+}
+
+void read_all_experts(Reader& in, Transformer& model) {
+  auto object = in.maybe_object("experts");
+  if (!object) {
+    return;
+  }
+  Experts experts = read_experts(*object, kExperts);
+  experts.shared_ffn = object->maybe_integer("shared_ffn", 0, kMostWidth).value_or(0);
+  experts.shared_gate = object->flag("shared_gate", false);
+  experts.router_bias = object->flag("router_bias", false);
+  if (auto routing = object->maybe_object("routing")) {
+    experts.routing = read_routing(*routing);
+    check_routing(*routing, "", experts);
+  }
+  object->finish();
+  model.experts = experts;
+}
+
+LayerKind read_kind(Reader& in) {
+  LayerKind kind;
+  kind.experts = in.flag("experts", false);
+  kind.window = in.maybe_integer("window", 1, kMostTokens);
+  const auto chunk = in.maybe_integer("chunk", 1, kMostTokens);
+  if (kind.window && chunk) {
+    in.fail("chunk", "expected no \"window\" beside it: attention is within one or the other");
+  }
+  kind.chunked = chunk.has_value();
+  kind.window = chunk ? chunk : kind.window;
+  kind.bidirectional = in.flag("bidirectional", false);
+  kind.cross_attention = in.flag("cross_attention", false);
+  kind.rotary = in.flag("rotary", true);
+  return kind;
+}
+
+/// {"count": n, what is special about these layers}, or {"repeat": n, "of": [the same]}.
+std::vector<KindRun> read_pattern(Reader& in, std::string_view key) {
+  std::vector<KindRun> runs;
+  for (Reader& part : in.objects(key)) {
+    if (part.has("of")) {
+      const std::int64_t times = part.integer("repeat", 1, kMostLayers);
+      const std::vector<KindRun> inner = read_pattern(part, "of");
+      // More than any model has are not told apart.
+      for (std::int64_t i = 0; i < times && runs.size() <= kMostLayers; ++i) {
+        runs.insert(runs.end(), inner.begin(), inner.end());
+      }
+      runs.resize(std::min<std::size_t>(runs.size(), kMostLayers + 1));
+    } else {
+      const std::int64_t count = part.maybe_integer("count", 1, kMostLayers).value_or(1);
+      runs.push_back({.kind = read_kind(part), .count = count});
+    }
+    part.finish();
+  }
+  return runs;
+}
+
+/// Every kind costs as much as a whole model of layers that are all alike.
+constexpr std::size_t kMostKindsOfLayers = 64;
+
+bool has_few_kinds(const std::vector<KindRun>& runs) {
+  std::vector<LayerKind> kinds;
+  for (const KindRun& run : runs) {
+    if (std::find(kinds.begin(), kinds.end(), run.kind) == kinds.end()) {
+      kinds.push_back(run.kind);
+    }
+    if (kinds.size() > kMostKindsOfLayers) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void read_layers(Reader& in, Transformer& model) {
+  if (!in.has("pattern")) {
+    set_layers(model, {{.kind = {.experts = model.experts.has_value()}, .count = model.layers}});
+    return;
+  }
+  const std::vector<KindRun> runs = read_pattern(in, "pattern");
+  if (!has_few_kinds(runs)) {
+    in.fail(
+        "pattern",
+        "expected layers of at most " + std::to_string(kMostKindsOfLayers) + " different kinds");
+    return;
+  }
+  std::int64_t told = 0;
+  bool has_experts = false;
+  for (const KindRun& run : runs) {
+    told += run.count;
+    has_experts = has_experts || run.kind.experts;
+  }
+  if (in.has("layers") && told != model.layers) {
+    in.fail("pattern",
+            "expected the model's " + std::to_string(model.layers) + " layers in all, not " +
+                std::to_string(told));
+  }
+  if (has_experts != model.experts.has_value()) {
+    in.fail("pattern",
+            has_experts ? "expected \"experts\" of the model, since some layers have them"
+                        : "expected layers with \"experts\": true, since the model has some");
+  }
+  set_layers(model, runs);
+}
+
+void read_rest(Reader& in, Transformer& model) {
+  model.tied_embeddings = in.flag("tied_embeddings", false);
+  model.vocabulary = in.integer("vocabulary", 1, kMostTokens);
+  model.vocabulary_multiple = in.maybe_integer("vocabulary_multiple", 1, 1'000'000).value_or(1);
+  model.max_sequence = in.integer("max_sequence", 1, kMostTokens);
+  model.position_rows =
+      in.maybe_integer("position_rows", 1, kMostTokens).value_or(model.max_sequence);
+  model.attention = in.choice<AttentionKernel>("attention", kAttentionKernels);
+  model.causal = in.flag("causal", true);
+  model.predicted_tokens =
+      in.maybe_integer("predicted_tokens", 0, kMostPredictedTokens).value_or(0);
+}
+
+}  // namespace
+
+Transformer read_transformer(Reader& in) {
+  if (in.has("model")) {
+    in.fail("", "this is a run, which has a model; expected a model");
+    return {};
+  }
+  if (is_huggingface(in)) {
+    return read_huggingface(in).model;
+  }
+  Transformer model;
+  model.name = in.text("name");
+  model.title = in.maybe_text("title").value_or(model.name);
+  model.source = in.maybe_text("source").value_or("given by the user");
+  read_shape(in, model);
+  model.gated = in.flag("gated", false);
+  model.norm = in.choice<Norm>("norm", kNorms);
+  model.biases = read_biases(in, model.norm == Norm::layernorm);
+  read_norms(in, model);
+  model.dropout = in.flag("dropout", false);
+  model.positions = in.choice<Positions>("positions", kPositions);
+  read_rest(in, model);
+  read_indexer(in, model);
+  read_all_experts(in, model);
+  read_layers(in, model);
+  const auto dense = [](const LayerKind& kind) { return !kind.experts; };
+  if (model.ffn == 0 && std::any_of(model.kinds.begin(), model.kinds.end(), dense)) {
+    in.fail("ffn", "missing; expected the width of the layers without experts");
+  }
+  in.finish();
+  return model;
+}
+
+}  // namespace titer

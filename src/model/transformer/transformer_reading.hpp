@@ -1,0 +1,69 @@
+#pragma once
+// What the readers of transformers have in common, whatever their files call things.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/model/limits.hpp"
+#include "titer/model/transformer/transformer.hpp"
+
+namespace titer {
+
+/// The keys of a file for what is asked for; "" for what it cannot tell.
+struct ShapeKeys {
+  std::string_view layers;
+  std::string_view hidden;
+  std::string_view heads;
+  std::string_view kv_heads;
+  std::string_view head_dim;
+};
+struct LatentKeys {
+  std::string_view q_rank;
+  std::string_view kv_rank;
+  std::string_view nope_dim;
+  std::string_view rope_dim;
+  std::string_view value_dim;
+};
+struct ExpertKeys {
+  std::string_view count;
+  std::string_view per_token;
+  std::string_view ffn;
+};
+
+/// Whether something else than a positive integer is written there, which has been complained
+/// about: what stands in for it contradicts nothing.
+[[nodiscard]] bool is_wrong(Reader& in, std::string_view key);
+/// Layers, hidden size and heads.
+void read_widths(Reader& in, const ShapeKeys& keys, Transformer& model);
+/// What a file's kind takes where these are not told; 0: as many as heads, and their share of the
+/// hidden size.
+struct GroupedHeads {
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+};
+/// Key-value heads and the width of a head, after the widths.
+void read_grouped_heads(Reader& in,
+                        const ShapeKeys& keys,
+                        const GroupedHeads& otherwise,
+                        Transformer& model);
+/// After the widths, instead of grouped heads.
+void read_latent(Reader& in, const LatentKeys& keys, Transformer& model);
+/// Count, top-k and width.
+[[nodiscard]] Experts read_experts(Reader& in, const ExpertKeys& keys);
+/// Refuses a way of choosing experts that these do not admit.
+void check_routing(Reader& in, std::string_view key, const Experts& experts);
+/// Refuses what an indexer cannot do without, or too wide a one.
+void check_indexer(Reader& in, std::string_view key, const Transformer& model);
+
+/// Equal layers in a row, their kind spelt out.
+struct KindRun {
+  LayerKind kind;
+  std::int64_t count = 1;
+};
+/// Finds the distinct kinds, in the order they come, and joins equal neighbours.
+void set_layers(Transformer& model, const std::vector<KindRun>& runs);
+
+}  // namespace titer

@@ -1,0 +1,329 @@
+#include "titer/plan/memory/memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "plan/schedule/gathered.hpp"
+#include "titer/plan/place/placement.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::size_t kShapesFollowed = 1024;  // as many as a search is likely to go back to
+
+/// What one micro-batch keeps of some layers, and what the one at work needs beyond that.
+struct LayerBytes {
+  Bytes kept;
+  Bytes working;
+  Bytes after_input_gradient;
+};
+
+/// What a backward pass has beside what the forward pass kept: the gradient of an operation's
+/// output, and that of the block's output, which waits for the residual sum. Core attention's
+/// scores have a gradient as large as what is kept of them.
+Bytes gradients_at_work(const Block& block) {
+  Bytes most;
+  for (const Operation& op : block.operations) {
+    most = std::max({most, op.output_gradient, op.core_saved, op.working});
+  }
+  return most + block.input;
+}
+
+/// Of `count` layers of a kind, one after the other in a stage.
+LayerBytes layer_bytes(const Plan& plan, const Block& block, double count) {
+  const Bytes all = saved_bytes(block.operations);
+  LayerBytes bytes{.kept = count * all,
+                   .working = gradients_at_work(block),
+                   .after_input_gradient = count * weight_gradient_bytes(block.operations)};
+  if (plan.recompute == Recompute::full) {
+    // One layer's activations, or of those whose input is kept together, are rebuilt from it.
+    const double together = static_cast<double>(plan.recompute_every.value_or(1));
+    const double repeated = std::min(
+        count, plan.recompute_layers ? static_cast<double>(*plan.recompute_layers) : count);
+    bytes.kept = std::ceil(repeated / together) * block.input + (count - repeated) * all;
+    bytes.working += std::min(together, repeated) * all;
+  } else if (plan.recompute != Recompute::none) {
+    const Bytes left = saved_bytes(block.operations, plan.recomputed_modules());
+    bytes.kept = count * left;
+    bytes.working += all - left;  // what is recomputed of one layer
+  }
+  if (plan.offload.activations && count > 0) {
+    // Of the layer at work, and of the one whose copy is on its way.
+    const double here = std::min(count, plan.offload.prefetch ? 2.0 : 1.0);
+    bytes.working += here / count * bytes.kept;
+    bytes.kept = {};
+  }
+  return bytes;
+}
+
+/// Of all layers of a stage.
+LayerBytes stage_bytes(const Plan& plan, const ModelBlocks& blocks, std::span<const double> kinds) {
+  LayerBytes sum;
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    if (kinds[kind] > 0) {
+      const LayerBytes own = layer_bytes(plan, blocks.kinds[kind], kinds[kind]);
+      sum.kept += own.kept;
+      sum.working = std::max(sum.working, own.working);
+      sum.after_input_gradient += own.after_input_gradient;
+    }
+  }
+  return sum;
+}
+
+/// Passes of chunk 0 alive at the most, of `chunks` alive in all. Micro-batches go in groups of p,
+/// and the first p (v-1) backward passes free other chunks.
+int first_chunks_in_flight(int chunks, PipelineShape shape) {
+  const int group = shape.stages * shape.virtual_stages;
+  const int forwards = std::min(shape.micro_batches * shape.virtual_stages,
+                                chunks + shape.stages * (shape.virtual_stages - 1));
+  return forwards / group * shape.stages + std::min(forwards % group, shape.stages);
+}
+
+/// Passes of the last stage's last chunk alive at the most; when interleaved, as with 1F1B, each of
+/// its backward passes follows its forward at once.
+int last_chunks_in_flight(int chunks, PipelineShape shape) {
+  return shape.virtual_stages == 1 ? chunks : 1;
+}
+
+/// The most that a rank with the last stage has at work: the head, as kept and with the gradient of
+/// the logits, or a layer after the head's backward pass.
+Bytes with_head(Bytes layers, const Block& head) {
+  return std::max(layers, saved_bytes(head.operations) + gradients_at_work(head));
+}
+
+/// Whether the formulas above hold for a rank.
+bool has_formula(const Plan& plan, int rank, PipelineShape shape, const StageBlocks& stages) {
+  const bool whole_groups = shape.virtual_stages == 1 || (shape.group_size() == shape.stages &&
+                                                          shape.micro_batches % shape.stages == 0);
+  return plan.schedule.entry().has_plain_memory && whole_groups && stages.alike(rank);
+}
+
+/// The peak of a rank by formula. `layers`: of each of its stages.
+void add_counted(const Plan& plan,
+                 const MemoryNeeds& needs,
+                 const LayerBytes& layers,
+                 StageMemory& memory) {
+  const int chunks = in_flight(plan.schedule, memory.stage, needs.shape);
+  memory.activations = chunks * layers.kept;
+  memory.working = layers.working;
+  if (memory.stage == 0) {
+    memory.activations += first_chunks_in_flight(chunks, needs.shape) *
+                          saved_bytes(needs.blocks->embedding.operations);
+  }
+  if (memory.stage == needs.shape.stages - 1) {
+    const Bytes head = saved_bytes(needs.blocks->head.operations);
+    memory.working = with_head(layers.working, needs.blocks->head);
+    memory.activations += (last_chunks_in_flight(chunks, needs.shape) - 1) * head;
+  }
+}
+
+/// The peak of a rank along its actions. A head at work counts as working, not as kept.
+void add_followed(const Plan& plan,
+                  const MemoryNeeds& needs,
+                  const ActivationMoments& moments,
+                  std::span<const StageActivations> stages,
+                  StageMemory& memory) {
+  const ActivationPeak peak =
+      moments.peak(placement(plan.schedule), memory.stage, needs.shape, stages);
+  const Bytes at_work = peak.last_stages > 0 ? saved_bytes(needs.blocks->head.operations) : Bytes{};
+  memory.activations = peak.kept - at_work;
+  memory.working = peak.working + at_work;
+}
+
+/// How many ranks split each state of a parameter among them, and of an expert's.
+struct StateShards {
+  DeviceParameters weights{.dense = 1, .experts = 1};
+  DeviceParameters gradients{.dense = 1, .experts = 1};
+  DeviceParameters optimizer{.dense = 1, .experts = 1};
+};
+
+StateShards state_shards(const Plan& plan) {
+  const DeviceParameters all{.dense = static_cast<double>(shard_ranks(plan)),
+                             .experts = static_cast<double>(expert_shard_ranks(plan))};
+  StateShards shards;
+  switch (plan.sharding) {
+    case Sharding::none:
+    case Sharding::parameter_server:
+    case Sharding::data_parallel_root:  // of the root, which has most
+      break;
+    case Sharding::zero3:
+      shards.weights = all;
+      [[fallthrough]];
+    case Sharding::zero2:
+      shards.gradients = plan.reduces_every_pass() ? all : shards.gradients;
+      [[fallthrough]];
+    case Sharding::zero1:
+      shards.optimizer = all;
+      break;
+  }
+  return shards;
+}
+
+double sharded(const DeviceParameters& parameters, const DeviceParameters& shards) {
+  return parameters.dense / shards.dense + parameters.experts / shards.experts;
+}
+
+/// What a rank holds whatever runs at the moment, but for the runtime.
+StageMemory states(const Plan& plan,
+                   const MemoryNeeds& needs,
+                   const StageBlocks& contents,
+                   int rank) {
+  StageMemory memory{.stage = rank,
+                     .parameters = rank_parameters(*needs.blocks, contents, plan, rank)};
+  const StateShards shards = state_shards(plan);
+  const DeviceParameters trained = trained_parameters(*needs.blocks, contents, plan, rank);
+  if (!plan.offload.weights) {
+    memory.weights = sharded(memory.parameters, shards.weights) * needs.parameter.weight;
+  }
+  memory.gradients = sharded(trained, shards.gradients) * needs.parameter.gradient;
+  if (!plan.offload.optimizer && plan.sharding != Sharding::parameter_server) {
+    memory.optimizer = sharded(trained, shards.optimizer) * needs.parameter.optimizer;
+  }
+  memory.buffers = rank_buffers(plan, needs, contents, memory).total() +
+                   gathered_bytes(plan, *needs.blocks, contents, rank, needs.parameter);
+  return memory;
+}
+
+}  // namespace
+
+Buffers rank_buffers(const Plan& plan,
+                     const MemoryNeeds& needs,
+                     const StageBlocks& stages,
+                     const StageMemory& memory) {
+  Buffers most;
+  const int different = stages.alike(memory.stage) ? 1 : stages.chunks();
+  for (int chunk = 0; chunk < different; ++chunk) {
+    const Buffers own = buffers(plan,
+                                needs.buffers,
+                                *needs.blocks,
+                                {.kinds = stages.kinds(stages.of(memory.stage, chunk)),
+                                 .weight = needs.parameter.weight,
+                                 .gradients = memory.gradients});
+    most = own.total() > most.total() ? own : most;
+  }
+  return most;
+}
+
+std::vector<StageActivations> stage_activations(const Plan& plan, const MemoryNeeds& needs) {
+  StageBlocks stages;
+  stages.fill(plan, *needs.blocks);
+  std::vector<StageActivations> all;
+  stage_activations(plan, needs, stages, all);
+  return all;
+}
+
+void stage_activations(const Plan& plan,
+                       const MemoryNeeds& needs,
+                       const StageBlocks& stages,
+                       std::vector<StageActivations>& all) {
+  const ModelBlocks& blocks = *needs.blocks;
+  all.clear();
+  LayerBytes layers;
+  for (int stage = 0; stage < stages.count(); ++stage) {
+    if (stage == 0 || !stages.same(stage, stage - 1)) {
+      layers = stage_bytes(plan, blocks, stages.kinds(stage));
+    }
+    // What full recomputation rebuilds for a layer's input gradient stays for its weight gradient.
+    StageActivations one{.kept = layers.kept,
+                         .after_input_gradient = layers.after_input_gradient,
+                         .working = layers.working};
+    if (stage == 0) {
+      one.kept += saved_bytes(blocks.embedding.operations);
+      one.after_input_gradient += weight_gradient_bytes(blocks.embedding.operations);
+    }
+    if (stage == stages.last()) {
+      const Bytes head = saved_bytes(blocks.head.operations);
+      one.kept += head;
+      one.working = with_head(layers.working, blocks.head) - head;
+      one.after_input_gradient += weight_gradient_bytes(blocks.head.operations);
+    }
+    all.push_back(one);
+  }
+}
+
+std::vector<StageMemory> stage_memory(const Plan& plan, const MemoryNeeds& needs) {
+  std::vector<StageMemory> stages;
+  MemoryFinder().find(plan, needs, stages);
+  return stages;
+}
+
+const std::vector<ActivationMoments>& MemoryFinder::moments(const Schedule& schedule,
+                                                            const PipelineShape& shape) {
+  const auto is_of = [&](const Followed& known) {
+    return known.shape == shape && is_same(known.schedule, schedule);
+  };
+  if (last_ < followed_.size() && is_of(followed_[last_])) {
+    return followed_[last_].ranks;
+  }
+  const auto known = std::find_if(followed_.begin(), followed_.end(), is_of);
+  last_ = static_cast<std::size_t>(known - followed_.begin());
+  if (known != followed_.end()) {
+    return known->ranks;
+  }
+  Followed followed{.schedule = schedule, .shape = shape, .ranks = {}};
+  for (const ActionList& list : action_lists(schedule, shape)) {
+    followed.ranks.emplace_back(list);
+  }
+  if (followed_.size() < kShapesFollowed) {
+    return followed_.emplace_back(std::move(followed)).ranks;
+  }
+  last_ = oldest_;
+  oldest_ = (oldest_ + 1) % kShapesFollowed;
+  followed_[last_] = std::move(followed);
+  return followed_[last_].ranks;
+}
+
+void MemoryFinder::find(const Plan& plan,
+                        const MemoryNeeds& needs,
+                        std::vector<StageMemory>& stages) {
+  contents_.fill(plan, *needs.blocks);
+  find(plan, needs, contents_, stages);
+}
+
+void MemoryFinder::find(const Plan& plan,
+                        const MemoryNeeds& needs,
+                        const StageBlocks& contents,
+                        std::vector<StageMemory>& stages) {
+  stages.resize(static_cast<std::size_t>(needs.shape.stages));
+  for (int rank = 0; rank < needs.shape.stages; ++rank) {
+    StageMemory& memory = stages[static_cast<std::size_t>(rank)];
+    if (contents.as_before(rank)) {
+      memory = stages[static_cast<std::size_t>(rank - 1)];
+      memory.stage = rank;
+    } else {
+      memory = states(plan, needs, contents, rank);
+    }
+  }
+  find_activations(plan, needs, contents, stages);
+  for (StageMemory& memory : stages) {
+    memory.runtime = needs.runtime + needs.allocator_overhead * memory.allocated();
+  }
+}
+
+void MemoryFinder::find_activations(const Plan& plan,
+                                    const MemoryNeeds& needs,
+                                    const StageBlocks& contents,
+                                    std::vector<StageMemory>& stages) {
+  const std::vector<ActivationMoments>* followed = nullptr;
+  LayerBytes layers;
+  std::optional<int> counted;  // whose layers these are
+  for (StageMemory& memory : stages) {
+    if (has_formula(plan, memory.stage, needs.shape, contents)) {
+      const int stage = contents.of(memory.stage, 0);
+      if (!counted || !contents.same(stage, *counted)) {
+        layers = stage_bytes(plan, *needs.blocks, contents.kinds(stage));
+        counted = stage;
+      }
+      add_counted(plan, needs, layers, memory);
+      continue;
+    }
+    if (followed == nullptr) {
+      stage_activations(plan, needs, contents, activations_);
+      followed = &moments(plan.schedule, needs.shape);
+    }
+    const ActivationMoments& rank = (*followed)[static_cast<std::size_t>(memory.stage)];
+    add_followed(plan, needs, rank, activations_, memory);
+  }
+}
+
+}  // namespace titer

@@ -1,0 +1,18 @@
+#include "titer/plan/memory/offload.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::array kOffloadFields = {
+    fields::choice<&Offload::weights, kHostPlaces>("weights", "fetched by every pass"),
+    fields::choice<&Offload::optimizer, kHostPlaces>(
+        "optimizer", "state that the optimizer step reads and writes, on the device"),
+    fields::choice<&Offload::activations, kHostPlaces>(
+        "activations", "out behind the forward pass of a layer, in before the backward pass"),
+    fields::flag<&Offload::prefetch>("prefetch", "copies run beside the neighbouring layer")};
+
+}  // namespace
+
+std::span<const Field<Offload>> offload_fields() { return kOffloadFields; }
+
+}  // namespace titer

@@ -1,0 +1,358 @@
+// What a cluster's groups can send: channels by tier, and the whole wiring as a graph.
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "rank_wiring.hpp"
+#include "titer/plan/place/cluster.hpp"
+#include "titer/topology/tree_packing.hpp"
+#include "titer/units/ensure.hpp"
+
+namespace titer {
+namespace {
+
+/// Row by row in a table of so many columns.
+std::size_t table_index(int row, int column, int columns) {
+  return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
+         static_cast<std::size_t>(column);
+}
+
+/// Whether one of the groups {first, first + stride, …} that tile a node begins at this device.
+bool begins_group(int device, int ranks, int stride) { return device % (ranks * stride) < stride; }
+
+/// What rings reach among some devices of a node. Through a switch every group is alike, so that
+/// only direct wires are searched.
+class NodeRings {
+ public:
+  explicit NodeRings(const NodeTopology& node) : topology_(build(node)) {
+    if (const auto* switched = std::get_if<SwitchedNode>(&node)) {
+      port_ = switched->bandwidth;
+    }
+  }
+
+  [[nodiscard]] std::optional<BytesPerSecond> bandwidth(const std::vector<int>& group) const {
+    if (port_) {
+      return port_;
+    }
+    const RingPacking packing = pack_rings(topology_, group);
+    return packing.directed_rings == 0 ? std::nullopt : std::optional(packing.bandwidth());
+  }
+
+  /// The least over the groups {first, first + stride, …} that tile the node.
+  [[nodiscard]] std::optional<BytesPerSecond> worst(int ranks, int stride) const {
+    std::optional<BytesPerSecond> least;
+    for (int first = 0; first + (ranks - 1) * stride < topology_.devices; ++first) {
+      if (!begins_group(first, ranks, stride)) {
+        continue;
+      }
+      std::vector<int> group(static_cast<std::size_t>(ranks));
+      std::generate(group.begin(), group.end(), [next = first - stride, stride]() mutable {
+        return next += stride;
+      });
+      const auto found = bandwidth(group);
+      if (!found) {
+        return std::nullopt;
+      }
+      least = least ? std::min(*least, *found) : *found;
+    }
+    return least;
+  }
+
+ private:
+  Topology topology_;
+  std::optional<BytesPerSecond> port_;
+};
+
+Channel channel_of(const std::vector<Protocol>& protocols, BytesPerSecond bandwidth) {
+  Channel channel;
+  for (const Protocol& protocol : protocols) {
+    channel.add({.latency = protocol.latency,
+                 .bandwidth = protocol.efficiency * bandwidth,
+                 .startup = protocol.startup,
+                 .own_share = protocol.own_share});
+  }
+  return channel;
+}
+
+/// The wires' own channel or, without wires, the path through the host.
+Channel node_channel(const Cluster& cluster,
+                     const std::vector<Protocol>& protocols,
+                     std::optional<BytesPerSecond> wires) {
+  if (wires) {
+    return channel_of(protocols, *wires);
+  }
+  ensure(cluster.host_path.has_value(), "a cluster was read with unjoined devices, no host path");
+  return Channel(*cluster.host_path);
+}
+
+/// By which ranks of a node send to one other, or to all at once.
+const std::vector<Protocol>& peers_of(const Cluster& cluster) {
+  return cluster.peer_protocols.empty() ? cluster.node_protocols : cluster.peer_protocols;
+}
+
+/// The least bandwidth between two of a group's devices; empty if some two are not joined.
+/// `device` tells them by their number in the group.
+template <class DeviceOf>
+std::optional<BytesPerSecond> slowest_pair_of(const Cluster& cluster, int ranks, DeviceOf device) {
+  std::optional<BytesPerSecond> slowest;
+  for (int a = 0; a < ranks; ++a) {
+    for (int b = 0; b < ranks; ++b) {
+      if (a == b) {
+        continue;
+      }
+      const auto& pair =
+          cluster.pair_bandwidths[table_index(device(a), device(b), cluster.devices_per_node)];
+      if (!pair) {
+        return std::nullopt;
+      }
+      slowest = slowest ? std::min(*slowest, *pair) : *pair;
+    }
+  }
+  return slowest;
+}
+
+/// The least of the groups {first, first + stride, …} that tile a node.
+std::optional<BytesPerSecond> slowest_pair_of_groups(const Cluster& cluster,
+                                                     int ranks,
+                                                     int stride) {
+  std::optional<BytesPerSecond> slowest;
+  for (int first = 0; first + (ranks - 1) * stride < cluster.devices_per_node; ++first) {
+    if (!begins_group(first, ranks, stride)) {
+      continue;
+    }
+    const auto pair =
+        slowest_pair_of(cluster, ranks, [&](int number) { return first + number * stride; });
+    if (!pair) {
+      return std::nullopt;
+    }
+    slowest = slowest ? std::min(*slowest, *pair) : *pair;
+  }
+  return slowest;
+}
+
+/// What ranks have outside their node.
+Fabric network_fabric(const Cluster& cluster) {
+  Fabric fabric;
+  fabric.network = cluster.network_channel();
+  fabric.network_switch = channel_of(cluster.network_switch_protocols, cluster.nic_share());
+  fabric.named = cluster.collectives;
+  return fabric;
+}
+
+/// Through a switch a rank reaches one or all others as it reaches the next of a ring. Returns
+/// whether the node has one.
+bool add_switch_ports(const Cluster& cluster, Fabric& fabric) {
+  const auto* switched = std::get_if<SwitchedNode>(&cluster.topology);
+  if (switched == nullptr) {
+    return false;
+  }
+  fabric.pair = channel_of(peers_of(cluster), switched->bandwidth);
+  fabric.exchange = fabric.pair;
+  fabric.node_switch = channel_of(cluster.node_switch_protocols, switched->bandwidth);
+  return true;
+}
+
+/// By direct wires a rank reaches one other as its slowest pair does, or through the host where
+/// some two are not joined, and all others at once where every two are.
+void add_direct_ways(const Cluster& cluster,
+                     int ranks,
+                     std::optional<BytesPerSecond> slowest,
+                     Fabric& fabric) {
+  fabric.pair = node_channel(cluster, peers_of(cluster), slowest);
+  if (slowest) {
+    fabric.exchange = channel_of(peers_of(cluster), static_cast<double>(ranks - 1) * *slowest);
+  }
+}
+
+/// The node's wiring as far as bandwidths go: what several chips of its switch carry together.
+Topology merged(const NodeTopology& node) {
+  if (const auto* switched = std::get_if<SwitchedNode>(&node)) {
+    SwitchedNode one = *switched;
+    one.planes = 1;
+    return one.build();
+  }
+  return build(node);
+}
+
+void scale(Topology& topology, double efficiency) {
+  for (Wire& wire : topology.wires) {
+    wire.bandwidth = efficiency * wire.bandwidth;
+  }
+}
+
+/// Adds a switch that every device reaches, through a port of its own, at the bandwidth of the path
+/// through the host. The ports make that way longer than one over a switch of the node's fabric.
+void add_host(Topology& node, const Link& path) {
+  node.details.resize(static_cast<std::size_t>(node.switches));
+  const int ports = add_switches(node, node.devices, {.kind = SwitchKind::pcie});
+  const int host = add_switches(node, 1, {.kind = SwitchKind::cpu});
+  for (int device = 0; device < node.devices; ++device) {
+    for (const auto& [a, b] :
+         {std::pair(device, ports + device), std::pair(ports + device, host)}) {
+      node.wires.push_back({.a = a, .b = b, .count = 1, .bandwidth = path.bandwidth});
+    }
+  }
+}
+
+/// Puts a port between every device and a NIC that it shares with others, so that no best route
+/// between two of these goes through the NIC.
+void add_nic_ports(Topology& graph) {
+  const std::size_t wires = graph.wires.size();
+  for (std::size_t i = 0; i < wires; ++i) {
+    const Wire wire = graph.wires[i];
+    if (wire.a < graph.devices && wire.b >= graph.devices &&
+        graph.detail(wire.b).kind == SwitchKind::nic) {
+      const int port = add_switches(graph, 1, {.kind = SwitchKind::pcie});
+      graph.wires[i].b = port;
+      graph.wires.push_back({.a = port, .b = wire.b, .count = 1, .bandwidth = wire.bandwidth});
+    }
+  }
+}
+
+}  // namespace
+
+bool Cluster::fill_bandwidths() {
+  const NodeRings rings(topology);
+  const int devices = devices_per_node;
+  bool all_joined = true;
+  ring_bandwidths.assign(table_index(devices + 1, 0, devices + 1), std::nullopt);
+  for (int ranks = 2; ranks <= devices; ++ranks) {
+    for (int stride = 1; ranks * stride <= devices; ++stride) {
+      auto& entry = ring_bandwidths[table_index(ranks, stride, devices + 1)];
+      entry = rings.worst(ranks, stride);
+      all_joined = all_joined && entry.has_value();
+    }
+  }
+  pair_bandwidths.assign(table_index(devices, 0, devices), std::nullopt);
+  for (int a = 0; a < devices; ++a) {
+    for (int b = 0; b < devices; ++b) {
+      if (a != b) {
+        auto& entry = pair_bandwidths[table_index(a, b, devices)];
+        entry = rings.bandwidth({a, b});
+        all_joined = all_joined && entry.has_value();
+      }
+    }
+  }
+  return all_joined;
+}
+
+std::optional<BytesPerSecond> Cluster::ring_bandwidth(int ranks, int stride) const {
+  const std::size_t index = table_index(ranks, stride, devices_per_node + 1);
+  return index < ring_bandwidths.size() ? ring_bandwidths[index] : std::nullopt;
+}
+
+BytesPerSecond Cluster::nic_share() const {
+  return nic_bandwidth * (static_cast<double>(nics) / devices_per_node);
+}
+
+Channel Cluster::network_channel() const { return channel_of(network_protocols, nic_share()); }
+
+Fabric Cluster::fabric(int ranks, int stride) const {
+  Fabric fabric = network_fabric(*this);
+  if (torus() != nullptr) {
+    fabric.wire = channel_of(node_protocols, torus()->bandwidth);
+  } else if (ranks > 1) {
+    fabric.node = node_channel(*this, node_protocols, ring_bandwidth(ranks, stride));
+    if (!add_switch_ports(*this, fabric)) {
+      add_direct_ways(*this, ranks, slowest_pair_of_groups(*this, ranks, stride), fabric);
+    }
+  }
+  return fabric;
+}
+
+Fabric Cluster::fabric(const std::vector<int>& devices, Wiring& wiring) const {
+  Fabric fabric = network_fabric(*this);
+  if (torus() != nullptr) {
+    fabric.wire = channel_of(node_protocols, torus()->bandwidth);
+    return fabric;
+  }
+  if (devices.size() < 2) {
+    return fabric;
+  }
+  const Topology node = merged(topology);
+  const RingPacking rings = pack_rings(node, devices);
+  if (host_path && rings.directed_rings > 0) {  // otherwise rings take the host's path already
+    fabric.host = Channel(*host_path);
+  }
+  fabric.node =
+      node_channel(*this,
+                   node_protocols,
+                   rings.directed_rings == 0 ? std::nullopt : std::optional(rings.bandwidth()));
+  if (!add_switch_ports(*this, fabric)) {
+    add_direct_wires(devices, rings, fabric, wiring);
+  }
+  return fabric;
+}
+
+std::optional<BytesPerSecond> Cluster::slowest_pair(const std::vector<int>& devices) const {
+  return slowest_pair_of(*this, static_cast<int>(devices.size()), [&](int number) {
+    return devices[static_cast<std::size_t>(number)];
+  });
+}
+
+void Cluster::add_direct_wires(const std::vector<int>& devices,
+                               const RingPacking& rings,
+                               Fabric& fabric,
+                               Wiring& wiring) const {
+  add_direct_ways(*this, static_cast<int>(devices.size()), slowest_pair(devices), fabric);
+  const Topology node = build(topology);
+  if (node.switches != 0) {
+    return;
+  }
+  const TreePacking trees = pack_trees(node, devices);
+  const bool in_rings = rings.directed_rings > 0;
+  if (in_rings || trees.count > 0) {
+    fabric.wire = channel_of(node_protocols, in_rings ? rings.per_ring : trees.per_tree);
+  }
+  if (in_rings) {
+    wiring.rings = directed_rings(rings, devices);
+  }
+  wiring.trees = rank_trees(trees, devices);
+}
+
+std::optional<std::int64_t> Cluster::nodes_of_network() const {
+  return network_topology ? std::optional<std::int64_t>(build(*network_topology).devices / nics)
+                          : std::nullopt;
+}
+
+Channel Cluster::pair_channel(int a, int b) const {
+  return node_channel(*this, peers_of(*this), pair_bandwidths[table_index(a, b, devices_per_node)]);
+}
+
+int Cluster::switches_per_node() const {
+  return merged(topology).switches + (host_path ? devices_per_node + 1 : 0);
+}
+
+int Cluster::top_of_network(int node_count) const {
+  const int switches = network_topology ? build(*network_topology).switches : 1;
+  return node_count * (devices_per_node + switches_per_node() + nics) + switches - 1;
+}
+
+Topology Cluster::graph(int node_count, double node_efficiency, double network_efficiency) const {
+  Topology node = merged(topology);
+  scale(node, node_efficiency);
+  if (host_path) {
+    add_host(node, *host_path);
+  }
+  if (node_count == 1) {
+    return node;
+  }
+  Topology network =
+      network_topology
+          ? build(*network_topology)
+          : SwitchedNode{.devices = node_count * nics, .bandwidth = nic_bandwidth}.build();
+  scale(network, network_efficiency);
+  Topology graph = JoinedNodes{.nodes = node_count,
+                               .nics = nics,
+                               .nic_bandwidth = network_efficiency * nic_bandwidth,
+                               .node = std::move(node),
+                               .network = std::move(network)}
+                       .build();
+  if (nics < devices_per_node) {
+    add_nic_ports(graph);
+  }
+  return graph;
+}
+
+}  // namespace titer

@@ -1,0 +1,18 @@
+#pragma once
+// Device memory of what is whole only while it is used, where the rest is split or elsewhere.
+
+#include "titer/plan/memory/optimizer.hpp"
+#include "titer/plan/stage_blocks.hpp"
+
+namespace titer {
+
+/// Of a rank of the pipeline: parameters of the block at work, and of the next one where that is
+/// prefetched, or of all blocks where they stay until the backward pass; and the gradients of one
+/// block on their way to their shards.
+[[nodiscard]] Bytes gathered_bytes(const Plan& plan,
+                                   const ModelBlocks& blocks,
+                                   const StageBlocks& stages,
+                                   int rank,
+                                   const ParameterBytes& parameter);
+
+}  // namespace titer

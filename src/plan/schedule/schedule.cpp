@@ -1,0 +1,130 @@
+#include "titer/plan/schedule/schedule.hpp"
+
+#include <algorithm>
+
+#include "schedules.hpp"
+#include "titer/plan/schedule/listed_schedule.hpp"
+#include "titer/units/ensure.hpp"
+
+namespace titer {
+namespace {
+
+/// What is the file's own is asked of the file.
+constexpr ScheduleEntry kListed{
+    .name = "FILE.csv", .source = "the actions listed in the file", .pairs = true};
+
+}  // namespace
+
+std::span<const ScheduleEntry* const> schedule_entries() { return kSchedules; }
+
+Schedule::Schedule() : Schedule(kOneForwardOneBackward) {}
+Schedule::Schedule(const ListedSchedule& list)
+    : entry_(&kListed), list_(std::make_shared<const ListedSchedule>(list)) {}
+
+std::size_t Schedule::index() const {
+  return static_cast<std::size_t>(std::find(kSchedules.begin(), kSchedules.end(), entry_) -
+                                  kSchedules.begin());
+}
+
+Schedule named_schedule(std::string_view name) {
+  const auto found = std::find_if(
+      kSchedules.begin(), kSchedules.end(), [&](const auto* entry) { return entry->name == name; });
+  ensure(found != kSchedules.end(), "a schedule is asked for by a name of the list");
+  return Schedule(**found);
+}
+
+std::string_view name(const Schedule& schedule) {
+  return schedule.listed() != nullptr ? schedule.listed()->name : schedule.entry().name;
+}
+std::string_view bubble_formula(const Schedule& schedule) { return schedule.entry().formula; }
+std::string_view source(const Schedule& schedule) { return schedule.entry().source; }
+Placement placement(const Schedule& schedule) {
+  return schedule.listed() != nullptr ? schedule.listed()->placement : schedule.entry().placement;
+}
+bool interleaves(const Schedule& schedule) { return schedule.entry().interleaves; }
+int usual_chunks(const Schedule& schedule) {
+  return schedule.listed() != nullptr ? schedule.listed()->chunks : schedule.entry().chunks;
+}
+
+std::optional<std::string> refusal(const Schedule& schedule, const PipelineShape& shape) {
+  if (schedule.listed() != nullptr) {
+    return schedule.listed()->refusal(shape);
+  }
+  const auto refuse = schedule.entry().refusal;
+  return refuse == nullptr ? std::nullopt : refuse(shape);
+}
+
+ActionList actions(const Schedule& schedule, int rank, const PipelineShape& shape) {
+  const auto of_rank = schedule.entry().actions;
+  return of_rank != nullptr
+             ? of_rank(rank, shape)
+             : std::move(action_lists(schedule, shape)[static_cast<std::size_t>(rank)]);
+}
+
+std::vector<ActionList> action_lists(const Schedule& schedule, const PipelineShape& shape) {
+  const ScheduleEntry& entry = schedule.entry();
+  if (schedule.listed() != nullptr) {
+    return schedule.listed()->ranks;
+  }
+  if (entry.lists != nullptr) {
+    return entry.lists(shape);
+  }
+  std::vector<ActionList> lists;
+  lists.reserve(static_cast<std::size_t>(shape.stages));
+  for (int rank = 0; rank < shape.stages; ++rank) {
+    lists.push_back(entry.actions(rank, shape));
+  }
+  return lists;
+}
+
+bool is_same(const Schedule& a, const Schedule& b) {
+  const bool listed = a.listed() != nullptr && b.listed() != nullptr;
+  return &a.entry() == &b.entry() && (!listed || *a.listed() == *b.listed());
+}
+
+int in_flight(const Schedule& schedule, int rank, const PipelineShape& shape) {
+  const auto formula = schedule.entry().in_flight;
+  const auto known = formula == nullptr ? std::nullopt : formula(rank, shape);
+  return known ? *known : most_alive(actions(schedule, rank, shape));
+}
+
+std::optional<Seconds> bubble(const Schedule& schedule,
+                              const PipelineShape& shape,
+                              const PassTimes& times) {
+  const auto formula = schedule.entry().bubble;
+  return formula == nullptr ? std::nullopt : formula(shape, times);
+}
+
+std::optional<SteadyPhase> steady_phase(const Schedule& schedule,
+                                        int rank,
+                                        const PipelineShape& shape) {
+  const auto formula = schedule.entry().steady_phase;
+  return formula == nullptr ? std::nullopt : formula(rank, shape);
+}
+
+std::string actions_csv(const Schedule& schedule, const PipelineShape& shape) {
+  const Placement placed = placement(schedule);
+  const std::vector<ActionList> lists = action_lists(schedule, shape);
+  std::string text;
+  for (std::size_t rank = 0; rank < lists.size(); ++rank) {
+    const auto cell = [&](const Action& action) {
+      return action_text(
+          action, stage_of(placed, {.rank = static_cast<int>(rank), .chunk = action.chunk}, shape));
+    };
+    const ActionList& list = lists[rank];
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      text += i == 0 ? "" : ",";
+      if (!list[i].with_next) {
+        text += cell(list[i]);
+        continue;
+      }
+      ensure(i + 1 < list.size(), "an action done with the next one has a next one");
+      text += "(" + cell(list[i]) + ";" + cell(list[i + 1]) + ")" + std::string(kPairMark);
+      ++i;
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace titer

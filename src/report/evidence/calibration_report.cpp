@@ -1,0 +1,193 @@
+#include "titer/report/evidence/calibration_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "titer/view/table.hpp"
+
+namespace titer {
+namespace {
+
+std::string written(const FittedFigure& figure, double value) {
+  return plain_text(written_figure(figure, value));
+}
+
+std::string figures_text(const Calibration& calibration) {
+  std::vector<Row> rows = {{"figure", "was", "fitted", "standard error", "least", "most", ""}};
+  for (std::size_t i = 0; i < calibration.figures.size(); ++i) {
+    const FittedFigure& figure = calibration.figures[i];
+    const auto error = calibration.fit.errors[i];
+    std::string name = figure.path;
+    for (const std::string& path : figure.same) {
+      name += ", " + path;
+    }
+    rows.push_back({name,
+                    written(figure, figure.start),
+                    written(figure, calibration.fit.values[i]),
+                    error ? written(figure, *error) : "-",
+                    written(figure, figure.least),
+                    written(figure, figure.most),
+                    calibration.fit.at_bound[i] ? "at its bound: assumed, not fitted" : ""});
+  }
+  return text_table(rows, "l");
+}
+
+/// What stays as the base has it.
+std::string undetermined_text(const Calibration& calibration) {
+  std::string text;
+  for (const FittedFigure& figure : calibration.undetermined) {
+    text += fmt::format("  {} stays {}: the data do not determine it\n",
+                        figure.path,
+                        written(figure, figure.start));
+  }
+  return text;
+}
+
+/// Pairs that the data hardly tell apart.
+std::string pairs_text(const Calibration& calibration) {
+  constexpr double close = 0.9;
+  std::string text;
+  for (std::size_t a = 0; a < calibration.figures.size(); ++a) {
+    for (std::size_t b = a + 1; b < calibration.figures.size(); ++b) {
+      const auto correlation = calibration.fit.correlation(a, b);
+      if (correlation && std::abs(*correlation) >= close) {
+        text += fmt::format("  {} and {} are hard to tell apart: correlation {:.2f}\n",
+                            calibration.figures[a].path,
+                            calibration.figures[b].path,
+                            *correlation);
+      }
+    }
+  }
+  return text;
+}
+
+Row accuracy_row(const std::string& name, const Accuracy& accuracy) {
+  return {name,
+          std::to_string(accuracy.rows),
+          percent_text(accuracy.bias),
+          percent_text(accuracy.median),
+          percent_text(accuracy.mean),
+          percent_text(accuracy.p90),
+          percent_text(accuracy.most),
+          fmt::format("{:.3f} to {:.3f}", accuracy.q10, accuracy.q90)};
+}
+
+std::string errors_text(const Calibration& calibration) {
+  std::vector<Row> rows = {
+      {"error of the time", "rows", "bias", "median", "mean", "p90", "most", "four of five"}};
+  rows.push_back(accuracy_row("before the fit", calibration.base));
+  rows.push_back(accuracy_row("fitted", calibration.fitted));
+  if (calibration.left_out) {
+    rows.push_back(accuracy_row("groups left out", *calibration.left_out));
+  }
+  if (calibration.datasheet) {
+    rows.push_back(accuracy_row("data sheet only", *calibration.datasheet));
+  }
+  return text_table(rows);
+}
+
+std::string groups_text(const Calibration& calibration) {
+  std::vector<Row> rows = {{"group", "rows", "bias", "mean", "p90", "mean, left out"}};
+  for (const GroupAccuracy& group : calibration.groups) {
+    rows.push_back({group.name,
+                    std::to_string(group.fitted.rows),
+                    percent_text(group.fitted.bias),
+                    percent_text(group.fitted.mean),
+                    percent_text(group.fitted.p90),
+                    group.left_out ? percent_text(group.left_out->mean) : "-"});
+  }
+  return text_table(rows);
+}
+
+/// "{" or "[" to its end with something between.
+template <class List, class Write>
+std::string joined(const List& list, const Write& write, std::string_view between) {
+  std::string text;
+  for (const auto& item : list) {
+    text += (text.empty() ? "" : std::string(between)) + write(item);
+  }
+  return text;
+}
+
+std::string flat(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::object: {
+      const auto member = [](const auto& entry) {
+        return to_json(Value(entry.first), 0) + ": " + flat(entry.second);
+      };
+      return "{" + joined(value.members, member, ", ") + "}";
+    }
+    case Value::Kind::array:
+      return "[" + joined(value.items, flat, ", ") + "]";
+    default:
+      return to_json(value, 0);
+  }
+}
+
+bool is_nested(const Value& value) {
+  const auto holds = [](const Value& inner) {
+    return inner.kind == Value::Kind::object || inner.kind == Value::Kind::array;
+  };
+  return std::any_of(value.items.begin(), value.items.end(), holds) ||
+         std::any_of(value.members.begin(), value.members.end(), [&](const auto& member) {
+           return holds(member.second);
+         });
+}
+
+std::string laid_out(const Value& value, std::size_t depth, std::size_t before) {
+  constexpr std::size_t width = 100;
+  std::string one_line = flat(value);
+  const bool is_scalar = value.items.empty() && value.members.empty();
+  const std::size_t taken = 2 * depth + before + one_line.size();
+  if (is_scalar || (depth > 0 && !is_nested(value) && taken <= width)) {
+    return one_line;
+  }
+  const std::string indent(2 * (depth + 1), ' ');
+  const std::string end = "\n" + std::string(2 * depth, ' ');
+  if (value.kind == Value::Kind::array) {
+    const auto item = [&](const Value& inner) { return indent + laid_out(inner, depth + 1, 0); };
+    return "[\n" + joined(value.items, item, ",\n") + end + "]";
+  }
+  const auto member = [&](const auto& entry) {
+    const std::string key = to_json(Value(entry.first), 0) + ": ";
+    return indent + key + laid_out(entry.second, depth + 1, key.size());
+  };
+  return "{\n" + joined(value.members, member, ",\n") + end + "}";
+}
+
+}  // namespace
+
+std::string profile_text(const Value& profile) { return laid_out(profile, 0, 0) + "\n"; }
+
+std::string calibration_text(const Calibration& calibration, const CalibrationData& data) {
+  std::string text = fmt::format(
+      "{} rows of {}, {}; {} skipped\n", data.measured.size(), data.what, data.range, data.skipped);
+  for (const std::string& file : data.files) {
+    text += "  " + file + "\n";
+  }
+  text +=
+      "\n" + figures_text(calibration) + undetermined_text(calibration) + pairs_text(calibration);
+  if (!calibration.fit.converged) {
+    text += "  the search ended before it settled: other bounds or fewer figures may help\n";
+  }
+  text += "\n" + errors_text(calibration);
+  if (calibration.groups.size() > 1) {
+    text += "\n" + groups_text(calibration);
+  }
+  return text;
+}
+
+std::string rejection_text(const Calibration& calibration, bool is_written) {
+  std::string text;
+  for (const std::string& objection : calibration.objections) {
+    text += (text.empty() ? "the fit is rejected: " : "; ") + objection;
+  }
+  return text + (is_written
+                     ? "\nits figures are written as assumed, with its residuals as error bars\n"
+                     : "\nnothing is written; other data, --from or --fit may help, and --accept "
+                       "writes it as assumed, with its residuals as error bars\n");
+}
+
+}  // namespace titer

@@ -1,0 +1,99 @@
+#include "titer/report/evidence/import_report.hpp"
+
+#include <fmt/format.h>
+
+#include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
+
+namespace titer {
+namespace {
+
+std::string shape(const Transformer& model) {
+  std::string text =
+      fmt::format("{} layers, hidden {}, {} heads", model.layers, model.hidden, model.heads);
+  if (model.latent) {
+    text += " (latent attention)";
+  } else if (model.kv_heads != model.heads) {
+    text += fmt::format(" ({} of keys and values)", model.kv_heads);
+  }
+  if (model.experts) {
+    text += fmt::format(", {} of {} experts", model.experts->per_token, model.experts->count);
+  }
+  return text + fmt::format(", vocabulary {}", model.vocabulary);
+}
+
+/// "tensor 4, pipeline 2, …": keys with their values, in their order.
+std::string listed(const Value& object) {
+  std::string text;
+  for (const auto& [key, value] : object.members) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, plain_text(value));
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void add(std::string& text, std::string_view label, const std::string& what) {
+  text += fmt::format("{:<12}{}\n", label, what);
+}
+
+}  // namespace
+
+std::string import_summary(const Transformer& model, const ImportedRun& imported) {
+  const ImportFigures figures = import_figures(model, imported);
+  const auto tokens = static_cast<double>(figures.sequence);
+  std::string text;
+  add(text, "model", model.name + ": " + shape(model));
+  add(text, "from", imported.format);
+  add(text,
+      "parameters",
+      grouped_digits(figures.parameters) +
+          (figures.active == figures.parameters
+               ? ""
+               : fmt::format(" ({} of them for a token)", grouped_digits(figures.active))));
+  add(text,
+      "forward",
+      fmt::format("a token {} ({} causal), a sequence of {} {} ({} causal)",
+                  format(figures.forward_full / tokens),
+                  format(figures.forward_causal / tokens),
+                  figures.sequence,
+                  format(figures.forward_full),
+                  format(figures.forward_causal)));
+  add(text, "plan", listed(imported.plan));
+  add(text, "training", listed(imported.training));
+  add(text,
+      "memory",
+      fmt::format("weights {}, {} gradients {}, optimizer {} on a device of pipeline rank {}, "
+                  "which has {:.4g} parameters; activations come with `titer run`",
+                  format(figures.weights),
+                  name(figures.gradient),
+                  format(figures.gradients),
+                  format(figures.optimizer),
+                  figures.rank,
+                  figures.on_device));
+  return text;
+}
+
+std::string import_remarks(const ImportedRun& imported) {
+  std::string text;
+  const auto add_lines = [&](std::string_view label, const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) {
+      text += fmt::format("{}: {}\n", label, line);
+    }
+  };
+  if (!imported.used.empty()) {
+    add_lines("used", {joined(imported.used)});
+  }
+  add_lines("known to be harmless", imported.harmless);
+  add_lines("assumed", imported.assumed);
+  if (!imported.stack.empty()) {
+    add_lines("implied", {"stack " + imported.stack + ", by the format"});
+  }
+  add_lines("left open", imported.open);
+  add_lines("may change the result, left out", imported.unread);
+  return text;
+}
+
+}  // namespace titer

@@ -1,0 +1,194 @@
+#include "titer/report/file/chakra_export.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "titer/units/ensure.hpp"
+
+#ifdef TITER_PROTOBUF
+#include <chakra.pb.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/util/delimited_message_util.h>
+#endif
+
+namespace titer {
+
+std::string chakra_groups(const ExportedStep& step) {
+  std::vector<std::string> lines;
+  for (const RankGroup& group : step.groups()) {
+    lines.push_back(fmt::format("  \"{}\": [{}]", group.number, fmt::join(group.ranks, ", ")));
+  }
+  return lines.empty() ? "{}\n" : fmt::format("{{\n{}\n}}\n", fmt::join(lines, ",\n"));
+}
+
+#ifdef TITER_PROTOBUF
+namespace {
+
+constexpr Ticks kTicksPerMicrosecond = 1'000'000;
+constexpr std::string_view kVersion = "0.0.4";  // of the schema
+
+// The published schema's numbers.
+std::int32_t type_of(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::compute:
+      return 4;
+    case NodeKind::send:
+      return 5;
+    case NodeKind::receive:
+      return 6;
+    case NodeKind::collective:
+      return 7;
+  }
+  ensure(false, "a node is of one of the enumerated kinds");
+  return 0;
+}
+
+std::int64_t comm_type(Collective collective) {
+  switch (collective) {
+    case Collective::all_reduce:
+      return 0;
+    case Collective::reduce:
+      return 1;
+    case Collective::all_gather:
+      return 2;
+    case Collective::broadcast:
+      return 5;
+    case Collective::all_to_all:
+      return 6;
+    case Collective::reduce_scatter:
+      return 7;
+    case Collective::send_recv:
+      break;
+  }
+  ensure(false, "a message between two ranks is no collective of a trace");
+  return 0;
+}
+
+/// Adds attributes, each of the width in its name.
+class Attributes {
+ public:
+  explicit Attributes(chakra::Node& node) : node_(node) {}
+
+  void int32(const char* name, std::int32_t value) { add(name).set_int32_val(value); }
+  void int64(const char* name, std::int64_t value) { add(name).set_int64_val(value); }
+  void uint64(const char* name, std::uint64_t value) { add(name).set_uint64_val(value); }
+  void boolean(const char* name, bool value) { add(name).set_bool_val(value); }
+  void text(const char* name, const std::string& value) { add(name).set_string_val(value); }
+
+ private:
+  chakra::Attribute& add(const char* name) {
+    chakra::Attribute& attribute = *node_.add_attributes();
+    attribute.set_name(name);
+    return attribute;
+  }
+  chakra::Node& node_;
+};
+
+std::int64_t whole(double value) { return std::max<std::int64_t>(1, std::llround(value)); }
+
+void add_attributes(const ExportedStep& step, int rank, const GraphNode& from, chakra::Node& to) {
+  Attributes attributes(to);
+  attributes.boolean("is_cpu_op", false);
+  attributes.int64("duration_ps", from.duration);
+  if (from.kind == NodeKind::compute) {
+    attributes.int64("num_ops", whole(from.flops.si()));
+    attributes.uint64("tensor_size", static_cast<std::uint64_t>(whole(from.bytes.si())));
+    return;
+  }
+  if (from.kind == NodeKind::collective) {
+    const bool gathers = from.collective == Collective::all_gather;
+    const auto members = static_cast<double>(step.group(from.group).ranks.size());
+    attributes.int64("comm_type", comm_type(from.collective));
+    attributes.int64("comm_size", whole(from.bytes.si() / (gathers ? members : 1.0)));
+    attributes.text("pg_name", std::to_string(from.group));
+    return;
+  }
+  const bool sends = from.kind == NodeKind::send;
+  attributes.int64("comm_size", whole(from.bytes.si()));
+  attributes.int32("comm_src", sends ? rank : from.peer);
+  attributes.int32("comm_dst", sends ? from.peer : rank);
+  attributes.int32("comm_tag", from.tag);
+}
+
+/// Whole microseconds of the rank's compute, rounded so that the sum is right; of anything else by
+/// itself.
+class Microseconds {
+ public:
+  std::uint64_t of(const GraphNode& node) {
+    if (node.kind != NodeKind::compute) {
+      return nearest(node.duration);
+    }
+    const std::uint64_t before = nearest(computed_);
+    computed_ += node.duration;
+    return nearest(computed_) - before;
+  }
+
+ private:
+  static std::uint64_t nearest(Ticks ticks) {
+    return static_cast<std::uint64_t>((ticks + kTicksPerMicrosecond / 2) / kTicksPerMicrosecond);
+  }
+  Ticks computed_ = 0;
+};
+
+}  // namespace
+
+bool can_write_chakra() { return true; }
+
+namespace {
+
+void write_trace(const ExportedStep& step,
+                 int rank,
+                 google::protobuf::io::CodedOutputStream& stream) {
+  const auto write = [&](const google::protobuf::MessageLite& message) {
+    ensure(google::protobuf::util::SerializeDelimitedToCodedStream(message, &stream),
+           "text takes any number of bytes");
+  };
+  chakra::Metadata metadata;
+  metadata.set_version(std::string(kVersion));
+  write(metadata);
+  const RankGraph graph = step.graph(rank);
+  Microseconds microseconds;
+  chakra::Node node;
+  for (RankGraph::Id id = 0; id < graph.size(); ++id) {
+    const GraphNode& from = graph.node(id);
+    node.Clear();
+    node.set_id(id);
+    node.set_name(from.name());
+    node.set_type(type_of(from.kind));
+    for (const RankGraph::Id before : graph.after(id)) {
+      node.add_data_deps(before);
+    }
+    node.set_duration_micros(microseconds.of(from));
+    add_attributes(step, rank, from, node);
+    write(node);
+  }
+}
+
+}  // namespace
+
+std::string chakra_trace(const ExportedStep& step, int rank) {
+  std::string text;
+  {
+    google::protobuf::io::StringOutputStream to_text(&text);
+    google::protobuf::io::CodedOutputStream stream(&to_text);  // done when it is gone
+    write_trace(step, rank, stream);
+  }
+  return text;
+}
+
+#else
+
+bool can_write_chakra() { return false; }
+
+std::string chakra_trace(const ExportedStep& /*step*/, int /*rank*/) {
+  ensure(false, "a program built without protobuf writes no Chakra traces");
+  return {};
+}
+
+#endif
+
+}  // namespace titer

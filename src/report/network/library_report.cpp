@@ -1,0 +1,65 @@
+#include "titer/report/network/library_report.hpp"
+
+#include <fmt/format.h>
+
+namespace titer {
+namespace {
+
+Figures candidate_pair_figures(Bytes size,
+                               const NcclChoice& choice,
+                               const NcclCandidate& candidate) {
+  const std::string disabled(candidate.disabled);
+  const bool taken =
+      candidate.algorithm == choice.algorithm && candidate.protocol == choice.protocol;
+  return {{"algorithm", name_of(candidate.algorithm), "algorithm"},
+          {"protocol", name_of(candidate.protocol), "protocol"},
+          {"", disabled.empty() ? Datum(candidate.channels) : Datum(""), "channels"},
+          if_known({"time_s", disabled.empty() ? Datum(candidate.time(size)) : Datum(), "time"}),
+          if_known({"disabled", Datum(said(disabled), taken ? "taken" : disabled), kNoHeading})};
+}
+
+FigureRows pair_rows(const LibraryResult& result) {
+  return rows_of(result.choice.candidates(), [&](const NcclCandidate& candidate) {
+    return candidate_pair_figures(result.size, result.choice, candidate);
+  });
+}
+
+Figures library_figures(const LibraryResult& result) {
+  const auto& [size, choice, measured] = result;
+  Datum time;
+  Datum error;
+  Datum grade;
+  if (measured) {
+    time = measured->time;
+    error = fmt::format("{:+.1f}", 100.0 * (choice.time / measured->time - 1.0));
+    grade = name(measured->grade);
+  }
+  return {{"bytes", size, "size"},
+          {"time_s", choice.time, "time"},
+          if_any({"", time, "measured"}),
+          if_any({"", error, "error (%)"}),
+          {"algorithm", name_of(choice.algorithm), "algorithm"},
+          {"protocol", name_of(choice.protocol), "protocol"},
+          {"channels", choice.channels, "channels"},
+          if_any({"measured_time_s", time}),
+          if_any({"measured_grade", grade}),
+          {"candidates", pair_rows(result)}};
+}
+
+}  // namespace
+
+View library_view(const std::string& what, const std::vector<LibraryResult>& results) {
+  View view{.text = fmt::format("{}, by the rules of NCCL's tuner\n\n", what),
+            .figures = {},
+            .rows = rows_of(results, library_figures),
+            .columns = {}};
+  view.figures = {{"format_version", kFormatVersion}, {"collective", what}, {"results", view.rows}};
+  view.text.table(view.rows, results.front().measured ? "rrrrllr" : "rrllr");
+  if (results.size() == 1) {
+    view.text.add("\nwhy: the least expected time of those enabled\n")
+        .table(pair_rows(results.front()), "llrrl");
+  }
+  return view;
+}
+
+}  // namespace titer

@@ -1,0 +1,125 @@
+#include "titer/report/network/traffic_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace titer {
+namespace {
+
+constexpr std::size_t kMostLinksShown = 12;
+
+/// "device 0", "NIC 0", "leaf 0".
+std::vector<std::string> vertices_of(const Topology& topology, int from, const Route& route) {
+  std::vector<std::string> labels = {topology.label(from)};
+  for (const Lane lane : route) {
+    labels.push_back(topology.label(lane_end(topology, lane)));
+  }
+  return labels;
+}
+
+/// A link in use.
+struct Load {
+  Lane lane = 0;
+  Bytes bytes;
+  Seconds time;
+};
+
+/// Those in use, the longest busy first.
+std::vector<Load> sorted_loads(const Topology& topology, const std::vector<Bytes>& loads) {
+  const Capacities limits = capacities(topology);
+  std::vector<Load> used;
+  for (Lane lane = 0; lane < loads.size(); ++lane) {
+    if (loads[lane] > Bytes{}) {
+      used.push_back({lane, loads[lane], loads[lane] / limits.rates[limits.of_lane[lane]]});
+    }
+  }
+  std::stable_sort(
+      used.begin(), used.end(), [](const Load& a, const Load& b) { return a.time > b.time; });
+  return used;
+}
+
+/// The ends of a link.
+Figures lane_figures(const Topology& topology, Lane lane) {
+  return {{"from", topology.label(lane_begin(topology, lane)), "from"},
+          {"to", topology.label(lane_end(topology, lane)), "to"}};
+}
+
+std::string route_text(const Router& router, const RouteView& view) {
+  const Topology& topology = router.topology();
+  const Route& first = view.routes.front();
+  std::string text = fmt::format("{} to {}: {} links, {}{} equal route{}\n",
+                                 topology.label(view.from),
+                                 topology.label(view.to),
+                                 first.size(),
+                                 view.more ? "more than " : "",
+                                 view.routes.size(),
+                                 view.routes.size() == 1 ? "" : "s");
+  if (router.latency(first) > Seconds{}) {
+    text += fmt::format("  latency of the wires {}\n", format(router.latency(first)));
+  }
+  for (const Route& route : view.routes) {
+    text += fmt::format("  {}\n", fmt::join(vertices_of(topology, view.from, route), " - "));
+  }
+  return text;
+}
+
+TextView load_text(const LoadView& view, FigureRows links) {
+  TextView text = view.what + "\n";
+  if (!view.busiest) {
+    return text.add("  nothing passes a link\n");
+  }
+  text.add(fmt::format("  busiest link       {}\n", format(view.busiest->time)));
+  if (view.halves) {
+    text.add(fmt::format("  between the halves {} (no routing is faster)\n", format(*view.halves)));
+  }
+  const std::size_t more = links.size() - std::min(links.size(), kMostLinksShown);
+  links.resize(links.size() - more);
+  return text.add("\n")
+      .table(links, "ll")
+      .add(more > 0 ? fmt::format("  and {} more (--format csv shows all)\n", more) : "");
+}
+
+}  // namespace
+
+View routes_view(const Router& router, const RouteView& view) {
+  const Topology& topology = router.topology();
+  std::vector<std::vector<std::string>> routes;
+  FigureRows hops;
+  for (std::size_t i = 0; i < view.routes.size(); ++i) {
+    routes.push_back(vertices_of(topology, view.from, view.routes[i]));
+    for (std::size_t hop = 0; hop < view.routes[i].size(); ++hop) {
+      hops.push_back(
+          joined({{"route", i}, {"hop", hop}}, lane_figures(topology, view.routes[i][hop])));
+    }
+  }
+  return {.text = route_text(router, view),
+          .figures = {{"format_version", kFormatVersion},
+                      {"from", topology.label(view.from)},
+                      {"to", topology.label(view.to)},
+                      {"links", view.routes.front().size()},
+                      {"wire_latency_s", router.latency(view.routes.front())},
+                      {"more", view.more},
+                      {"routes", routes}},
+          .rows = hops,
+          .columns = {}};
+}
+
+View loads_view(const Topology& topology, const LoadView& view) {
+  const FigureRows links = rows_of(sorted_loads(topology, view.loads), [&](const Load& load) {
+    return joined(lane_figures(topology, load.lane),
+                  {{"bytes", load.bytes, "bytes"}, {"time_s", load.time, "time"}});
+  });
+  const auto busiest = view.busiest ? std::optional(view.busiest->time) : std::nullopt;
+  return {.text = load_text(view, links),
+          .figures = {{"format_version", kFormatVersion},
+                      {"traffic", view.what},
+                      if_any({"busiest_link_time_s", busiest}),
+                      if_any({"halves_time_s", view.halves}),
+                      {"links", links}},
+          .rows = links,
+          .columns = "from to bytes time_s"};
+}
+
+}  // namespace titer

@@ -1,0 +1,288 @@
+#include "titer/report/step/step_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "memory_report.hpp"
+#include "scenario_words.hpp"
+#include "step_remarks.hpp"
+#include "titer/estimate/figures.hpp"
+#include "titer/plan/place/placement.hpp"
+#include "titer/report/step/sample_report.hpp"
+
+namespace titer {
+namespace {
+
+Figures rank_figures(const SimulatedRank& rank, Seconds iteration) {
+  return {{"rank", rank.rank, "stage"},
+          {"start_s", rank.start},
+          {"end_s", rank.end},
+          {"compute_s", rank.compute, "compute"},
+          {"communication_s", rank.communication, "exposed comm"},
+          {"idle_s", rank.idle, "idle"},
+          {"", Datum(rank.idle / iteration, kPercent), "idle share"},
+          {"memory_peak_bytes", Datum(whole_bytes(rank.memory.in_use), kGibibytes), "peak GiB"},
+          {"memory_peak_s", rank.memory.at, "at"},
+          {"memory_peak_operation", rank.memory.operation, "during"}};
+}
+
+FigureRows rank_rows(const StepResult& result) {
+  return rows_of(result.ranks, [&](const SimulatedRank& rank) {
+    return rank_figures(rank, result.iteration_time);
+  });
+}
+
+/// Context and expert groups, where there are any.
+Figures context_figures(const Plan& plan) {
+  Figures figures;
+  if (plan.context > 1) {
+    figures = {{"context", plan.context}, {"context_method", name(plan.context_method)}};
+    if (plan.context_method == ContextMethod::hierarchical) {
+      figures.push_back({"context_inner", plan.context_inner});
+    }
+    figures.push_back({"context_balanced", plan.context_balanced});
+  }
+  if (has_own_expert_groups(plan)) {
+    figures.push_back({"expert", plan.expert});
+    figures.push_back({"expert_tensor", plan.expert_tensor_degree()});
+  }
+  return figures;
+}
+
+/// The same for a reader: "context 2 (ring), expert 4 (expert tensor 1), ".
+std::string groups_text(const Plan& plan) {
+  std::string text;
+  if (plan.context > 1) {
+    const bool inner = plan.context_method == ContextMethod::hierarchical;
+    text += fmt::format("context {} ({}{}), ",
+                        plan.context,
+                        name(plan.context_method),
+                        inner ? fmt::format(" {}", plan.context_inner) : "");
+  }
+  if (has_own_expert_groups(plan)) {
+    text += fmt::format("expert {} (expert tensor {}), ", plan.expert, plan.expert_tensor_degree());
+  }
+  return text;
+}
+
+Figures asked_figures(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
+  const Figures degrees = {{"model", scenario.model.name()},
+                           {"cluster", scenario.cluster.name},
+                           {"chip", scenario.cluster.chip.name},
+                           {"stack", scenario.stack.name},
+                           {"devices", plan.devices()},
+                           {"pipeline", plan.pipeline},
+                           {"tensor", plan.tensor},
+                           {"data", plan.data}};
+  const Figures others = {{"virtual_stages", plan.virtual_stages},
+                          {"micro_batch", plan.micro_batch},
+                          {"micro_batches", scenario.micro_batches()},
+                          {"schedule", name(plan.schedule)},
+                          {"recompute", name(plan.recompute)},
+                          {"sequence_parallel", plan.sequence_parallel},
+                          {"sharding", name(plan.sharding)},
+                          {"rank_order", rank_order_name(plan)},
+                          {"attention", name(scenario.slice().attention)},
+                          {"tensor_overlap", name(scenario.tensor_overlap())},
+                          {"pipeline_send", name(scenario.pipeline_send())},
+                          {"overlap_grad_reduce", scenario.overlap_grad_reduce()},
+                          {"overlap_param_gather", scenario.overlap_param_gather()},
+                          {"global_batch", scenario.training.global_batch},
+                          {"sequence", scenario.training.sequence},
+                          {"precision", name(scenario.training.precision)},
+                          {"gradient_precision", name(scenario.gradient_type())},
+                          {"optimizer", scenario.training.optimizer.name},
+                          {"formula", kFormulas[static_cast<std::size_t>(scenario.formula)].name}};
+  return joined(joined(degrees, context_figures(plan)), others);
+}
+
+std::string heading(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  const Plan& plan = scenario.plan;
+  std::string text = fmt::format("{} on {} x {} ({})\n",
+                                 scenario.model.title(),
+                                 plan.devices(),
+                                 cluster.chip.title,
+                                 cluster.name);
+  text += fmt::format(
+      "plan: pipeline {}{}{}, tensor {}{}, {}data {}; micro-batch {} x {}; {}, recompute {}, "
+      "sharding "
+      "{}\n",
+      plan.pipeline,
+      plan.virtual_stages > 1 ? fmt::format(" (interleaved {})", plan.virtual_stages) : "",
+      is_even(plan.layers) ? "" : ", layers " + text_of(plan.layers),
+      plan.tensor,
+      plan.sequence_parallel ? " with sequence parallelism" : "",
+      groups_text(plan),
+      plan.data,
+      plan.micro_batch,
+      scenario.micro_batches(),
+      name(plan.schedule),
+      name(plan.recompute),
+      name(plan.sharding));
+  text += fmt::format("training: {}\n", training_words(scenario));
+  return text;
+}
+
+/// "2.86 s (four of five between 2.71 s and 3.02 s)"
+std::string time_text(const StepResult& result) {
+  if (!result.error_bar) {
+    return format(result.iteration_time);
+  }
+  return fmt::format("{} (four of five between {} and {})",
+                     format(result.iteration_time),
+                     format(result.error_bar->low),
+                     format(result.error_bar->high));
+}
+
+Figures rates(const StepResult& result) {
+  return {{"", time_text(result), "iteration time"},
+          {"",
+           fmt::format(
+               "{:.0f} ({:.1f} per device)", result.tokens_per_s, result.tokens_per_s_per_device),
+           "tokens per second"},
+          {"", result.model_flops_per_device, "model FLOP/s per device"},
+          {"", Datum(result.mfu, kPercent), "MFU (full attention)"},
+          {"", Datum(result.mfu_causal, kPercent), "MFU (causal attention)"},
+          {"", Datum(result.hfu, kPercent), "HFU (with recomputation)"}};
+}
+
+TextView breakdown_text(const StepResult& result) {
+  std::vector<Row> rows;
+  for (const BreakdownPart& part : kBreakdownParts) {
+    const Seconds time = result.breakdown.*part.value;
+    if (time == Seconds{}) {
+      continue;
+    }
+    const double share = time / result.iteration_time;
+    rows.push_back({std::string(part.name), format(time), percent_text(share), bar_text(share)});
+  }
+  return TextView(fmt::format("where the time goes (pipeline stage {}, the last to finish; exposed "
+                              "parts)\n",
+                              result.reference_stage))
+      .lines(rows, "lrrl");
+}
+
+/// Nothing where this software's runs were not compared with measured ones.
+Datum error_bar(const StepResult& result) {
+  if (!result.error_bar) {
+    return {};
+  }
+  return Figures{
+      {"low_s", result.error_bar->low}, {"high_s", result.error_bar->high}, {"share", 0.8}};
+}
+
+/// Each of a list of parts, by its name and what follows it.
+template <class Parts, class Of>
+Figures part_figures(const Parts& parts, const Of& of, std::string_view suffix = "") {
+  Figures figures;
+  for (const auto& part : parts) {
+    figures.push_back({std::string(part.name) + std::string(suffix), of.*part.value});
+  }
+  return figures;
+}
+
+Figures rate_figures(const StepResult& result) {
+  Figures figures;
+  for (const ResultFigure& figure : kResultFigures) {
+    figures.push_back({std::string(figure.name), figure.value(result)});
+  }
+  return figures;
+}
+
+}  // namespace
+
+Figures result_figures(const StepResult& result) {
+  Figures figures = rate_figures(result);
+  figures = joined(figures, part_figures(kBreakdownParts, result.breakdown, "_s"));
+  figures = joined(figures, part_figures(kCommunicationParts, result.comm_total, "_total_s"));
+  return joined(figures,
+                {{"memory_peak_bytes", whole_bytes(result.memory_peak)},
+                 {"memory_capacity_bytes", whole_bytes(result.memory_capacity)},
+                 {"fits", result.fits()},
+                 {"peak_stage", result.peak_stage().stage},
+                 {"grade", name(result.grade)}});
+}
+
+Row result_columns() {
+  StepResult none;
+  none.memory.resize(1);
+  Row columns;
+  for (const Figure& figure : result_figures(none)) {
+    columns.push_back(figure.key);
+  }
+  return columns;
+}
+
+Figures step_figures(const Scenario& scenario,
+                     const StepResult& result,
+                     const std::vector<FitAdvice>& advice,
+                     const std::vector<std::string>& notes) {
+  Figures figures = {{"format_version", kFormatVersion}, {"scenario", asked_figures(scenario)}};
+  figures = joined(figures, rate_figures(result));
+  figures = joined(figures,
+                   {{"breakdown_s", part_figures(kBreakdownParts, result.breakdown)},
+                    {"breakdown_stage", result.reference_stage},
+                    {"comm_total_s", part_figures(kCommunicationParts, result.comm_total)}});
+  if (!result.ranks.empty()) {
+    figures.push_back({"ranks", rank_rows(result)});
+  }
+  figures = joined(figures, remark_figures(scenario, result));
+  return joined(figures,
+                {{"memory", memory_figures(result, advice)},
+                 {"error_bar", error_bar(result)},
+                 {"grade", name(result.grade)},
+                 notes_figure(notes)});
+}
+
+std::string step_title(const Scenario& scenario) {
+  return fmt::format("{} on {} x {}: {}",
+                     scenario.model.title(),
+                     scenario.plan.devices(),
+                     scenario.cluster.chip.title,
+                     name(scenario.plan.schedule));
+}
+
+TextView ranks_text(const StepResult& result) {
+  if (result.ranks.empty()) {
+    return {};
+  }
+  return TextView("what each pipeline stage does, and when its memory peaks\n")
+      .table(rank_rows(result), "rrrrrrrl")
+      .add("\n");
+}
+
+View step_view(const Scenario& scenario,
+               const StepResult& result,
+               const std::vector<FitAdvice>& advice,
+               const std::vector<std::string>& notes,
+               const std::optional<SampleStatistics>& samples) {
+  View view{.text = heading(scenario) + notes_text(notes) + "\n",
+            .figures = step_figures(scenario, result, advice, notes),
+            .rows = {joined(asked_figures(scenario), result_figures(result))},
+            .columns = {}};
+  view.text.pairs(rates(result)).add("\n").append(breakdown_text(result)).add("\n");
+  view.text.append(ranks_text(result)).add(remarks_text(scenario, result));
+  view.text.append(memory_text(result, advice))
+      .add(fmt::format("\nbasis: {} figures; `titer explain` shows every term and its source\n",
+                       name(result.grade)));
+  Figures& row = view.rows.front();
+  if (!result.algorithms.empty()) {
+    row.push_back({"algorithms", algorithms_text(result)});
+  }
+  if (result.events) {
+    row.push_back({"event_iteration_time_s", result.events->iteration_time});
+  }
+  if (samples) {
+    view.text.add("\n").append(sample_text(*samples));
+    view.figures.push_back({"samples", sample_figures(*samples)});
+    row = joined(row, sample_columns(sample_figures(*samples)));
+  }
+  row.push_back(notes_column(notes));
+  return view;
+}
+
+}  // namespace titer

@@ -1,0 +1,176 @@
+#include "titer/report/study/capacity_report.hpp"
+
+#include <fmt/format.h>
+
+#include "capacity_figures.hpp"
+#include "report/step/scenario_words.hpp"
+#include "titer/units/text.hpp"
+
+namespace titer {
+namespace {
+
+std::string prices_text(const CapacityQuestion& question) {
+  const Economy& economy = *question.economy;
+  std::string text = economy.name;
+  if (!economy.title.empty()) {
+    text += fmt::format(" ({}), {}", economy.date, economy.title);
+  }
+  if (const DevicePrice* price = known_price(economy, question.scenario.cluster.chip)) {
+    text += fmt::format("; {:.4g} dollars for an hour of a device", price->dollars_per_hour);
+  }
+  return text + (economy.draw ? "; electricity of " + economy.grid.name : "");
+}
+
+std::string asked_text(const CapacityQuestion& question) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (question.tokens) {
+    add(short_count(*question.tokens) + " tokens");
+  }
+  if (question.deadline) {
+    add("in " + days(*question.deadline) + " days");
+  }
+  if (question.budget) {
+    add("for " + short_count(*question.budget) + " dollars");
+  }
+  add("batch " + std::string(kBatchRules[static_cast<std::size_t>(question.batch)].name));
+  text += "\nfailures: ";
+  text += question.reliability ? fmt::format("{} ({}), {}",
+                                             question.reliability->name,
+                                             question.reliability->date,
+                                             question.reliability->title)
+                               : "none (--reliability NAME)";
+  text += "\nprices: ";
+  text += question.economy ? prices_text(question) : "none (--prices NAME)";
+  for (const std::string& missing : missing_words(question)) {
+    text += "\n  not known: " + missing;
+  }
+  return text + "\n";
+}
+
+/// The plan begins where its column does.
+TextView points_text(const CapacityQuestion& question, const CapacityResult& result) {
+  FigureRows rows;
+  std::string without;
+  for (const CapacityPoint& point : result.points) {
+    if (point.has_plan()) {
+      rows.push_back(point_figures(question, point));
+    } else {
+      without += fmt::format("  {} devices: {}\n", point.devices, point.planned.problem);
+    }
+  }
+  TextView text;
+  text.table(rows, question.reliability ? "rrl" : "rl");
+  return without.empty() ? text : text.add((rows.empty() ? "" : "\n") + ("no plan\n" + without));
+}
+
+std::string lost_text(const CapacityPoint& point) {
+  const LostTime& lost = point.goodput.lost;
+  const BreakingJob& job = point.goodput.job;
+  return fmt::format(
+      "  a failure every {}, a checkpoint of {} every {}\n"
+      "  of its time {} trains; checkpoints {}, work done again {}, restarts {}, slow devices {}, "
+      "too few nodes {}\n",
+      format(job.rates.mtbf()),
+      format(point.goodput.checkpoint_size),
+      format(point.goodput.checkpoint_interval),
+      percent_text(point.goodput.fraction),
+      percent_text(lost.checkpoints),
+      percent_text(lost.rework),
+      percent_text(lost.restarts),
+      percent_text(lost.slow_devices),
+      percent_text(lost.too_few_nodes));
+}
+
+/// Of the simulated runs, where a deadline lies between their 10 and 90 %.
+std::string chance_text(const CapacityQuestion& question, const CapacityPoint& point) {
+  const bool straddles = question.deadline && point.spread && point.spread->in_time &&
+                         point.spread->low <= *question.deadline &&
+                         point.spread->high > *question.deadline;
+  return straddles
+             ? fmt::format(", only {} of the runs in time", percent_text(*point.spread->in_time))
+             : "";
+}
+
+Row answer_row(const CapacityQuestion& question,
+               std::string_view label,
+               const CapacityPoint& point) {
+  std::string text = fmt::format("{} devices, {} days", point.devices, days(point.time));
+  if (point.bill && point.bill->dollars) {
+    text += fmt::format(", {} dollars", short_count(*point.bill->dollars));
+  }
+  return {std::string(label), text + chance_text(question, point)};
+}
+
+TextView answers_text(const CapacityQuestion& question, const CapacityResult& result) {
+  std::vector<Row> rows;
+  const auto add = [&](std::string_view label, const std::optional<std::size_t>& point) {
+    if (point) {
+      rows.push_back(answer_row(question, label, result.points[*point]));
+    }
+  };
+  add("fewest devices", result.fewest);
+  add("90 % in time", result.certain);
+  if (result.fewest && question.deadline && question.reliability && !result.certain) {
+    rows.push_back({"90 % in time", "none"});
+  }
+  add(question.deadline ? "cheapest within the deadline" : "cheapest", result.cheapest);
+  add("fastest", result.fastest);
+  if (result.most) {
+    const CapacityPoint& most = result.points[*result.most];
+    rows.push_back(
+        {question.budget ? "most for budget" : "most in time",
+         fmt::format("{} tokens on {} devices", short_count(*most.possible), most.devices)});
+  }
+  TextView text;
+  text.lines(rows, "ll", "");
+  for (const std::string& miss : result.misses) {
+    text.add(miss + "\n");
+  }
+  const auto& detailed = result.fewest ? result.fewest : result.most;
+  if (detailed && question.reliability) {
+    const CapacityPoint& point = result.points[*detailed];
+    text.add(fmt::format("\nwith {} devices\n", point.devices) + lost_text(point));
+  }
+  return text;
+}
+
+TextView years_text(const CapacityQuestion& question, const FigureRows& years) {
+  if (years.empty()) {
+    return {};
+  }
+  return TextView(
+             fmt::format("\nfewest devices in time, year by year: {} times the tokens, devices "
+                         "{} times as fast for their price\n",
+                         question.growth->demand,
+                         question.growth->performance))
+      .table(years);
+}
+
+}  // namespace
+
+View capacity_view(const CapacityQuestion& question, const CapacityResult& result) {
+  const auto of_point = [&](const CapacityPoint& point) { return point_figures(question, point); };
+  const auto of_year = [&](const CapacityYear& year) { return year_figures(result, year); };
+  const FigureRows points = rows_of(result.points, of_point);
+  const FigureRows years = rows_of(result.years, of_year);
+  const Figures asked = question_figures(question);
+  const double margin = memory_margin(result);
+  View view{.text = capacity_title(question) + "\ntraining: " + training_words(question.scenario) +
+                    "\nplans: " + memory_margin_words(margin) + "\n" + asked_text(question) + "\n",
+            .figures = {{"format_version", kFormatVersion}, {"title", capacity_title(question)}},
+            .rows = rows_of(points, [&](const Figures& point) { return joined(point, asked); }),
+            .columns = std::string(kCapacityColumns)};
+  view.text.append(points_text(question, result)).add("\n");
+  view.text.append(answers_text(question, result)).append(years_text(question, years));
+  view.figures = joined(joined(view.figures, asked),
+                        {{"memory_margin", margin},
+                         {"missing", missing_words(question)},
+                         {"points", points},
+                         {"answers", answer_figures(result)},
+                         {"misses", result.misses},
+                         {"years", years}});
+  return view;
+}
+
+}  // namespace titer

@@ -1,0 +1,281 @@
+#include "titer/report/study/search_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/step/scenario_words.hpp"
+#include "search_figures.hpp"
+
+namespace titer {
+namespace {
+
+using Key = const SearchKey*;
+
+std::string text_of(const Plan& plan, const SearchKey& key) { return shown(key.value(plan)); }
+
+/// The keys in which some of the plans differ.
+std::vector<Key> varied_keys(const SearchAnswer& answer) {
+  std::vector<Key> keys;
+  for (const SearchKey& key : search_keys()) {
+    const bool varies =
+        std::any_of(answer.plans.begin(), answer.plans.end(), [&](const FoundPlan& found) {
+          return text_of(found.plan, key) != text_of(answer.plans.front().plan, key);
+        });
+    if (varies) {
+      keys.push_back(&key);
+    }
+  }
+  return keys;
+}
+
+std::string grouped_count(std::size_t count) {
+  return grouped_digits(static_cast<std::int64_t>(count));
+}
+
+std::string counts_text(const SearchCounts& counts) {
+  std::string text = fmt::format("{} plans", grouped_count(counts.plans));
+  for (const SearchCountName& count : kSearchCounts) {
+    if (counts.*count.value > 0) {
+      text += fmt::format("{} {} {}",
+                          text.find(':') == std::string::npos ? ":" : ",",
+                          grouped_count(counts.*count.value),
+                          count.name);
+    }
+  }
+  return text;
+}
+
+bool devices_vary(const SearchAnswer& answer) {
+  return std::any_of(answer.plans.begin(), answer.plans.end(), [&](const FoundPlan& found) {
+    return found.devices != answer.plans.front().devices;
+  });
+}
+
+/// What plans come to, and where they differ: in the number of devices, and in the keys.
+FigureRows plan_rows(const SearchAnswer& answer) {
+  const std::vector<Key> keys = varied_keys(answer);
+  const bool devices = devices_vary(answer);
+  FigureRows rows;
+  for (const FoundPlan& found : answer.plans) {
+    Figures row = joined({{"", rows.size() + 1, kNoHeading}}, found_figures(found));
+    const auto refined = std::find_if(
+        row.begin(), row.end(), [](const Figure& figure) { return figure.label == "refined"; });
+    std::rotate(row.begin() + 2, refined, refined + 1);  // beside the time
+    if (devices) {
+      row.push_back({"", found.devices, "devices"});
+      row.push_back({"", found.plan.data, "data"});
+    }
+    for (const Key key : keys) {
+      row.push_back({"", text_of(found.plan, *key), std::string(key->name)});
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+/// "best by time", "no other is better in time and memory".
+std::string objective_text(const Search& search) {
+  std::string text;
+  for (const Objective objective : search.objectives) {
+    text += (text.empty() ? "" : ", ") + std::string(name(objective));
+  }
+  return search.objectives.size() == 1 ? "best by " + text : "Pareto front of " + text;
+}
+
+std::string heading(const Search& search, const SearchAnswer& answer) {
+  const Search& of = searched(search, answer);
+  const Training& training = of.scenario.training;
+  const std::string devices =
+      !answer.plans.empty() && !devices_vary(answer) ? std::to_string(answer.plans.front().devices)
+      : of.devices.size() == 1                       ? std::to_string(of.devices.front())
+                               : fmt::format("{} to {}", of.devices.front(), of.devices.back());
+  const std::string model = of.scenario.model.title();
+  const std::int64_t tokens = counted_product(training.global_batch, training.sequence);
+  return fmt::format(
+      "{} on {} x {} ({}): {}{}\n  batch {} x {} tokens = {} per step, {}; stack {}\n",
+      answer.model.empty() ? model : model + " (" + answer.model + ")",
+      devices,
+      of.scenario.cluster.chip.title,
+      of.scenario.cluster.name,
+      objective_text(search),
+      answer.complete ? "" : "; incomplete, stopped before all plans were through",
+      training.global_batch,
+      training.sequence,
+      grouped_digits(tokens),
+      name(training.precision),
+      of.scenario.stack.name);
+}
+
+/// "schedule 1f1b; pipeline 1, 2, 4": what of the space was given, where not all that there is.
+std::string space_text(const Search& search) {
+  std::string text;
+  for (const SearchKey& key : search_keys()) {
+    const auto given = std::find(search.narrowed.begin(), search.narrowed.end(), key.name);
+    if (given == search.narrowed.end()) {
+      continue;
+    }
+    text += fmt::format("{}{} ", text.empty() ? "" : "; ", key.name);
+    std::string_view between;
+    for (const Value& value : key.values(search.space)) {
+      text += fmt::format("{}{}", between, shown(value));
+      between = ", ";
+    }
+  }
+  return text.empty() ? "all plans there are" : "plans with " + text;
+}
+
+/// "13.92 s instead of 16.4 s"; of a front "time 13.92 s instead of 16.4 s".
+std::string gain_text(const Search& search,
+                      const SearchAnswer& answer,
+                      const BeyondSoftware& beyond) {
+  const FoundPlan& best = beyond.best.plans.front();
+  const Objective objective = search.objectives[beyond.objective];
+  const bool is_time = objective == Objective::time;
+  const auto score = [&](const FoundPlan& found, double of) {
+    return is_time ? format(found.result.iteration_time)
+                   : fmt::format("{} {:.4g}", name(objective), std::abs(of));
+  };
+  std::string text = beyond.best.model.empty() ? "" : beyond.best.model + ", ";
+  text += search.fewest_devices ? fmt::format("{} devices, ", best.devices) : "";
+  text += is_time && search.objectives.size() > 1 ? "time " : "";
+  text += score(best, best.scores.front());
+  if (answer.plans.empty() || answer.model != beyond.best.model) {
+    return text;
+  }
+  const FoundPlan& known = *best_by(answer, beyond.objective);
+  text += fmt::format(" instead of {}", score(known, known.scores[beyond.objective]));
+  if (is_time && known.devices == best.devices) {
+    text += fmt::format(" ({:.0f} % faster)",
+                        100 * (known.result.iteration_time / best.result.iteration_time - 1));
+  }
+  return text;
+}
+
+/// What the software cannot run, and what staying inside costs.
+std::string software_text(const Search& search,
+                          const SearchAnswer& answer,
+                          std::span<const BeyondSoftware> beyond) {
+  if (answer.counts.beyond == 0) {
+    return "";
+  }
+  const std::string& stack = search.scenario.stack.name;
+  std::string text = fmt::format(
+      "  left out: {} plans that {} cannot run\n", grouped_count(answer.counts.beyond), stack);
+  for (const BeyondSoftware& one : beyond) {
+    text += fmt::format("  beyond {} (--any-software): {}, with {}\n",
+                        stack,
+                        gain_text(search, answer, one),
+                        fmt::join(leaving_software(search, one.best), ", "));
+  }
+  return text;
+}
+
+std::string best_plan_text(const FoundPlan& best) {
+  std::string text = fmt::format("  best: data {}", best.plan.data);
+  for (const SearchKey& key : search_keys()) {
+    const Value value = key.value(best.plan);
+    if (value.kind != Value::Kind::null) {
+      text += fmt::format(", {} {}", key.name, shown(value));
+    }
+  }
+  return text + "\n";
+}
+
+/// The keys in which plans that are alike differ: "rank_order, tensor_overlap".
+std::string alike_keys(const FoundPlan& found) {
+  std::string text;
+  for (const SearchKey& key : search_keys()) {
+    const bool differs = std::any_of(found.alike.begin(), found.alike.end(), [&](const Plan& plan) {
+      return text_of(plan, key) != text_of(found.plan, key);
+    });
+    if (differs) {
+      text += (text.empty() ? "" : ", ") + std::string(key.name);
+    }
+  }
+  return text;
+}
+
+/// Under the table: what every plan has otherwise than the best, and the keys that change nothing.
+std::string rows_text(const SearchAnswer& answer) {
+  std::string text;
+  for (std::size_t i = 0; i < answer.plans.size(); ++i) {
+    const FoundPlan& found = answer.plans[i];
+    const std::string own = plan_difference(found.plan, answer.plans.front().plan);
+    const std::string alike =
+        found.alike_count == 0
+            ? ""
+            : fmt::format(" (+{} alike: {})", grouped_count(found.alike_count), alike_keys(found));
+    if (i > 0 || !alike.empty()) {
+      text += fmt::format("  {}: {}{}\n", i + 1, i == 0 ? "the best" : own, alike);
+    }
+  }
+  return text.empty() ? text : "  other than the best:\n" + text;
+}
+
+}  // namespace
+
+std::string no_plan_sentence(const SearchAnswer& answer) {
+  std::vector<SearchCountName> counts(kSearchCounts.begin(), kSearchCounts.end());
+  std::stable_sort(
+      counts.begin(), counts.end(), [&](const SearchCountName& a, const SearchCountName& b) {
+        return answer.counts.*a.value > answer.counts.*b.value;
+      });
+  std::string text;
+  for (const SearchCountName& count : counts) {
+    if (answer.counts.*count.value > 0) {
+      text += fmt::format("{}{} {}",
+                          text.empty() ? "" : ", ",
+                          grouped_count(answer.counts.*count.value),
+                          count.name);
+    }
+  }
+  if (answer.counts.plans == 0) {
+    return answer.counts.beyond > 0
+               ? "no plan is left: the software can run none of them (--any-software)"
+               : "no plan is there: no degrees share out the devices, layers, heads and batch";
+  }
+  return fmt::format("no plan is left of {}{}",
+                     grouped_count(answer.counts.plans),
+                     text.empty() ? "" : ": " + text) +
+         (answer.counts.refusal.empty() ? "" : "; not sound, for one: " + answer.counts.refusal);
+}
+
+View search_view(const Search& search,
+                 const SearchAnswer& answer,
+                 const std::vector<std::string>& notes,
+                 std::span<const BeyondSoftware> beyond) {
+  const Search& of = searched(search, answer);
+  View view{.text = heading(search, answer),
+            .figures = search_figures(search, answer, notes, beyond),
+            .rows = {},
+            .columns = {}};
+  add_search_rows(search, answer, view);
+  const auto say = [&](const std::string& line) { view.text.add("  " + line + "\n"); };
+  say(space_text(of) + "; " + memory_margin_words(of.limits.memory_margin));
+  say(counts_text(answer.counts));
+  if (answer.counts.defects > 0) {
+    say("a defect of the program, please report it: " + answer.counts.defect);
+  }
+  for (const std::string& line : degrees_left_out(of)) {
+    say(line);
+  }
+  view.text.add(software_text(search, answer, beyond));
+  if (!answer.without_plan.empty()) {
+    say(fmt::format("no plan for: {}", fmt::join(answer.without_plan, "; ")));
+  }
+  if (answer.plans.empty()) {
+    say(no_plan_sentence(answer));
+  } else {
+    view.text.add(best_plan_text(answer.plans.front()) + "\n").table(plan_rows(answer));
+    view.text.add("\n" + rows_text(answer));
+  }
+  for (const std::string& note : notes) {
+    say(note);
+  }
+  return view;
+}
+
+}  // namespace titer

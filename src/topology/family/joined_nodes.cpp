@@ -1,0 +1,115 @@
+#include "titer/topology/family/joined_nodes.hpp"
+
+#include <algorithm>
+
+#include "titer/topology/families.hpp"
+#include "titer/units/ensure.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::int64_t kMostNodes = 1 << 16;
+constexpr double kMostWires = 4e6;
+
+/// Whether the parts go together; otherwise says why not.
+bool parts_fit(Reader& in, const JoinedNodes& joined) {
+  const std::int64_t ports = std::int64_t{joined.nodes} * joined.nics;
+  if (joined.network.devices != ports) {
+    in.fail("network",
+            "it has " + std::to_string(joined.network.devices) + " devices; expected " +
+                std::to_string(ports) + ", a port for each of the " + std::to_string(joined.nics) +
+                " NICs of " + std::to_string(joined.nodes) + " nodes");
+    return false;
+  }
+  if (static_cast<double>(joined.node.wires.size() + 64) * joined.nodes > kMostWires) {
+    in.fail("nodes", "expected a cluster of at most four million links");
+    return false;
+  }
+  return true;
+}
+
+Switch detail_or_crossbar(const Topology& part, int i) {
+  return part.details.empty() ? Switch{} : part.details[static_cast<std::size_t>(i)];
+}
+
+/// The node's wires, once per node.
+void add_nodes(const JoinedNodes& joined, Topology& topology) {
+  const Topology& node = joined.node;
+  for (int n = 0; n < joined.nodes; ++n) {
+    const int first_device = n * node.devices;
+    const int first_switch = topology.vertices();
+    for (int i = 0; i < node.switches; ++i) {
+      add_switches(topology, 1, detail_or_crossbar(node, i));
+    }
+    const auto placed = [&](int vertex) {
+      return vertex < node.devices ? first_device + vertex : first_switch + vertex - node.devices;
+    };
+    for (Wire wire : node.wires) {
+      wire.a = placed(wire.a);
+      wire.b = placed(wire.b);
+      topology.wires.push_back(wire);
+    }
+  }
+}
+
+/// The wires between devices and NICs; returns the first NIC.
+int add_nics(const JoinedNodes& joined, Topology& topology) {
+  const int devices = joined.node.devices;
+  const int first_nic =
+      add_switches(topology, joined.nodes * joined.nics, {.kind = SwitchKind::nic});
+  for (int n = 0; n < joined.nodes; ++n) {
+    // One wire per device or per NIC, whichever are more.
+    const int wires = std::max(devices, joined.nics);
+    for (int i = 0; i < wires; ++i) {
+      topology.wires.push_back({.a = n * devices + i * devices / wires,
+                                .b = first_nic + n * joined.nics + i * joined.nics / wires,
+                                .count = 1,
+                                .bandwidth = joined.nic_bandwidth});
+    }
+  }
+  return first_nic;
+}
+
+}  // namespace
+
+JoinedNodes JoinedNodes::read(Reader& in) {
+  JoinedNodes joined;
+  joined.nodes = static_cast<int>(in.integer("nodes", 1, kMostNodes));
+  joined.nics = static_cast<int>(in.integer("nics", 1, 1024));
+  joined.nic_bandwidth = in.quantity<BytesPerSecond>("nic_bandwidth");
+  const bool has_parts = in.has("node") && in.has("network");
+  Reader node = in.object("node");
+  Reader network = in.object("network");
+  if (has_parts) {
+    joined.node = titer::build(read_node_topology(node));
+    joined.network = titer::build(read_node_topology(network));
+    if (parts_fit(in, joined)) {
+      return joined;
+    }
+  }
+  const Topology alone{.name = {}, .devices = 1, .switches = 0, .wires = {}};
+  return {.nodes = 1, .nics = 1, .nic_bandwidth = 1_GBps, .node = alone, .network = alone};
+}
+
+Topology JoinedNodes::build() const {
+  ensure(network.devices == nodes * nics, "the network of joined nodes has a port for each NIC");
+  Topology topology{
+      .name = std::string(name), .devices = nodes * node.devices, .switches = 0, .wires = {}};
+  add_nodes(*this, topology);
+  const int first_nic = add_nics(*this, topology);
+  const int first_switch = topology.vertices();
+  for (int i = 0; i < network.switches; ++i) {
+    add_switches(topology, 1, detail_or_crossbar(network, i));
+  }
+  const auto placed = [&](int vertex) {
+    return vertex < network.devices ? first_nic + vertex : first_switch + vertex - network.devices;
+  };
+  for (Wire wire : network.wires) {
+    wire.a = placed(wire.a);
+    wire.b = placed(wire.b);
+    topology.wires.push_back(wire);
+  }
+  return topology;
+}
+
+}  // namespace titer

@@ -1,0 +1,65 @@
+#include <cmath>
+
+#include "titer/topology/family/trees.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::int64_t kMostOfRails = 1 << 16;
+
+int read_count(Reader& in, std::string_view key, std::int64_t least) {
+  return static_cast<int>(in.integer(key, least, kMostOfRails));
+}
+
+}  // namespace
+
+Rails Rails::read(Reader& in) {
+  Rails net;
+  net.nodes = read_count(in, "nodes", 1);
+  net.rails = static_cast<int>(in.integer("rails", 1, 64));
+  net.nodes_per_group =
+      static_cast<int>(in.maybe_integer("nodes_per_group", 1, kMostOfRails).value_or(net.nodes));
+  net.spines = static_cast<int>(in.integer("spines", 0, 4096));
+  if (net.spines > 0) {
+    net.oversubscription = in.number("oversubscription", 0.01, 1e6);
+  }
+  net.bandwidth = in.quantity<BytesPerSecond>("bandwidth");
+  net.latency = in.maybe_quantity<Seconds>("latency").value_or(Seconds{});
+  net.reduces = in.flag("reduces", false);
+  if (1.0 * net.groups() * net.rails * net.spines > 4e6) {
+    in.fail("spines", "expected a network of at most four million links");
+    net.spines = 0;
+  }
+  return net;
+}
+
+Topology Rails::build() const {
+  Topology topology{
+      .name = std::string(name), .devices = nodes * rails, .switches = 0, .wires = {}};
+  const int first_leaf = add_switches(topology, groups() * rails, {SwitchKind::leaf, reduces});
+  for (int node = 0; node < nodes; ++node) {
+    for (int rail = 0; rail < rails; ++rail) {
+      topology.wires.push_back({.a = node * rails + rail,
+                                .b = first_leaf + node / nodes_per_group * rails + rail,
+                                .count = 1,
+                                .bandwidth = bandwidth,
+                                .latency = latency});
+    }
+  }
+  const int first_spine = add_switches(topology, spines, {SwitchKind::spine, reduces});
+  // A rail switch's way up, in links as fast as its ports where they come out whole.
+  const double links = spines == 0 ? 0.0 : nodes_per_group / (oversubscription * spines);
+  const bool whole = links >= 1.0 && std::abs(links - std::round(links)) < 1e-9 * links;
+  for (int leaf = 0; leaf < groups() * rails && spines > 0; ++leaf) {
+    for (int spine = 0; spine < spines; ++spine) {
+      topology.wires.push_back({.a = first_leaf + leaf,
+                                .b = first_spine + spine,
+                                .count = whole ? static_cast<int>(std::round(links)) : 1,
+                                .bandwidth = whole ? bandwidth : links * bandwidth,
+                                .latency = latency});
+    }
+  }
+  return topology;
+}
+
+}  // namespace titer
