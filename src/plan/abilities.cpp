@@ -5,26 +5,23 @@
 #include <algorithm>
 #include <array>
 
+#include "titer/hardware/noted_fields.hpp"
+#include "titer/plan/file_schemas.hpp"
 #include "titer/plan/schedule/read_schedule.hpp"
 
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostAbility = 1'000'000'000;
-constexpr std::array<Choice<std::string_view>, 3> kOffloaded = {
-    {{"weights", "weights"}, {"optimizer", "optimizer"}, {"activations", "activations"}}};
-
 /// A list of names, each of them among the choices.
-template <class T, class Choices>
-void read_some(Reader& in,
-               std::string_view key,
-               const Choices& choices,
-               std::optional<std::vector<T>>& some) {
+template <class T, class E>
+std::optional<std::vector<T>> read_some(Reader& in,
+                                        std::string_view key,
+                                        std::span<const Choice<E>> choices) {
   const std::vector<std::string> words = in.texts(key);
   if (!in.has(key)) {
-    return;
+    return std::nullopt;
   }
-  some.emplace();
+  std::vector<T> some;
   for (const std::string& word : words) {
     const auto at = std::find_if(
         choices.begin(), choices.end(), [&](const auto& choice) { return choice.name == word; });
@@ -34,10 +31,11 @@ void read_some(Reader& in,
         names += (names.empty() ? "" : ", ") + std::string(choice.name);
       }
       in.fail(key, fmt::format("{}: expected a list of some of {}", word, names));
-      return;
+      break;
     }
-    some->emplace_back(at->value);
+    some.emplace_back(at->value);
   }
+  return some;
 }
 
 /// Without a limit all is allowed.
@@ -179,33 +177,73 @@ constexpr std::array<Ability, 14> kAbilities = {{
      }},
 }};
 
+constexpr Range kMost = {1, 1e9};
+constexpr std::string_view kNoLimit = "no limit";
+constexpr std::array<Choice<std::string_view>, 3> kOffloaded = {
+    {{"weights", "weights"}, {"optimizer", "optimizer"}, {"activations", "activations"}}};
+
+template <const auto& table>
+auto choices() {
+  return std::span<const typename std::remove_cvref_t<decltype(table)>::value_type>(table);
+}
+
+template <auto Member, auto choices_of>
+constexpr Field<A> some_of(std::string_view key, std::string_view about) {
+  constexpr auto found = [](const Field<A>& own, Reader& in) {
+    return read_some<typename fields::TypeOf<Member>::value_type>(in, own.key, choices_of());
+  };
+  Field<A> field = fields::single<Member, found, A>(key, about).or_else(kNoLimit);
+  field.schema = [](const Field<A>& /*own*/) {
+    return schema::list_of(schema::one_of(choices_of()));
+  };
+  return field;
+}
+
+/// What the software can do of a key of plans.
+template <auto Member>
+constexpr Field<A> most(std::string_view key, std::string_view about) {
+  return fields::integer<Member>(key, kMost, about).or_else(kNoLimit);
+}
+template <auto Member, const auto& table>
+constexpr Field<A> some(std::string_view key, std::string_view about) {
+  return some_of<Member, choices<table>>(key, about);
+}
+template <auto Member>
+constexpr Field<A> whether(std::string_view key) {
+  return fields::flag<Member>(key, "whether it can").or_else("it can");
+}
+
+constexpr std::array kAbilityFields = {
+    fields::label<A>("source", "one of `sources`: the software's own documents").needed(),
+    most<&A::tensor>("tensor", "largest degree; 1: it has none of it"),
+    most<&A::context>("context", "likewise"),
+    most<&A::expert>("expert", "likewise"),
+    most<&A::pipeline>("pipeline", "likewise"),
+    most<&A::virtual_stages>("virtual_stages", "likewise, of schedules that interleave"),
+    some_of<&A::schedule, schedule_choices>("schedule", "those that it has"),
+    some<&A::recompute, kRecomputes>("recompute", "likewise"),
+    some<&A::sharding, kShardingNames>("sharding", "likewise"),
+    some<&A::sharding_with_pipeline, kShardingNames>("sharding_with_pipeline",
+                                                     "of these with more than one stage"),
+    some<&A::sharding_with_tensor, kShardingNames>("sharding_with_tensor",
+                                                   "of these with a tensor degree above 1"),
+    some<&A::offload, kOffloaded>("offload", "what it can keep outside the devices"),
+    some<&A::tensor_overlap, kTensorOverlaps>("tensor_overlap", "those that it has"),
+    some<&A::pipeline_send, kPipelineSends>("pipeline_send", "likewise"),
+    some<&A::precision, kDataTypes>("precision", "of training"),
+    whether<&A::sequence_parallel>("sequence_parallel"),
+    whether<&A::overlap_grad_reduce>("overlap_grad_reduce"),
+    whether<&A::overlap_param_gather>("overlap_param_gather")};
+
 }  // namespace
+
+Value abilities_schema() { return schema_of<A>(kAbilityFields); }
 
 Abilities read_abilities(Reader& stack) {
   Abilities can;
-  auto in = stack.maybe_object("abilities");
-  if (!in) {
-    return can;
+  if (auto in = stack.maybe_object("abilities")) {
+    read_fields<A>(kAbilityFields, *in, can);
   }
-  static_cast<void>(in->text("source"));
-  can.tensor = in->maybe_integer("tensor", 1, kMostAbility);
-  can.context = in->maybe_integer("context", 1, kMostAbility);
-  can.expert = in->maybe_integer("expert", 1, kMostAbility);
-  can.pipeline = in->maybe_integer("pipeline", 1, kMostAbility);
-  can.virtual_stages = in->maybe_integer("virtual_stages", 1, kMostAbility);
-  read_some(*in, "schedule", schedule_choices(), can.schedule);
-  read_some(*in, "recompute", kRecomputes, can.recompute);
-  read_some(*in, "sharding", kShardingNames, can.sharding);
-  read_some(*in, "sharding_with_pipeline", kShardingNames, can.sharding_with_pipeline);
-  read_some(*in, "sharding_with_tensor", kShardingNames, can.sharding_with_tensor);
-  read_some(*in, "offload", kOffloaded, can.offload);
-  read_some(*in, "tensor_overlap", kTensorOverlaps, can.tensor_overlap);
-  read_some(*in, "pipeline_send", kPipelineSends, can.pipeline_send);
-  read_some(*in, "precision", kDataTypes, can.precision);
-  can.sequence_parallel = in->maybe_flag("sequence_parallel");
-  can.overlap_grad_reduce = in->maybe_flag("overlap_grad_reduce");
-  can.overlap_param_gather = in->maybe_flag("overlap_param_gather");
-  in->finish();
   return can;
 }
 

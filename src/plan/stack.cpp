@@ -1,114 +1,155 @@
 #include "titer/plan/stack.hpp"
 
-#include "titer/input/reader.hpp"
+#include "titer/hardware/noted_fields.hpp"
 #include "titer/plan/abilities.hpp"
+#include "titer/plan/file_schemas.hpp"
 #include "titer/plan/place/named_algorithms.hpp"
 
 namespace titer {
 namespace {
 
-constexpr double kMostParameters = 1e15;
-constexpr double kMostSlowdown = 10;
+constexpr Range kParameters = {1, 1e15};
+constexpr Range kSlowdown = {1, 10};
 
-/// A figure with its source; nothing where the stack says nothing of it.
-std::optional<double> read_number(
-    Reader& in, Stack& stack, std::string_view key, double least, double most) {
-  const auto number = in.maybe_number(key, least, most);
-  if (number) {
-    stack.evidence.note(in, key, std::string(key));
-  }
-  return number;
-}
+/// What the file has beside one another.
+struct WrittenStack : Stack, StackMemory, StackKernels {};
+using S = WrittenStack;
+using M = StackMemory;
+using K = StackKernels;
 
-/// What runs beside what.
-void read_overlap(Reader& in, Stack& stack) {
-  stack.tensor_overlap = in.choice<TensorOverlap>("tensor_overlap", kTensorOverlaps);
-  stack.pipeline_send = in.maybe_choice<PipelineSend>("pipeline_send", kPipelineSends)
-                            .value_or(PipelineSend::blocking);
-  stack.interleaved_send = in.maybe_choice<PipelineSend>("interleaved_send", kPipelineSends);
-  stack.overlap_grad_reduce = in.flag("overlap_grad_reduce", false);
-  stack.overlap_param_gather = in.flag("overlap_param_gather", false);
-}
-
-void read_overlap_figures(Reader& in, Stack& stack) {
-  stack.bucket_parameters =
-      read_number(in, stack, "bucket_parameters", 1, kMostParameters).value_or(0);
-  stack.bucket_parameters_per_rank =
-      read_number(in, stack, "bucket_parameters_per_rank", 0, kMostParameters).value_or(0);
-  stack.overlap_slowdown = read_number(in, stack, "overlap_slowdown", 1, kMostSlowdown).value_or(1);
-}
-
-std::optional<Bytes> read_bytes(Reader& in, Stack& stack, std::string_view key) {
-  const auto bytes = in.maybe_quantity<Bytes>(key);
-  if (bytes) {
-    stack.evidence.note(in, key, std::string(key));
-  }
-  return bytes;
-}
-
-/// What there is besides states and activations.
-void read_memory(Reader& in, Stack& stack) {
-  stack.runtime_memory = in.quantity<Bytes>("runtime_memory");
-  stack.evidence.note(in, "runtime_memory", "runtime_memory");
-  StackMemory& memory = stack.memory;
-  memory.context = read_bytes(in, stack, "context_memory").value_or(Bytes{});
-  memory.communicator = read_bytes(in, stack, "communicator_memory").value_or(Bytes{});
-  memory.sends = read_bytes(in, stack, "send_memory").value_or(Bytes{});
-  memory.allocator_overhead = read_number(in, stack, "allocator_overhead", 0, 1).value_or(0);
-  memory.weight_gradient_dummies = in.flag("weight_gradient_dummies", false);
-  memory.flat_gradients = in.flag("flat_gradients", false);
-}
-
-void read_kernels(Reader& in, Stack& stack) {
-  StackKernels& kernels = stack.kernels;
-  kernels.memory_traffic = read_number(in, stack, "memory_traffic", 1, kMostSlowdown).value_or(1);
-  kernels.attention_slowdown =
-      read_number(in, stack, "attention_slowdown", 0.5, kMostSlowdown).value_or(1);
-  kernels.straggling = read_number(in, stack, "straggling", 0, 1).value_or(0);
-}
-
-void read_errors(Reader& in, Stack& stack) {
-  auto errors = in.maybe_object("error_bars");
-  if (!errors) {
-    return;
-  }
-  static_cast<void>(errors->maybe_text("source"));
-  for (const Grade grade : {Grade::fitted, Grade::datasheet, Grade::extrapolated}) {
-    if (auto shares = errors->maybe_object(name(grade))) {
-      stack.errors[static_cast<std::size_t>(grade)] = {
-          .low = shares->maybe_number("low", 0.01, 1).value_or(1),
-          .high = shares->maybe_number("high", 1, 100).value_or(1)};
-      shares->finish();
-    }
-  }
-  errors->finish();
-}
-
-}  // namespace
-
-Stack read_stack(Reader& in) {
-  Stack stack;
-  stack.name = in.text("name");
-  stack.title = in.maybe_text("title").value_or(stack.name);
-  stack.evidence.read_sources(in);
-  stack.dispatch = in.quantity<Seconds>("dispatch");
-  stack.evidence.note(in, "dispatch", "dispatch");
-  read_overlap(in, stack);
-  read_overlap_figures(in, stack);
-  stack.pipeline_scatter_gather = in.flag("pipeline_scatter_gather", false);
-  stack.collectives = read_algorithms(in, "collectives");
-  Reader gradients = in.object("gradient_precision");
+void read_gradient_precision(const Field<S>& own, Reader& in, S& stack) {
+  Reader gradients = in.object(own.key);
   for (const Choice<DataType>& type : kDataTypes) {
     stack.gradient[static_cast<std::size_t>(type.value)] =
         gradients.maybe_choice<DataType>(type.name, kDataTypes).value_or(DataType::fp32);
   }
   gradients.finish();
-  read_memory(in, stack);
-  read_kernels(in, stack);
-  read_errors(in, stack);
-  (void)in.raw("calibration");  // how its figures were fitted
-  (void)read_abilities(in);     // no prediction depends on them
-  in.finish();
+}
+
+Value gradient_precision_schema(const Field<S>& /*own*/) {
+  Value schema = schema::object();
+  for (const Choice<DataType>& type : kDataTypes) {
+    schema::add_key(schema,
+                    {.key = type.name,
+                     .about = "with this training precision",
+                     .written = schema::one_of<DataType>(kDataTypes),
+                     .usual = name(DataType::fp32)});
+  }
+  return schema;
+}
+
+constexpr std::array kErrorFields = {
+    fields::number<&ErrorShares::low>("low", {0.01, 1}, "of a predicted time"),
+    fields::number<&ErrorShares::high>("high", {1, 100}, "likewise")};
+
+constexpr std::array kErrorGrades = {Grade::fitted, Grade::datasheet, Grade::extrapolated};
+
+void read_errors(const Field<S>& own, Reader& in, S& stack) {
+  auto errors = in.maybe_object(own.key);
+  if (!errors) {
+    return;
+  }
+  static_cast<void>(errors->maybe_text("source"));
+  for (const Grade grade : kErrorGrades) {
+    if (auto shares = errors->maybe_object(name(grade))) {
+      read_fields<ErrorShares>(
+          kErrorFields, *shares, stack.errors[static_cast<std::size_t>(grade)].emplace());
+    }
+  }
+  errors->finish();
+}
+
+Value errors_schema(const Field<S>& /*own*/) {
+  Value schema = schema::object();
+  schema::add_key(schema,
+                  {.key = "source", .about = "one of `sources`", .written = schema::text()});
+  for (const Grade grade : kErrorGrades) {
+    schema::add_key(schema,
+                    {.key = name(grade),
+                     .about = "of results whose weakest figure is so",
+                     .written = schema_of<ErrorShares>(kErrorFields)});
+  }
+  return schema;
+}
+
+constexpr std::array kStackFields = {
+    fields::text<&S::name, S>("name", "of the software").needed(),
+    fields::text<&S::title, S>("title", "the same for people").or_else("its name"),
+    fields::sources<&S::evidence, S>(),
+    fields::figure<&S::dispatch, S>("dispatch", "the host's time to launch a kernel").needed(),
+    fields::choice<&S::tensor_overlap, kTensorOverlaps, S>(
+        "tensor_overlap", "tensor-parallel collectives beside compute, where a plan does not say")
+        .needed(),
+    fields::choice<&S::pipeline_send, kPipelineSends, S>(
+        "pipeline_send", "how a stage sends to the next, where a plan does not say"),
+    fields::choice<&S::interleaved_send, kPipelineSends, S>("interleaved_send",
+                                                            "the same with several chunks per rank")
+        .or_else("`pipeline_send`"),
+    fields::flag<&S::overlap_grad_reduce, S>(
+        "overlap_grad_reduce", "gradients beside the backward passes, where a plan does not say"),
+    fields::flag<&S::overlap_param_gather, S>(
+        "overlap_param_gather", "parameters beside forward passes, where a plan does not say"),
+    fields::figure<&S::bucket_parameters, S>(
+        "bucket_parameters", kParameters, "whose gradients make a bucket")
+        .or_else("no buckets"),
+    fields::figure<&S::bucket_parameters_per_rank, S>(
+        "bucket_parameters_per_rank",
+        {0, kParameters.most},
+        "no fewer than these for each data-parallel rank"),
+    fields::figure<&S::overlap_slowdown, S>(
+        "overlap_slowdown", kSlowdown, "of compute beside communication, and of that"),
+    fields::flag<&S::pipeline_scatter_gather, S>("pipeline_scatter_gather",
+                                                 "a stage sends 1/t of an activation per rank"),
+    fields::algorithms<S, &S::collectives>().or_else("the cluster's"),
+    fields::special<S>("gradient_precision",
+                       {read_gradient_precision, gradient_precision_schema, nullptr},
+                       "of gradients, by training precision")
+        .needed(),
+    fields::figure<&S::runtime_memory, S>("runtime_memory", "of workspaces, whatever the plan")
+        .needed(),
+    fields::figure<&M::context, S>("context_memory", "of the device's context: kernels loaded"),
+    fields::figure<&M::communicator, S>("communicator_memory", "of a process group"),
+    fields::figure<&M::sends, S>("send_memory", "of the messages between pipeline stages"),
+    fields::figure<&M::allocator_overhead, S>(
+        "allocator_overhead", {0, 1}, "reserved beyond what is allocated, over the latter"),
+    fields::flag<&M::weight_gradient_dummies, S>(
+        "weight_gradient_dummies", "autograd gets an empty gradient for every weight"),
+    fields::flag<&M::flat_gradients, S>("flat_gradients",
+                                        "gradients are copied together to be synchronised"),
+    fields::figure<&K::memory_traffic, S>(
+        "memory_traffic",
+        kSlowdown,
+        "time of a layer's memory-bound kernels, over what must be moved"),
+    fields::figure<&K::attention_slowdown, S>(
+        "attention_slowdown", {0.5, kSlowdown.most}, "of fused attention, over the chip's own"),
+    fields::figure<&K::straggling, S>(
+        "straggling", {0, 1}, "relative standard deviation of equal devices' compute"),
+    fields::special<S>("error_bars",
+                       {read_errors, errors_schema, nullptr},
+                       "by grade, the shares of a predicted time between which four of five "
+                       "measured ones lie"),
+    fields::anything<S>("calibration", "how its figures were fitted"),
+    fields::special<S>("abilities",
+                       {[](const Field<S>& /*own*/, Reader& in, S& /*stack*/) {
+                          static_cast<void>(read_abilities(in));  // no prediction depends on them
+                        },
+                        [](const Field<S>& /*own*/) { return abilities_schema(); },
+                        nullptr},
+                       "what it can run of all that plans may ask for")};
+
+}  // namespace
+
+Value stack_schema() { return schema_of<S>(kStackFields); }
+
+Stack read_stack(Reader& in) {
+  WrittenStack file;
+  read_noted<S>(kStackFields, in, "", file.evidence, file);
+  if (file.title.empty()) {
+    file.title = file.name;
+  }
+  Stack stack = static_cast<Stack&&>(file);
+  stack.memory = static_cast<const StackMemory&>(file);
+  stack.kernels = static_cast<const StackKernels&>(file);
   return stack;
 }
 

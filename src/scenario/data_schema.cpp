@@ -2,6 +2,7 @@
 
 #include "titer/hardware/chip_schema.hpp"
 #include "titer/input/schema.hpp"
+#include "titer/plan/file_schemas.hpp"
 
 namespace titer {
 namespace {
@@ -72,5 +73,8 @@ Value with_base(Value schema) {
 }  // namespace
 
 Value chip_file_schema() { return with_base(chip_schema()); }
+Value cluster_file_schema() { return with_base(cluster_schema()); }
+Value network_file_schema() { return with_base(network_schema()); }
+Value stack_file_schema() { return with_base(stack_schema()); }
 
 }  // namespace titer

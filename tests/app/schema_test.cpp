@@ -65,11 +65,30 @@ TEST(AppSchema, TellsWhatAWholeNeedsOfFilesThatMayStartFromAnother) {
   EXPECT_NE(schema.at("properties.launch_floor.properties.figure"), nullptr);
 }
 
+TEST(AppSchema, KnowsPartsOfOtherParts) {
+  const auto row = [](std::string_view kind, std::string_view path) {
+    return titer({"schema", std::string(kind), std::string(path), "--format", "csv"}).out;
+  };
+  EXPECT_NE(row("cluster", "node")
+                .find("node.protocols.N.efficiency,share of the bandwidth that "
+                      "it gets,a number from 1e-06 to 1,required\n"),
+            std::string::npos);
+  EXPECT_NE(
+      row("stack", "abilities")
+          .find("abilities.precision,of training,\"a list of: `fp32`, `tf32`, `fp16`, `bf16`, "
+                "`fp8`, `fp4` or `int8`\",no limit\n"),
+      std::string::npos);
+  const Document network = parse_json(titer({"schema", "network"}).out, "schema");
+  EXPECT_NE(network.at("properties.collectives.patternProperties.^all_to_all$"), nullptr);
+  EXPECT_NE(network.at("properties.protocols.items.properties.latency.properties.figure"), nullptr);
+}
+
 TEST(AppSchema, RefusesWhatIsNotThereWithTheNearest) {
   const Outcome kind = titer({"schema", "rum"});
   EXPECT_EQ(kind.code, 2);
   EXPECT_EQ(kind.err,
-            "schema: rum: expected run, chip, reliability, price, grid; did you mean \"run\"?\n");
+            "schema: rum: expected run, chip, cluster, network, stack, reliability, "
+            "price, grid; did you mean \"run\"?\n");
   const Outcome path = titer({"schema", "run", "plan.tenser"});
   EXPECT_EQ(path.code, 2);
   EXPECT_EQ(path.err, "plan.tenser: no key of a run file; did you mean \"plan.tensor\"?\n");

@@ -30,7 +30,7 @@ Read read(const std::string& json) {
   Read result;
   result.evidence.read_sources(file);
   Reader library = file.object("library");
-  result.system = read_nccl_system(library, "library", result.evidence);
+  result.system = read_nccl_system(library, result.evidence);
   file.finish();
   problems.raise();
   return result;

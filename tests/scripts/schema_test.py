@@ -12,7 +12,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SHIPPED = {"run": ["configs/runs"], "chip": ["configs/chips"],
+SHIPPED = {"run": ["configs/runs"], "chip": ["configs/chips"], "cluster": ["configs/clusters"],
+           "network": ["configs/networks"], "stack": ["configs/stacks"],
            "reliability": ["configs/reliability"], "price": ["configs/prices"],
            "grid": ["configs/grids"]}
 WRONG = {"run": ["fractional-degree", "missing-batch", "missing-model", "negative-batch",

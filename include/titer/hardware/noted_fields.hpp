@@ -37,6 +37,19 @@ template <auto Member, class T = ObjectOf<Member>>
   return field;
 }
 
+/// A text that nothing depends on.
+template <class T>
+[[nodiscard]] constexpr Field<T> label(std::string_view key, std::string_view about) {
+  return special<T>(
+      key,
+      {[](const Field<T>& own, Reader& in, T& /*object*/) {
+         static_cast<void>(own.required ? in.text(own.key) : in.maybe_text(own.key).value_or(""));
+       },
+       [](const Field<T>& /*own*/) { return schema::text(); },
+       nullptr},
+      about);
+}
+
 /// A key whose value is not read, but may be there.
 template <class T>
 [[nodiscard]] constexpr Field<T> anything(std::string_view key, std::string_view about) {

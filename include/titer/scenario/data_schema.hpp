@@ -5,7 +5,10 @@
 
 namespace titer {
 
-/// A file of chips: what a chip holds, or a base and what is otherwise.
+/// What a chip, a cluster, a network or a stack holds, or a base and what is otherwise.
 [[nodiscard]] Value chip_file_schema();
+[[nodiscard]] Value cluster_file_schema();
+[[nodiscard]] Value network_file_schema();
+[[nodiscard]] Value stack_file_schema();
 
 }  // namespace titer

@@ -19,9 +19,12 @@ struct FileKind {
   std::string_view title;
   Value (*schema)();
 };
-constexpr std::array<FileKind, 5> kFileKinds = {
+constexpr std::array<FileKind, 8> kFileKinds = {
     {{"run", "a scenario: model, cluster, stack, plan, training, conditions", run_schema},
      {"chip", "an accelerator and its kernels", chip_file_schema},
+     {"cluster", "nodes, their devices and the network between them", cluster_file_schema},
+     {"network", "what joins nodes", network_file_schema},
+     {"stack", "training software", stack_file_schema},
      {"reliability", "what fails how often, checkpoints and restarts", reliability_schema},
      {"price", "what devices cost and draw", price_schema},
      {"grid", "electricity where the devices are", grid_schema}}};

@@ -4,8 +4,7 @@
 #include <charconv>
 
 #include "titer/collectives/nccl/nccl.hpp"
-#include "titer/hardware/evidence.hpp"
-#include "titer/input/reader.hpp"
+#include "titer/hardware/noted_fields.hpp"
 
 namespace titer {
 namespace {
@@ -32,40 +31,61 @@ std::optional<NcclVersion> parse_version(std::string_view text) {
   return error == std::errc() && whole ? std::optional(version) : std::nullopt;
 }
 
-BytesPerSecond read_node_bandwidth(Reader& in,
-                                   std::string_view where,
-                                   GpuGeneration generation,
-                                   EvidenceList& evidence) {
-  const std::string path(where);
+constexpr std::string_view kPath = "library.";  // of its figures
+constexpr Range kCount = {1, 1024};
+
+constexpr std::array kRingFields = {
+    fields::integer<&NcclGraph::channels>("channels", {1, 64}, "how many").marked(kFigure).needed(),
+    fields::figure<&NcclGraph::intra>("intra", "of a channel, inside the node").needed(),
+    fields::figure<&NcclGraph::inter>("inter", "of a channel, between nodes").needed()};
+
+/// A machine as its file has it.
+struct WrittenSystem : NcclSystem {
+  std::optional<std::int64_t> links{};
+  std::optional<BytesPerSecond> own_bandwidth{};
+  EvidenceList evidence{};
+};
+using W = WrittenSystem;
+
+void read_version(const Field<W>& own, Reader& in, W& system) {
+  const auto text = in.maybe_text(own.key);
+  const auto version = text ? parse_version(*text) : NcclVersion{};
+  if (!version) {
+    in.fail(own.key, "expected a release of NCCL 2, such as \"2.27.3\"");
+  }
+  system.version = version.value_or(NcclVersion{});
+}
+
+void read_links(const Field<W>& own, Reader& in, W& system) {
   if (in.has("links") == in.has("node_bandwidth")) {
     in.fail("", "expected either \"links\", the NVLinks of a GPU, or \"node_bandwidth\"");
   }
-  if (const auto links = in.maybe_integer("links", 1, 1024)) {
-    evidence.note(in, "links", path + ".links");
-    return static_cast<double>(*links) * nccl_link_rate(generation);
-  }
-  if (const auto bandwidth = in.maybe_quantity<BytesPerSecond>("node_bandwidth")) {
-    evidence.note(in, "node_bandwidth", path + ".node_bandwidth");
-    return *bandwidth;
-  }
-  return 1_GBps;  // refused above
+  system.links = fields::read_integer(own.key, own.range, own.required, in);
 }
 
-std::optional<NcclGraph> read_rings(Reader& in, const std::string& path, EvidenceList& evidence) {
-  auto rings = in.maybe_object("rings");
-  if (!rings) {
-    return std::nullopt;
-  }
-  NcclGraph graph;
-  graph.channels = static_cast<int>(rings->integer("channels", 1, 64));
-  evidence.note(*rings, "channels", path + ".channels");
-  graph.intra = rings->quantity<BytesPerSecond>("intra");
-  evidence.note(*rings, "intra", path + ".intra");
-  graph.inter = rings->quantity<BytesPerSecond>("inter");
-  evidence.note(*rings, "inter", path + ".inter");
-  rings->finish();
-  return graph;
-}
+constexpr std::array kSystemFields = {
+    fields::special<W>(
+        "version",
+        {read_version, [](const Field<W>& /*own*/) { return schema::text_like("^2[.]"); }, nullptr},
+        "of NCCL, such as `2.27.3`")
+        .or_else("2.30"),
+    fields::choice<&W::generation, kGenerations, W>("generation", "of the GPUs").needed(),
+    fields::choice<&W::cpu, kVendors, W>("cpu", "who makes the processors").needed(),
+    fields::choice<&W::medium, kMedia, W>("medium", "between the GPUs of a node").needed(),
+    fields::integer<&W::gpus_per_node, W>("gpus_per_node", kCount, "of the machine").needed(),
+    fields::integer<&W::links>("links", kCount, "NVLinks of a GPU; or `node_bandwidth`")
+        .marked(kFigure)
+        .read_by(read_links),
+    fields::figure<&W::own_bandwidth>("node_bandwidth", "of a GPU into its node's fabric"),
+    fields::integer<&W::nics, W>("nics", kCount, "of a node").needed(),
+    fields::figure<&W::nic_bandwidth, W>("nic_bandwidth", "of one").needed(),
+    fields::figure<&W::nic_latency, W>("nic_latency", "0 for InfiniBand and sockets"),
+    fields::flag<&W::nvls, W>("nvls", "the node's switch reduces"),
+    fields::flag<&W::collnet, W>("collnet", "the network's switches reduce"),
+    fields::flag<&W::ll128, W>("ll128", "the path keeps the order of 128-byte stores"),
+    fields::part<&W::rings, kRingFields, &W::evidence, kPath, W>(
+        "rings", "channels as NCCL's log prints them")
+        .or_else("what its search would find")};
 
 /// The fastest listed speed that is not above `most`; `most` itself below the slowest.
 BytesPerSecond listed_speed(std::span<const double> speeds, BytesPerSecond most) {
@@ -125,34 +145,17 @@ NcclGraph graph_between(NcclAlgorithm algorithm, Group group, const NcclSystem& 
 
 }  // namespace
 
-NcclSystem read_nccl_system(Reader& in, std::string_view where, EvidenceList& evidence) {
-  const std::string path(where);
-  NcclSystem system;
-  if (const auto text = in.maybe_text("version")) {
-    const auto version = parse_version(*text);
-    if (!version) {
-      in.fail("version", "expected a release of NCCL 2, such as \"2.27.3\"");
-    }
-    system.version = version.value_or(NcclVersion{});
-  }
-  system.generation = in.choice<GpuGeneration>("generation", kGenerations);
-  system.cpu = in.choice<CpuVendor>("cpu", kVendors);
-  system.medium = in.choice<NcclMedium>("medium", kMedia);
-  system.gpus_per_node = static_cast<int>(in.integer("gpus_per_node", 1, 1024));
-  system.node_bandwidth = read_node_bandwidth(in, where, system.generation, evidence);
-  system.nics = static_cast<int>(in.integer("nics", 1, 1024));
-  system.nic_bandwidth = in.quantity<BytesPerSecond>("nic_bandwidth");
-  evidence.note(in, "nic_bandwidth", path + ".nic_bandwidth");
-  if (const auto latency = in.maybe_quantity<Seconds>("nic_latency")) {
-    system.nic_latency = *latency;
-    evidence.note(in, "nic_latency", path + ".nic_latency");
-  }
-  system.nvls = in.flag("nvls", false);
-  system.collnet = in.flag("collnet", false);
-  system.ll128 = in.flag("ll128", true);
-  system.rings = read_rings(in, path + ".rings", evidence);
-  in.finish();
-  return system;
+Value nccl_schema() { return schema_of<W>(kSystemFields); }
+
+NcclSystem read_nccl_system(Reader& in, EvidenceList& evidence) {
+  WrittenSystem file;
+  file.evidence = std::move(evidence);
+  read_noted<W>(kSystemFields, in, std::string(kPath), file.evidence, file);
+  evidence = std::move(file.evidence);
+  file.node_bandwidth = file.links
+                            ? static_cast<double>(*file.links) * nccl_link_rate(file.generation)
+                            : file.own_bandwidth.value_or(1_GBps);
+  return static_cast<NcclSystem&&>(file);
 }
 
 NcclGraph nccl_graph(NcclAlgorithm algorithm, Group group, const NcclSystem& system) {

@@ -1,17 +1,41 @@
 #include "titer/plan/place/cluster.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
-#include "titer/input/reader.hpp"
+#include "titer/hardware/noted_fields.hpp"
+#include "titer/plan/file_schemas.hpp"
 #include "titer/plan/place/named_algorithms.hpp"
 
 namespace titer {
 namespace {
 
 constexpr int kMostPerNode = 1024;  // of a node that is no torus
-constexpr int kMostNics = 1024;
+constexpr Range kNics = {1, 1024};
+
+/// A cluster as its file has it.
+struct WrittenCluster : Cluster {
+  bool has_network = false;  // the node is no torus of all the devices there are
+};
+using W = WrittenCluster;
+using C = Cluster;
+
+constexpr std::array kProtocolFields = {
+    fields::text<&Protocol::name>("name", "of the protocol").needed(),
+    fields::figure<&Protocol::startup>("startup", "of a collective, once"),
+    fields::figure<&Protocol::latency>("latency", "of each of its messages").needed(),
+    fields::figure<&Protocol::efficiency>(
+        "efficiency", {1e-6, 1}, "share of the bandwidth that it gets")
+        .needed(),
+    fields::figure<&Protocol::own_share>(
+        "own_share",
+        {0, 2},
+        "what a device's own share of a buffer costs, over a message as large")};
+
+constexpr std::string_view kInNode = "node.";
+constexpr std::string_view kPeer = "node.peer.";
+constexpr std::string_view kNodeSwitch = "node.switch.";
+constexpr std::string_view kNetwork = "network.";
+constexpr std::string_view kNetworkSwitch = "network.switch.";
 
 /// The list under `key`; `where` is the figures' path in the evidence.
 std::vector<Protocol> read_protocols(Reader& in,
@@ -20,24 +44,11 @@ std::vector<Protocol> read_protocols(Reader& in,
                                      EvidenceList& evidence) {
   std::vector<Protocol> protocols;
   for (Reader& item : in.objects(key)) {
-    Protocol protocol;
-    protocol.name = item.text("name");
-    const std::string path = std::string(where) + "." + protocol.name;
-    if (const auto startup = item.maybe_quantity<Seconds>("startup")) {
-      protocol.startup = *startup;
-      evidence.note(item, "startup", path + ".startup");
-    }
-    protocol.latency = item.quantity<Seconds>("latency");
-    evidence.note(item, "latency", path + ".latency");
-    protocol.efficiency = item.number("efficiency", 1e-6, 1.0);
-    evidence.note(item, "efficiency", path + ".efficiency");
-    protocol.grade = evidence.grade(path + ".efficiency");
-    if (const auto own = item.maybe_number("own_share", 0.0, 2.0)) {
-      protocol.own_share = *own;
-      evidence.note(item, "own_share", path + ".own_share");
-    }
-    item.finish();
-    protocols.push_back(std::move(protocol));
+    const Value* name = item.raw("name");
+    const std::string path = std::string(where) + (name == nullptr ? "" : name->text) + ".";
+    Protocol& protocol = protocols.emplace_back();
+    read_noted<Protocol>(kProtocolFields, item, path, evidence, protocol);
+    protocol.grade = evidence.grade(path + "efficiency");
   }
   if (in.has(key) && (protocols.empty() || protocols.size() > Channel::capacity)) {
     in.fail(key, "expected one to four protocols");
@@ -45,29 +56,31 @@ std::vector<Protocol> read_protocols(Reader& in,
   return protocols;
 }
 
-/// A list that may be left out: nothing goes that way.
-std::vector<Protocol> read_maybe_protocols(Reader& in,
-                                           std::string_view key,
-                                           std::string_view where,
-                                           EvidenceList& evidence) {
-  return in.has(key) ? read_protocols(in, key, where, evidence) : std::vector<Protocol>{};
+/// Where it may be left out, nothing goes that way.
+template <auto Member, const auto& where>
+constexpr Field<W> protocols(std::string_view key, std::string_view about) {
+  return fields::special<W>(key,
+                            {[](const Field<W>& own, Reader& in, W& cluster) {
+                               if (own.required || in.has(own.key)) {
+                                 cluster.*Member =
+                                     read_protocols(in, own.key, where, cluster.evidence);
+                               }
+                             },
+                             [](const Field<W>& /*own*/) {
+                               return schema::list_of(schema_of<Protocol>(kProtocolFields));
+                             },
+                             nullptr},
+                            about);
 }
 
-/// Memory of a node outside its devices, if the file says anything of it.
-std::optional<HostTier> read_tier(Reader& node, const std::string& key, EvidenceList& evidence) {
-  auto in = node.maybe_object(key);
-  if (!in) {
-    return std::nullopt;
-  }
-  const HostTier tier{.capacity = in->quantity<Bytes>("capacity"),
-                      .bandwidth = in->quantity<BytesPerSecond>("bandwidth"),
-                      .per_device = in->quantity<BytesPerSecond>("device_bandwidth")};
-  for (const std::string figure : {"capacity", "bandwidth", "device_bandwidth"}) {
-    evidence.note(*in, figure, fmt::format("node.{}.{}", key, figure));
-  }
-  in->finish();
-  return tier;
-}
+constexpr std::array kTierFields = {
+    fields::figure<&HostTier::capacity>("capacity", "of a node").needed(),
+    fields::figure<&HostTier::bandwidth>("bandwidth", "of the node, one direction").needed(),
+    fields::figure<&HostTier::per_device>("device_bandwidth", "of one device's link").needed()};
+
+constexpr std::array kHostPathFields = {
+    fields::quantity<&Link::latency>("latency", "of a message").needed(),
+    fields::figure<&Link::bandwidth>("bandwidth", "of a device").needed()};
 
 /// What a cluster says of which part of its torus it is.
 void read_slice(Reader& in, Cluster& cluster) {
@@ -78,9 +91,8 @@ void read_slice(Reader& in, Cluster& cluster) {
   }
 }
 
-/// Sets `has_network` unless the node is a torus of all the devices there are.
-void read_node(Reader& in, bool& has_network, Cluster& cluster) {
-  Reader node = in.object("node");
+/// The wires among a node's devices, of which the cluster may be a part.
+void read_fabric(Reader& in, Reader& node, W& cluster) {
   Reader fabric = node.object("fabric");
   cluster.topology = read_node_topology(fabric);
   read_slice(in, cluster);
@@ -88,71 +100,165 @@ void read_node(Reader& in, bool& has_network, Cluster& cluster) {
     cluster.evidence.note(fabric, "bandwidth", "node.fabric.bandwidth");
   }
   cluster.devices_per_node = build(cluster.topology).devices;
-  has_network = has_network || cluster.torus() == nullptr;
+  cluster.has_network = in.has("network") || cluster.torus() == nullptr;
   if (cluster.devices_per_node > kMostPerNode && cluster.torus() == nullptr) {
     node.fail("fabric",
               "it joins " + std::to_string(cluster.devices_per_node) +
                   " devices; expected at most " + std::to_string(kMostPerNode) + " in a node");
     cluster.devices_per_node = 0;
   }
-  cluster.node_protocols = read_protocols(node, "protocols", "node", cluster.evidence);
-  cluster.peer_protocols =
-      read_maybe_protocols(node, "peer_protocols", "node.peer", cluster.evidence);
-  cluster.node_switch_protocols =
-      read_maybe_protocols(node, "switch_protocols", "node.switch", cluster.evidence);
-  cluster.collectives.in_node = read_algorithms(node, "collectives");
-  if (has_network) {
-    cluster.nics = static_cast<int>(node.integer("nics", 1, kMostNics));
-    cluster.nic_bandwidth = node.quantity<BytesPerSecond>("nic_bandwidth");
-    cluster.evidence.note(node, "nic_bandwidth", "node.nic_bandwidth");
-  }
-  if (auto host = node.maybe_object("host_path")) {
-    cluster.host_path =
-        Link{host->quantity<Seconds>("latency"), host->quantity<BytesPerSecond>("bandwidth")};
-    cluster.evidence.note(*host, "bandwidth", "node.host_path.bandwidth");
-    host->finish();
-  }
-  cluster.host_memory = read_tier(node, "host_memory", cluster.evidence);
-  cluster.nvme = read_tier(node, "nvme", cluster.evidence);
-  node.finish();
 }
 
-/// A network may be a file of its own (configs/networks), with its own sources and its NICs: their
-/// number in a node, where it is not one for each device of any node, and their rate.
-void read_network(Reader network, Cluster& cluster) {
-  EvidenceList own;
-  own.read_sources(network);
-  const bool is_file = network.has("sources");
-  EvidenceList& evidence = is_file ? own : cluster.evidence;
-  cluster.network_name = network.maybe_text("name").value_or("");
-  (void)network.maybe_text("title");
-  cluster.network_fit_errors = read_fit_errors(network, "network.", evidence);
-  (void)network.raw("calibration");
-  if (const auto nics = network.maybe_integer("nics", 1, kMostNics)) {
-    cluster.nics = static_cast<int>(*nics);
+/// With another key.
+void read_elsewhere(const Field<W>& /*own*/, Reader& /*in*/, W& /*cluster*/) {}
+
+/// Interfaces of nodes without a network are nobody's.
+void read_nics(const Field<W>& own, Reader& in, W& cluster) {
+  if (cluster.has_network) {
+    cluster.nics = static_cast<int>(fields::read_integer(own.key, own.range, true, in).value_or(0));
   }
-  if (const auto bandwidth = network.maybe_quantity<BytesPerSecond>("nic_bandwidth")) {
-    cluster.nic_bandwidth = *bandwidth;
-    evidence.note(network, "nic_bandwidth", "network.nic_bandwidth");
+}
+void read_nic_bandwidth(const Field<W>& own, Reader& in, W& cluster) {
+  if (cluster.has_network) {
+    cluster.nic_bandwidth = in.quantity<BytesPerSecond>(own.key);
+    cluster.evidence.note(in, own.key, "node.nic_bandwidth");
   }
-  cluster.network_protocols = read_protocols(network, "protocols", "network", evidence);
-  cluster.network_switch_protocols =
-      read_maybe_protocols(network, "switch_protocols", "network.switch", evidence);
-  cluster.collectives.between_nodes = read_algorithms(network, "collectives");
-  if (auto topology = network.maybe_object("topology")) {
+}
+
+constexpr std::array kNodeFields = {
+    fields::special<W>(
+        "fabric",
+        {read_elsewhere, [](const Field<W>& /*own*/) { return schema::named_data(); }, nullptr},
+        "a topology of one node's devices")
+        .needed(),
+    protocols<&C::node_protocols, kInNode>("protocols", "of collectives, one to four").needed(),
+    protocols<&C::peer_protocols, kPeer>("peer_protocols", "of sends").or_else("`protocols`"),
+    protocols<&C::node_switch_protocols, kNodeSwitch>("switch_protocols",
+                                                      "of reduction in the switch"),
+    fields::algorithms<W, &C::collectives, &NamedAlgorithms::in_node>(),
+    fields::integer<&C::nics, W>("nics", kNics, "network interfaces of a node")
+        .read_by(read_nics)
+        .or_else("required where there is a network"),
+    fields::quantity<&C::nic_bandwidth, W>("nic_bandwidth", "of one, one direction")
+        .read_by(read_nic_bandwidth)
+        .or_else("likewise"),
+    fields::part<&C::host_path, kHostPathFields, &C::evidence, kInNode, W>(
+        "host_path", "the way through the host, where the fabric does not join every group"),
+    fields::part<&C::host_memory, kTierFields, &C::evidence, kInNode, W>("host_memory",
+                                                                         "for what is offloaded"),
+    fields::part<&C::nvme, kTierFields, &C::evidence, kInNode, W>("nvme", "likewise")};
+
+void read_node(const Field<W>& own, Reader& in, W& cluster) {
+  Reader node = in.object(own.key);
+  read_fabric(in, node, cluster);
+  read_fields<W>(kNodeFields, node, cluster);
+}
+
+void read_network_topology(const Field<W>& own, Reader& in, W& cluster) {
+  if (auto topology = in.maybe_object(own.key)) {
     cluster.network_topology = read_node_topology(*topology);
     const int ports = build(*cluster.network_topology).devices;
     if (cluster.nics > 0 && ports % cluster.nics != 0) {
-      network.fail("topology",
-                   "it has " + std::to_string(ports) + " ports, which is no multiple of the " +
-                       std::to_string(cluster.nics) + " NICs of a node");
+      in.fail(own.key,
+              "it has " + std::to_string(ports) + " ports, which is no multiple of the " +
+                  std::to_string(cluster.nics) + " NICs of a node");
     }
   }
-  network.finish();
-  if (is_file) {
-    cluster.evidence.append(own);
+}
+
+constexpr std::array kNetworkFields = {
+    fields::sources<&C::evidence, W>(),
+    fields::text<&C::network_name, W>("name", "as clusters name it"),
+    fields::label<W>("title", "the same for people"),
+    fields::error_bars<&C::network_fit_errors, &C::evidence, kNetwork, W>(),
+    fields::anything<W>("calibration", "how its figures were fitted"),
+    fields::integer<&C::nics, W>("nics", kNics, "of a node, where it has others on this network")
+        .or_else("the node's"),
+    fields::figure<&C::nic_bandwidth, W>("nic_bandwidth", "of one, one direction")
+        .or_else("the node's"),
+    protocols<&C::network_protocols, kNetwork>("protocols", "of collectives and sends, one to four")
+        .needed(),
+    protocols<&C::network_switch_protocols, kNetworkSwitch>("switch_protocols",
+                                                            "where the network's switches add"),
+    fields::algorithms<W, &C::collectives, &NamedAlgorithms::between_nodes>(),
+    fields::special<W>("topology",
+                       {read_network_topology,
+                        [](const Field<W>& /*own*/) { return schema::named_data(); },
+                        nullptr},
+                       "a topology, whose devices are the ports of the nodes' interfaces")
+        .or_else("one ideal switch")};
+
+/// A network may be a file of its own (configs/networks), with its own sources.
+void read_network(const Field<W>& own, Reader& in, W& cluster) {
+  if (!cluster.has_network) {
+    return;
+  }
+  Reader network = in.object(own.key);
+  if (!network.has("sources")) {
+    read_noted<W>(kNetworkFields, network, std::string(kNetwork), cluster.evidence, cluster);
+    return;
+  }
+  EvidenceList all = std::exchange(cluster.evidence, {});
+  read_noted<W>(kNetworkFields, network, std::string(kNetwork), cluster.evidence, cluster);
+  all.append(cluster.evidence);
+  cluster.evidence = std::move(all);
+}
+
+void read_library(const Field<W>& own, Reader& in, W& cluster) {
+  if (auto library = in.maybe_object(own.key)) {
+    cluster.nccl = read_nccl_system(*library, cluster.evidence);
   }
 }
+
+void read_nodes(const Field<W>& own, Reader& in, W& cluster) {
+  cluster.nodes = fields::read_integer(own.key, own.range, own.required, in);
+  if (!cluster.has_network && cluster.nodes.value_or(1) != 1) {
+    in.fail("nodes", "several nodes need a \"network\" between them");
+  }
+  if (!cluster.has_network) {
+    cluster.nodes = 1;  // all the devices there are
+  }
+}
+
+constexpr std::array kClusterFields = {
+    fields::text<&C::name, W>("name", "of the cluster").needed(),
+    fields::text<&C::title, W>("title", "the same for people").or_else("its name"),
+    fields::sources<&C::evidence, W>(),
+    fields::special<W>("chip",
+                       {[](const Field<W>& own, Reader& in, W& cluster) {
+                          Reader chip = in.object(own.key);
+                          cluster.chip = read_chip(chip);
+                        },
+                        [](const Field<W>& /*own*/) { return schema::named_data(); },
+                        nullptr},
+                       "one of `titer list chips`, a file or an object")
+        .needed(),
+    fields::special<W>(
+        "node",
+        {read_node, [](const Field<W>& /*own*/) { return schema_of<W>(kNodeFields); }, nullptr},
+        "devices and what joins them")
+        .needed(),
+    fields::special<W>(
+        "slice",
+        {read_elsewhere,
+         [](const Field<W>& /*own*/) { return schema::list_of(schema::integer({.least = 1})); },
+         nullptr},
+        "of a node that is a torus the lengths of the box that is used")
+        .or_else("all of it"),
+    fields::special<W>(
+        "network",
+        {read_network, [](const Field<W>& /*own*/) { return schema::named_data(); }, nullptr},
+        "one of `configs/networks`, a file or an object")
+        .or_else("required, but of a torus of all devices"),
+    fields::special<W>(
+        "library",
+        {read_library, [](const Field<W>& /*own*/) { return nccl_schema(); }, nullptr},
+        "what NCCL's tuner sees of the machine"),
+    fields::error_bars<&C::fit_errors, &C::evidence, fields::kNoPath, W>(),
+    fields::anything<W>("calibration", "how its figures were fitted"),
+    fields::integer<&C::nodes, W>("nodes", {1, 1e7}, "how many there are")
+        .read_by(read_nodes)
+        .or_else("as many as the plan needs")};
 
 }  // namespace
 
@@ -163,38 +269,22 @@ Cluster& Cluster::operator=(const Cluster& other) = default;
 Cluster& Cluster::operator=(Cluster&& other) noexcept = default;
 Cluster::~Cluster() = default;
 
+Value cluster_schema() { return schema_of<W>(kClusterFields); }
+Value network_schema() { return schema_of<W>(kNetworkFields); }
+
 Cluster read_cluster(Reader& in) {
-  Cluster cluster;
-  cluster.name = in.text("name");
-  cluster.title = in.maybe_text("title").value_or(cluster.name);
-  cluster.evidence.read_sources(in);
-  Reader chip = in.object("chip");
-  cluster.chip = read_chip(chip);
-  bool has_network = in.has("network");
-  read_node(in, has_network, cluster);
-  if (has_network) {
-    read_network(in.object("network"), cluster);
+  WrittenCluster file;
+  read_noted<W>(kClusterFields, in, "", file.evidence, file);
+  if (file.title.empty()) {
+    file.title = file.name;
   }
-  if (auto library = in.maybe_object("library")) {
-    cluster.nccl = read_nccl_system(*library, "library", cluster.evidence);
-  }
-  cluster.fit_errors = read_fit_errors(in, "", cluster.evidence);
-  (void)in.raw("calibration");  // how its figures were fitted
-  cluster.nodes = in.maybe_integer("nodes", 1, 10'000'000);
-  if (!has_network && cluster.nodes.value_or(1) != 1) {
-    in.fail("nodes", "several nodes need a \"network\" between them");
-  }
-  if (!has_network) {
-    cluster.nodes = 1;  // all the devices there are
-  }
-  in.finish();
-  const bool is_small = cluster.devices_per_node > 0 && cluster.torus() == nullptr;
-  if (is_small && !cluster.fill_bandwidths() && !cluster.host_path) {
+  const bool is_small = file.devices_per_node > 0 && file.torus() == nullptr;
+  if (is_small && !file.fill_bandwidths() && !file.host_path) {
     in.fail("node",
             "its fabric cannot join every group of devices; expected a \"host_path\" with the "
             "latency and bandwidth of the way through the host");
   }
-  return cluster;
+  return static_cast<Cluster&&>(file);
 }
 
 }  // namespace titer

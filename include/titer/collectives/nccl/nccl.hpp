@@ -19,6 +19,7 @@ namespace titer {
 
 class Reader;
 class EvidenceList;
+struct Value;
 
 [[nodiscard]] std::string_view name_of(NcclAlgorithm algorithm);
 [[nodiscard]] std::string_view name_of(NcclProtocol protocol);
@@ -48,10 +49,9 @@ struct NcclSystem {
 };
 
 /// Reads a cluster's "library" object; "links" NVLinks of a GPU stand for a "node_bandwidth".
-/// `where` leads the dotted keys of the figures: "library".
-[[nodiscard]] NcclSystem read_nccl_system(Reader& in,
-                                          std::string_view where,
-                                          EvidenceList& evidence);
+/// Its figures are noted below "library".
+[[nodiscard]] NcclSystem read_nccl_system(Reader& in, EvidenceList& evidence);
+[[nodiscard]] Value nccl_schema();
 
 /// The channels of an algorithm for a group, derived when the system does not give them. On one
 /// node twelve at the fastest listed speed that twelve fit in (8 A100: 12 x 20 GB/s, 8 H100:
