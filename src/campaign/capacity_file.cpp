@@ -8,6 +8,8 @@
 
 #include "course_document.hpp"
 #include "titer/campaign/capacity.hpp"
+#include "titer/campaign/file_schemas.hpp"
+#include "titer/hardware/noted_fields.hpp"
 #include "titer/scenario/named_scenario.hpp"
 #include "titer/scenario/notes.hpp"
 
@@ -15,10 +17,29 @@ namespace titer {
 namespace {
 
 constexpr std::int64_t kMostDevices = 100'000'000;
-constexpr double kMostTrainedTokens = 1e24;
-constexpr double kMostBudget = 1e15;
-constexpr double kMostRent = 1e9;  // dollars for an hour of a device
 constexpr std::string_view kLongest = "1000 years";
+
+/// A number above zero.
+struct CountLimit {
+  double most;
+  std::string_view what;
+  std::string_view sample;
+};
+constexpr CountLimit kTrainedTokens = {1e24, "a number of tokens", "\"15T\""};
+constexpr CountLimit kBudget = {1e15, "dollars", "\"10M\""};
+constexpr CountLimit kRent = {1e9, "dollars", "2.5"};  // for an hour of a device
+
+/// A question as its file has it. What comes from other files is there by their names, and what
+/// stands in place of figures of theirs.
+struct WrittenQuestion : CapacityQuestion {
+  const Value* scenario_written = nullptr;
+  std::string prices{};
+  std::string grid{};
+  std::string record{};
+  std::optional<double> dollars_per_hour{};
+  std::optional<Watts> power{};
+};
+using Q = WrittenQuestion;
 
 /// A run as the scenario of a question.
 Document as_question(Document run) {
@@ -33,12 +54,7 @@ bool is_run(const Document& document) {
   return document.root.kind == Value::Kind::object && document.root.find("scenario") == nullptr;
 }
 
-/// A number above zero, up to `most`; `expected` and that limit are named where it is none.
-std::optional<double> read_count(Reader& in,
-                                 std::string_view key,
-                                 double most,
-                                 std::string_view expected,
-                                 std::string_view sample) {
+std::optional<double> read_count(Reader& in, std::string_view key, const CountLimit& limit) {
   const Value* written = in.raw(key);
   if (written == nullptr) {
     return std::nullopt;
@@ -46,12 +62,28 @@ std::optional<double> read_count(Reader& in,
   const auto count = written->kind == Value::Kind::text     ? parse_count(written->text)
                      : written->kind == Value::Kind::number ? std::optional(written->number)
                                                             : std::nullopt;
-  if (!count || *count <= 0 || *count > most) {
+  if (!count || *count <= 0 || *count > limit.most) {
     in.fail(key,
-            fmt::format("expected {} above zero, up to {:g}, such as {}", expected, most, sample));
+            fmt::format("expected {} above zero, up to {:g}, such as {}",
+                        limit.what,
+                        limit.most,
+                        limit.sample));
     return std::nullopt;
   }
   return count;
+}
+
+template <auto Member, const auto& limit>
+constexpr Field<Q> count(std::string_view key, std::string_view about) {
+  constexpr auto found = [](const Field<Q>& own, Reader& in) {
+    return read_count(in, own.key, limit);
+  };
+  Field<Q> field = fields::single<Member, found, Q>(key, about);
+  field.schema = [](const Field<Q>& /*own*/) {
+    return schema::either(
+        {schema::number({0, limit.most}), schema::text_like("^[-+.0-9eE]+[kKMBT]?$")});
+  };
+  return field;
 }
 
 /// Whether a text is a number with a unit of time, however large.
@@ -61,21 +93,21 @@ bool is_time(std::string_view text) {
   return parse<Seconds>("1 " + std::string(text)).has_value();
 }
 
-std::optional<Seconds> read_deadline(Reader& in) {
-  const Value* written = in.raw("deadline");
+void read_deadline(const Field<Q>& own, Reader& in, Q& question) {
+  const Value* written = in.raw(own.key);
   if (written == nullptr) {
-    return std::nullopt;
+    return;
   }
   const Seconds longest = *parse<Seconds>(kLongest);
   const auto time = written->kind == Value::Kind::text && is_time(written->text)
                         ? parse<Seconds>(written->text).value_or(2 * longest)
-                        : in.maybe_quantity<Seconds>("deadline");
+                        : in.maybe_quantity<Seconds>(own.key);
   if (time && (*time <= Seconds{} || *time > longest)) {
-    in.fail("deadline",
+    in.fail(own.key,
             fmt::format("expected a time above zero, up to {}, such as \"60 days\"", kLongest));
-    return std::nullopt;
+    return;
   }
-  return time;
+  question.deadline = time;
 }
 
 /// "1024,2048" as --devices gives it.
@@ -94,12 +126,12 @@ std::vector<std::int64_t> listed_counts(std::string_view text) {
   return counts;
 }
 
-std::vector<std::int64_t> read_devices(Reader& in) {
-  const Value* written = in.raw("devices");
+void read_devices(const Field<Q>& own, Reader& in, Q& question) {
+  const Value* written = in.raw(own.key);
   if (written == nullptr) {
-    return {};
+    return;
   }
-  std::vector<std::int64_t> counts;
+  std::vector<std::int64_t>& counts = question.devices;
   if (written->kind == Value::Kind::text) {
     counts = listed_counts(written->text);
   } else if (written->is_integer) {
@@ -110,68 +142,82 @@ std::vector<std::int64_t> read_devices(Reader& in) {
   }
   const auto wrong = [](std::int64_t count) { return count < 1 || count > kMostDevices; };
   if (counts.empty() || std::any_of(counts.begin(), counts.end(), wrong)) {
-    in.fail("devices",
+    in.fail(own.key,
             fmt::format("expected numbers of devices from 1 to {}, such as [1024, 2048]",
                         kMostDevices));
-    return {};
   }
   std::sort(counts.begin(), counts.end());
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-  return counts;
 }
 
-std::optional<CapacityGrowth> read_growth(Reader& in) {
-  auto written = in.maybe_object("growth");
-  if (!written) {
-    return std::nullopt;
+Value devices_schema(const Field<Q>& /*own*/) {
+  const Value number = schema::integer({1, static_cast<double>(kMostDevices)});
+  return schema::either({number, schema::list_of(number), schema::text_like("^[0-9]+(,[0-9]+)*$")});
+}
+
+using G = CapacityGrowth;
+constexpr Range kTimes = {1e-3, 1e3};
+constexpr std::array kGrowthFields = {
+    fields::integer<&G::years>("years", {1, 50}, "how many").needed(),
+    fields::number<&G::demand>("demand", kTimes, "every year so many times the tokens").needed(),
+    fields::number<&G::performance>(
+        "performance", kTimes, "likewise of a device's work for the same money and power")};
+
+void read_growth(const Field<Q>& own, Reader& in, Q& question) {
+  if (auto written = in.maybe_object(own.key)) {
+    read_fields<G>(kGrowthFields, *written, question.growth.emplace());
   }
-  CapacityGrowth growth;
-  growth.years = static_cast<int>(written->integer("years", 1, 50));
-  growth.demand = written->number("demand", 1e-3, 1e3);
-  growth.performance = written->maybe_number("performance", 1e-3, 1e3).value_or(1);
-  written->finish();
-  return growth;
 }
 
-/// What comes from other files, by their names, and what stands in place of figures of theirs.
-struct CapacityNames {
-  std::string prices;
-  std::string grid;
-  std::string reliability;
-  std::optional<double> dollars_per_hour;
-  std::optional<Watts> power;
-};
-
-CapacityNames read_names(Reader& in) {
-  CapacityNames names{
-      .prices = in.maybe_text("prices").value_or(""),
-      .grid = in.maybe_text("grid").value_or(""),
-      .reliability = in.maybe_text("reliability").value_or(""),
-      .dollars_per_hour = read_count(in, "dollars_per_hour", kMostRent, "dollars", "2.5"),
-      .power = in.maybe_quantity<Watts>("power")};
-  if (!names.grid.empty() && names.prices.empty()) {
-    in.fail("grid", "expected prices too: they say what power the devices draw");
-  }
-  return names;
-}
-
-CapacityQuestion read_question_of_capacity(Reader& in) {
-  CapacityQuestion question;
-  static_cast<void>(in.maybe_text("title"));  // of the file as it is, not of what is computed
-  question.tokens = read_count(in, "tokens", kMostTrainedTokens, "a number of tokens", "\"15T\"");
-  question.deadline = read_deadline(in);
-  question.budget = read_count(in, "budget", kMostBudget, "dollars", "\"10M\"");
-  question.devices = read_devices(in);
-  question.batch = in.maybe_choice<BatchRule>("batch", kBatchRules).value_or(BatchRule::fixed);
-  question.growth = read_growth(in);
-  question.samples =
-      static_cast<std::uint32_t>(in.maybe_integer("samples", 1, 100'000).value_or(200));
-  question.seed = static_cast<std::uint64_t>(in.maybe_integer("seed", 0).value_or(1));
-  return question;
-}
+constexpr std::array kQuestionFields = {
+    fields::label<Q>("name", "of the question"),
+    fields::special<Q>("scenario",
+                       {[](const Field<Q>& /*own*/, Reader& in, Q& question) {
+                          question.scenario_written = scenario_value(in);
+                        },
+                        [](const Field<Q>& /*own*/) { return schema::named_data(); },
+                        nullptr},
+                       "a run's name or file, or a scenario; its plan is that of one size, "
+                       "replicas are added or taken away")
+        .needed(),
+    fields::label<Q>("title", "the same for people"),
+    count<&Q::tokens, kTrainedTokens>("tokens", "to train on, such as `15T` or `300B`")
+        .or_else("what the deadline or the budget allow"),
+    fields::special<Q>(
+        "deadline",
+        {read_deadline, [](const Field<Q>& /*own*/) { return schema::text(); }, nullptr},
+        "such as `60d`, `8w`, `2 months` (of 30 days) or `1 year` (of 365)")
+        .or_else("any"),
+    count<&Q::budget, kBudget>("budget", "dollars, such as `10M`; needs prices").or_else("any"),
+    fields::special<Q>(
+        "devices", {read_devices, devices_schema, nullptr}, "to try, such as `[1024, 2048]`")
+        .or_else(
+            "all that share the batch out evenly and fill whole nodes, or an even part of one"),
+    fields::choice<&Q::batch, kBatchRules, Q>("batch", "`scaled`: it grows with the replicas")
+        .or_else("`fixed`"),
+    fields::special<Q>(
+        "growth",
+        {read_growth, [](const Field<Q>& /*own*/) { return schema_of<G>(kGrowthFields); }, nullptr},
+        "year by year; needs tokens and a deadline"),
+    fields::integer<&Q::samples, Q>(
+        "samples", {1, 1e5}, "runs that are followed from failure to failure")
+        .or_else("200"),
+    fields::integer<&Q::seed, Q>("seed", {}, "of these").or_else("1"),
+    fields::text<&Q::prices>("prices", "one of `titer list prices`, or a file")
+        .or_else("no dollars"),
+    fields::text<&Q::grid>("grid", "one of `titer list grids`, or a file; needs prices")
+        .or_else("the prices' own"),
+    fields::text<&Q::record>("reliability", "one of `titer list reliabilities`, or a file")
+        .or_else("nothing fails"),
+    count<&Q::dollars_per_hour, kRent>("dollars_per_hour", "rent of a device")
+        .or_else("the prices'"),
+    fields::quantity<&Q::power>("power", "rated, of a device").or_else("the chip's")};
 
 /// What does not go together.
-void check(Reader& in) {
+void check(const Q& question, Reader& in) {
+  if (!question.grid.empty() && question.prices.empty()) {
+    in.fail("grid", "expected prices too: they say what power the devices draw");
+  }
   if (!in.has("tokens") && !in.has("deadline") && !in.has("budget")) {
     in.fail("",
             "expected tokens, a deadline or a budget (--tokens 15T, --deadline \"60 days\", "
@@ -232,17 +278,17 @@ bool replaces_cluster(const CourseDocument& file) {
 }
 
 /// Prices and powers, before anything is computed with them.
-void load_costs(const CapacityNames& names, CapacityQuestion& question) {
+void load_costs(Q& question) {
   Chip& chip = question.scenario.cluster.chip;
-  chip.power = names.power ? names.power : chip.power;
-  if (!names.prices.empty()) {
-    question.economy = load_economy(names.prices, names.grid);
+  chip.power = question.power ? question.power : chip.power;
+  if (!question.prices.empty()) {
+    question.economy = load_economy(question.prices, question.grid);
   }
-  if (names.dollars_per_hour) {
+  if (question.dollars_per_hour) {
     if (!question.economy) {
       question.economy = Economy{.name = "given"};
     }
-    set_rent(*question.economy, chip, *names.dollars_per_hour);
+    set_rent(*question.economy, chip, *question.dollars_per_hour);
   }
   if (!question.budget) {
     return;
@@ -280,20 +326,19 @@ std::optional<double> parse_count(std::string_view text) {
                                                 : std::nullopt;
 }
 
+Value capacity_schema() { return schema_of<WrittenQuestion>(kQuestionFields); }
+
 CapacityQuestion read_capacity(Document document, std::span<const Assignment> changes) {
   const CourseDocument file(
       is_run(document) ? as_question(std::move(document)) : std::move(document), changes);
   Problems problems;
   Reader in(file.document, problems);
   problems.raise();
-  static_cast<void>(in.maybe_text("name"));
-  const Value* scenario = scenario_value(in);
-  CapacityQuestion question = read_question_of_capacity(in);
-  const CapacityNames names = read_names(in);
-  in.finish();
-  check(in);
+  WrittenQuestion question;
+  read_fields<WrittenQuestion>(kQuestionFields, in, question);
+  check(question, in);
   problems.raise();
-  ScenarioSource source = file.source(*scenario);
+  ScenarioSource source = file.source(*question.scenario_written);
   if (question.batch == BatchRule::fixed && replaces_cluster(file)) {
     source.assign({"cluster.nodes", Value(), "devices"});  // however many the run has
   }
@@ -301,9 +346,9 @@ CapacityQuestion read_capacity(Document document, std::span<const Assignment> ch
   question.abilities = software_abilities(source);
   question.sequence_note = sequence_note(source, question.scenario);
   check_fidelity(question.scenario, Fidelity::closed);
-  load_costs(names, question);
-  if (!names.reliability.empty()) {
-    question.reliability = load_reliability(names.reliability);
+  load_costs(question);
+  if (!question.record.empty()) {
+    question.reliability = load_reliability(question.record);
   }
   if (question.devices.empty()) {
     question.devices = default_devices(question);
@@ -312,7 +357,7 @@ CapacityQuestion read_capacity(Document document, std::span<const Assignment> ch
     throw InputError(
         "devices: expected some: no number of replicas shares out the batch and fills whole nodes");
   }
-  return question;
+  return static_cast<CapacityQuestion&&>(question);
 }
 
 CapacityQuestion load_capacity(std::string_view name_or_file, std::span<const Assignment> changes) {

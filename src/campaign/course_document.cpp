@@ -61,10 +61,6 @@ Scenario changed(ScenarioSource& source,
   }
 }
 
-std::string read_name(Reader& in, std::string_view kind, std::size_t index) {
-  return in.maybe_text("name").value_or(fmt::format("{} {}", kind, index + 1));
-}
-
 Seconds read_duration(Reader& in) {
   const auto time = in.quantity<Seconds>("time");
   if (in.has("time") && time == Seconds{}) {

@@ -79,11 +79,20 @@ std::string names_words(const Value& names) {
   return joined(alternatives, " or ");
 }
 
+/// Whether it is a list of what another alternative is one of.
+bool lists_another(const Value& one, const Value& schemas) {
+  const Value* element = one.find("items");
+  return element != nullptr &&
+         std::any_of(schemas.items.begin(), schemas.items.end(), [&](const Value& other) {
+           return to_json(other, 0) == to_json(*element, 0);
+         });
+}
+
 std::string either_words(const Value& schemas) {
   std::vector<std::string> alternatives;
   alternatives.reserve(schemas.items.size());
   for (const Value& one : schemas.items) {
-    alternatives.push_back(words(one));
+    alternatives.push_back(lists_another(one, schemas) ? "a list of such" : words(one));
   }
   std::erase(alternatives, "");
   return joined(alternatives, "; or ");
@@ -160,7 +169,9 @@ void add_rows(const Value& schema, const std::string& path, std::vector<Row>& ro
   }
   if (const Value* alternatives = schema.find("anyOf")) {
     for (const Value& one : alternatives->items) {
-      add_rows(one, path, rows);
+      if (!lists_another(one, *alternatives)) {
+        add_rows(one, path, rows);
+      }
     }
   }
   const Value* keys = keys_of(schema);
@@ -169,10 +180,17 @@ void add_rows(const Value& schema, const std::string& path, std::vector<Row>& ro
   }
   for (const auto& [key, inner] : keys->members) {
     const std::string here = below(path, key);
-    rows.push_back({.path = here,
-                    .value = words(inner),
-                    .about = inner.find("description")->text,
-                    .otherwise = otherwise_of(schema, key, inner)});
+    Row row{.path = here,
+            .value = words(inner),
+            .about = inner.find("description")->text,
+            .otherwise = otherwise_of(schema, key, inner)};
+    const bool is_there = std::any_of(rows.begin(), rows.end(), [&](const Row& other) {
+      return other.path == row.path && other.about == row.about;  // of another alternative
+    });
+    if (is_there) {
+      continue;
+    }
+    rows.push_back(std::move(row));
     add_rows(inner, here, rows);
   }
 }

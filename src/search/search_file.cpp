@@ -5,27 +5,17 @@
 #include <algorithm>
 
 #include "search_reading.hpp"
+#include "titer/hardware/noted_fields.hpp"
 #include "titer/scenario/named_scenario.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/search/search.hpp"
+#include "titer/search/search_schema.hpp"
 #include "titer/simulate/evaluate.hpp"
 
 namespace titer {
 namespace {
 
-constexpr std::size_t kMostPlansListed = 10'000;
-
-/// The plan that has this value and nothing else.
-Plan plan_with(const Document& document, std::string_view key, const Value& value) {
-  Document one{.root = Value::make_object(), .sources = document.sources};
-  one.root.add(std::string(key), value);
-  one.root.key_origins.back() = value.origin;
-  Problems problems;
-  Reader in(one, problems);
-  Plan plan = read_plan(in);
-  problems.raise();
-  return plan;
-}
+constexpr std::int64_t kMostPlansListed = 10'000;
 
 /// The searched keys of a plan's object, taken out of it.
 std::vector<std::pair<const SearchKey*, Value>> take_keys(Value& plan) {
@@ -39,232 +29,226 @@ std::vector<std::pair<const SearchKey*, Value>> take_keys(Value& plan) {
   return taken;
 }
 
-class SearchReader {
- public:
-  SearchReader(const Document& document, std::span<const Assignment> changes)
-      : document_(document), in_(document_, problems_), changes_(changes) {}
+using F = SearchFile;
 
-  Search read() {
-    search_title_ = in_.maybe_text("title").value_or("");
-    static_cast<void>(in_.maybe_text("name"));
-    const Value* scenario = scenario_value(in_);
-    problems_.raise();
-    Search search = with_scenario(*scenario);
-    search.title = search_title_;
-    read_devices(search);
-    problems_.raise();
-    read_rest(search);
-    in_.finish();
-    problems_.raise();
-    check_search(search);
-    add_models(search);
-    return search;
+/// Whether a change is of this key of the plan.
+bool is_set(const SearchFile& file, std::string_view key) {
+  return std::any_of(file.changes.begin(), file.changes.end(), [&](const Assignment& change) {
+    return change.path == "plan." + std::string(key);
+  });
+}
+
+/// The run with what changes put into it.
+ScenarioSource changed_scenario(const SearchFile& file, const Value& written) {
+  Document document = scenario_document(*file.document, written);
+  if (document.root.find("plan") == nullptr) {
+    document.root.add("plan", Value::make_object());
   }
-
- private:
-  /// A run lends its model, cluster, stack and training, and what no search varies of its plan; a
-  /// scenario that the file holds keeps its plan's keys, and so do changes.
-  Search with_scenario(const Value& written) {
-    const bool is_own = written.kind == Value::Kind::object;
-    Document document = scenario_document(document_, written);
-    if (document.root.find("plan") == nullptr) {
-      document.root.add("plan", Value::make_object());
-    }
-    ScenarioSource whole(std::move(document));
-    for (const Assignment& change : changes_) {
-      whole.assign(change);
-    }
-    if (!is_own) {
-      Scenario run;
-      whole.read_unchecked(run);
-      run_devices_ = run.plan.devices();
-    }
-    Document open = whole.document();
-    Value& plan = *open.root.find("plan");
-    kept_ = take_keys(plan);
-    std::erase_if(kept_, [&](const auto& kept) { return !is_own && !is_set(kept.first->name); });
-    if (Value* data = plan.find("data"); data != nullptr) {
-      if (is_own || is_set("data")) {
-        problems_.add("plan.data: expected none in a search: it follows from the other degrees");
-      }
-      *data = Value();
-    }
-    ScenarioSource source(std::move(open));
-    Search search{.title = {}, .source = source, .scenario = {}, .space = {}, .devices = {}};
-    search.source.read_unchecked(search.scenario);
-    demand_sequence(search);
-    search.abilities = software_abilities(search.source);
-    return search;
+  ScenarioSource whole(std::move(document));
+  for (const Assignment& change : file.changes) {
+    whole.assign(change);
   }
+  return whole;
+}
 
-  /// Whether a change is of this key of the plan.
-  [[nodiscard]] bool is_set(std::string_view key) const {
-    return std::any_of(changes_.begin(), changes_.end(), [&](const Assignment& change) {
-      return change.path == "plan." + std::string(key);
-    });
+/// A run lends its model, cluster, stack and training, and what no search varies of its plan; a
+/// scenario that the file holds keeps its plan's keys, and so do changes.
+void read_scenario(const Field<F>& /*own*/, Reader& in, F& file) {
+  const Value* written = scenario_value(in);
+  file.problems->raise();
+  const bool is_own = written->kind == Value::Kind::object;
+  const ScenarioSource whole = changed_scenario(file, *written);
+  if (!is_own) {
+    Scenario run;
+    whole.read_unchecked(run);
+    file.run_devices = run.plan.devices();
   }
-
-  void read_devices(Search& search) {
-    const Value* written = in_.raw("devices");
-    const Cluster& cluster = search.scenario.cluster;
-    if (written == nullptr) {
-      if (cluster.nodes) {
-        search.devices = {*cluster.nodes * cluster.devices_per_node};
-      } else if (run_devices_) {
-        search.devices = {*run_devices_};
-      } else {
-        in_.fail("", "expected \"devices\": a number, a list, {\"nodes\": …} or {\"most\": …}");
-      }
-      return;
+  Document open = whole.document();
+  Value& plan = *open.root.find("plan");
+  file.kept = take_keys(plan);
+  std::erase_if(file.kept,
+                [&](const auto& kept) { return !is_own && !is_set(file, kept.first->name); });
+  if (Value* data = plan.find("data"); data != nullptr) {
+    if (is_own || is_set(file, "data")) {
+      file.problems->add("plan.data: expected none in a search: it follows from the other degrees");
     }
-    search.devices = read_device_numbers(in_, cluster.devices_per_node);
+    *data = Value();
+  }
+  Search& search = file.search;
+  search.source = ScenarioSource(std::move(open));
+  search.source.read_unchecked(search.scenario);
+  demand_sequence(search);
+  search.abilities = software_abilities(search.source);
+}
+
+void find_devices(const Field<F>& own, Reader& in, F& file) {
+  Search& search = file.search;
+  const Value* written = in.raw(own.key);
+  const Cluster& cluster = search.scenario.cluster;
+  if (written == nullptr) {
     if (cluster.nodes) {
-      search.source.assign({"cluster.nodes", Value(), "devices"});
-      search.source.read_part(ScenarioPart::cluster, search.scenario);
+      search.devices = {*cluster.nodes * cluster.devices_per_node};
+    } else if (file.run_devices) {
+      search.devices = {*file.run_devices};
+    } else {
+      in.fail("", "expected \"devices\": a number, a list, {\"nodes\": …} or {\"most\": …}");
     }
+    return;
   }
-
-  void read_rest(Search& search) {
-    read_space(search);
-    if (auto limits = in_.maybe_object("constraints")) {
-      read_limits(*limits, search.limits);
-    }
-    if (auto target = in_.maybe_object("target")) {
-      search.limits.least_tokens_per_s = target->number("tokens_per_s", 1e-6, 1e18);
-      search.fewest_devices = true;
-      target->finish();
-    }
-    if (const auto economy = in_.maybe_text("economy")) {
-      search.economy = load_economy(*economy);
-    }
-    if (const auto reliability = in_.maybe_text("reliability")) {
-      search.reliability = load_reliability(*reliability);
-    }
-    read_objectives(search);
-    if (in_.flag("any_software", false)) {
-      search.abilities = {};
-    }
-    const auto top = in_.maybe_integer("top", 1, kMostPlansListed);
-    search.top = static_cast<std::size_t>(top.value_or(10));
-    largest_ = in_.raw("largest_model");
+  search.devices = read_device_numbers(in, cluster.devices_per_node);
+  if (cluster.nodes) {
+    search.source.assign({"cluster.nodes", Value(), "devices"});
+    search.source.read_part(ScenarioPart::cluster, search.scenario);
   }
+}
 
-  static void read_limits(Reader& in, SearchLimits& limits) {
-    limits.memory_margin = in.maybe_number("memory_margin", 0, 1).value_or(kMemoryError);
-    limits.most_time = in.maybe_quantity<Seconds>("most_iteration_time");
-    limits.least_tokens_per_s = in.maybe_number("least_tokens_per_s", 1e-6, 1e18);
-    limits.least_mfu = in.maybe_number("least_mfu", 1e-6, 1);
-    in.finish();
+void read_devices(const Field<F>& own, Reader& in, F& file) {
+  find_devices(own, in, file);
+  file.problems->raise();
+}
+
+constexpr Range kTokensPerSecond = {1e-6, 1e18};
+using L = SearchLimits;
+constexpr std::array kLimitFields = {
+    fields::number<&L::memory_margin>(
+        "memory_margin", {0, 1}, "share of a device's memory that stays free"),
+    fields::quantity<&L::most_time>("most_iteration_time", "of an iteration").or_else("any"),
+    fields::number<&L::least_tokens_per_s>("least_tokens_per_s", kTokensPerSecond, "of all devices")
+        .or_else("any"),
+    fields::number<&L::least_mfu>("least_mfu", {1e-6, 1}, "utilization").or_else("any")};
+constexpr std::array kTargetFields = {
+    fields::number<&L::least_tokens_per_s>("tokens_per_s", kTokensPerSecond, "of all devices")
+        .needed()};
+
+/// An object of limits with a table of its own.
+template <const auto& table, bool is_target>
+constexpr Field<F> limits(std::string_view key, std::string_view about) {
+  return fields::special<F>(key,
+                            {[](const Field<F>& own, Reader& in, F& file) {
+                               if (auto written = in.maybe_object(own.key)) {
+                                 read_fields<L>(table, *written, file.search.limits);
+                                 file.search.fewest_devices = is_target;
+                               }
+                             },
+                             [](const Field<F>& /*own*/) { return schema_of<L>(table); },
+                             nullptr},
+                            about);
+}
+
+void read_pareto(const Field<F>& own, Reader& in, F& file) {
+  std::vector<Objective>& objectives = file.search.objectives;
+  if (file.objective) {
+    objectives = {*file.objective};
   }
-
-  void read_objectives(Search& search) {
-    const auto one = in_.maybe_choice<Objective>("objective", kObjectives);
-    if (one) {
-      search.objectives = {*one};
-    }
-    if (!in_.has("pareto")) {
-      return;
-    }
-    search.objectives.clear();
-    for (const std::string& word : in_.texts("pareto")) {
-      const auto* const known =
-          std::find_if(kObjectives.begin(), kObjectives.end(), [&](const Choice<Objective>& o) {
-            return o.name == word;
-          });
-      if (known != kObjectives.end()) {
-        search.objectives.push_back(known->value);
-      }
-    }
-    const bool is_right = search.objectives.size() == in_.texts("pareto").size() &&
-                          search.objectives.size() >= 2 && search.objectives.size() <= 3;
-    if (!is_right || one) {
-      in_.fail("pareto",
-               one ? "expected either an \"objective\" or \"pareto\""
-                   : "expected two or three of time, cost, tokens_per_dollar, mfu, energy, "
-                     "goodput, memory, devices");
-      search.objectives = {Objective::time};
-    }
+  if (!in.has(own.key)) {
+    return;
   }
-
-  void read_space(Search& search) {
-    search.space = full_space(search.scenario, search.devices);
-    search.narrowed.clear();
-    auto space = in_.maybe_object("space");
-    for (const SearchKey& key : search_keys()) {
-      const Value* written = space ? space->raw(key.name) : nullptr;
-      const auto kept = std::find_if(
-          kept_.begin(), kept_.end(), [&](const auto& entry) { return entry.first == &key; });
-      const bool is_listed = written != nullptr && written->kind != Value::Kind::null;
-      if (is_listed) {
-        put_values(key, listed(*written), search.space);
-        if (written->kind == Value::Kind::array && written->items.empty()) {
-          space->fail(key.name, "expected at least one value");
-        }
-      } else if (kept != kept_.end()) {
-        put_values(key, {kept->second}, search.space);
-      }
-      if (is_listed || kept != kept_.end()) {
-        search.narrowed.push_back(key.name);
-      }
-    }
-    if (space) {
-      space->finish();
-    }
-  }
-
-  void put_values(const SearchKey& key, const std::vector<Value>& values, SearchSpace& space) {
-    key.clear(space);
-    for (const Value& value : values) {
-      try {
-        key.add(plan_with(document_, key.name, value), space);
-      } catch (const InputError& error) {
-        for (const std::string& line : error.lines) {
-          problems_.add(line);
-        }
-      }
-    }
-  }
-
-  /// Shipped models, or changes to the scenario's: {"layers": 48, "hidden": 8192}. Sorted by their
-  /// parameters, the largest first.
-  void add_models(Search& search) {
-    if (largest_ == nullptr) {
-      return;
-    }
-    for (const Value& value : listed(*largest_)) {
-      Search of_model = search;
-      std::string title = value.text;
-      if (value.kind == Value::Kind::object) {
-        for (const auto& [key, changed] : value.members) {
-          of_model.source.assign({"model." + key, changed, "largest_model"});
-          title += (title.empty() ? "" : ", ") + key + " " + to_json(changed, 0);
-        }
-      } else {
-        of_model.source.assign({"model", value, "largest_model"});
-      }
-      of_model.title = title;
-      of_model.source.read_unchecked(of_model.scenario);
-      read_space(of_model);
-      search.models.push_back(std::move(of_model));
-    }
-    problems_.raise();
-    std::stable_sort(
-        search.models.begin(), search.models.end(), [](const Search& a, const Search& b) {
-          return parameters(a.scenario.model) > parameters(b.scenario.model);
+  objectives.clear();
+  const std::vector<std::string> words = in.texts(own.key);
+  for (const std::string& word : words) {
+    const auto* const known =
+        std::find_if(kObjectives.begin(), kObjectives.end(), [&](const Choice<Objective>& o) {
+          return o.name == word;
         });
+    if (known != kObjectives.end()) {
+      objectives.push_back(known->value);
+    }
   }
+  const bool is_right =
+      objectives.size() == words.size() && objectives.size() >= 2 && objectives.size() <= 3;
+  if (!is_right || file.objective) {
+    in.fail(own.key,
+            file.objective ? "expected either an \"objective\" or \"pareto\""
+                           : "expected two or three of time, cost, tokens_per_dollar, mfu, energy, "
+                             "goodput, memory, devices");
+    objectives = {Objective::time};
+  }
+}
 
-  Document document_;
-  Problems problems_;
-  Reader in_;
-  std::span<const Assignment> changes_;
-  std::string search_title_;
-  std::vector<std::pair<const SearchKey*, Value>> kept_;  // of the scenario's own plan
-  std::optional<std::int64_t> run_devices_;               // of the plan of the run that is named
-  const Value* largest_ = nullptr;
-};
+Value models_schema(const Field<F>& /*own*/) {
+  return schema::either({schema::named_data(), schema::list_of(schema::named_data())});
+}
+
+constexpr std::array kSearchFields = {
+    fields::text<&F::title>("title", "a text"),
+    fields::label<F>("name", "a text"),
+    fields::special<F>(
+        "scenario",
+        {read_scenario, [](const Field<F>& /*own*/) { return schema::named_data(); }, nullptr},
+        "a run's name or file, which lends everything but its plan; or a scenario "
+        "written out, which keeps the keys of its own `plan`")
+        .needed(),
+    fields::special<F>(
+        "devices",
+        {read_devices, [](const Field<F>& /*own*/) { return device_numbers_schema(); }, nullptr},
+        "how many, or one of several numbers")
+        .or_else("the cluster's `nodes`, or the run's devices"),
+    fields::special<F>(
+        "space",
+        {[](const Field<F>& /*own*/, Reader& in, F& file) { put_space(file, in, file.search); },
+         [](const Field<F>& /*own*/) { return space_schema(); },
+         nullptr},
+        "what is searched of each key of the plan, one value or a list")
+        .or_else("every value that may work"),
+    limits<kLimitFields, false>("constraints", "what plans must keep"),
+    limits<kTargetFields, true>("target", "stop at the fewest devices that reach it"),
+    fields::text<&F::economy>(
+        "economy", "prices of `titer list prices`; cost, energy and tokens_per_dollar need them"),
+    fields::text<&F::reliability>("reliability", "a record of failures; goodput needs it"),
+    fields::choice<&F::objective, kObjectives>("objective", "what is better").or_else("`time`"),
+    fields::special<F>("pareto",
+                       {read_pareto,
+                        [](const Field<F>& /*own*/) {
+                          return schema::list_of(schema::one_of<Objective>(kObjectives));
+                        },
+                        nullptr},
+                       "two or three of them instead"),
+    fields::flag<&F::any_software>("any_software",
+                                   "plans that the stack's software cannot run, too"),
+    fields::special<F>("top",
+                       {[](const Field<F>& own, Reader& in, F& file) {
+                          const auto top = in.maybe_integer(own.key, 1, kMostPlansListed);
+                          file.search.top = static_cast<std::size_t>(top.value_or(10));
+                        },
+                        [](const Field<F>& /*own*/) {
+                          return schema::figure(schema::integer({1, kMostPlansListed}));
+                        },
+                        nullptr},
+                       "how many plans to show")
+        .or_else("10"),
+    fields::special<F>(
+        "largest_model",
+        {[](const Field<F>& own, Reader& in, F& file) { file.largest = in.raw(own.key); },
+         models_schema,
+         nullptr},
+        "models, or changes to the scenario's, such as `[\"llama3-8b\", {\"layers\": 96}]`: "
+        "stop at the largest that has a plan")};
+
+Search read_changed(const Document& document, std::span<const Assignment> changes) {
+  Problems problems;
+  Reader in(document, problems);
+  SearchFile file{.document = &document, .problems = &problems, .changes = changes};
+  read_fields<SearchFile>(kSearchFields, in, file);
+  problems.raise();
+  Search search = std::move(file.search);
+  search.title = file.title;
+  if (file.any_software) {
+    search.abilities = {};
+  }
+  if (file.economy) {
+    search.economy = load_economy(*file.economy);
+  }
+  if (file.reliability) {
+    search.reliability = load_reliability(*file.reliability);
+  }
+  check_search(search);
+  add_models(file, in, search);
+  return search;
+}
 
 }  // namespace
+
+Value search_schema() { return schema_of<SearchFile>(kSearchFields); }
 
 Search read_search(const Document& document, std::span<const Assignment> changes) {
   Document changed = document;
@@ -276,7 +260,7 @@ Search read_search(const Document& document, std::span<const Assignment> changes
       assign(changed, change);
     }
   }
-  return SearchReader(changed, of_scenario).read();
+  return read_changed(changed, of_scenario);
 }
 
 Search load_search(std::string_view name_or_file, std::span<const Assignment> changes) {

@@ -13,8 +13,9 @@ namespace {
 /// A key whose values are those of a member of the plan, or what OfPlan makes of it. What the stack
 /// says otherwise is none.
 template <auto OfSpace, auto OfPlan>
-constexpr SearchKey searched(std::string_view name) {
+constexpr SearchKey searched(std::string_view name, std::string_view usual) {
   return {.name = name,
+          .usual = usual,
           .clear = [](SearchSpace& space) { (space.*OfSpace).clear(); },
           .add =
               [](const Plan& plan, SearchSpace& space) {
@@ -43,23 +44,29 @@ constexpr auto kRecomputation = [](auto& plan) {
 
 using S = SearchSpace;
 using P = Plan;
+constexpr std::string_view kDivisors = "all that divide what is split";
 constexpr std::array kSearchKeys = {
-    searched<&S::tensor, &P::tensor>("tensor"),
-    searched<&S::pipeline, &P::pipeline>("pipeline"),
-    searched<&S::context, &P::context>("context"),
-    searched<&S::expert, &P::expert>("expert"),
-    searched<&S::expert_tensor, &P::expert_tensor>("expert_tensor"),
-    searched<&S::virtual_stages, &P::virtual_stages>("virtual_stages"),
-    searched<&S::micro_batch, &P::micro_batch>("micro_batch"),
-    searched<&S::schedule, &P::schedule>("schedule"),
-    searched<&S::recompute, kRecomputation>("recompute"),
-    searched<&S::sequence_parallel, &P::sequence_parallel>("sequence_parallel"),
-    searched<&S::sharding, &P::sharding>("sharding"),
-    searched<&S::rank_order, &P::rank_order>("rank_order"),
-    searched<&S::tensor_overlap, &P::tensor_overlap>("tensor_overlap"),
-    searched<&S::overlap_grad_reduce, &P::overlap_grad_reduce>("overlap_grad_reduce"),
-    searched<&S::overlap_param_gather, &P::overlap_param_gather>("overlap_param_gather"),
-    searched<&S::offload, &P::offload>("offload")};
+    searched<&S::tensor, &P::tensor>("tensor", kDivisors),
+    searched<&S::pipeline, &P::pipeline>("pipeline", kDivisors),
+    searched<&S::context, &P::context>("context", "all that leave 256 tokens or more to each rank"),
+    searched<&S::expert, &P::expert>("expert", kDivisors),
+    searched<&S::expert_tensor, &P::expert_tensor>("expert_tensor", "1, or the tensor degree"),
+    searched<&S::virtual_stages, &P::virtual_stages>("virtual_stages",
+                                                     "those that share the layers out"),
+    searched<&S::micro_batch, &P::micro_batch>("micro_batch",
+                                               "those that divide a replica's batch"),
+    searched<&S::schedule, &P::schedule>("schedule", "all but the sequential one"),
+    searched<&S::recompute, kRecomputation>("recompute", "`none`, `selective`, `full`"),
+    searched<&S::sequence_parallel, &P::sequence_parallel>("sequence_parallel", "both"),
+    searched<&S::sharding, &P::sharding>("sharding", "`none`, `zero1`, `zero2`, `zero3`"),
+    searched<&S::rank_order, &P::rank_order>("rank_order",
+                                             "those that put groups on the nodes differently"),
+    searched<&S::tensor_overlap, &P::tensor_overlap>("tensor_overlap", "all"),
+    searched<&S::overlap_grad_reduce, &P::overlap_grad_reduce>("overlap_grad_reduce",
+                                                               "both where the stack has buckets"),
+    searched<&S::overlap_param_gather, &P::overlap_param_gather>("overlap_param_gather",
+                                                                 "likewise"),
+    searched<&S::offload, &P::offload>("offload", "where the cluster has memory for it")};
 
 }  // namespace
 

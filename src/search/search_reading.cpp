@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "titer/input/schema.hpp"
 #include "titer/scenario/notes.hpp"
 
 namespace titer {
@@ -91,6 +92,26 @@ std::vector<std::int64_t> read_device_numbers(Reader& in, std::int64_t per_node)
   }
   std::sort(numbers.begin(), numbers.end());
   return numbers;
+}
+
+Value device_numbers_schema() {
+  const Value number = schema::integer({1, kMostDevicesAsked});
+  Value range = schema::object();
+  schema::add_key(range,
+                  {.key = "nodes",
+                   .about = "a number or a list of numbers of nodes; nothing beside it",
+                   .written = schema::either({number, schema::list_of(number)})});
+  schema::add_key(
+      range, {.key = "most", .about = "doubling up to this, but for `every`", .written = number});
+  schema::add_key(range,
+                  {.key = "least",
+                   .about = "the first of them",
+                   .otherwise = "`every`, or those of a node",
+                   .written = number});
+  schema::add_key(
+      range,
+      {.key = "every", .about = "with `most`: its multiples from `least` on", .written = number});
+  return schema::either({number, schema::list_of(number), std::move(range)});
 }
 
 void demand_sequence(const Search& search) {

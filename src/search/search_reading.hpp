@@ -1,7 +1,12 @@
 #pragma once
 // Parts of reading a search's file.
 
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "titer/search/search.hpp"
@@ -17,6 +22,36 @@ namespace titer {
 /// "devices": a number, a list, {"nodes": 8}, {"nodes": [8, 16]}; {"least": 8, "most": 4096}:
 /// powers of two, with "every": 8 its multiples. Sorted.
 [[nodiscard]] std::vector<std::int64_t> read_device_numbers(Reader& in, std::int64_t per_node);
+[[nodiscard]] Value device_numbers_schema();
+
+/// A search as its file has it, and what it is read from.
+struct SearchFile {
+  const Document* document = nullptr;
+  Problems* problems = nullptr;
+  std::span<const Assignment> changes{};
+  std::vector<std::pair<const SearchKey*, Value>> kept{};  // of the scenario's own plan
+  std::optional<std::int64_t> run_devices{};               // of the plan of the run that is named
+  std::string title{};
+  std::optional<std::string> economy{};
+  std::optional<std::string> reliability{};
+  std::optional<Objective> objective{};
+  bool any_software = false;
+  const Value* largest = nullptr;
+  Search search{.title = {},
+                .source = ScenarioSource(Document()),
+                .scenario = {},
+                .space = {},
+                .devices = {}};
+};
+/// Reads "space" of the file's object into the search: all that may work, but for keys that are
+/// given there or kept of the scenario.
+void put_space(const SearchFile& file, Reader& in, Search& search);
+/// Of each key a value as plans have it, or a list of such.
+[[nodiscard]] Value space_schema();
+
+/// Shipped models, or changes to the scenario's: {"layers": 48, "hidden": 8192}. Sorted by their
+/// parameters, the largest first.
+void add_models(const SearchFile& file, Reader& in, Search& search);
 
 /// Refuses a search that does not say how long sequences are: another length is another question.
 void demand_sequence(const Search& search);

@@ -7,16 +7,27 @@
 
 #include "sweep_axes.hpp"
 #include "sweep_numbers.hpp"
+#include "titer/hardware/noted_fields.hpp"
 #include "titer/input/defect.hpp"
 #include "titer/input/expression.hpp"
 #include "titer/scenario/named_scenario.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/sweep/sweep.hpp"
+#include "titer/sweep/sweep_schema.hpp"
 
 namespace titer {
 namespace {
 
 constexpr double kMostNumbered = 9e18;
+
+/// A sweep, and what it is read from.
+struct SweepFile {
+  const Document* document = nullptr;
+  Problems* problems = nullptr;
+  std::size_t most_points = 0;
+  Sweep sweep{.base = ScenarioSource(Document()), .axes = {}};
+};
+using F = SweepFile;
 
 /// A number with a name, or one that is put at a path.
 std::optional<std::string> refused_name(const Sweep& sweep, const std::string& name) {
@@ -40,51 +51,61 @@ std::optional<std::string> refused_name(const Sweep& sweep, const std::string& n
   return std::nullopt;
 }
 
-/// {"plan.data": "64 / plan.tensor"}, or {"expression", "unit"} in place of the text.
-void read_derived(const Document& document, Reader in, Sweep& sweep) {
-  for (const std::string& name : in.keys()) {
-    const Value* written = in.raw(name);
+constexpr std::array kDerivedFields = {
+    fields::text<&DerivedField::expression>("expression", "in SI units").needed(),
+    fields::text<&DerivedField::unit>("unit", "that its number is in")};
+
+void read_derived(const Field<F>& own, Reader& root, F& file) {
+  auto in = root.maybe_object(own.key);
+  for (const std::string& name : in ? in->keys() : std::vector<std::string>()) {
+    const Value* written = in->raw(name);
     DerivedField field{.name = name,
                        .expression = written->text,
-                       .where = place_of(document, *written, "derived." + name)};
-    if (const auto refusal = refused_name(sweep, name)) {
-      in.fail(name, *refusal);
+                       .where = place_of(*file.document, *written, "derived." + name)};
+    if (const auto refusal = refused_name(file.sweep, name)) {
+      in->fail(name, *refusal);
     } else if (written->kind == Value::Kind::object) {
-      Reader inner = in.object(name);
-      field.expression = inner.text("expression");
-      field.unit = inner.maybe_text("unit").value_or("");
-      inner.finish();
+      Reader inner = in->object(name);
+      read_fields<DerivedField>(kDerivedFields, inner, field);
     } else if (written->kind != Value::Kind::text) {
-      in.fail(name, "expected an expression in quotes, such as \"64 / plan.tensor\"");
+      in->fail(name, "expected an expression in quotes, such as \"64 / plan.tensor\"");
     }
-    sweep.derived.push_back(std::move(field));
+    file.sweep.derived.push_back(std::move(field));
   }
 }
 
-/// An expression, or several.
-void read_constraints(const Document& document, Reader& in, Sweep& sweep) {
-  const Value* written = in.raw("where");
+Value derived_schema(const Field<F>& /*own*/) {
+  return Value::make_object()
+      .add("type", "object")
+      .add("additionalProperties",
+           schema::either({schema::text(), schema_of<DerivedField>(kDerivedFields)}));
+}
+
+void read_constraints(const Field<F>& own, Reader& in, F& file) {
+  const Value* written = in.raw(own.key);
   if (written == nullptr || written->kind == Value::Kind::null) {
     return;
   }
+  std::vector<SweepConstraint>& constraints = file.sweep.constraints;
   if (written->kind == Value::Kind::text) {
-    sweep.constraints.push_back({written->text, place_of(document, *written, "where")});
+    constraints.push_back({written->text, place_of(*file.document, *written, own.key)});
     return;
   }
-  const std::vector<std::string> texts = in.texts("where");
+  const std::vector<std::string> texts = in.texts(own.key);
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    sweep.constraints.push_back(
-        {texts[i], place_of(document, written->items[i], fmt::format("where.{}", i))});
+    constraints.push_back(
+        {texts[i], place_of(*file.document, written->items[i], fmt::format("{}.{}", own.key, i))});
   }
 }
 
-void read_columns(Reader& in, Sweep& sweep) {
-  for (const std::string& text : in.texts("columns")) {
+void read_columns(const Field<F>& own, Reader& in, F& file) {
+  Sweep& sweep = file.sweep;
+  for (const std::string& text : in.texts(own.key)) {
     const auto* const column = std::find_if(kSweepColumns.begin(),
                                             kSweepColumns.end(),
                                             [&](const auto& known) { return known.name == text; });
     if (column == kSweepColumns.end() || sweep.has(column->value)) {
-      in.fail("columns",
+      in.fail(own.key,
               fmt::format("expected {} and {}, each once or not at all",
                           kSweepColumns[0].name,
                           kSweepColumns[1].name));
@@ -154,22 +175,71 @@ void check_expressions(const Sweep& sweep) {
 }
 
 /// Leaves an empty base where there is a problem.
-void read_base(const Document& document, Reader& in, Problems& problems, Sweep& sweep) {
+void read_base(const Field<F>& /*own*/, Reader& in, F& file) {
   const Value* written = scenario_value(in);
   if (written != nullptr) {
     try {
-      const Document base = scenario_document(document, *written);
+      const Document base = scenario_document(*file.document, *written);
       if (written->kind == Value::Kind::text) {
-        sweep.scenario = run_name(written->text, base);
+        file.sweep.scenario = run_name(written->text, base);
       }
-      sweep.base = ScenarioSource(base);
+      file.sweep.base = ScenarioSource(base);
     } catch (const InputError& error) {
       for (const std::string& line : error.lines) {
-        problems.add(line);
+        file.problems->add(line);
       }
     }
   }
 }
+
+void read_all_axes(const Field<F>& /*own*/, Reader& in, F& file) {
+  read_axes(*file.document, in, *file.problems, file.sweep);
+  check_points(file.sweep, file.most_points, in);
+}
+
+/// What may stand at a path is the scenario's matter.
+Value axes_schema(const Field<F>& /*own*/) {
+  std::string parts;
+  for (const Choice<ScenarioPart>& part : kScenarioParts) {
+    parts += (parts.empty() ? "" : "|") + std::string(part.name);
+  }
+  const Value axes = Value::make_object()
+                         .add("type", "object")
+                         .add("propertyNames",
+                              schema::text_like("^([$]schema|notes|zip|(" + parts + ")([.].+)?)$"));
+  return schema::either({axes, schema::list_of(axes)});
+}
+
+constexpr std::array kSweepFields = {
+    fields::label<F>("name", "of the sweep"),
+    fields::label<F>("title", "the same for people"),
+    fields::special<F>(
+        "scenario",
+        {read_base, [](const Field<F>& /*own*/) { return schema::named_data(); }, nullptr},
+        "a run's name or file, or a scenario")
+        .needed(),
+    fields::special<F>("axes",
+                       {read_all_axes, axes_schema, nullptr},
+                       "axes by their paths, or a list of such objects, in the order of the "
+                       "columns; the last varies fastest")
+        .needed(),
+    fields::special<F>("derived",
+                       {read_derived, derived_schema, nullptr},
+                       "expressions by name, such as `{\"plan.data\": \"64 / plan.tensor\"}`"),
+    fields::special<F>("where",
+                       {read_constraints,
+                        [](const Field<F>& /*own*/) {
+                          return schema::either({schema::text(), schema::list_of(schema::text())});
+                        },
+                        nullptr},
+                       "constraints: an expression, or several"),
+    fields::special<F>("columns",
+                       {read_columns,
+                        [](const Field<F>& /*own*/) {
+                          return schema::list_of(schema::one_of<SweepColumn>(kSweepColumns));
+                        },
+                        nullptr},
+                       "columns beside those that all rows have")};
 
 /// Refuses a sweep that does not say how long sequences are: each model's longest would be another
 /// question for each.
@@ -202,21 +272,14 @@ void demand_sequences(const Sweep& sweep) {
 
 }  // namespace
 
+Value sweep_schema() { return schema_of<SweepFile>(kSweepFields); }
+
 Sweep read_sweep(const Document& document, std::size_t most_points) {
   Problems problems;
   Reader in(document, problems);
-  static_cast<void>(in.maybe_text("name"));
-  static_cast<void>(in.maybe_text("title"));
-  Sweep sweep{.base = ScenarioSource(Document()), .axes = {}};
-  read_base(document, in, problems, sweep);
-  read_axes(document, in, problems, sweep);
-  if (auto derived = in.maybe_object("derived")) {
-    read_derived(document, *derived, sweep);
-  }
-  read_constraints(document, in, sweep);
-  read_columns(in, sweep);
-  check_points(sweep, most_points, in);
-  in.finish();
+  SweepFile file{.document = &document, .problems = &problems, .most_points = most_points};
+  read_fields<SweepFile>(kSweepFields, in, file);
+  Sweep sweep = std::move(file.sweep);
   problems.raise();
   check_overlaps(sweep, problems);
   problems.raise();

@@ -65,7 +65,7 @@ TEST(AppSchema, TellsWhatAWholeNeedsOfFilesThatMayStartFromAnother) {
   EXPECT_NE(schema.at("properties.launch_floor.properties.figure"), nullptr);
 }
 
-TEST(AppSchema, KnowsPartsOfOtherParts) {
+TEST(AppSchema, KnowsPartsOfOtherPartsAndListsOfThem) {
   const auto row = [](std::string_view kind, std::string_view path) {
     return titer({"schema", std::string(kind), std::string(path), "--format", "csv"}).out;
   };
@@ -78,6 +78,10 @@ TEST(AppSchema, KnowsPartsOfOtherParts) {
           .find("abilities.precision,of training,\"a list of: `fp32`, `tf32`, `fp16`, `bf16`, "
                 "`fp8`, `fp4` or `int8`\",no limit\n"),
       std::string::npos);
+  EXPECT_NE(row("search", "space")
+                .find("space.micro_batch,b: sequences per micro-batch,an integer from 1 to "
+                      "10000000; or a list of such,those that divide a replica's batch\n"),
+            std::string::npos);
   const Document network = parse_json(titer({"schema", "network"}).out, "schema");
   EXPECT_NE(network.at("properties.collectives.patternProperties.^all_to_all$"), nullptr);
   EXPECT_NE(network.at("properties.protocols.items.properties.latency.properties.figure"), nullptr);
@@ -87,8 +91,8 @@ TEST(AppSchema, RefusesWhatIsNotThereWithTheNearest) {
   const Outcome kind = titer({"schema", "rum"});
   EXPECT_EQ(kind.code, 2);
   EXPECT_EQ(kind.err,
-            "schema: rum: expected run, chip, cluster, network, stack, reliability, "
-            "price, grid; did you mean \"run\"?\n");
+            "schema: rum: expected run, sweep, search, capacity, course, chip, cluster, network, "
+            "stack, reliability, price, grid; did you mean \"run\"?\n");
   const Outcome path = titer({"schema", "run", "plan.tenser"});
   EXPECT_EQ(path.code, 2);
   EXPECT_EQ(path.err, "plan.tenser: no key of a run file; did you mean \"plan.tensor\"?\n");

@@ -12,7 +12,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SHIPPED = {"run": ["configs/runs"], "chip": ["configs/chips"], "cluster": ["configs/clusters"],
+SHIPPED = {"run": ["configs/runs"], "sweep": ["configs/sweeps"], "search": ["configs/searches"],
+           "capacity": ["configs/capacity"], "course": ["configs/courses"],
+           "chip": ["configs/chips"], "cluster": ["configs/clusters"],
            "network": ["configs/networks"], "stack": ["configs/stacks"],
            "reliability": ["configs/reliability"], "price": ["configs/prices"],
            "grid": ["configs/grids"]}

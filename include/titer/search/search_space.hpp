@@ -49,7 +49,8 @@ struct SearchSpace {
 
 /// A key of the plan that a search varies; the data degree follows from the others.
 struct SearchKey {
-  std::string_view name;  // in a plan
+  std::string_view name;   // in a plan
+  std::string_view usual;  // every value that may work, in words
   void (*clear)(SearchSpace&);
   void (*add)(const Plan&, SearchSpace&);
   std::vector<Plan> (*plans)(const SearchSpace&);  // with each of the space's values

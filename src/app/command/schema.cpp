@@ -8,6 +8,8 @@
 #include "titer/campaign/file_schemas.hpp"
 #include "titer/input/schema.hpp"
 #include "titer/scenario/data_schema.hpp"
+#include "titer/search/search_schema.hpp"
+#include "titer/sweep/sweep_schema.hpp"
 #include "titer/view/table.hpp"
 
 namespace titer {
@@ -19,8 +21,12 @@ struct FileKind {
   std::string_view title;
   Value (*schema)();
 };
-constexpr std::array<FileKind, 8> kFileKinds = {
+constexpr std::array<FileKind, 12> kFileKinds = {
     {{"run", "a scenario: model, cluster, stack, plan, training, conditions", run_schema},
+     {"sweep", "a scenario, varied along axes", sweep_schema},
+     {"search", "a scenario whose plan is searched for", search_schema},
+     {"capacity", "how many devices for tokens, deadline and budget", capacity_schema},
+     {"course", "training over time", course_schema},
      {"chip", "an accelerator and its kernels", chip_file_schema},
      {"cluster", "nodes, their devices and the network between them", cluster_file_schema},
      {"network", "what joins nodes", network_file_schema},
