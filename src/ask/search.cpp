@@ -4,6 +4,7 @@
 
 #include "asked_source.hpp"
 #include "titer/report/study/search_report.hpp"
+#include "titer/scenario/notes.hpp"
 
 namespace titer {
 namespace {
@@ -40,7 +41,9 @@ SearchOutcome ask(const SearchRequest& request) {
   const Refinement refined =
       request.refine ? refine(search, *request.refine, answer) : Refinement();
   SearchOutcome outcome;
-  outcome.view = search_view(search, answer, refined.reasons, beyond);
+  std::vector<std::string> notes = refined.reasons;
+  add_slice_notes(search.scenario.cluster, search.devices, notes);
+  outcome.view = search_view(search, answer, notes, beyond);
   outcome.good = !answer.plans.empty();
   outcome.complete = answer.complete;
   outcome.defects = defects_of(answer.counts, refined);

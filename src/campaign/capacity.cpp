@@ -229,17 +229,22 @@ CapacityResult find_capacity(const CapacityQuestion& question, const PlanFinder&
 std::vector<std::string> capacity_notes(const CapacityQuestion& question,
                                         const CapacityResult& result) {
   std::vector<std::string> missing;
+  std::vector<std::int64_t> planned;
   for (const CapacityPoint& point : result.points) {
     if (!point.has_plan()) {
       continue;
     }
+    planned.push_back(point.devices);
     for (std::string& one : beyond_software(question.abilities, *point.planned.scenario)) {
       if (std::find(missing.begin(), missing.end(), one) == missing.end()) {
         missing.push_back(std::move(one));
       }
     }
   }
-  return notes_of(question.sequence_note, question.scenario.stack.name, missing);
+  std::vector<std::string> notes =
+      notes_of(question.sequence_note, question.scenario.stack.name, missing);
+  add_slice_notes(question.scenario.cluster, planned, notes);
+  return notes;
 }
 
 }  // namespace titer

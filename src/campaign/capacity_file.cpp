@@ -254,17 +254,19 @@ std::vector<std::int64_t> replica_counts(const CapacityQuestion& question) {
   return counts;
 }
 
-/// Of these replicas, the devices of those that fill whole nodes, or an even part of one.
+/// Of these replicas, the devices of those that fill whole nodes, an even part of one, or a slice.
 std::vector<std::int64_t> default_devices(const CapacityQuestion& question) {
   const Plan& plan = question.scenario.plan;
   const std::int64_t of_replica =
       counted_product(counted_product(plan.tensor, plan.context), plan.pipeline);
-  const std::int64_t per_node = question.scenario.cluster.devices_per_node;
+  const Cluster& cluster = question.scenario.cluster;
+  const std::int64_t per_node = cluster.devices_per_node;
   std::vector<std::int64_t> counts;
   for (const std::int64_t replicas : replica_counts(question)) {
     const std::int64_t devices = counted_product(replicas, of_replica);
     const bool fills = devices < per_node ? per_node % devices == 0 : devices % per_node == 0;
-    if (fills && devices <= kMostDevices) {
+    const bool can_be = cluster.torus() == nullptr ? fills : cluster.torus_of(devices) != nullptr;
+    if (can_be && devices <= kMostDevices) {
       counts.push_back(devices);
     }
   }

@@ -211,9 +211,9 @@ Seconds StageWay::send_time(Bytes size) const { return send_beside_others(size, 
 StageWay stage_way(const Scenario& scenario, int stage, Bytes probe) {
   const Cluster& cluster = scenario.cluster;
   const int next = (stage + 1) % scenario.shape().stages;
-  if (cluster.torus() != nullptr) {
+  if (const Torus* torus = cluster.torus_of(scenario.plan.devices())) {
     const GroupRanks pipeline = group_ranks(scenario.plan, PlanGroup::pipeline);
-    return {.pair = torus_pair(*cluster.torus(), pipeline, stage, next),
+    return {.pair = torus_pair(*torus, pipeline, stage, next),
             .channel = cluster.fabric(2, 1).wire};
   }
   const GroupPlace pipeline = place(scenario.plan, PlanGroup::pipeline, cluster.devices_per_node);

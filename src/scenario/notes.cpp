@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+
+#include "titer/plan/place/torus_place.hpp"
 
 namespace titer {
 
@@ -58,6 +61,18 @@ std::optional<std::string> sequence_note(const ScenarioSource& source, const Sce
                   : std::nullopt;
 }
 
+void add_slice_notes(const Cluster& cluster,
+                     std::span<const std::int64_t> devices,
+                     std::vector<std::string>& notes) {
+  for (const std::int64_t number : devices) {
+    const Torus* slice = cluster.torus_of(number);
+    if (slice != nullptr && slice != cluster.torus()) {
+      notes.push_back(
+          fmt::format("{} chips of {} are its slice {}", number, cluster.name, torus_name(*slice)));
+    }
+  }
+}
+
 std::vector<std::string> notes_of(const std::optional<std::string>& sequence,
                                   std::string_view stack,
                                   const std::vector<std::string>& missing) {
@@ -72,9 +87,11 @@ std::vector<std::string> notes_of(const std::optional<std::string>& sequence,
 }
 
 std::vector<std::string> answer_notes(const ScenarioSource& source, const Scenario& scenario) {
-  return notes_of(sequence_note(source, scenario),
-                  scenario.stack.name,
-                  beyond_software(software_abilities(source), scenario));
+  std::vector<std::string> notes = notes_of(sequence_note(source, scenario),
+                                            scenario.stack.name,
+                                            beyond_software(software_abilities(source), scenario));
+  add_slice_notes(scenario.cluster, std::array{scenario.plan.devices()}, notes);
+  return notes;
 }
 
 void ScenarioNotes::add(const std::string& whose, const std::vector<std::string>& notes) {

@@ -17,17 +17,20 @@ void check_torus(const Scenario& scenario, Demands& demands) {
                  cluster.name,
                  "expected a torus of all the devices there are: tori that a network joins are not "
                  "modelled");
-  const bool fills = plan.devices() == torus.devices();
-  demands.demand(fills, "cluster.slice", torus_name(torus), [&] {
-    return fmt::format(
-        "expected a torus of the plan's {} chips, not of {}: pipeline x tensor "
-        "x context x data = {} x {} x {} x {}",
-        plan.devices(),
-        torus.devices(),
-        plan.pipeline,
-        plan.tensor,
-        plan.context,
-        plan.data);
+  const Torus* slice = torus.of(plan.devices());
+  demands.demand(slice != nullptr, "cluster.slice", torus_name(torus), [&] {
+    const std::string degrees =
+        fmt::format("pipeline x tensor x context x data = {} x {} x {} x {}",
+                    plan.pipeline,
+                    plan.tensor,
+                    plan.context,
+                    plan.data);
+    return torus.slices.empty()
+               ? fmt::format("expected a torus of the plan's {} chips, not of {}: {}",
+                             plan.devices(),
+                             torus.devices(),
+                             degrees)
+               : fmt::format("{} ({})", no_slice_text(cluster, plan.devices()), degrees);
   });
   const bool one_copy = placement(plan.schedule) != Placement::two_ways;
   demands.demand(one_copy,
@@ -38,10 +41,10 @@ void check_torus(const Scenario& scenario, Demands& demands) {
   const bool has_groups = !refused_order(plan) && plan.stage_devices() % plan.expert_ranks() == 0 &&
                           plan.context % plan.context_inner == 0 &&
                           plan.replicas() % plan.shard.value_or(1) == 0;
-  if (!is_alone || !fills || !has_groups) {
+  if (!is_alone || slice == nullptr || !has_groups) {
     return;
   }
-  if (const auto misfit = torus_misfit(plan, torus)) {
+  if (const auto misfit = torus_misfit(plan, *slice)) {
     demands.demand(false, misfit->path, misfit->degree, misfit->expected);
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "titer/input/schema.hpp"
+#include "titer/plan/place/torus_place.hpp"
 #include "titer/scenario/notes.hpp"
 
 namespace titer {
@@ -135,6 +136,11 @@ void check_search(const Search& search) {
         fmt::format("plan.layers: {}: expected even or lighter-ends in a search, whose "
                     "plans have different numbers of stages",
                     text_of(scenario.plan.layers)));
+  }
+  for (const std::int64_t devices : search.devices) {
+    if (const std::string why = no_slice_text(scenario.cluster, devices); !why.empty()) {
+      problems.add(fmt::format("devices: {}: {}", devices, why));
+    }
   }
   for (const Objective objective : search.objectives) {
     const bool pays = objective == Objective::cost || objective == Objective::energy ||

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "titer/campaign/capacity.hpp"
+#include "titer/plan/place/torus_place.hpp"
 #include "titer/search/search.hpp"
 
 namespace titer {
@@ -15,6 +16,9 @@ std::string prepare(const CapacityQuestion& question, std::int64_t devices, Scen
   }
   if (!is_even(scenario.plan.layers)) {
     return "expected even layers in a search, whose plans have different numbers of stages";
+  }
+  if (std::string why = no_slice_text(scenario.cluster, devices); !why.empty()) {
+    return why;
   }
   if (question.batch == BatchRule::scaled) {
     std::int64_t& batch = scenario.training.global_batch;

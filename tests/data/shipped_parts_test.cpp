@@ -119,12 +119,14 @@ TEST(ShippedPods, AreToriOfAllTheirChips) {
   for_each_cluster(
       [&](const Cluster& cluster) {
         ++pods;
-        EXPECT_TRUE(cluster.chip.name.starts_with("tpu-")) << cluster.chip.name;
+        EXPECT_TRUE(cluster.chip.name.starts_with("tpu")) << cluster.chip.name;
         EXPECT_EQ(cluster.nodes, 1);
         EXPECT_EQ(cluster.devices_per_node, cluster.torus()->devices());
         EXPECT_TRUE(cluster.network_protocols.empty());
         ASSERT_EQ(cluster.node_protocols.size(), 1U);
-        EXPECT_EQ(cluster.node_protocols.front().grade, Grade::extrapolated) << "nothing measured";
+        const bool is_measured = cluster.chip.name == "tpu7x";
+        EXPECT_EQ(cluster.node_protocols.front().grade,
+                  is_measured ? Grade::fitted : Grade::extrapolated);
         EXPECT_GE(cluster.torus()->bandwidth, 40_GBps);
         EXPECT_LE(cluster.torus()->bandwidth, 100_GBps);
       },
@@ -157,7 +159,7 @@ TEST(ShippedClusters, LaterProtocolsTradeLatencyForBandwidth) {
       EXPECT_GT(protocols[i].efficiency, protocols[i - 1].efficiency) << protocols[i].name;
     }
     EXPECT_GE(shortest(protocols.front()), 0.5 * 1_us);
-    EXPECT_LE(shortest(protocols.back()), 300_us);
+    EXPECT_LE(shortest(protocols.back()), 700_us) << "EFA of AWS p4d takes as long";
     EXPECT_GE(protocols.back().efficiency, 0.3);
   };
   for_each_cluster([&](const Cluster& cluster) {

@@ -54,6 +54,7 @@ TEST(ShippedTopologies, HaveTheDevicesOfTheirSystems) {
                                               {"tpu-v5p-pod", 8960},
                                               {"tpu-v5e-pod", 256},
                                               {"tpu-v6e-pod", 256},
+                                              {"tpu7x-pod", 9216},
                                               {"fat-tree-2-level-1024", 1024},
                                               {"fat-tree-3-level-8192", 8192},
                                               {"dgx-h100-su", 32 * 8},

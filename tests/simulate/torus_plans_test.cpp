@@ -143,7 +143,7 @@ TEST(TorusPlans, OfSmallerSlicesSynchroniseOnOpenLines) {
 }
 
 TEST(TorusPlans, RefuseWhatIsNoBox) {
-  EXPECT_EQ(texts(torus_run({"plan.tensor=4", "plan.data=64"})),
+  EXPECT_EQ(texts(torus_run({"cluster.slice=[32,32]", "plan.tensor=4", "plan.data=64"})),
             Lines{"cluster.slice: 32 x 32: expected a torus of the plan's 256 chips, not of 1024: "
                   "pipeline x tensor x context x data = 1 x 4 x 1 x 64"});
   const Lines misfit =

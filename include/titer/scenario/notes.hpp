@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,8 +31,13 @@ namespace titer {
 /// "training.sequence is not given: 4096 tokens, the longest of the model".
 [[nodiscard]] std::optional<std::string> sequence_note(const ScenarioSource& source,
                                                        const Scenario& scenario);
-/// A line each: that note, where there is one, and "beyond what megatron-lm can do: …", where its
-/// software misses something.
+/// Adds "64 chips of tpu-v5p-pod are its slice 4 x 4 x 4" for each number of them that is a part of
+/// the torus that the cluster is.
+void add_slice_notes(const Cluster& cluster,
+                     std::span<const std::int64_t> devices,
+                     std::vector<std::string>& notes);
+/// A line each: that of the sequence, where there is one, and "beyond what megatron-lm can do: …",
+/// where its software misses something.
 [[nodiscard]] std::vector<std::string> notes_of(const std::optional<std::string>& sequence,
                                                 std::string_view stack,
                                                 const std::vector<std::string>& missing);

@@ -164,8 +164,8 @@ GroupPlace place(const Plan& plan, PlanGroup group, int devices_per_node) {
 
 GroupPlace place(const Plan& plan, PlanGroup group, const Cluster& cluster) {
   GroupPlace placed = place(plan, group, cluster.devices_per_node);
-  if (cluster.torus() != nullptr) {
-    const auto shape = torus_shape(*cluster.torus(), group_ranks(plan, group));
+  if (const Torus* torus = cluster.torus_of(plan.devices())) {
+    const auto shape = torus_shape(*torus, group_ranks(plan, group));
     ensure(shape.has_value(), "the groups of a valid plan are boxes of its torus");
     placed.group.torus = *shape;
   }

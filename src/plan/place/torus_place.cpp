@@ -1,6 +1,7 @@
 #include "titer/plan/place/torus_place.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -187,6 +188,29 @@ std::string torus_name(const Torus& torus) {
                         torus.wrap[axis] || torus.dimensions[axis] == 1 ? "" : " (open)");
   }
   return name;
+}
+
+std::string no_slice_text(const Cluster& cluster, std::int64_t devices) {
+  const Torus* torus = cluster.torus();
+  if (torus == nullptr || torus->of(devices) != nullptr) {
+    return "";
+  }
+  std::vector<std::int64_t> next;  // the most below that, and the least above
+  const auto look_at = [&](std::int64_t chips) {
+    if (chips < devices) {
+      next.assign(1, chips);
+    } else if (next.empty() || next.back() < devices) {
+      next.push_back(chips);
+    }
+  };
+  for (const Torus& slice : torus->slices) {
+    look_at(slice.devices());
+  }
+  look_at(torus->devices());
+  return fmt::format("expected as many chips as a slice of {} has; the next to {}: {}",
+                     cluster.name,
+                     devices,
+                     fmt::join(next, ", "));
 }
 
 std::optional<TorusMisfit> torus_misfit(const Plan& plan, const Torus& torus) {

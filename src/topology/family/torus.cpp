@@ -1,10 +1,35 @@
 #include "titer/topology/family/torus.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "topology/lists.hpp"
 
 namespace titer {
+namespace {
+
+/// Ascending factors of a number, as many as there are axes, whose largest is least, then the next
+/// one; empty where all have one above `longest`.
+std::vector<int> compact_factors(int number, std::size_t axes, int longest) {
+  if (axes == 1) {
+    return number <= longest ? std::vector{number} : std::vector<int>{};
+  }
+  for (int last = 1; last <= std::min(number, longest); ++last) {
+    if (number % last == 0) {
+      std::vector<int> factors = compact_factors(number / last, axes - 1, last);
+      if (!factors.empty()) {
+        factors.push_back(last);
+        return factors;
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 Torus Torus::read(Reader& in) {
   Torus torus;
@@ -19,7 +44,90 @@ Torus Torus::read(Reader& in) {
   torus.wrap = read_flags(in, "wrap", torus.dimensions.size());
   torus.bandwidth = in.quantity<BytesPerSecond>("bandwidth");
   torus.latency = in.maybe_quantity<Seconds>("latency").value_or(Seconds{});
+  if (auto slices = in.maybe_object("slices")) {
+    torus.read_slices(std::move(*slices));
+  }
   return torus;
+}
+
+/// {"shapes": [[2, 2], [2, 4]]} are boxes of it; {"cubes": 4, "longest": 64, "most": 6144} says
+/// that switches join cubes of that side to closed tori of such lengths and so many chips.
+void Torus::read_slices(Reader in) {
+  if (const Value* shapes = in.raw("shapes")) {
+    const bool is_list = shapes->kind == Value::Kind::array;
+    for (const Value& shape : is_list ? shapes->items : std::vector<Value>{*shapes}) {
+      add_shape(shape, in);
+    }
+  }
+  if (const auto side = in.maybe_integer("cubes", 1, kMostDevicesOfFamily)) {
+    const auto longest = in.integer("longest", *side, kMostDevicesOfFamily);
+    const auto most = in.maybe_integer("most", 1, kMostDevicesOfFamily).value_or(devices());
+    add_closed(static_cast<int>(*side), static_cast<int>(longest), static_cast<int>(most));
+  }
+  in.finish();
+  std::stable_sort(slices.begin(), slices.end(), [](const Torus& one, const Torus& other) {
+    return one.devices() < other.devices();
+  });
+}
+
+void Torus::add_shape(const Value& shape, Reader& in) {
+  std::vector<int> lengths;
+  for (const Value& length : shape.items) {
+    const bool is_count = length.is_integer && length.integer <= kMostDevicesOfFamily;
+    lengths.push_back(is_count ? static_cast<int>(length.integer) : 0);
+  }
+  const bool is_shape = std::all_of(lengths.begin(), lengths.end(), [](int i) { return i > 0; });
+  if (lengths.empty() || !is_shape) {
+    in.fail("shapes", "expected lists of the lengths of boxes, not " + to_json(shape, 0));
+  } else if (is_box(lengths)) {  // others are of another pod than the one it was changed to
+    slices.push_back(box(std::move(lengths)));
+  }
+}
+
+void Torus::add_closed(int side, int longest, int most) {
+  int cube = 1;
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    cube *= side;
+  }
+  for (int cubes = 1; cubes * cube <= std::min(most, devices()); ++cubes) {
+    Torus slice = *this;
+    slice.slices.clear();
+    slice.dimensions = compact_factors(cubes, dimensions.size(), longest / side);
+    for (int& length : slice.dimensions) {
+      length *= side;
+    }
+    if (!slice.dimensions.empty()) {
+      slices.push_back(std::move(slice));
+    }
+  }
+}
+
+bool Torus::is_box(const std::vector<int>& lengths) const {
+  return std::equal(lengths.begin(),
+                    lengths.end(),
+                    dimensions.begin(),
+                    dimensions.end(),
+                    [](int part, int whole) { return part >= 1 && part <= whole; });
+}
+
+Torus Torus::box(std::vector<int> lengths) const {
+  Torus part{
+      .dimensions = std::move(lengths), .wrap = wrap, .bandwidth = bandwidth, .latency = latency};
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    part.wrap[i] = wrap[i] && part.dimensions[i] == dimensions[i];
+  }
+  return part;
+}
+
+const Torus* Torus::of(std::int64_t chips) const {
+  if (chips == devices()) {
+    return this;
+  }
+  const auto found = std::lower_bound(
+      slices.begin(), slices.end(), chips, [](const Torus& slice, std::int64_t number) {
+        return slice.devices() < number;
+      });
+  return found != slices.end() && found->devices() == chips ? &*found : nullptr;
 }
 
 void Torus::read_slice(Reader& in) {
@@ -27,22 +135,13 @@ void Torus::read_slice(Reader& in) {
   if (lengths.empty()) {
     return;
   }
-  bool fits = lengths.size() == dimensions.size();
-  for (std::size_t i = 0; fits && i < lengths.size(); ++i) {
-    fits = lengths[i] <= dimensions[i];
-  }
-  if (!fits) {
-    std::string axes;
-    for (const int length : dimensions) {
-      axes += (axes.empty() ? "" : " x ") + std::to_string(length);
-    }
-    in.fail("slice", "expected the lengths of a box of the torus " + axes + ", one for each axis");
+  if (!is_box(lengths)) {
+    in.fail("slice",
+            fmt::format("expected the lengths of a box of the torus {}, one for each axis",
+                        fmt::join(dimensions, " x ")));
     return;
   }
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    wrap[i] = wrap[i] && lengths[i] == dimensions[i];
-  }
-  dimensions = lengths;
+  *this = box(lengths);
 }
 
 int Torus::devices() const {

@@ -72,6 +72,10 @@ struct Cluster {
   [[nodiscard]] Fabric fabric(const std::vector<int>& devices, Wiring& wiring) const;
   /// Whether the node is a torus of all the devices there are (TPU pods).
   [[nodiscard]] const Torus* torus() const { return std::get_if<Torus>(&topology); }
+  /// The torus that a plan for so many devices has; null where there is none of so many.
+  [[nodiscard]] const Torus* torus_of(std::int64_t devices) const {
+    return torus() == nullptr ? nullptr : torus()->of(devices);
+  }
   /// Nodes that the network's topology has ports for; empty without one.
   [[nodiscard]] std::optional<std::int64_t> nodes_of_network() const;
   /// Between two devices of one node.

@@ -29,6 +29,10 @@ namespace titer {
 /// "32 x 32", an open axis as "128 (open)".
 [[nodiscard]] std::string torus_name(const Torus& torus);
 
+/// Why no plan can have so many devices of the torus that a cluster is: "expected …"; empty where
+/// one can, or where the cluster is none.
+[[nodiscard]] std::string no_slice_text(const Cluster& cluster, std::int64_t devices);
+
 /// A group of a plan that is no box of its torus.
 struct TorusMisfit {
   std::string path;  // of the degree that makes it

@@ -2,6 +2,7 @@
 // Grids of any number of dimensions, each closed to a ring or open.
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -20,15 +21,30 @@ struct Torus {
   std::vector<bool> wrap;  // per dimension
   BytesPerSecond bandwidth;
   Seconds latency{};
+  /// What parts of it are handed out, fewest chips first, for each number of them the most compact;
+  /// the whole torus is not among them.
+  std::vector<Torus> slices{};
   [[nodiscard]] static Torus read(Reader& in);
-  /// Cuts it to the box whose lengths are the list "slice" of `in`, if there is one. An axis stays
-  /// closed only where the slice goes all the way round it.
+  /// Cuts it to the box whose lengths are the list "slice" of `in`, if there is one: then that is
+  /// all there is of it.
   void read_slice(Reader& in);
   [[nodiscard]] Topology build() const;
+
+  /// The torus that so many of its chips are: itself, or a slice. Null where none has so many.
+  [[nodiscard]] const Torus* of(std::int64_t chips) const;
 
   [[nodiscard]] int devices() const;
   /// Links that leave a cut across dimension `i` on both its sides: 2 for a closed one.
   [[nodiscard]] int links_across(std::size_t i) const;
+
+ private:
+  void read_slices(Reader in);
+  void add_shape(const Value& shape, Reader& in);
+  /// Adds those that cubes of this side make.
+  void add_closed(int side, int longest, int most);
+  [[nodiscard]] bool is_box(const std::vector<int>& lengths) const;
+  /// An axis stays closed only where the box goes all the way round it.
+  [[nodiscard]] Torus box(std::vector<int> lengths) const;
 };
 
 }  // namespace titer
