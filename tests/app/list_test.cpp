@@ -10,6 +10,7 @@
 #include "titer/collectives/catalogue.hpp"
 #include "titer/input/document.hpp"
 #include "titer/plan/schedule/schedule.hpp"
+#include "titer/scenario/source.hpp"
 #include "view/csv.hpp"
 
 namespace titer::testing {
@@ -109,8 +110,11 @@ TEST(AppList, CountsWhatThereIsOfEachKind) {
   const auto outcome = titer({"list", "--format", "csv"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_TRUE(contains(outcome.out, "kind,entries\n"));
-  EXPECT_TRUE(contains(outcome.out, "chips,42\n"));
-  EXPECT_TRUE(contains(outcome.out, "clusters,34\n"));
+  const auto line = [](std::string_view kind, const DataKind& of) {
+    return std::string(kind) + "," + std::to_string(shipped_names(of).size()) + "\n";
+  };
+  EXPECT_TRUE(contains(outcome.out, line("chips", kChipData)));
+  EXPECT_TRUE(contains(outcome.out, line("clusters", kClusterData)));
 }
 
 TEST(AppList, RefusesAnUnknownKindWithASuggestion) {

@@ -10,8 +10,8 @@
 #include "paths.hpp"
 #include "titer/collectives/collective.hpp"
 #include "titer/hardware/evidence.hpp"
-#include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/scenario/data_files.hpp"
 #include "titer/scenario/load_part.hpp"
 
 namespace titer {
@@ -39,7 +39,7 @@ struct Network {
 };
 
 Network load(const fs::path& path) {
-  const Document document = load_json(path);
+  const Document document = load_whole(kNetworkData, path);
   Problems problems;
   Reader in(document, problems);
   Network network;
@@ -71,9 +71,11 @@ Network load(const fs::path& path) {
 
 const fs::path kFolder = testing::root() / "configs/networks";
 // Their errors on the tables that they were fitted on: collective_accuracy_test.cpp.
-constexpr std::array kNetworks = {"efa-25g",
+constexpr std::array kNetworks = {"efa-16x200g",
+                                  "efa-25g",
                                   "efa-32x100g",
                                   "efa-4x100g",
+                                  "efa-8x100g",
                                   "efa-staged-100g",
                                   "gpudirect-tcpx-4x200g",
                                   "infiniband-hdr-8x200g",
@@ -99,8 +101,10 @@ TEST(ShippedNetworks, EveryFigureHasItsSource) {
 }
 
 TEST(ShippedNetworks, BringTheNicsThatTheyWereMeasuredOn) {
-  const std::map<std::string, int> counted = {{"efa-32x100g", 32},
+  const std::map<std::string, int> counted = {{"efa-16x200g", 16},
+                                              {"efa-32x100g", 32},
                                               {"efa-4x100g", 4},
+                                              {"efa-8x100g", 8},
                                               {"efa-staged-100g", 1},
                                               {"gpudirect-tcpx-4x200g", 4},
                                               {"rocev2-2x100g", 2}};

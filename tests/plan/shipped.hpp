@@ -14,6 +14,10 @@ inline Document cluster_document(std::string_view name) {
   Document document = load_data(kClusterData, name);
   Value* chip = document.root.find("chip");
   *chip = adopt(document, load_data(kChipData, std::string(chip->text)));
+  Value* network = document.root.find("network");
+  if (network != nullptr && network->kind == Value::Kind::text) {
+    *network = adopt(document, load_data(kNetworkData, network->text));
+  }
   Value* topology = document.root.find("node")->find("fabric")->find("topology");
   if (topology != nullptr) {
     *topology = adopt(document, load_data(kTopologyData, std::string(topology->text)));
