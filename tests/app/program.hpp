@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,13 +51,23 @@ inline std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
+/// Nothing else that surrounds the tests reaches the program, but for a fault that is planted in
+/// both (scripts/plant_faults.py).
+inline std::vector<std::string> environment_with(const std::string& data) {
+  std::vector<std::string> environment = {"TITER_DATA=" + data};
+  if (const char* fault = std::getenv("TITER_FAULT")) {
+    environment.push_back(std::string("TITER_FAULT=") + fault);
+  }
+  return environment;
+}
+
 /// Waits for the program; a crash is a code of 128 and the signal.
 inline Outcome titer(std::vector<std::string> arguments, const Surroundings& around = {}) {
   const TemporaryFolder folder;
   const std::string out = around.output.empty() ? (folder.path() / "out").string() : around.output;
   const std::string err = (folder.path() / "err").string();
   arguments.insert(arguments.begin(), program());
-  std::vector<std::string> environment = {"TITER_DATA=" + around.data};
+  std::vector<std::string> environment = environment_with(around.data);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   constexpr int write = O_WRONLY | O_CREAT | O_TRUNC;

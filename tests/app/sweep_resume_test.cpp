@@ -42,7 +42,7 @@ class OnATerminal {
     EXPECT_EQ(grantpt(terminal_) + unlockpt(terminal_), 0);
     const std::string name = ptsname(terminal_);
     arguments.insert(arguments.begin(), program());
-    Arguments environment = {"TITER_DATA=" + root().string()};
+    Arguments environment = environment_with(root().string());
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, name.c_str(), O_RDWR | O_NOCTTY, 0);
