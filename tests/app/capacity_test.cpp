@@ -54,6 +54,23 @@ TEST(AppCapacity, AnswersInEveryFormat) {
   EXPECT_EQ(json.at("years.0.devices")->integer, 768);
 }
 
+TEST(AppCapacity, HasFiguresThatFollowFromOneAnother) {
+  const Document json = parse_json(data_of(titer(asking({"--format", "json"}))), "out");
+  for (const std::string point : {"points.0.", "points.1."}) {
+    const auto number = [&](const std::string& key) { return json.at(point + key)->number; };
+    const double hours = number("time_s") / 3600;
+    EXPECT_NEAR(number("device_hours") / hours, number("devices"), 1e-6);
+    EXPECT_NEAR(
+        number("tokens_per_s") * number("goodput") * number("time_s") / number("tokens"), 1, 1e-9);
+    for (const std::string end : {"low", "high"}) {
+      EXPECT_NEAR(number("dollars_" + end) / number("dollars"),
+                  number("time_" + end + "_s") / number("time_s"),
+                  1e-9);
+    }
+    EXPECT_LT(number("dollars_low"), number("dollars_high"));
+  }
+}
+
 /// In the words of a search, which is what finds plans with --search.
 TEST(AppCapacity, NamesTheMemoryThatPlansLeaveFree) {
   const TemporaryFolder folder;

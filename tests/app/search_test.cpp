@@ -168,6 +168,21 @@ TEST(AppSearch, TakesModelClusterAndBatchWithoutAFile) {
   EXPECT_TRUE(contains(data_of(titer(arguments)), "on 4 x NVIDIA A100"));
 }
 
+TEST(AppSearch, PricesTheTokensOfAnIteration) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("search.json", kSmall);
+  const std::vector<std::string> asked = {
+      "search", file, "--set", "economy=gpu-clouds-2026", "--format", "json"};
+  const Document json = parse_json(data_of(titer(asked)), "out");
+  ASSERT_EQ(json.at("plans")->items.size(), 3u);
+  for (const Value& plan : json.at("plans")->items) {
+    const auto number = [&](std::string_view key) { return plan.find(key)->number; };
+    EXPECT_NEAR(
+        number("iteration_dollars") * number("tokens_per_dollar"), 16.0 * 2048, 1e-6 * 16 * 2048);
+    EXPECT_NEAR(number("tokens_per_s") * number("iteration_time_s"), 16.0 * 2048, 1e-3);
+  }
+}
+
 TEST(AppSearch, SaysWhatEveryPlanFailsFor) {
   const TemporaryFolder folder;
   const std::string file = folder.file("search.json", kSmall);

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <iterator>
+#include <sstream>
 #include <thread>
 
 #include "app/program.hpp"
@@ -229,6 +231,25 @@ void expect_points_in_order(const std::string& partial) {
     ++rows;
   }
   EXPECT_GT(rows, 0u);
+}
+
+TEST_F(AppSweepResume, SaysHowToGoOnWithAllThatWasAsked) {
+  const std::string sweep = folder_.file("long.json", R"({
+    "scenario": "gpt3-175b-64xa100",
+    "axes": {"training.global_batch": {"from": 8, "to": 2000000, "step": 8},
+             "plan.micro_batch": [1, 2, 4, 8]}})");
+  const std::string rows = path("rows.jsonl");
+  const std::string asked = "sweep " + sweep + " --out " + rows +
+                            " --format jsonl --fidelity closed --columns beyond_software"
+                            " --shard 2/3 --limit 1000001 --jobs 2";
+  std::istringstream words(asked);
+  const Arguments arguments{std::istream_iterator<std::string>(words),
+                            std::istream_iterator<std::string>()};
+  OnATerminal run(arguments);
+  EXPECT_TRUE(run.saw(" left")) << run.seen;
+  run.send(SIGINT);
+  EXPECT_TRUE(run.saw("go on with: titer " + asked + " --resume")) << run.seen;
+  EXPECT_EQ(run.code(), 130);
 }
 
 TEST_F(AppSweepResume, StopsAtCtrlCWithAllThatIsDone) {

@@ -113,6 +113,12 @@ TEST(AppValidate, AnswersWhetherTheMeanErrorIsSmallEnough) {
   EXPECT_FALSE(strict.out.empty()) << "the answer comes with the report";
   EXPECT_EQ(titer({"validate", measured("collectives/INDEX.csv"), "--fail-above", "1000"}).code, 1)
       << "of no row nothing is shown";
+  const Document json = parse_json(data_of(titer({"validate", table, "--format", "json"})), "out");
+  const double percent = json.at("groups.0.mape_pct")->number;
+  for (const double factor : {0.99, 1.01}) {
+    const std::string limit = std::to_string(factor * percent);
+    EXPECT_EQ(titer({"validate", table, "--fail-above", limit}).code, factor < 1 ? 1 : 0) << limit;
+  }
 }
 
 TEST(AppValidate, RefusesWhatItCannotGroupBy) {
