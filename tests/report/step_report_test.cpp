@@ -91,6 +91,25 @@ TEST(StepCsv, PutsWhatWasAskedBeforeTheResult) {
           written(step_view(scenario, distinct_result()).as_json()).at("scenario")->members.size());
 }
 
+TEST(StepJson, SaysEachInputUnderItsKey) {
+  Scenario scenario = shipped_scenario();
+  scenario.plan.micro_batch = 2;
+  const Document json = written(step_view(scenario, distinct_result()).as_json());
+  const auto number = [&](const std::string& key) { return number_at(json, "scenario." + key); };
+  EXPECT_EQ(number("pipeline"), 8);
+  EXPECT_EQ(number("tensor"), 8);
+  EXPECT_EQ(number("data"), 1);
+  EXPECT_EQ(number("virtual_stages"), 3);
+  EXPECT_EQ(number("micro_batch"), 2);
+  EXPECT_EQ(number("micro_batches"), 32);
+  EXPECT_EQ(number("global_batch"), 64);
+  EXPECT_EQ(number("sequence"), 2048);
+  EXPECT_EQ(json.at("scenario.chip")->text, scenario.cluster.chip.name);
+  EXPECT_EQ(json.at("scenario.stack")->text, scenario.stack.name);
+  EXPECT_EQ(json.at("scenario.schedule")->text, "1f1b");
+  EXPECT_EQ(json.at("scenario.optimizer")->text, "adam");
+}
+
 TEST(StepJson, HasEveryKeyOfTheContract) {
   const Document json = written(step_view(shipped_scenario(), distinct_result()).as_json());
   for (const char* key : {"format_version",
@@ -184,7 +203,10 @@ TEST(StepText, NamesTheFiguresThatPeopleAskFor) {
   const std::string text = step_view(shipped_scenario(), result).as_text();
   for (const std::string& part : {std::string("GPT-3 175B on 64 x NVIDIA A100 SXM4 80 GB"),
                                   format(result.iteration_time),
+                                  std::string("1002 (1002.5 per device)"),
                                   std::string("51.0 %"),
+                                  std::string("52.0 %"),
+                                  std::string("53.0 %"),
                                   std::string("140 TFLOP/s"),
                                   memory_sentence(result),
                                   std::string("datasheet")}) {

@@ -225,6 +225,25 @@ TEST(ValidationResiduals, HasAPointForEachError) {
   EXPECT_TRUE(contains(svg, ">+200<"));
 }
 
+TEST(ValidationPictures, AreTheSameInAnyOrderOfTheRows) {
+  const auto lines = [](const std::string& svg) {
+    std::istringstream text(svg);
+    std::vector<std::string> found;
+    for (std::string line; std::getline(text, line);) {
+      found.push_back(line);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  const std::vector<Comparison> rows = some_rows();
+  const std::vector<Comparison> reversed(rows.rbegin(), rows.rend());
+  for (auto* const draw :
+       {validation_scatter_svg, validation_residuals_svg, validation_histogram_svg}) {
+    EXPECT_EQ(lines(draw({.rows = rows, .by = GroupBy::family})),
+              lines(draw({.rows = reversed, .by = GroupBy::family})));
+  }
+}
+
 TEST(ValidationHistogram, CountsEveryRowOnce) {
   const std::vector<Comparison> rows = some_rows();
   const std::string svg = validation_histogram_svg({.rows = rows, .title = "t"});
