@@ -176,6 +176,23 @@ TEST(TraceComparison, ASlowerCollectiveIsReadAsSlowerOrWaiting) {
       "2x the bytes: the run's plan, model or number formats differ"));
 }
 
+TEST(TraceComparison, ATermIsReadWhereItIsAnotherBothInTheStepAndByItself) {
+  const PredictedStep predicted = predict_step(scenario(), std::nullopt);
+  const auto readings_with = [&](double factor) {
+    StepBreakdown step = as_predicted(predicted);
+    CategoryTime& compute = step.categories[index(TraceCategory::matrix)];
+    const Seconds more = (factor - 1) * compute.communication_first;
+    compute.communication_first += more;
+    step.time += more;
+    return compare(step, &predicted).readings.size();
+  };
+  ASSERT_GT(0.1 * predicted.compute, 0.04 * predicted.result.iteration_time);
+  EXPECT_EQ(readings_with(1.1), 0U) << "a tenth more, of however much";
+  EXPECT_EQ(readings_with(1.2), 1U);
+  EXPECT_EQ(readings_with(0.9), 0U);
+  EXPECT_EQ(readings_with(0.8), 1U);
+}
+
 TEST(TraceComparison, SharesAreSharesOfThePredictedStep) {
   const PredictedStep predicted = predict_step(scenario(), std::nullopt);
   StepBreakdown step = as_predicted(predicted);
@@ -220,6 +237,33 @@ TEST(TrainingLog, MegatronsLinesAfterTheWarmUpCount) {
   EXPECT_NEAR(log.time->least, 2.0, 1e-12);
   EXPECT_NEAR(log.flops->median, 159e12, 1);
   EXPECT_EQ(log.steps[0].line, 2);
+}
+
+/// Of steps that take so many seconds each.
+std::string log_of(const std::vector<int>& seconds) {
+  std::string text;
+  for (const int time : seconds) {
+    text += "elapsed time per iteration (ms): " + std::to_string(1000 * time) + "\n";
+  }
+  return text;
+}
+
+TEST(TrainingLog, ATenthOfItsStepsWarmsUpRoundedUp) {
+  const std::vector<std::pair<std::size_t, int>> cases = {
+      {1, 0}, {2, 0}, {3, 1}, {4, 1}, {5, 2}, {10, 2}, {20, 2}, {21, 3}, {30, 3}, {31, 4}};
+  for (const auto& [steps, warm_up] : cases) {
+    const TrainingLog log = parse_training_log(log_of(std::vector<int>(steps, 2)), "a.log");
+    EXPECT_EQ(log.warm_up, warm_up) << steps;
+  }
+}
+
+TEST(TrainingLog, TheMiddleOfAnEvenNumberIsBetweenTwo) {
+  const TrainingLog even = parse_training_log(log_of({9, 1, 4, 2}), "a.log", 0);
+  EXPECT_EQ(even.time->median, 3.0);
+  EXPECT_EQ(even.time->mean, 4.0);
+  EXPECT_EQ(even.time->least, 1.0);
+  EXPECT_EQ(even.time->most, 9.0);
+  EXPECT_EQ(parse_training_log(log_of({9, 1, 4}), "a.log", 0).time->median, 4.0);
 }
 
 TEST(TrainingLog, LinesOfOtherProgramsAreUnderstood) {

@@ -195,6 +195,16 @@ TEST(Trace, XlaOperationsCountOnTheLinesOfDevices) {
   expect_whole(step);
 }
 
+TEST(Trace, TimesAreRoundedToNanoseconds) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("fine.json", R"({"traceEvents":[
+    {"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":10.0004,"dur":0.9996},
+    {"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":10.9995,"dur":2.00049}]})");
+  const StepBreakdown step = break_down(load_trace_events(path));
+  EXPECT_NEAR(us(step.time), 1 + 2, 1e-9);
+  EXPECT_EQ(step.idle, Seconds{});
+}
+
 TEST(Trace, TimesOfEpochsKeepTheirNanoseconds) {
   const TemporaryFolder folder;
   const std::string path = folder.file("epoch.json", R"({"traceEvents":[
