@@ -165,6 +165,28 @@ TEST(ImportMegatron, StagesAndRecomputationFollowTheFlags) {
   }
 }
 
+TEST(ImportMegatron, TrainingFollowsTheFlags) {
+  struct Case {
+    std::string_view flags;
+    std::string_view key;
+    std::string_view value;
+  };
+  const std::array<Case, 9> cases = {
+      {{"--global-batch-size 64", "global_batch", "64"},
+       {"--step-batch-size-schedule '0:384 200B:768'", "global_batch", "768"},
+       {"--bf16", "precision", "\"bf16\""},
+       {"--fp16", "precision", "\"fp16\""},
+       {"", "precision", "\"fp32\""},
+       {"--bf16 --fp8-format hybrid", "precision", "\"fp8\""},
+       {"--bf16 --grad-reduce-in-bf16", "gradient_precision", "\"bf16\""},
+       {"--bf16 --accumulate-allreduce-grads-in-fp32", "gradient_precision", "\"fp32\""},
+       {"--optimizer sgd", "optimizer", "\"sgd\""}}};
+  for (const Case& c : cases) {
+    const ImportedRun run = import_text(gpt(std::string(c.flags)), "run.sh");
+    EXPECT_EQ(member(run.training, c.key), c.value) << c.flags;
+  }
+}
+
 TEST(ImportNemo, ReferencesAreFollowed) {
   const ImportedRun run = imported({data("nemo.yaml")});
   EXPECT_EQ(run.model->max_sequence, 4096);
