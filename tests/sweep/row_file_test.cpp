@@ -479,6 +479,11 @@ TEST_F(RowMergeOf, NamesAShardOfAnotherTable) {
   const fs::path third = shard_file(other, {.rank = 0, .size = 3});
   EXPECT_EQ(refused({two(), third}),
             third.string() + ": is of a division in 3, not in 2" + expected);
+  RowFile columns(other, origin(), first_, "a,c\n", Start::restart);
+  append(columns, first_);
+  columns.finish();
+  EXPECT_EQ(refused({two(), shard_file(other, first_)}),
+            shard_file(other, first_).string() + ": is of a table with other columns" + expected);
 }
 
 TEST_F(RowMergeOf, NamesWhatIsNoShard) {

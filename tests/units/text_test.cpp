@@ -213,6 +213,13 @@ TEST(Format, RoundsBeforeItChoosesTheUnit) {
   EXPECT_EQ(format(1023_KiB), "1023 KiB");
 }
 
+TEST(Format, WritesWhatIsNegativeAsItsOppositeWithASign) {
+  for (const double seconds : {2.5e-12, 3e-6, 0.8, 1.0, 59.0, 7200.0, 1e9}) {
+    EXPECT_EQ(format(Seconds::from_si(-seconds)), "-" + format(Seconds::from_si(seconds)));
+  }
+  EXPECT_EQ(format(-(3_GiB)), "-3 GiB");
+}
+
 TEST(Format, WritesZeroInTheBaseUnit) {
   EXPECT_EQ(format(0_s), "0 s");
   EXPECT_EQ(format(-(0_s)), "0 s");
