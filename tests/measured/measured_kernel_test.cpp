@@ -9,6 +9,7 @@
 #include "paths.hpp"
 #include "temporary_folder.hpp"
 #include "titer/input/read_document.hpp"
+#include "titer/measured/kernel_comparison.hpp"
 #include "titer/scenario/source.hpp"
 
 namespace titer {
@@ -85,6 +86,24 @@ TEST(KernelTable, CountsThePairsOfMasksAndWindows) {
   ASSERT_EQ(table.skipped.size(), 1U);
   EXPECT_EQ(table.skipped[0].line, 5);
   EXPECT_EQ(table.skipped[0].reason, "fused attention in fp8 is not modelled");
+}
+
+TEST(KernelComparison, HasARowForEachLineInTheTablesOrder) {
+  const CsvTable csv = CsvTable::parse(
+      "dtype,batch,seq,heads,kv_heads,head_dim,causal,window,time_us,kernel,software\n"
+      "bf16,2,1000,8,4,128,0,0,50,k,s\n"
+      "fp8,2,1000,8,4,128,1,0,40,k,s\n"
+      "bf16,2,1000,8,4,128,1,0,30,k,s\n",
+      "h100_sxm_attention.csv");
+  const std::vector<Comparison> rows = compare_kernels(csv, "h100_sxm_attention.csv");
+  ASSERT_EQ(rows.size(), 3U);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].case_id, "h100_sxm_attention:" + std::to_string(i + 2));
+    EXPECT_EQ(rows[i].predicted.has_value(), rows[i].skip_reason.empty());
+  }
+  EXPECT_DOUBLE_EQ(rows[0].measured.value(), 50e-6);
+  EXPECT_EQ(rows[1].skip_reason, "fused attention in fp8 is not modelled");
+  EXPECT_DOUBLE_EQ(rows[2].measured.value(), 30e-6);
 }
 
 TEST(KernelTable, SharesCopiesOutAmongBusyExperts) {

@@ -267,6 +267,36 @@ TEST(RunScenario, SharesLayersOutAsTrainingProgramsDo) {
   EXPECT_EQ(text_of(uneven.readings[0].scenarios[0].plan.layers), "[6, 6, 6, 5]");
 }
 
+TEST(RunScenario, KnowsByItsNameWhatAModelsDimensionsDoNotTell) {
+  const auto named = [](const char* name) {
+    const RunReadings read = readings({{"model_name", name}, {"layers", "4"}});
+    EXPECT_EQ(read.skip_reason, "") << name;
+    return *read.readings.at(0).scenarios.at(0).model.if_transformer();
+  };
+  const Transformer gpt = named("GPT 1.3B");
+  EXPECT_TRUE(gpt.biases.qkv && gpt.biases.output && gpt.biases.mlp && gpt.dropout && gpt.causal);
+  EXPECT_TRUE(gpt.tied_embeddings);
+  EXPECT_EQ(gpt.positions, Positions::learned);
+  EXPECT_EQ(gpt.position_rows, gpt.max_sequence);
+  const Transformer mpt = named("MPT 1B");
+  EXPECT_EQ(mpt.positions, Positions::alibi);
+  EXPECT_FALSE(mpt.biases.qkv || mpt.biases.mlp || mpt.dropout);
+  EXPECT_FALSE(named("BERT").causal);
+  const Transformer nemotron = named("Nemotron 1B");
+  EXPECT_EQ(nemotron.positions, Positions::rotary);
+  EXPECT_FALSE(nemotron.tied_embeddings || nemotron.dropout);
+  EXPECT_TRUE(named("Qwen3 1B").qk_norm);
+  EXPECT_FALSE(gpt.qk_norm || gpt.sinks);
+  const Transformer oss = named("GPT OSS 1B");
+  EXPECT_TRUE(oss.sinks);
+  ASSERT_EQ(oss.order.size(), 4U);
+  for (std::size_t layer = 0; layer < 4; ++layer) {  // every other one, the first with it
+    const LayerKind& kind = oss.kinds.at(static_cast<std::size_t>(oss.order[layer].kind));
+    EXPECT_EQ(kind.window.value_or(0), layer % 2 == 0 ? 128 : 0) << layer;
+    EXPECT_EQ(oss.order[layer].count, 1);
+  }
+}
+
 TEST(RunComparison, PredictsEveryRowOrSaysWhyNot) {
   const auto one = compare_runs(table({}));
   ASSERT_EQ(one.size(), 1U);
@@ -280,6 +310,19 @@ TEST(RunComparison, PredictsEveryRowOrSaysWhyNot) {
   EXPECT_NEAR(*rate[0].measured, 32.0 * 2048 / (16 * 1638.4), 1e-12);
   const auto none = compare_runs(table({{"iter_time_s", ""}}));
   EXPECT_EQ(none[0].skip_reason, "neither time nor memory measured");
+}
+
+TEST(RunComparison, WeighsTheIterationsOfARampByTheirNumber) {
+  const auto time_of = [](const char* batch) {
+    const auto rows = compare_runs(table({{"global_batch", batch}}));
+    return rows[0].predicted.value_or(0);
+  };
+  // 8 and 9 micro-batches of 2 on 2 replicas; a batch between them is that many of either.
+  const double eight = time_of("32");
+  const double nine = time_of("36");
+  EXPECT_GT(nine, eight);
+  EXPECT_NEAR(time_of("33"), 0.75 * eight + 0.25 * nine, 1e-9);
+  EXPECT_NEAR(time_of("34"), 0.5 * eight + 0.5 * nine, 1e-9);
 }
 
 TEST(RunComparison, ChangesReachEveryScenario) {
