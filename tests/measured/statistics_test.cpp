@@ -165,11 +165,12 @@ TEST(GroupStatistics, TakeTheMeanOfPlansPredictedEquallyFast) {
 }
 
 TEST(GroupStatistics, CountWhatLiesInTheIntervals) {
-  std::vector<Comparison> rows = {row(1, 1), row(2, 2), row(3, 3), row(9, 9)};
+  std::vector<Comparison> rows = {row(1, 1), row(2, 2), row(3, 3), row(4, 4), row(9, 9)};
   rows[0].interval = Interval{.low = 1, .high = 1.5};  // the ends belong to it
   rows[1].interval = Interval{.low = 1, .high = 1.9};
   rows[2].interval = Interval{.low = 2, .high = 4};
-  EXPECT_NEAR(*time_of(rows).coverage80, 2.0 / 3, kRounding);
+  rows[3].interval = Interval{.low = 4.1, .high = 9};
+  EXPECT_NEAR(*time_of(rows).coverage80, 2.0 / 4, kRounding);
 }
 
 TEST(GroupStatistics, KeepMemoryApartFromTime) {
