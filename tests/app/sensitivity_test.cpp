@@ -212,6 +212,30 @@ TEST(AppDiff, SaysHowManyDevicesTakeAsLong) {
   EXPECT_TRUE(contains(diff_text(as_csv), "\nratio,device_seconds,1,"));
 }
 
+TEST(AppDiff, HasTheRatiosOfItsFigures) {
+  const Document json = parse_json(data_of(titer(diff_of({"--set-b",
+                                                          "cluster.nodes=16",
+                                                          "--set-b",
+                                                          "plan.data=2",
+                                                          "--set-b",
+                                                          "training.global_batch=192",
+                                                          "--format",
+                                                          "json"}))),
+                                   "out");
+  const auto ratio = [&](const std::string& figure) {
+    return json.at(figure + ".b")->number / json.at(figure + ".a")->number;
+  };
+  const double devices = ratio("question.devices");
+  const double tokens = ratio("question.tokens_per_step");
+  const double time = ratio("iteration_time_s");
+  EXPECT_EQ(devices, 2);
+  EXPECT_GT(tokens, 1);
+  EXPECT_NEAR(json.at("ratios.iteration_time")->number, time, 1e-12);
+  EXPECT_NEAR(json.at("ratios.device_seconds")->number, time * devices, 1e-12);
+  EXPECT_NEAR(json.at("ratios.iteration_time_per_token")->number, time / tokens, 1e-12);
+  EXPECT_NEAR(json.at("ratios.device_seconds_per_token")->number, time * devices / tokens, 1e-12);
+}
+
 TEST(AppDiff, NamesWhatElseOfTheQuestionDiffers) {
   const std::string text = diff_text({"--set-b",
                                       "training.sequence=4096",

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sweep/sweeps.hpp"
+#include "temporary_folder.hpp"
 #include "view/csv.hpp"
 
 namespace titer::testing {
@@ -136,6 +137,30 @@ TEST(SweepRowsOf, DefectsHaveTheColumnsOfAllOthers) {
       EXPECT_EQ(row.find("mfu")->kind, Value::Kind::null);
       EXPECT_EQ(row.find("reason")->text, point.reason);
     }
+  }
+}
+
+TEST(SweepRowsOf, DefectsAreFoundAgainInTheTable) {
+  const Sweep sweep = read_small_sweep(R"("axes": {"plan.tensor": ["two\nlines, \"quoted\""]})");
+  const std::vector<std::pair<PointStatus, std::string>> points = {
+      {PointStatus::invalid, "no defect,\nbut a mistake"},
+      {PointStatus::defect, "why\n\"so\""},
+      {PointStatus::invalid, ""},
+      {PointStatus::defect, "another"}};
+  const TemporaryFolder folder;
+  for (const auto& [name, format] : kRowFormats) {
+    const SweepRows rows(sweep, format);
+    KeptCells kept;
+    std::string text = rows.header();
+    for (const auto& [status, reason] : points) {
+      rows.append(
+          {.index = 0, .status = status, .reason = reason, .result = {}, .at = {0}}, kept, text);
+    }
+    const WrittenDefects found = written_defects(folder.file("rows", text), format);
+    EXPECT_EQ(found.rows, 4u) << name;
+    EXPECT_EQ(found.count, 2u) << name;
+    EXPECT_EQ(found.first, 2u) << name;
+    EXPECT_EQ(found.reason, points[1].second) << name;
   }
 }
 
