@@ -48,6 +48,19 @@ TEST(CsvTable, TakesMarksBlankLinesAndAMissingLineEnd) {
   EXPECT_EQ(table.text(1, "b"), "");
 }
 
+TEST(CsvTable, TakesNumbersFromTheLeastToTheMost) {
+  const CsvTable table = CsvTable::parse("x\n2\n5\n1.9\n5.1\n", "t.csv");
+  Problems problems;
+  EXPECT_EQ(table.maybe_number(0, "x", 2, 5, problems), 2);
+  EXPECT_EQ(table.maybe_number(1, "x", 2, 5, problems), 5);
+  EXPECT_TRUE(problems.empty());
+  EXPECT_FALSE(table.maybe_number(2, "x", 2, 5, problems));
+  EXPECT_FALSE(problems.empty());
+  Problems above;
+  EXPECT_FALSE(table.maybe_number(3, "x", 2, 5, above));
+  EXPECT_FALSE(above.empty());
+}
+
 TEST(CsvTable, ReadsNumbersInARange) {
   const CsvTable table = parse("x,y\n1e3,\n,\nabc,\n1.5x,\n-2,\nnan,\n");
   Problems problems;

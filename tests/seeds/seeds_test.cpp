@@ -12,6 +12,7 @@
 #include "titer/report/evidence/seed_report.hpp"
 #include "titer/seeds/equations.hpp"
 #include "titer/seeds/seed.hpp"
+#include "titer/seeds/seed_totals.hpp"
 #include "whatif/halved_plateaus.hpp"
 
 namespace titer {
@@ -285,6 +286,36 @@ TEST(Seeds, NoticeAMiscalibration) {
   EXPECT_GE(figures, 25U);
   EXPECT_GE(moved, figures * 9 / 10);
   EXPECT_GE(changed, figures / 3);
+}
+
+TEST(SeedTotals, CountAFigureInEveryBandThatItIsWithin) {
+  SeedCheck figure;
+  figure.kind = CheckKind::figure;
+  SeedCheck volume;
+  volume.kind = CheckKind::volume;
+  std::vector<SeedReport> reports(2);
+  const auto add = [&](const SeedCheck& check, double ratio, CheckStatus status) {
+    CheckResult result;
+    result.check = &check;
+    result.ratio = ratio;
+    result.status = status;
+    reports[0].results.push_back(result);
+  };
+  for (const double ratio : {1.0, 1.04, 0.94, 1.08, 1.2, 0.8, 0.7, 3.0}) {
+    const bool met = std::abs(ratio - 1) <= kMet;
+    add(figure, ratio, met ? CheckStatus::met : CheckStatus::unmet);
+  }
+  add(figure, 1.0, CheckStatus::open);
+  add(volume, 1.0, CheckStatus::holds);
+  add(volume, 1.0, CheckStatus::fails);
+  const SeedTotals totals = seed_totals(reports);
+  EXPECT_EQ(totals.statements, 1U) << "the other has nothing to compute";
+  EXPECT_EQ(totals.figures, 9U);
+  EXPECT_EQ(totals.within, (std::array<std::size_t, 3>{2, 4, 6}));
+  EXPECT_EQ(totals.unmet, 4U);
+  EXPECT_EQ(totals.open, 1U);
+  EXPECT_EQ(totals.of(CheckKind::volume).checks, 2U);
+  EXPECT_EQ(totals.of(CheckKind::volume).hold, 1U);
 }
 
 TEST(Seeds, SuggestTheClosestId) {
