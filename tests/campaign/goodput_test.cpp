@@ -140,6 +140,17 @@ TEST(Goodput, OfShrinkingLosesReplicasByTheNodesInRepair) {
   EXPECT_GT(goodput(job).fraction, goodput(waiting).fraction);
 }
 
+TEST(Goodput, LosesACheckpointAndARestartToEveryPlannedStop) {
+  const BreakingJob unplanned = job_of(hours(100));
+  BreakingJob job = unplanned;
+  job.checkpoint = 400_s;
+  BreakingJob planned = job;
+  planned.rates.planned = Frequency::from_si(1 / hours(30).si());
+  EXPECT_NEAR(
+      goodput(job).fraction / goodput(planned).fraction, 1 + (400.0 + 600.0) / (30 * 3600), 1e-12);
+  EXPECT_LT(goodput(job).fraction, goodput(unplanned).fraction) << "its checkpoints are longer";
+}
+
 TEST(Goodput, IsNothingWhereTheJobNeverStarts) { EXPECT_EQ(goodput(job_of(0.1_s)).fraction, 0); }
 
 TEST(Goodput, OfLlama3IsOverNineTenths) {
