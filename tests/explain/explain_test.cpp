@@ -252,6 +252,21 @@ TEST(ExplainMemory, IsThatOfTheFullestStage) {
   EXPECT_EQ(term_of(memory, "total").value, format(result.memory_peak));
 }
 
+TEST(ExplainMemory, OutsideTheTensorsAddsUp) {
+  const Scenario scenario = two_replicas();
+  const StepResult result = estimate(scenario);
+  const std::vector<Section> sections = explain(scenario);
+  const Section& memory = section_of(sections, "memory of stage ");
+  Bytes sum;
+  for (const std::string_view name :
+       {"device context", "communicators", "workspaces", "allocator's reserve"}) {
+    const auto bytes = parse<Bytes>(term_of(memory, name).value);
+    ASSERT_TRUE(bytes) << name;
+    sum += *bytes;
+  }
+  EXPECT_NEAR(sum / result.peak_stage().runtime, 1, 1e-3);
+}
+
 TEST(ExplainMemory, ShowsWhatEachStageOfTheDeviceKeeps) {
   const Scenario scenario = scenario_with({"plan.pipeline=2",
                                            "plan.virtual_stages=2",
