@@ -209,8 +209,8 @@ constexpr Field<A> some(std::string_view key, std::string_view about) {
   return some_of<Member, choices<table>>(key, about);
 }
 template <auto Member>
-constexpr Field<A> whether(std::string_view key) {
-  return fields::flag<Member>(key, "whether it can").or_else("it can");
+constexpr Field<A> whether(std::string_view key, std::string_view about = "whether it can") {
+  return fields::flag<Member>(key, about).or_else("it can");
 }
 
 constexpr std::array kAbilityFields = {
@@ -231,6 +231,8 @@ constexpr std::array kAbilityFields = {
     some<&A::tensor_overlap, kTensorOverlaps>("tensor_overlap", "those that it has"),
     some<&A::pipeline_send, kPipelineSends>("pipeline_send", "likewise"),
     some<&A::precision, kDataTypes>("precision", "of training"),
+    whether<&A::tensor_beyond_kv_heads>(
+        "tensor_beyond_kv_heads", "whether it can: a tensor degree above the key-value heads"),
     whether<&A::sequence_parallel>("sequence_parallel"),
     whether<&A::overlap_grad_reduce>("overlap_grad_reduce"),
     whether<&A::overlap_param_gather>("overlap_param_gather")};

@@ -21,6 +21,12 @@ Abilities software_abilities(const ScenarioSource& source) {
 
 std::vector<std::string> beyond_software(const Abilities& abilities, const Scenario& scenario) {
   std::vector<std::string> missing = missing_abilities(abilities, scenario.plan);
+  const Transformer* transformer = scenario.model.if_transformer();
+  if (transformer != nullptr && transformer->shares_kv_heads(scenario.plan.tensor) &&
+      !abilities.tensor_beyond_kv_heads.value_or(true)) {
+    missing.push_back(fmt::format(
+        "tensor {} of {} key-value heads", scenario.plan.tensor, transformer->kv_heads));
+  }
   const DataType precision = scenario.training.precision;
   const auto& known = abilities.precision;
   if (known && std::find(known->begin(), known->end(), precision) == known->end()) {

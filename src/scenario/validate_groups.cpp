@@ -16,10 +16,18 @@ void check_tensor(const Scenario& scenario, const Transformer& model, Demands& d
     return fmt::format("expected a divisor of the {} attention heads", model.heads);
   });
   // Latents have no heads of their own.
-  demands.demand(
-      model.latent || model.heads % t != 0 || model.kv_heads % t == 0, "plan.tensor", t, [&] {
-        return fmt::format("expected a divisor of the {} key-value heads", model.kv_heads);
-      });
+  const bool of_heads = !model.latent && model.heads % t == 0;
+  const bool shares = model.shares_kv_heads(t) && t % model.kv_heads == 0;
+  demands.demand(!of_heads || shares || model.kv_heads % t == 0, "plan.tensor", t, [&] {
+    return fmt::format("expected a divisor or a multiple of the {} key-value heads",
+                       model.kv_heads);
+  });
+  demands.demand(!of_heads || !shares || 2 * model.kv_width() % t == 0, "plan.tensor", t, [&] {
+    return fmt::format(
+        "expected a divisor of the {} columns of keys and values, which are fewer "
+        "heads than ranks",
+        2 * model.kv_width());
+  });
   demands.demand(model.ffn % t == 0, "plan.tensor", t, [&] {
     return fmt::format("expected a divisor of the MLP width {}", model.ffn);
   });

@@ -84,6 +84,10 @@ void PlanTree::add_layouts(std::int64_t devices) {
     if (devices % tensor != 0 || (transformer != nullptr && transformer->heads % tensor != 0)) {
       continue;
     }
+    if (transformer != nullptr && transformer->shares_kv_heads(tensor) &&
+        !abilities_.tensor_beyond_kv_heads.value_or(true)) {
+      continue;
+    }
     for (const std::int64_t context : space_->context) {
       if (devices / tensor % context == 0) {
         add_experts({.devices = devices, .tensor = tensor, .context = context, .places = {}});

@@ -60,6 +60,18 @@ TEST(StageParameters, SplitAllButNormsBiasesAndPositionsOverTensorRanks) {
   }
 }
 
+TEST(StageParameters, SplitKeyValueHeadsOverMoreRanksThanThereAre) {
+  Transformer model = small_gpt();
+  model.kv_heads = 2;
+  const ParameterCount layer = layer_parameters(model);
+  Plan plan;
+  plan.pipeline = 24;
+  plan.tensor = 8;
+  const auto whole = static_cast<double>(layer.replicated);
+  EXPECT_DOUBLE_EQ(8 * (stage_parameters(model, plan, 5) - whole),
+                   static_cast<double>(layer.split));
+}
+
 TEST(StageParameters, PadTheVocabularyForTheTensorDegree) {
   Transformer model = small_gpt();
   model.vocabulary = 50257;

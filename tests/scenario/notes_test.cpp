@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "scenario/scenarios.hpp"
+
 namespace titer::testing {
 namespace TITER_TEST_FILE {
 
@@ -13,6 +15,18 @@ TEST(AnswerNotes, SayTheSequenceThenWhatTheSoftwareLacks) {
   EXPECT_EQ(notes_of(std::nullopt, "neox", {"fp8"}), Lines{"beyond what neox can do: fp8"});
   EXPECT_EQ(notes_of("4096 tokens", "neox", {}), Lines{"4096 tokens"});
   EXPECT_TRUE(notes_of(std::nullopt, "neox", {}).empty());
+}
+
+TEST(BeyondSoftware, NamesTensorRanksWithoutAHeadOfTheirOwn) {
+  Abilities abilities;
+  abilities.tensor_beyond_kv_heads = false;
+  Scenario scenario = scenarios::shipped_run();
+  scenario.model.transformer().kv_heads = 4;
+  scenario.plan.tensor = 8;
+  EXPECT_EQ(beyond_software(abilities, scenario), Lines{"tensor 8 of 4 key-value heads"});
+  EXPECT_TRUE(beyond_software(Abilities(), scenario).empty());
+  scenario.plan.tensor = 4;
+  EXPECT_TRUE(beyond_software(abilities, scenario).empty());
 }
 
 TEST(ScenarioNotes, HasEachLineOnceWithThoseThatItIsOf) {

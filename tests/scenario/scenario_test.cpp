@@ -37,7 +37,19 @@ TEST(Validate, DemandsThatTensorRanksShareTheKeyValueHeads) {
   scenario.model = shipped::model("llama2-70b");
   scenario.plan.tensor = 16;
   scenario.plan.virtual_stages = 1;
-  EXPECT_EQ(texts(scenario), Lines{"plan.tensor: 16: expected a divisor of the 8 key-value heads"});
+  EXPECT_EQ(texts(scenario), Lines()) << "two ranks each share a head";
+  scenario.model.transformer().kv_heads = 32;
+  scenario.model.transformer().heads = 96;
+  scenario.model.transformer().ffn = 48 * 512;
+  scenario.plan.tensor = 48;
+  scenario.plan.sequence_parallel = false;
+  EXPECT_EQ(texts(scenario),
+            Lines{"plan.tensor: 48: expected a divisor or a multiple of the 32 key-value heads"});
+  scenario.model.transformer().kv_heads = 1;
+  scenario.model.transformer().head_dim = 100;
+  EXPECT_EQ(texts(scenario),
+            Lines{"plan.tensor: 48: expected a divisor of the 200 columns of keys and values, "
+                  "which are fewer heads than ranks"});
 }
 
 TEST(Validate, DemandsThatTensorRanksShareTheMlp) {

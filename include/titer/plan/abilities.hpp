@@ -35,7 +35,8 @@ struct Abilities {
   Some<std::string> offload;  // "weights", "optimizer", "activations"
   Some<TensorOverlap> tensor_overlap;
   Some<PipelineSend> pipeline_send;
-  Some<DataType> precision;  // of training
+  Some<DataType> precision;                    // of training
+  std::optional<bool> tensor_beyond_kv_heads;  // a tensor degree above the key-value heads
   std::optional<bool> sequence_parallel;
   std::optional<bool> overlap_grad_reduce;
   std::optional<bool> overlap_param_gather;

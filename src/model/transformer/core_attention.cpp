@@ -165,9 +165,7 @@ class CoreBuilder {
             .columns = static_cast<float>(view_.length * attended_share(view_) * busiest),
             .inner = static_cast<float>((widths_.query_head + widths_.value_head) / 2.0),
             .count = static_cast<float>(heads / head_ranks_),
-            .group = static_cast<float>(model.latent ? 1.0
-                                                     : static_cast<double>(model.heads) /
-                                                           static_cast<double>(model.kv_heads)),
+            .group = static_cast<float>(widths_.query / widths_.key),
             .edges = static_cast<std::uint8_t>(edges)};
   }
 

@@ -25,9 +25,10 @@ AttentionWidths widths_of(const Transformer& model, double tensor) {
             .query_head = columns(head),
             .value_head = columns(mla.value_dim)};
   }
+  const double kv = columns(model.kv_width()) / std::min(tensor, columns(model.kv_heads));
   return {.query = columns(model.query_width()) / tensor,
-          .key = columns(model.kv_width()) / tensor,
-          .value = columns(model.kv_width()) / tensor,
+          .key = kv,
+          .value = kv,
           .output = columns(model.query_width()) / tensor,
           .query_head = columns(model.head_dim),
           .value_head = columns(model.head_dim)};
@@ -51,18 +52,39 @@ void add_rotary(LayerBuilder& layer, double moved, Modules modules) {
   layer.add(op);
 }
 
+/// Of a product with fewer key-value heads than ranks every rank makes an equal part, whosever head
+/// that is: all parts are gathered and put in order, and each rank takes copies of what it attends
+/// with. Backward the gradients of what it took, zero elsewhere, are put in the ranks' order and
+/// summed. [Megatron-Core, transformer/attention.py: num_query_groups < world_size]
+void gather_heads(LayerBuilder& layer, std::string_view name, double width) {
+  if (!layer.model().shares_kv_heads(layer.slice().tensor)) {
+    return;
+  }
+  const Bytes all = layer.tokens() * width * layer.element();
+  Operation op{.name = name, .modules = kAttention};
+  op.column_split = true;
+  op.working = 2.0 * all;
+  op.forward_transfer = {Collective::all_gather, all};
+  op.forward = LayerBuilder::memory(2.0 * all);
+  op.input_gradient = LayerBuilder::memory(3.0 * all);
+  op.backward_transfer = {Collective::reduce_scatter, all};
+  layer.add(op);
+}
+
 void add_projections(LayerBuilder& layer, const LayerKind& kind, const AttentionWidths& widths) {
   const Transformer& model = layer.model();
+  const double width = columns(model.query_width()) + 2.0 * columns(model.kv_width());
   layer.column_product({.name = "query, key, value",
                         .inner = layer.hidden(),
-                        .columns = columns(model.query_width()) + 2.0 * columns(model.kv_width()),
+                        .columns = width,
                         .modules = kAttention,
                         .freed_by = kNorm});
+  gather_heads(layer, "query, key, value gather", width);
   if (model.qk_norm) {
     add_query_key_norm(layer, widths);
   }
   if (model.positions == Positions::rotary && kind.rotary) {
-    add_rotary(layer, columns(model.query_width() + model.kv_width()) / layer.tensor(), kAttention);
+    add_rotary(layer, widths.query + widths.key, kAttention);
   }
 }
 
@@ -204,6 +226,7 @@ void add_cross_attention(LayerBuilder& layer) {
                         .columns = 2.0 * columns(model.kv_width()),
                         .modules = kAttention,
                         .keeps_input = false});
+  gather_heads(layer, "cross-attention key and value gather", 2.0 * columns(model.kv_width()));
   add_core_attention(layer,
                      {.widths = widths_of(model, layer.tensor()),
                       .view = view_of(model, {.bidirectional = true}, layer.slice()),

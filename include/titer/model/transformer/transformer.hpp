@@ -56,6 +56,10 @@ struct Transformer {
   /// Columns of the query projection (a * head_dim), and of key or value (k * head_dim).
   [[nodiscard]] std::int64_t query_width() const { return heads * head_dim; }
   [[nodiscard]] std::int64_t kv_width() const { return kv_heads * head_dim; }
+  /// Whether there are more tensor-parallel ranks than key-value heads: each needs a whole one.
+  [[nodiscard]] bool shares_kv_heads(std::int64_t tensor) const {
+    return !latent && kv_heads < tensor;
+  }
   /// Vocabulary rows after padding to a multiple of vocabulary_multiple * t.
   [[nodiscard]] std::int64_t padded_vocabulary(std::int64_t tensor) const;
   /// The layers in order, also where all are of one kind.
