@@ -23,6 +23,23 @@ std::vector<std::string> defects_of(const SearchCounts& counts, const Refinement
   return lines;
 }
 
+/// Why plans were not refined, which slices the devices are, and how the best plan shares out
+/// layers that its stages do not divide.
+std::vector<std::string> notes_of(const Search& search,
+                                  const SearchAnswer& answer,
+                                  const Refinement& refined) {
+  std::vector<std::string> notes = refined.reasons;
+  add_slice_notes(search.scenario.cluster, search.devices, notes);
+  if (!answer.plans.empty()) {
+    Scenario best = searched(search, answer).scenario;
+    best.plan = answer.plans.front().plan;
+    if (auto layers = layers_note(best)) {
+      notes.push_back(*std::move(layers));
+    }
+  }
+  return notes;
+}
+
 }  // namespace
 
 SearchOutcome ask(const SearchRequest& request) {
@@ -41,9 +58,7 @@ SearchOutcome ask(const SearchRequest& request) {
   const Refinement refined =
       request.refine ? refine(search, *request.refine, answer) : Refinement();
   SearchOutcome outcome;
-  std::vector<std::string> notes = refined.reasons;
-  add_slice_notes(search.scenario.cluster, search.devices, notes);
-  outcome.view = search_view(search, answer, notes, beyond);
+  outcome.view = search_view(search, answer, notes_of(search, answer, refined), beyond);
   outcome.good = !answer.plans.empty();
   outcome.complete = answer.complete;
   outcome.defects = defects_of(answer.counts, refined);

@@ -230,20 +230,28 @@ std::vector<std::string> capacity_notes(const CapacityQuestion& question,
                                         const CapacityResult& result) {
   std::vector<std::string> missing;
   std::vector<std::int64_t> planned;
+  std::vector<std::string> uneven;
+  const auto add = [](std::string one, std::vector<std::string>& list) {
+    if (std::find(list.begin(), list.end(), one) == list.end()) {
+      list.push_back(std::move(one));
+    }
+  };
   for (const CapacityPoint& point : result.points) {
     if (!point.has_plan()) {
       continue;
     }
     planned.push_back(point.devices);
     for (std::string& one : beyond_software(question.abilities, *point.planned.scenario)) {
-      if (std::find(missing.begin(), missing.end(), one) == missing.end()) {
-        missing.push_back(std::move(one));
-      }
+      add(std::move(one), missing);
+    }
+    if (auto layers = layers_note(*point.planned.scenario)) {
+      add(*std::move(layers), uneven);
     }
   }
   std::vector<std::string> notes =
       notes_of(question.sequence_note, question.scenario.stack.name, missing);
   add_slice_notes(question.scenario.cluster, planned, notes);
+  notes.insert(notes.end(), uneven.begin(), uneven.end());
   return notes;
 }
 

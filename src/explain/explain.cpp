@@ -21,7 +21,7 @@ Term layers_term(const Scenario& scenario) {
   const Plan& plan = scenario.plan;
   const std::int64_t l = scenario.model.layers();
   const int stages = model_stages(placement(plan.schedule), scenario.shape());
-  if (!is_even(plan.layers)) {
+  if (!is_even(plan.layers) || l % stages != 0) {
     std::vector<std::int64_t> layers;
     layers.reserve(static_cast<std::size_t>(stages));
     for (int stage = 0; stage < stages; ++stage) {

@@ -14,6 +14,10 @@ constexpr std::int64_t kMostLayers = 1'000'000;
 /// What both ends have less than the stages between, together.
 constexpr std::int64_t kLessAtTheEnds = 2;
 
+constexpr std::string_view kExpected =
+    R"(expected "even", "lighter-ends", an object with "first" or "last", an array of whole )"
+    R"(numbers, one for each stage of the model, or a layout such as "Et|(tt|)*30mL")";
+
 std::optional<std::vector<std::int64_t>> numbers_of(const Value& list) {
   std::vector<std::int64_t> numbers;
   for (const Value& item : list.items) {
@@ -25,13 +29,23 @@ std::optional<std::vector<std::int64_t>> numbers_of(const Value& list) {
   return numbers;
 }
 
-/// With a full number on both ends; REQUIRES lighter ends to work out for these numbers.
-std::int64_t between_the_ends(std::int64_t layers, int stages) {
-  return (layers + kLessAtTheEnds) / stages;
-}
+/// What a rule shares out evenly: so many layers over so many stages, the first of which has what
+/// is left over.
+struct Evenly {
+  std::int64_t layers = 0;
+  int stages = 1;
 
-bool allows_lighter_ends(std::int64_t layers, int stages) {
-  return (layers + kLessAtTheEnds) % stages == 0;
+  [[nodiscard]] std::int64_t left() const { return stages > 0 ? layers % stages : 0; }
+  [[nodiscard]] std::int64_t of(int stage) const {
+    return layers / stages + (stage < left() ? 1 : 0);
+  }
+};
+
+Evenly evenly(const LayerSplit& split, std::int64_t layers, int stages) {
+  if (const auto* ends = std::get_if<EndLayers>(&split)) {
+    return {layers - ends->sum(), stages - ends->count()};
+  }
+  return {is_even(split) ? layers : layers + kLessAtTheEnds, stages};
 }
 
 std::string counted(std::int64_t number, std::string_view noun) {
@@ -49,57 +63,36 @@ std::string nearly_even(std::int64_t layers, int stages) {
       "{} x {} and {} x {}", with_one_more, fewer + 1, stages - with_one_more, fewer);
 }
 
+bool allows_lighter_ends(std::int64_t layers, int stages) {
+  return layers + kLessAtTheEnds >= stages;
+}
+
 std::optional<std::string> refusal_of(LayerRule rule, std::int64_t layers, int stages) {
-  if (rule == LayerRule::lighter_ends) {
-    return allows_lighter_ends(layers, stages)
-               ? std::nullopt
-               : std::optional(fmt::format("expected the {} layers and {} more to be a multiple of "
-                                           "the {} stages; or {}",
-                                           layers,
-                                           kLessAtTheEnds,
-                                           stages,
-                                           uneven_offer(layers, stages)));
+  const bool even = rule == LayerRule::even;
+  if (even ? layers >= stages : allows_lighter_ends(layers, stages)) {
+    return std::nullopt;
   }
-  return layers % stages == 0
+  return fmt::format("expected the {} layers{} to be no fewer than the {} stages; or {}",
+                     layers,
+                     even ? "" : fmt::format(" and {} more", kLessAtTheEnds),
+                     stages,
+                     uneven_offer(layers, stages));
+}
+
+std::optional<std::string> refusal_of(const EndLayers& ends, std::int64_t layers, int stages) {
+  const Evenly others = evenly(ends, layers, stages);
+  const bool alone = others.stages == 0 && others.layers == 0;
+  return alone || (others.stages > 0 && others.layers >= others.stages)
              ? std::nullopt
-             : std::optional(fmt::format("expected the {} stages to divide the {} layers; or {}",
-                                         stages,
+             : std::optional(fmt::format("expected first and last to leave one of the {} layers or "
+                                         "more for each of the other {}",
                                          layers,
-                                         uneven_offer(layers, stages)));
+                                         counted(std::max(others.stages, 0), "stage")));
 }
 
-}  // namespace
-
-LayerSplit read_layers(Reader& in) {
-  const Value* value = in.raw("layers");
-  if (value == nullptr || value->kind == Value::Kind::null) {
-    return LayerRule::even;
-  }
-  if (value->kind == Value::Kind::text) {
-    return in.choice<LayerRule>("layers", kLayerRules);
-  }
-  auto numbers = value->kind == Value::Kind::array ? numbers_of(*value) : std::nullopt;
-  if (!numbers || numbers->empty()) {
-    in.fail("layers",
-            "expected \"even\", \"lighter-ends\" or an array of whole numbers, one for each stage "
-            "of the model");
-    return LayerRule::even;
-  }
-  return std::move(*numbers);
-}
-
-std::string text_of(const LayerSplit& split) {
-  if (const auto* rule = std::get_if<LayerRule>(&split)) {
-    return std::string(kLayerRules[static_cast<std::size_t>(*rule)].name);
-  }
-  return fmt::format("[{}]", fmt::join(std::get<std::vector<std::int64_t>>(split), ", "));
-}
-
-std::optional<std::string> refusal(const LayerSplit& split, std::int64_t layers, int stages) {
-  if (const auto* rule = std::get_if<LayerRule>(&split)) {
-    return refusal_of(*rule, layers, stages);
-  }
-  const auto& numbers = std::get<std::vector<std::int64_t>>(split);
+std::optional<std::string> refusal_of(const std::vector<std::int64_t>& numbers,
+                                      std::int64_t layers,
+                                      int stages) {
   if (numbers.size() != static_cast<std::size_t>(stages)) {
     return fmt::format("expected {}, one for each stage of the model, got {}",
                        counted(stages, "number"),
@@ -115,20 +108,94 @@ std::optional<std::string> refusal(const LayerSplit& split, std::int64_t layers,
   return std::nullopt;
 }
 
+LayerSplit read_ends(const Value& written, Reader& in) {
+  auto object = in.object("layers");
+  const EndLayers ends{.first = object.maybe_integer("first", 0, kMostLayers),
+                       .last = object.maybe_integer("last", 0, kMostLayers)};
+  object.finish();
+  if (written.members.empty()) {
+    in.fail("layers", kExpected);
+  }
+  return ends;
+}
+
+/// A rule's name or a layout, which begins with its embedding.
+LayerSplit read_text(const std::string& text, Reader& in) {
+  if (!text.starts_with('E')) {
+    return in.choice<LayerRule>("layers", kLayerRules);
+  }
+  LayoutLayers layout = read_layout(text);
+  if (!layout.problem.empty()) {
+    in.fail("layers", layout.problem);
+    return LayerRule::even;
+  }
+  return std::move(layout.of_stages);
+}
+
+}  // namespace
+
+LayerSplit read_layers(Reader& in) {
+  const Value* value = in.raw("layers");
+  if (value == nullptr || value->kind == Value::Kind::null) {
+    return LayerRule::even;
+  }
+  if (value->kind == Value::Kind::text) {
+    return read_text(value->text, in);
+  }
+  if (value->kind == Value::Kind::object) {
+    return read_ends(*value, in);
+  }
+  auto numbers = value->kind == Value::Kind::array ? numbers_of(*value) : std::nullopt;
+  if (!numbers || numbers->empty()) {
+    in.fail("layers", kExpected);
+    return LayerRule::even;
+  }
+  return std::move(*numbers);
+}
+
+std::string text_of(const LayerSplit& split) {
+  if (const auto* rule = std::get_if<LayerRule>(&split)) {
+    return std::string(kLayerRules[static_cast<std::size_t>(*rule)].name);
+  }
+  if (const auto* ends = std::get_if<EndLayers>(&split)) {
+    const auto one = [](std::string_view key, const std::optional<std::int64_t>& number) {
+      return number ? fmt::format("\"{}\": {}", key, *number) : std::string();
+    };
+    return fmt::format("{{{}{}{}}}",
+                       one("first", ends->first),
+                       ends->count() == 2 ? ", " : "",
+                       one("last", ends->last));
+  }
+  return fmt::format("[{}]", fmt::join(std::get<std::vector<std::int64_t>>(split), ", "));
+}
+
+std::optional<std::string> refusal(const LayerSplit& split, std::int64_t layers, int stages) {
+  return std::visit([&](const auto& how) { return refusal_of(how, layers, stages); }, split);
+}
+
+std::int64_t left_over(const LayerSplit& split, std::int64_t layers, int stages) {
+  return is_listed(split) ? 0 : evenly(split, layers, stages).left();
+}
+
 std::int64_t layers_of(const LayerSplit& split, int stage, std::int64_t layers, int stages) {
   if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&split)) {
     return (*numbers)[static_cast<std::size_t>(stage)];
   }
-  if (std::get<LayerRule>(split) == LayerRule::even) {
-    return layers / stages;
+  const Evenly others = evenly(split, layers, stages);
+  const bool is_first = stage == 0;
+  const bool is_last = stage == stages - 1;
+  if (const auto* ends = std::get_if<EndLayers>(&split)) {
+    const auto told = is_first && ends->first ? ends->first : is_last ? ends->last : std::nullopt;
+    return told ? *told : others.of(stage - (ends->first ? 1 : 0));
   }
-  return between_the_ends(layers, stages) - (stage == 0 ? 1 : 0) - (stage == stages - 1 ? 1 : 0);
+  const int weights = is_even(split) ? 0 : int{is_first} + int{is_last};  // of embedding and head
+  return others.of(stage) - weights;
 }
 
 void share_out(const LayerSplit& split, std::int64_t layers, std::span<double> of_stages) {
   const auto stages = static_cast<int>(of_stages.size());
-  if (is_even(split)) {
-    const std::int64_t each = layers_of(split, 0, layers, stages);
+  if (is_even(split) && layers % stages == 0) {
+    const std::int64_t each = layers / stages;
     std::fill(of_stages.begin(), of_stages.end(), static_cast<double>(each));
     return;
   }
@@ -136,6 +203,20 @@ void share_out(const LayerSplit& split, std::int64_t layers, std::span<double> o
     of_stages[static_cast<std::size_t>(stage)] =
         static_cast<double>(layers_of(split, stage, layers, stages));
   }
+}
+
+std::string shares_text(const LayerSplit& split, std::int64_t layers, int stages) {
+  std::string text;
+  for (int stage = 0; stage < stages;) {
+    const std::int64_t each = layers_of(split, stage, layers, stages);
+    int alike = 1;
+    while (stage + alike < stages && layers_of(split, stage + alike, layers, stages) == each) {
+      ++alike;
+    }
+    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", alike, each);
+    stage += alike;
+  }
+  return text;
 }
 
 std::string uneven_offer(std::int64_t layers, int stages) {

@@ -73,9 +73,20 @@ void read_shard(const Field<Plan>& own, Reader& in, Plan& plan) {
   }
 }
 
+/// As many as a layout of the layers has, where there is one.
+std::int64_t chunks_of_layout(Reader& in, const Plan& plan) {
+  const std::int64_t usual = usual_chunks(plan.schedule);
+  const Value* layers = in.raw("layers");
+  if (layers == nullptr || layers->kind != Value::Kind::text || !interleaves(plan.schedule)) {
+    return usual;
+  }
+  const auto stages = static_cast<std::int64_t>(read_layout(layers->text).of_stages.size());
+  return stages > 0 && stages % plan.pipeline == 0 ? stages / plan.pipeline : usual;
+}
+
 void read_virtual_stages(const Field<Plan>& own, Reader& in, Plan& plan) {
   plan.virtual_stages = fields::read_integer(own.key, own.range, own.required, in)
-                            .value_or(usual_chunks(plan.schedule));
+                            .value_or(chunks_of_layout(in, plan));
 }
 
 using P = Plan;
@@ -86,8 +97,16 @@ Value schedule_schema(const Field<P>& /*own*/) {
 }
 
 Value layers_schema(const Field<P>& /*own*/) {
-  return schema::either(
-      {schema::one_of<LayerRule>(kLayerRules), schema::list_of(schema::integer({.least = 0}))});
+  Value ends = schema::object();
+  const auto add = [&](std::string_view key, std::string_view about) {
+    schema::add_key(ends, {.key = key, .about = about, .written = schema::integer({.least = 0})});
+  };
+  add("first", "layers of the model's first stage, where the others share out the rest evenly");
+  add("last", "layers of its last stage, likewise");
+  return schema::either({schema::one_of<LayerRule>(kLayerRules),
+                         ends,
+                         schema::list_of(schema::integer({.least = 0})),
+                         schema::text_like("^E.*L$")});
 }
 
 Value list_of(std::span<const std::int64_t> numbers) {
@@ -99,9 +118,19 @@ Value list_of(std::span<const std::int64_t> numbers) {
 }
 
 Value write_layers(const P& plan) {
-  const auto* rule = std::get_if<LayerRule>(&plan.layers);
-  return rule == nullptr ? list_of(std::get<std::vector<std::int64_t>>(plan.layers))
-                         : Value(text_of(plan.layers));
+  if (const auto* ends = std::get_if<EndLayers>(&plan.layers)) {
+    Value object = Value::make_object();
+    const auto add = [&](std::string_view key, const std::optional<std::int64_t>& number) {
+      if (number) {
+        object.add(std::string(key), *number);
+      }
+    };
+    add("first", ends->first);
+    add("last", ends->last);
+    return object;
+  }
+  const auto* numbers = std::get_if<std::vector<std::int64_t>>(&plan.layers);
+  return numbers != nullptr ? list_of(*numbers) : Value(text_of(plan.layers));
 }
 
 Value write_batch_shares(const P& plan) {
@@ -151,7 +180,7 @@ constexpr std::array kPlanFields = {
     fields::integer<&P::virtual_stages>(
         "virtual_stages", kDegree, "v: chunks per pipeline rank (interleaving)")
         .read_by(read_virtual_stages)
-        .or_else("1, or what the schedule needs")
+        .or_else("1, what the schedule needs, or what a layout of `layers` has")
         .affecting(kStages)
         .marked(kAdds),
     fields::special<P, &P::layers>(
@@ -159,8 +188,9 @@ constexpr std::array kPlanFields = {
         {[](const Field<P>& /*own*/, Reader& in, P& plan) { plan.layers = read_layers(in); },
          layers_schema,
          write_layers},
-        "layers of the stages: as many each, one less on the first and on the last, or a number "
-        "for each stage of the model")
+        "layers of the stages: as many each, one less on the first and on the last, so many on "
+        "these, a number for each stage of the model, or a `pipeline_model_parallel_layout` of "
+        "Megatron-Core's; what is left over is on the first stages, one each")
         .affecting(kStages | kMemory),
     fields::integer<&P::micro_batch>("micro_batch", kDegree, "b: sequences per micro-batch")
         .affecting(kLayerCosts),

@@ -79,6 +79,21 @@ void add_slice_notes(const Cluster& cluster,
   }
 }
 
+std::optional<std::string> layers_note(const Scenario& scenario) {
+  const LayerSplit& split = scenario.plan.layers;
+  const std::int64_t layers = scenario.model.layers();
+  const int stages = model_stages(placement(scenario.plan.schedule), scenario.shape());
+  return left_over(split, layers, stages) == 0
+             ? std::nullopt
+             : std::optional(
+                   fmt::format("plan.layers={} does not share out {} layers evenly over {} stages: "
+                               "{}",
+                               text_of(split),
+                               layers,
+                               stages,
+                               shares_text(split, layers, stages)));
+}
+
 std::vector<std::string> notes_of(const std::optional<std::string>& sequence,
                                   std::string_view stack,
                                   const std::vector<std::string>& missing) {
@@ -97,6 +112,9 @@ std::vector<std::string> answer_notes(const ScenarioSource& source, const Scenar
                                             scenario.stack.name,
                                             beyond_software(software_abilities(source), scenario));
   add_slice_notes(scenario.cluster, std::array{scenario.plan.devices()}, notes);
+  if (auto layers = layers_note(scenario)) {
+    notes.push_back(*std::move(layers));
+  }
   return notes;
 }
 

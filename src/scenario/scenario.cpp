@@ -80,17 +80,14 @@ class Validator {
       return;
     }
     const bool has_chunks = stages == p * v;
-    const bool pipeline_divides = has_chunks && l % p == 0;
-    demand(false,
-           pipeline_divides ? "plan.virtual_stages" : "plan.pipeline",
-           pipeline_divides ? v : p,
-           [&] {
-             return fmt::format("expected pipeline{} to divide the {} layers, got {}; or {}",
-                                has_chunks ? " x virtual_stages" : "",
-                                l,
-                                has_chunks ? fmt::format("{} x {}", p, v) : fmt::format("{}", p),
-                                uneven_offer(l, stages));
-           });
+    const bool by_chunks = has_chunks && p <= l;
+    demand(false, by_chunks ? "plan.virtual_stages" : "plan.pipeline", by_chunks ? v : p, [&] {
+      return fmt::format("expected pipeline{} of at most the {} layers, got {}; or {}",
+                         has_chunks ? " x virtual_stages" : "",
+                         l,
+                         has_chunks ? fmt::format("{} x {}", p, v) : fmt::format("{}", p),
+                         uneven_offer(l, stages));
+    });
   }
 
   void check_batch() {

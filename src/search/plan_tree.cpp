@@ -208,6 +208,7 @@ void PlanTree::add_pipelines(std::int64_t pipeline, std::int64_t micro_batches) 
   }
 }
 
+/// Where the ranks can have as many layers each, chunks that make them unlike are not tried.
 bool PlanTree::is_possible(const Schedule& schedule,
                            std::int64_t pipeline,
                            std::int64_t micro_batches,
@@ -219,8 +220,12 @@ bool PlanTree::is_possible(const Schedule& schedule,
   const LayerSplit& split = scenario_->plan.layers;
   const std::int64_t layers = scenario_->model.layers();
   const int stages = model_stages(placement(schedule), shape);
-  const bool uneven = is_even(split) && layers % stages != 0;  // told without a sentence
-  return !uneven && !refusal(split, layers, stages) && !refusal(schedule, shape);
+  if (refusal(split, layers, stages) || refusal(schedule, shape)) {
+    return false;
+  }
+  const bool ranks_are_alike =
+      !refusal(split, layers, shape.stages) && left_over(split, layers, shape.stages) == 0;
+  return !ranks_are_alike || left_over(split, layers, stages) == 0;
 }
 
 PlanTree::Setting PlanTree::setting(const PlanLayout& layout, const PlanPlace& place) {

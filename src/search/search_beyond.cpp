@@ -50,14 +50,10 @@ Search of_any_software(const Search& search, const SearchAnswer& known, std::siz
 /// Why no plan has this many stages, tensor-parallel ranks, or sequences in a micro-batch.
 std::string pipeline_reason(const Scenario& scenario, std::int64_t pipeline) {
   const std::int64_t layers = scenario.model.layers();
-  const int stages = static_cast<int>(std::min<std::int64_t>(pipeline, layers + 1));
-  if (!refusal(scenario.plan.layers, layers, stages)) {
-    return "";
-  }
-  const bool lighter = stages == pipeline && !refusal(LayerRule::lighter_ends, layers, stages);
-  return fmt::format("{} layers are not shared out evenly{}",
-                     layers,
-                     lighter ? ", but with plan.layers=lighter-ends" : "");
+  const LayerSplit& split = scenario.plan.layers;
+  return refusal(split, layers, static_cast<int>(pipeline))
+             ? fmt::format("{} layers are not shared out by {}", layers, text_of(split))
+             : "";
 }
 
 std::string tensor_reason(const Scenario& scenario, std::int64_t tensor) {

@@ -131,10 +131,10 @@ void check_search(const Search& search) {
     problems.add(
         fmt::format("{}: expected none of it in a search: all devices are alike in it", *key));
   }
-  if (std::holds_alternative<std::vector<std::int64_t>>(scenario.plan.layers)) {
+  if (is_listed(scenario.plan.layers)) {
     problems.add(
-        fmt::format("plan.layers: {}: expected even or lighter-ends in a search, whose "
-                    "plans have different numbers of stages",
+        fmt::format("plan.layers: {}: expected no list in a search, whose plans have different "
+                    "numbers of stages",
                     text_of(scenario.plan.layers)));
   }
   for (const std::int64_t devices : search.devices) {

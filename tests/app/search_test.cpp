@@ -99,7 +99,7 @@ TEST(AppSearch, SaysWhatItsSoftwareCannotRunAndWhatThatCosts) {
             best.at("counts.plans")->integer);
 }
 
-TEST(AppSearch, NamesTheLayersThatStagesDoNotShareOut) {
+TEST(AppSearch, SharesOutLayersThatStagesDoNotDivide) {
   const auto outcome = titer({"search",
                               "--model=deepseek-v3",
                               "--cluster=dgx-h100",
@@ -107,10 +107,10 @@ TEST(AppSearch, NamesTheLayersThatStagesDoNotShareOut) {
                               "--devices=256",
                               "--batch=256",
                               "--sequence=4096",
-                              "--set=space.pipeline=16"});
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_TRUE(
-      contains(outcome.out, "no plan with pipeline 16: 61 layers are not shared out evenly\n"));
+                              "--set=space.pipeline=16",
+                              "--set=space.virtual_stages=1"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_TRUE(contains(outcome.out, "61 layers evenly over 16 stages: 13 x 4, 3 x 3\n"));
 }
 
 TEST(AppSearch, WantsToKnowTheSequence) {

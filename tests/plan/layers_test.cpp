@@ -45,6 +45,9 @@ TEST(ReadLayers, TakesARuleOrAList) {
   EXPECT_EQ(read(R"("even")").split, LayerSplit(LayerRule::even));
   EXPECT_EQ(read(R"("lighter-ends")").split, LayerSplit(LayerRule::lighter_ends));
   EXPECT_EQ(read("[0, 3, 2]").split, LayerSplit(List{0, 3, 2}));
+  EXPECT_EQ(read(R"({"first": 3})").split, LayerSplit(EndLayers{.first = 3}));
+  EXPECT_EQ(read(R"({"first": 3, "last": 0})").split, LayerSplit(EndLayers{.first = 3, .last = 0}));
+  EXPECT_EQ(read(R"("Ett|t|L")").split, LayerSplit(List{2, 1, 0}));
   EXPECT_EQ(read("[0, 3, 2]").complaints, Lines());
 }
 
@@ -52,10 +55,50 @@ TEST(ReadLayers, RefusesWhatIsNeither) {
   for (const std::string value : {"[]", "[1,-1]", "[1.5,2]", R"(["1","2"])", "12", "{}"}) {
     EXPECT_EQ(read(value).complaints,
               Lines{"run.json:1:12: layers: " + value +
-                    ": expected \"even\", \"lighter-ends\" or an array of whole numbers, one for "
-                    "each stage of the model"})
+                    ": expected \"even\", \"lighter-ends\", an object with \"first\" or \"last\", "
+                    "an array of whole numbers, one for each stage of the model, or a layout such "
+                    "as \"Et|(tt|)*30mL\""})
         << value;
   }
+}
+
+// DeepSeek-V3's 61 layers on 32 and on 31 stages, as Megatron-Core's documents write them.
+TEST(ReadLayout, WritesRepetitionsOut) {
+  List thirty(30, 2);
+  thirty.front() = 3;
+  thirty.push_back(0);
+  EXPECT_EQ(read_layout("Et*3|(tt|)*29,mL").of_stages, thirty);
+  List ends(32, 2);
+  ends.front() = 1;
+  ends.back() = 0;
+  EXPECT_EQ(read_layout("Et|(tt|)*30mL").of_stages, ends);
+  EXPECT_EQ(read_layout("E|(t*2|)*2L").of_stages, (List{0, 2, 2, 0}));
+  EXPECT_EQ(read_layout("E|*2tL").of_stages, (List{0, 0, 1}));
+  EXPECT_EQ(read_layout("EtmL").of_stages, List{1});
+}
+
+TEST(ReadLayout, RefusesWhatIsNone) {
+  for (const std::string_view layout : {"",
+                                        "E",
+                                        "Et",
+                                        "tL",
+                                        "EtLt",
+                                        "EtE|L",
+                                        "Et*|L",
+                                        "Et*0L",
+                                        "Et*9999999L",
+                                        "E(ttL",
+                                        "E(t(t)*2)*2L",
+                                        "Et)L",
+                                        "Ex|L",
+                                        "E(t*999999)*999999L",
+                                        "E*2L",
+                                        "Et*-1L"}) {
+    EXPECT_EQ(read_layout(layout).problem.substr(0, 28), "expected a layout such as \"E") << layout;
+  }
+  EXPECT_EQ(read_layout("Et|m|L").problem,
+            "expected m beside L: the modules for further tokens are on the stage of the output "
+            "head");
 }
 
 TEST(ReadLayers, SuggestsTheRuleMeant) {
@@ -78,6 +121,21 @@ TEST(LayersOf, AreOneLessAtLighterEnds) {
   EXPECT_EQ(shares(LayerRule::lighter_ends, 126, 16 * 8), chunks);
 }
 
+TEST(LayersOf, AreOneMoreOnTheFirstStagesWhereSomeAreLeftOver) {
+  EXPECT_EQ(shares(LayerRule::even, 61, 8), (List{8, 8, 8, 8, 8, 7, 7, 7}));
+  // 61 and two more are 8 x 7 + 7.
+  EXPECT_EQ(shares(LayerRule::lighter_ends, 61, 8), (List{7, 8, 8, 8, 8, 8, 8, 6}));
+  EXPECT_EQ(shares(EndLayers{.first = 4}, 61, 4), (List{4, 19, 19, 19}));
+  EXPECT_EQ(shares(EndLayers{.first = 4, .last = 0}, 61, 4), (List{4, 29, 28, 0}));
+  EXPECT_EQ(shares(EndLayers{.last = 11}, 61, 2), (List{50, 11}));
+  EXPECT_EQ(left_over(LayerRule::even, 61, 8), 5);
+  EXPECT_EQ(left_over(LayerRule::lighter_ends, 61, 8), 7);
+  EXPECT_EQ(left_over(EndLayers{.first = 4}, 61, 4), 0);
+  EXPECT_EQ(left_over(List{60, 1}, 61, 2), 0);
+  EXPECT_EQ(shares_text(LayerRule::even, 61, 8), "5 x 8, 3 x 7");
+  EXPECT_EQ(shares_text(LayerRule::lighter_ends, 61, 8), "1 x 7, 6 x 8, 1 x 6");
+}
+
 TEST(LayersOf, OfOneStageAreAllByAnyRule) {
   EXPECT_EQ(shares(LayerRule::even, 7, 1), List{7});
   EXPECT_EQ(shares(LayerRule::lighter_ends, 7, 1), List{7});
@@ -86,7 +144,10 @@ TEST(LayersOf, OfOneStageAreAllByAnyRule) {
 
 TEST(LayersOf, AddUpToTheModelWhereverTheSplitIsNotRefused) {
   int splits = 0;
-  for (const LayerRule rule : {LayerRule::even, LayerRule::lighter_ends}) {
+  for (const LayerSplit& rule : {LayerSplit(LayerRule::even),
+                                 LayerSplit(LayerRule::lighter_ends),
+                                 LayerSplit(EndLayers{.first = 2}),
+                                 LayerSplit(EndLayers{.first = 1, .last = 3})}) {
     for (int stages = 1; stages <= 20; ++stages) {
       for (std::int64_t layers = 1; layers <= 40; ++layers) {
         if (refusal(rule, layers, stages)) {
@@ -104,14 +165,22 @@ TEST(LayersOf, AddUpToTheModelWhereverTheSplitIsNotRefused) {
 }
 
 TEST(LayerSplit, IsRefusedWithWhatWouldDo) {
-  EXPECT_EQ(refusal(LayerRule::even, 126, 16),
-            "expected the 16 stages to divide the 126 layers; or \"layers\": \"lighter-ends\"");
-  EXPECT_EQ(refusal(LayerRule::even, 96, 10),
-            "expected the 10 stages to divide the 96 layers; or \"layers\": a list of 10 numbers "
-            "such as 6 x 10 and 4 x 9");
-  EXPECT_EQ(refusal(LayerRule::lighter_ends, 96, 8),
-            "expected the 96 layers and 2 more to be a multiple of the 8 stages; or \"layers\": a "
-            "list of 8 numbers such as 8 x 12");
+  EXPECT_EQ(refusal(LayerRule::even, 126, 128),
+            "expected the 126 layers to be no fewer than the 128 stages; or \"layers\": "
+            "\"lighter-ends\"");
+  EXPECT_EQ(refusal(LayerRule::even, 6, 10),
+            "expected the 6 layers to be no fewer than the 10 stages; or \"layers\": a list of 10 "
+            "numbers such as 6 x 1 and 4 x 0");
+  EXPECT_EQ(refusal(LayerRule::lighter_ends, 6, 10),
+            "expected the 6 layers and 2 more to be no fewer than the 10 stages; or \"layers\": a "
+            "list of 10 numbers such as 6 x 1 and 4 x 0");
+  EXPECT_EQ(refusal(EndLayers{.first = 5, .last = 4}, 10, 3), std::nullopt);
+  EXPECT_EQ(refusal(EndLayers{.first = 5, .last = 5}, 10, 3),
+            "expected first and last to leave one of the 10 layers or more for each of the other 1 "
+            "stage");
+  EXPECT_EQ(refusal(EndLayers{.first = 5, .last = 5}, 10, 2), std::nullopt);
+  EXPECT_NE(refusal(EndLayers{.first = 5, .last = 4}, 10, 2), std::nullopt);
+  EXPECT_NE(refusal(EndLayers{.first = 5, .last = 5}, 10, 1), std::nullopt);
   EXPECT_EQ(refusal(List{5, 5}, 10, 3),
             "expected 3 numbers, one for each stage of the model, got 2");
   EXPECT_EQ(refusal(List{5, 5, 1}, 10, 3),
@@ -119,15 +188,17 @@ TEST(LayerSplit, IsRefusedWithWhatWouldDo) {
   EXPECT_EQ(refusal(List{0, 10, 0}, 10, 3), std::nullopt);
 }
 
-// One layer over two stages with lighter ends would leave one of them half a layer.
+// One layer and two ends would leave one of four stages less than nothing.
 TEST(LayerSplit, OfferAListWhereTheRuleWouldNotWorkOut) {
-  EXPECT_EQ(uneven_offer(1, 2), "\"layers\": a list of 2 numbers such as 1 x 1 and 1 x 0");
+  EXPECT_EQ(uneven_offer(1, 4), "\"layers\": a list of 4 numbers such as 1 x 1 and 3 x 0");
 }
 
 TEST(LayerSplit, IsWrittenAsItIsRead) {
   EXPECT_EQ(text_of(LayerRule::even), "even");
   EXPECT_EQ(text_of(LayerRule::lighter_ends), "lighter-ends");
   EXPECT_EQ(text_of(List{7, 8, 7}), "[7, 8, 7]");
+  EXPECT_EQ(text_of(EndLayers{.first = 7, .last = 8}), R"({"first": 7, "last": 8})");
+  EXPECT_EQ(text_of(EndLayers{.last = 8}), R"({"last": 8})");
 }
 
 }  // namespace TITER_TEST_FILE

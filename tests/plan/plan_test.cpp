@@ -65,6 +65,8 @@ TEST(ReadPlan, IsOneDeviceByDefault) {
 
 TEST(ReadPlan, TakesLayersByARuleOrAList) {
   EXPECT_EQ(sound(R"("layers": "lighter-ends")").layers, LayerSplit(LayerRule::lighter_ends));
+  EXPECT_EQ(sound(R"("pipeline": 2, "layers": "Et|t|t|tL")").virtual_stages, 4 / 2);
+  EXPECT_EQ(sound(R"("pipeline": 2, "layers": "Et|tL")").virtual_stages, 1);
   EXPECT_EQ(sound(R"("pipeline": 2, "layers": [3, 5])").layers,
             LayerSplit(std::vector<std::int64_t>{3, 5}));
 }

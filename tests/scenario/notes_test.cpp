@@ -17,6 +17,16 @@ TEST(AnswerNotes, SayTheSequenceThenWhatTheSoftwareLacks) {
   EXPECT_TRUE(notes_of(std::nullopt, "neox", {}).empty());
 }
 
+TEST(LayersNote, SaysWhatStagesHaveWhereSomeLayersAreLeftOver) {
+  Scenario scenario = scenarios::shipped_run({"plan.virtual_stages=1"});
+  EXPECT_EQ(layers_note(scenario), std::nullopt);
+  scenario.plan.pipeline = 7;
+  EXPECT_EQ(layers_note(scenario),
+            "plan.layers=even does not share out 96 layers evenly over 7 stages: 5 x 14, 2 x 13");
+  scenario.plan.layers = std::vector<std::int64_t>{12, 14, 14, 14, 14, 14, 14};
+  EXPECT_EQ(layers_note(scenario), std::nullopt);
+}
+
 TEST(BeyondSoftware, NamesTensorRanksWithoutAHeadOfTheirOwn) {
   Abilities abilities;
   abilities.tensor_beyond_kv_heads = false;

@@ -72,14 +72,12 @@ TEST(Validate, DemandsThatStagesShareTheLayers) {
   Scenario scenario = sound();
   scenario.plan.pipeline = 7;
   scenario.plan.virtual_stages = 1;
-  EXPECT_EQ(texts(scenario),
-            Lines{"plan.pipeline: 7: expected pipeline x virtual_stages to divide "
-                  "the 96 layers, got 7 x 1; or \"layers\": \"lighter-ends\""});
+  EXPECT_EQ(texts(scenario), Lines()) << "14 on the first five stages, 13 on the others";
   scenario.plan.pipeline = 192;
   EXPECT_EQ(texts(scenario),
-            Lines{"plan.pipeline: 192: expected pipeline x virtual_stages to "
-                  "divide the 96 layers, got 192 x 1; or \"layers\": a list of 192 numbers such as "
-                  "96 x 1 and 96 x 0"});
+            Lines{"plan.pipeline: 192: expected pipeline x virtual_stages of at most the 96 "
+                  "layers, got 192 x 1; or \"layers\": a list of 192 numbers such as 96 x 1 and "
+                  "96 x 0"});
 }
 
 TEST(Validate, TakesAnySplitThatAddsUp) {
@@ -97,21 +95,24 @@ TEST(Validate, TakesAnySplitThatAddsUp) {
             Lines{"plan.layers: [24, 24, 24, 25]: expected numbers that add up to the 96 layers, "
                   "got 97, such as 4 x 24"});
   scenario.plan.layers = LayerRule::lighter_ends;
+  EXPECT_EQ(texts(scenario), Lines());
+  scenario.plan.layers = EndLayers{.first = 47, .last = 48};
   EXPECT_EQ(texts(scenario),
-            Lines{"plan.layers: lighter-ends: expected the 96 layers and 2 more to be a multiple "
-                  "of the 4 stages; or \"layers\": a list of 4 numbers such as 4 x 24"});
-  scenario.plan.pipeline = 7;
-  scenario.plan.virtual_stages = 1;
-  EXPECT_EQ(texts(scenario), Lines()) << "96 + 2 layers over 7 stages";
+            Lines{"plan.layers: {\"first\": 47, \"last\": 48}: expected first and last to leave "
+                  "one of the 96 layers or more for each of the other 2 stages"});
+  scenario.plan.layers = EndLayers{.first = 46, .last = 48};
+  EXPECT_EQ(texts(scenario), Lines());
 }
 
 TEST(Validate, DemandsThatChunksShareTheLayersOfAStage) {
   Scenario scenario = sound();
   scenario.plan.virtual_stages = 5;
+  EXPECT_EQ(texts(scenario), Lines());
+  scenario.plan.virtual_stages = 13;
   EXPECT_EQ(texts(scenario),
-            Lines{"plan.virtual_stages: 5: expected pipeline x virtual_stages to "
-                  "divide the 96 layers, got 8 x 5; or \"layers\": a list of 40 numbers such as "
-                  "16 x 3 and 24 x 2"});
+            Lines{"plan.virtual_stages: 13: expected pipeline x virtual_stages of at most the 96 "
+                  "layers, got 8 x 13; or \"layers\": a list of 104 numbers such as 96 x 1 and "
+                  "8 x 0"});
 }
 
 TEST(Validate, RefusesInterleavingOnOneStage) {

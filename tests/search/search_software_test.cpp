@@ -138,7 +138,7 @@ TEST(SearchSoftware, SaysWhatStayingInsideCostsAtTheEndsOfAFront) {
 }
 
 TEST(SearchSoftware, NamesDegreesThatDoNotWorkOut) {
-  const std::vector<std::string> sixteen = {"space.pipeline=[1,16]", "space.tensor=[1,48]"};
+  const std::vector<std::string> sixteen = {"space.pipeline=[16,64]", "space.tensor=[1,48]"};
   const Search search = search_of(R"({
     "scenario": {"model": "deepseek-v3", "cluster": "dgx-h100", "stack": "megatron-core",
                  "training": {"global_batch": 256, "sequence": 4096, "precision": "bf16"}},
@@ -146,7 +146,7 @@ TEST(SearchSoftware, NamesDegreesThatDoNotWorkOut) {
                                   sixteen);
   const std::vector<std::string> lines = degrees_left_out(search);
   ASSERT_EQ(lines.size(), 2u);
-  EXPECT_EQ(lines[0], "no plan with pipeline 16: 61 layers are not shared out evenly");
+  EXPECT_EQ(lines[0], "no plan with pipeline 64: 61 layers are not shared out by even");
   EXPECT_EQ(lines[1], "no plan with tensor 48: 256 devices are no multiple");
   EXPECT_TRUE(degrees_left_out(search_of(kDenseSearch)).empty());
 }

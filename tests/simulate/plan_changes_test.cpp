@@ -34,6 +34,7 @@ std::vector<Value> plan_moves() {
     {"virtual_stages": 1}, {"virtual_stages": 2}, {"virtual_stages": 3},
     {"virtual_stages": 2, "micro_batch_group": 6}, {"micro_batch_group": null},
     {"layers": "even"}, {"layers": "lighter-ends"}, {"layers": [23, 24, 24, 25]},
+    {"layers": {"first": 23, "last": 25}}, {"layers": {"last": 20}},
     {"pipeline": 2, "data": 8},
     {"micro_batch": 1}, {"micro_batch": 2}, {"micro_batch": 4},
     {"data": 4, "batch_shares": [2, 2, 2, 2]}, {"batch_shares": null},

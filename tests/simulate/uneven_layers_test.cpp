@@ -21,7 +21,12 @@ TEST(UnevenLayers, TakeAsLongInTheClosedFormAsExecuted) {
         std::vector<std::string>{"plan.virtual_stages=1", "plan.layers=[96,0,0,0,0,0,0,0]"},
         std::vector<std::string>{"plan.virtual_stages=2",
                                  "plan.layers=[0,7,7,7,7,7,7,7,7,7,7,7,7,7,5,0]"},
-        std::vector<std::string>{"model.layers=94", "plan.layers=lighter-ends"}}) {
+        std::vector<std::string>{"model.layers=94", "plan.layers=lighter-ends"},
+        std::vector<std::string>{"model.layers=94", "plan.layers=even"},
+        std::vector<std::string>{"model.layers=61", "plan.virtual_stages=1"},
+        std::vector<std::string>{"plan.virtual_stages=1", "plan.layers.first=5"},
+        std::vector<std::string>{
+            "model.layers=61", "plan.schedule=zb-v", "plan.virtual_stages=2"}}) {
     const StepResult closed = at(Fidelity::closed, split);
     const StepResult event = at(Fidelity::event, split);
     EXPECT_EQ(closed.iteration_time, event.iteration_time) << split.back();

@@ -36,8 +36,10 @@ namespace titer {
 void add_slice_notes(const Cluster& cluster,
                      std::span<const std::int64_t> devices,
                      std::vector<std::string>& notes);
-/// A line each: that of the sequence, where there is one, and "beyond what megatron-lm can do: …",
-/// where its software misses something.
+/// How many layers the stages have, where they do not go into all of them alike.
+[[nodiscard]] std::optional<std::string> layers_note(const Scenario& scenario);
+/// A line each: the note on the sequence, where there is one, and "beyond what megatron-lm can do:
+/// …", where its software misses something.
 [[nodiscard]] std::vector<std::string> notes_of(const std::optional<std::string>& sequence,
                                                 std::string_view stack,
                                                 const std::vector<std::string>& missing);

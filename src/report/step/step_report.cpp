@@ -99,6 +99,17 @@ Figures asked_figures(const Scenario& scenario) {
   return joined(joined(degrees, context_figures(plan)), others);
 }
 
+/// Where not every stage has as many.
+std::string layers_words(const Scenario& scenario) {
+  const LayerSplit& split = scenario.plan.layers;
+  const std::int64_t layers = scenario.model.layers();
+  const int stages = model_stages(placement(scenario.plan.schedule), scenario.shape());
+  if (left_over(split, layers, stages) > 0) {
+    return ", layers " + shares_text(split, layers, stages);
+  }
+  return is_even(split) ? "" : ", layers " + text_of(split);
+}
+
 std::string heading(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
   const Plan& plan = scenario.plan;
@@ -113,7 +124,7 @@ std::string heading(const Scenario& scenario) {
       "{}\n",
       plan.pipeline,
       plan.virtual_stages > 1 ? fmt::format(" (interleaved {})", plan.virtual_stages) : "",
-      is_even(plan.layers) ? "" : ", layers " + text_of(plan.layers),
+      layers_words(scenario),
       plan.tensor,
       plan.sequence_parallel ? " with sequence parallelism" : "",
       groups_text(plan),
