@@ -22,11 +22,14 @@ void SamplingOptions::add_to(CLI::App& app) {
       ->type_name("N");
 }
 
-AskedSamples SamplingOptions::asked(Progress& progress) const {
+AskedSamples SamplingOptions::asked(std::optional<Progress>& progress) const {
+  if (samples) {
+    progress.emplace("samples", static_cast<std::size_t>(*samples));
+  }
   return {.count = samples,
           .seed = seed,
           .threads = jobs > 0 ? jobs : std::thread::hardware_concurrency(),
-          .progress = [&](std::size_t done) { progress.update(done); }};
+          .progress = [&](std::size_t done) { progress->update(done); }};
 }
 
 }  // namespace titer

@@ -16,8 +16,8 @@ struct SamplingOptions {
   unsigned jobs = 0;  // 0: all cores
 
   void add_to(CLI::App& app);
-  /// The progress must outlive it.
-  [[nodiscard]] AskedSamples asked(Progress& progress) const;
+  /// Where there are samples, the progress is shown from now on. It must outlive what is returned.
+  [[nodiscard]] AskedSamples asked(std::optional<Progress>& progress) const;
 };
 
 }  // namespace titer

@@ -34,7 +34,7 @@ int run_command(const RunOptions& options) {
     static_cast<void>(chosen("--fail-on", options.fail_on, kFailOn));
   }
   request.scenario = options.scenario.asked();
-  Progress progress("samples", static_cast<std::size_t>(options.sampling.samples.value_or(0)));
+  std::optional<Progress> progress;
   request.samples = options.sampling.asked(progress);
   std::optional<OutputFile> trace;
   if (!options.trace.empty()) {
@@ -44,7 +44,9 @@ int run_command(const RunOptions& options) {
       trace->finish();
     };
   }
-  const int answered = print(format, ask(request));
+  const Answer answer = ask(request);
+  progress.reset();  // off the terminal, before the answer is there
+  const int answered = print(format, answer);
   return options.fail_on.empty() ? kSuccess : answered;
 }
 
