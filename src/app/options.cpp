@@ -5,6 +5,7 @@
 
 #include "app/output/terminal.hpp"
 #include "command.hpp"
+#include "titer/ask/asked_source.hpp"
 
 namespace titer {
 
@@ -31,13 +32,7 @@ Asked ScenarioOptions::asked() const {
   return asked;
 }
 
-ScenarioSource ScenarioOptions::source() const {
-  ScenarioSource source = ScenarioSource::load(scenario);
-  for (const Assignment& change : asked().changes) {
-    source.assign(change);
-  }
-  return source;
-}
+ScenarioSource ScenarioOptions::source() const { return source_of(asked()); }
 
 void add_format(CLI::App& app, std::string& format) {
   app.add_option("--format", format, "text, csv or json")->default_str("text")->type_name("FORMAT");

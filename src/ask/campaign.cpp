@@ -1,6 +1,6 @@
 #include "titer/ask/campaign.hpp"
 
-#include "asked_source.hpp"
+#include "titer/ask/asked_source.hpp"
 #include "titer/report/study/capacity_report.hpp"
 #include "titer/report/study/course_report.hpp"
 

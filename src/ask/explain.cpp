@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "asked_source.hpp"
+#include "titer/ask/asked_source.hpp"
 #include "titer/report/step/explain_report.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/simulate/evaluate.hpp"

@@ -1,6 +1,6 @@
 #include "titer/ask/run.hpp"
 
-#include "asked_source.hpp"
+#include "titer/ask/asked_source.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/simulate/evaluate.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "asked_source.hpp"
+#include "titer/ask/asked_source.hpp"
 #include "titer/report/study/search_report.hpp"
 #include "titer/scenario/notes.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "asked_source.hpp"
+#include "titer/ask/asked_source.hpp"
 #include "titer/report/study/difference_report.hpp"
 #include "titer/report/study/sensitivity_report.hpp"
 #include "titer/scenario/notes.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+// What a question is about, made of what was given.
 
 #include "titer/ask/asked.hpp"
 #include "titer/scenario/source.hpp"
