@@ -19,13 +19,18 @@ Abilities software_abilities(const ScenarioSource& source) {
   return abilities;
 }
 
+bool can_share_heads(const Abilities& abilities, const Model& model, std::int64_t tensor) {
+  const Transformer* transformer = model.if_transformer();
+  return transformer == nullptr || !transformer->shares_kv_heads(tensor) ||
+         abilities.tensor_beyond_kv_heads.value_or(true);
+}
+
 std::vector<std::string> beyond_software(const Abilities& abilities, const Scenario& scenario) {
   std::vector<std::string> missing = missing_abilities(abilities, scenario.plan);
-  const Transformer* transformer = scenario.model.if_transformer();
-  if (transformer != nullptr && transformer->shares_kv_heads(scenario.plan.tensor) &&
-      !abilities.tensor_beyond_kv_heads.value_or(true)) {
-    missing.push_back(fmt::format(
-        "tensor {} of {} key-value heads", scenario.plan.tensor, transformer->kv_heads));
+  if (!can_share_heads(abilities, scenario.model, scenario.plan.tensor)) {
+    missing.push_back(fmt::format("tensor {} of {} key-value heads",
+                                  scenario.plan.tensor,
+                                  scenario.model.if_transformer()->kv_heads));
   }
   const DataType precision = scenario.training.precision;
   const auto& known = abilities.precision;

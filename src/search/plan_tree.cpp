@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "titer/plan/place/placement.hpp"
+#include "titer/scenario/notes.hpp"
 #include "titer/search/search_space.hpp"
 
 namespace titer {
@@ -81,11 +82,8 @@ PlanTree::PlanTree(const Scenario& scenario,
 void PlanTree::add_layouts(std::int64_t devices) {
   const Transformer* transformer = scenario_->model.if_transformer();
   for (const std::int64_t tensor : space_->tensor) {
-    if (devices % tensor != 0 || (transformer != nullptr && transformer->heads % tensor != 0)) {
-      continue;
-    }
-    if (transformer != nullptr && transformer->shares_kv_heads(tensor) &&
-        !abilities_.tensor_beyond_kv_heads.value_or(true)) {
+    if (devices % tensor != 0 || (transformer != nullptr && transformer->heads % tensor != 0) ||
+        !can_share_heads(abilities_, scenario_->model, tensor)) {
       continue;
     }
     for (const std::int64_t context : space_->context) {

@@ -17,6 +17,10 @@ namespace titer {
 
 /// Of the scenario's stack, whose document holds them.
 [[nodiscard]] Abilities software_abilities(const ScenarioSource& source);
+/// Whether software lets a tensor degree be above the model's key-value heads, if it is.
+[[nodiscard]] bool can_share_heads(const Abilities& abilities,
+                                   const Model& model,
+                                   std::int64_t tensor);
 /// All that its software does not have, the precision included.
 [[nodiscard]] std::vector<std::string> beyond_software(const Abilities& abilities,
                                                        const Scenario& scenario);
