@@ -163,42 +163,35 @@ constexpr std::array kGrowthFields = {
     fields::number<&G::performance>(
         "performance", kTimes, "likewise of a device's work for the same money and power")};
 
-void read_growth(const Field<Q>& own, Reader& in, Q& question) {
-  if (auto written = in.maybe_object(own.key)) {
-    read_fields<G>(kGrowthFields, *written, question.growth.emplace());
-  }
-}
+std::span<const Field<G>> growth_fields() { return kGrowthFields; }
 
 constexpr std::array kQuestionFields = {
     fields::label<Q>("name", "of the question"),
-    fields::special<Q>("scenario",
-                       {[](const Field<Q>& /*own*/, Reader& in, Q& question) {
-                          question.scenario_written = scenario_value(in);
-                        },
-                        [](const Field<Q>& /*own*/) { return schema::named_data(); },
-                        nullptr},
-                       "a run's name or file, or a scenario; its plan is that of one size, "
-                       "replicas are added or taken away")
+    fields::of_schema<Q, schema::named_data>(
+        "scenario",
+        [](const Field<Q>& /*own*/, Reader& in, Q& question) {
+          question.scenario_written = scenario_value(in);
+        },
+        "a run's name or file, or a scenario; its plan is that of one size, "
+        "replicas are added or taken away")
         .needed(),
     fields::label<Q>("title", "the same for people"),
     count<&Q::tokens, kTrainedTokens>("tokens", "to train on, such as `15T` or `300B`")
         .or_else("what the deadline or the budget allow"),
-    fields::special<Q>(
+    fields::of_schema<Q, schema::text>(
         "deadline",
-        {read_deadline, [](const Field<Q>& /*own*/) { return schema::text(); }, nullptr},
+        read_deadline,
         "such as `60d`, `8w`, `2 months` (of 30 days) or `1 year` (of 365)")
         .or_else("any"),
     count<&Q::budget, kBudget>("budget", "dollars, such as `10M`; needs prices").or_else("any"),
     fields::special<Q>(
         "devices", {read_devices, devices_schema, nullptr}, "to try, such as `[1024, 2048]`")
-        .or_else(
-            "all that share the batch out evenly and fill whole nodes, or an even part of one"),
+        .or_else("all that share the batch out evenly and fill whole nodes, an even part of one, "
+                 "or a slice"),
     fields::choice<&Q::batch, kBatchRules, Q>("batch", "`scaled`: it grows with the replicas")
         .or_else("`fixed`"),
-    fields::special<Q>(
-        "growth",
-        {read_growth, [](const Field<Q>& /*own*/) { return schema_of<G>(kGrowthFields); }, nullptr},
-        "year by year; needs tokens and a deadline"),
+    fields::object<&Q::growth, growth_fields, Q>("growth",
+                                                 "year by year; needs tokens and a deadline"),
     fields::integer<&Q::samples, Q>(
         "samples", {1, 1e5}, "runs that are followed from failure to failure")
         .or_else("200"),

@@ -48,11 +48,9 @@ struct WrittenPart {
 
 template <class T>
 constexpr Field<T> scenario_field(std::string_view about) {
-  return fields::special<T>(
+  return fields::of_schema<T, schema::named_data>(
       "scenario",
-      {[](const Field<T>& /*own*/, Reader& in, T& object) { object.scenario = scenario_value(in); },
-       [](const Field<T>& /*own*/) { return schema::named_data(); },
-       nullptr},
+      [](const Field<T>& /*own*/, Reader& in, T& object) { object.scenario = scenario_value(in); },
       about);
 }
 
@@ -70,14 +68,18 @@ constexpr Field<T> changes_field() {
 }
 
 /// Objects of a list with a table of their own; `also` has a look at each.
-template <class Part, const auto& table, class Also>
-std::vector<Part> read_parts(Reader& in, std::string_view key, const Part& empty, Also also) {
+template <class Part, const auto& table>
+std::vector<Part> read_parts(
+    Reader& in,
+    std::string_view key,
+    const Part& empty,
+    void (*also)(Reader&) = [](Reader& /*nothing more*/) {}) {
   std::vector<Part> parts;
   for (Reader& one : in.objects(key)) {
     Part part = empty;
     part.name += " " + std::to_string(parts.size() + 1);
     read_fields<Part>(table, one, part);
-    also(one, part);
+    also(one);
     parts.push_back(std::move(part));
   }
   return parts;

@@ -87,8 +87,8 @@ constexpr std::array kIntervalFields = {
         })};
 
 void read_intervals(const Field<QueryLoad>& own, Reader& in, QueryLoad& load) {
-  load.intervals = read_parts<QueryInterval, kIntervalFields>(
-      in, own.key, {.name = "interval", .time = {}}, [](Reader&, const auto&) {});
+  load.intervals =
+      read_parts<QueryInterval, kIntervalFields>(in, own.key, {.name = "interval", .time = {}});
   if (load.intervals.empty()) {
     in.fail(own.key, "expected an interval or more");
   }

@@ -32,7 +32,7 @@ void read_job_list(const Field<WrittenJobs>& own, Reader& in, WrittenJobs& cours
   empty.document = course.document;
   empty.name = "job";
   empty.common = course.scenario;
-  course.jobs = read_parts<WrittenJob, kJobFields>(in, own.key, empty, [](Reader&, const auto&) {});
+  course.jobs = read_parts<WrittenJob, kJobFields>(in, own.key, empty);
   if (course.jobs.size() < 2) {
     in.fail(own.key, "expected two jobs or more");
   }

@@ -46,27 +46,22 @@ constexpr std::array kChangeFields = {
         .or_else("required of `storage`"),
     fields::quantity<&LayoutChange::restart>("restart", "of the job")};
 
+std::span<const Field<LayoutChange>> change_fields() { return kChangeFields; }
+
 struct WrittenPhases : WrittenPart {
   std::optional<LayoutChange> change{};
   std::vector<WrittenPhase> phases{};
 };
 
-void read_change(const Field<WrittenPhases>& own, Reader& in, WrittenPhases& course) {
-  if (auto written = in.maybe_object(own.key)) {
-    read_fields<LayoutChange>(kChangeFields, *written, course.change.emplace());
-  }
-}
-
 void read_phase_list(const Field<WrittenPhases>& own, Reader& in, WrittenPhases& course) {
   WrittenPhase empty;
   empty.document = course.document;
   empty.name = "phase";
-  course.phases =
-      read_parts<WrittenPhase, kPhaseFields>(in, own.key, empty, [](Reader& one, const auto&) {
-        if (one.has("iterations") + one.has("samples") + one.has("time") != 1) {
-          one.fail("", "expected one of iterations, samples and time");
-        }
-      });
+  course.phases = read_parts<WrittenPhase, kPhaseFields>(in, own.key, empty, [](Reader& one) {
+    if (one.has("iterations") + one.has("samples") + one.has("time") != 1) {
+      one.fail("", "expected one of iterations, samples and time");
+    }
+  });
   if (course.phases.empty()) {
     in.fail(own.key, "expected a phase or more");
   }
@@ -74,12 +69,8 @@ void read_phase_list(const Field<WrittenPhases>& own, Reader& in, WrittenPhases&
 
 constexpr std::array kPhasesFields = {
     scenario_field<WrittenPhases>("of all phases").needed(),
-    fields::special<WrittenPhases>(
-        "change",
-        {read_change,
-         [](const Field<WrittenPhases>& /*own*/) { return schema_of<LayoutChange>(kChangeFields); },
-         nullptr},
-        "of the layout, from one phase to the next")
+    fields::object<&WrittenPhases::change, change_fields>(
+        "change", "of the layout, from one phase to the next")
         .or_else("it takes no time"),
     fields::special<WrittenPhases>("phases",
                                    {read_phase_list,

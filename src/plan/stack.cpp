@@ -72,6 +72,11 @@ Value errors_schema(const Field<S>& /*own*/) {
   return schema;
 }
 
+/// No prediction depends on them.
+void check_abilities(const Field<S>& /*own*/, Reader& in, S& /*stack*/) {
+  static_cast<void>(read_abilities(in));
+}
+
 constexpr std::array kStackFields = {
     fields::text<&S::name, S>("name", "of the software").needed(),
     fields::text<&S::title, S>("title", "the same for people").or_else("its name"),
@@ -129,13 +134,8 @@ constexpr std::array kStackFields = {
                        "by grade, the shares of a predicted time between which four of five "
                        "measured ones lie"),
     fields::anything<S>("calibration", "how its figures were fitted"),
-    fields::special<S>("abilities",
-                       {[](const Field<S>& /*own*/, Reader& in, S& /*stack*/) {
-                          static_cast<void>(read_abilities(in));  // no prediction depends on them
-                        },
-                        [](const Field<S>& /*own*/) { return abilities_schema(); },
-                        nullptr},
-                       "what it can run of all that plans may ask for")};
+    fields::of_schema<S, abilities_schema>(
+        "abilities", check_abilities, "what it can run of all that plans may ask for")};
 
 }  // namespace
 

@@ -155,13 +155,12 @@ constexpr std::array kEntryFields = {
         "node_bandwidth", kShare, "the same of transfers inside nodes"),
     fields::number<&Entry::network_bandwidth>(
         "network_bandwidth", kShare, "the same of transfers between nodes"),
-    fields::special<Entry>("chip",
-                           {[](const Field<Entry>& own, Reader& in, Entry& entry) {
-                              entry.chip = entry.known_chips->read(own.key, in);
-                            },
-                            [](const Field<Entry>& /*own*/) { return schema::named_data(); },
-                            nullptr},
-                           "another one, such as of `titer list chips`")
+    fields::of_schema<Entry, schema::named_data>(
+        "chip",
+        [](const Field<Entry>& own, Reader& in, Entry& entry) {
+          entry.chip = entry.known_chips->read(own.key, in);
+        },
+        "another one, such as of `titer list chips`")
         .or_else("the cluster's")};
 
 /// Conditions, and what entries of devices are read with.

@@ -172,22 +172,18 @@ Value models_schema(const Field<F>& /*own*/) {
 constexpr std::array kSearchFields = {
     fields::text<&F::title>("title", "a text"),
     fields::label<F>("name", "a text"),
-    fields::special<F>(
+    fields::of_schema<F, schema::named_data>(
         "scenario",
-        {read_scenario, [](const Field<F>& /*own*/) { return schema::named_data(); }, nullptr},
+        read_scenario,
         "a run's name or file, which lends everything but its plan; or a scenario "
         "written out, which keeps the keys of its own `plan`")
         .needed(),
-    fields::special<F>(
-        "devices",
-        {read_devices, [](const Field<F>& /*own*/) { return device_numbers_schema(); }, nullptr},
-        "how many, or one of several numbers")
+    fields::of_schema<F, device_numbers_schema>(
+        "devices", read_devices, "how many, or one of several numbers")
         .or_else("the cluster's `nodes`, or the run's devices"),
-    fields::special<F>(
+    fields::of_schema<F, space_schema>(
         "space",
-        {[](const Field<F>& /*own*/, Reader& in, F& file) { put_space(file, in, file.search); },
-         [](const Field<F>& /*own*/) { return space_schema(); },
-         nullptr},
+        [](const Field<F>& /*own*/, Reader& in, F& file) { put_space(file, in, file.search); },
         "what is searched of each key of the plan, one value or a list")
         .or_else("every value that may work"),
     limits<kLimitFields, false>("constraints", "what plans must keep"),

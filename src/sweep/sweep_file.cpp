@@ -213,10 +213,8 @@ Value axes_schema(const Field<F>& /*own*/) {
 constexpr std::array kSweepFields = {
     fields::label<F>("name", "of the sweep"),
     fields::label<F>("title", "the same for people"),
-    fields::special<F>(
-        "scenario",
-        {read_base, [](const Field<F>& /*own*/) { return schema::named_data(); }, nullptr},
-        "a run's name or file, or a scenario")
+    fields::of_schema<F, schema::named_data>(
+        "scenario", read_base, "a run's name or file, or a scenario")
         .needed(),
     fields::special<F>("axes",
                        {read_all_axes, axes_schema, nullptr},

@@ -33,6 +33,8 @@ struct CapacityGrowth {
   int years = 0;
   double demand = 1;
   double performance = 1;
+
+  friend bool operator==(const CapacityGrowth&, const CapacityGrowth&) = default;
 };
 
 struct CapacityQuestion {

@@ -42,6 +42,8 @@ struct LayoutChange {
   StateMove move = StateMove::storage;
   std::optional<BytesPerSecond> storage_bandwidth;  // of a node, either way; REQUIRED of storage
   Seconds restart;
+
+  friend bool operator==(const LayoutChange&, const LayoutChange&) = default;
 };
 
 struct TrainingPhases {

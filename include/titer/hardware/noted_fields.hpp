@@ -40,24 +40,20 @@ template <auto Member, class T = ObjectOf<Member>>
 /// A text that nothing depends on.
 template <class T>
 [[nodiscard]] constexpr Field<T> label(std::string_view key, std::string_view about) {
-  return special<T>(
+  return of_schema<T, schema::text>(
       key,
-      {[](const Field<T>& own, Reader& in, T& /*object*/) {
-         static_cast<void>(own.required ? in.text(own.key) : in.maybe_text(own.key).value_or(""));
-       },
-       [](const Field<T>& /*own*/) { return schema::text(); },
-       nullptr},
+      [](const Field<T>& own, Reader& in, T& /*object*/) {
+        static_cast<void>(own.required ? in.text(own.key) : in.maybe_text(own.key).value_or(""));
+      },
       about);
 }
 
 /// A key whose value is not read, but may be there.
 template <class T>
 [[nodiscard]] constexpr Field<T> anything(std::string_view key, std::string_view about) {
-  return special<T>(
+  return of_schema<T, Value::make_object>(
       key,
-      {[](const Field<T>& own, Reader& in, T& /*object*/) { static_cast<void>(in.raw(own.key)); },
-       [](const Field<T>& /*own*/) { return Value::make_object(); },
-       nullptr},
+      [](const Field<T>& own, Reader& in, T& /*object*/) { static_cast<void>(in.raw(own.key)); },
       about);
 }
 
@@ -79,13 +75,12 @@ template <auto Evidences, class T = ObjectOf<Evidences>>
 /// How far off a fit leaves times: noted below `above`, as in "network.".
 template <auto Errors, auto Evidences, const auto& above, class T = ObjectOf<Errors>>
 [[nodiscard]] constexpr Field<T> error_bars() {
-  return special<T>("error_bars",
-                    {[](const Field<T>& /*own*/, Reader& in, T& object) {
-                       object.*Errors = read_fit_errors(in, above, object.*Evidences);
-                     },
-                     [](const Field<T>& /*own*/) { return fit_errors_schema(); },
-                     nullptr},
-                    "between which shares of a predicted time four of five measured ones lie");
+  return of_schema<T, fit_errors_schema>(
+      "error_bars",
+      [](const Field<T>& /*own*/, Reader& in, T& object) {
+        object.*Errors = read_fit_errors(in, above, object.*Evidences);
+      },
+      "between which shares of a predicted time four of five measured ones lie");
 }
 
 }  // namespace fields

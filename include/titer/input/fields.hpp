@@ -209,6 +209,14 @@ template <class T, auto... Members>
                  [[maybe_unused]] T& to) { ((to.*Members = from.*Members), ...); }};
 }
 
+/// Likewise; what it may be is what `schema` returns, whatever the field.
+template <class T, auto schema>
+[[nodiscard]] constexpr Field<T> of_schema(std::string_view key,
+                                           void (*read)(const Field<T>&, Reader&, T&),
+                                           std::string_view about) {
+  return special<T>(key, {read, [](const Field<T>& /*own*/) { return schema(); }, nullptr}, about);
+}
+
 /// The rest of a field of one member, whose value `found` reads.
 template <auto Member, auto found, class T>
 [[nodiscard]] constexpr Field<T> single(std::string_view key, std::string_view about) {

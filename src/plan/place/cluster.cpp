@@ -126,10 +126,8 @@ void read_nic_bandwidth(const Field<W>& own, Reader& in, W& cluster) {
 }
 
 constexpr std::array kNodeFields = {
-    fields::special<W>(
-        "fabric",
-        {read_elsewhere, [](const Field<W>& /*own*/) { return schema::named_data(); }, nullptr},
-        "a topology of one node's devices")
+    fields::of_schema<W, schema::named_data>(
+        "fabric", read_elsewhere, "a topology of one node's devices")
         .needed(),
     protocols<&C::node_protocols, kInNode>("protocols", "of collectives, one to four").needed(),
     protocols<&C::peer_protocols, kPeer>("peer_protocols", "of sends").or_else("`protocols`"),
@@ -181,11 +179,10 @@ constexpr std::array kNetworkFields = {
     protocols<&C::network_switch_protocols, kNetworkSwitch>("switch_protocols",
                                                             "where the network's switches add"),
     fields::algorithms<W, &C::collectives, &NamedAlgorithms::between_nodes>(),
-    fields::special<W>("topology",
-                       {read_network_topology,
-                        [](const Field<W>& /*own*/) { return schema::named_data(); },
-                        nullptr},
-                       "a topology, whose devices are the ports of the nodes' interfaces")
+    fields::of_schema<W, schema::named_data>(
+        "topology",
+        read_network_topology,
+        "a topology, whose devices are the ports of the nodes' interfaces")
         .or_else("one ideal switch")};
 
 /// A network may be a file of its own (configs/networks), with its own sources.
@@ -224,14 +221,13 @@ constexpr std::array kClusterFields = {
     fields::text<&C::name, W>("name", "of the cluster").needed(),
     fields::text<&C::title, W>("title", "the same for people").or_else("its name"),
     fields::sources<&C::evidence, W>(),
-    fields::special<W>("chip",
-                       {[](const Field<W>& own, Reader& in, W& cluster) {
-                          Reader chip = in.object(own.key);
-                          cluster.chip = read_chip(chip);
-                        },
-                        [](const Field<W>& /*own*/) { return schema::named_data(); },
-                        nullptr},
-                       "one of `titer list chips`, a file or an object")
+    fields::of_schema<W, schema::named_data>(
+        "chip",
+        [](const Field<W>& own, Reader& in, W& cluster) {
+          Reader chip = in.object(own.key);
+          cluster.chip = read_chip(chip);
+        },
+        "one of `titer list chips`, a file or an object")
         .needed(),
     fields::special<W>(
         "node",
@@ -244,16 +240,12 @@ constexpr std::array kClusterFields = {
          [](const Field<W>& /*own*/) { return schema::list_of(schema::integer({.least = 1})); },
          nullptr},
         "of a node that is a torus the lengths of the box that is used")
-        .or_else("all of it"),
-    fields::special<W>(
-        "network",
-        {read_network, [](const Field<W>& /*own*/) { return schema::named_data(); }, nullptr},
-        "one of `configs/networks`, a file or an object")
+        .or_else("the slice with as many chips as the plan; all of it where there is none"),
+    fields::of_schema<W, schema::named_data>(
+        "network", read_network, "one of `configs/networks`, a file or an object")
         .or_else("required, but of a torus of all devices"),
-    fields::special<W>(
-        "library",
-        {read_library, [](const Field<W>& /*own*/) { return nccl_schema(); }, nullptr},
-        "what NCCL's tuner sees of the machine"),
+    fields::of_schema<W, nccl_schema>(
+        "library", read_library, "what NCCL's tuner sees of the machine"),
     fields::error_bars<&C::fit_errors, &C::evidence, fields::kNoPath, W>(),
     fields::anything<W>("calibration", "how its figures were fitted"),
     fields::integer<&C::nodes, W>("nodes", {1, 1e7}, "how many there are")

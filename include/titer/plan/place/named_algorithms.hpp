@@ -17,14 +17,13 @@ namespace fields {
 /// Read into a member of a member of …
 template <class T, auto... Members>
 [[nodiscard]] constexpr Field<T> algorithms() {
-  return special<T>("collectives",
-                    {[](const Field<T>& own, Reader& in, T& object) {
-                       (object.*....*Members) = read_algorithms(in, own.key);
-                     },
-                     [](const Field<T>& /*own*/) { return algorithms_schema(); },
-                     nullptr},
-                    "names of algorithms by collective, such as `{\"all_to_all\": "
-                    "\"rail-direct\"}`")
+  return of_schema<T, algorithms_schema>(
+             "collectives",
+             [](const Field<T>& own, Reader& in, T& object) {
+               (object.*....*Members) = read_algorithms(in, own.key);
+             },
+             "names of algorithms by collective, such as `{\"all_to_all\": "
+             "\"rail-direct\"}`")
       .or_else("the fastest");
 }
 
