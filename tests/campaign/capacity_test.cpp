@@ -1,5 +1,6 @@
 #include "titer/campaign/capacity.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -185,6 +186,20 @@ TEST(ScaledPlan, KeepsTheBatchAndFillsNodes) {
   question.scenario.training.global_batch = 1536;
   question.batch = BatchRule::scaled;
   EXPECT_EQ(scaled_plan(question, 320).scenario->training.global_batch, 1536 * 5 / 16);
+}
+
+TEST(SearchedPlan, HasABatchForItsDevices) {
+  CapacityQuestion question = load_capacity("gpt3-175b");
+  question.batch = BatchRule::scaled;
+  question.scenario.training.global_batch = 24;
+  const std::int64_t devices = question.scenario.plan.devices();
+  const PlannedStep planned = searched_plan(question, 2 * devices, 2);
+  ASSERT_TRUE(planned.scenario) << planned.problem;
+  EXPECT_EQ(planned.scenario->training.global_batch, 48);
+  EXPECT_EQ(planned.scenario->plan.devices(), 2 * devices);
+  question.scenario.training.global_batch = 25;
+  EXPECT_EQ(searched_plan(question, devices / 2, 2).problem,
+            fmt::format("batch 25 of {} devices cannot be scaled to {}", devices, devices / 2));
 }
 
 TEST(ScaledPlan, IsTheFastestOfItsVariantsThatFit) {

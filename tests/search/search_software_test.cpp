@@ -148,6 +148,10 @@ TEST(SearchSoftware, NamesDegreesThatDoNotWorkOut) {
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0], "no plan with pipeline 64: 61 layers are not shared out by even");
   EXPECT_EQ(lines[1], "no plan with tensor 48: 256 devices are no multiple");
+  const std::vector<std::string> micro_batches = {"space.micro_batch=[1,3,32]"};
+  const std::vector<std::string> others = degrees_left_out(search_of(kDenseSearch, micro_batches));
+  ASSERT_EQ(others.size(), 1u);
+  EXPECT_EQ(others[0], "no plan with micro_batch 3, 32: a batch of 16 is no multiple");
   EXPECT_TRUE(degrees_left_out(search_of(kDenseSearch)).empty());
 }
 

@@ -83,6 +83,22 @@ TEST(SearchExhaustive, FindsTheSamePlansUnderLimits) {
   }
 }
 
+/// Those that need the least memory are slow, so that the limit of time decides.
+TEST(SearchExhaustive, AnswersNoPlanOverTheLimitOfTime) {
+  const std::vector<std::string> free = {"objective=memory", "space.rank_order=tp-cp-dp-pp"};
+  const SearchAnswer any = run_search(search_of(kDenseSearch, free));
+  ASSERT_FALSE(any.plans.empty());
+  ASSERT_LT(any.plans.front().result.mfu, 0.35);
+  std::vector<std::string> limited = free;
+  limited.emplace_back("constraints.least_mfu=0.35");
+  const SearchAnswer answer = run_search(search_of(kDenseSearch, limited));
+  EXPECT_GT(answer.counts.over_limit, 0u);
+  ASSERT_FALSE(answer.plans.empty());
+  for (const FoundPlan& found : answer.plans) {
+    EXPECT_GE(found.result.mfu, 0.35) << line_of(found);
+  }
+}
+
 TEST(Search, SaysTheSameOnAnyNumberOfThreads) {
   const Search search = search_of(kDenseSearch);
   const SearchAnswer one = run_search(search);

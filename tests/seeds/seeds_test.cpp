@@ -189,6 +189,16 @@ TEST(OwnStatement, IsWorthWhatItsNumbersAre) {
       CheckKind::transcription);
 }
 
+TEST(OwnStatement, IsWorthWhatItsOwnQuestionsAre) {
+  // The model's name begins the equation's, whose figures are the equation itself.
+  const testing::TemporaryFolder folder;
+  const Seed seed = load_seed(folder.file("own.json", R"({"id": "X1", "title": "own",
+"document": "here", "says": "something", "questions": {"vol": {"model": "gpt2-1.5b"},
+"volume": {"equation": "E6", "with": {"parameters": 4, "precision": 2, "d": 2}}},
+"checks": [{"what": "w", "value": "volume.all_reduce", "expected": 4}]})"));
+  EXPECT_EQ(seed.checks.front().kind, CheckKind::transcription);
+}
+
 // A run by the documents' own formula is that formula, not a prediction; what it takes from the
 // plan and from the data stands there.
 TEST(OwnStatement, TellsFormulasFromPredictions) {
