@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "placed_steps.hpp"
 #include "titer/engine/flow_engine.hpp"
+#include "titer/topology/detours.hpp"
 
 namespace titer {
 
@@ -12,8 +14,12 @@ namespace {
 /// The messages of collectives as a graph for the flow engine.
 class FlowScript {
  public:
-  explicit FlowScript(Router& router)
-      : router_(router), capacities_(capacities(router.topology())) {
+  /// `detoured`: the share of messages between parts of the network that go by way of others.
+  FlowScript(Router& router, double detoured)
+      : router_(router),
+        detoured_(detoured),
+        waypoints_(waypoints(router.topology())),
+        capacities_(capacities(router.topology())) {
     for (const BytesPerSecond rate : capacities_.rates) {
       network_.add_link(rate);
     }
@@ -44,9 +50,14 @@ class FlowScript {
     }
   }
 
+  void add(const Demand& demand) {
+    const Way& way = find_way({.from = demand.from, .to = demand.to, .via = std::nullopt});
+    graph_.add(way.id, demand.bytes, way.latency);
+  }
+
+  [[nodiscard]] FlowTimeline timeline() const { return titer::run(network_, graph_); }
   [[nodiscard]] Execution run() {
-    const FlowTimeline timeline = titer::run(network_, graph_);
-    return {.time = to_seconds(timeline.makespan),
+    return {.time = to_seconds(timeline().makespan),
             .messages = messages_,
             .rounds = 0,
             .busiest = busiest_link(router_.topology(), loads_)};
@@ -63,9 +74,9 @@ class FlowScript {
     const auto [entry, is_new] =
         ways_.try_emplace(std::tuple(ends.from, ends.to, ends.via.has_value()));
     if (is_new) {
-      Route route = route_between(router_, ends.from, ends.via.value_or(ends.to));
+      Route route = find_route(ends.from, ends.via.value_or(ends.to));
       if (ends.via) {
-        const Route rest = route_between(router_, *ends.via, ends.to);
+        const Route rest = find_route(*ends.via, ends.to);
         route.insert(route.end(), rest.begin(), rest.end());
       }
       links_.clear();
@@ -80,7 +91,18 @@ class FlowScript {
     return entry->second;
   }
 
+  /// One by way of others for as many of all pairs of ends as there shall be, by their hash.
+  Route find_route(int from, int to) {
+    Route best = route_between(router_, from, to);
+    constexpr double all = 18446744073709551616.0;  // 2^64
+    const bool goes_by_others =
+        !waypoints_.empty() && static_cast<double>(hash_of_ends(from, to, 2)) < detoured_ * all;
+    return goes_by_others ? by_way_of_another(router_, std::move(best), waypoints_) : best;
+  }
+
   Router& router_;
+  double detoured_ = 0;
+  std::vector<int> waypoints_;
   Capacities capacities_;
   FlowNetwork network_;
   MessageGraph graph_;
@@ -92,13 +114,19 @@ class FlowScript {
   std::vector<FlowLink> links_;
 };
 
+/// Those of all messages together.
+double detours_of(const Router& router, std::vector<Demand> demands) {
+  return detoured_share(router, {.demands = std::move(demands), .exchanges = {}});
+}
+
 }  // namespace
 
 Execution execute_as_flows(std::span<const PlacedSteps> collectives,
                            Router& router,
                            const Fabric& fabric) {
   check_places(collectives);
-  FlowScript script(router);
+  const bool may_detour = goes_by_others(router.topology().routing);
+  FlowScript script(router, may_detour ? detours_of(router, demands_of(collectives)) : 0.0);
   std::size_t rounds = 0;
   for (const PlacedSteps& placed : collectives) {
     script.add(placed, fabric);
@@ -109,6 +137,18 @@ Execution execute_as_flows(std::span<const PlacedSteps> collectives,
   Execution execution = script.run();
   execution.rounds = rounds;
   return execution;
+}
+
+std::vector<Seconds> execute_as_flows(std::span<const Demand> demands, Router& router) {
+  FlowScript script(router, detours_of(router, {demands.begin(), demands.end()}));
+  for (const Demand& demand : demands) {
+    script.add(demand);
+  }
+  std::vector<Seconds> arrivals;
+  for (const Ticks finish : script.timeline().finish) {
+    arrivals.push_back(to_seconds(finish));
+  }
+  return arrivals;
 }
 
 }  // namespace titer

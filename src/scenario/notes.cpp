@@ -117,6 +117,12 @@ std::vector<std::string> answer_notes(const ScenarioSource& source, const Scenar
                                             scenario.stack.name,
                                             beyond_software(software_abilities(source), scenario));
   add_slice_notes(scenario.cluster, std::array{scenario.plan.devices()}, notes);
+  if (const auto& network = scenario.cluster.network_topology; network && network->failures.any()) {
+    notes.push_back(
+        fmt::format("of the network {} failed: what that costs is seen on its links (--fidelity "
+                    "network) alone",
+                    failures_text(network->failures)));
+  }
   if (auto layers = layers_note(scenario)) {
     notes.push_back(*std::move(layers));
   }

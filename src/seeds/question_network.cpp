@@ -236,8 +236,8 @@ NamedNumbers TopologyQuestion::answer() const {
     assign(changed, change);
   }
   const NamedTopology named = read_document(changed, read_topology);
-  const Topology graph = build(named.family);
-  const TopologySummary summary = summarize(named.family, graph);
+  const Topology graph = build(named);
+  const TopologySummary summary = summarize(named, graph);
   NamedNumbers numbers = {{"devices", static_cast<double>(graph.devices)},
                           {"switches", static_cast<double>(graph.switches)},
                           {"links", static_cast<double>(summary.links)},

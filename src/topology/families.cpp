@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <utility>
 
+#include "titer/topology/detours.hpp"
 #include "titer/topology/routes.hpp"
+#include "titer/units/ensure.hpp"
 
 namespace titer {
 
@@ -51,14 +53,48 @@ NamedTopology read_topology(Reader& in) {
   read.title = in.maybe_text("title").value_or("");
   read.source = in.maybe_text("source").value_or("");
   static_cast<void>(in.raw("sources"));
+  read.routing = in.maybe_choice<NetworkRouting>("routing", kNetworkRoutings);
+  if (auto failures = in.maybe_object("failures")) {
+    read.failures = read_failures(*failures);
+    Topology graph = build(read.family);
+    if (const auto problem = put_out(read.failures, graph)) {
+      in.fail("failures", *problem);
+      read.failures = {};
+    }
+  }
   in.finish();
   return read;
 }
 
-NodeTopology read_node_topology(Reader& in) { return read_topology(in).family; }
+NodeTopology read_node_topology(Reader& in) {
+  NamedTopology read = read_topology(in);
+  if (read.failures.any() || read.routing) {
+    in.fail(read.routing ? "routing" : "failures",
+            "expected of networks alone: what a node's devices are joined by works, and takes the "
+            "best routes");
+  }
+  return std::move(read.family);
+}
+
+NetworkRouting NamedTopology::routing_used() const {
+  return routing.value_or(std::holds_alternative<Dragonfly>(family) ? NetworkRouting::adaptive
+                                                                    : NetworkRouting::minimal);
+}
 
 Topology build(const NodeTopology& node) {
   return std::visit([](const auto& family) { return family.build(); }, node);
+}
+
+Topology build(const NamedTopology& network) {
+  Topology graph = build(network.family);
+  const auto problem = put_out(network.failures, graph);
+  ensure(!problem, "what has failed was tried when the topology was read");
+  graph.routing = network.routing_used();
+  if (goes_by_others(graph.routing)) {
+    const auto* dragonfly = std::get_if<Dragonfly>(&network.family);
+    graph.regions = regions_of(graph, dragonfly == nullptr ? 1 : dragonfly->routers_per_group);
+  }
+  return graph;
 }
 
 Router router_of(const NodeTopology& node, Topology graph) {

@@ -93,6 +93,12 @@ std::pair<int, int> device_degrees(const Topology& topology) {
   return {*least, *most};
 }
 
+std::optional<Bisection> cut_of_halves(const Topology& built) {
+  return built.devices < 2 ? std::nullopt
+                           : std::optional(Bisection{halves_bandwidth(built),
+                                                     "min cut between the halves as numbered"});
+}
+
 }  // namespace
 
 std::vector<std::string> labels(const Topology& topology) {
@@ -120,13 +126,9 @@ std::vector<int> degrees(const Topology& topology) {
 }
 
 std::optional<Bisection> bisection_bandwidth(const NodeTopology& family, const Topology& built) {
-  if (built.devices < 2) {
-    return std::nullopt;
-  }
   const auto closed =
       std::visit([](const auto& alternative) { return closed_bisection(alternative); }, family);
-  return closed ? closed
-                : Bisection{halves_bandwidth(built), "min cut between the halves as numbered"};
+  return built.devices >= 2 && closed ? closed : cut_of_halves(built);
 }
 
 std::optional<int> diameter(const NodeTopology& family, const Topology& built) {
@@ -135,7 +137,10 @@ std::optional<int> diameter(const NodeTopology& family, const Topology& built) {
   return closed ? closed : diameter(built);
 }
 
-TopologySummary summarize(const NodeTopology& family, const Topology& built) {
+namespace {
+
+/// All but what the family may know by itself.
+TopologySummary summarize_graph(const Topology& built) {
   TopologySummary summary;
   for (const Wire& wire : built.wires) {
     summary.links += wire.count;
@@ -143,8 +148,6 @@ TopologySummary summarize(const NodeTopology& family, const Topology& built) {
   std::tie(summary.least_degree, summary.most_degree) = device_degrees(built);
   summary.reduces = std::any_of(
       built.details.begin(), built.details.end(), [](const Switch& hub) { return hub.reduces; });
-  summary.diameter = diameter(family, built);
-  summary.bisection = bisection_bandwidth(family, built);
   const bool is_wired = std::any_of(built.wires.begin(), built.wires.end(), [&](const Wire& wire) {
     return wire.a < built.devices && wire.b < built.devices;
   });
@@ -153,6 +156,25 @@ TopologySummary summarize(const NodeTopology& family, const Topology& built) {
     std::iota(group.begin(), group.end(), 0);
     summary.rings = pack_rings(built, group);
   }
+  return summary;
+}
+
+}  // namespace
+
+TopologySummary summarize(const NodeTopology& family, const Topology& built) {
+  TopologySummary summary = summarize_graph(built);
+  summary.diameter = diameter(family, built);
+  summary.bisection = bisection_bandwidth(family, built);
+  return summary;
+}
+
+TopologySummary summarize(const NamedTopology& network, const Topology& built) {
+  if (!network.failures.any()) {
+    return summarize(network.family, built);
+  }
+  TopologySummary summary = summarize_graph(built);
+  summary.diameter = diameter(built);
+  summary.bisection = cut_of_halves(built);
   return summary;
 }
 

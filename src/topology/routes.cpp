@@ -122,6 +122,10 @@ int lane_begin(const Topology& topology, Lane lane) {
   return lane % 2 == 0 ? wire.a : wire.b;
 }
 
+std::uint64_t hash_of_ends(int from, int to, std::uint64_t choice) {
+  return mix(mix(mix(choice), from), to);
+}
+
 int lane_end(const Topology& topology, Lane lane) { return lane_begin(topology, lane ^ 1U); }
 
 Capacities capacities(const Topology& topology) {
@@ -233,12 +237,16 @@ std::optional<Route> Router::route(int from, int to, std::uint64_t choice) {
   if (!hops(from, to)) {
     return std::nullopt;
   }
-  const RouteCosts& costs = costs_to(to);
-  const std::uint64_t seed = mix(mix(mix(choice), from), to);
+  return follow(costs_to(to), from, choice);
+}
+
+Route Router::follow(const RouteCosts& costs, int from, std::uint64_t choice) const {
+  const std::uint64_t seed = hash_of_ends(from, costs.to, choice);
+  std::vector<Exit> choices;
   Route route;
-  for (int at = from; at != to;) {
-    find_choices(costs, at, choices_);
-    const Exit& exit = pick(choices_, mix(seed, at));
+  for (int at = from; at != costs.to;) {
+    find_choices(costs, at, choices);
+    const Exit& exit = pick(choices, mix(seed, at));
     route.push_back(exit.lane);
     at = exit.to;
   }

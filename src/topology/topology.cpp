@@ -95,6 +95,10 @@ std::string_view name_of(SwitchKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+std::string_view name_of(NetworkRouting routing) {
+  return kNetworkRoutings.at(static_cast<std::size_t>(routing)).name;
+}
+
 Switch Topology::detail(int vertex) const {
   ensure(vertex >= devices && vertex < vertices(), "details are asked for a switch of the graph");
   return details.empty() ? Switch{} : details[static_cast<std::size_t>(vertex - devices)];

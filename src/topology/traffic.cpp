@@ -1,195 +1,101 @@
-// Loads, one destination at a time: the bytes of all its sources start at their vertices and are
-// handed on from the dearest vertex to the cheapest, each dividing what it holds over its choices.
-//
-// A device with a single wire to a switch (a leaf) is not routed itself. Whatever it sends or gets
-// uses that wire, and beyond it all leaves of a switch are alike; so its traffic starts and ends at
-// the switch, its anchor. Other devices are their own anchors.
-
 #include "titer/topology/traffic.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
+#include "fluid_loads.hpp"
+#include "titer/topology/detours.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
-
 namespace {
 
-std::size_t index(int vertex) { return static_cast<std::size_t>(vertex); }
-
-/// How many ranks of an exchange have the same anchor.
-struct Share {
-  int anchor = 0;
-  int ranks = 0;
-};
-
-struct Exchange {
-  Bytes per_pair;
-  std::vector<Share> shares;  // by anchor
-};
-
-/// An exchange that one anchor takes part in.
-struct Arrival {
-  int anchor = 0;
-  std::size_t exchange = 0;
-  int ranks = 0;
-};
-
-class Loader {
- public:
-  explicit Loader(const Router& router)
-      : router_(router),
-        loads_(2 * router.topology().wires.size()),
-        held_(index(router.topology().vertices())) {}
-
-  void add(const Demand& demand) {
-    check(demand.from);
-    check(demand.to);
+/// Each pair of ends by one of its best routes.
+std::vector<Bytes> hashed_loads(const Router& router, const Traffic& traffic) {
+  std::vector<Demand> demands = traffic.demands;
+  for (const UniformExchange& exchange : traffic.exchanges) {
+    for (const int to : exchange.ranks) {
+      for (const int from : exchange.ranks) {
+        demands.push_back({.from = from, .to = to, .bytes = exchange.per_pair});
+      }
+    }
+  }
+  std::stable_sort(
+      demands.begin(), demands.end(), [](const auto& a, const auto& b) { return a.to < b.to; });
+  std::vector<Bytes> loads(2 * router.topology().wires.size());
+  RouteCosts costs;
+  costs.to = -1;
+  for (const Demand& demand : demands) {
     if (demand.from == demand.to || demand.bytes == Bytes{}) {
-      return;
+      continue;
     }
-    leave(demand.from, demand.bytes);
-    arrive(demand.to, demand.bytes);
-    const int from = anchor(demand.from);
-    const int to = anchor(demand.to);
-    if (from != to) {
-      demands_.push_back({from, to, demand.bytes});
+    if (costs.to != demand.to) {
+      router.find_costs(demand.to, costs);
+    }
+    ensure(costs.of_vertex[static_cast<std::size_t>(demand.from)] != RouteCosts::unreachable,
+           "there is a route between devices that send to each other");
+    for (const Lane lane : router.follow(costs, demand.from, 0)) {
+      loads[lane] += demand.bytes;
     }
   }
+  return loads;
+}
 
-  void add(const UniformExchange& uniform) {
-    std::vector<int> anchors;
-    const Bytes each = (static_cast<double>(uniform.ranks.size()) - 1.0) * uniform.per_pair;
-    if (uniform.ranks.size() < 2 || each == Bytes{}) {
-      return;
-    }
-    for (const int rank : uniform.ranks) {
-      check(rank);
-      leave(rank, each);
-      arrive(rank, each);
-      anchors.push_back(anchor(rank));
-    }
-    check_distinct(uniform.ranks);
-    std::sort(anchors.begin(), anchors.end());
-    Exchange exchange{.per_pair = uniform.per_pair, .shares = {}};
-    for (const int vertex : anchors) {
-      if (exchange.shares.empty() || exchange.shares.back().anchor != vertex) {
-        exchange.shares.push_back({.anchor = vertex, .ranks = 0});
-      }
-      ++exchange.shares.back().ranks;
-    }
-    for (const Share& share : exchange.shares) {
-      arrivals_.push_back(
-          {.anchor = share.anchor, .exchange = exchanges_.size(), .ranks = share.ranks});
-    }
-    exchanges_.push_back(std::move(exchange));
+/// The loads where such a share goes by way of others.
+std::vector<Bytes> mixed(const std::vector<Bytes>& best,
+                         const std::vector<Bytes>& by_others,
+                         double share) {
+  std::vector<Bytes> loads(best.size());
+  for (std::size_t lane = 0; lane < loads.size(); ++lane) {
+    loads[lane] = (1.0 - share) * best[lane] + share * by_others[lane];
   }
+  return loads;
+}
 
-  std::vector<Bytes> run() && {
-    std::stable_sort(
-        demands_.begin(), demands_.end(), [](const auto& a, const auto& b) { return a.to < b.to; });
-    std::stable_sort(arrivals_.begin(), arrivals_.end(), [](const auto& a, const auto& b) {
-      return a.anchor < b.anchor;
-    });
-    auto demand = demands_.begin();
-    auto arrival = arrivals_.begin();
-    for (int to = 0; to < router_.topology().vertices(); ++to) {
-      for (; demand != demands_.end() && demand->to == to; ++demand) {
-        held_[index(demand->from)] += demand->bytes;
-        sources_.push_back(demand->from);
-      }
-      for (; arrival != arrivals_.end() && arrival->anchor == to; ++arrival) {
-        hold(*arrival);
-      }
-      if (!sources_.empty()) {
-        hand_on(to);
-      }
+/// How long the busiest link is busy is convex in the share: straight lines, the highest of which
+/// counts. None goes by way of others unless that is shorter.
+double best_share(const Topology& topology,
+                  const std::vector<Bytes>& best,
+                  const std::vector<Bytes>& by_others) {
+  const auto time = [&](double share) {
+    const auto busiest = busiest_link(topology, mixed(best, by_others, share));
+    return busiest ? busiest->time : Seconds{};
+  };
+  constexpr int steps = 48;
+  double low = 0;
+  double high = 1;
+  for (int step = 0; step < steps; ++step) {
+    const double third = (high - low) / 3;
+    if (time(low + third) <= time(high - third)) {
+      high -= third;
+    } else {
+      low += third;
     }
-    return std::move(loads_);
   }
+  const double share = (low + high) / 2;
+  constexpr double gain = 1 - 1e-9;
+  return time(share) < gain * time(0) ? share : 0.0;
+}
 
- private:
-  void check(int vertex) const {
-    ensure(vertex >= 0 && vertex < router_.topology().vertices(),
-           "traffic is between vertices of the topology");
-  }
-  static void check_distinct(std::vector<int> ranks) {
-    std::sort(ranks.begin(), ranks.end());
-    ensure(std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end(),
-           "an exchange is among distinct devices");
-  }
-
-  [[nodiscard]] bool is_leaf(int vertex) const {
-    const auto exits = router_.exits(vertex);
-    const int devices = router_.topology().devices;
-    return vertex < devices && exits.size() == 1 && exits[0].to >= devices;
-  }
-  [[nodiscard]] int anchor(int vertex) const {
-    return is_leaf(vertex) ? router_.exits(vertex)[0].to : vertex;
-  }
-  void leave(int device, Bytes bytes) {
-    if (is_leaf(device)) {
-      loads_[router_.exits(device)[0].lane] += bytes;
-    }
-  }
-  void arrive(int device, Bytes bytes) {
-    if (is_leaf(device)) {
-      loads_[router_.exits(device)[0].lane ^ 1U] += bytes;
-    }
-  }
-
-  /// What the other anchors of an exchange send to one.
-  void hold(const Arrival& arrival) {
-    const Exchange& exchange = exchanges_[arrival.exchange];
-    for (const Share& share : exchange.shares) {
-      if (share.anchor != arrival.anchor) {
-        held_[index(share.anchor)] +=
-            static_cast<double>(share.ranks) * arrival.ranks * exchange.per_pair;
-        sources_.push_back(share.anchor);
-      }
-    }
-  }
-
-  void hand_on(int to) {
-    router_.find_costs(to, costs_);
-    for (const int at : sources_) {
-      ensure(costs_.of_vertex[index(at)] != RouteCosts::unreachable,
-             "there is a route between devices that send to each other");
-    }
-    sources_.clear();
-    for (auto at = costs_.order.rbegin(); at != costs_.order.rend(); ++at) {
-      const Bytes bytes = held_[index(*at)];
-      held_[index(*at)] = Bytes{};
-      if (*at != to && bytes > Bytes{}) {
-        divide(*at, bytes);
-      }
-    }
-  }
-
-  void divide(int at, Bytes bytes) {
-    router_.find_choices(costs_, at, choices_);
-    int links = 0;
-    for (const Exit& exit : choices_) {
-      links += exit.count;
-    }
-    for (const Exit& exit : choices_) {
-      const Bytes part = static_cast<double>(exit.count) / links * bytes;
-      loads_[exit.lane] += part;
-      held_[index(exit.to)] += part;
-    }
-  }
-
-  const Router& router_;
-  std::vector<Demand> demands_;  // between different anchors
-  std::vector<Exchange> exchanges_;
-  std::vector<Arrival> arrivals_;
-  std::vector<Bytes> loads_;
-  std::vector<Bytes> held_;   // what each vertex has to hand on; all zero between destinations
-  std::vector<int> sources_;  // that have something for the destination at hand
-  RouteCosts costs_;
-  std::vector<Exit> choices_;
+/// Loads, and of what leaves its part the share that goes by way of others.
+struct Mix {
+  std::vector<Bytes> loads;
+  double share = 0;
 };
+Mix mix_of(const Router& router, const Traffic& traffic) {
+  const Topology& topology = router.topology();
+  if (!goes_by_others(topology.routing) || topology.regions.empty()) {
+    return {.loads = fluid_loads(router, traffic, 0)};
+  }
+  std::vector<Bytes> by_others = fluid_loads(router, traffic, 1);
+  if (topology.routing == NetworkRouting::valiant) {
+    return {.loads = std::move(by_others), .share = 1};
+  }
+  std::vector<Bytes> best = fluid_loads(router, traffic, 0);
+  const double share = best_share(topology, best, by_others);
+  return {.loads = share > 0 ? mixed(best, by_others, share) : std::move(best), .share = share};
+}
 
 }  // namespace
 
@@ -207,14 +113,12 @@ std::vector<Demand> demands_of(const std::vector<std::vector<Bytes>>& matrix) {
 }
 
 std::vector<Bytes> link_loads(const Router& router, const Traffic& traffic) {
-  Loader loader(router);
-  for (const Demand& demand : traffic.demands) {
-    loader.add(demand);
-  }
-  for (const UniformExchange& exchange : traffic.exchanges) {
-    loader.add(exchange);
-  }
-  return std::move(loader).run();
+  return router.topology().routing == NetworkRouting::ecmp ? hashed_loads(router, traffic)
+                                                           : mix_of(router, traffic).loads;
+}
+
+double detoured_share(const Router& router, const Traffic& traffic) {
+  return router.topology().routing == NetworkRouting::ecmp ? 0.0 : mix_of(router, traffic).share;
 }
 
 std::optional<BusiestLink> busiest_link(const Topology& topology, const std::vector<Bytes>& loads) {

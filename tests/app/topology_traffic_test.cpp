@@ -93,6 +93,45 @@ TEST(AppLoads, OfAMatrixAddUpOnTheLinksThatItShares) {
   EXPECT_TRUE(has(outcome.out, "device 1,device 0,1000000,4e-05\n")) << outcome.out;
 }
 
+TEST(AppLoads, TakeTimeAsFlowsThatShareTheirLinks) {
+  // 50 and 25 MB share a link of 25 GB/s until the smaller has passed; the other way is free.
+  const TrafficFile traffic("from,to,bytes\n0,1,50 MB\n0,1,25 MB\n1,0,25 MB\n");
+  const Outcome outcome =
+      titer({"topology", "dgx1-v100", "--traffic", traffic.path(), "--time", "--format", "csv"});
+  EXPECT_EQ(outcome.out,
+            "from,to,bytes,time_s,bytes_per_s\n"
+            "device 0,device 1,50000000,0.003,16666666666.666666\n"
+            "device 0,device 1,25000000,0.002,12500000000\n"
+            "device 1,device 0,25000000,0.001,25000000000\n");
+  const Outcome text = titer({"topology", "dgx1-v100", "--traffic", traffic.path(), "--time"});
+  EXPECT_TRUE(has(text.out, "all have arrived after 3 ms\n")) << text.out;
+  EXPECT_TRUE(
+      has(only_error(titer({"topology", "dgx1-v100", "--time"})), "--time: expected --traffic"));
+}
+
+TEST(AppLoads, AreThoseOfTheRoutingAndOfTheLinksThatWork) {
+  const std::vector<std::string> all = {
+      "topology", "fat-tree-2-level-1024", "--all-to-all", "1024 MB"};
+  const auto with = [&](const std::vector<std::string>& sets) {
+    std::vector<std::string> arguments = all;
+    for (const std::string& set : sets) {
+      arguments.insert(arguments.end(), {"--set", set});
+    }
+    return titer(arguments).out;
+  };
+  EXPECT_FALSE(has(with({}), "routing")) << "as ever";
+  EXPECT_TRUE(has(with({"routing=ecmp"}), "routing            ecmp\n"));
+  // Every leaf has two links to each of 16 spines: without one all that a leaf sends there takes
+  // the other.
+  const std::string failed = with({R"(failures.named=["spine 3"])"});
+  EXPECT_TRUE(has(failed, "leaf 0")) << failed;
+  EXPECT_FALSE(has(failed, "spine 3")) << failed;
+  const std::string shown =
+      titer({"topology", "fat-tree-2-level-1024", "--set", "failures.links=10"}).out;
+  EXPECT_TRUE(has(shown, "failed     10 links (seed 0)\n")) << shown;
+  EXPECT_TRUE(has(shown, "min cut between the halves")) << shown;
+}
+
 TEST(AppLoads, RefuseEveryWrongRowAtOnce) {
   const TrafficFile traffic("from,to,bytes\n0,8,1 MB\n0,1,much\n0.5,1,1 MB\n");
   const Outcome outcome = titer({"topology", "dgx1-v100", "--traffic", traffic.path()});

@@ -15,12 +15,12 @@ constexpr Collective kExchange = Collective::all_to_all;
 /// Eight nodes on rails, four to a group, whose rail switches have so many times fewer links up.
 Cluster on_rails(double oversubscription) {
   Cluster cluster = shipped::cluster("dgx-h100");
-  cluster.network_topology = Rails{.nodes = 8,
-                                   .rails = 8,
-                                   .nodes_per_group = 4,
-                                   .spines = 2,
-                                   .oversubscription = oversubscription,
-                                   .bandwidth = cluster.nic_bandwidth};
+  cluster.network_topology = NamedTopology{.family = Rails{.nodes = 8,
+                                                           .rails = 8,
+                                                           .nodes_per_group = 4,
+                                                           .spines = 2,
+                                                           .oversubscription = oversubscription,
+                                                           .bandwidth = cluster.nic_bandwidth}};
   return cluster;
 }
 

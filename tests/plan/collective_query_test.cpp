@@ -244,8 +244,9 @@ TEST(CollectiveDesk, PutsServersOnNodesOfTheirOwn) {
 TEST(CollectiveDesk, ANetworkOfItsOwnHasSoManyPorts) {
   Cluster cluster = plain("dgx-a100-80gb");
   // Leaves of 16 ports, two nodes each, with a quarter as many links up.
-  cluster.network_topology = FatTree{.levels = {{.down = 16, .up = 1, .bandwidth = 25_GBps},
-                                                {.down = 2, .up = 4, .bandwidth = 25_GBps}}};
+  cluster.network_topology =
+      NamedTopology{.family = FatTree{.levels = {{.down = 16, .up = 1, .bandwidth = 25_GBps},
+                                                 {.down = 2, .up = 4, .bandwidth = 25_GBps}}}};
   EXPECT_EQ(cluster.nodes_of_network(), 4);
   expect_in(refusal([&] { (void)desk(cluster, {"0-39:8"}); }), "device 32 is not in");
   CollectiveDesk two = desk(cluster, {"0-15"});

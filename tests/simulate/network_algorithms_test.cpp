@@ -18,7 +18,7 @@ constexpr SimulationOptions kNetwork{.network = true};
 Scenario experts_on(NodeTopology network) {
   Scenario scenario = moe::scenario({.data = 64, .expert = 32});
   scenario.model.transformer().experts->count = 32;
-  scenario.cluster.network_topology = std::move(network);
+  scenario.cluster.network_topology = NamedTopology{.family = std::move(network)};
   return scenario;
 }
 

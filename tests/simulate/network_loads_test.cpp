@@ -159,13 +159,46 @@ TEST(NetworkLoads, SlowTheGradientsOfAnOversubscribedTree) {
   Plan plan = data_parallel(8);
   Scenario scenario = plain::scenario(plan);
   const Seconds closed = simulate(scenario).result.comm_total.data;
-  scenario.cluster.network_topology = tree(16);
+  scenario.cluster.network_topology = NamedTopology{.family = tree(16)};
   EXPECT_NEAR(simulate(scenario, kNetwork).result.comm_total.data / closed, 1.0, 1e-6);
-  scenario.cluster.network_topology = tree(2);
+  scenario.cluster.network_topology = NamedTopology{.family = tree(2)};
   const double slower = simulate(scenario, kNetwork).result.comm_total.data / closed;
   // A ring leaves every second node: 8 messages of 16 ports go up, over 2 links; the latency of
   // its steps stays.
   EXPECT_NEAR(slower, 8.0 / 2, 0.2);
+}
+
+TEST(NetworkLoads, SlowTheGradientsWhereLinksHaveFailed) {
+  Scenario scenario = plain::scenario(data_parallel(8));
+  NamedTopology network{.family = tree(4)};
+  const auto with = [&](const Failures& failures) {
+    network.failures = failures;
+    scenario.cluster.network_topology = network;
+    return simulate(scenario, kNetwork).result.comm_total.data;
+  };
+  const Seconds whole = with({});
+  // Two of four spines carry what all did; so do all four with half of their bandwidth.
+  EXPECT_NEAR(with({.named = {"spine 0", "spine 2"}}) / whole, 2.0, 0.1);
+  EXPECT_NEAR(
+      with({.named = {"spine 0", "spine 1", "spine 2", "spine 3"}, .left = 0.5}) / whole, 2.0, 0.1);
+  // Each leaf has the same links up and down: the worst of them counts.
+  EXPECT_NEAR(with({.named = {"leaf 1 - spine 3"}}) / whole, 4.0 / 3, 0.1);
+  // Nor does it matter that the last switch is gone, where switches of the network could add.
+  EXPECT_NEAR(with({.named = {"spine 3"}}) / whole, 4.0 / 3, 0.1);
+}
+
+TEST(NetworkLoads, AreByTheRoutingOfTheNetwork) {
+  Scenario scenario = plain::scenario(data_parallel(8));
+  NamedTopology network{.family = tree(8)};
+  const auto by = [&](NetworkRouting routing) {
+    network.routing = routing;
+    scenario.cluster.network_topology = network;
+    return simulate(scenario, kNetwork).result.comm_total.data;
+  };
+  const Seconds minimal = by(NetworkRouting::minimal);
+  EXPECT_EQ(by(NetworkRouting::adaptive), minimal) << "nothing to go round";
+  EXPECT_GT(by(NetworkRouting::ecmp), 1.2 * minimal) << "some of a leaf's pairs meet";
+  EXPECT_GT(by(NetworkRouting::valiant), minimal);
 }
 
 TEST(NetworkLoads, MakeNoShippedStepShorter) {

@@ -22,7 +22,7 @@ inline NamedTopology read_topology_text(const std::string& text) {
 
 inline NodeTopology family_of(const std::string& text) { return read_topology_text(text).family; }
 
-inline Topology graph_of(const std::string& text) { return build(family_of(text)); }
+inline Topology graph_of(const std::string& text) { return build(read_topology_text(text)); }
 
 /// The lines of the refusal; none when the text is read.
 inline std::vector<std::string> complaints(const std::string& text) {

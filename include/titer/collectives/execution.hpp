@@ -48,6 +48,11 @@ struct Execution {
                                          Router& router,
                                          const Fabric& fabric);
 
+/// When each of the demands has arrived, in their order, where all start at once: as flows, each by
+/// one route. REQUIRES routes.
+[[nodiscard]] std::vector<Seconds> execute_as_flows(std::span<const Demand> demands,
+                                                    Router& router);
+
 /// A direct all-to-all, size/n from every rank to every other one at once: `link` gives latency and
 /// start-up, the busiest link the rest. The same as execute_by_rounds() of it, without writing down
 /// its n^2 messages.

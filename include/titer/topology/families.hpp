@@ -3,11 +3,13 @@
 // NodeTopology is the only place where a family is enrolled.
 
 #include <concepts>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 
 #include "titer/input/reader.hpp"
+#include "titer/topology/failures.hpp"
 #include "titer/topology/family/dragonfly.hpp"
 #include "titer/topology/family/joined_nodes.hpp"
 #include "titer/topology/family/node_families.hpp"
@@ -46,17 +48,26 @@ using NodeTopology = NodeTopologyOf<SwitchedNode,
 
 /// A family with its labels, as in topologies/<name>.json.
 struct NamedTopology {
-  std::string name;
-  std::string title;
-  std::string source;
+  std::string name{};
+  std::string title{};
+  std::string source{};
   NodeTopology family;
+  std::optional<NetworkRouting> routing{};
+  Failures failures{};
+
+  /// What it says, else what such networks do: dragonflies are adaptive, others minimal.
+  [[nodiscard]] NetworkRouting routing_used() const;
 };
 
 /// Reads {"family": "switch", "devices": 8, "bandwidth": "300 GB/s", …} to its end (finish()), with
-/// or without "name", "title", "source" and "sources". Without "family", a "topology" holds it all.
+/// or without "name", "title", "source" and "sources", "routing" and "failures". Without "family",
+/// a "topology" holds it all.
 [[nodiscard]] NamedTopology read_topology(Reader& in);
+/// Of a node, all of whose links work.
 [[nodiscard]] NodeTopology read_node_topology(Reader& in);
 [[nodiscard]] Topology build(const NodeTopology& node);
+/// With its routing, and without what has failed.
+[[nodiscard]] Topology build(const NamedTopology& network);
 /// Of the graph of a family: devices of a torus forward in the order of its dimensions.
 [[nodiscard]] Router router_of(const NodeTopology& node, Topology graph);
 /// "torus": the name of the alternative.

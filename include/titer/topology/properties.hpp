@@ -48,5 +48,7 @@ struct TopologySummary {
   std::optional<RingPacking> rings;  // of all devices: at most 16, wired to each other
 };
 [[nodiscard]] TopologySummary summarize(const NodeTopology& family, const Topology& built);
+/// The same of a network; where something has failed, of what is left of its graph.
+[[nodiscard]] TopologySummary summarize(const NamedTopology& network, const Topology& built);
 
 }  // namespace titer

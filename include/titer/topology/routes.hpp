@@ -14,6 +14,8 @@ namespace titer {
 
 /// One direction of a wire: 2 * wire from its end a to its end b, 2 * wire + 1 from b to a.
 using Lane = std::uint32_t;
+/// A number that any two vertices have of their own, and alike on every machine.
+[[nodiscard]] std::uint64_t hash_of_ends(int from, int to, std::uint64_t choice = 0);
 /// Lanes one after the other; empty from a vertex to itself.
 using Route = std::vector<Lane>;
 
@@ -75,7 +77,8 @@ class Router {
   /// The latencies of its wires, one after the other.
   [[nodiscard]] Seconds latency(const Route& route) const;
 
-  /// Without the kept costs, for work on one destination after another:
+  /// Without the kept costs, for work on one destination after another. REQUIRES a route.
+  [[nodiscard]] Route follow(const RouteCosts& costs, int from, std::uint64_t choice) const;
   void find_costs(int to, RouteCosts& costs) const;
   [[nodiscard]] std::span<const Exit> exits(int at) const {
     const auto vertex = static_cast<std::size_t>(at);

@@ -2,11 +2,13 @@
 // The wiring as a graph: devices and switches joined by links that have a bandwidth per direction
 // and a multiplicity. Two-way links are one edge. Devices are numbered 0 .. devices-1.
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "titer/input/choice.hpp"
 #include "titer/units/quantity.hpp"
 
 namespace titer {
@@ -33,6 +35,21 @@ struct Switch {
   bool reduces = false;  // can add up what passes through it (NVLS, SHARP)
 };
 
+/// How traffic takes the ways between two vertices.
+enum class NetworkRouting {
+  minimal,   // over all best routes, evenly
+  ecmp,      // over one of them for each pair of ends, picked by a hash: some links get several
+  valiant,   // by way of somewhere else, anywhere alike [Valiant 1982]
+  adaptive,  // minimal and valiant in that mix which leaves the busiest link least busy, the ideal
+             // of routing by the length of queues (UGAL) [Singh 2005; Kim et al. 2008]
+};
+inline constexpr std::array<Choice<NetworkRouting>, 4> kNetworkRoutings = {
+    {{"minimal", NetworkRouting::minimal},
+     {"ecmp", NetworkRouting::ecmp},
+     {"valiant", NetworkRouting::valiant},
+     {"adaptive", NetworkRouting::adaptive}}};
+[[nodiscard]] std::string_view name_of(NetworkRouting routing);
+
 /// A network of devices (vertices 0 .. devices-1) and switches (the vertices after them).
 struct Topology {
   std::string name;
@@ -40,6 +57,10 @@ struct Topology {
   int switches = 0;
   std::vector<Wire> wires;
   std::vector<Switch> details{};  // of each switch, or empty: all plain crossbars
+  NetworkRouting routing = NetworkRouting::minimal;
+  // By vertex: the part of the network that it is in, such as a dragonfly's group; -1 or none at
+  // all: of no part. Traffic from one part to another may go by way of any vertex of a part.
+  std::vector<int> regions{};
 
   [[nodiscard]] int vertices() const { return devices + switches; }
   /// REQUIRES a vertex from `devices` on.

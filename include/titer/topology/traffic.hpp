@@ -1,6 +1,5 @@
 #pragma once
-// Who sends how much to whom, and what that puts on every link when it is divided evenly over all
-// best routes (fluid equal-cost multi-path routing).
+// Who sends how much to whom, and what that puts on every link as the topology routes it.
 
 #include <optional>
 #include <vector>
@@ -33,11 +32,16 @@ struct Traffic {
 /// The demands of a matrix: matrix[from][to], one row and column per device; zeros are left out.
 [[nodiscard]] std::vector<Demand> demands_of(const std::vector<std::vector<Bytes>>& matrix);
 
-/// Bytes on every lane of the router's topology; at every vertex the traffic to a destination is
-/// split evenly over the links of the best routes. One pass over the wires per destination, where
-/// all devices that hang by one wire on the same switch are one destination and one source.
+/// Bytes on every lane of the router's topology, by its routing. Minimal: at every vertex the
+/// traffic to a destination is split evenly over the links of the best routes. One pass over the
+/// wires per destination, where all devices that hang by one wire on the same switch are one
+/// destination and one source. Valiant: what leaves a part of the network for another is spread
+/// over all vertices of parts first, and goes on from there; what stays in its part does not.
 /// REQUIRES a route for each pair that sends something.
 [[nodiscard]] std::vector<Bytes> link_loads(const Router& router, const Traffic& traffic);
+/// Of what leaves one part for another the share that goes by way of others: none or all but for
+/// adaptive routing, where it is the one that leaves the busiest link least busy.
+[[nodiscard]] double detoured_share(const Router& router, const Traffic& traffic);
 
 /// The capacity that is busy longest (see Capacities).
 struct BusiestLink {

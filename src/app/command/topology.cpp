@@ -5,6 +5,7 @@
 
 #include "app/command.hpp"
 #include "app/output/output_file.hpp"
+#include "titer/collectives/execution.hpp"
 #include "titer/input/csv.hpp"
 #include "titer/input/file.hpp"
 #include "titer/input/read_document.hpp"
@@ -40,6 +41,7 @@ struct TopologyOptions {
   std::optional<int> to;
   std::string traffic;     // a CSV file of demands
   std::string all_to_all;  // a size
+  bool time = false;
   std::vector<std::string> sets;
   bool accept_unknown = false;
   std::string format = "text";
@@ -111,6 +113,14 @@ std::string remark_on(const NodeTopology& family, const std::vector<Assumption>&
   return remark.empty() ? remark : remark + "; --set changes it";
 }
 
+void check_joined(const TopologyOptions& options, const Topology& graph) {
+  if (const auto lost = unreachable_device(graph)) {
+    throw InputError(options.topology + ": device " + std::to_string(*lost) +
+                     " cannot be reached from device 0; expected links or switches that join all " +
+                     std::to_string(graph.devices) + " devices");
+  }
+}
+
 TopologyView read_view(const TopologyOptions& options) {
   Loaded loaded = load(options.topology);
   for (const std::string& set : options.sets) {
@@ -132,12 +142,10 @@ TopologyView read_view(const TopologyOptions& options) {
   if (!loaded.assumptions.empty()) {
     view.named.name = std::filesystem::path(options.topology).filename().string();
   }
-  view.graph = build(view.named.family);
+  view.graph = build(view.named);
   view.remark = remark_on(view.named.family, assumed);
-  if (const auto lost = unreachable_device(view.graph)) {
-    throw InputError(options.topology + ": device " + std::to_string(*lost) +
-                     " cannot be reached from device 0; expected links or switches that join all " +
-                     std::to_string(view.graph.devices) + " devices");
+  if (!view.named.failures.any()) {
+    check_joined(options, view.graph);
   }
   return view;
 }
@@ -247,7 +255,10 @@ LoadView loads_of(const TopologyOptions& options, const TopologyView& view) {
     traffic.exchanges.push_back({.ranks = ranks, .per_pair = *size / view.graph.devices});
     found.what = "all-to-all of " + format(*size) + " from every device";
   }
-  found.loads = link_loads(router_of(view.named.family, view.graph), traffic);
+  const Router router = router_of(view.named.family, view.graph);
+  found.loads = link_loads(router, traffic);
+  found.routing = view.graph.routing;
+  found.detoured = detoured_share(router, traffic);
   found.busiest = busiest_link(view.graph, found.loads);
   if (view.graph.devices > 1) {
     found.halves = halves_time(view.graph, traffic);
@@ -255,13 +266,30 @@ LoadView loads_of(const TopologyOptions& options, const TopologyView& view) {
   return found;
 }
 
+FlowView flows_of(const TopologyOptions& options, const TopologyView& view) {
+  if (options.traffic.empty()) {
+    throw InputError("--time: expected --traffic with what is sent");
+  }
+  FlowView found{.what = options.traffic,
+                 .demands = read_traffic(options.traffic, view.graph).demands,
+                 .arrivals = {}};
+  Router router = router_of(view.named.family, view.graph);
+  found.arrivals = execute_as_flows(found.demands, router);
+  return found;
+}
+
 std::string answer(const TopologyOptions& options, TopologyFormat format) {
   const TopologyView view = read_view(options);
-  if (options.from || options.to) {
+  const bool routes = options.from || options.to;
+  if (!routes && options.traffic.empty() && options.all_to_all.empty() && !options.time) {
+    return shown(options, view, format);
+  }
+  check_joined(options, view.graph);
+  if (routes) {
     return shown_routes(options, view, format);
   }
-  if (options.traffic.empty() && options.all_to_all.empty()) {
-    return shown(options, view, format);
+  if (options.time) {
+    return as_table(options, format, flows_view(view.graph, flows_of(options, view)));
   }
   return as_table(options, format, loads_view(view.graph, loads_of(options, view)));
 }
@@ -293,6 +321,10 @@ Command add_topology(CLI::App& program) {
       app->add_option(
              "--traffic", options->traffic, "show the link loads of a CSV file: from, to, bytes")
           ->type_name("FILE");
+  app->add_flag("--time",
+                options->time,
+                "of --traffic: when each demand has arrived, where all start at once and share the "
+                "links fairly");
   app->add_option("--all-to-all",
                   options->all_to_all,
                   "show the link loads when every device hands out so much, to all alike")

@@ -1,10 +1,12 @@
 #include "titer/plan/place/cluster.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "titer/hardware/noted_fields.hpp"
 #include "titer/plan/file_schemas.hpp"
 #include "titer/plan/place/named_algorithms.hpp"
+#include "titer/topology/properties.hpp"
 
 namespace titer {
 namespace {
@@ -152,14 +154,31 @@ void read_node(const Field<W>& own, Reader& in, W& cluster) {
   read_fields<W>(kNodeFields, node, cluster);
 }
 
+/// The first one none of whose ports has a link.
+std::optional<int> node_without_ports(const Topology& network, int nics) {
+  const std::vector<int> links = degrees(network);
+  for (int first = 0; nics > 0 && first + nics <= network.devices; first += nics) {
+    const auto begin = links.begin() + first;
+    if (std::all_of(begin, begin + nics, [](int count) { return count == 0; })) {
+      return first / nics;
+    }
+  }
+  return std::nullopt;
+}
+
 void read_network_topology(const Field<W>& own, Reader& in, W& cluster) {
   if (auto topology = in.maybe_object(own.key)) {
-    cluster.network_topology = read_node_topology(*topology);
-    const int ports = build(*cluster.network_topology).devices;
+    cluster.network_topology = read_topology(*topology);
+    const Topology graph = build(*cluster.network_topology);
+    const int ports = graph.devices;
     if (cluster.nics > 0 && ports % cluster.nics != 0) {
       in.fail(own.key,
               "it has " + std::to_string(ports) + " ports, which is no multiple of the " +
                   std::to_string(cluster.nics) + " NICs of a node");
+    } else if (const auto node = node_without_ports(graph, cluster.nics)) {
+      in.fail(own.key,
+              "node " + std::to_string(*node) +
+                  " is cut off: all of its ports have failed; expected one that works");
     }
   }
 }

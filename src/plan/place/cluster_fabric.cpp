@@ -6,6 +6,7 @@
 
 #include "rank_wiring.hpp"
 #include "titer/plan/place/cluster.hpp"
+#include "titer/topology/properties.hpp"
 #include "titer/topology/tree_packing.hpp"
 #include "titer/units/ensure.hpp"
 
@@ -325,8 +326,17 @@ int Cluster::switches_per_node() const {
 }
 
 int Cluster::top_of_network(int node_count) const {
-  const int switches = network_topology ? build(*network_topology).switches : 1;
-  return node_count * (devices_per_node + switches_per_node() + nics) + switches - 1;
+  const int before = node_count * (devices_per_node + switches_per_node() + nics);
+  if (!network_topology) {
+    return before;
+  }
+  const Topology network = build(*network_topology);
+  const std::vector<int> links = degrees(network);
+  int top = network.vertices() - 1;
+  while (top > network.devices && links[static_cast<std::size_t>(top)] == 0) {
+    --top;  // it has failed
+  }
+  return before + top - network.devices;
 }
 
 Topology Cluster::graph(int node_count, double node_efficiency, double network_efficiency) const {

@@ -108,7 +108,7 @@ void add_line(std::string& text, std::string_view name, const std::string& value
 
 TextView topology_text(const TopologyView& view) {
   const Topology& graph = view.graph;
-  const TopologySummary summary = summarize(view.named.family, graph);
+  const TopologySummary summary = summarize(view.named, graph);
   std::string text = view.named.name;
   text += view.named.title.empty() ? "\n" : fmt::format(": {}\n", view.named.title);
   add_line(text, "family", std::string(family_name(view.named.family)));
@@ -130,6 +130,12 @@ TextView topology_text(const TopologyView& view) {
   if (summary.rings) {
     add_line(text, "rings", rings_text(*summary.rings));
   }
+  if (graph.routing != NetworkRouting::minimal) {
+    add_line(text, "routing", std::string(name_of(graph.routing)));
+  }
+  if (view.named.failures.any()) {
+    add_line(text, "failed", failures_text(view.named.failures));
+  }
   if (!view.named.source.empty()) {
     add_line(text, "source", view.named.source);
   }
@@ -147,12 +153,14 @@ std::string topology_csv(const TopologyView& view) {
 
 Value topology_json(const TopologyView& view) {
   const Topology& graph = view.graph;
-  const TopologySummary summary = summarize(view.named.family, graph);
+  const TopologySummary summary = summarize(view.named, graph);
   Datum bisection;
   if (summary.bisection) {
     bisection =
         Figures{{"bytes_per_s", summary.bisection->bandwidth}, {"how", summary.bisection->how}};
   }
+  const std::string failed =
+      view.named.failures.any() ? failures_text(view.named.failures) : std::string();
   return json_of({{"format_version", kFormatVersion},
                   {"name", view.named.name},
                   {"title", view.named.title},
@@ -160,6 +168,8 @@ Value topology_json(const TopologyView& view) {
                   {"source", view.named.source},
                   {"assumed", said(view.remark)},
                   {"devices", graph.devices},
+                  {"routing", name_of(graph.routing)},
+                  {"failed", said(failed)},
                   {"links", summary.links},
                   {"least_degree", summary.least_degree},
                   {"most_degree", summary.most_degree},

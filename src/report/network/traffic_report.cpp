@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace titer {
 namespace {
@@ -74,6 +75,13 @@ TextView load_text(const LoadView& view, FigureRows links) {
   if (view.halves) {
     text.add(fmt::format("  between the halves {} (no routing is faster)\n", format(*view.halves)));
   }
+  if (view.routing != NetworkRouting::minimal) {
+    text.add(fmt::format("  routing            {}{}\n",
+                         name_of(view.routing),
+                         view.detoured > 0
+                             ? fmt::format(": {:.1f} % by way of other parts", 100 * view.detoured)
+                             : ""));
+  }
   const std::size_t more = links.size() - std::min(links.size(), kMostLinksShown);
   links.resize(links.size() - more);
   return text.add("\n")
@@ -117,9 +125,46 @@ View loads_view(const Topology& topology, const LoadView& view) {
                       {"traffic", view.what},
                       if_any({"busiest_link_time_s", busiest}),
                       if_any({"halves_time_s", view.halves}),
+                      {"routing", name_of(view.routing)},
+                      {"detoured", view.detoured},
                       {"links", links}},
           .rows = links,
           .columns = "from to bytes time_s"};
+}
+
+View flows_view(const Topology& topology, const FlowView& view) {
+  std::vector<std::size_t> order(view.demands.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return view.arrivals[a] > view.arrivals[b];
+  });
+  const FigureRows rows = rows_of(order, [&](std::size_t i) -> Figures {
+    const Demand& demand = view.demands[i];
+    Datum rate;
+    if (demand.bytes > Bytes{} && view.arrivals[i] > Seconds{}) {
+      rate = demand.bytes / view.arrivals[i];
+    }
+    return {{"from", topology.label(demand.from), "from"},
+            {"to", topology.label(demand.to), "to"},
+            {"bytes", demand.bytes, "bytes"},
+            {"time_s", view.arrivals[i], "arrived after"},
+            {"bytes_per_s", rate, "rate"}};
+  });
+  const Seconds last = order.empty() ? Seconds{} : view.arrivals[order.front()];
+  FigureRows shown = rows;
+  shown.resize(std::min(shown.size(), kMostLinksShown));
+  const std::size_t more = rows.size() - shown.size();
+  TextView text = fmt::format("the {} demands of {}, all at once\n", rows.size(), view.what);
+  text.add(fmt::format("  all have arrived after {}\n\n", format(last)))
+      .table(shown, "ll")
+      .add(more > 0 ? fmt::format("  and {} more (--format csv shows all)\n", more) : "");
+  return {.text = text,
+          .figures = {{"format_version", kFormatVersion},
+                      {"traffic", view.what},
+                      {"time_s", last},
+                      {"demands", rows}},
+          .rows = rows,
+          .columns = "from to bytes time_s bytes_per_s"};
 }
 
 }  // namespace titer

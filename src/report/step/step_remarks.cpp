@@ -21,12 +21,15 @@ std::string taken_text(const TakenAlgorithm& at) {
                      format(at.closed_form_time));
 }
 
-std::string contention_text(const SharedLinkUse& use) {
+std::string contention_text(const Cluster& cluster, const SharedLinkUse& use) {
+  const NetworkRouting routing =
+      cluster.network_topology ? cluster.network_topology->routing_used() : NetworkRouting::minimal;
   return fmt::format(
       "links: transfers that met where they ask for more than a link has: {} different "
-      "sets, seen again {} times; routing: minimal\n",
+      "sets, seen again {} times; routing: {}\n",
       use.found,
-      use.known);
+      use.known,
+      name_of(routing));
 }
 
 /// "400 Gbps", as ports are sold.
@@ -90,7 +93,8 @@ Figures algorithm_figures(const TakenAlgorithm& at) {
 std::string remarks_text(const Scenario& scenario, const StepResult& result) {
   std::string text;
   if (result.contention) {
-    text += contention_text(*result.contention) + narrow_port_text(scenario.cluster);
+    text +=
+        contention_text(scenario.cluster, *result.contention) + narrow_port_text(scenario.cluster);
   }
   for (const TakenAlgorithm& at : result.algorithms) {
     text += fmt::format("{}: {}\n", collective_title(at), taken_text(at));

@@ -82,7 +82,7 @@ JoinedNodes JoinedNodes::read(Reader& in) {
   Reader network = in.object("network");
   if (has_parts) {
     joined.node = titer::build(read_node_topology(node));
-    joined.network = titer::build(read_node_topology(network));
+    joined.network = titer::build(read_topology(network));
     if (parts_fit(in, joined)) {
       return joined;
     }
@@ -108,6 +108,14 @@ Topology JoinedNodes::build() const {
     wire.a = placed(wire.a);
     wire.b = placed(wire.b);
     topology.wires.push_back(wire);
+  }
+  topology.routing = network.routing;
+  if (!network.regions.empty()) {
+    topology.regions.assign(static_cast<std::size_t>(topology.vertices()), -1);
+    for (int vertex = 0; vertex < network.vertices(); ++vertex) {
+      topology.regions[static_cast<std::size_t>(placed(vertex))] =
+          network.regions[static_cast<std::size_t>(vertex)];
+    }
   }
   return topology;
 }

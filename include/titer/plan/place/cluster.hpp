@@ -45,7 +45,7 @@ struct Cluster {
   std::vector<Protocol> node_switch_protocols;  // where the node's switch adds and multicasts
   std::vector<Protocol> network_protocols;      // empty: there is no network between nodes
   std::vector<Protocol> network_switch_protocols;  // where the network's switches add
-  std::optional<NodeTopology> network_topology;    // of the NIC ports; empty: one ideal switch
+  std::optional<NamedTopology> network_topology;   // of the NIC ports; empty: one ideal switch
   std::string network_name;                        // if it is a shipped one
   std::optional<NcclSystem> nccl;                  // the machine as NCCL sees it
   NamedAlgorithms collectives{};                   // by node and network
@@ -83,7 +83,8 @@ struct Cluster {
   [[nodiscard]] Channel network_channel() const;
   /// Switches of one node in graph(), the path through the host included.
   [[nodiscard]] int switches_per_node() const;
-  /// The last switch of the network in graph() of several nodes: one of its highest level.
+  /// The last switch of the network in graph() of several nodes that works: one of its highest
+  /// level.
   [[nodiscard]] int top_of_network(int node_count) const;
   /// The wiring of so many nodes, their NICs and the network: bandwidths times the efficiencies of
   /// a protocol of the node and one of the network. Vertices: the devices node by node, the nodes'

@@ -23,7 +23,16 @@ struct LoadView {
   std::string what;  // "every device sends 64 MiB in all to the others"
   std::vector<Bytes> loads;
   std::optional<BusiestLink> busiest;
+  NetworkRouting routing = NetworkRouting::minimal;
+  double detoured = 0;            // share of what leaves its part of the network
   std::optional<Seconds> halves;  // no routing is faster: the bytes between the numbered halves
+};
+
+/// When what is sent at once has arrived.
+struct FlowView {
+  std::string what;
+  std::vector<Demand> demands;
+  std::vector<Seconds> arrivals;
 };
 
 /// A row for each link of each route.
@@ -31,5 +40,7 @@ struct LoadView {
 /// The bounds, and a row for each link and direction that carries something, the longest busy
 /// first.
 [[nodiscard]] View loads_view(const Topology& topology, const LoadView& view);
+/// A row for each demand, the last to arrive first.
+[[nodiscard]] View flows_view(const Topology& topology, const FlowView& view);
 
 }  // namespace titer
