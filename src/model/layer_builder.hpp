@@ -107,6 +107,8 @@ class LayerBuilder {
 
 /// From the normalised hidden state to attention's output.
 void add_attention(LayerBuilder& layer, const LayerKind& kind);
+/// The same of a mixer. Of parallel branches the MLP's product sums both.
+void add_mixer(LayerBuilder& layer, const Mixer& mixer, bool shares_transfers);
 /// From the decoder's normalised hidden state, attending to the encoder's output.
 void add_cross_attention(LayerBuilder& layer);
 /// From the normalised hidden state to the sum of what the experts return.

@@ -9,9 +9,8 @@
 namespace titer {
 namespace {
 
-void check_tensor(const Scenario& scenario, const Transformer& model, Demands& demands) {
-  const Plan& plan = scenario.plan;
-  const std::int64_t t = plan.tensor;
+/// Heads of attention, where there is any.
+void check_attention_heads(const Transformer& model, std::int64_t t, Demands& demands) {
   demands.demand(model.heads % t == 0, "plan.tensor", t, [&] {
     return fmt::format("expected a divisor of the {} attention heads", model.heads);
   });
@@ -28,6 +27,56 @@ void check_tensor(const Scenario& scenario, const Transformer& model, Demands& d
         "heads than ranks",
         2 * model.kv_width());
   });
+}
+
+/// A mixer is split by heads of values and, where it has these by groups, of keys: as Megatron-Core
+/// does. Parts of a sequence are traded for heads, whatever attention does; Mamba's time steps are
+/// made of all channels of a token, which this would part.
+void check_mixer(const Plan& plan, const Mixer& mixer, Demands& demands) {
+  const std::int64_t t = plan.tensor;
+  demands.demand(mixer.heads % t == 0, "plan.tensor", t, [&] {
+    return fmt::format("expected a divisor of the mixer's {} heads", mixer.heads);
+  });
+  const bool splits = mixer.heads % t == 0;
+  const bool groups = !mixer.shares_keys() || mixer.key_heads % t == 0;
+  demands.demand(!splits || groups, "plan.tensor", t, [&] {
+    return fmt::format("expected a divisor of the mixer's {} heads of keys", mixer.key_heads);
+  });
+  const std::int64_t cp = plan.context;
+  if (cp == 1 || !splits || !groups) {
+    return;
+  }
+  if (mixer.kind == MixerKind::mamba) {
+    demands.demand(false,
+                   "plan.context",
+                   cp,
+                   "expected 1: Mamba's time steps, keys and queries are made of all channels of a "
+                   "token, which parts of a sequence cannot be traded for");
+    return;
+  }
+  demands.demand(mixer.heads / t % cp == 0, "plan.context", cp, [&] {
+    return fmt::format("expected a divisor of the mixer's {} heads of a tensor-parallel rank",
+                       mixer.heads / t);
+  });
+  const std::int64_t keys = mixer.key_heads / t;
+  demands.demand(
+      mixer.heads / t % cp != 0 || keys % cp == 0 || cp % keys == 0, "plan.context", cp, [&] {
+        return fmt::format(
+            "expected a divisor or a multiple of the mixer's {} heads of keys of a "
+            "tensor-parallel rank",
+            keys);
+      });
+}
+
+void check_tensor(const Scenario& scenario, const Transformer& model, Demands& demands) {
+  const Plan& plan = scenario.plan;
+  const std::int64_t t = plan.tensor;
+  if (model.has_attention()) {
+    check_attention_heads(model, t, demands);
+  }
+  if (model.mixer) {
+    check_mixer(plan, *model.mixer, demands);
+  }
   demands.demand(model.ffn % t == 0, "plan.tensor", t, [&] {
     return fmt::format("expected a divisor of the MLP width {}", model.ffn);
   });
@@ -96,6 +145,9 @@ void check_context(const Scenario& scenario, const Transformer& model, Demands& 
                        parts,
                        halves ? ": every rank has an early and a late part of it" : "");
   });
+  if (!model.has_attention()) {
+    return;  // nothing attends
+  }
   if (hierarchical) {
     check_head_exchange(scenario, model, plan.context_inner, demands);
   } else if (plan.context_method == ContextMethod::ulysses) {
@@ -189,8 +241,9 @@ void check_layered(const Scenario& scenario, Demands& demands) {
 }
 
 bool has_dense_layers(const Transformer& model) {
-  return std::any_of(
-      model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) { return !kind.experts; });
+  return std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) {
+    return kind.is_dense();
+  });
 }
 
 /// What of a model a module is, and whether a transformer has it; others do for all.

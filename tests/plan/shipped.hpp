@@ -58,7 +58,7 @@ inline std::vector<std::string> plain_transformers() {
   std::vector<std::string> names = transformers();
   std::erase_if(names, [](const std::string& name) {
     const Transformer one = model(name);
-    return one.experts || one.latent || one.kinds.size() > 1;
+    return one.experts || one.latent || one.mixer || one.kinds.size() > 1;
   });
   return names;
 }

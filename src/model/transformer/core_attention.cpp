@@ -130,8 +130,8 @@ class CoreBuilder {
     Operation op = begin("flash attention");
     op.saved = queries_ + (keys_ + values_);
     op.core_saved = log_sums;
-    // What the output projection keeps is not what this kernel wrote.
-    if (head_ranks_ > 1 || layer_.has_narrow_products()) {
+    // What the output projection keeps is not what this kernel wrote; a gate keeps that itself.
+    if (head_ranks_ > 1 || (layer_.has_narrow_products() && !layer_.model().attention_gate)) {
       op.core_saved += outputs_;
     }
     const double busiest = slice_.context_balanced ? 1.0 : busiest_part(view_, parts_);

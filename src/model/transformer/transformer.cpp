@@ -1,4 +1,6 @@
 // The parameters of a transformer, by who holds them.
+#include <algorithm>
+
 #include "titer/model/transformer/transformer.hpp"
 
 namespace titer {
@@ -79,10 +81,77 @@ ParameterCount attention_parameters(const Transformer& model) {
   count.replicated += model.qk_norm ? 2 * norm_parameters(model, model.head_dim) : 0;
   count.replicated += model.indexer ? indexer_parameters(model, *model.indexer) : 0;
   count.split += model.sinks ? model.heads : 0;
+  count.split += model.attention_gate ? model.hidden * model.query_width() : 0;
   return count;
 }
 
+/// All of it is split by heads, but what they share. Mamba's norms are of time steps, keys and
+/// queries, which every rank has whole.
+ParameterCount mixer_parameters(std::int64_t hidden, const Mixer& mixer) {
+  const std::int64_t values = mixer.value_width();
+  const std::int64_t keys = mixer.key_width();
+  const std::int64_t taps = mixer.convolution + (mixer.convolution_bias ? 1 : 0);
+  ParameterCount count{.split = hidden * (mixer.input_width() + values) +
+                                mixer.convolved_width() * taps};
+  if (mixer.bias) {
+    count.split += mixer.input_width();
+    count.replicated += hidden;
+  }
+  switch (mixer.kind) {
+    case MixerKind::mamba:  // time steps with a bias; decays of each channel's state, and D
+      count.split += values * (2 * mixer.rank + 2 * keys + 1) + values * (keys + 1);
+      count.replicated += mixer.norm ? mixer.rank + 2 * keys : 0;
+      break;
+    case MixerKind::mamba2:  // decay, bias of the time step, and D
+      count.split += 3 * mixer.heads + (mixer.norm ? values : 0);
+      break;
+    case MixerKind::gated_delta:  // decay and its bias
+      count.split += 2 * mixer.heads;
+      count.replicated += mixer.norm ? mixer.head_dim : 0;
+      break;
+    case MixerKind::kimi_delta:  // decay, and a bias for each column of keys
+      count.split += mixer.heads + keys + mixer.rank * (keys + values);
+      count.replicated += 2 * hidden * mixer.rank + (mixer.norm ? mixer.head_dim : 0);
+      break;
+    case MixerKind::lightning:
+      count.split += mixer.norm ? values : 0;
+      break;
+  }
+  return count;
+}
+
+ParameterCount mixing_parameters(const Transformer& model, const LayerKind& kind) {
+  switch (kind.tokens) {
+    case TokenMixing::attention:
+      return attention_parameters(model);
+    case TokenMixing::mixer:
+      return model.mixer ? mixer_parameters(model.hidden, *model.mixer) : ParameterCount{};
+    case TokenMixing::none:
+      break;
+  }
+  return {};
+}
+
+ParameterCount feed_forward_parameters(const Transformer& model, const LayerKind& kind) {
+  if (kind.experts && model.experts) {
+    return expert_parameters(model, *model.experts);
+  }
+  return kind.mlp ? mlp_parameters(model, model.ffn) : ParameterCount{};
+}
+
+/// A layer with one branch has the norms of one.
+int norms_of(const Transformer& model, const LayerKind& kind) {
+  const bool two = kind.tokens != TokenMixing::none && kind.mlp;
+  return (two ? model.norms : (model.norms + 1) / 2) + (kind.cross_attention ? 1 : 0);
+}
+
 }  // namespace
+
+bool Transformer::has_attention() const {
+  return std::any_of(kinds.begin(), kinds.end(), [](const LayerKind& kind) {
+    return kind.tokens == TokenMixing::attention || kind.cross_attention;
+  });
+}
 
 std::int64_t Transformer::padded_vocabulary(std::int64_t tensor) const {
   const std::int64_t multiple = vocabulary_multiple * tensor;
@@ -98,14 +167,12 @@ ParameterCount layer_parameters(const Transformer& model) {
 }
 
 ParameterCount layer_parameters(const Transformer& model, const LayerKind& kind) {
-  ParameterCount count = attention_parameters(model);
+  ParameterCount count = mixing_parameters(model, kind);
   if (kind.cross_attention) {
     count += grouped_query_parameters(model);
   }
-  count += kind.experts && model.experts ? expert_parameters(model, *model.experts)
-                                         : mlp_parameters(model, model.ffn);
-  const int norms = model.norms + (kind.cross_attention ? 1 : 0);
-  count.replicated += norms * norm_parameters(model, model.hidden);
+  count += feed_forward_parameters(model, kind);
+  count.replicated += norms_of(model, kind) * norm_parameters(model, model.hidden);
   return count;
 }
 

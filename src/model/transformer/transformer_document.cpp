@@ -89,6 +89,30 @@ Value experts_value(const Experts& experts) {
   return object;
 }
 
+Value mixer_value(const Mixer& mixer) {
+  Value object = Value::make_object();
+  for (const Choice<MixerKind>& choice : kMixerKinds) {
+    if (choice.value == mixer.kind) {
+      object.add("kind", Value(choice.name));
+    }
+  }
+  object.add("heads", mixer.heads);
+  if (mixer.kind != MixerKind::mamba) {
+    object.add("head_dim", mixer.head_dim);
+  }
+  if (mixer.shares_keys()) {
+    object.add("key_heads", mixer.key_heads);
+  }
+  object.add("key_dim", mixer.key_dim);
+  add_unless<std::int64_t>(object, "convolution", mixer.convolution, 0);
+  add_unless<std::int64_t>(object, "chunk", mixer.chunk, 0);
+  add_unless<std::int64_t>(object, "rank", mixer.rank, 0);
+  add_unless(object, "bias", mixer.bias, false);
+  add_unless(object, "convolution_bias", mixer.convolution_bias, false);
+  add_unless(object, "norm", mixer.norm, true);
+  return object;
+}
+
 Value run_value(const LayerRun& run, const LayerKind& kind) {
   Value object = Value::make_object();
   object.add("count", run.count);
@@ -99,6 +123,10 @@ Value run_value(const LayerRun& run, const LayerKind& kind) {
   add_unless(object, "bidirectional", kind.bidirectional, false);
   add_unless(object, "cross_attention", kind.cross_attention, false);
   add_unless(object, "rotary", kind.rotary, true);
+  if (kind.tokens != TokenMixing::attention) {
+    object.add("tokens", Value(kind.tokens == TokenMixing::mixer ? "mixer" : "none"));
+  }
+  add_unless(object, "mlp", kind.mlp, true);
   return object;
 }
 
@@ -143,10 +171,13 @@ Value pattern_value(const Transformer& model) {
 }
 
 void add_shape(const Transformer& model, Value& object) {
-  object.add("layers", model.layers).add("hidden", model.hidden).add("heads", model.heads);
+  object.add("layers", model.layers).add("hidden", model.hidden);
+  if (model.heads > 0) {
+    object.add("heads", model.heads);
+  }
   if (model.latent) {
     object.add("latent_attention", latent_value(*model.latent));
-  } else {
+  } else if (model.heads > 0) {
     object.add("kv_heads", model.kv_heads).add("head_dim", model.head_dim);
   }
   add_unless<std::int64_t>(object, "ffn", model.ffn, 0);
@@ -162,6 +193,7 @@ void add_style(const Transformer& model, Value& object) {
   add_unless(object, "embedding_norm", model.embedding_norm, false);
   add_unless(object, "final_norm", model.final_norm, true);
   add_unless(object, "sinks", model.sinks, false);
+  add_unless(object, "attention_gate", model.attention_gate, false);
   object.add("dropout", model.dropout)
       .add("positions", Value(name_of(model.positions)))
       .add("tied_embeddings", model.tied_embeddings)
@@ -194,6 +226,9 @@ Value transformer_document(const Transformer& model) {
   }
   if (model.experts) {
     object.add("experts", experts_value(*model.experts));
+  }
+  if (model.mixer) {
+    object.add("mixer", mixer_value(*model.mixer));
   }
   const LayerKind usual{.experts = model.experts.has_value()};
   if (model.kinds != std::vector<LayerKind>{usual}) {

@@ -30,7 +30,8 @@ double attention_products(const Transformer& model) {
   const double h = wide(model.hidden);
   const double q = wide(model.query_width());
   if (!model.latent) {
-    return h * (q + 2.0 * wide(model.kv_width())) + q * h;
+    const double gate = model.attention_gate ? q : 0.0;
+    return h * (q + gate + 2.0 * wide(model.kv_width())) + q * h;
   }
   const LatentAttention& mla = *model.latent;
   const double head = wide(mla.nope_dim + mla.rope_dim);
@@ -54,6 +55,9 @@ double indexer_products(const Transformer& model) {
 double mlp_products(const Transformer& model, const LayerKind& kind) {
   const double h = wide(model.hidden);
   const double matrices = model.gated ? 3.0 : 2.0;
+  if (!kind.mlp) {
+    return 0.0;
+  }
   if (!kind.experts || !model.experts) {
     return matrices * h * wide(model.ffn);
   }
@@ -63,11 +67,19 @@ double mlp_products(const Transformer& model, const LayerKind& kind) {
   return h * (matrices * width + router);
 }
 
+double mixing_products(const Transformer& model, const LayerKind& kind) {
+  if (kind.tokens == TokenMixing::attention) {
+    return attention_products(model) + indexer_products(model);
+  }
+  return kind.tokens == TokenMixing::mixer && model.mixer ? model.mixer->products(model.hidden)
+                                                          : 0.0;
+}
+
 double layer_products(const Transformer& model, const LayerKind& kind) {
   const double h = wide(model.hidden);
   const double q = wide(model.query_width());
   const double cross = kind.cross_attention ? 2.0 * h * (q + wide(model.kv_width())) : 0.0;
-  return attention_products(model) + indexer_products(model) + cross + mlp_products(model, kind);
+  return mixing_products(model, kind) + cross + mlp_products(model, kind);
 }
 
 /// Multiply-adds of QK^T and AV for each pair of tokens.
@@ -79,26 +91,38 @@ double pair_products(const Transformer& model) {
   return wide(model.heads) * wide(mla.nope_dim + mla.rope_dim + mla.value_dim);
 }
 
-/// Multiply-adds of one layer's core attention for one sequence.
-double core_products(const Transformer& model,
-                     const LayerKind& kind,
-                     double length,
-                     AttentionCount count) {
+/// Multiply-adds of one layer's attention to its own tokens, for one sequence.
+double self_attention(const Transformer& model,
+                      const LayerKind& kind,
+                      double length,
+                      AttentionCount count) {
   const bool halved = count == AttentionCount::causal && model.causal && !kind.bidirectional;
   const double window = kind.window ? wide(*kind.window) : length;
   const double per_pair = pair_products(model);
-  double sum = 0.0;
   if (model.indexer) {
     const Indexer& indexer = *model.indexer;
     const double picked = std::min(window, wide(indexer.top_k));
-    sum = per_pair * attended_pairs(length, picked, halved) +
-          wide(indexer.heads) * wide(indexer.head_dim) * attended_pairs(length, length, halved);
-  } else {
-    sum = per_pair * (kind.chunked ? chunked_pairs(length, window, halved)
-                                   : attended_pairs(length, window, halved));
+    return per_pair * attended_pairs(length, picked, halved) +
+           wide(indexer.heads) * wide(indexer.head_dim) * attended_pairs(length, length, halved);
+  }
+  return per_pair * (kind.chunked ? chunked_pairs(length, window, halved)
+                                  : attended_pairs(length, window, halved));
+}
+
+/// Multiply-adds of what one layer does among tokens, for one sequence.
+double core_products(const Transformer& model,
+                     const LayerKind& kind,
+                     std::int64_t length,
+                     AttentionCount count) {
+  const double s = wide(length);
+  double sum = 0.0;
+  if (kind.tokens == TokenMixing::attention) {
+    sum = self_attention(model, kind, s, count);
+  } else if (kind.tokens == TokenMixing::mixer && model.mixer) {
+    sum = s * model.mixer->scan_products(length);
   }
   // Every token attends to the encoder's whole output.
-  return sum + (kind.cross_attention ? per_pair * length * length : 0.0);
+  return sum + (kind.cross_attention ? pair_products(model) * s * s : 0.0);
 }
 
 }  // namespace
@@ -113,7 +137,7 @@ ForwardFlops forward_flops(const Transformer& model,
   double core = 0.0;
   const auto add = [&](std::size_t kind, double layers) {
     products += layers * layer_products(model, model.kinds[kind]);
-    core += layers * core_products(model, model.kinds[kind], s, count);
+    core += layers * core_products(model, model.kinds[kind], length, count);
   };
   const LayerRun alike{.kind = 0, .count = model.layers};
   const std::span<const LayerRun> runs =

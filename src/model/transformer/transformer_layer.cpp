@@ -40,10 +40,21 @@ void add_input_norm(LayerBuilder& layer, std::string_view name, double kept_widt
   layer.norm({.name = name, .modules = bit(Module::layer_norm)}, layer.hidden(), kept_width);
 }
 
+/// Of the layer's tokens among one another, behind its norm.
+void add_mixing(LayerBuilder& layer, const LayerKind& kind) {
+  const Transformer& model = layer.model();
+  const bool attends = kind.tokens == TokenMixing::attention;
+  add_input_norm(layer, attends ? "attention norm" : "mixer norm", layer.hidden());
+  if (attends) {
+    add_attention(layer, kind);
+  } else if (model.mixer) {
+    add_mixer(layer, *model.mixer, sums_once(model, kind));
+  }
+}
+
 /// Attention and MLP read the layer's input, and both results are added to it.
 void add_parallel_branches(LayerBuilder& layer, const LayerKind& kind) {
-  add_input_norm(layer, "attention norm", layer.hidden());
-  add_attention(layer, kind);
+  add_mixing(layer, kind);
   if (layer.model().norms > 1) {
     add_input_norm(layer, "MLP norm", 0.0);  // the first norm keeps the same input
   }
@@ -111,6 +122,15 @@ void add_head(const Transformer& model, const Slice& slice, OperationList& list)
 }
 
 std::string_view name_of(const LayerKind& kind) {
+  if (kind.tokens == TokenMixing::none) {
+    return kind.experts ? "experts" : "MLP";
+  }
+  if (kind.tokens == TokenMixing::mixer) {
+    return !kind.mlp ? "mixer" : (kind.experts ? "mixer layer with experts" : "mixer layer");
+  }
+  if (!kind.mlp) {
+    return "attention";
+  }
   if (kind.cross_attention) {
     return kind.experts ? "decoder layer with experts" : "decoder layer";
   }
@@ -137,16 +157,21 @@ void add_layer(LayerBuilder& layer, const LayerKind& kind) {
     add_parallel_branches(layer, kind);
     return;
   }
-  add_input_norm(layer, "attention norm", layer.hidden());
-  add_attention(layer, kind);
-  if (model.norms > 2) {
-    layer.norm("attention output norm");
+  if (kind.tokens != TokenMixing::none) {
+    const bool attends = kind.tokens == TokenMixing::attention;
+    add_mixing(layer, kind);
+    if (model.norms > 2) {
+      layer.norm(attends ? "attention output norm" : "mixer output norm");
+    }
+    layer.residual(attends ? "attention residual" : "mixer residual");
   }
-  layer.residual("attention residual");
   if (kind.cross_attention) {
     add_input_norm(layer, "cross-attention norm", layer.hidden());
     add_cross_attention(layer);
     layer.residual("cross-attention residual");
+  }
+  if (!kind.mlp) {
+    return;
   }
   add_input_norm(layer, "MLP norm", layer.hidden());
   add_feed_forward(layer, kind);

@@ -73,7 +73,8 @@ void gather_heads(LayerBuilder& layer, std::string_view name, double width) {
 
 void add_projections(LayerBuilder& layer, const LayerKind& kind, const AttentionWidths& widths) {
   const Transformer& model = layer.model();
-  const double width = columns(model.query_width()) + 2.0 * columns(model.kv_width());
+  const double queries = columns(model.query_width()) * (model.attention_gate ? 2.0 : 1.0);
+  const double width = queries + 2.0 * columns(model.kv_width());
   layer.column_product({.name = "query, key, value",
                         .inner = layer.hidden(),
                         .columns = width,
@@ -176,6 +177,16 @@ void add_indexer(LayerBuilder& layer, const Indexer& indexer, const View& all, d
   layer.add(op);
 }
 
+/// What the heads return, weighed element by element.
+void add_gate(LayerBuilder& layer, double width) {
+  const Bytes x = layer.tokens() * width * layer.element();
+  Operation op{.name = "attention gate", .saved = 2.0 * x, .modules = kAttention};
+  op.freed_by = kAttention;
+  op.forward = LayerBuilder::memory(3.0 * x);
+  op.input_gradient = LayerBuilder::memory(5.0 * x);
+  layer.add(op);
+}
+
 void add_output(LayerBuilder& layer, std::string_view name, bool shares_transfers) {
   const Transformer& model = layer.model();
   const double inner =
@@ -209,6 +220,9 @@ void add_attention(LayerBuilder& layer, const LayerKind& kind) {
     core.view.window = picked;
   }
   add_core_attention(layer, core);
+  if (model.attention_gate) {
+    add_gate(layer, widths.output);
+  }
   // Of parallel branches the MLP's product sums both.
   add_output(layer, "attention output", sums_once(model, kind));
 }

@@ -19,6 +19,10 @@ constexpr ShapeKeys kOwnShape = {.layers = "layers",
                                  .heads = "heads",
                                  .kv_heads = "kv_heads",
                                  .head_dim = "head_dim"};
+constexpr std::array<Choice<TokenMixing>, 3> kTokenMixings = {
+    {{"attention", TokenMixing::attention},
+     {"mixer", TokenMixing::mixer},
+     {"none", TokenMixing::none}}};
 constexpr LatentKeys kLatent = {.q_rank = "q_rank",
                                 .kv_rank = "kv_rank",
                                 .nope_dim = "nope_dim",
@@ -27,16 +31,24 @@ constexpr LatentKeys kLatent = {.q_rank = "q_rank",
 constexpr ExpertKeys kExperts = {.count = "count", .per_token = "per_token", .ffn = "ffn"};
 
 void read_shape(Reader& in, Transformer& model) {
-  read_widths(in, kOwnShape, model);
-  if (auto latent = in.maybe_object("latent_attention")) {
+  ShapeKeys keys = kOwnShape;
+  if (in.has("mixer") && !in.has("heads")) {
+    keys.heads = "";  // no layer has attention
+  }
+  read_widths(in, keys, model);
+  if (model.heads == 0) {
+    model.kv_heads = 0;
+    model.head_dim = 0;
+  } else if (auto latent = in.maybe_object("latent_attention")) {
     read_latent(*latent, kLatent, model);
     latent->finish();
   } else {
     read_grouped_heads(in, kOwnShape, {}, model);
   }
-  // A model of experts only has no dense layers.
-  model.ffn = in.has("experts") ? in.maybe_integer("ffn", 1, kMostWidth).value_or(0)
-                                : in.integer("ffn", 1, kMostWidth);
+  // A model of experts or mixers only has no dense layers.
+  model.ffn = in.has("experts") || in.has("mixer")
+                  ? in.maybe_integer("ffn", 1, kMostWidth).value_or(0)
+                  : in.integer("ffn", 1, kMostWidth);
 }
 
 /// true or false for all linear layers but the output matrix, or one by one.
@@ -68,6 +80,10 @@ void read_norms(Reader& in, Transformer& model) {
   model.embedding_norm = in.flag("embedding_norm", false);
   model.final_norm = in.flag("final_norm", true);
   model.sinks = in.flag("sinks", false);
+  model.attention_gate = in.flag("attention_gate", false);
+  if (model.attention_gate && model.latent) {
+    in.fail("attention_gate", "expected false: gates are not made beside latent queries");
+  }
 }
 
 void read_indexer(Reader& in, Transformer& model) {
@@ -97,6 +113,66 @@ void read_all_experts(Reader& in, Transformer& model) {
   model.experts = experts;
 }
 
+/// Of the kernels that each method was published with.
+std::int64_t usual_chunk(MixerKind kind) {
+  switch (kind) {
+    case MixerKind::mamba:
+      return 0;
+    case MixerKind::gated_delta:
+    case MixerKind::kimi_delta:
+      return 64;
+    case MixerKind::mamba2:
+    case MixerKind::lightning:
+      break;
+  }
+  return 256;
+}
+
+void read_mixer(Reader& in, Transformer& model) {
+  auto object = in.maybe_object("mixer");
+  if (!object) {
+    return;
+  }
+  Mixer mixer{.kind = object->choice<MixerKind>("kind", kMixerKinds),
+              .heads = object->integer("heads", 1, kMostWidth),
+              .head_dim = 1,
+              .key_heads = 1,
+              .key_dim = object->integer("key_dim", 1, kMostWidth)};
+  if (mixer.kind != MixerKind::mamba) {
+    mixer.head_dim = object->integer("head_dim", 1, kMostWidth);
+    mixer.key_heads =
+        mixer.shares_keys() ? object->integer("key_heads", 1, kMostWidth) : mixer.heads;
+  }
+  mixer.convolution = object->maybe_integer("convolution", 0, kMostTaps).value_or(0);
+  const std::int64_t chunk = usual_chunk(mixer.kind);
+  mixer.chunk = chunk == 0 ? 0 : object->maybe_integer("chunk", 1, kMostTokens).value_or(chunk);
+  if (mixer.kind == MixerKind::mamba || mixer.kind == MixerKind::kimi_delta) {
+    mixer.rank = object->integer("rank", 1, kMostWidth);
+  }
+  mixer.bias = object->flag("bias", false);
+  mixer.convolution_bias = object->flag("convolution_bias", false);
+  mixer.norm = object->flag("norm", true);
+  object->finish();
+  check_mixer(in, "mixer", mixer);
+  if (!model.causal) {
+    in.fail("causal", "expected true: a mixer's state goes from token to token");
+  }
+  model.mixer = mixer;
+}
+
+/// What of a layer excludes what else is written of it.
+void check_kind(Reader& in, const LayerKind& kind) {
+  if (kind.tokens != TokenMixing::attention &&
+      (kind.window || kind.bidirectional || kind.cross_attention)) {
+    in.fail("tokens", "expected attention, since the layer says how it attends");
+  }
+  if (!kind.mlp && (kind.experts || kind.tokens == TokenMixing::none)) {
+    in.fail("mlp",
+            kind.experts ? "expected no false beside experts, which are in its place"
+                         : "expected a layer that has something in it");
+  }
+}
+
 LayerKind read_kind(Reader& in) {
   LayerKind kind;
   kind.experts = in.flag("experts", false);
@@ -110,6 +186,9 @@ LayerKind read_kind(Reader& in) {
   kind.bidirectional = in.flag("bidirectional", false);
   kind.cross_attention = in.flag("cross_attention", false);
   kind.rotary = in.flag("rotary", true);
+  kind.tokens = in.maybe_choice<TokenMixing>("tokens", kTokenMixings).value_or(kind.tokens);
+  kind.mlp = in.flag("mlp", true);
+  check_kind(in, kind);
   return kind;
 }
 
@@ -150,8 +229,41 @@ bool has_few_kinds(const std::vector<KindRun>& runs) {
   return true;
 }
 
+/// Whether the parts that the layers are told to have are those of the model.
+void check_parts(Reader& in, const Transformer& model, const std::vector<KindRun>& runs) {
+  const auto any = [&](auto has) {
+    return std::any_of(runs.begin(), runs.end(), [&](const KindRun& run) { return has(run.kind); });
+  };
+  const bool experts = any([](const LayerKind& kind) { return kind.experts; });
+  if (experts != model.experts.has_value()) {
+    in.fail("pattern",
+            experts ? "expected \"experts\" of the model, since some layers have them"
+                    : "expected layers with \"experts\": true, since the model has some");
+  }
+  const bool mixer = any([](const LayerKind& kind) { return kind.tokens == TokenMixing::mixer; });
+  if (mixer != model.mixer.has_value() && !in.has("mixer")) {
+    in.fail("pattern", "expected a \"mixer\" of the model, since some layers have it");
+  } else if (mixer != model.mixer.has_value()) {
+    in.fail("pattern", "expected layers with \"tokens\": \"mixer\", since the model has one");
+  }
+  const bool attention =
+      any([](const LayerKind& kind) { return kind.tokens == TokenMixing::attention; });
+  if (attention && model.heads == 0) {
+    in.fail("heads", "missing; expected the heads of the layers with attention");
+  }
+  const auto half = [](const LayerKind& kind) {
+    return !kind.mlp || kind.tokens == TokenMixing::none;
+  };
+  if (model.parallel && any(half)) {
+    in.fail("parallel", "expected layers with two branches, one beside the other");
+  }
+}
+
 void read_layers(Reader& in, Transformer& model) {
   if (!in.has("pattern")) {
+    if (in.has("mixer")) {
+      in.fail("pattern", "missing; expected which layers have the mixer");
+    }
     set_layers(model, {{.kind = {.experts = model.experts.has_value()}, .count = model.layers}});
     return;
   }
@@ -163,21 +275,15 @@ void read_layers(Reader& in, Transformer& model) {
     return;
   }
   std::int64_t told = 0;
-  bool has_experts = false;
   for (const KindRun& run : runs) {
     told += run.count;
-    has_experts = has_experts || run.kind.experts;
   }
   if (in.has("layers") && told != model.layers) {
     in.fail("pattern",
             "expected the model's " + std::to_string(model.layers) + " layers in all, not " +
                 std::to_string(told));
   }
-  if (has_experts != model.experts.has_value()) {
-    in.fail("pattern",
-            has_experts ? "expected \"experts\" of the model, since some layers have them"
-                        : "expected layers with \"experts\": true, since the model has some");
-  }
+  check_parts(in, model, runs);
   set_layers(model, runs);
 }
 
@@ -218,8 +324,9 @@ Transformer read_transformer(Reader& in) {
   read_rest(in, model);
   read_indexer(in, model);
   read_all_experts(in, model);
+  read_mixer(in, model);
   read_layers(in, model);
-  const auto dense = [](const LayerKind& kind) { return !kind.experts; };
+  const auto dense = [](const LayerKind& kind) { return kind.is_dense(); };
   if (model.ffn == 0 && std::any_of(model.kinds.begin(), model.kinds.end(), dense)) {
     in.fail("ffn", "missing; expected the width of the layers without experts");
   }

@@ -24,7 +24,7 @@ bool is_wrong(Reader& in, std::string_view key) {
 void read_widths(Reader& in, const ShapeKeys& keys, Transformer& model) {
   model.layers = in.integer(keys.layers, 1, kMostLayers);
   model.hidden = in.integer(keys.hidden, 1, kMostWidth);
-  model.heads = in.integer(keys.heads, 1, kMostWidth);
+  model.heads = keys.heads.empty() ? 0 : in.integer(keys.heads, 1, kMostWidth);
 }
 
 void read_grouped_heads(Reader& in,
@@ -94,6 +94,17 @@ void check_routing(Reader& in, std::string_view key, const Experts& experts) {
   }
   if (const auto why = refusal(experts.routing, experts.count, experts.per_token, 1)) {
     in.fail(key, *why);
+  }
+}
+
+void check_mixer(Reader& in, std::string_view key, const Mixer& mixer) {
+  // One head stands in for heads that could not be read.
+  if (mixer.heads > 1 && mixer.heads % mixer.key_heads != 0) {
+    in.fail(key,
+            "expected heads of keys that divide the " + std::to_string(mixer.heads) +
+                " heads of values");
+  } else if (std::max(mixer.value_width(), mixer.key_width()) > kMostWidth) {
+    in.fail(key, at_most("the mixer's heads x their width", kMostWidth));
   }
 }
 

@@ -12,6 +12,9 @@
 
 namespace titer {
 
+/// Of a short convolution.
+inline constexpr std::int64_t kMostTaps = 64;
+
 /// The keys of a file for what is asked for; "" for what it cannot tell.
 struct ShapeKeys {
   std::string_view layers;
@@ -36,7 +39,7 @@ struct ExpertKeys {
 /// Whether something else than a positive integer is written there, which has been complained
 /// about: what stands in for it contradicts nothing.
 [[nodiscard]] bool is_wrong(Reader& in, std::string_view key);
-/// Layers, hidden size and heads.
+/// Layers, hidden size and, where the file can tell them, heads.
 void read_widths(Reader& in, const ShapeKeys& keys, Transformer& model);
 /// What a file's kind takes where these are not told; 0: as many as heads, and their share of the
 /// hidden size.
@@ -55,6 +58,8 @@ void read_latent(Reader& in, const LatentKeys& keys, Transformer& model);
 [[nodiscard]] Experts read_experts(Reader& in, const ExpertKeys& keys);
 /// Refuses a way of choosing experts that these do not admit.
 void check_routing(Reader& in, std::string_view key, const Experts& experts);
+/// Refuses heads that cannot share keys, or too wide a mixer.
+void check_mixer(Reader& in, std::string_view key, const Mixer& mixer);
 /// Refuses what an indexer cannot do without, or too wide a one.
 void check_indexer(Reader& in, std::string_view key, const Transformer& model);
 

@@ -8,13 +8,29 @@
 namespace titer {
 namespace {
 
+/// "gated-delta in 36 layers"
+std::string mixed(const Transformer& model, const Mixer& mixer) {
+  std::int64_t layers = 0;
+  for (const LayerRun& run : model.runs()) {
+    const LayerKind& kind = model.kinds[static_cast<std::size_t>(run.kind)];
+    layers += kind.tokens == TokenMixing::mixer ? run.count : 0;
+  }
+  return fmt::format(
+      "{} in {} layers", kMixerKinds[static_cast<std::size_t>(mixer.kind)].name, layers);
+}
+
 std::string shape(const Transformer& model) {
-  std::string text =
-      fmt::format("{} layers, hidden {}, {} heads", model.layers, model.hidden, model.heads);
+  std::string text = fmt::format("{} layers, hidden {}", model.layers, model.hidden);
+  if (model.has_attention()) {
+    text += fmt::format(", {} heads", model.heads);
+  }
   if (model.latent) {
     text += " (latent attention)";
   } else if (model.kv_heads != model.heads) {
     text += fmt::format(" ({} of keys and values)", model.kv_heads);
+  }
+  if (model.mixer) {
+    text += ", " + mixed(model, *model.mixer);
   }
   if (model.experts) {
     text += fmt::format(", {} of {} experts", model.experts->per_token, model.experts->count);

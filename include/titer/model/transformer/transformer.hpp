@@ -11,6 +11,7 @@
 #include "titer/model/blocks.hpp"
 #include "titer/model/parameter_count.hpp"
 #include "titer/model/slice.hpp"
+#include "titer/model/transformer/mixer.hpp"
 #include "titer/model/transformer/transformer_parts.hpp"
 #include "titer/units/quantity.hpp"
 
@@ -45,10 +46,12 @@ struct Transformer {
   bool qk_norm = false;         // of every query and key head, with a weight per head_dim
   bool embedding_norm = false;  // behind the embedding
   bool final_norm = true;
-  bool sinks = false;  // a parameter per head, in the softmax's denominator
+  bool sinks = false;           // a parameter per head, in the softmax's denominator
+  bool attention_gate = false;  // beside the queries; weighs what the heads return
   std::optional<LatentAttention> latent{};
   std::optional<Indexer> indexer{};
   std::optional<Experts> experts{};
+  std::optional<Mixer> mixer{};       // of layers without attention
   std::int64_t predicted_tokens = 0;  // multi-token prediction: so many more layers with heads
   std::vector<LayerKind> kinds = {{}};
   std::vector<LayerRun> order{};  // empty: all layers are of the first kind
@@ -60,6 +63,8 @@ struct Transformer {
   [[nodiscard]] bool shares_kv_heads(std::int64_t tensor) const {
     return !latent && kv_heads < tensor;
   }
+  /// Whether any layer has attention. A model without has no heads.
+  [[nodiscard]] bool has_attention() const;
   /// Vocabulary rows after padding to a multiple of vocabulary_multiple * t.
   [[nodiscard]] std::int64_t padded_vocabulary(std::int64_t tensor) const;
   /// The layers in order, also where all are of one kind.
@@ -70,7 +75,7 @@ struct Transformer {
 /// HuggingFace configuration.
 [[nodiscard]] Transformer read_transformer(Reader& in);
 
-/// One layer: attention, MLP or experts, norms.
+/// One layer: attention or mixer, MLP or experts, norms.
 [[nodiscard]] ParameterCount layer_parameters(const Transformer& model, const LayerKind& kind);
 [[nodiscard]] ParameterCount layer_parameters(const Transformer& model);  // of its first kind
 /// The token table (padded for t) and learned positions, on the first stage.
@@ -98,7 +103,7 @@ enum class AttentionCount { full, causal };
 /// with the unpadded vocabulary.
 struct ForwardFlops {
   Flops layers{};          // all layers' products with weights
-  Flops core_attention{};  // all layers' QK^T and AV
+  Flops core_attention{};  // all layers' QK^T and AV, and products of mixers' chunks
   Flops logits{};
 
   [[nodiscard]] Flops total() const { return layers + core_attention + logits; }

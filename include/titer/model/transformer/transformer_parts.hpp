@@ -42,6 +42,9 @@ struct Experts {
   Routing routing{};
 };
 
+/// What mixes the tokens of a layer: attention, the model's mixer, or nothing.
+enum class TokenMixing : std::uint8_t { attention, mixer, none };
+
 /// What layers may differ in.
 struct LayerKind {
   bool experts = false;
@@ -50,6 +53,10 @@ struct LayerKind {
   bool bidirectional = false;    // of an encoder: attention is not causal
   bool cross_attention = false;  // of a decoder: attends to the encoder's output too
   bool rotary = true;            // where the model has rotary positions
+  TokenMixing tokens = TokenMixing::attention;
+  bool mlp = true;  // or experts
+
+  [[nodiscard]] bool is_dense() const { return mlp && !experts; }
 
   friend bool operator==(const LayerKind&, const LayerKind&) = default;
 };
