@@ -14,7 +14,7 @@ struct Unmodelled {
 };
 [[nodiscard]] std::span<const Unmodelled> unmodelled_architectures();
 
-/// "this architecture has Mamba layers, which are not modelled yet"
+/// "this architecture has RWKV layers, which are not modelled yet"
 [[nodiscard]] std::string refusal_of(const Unmodelled& architecture);
 /// The same by a type of the list.
 [[nodiscard]] std::string unmodelled_refusal(std::string_view type);

@@ -40,6 +40,17 @@ constexpr std::array kArchitectures = {
     Architecture{"gemma2", hf::read_gemma2},
     Architecture{"gemma3_text", hf::read_gemma3},
     Architecture{"gpt_oss", hf::read_gpt_oss},
+    Architecture{"mamba", hf::read_mamba},
+    Architecture{"mamba2", hf::read_mamba2},
+    Architecture{"bamba", hf::read_bamba},
+    Architecture{"granitemoehybrid", hf::read_granite_hybrid},
+    Architecture{"jamba", hf::read_jamba},
+    Architecture{"nemotron_h", hf::read_nemotron_h},
+    Architecture{"qwen3_next", hf::read_qwen3_next},
+    Architecture{"minimax", hf::read_minimax},
+    Architecture{"minimax_text_01", hf::read_minimax},
+    Architecture{"minimax_m1", hf::read_minimax},
+    Architecture{"kimi_linear", hf::read_kimi_linear},
 };
 
 /// Keys that tell nothing about time or memory, or what the reader takes from elsewhere.

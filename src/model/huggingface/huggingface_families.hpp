@@ -35,4 +35,15 @@ void read_deepseek_v2(Reader& in, Transformer& model);
 void read_deepseek_v3(Reader& in, Transformer& model);
 void read_deepseek_v32(Reader& in, Transformer& model);
 
+// Mixers of tokens without attention, alone or between layers with it.
+void read_mamba(Reader& in, Transformer& model);
+void read_mamba2(Reader& in, Transformer& model);
+void read_bamba(Reader& in, Transformer& model);
+void read_granite_hybrid(Reader& in, Transformer& model);
+void read_jamba(Reader& in, Transformer& model);
+void read_nemotron_h(Reader& in, Transformer& model);
+void read_qwen3_next(Reader& in, Transformer& model);
+void read_minimax(Reader& in, Transformer& model);
+void read_kimi_linear(Reader& in, Transformer& model);
+
 }  // namespace titer::huggingface

@@ -115,6 +115,31 @@ void set_layers(Transformer& model, const LayerKinds& kinds) {
   set_layers(model, runs);
 }
 
+LayerKinds read_sparse_layers(Reader& in, const Transformer& model) {
+  const auto step =
+      static_cast<std::size_t>(in.maybe_integer("decoder_sparse_step", 1, kMostLayers).value_or(1));
+  LayerKinds kinds = all_layers(model);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    kinds[i].experts = (i + 1) % step == 0;
+  }
+  for (const std::int64_t dense : integers(in, "mlp_only_layers")) {
+    if (dense < 0 || dense >= model.layers) {
+      in.fail("mlp_only_layers", "expected layers from 0 to " + std::to_string(model.layers - 1));
+      break;
+    }
+    kinds[static_cast<std::size_t>(dense)].experts = false;
+  }
+  return kinds;
+}
+
+void set_layers_with_experts(Transformer& model, const LayerKinds& kinds) {
+  set_layers(model, kinds);
+  const auto has = [](const LayerKind& kind) { return kind.experts; };
+  if (std::none_of(model.kinds.begin(), model.kinds.end(), has)) {
+    model.experts.reset();
+  }
+}
+
 bool read_layer_types(Reader& in, LayerKinds& kinds) {
   const std::vector<std::string> types = in.texts("layer_types");
   if (types.empty()) {

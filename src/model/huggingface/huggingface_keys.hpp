@@ -9,6 +9,13 @@
 
 namespace titer {
 
+inline constexpr std::string_view kChosen = "num_experts_per_tok";
+inline constexpr LatentKeys kLatentKeys = {.q_rank = "q_lora_rank",
+                                           .kv_rank = "kv_lora_rank",
+                                           .nope_dim = "qk_nope_head_dim",
+                                           .rope_dim = "qk_rope_head_dim",
+                                           .value_dim = "v_head_dim"};
+
 /// What a class takes for keys that a file leaves out.
 struct HuggingFaceDefaults {
   bool tied = false;
@@ -41,6 +48,11 @@ void read_decoder_without_heads(Reader& in,
 using LayerKinds = std::vector<LayerKind>;
 [[nodiscard]] LayerKinds all_layers(const Transformer& model, bool experts = false);
 void set_layers(Transformer& model, const LayerKinds& kinds);
+
+/// Every n-th layer has experts, but for those listed.
+[[nodiscard]] LayerKinds read_sparse_layers(Reader& in, const Transformer& model);
+/// A model none of whose layers has experts has none itself.
+void set_layers_with_experts(Transformer& model, const LayerKinds& kinds);
 
 /// Windows of the layers by "layer_types", where that is written; returns whether it is.
 bool read_layer_types(Reader& in, LayerKinds& kinds);

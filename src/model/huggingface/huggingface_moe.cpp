@@ -7,34 +7,9 @@
 namespace titer::huggingface {
 namespace {
 
-constexpr std::string_view kChosen = "num_experts_per_tok";
-constexpr LatentKeys kLatent = {.q_rank = "q_lora_rank",
-                                .kv_rank = "kv_lora_rank",
-                                .nope_dim = "qk_nope_head_dim",
-                                .rope_dim = "qk_rope_head_dim",
-                                .value_dim = "v_head_dim"};
-
 void read_attention_bias(Reader& in, bool otherwise, Transformer& model) {
   model.biases.qkv = in.flag("attention_bias", otherwise);
   model.biases.output = model.biases.qkv;
-}
-
-/// Every n-th layer has experts, but for those listed.
-LayerKinds read_sparse_layers(Reader& in, const Transformer& model) {
-  const auto step =
-      static_cast<std::size_t>(in.maybe_integer("decoder_sparse_step", 1, kMostLayers).value_or(1));
-  LayerKinds kinds = all_layers(model);
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    kinds[i].experts = (i + 1) % step == 0;
-  }
-  for (const std::int64_t dense : integers(in, "mlp_only_layers")) {
-    if (dense < 0 || dense >= model.layers) {
-      in.fail("mlp_only_layers", "expected layers from 0 to " + std::to_string(model.layers - 1));
-      break;
-    }
-    kinds[static_cast<std::size_t>(dense)].experts = false;
-  }
-  return kinds;
 }
 
 /// The window of all layers from `first` on, if it is switched on.
@@ -44,15 +19,6 @@ void read_switched_window(Reader& in, std::int64_t first, LayerKinds& kinds) {
     slide_from(in, first, kinds);
   }
   static_cast<void>(in.raw("sliding_window"));
-}
-
-/// A model none of whose layers has experts has none itself.
-void set_layers_with_experts(Transformer& model, const LayerKinds& kinds) {
-  set_layers(model, kinds);
-  const auto has = [](const LayerKind& kind) { return kind.experts; };
-  if (std::none_of(model.kinds.begin(), model.kinds.end(), has)) {
-    model.experts.reset();
-  }
 }
 
 }  // namespace
@@ -225,9 +191,10 @@ LayerKinds read_deepseek_experts(Reader& in, const DeepSeek& otherwise, Transfor
 
 void read_deepseek(Reader& in, const DeepSeek& otherwise, Transformer& model) {
   read_decoder_without_heads(in, {}, model);
-  read_latent(in, kLatent, model);
-  if (!in.has(kLatent.q_rank) && !is_null(in, kLatent.q_rank)) {
-    in.fail(kLatent.q_rank, "missing; expected an integer, or null where queries have no latent");
+  read_latent(in, kLatentKeys, model);
+  if (!in.has(kLatentKeys.q_rank) && !is_null(in, kLatentKeys.q_rank)) {
+    in.fail(kLatentKeys.q_rank,
+            "missing; expected an integer, or null where queries have no latent");
   }
   // These follow from the widths of latent attention.
   for (const std::string_view key : {"num_key_value_heads", "head_dim", "qk_head_dim"}) {
