@@ -128,18 +128,27 @@ Seconds MoveClock::expert_time(MoveTime when, const DeviceParameters& parameters
   return sum;
 }
 
-Seconds MoveClock::optimizer(const DeviceParameters& trained) const {
+Seconds MoveClock::optimizer(const DeviceParameters& trained, const MatrixUpdate& matrices) const {
   if (!scheme_of(scenario_->plan.sharding).updates) {
     return {};
   }
+  const Bytes bytes = optimizer_bytes(trained, matrices);
+  return bytes > Bytes{} ? kernels_.time(bytes) + (traffic_.kernels - 1) * kernels_.launch_floor() +
+                               matrices.time
+                         : Seconds{};
+}
+
+Bytes MoveClock::optimizer_bytes(const DeviceParameters& trained,
+                                 const MatrixUpdate& matrices) const {
   const DeviceParameters ranks =
       scenario_->plan.shards() ? shards_of(*places_) : DeviceParameters{1, 1};
-  Bytes bytes = optimizer_bytes(traffic_, trained.dense, ranks.dense);
-  if (trained.experts > 0) {
-    bytes += optimizer_bytes(traffic_, trained.experts, ranks.experts);
-  }
-  return bytes > Bytes{} ? kernels_.time(bytes) + (traffic_.kernels - 1) * kernels_.launch_floor()
-                         : Seconds{};
+  const auto bytes = [&](double all, double of_matrices, double shards) {
+    return (all - of_matrices) / shards * traffic_.per_updated + all * traffic_.per_gradient;
+  };
+  const Bytes dense = bytes(trained.dense, matrices.parameters.dense, ranks.dense);
+  return trained.experts > 0
+             ? dense + bytes(trained.experts, matrices.parameters.experts, ranks.experts)
+             : dense;
 }
 
 double MoveClock::own(const DeviceParameters& parameters) const {

@@ -12,8 +12,7 @@ OptimizerTraffic optimizer_traffic(const Scenario& scenario) {
   const Bytes gradient = size_of(types.gradient);
   const Bytes weight = size_of(types.weight);
   const Bytes master = std::max(weight, size_of(types.master));
-  const Bytes states = Bytes::from_si(training.optimizer.state_bytes *
-                                      (size_of(types.state) / size_of(DataType::fp32)));
+  const Bytes states = moment_bytes(training.optimizer, types);
   // Read the gradient; read and write the fp32 weights and the states; write the weights that the
   // model uses, where they are a copy. Before that every gradient is read for its norm, and after
   // it every gradient is set to zero.
@@ -21,15 +20,11 @@ OptimizerTraffic optimizer_traffic(const Scenario& scenario) {
   const OptimizerPasses& passes = training.fused_optimizer ? rule.fused : rule.unfused;
   const Bytes narrow = types.narrow_products ? 2.0 * size_of(types.product) : Bytes{};
   const Bytes copy = (weight < master ? weight : Bytes{}) + narrow;
-  const Bytes own =
-      training.fused_optimizer ? 2.0 * (master + states) : passes.numbers * size_of(DataType::fp32);
+  const Bytes own = (training.fused_optimizer ? 2.0 * (master + states) : Bytes{}) +
+                    passes.numbers * size_of(DataType::fp32);
   return {.per_updated = passes.gradient_reads * gradient + own + copy,
           .per_gradient = 2.0 * gradient,
           .kernels = passes.kernels};
-}
-
-Bytes optimizer_bytes(const OptimizerTraffic& traffic, double parameters, double shards) {
-  return parameters / shards * traffic.per_updated + parameters * traffic.per_gradient;
 }
 
 }  // namespace titer

@@ -27,9 +27,10 @@ bool has_buckets(const Scenario& scenario, const MoveClock& clock) {
 StageTail tail_of(const Scenario& scenario,
                   const MoveClock& clock,
                   bool in_buckets,
-                  const DeviceParameters& trained) {
+                  const DeviceParameters& trained,
+                  const MatrixUpdate& matrices) {
   StageTail tail{.gradient_sync = {},
-                 .optimizer = clock.optimizer(trained),
+                 .optimizer = clock.optimizer(trained, matrices),
                  .parameter_sync = {},
                  .host = clock.time(MoveTime::update, trained)};
   if (!in_buckets) {
@@ -78,11 +79,16 @@ void fill_synchronisation(const Scenario& scenario, StepCosts& costs) {
     const DeviceParameters& trained = costs.trained[at];
     if (two_ways && rank > 0) {  // with two copies of the model no rank's groups are the next one's
       const SyncGroups own = sync_groups(scenario, costs.placement, rank);
-      costs.tails[at] = tail_of(scenario, MoveClock(scenario, own), in_buckets, trained);
+      costs.tails[at] = tail_of(scenario,
+                                MoveClock(scenario, own),
+                                in_buckets,
+                                trained,
+                                matrix_update(scenario, costs, rank));
     } else if (!two_ways && costs.contents.as_before(rank)) {
       costs.tails[at] = costs.tails[at - 1];
     } else {
-      costs.tails[at] = tail_of(scenario, clock, in_buckets, trained);
+      costs.tails[at] =
+          tail_of(scenario, clock, in_buckets, trained, matrix_update(scenario, costs, rank));
     }
   }
   const bool had_buckets = !costs.buckets.empty();

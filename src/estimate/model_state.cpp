@@ -2,7 +2,23 @@
 
 #include <algorithm>
 
+#include "titer/plan/memory/matrices.hpp"
+
 namespace titer {
+namespace {
+
+/// Of all matrices that are updated as such.
+double whole_matrices(const Scenario& scenario) {
+  Scenario whole = scenario;
+  whole.plan = {};
+  ModelBlocks blocks;
+  scenario_blocks(whole, blocks);
+  StageBlocks stages;
+  stages.fill(whole.plan, blocks);
+  return trained_matrices(blocks, stages, 0).parameters().total();
+}
+
+}  // namespace
 
 ModelState model_state(const Scenario& scenario) {
   ModelBlocks blocks;
@@ -22,8 +38,10 @@ ModelState model_state(const Scenario& scenario) {
   TensorTypes types = scenario.tensor_types();
   types.narrow_products = false;
   const ParameterBytes bytes = parameter_bytes(scenario.training.optimizer, types);
+  const double matrices = bytes.matrix ? whole_matrices(scenario) : 0.0;
   return {.weights = static_cast<double>(all) * bytes.weight,
-          .optimizer = static_cast<double>(trained) * bytes.optimizer};
+          .optimizer = (static_cast<double>(trained) - matrices) * bytes.optimizer +
+                       matrices * bytes.matrix.value_or(Bytes{})};
 }
 
 Bytes node_state(const Scenario& scenario, const StepResult& result) {

@@ -149,7 +149,8 @@ Section memory_section(const Scenario& scenario, const StepResult& result) {
        "stack " + scenario.stack.name},
       {"optimizer",
        "n x bytes (/ d with zero1)",
-       count + " x " + format(bytes.optimizer),
+       count + " x " + format(bytes.optimizer) +
+           (bytes.matrix ? ", of hidden layers' matrices " + format(*bytes.matrix) : ""),
        format(stage.optimizer),
        "Rajbhandari et al. 2020"},
       activations_term(scenario, stage),

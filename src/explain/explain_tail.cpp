@@ -150,6 +150,15 @@ Section tail_section(const Scenario& scenario, const StepCosts& costs, const Ste
            ? "memory traffic of the fused step; Rajbhandari et al. 2020"
            : "memory traffic, a pass for each "
              "step of the rule"});
+  const MatrixUpdate matrices = matrix_update(scenario, costs, stage);
+  if (matrices.time > Seconds{}) {
+    section.terms.push_back({"of it, matrices of hidden layers",
+                             "5 (4 n² m + 2 n³) FLOPs each, n <= m, in bf16; moment, norm, update",
+                             fmt::format("{:.4g} parameters, those of the rank that has most",
+                                         matrices.parameters.total()),
+                             format(matrices.time),
+                             "Jordan et al. 2024"});
+  }
   if (tail.host > Seconds{}) {
     section.terms.push_back({"the optimizer's state, from and to the host",
                              "state / bandwidth, both ways at once where it is prefetched",

@@ -177,12 +177,9 @@ void ExportedStep::Writer::add_tail() {
       add_once(frontier_, last);
     }
   }
-  const auto shards = [&](const SyncGroup& group) {
-    return scenario_.plan.shards() ? group.group.ranks() : 1;
-  };
-  const OptimizerTraffic traffic = optimizer_traffic(scenario_);
-  const Bytes moved = optimizer_bytes(traffic, parameters.dense, shards(places_.dense_shard)) +
-                      optimizer_bytes(traffic, parameters.experts, shards(places_.expert_shard));
+  const Bytes moved =
+      MoveClock(scenario_, places_)
+          .optimizer_bytes(parameters, matrix_update(scenario_, costs_, at_.pipeline));
   frontier_ = {graph_.add({.part = TaskPart::optimizer,
                            .what = "step",
                            .duration = to_ticks(times.optimizer),

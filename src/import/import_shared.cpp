@@ -234,24 +234,52 @@ void set_layer_kinds(Transformer& model, const std::vector<LayerKind>& layers) {
   }
 }
 
+namespace {
+
+/// Parts of other programs' names, and what an optimizer is with them here; the first that fits.
+/// None: it is not here.
+struct OptimizerName {
+  std::string_view part;
+  std::string_view name;
+  std::string_view in_bytes;  // with moments of 8 bits
+};
+constexpr std::array<OptimizerName, 16> kOptimizerNames = {{{"onebit", "", ""},
+                                                            {"1bit", "", ""},
+                                                            {"zero_one", "", ""},
+                                                            {"zeroone", "", ""},
+                                                            {"4bit", "", ""},
+                                                            {"fp8", "", ""},
+                                                            {"galore", "", ""},
+                                                            {"apollo", "", ""},
+                                                            {"adafactor", "adafactor", ""},
+                                                            {"lion", "lion", "lion-8bit"},
+                                                            {"muon", "muon", ""},
+                                                            {"lamb", "lamb", ""},
+                                                            {"adam", "adam", "adam-8bit"},
+                                                            {"mcore_distributed_optim", "adam", ""},
+                                                            {"sgd", "sgd", ""},
+                                                            {"", "", ""}}};
+
+}  // namespace
+
 void put_optimizer(const ImportTask& task, std::string_view key) {
   const std::optional<std::string> name = task.in.word(key);
   if (!name) {
     return;
   }
   const auto has = [&](std::string_view part) { return name->find(part) != std::string::npos; };
-  if (has("adafactor")) {
-    task.into.training.add("optimizer", Value("adafactor"));
-  } else if (has("onebit") || has("zero_one") || has("zerooneadam") || has("8bit")) {
-    task.in.leave_out(key, "no optimizer here is as narrow; taken as adam");
-    task.into.training.add("optimizer", Value("adam"));
-  } else if (has("adam") || *name == "mcore_distributed_optim") {
-    task.into.training.add("optimizer", Value("adam"));
-  } else if (has("sgd")) {
-    task.into.training.add("optimizer", Value("sgd"));
-  } else {
-    task.in.fail(key, "expected an optimizer that is known here: adam, adamw, sgd or adafactor");
+  const auto known = std::find_if(
+      kOptimizerNames.begin(), kOptimizerNames.end() - 1, [&](const OptimizerName& candidate) {
+        return has(candidate.part);
+      });
+  const std::string_view own = has("8bit") ? known->in_bytes : known->name;
+  if (own.empty()) {
+    task.in.fail(key,
+                 "expected an optimizer that is known here: adam, adamw, sgd, adafactor, lamb, "
+                 "lion, muon; adam and lion of 8 bits");
+    return;
   }
+  task.into.training.add("optimizer", Value(own));
 }
 
 void check_degrees(const ImportTask& task, Degrees& degrees, const DegreeKeys& keys) {

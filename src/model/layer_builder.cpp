@@ -27,6 +27,8 @@ Kernel LayerBuilder::matrix(const Extent& e) const {
 }
 
 void LayerBuilder::multiply(Operation& op, const Extent& e) const {
+  op.matrices.front() = {.rows = e.inner, .columns = e.columns, .count = e.count};
+  op.of_experts = e.grouped;
   op.forward = matrix(e);
   op.input_gradient = matrix({e.rows, e.columns, e.inner, e.count, e.narrow, e.grouped});
   op.weight_gradient = matrix({e.inner, e.rows, e.columns, e.count, e.narrow, e.grouped});
@@ -52,6 +54,16 @@ Operation LayerBuilder::begin(const Product& p, double rows) {
   return op;
 }
 
+void LayerBuilder::set_matrices(Operation& op, const Product& p, double ranks) {
+  const double rows = op.matrices.front().rows;
+  if (p.is_table) {
+    op.matrices = {};
+  }
+  for (std::size_t i = 0; i < p.parts.size() && p.parts[i] > 0; ++i) {
+    op.matrices[i] = {.rows = rows, .columns = p.parts[i] / ranks, .count = 1};
+  }
+}
+
 void LayerBuilder::norm(Operation op, double width, double kept_width) {
   op.saved = outer_tokens_ * kept_width * element_;
   const Bytes x = outer_tokens_ * width * element_;
@@ -68,6 +80,7 @@ void LayerBuilder::column_product(const Product& p) {
   // With sequence parallelism the input is gathered again for the weight gradient.
   Operation op = begin(p, outer_tokens_ * p.inner);
   multiply(op, {tokens_, p.inner, p.columns / tensor_, 1, narrow});
+  set_matrices(op, p, tensor_);
   op.output_gradient = tokens_ * p.columns / tensor_ * element_;
   op.column_split = true;
   const double full = tokens_ * (p.inner + p.carried);

@@ -9,6 +9,8 @@ namespace titer {
 
 /// A product with weights, Y = X A.
 struct Product {
+  using Parts = std::array<double, 3>;
+
   std::string_view name;
   double inner = 0;    // columns of X, on all ranks together
   double columns = 0;  // of Y, likewise
@@ -18,6 +20,8 @@ struct Product {
   bool shares_transfers = false;  // its transfers are those of another product
   double carried = 0;             // columns that are gathered and summed along with X
   bool narrow = true;             // in the slice's product type
+  Parts parts{};                  // columns of the matrices side by side that A is; none: A is one
+  bool is_table = false;          // A is a vocabulary's
 };
 
 /// Adds operations to a list.
@@ -82,6 +86,8 @@ class LayerBuilder {
  private:
   [[nodiscard]] bool is_narrow(const Product& p) const { return p.narrow && has_narrow_products(); }
   [[nodiscard]] Operation begin(const Product& product, double rows);
+  /// A's columns are split over so many ranks.
+  static void set_matrices(Operation& op, const Product& product, double ranks);
 
   const Transformer& model_;
   const Slice& slice_;
@@ -103,6 +109,11 @@ class LayerBuilder {
 /// Whether attention's and the MLP's partial sums are added up over the ranks together.
 [[nodiscard]] inline bool sums_once(const Transformer& model, const LayerKind& kind) {
   return model.parallel && !kind.experts && model.norms < 4;
+}
+
+/// The matrices of an MLP's first product.
+[[nodiscard]] inline Product::Parts gate_and_up(const Transformer& model, double width) {
+  return {width, model.gated ? width : 0.0};
 }
 
 /// From the normalised hidden state to attention's output.

@@ -31,6 +31,7 @@ class Validator {
     check_sharding(scenario_, demands_);
     check_offload(scenario_, demands_);
     check_types(scenario_, demands_);
+    check_optimizer(scenario_, demands_);
     check_frozen(scenario_, demands_);
     return demands_.take();
   }

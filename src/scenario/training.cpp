@@ -19,10 +19,13 @@ double matrix_width(const Model& model) {
   return std::sqrt(std::max(1.0, static_cast<double>(parameters(model)) / layers));
 }
 
-constexpr std::array<Choice<OptimizerRule>, 4> kOptimizers = {{{kAdam.name, kAdam},
-                                                               {kMomentumSgd.name, kMomentumSgd},
-                                                               {kPlainSgd.name, kPlainSgd},
-                                                               {kAdafactor.name, kAdafactor}}};
+constexpr auto kOptimizers = [] {
+  std::array<Choice<OptimizerRule>, kOptimizerRules.size()> choices{};
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    choices[i] = {kOptimizerRules[i].name, kOptimizerRules[i]};
+  }
+  return choices;
+}();
 
 using T = Training;
 
@@ -72,7 +75,9 @@ constexpr std::array kTrainingFields = {
         {read_optimizer,
          [](const Field<T>& /*own*/) { return schema::one_of<OptimizerRule>(kOptimizers); },
          [](const T& training) { return Value(training.optimizer.name); }},
-        "the rule of the update; `sgd` has momentum"),
+        "the rule of the update; `sgd` has momentum, `muon` orthogonalises updates of hidden "
+        "layers' "
+        "matrices and is `adam` for the rest"),
     fields::choice<&T::gradient_precision, kDataTypes>("gradient_precision",
                                                        "number format of gradients")
         .or_else("the stack's for this precision"),

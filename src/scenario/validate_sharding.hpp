@@ -9,6 +9,7 @@ namespace titer {
 void check_sharding(const Scenario& scenario, Demands& demands);
 void check_offload(const Scenario& scenario, Demands& demands);
 void check_types(const Scenario& scenario, Demands& demands);
+void check_optimizer(const Scenario& scenario, Demands& demands);
 void check_frozen(const Scenario& scenario, Demands& demands);
 
 }  // namespace titer

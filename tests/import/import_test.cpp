@@ -171,7 +171,7 @@ TEST(ImportMegatron, TrainingFollowsTheFlags) {
     std::string_view key;
     std::string_view value;
   };
-  const std::array<Case, 9> cases = {
+  const std::array<Case, 12> cases = {
       {{"--global-batch-size 64", "global_batch", "64"},
        {"--step-batch-size-schedule '0:384 200B:768'", "global_batch", "768"},
        {"--bf16", "precision", "\"bf16\""},
@@ -180,10 +180,18 @@ TEST(ImportMegatron, TrainingFollowsTheFlags) {
        {"--bf16 --fp8-format hybrid", "precision", "\"fp8\""},
        {"--bf16 --grad-reduce-in-bf16", "gradient_precision", "\"bf16\""},
        {"--bf16 --accumulate-allreduce-grads-in-fp32", "gradient_precision", "\"fp32\""},
-       {"--optimizer sgd", "optimizer", "\"sgd\""}}};
+       {"--optimizer sgd", "optimizer", "\"sgd\""},
+       {"--optimizer dist_muon", "optimizer", "\"muon\""},
+       {"--optimizer lion", "optimizer", "\"lion\""},
+       {"--optimizer adamw_8bit", "optimizer", "\"adam-8bit\""}}};
   for (const Case& c : cases) {
     const ImportedRun run = import_text(gpt(std::string(c.flags)), "run.sh");
     EXPECT_EQ(member(run.training, c.key), c.value) << c.flags;
+  }
+  for (const char* compressed : {"onebitadam", "zerooneadam", "muon_8bit"}) {
+    EXPECT_TRUE(any_has(refusal(gpt(std::string("--optimizer ") + compressed), "run.sh"),
+                        "expected an optimizer that is known here"))
+        << compressed;
   }
 }
 

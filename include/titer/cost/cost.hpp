@@ -211,6 +211,12 @@ struct GradientBucket {
   Seconds expert_gather{};  // of `gather`, likewise
 };
 
+/// What the optimizer does matrix by matrix, of a rank of the pipeline.
+struct MatrixUpdate {
+  DeviceParameters parameters{};  // of these matrices, of all ranks that share them out
+  Seconds time{};                 // of the rank that has most of them
+};
+
 /// All durations of one step.
 struct StepCosts {
   PipelineShape shape;

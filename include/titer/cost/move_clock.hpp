@@ -42,7 +42,11 @@ class MoveClock {
   /// Of these, what experts take.
   [[nodiscard]] Seconds expert_time(MoveTime when, const DeviceParameters& parameters) const;
   /// Servers update the parameters as the gradients come.
-  [[nodiscard]] Seconds optimizer(const DeviceParameters& trained) const;
+  [[nodiscard]] Seconds optimizer(const DeviceParameters& trained,
+                                  const MatrixUpdate& matrices) const;
+  /// What it reads and writes of parameters one by one, and of all gradients.
+  [[nodiscard]] Bytes optimizer_bytes(const DeviceParameters& trained,
+                                      const MatrixUpdate& matrices) const;
   [[nodiscard]] bool alone() const {
     return places_->dense.group.ranks() == 1 && places_->experts.group.ranks() == 1;
   }

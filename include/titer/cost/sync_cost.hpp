@@ -30,10 +30,11 @@ namespace titer {
 
 /// Of the token table on a device, between the model's first and last stage.
 [[nodiscard]] Bytes token_table_gradient(const Scenario& scenario, const ModelBlocks& blocks);
-/// Memory traffic of the optimizer step for the parameters of a device that `shards` ranks share.
-[[nodiscard]] Bytes optimizer_bytes(const OptimizerTraffic& traffic,
-                                    double parameters,
-                                    double shards);
+
+/// Nothing where the rule knows no matrices. REQUIRES blocks, contents and groups.
+[[nodiscard]] MatrixUpdate matrix_update(const Scenario& scenario,
+                                         const StepCosts& costs,
+                                         int rank);
 
 /// Fills `trained`. REQUIRES shape, blocks and contents.
 void fill_trained(const Plan& plan, StepCosts& costs);

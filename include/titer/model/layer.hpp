@@ -55,6 +55,15 @@ template <class... Some>
   return static_cast<Modules>((0 | ... | bit(modules)));
 }
 
+/// Weights of a hidden layer on one rank: so many matrices of rows x columns, Y = X W.
+struct WeightMatrix {
+  double rows = 0;
+  double columns = 0;
+  double count = 0;
+
+  [[nodiscard]] constexpr double parameters() const { return count * rows * columns; }
+};
+
 /// One operation of a layer on one rank.
 struct Operation {
   std::string_view name;
@@ -80,6 +89,9 @@ struct Operation {
   bool column_split = false;
   // Its forward and backward transfers run beside its own kernels (ring attention).
   bool beside = false;
+  // What it multiplies by, matrices side by side apart; no tables. Of routed experts: each of them.
+  std::array<WeightMatrix, 3> matrices{};
+  bool of_experts = false;
 
   [[nodiscard]] bool is_part_of(Module module) const { return (modules & bit(module)) != 0; }
 };

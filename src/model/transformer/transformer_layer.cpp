@@ -15,7 +15,8 @@ void add_mlp(LayerBuilder& layer, const LayerKind& kind) {
                         .modules = bit(Module::mlp),
                         .freed_by = bit(Module::layer_norm),
                         .keeps_input = !same_input,
-                        .shares_transfers = same_input && sums_once(model, kind)});
+                        .shares_transfers = same_input && sums_once(model, kind),
+                        .parts = gate_and_up(model, f)});
   layer.activation({.name = model.gated ? "gated activation" : "activation",
                     .modules = bit(Module::mlp),
                     .freed_by = bit(Module::mlp)},
@@ -87,8 +88,11 @@ void add_prediction_input(LayerBuilder& layer) {
 void add_logits(LayerBuilder& layer) {
   const Transformer& model = layer.model();
   const auto rows = static_cast<double>(model.padded_vocabulary(layer.slice().tensor));
-  layer.column_product(
-      {.name = "logits", .inner = layer.hidden(), .columns = rows, .narrow = false});
+  layer.column_product({.name = "logits",
+                        .inner = layer.hidden(),
+                        .columns = rows,
+                        .narrow = false,
+                        .is_table = true});
   layer.cross_entropy("cross-entropy");
 }
 

@@ -74,12 +74,14 @@ void gather_heads(LayerBuilder& layer, std::string_view name, double width) {
 void add_projections(LayerBuilder& layer, const LayerKind& kind, const AttentionWidths& widths) {
   const Transformer& model = layer.model();
   const double queries = columns(model.query_width()) * (model.attention_gate ? 2.0 : 1.0);
-  const double width = queries + 2.0 * columns(model.kv_width());
+  const double kv = columns(model.kv_width());
+  const double width = queries + 2.0 * kv;
   layer.column_product({.name = "query, key, value",
                         .inner = layer.hidden(),
                         .columns = width,
                         .modules = kAttention,
-                        .freed_by = kNorm});
+                        .freed_by = kNorm,
+                        .parts = {queries, kv, kv}});
   gather_heads(layer, "query, key, value gather", width);
   if (model.qk_norm) {
     add_query_key_norm(layer, widths);
@@ -239,7 +241,8 @@ void add_cross_attention(LayerBuilder& layer) {
                         .inner = layer.hidden(),
                         .columns = 2.0 * columns(model.kv_width()),
                         .modules = kAttention,
-                        .keeps_input = false});
+                        .keeps_input = false,
+                        .parts = {columns(model.kv_width()), columns(model.kv_width())}});
   gather_heads(layer, "cross-attention key and value gather", 2.0 * columns(model.kv_width()));
   add_core_attention(layer,
                      {.widths = widths_of(model, layer.tensor()),

@@ -104,6 +104,8 @@ class ExpertBuilder {
     const double width = static_cast<double>(experts_.ffn) / parts_;
     Operation up = begin(layer_.model().gated ? "expert gate and up" : "expert up");
     grouped(up, hidden_, gates * width);
+    up.matrices.front().columns = width;
+    up.matrices.front().count *= gates;
     layer_.add(up);
 
     Operation activation = begin("expert activation");
@@ -169,7 +171,8 @@ class ExpertBuilder {
                            .columns = gates * width,
                            .modules = kShared,
                            .freed_by = bit(Module::layer_norm),
-                           .keeps_input = false});
+                           .keeps_input = false,
+                           .parts = gate_and_up(layer_.model(), width)});
     layer_.activation({.name = "shared activation", .modules = kShared, .freed_by = kShared},
                       layer_.tokens() * width / layer_.tensor());
     layer_.row_product({.name = "shared down",

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "plan/schedule/gathered.hpp"
+#include "titer/plan/memory/matrices.hpp"
 #include "titer/plan/place/placement.hpp"
 
 namespace titer {
@@ -163,6 +164,25 @@ double sharded(const DeviceParameters& parameters, const DeviceParameters& shard
   return parameters.dense / shards.dense + parameters.experts / shards.experts;
 }
 
+/// Of matrices that are updated as such the rank that has most of them.
+Bytes optimizer_states(const MemoryNeeds& needs,
+                       const StageBlocks& contents,
+                       int rank,
+                       const DeviceParameters& trained,
+                       const DeviceParameters& shards) {
+  const Bytes each = needs.parameter.optimizer;
+  if (!needs.parameter.matrix) {
+    return sharded(trained, shards) * each;
+  }
+  const RankMatrices all = trained_matrices(*needs.blocks, contents, rank);
+  const RankMatrices own{.dense = busiest_owner(all.dense, static_cast<int>(shards.dense)),
+                         .experts = busiest_owner(all.experts, static_cast<int>(shards.experts))};
+  const DeviceParameters of_matrices = all.parameters();
+  const DeviceParameters others{.dense = trained.dense - of_matrices.dense,
+                                .experts = trained.experts - of_matrices.experts};
+  return sharded(others, shards) * each + own.parameters().total() * *needs.parameter.matrix;
+}
+
 /// What a rank holds whatever runs at the moment, but for the runtime.
 StageMemory states(const Plan& plan,
                    const MemoryNeeds& needs,
@@ -177,7 +197,7 @@ StageMemory states(const Plan& plan,
   }
   memory.gradients = sharded(trained, shards.gradients) * needs.parameter.gradient;
   if (!plan.offload.optimizer && plan.sharding != Sharding::parameter_server) {
-    memory.optimizer = sharded(trained, shards.optimizer) * needs.parameter.optimizer;
+    memory.optimizer = optimizer_states(needs, contents, rank, trained, shards.optimizer);
   }
   memory.buffers = rank_buffers(plan, needs, contents, memory).total() +
                    gathered_bytes(plan, *needs.blocks, contents, rank, needs.parameter);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "titer/hardware/data_type.hpp"
@@ -26,13 +27,22 @@ struct OptimizerPasses {
 ///   SGD with momentum: mul 2, add 2+g, update 3; plain: 1 read and write with g
 ///   Adafactor: square 1+g, means over rows and columns 2, estimate 1, scale 2+g, norm 1, clip 2,
 ///   update 3
-/// (numbers; g: the gradient).
+///   Lion: scaled m 2, add 2+g, sign 2, update 3, m lerp 2+g
+///   LAMB: as Adam up to its division, update 3, two norms 1 each, add 3
+/// (numbers; g: the gradient). LAMB's fused kernels are four: the update, norms of weights and
+/// update, and its addition, scaled; they read weights twice and the update, written once, twice
+/// more.
 struct OptimizerRule {
   std::string_view name;
   double state_bytes = 0;  // fp32 moments; the fp32 copy of low-precision weights comes on top
   // The second moment of an n x m matrix is kept as n + m numbers instead of n m.
   // [Shazeer & Stern 2018]
   bool factored = false;
+  bool quantised = false;      // the states' bytes are what they are, whatever other types are
+  bool whole_tensors = false;  // each rank needs all of a tensor that it updates
+  // Of matrices of hidden layers one moment is kept, and what is added to the weights is
+  // orthogonalised. [Jordan et al. 2024]
+  bool orthogonal = false;
   OptimizerPasses fused{};
   OptimizerPasses unfused{};
   friend bool operator==(const OptimizerRule&, const OptimizerRule&) = default;
@@ -56,6 +66,29 @@ inline constexpr OptimizerRule kAdafactor{
     .fused = {.gradient_reads = 3, .numbers = 0, .kernels = 3},
     .unfused = {.gradient_reads = 2, .numbers = 12, .kernels = 8}};
 
+constexpr double kQuantisedState = 1 + 4.0 / 256;  // an fp32 scale for every 256 [bitsandbytes]
+/// [Dettmers et al. 2022]
+inline constexpr OptimizerRule kAdam8Bit{
+    .name = "adam-8bit", .state_bytes = 2 * kQuantisedState, .quantised = true};
+/// [Chen et al. 2023]
+inline constexpr OptimizerRule kLion{.name = "lion",
+                                     .state_bytes = 4.0,
+                                     .unfused = {.gradient_reads = 2, .numbers = 11, .kernels = 5}};
+inline constexpr OptimizerRule kLion8Bit{
+    .name = "lion-8bit", .state_bytes = kQuantisedState, .quantised = true};
+/// Every tensor's update is scaled by the norms of both. [You et al. 2020]
+inline constexpr OptimizerRule kLamb{
+    .name = "lamb",
+    .state_bytes = 8.0,
+    .whole_tensors = true,
+    .fused = {.gradient_reads = 1, .numbers = 5, .kernels = 4},
+    .unfused = {.gradient_reads = 2, .numbers = 20, .kernels = 10}};
+/// What is no matrix of a hidden layer is updated as Adam does.
+inline constexpr OptimizerRule kMuon{
+    .name = "muon", .state_bytes = kAdam.state_bytes, .orthogonal = true, .unfused = kAdam.unfused};
+inline constexpr std::array<OptimizerRule, 9> kOptimizerRules = {
+    kAdam, kMomentumSgd, kPlainSgd, kAdafactor, kAdam8Bit, kLion, kLion8Bit, kLamb, kMuon};
+
 /// fp32 bytes of a factored moment per parameter, of matrices that are `width` wide and no less
 /// high: 4 (1/n + 1/m) at most.
 [[nodiscard]] constexpr double factored_bytes(double width) { return 4.0 * 2.0 / width; }
@@ -66,6 +99,7 @@ struct ParameterBytes {
   Bytes gradient;
   Bytes optimizer;   // states, and the master copy when the weights are narrower
   Bytes gathered{};  // of a parameter that passes need whole, where its weight is split or away
+  std::optional<Bytes> matrix{};  // states of one of a hidden layer's matrix, where they are others
 };
 
 /// Types of tensors, where they are not what the precision says.
@@ -78,6 +112,10 @@ struct TensorTypes {
                                  // both passes read them in rows [TransformerEngine]
   DataType product = DataType::bf16;
 };
+/// Of the moments of a parameter.
+[[nodiscard]] Bytes moment_bytes(const OptimizerRule& rule, const TensorTypes& types);
+/// Of the one moment that a matrix has whose updates are orthogonalised.
+[[nodiscard]] inline Bytes momentum_bytes(const TensorTypes& types) { return size_of(types.state); }
 [[nodiscard]] ParameterBytes parameter_bytes(const OptimizerRule& rule, const TensorTypes& types);
 [[nodiscard]] ParameterBytes parameter_bytes(const OptimizerRule& rule,
                                              DataType precision,

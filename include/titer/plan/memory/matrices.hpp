@@ -1,0 +1,30 @@
+#pragma once
+// The matrices of hidden layers that a rank trains, for optimizers that update them as such.
+
+#include <span>
+#include <vector>
+
+#include "titer/model/layer.hpp"
+#include "titer/plan/stage_blocks.hpp"
+
+namespace titer {
+
+struct RankMatrices {
+  std::vector<WeightMatrix> dense;
+  std::vector<WeightMatrix> experts;
+
+  [[nodiscard]] DeviceParameters parameters() const;
+};
+
+/// Of all stages that a rank of the pipeline has; of what tensor parallelism splits its part.
+[[nodiscard]] RankMatrices trained_matrices(const ModelBlocks& blocks,
+                                            const StageBlocks& stages,
+                                            int rank);
+
+/// Each has one owner among `ranks`: those of the owner with most parameters. They are given out by
+/// their size, the largest first, each to the rank that has least.
+/// [Megatron-Core, layer-wise distributed optimizer]
+[[nodiscard]] std::vector<WeightMatrix> busiest_owner(std::span<const WeightMatrix> matrices,
+                                                      int ranks);
+
+}  // namespace titer

@@ -1,0 +1,84 @@
+#include "titer/plan/memory/matrices.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+#include <utility>
+
+namespace titer {
+namespace {
+
+double parameters_of(const std::vector<WeightMatrix>& matrices) {
+  return std::accumulate(
+      matrices.begin(), matrices.end(), 0.0, [](double sum, const WeightMatrix& matrix) {
+        return sum + matrix.parameters();
+      });
+}
+
+void add_matrices(const Block& block, double blocks, RankMatrices& sum) {
+  for (const Operation& op : block.operations) {
+    for (WeightMatrix matrix : op.matrices) {
+      if (matrix.count > 0) {
+        matrix.count *= blocks;
+        (op.of_experts ? sum.experts : sum.dense).push_back(matrix);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+DeviceParameters RankMatrices::parameters() const {
+  return {.dense = parameters_of(dense), .experts = parameters_of(experts)};
+}
+
+RankMatrices trained_matrices(const ModelBlocks& blocks, const StageBlocks& stages, int rank) {
+  RankMatrices sum;
+  for (int chunk = 0; chunk < stages.chunks(); ++chunk) {
+    const int stage = stages.of(rank, chunk);
+    const std::span<const double> kinds = stages.kinds(stage);
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      if (kinds[kind] > 0 && blocks.kinds[kind].has_gradients()) {
+        add_matrices(blocks.kinds[kind], kinds[kind], sum);
+      }
+    }
+    if (stage == stages.last()) {  // modules that predict further tokens
+      add_matrices(blocks.head, 1, sum);
+    }
+  }
+  return sum;
+}
+
+std::vector<WeightMatrix> busiest_owner(std::span<const WeightMatrix> matrices, int ranks) {
+  std::vector<WeightMatrix> sorted(matrices.begin(), matrices.end());
+  if (ranks == 1) {
+    return sorted;
+  }
+  std::stable_sort(sorted.begin(), sorted.end(), [](const WeightMatrix& a, const WeightMatrix& b) {
+    return a.rows * a.columns > b.rows * b.columns;
+  });
+  const auto owners = static_cast<std::size_t>(ranks);
+  std::vector<std::vector<WeightMatrix>> owned(owners, std::vector<WeightMatrix>(sorted.size()));
+  using Load = std::pair<double, std::size_t>;  // of an owner
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
+  for (std::size_t owner = 0; owner < owners; ++owner) {
+    loads.emplace(0.0, owner);
+  }
+  Load most{0.0, 0};
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const WeightMatrix one{.rows = sorted[i].rows, .columns = sorted[i].columns, .count = 1};
+    for (double given = 0; given < sorted[i].count; ++given) {
+      Load least = loads.top();
+      loads.pop();
+      WeightMatrix& held = owned[least.second][i];
+      held = {.rows = one.rows, .columns = one.columns, .count = held.count + 1};
+      least.first += one.parameters();
+      most = std::max(most, least, [](const Load& a, const Load& b) { return a.first < b.first; });
+      loads.push(least);
+    }
+  }
+  return owned[most.second];
+}
+
+}  // namespace titer
