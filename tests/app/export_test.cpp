@@ -45,6 +45,16 @@ std::set<std::string> names_in(const std::filesystem::path& folder) {
   return names;
 }
 
+/// Each device has all of the tables: their rows go to nobody.
+TEST(ExportCommand, WritesReplicasOfTables) {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("run.json", R"({
+    "model": "dlrm-criteo-kaggle", "cluster": "dgx-h100", "plan": {"data": 8},
+    "training": {"global_batch": 64, "precision": "bf16"}})");
+  const std::string text = data_of(titer({"export", run, "--format", "goal"}));
+  EXPECT_EQ(goal::read(text).size(), 8u);
+}
+
 TEST(ExportCommand, WritesAGoalScheduleToAFileOrToStandardOutput) {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "step.goal").string();
