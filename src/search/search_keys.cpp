@@ -66,7 +66,7 @@ constexpr std::array kSearchKeys = {
                                                                "both where the stack has buckets"),
     searched<&S::overlap_param_gather, &P::overlap_param_gather>("overlap_param_gather",
                                                                  "likewise"),
-    searched<&S::offload, &P::offload>("offload", "where the cluster has memory for it")};
+    searched<&S::offload, &P::offload>("offload", "nothing")};
 
 }  // namespace
 

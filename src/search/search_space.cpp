@@ -65,23 +65,6 @@ std::vector<std::array<Dimension, kDimensions>> all_orders() {
   return list;
 }
 
-std::vector<Offload> all_offloads(const Scenario& scenario) {
-  std::vector<Offload> list = {scenario.plan.offload};
-  list.front() = {.prefetch = scenario.plan.offload.prefetch};
-  if (!scenario.cluster.host_memory) {
-    return list;
-  }
-  const auto host = std::optional(HostPlace::host);
-  const std::optional<HostPlace> device;
-  for (unsigned bits = 1; bits < 8; ++bits) {
-    list.push_back({.weights = (bits & 4U) != 0 ? host : device,
-                    .optimizer = (bits & 1U) != 0 ? host : device,
-                    .activations = (bits & 2U) != 0 ? host : device,
-                    .prefetch = scenario.plan.offload.prefetch});
-  }
-  return list;
-}
-
 void fill_degrees(const Scenario& scenario,
                   std::span<const std::int64_t> devices,
                   SearchSpace& space) {
@@ -132,7 +115,7 @@ SearchSpace full_space(const Scenario& scenario, std::span<const std::int64_t> d
   space.rank_order = all_orders();
   space.schedule = all_schedules();
   space.sharding = {Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3};
-  space.offload = all_offloads(scenario);
+  space.offload = {{.prefetch = scenario.plan.offload.prefetch}};  // others where they are asked for
   space.overlap_grad_reduce = {false};
   space.overlap_param_gather = {false};
   if (has_buckets) {

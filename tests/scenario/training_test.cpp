@@ -189,6 +189,7 @@ TEST(Validate, RefusesShardsThatNothingNeeds) {
 TEST(Validate, RefusesOffloadingToWhereNothingIs) {
   Scenario scenario = scenario_of();
   scenario.plan.offload = {.optimizer = HostPlace::nvme};
+  scenario.cluster.host_memory.reset();
   EXPECT_EQ(texts(scenario),
             (Lines{"plan.offload.optimizer: nvme: expected a cluster with node.host_memory "
                    "(capacity, bandwidth and device_bandwidth), which dgx-a100-80gb has not",

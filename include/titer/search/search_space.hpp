@@ -42,8 +42,7 @@ struct SearchSpace {
 
 /// All that a plan for so many devices can be: every degree that divides, at least 256 tokens on a
 /// context-parallel rank, experts over one rank or the tensor group, every schedule but the
-/// sequential one, offloading where the cluster has memory for it, overlap where the stack has
-/// buckets.
+/// sequential one, no offloading, overlap where the stack has buckets.
 [[nodiscard]] SearchSpace full_space(const Scenario& scenario,
                                      std::span<const std::int64_t> devices);
 
