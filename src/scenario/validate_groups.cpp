@@ -253,7 +253,11 @@ struct ModulePart {
   std::string_view needs;
   bool (*exists)(const Transformer&);
 };
-constexpr std::array<ModulePart, 5> kModuleParts = {{
+constexpr std::array<ModulePart, 6> kModuleParts = {{
+    {Module::core_attention,
+     "core_attention",
+     "attention",
+     [](const Transformer& model) { return model.has_attention(); }},
     {Module::latent_up,
      "latent_up",
      "latent attention",
