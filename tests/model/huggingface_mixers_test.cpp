@@ -50,6 +50,7 @@ TEST(HuggingFaceMixers, CountMamba2) {
   EXPECT_EQ(expected, 2'702'599'680);
   EXPECT_EQ(parameters(model), expected);
   EXPECT_FALSE(model.has_attention());
+  EXPECT_FALSE(model.shares_kv_heads(1));  // of which it has none
   Transformer shipped = samples::shipped("mamba2-2.7b");
   shipped.vocabulary = 50'288;  // its 50277 rows, padded
   EXPECT_EQ(parameters(shipped), expected);

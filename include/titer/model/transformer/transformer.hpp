@@ -61,7 +61,7 @@ struct Transformer {
   [[nodiscard]] std::int64_t kv_width() const { return kv_heads * head_dim; }
   /// Whether there are more tensor-parallel ranks than key-value heads: each needs a whole one.
   [[nodiscard]] bool shares_kv_heads(std::int64_t tensor) const {
-    return !latent && kv_heads < tensor;
+    return !latent && has_attention() && kv_heads < tensor;
   }
   /// Whether any layer has attention. A model without has no heads.
   [[nodiscard]] bool has_attention() const;
