@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json_number.hpp"
+#include "python_words.hpp"
 #include "titer/input/document.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/units/ensure.hpp"
@@ -311,10 +312,12 @@ bool Builder::parse_error(std::size_t position,
 }  // namespace
 
 Document parse_json(std::string_view text, std::string source_name) {
-  Builder builder(text, source_name);
-  builder.refuse_nul(text);
+  const std::optional<std::string> quoted = with_quoted_words(text);
+  const std::string_view json = quoted ? *quoted : text;
+  Builder builder(json, source_name);
+  builder.refuse_nul(json);
   constexpr auto format = nlohmann::json::input_format_t::json;
-  nlohmann::json::sax_parse(text.begin(), text.end(), &builder, format, true, true);
+  nlohmann::json::sax_parse(json.begin(), json.end(), &builder, format, true, true);
   return {.root = builder.finish(), .sources = {std::move(source_name)}};
 }
 

@@ -140,6 +140,17 @@ TEST(ParseJsonErrors, NameThePlaceAndWhatWasExpected) {
   EXPECT_EQ(error_of("\xEF\xBB\xBF\xEF\xBB\xBF{}"), "run.json:1:1: " + not_valid + "a value here");
 }
 
+TEST(ParseJson, TakesPythonsWordsForNumbersInConfigurationsOfModels) {
+  const Document document = parse_json(
+      R"({"model_type": "NaN", "limit": [0.0, Infinity], "least": -Infinity, "x": NaN, "last": 1})",
+      "config.json");
+  EXPECT_EQ(document.root.find("model_type")->text, "NaN");
+  EXPECT_EQ(document.root.find("limit")->items.back().kind, Value::Kind::text);
+  EXPECT_EQ(document.root.find("least")->text, "-inf");
+  EXPECT_EQ(document.where(document.root.find("last")->origin), "config.json:1:87");
+  EXPECT_EQ(error_of(R"({"model": NaN})"), "run.json:1:11: not valid JSON: expected a value here");
+}
+
 TEST(ParseJsonErrors, PointAtTheTailThatIsNoPartOfANumber) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8> numbers = {{{"0", "x80"},
                                                                                      {"0", "128"},
