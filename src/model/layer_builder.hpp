@@ -40,6 +40,11 @@ class LayerBuilder {
   /// Outside the tensor-parallel products, sequence parallelism splits the tokens over ranks;
   /// without it each rank repeats the work on all tokens.
   [[nodiscard]] double outer_tokens() const { return outer_tokens_; }
+  /// What recomputes the input of attention and MLP: their norm, where it is in front of them or
+  /// behind the sum that they read.
+  [[nodiscard]] Modules input_norm() const {
+    return model_.norm_place == NormPlace::output ? Modules{} : bit(Module::layer_norm);
+  }
   /// Whether products are in a type of their own.
   [[nodiscard]] bool has_narrow_products() const { return product_element_ != element_; }
 

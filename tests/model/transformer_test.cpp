@@ -205,7 +205,8 @@ TEST(ReadTransformer, RefusesUnknownAlternativesAndKeys) {
                                      "materialised, flash; did you mean \"flash\"?"});
   EXPECT_EQ(problems_with(R"("rmsnorm")", R"("batchnorm")"),
             std::vector<std::string>{"model.json:4:11: norm: \"batchnorm\": expected one of: "
-                                     "layernorm, rmsnorm"});
+                                     "layernorm, layernorm_without_bias, "
+                                     "layernorm_without_weights, rmsnorm"});
   EXPECT_EQ(problems_with(R"("rotary")", R"("rotary", "kv_head": 4)"),
             std::vector<std::string>{
                 "model.json:4:45: kv_head: unknown key; did you mean \"kv_heads\"?"});

@@ -8,7 +8,31 @@ namespace {
 
 /// Of a norm over `width` elements.
 std::int64_t norm_parameters(const Transformer& model, std::int64_t width) {
-  return model.norm == Norm::layernorm ? 2 * width : width;
+  switch (model.norm) {
+    case Norm::layernorm:
+      return 2 * width;
+    case Norm::layernorm_without_weights:
+      return 0;
+    case Norm::layernorm_without_bias:
+    case Norm::rmsnorm:
+      break;
+  }
+  return width;
+}
+
+/// Of one stack of layers.
+std::int64_t position_parameters(const Transformer& model) {
+  switch (model.positions) {
+    case Positions::learned:
+      return model.position_rows * model.hidden;
+    case Positions::relative:
+      return model.position_rows * model.heads;
+    case Positions::rotary:
+    case Positions::alibi:
+    case Positions::none:
+      break;
+  }
+  return 0;
 }
 
 /// Output columns of the MLP's first product.
@@ -18,7 +42,8 @@ std::int64_t up_width(const Transformer& model, std::int64_t ffn) {
 
 ParameterCount mlp_parameters(const Transformer& model, std::int64_t ffn) {
   const std::int64_t up = up_width(model, ffn);
-  ParameterCount count{.split = model.hidden * up + ffn * model.hidden};
+  ParameterCount count{.split = model.hidden * up + ffn * model.hidden,
+                       .replicated = model.activation_parameters};
   if (model.biases.mlp) {
     count.split += up;                 // split with their columns
     count.replicated += model.hidden;  // added after the row-split product's all-reduce
@@ -75,10 +100,24 @@ std::int64_t indexer_parameters(const Transformer& model, const Indexer& indexer
          2 * indexer.head_dim + model.hidden * indexer.heads;
 }
 
+/// What is of whole heads is split with them.
+ParameterCount query_key_norm_parameters(const Transformer& model) {
+  switch (model.qk_norm_of) {
+    case QkNorm::head:
+      return {.replicated = 2 * norm_parameters(model, model.head_dim)};
+    case QkNorm::each_head:
+      return {.split = model.query_width() + model.kv_width()};
+    case QkNorm::all_heads:
+      return {.split = norm_parameters(model, model.query_width()) +
+                       norm_parameters(model, model.kv_width())};
+  }
+  return {};
+}
+
 ParameterCount attention_parameters(const Transformer& model) {
   ParameterCount count = model.latent ? latent_attention_parameters(model, *model.latent)
                                       : grouped_query_parameters(model);
-  count.replicated += model.qk_norm ? 2 * norm_parameters(model, model.head_dim) : 0;
+  count += model.qk_norm ? query_key_norm_parameters(model) : ParameterCount{};
   count.replicated += model.indexer ? indexer_parameters(model, *model.indexer) : 0;
   count.split += model.sinks ? model.heads : 0;
   count.split += model.attention_gate ? model.hidden * model.query_width() : 0;
@@ -177,10 +216,11 @@ ParameterCount layer_parameters(const Transformer& model, const LayerKind& kind)
 }
 
 ParameterCount embedding_parameters(const Transformer& model, std::int64_t tensor) {
-  const bool learned = model.positions == Positions::learned;
+  const std::int64_t norm = model.embedding_norm ? norm_parameters(model, model.hidden) : 0;
+  const std::int64_t stacks = model.encoder_ends ? 2 : 1;
   return {.split = model.padded_vocabulary(tensor) * model.hidden,
-          .replicated = (learned ? model.position_rows * model.hidden : 0) +
-                        (model.embedding_norm ? norm_parameters(model, model.hidden) : 0)};
+          .replicated =
+              stacks * (position_parameters(model) + norm) + model.token_types * model.hidden};
 }
 
 ParameterCount prediction_parameters(const Transformer& model) {
@@ -197,7 +237,9 @@ ParameterCount head_parameters(const Transformer& model, std::int64_t tensor) {
   ParameterCount count = prediction_parameters(model);
   count.split += model.tied_embeddings ? 0 : rows * model.hidden;
   count.split += model.biases.head ? rows : 0;
-  count.replicated += model.final_norm ? norm_parameters(model, model.hidden) : 0;
+  const std::int64_t norm = norm_parameters(model, model.hidden);
+  count.replicated += model.final_norm ? (model.encoder_ends ? 2 : 1) * norm : 0;
+  count.replicated += model.head_transform ? model.hidden * (model.hidden + 1) + norm : 0;
   return count;
 }
 

@@ -5,22 +5,6 @@
 namespace titer {
 namespace {
 
-std::string_view name_of(Norm norm) { return norm == Norm::rmsnorm ? "rmsnorm" : "layernorm"; }
-
-std::string_view name_of(Positions positions) {
-  switch (positions) {
-    case Positions::learned:
-      return "learned";
-    case Positions::rotary:
-      return "rotary";
-    case Positions::alibi:
-      return "alibi";
-    case Positions::none:
-      return "none";
-  }
-  return "none";
-}
-
 /// Adds a member unless it has its default.
 template <class T>
 void add_unless(Value& object, std::string key, const T& value, const T& otherwise) {
@@ -184,25 +168,34 @@ void add_shape(const Transformer& model, Value& object) {
 }
 
 void add_style(const Transformer& model, Value& object) {
-  object.add("gated", model.gated)
-      .add("norm", Value(name_of(model.norm)))
-      .add("bias", biases_value(model.biases));
+  object.add("gated", model.gated);
+  add_unless<std::int64_t>(object, "activation_parameters", model.activation_parameters, 0);
+  object.add("norm", Value(name_in(kNorms, model.norm))).add("bias", biases_value(model.biases));
   add_unless<std::int64_t>(object, "norms", model.norms, 2);
   add_unless(object, "parallel", model.parallel, false);
+  if (model.norm_place != NormPlace::input) {
+    object.add("norm_place", Value(name_in(kNormPlaces, model.norm_place)));
+  }
   add_unless(object, "qk_norm", model.qk_norm, false);
+  if (model.qk_norm_of != QkNorm::head) {
+    object.add("qk_norm_of", Value(name_in(kQkNorms, model.qk_norm_of)));
+  }
   add_unless(object, "embedding_norm", model.embedding_norm, false);
   add_unless(object, "final_norm", model.final_norm, true);
+  add_unless(object, "head_transform", model.head_transform, false);
+  add_unless(object, "encoder_ends", model.encoder_ends, false);
   add_unless(object, "sinks", model.sinks, false);
   add_unless(object, "attention_gate", model.attention_gate, false);
   object.add("dropout", model.dropout)
-      .add("positions", Value(name_of(model.positions)))
+      .add("positions", Value(name_in(kPositions, model.positions)))
       .add("tied_embeddings", model.tied_embeddings)
       .add("vocabulary", model.vocabulary);
   add_unless<std::int64_t>(object, "vocabulary_multiple", model.vocabulary_multiple, 1);
   object.add("max_sequence", model.max_sequence);
-  if (model.positions == Positions::learned) {
+  if (model.positions == Positions::learned || model.positions == Positions::relative) {
     add_unless(object, "position_rows", model.position_rows, model.max_sequence);
   }
+  add_unless<std::int64_t>(object, "token_types", model.token_types, 0);
   object.add("attention", Value(name(model.attention)));
   add_unless(object, "causal", model.causal, true);
   add_unless<std::int64_t>(object, "predicted_tokens", model.predicted_tokens, 0);

@@ -148,7 +148,8 @@ ForwardFlops forward_flops(const Transformer& model,
   const double further = wide(model.predicted_tokens);
   add(static_cast<std::size_t>(runs.back().kind), further);
   products += further * 2.0 * h * h;
-  const double logits = (1.0 + further) * h * wide(model.vocabulary);
+  const double transform = model.head_transform ? h * h : 0.0;
+  const double logits = (1.0 + further) * h * wide(model.vocabulary) + transform;
   return {.layers = Flops::from_si(2.0 * sequences * s * products),
           .core_attention = Flops::from_si(2.0 * sequences * core),
           .logits = Flops::from_si(2.0 * sequences * s * logits)};

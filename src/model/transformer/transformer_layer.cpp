@@ -13,7 +13,7 @@ void add_mlp(LayerBuilder& layer, const LayerKind& kind) {
                         .inner = layer.hidden(),
                         .columns = model.gated ? 2.0 * f : f,
                         .modules = bit(Module::mlp),
-                        .freed_by = bit(Module::layer_norm),
+                        .freed_by = layer.input_norm(),
                         .keeps_input = !same_input,
                         .shares_transfers = same_input && sums_once(model, kind),
                         .parts = gate_and_up(model, f)});
@@ -41,20 +41,54 @@ void add_input_norm(LayerBuilder& layer, std::string_view name, double kept_widt
   layer.norm({.name = name, .modules = bit(Module::layer_norm)}, layer.hidden(), kept_width);
 }
 
-/// Of the layer's tokens among one another, behind its norm.
+/// Of the layer's tokens among one another.
 void add_mixing(LayerBuilder& layer, const LayerKind& kind) {
   const Transformer& model = layer.model();
-  const bool attends = kind.tokens == TokenMixing::attention;
-  add_input_norm(layer, attends ? "attention norm" : "mixer norm", layer.hidden());
-  if (attends) {
+  if (kind.tokens == TokenMixing::attention) {
     add_attention(layer, kind);
   } else if (model.mixer) {
     add_mixer(layer, *model.mixer, sums_once(model, kind));
   }
 }
 
+/// What a branch of a layer has before and behind it.
+struct Branch {
+  std::string_view norm;
+  std::string_view output_norm;  // a further one, in models with four; "" for none
+  std::string_view residual;
+};
+constexpr Branch kAttends{"attention norm", "attention output norm", "attention residual"};
+constexpr Branch kMixes{"mixer norm", "mixer output norm", "mixer residual"};
+constexpr Branch kAttendsAcross{"cross-attention norm", "", "cross-attention residual"};
+constexpr Branch kFeeds{"MLP norm", "MLP output norm", "MLP residual"};
+
+const Branch& mixing_of(const LayerKind& kind) {
+  return kind.tokens == TokenMixing::attention ? kAttends : kMixes;
+}
+
+void begin_branch(LayerBuilder& layer, const Branch& branch) {
+  if (layer.model().norm_place == NormPlace::input) {
+    add_input_norm(layer, branch.norm, layer.hidden());
+  }
+}
+
+void end_branch(LayerBuilder& layer, const Branch& branch) {
+  const Transformer& model = layer.model();
+  if (model.norms > 2 && !branch.output_norm.empty()) {
+    layer.norm(branch.output_norm);
+  }
+  if (model.norm_place == NormPlace::output) {
+    layer.norm(branch.norm);
+  }
+  layer.residual(branch.residual);
+  if (model.norm_place == NormPlace::sum) {
+    add_input_norm(layer, branch.norm, layer.hidden());
+  }
+}
+
 /// Attention and MLP read the layer's input, and both results are added to it.
 void add_parallel_branches(LayerBuilder& layer, const LayerKind& kind) {
+  add_input_norm(layer, mixing_of(kind).norm, layer.hidden());
   add_mixing(layer, kind);
   if (layer.model().norms > 1) {
     add_input_norm(layer, "MLP norm", 0.0);  // the first norm keeps the same input
@@ -85,6 +119,15 @@ void add_prediction_input(LayerBuilder& layer) {
   }
 }
 
+/// What stands between the last layer of an encoder and its logits; every rank has all of it.
+/// [BERT 2019]
+void add_head_transform(LayerBuilder& layer) {
+  const double h = layer.hidden();
+  layer.replicated_product({.name = "head transform", .inner = h, .columns = h, .narrow = false});
+  layer.activation({.name = "head activation"}, layer.outer_tokens() * h);
+  layer.norm("head norm");
+}
+
 void add_logits(LayerBuilder& layer) {
   const Transformer& model = layer.model();
   const auto rows = static_cast<double>(model.padded_vocabulary(layer.slice().tensor));
@@ -104,17 +147,25 @@ const LayerKind& last_kind(const Transformer& model) {
 void add_embedding(const Transformer& model, const Slice& slice, OperationList& list) {
   list.clear();
   LayerBuilder layer(model, slice, list);
-  layer.embedding("embedding");
-  if (model.embedding_norm) {
-    layer.norm("embedding norm");
+  for (int stack = 0; stack < (model.encoder_ends ? 2 : 1); ++stack) {
+    layer.embedding("embedding");
+    if (model.embedding_norm) {
+      layer.norm("embedding norm");
+    }
   }
 }
 
 void add_head(const Transformer& model, const Slice& slice, OperationList& list) {
   list.clear();
   LayerBuilder layer(model, slice, list);
+  if (model.final_norm && model.encoder_ends) {
+    layer.norm("encoder's final norm");
+  }
   if (model.final_norm) {
     layer.norm("final norm");
+  }
+  if (model.head_transform) {
+    add_head_transform(layer);
   }
   add_logits(layer);
   for (std::int64_t i = 0; i < model.predicted_tokens; ++i) {
@@ -162,27 +213,21 @@ void add_layer(LayerBuilder& layer, const LayerKind& kind) {
     return;
   }
   if (kind.tokens != TokenMixing::none) {
-    const bool attends = kind.tokens == TokenMixing::attention;
+    begin_branch(layer, mixing_of(kind));
     add_mixing(layer, kind);
-    if (model.norms > 2) {
-      layer.norm(attends ? "attention output norm" : "mixer output norm");
-    }
-    layer.residual(attends ? "attention residual" : "mixer residual");
+    end_branch(layer, mixing_of(kind));
   }
   if (kind.cross_attention) {
-    add_input_norm(layer, "cross-attention norm", layer.hidden());
+    begin_branch(layer, kAttendsAcross);
     add_cross_attention(layer);
-    layer.residual("cross-attention residual");
+    end_branch(layer, kAttendsAcross);
   }
   if (!kind.mlp) {
     return;
   }
-  add_input_norm(layer, "MLP norm", layer.hidden());
+  begin_branch(layer, kFeeds);
   add_feed_forward(layer, kind);
-  if (model.norms > 2) {
-    layer.norm("MLP output norm");
-  }
-  layer.residual("MLP residual");
+  end_branch(layer, kFeeds);
 }
 
 void list_blocks(const Transformer& model, const Slice& slice, ModelBlocks& into) {

@@ -9,7 +9,6 @@ namespace {
 constexpr Modules kAttention = bit(Module::attention);
 constexpr Modules kCore = bits(Module::attention, Module::core_attention);
 constexpr Modules kLatentUp = bits(Module::attention, Module::latent_up);
-constexpr Modules kNorm = bit(Module::layer_norm);
 
 double columns(std::int64_t count) { return static_cast<double>(count); }
 
@@ -34,13 +33,18 @@ AttentionWidths widths_of(const Transformer& model, double tensor) {
           .value_head = columns(model.head_dim)};
 }
 
-/// Of queries and keys, each head by itself.
+/// Of queries and keys. Over all heads at once the ranks add up the squares of theirs, a number per
+/// token for each of the two, and backward the products with their gradients.
 void add_query_key_norm(LayerBuilder& layer, const AttentionWidths& widths) {
   const Bytes x = layer.tokens() * (widths.query + widths.key) * layer.element();
   Operation op{.name = "query and key norm", .saved = x, .modules = kAttention};
   op.freed_by = kAttention;
   op.forward = LayerBuilder::memory(2.0 * x);
   op.input_gradient = LayerBuilder::memory(3.0 * x);
+  if (layer.model().qk_norm_of == QkNorm::all_heads && layer.slice().tensor > 1) {
+    op.forward_transfer = {Collective::all_reduce, 2.0 * layer.tokens() * size_of(DataType::fp32)};
+    op.backward_transfer = op.forward_transfer;
+  }
   layer.add(op);
 }
 
@@ -80,7 +84,7 @@ void add_projections(LayerBuilder& layer, const LayerKind& kind, const Attention
                         .inner = layer.hidden(),
                         .columns = width,
                         .modules = kAttention,
-                        .freed_by = kNorm,
+                        .freed_by = layer.input_norm(),
                         .parts = {queries, kv, kv}});
   gather_heads(layer, "query, key, value gather", width);
   if (model.qk_norm) {
@@ -103,7 +107,7 @@ void add_latent_projections(LayerBuilder& layer, const LayerKind& kind) {
                       .inner = mla.q_rank > 0 ? columns(mla.q_rank) : layer.hidden(),
                       .columns = heads * columns(mla.nope_dim + mla.rope_dim),
                       .modules = mla.q_rank > 0 ? kLatentUp : kAttention,
-                      .freed_by = mla.q_rank > 0 ? kAttention : kNorm};
+                      .freed_by = mla.q_rank > 0 ? kAttention : layer.input_norm()};
   if (mla.q_rank == 0) {
     layer.column_product(query);
   }
@@ -111,7 +115,7 @@ void add_latent_projections(LayerBuilder& layer, const LayerKind& kind) {
                             .inner = layer.hidden(),
                             .columns = latents + rope,
                             .modules = kAttention,
-                            .freed_by = kNorm,
+                            .freed_by = layer.input_norm(),
                             .keeps_input = mla.q_rank > 0});
   layer.norm({.name = "latent norm", .modules = kAttention, .freed_by = kAttention},
              latents,
@@ -235,7 +239,7 @@ void add_cross_attention(LayerBuilder& layer) {
                         .inner = layer.hidden(),
                         .columns = columns(model.query_width()),
                         .modules = kAttention,
-                        .freed_by = kNorm});
+                        .freed_by = layer.input_norm()});
   // All layers of a stage keep the encoder's output together: it is counted in none of them.
   layer.column_product({.name = "cross-attention key and value",
                         .inner = layer.hidden(),

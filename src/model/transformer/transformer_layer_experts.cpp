@@ -51,7 +51,7 @@ class ExpertBuilder {
                                .inner = hidden_,
                                .columns = static_cast<double>(experts_.count),
                                .modules = kMoe,
-                               .freed_by = bit(Module::layer_norm),
+                               .freed_by = layer_.input_norm(),
                                .narrow = false});
     // Probabilities in fp32: scores read twice, for the sum and the best, and written.
     Operation choice = begin("choice of experts");
@@ -170,7 +170,7 @@ class ExpertBuilder {
                            .inner = hidden_,
                            .columns = gates * width,
                            .modules = kShared,
-                           .freed_by = bit(Module::layer_norm),
+                           .freed_by = layer_.input_norm(),
                            .keeps_input = false,
                            .parts = gate_and_up(layer_.model(), width)});
     layer_.activation({.name = "shared activation", .modules = kShared, .freed_by = kShared},
@@ -185,7 +185,7 @@ class ExpertBuilder {
                                  .inner = hidden_,
                                  .columns = 1.0,
                                  .modules = kShared,
-                                 .freed_by = bit(Module::layer_norm),
+                                 .freed_by = layer_.input_norm(),
                                  .keeps_input = false,
                                  .narrow = false});
     }

@@ -80,7 +80,7 @@ class MixerBuilder {
                            .inner = layer_.hidden(),
                            .columns = static_cast<double>(mixer_.input_width()),
                            .modules = kMixer,
-                           .freed_by = bit(Module::layer_norm)});
+                           .freed_by = layer_.input_norm()});
     if (!is_kimi()) {
       return;
     }
@@ -89,7 +89,7 @@ class MixerBuilder {
                                .inner = layer_.hidden(),
                                .columns = 2.0 * rank,
                                .modules = kMixer,
-                               .freed_by = bit(Module::layer_norm),
+                               .freed_by = layer_.input_norm(),
                                .keeps_input = false});
     const auto up = [&](std::string_view name, std::int64_t columns) {
       layer_.column_product({.name = name,

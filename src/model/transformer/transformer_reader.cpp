@@ -8,12 +8,6 @@ namespace titer {
 
 namespace {
 
-constexpr std::array<Choice<Norm>, 2> kNorms = {
-    {{"layernorm", Norm::layernorm}, {"rmsnorm", Norm::rmsnorm}}};
-constexpr std::array<Choice<Positions>, 4> kPositions = {{{"learned", Positions::learned},
-                                                          {"rotary", Positions::rotary},
-                                                          {"alibi", Positions::alibi},
-                                                          {"none", Positions::none}}};
 constexpr ShapeKeys kOwnShape = {.layers = "layers",
                                  .hidden = "hidden",
                                  .heads = "heads",
@@ -76,9 +70,17 @@ void read_norms(Reader& in, Transformer& model) {
   if (model.norms == 1 && !model.parallel) {
     in.fail("norms", "expected \"parallel\": true, since attention and MLP read the same norm");
   }
+  model.norm_place =
+      in.maybe_choice<NormPlace>("norm_place", kNormPlaces).value_or(NormPlace::input);
+  if (model.norm_place != NormPlace::input && (model.norms != 2 || model.parallel)) {
+    in.fail("norm_place", "expected two norms, of attention and MLP one after the other");
+  }
   model.qk_norm = in.flag("qk_norm", false);
+  model.qk_norm_of = in.maybe_choice<QkNorm>("qk_norm_of", kQkNorms).value_or(QkNorm::head);
   model.embedding_norm = in.flag("embedding_norm", false);
   model.final_norm = in.flag("final_norm", true);
+  model.head_transform = in.flag("head_transform", false);
+  model.encoder_ends = in.flag("encoder_ends", false);
   model.sinks = in.flag("sinks", false);
   model.attention_gate = in.flag("attention_gate", false);
   if (model.attention_gate && model.latent) {
@@ -294,6 +296,7 @@ void read_rest(Reader& in, Transformer& model) {
   model.max_sequence = in.integer("max_sequence", 1, kMostTokens);
   model.position_rows =
       in.maybe_integer("position_rows", 1, kMostTokens).value_or(model.max_sequence);
+  model.token_types = in.maybe_integer("token_types", 0, kMostTokens).value_or(0);
   model.attention = in.choice<AttentionKernel>("attention", kAttentionKernels);
   model.causal = in.flag("causal", true);
   model.predicted_tokens =
@@ -316,6 +319,8 @@ Transformer read_transformer(Reader& in) {
   model.source = in.maybe_text("source").value_or("given by the user");
   read_shape(in, model);
   model.gated = in.flag("gated", false);
+  model.activation_parameters =
+      in.maybe_integer("activation_parameters", 0, kMostWidth).value_or(0);
   model.norm = in.choice<Norm>("norm", kNorms);
   model.biases = read_biases(in, model.norm == Norm::layernorm);
   read_norms(in, model);

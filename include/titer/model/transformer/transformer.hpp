@@ -26,8 +26,9 @@ struct Transformer {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;  // fewer than heads: grouped-query attention
   std::int64_t head_dim = 0;
-  std::int64_t ffn = 0;  // of dense layers
-  bool gated = false;    // SwiGLU-like: three matrices instead of two
+  std::int64_t ffn = 0;                    // of dense layers
+  bool gated = false;                      // SwiGLU-like: three matrices instead of two
+  std::int64_t activation_parameters = 0;  // that the MLP's activation learns
   Norm norm = Norm::layernorm;
   Biases biases{};
   bool dropout = true;
@@ -36,16 +37,24 @@ struct Transformer {
   std::int64_t vocabulary = 0;
   std::int64_t vocabulary_multiple = 1;  // padded to a multiple of this times t
   std::int64_t max_sequence = 0;
-  std::int64_t position_rows = 0;  // of the table of learned positions
+  // Of the table of learned positions, a hidden size each; of relative ones, a number per head that
+  // all layers add to their scores.  [T5 2020]
+  std::int64_t position_rows = 0;
+  std::int64_t token_types = 0;  // rows of a table of them, added to the tokens'  [BERT 2019]
   AttentionKernel attention = AttentionKernel::flash;
   bool causal = true;
   // Norms of a layer: two; four with ones behind attention and MLP too; one where both read the
   // same. `parallel`: attention and MLP read the layer's input, and their results are added once.
   int norms = 2;
+  NormPlace norm_place = NormPlace::input;  // of two norms
   bool parallel = false;
-  bool qk_norm = false;         // of every query and key head, with a weight per head_dim
+  bool qk_norm = false;  // of queries and keys
+  QkNorm qk_norm_of = QkNorm::head;
   bool embedding_norm = false;  // behind the embedding
   bool final_norm = true;
+  bool head_transform = false;  // a product, an activation and a norm before the output matrix
+  // An encoder has positions, a norm behind the embedding and a final norm as the decoder has.
+  bool encoder_ends = false;
   bool sinks = false;           // a parameter per head, in the softmax's denominator
   bool attention_gate = false;  // beside the queries; weighs what the heads return
   std::optional<LatentAttention> latent{};
@@ -104,7 +113,7 @@ enum class AttentionCount { full, causal };
 struct ForwardFlops {
   Flops layers{};          // all layers' products with weights
   Flops core_attention{};  // all layers' QK^T and AV, and products of mixers' chunks
-  Flops logits{};
+  Flops logits{};          // and what is before them
 
   [[nodiscard]] Flops total() const { return layers + core_attention + logits; }
 };

@@ -1,15 +1,44 @@
 #pragma once
 // What a transformer may be made of.
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "titer/model/routing/routing.hpp"
 
 namespace titer {
 
-enum class Norm { layernorm, rmsnorm };
-enum class Positions { learned, rotary, alibi, none };
+/// Layernorms have a weight and a bias per element, weights only, or neither.
+enum class Norm { layernorm, layernorm_without_bias, layernorm_without_weights, rmsnorm };
+inline constexpr std::array<Choice<Norm>, 4> kNorms = {
+    {{"layernorm", Norm::layernorm},
+     {"layernorm_without_bias", Norm::layernorm_without_bias},
+     {"layernorm_without_weights", Norm::layernorm_without_weights},
+     {"rmsnorm", Norm::rmsnorm}}};
+/// Where the norms of attention and MLP are: before them, behind them, or behind the addition of
+/// what they return.  [Vaswani 2017; Xiong 2020; OLMo 2 2025, section 3.2]
+enum class NormPlace { input, output, sum };
+inline constexpr std::array<Choice<NormPlace>, 3> kNormPlaces = {
+    {{"input", NormPlace::input}, {"output", NormPlace::output}, {"sum", NormPlace::sum}}};
+/// What a norm of queries and keys is over: a head, with weights that all heads share or each has
+/// for itself (without biases), or all heads at once.
+enum class QkNorm { head, each_head, all_heads };
+inline constexpr std::array<Choice<QkNorm>, 3> kQkNorms = {
+    {{"head", QkNorm::head}, {"each_head", QkNorm::each_head}, {"all_heads", QkNorm::all_heads}}};
+enum class Positions { learned, rotary, alibi, relative, none };
+inline constexpr std::array<Choice<Positions>, 5> kPositions = {{{"learned", Positions::learned},
+                                                                 {"rotary", Positions::rotary},
+                                                                 {"alibi", Positions::alibi},
+                                                                 {"relative", Positions::relative},
+                                                                 {"none", Positions::none}}};
+
+/// What files call one of these.
+template <class E, std::size_t n>
+[[nodiscard]] constexpr std::string_view name_in(const std::array<Choice<E>, n>& names, E value) {
+  return names[static_cast<std::size_t>(value)].name;
+}
 
 /// Multi-head latent attention: queries, keys and values are projected up from narrow latents; a
 /// part of each head, shared among the keys, carries the rotary positions.  [DeepSeek-V2 2024]
