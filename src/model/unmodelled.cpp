@@ -8,6 +8,7 @@
 namespace titer {
 namespace {
 
+constexpr std::string_view kOnlyThere = "which are read from HuggingFace's config.json only";
 constexpr std::array kUnmodelled = {
     Unmodelled{"megatron_mamba", "Mamba layers in Megatron's own settings"},
     Unmodelled{"megatron_delta", "gated delta-net layers in Megatron's own settings"},
@@ -21,12 +22,10 @@ constexpr std::array kUnmodelled = {
     Unmodelled{"lfm2", "short-convolution layers"},
     Unmodelled{"gemma3n", "per-layer embeddings and alternating updates"},
     Unmodelled{"mllama", "cross-attention to images"},
-    Unmodelled{"t5", "an encoder beside a decoder"},
-    Unmodelled{"mt5", "an encoder beside a decoder"},
-    Unmodelled{"bart", "an encoder beside a decoder"},
-    Unmodelled{"whisper", "an encoder beside a decoder"},
-    Unmodelled{"bert", "an encoder's token types and pooler"},
-    Unmodelled{"roberta", "an encoder's token types and pooler"},
+    Unmodelled{"t5", "an encoder beside a decoder", kOnlyThere},
+    Unmodelled{"bart", "an encoder beside a decoder", kOnlyThere},
+    Unmodelled{"bert", "an encoder's token types and masked words", kOnlyThere},
+    Unmodelled{"whisper", "an encoder of sounds"},
     Unmodelled{"retro", "cross-attention to retrieved texts"},
     Unmodelled{"llava", "a vision tower before the language model"},
     Unmodelled{"vit", "an encoder of images"},
@@ -37,7 +36,8 @@ constexpr std::array kUnmodelled = {
 std::span<const Unmodelled> unmodelled_architectures() { return kUnmodelled; }
 
 std::string refusal_of(const Unmodelled& architecture) {
-  return "this architecture has " + std::string(architecture.what) + ", which are not modelled yet";
+  return "this architecture has " + std::string(architecture.what) + ", " +
+         std::string(architecture.why);
 }
 
 std::string unmodelled_refusal(std::string_view type) {

@@ -264,12 +264,12 @@ TEST(ImportMegatron, ArchitecturesThatAreNoPlainModelAreRefusedByName) {
        {gpt("--hybrid-override-pattern M-M*-"), "run.sh", "Mamba layers"},
        {gpt("--spec megatron.core.models.mamba.mamba_layer_specs mamba"), "run.sh", "Mamba"},
        {gpt("--is-hybrid-model"), "run.sh", "Mamba layers"},
-       {gpt("--bert-no-binary-head"), "run.sh", "token types and pooler"},
-       {"python pretrain_bert.py " + gpt(""), "run.sh", "token types and pooler"},
+       {gpt("--bert-no-binary-head"), "run.sh", "token types and masked words"},
+       {"python pretrain_bert.py " + gpt(""), "run.sh", "token types and masked words"},
        {gpt("--encoder-num-layers 12"), "run.sh", "an encoder beside a decoder"},
        {gpt("--retro-add-retriever"), "run.sh", "retrieved texts"},
        {gpt("--img-h 336 --img-w 336"), "run.sh", "a vision tower"},
-       {"name: megatron_bert\n" + nemo, "n.yaml", "token types and pooler"},
+       {"name: megatron_bert\n" + nemo, "n.yaml", "token types and masked words"},
        {"name: megatron_t5\n" + nemo, "n.yaml", "an encoder beside a decoder"}}};
   for (const Case& c : cases) {
     const std::vector<std::string> lines = refusal(c.text, std::string(c.file));
@@ -516,8 +516,17 @@ TEST(TransformerDocument, IsReadBackToTheSameModel) {
   model.kinds = {{.window = 128}, {.experts = true}, {.chunked = false, .rotary = false}};
   model.order = {{0, 1}, {1, 3}, {0, 1}, {1, 3}, {2, 4}};
   model.biases = {.qkv = true, .output = false, .mlp = false, .head = true};
-  model.norms = 4;
+  model.norms = 2;
+  model.norm = Norm::layernorm_without_bias;
+  model.norm_place = NormPlace::output;
   model.qk_norm = true;
+  model.qk_norm_of = QkNorm::all_heads;
+  model.activation_parameters = 2;
+  model.positions = Positions::relative;
+  model.position_rows = 32;
+  model.token_types = 2;
+  model.head_transform = true;
+  model.encoder_ends = true;
   model.sinks = true;
   model.predicted_tokens = 1;
   Experts experts;

@@ -1,31 +1,13 @@
 // Parameter counts of published models, to the parameter, from configurations of only the keys that
 // the count follows from.
-#include <gtest/gtest.h>
-
 #include <filesystem>
 
-#include "model/samples.hpp"
+#include "model/published_counts.hpp"
 #include "paths.hpp"
 #include "titer/input/file.hpp"
-#include "titer/model/huggingface/huggingface.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
-
-ImportedModel imported(const Document& document) {
-  Problems problems;
-  Reader in(document, problems);
-  ImportedModel model = read_huggingface(in);
-  problems.raise();
-  return model;
-}
-
-/// A model as published: the counts are those that its authors print or that its weights add up to.
-struct Published {
-  std::string_view name;
-  std::string_view config;
-  std::int64_t parameters;
-};
 
 constexpr std::array kModels = {
     // GPT-2: tied, all biases. [Radford 2019; counts of the published weights]
@@ -254,13 +236,7 @@ constexpr std::array kModels = {
               116'829'156'672},
 };
 
-TEST(HuggingFace, CountsPublishedModelsToTheParameter) {
-  for (const Published& row : kModels) {
-    const ImportedModel model = imported(parse_json(row.config, "config.json"));
-    EXPECT_EQ(parameters(model.model), row.parameters) << row.name;
-    EXPECT_TRUE(model.ignored.empty()) << row.name << ": " << model.ignored.front();
-  }
-}
+TEST(HuggingFace, CountsPublishedModelsToTheParameter) { expect_counts(kModels); }
 
 /// Files as their authors publish them.
 struct Sample {
@@ -304,7 +280,8 @@ TEST(HuggingFace, CountsFilesAsPublishedToTheParameter) {
     GTEST_SKIP() << kFolder << " is not there";
   }
   for (const Sample& row : kSamples) {
-    const ImportedModel read = imported(load_json(kFolder / (std::string(row.file) + ".json")));
+    const ImportedModel read =
+        imported_from(load_json(kFolder / (std::string(row.file) + ".json")));
     EXPECT_EQ(parameters(read.model), row.parameters) << row.file;
     EXPECT_EQ(prediction_parameters(read.model).total(), row.further) << row.file;
     EXPECT_TRUE(read.ignored.empty()) << row.file << ": " << read.ignored.front();
@@ -342,7 +319,7 @@ TEST(HuggingFace, FilesAreTheShippedModelsOfTheirNames) {
       Transformer shipped = samples::shipped(std::string(row.shipped));
       shipped.vocabulary_multiple = 1;
       const std::filesystem::path file = kFolder / (std::string(row.file) + ".json");
-      expect_same(imported(load_json(file)).model, shipped, row.file);
+      expect_same(imported_from(load_json(file)).model, shipped, row.file);
     }
   }
 }

@@ -11,6 +11,7 @@ namespace titer {
 struct Unmodelled {
   std::string_view type;  // how names of the architecture begin, as HuggingFace's "model_type"
   std::string_view what;  // what it has
+  std::string_view why = "which are not modelled yet";
 };
 [[nodiscard]] std::span<const Unmodelled> unmodelled_architectures();
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "huggingface_decoder.hpp"
 #include "huggingface_families.hpp"
 #include "titer/model/unmodelled.hpp"
 
@@ -11,35 +12,22 @@ namespace {
 
 namespace hf = huggingface;
 
+/// One that is no row of a table.
 struct Architecture {
   std::string_view type;  // "model_type"
   void (*read)(Reader& in, Transformer& model);
 };
 constexpr std::array kArchitectures = {
-    Architecture{"gpt2", hf::read_gpt2},
-    Architecture{"gptj", hf::read_gptj},
-    Architecture{"gpt_neox", hf::read_gpt_neox},
-    Architecture{"opt", hf::read_opt},
     Architecture{"bloom", hf::read_bloom},
     Architecture{"falcon", hf::read_falcon},
-    Architecture{"phi", hf::read_phi},
-    Architecture{"phi3", hf::read_phi3},
-    Architecture{"llama", hf::read_llama},
+    Architecture{"t5", hf::read_t5},
+    Architecture{"mt5", hf::read_mt5},
+    Architecture{"bart", hf::read_bart},
     Architecture{"llama4_text", hf::read_llama4},
-    Architecture{"mistral", hf::read_mistral},
-    Architecture{"mixtral", hf::read_mixtral},
-    Architecture{"qwen2", hf::read_qwen2},
-    Architecture{"qwen2_moe", hf::read_qwen2_moe},
-    Architecture{"qwen3", hf::read_qwen3},
-    Architecture{"qwen3_moe", hf::read_qwen3_moe},
     Architecture{"deepseek_v2", hf::read_deepseek_v2},
     Architecture{"deepseek_v3", hf::read_deepseek_v3},
     Architecture{"deepseek_v32", hf::read_deepseek_v32},
     Architecture{"kimi_k2", hf::read_deepseek_v3},
-    Architecture{"gemma", hf::read_gemma},
-    Architecture{"gemma2", hf::read_gemma2},
-    Architecture{"gemma3_text", hf::read_gemma3},
-    Architecture{"gpt_oss", hf::read_gpt_oss},
     Architecture{"mamba", hf::read_mamba},
     Architecture{"mamba2", hf::read_mamba2},
     Architecture{"bamba", hf::read_bamba},
@@ -54,7 +42,7 @@ constexpr std::array kArchitectures = {
 };
 
 /// Keys that tell nothing about time or memory, or what the reader takes from elsewhere.
-constexpr std::array<std::string_view, 98> kMeaningless = {
+constexpr std::array<std::string_view, 135> kMeaningless = {
     "quantization_config",  // of the weights as they are published, not of training
     "_name_or_path",
     "architectures",
@@ -152,6 +140,43 @@ constexpr std::array<std::string_view, 98> kMeaningless = {
     "classifier_dropout",
     "activation_dropout",
     "layerdrop",
+    "embedding_multiplier",
+    "embedding_multiplier_scale",
+    "output_multiplier_scale",
+    "attn_output_multiplier",
+    "max_attn_value",
+    "logits_scaling",
+    "residual_multiplier",
+    "attention_multiplier",
+    "logit_scale",
+    "clip_qkv",
+    "scale_emb",
+    "scale_embedding",
+    "scale_depth",
+    "dim_model_base",
+    "rope_pct",
+    "rope_ratio",
+    "norm_eps",
+    "layernorm_epsilon",
+    "use_moe_lb_loss",
+    "moe_norm_min",
+    "moe_router_activation_func",
+    "vocab_parallel_embedding",
+    "make_vocab_size_divisible_by",
+    "encoder_layerdrop",
+    "decoder_layerdrop",
+    "is_encoder_decoder",
+    "relative_attention_max_distance",
+    "initializer_factor",
+    "dense_act_fn",
+    "is_gated_act",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+    "directionality",
+    "output_past",
+    "use_stable_embedding",
+    "mlp_type",
+    "norm_type",
     "n_ctx"};
 
 /// Names of types and classes alike: "gemma3_text" and "Gemma3ForCausalLM" are both gemma3.
@@ -171,18 +196,41 @@ std::string plain(std::string_view name) {
   return ends_so ? letters.substr(0, text) : letters;
 }
 
-const Architecture* find_architecture(std::string_view name) {
-  const auto* const found =
-      std::find_if(kArchitectures.begin(), kArchitectures.end(), [&](const auto& known) {
-        return plain(known.type) == plain(name);
-      });
-  return found == kArchitectures.end() ? nullptr : found;
+/// How a type is read: by a row or by a function.
+struct Known {
+  std::string_view type;
+  const hf::Decoder* decoder = nullptr;
+  void (*read)(Reader& in, Transformer& model) = nullptr;
+};
+
+std::vector<Known> list_known() {
+  std::vector<Known> all;
+  for (const auto table :
+       {hf::gpt_decoders(), hf::llama_decoders(), hf::mixture_decoders(), hf::encoders()}) {
+    for (const hf::Decoder& decoder : table) {
+      all.push_back({.type = decoder.type, .decoder = &decoder});
+    }
+  }
+  for (const Architecture& other : kArchitectures) {
+    all.push_back({.type = other.type, .read = other.read});
+  }
+  return all;
+}
+
+std::optional<Known> find_architecture(std::string_view name) {
+  const std::string wanted = plain(name);
+  for (const Known& known : list_known()) {
+    if (plain(known.type) == wanted) {
+      return known;
+    }
+  }
+  return std::nullopt;
 }
 
 std::string refusal(std::string_view name) {
   const std::string wanted = plain(name);
   for (const Unmodelled& other : unmodelled_architectures()) {
-    if (wanted.starts_with(plain(other.type))) {
+    if (wanted.starts_with(plain(other.type)) && !find_architecture(other.type)) {
       return refusal_of(other);
     }
   }
@@ -211,14 +259,14 @@ Names read_names(Reader& in) {
 }
 
 /// The reader for the first of the names that is known; reports a problem where none is.
-const Architecture* choose_architecture(Reader& in, const Names& names) {
+std::optional<Known> choose_architecture(Reader& in, const Names& names) {
   for (const std::string& name : names.all) {
-    if (const Architecture* known = find_architecture(name)) {
+    if (const auto known = find_architecture(name)) {
       return known;
     }
   }
   in.fail(names.key, names.all.empty() ? "expected a name" : refusal(names.all.front()));
-  return nullptr;
+  return std::nullopt;
 }
 
 std::string base_name(const std::string& path) {
@@ -241,8 +289,7 @@ bool is_huggingface(const Reader& in) { return in.has("model_type") || in.has("a
 
 std::vector<std::string_view> huggingface_architectures() {
   std::vector<std::string_view> types;
-  types.reserve(kArchitectures.size());
-  for (const Architecture& known : kArchitectures) {
+  for (const Known& known : list_known()) {
     types.push_back(known.type);
   }
   return types;
@@ -254,13 +301,16 @@ ImportedModel read_huggingface(Reader& in, std::string_view name_otherwise) {
   auto text = in.maybe_object("text_config");
   Reader& shape = text ? *text : in;
   const Names names = text && is_huggingface(*text) ? read_names(*text) : outer;
-  const Architecture* known =
-      choose_architecture(text && !is_huggingface(*text) ? in : shape, names);
-  if (known == nullptr) {
+  const auto known = choose_architecture(text && !is_huggingface(*text) ? in : shape, names);
+  if (!known) {
     return imported;
   }
   Transformer& model = imported.model;
-  known->read(shape, model);
+  if (known->decoder != nullptr) {
+    hf::read(shape, *known->decoder, model);
+  } else {
+    known->read(shape, model);
+  }
   if (const auto tied = text ? in.maybe_flag("tie_word_embeddings") : std::nullopt) {
     model.tied_embeddings = *tied;
   }

@@ -1,35 +1,17 @@
 #pragma once
-// One reader for each class of HuggingFace's models that differs from others in shape.
+// A reader for each class of HuggingFace's models that differs from others by more than a row of a
+// table says.
 
 #include "titer/input/reader.hpp"
 #include "titer/model/transformer/transformer.hpp"
 
 namespace titer::huggingface {
 
-// Of the time of GPT: layernorms, biases.
-void read_gpt2(Reader& in, Transformer& model);
-void read_gptj(Reader& in, Transformer& model);
-void read_gpt_neox(Reader& in, Transformer& model);
-void read_opt(Reader& in, Transformer& model);
 void read_bloom(Reader& in, Transformer& model);
 void read_falcon(Reader& in, Transformer& model);
-void read_phi(Reader& in, Transformer& model);
-
-// Of the time of Llama: RMSNorm, rotary positions, gated MLPs.
-void read_llama(Reader& in, Transformer& model);
-void read_mistral(Reader& in, Transformer& model);
-void read_qwen2(Reader& in, Transformer& model);
-void read_qwen3(Reader& in, Transformer& model);
-void read_phi3(Reader& in, Transformer& model);
-void read_gemma(Reader& in, Transformer& model);
-void read_gemma2(Reader& in, Transformer& model);
-void read_gemma3(Reader& in, Transformer& model);
-
-// Mixtures of experts.
-void read_mixtral(Reader& in, Transformer& model);
-void read_qwen2_moe(Reader& in, Transformer& model);
-void read_qwen3_moe(Reader& in, Transformer& model);
-void read_gpt_oss(Reader& in, Transformer& model);
+void read_t5(Reader& in, Transformer& model);
+void read_mt5(Reader& in, Transformer& model);
+void read_bart(Reader& in, Transformer& model);
 void read_llama4(Reader& in, Transformer& model);
 void read_deepseek_v2(Reader& in, Transformer& model);
 void read_deepseek_v3(Reader& in, Transformer& model);

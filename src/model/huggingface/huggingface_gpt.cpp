@@ -1,94 +1,243 @@
 // Architectures that grew out of GPT: layernorms, biases, an MLP of two matrices.
+#include "huggingface_decoder.hpp"
 #include "huggingface_families.hpp"
-#include "huggingface_keys.hpp"
 
 namespace titer::huggingface {
 namespace {
 
-constexpr ShapeKeys kShortNames = {
-    .layers = "n_layer", .hidden = "n_embd", .heads = "n_head", .kv_heads = "", .head_dim = ""};
-constexpr ShapeKeys kLongNames = {.layers = "num_hidden_layers",
-                                  .hidden = "hidden_size",
-                                  .heads = "num_attention_heads",
-                                  .kv_heads = "",
-                                  .head_dim = ""};
-constexpr Biases kAllBiases = {.qkv = true, .output = true, .mlp = true, .head = false};
+constexpr DecoderKeys kShort = {.shape = {.layers = "n_layer",
+                                          .hidden = "n_embd",
+                                          .heads = "n_head",
+                                          .kv_heads = "",
+                                          .head_dim = ""},
+                                .ffn = "n_inner",
+                                .max_sequence = "n_positions"};
+constexpr ShapeKeys kPlainHeads = {.layers = "num_hidden_layers",
+                                   .hidden = "hidden_size",
+                                   .heads = "num_attention_heads",
+                                   .kv_heads = "",
+                                   .head_dim = ""};
+constexpr DecoderKeys kLong = {.shape = kPlainHeads};
+constexpr ShapeKeys kGroupedHeads = {.layers = "num_hidden_layers",
+                                     .hidden = "hidden_size",
+                                     .heads = "num_attention_heads",
+                                     .kv_heads = "num_key_value_heads",
+                                     .head_dim = ""};
 
-/// Shape, vocabulary and layernorms.
-void read_gpt(Reader& in, const ShapeKeys& keys, bool tied, Transformer& model) {
-  read_widths(in, keys, model);
-  read_grouped_heads(in, keys, {}, model);
-  model.norm = Norm::layernorm;
-  model.biases = kAllBiases;
-  model.tied_embeddings = in.flag("tie_word_embeddings", tied);
-  model.vocabulary = in.integer("vocab_size", 1, kMostTokens);
-  model.dropout = has_dropout(in,
-                              {"resid_pdrop",
-                               "embd_pdrop",
-                               "attn_pdrop",
-                               "dropout",
-                               "hidden_dropout",
-                               "attention_dropout"});
-}
-
-/// The width of the MLP, four times the model's where it is not told.
-void read_ffn(Reader& in, std::string_view key, Transformer& model) {
-  model.ffn = in.maybe_integer(key, 1, kMostWidth).value_or(4 * model.hidden);
-}
-
-void read_rotary(Reader& in, std::string_view key, Transformer& model) {
-  model.positions = Positions::rotary;
-  model.max_sequence = in.integer(key, 1, kMostTokens);
-}
-
-}  // namespace
-
-void read_gpt2(Reader& in, Transformer& model) {
-  read_gpt(in, kShortNames, true, model);
-  read_ffn(in, "n_inner", model);
-  model.positions = Positions::learned;
-  model.max_sequence = in.integer(written(in, {"n_positions", "n_ctx"}), 1, kMostTokens);
-  model.position_rows = model.max_sequence;
+/// Where there is no table's length by one name, by its old one; and no encoder.
+void read_gpt2_rest(Reader& in, Transformer& model, LayerKinds& /*kinds*/) {
+  if (!in.has("n_positions")) {
+    model.max_sequence = in.maybe_integer("n_ctx", 1, kMostTokens).value_or(model.max_sequence);
+    model.position_rows = model.max_sequence;
+  }
   if (in.flag("add_cross_attention", false)) {
     in.fail("add_cross_attention", "expected false: there is no encoder to attend to");
   }
 }
 
-void read_gptj(Reader& in, Transformer& model) {
-  read_gpt(in, kShortNames, false, model);
-  read_ffn(in, "n_inner", model);
-  read_rotary(in, "n_positions", model);
-  model.biases = {.qkv = false, .output = false, .mlp = true, .head = true};
-  model.norms = 1;
-  model.parallel = true;
+void read_multi_query(Reader& in, Transformer& model, LayerKinds& /*kinds*/) {
+  model.kv_heads = in.flag("multi_query", true) ? 1 : model.heads;
 }
 
-void read_gpt_neox(Reader& in, Transformer& model) {
-  read_gpt(in, kLongNames, false, model);
-  model.ffn = in.integer("intermediate_size", 1, kMostWidth);
-  read_rotary(in, "max_position_embeddings", model);
-  model.biases.qkv = in.flag("attention_bias", true);
-  model.biases.output = model.biases.qkv;
+void read_parallel_residual(Reader& in, Transformer& model, LayerKinds& /*kinds*/) {
   model.parallel = in.flag("use_parallel_residual", true);
 }
 
-void read_opt(Reader& in, Transformer& model) {
-  read_gpt(in, kLongNames, true, model);
-  model.ffn = in.integer("ffn_dim", 1, kMostWidth);
-  model.positions = Positions::learned;
-  model.max_sequence = in.integer("max_position_embeddings", 1, kMostTokens);
-  model.position_rows = model.max_sequence + 2;  // the class adds two in front
+/// Adds a part of "attention_types", [["global", "local"], 12]: the list so many times, but not
+/// beyond `most` layers.
+void add_attention_types(const Value& part, std::size_t most, std::vector<bool>& local) {
+  const bool is_pair = part.items.size() == 2 && part.items.back().is_integer;
+  if (!is_pair || part.items.front().items.empty()) {
+    return;
+  }
+  const std::int64_t times = part.items.back().integer;
+  for (std::int64_t i = 0; i < times && local.size() <= most; ++i) {
+    for (const Value& type : part.items.front().items) {
+      local.push_back(type.text == "local");
+    }
+  }
+}
+
+void read_local_layers(Reader& in, Transformer& /*model*/, LayerKinds& kinds) {
+  const auto window = in.maybe_integer("window_size", 1, kMostTokens).value_or(256);
+  std::vector<bool> local;
+  if (const Value* const types = in.raw("attention_types")) {
+    for (const Value& part : types->items) {
+      add_attention_types(part, kinds.size(), local);
+    }
+  } else {
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      local.push_back(i % 2 == 1);
+    }
+  }
+  if (local.size() != kinds.size()) {
+    in.fail("attention_types",
+            "expected \"global\" or \"local\" for each of the " + std::to_string(kinds.size()) +
+                " layers, as [[[\"global\", \"local\"], 12]]");
+    return;
+  }
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    kinds[i].window = local[i] ? std::optional(window) : std::nullopt;
+  }
+}
+
+/// The smallest but one has its norms behind the sums, and none at the end.
+void read_opt_rest(Reader& in, Transformer& model, LayerKinds& /*kinds*/) {
   if (in.maybe_integer("word_embed_proj_dim", 1, kMostWidth).value_or(model.hidden) !=
       model.hidden) {
     in.fail("word_embed_proj_dim",
             "expected the hidden size: there are no projections of narrower embeddings yet");
   }
-  if (!in.flag("enable_bias", true)) {
-    model.biases = {};
-  }
-  model.final_norm =
-      in.flag("do_layer_norm_before", true) && !in.flag("_remove_final_layer_norm", false);
+  const bool before = in.flag("do_layer_norm_before", true);
+  model.norm_place = before ? NormPlace::input : NormPlace::sum;
+  model.final_norm = before && !in.flag("_remove_final_layer_norm", false);
 }
+
+void read_expansion(Reader& in, Transformer& model, LayerKinds& /*kinds*/) {
+  model.ffn = in.maybe_integer("expansion_ratio", 1, 1000).value_or(4) * model.hidden;
+}
+
+// Of the time of GPT: layernorms, biases, an MLP of two matrices.
+constexpr std::array kGpt = {
+    Decoder{.type = "gpt2",
+            .keys = kShort,
+            .otherwise = {.tied = true, .ffn = 4, .max_sequence = 1024},
+            .norm = Norm::layernorm,
+            .gated = false,
+            .positions = Positions::learned,
+            .biases = kAll,
+            .more = read_gpt2_rest},
+    Decoder{.type = "gpt_bigcode",
+            .keys = kShort,
+            .otherwise = {.tied = true, .dropout = true, .ffn = 4, .max_sequence = 1024},
+            .norm = Norm::layernorm,
+            .gated = false,
+            .positions = Positions::learned,
+            .biases = kAll,
+            .more = read_multi_query},
+    Decoder{.type = "gptj",
+            .keys = kShort,
+            .otherwise = {.ffn = 4, .max_sequence = 2048},
+            .norm = Norm::layernorm,
+            .norms = 1,
+            .parallel = true,
+            .gated = false,
+            .biases = {.mlp = true, .head = true}},
+    Decoder{.type = "codegen",
+            .keys = kShort,
+            .otherwise = {.ffn = 4, .max_sequence = 2048},
+            .norm = Norm::layernorm,
+            .norms = 1,
+            .parallel = true,
+            .gated = false,
+            .biases = {.mlp = true, .head = true}},
+    Decoder{.type = "gpt_neox",
+            .keys = kLong,
+            .otherwise = {.max_sequence = 2048},
+            .norm = Norm::layernorm,
+            .gated = false,
+            .biases = kMlp,
+            .bias_keys = {{kAttentionBiasOn}},
+            .more = read_parallel_residual},
+    Decoder{.type = "gpt_neo",
+            .keys = {.shape = {.layers = "num_layers",
+                               .hidden = "hidden_size",
+                               .heads = "num_heads",
+                               .kv_heads = "",
+                               .head_dim = ""}},
+            .otherwise = {.tied = true, .ffn = 4, .max_sequence = 2048},
+            .norm = Norm::layernorm,
+            .gated = false,
+            .positions = Positions::learned,
+            .biases = {.output = true, .mlp = true},
+            .more = read_local_layers},
+    Decoder{.type = "xglm",
+            .keys = {.shape = {.layers = "num_layers",
+                               .hidden = "d_model",
+                               .heads = "attention_heads",
+                               .kv_heads = "",
+                               .head_dim = ""},
+                     .ffn = "ffn_dim"},
+            .otherwise = {.tied = true, .dropout = true, .max_sequence = 2048},
+            .norm = Norm::layernorm,
+            .gated = false,
+            .positions = Positions::none,  // sines, which are no parameters
+            .biases = kAll},
+    Decoder{.type = "biogpt",
+            .keys = kLong,
+            .otherwise = {.tied = true, .dropout = true, .max_sequence = 1024},
+            .norm = Norm::layernorm,
+            .gated = false,
+            .positions = Positions::learned,
+            .further_positions = 2,
+            .biases = kAll},
+    Decoder{.type = "opt",
+            .keys = {.shape = kPlainHeads, .ffn = "ffn_dim"},
+            .otherwise = {.tied = true, .max_sequence = 2048},
+            .norm = Norm::layernorm,
+            .gated = false,
+            .positions = Positions::learned,
+            .further_positions = 2,
+            .bias_keys = {{{"enable_bias", true, kAll}}},
+            .more = read_opt_rest},
+    Decoder{.type = "mpt",
+            .keys = {.shape = {.layers = "n_layers",
+                               .hidden = "d_model",
+                               .heads = "n_heads",
+                               .kv_heads = "",
+                               .head_dim = ""},
+                     .ffn = "",
+                     .max_sequence = "max_seq_len"},
+            .otherwise = {.tied = true, .max_sequence = 2048},
+            .norm = Norm::layernorm_without_bias,
+            .gated = false,
+            .positions = Positions::alibi,
+            .more = read_expansion},
+    Decoder{.type = "phi",
+            .keys = {.shape = kGroupedHeads},
+            .otherwise = {.max_sequence = 2048},
+            .norm = Norm::layernorm,
+            .norms = 1,
+            .parallel = true,
+            .gated = false,
+            .biases = {.qkv = true, .output = true, .mlp = true, .head = true},
+            .qk_norm_key = "qk_layernorm"},
+    Decoder{.type = "persimmon",
+            .keys = kLong,
+            .otherwise = {.max_sequence = 16384},
+            .norm = Norm::layernorm,
+            .gated = false,
+            .biases = kAll,
+            .qk_norm_key = "qk_layernorm",
+            .qk_norm_otherwise = true},
+    Decoder{.type = "starcoder2",
+            .otherwise = {.tied = true, .kv_heads = 2, .max_sequence = 4096},
+            .norm = Norm::layernorm,
+            .gated = false,
+            .bias_keys = {{{"use_bias", true, kAll}}},
+            .windows = kEveryLayer},
+    Decoder{.type = "nemotron",
+            .otherwise = {.max_sequence = 4096},
+            .norm = Norm::layernorm,
+            .gated = false,
+            .bias_keys = kLlamaBiases},
+};
+
+/// The shape of those with several names for their keys.
+void read_gpt(Reader& in, const ShapeKeys& keys, std::string_view ffn, Transformer& model) {
+  read_widths(in, keys, model);
+  read_grouped_heads(in, keys, {}, model);
+  model.ffn = in.maybe_integer(ffn, 1, kMostWidth).value_or(4 * model.hidden);
+  model.norm = Norm::layernorm;
+  model.biases = kAll;
+  model.tied_embeddings = in.flag("tie_word_embeddings", true);
+  model.vocabulary = in.integer("vocab_size", 1, kMostTokens);
+  model.dropout = has_dropout(in, false);
+}
+
+}  // namespace
+
+std::span<const Decoder> gpt_decoders() { return kGpt; }
 
 void read_bloom(Reader& in, Transformer& model) {
   read_gpt(in,
@@ -97,9 +246,8 @@ void read_bloom(Reader& in, Transformer& model) {
             .heads = written(in, {"n_head", "num_attention_heads"}),
             .kv_heads = "",
             .head_dim = ""},
-           true,
+           "n_inner",
            model);
-  read_ffn(in, "n_inner", model);
   model.positions = Positions::alibi;
   // Biases of scores limit no length; the models were trained with this one.
   model.max_sequence = in.maybe_integer("seq_length", 1, kMostTokens).value_or(2048);
@@ -113,9 +261,8 @@ void read_falcon(Reader& in, Transformer& model) {
             .heads = written(in, {"num_attention_heads", "n_head"}),
             .kv_heads = "",
             .head_dim = ""},
-           true,
+           "ffn_hidden_size",
            model);
-  read_ffn(in, "ffn_hidden_size", model);
   const bool bias = in.flag("bias", false);
   model.biases = {.qkv = bias, .output = bias, .mlp = bias, .head = false};
   const bool is_new = in.flag("new_decoder_architecture", false);
@@ -131,18 +278,6 @@ void read_falcon(Reader& in, Transformer& model) {
   model.norms = model.parallel ? static_cast<int>(norms) : 2;
   model.positions = in.flag("alibi", false) ? Positions::alibi : Positions::rotary;
   model.max_sequence = in.maybe_integer("max_position_embeddings", 1, kMostTokens).value_or(2048);
-}
-
-void read_phi(Reader& in, Transformer& model) {
-  ShapeKeys keys = kLongNames;
-  keys.kv_heads = "num_key_value_heads";
-  read_gpt(in, keys, false, model);
-  model.ffn = in.integer("intermediate_size", 1, kMostWidth);
-  read_rotary(in, "max_position_embeddings", model);
-  model.biases.head = true;
-  model.norms = 1;
-  model.parallel = true;
-  model.qk_norm = in.flag("qk_layernorm", false);
 }
 
 }  // namespace titer::huggingface

@@ -6,12 +6,6 @@
 namespace titer {
 namespace {
 
-constexpr ShapeKeys kHuggingFaceShape = {.layers = "num_hidden_layers",
-                                         .hidden = "hidden_size",
-                                         .heads = "num_attention_heads",
-                                         .kv_heads = "num_key_value_heads",
-                                         .head_dim = "head_dim"};
-
 enum class LayerType { full, sliding, chunked };
 constexpr std::array<Choice<LayerType>, 3> kLayerTypes = {
     {{"full_attention", LayerType::full},
@@ -69,38 +63,74 @@ std::vector<std::int64_t> integers(Reader& in, std::string_view key) {
   return numbers;
 }
 
-bool has_dropout(Reader& in, std::initializer_list<std::string_view> keys) {
+namespace {
+
+constexpr std::array<std::string_view, 14> kDropouts = {"attention_dropout",
+                                                        "attention_probs_dropout_prob",
+                                                        "attn_pdrop",
+                                                        "dropout",
+                                                        "dropout_rate",
+                                                        "embd_pdrop",
+                                                        "embed_dropout",
+                                                        "embedding_dropout",
+                                                        "ffn_pdrop",
+                                                        "hidden_dropout",
+                                                        "hidden_dropout_prob",
+                                                        "resid_dropout",
+                                                        "resid_pdrop",
+                                                        "residual_dropout"};
+
+}  // namespace
+
+bool has_dropout(Reader& in, bool otherwise) {
   bool any = false;
-  for (const std::string_view key : keys) {
-    any = in.maybe_number(key, 0.0, 1.0).value_or(0.0) > 0.0 || any;
+  bool told = false;
+  for (const std::string_view key : kDropouts) {
+    const auto share = in.maybe_number(key, 0.0, 1.0);
+    told = told || share.has_value();
+    any = any || share.value_or(0.0) > 0.0;
   }
-  return any;
+  return told ? any : otherwise;
+}
+
+void read_shape(Reader& in,
+                const DecoderKeys& keys,
+                const HuggingFaceDefaults& defaults,
+                Transformer& model) {
+  model.layers = in.integer(keys.shape.layers, 1, kMostLayers);
+  model.hidden = in.integer(keys.shape.hidden, 1, kMostWidth);
+  model.heads = integer_or(in, keys.shape.heads, defaults.heads, kMostWidth);
+  if (!keys.ffn.empty()) {
+    model.ffn = integer_or(in, keys.ffn, defaults.ffn * model.hidden, kMostWidth);
+  }
+  model.dropout = has_dropout(in, defaults.dropout);
+  model.tied_embeddings = in.flag("tie_word_embeddings", defaults.tied);
+  model.vocabulary = integer_or(in, keys.vocabulary, defaults.vocabulary, kMostTokens);
+  model.max_sequence = integer_or(in, keys.max_sequence, defaults.max_sequence, kMostTokens);
+}
+
+void read_heads(Reader& in,
+                const ShapeKeys& keys,
+                const HuggingFaceDefaults& defaults,
+                Transformer& model) {
+  GroupedHeads otherwise;
+  otherwise.head_dim = defaults.head_dim;
+  otherwise.kv_heads = is_null(in, keys.kv_heads) ? 0 : defaults.kv_heads;
+  read_grouped_heads(in, keys, otherwise, model);
 }
 
 void read_decoder_without_heads(Reader& in,
                                 const HuggingFaceDefaults& defaults,
                                 Transformer& model) {
-  model.layers = in.integer(kHuggingFaceShape.layers, 1, kMostLayers);
-  model.hidden = in.integer(kHuggingFaceShape.hidden, 1, kMostWidth);
-  model.heads = integer_or(in, kHuggingFaceShape.heads, defaults.heads, kMostWidth);
-  model.ffn = in.integer("intermediate_size", 1, kMostWidth);
+  read_shape(in, {}, defaults, model);
   model.gated = true;
   model.norm = Norm::rmsnorm;
   model.positions = Positions::rotary;
-  model.dropout =
-      has_dropout(in, {"attention_dropout", "hidden_dropout", "resid_pdrop", "embd_pdrop"});
-  model.tied_embeddings = in.flag("tie_word_embeddings", defaults.tied);
-  model.vocabulary = integer_or(in, "vocab_size", defaults.vocabulary, kMostTokens);
-  model.max_sequence =
-      integer_or(in, "max_position_embeddings", defaults.max_sequence, kMostTokens);
 }
 
 void read_decoder(Reader& in, const HuggingFaceDefaults& defaults, Transformer& model) {
   read_decoder_without_heads(in, defaults, model);
-  GroupedHeads otherwise;
-  otherwise.head_dim = defaults.head_dim;
-  otherwise.kv_heads = is_null(in, kHuggingFaceShape.kv_heads) ? 0 : defaults.kv_heads;
-  read_grouped_heads(in, kHuggingFaceShape, otherwise, model);
+  read_heads(in, DecoderKeys{}.shape, defaults, model);
 }
 
 LayerKinds all_layers(const Transformer& model, bool experts) {
@@ -166,16 +196,21 @@ bool read_layer_types(Reader& in, LayerKinds& kinds) {
   return true;
 }
 
-void slide_from(Reader& in, std::int64_t first, LayerKinds& kinds) {
-  const auto window = in.maybe_integer("sliding_window", 1, kMostTokens);
-  for (auto i = static_cast<std::size_t>(first); i < kinds.size(); ++i) {
+std::int64_t read_window(Reader& in, std::int64_t otherwise) {
+  if (is_null(in, "sliding_window")) {
+    return 0;
+  }
+  return in.maybe_integer("sliding_window", 1, kMostTokens).value_or(otherwise);
+}
+
+void slide_from(std::int64_t first, std::int64_t window, LayerKinds& kinds) {
+  for (auto i = static_cast<std::size_t>(first); i < kinds.size() && window > 0; ++i) {
     kinds[i].window = window;
   }
 }
 
-void slide_but_every(Reader& in, std::int64_t nth, LayerKinds& kinds) {
-  const auto window = in.maybe_integer("sliding_window", 1, kMostTokens);
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
+void slide_but_every(std::int64_t nth, std::int64_t window, LayerKinds& kinds) {
+  for (std::size_t i = 0; i < kinds.size() && window > 0; ++i) {
     if ((i + 1) % static_cast<std::size_t>(nth) != 0) {
       kinds[i].window = window;
     }

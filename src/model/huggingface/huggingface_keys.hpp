@@ -16,9 +16,23 @@ inline constexpr LatentKeys kLatentKeys = {.q_rank = "q_lora_rank",
                                            .rope_dim = "qk_rope_head_dim",
                                            .value_dim = "v_head_dim"};
 
+/// What a file calls its shape; "" for what it does not tell.
+struct DecoderKeys {
+  ShapeKeys shape = {.layers = "num_hidden_layers",
+                     .hidden = "hidden_size",
+                     .heads = "num_attention_heads",
+                     .kv_heads = "num_key_value_heads",
+                     .head_dim = "head_dim"};
+  std::string_view ffn = "intermediate_size";
+  std::string_view vocabulary = "vocab_size";
+  std::string_view max_sequence = "max_position_embeddings";
+};
+
 /// What a class takes for keys that a file leaves out.
 struct HuggingFaceDefaults {
   bool tied = false;
+  bool dropout = false;
+  std::int64_t ffn = 0;           // times the hidden size; 0: has to be told
   std::int64_t heads = 0;         // 0: has to be told
   std::int64_t kv_heads = 0;      // 0: as many as heads
   std::int64_t head_dim = 0;      // 0: hidden size / heads
@@ -33,8 +47,19 @@ struct HuggingFaceDefaults {
 [[nodiscard]] bool is_null(Reader& in, std::string_view key);
 /// The numbers of a list; a missing one is empty.
 [[nodiscard]] std::vector<std::int64_t> integers(Reader& in, std::string_view key);
-/// Whether any of these probabilities is above zero.
-[[nodiscard]] bool has_dropout(Reader& in, std::initializer_list<std::string_view> keys);
+/// Whether any probability of a dropout is above zero; where none is written, as the class has it.
+[[nodiscard]] bool has_dropout(Reader& in, bool otherwise);
+
+/// Layers, widths, vocabulary and length.
+void read_shape(Reader& in,
+                const DecoderKeys& keys,
+                const HuggingFaceDefaults& defaults,
+                Transformer& model);
+/// Key-value heads and the width of a head, after the shape.
+void read_heads(Reader& in,
+                const ShapeKeys& keys,
+                const HuggingFaceDefaults& defaults,
+                Transformer& model);
 
 /// Llama's shape and what followed it: RMSNorm, rotary positions, a gated MLP, no biases, no
 /// dropout unless told.
@@ -48,17 +73,19 @@ void read_decoder_without_heads(Reader& in,
 using LayerKinds = std::vector<LayerKind>;
 [[nodiscard]] LayerKinds all_layers(const Transformer& model, bool experts = false);
 void set_layers(Transformer& model, const LayerKinds& kinds);
+/// The same; a model none of whose layers has experts has none itself.
+void set_layers_with_experts(Transformer& model, const LayerKinds& kinds);
 
 /// Every n-th layer has experts, but for those listed.
 [[nodiscard]] LayerKinds read_sparse_layers(Reader& in, const Transformer& model);
-/// A model none of whose layers has experts has none itself.
-void set_layers_with_experts(Transformer& model, const LayerKinds& kinds);
 
 /// Windows of the layers by "layer_types", where that is written; returns whether it is.
 bool read_layer_types(Reader& in, LayerKinds& kinds);
-/// Gives layers first, first + 1, ... the window called "sliding_window", if there is one.
-void slide_from(Reader& in, std::int64_t first, LayerKinds& kinds);
+/// The window called "sliding_window"; 0 where there is none.
+[[nodiscard]] std::int64_t read_window(Reader& in, std::int64_t otherwise);
+/// Gives layers first, first + 1, ... a window, if it is one.
+void slide_from(std::int64_t first, std::int64_t window, LayerKinds& kinds);
 /// Gives it to all but every n-th layer.
-void slide_but_every(Reader& in, std::int64_t nth, LayerKinds& kinds);
+void slide_but_every(std::int64_t nth, std::int64_t window, LayerKinds& kinds);
 
 }  // namespace titer

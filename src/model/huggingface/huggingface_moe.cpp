@@ -1,223 +1,220 @@
 // Mixtures of experts.
 #include <algorithm>
 
-#include "huggingface_families.hpp"
-#include "huggingface_keys.hpp"
+#include "huggingface_decoder.hpp"
 
 namespace titer::huggingface {
 namespace {
 
-void read_attention_bias(Reader& in, bool otherwise, Transformer& model) {
-  model.biases.qkv = in.flag("attention_bias", otherwise);
-  model.biases.output = model.biases.qkv;
-}
+using Layers = WindowRule::Layers;
 
-/// The window of all layers from `first` on, if it is switched on.
-void read_switched_window(Reader& in, std::int64_t first, LayerKinds& kinds) {
-  const bool listed = read_layer_types(in, kinds);
-  if (in.flag("use_sliding_window", false) && !listed) {
-    slide_from(in, first, kinds);
-  }
-  static_cast<void>(in.raw("sliding_window"));
-}
-
-}  // namespace
-
-void read_mixtral(Reader& in, Transformer& model) {
-  read_decoder(in, {.kv_heads = 8}, model);
+LayerKinds read_local_experts(Reader& in, Transformer& model) {
   model.experts = read_experts(
       in, {.count = "num_local_experts", .per_token = kChosen, .ffn = "intermediate_size"});
-  LayerKinds kinds = all_layers(model, true);
-  slide_from(in, 0, kinds);
-  set_layers(model, kinds);
+  return all_layers(model, true);
 }
 
-void read_qwen2_moe(Reader& in, Transformer& model) {
-  read_decoder(in, {.kv_heads = 16}, model);
-  model.biases.qkv = in.flag("qkv_bias", true);
-  model.experts = read_experts(
-      in, {.count = "num_experts", .per_token = kChosen, .ffn = "moe_intermediate_size"});
-  model.experts->shared_ffn = in.integer("shared_expert_intermediate_size", 1, kMostWidth);
-  model.experts->shared_gate = true;
-  LayerKinds kinds = read_sparse_layers(in, model);
-  const auto first = in.maybe_integer("max_window_layers", 0, kMostLayers).value_or(28);
-  read_switched_window(in, first, kinds);
-  set_layers_with_experts(model, kinds);
+LayerKinds read_biased_experts(Reader& in, Transformer& model) {
+  LayerKinds kinds = read_local_experts(in, model);
+  model.experts->router_bias = in.flag("use_routing_bias", true);
+  return kinds;
 }
 
-void read_qwen3_moe(Reader& in, Transformer& model) {
-  read_decoder(in, {.kv_heads = 4}, model);
-  read_attention_bias(in, false, model);
-  model.qk_norm = true;
-  model.experts = read_experts(
-      in, {.count = "num_experts", .per_token = kChosen, .ffn = "moe_intermediate_size"});
-  LayerKinds kinds = read_sparse_layers(in, model);
-  static_cast<void>(in.raw("max_window_layers"));  // the class does not look at it
-  read_switched_window(in, 0, kinds);
-  set_layers_with_experts(model, kinds);
+LayerKinds read_granite_experts(Reader& in, Transformer& model) {
+  LayerKinds kinds = read_local_experts(in, model);
+  model.experts->shared_ffn =
+      in.maybe_integer("shared_intermediate_size", 0, kMostWidth).value_or(0);
+  return kinds;
 }
 
-void read_gpt_oss(Reader& in, Transformer& model) {
-  read_decoder(in, {.kv_heads = 8, .head_dim = 64}, model);
-  read_attention_bias(in, true, model);
-  model.biases.mlp = true;
+LayerKinds read_gpt_oss_experts(Reader& in, Transformer& model) {
   model.sinks = true;
   model.experts = read_experts(in,
                                {.count = "num_local_experts",
                                 .per_token = written(in, {kChosen, "experts_per_token"}),
                                 .ffn = "intermediate_size"});
   model.experts->router_bias = true;
-  LayerKinds kinds = all_layers(model, true);
-  if (!read_layer_types(in, kinds)) {
-    slide_but_every(in, 2, kinds);
-  }
-  set_layers(model, kinds);
+  return all_layers(model, true);
 }
 
-namespace {
-
-/// Which layers of a Llama 4 have experts: those listed, else every n-th.
-void mark_experts(Reader& in, LayerKinds& kinds) {
-  const auto step = static_cast<std::size_t>(
-      in.maybe_integer("interleave_moe_layer_step", 1, kMostLayers).value_or(1));
-  for (std::size_t i = 0; i < kinds.size() && !in.has("moe_layers"); ++i) {
-    kinds[i].experts = (i + 1) % step == 0;
-  }
-  for (const std::int64_t layer : integers(in, "moe_layers")) {
-    if (layer < 0 || layer >= static_cast<std::int64_t>(kinds.size())) {
-      in.fail("moe_layers", "expected layers from 0 to " + std::to_string(kinds.size() - 1));
-      break;
-    }
-    kinds[static_cast<std::size_t>(layer)].experts = true;
-  }
+LayerKinds read_numbered_experts(Reader& in, Transformer& model) {
+  model.experts =
+      read_experts(in, {.count = "num_experts", .per_token = kChosen, .ffn = "intermediate_size"});
+  return all_layers(model, true);
 }
 
-/// Which have rotary positions ("no_rope_layers" is 1 where there are), and attend within chunks.
-void mark_rotary(Reader& in, LayerKinds& kinds) {
-  const auto step = static_cast<std::size_t>(
-      in.maybe_integer("no_rope_layer_interval", 1, kMostLayers).value_or(4));
-  const std::vector<std::int64_t> listed = integers(in, "no_rope_layers");
-  if (!listed.empty() && listed.size() != kinds.size()) {
-    in.fail("no_rope_layers",
-            "expected one for each of the " + std::to_string(kinds.size()) + " layers, not " +
-                std::to_string(listed.size()));
-    return;
-  }
-  const auto chunk =
-      is_null(in, "attention_chunk_size")
-          ? std::nullopt
-          : std::optional(in.maybe_integer("attention_chunk_size", 1, kMostTokens).value_or(8192));
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    kinds[i].rotary = listed.empty() ? (i + 1) % step != 0 : listed[i] != 0;
-    if (kinds[i].rotary) {
-      kinds[i].window = chunk;
-      kinds[i].chunked = chunk.has_value();
-    }
-  }
-}
-
-}  // namespace
-
-void read_llama4(Reader& in, Transformer& model) {
-  read_decoder(in, {.kv_heads = 8, .head_dim = 128}, model);
-  read_attention_bias(in, false, model);
-  static_cast<void>(in.flag("use_qk_norm", true));  // a norm without parameters
+LayerKinds read_qwen2_experts(Reader& in, Transformer& model) {
   model.experts = read_experts(
-      in, {.count = "num_local_experts", .per_token = kChosen, .ffn = "intermediate_size"});
-  model.experts->shared_ffn = model.experts->ffn;
-  model.ffn = in.integer("intermediate_size_mlp", 1, kMostWidth);
-  LayerKinds kinds = all_layers(model);
-  mark_experts(in, kinds);
-  mark_rotary(in, kinds);
-  read_layer_types(in, kinds);
-  set_layers_with_experts(model, kinds);
+      in, {.count = "num_experts", .per_token = kChosen, .ffn = "moe_intermediate_size"});
+  model.experts->shared_ffn = in.integer("shared_expert_intermediate_size", 1, kMostWidth);
+  model.experts->shared_gate = true;
+  return read_sparse_layers(in, model);
 }
 
-namespace {
-
-/// What the classes of DeepSeek's models differ in.
-struct DeepSeek {
-  std::string_view method;  // of choosing experts
-  std::int64_t dense = 0;   // layers before the first with experts
-  std::int64_t shared = 0;  // experts
-};
-constexpr DeepSeek kDeepSeekV2 = {.method = "greedy", .dense = 0, .shared = 0};
-constexpr DeepSeek kDeepSeekV3 = {.method = "noaux_tc", .dense = 3, .shared = 1};
-
-void read_groups(Reader& in, std::string_view method, Experts& experts) {
-  const auto groups = in.maybe_integer("n_group", 1, kMostWidth).value_or(1);
-  const auto chosen = in.maybe_integer("topk_group", 1, kMostWidth).value_or(1);
-  if (is_wrong(in, "n_group") || is_wrong(in, kChosen)) {
-    return;
-  }
-  if (chosen > groups) {
-    in.fail("topk_group",
-            "expected at most the " + std::to_string(groups) + " groups that there are");
-  } else if (method != "greedy") {
-    experts.routing.groups = groups;
-    experts.routing.groups_chosen = chosen;
-    check_routing(in, "n_group", experts);
-  }
+/// The class does not look at "max_window_layers".
+LayerKinds read_qwen3_experts(Reader& in, Transformer& model) {
+  model.experts = read_experts(
+      in, {.count = "num_experts", .per_token = kChosen, .ffn = "moe_intermediate_size"});
+  static_cast<void>(in.raw("max_window_layers"));
+  return read_sparse_layers(in, model);
 }
 
-LayerKinds read_deepseek_experts(Reader& in, const DeepSeek& otherwise, Transformer& model) {
-  LayerKinds kinds = all_layers(model);
-  const auto dense = static_cast<std::size_t>(
-      in.maybe_integer("first_k_dense_replace", 0, kMostLayers).value_or(otherwise.dense));
-  const auto step =
-      static_cast<std::size_t>(in.maybe_integer("moe_layer_freq", 1, kMostLayers).value_or(1));
-  const auto shared = in.maybe_integer("n_shared_experts", 0, kMostWidth)
-                          .value_or(is_null(in, "n_shared_experts") ? 0 : otherwise.shared);
-  const std::string method = in.maybe_text("topk_method").value_or(std::string(otherwise.method));
-  if (is_null(in, "n_routed_experts")) {
-    return kinds;
-  }
+/// Every n-th layer from a first to a last one, which may be -1 for the model's last.
+LayerKinds read_ernie_experts(Reader& in, Transformer& model) {
   Experts experts = read_experts(
-      in, {.count = "n_routed_experts", .per_token = kChosen, .ffn = "moe_intermediate_size"});
+      in, {.count = "moe_num_experts", .per_token = "moe_k", .ffn = "moe_intermediate_size"});
+  experts.router_bias = true;
+  const auto shared = in.maybe_integer("moe_num_shared_experts", 0, 1000).value_or(2);
   experts.shared_ffn = shared * experts.ffn;
-  if (experts.shared_ffn > kMostWidth) {
-    in.fail("n_shared_experts",
-            "expected shared experts of a width of at most " + std::to_string(kMostWidth) +
-                " together");
-  }
-  experts.router_bias = method == "noaux_tc";
-  read_groups(in, method, experts);
   model.experts = experts;
-  for (std::size_t i = dense; i < kinds.size(); ++i) {
-    kinds[i].experts = i % step == 0;
+  const auto first = in.maybe_integer("moe_layer_start_index", 0, kMostLayers).value_or(1);
+  const auto last = in.maybe_integer("moe_layer_end_index", -1, kMostLayers).value_or(-1);
+  const auto step = in.maybe_integer("moe_layer_interval", 1, kMostLayers).value_or(1);
+  LayerKinds kinds = all_layers(model);
+  for (std::int64_t i = first; i < model.layers && (last < 0 || i <= last); ++i) {
+    kinds[static_cast<std::size_t>(i)].experts = (i + 1) % step == 0;
   }
   return kinds;
 }
 
-void read_deepseek(Reader& in, const DeepSeek& otherwise, Transformer& model) {
-  read_decoder_without_heads(in, {}, model);
-  read_latent(in, kLatentKeys, model);
-  if (!in.has(kLatentKeys.q_rank) && !is_null(in, kLatentKeys.q_rank)) {
-    in.fail(kLatentKeys.q_rank,
-            "missing; expected an integer, or null where queries have no latent");
+/// A number that may be written once for each layer, the same for all.
+std::int64_t read_same(Reader& in, std::string_view key) {
+  const Value* const value = in.raw(key);
+  if (value == nullptr || value->kind != Value::Kind::array) {
+    return in.integer(key, 1, kMostWidth);
   }
-  // These follow from the widths of latent attention.
-  for (const std::string_view key : {"num_key_value_heads", "head_dim", "qk_head_dim"}) {
-    static_cast<void>(in.raw(key));
+  const std::vector<std::int64_t> each = integers(in, key);
+  const bool same =
+      !each.empty() && each.front() > 0 &&
+      std::all_of(each.begin(), each.end(), [&](auto n) { return n == each.front(); });
+  if (!same) {
+    in.fail(key, "expected the same positive integer for all layers");
   }
-  read_attention_bias(in, false, model);
-  set_layers_with_experts(model, read_deepseek_experts(in, otherwise, model));
-  model.predicted_tokens =
-      in.maybe_integer("num_nextn_predict_layers", 0, kMostPredictedTokens).value_or(0);
+  return same ? each.front() : 1;
 }
+
+/// Experts as wide as a dense MLP, and one such beside them.
+LayerKinds read_hunyuan_experts(Reader& in, Transformer& model) {
+  Experts experts;
+  experts.count = read_same(in, "num_experts");
+  experts.per_token = read_same(in, "moe_topk");
+  if (experts.count > 1 && experts.per_token > experts.count) {
+    in.fail("moe_topk",
+            "expected at most the " + std::to_string(experts.count) + " experts that there are");
+  }
+  experts.ffn = model.ffn;
+  experts.shared_ffn = model.ffn;
+  model.experts = experts;
+  return all_layers(model, true);
+}
+
+LayerKinds read_dbrx_experts(Reader& in, Transformer& model) {
+  Reader ffn = in.object("ffn_config");
+  model.experts = read_experts(
+      ffn, {.count = "moe_num_experts", .per_token = "moe_top_k", .ffn = "ffn_hidden_size"});
+  return all_layers(model, true);
+}
+
+void read_dbrx_heads(Reader& in, Transformer& model, LayerKinds& /*kinds*/) {
+  Reader attention = in.object("attn_config");
+  model.kv_heads = attention.integer("kv_n_heads", 1, kMostWidth);
+  if (model.heads > 1 && model.heads % model.kv_heads != 0) {
+    attention.fail("kv_n_heads",
+                   "expected a divisor of the " + std::to_string(model.heads) + " heads");
+  }
+}
+
+constexpr std::array kMixtures = {
+    Decoder{.type = "mixtral",
+            .otherwise = {.kv_heads = 8, .max_sequence = 131072},
+            .windows = kEveryLayer,
+            .experts = read_local_experts},
+    Decoder{.type = "phimoe",
+            .otherwise = {.kv_heads = 8, .max_sequence = 131072},
+            .norm = Norm::layernorm,
+            .bias_keys = {{kAttentionBias, {"lm_head_bias", false, kHead}}},
+            .windows = kEveryLayer,
+            .experts = read_local_experts},
+    Decoder{.type = "minimax_m2",
+            .otherwise = {.kv_heads = 8, .head_dim = 128, .max_sequence = 196608},
+            .qk_norm = QkNorm::all_heads,
+            .qk_norm_key = "use_qk_norm",
+            .qk_norm_otherwise = true,
+            .experts = read_biased_experts},
+    Decoder{.type = "granitemoe",
+            .otherwise = {.max_sequence = 2048},
+            .bias_keys = kAttentionOnly,
+            .experts = read_local_experts},
+    Decoder{.type = "granitemoeshared",
+            .otherwise = {.max_sequence = 2048},
+            .bias_keys = kAttentionOnly,
+            .experts = read_granite_experts},
+    Decoder{.type = "gpt_oss",
+            .otherwise = {.kv_heads = 8, .head_dim = 64, .max_sequence = 131072},
+            .biases = kMlp,
+            .bias_keys = {{kAttentionBiasOn}},
+            .windows = {.layers = Layers::but_every, .number = 2, .otherwise = 128},
+            .experts = read_gpt_oss_experts},
+    Decoder{.type = "qwen2_moe",
+            .otherwise = {.kv_heads = 16, .max_sequence = 32768},
+            .bias_keys = {{{"qkv_bias", true, kQkv}}},
+            .windows = kSwitched,
+            .experts = read_qwen2_experts},
+    Decoder{.type = "qwen3_moe",
+            .otherwise = {.kv_heads = 4, .max_sequence = 32768},
+            .bias_keys = kAttentionOnly,
+            .qk_norm = QkNorm::head,
+            .windows = {.layers = Layers::from, .switched = true},
+            .experts = read_qwen3_experts},
+    Decoder{.type = "olmoe",
+            .otherwise = {.max_sequence = 4096},
+            .bias_keys = kAttentionOnly,
+            .qk_norm = QkNorm::all_heads,
+            .experts = read_numbered_experts},
+    Decoder{.type = "grok-1",
+            .otherwise = {.tied = true, .max_sequence = 8192},
+            .norms = 4,
+            .experts = read_numbered_experts},
+    Decoder{.type = "glm4_moe",
+            .otherwise = {.kv_heads = 8, .max_sequence = 131072},
+            .bias_keys = {{{"attention_bias", false, kQkv}}},
+            .qk_norm_key = "use_qk_norm",
+            .experts = read_glm_experts,
+            .more = read_further_tokens},
+    Decoder{.type = "dots1",
+            .otherwise = {.kv_heads = 32, .max_sequence = 2048},
+            .bias_keys = kAttentionOnly,
+            .qk_norm = QkNorm::head,
+            .windows = {.layers = Layers::from,
+                        .number = 62,
+                        .number_key = "max_window_layers",
+                        .otherwise = 4096},
+            .experts = read_dots_experts},
+    Decoder{.type = "ernie4_5_moe",
+            .otherwise = {.tied = true, .kv_heads = 4, .max_sequence = 131072},
+            .bias_keys = {{{"use_bias", false, kAll}}},
+            .experts = read_ernie_experts},
+    Decoder{.type = "hunyuan_v1_moe",
+            .otherwise = {.max_sequence = 2048},
+            .bias_keys = kAttentionOnly,
+            .qk_norm = QkNorm::head,
+            .experts = read_hunyuan_experts},
+    Decoder{.type = "dbrx",
+            .keys = {.shape = {.layers = "n_layers",
+                               .hidden = "d_model",
+                               .heads = "n_heads",
+                               .kv_heads = "",
+                               .head_dim = ""},
+                     .ffn = "",
+                     .max_sequence = "max_seq_len"},
+            .otherwise = {.max_sequence = 2048},
+            .norm = Norm::layernorm_without_bias,
+            .experts = read_dbrx_experts,
+            .more = read_dbrx_heads},
+};
 
 }  // namespace
 
-void read_deepseek_v2(Reader& in, Transformer& model) { read_deepseek(in, kDeepSeekV2, model); }
-
-void read_deepseek_v3(Reader& in, Transformer& model) { read_deepseek(in, kDeepSeekV3, model); }
-
-void read_deepseek_v32(Reader& in, Transformer& model) {
-  read_deepseek(in, kDeepSeekV3, model);
-  model.indexer = Indexer{.heads = in.integer("index_n_heads", 1, kMostWidth),
-                          .head_dim = in.integer("index_head_dim", 1, kMostWidth),
-                          .top_k = in.integer("index_topk", 1, kMostTokens)};
-  check_indexer(in, "index_n_heads", model);
-}
+std::span<const Decoder> mixture_decoders() { return kMixtures; }
 
 }  // namespace titer::huggingface

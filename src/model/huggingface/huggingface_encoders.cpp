@@ -1,0 +1,135 @@
+// Encoders that learn from masked words, and encoders with decoders behind them.
+#include <algorithm>
+
+#include "huggingface_decoder.hpp"
+#include "huggingface_families.hpp"
+
+namespace titer::huggingface {
+namespace {
+
+constexpr Biases kEverywhere = {.qkv = true, .output = true, .mlp = true, .head = true};
+
+/// Token types, a norm behind the embedding, and a product before the output matrix, with which
+/// masked words are told. The last norm of the last layer is the final one.
+void read_masked_words(Reader& in, Transformer& model, LayerKinds& /*kinds*/) {
+  model.causal = false;
+  model.embedding_norm = true;
+  model.final_norm = false;
+  model.head_transform = true;
+  model.token_types = in.maybe_integer("type_vocab_size", 1, kMostTokens).value_or(2);
+  if (in.maybe_text("position_embedding_type").value_or("absolute") != "absolute") {
+    in.fail("position_embedding_type",
+            "expected \"absolute\": there are no others of encoders yet");
+  }
+  if (in.flag("is_decoder", false)) {
+    in.fail("is_decoder", "expected false: as a decoder it is another model");
+  }
+}
+
+/// Two rows of the table of positions are in front of the first token's.
+void read_roberta(Reader& in, Transformer& model, LayerKinds& kinds) {
+  read_masked_words(in, model, kinds);
+  model.max_sequence = std::max<std::int64_t>(1, model.max_sequence - 2);
+}
+
+constexpr Decoder encoder(std::string_view type) {
+  Decoder row{.type = type,
+              .otherwise = {.tied = true, .dropout = true, .max_sequence = 512},
+              .norm = Norm::layernorm,
+              .norm_place = NormPlace::sum,
+              .gated = false,
+              .positions = Positions::learned,
+              .biases = kEverywhere,
+              .more = read_roberta};
+  row.keys.shape.kv_heads = "";
+  row.keys.shape.head_dim = "";
+  return row;
+}
+constexpr Decoder bert() {
+  Decoder row = encoder("bert");
+  row.more = read_masked_words;
+  return row;
+}
+constexpr std::array kEncoders = {
+    bert(), encoder("roberta"), encoder("xlm-roberta"), encoder("camembert")};
+
+/// The encoder's layers, and the decoder's behind them.
+void stack(Transformer& model, std::int64_t encoders, std::int64_t decoders) {
+  model.layers = encoders + decoders;
+  set_layers(model,
+             {{.kind = {.bidirectional = true}, .count = encoders},
+              {.kind = {.cross_attention = true}, .count = decoders}});
+  model.encoder_ends = true;
+}
+
+/// What the two classes of T5's shape take for keys that a file leaves out.
+struct T5 {
+  bool tied = true;
+  std::string_view mlp = "relu";
+};
+
+void read_t5_as(Reader& in, const T5& otherwise, Transformer& model) {
+  const ShapeKeys keys = {.layers = "num_layers",
+                          .hidden = "d_model",
+                          .heads = "num_heads",
+                          .kv_heads = "",
+                          .head_dim = "d_kv"};
+  read_shape(in,
+             {.shape = keys, .ffn = "d_ff", .max_sequence = "n_positions"},
+             {.tied = otherwise.tied, .dropout = true, .max_sequence = 512},
+             model);
+  read_heads(in, keys, {.head_dim = 64}, model);
+  const std::string mlp = in.maybe_text("feed_forward_proj").value_or(std::string(otherwise.mlp));
+  model.gated = mlp.starts_with("gated-");
+  model.norm = Norm::rmsnorm;
+  model.positions = Positions::relative;
+  model.position_rows =
+      in.maybe_integer("relative_attention_num_buckets", 1, kMostTokens).value_or(32);
+  stack(model,
+        model.layers,
+        in.maybe_integer("num_decoder_layers", 1, kMostLayers).value_or(model.layers));
+}
+
+}  // namespace
+
+std::span<const Decoder> encoders() { return kEncoders; }
+
+void read_t5(Reader& in, Transformer& model) { read_t5_as(in, {}, model); }
+
+void read_mt5(Reader& in, Transformer& model) {
+  read_t5_as(in, {.tied = false, .mlp = "gated-gelu"}, model);
+}
+
+void read_bart(Reader& in, Transformer& model) {
+  const ShapeKeys keys = {.layers = "encoder_layers",
+                          .hidden = "d_model",
+                          .heads = "encoder_attention_heads",
+                          .kv_heads = "",
+                          .head_dim = ""};
+  read_shape(in,
+             {.shape = keys, .ffn = "encoder_ffn_dim"},
+             {.tied = true, .dropout = true, .max_sequence = 1024},
+             model);
+  read_heads(in, keys, {}, model);
+  model.norm = Norm::layernorm;
+  model.norm_place = NormPlace::sum;
+  model.biases = {.qkv = true, .output = true, .mlp = true, .head = false};
+  model.positions = Positions::learned;
+  model.position_rows = model.max_sequence + 2;
+  model.embedding_norm = true;
+  model.final_norm = false;
+  for (const auto& [key, same] :
+       {std::pair{"decoder_attention_heads", model.heads}, {"decoder_ffn_dim", model.ffn}}) {
+    if (in.maybe_integer(key, 1, kMostWidth).value_or(same) != same) {
+      in.fail(key,
+              "expected the encoder's " + std::to_string(same) +
+                  ": there are no decoders of other widths yet");
+    }
+  }
+  static_cast<void>(in.raw("num_hidden_layers"));  // the encoder's once more
+  stack(model,
+        model.layers,
+        in.maybe_integer("decoder_layers", 1, kMostLayers).value_or(model.layers));
+}
+
+}  // namespace titer::huggingface
