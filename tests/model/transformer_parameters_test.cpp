@@ -216,6 +216,17 @@ TEST(Parameters, AreThePublishedCountsOfOtherShippedModels) {
   EXPECT_EQ(parameters(shipped("gpt-oss-20b")), 20'914'757'184);
   EXPECT_EQ(parameters(shipped("gpt-oss-120b")), 116'829'156'672);
   EXPECT_EQ(parameters(shipped("llama4-scout")), 107'769'861'120);
+  // Held against HuggingFace's files of the same models in the tests of these.
+  EXPECT_EQ(parameters(shipped("olmo2-7b")), 7'298'617'344);
+  EXPECT_EQ(parameters(shipped("olmo2-32b")), 32'234'279'936);
+  EXPECT_EQ(parameters(shipped("starcoder2-15b")), 15'957'889'024);
+  EXPECT_EQ(parameters(shipped("command-r-plus")), 103'810'674'688);
+  EXPECT_EQ(parameters(shipped("dbrx")), 131'596'523'520);
+  EXPECT_EQ(parameters(shipped("grok-1")), 315'684'820'992);
+  EXPECT_EQ(parameters(shipped("glm-4.5")), 352'797'829'024);
+  EXPECT_EQ(parameters(shipped("glm-4.5-air")), 106'852'251'264);
+  EXPECT_EQ(parameters(shipped("t5-11b")), 11'307'321'344);
+  EXPECT_EQ(parameters(shipped("bert-large")), 335'174'458);
 }
 
 /// P = 12 l h^2 (1 + 13/(12h) + (V+s)/(12 l h)) in integers, and the final norm's weight and bias,

@@ -58,7 +58,10 @@ inline std::vector<std::string> plain_transformers() {
   std::vector<std::string> names = transformers();
   std::erase_if(names, [](const std::string& name) {
     const Transformer one = model(name);
-    return one.experts || one.latent || one.mixer || one.kinds.size() > 1;
+    const bool other_norms = one.norms != 2 || one.norm_place != NormPlace::input;
+    const bool other_gpt = one.norm == Norm::layernorm && one.positions != Positions::learned;
+    return one.experts || one.latent || one.mixer || one.kinds.size() > 1 || other_norms ||
+           other_gpt;
   });
   return names;
 }
