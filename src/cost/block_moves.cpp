@@ -96,8 +96,8 @@ std::vector<BlockMoves> block_moves(const Scenario& scenario,
   for (const Block& block : costs.blocks.kinds) {
     const DeviceParameters count = on_device(block.parameters, scenario.plan);
     all.push_back(mover.of({.held = count,
-                            .trained = count,
-                            .trains = block.has_gradients(),
+                            .trained = on_device(block.trained(), scenario.plan),
+                            .trains = block.trains(),
                             .passed_back = block.backward,
                             .kept = block.backward ? &block : nullptr}));
   }
@@ -107,8 +107,10 @@ std::vector<BlockMoves> block_moves(const Scenario& scenario,
       {.held = first, .trained = first, .trains = !embedding.frozen, .passed_back = false}));
   DeviceParameters last = on_device(costs.blocks.head.parameters, scenario.plan);
   last += on_device(ParameterCount{.split = costs.blocks.tied_table}, scenario.plan);
-  all.push_back(
-      mover.of({.held = last, .trained = head_count(scenario, costs), .passed_back = false}));
+  all.push_back(mover.of({.held = last,
+                          .trained = head_count(scenario, costs),
+                          .trains = costs.blocks.head.trains(),
+                          .passed_back = false}));
   return all;
 }
 

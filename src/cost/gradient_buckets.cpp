@@ -82,7 +82,7 @@ class BucketMaker {
   }
 
   static DeviceParameters trained(const Block& block, const Plan& plan) {
-    return block.has_gradients() ? on_device(block.parameters, plan) : DeviceParameters{};
+    return on_device(block.trained(), plan);
   }
   static Seconds time_of(const BlockCost& cost) { return cost.backward.busy(); }
   void add(const Sized& block, std::vector<GradientBucket>& buckets) {

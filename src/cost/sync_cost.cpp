@@ -47,7 +47,7 @@ StageTail tail_of(const Scenario& scenario,
 }  // namespace
 
 DeviceParameters head_count(const Scenario& scenario, const StepCosts& costs) {
-  DeviceParameters count = on_device(costs.blocks.head.parameters, scenario.plan);
+  DeviceParameters count = on_device(costs.blocks.head.trained(), scenario.plan);
   if (ends_apart(costs) && !costs.blocks.embedding.frozen) {
     count += on_device(ParameterCount{.split = costs.blocks.tied_table}, scenario.plan);
   }

@@ -82,6 +82,13 @@ std::optional<ErrorBar> error_bar_of(const Scenario& scenario, const StepResult&
                   .high = std::max(errors->high * result.iteration_time, parts.high)};
 }
 
+/// With adapters weights have no gradients of their own; each adapter's number multiplies every
+/// token in all three passes.
+Flops adapted_passes(const ForwardFlops& forward, double adapters, double tokens) {
+  return 2.0 * (forward.layers + forward.logits) + 3.0 * forward.core_attention +
+         Flops::from_si(3.0 * 2.0 * adapters * tokens);
+}
+
 /// Forward and backward passes.
 Flops both_passes(const ForwardFlops& forward, const ModelBlocks& blocks) {
   double all = 0;
@@ -168,13 +175,25 @@ void fill_bubble(StepResult& result) {
   result.breakdown.bubble = to_seconds(to_ticks(std::max(Seconds{}, idle)));
 }
 
+/// What frozen weights are kept in.
+std::optional<FrozenWeights> frozen_weights(const Scenario& scenario) {
+  const std::optional<Adapters>& adapters = scenario.training.adapters;
+  if (!adapters) {
+    return std::nullopt;
+  }
+  const Bytes narrow = size_of(DataType::bf16);
+  return FrozenWeights{.weight = adapters->base ? narrow : size_of(scenario.training.weight_type()),
+                       .quantised = adapters->quantises() ? adapters->base : std::nullopt};
+}
+
 MemoryNeeds memory_needs(const Scenario& scenario, const ModelBlocks& blocks) {
   return {.blocks = &blocks,
           .shape = scenario.shape(),
           .parameter = parameter_bytes(scenario.training.optimizer, scenario.tensor_types()),
           .runtime = runtime_memory(scenario.plan, scenario.stack).total(),
           .allocator_overhead = scenario.stack.memory.allocator_overhead,
-          .buffers = buffer_rules(scenario)};
+          .buffers = buffer_rules(scenario),
+          .frozen = frozen_weights(scenario)};
 }
 
 TrainedFlops trained_flops(const Scenario& scenario, const ModelBlocks& blocks) {
@@ -182,10 +201,15 @@ TrainedFlops trained_flops(const Scenario& scenario, const ModelBlocks& blocks) 
   const auto of = [&](AttentionCount count) {
     return forward_flops(scenario.model, batch, scenario.training.sequence, count);
   };
+  const auto passes = [&](const ForwardFlops& forward) {
+    const double tokens = batch * static_cast<double>(scenario.training.sequence);
+    return scenario.training.adapters
+               ? adapted_passes(forward, static_cast<double>(adapter_parameters(blocks)), tokens)
+               : both_passes(forward, blocks);
+  };
   const ForwardFlops forward = of(AttentionCount::full);
-  return {.full = both_passes(forward, blocks),
-          .causal = both_passes(of(AttentionCount::causal), blocks),
-          .forward = forward};
+  return {
+      .full = passes(forward), .causal = passes(of(AttentionCount::causal)), .forward = forward};
 }
 
 void fill_derived(const Scenario& scenario,

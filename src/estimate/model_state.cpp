@@ -28,7 +28,7 @@ ModelState model_state(const Scenario& scenario) {
   const auto add = [&](const Block& block, std::int64_t count) {
     const std::int64_t parameters = count * block.parameters.total();
     all += parameters;
-    trained += block.has_gradients() ? parameters : 0;
+    trained += count * block.trained().total();
   };
   add(blocks.embedding, 1);
   for (const LayerRun& run : blocks.order) {
@@ -39,7 +39,9 @@ ModelState model_state(const Scenario& scenario) {
   types.narrow_products = false;
   const ParameterBytes bytes = parameter_bytes(scenario.training.optimizer, types);
   const double matrices = bytes.matrix ? whole_matrices(scenario) : 0.0;
-  return {.weights = static_cast<double>(all) * bytes.weight,
+  const std::int64_t kept =
+      scenario.training.adapters ? trained : all;  // the base has its own file
+  return {.weights = static_cast<double>(kept) * bytes.weight,
           .optimizer = (static_cast<double>(trained) - matrices) * bytes.optimizer +
                        matrices * bytes.matrix.value_or(Bytes{})};
 }

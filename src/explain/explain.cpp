@@ -246,8 +246,11 @@ Section utilization_section(const Scenario& scenario, const StepResult& result) 
                            "Narayanan et al. 2021, eq. 3 without recomputation"});
   const FlopsPerSecond peak = scenario.cluster.chip.rate(scenario.training.precision)->peak;
   section.terms.push_back({"MFU",
-                           "3 forward / (T devices peak)",
-                           fmt::format("3 x {} / ({} x {} x {})",
+                           scenario.training.adapters
+                               ? "(2 forward + core attention + 3 adapters) / (T devices peak)"
+                               : "3 forward / (T devices peak)",
+                           fmt::format("{} x {} / ({} x {} x {})",
+                                       scenario.training.adapters ? 2 : 3,
                                        format(forward.total()),
                                        format(result.iteration_time),
                                        result.devices,

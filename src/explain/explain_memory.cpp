@@ -34,6 +34,12 @@ std::vector<int> stages_of(const Scenario& scenario, int rank) {
   return stages;
 }
 
+/// Of what is beside adapters.
+std::string base_words(const Scenario& scenario) {
+  const std::optional<Adapters>& adapters = scenario.training.adapters;
+  return adapters && adapters->base ? fmt::format(", of the base {}", name(*adapters->base)) : "";
+}
+
 Term activations_term(const Scenario& scenario, const StageMemory& stage) {
   return {"activations",
           "the most that its passes keep alive at a time, see below",
@@ -139,7 +145,7 @@ Section memory_section(const Scenario& scenario, const StepResult& result) {
   section.terms = {
       {"weights",
        "n x bytes",
-       count + " x " + format(bytes.weight),
+       count + " x " + format(bytes.weight) + base_words(scenario),
        format(stage.weights),
        "Rajbhandari et al. 2020"},
       {"gradients",

@@ -20,6 +20,14 @@ void count_kinds(std::span<const LayerRun> order,
   }
 }
 
+std::int64_t adapter_parameters(const ModelBlocks& blocks) {
+  std::int64_t sum = blocks.head.adapters.total();
+  for (const LayerRun& run : blocks.order) {
+    sum += run.count * blocks.kinds[static_cast<std::size_t>(run.kind)].adapters.total();
+  }
+  return sum;
+}
+
 int kind_of(std::span<const LayerRun> order, std::int64_t layer) {
   for (const LayerRun& run : order) {
     if (layer < run.count) {

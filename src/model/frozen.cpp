@@ -12,6 +12,9 @@ enum class Kept { whole, passing, none };  // of a layer's backward pass
 void keep_input_gradients(Block& block) {
   block.frozen = true;
   for (Operation& op : block.operations) {
+    if (op.is_adapter) {
+      continue;
+    }
     op.weight_gradient = {};
     op.regather_transfer = {};
     op.saved = std::max(Bytes{}, op.saved - op.weight_input);
@@ -78,6 +81,14 @@ class FrozenKinds {
 
 bool FrozenLayers::has(std::int64_t layer) const {
   return layer < first || std::binary_search(others.begin(), others.end(), layer);
+}
+
+void freeze_base(ModelBlocks& blocks) {
+  keep_forward(blocks.embedding);
+  for (Block& kind : blocks.kinds) {
+    keep_input_gradients(kind);
+  }
+  keep_input_gradients(blocks.head);
 }
 
 void freeze(ModelBlocks& blocks, const FrozenLayers& frozen) {

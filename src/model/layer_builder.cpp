@@ -59,8 +59,8 @@ void LayerBuilder::set_matrices(Operation& op, const Product& p, double ranks) {
   if (p.is_table) {
     op.matrices = {};
   }
-  for (std::size_t i = 0; i < p.parts.size() && p.parts[i] > 0; ++i) {
-    op.matrices[i] = {.rows = rows, .columns = p.parts[i] / ranks, .count = 1};
+  for (std::size_t i = 0; i < p.parts.size() && p.parts[i].columns > 0; ++i) {
+    op.matrices[i] = {.rows = rows, .columns = p.parts[i].columns / ranks, .count = 1};
   }
 }
 
@@ -94,7 +94,7 @@ void LayerBuilder::column_product(const Product& p) {
   } else if (slice_.tensor > 1 && !p.shares_transfers) {
     op.backward_transfer = {Collective::all_reduce, full * element_};
   }
-  add(op);
+  add(op, p, Split::columns);
 }
 
 void LayerBuilder::row_product(const Product& p) {
@@ -113,7 +113,7 @@ void LayerBuilder::row_product(const Product& p) {
   } else if (slice_.tensor > 1 && !p.shares_transfers) {
     op.forward_transfer = {Collective::all_reduce, full};
   }
-  add(op);
+  add(op, p, Split::rows);
 }
 
 void LayerBuilder::replicated_product(const Product& p) {
@@ -124,7 +124,7 @@ void LayerBuilder::replicated_product(const Product& p) {
   Operation op = begin(p, outer_tokens_ * p.inner);
   multiply(op, {outer_tokens_, p.inner, p.columns, 1, narrow});
   op.output_gradient = outer_tokens_ * p.columns * element_;
-  add(op);
+  add(op, p, Split::none);
 }
 
 void LayerBuilder::residual(std::string_view name, double branches) {

@@ -9,7 +9,11 @@ namespace titer {
 
 /// A product with weights, Y = X A.
 struct Product {
-  using Parts = std::array<double, 3>;
+  struct Part {
+    WeightRole role = WeightRole::other;
+    double columns = 0;
+  };
+  using Parts = std::array<Part, 3>;
 
   std::string_view name;
   double inner = 0;    // columns of X, on all ranks together
@@ -20,8 +24,8 @@ struct Product {
   bool shares_transfers = false;  // its transfers are those of another product
   double carried = 0;             // columns that are gathered and summed along with X
   bool narrow = true;             // in the slice's product type
-  Parts parts{};                  // columns of the matrices side by side that A is; none: A is one
-  bool is_table = false;          // A is a vocabulary's
+  Parts parts{};          // the matrices side by side that A is; none: A is one of another role
+  bool is_table = false;  // A is a vocabulary's
 };
 
 /// Adds operations to a list.
@@ -83,6 +87,8 @@ class LayerBuilder {
   /// The conversion of a product's input to its type, and of its output's gradient; in two layouts,
   /// by rows and by columns.
   void cast(Modules modules, double inputs, double outputs);
+  /// Of all adapters that were added.
+  [[nodiscard]] const ParameterCount& adapters() const { return adapters_; }
   [[nodiscard]] Bytes operand(bool narrow) const { return narrow ? product_element_ : element_; }
   [[nodiscard]] static Kernel memory(Bytes bytes) {
     return {.kind = KernelKind::memory, .flops = {}, .bytes = bytes};
@@ -93,6 +99,16 @@ class LayerBuilder {
   [[nodiscard]] Operation begin(const Product& product, double rows);
   /// A's columns are split over so many ranks.
   static void set_matrices(Operation& op, const Product& product, double ranks);
+  /// How tensor-parallel ranks share a product out.
+  enum class Split : std::uint8_t { columns, rows, none };
+  /// Adds the product; before it what makes its weights 16-bit numbers, behind it its adapters.
+  void add(const Operation& op, const Product& product, Split split);
+  void add_dequantisation(const Operation& product);
+  void add_adapter(const Product& product, const Product::Part& part, Split split);
+  [[nodiscard]] Operation adapter_in(const Product& product, WeightRole role, Split split);
+  [[nodiscard]] Operation adapter_out(const Product& product,
+                                      const Product::Part& part,
+                                      Split split);
 
   const Transformer& model_;
   const Slice& slice_;
@@ -103,6 +119,8 @@ class LayerBuilder {
   double tokens_;
   double outer_tokens_;
   double hidden_;
+  ParameterCount adapters_;
+  bool keeps_shared_ = false;  // the input that products share is kept for adapters already
 };
 
 /// A product of doubles: two admitted integers may exceed 64 bits together.
@@ -118,7 +136,9 @@ class LayerBuilder {
 
 /// The matrices of an MLP's first product.
 [[nodiscard]] inline Product::Parts gate_and_up(const Transformer& model, double width) {
-  return {width, model.gated ? width : 0.0};
+  constexpr WeightRole gate = WeightRole::gate;
+  constexpr WeightRole up = WeightRole::up;
+  return model.gated ? Product::Parts{{{gate, width}, {up, width}}} : Product::Parts{{{up, width}}};
 }
 
 /// From the normalised hidden state to attention's output.

@@ -17,16 +17,16 @@ class Contents {
   void add(int stage) {
     const std::span<const double> counts = stages_.kinds(stage);
     for (std::size_t kind = 0; kind < counts.size(); ++kind) {
-      if (counts[kind] > 0 && counts_in(blocks_.kinds[kind])) {
-        sum_ += counts[kind] * on_device(blocks_.kinds[kind].parameters, plan_);
+      if (counts[kind] > 0) {
+        sum_ += counts[kind] * of(blocks_.kinds[kind]);
       }
     }
-    if (stage == 0 && counts_in(blocks_.embedding)) {
-      sum_ += on_device(blocks_.embedding.parameters, plan_);
+    if (stage == 0) {
+      sum_ += of(blocks_.embedding);
     }
     if (stage == stages_.last()) {
-      sum_ += on_device(blocks_.head.parameters, plan_);
-      if (!stages_.joins_ends() && counts_in(blocks_.embedding)) {
+      sum_ += of(blocks_.head);
+      if (!stages_.joins_ends() && (!trained_only_ || blocks_.embedding.has_gradients())) {
         sum_ += on_device(ParameterCount{.split = blocks_.tied_table}, plan_);
       }
     }
@@ -34,8 +34,8 @@ class Contents {
   [[nodiscard]] DeviceParameters sum() const { return sum_; }
 
  private:
-  [[nodiscard]] bool counts_in(const Block& block) const {
-    return !trained_only_ || block.has_gradients();
+  [[nodiscard]] DeviceParameters of(const Block& block) const {
+    return on_device(trained_only_ ? block.trained() : block.parameters, plan_);
   }
 
   const ModelBlocks& blocks_;

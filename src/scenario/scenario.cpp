@@ -33,6 +33,7 @@ class Validator {
     check_types(scenario_, demands_);
     check_optimizer(scenario_, demands_);
     check_frozen(scenario_, demands_);
+    check_adapters(scenario_, demands_);
     return demands_.take();
   }
 
@@ -291,23 +292,24 @@ ExpertLoad load_of(const Experts& experts, const Plan& plan, std::int64_t sequen
 
 Slice Scenario::slice() const {
   const Transformer* transformer = model.if_transformer();
-  Slice slice{.micro_batch = plan.micro_batch,
-              .sequence = training.sequence,
-              .tensor = plan.tensor,
-              .image_columns = plan.image_columns,
-              .sequence_parallel = plan.sequence_parallel && plan.tensor > 1,
-              .type = training.base_type(),
-              .attention = plan.attention.value_or(transformer != nullptr ? transformer->attention
-                                                                          : AttentionKernel::flash),
-              .attended_length = training.attended_length,
-              .context = plan.context,
-              .context_method = plan.context_method,
-              .context_inner = plan.context_inner,
-              .context_balanced = plan.context_balanced,
-              .expert = plan.expert,
-              .expert_tensor = plan.expert_tensor_degree(),
-              .product_type =
-                  training.narrow_products() ? std::optional(training.precision) : std::nullopt};
+  Slice slice{
+      .micro_batch = plan.micro_batch,
+      .sequence = training.sequence,
+      .tensor = plan.tensor,
+      .image_columns = plan.image_columns,
+      .sequence_parallel = plan.sequence_parallel && plan.tensor > 1,
+      .type = training.base_type(),
+      .attention = plan.attention.value_or(transformer != nullptr ? transformer->attention
+                                                                  : AttentionKernel::flash),
+      .attended_length = training.attended_length,
+      .context = plan.context,
+      .context_method = plan.context_method,
+      .context_inner = plan.context_inner,
+      .context_balanced = plan.context_balanced,
+      .expert = plan.expert,
+      .expert_tensor = plan.expert_tensor_degree(),
+      .product_type = training.narrow_products() ? std::optional(training.precision) : std::nullopt,
+      .adapters = training.adapters};
   if (transformer != nullptr && transformer->experts) {
     const Experts& experts = *transformer->experts;
     const ExpertLoad load = load_of(experts, plan, training.sequence);
@@ -337,9 +339,23 @@ void scenario_blocks(const Scenario& scenario, ModelBlocks& blocks) {
     kind.backward = true;
     kind.in_place = kind.in_place && alone;
   }
+  blocks.head.frozen = false;
+  blocks.head.backward = true;
   blocks.embedding.frozen = false;
   blocks.embedding.backward = true;
   freeze(blocks, scenario.training.frozen);
+  if (scenario.training.adapters) {
+    freeze_base(blocks);
+  }
+}
+
+std::int64_t adapter_parameters(const Scenario& scenario) {
+  if (!scenario.training.adapters) {
+    return 0;
+  }
+  ModelBlocks blocks;
+  scenario_blocks(scenario, blocks);
+  return adapter_parameters(blocks);
 }
 
 std::vector<Violation> validate(const Scenario& scenario) { return Validator(scenario).run(); }

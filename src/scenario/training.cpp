@@ -100,7 +100,9 @@ constexpr std::array kTrainingFields = {
                                    {read_frozen, frozen_schema, nullptr},
                                    "layers that are not trained: the "
                                    "first so many, or a list")
-        .stands_alone(true)};
+        .stands_alone(true),
+    fields::object<&T::adapters, adapter_fields>(
+        "adapters", "low-rank adapters (LoRA) that are trained instead of the model's weights")};
 
 }  // namespace
 

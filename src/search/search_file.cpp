@@ -223,7 +223,10 @@ constexpr std::array kSearchFields = {
 Search read_changed(const Document& document, std::span<const Assignment> changes) {
   Problems problems;
   Reader in(document, problems);
-  SearchFile file{.document = &document, .problems = &problems, .changes = changes};
+  SearchFile file;
+  file.document = &document;
+  file.problems = &problems;
+  file.changes = changes;
   read_fields<SearchFile>(kSearchFields, in, file);
   problems.raise();
   Search search = std::move(file.search);

@@ -115,7 +115,8 @@ SearchSpace full_space(const Scenario& scenario, std::span<const std::int64_t> d
   space.rank_order = all_orders();
   space.schedule = all_schedules();
   space.sharding = {Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3};
-  space.offload = {{.prefetch = scenario.plan.offload.prefetch}};  // others where they are asked for
+  space.offload = {
+      {.prefetch = scenario.plan.offload.prefetch}};  // others where they are asked for
   space.overlap_grad_reduce = {false};
   space.overlap_param_gather = {false};
   if (has_buckets) {

@@ -259,6 +259,7 @@ std::vector<Axis> lone_fields() {
       axis("training.weight_messages", R"(["fp8", null, "x"])"),
       axis("training.fused_optimizer", "[true, false, 0]"),
       axis("training.frozen_layers", "[2, [0, 3], null, [0.5]]"),
+      axis("training.adapters", R"([{"rank": 8}, {"rank": 8, "targets": ["query"]}, null, 8])"),
   };
 }
 

@@ -26,7 +26,11 @@ struct Block {
   // synchronised or given to the optimizer.
   bool in_place = false;
 
+  ParameterCount adapters{};  // of `parameters`, what is trained though the block is frozen
+
   [[nodiscard]] bool has_gradients() const { return !frozen && !in_place; }
+  [[nodiscard]] ParameterCount trained() const { return has_gradients() ? parameters : adapters; }
+  [[nodiscard]] bool trains() const { return has_gradients() || adapters.total() > 0; }
 };
 
 /// Equal layers in a row.
@@ -50,6 +54,9 @@ void count_kinds(std::span<const LayerRun> order,
                  std::int64_t first,
                  std::int64_t count,
                  std::span<double> of_kinds);
+
+/// Of all layers and heads.
+[[nodiscard]] std::int64_t adapter_parameters(const ModelBlocks& blocks);
 
 /// The kind of layer number `layer`.
 [[nodiscard]] int kind_of(std::span<const LayerRun> order, std::int64_t layer);

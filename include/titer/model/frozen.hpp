@@ -25,4 +25,8 @@ struct FrozenLayers {
 /// The first trained layer's input gradient is still made.
 void freeze(ModelBlocks& blocks, const FrozenLayers& frozen);
 
+/// Freezes all but adapters: what comes before the layers has no backward pass, and the rest passes
+/// gradients on.
+void freeze_base(ModelBlocks& blocks);
+
 }  // namespace titer

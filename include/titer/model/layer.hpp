@@ -92,6 +92,7 @@ struct Operation {
   // What it multiplies by, matrices side by side apart; no tables. Of routed experts: each of them.
   std::array<WeightMatrix, 3> matrices{};
   bool of_experts = false;
+  bool is_adapter = false;  // trained beside weights that are not
 
   [[nodiscard]] bool is_part_of(Module module) const { return (modules & bit(module)) != 0; }
 };

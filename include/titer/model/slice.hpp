@@ -6,6 +6,7 @@
 
 #include "titer/hardware/data_type.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/model/adapters.hpp"
 
 namespace titer {
 
@@ -61,6 +62,7 @@ struct Slice {
   // which keeps the weights only.  [Megatron-Core before and from 0.12]
   bool weighs_outputs = false;
   std::optional<DataType> product_type{};  // of what products with weights read; fp8 training
+  std::optional<Adapters> adapters{};      // trained instead of the weights
 };
 
 }  // namespace titer

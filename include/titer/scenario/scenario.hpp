@@ -100,6 +100,9 @@ struct Violation {
 /// The blocks of its model on one rank, frozen ones apart.
 void scenario_blocks(const Scenario& scenario, ModelBlocks& blocks);
 
+/// Of its adapters, on all ranks together; none without them.
+[[nodiscard]] std::int64_t adapter_parameters(const Scenario& scenario);
+
 /// Everything that stops the scenario from being computed; empty when it is sound. Running out of
 /// memory is an answer, not a violation.
 [[nodiscard]] std::vector<Violation> validate(const Scenario& scenario);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "titer/input/fields.hpp"
+#include "titer/model/adapters.hpp"
 #include "titer/model/frozen.hpp"
 #include "titer/model/model.hpp"
 #include "titer/plan/memory/optimizer.hpp"
@@ -28,6 +29,7 @@ struct Training {
   std::optional<DataType> weight_messages{};
   bool fused_optimizer = true;
   FrozenLayers frozen{};
+  std::optional<Adapters> adapters{};  // are trained instead of all weights
 
   /// fp8 and fp4 are for products with weights only.
   [[nodiscard]] bool narrow_products() const {

@@ -25,7 +25,8 @@ void add_mlp(LayerBuilder& layer, const LayerKind& kind) {
                      .inner = f,
                      .columns = layer.hidden(),
                      .modules = bit(Module::mlp),
-                     .freed_by = bit(Module::mlp)});
+                     .freed_by = bit(Module::mlp),
+                     .parts = {{{WeightRole::down, layer.hidden()}}}});
 }
 
 void add_feed_forward(LayerBuilder& layer, const LayerKind& kind) {
@@ -155,7 +156,8 @@ void add_embedding(const Transformer& model, const Slice& slice, OperationList& 
   }
 }
 
-void add_head(const Transformer& model, const Slice& slice, OperationList& list) {
+/// Returns the adapters of its further layers.
+ParameterCount add_head(const Transformer& model, const Slice& slice, OperationList& list) {
   list.clear();
   LayerBuilder layer(model, slice, list);
   if (model.final_norm && model.encoder_ends) {
@@ -174,28 +176,46 @@ void add_head(const Transformer& model, const Slice& slice, OperationList& list)
     layer.norm("further token's final norm");
     add_logits(layer);
   }
+  return layer.adapters();
+}
+
+/// Of a layer with a dense MLP, with experts, and with neither.
+struct KindNames {
+  std::string_view dense;
+  std::string_view experts;
+  std::string_view alone;
+};
+
+KindNames names_of(const LayerKind& kind) {
+  if (kind.tokens == TokenMixing::none) {
+    return {"MLP", "experts", ""};
+  }
+  if (kind.tokens == TokenMixing::mixer) {
+    return {"mixer layer", "mixer layer with experts", "mixer"};
+  }
+  if (kind.cross_attention) {
+    return {"decoder layer", "decoder layer with experts", "attention"};
+  }
+  if (kind.bidirectional) {
+    return {"encoder layer", "encoder layer with experts", "attention"};
+  }
+  if (kind.window) {
+    return {"window layer", "window layer with experts", "attention"};
+  }
+  return {"layer", "layer with experts", "attention"};
 }
 
 std::string_view name_of(const LayerKind& kind) {
-  if (kind.tokens == TokenMixing::none) {
-    return kind.experts ? "experts" : "MLP";
-  }
-  if (kind.tokens == TokenMixing::mixer) {
-    return !kind.mlp ? "mixer" : (kind.experts ? "mixer layer with experts" : "mixer layer");
-  }
+  const KindNames names = names_of(kind);
   if (!kind.mlp) {
-    return "attention";
+    return names.alone;
   }
-  if (kind.cross_attention) {
-    return kind.experts ? "decoder layer with experts" : "decoder layer";
-  }
-  if (kind.bidirectional) {
-    return kind.experts ? "encoder layer with experts" : "encoder layer";
-  }
-  if (kind.window) {
-    return kind.experts ? "window layer with experts" : "window layer";
-  }
-  return kind.experts ? "layer with experts" : "layer";
+  return kind.experts ? names.experts : names.dense;
+}
+
+void add_adapters(const ParameterCount& adapters, Block& block) {
+  block.adapters = adapters;
+  block.parameters += adapters;
 }
 
 Block& fill(Block& block, std::string_view name, const ParameterCount& parameters) {
@@ -240,6 +260,7 @@ void list_blocks(const Transformer& model, const Slice& slice, ModelBlocks& into
     block.operations.clear();
     LayerBuilder builder(model, slice, block.operations);
     add_layer(builder, kind);
+    add_adapters(builder.adapters(), block);
     block.input = input;
     // Decoders hand the encoder's output on, to the decoders behind them.
     block.output = (kind.cross_attention ? 2.0 : 1.0) * whole;
@@ -252,7 +273,7 @@ void list_blocks(const Transformer& model, const Slice& slice, ModelBlocks& into
   fill(into.embedding, "embedding", embedding_parameters(model, slice.tensor)).output = whole;
   add_embedding(model, slice, into.embedding.operations);
   fill(into.head, "output head", head_parameters(model, slice.tensor));
-  add_head(model, slice, into.head.operations);
+  add_adapters(add_head(model, slice, into.head.operations), into.head);
   // Modules that predict further tokens look these up on the last stage.
   const bool twice = model.tied_embeddings || model.predicted_tokens > 0;
   into.tied_table = twice ? model.padded_vocabulary(slice.tensor) * model.hidden : 0;
@@ -273,7 +294,7 @@ OperationList embedding(const Transformer& model, const Slice& slice) {
 
 OperationList output_head(const Transformer& model, const Slice& slice) {
   OperationList list;
-  add_head(model, slice, list);
+  static_cast<void>(add_head(model, slice, list));
   return list;
 }
 

@@ -85,7 +85,9 @@ void add_projections(LayerBuilder& layer, const LayerKind& kind, const Attention
                         .columns = width,
                         .modules = kAttention,
                         .freed_by = layer.input_norm(),
-                        .parts = {queries, kv, kv}});
+                        .parts = {{{WeightRole::query, queries},
+                                   {WeightRole::key, kv},
+                                   {WeightRole::value, kv}}}});
   gather_heads(layer, "query, key, value gather", width);
   if (model.qk_norm) {
     add_query_key_norm(layer, widths);
@@ -202,7 +204,8 @@ void add_output(LayerBuilder& layer, std::string_view name, bool shares_transfer
                      .columns = layer.hidden(),
                      .modules = kAttention,
                      .freed_by = kAttention,
-                     .shares_transfers = shares_transfers});
+                     .shares_transfers = shares_transfers,
+                     .parts = {{{WeightRole::output, layer.hidden()}}}});
 }
 
 }  // namespace
@@ -239,14 +242,16 @@ void add_cross_attention(LayerBuilder& layer) {
                         .inner = layer.hidden(),
                         .columns = columns(model.query_width()),
                         .modules = kAttention,
-                        .freed_by = layer.input_norm()});
+                        .freed_by = layer.input_norm(),
+                        .parts = {{{WeightRole::query, columns(model.query_width())}}}});
   // All layers of a stage keep the encoder's output together: it is counted in none of them.
   layer.column_product({.name = "cross-attention key and value",
                         .inner = layer.hidden(),
                         .columns = 2.0 * columns(model.kv_width()),
                         .modules = kAttention,
                         .keeps_input = false,
-                        .parts = {columns(model.kv_width()), columns(model.kv_width())}});
+                        .parts = {{{WeightRole::key, columns(model.kv_width())},
+                                   {WeightRole::value, columns(model.kv_width())}}}});
   gather_heads(layer, "cross-attention key and value gather", 2.0 * columns(model.kv_width()));
   add_core_attention(layer,
                      {.widths = widths_of(model, layer.tensor()),

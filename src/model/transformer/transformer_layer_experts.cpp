@@ -179,7 +179,8 @@ class ExpertBuilder {
                         .inner = width,
                         .columns = hidden_,
                         .modules = kShared,
-                        .freed_by = kShared});
+                        .freed_by = kShared,
+                        .parts = {{{WeightRole::down, hidden_}}}});
     if (experts_.shared_gate) {
       layer_.replicated_product({.name = "shared experts' gate",
                                  .inner = hidden_,

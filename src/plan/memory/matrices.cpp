@@ -16,8 +16,12 @@ double parameters_of(const std::vector<WeightMatrix>& matrices) {
       });
 }
 
-void add_matrices(const Block& block, double blocks, RankMatrices& sum) {
+/// Matrices that are trained, of a frozen block adapters alone, or those that are not.
+void add_matrices(const Block& block, double blocks, bool trained, RankMatrices& sum) {
   for (const Operation& op : block.operations) {
+    if ((op.is_adapter || block.has_gradients()) != trained) {
+      continue;
+    }
     for (WeightMatrix matrix : op.matrices) {
       if (matrix.count > 0) {
         matrix.count *= blocks;
@@ -27,6 +31,26 @@ void add_matrices(const Block& block, double blocks, RankMatrices& sum) {
   }
 }
 
+RankMatrices rank_matrices(const ModelBlocks& blocks,
+                           const StageBlocks& stages,
+                           int rank,
+                           bool trained) {
+  RankMatrices sum;
+  for (int chunk = 0; chunk < stages.chunks(); ++chunk) {
+    const int stage = stages.of(rank, chunk);
+    const std::span<const double> kinds = stages.kinds(stage);
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      if (kinds[kind] > 0) {
+        add_matrices(blocks.kinds[kind], kinds[kind], trained, sum);
+      }
+    }
+    if (stage == stages.last()) {  // modules that predict further tokens
+      add_matrices(blocks.head, 1, trained, sum);
+    }
+  }
+  return sum;
+}
+
 }  // namespace
 
 DeviceParameters RankMatrices::parameters() const {
@@ -34,17 +58,18 @@ DeviceParameters RankMatrices::parameters() const {
 }
 
 RankMatrices trained_matrices(const ModelBlocks& blocks, const StageBlocks& stages, int rank) {
-  RankMatrices sum;
-  for (int chunk = 0; chunk < stages.chunks(); ++chunk) {
-    const int stage = stages.of(rank, chunk);
-    const std::span<const double> kinds = stages.kinds(stage);
-    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-      if (kinds[kind] > 0 && blocks.kinds[kind].has_gradients()) {
-        add_matrices(blocks.kinds[kind], kinds[kind], sum);
-      }
-    }
-    if (stage == stages.last()) {  // modules that predict further tokens
-      add_matrices(blocks.head, 1, sum);
+  return rank_matrices(blocks, stages, rank, true);
+}
+
+RankMatrices frozen_matrices(const ModelBlocks& blocks, const StageBlocks& stages, int rank) {
+  return rank_matrices(blocks, stages, rank, false);
+}
+
+Bytes quantised_bytes(const RankMatrices& matrices, BaseFormat format) {
+  Bytes sum;
+  for (const auto* of : {&matrices.dense, &matrices.experts}) {
+    for (const WeightMatrix& matrix : *of) {
+      sum += quantised_bytes(format, matrix);
     }
   }
   return sum;

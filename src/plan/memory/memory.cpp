@@ -164,6 +164,28 @@ double sharded(const DeviceParameters& parameters, const DeviceParameters& shard
   return parameters.dense / shards.dense + parameters.experts / shards.experts;
 }
 
+/// Of adapters as they are trained, of the rest as it is kept beside them.
+Bytes weight_states(const MemoryNeeds& needs,
+                    const StageBlocks& contents,
+                    const StageMemory& memory,
+                    const DeviceParameters& trained,
+                    const DeviceParameters& shards) {
+  const Bytes each = needs.parameter.weight;
+  if (!needs.frozen) {
+    return sharded(memory.parameters, shards) * each;
+  }
+  const DeviceParameters others{.dense = memory.parameters.dense - trained.dense,
+                                .experts = memory.parameters.experts - trained.experts};
+  const Bytes all =
+      sharded(trained, shards) * each + sharded(others, shards) * needs.frozen->weight;
+  if (!needs.frozen->quantised) {
+    return all;
+  }
+  const RankMatrices matrices = frozen_matrices(*needs.blocks, contents, memory.stage);
+  return all - matrices.parameters().total() * needs.frozen->weight +
+         quantised_bytes(matrices, *needs.frozen->quantised);
+}
+
 /// Of matrices that are updated as such the rank that has most of them.
 Bytes optimizer_states(const MemoryNeeds& needs,
                        const StageBlocks& contents,
@@ -193,7 +215,7 @@ StageMemory states(const Plan& plan,
   const StateShards shards = state_shards(plan);
   const DeviceParameters trained = trained_parameters(*needs.blocks, contents, plan, rank);
   if (!plan.offload.weights) {
-    memory.weights = sharded(memory.parameters, shards.weights) * needs.parameter.weight;
+    memory.weights = weight_states(needs, contents, memory, trained, shards.weights);
   }
   memory.gradients = sharded(trained, shards.gradients) * needs.parameter.gradient;
   if (!plan.offload.optimizer && plan.sharding != Sharding::parameter_server) {

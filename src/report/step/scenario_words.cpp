@@ -6,13 +6,32 @@
 
 namespace titer {
 
+namespace {
+
+/// ", adapters of rank 16, base nf4: 41943040 of 8072204288 parameters are trained".
+std::string adapter_words(const Scenario& scenario) {
+  const std::optional<Adapters>& adapters = scenario.training.adapters;
+  if (!adapters) {
+    return "";
+  }
+  const std::int64_t trained = adapter_parameters(scenario);
+  return fmt::format(", adapters of rank {}{}: {} of {} parameters are trained",
+                     adapters->rank,
+                     adapters->base ? fmt::format(", base {}", name(*adapters->base)) : "",
+                     trained,
+                     parameters(scenario.model) + trained);
+}
+
+}  // namespace
+
 std::string training_words(const Scenario& scenario) {
-  return fmt::format("batch {} x {} tokens, {}, gradients {}, {}; stack {}",
+  return fmt::format("batch {} x {} tokens, {}, gradients {}, {}{}; stack {}",
                      scenario.training.global_batch,
                      scenario.training.sequence,
                      name(scenario.training.precision),
                      name(scenario.gradient_type()),
                      scenario.training.optimizer.name,
+                     adapter_words(scenario),
                      scenario.stack.name);
 }
 

@@ -67,6 +67,15 @@ std::string groups_text(const Plan& plan) {
   return text;
 }
 
+/// Where some are trained instead of the weights.
+Figures adapter_figures(const Scenario& scenario) {
+  if (!scenario.training.adapters) {
+    return {};
+  }
+  const std::int64_t trained = adapter_parameters(scenario);
+  return {{"trained_parameters", trained}, {"parameters", parameters(scenario.model) + trained}};
+}
+
 Figures asked_figures(const Scenario& scenario) {
   const Plan& plan = scenario.plan;
   const Figures degrees = {{"model", scenario.model.name()},
@@ -96,7 +105,7 @@ Figures asked_figures(const Scenario& scenario) {
                           {"gradient_precision", name(scenario.gradient_type())},
                           {"optimizer", scenario.training.optimizer.name},
                           {"formula", kFormulas[static_cast<std::size_t>(scenario.formula)].name}};
-  return joined(joined(degrees, context_figures(plan)), others);
+  return joined(joined(joined(degrees, context_figures(plan)), others), adapter_figures(scenario));
 }
 
 /// Where not every stage has as many.

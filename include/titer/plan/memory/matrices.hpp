@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "titer/model/layer.hpp"
+#include "titer/model/adapters.hpp"
 #include "titer/plan/stage_blocks.hpp"
 
 namespace titer {
@@ -20,6 +20,12 @@ struct RankMatrices {
 [[nodiscard]] RankMatrices trained_matrices(const ModelBlocks& blocks,
                                             const StageBlocks& stages,
                                             int rank);
+
+/// Of the same stages those beside adapters. REQUIRES a plan that splits no weights over replicas.
+[[nodiscard]] RankMatrices frozen_matrices(const ModelBlocks& blocks,
+                                           const StageBlocks& stages,
+                                           int rank);
+[[nodiscard]] Bytes quantised_bytes(const RankMatrices& matrices, BaseFormat format);
 
 /// Each has one owner among `ranks`: those of the owner with most parameters. They are given out by
 /// their size, the largest first, each to the rank that has least.

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "titer/model/adapters.hpp"
 #include "titer/plan/memory/activation_peak.hpp"
 #include "titer/plan/memory/optimizer.hpp"
 #include "titer/plan/memory/overhead.hpp"
@@ -46,6 +47,13 @@ inline constexpr std::array<MemoryPart, 7> kMemoryParts = {
      {"buffers", &StageMemory::buffers},
      {"runtime", &StageMemory::runtime}}};
 
+/// Weights beside adapters: of a parameter, and how layers' matrices are kept where it is
+/// otherwise.
+struct FrozenWeights {
+  Bytes weight;
+  std::optional<BaseFormat> quantised{};
+};
+
 /// What memory depends on besides the plan.
 struct MemoryNeeds {
   const ModelBlocks* blocks = nullptr;
@@ -54,6 +62,7 @@ struct MemoryNeeds {
   Bytes runtime;
   double allocator_overhead = 0;  // comes to `runtime`: this share of what is allocated
   BufferRules buffers{};
+  std::optional<FrozenWeights> frozen{};  // where adapters are trained
 };
 
 /// Of the rank's stage that has most of them. `memory`: the rank's, with its gradients.

@@ -1,0 +1,115 @@
+// What an optimizer's rule does not go with, and what adapters do not.
+#include <fmt/format.h>
+
+#include "validate_sharding.hpp"
+
+namespace titer {
+namespace {
+
+/// What orthogonalises the updates of matrices has each of them whole, on one rank.
+void check_orthogonal(const Scenario& scenario, Demands& demands) {
+  const Plan& plan = scenario.plan;
+  const auto check = [&](bool condition, std::string_view expected) {
+    demands.demand(condition, "training.optimizer", scenario.training.optimizer.name, expected);
+  };
+  check(scenario.model.if_transformer() != nullptr,
+        "expected a transformer, whose hidden layers have matrices to orthogonalise");
+  check(plan.sharding == Sharding::none || plan.sharding == Sharding::zero1,
+        "expected the sharding none or zero1, of which each matrix has one owner");
+  check(!plan.offload.optimizer, "expected no plan.offload.optimizer, as its rule is for devices");
+  check(scenario.cluster.chip.rate(DataType::bf16).has_value(),
+        "expected a chip that computes in bf16, in which updates are orthogonalised");
+}
+
+constexpr WeightRoles kSplitAttention =
+    role_bit(WeightRole::query) | role_bit(WeightRole::key) | role_bit(WeightRole::value);
+constexpr WeightRoles kMlp =
+    role_bit(WeightRole::up) | role_bit(WeightRole::gate) | role_bit(WeightRole::down);
+constexpr std::string_view kTargets = "training.adapters.targets";
+
+std::string_view words_of(WeightRoles targets) {
+  return targets == kAllLinear ? "all-linear" : "a list";
+}
+
+/// The model has the products that they are beside, each a matrix by itself.
+void check_targets(const Adapters& adapters, const Transformer& model, Demands& demands) {
+  const WeightRoles targets = adapters.targets;
+  const bool all = targets == kAllLinear;
+  const auto check = [&](bool condition, std::string_view expected) {
+    demands.demand(condition, kTargets, words_of(targets), expected);
+  };
+  check(!model.experts || (targets & kMlp) == 0,
+        "expected query, key, value and output only: adapters of experts are not modelled");
+  check(!model.latent || all || (targets & kSplitAttention) == 0,
+        "expected all-linear or output: of latent attention queries, keys and values are made "
+        "otherwise");
+  check(model.gated || all || !adapters.is_target(WeightRole::gate),
+        "expected no gate, which this model's MLP has not");
+  demands.demand(adapters.rank <= model.hidden / 8, "training.adapters.rank", adapters.rank, [&] {
+    return fmt::format("expected at most {}, an eighth of the hidden size", model.hidden / 8);
+  });
+}
+
+/// Weights that no replica or host has in part.
+void check_base(const Scenario& scenario, const Adapters& adapters, Demands& demands) {
+  const Plan& plan = scenario.plan;
+  const auto check = [&](bool condition, std::string_view expected) {
+    demands.demand(!adapters.base || condition,
+                   "training.adapters.base",
+                   adapters.base ? name(*adapters.base) : "",
+                   expected);
+  };
+  check(!plan.gathers_every_pass(),
+        "expected none: with the sharding zero3 the base is gathered as other weights are");
+  check(!plan.offload.weights && plan.sharding != Sharding::data_parallel_root,
+        "expected none: the base is fetched as other weights are");
+  check(!adapters.quantises() || scenario.model.if_transformer() == nullptr ||
+            !scenario.model.transformer().experts,
+        "expected bf16 or fp16: experts of few bits are not modelled");
+}
+
+}  // namespace
+
+void check_optimizer(const Scenario& scenario, Demands& demands) {
+  const Training& training = scenario.training;
+  const OptimizerRule& rule = training.optimizer;
+  if (rule.orthogonal) {
+    check_orthogonal(scenario, demands);
+  }
+  demands.demand(!rule.whole_tensors || !scenario.plan.shards(),
+                 "training.optimizer",
+                 rule.name,
+                 "expected the sharding none: its steps need the norms of whole tensors");
+  demands.demand(!rule.quantised || !training.state_precision,
+                 "training.state_precision",
+                 training.state_precision ? name(*training.state_precision) : "",
+                 "expected an optimizer whose moments are not quantised already");
+  demands.demand(!rule.quantised || training.fused_optimizer,
+                 "training.fused_optimizer",
+                 "false",
+                 "expected true: quantised moments are updated by one kernel");
+}
+
+void check_adapters(const Scenario& scenario, Demands& demands) {
+  const Training& training = scenario.training;
+  if (!training.adapters) {
+    return;
+  }
+  const auto check = [&](bool condition, std::string_view expected) {
+    demands.demand(condition, "training.adapters", training.adapters->rank, expected);
+  };
+  const Transformer* transformer = scenario.model.if_transformer();
+  check(transformer != nullptr, "expected a transformer, whose layers' products they are beside");
+  check(!training.narrow_products(),
+        "expected products in 16 or 32 bits: beside those in fp8 or fp4 they are not modelled");
+  check(!training.frozen.any(), "expected no frozen_layers: all but adapters are frozen");
+  check(!training.optimizer.factored && !training.optimizer.orthogonal,
+        "expected an optimizer that treats parameters one by one");
+  check(scenario.formula == Formula::titer, "expected the formula titer");
+  if (transformer != nullptr) {
+    check_targets(*training.adapters, *transformer, demands);
+  }
+  check_base(scenario, *training.adapters, demands);
+}
+
+}  // namespace titer
