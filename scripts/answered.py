@@ -28,6 +28,7 @@ MODELS = [
     ("latent attention", "deepseek-v2-lite", EXPERTS),
     ("state space", "mamba2-2.7b", {"pipeline": 2, "data": 4}),
     ("hybrid", "nemotron-h-8b", LAYERS),
+    ("encoder and decoder", "t5-11b", LAYERS),
     ("convolutions", "resnet-50", DATA),
     ("recommendation", "dlrm-criteo-kaggle", DATA),
 ]
@@ -71,7 +72,7 @@ def scenario_of(model, plan, cluster, sharding, precision):
         plan = {**sharding, "data": 8}
     training = {"global_batch": 64, "precision": precision}
     if model not in ("resnet-50", "dlrm-criteo-kaggle"):
-        training["sequence"] = 2048
+        training["sequence"] = 512
     return {"model": model, "cluster": cluster, "plan": plan, "training": training}
 
 

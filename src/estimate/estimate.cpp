@@ -220,6 +220,35 @@ void fill_derived(const Scenario& scenario,
   fill_derived(scenario, trained_flops(scenario, blocks), result);
 }
 
+namespace {
+
+/// As if all devices of a node were of the rank that keeps most there.
+void fill_tiers(const Scenario& scenario, StepResult& result) {
+  result.tiers.clear();
+  if (!scenario.plan.offload.any()) {
+    return;
+  }
+  const Cluster& cluster = scenario.cluster;
+  const std::int64_t node = cluster.devices_per_node;
+  const std::int64_t devices =
+      cluster.torus() != nullptr ? node : std::min(node, scenario.plan.devices());
+  const auto add = [&](std::string_view name, const auto& tier, Bytes Offloaded::*part) {
+    Bytes most;
+    for (const StageMemory& stage : result.memory) {
+      most = std::max(most, stage.offloaded.*part);
+    }
+    if (tier && most > Bytes{}) {
+      result.tiers.push_back({.tier = name,
+                              .needed = static_cast<double>(devices) * most,
+                              .capacity = tier->capacity});
+    }
+  };
+  add("host memory", cluster.host_memory, &Offloaded::host);
+  add("NVMe", cluster.nvme, &Offloaded::nvme);
+}
+
+}  // namespace
+
 void fill_derived(const Scenario& scenario, const TrainedFlops& flops, StepResult& result) {
   fill_rates(scenario, flops, result);
   result.bubble_ratio = result.breakdown.bubble / result.iteration_time;
@@ -227,6 +256,7 @@ void fill_derived(const Scenario& scenario, const TrainedFlops& flops, StepResul
       result.breakdown.bubble / (result.iteration_time - result.breakdown.bubble);
   result.memory_peak = result.peak_stage().total();
   result.memory_capacity = least_memory(scenario);
+  fill_tiers(scenario, result);
   result.grade = grade_of(scenario);
   result.error_bar = error_bar_of(scenario, result);
 }

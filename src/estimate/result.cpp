@@ -27,8 +27,14 @@ std::string memory_sentence(const StepResult& result) {
   std::stable_sort(parts.begin(), parts.end(), [&](const MemoryPart& a, const MemoryPart& b) {
     return stage.*a.value > stage.*b.value;
   });
-  std::string text = fmt::format("{}: stage {} needs {} of {}: ",
+  std::string tiers;
+  for (const TierNeed& tier : result.tiers) {
+    tiers += fmt::format(
+        "{} of a node needs {} of {}; ", tier.tier, format(tier.needed), format(tier.capacity));
+  }
+  std::string text = fmt::format("{}: {}stage {} needs {} of {}: ",
                                  result.fits() ? "fits" : "does not fit",
+                                 tiers,
                                  stage.stage,
                                  format(stage.total()),
                                  format(result.memory_capacity));

@@ -112,6 +112,9 @@ class Trial {
     } catch (const InputError&) {
       return std::nullopt;  // longer than there is an answer for
     }
+    if (!result_.tiers_fit()) {
+      return std::nullopt;
+    }
     return FitAdvice{.changes = move.changes,
                      .iteration_time = result_.iteration_time,
                      .peak = result_.memory_peak};

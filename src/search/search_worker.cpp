@@ -304,7 +304,7 @@ void SearchWorker::evaluate_leaf(BestPlans& best, SearchCounts& counts) {
     counts += {.refused = 1, .refusal = error.lines.front()};
     return;
   }
-  if (result_.memory_peak > capacity_) {
+  if (result_.memory_peak > capacity_ || !result_.tiers_fit()) {
     ++counts.over_memory;
   } else if (result_.iteration_time > longest_) {
     ++counts.over_limit;

@@ -107,13 +107,15 @@ struct SweepWorker::Working {
     const std::string& of(const StepResult& result) {
       const StageMemory& stage = result.peak_stage();
       const bool same =
-          capacity_ == result.memory_capacity && stage_.stage == stage.stage &&
+          capacity_ == result.memory_capacity && tiers_ == result.tiers &&
+          stage_.stage == stage.stage &&
           std::all_of(kMemoryParts.begin(), kMemoryParts.end(), [&](const auto& part) {
             return stage_.*part.value == stage.*part.value;
           });
       if (text_.empty() || !same) {
         stage_ = stage;
         capacity_ = result.memory_capacity;
+        tiers_ = result.tiers;
         text_ = memory_sentence(result);
       }
       return text_;
@@ -122,6 +124,7 @@ struct SweepWorker::Working {
    private:
     StageMemory stage_;
     Bytes capacity_;
+    std::vector<TierNeed> tiers_;
     std::string text_;
   };
 

@@ -1,6 +1,7 @@
 #pragma once
 // What one iteration takes, and where the time and the memory go.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -138,6 +139,16 @@ struct ErrorBar {
   Seconds high;
 };
 
+/// What a node's devices keep in a tier of its memory, at the most; and the room there is.
+struct TierNeed {
+  std::string_view tier;  // "host memory"
+  Bytes needed;
+  Bytes capacity;
+
+  [[nodiscard]] bool fits() const { return needed <= capacity; }
+  friend bool operator==(const TierNeed&, const TierNeed&) = default;
+};
+
 struct StepResult {
   Seconds iteration_time;
   Breakdown breakdown;
@@ -155,6 +166,7 @@ struct StepResult {
   std::vector<StageMemory> memory;  // one per pipeline stage
   Bytes memory_peak;
   Bytes memory_capacity;
+  std::vector<TierNeed> tiers{};  // where something is offloaded
   Grade grade = Grade::extrapolated;
   std::optional<ErrorBar> error_bar{};        // where the stack says how far off its runs were
   std::vector<SimulatedRank> ranks;           // of the pipeline; none in the closed form
@@ -162,7 +174,11 @@ struct StepResult {
   std::vector<TakenAlgorithm> algorithms{};   // where the links chose others than the closed form
   std::optional<EventsBeside> events{};       // of a closed form that leaves something out
 
-  [[nodiscard]] bool fits() const { return memory_peak <= memory_capacity; }
+  [[nodiscard]] bool fits() const { return memory_peak <= memory_capacity && tiers_fit(); }
+  [[nodiscard]] bool tiers_fit() const {
+    return std::all_of(
+        tiers.begin(), tiers.end(), [](const TierNeed& tier) { return tier.fits(); });
+  }
   /// The stage with the largest memory. REQUIRES a stage.
   [[nodiscard]] const StageMemory& peak_stage() const;
 };

@@ -80,14 +80,13 @@ void add_projections(LayerBuilder& layer, const LayerKind& kind, const Attention
   const double queries = columns(model.query_width()) * (model.attention_gate ? 2.0 : 1.0);
   const double kv = columns(model.kv_width());
   const double width = queries + 2.0 * kv;
-  layer.column_product({.name = "query, key, value",
-                        .inner = layer.hidden(),
-                        .columns = width,
-                        .modules = kAttention,
-                        .freed_by = layer.input_norm(),
-                        .parts = {{{WeightRole::query, queries},
-                                   {WeightRole::key, kv},
-                                   {WeightRole::value, kv}}}});
+  layer.column_product(
+      {.name = "query, key, value",
+       .inner = layer.hidden(),
+       .columns = width,
+       .modules = kAttention,
+       .freed_by = layer.input_norm(),
+       .parts = {{{WeightRole::query, queries}, {WeightRole::key, kv}, {WeightRole::value, kv}}}});
   gather_heads(layer, "query, key, value gather", width);
   if (model.qk_norm) {
     add_query_key_norm(layer, widths);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "plan/schedule/gathered.hpp"
 #include "titer/plan/memory/matrices.hpp"
@@ -17,6 +18,7 @@ struct LayerBytes {
   Bytes kept;
   Bytes working;
   Bytes after_input_gradient;
+  Bytes offloaded{};  // of what is kept
 };
 
 /// What a backward pass has beside what the forward pass kept: the gradient of an operation's
@@ -52,7 +54,7 @@ LayerBytes layer_bytes(const Plan& plan, const Block& block, double count) {
     // Of the layer at work, and of the one whose copy is on its way.
     const double here = std::min(count, plan.offload.prefetch ? 2.0 : 1.0);
     bytes.working += here / count * bytes.kept;
-    bytes.kept = {};
+    bytes.offloaded = std::exchange(bytes.kept, Bytes{});
   }
   return bytes;
 }
@@ -66,6 +68,7 @@ LayerBytes stage_bytes(const Plan& plan, const ModelBlocks& blocks, std::span<co
       sum.kept += own.kept;
       sum.working = std::max(sum.working, own.working);
       sum.after_input_gradient += own.after_input_gradient;
+      sum.offloaded += own.offloaded;
     }
   }
   return sum;
@@ -214,12 +217,16 @@ StageMemory states(const Plan& plan,
                      .parameters = rank_parameters(*needs.blocks, contents, plan, rank)};
   const StateShards shards = state_shards(plan);
   const DeviceParameters trained = trained_parameters(*needs.blocks, contents, plan, rank);
-  if (!plan.offload.weights) {
-    memory.weights = weight_states(needs, contents, memory, trained, shards.weights);
+  memory.weights = weight_states(needs, contents, memory, trained, shards.weights);
+  if (plan.offload.weights) {
+    memory.offloaded.add(*plan.offload.weights, std::exchange(memory.weights, Bytes{}));
   }
   memory.gradients = sharded(trained, shards.gradients) * needs.parameter.gradient;
-  if (!plan.offload.optimizer && plan.sharding != Sharding::parameter_server) {
+  if (plan.sharding != Sharding::parameter_server) {
     memory.optimizer = optimizer_states(needs, contents, rank, trained, shards.optimizer);
+  }
+  if (plan.offload.optimizer) {
+    memory.offloaded.add(*plan.offload.optimizer, std::exchange(memory.optimizer, Bytes{}));
   }
   memory.buffers = rank_buffers(plan, needs, contents, memory).total() +
                    gathered_bytes(plan, *needs.blocks, contents, rank, needs.parameter);
@@ -342,6 +349,27 @@ void MemoryFinder::find(const Plan& plan,
   }
 }
 
+namespace {
+
+/// Of as many passes as are alive at the most, each as if of the chunk that keeps most.
+void add_offloaded_activations(const Plan& plan,
+                               const MemoryNeeds& needs,
+                               const StageBlocks& contents,
+                               StageMemory& memory) {
+  if (!plan.offload.activations) {
+    return;
+  }
+  Bytes most;
+  for (int chunk = 0; chunk < contents.chunks(); ++chunk) {
+    const auto kinds = contents.kinds(contents.of(memory.stage, chunk));
+    most = std::max(most, stage_bytes(plan, *needs.blocks, kinds).offloaded);
+  }
+  memory.offloaded.add(*plan.offload.activations,
+                       in_flight(plan.schedule, memory.stage, needs.shape) * most);
+}
+
+}  // namespace
+
 void MemoryFinder::find_activations(const Plan& plan,
                                     const MemoryNeeds& needs,
                                     const StageBlocks& contents,
@@ -350,6 +378,7 @@ void MemoryFinder::find_activations(const Plan& plan,
   LayerBytes layers;
   std::optional<int> counted;  // whose layers these are
   for (StageMemory& memory : stages) {
+    add_offloaded_activations(plan, needs, contents, memory);
     if (has_formula(plan, memory.stage, needs.shape, contents)) {
       const int stage = contents.of(memory.stage, 0);
       if (!counted || !contents.same(stage, *counted)) {

@@ -20,6 +20,17 @@ Figures stage_figures(const StageMemory& stage) {
   return figures;
 }
 
+Datum tier_figures(const StepResult& result) {
+  if (result.tiers.empty()) {
+    return {};
+  }
+  return rows_of(result.tiers, [](const TierNeed& tier) -> Figures {
+    return {{"tier", tier.tier},
+            {"needed_bytes", whole_bytes(tier.needed)},
+            {"capacity_bytes", whole_bytes(tier.capacity)}};
+  });
+}
+
 Figures advice_figures(const FitAdvice& advice) {
   Figures change;
   for (const PlanChange& part : advice.changes) {
@@ -35,7 +46,12 @@ TextView advice_text(const StepResult& result, const std::vector<FitAdvice>& adv
   if (result.fits()) {
     return {};
   }
-  TextView text = fmt::format("  {} too much", format(result.memory_peak - result.memory_capacity));
+  TextView text;
+  if (result.memory_peak > result.memory_capacity) {
+    text.add(fmt::format("  {} too much", format(result.memory_peak - result.memory_capacity)));
+  } else {
+    text.add("  too much beside the devices");
+  }
   if (advice.empty()) {
     return text.add("; none of the changes tried on as many devices makes it fit\n");
   }
@@ -48,6 +64,7 @@ Figures memory_figures(const StepResult& result, const std::vector<FitAdvice>& a
   Figures figures = {{"peak_bytes", whole_bytes(result.memory_peak)},
                      {"capacity_bytes", whole_bytes(result.memory_capacity)},
                      {"fits", result.fits()},
+                     if_any({"tiers", tier_figures(result)}),
                      {"peak_stage", result.peak_stage().stage},
                      {"stages", rows_of(result.memory, stage_figures)}};
   if (!result.fits()) {

@@ -14,6 +14,14 @@
 
 namespace titer {
 
+/// What a device keeps in memory of its node.
+struct Offloaded {
+  Bytes host{};
+  Bytes nvme{};
+
+  void add(HostPlace place, Bytes bytes) { (place == HostPlace::host ? host : nvme) += bytes; }
+};
+
 /// One device of a rank of the pipeline at its peak: with the most activations alive.
 struct StageMemory {
   int stage = 0;                // the rank
@@ -25,6 +33,7 @@ struct StageMemory {
   Bytes working{};      // of the layer or head being computed, beyond what is kept
   Bytes buffers{};      // of the software's own
   Bytes runtime{};      // outside the tensors
+  Offloaded offloaded{};
 
   /// Whatever runs at the moment.
   [[nodiscard]] Bytes fixed() const { return weights + gradients + optimizer + buffers + runtime; }
