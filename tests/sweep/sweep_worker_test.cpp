@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "repetitions.hpp"
 #include "sweeps.hpp"
 #include "titer/plan/plan_fields.hpp"
 #include "titer/sweep/scenario_fields.hpp"
@@ -321,7 +322,10 @@ TEST_P(SweepWorkerRandom, AgreesWithReadingFromScratch) {
   expect_fresh(sweep, order);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, SweepWorkerRandom, ::testing::Range(1U, 61U));
+INSTANTIATE_TEST_SUITE_P(Seeds,
+                         SweepWorkerRandom,
+                         ::testing::Range(1U,
+                                          1U + static_cast<unsigned>(testing::repetitions(60))));
 
 }  // namespace TITER_TEST_FILE
 }  // namespace titer::testing
