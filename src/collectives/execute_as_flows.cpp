@@ -114,11 +114,6 @@ class FlowScript {
   std::vector<FlowLink> links_;
 };
 
-/// Those of all messages together.
-double detours_of(const Router& router, std::vector<Demand> demands) {
-  return detoured_share(router, {.demands = std::move(demands), .exchanges = {}});
-}
-
 }  // namespace
 
 Execution execute_as_flows(std::span<const PlacedSteps> collectives,
@@ -126,7 +121,10 @@ Execution execute_as_flows(std::span<const PlacedSteps> collectives,
                            const Fabric& fabric) {
   check_places(collectives);
   const bool may_detour = goes_by_others(router.topology().routing);
-  FlowScript script(router, may_detour ? detours_of(router, demands_of(collectives)) : 0.0);
+  FlowScript script(
+      router,
+      may_detour ? detoured_share(router, {.demands = demands_of(collectives), .exchanges = {}})
+                 : 0.0);
   std::size_t rounds = 0;
   for (const PlacedSteps& placed : collectives) {
     script.add(placed, fabric);
@@ -140,7 +138,9 @@ Execution execute_as_flows(std::span<const PlacedSteps> collectives,
 }
 
 std::vector<Seconds> execute_as_flows(std::span<const Demand> demands, Router& router) {
-  FlowScript script(router, detours_of(router, {demands.begin(), demands.end()}));
+  FlowScript script(
+      router,
+      detoured_share(router, {.demands = {demands.begin(), demands.end()}, .exchanges = {}}));
   for (const Demand& demand : demands) {
     script.add(demand);
   }

@@ -46,6 +46,11 @@ std::vector<int> regions_of(const Topology& topology, int switches_per_region) {
   return regions;
 }
 
+int region_of(const Topology& topology, int vertex) {
+  const auto index = static_cast<std::size_t>(vertex);
+  return index < topology.regions.size() ? topology.regions[index] : -1;
+}
+
 std::vector<int> waypoints(const Topology& topology) {
   std::vector<int> vertices;
   for (std::size_t vertex = 0; vertex < topology.regions.size(); ++vertex) {
@@ -58,10 +63,7 @@ std::vector<int> waypoints(const Topology& topology) {
 
 Route by_way_of_another(Router& router, Route best, const std::vector<int>& waypoints) {
   const Topology& topology = router.topology();
-  const auto region = [&](int vertex) {
-    const auto index = static_cast<std::size_t>(vertex);
-    return index < topology.regions.size() ? topology.regions[index] : -1;
-  };
+  const auto region = [&](int vertex) { return region_of(topology, vertex); };
   if (best.empty()) {
     return best;
   }

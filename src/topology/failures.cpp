@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <boost/pending/disjoint_sets.hpp>
 #include <cmath>
 #include <random>
-#include <set>
 
 #include "titer/topology/properties.hpp"
 
@@ -45,30 +45,18 @@ std::string spaceless_end(std::string text) {
   return text;
 }
 
-/// The devices that have links, by the first device that each can reach.
-std::vector<int> parts_of(const Topology& topology) {
-  std::vector<int> part(static_cast<std::size_t>(topology.vertices()));
-  for (std::size_t i = 0; i < part.size(); ++i) {
-    part[i] = static_cast<int>(i);
-  }
-  const auto root = [&](int vertex) {
-    while (part[static_cast<std::size_t>(vertex)] != vertex) {
-      int& above = part[static_cast<std::size_t>(vertex)];
-      above = part[static_cast<std::size_t>(above)];
-      vertex = above;
-    }
-    return vertex;
-  };
+/// By vertex, one that stands for all that are joined with it.
+std::vector<std::size_t> parts_of(const Topology& topology) {
+  const auto vertices = static_cast<std::size_t>(topology.vertices());
+  boost::disjoint_sets_with_storage<> joined(vertices);
   for (const Wire& wire : topology.wires) {
-    const int a = root(wire.a);
-    const int b = root(wire.b);
-    part[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+    joined.union_set(static_cast<std::size_t>(wire.a), static_cast<std::size_t>(wire.b));
   }
-  for (int vertex = 0; vertex < topology.vertices(); ++vertex) {
-    part[static_cast<std::size_t>(vertex)] = root(vertex);
+  std::vector<std::size_t> parts;
+  for (std::size_t vertex = 0; vertex < vertices; ++vertex) {
+    parts.push_back(joined.find_set(vertex));
   }
-  part.resize(static_cast<std::size_t>(topology.devices));
-  return part;
+  return parts;
 }
 
 /// Links that fail, by wire, and what is said of those that cannot.
@@ -223,8 +211,8 @@ class Outage {
 
 /// The first device with links that is cut off from one with which it was joined.
 std::optional<int> cut_off(const Topology& before, const Topology& after) {
-  const std::vector<int> was = parts_of(before);
-  const std::vector<int> is = parts_of(after);
+  const std::vector<std::size_t> was = parts_of(before);
+  const std::vector<std::size_t> is = parts_of(after);
   std::vector<bool> has_links(was.size(), false);
   for (const Wire& wire : after.wires) {
     for (const int end : {wire.a, wire.b}) {
@@ -233,17 +221,16 @@ std::optional<int> cut_off(const Topology& before, const Topology& after) {
       }
     }
   }
-  std::vector<int> first(static_cast<std::size_t>(before.vertices()), -1);  // part after, by before
+  std::vector<std::optional<std::size_t>> first(was.size());  // part after, by that before
   for (std::size_t device = 0; device < was.size(); ++device) {
     if (!has_links[device]) {
       continue;
     }
-    int& part = first[static_cast<std::size_t>(was[device])];
-    if (part < 0) {
-      part = is[device];
-    } else if (part != is[device]) {
+    std::optional<std::size_t>& part = first[was[device]];
+    if (part.value_or(is[device]) != is[device]) {
       return static_cast<int>(device);
     }
+    part = is[device];
   }
   return std::nullopt;
 }

@@ -187,10 +187,7 @@ class Loader {
     }
   }
 
-  [[nodiscard]] int region(int vertex) const {
-    const std::vector<int>& regions = router_.topology().regions;
-    return index(vertex) < regions.size() ? regions[index(vertex)] : -1;
-  }
+  [[nodiscard]] int region(int vertex) const { return region_of(router_.topology(), vertex); }
 
   /// The part in which the way from every vertex to the destination ends.
   void find_last_regions(int to) {

@@ -118,7 +118,10 @@ std::vector<Bytes> link_loads(const Router& router, const Traffic& traffic) {
 }
 
 double detoured_share(const Router& router, const Traffic& traffic) {
-  return router.topology().routing == NetworkRouting::ecmp ? 0.0 : mix_of(router, traffic).share;
+  const Topology& topology = router.topology();
+  return goes_by_others(topology.routing) && !topology.regions.empty()
+             ? mix_of(router, traffic).share
+             : 0.0;
 }
 
 std::optional<BusiestLink> busiest_link(const Topology& topology, const std::vector<Bytes>& loads) {

@@ -14,6 +14,8 @@ namespace titer {
 /// The parts of a network (Topology::regions): the switches with devices, so many after one another
 /// to a part; where there are none, each device by itself. What has no links is in no part.
 [[nodiscard]] std::vector<int> regions_of(const Topology& topology, int switches_per_region);
+/// The part of a vertex; -1 of none.
+[[nodiscard]] int region_of(const Topology& topology, int vertex);
 /// The vertices that are in a part, by way of which traffic may go.
 [[nodiscard]] std::vector<int> waypoints(const Topology& topology);
 
