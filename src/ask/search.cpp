@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "titer/ask/asked_source.hpp"
 #include "titer/report/study/search_report.hpp"
 #include "titer/scenario/notes.hpp"
@@ -23,8 +25,8 @@ std::vector<std::string> defects_of(const SearchCounts& counts, const Refinement
   return lines;
 }
 
-/// Why plans were not refined, which slices the devices are, and how the best plan shares out
-/// layers that its stages do not divide.
+/// Why plans were not refined, which slices the devices are, and how the best plan shares out what
+/// its stages or nodes do not divide.
 std::vector<std::string> notes_of(const Search& search,
                                   const SearchAnswer& answer,
                                   const Refinement& refined) {
@@ -33,9 +35,7 @@ std::vector<std::string> notes_of(const Search& search,
   if (!answer.plans.empty()) {
     Scenario best = searched(search, answer).scenario;
     best.plan = answer.plans.front().plan;
-    if (auto layers = layers_note(best)) {
-      notes.push_back(*std::move(layers));
-    }
+    std::ranges::move(plan_notes(best), std::back_inserter(notes));
   }
   return notes;
 }

@@ -244,8 +244,8 @@ std::vector<std::string> capacity_notes(const CapacityQuestion& question,
     for (std::string& one : beyond_software(question.abilities, *point.planned.scenario)) {
       add(std::move(one), missing);
     }
-    if (auto layers = layers_note(*point.planned.scenario)) {
-      add(*std::move(layers), uneven);
+    for (std::string& one : plan_notes(*point.planned.scenario)) {
+      add(std::move(one), uneven);
     }
   }
   std::vector<std::string> notes =

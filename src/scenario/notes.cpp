@@ -9,6 +9,68 @@
 #include "titer/plan/place/torus_place.hpp"
 
 namespace titer {
+namespace {
+
+/// Of the groups inside which layers talk, the longest stretch of ranks that would lie in one node
+/// and is cut by its end; 1: none.
+std::int64_t cut_stretch(const Plan& plan, std::int64_t of_node) {
+  std::int64_t longest = 1;
+  for (const PlanGroup group : {PlanGroup::tensor, PlanGroup::context, PlanGroup::all_experts}) {
+    const GroupRanks ranks = group_ranks(plan, group);
+    const std::int64_t stretch = ranks.ranks * ranks.stride;
+    if (ranks.ranks > 1 && stretch <= of_node && of_node % stretch != 0) {
+      longest = std::max(longest, stretch);
+    }
+  }
+  return longest;
+}
+
+std::optional<std::string> layers_note(const Scenario& scenario) {
+  const LayerSplit& split = scenario.plan.layers;
+  const std::int64_t layers = scenario.model.layers();
+  const int stages = model_stages(placement(scenario.plan.schedule), scenario.shape());
+  return left_over(split, layers, stages) == 0
+             ? std::nullopt
+             : std::optional(
+                   fmt::format("plan.layers={} does not share out {} layers evenly over {} stages: "
+                               "{}",
+                               text_of(split),
+                               layers,
+                               stages,
+                               shares_text(split, layers, stages)));
+}
+
+/// Where ranks fill nodes behind one switch so that the last is not full, or groups are cut: how
+/// many devices of each node to use instead. Racks of 72 are mostly used by 64.
+std::optional<std::string> uneven_note(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  const std::int64_t devices = scenario.plan.devices();
+  const std::int64_t of_node = cluster.devices_per_node;
+  if (!std::holds_alternative<SwitchedNode>(cluster.topology) || devices <= of_node) {
+    return std::nullopt;
+  }
+  const std::int64_t stretch = cut_stretch(scenario.plan, of_node);
+  if (stretch == 1 && devices % of_node == 0) {
+    return std::nullopt;
+  }
+  std::int64_t used = of_node - of_node % stretch;
+  while (used > of_node / 2 && devices % used != 0) {
+    used -= stretch;
+  }
+  if (used <= of_node / 2) {
+    return std::nullopt;
+  }
+  const std::string what =
+      stretch > 1 ? fmt::format("groups of {} ranks are cut by nodes of {} devices", stretch, of_node)
+                  : fmt::format("{} devices do not fill nodes of {}", devices, of_node);
+  std::string how = fmt::format("cluster.node.fabric.devices={}", used);
+  if (cluster.nics * used % of_node == 0) {
+    how += fmt::format(" and cluster.node.nics={}", cluster.nics * used / of_node);
+  }
+  return fmt::format("{}: {} use as many of each", what, how);
+}
+
+}  // namespace
 
 Abilities software_abilities(const ScenarioSource& source) {
   Problems problems;
@@ -84,19 +146,14 @@ void add_slice_notes(const Cluster& cluster,
   }
 }
 
-std::optional<std::string> layers_note(const Scenario& scenario) {
-  const LayerSplit& split = scenario.plan.layers;
-  const std::int64_t layers = scenario.model.layers();
-  const int stages = model_stages(placement(scenario.plan.schedule), scenario.shape());
-  return left_over(split, layers, stages) == 0
-             ? std::nullopt
-             : std::optional(
-                   fmt::format("plan.layers={} does not share out {} layers evenly over {} stages: "
-                               "{}",
-                               text_of(split),
-                               layers,
-                               stages,
-                               shares_text(split, layers, stages)));
+std::vector<std::string> plan_notes(const Scenario& scenario) {
+  std::vector<std::string> notes;
+  for (const auto& note : {layers_note(scenario), uneven_note(scenario)}) {
+    if (note) {
+      notes.push_back(*note);
+    }
+  }
+  return notes;
 }
 
 std::vector<std::string> notes_of(const std::optional<std::string>& sequence,
@@ -123,9 +180,7 @@ std::vector<std::string> answer_notes(const ScenarioSource& source, const Scenar
                     "network) alone",
                     failures_text(network->failures)));
   }
-  if (auto layers = layers_note(scenario)) {
-    notes.push_back(*std::move(layers));
-  }
+  std::ranges::move(plan_notes(scenario), std::back_inserter(notes));
   return notes;
 }
 

@@ -17,14 +17,31 @@ TEST(AnswerNotes, SayTheSequenceThenWhatTheSoftwareLacks) {
   EXPECT_TRUE(notes_of(std::nullopt, "neox", {}).empty());
 }
 
-TEST(LayersNote, SaysWhatStagesHaveWhereSomeLayersAreLeftOver) {
+TEST(PlanNotes, SayWhatStagesHaveWhereSomeLayersAreLeftOver) {
   Scenario scenario = scenarios::shipped_run({"plan.virtual_stages=1"});
-  EXPECT_EQ(layers_note(scenario), std::nullopt);
+  EXPECT_EQ(plan_notes(scenario), Lines{});
   scenario.plan.pipeline = 7;
-  EXPECT_EQ(layers_note(scenario),
-            "plan.layers=even does not share out 96 layers evenly over 7 stages: 5 x 14, 2 x 13");
+  EXPECT_EQ(
+      plan_notes(scenario),
+      Lines{"plan.layers=even does not share out 96 layers evenly over 7 stages: 5 x 14, 2 x 13"});
   scenario.plan.layers = std::vector<std::int64_t>{12, 14, 14, 14, 14, 14, 14};
-  EXPECT_EQ(layers_note(scenario), std::nullopt);
+  EXPECT_EQ(plan_notes(scenario), Lines{});
+}
+
+TEST(PlanNotes, SayHowManyDevicesOfARackKeepGroupsWhole) {
+  const auto notes = [](std::vector<std::string> changes) {
+    changes.insert(changes.begin(), {"cluster=gb200-nvl72", "plan.pipeline=1"});
+    return plan_notes(scenarios::shipped_run(changes));
+  };
+  EXPECT_EQ(notes({"plan.tensor=8", "plan.data=8"}), Lines{});   // in one rack
+  EXPECT_EQ(notes({"plan.tensor=8", "plan.data=18"}), Lines{});  // fill two
+  EXPECT_EQ(notes({"plan.tensor=8", "plan.data=16"}),
+            Lines{"128 devices do not fill nodes of 72: cluster.node.fabric.devices=64 and "
+                  "cluster.node.nics=64 use as many of each"});
+  EXPECT_EQ(notes({"plan.tensor=16", "plan.data=16"}),
+            Lines{"groups of 16 ranks are cut by nodes of 72 devices: "
+                  "cluster.node.fabric.devices=64 and cluster.node.nics=64 use as many of each"});
+  EXPECT_EQ(notes({"plan.tensor=16", "plan.data=16", "cluster.node.fabric.devices=64"}), Lines{});
 }
 
 TEST(BeyondSoftware, NamesTensorRanksWithoutAHeadOfTheirOwn) {
