@@ -10,6 +10,7 @@
 #include "export/exported_graphs.hpp"
 #include "plan/plans.hpp"
 #include "plan/schedules.hpp"
+#include "repetitions.hpp"
 #include "scenario/plain.hpp"
 #include "titer/estimate/estimate.hpp"
 
@@ -58,7 +59,7 @@ TEST(ExportedStep, TakesTheTicksOfTheClosedFormWithoutTensorRanks) {
   int tried = 0;
   int piped = 0;
   int data_parallel = 0;
-  while (tried < 60) {
+  while (tried < testing::repetitions(60)) {
     Scenario scenario = maker.next_on_nodes();
     scenario.plan.tensor = 1;
     scenario.plan.pipeline_send = PipelineSend::blocking;
@@ -81,14 +82,14 @@ TEST(ExportedStep, TakesTheTicksOfTheClosedFormWithoutTensorRanks) {
     EXPECT_EQ(*taken, to_ticks(estimate(scenario).iteration_time))
         << scenarios::text_of(scenario) << ", detail " << static_cast<int>(detail);
   }
-  EXPECT_GT(piped, 10);
-  EXPECT_GT(data_parallel, 10);
+  EXPECT_GT(piped, testing::repetitions(10));
+  EXPECT_GT(data_parallel, testing::repetitions(10));
 }
 
 TEST(ExportedStep, TakesTheTimeOfTheClosedFormWithTensorRanksButForRounding) {
   scenarios::Maker maker(6);
   int tried = 0;
-  while (tried < 25) {
+  while (tried < testing::repetitions(25)) {
     Scenario scenario = maker.next_on_nodes();
     scenario.stack.pipeline_scatter_gather = false;  // its gather is the receiver's here
     scenario.plan.tensor_overlap = TensorOverlap::none;
@@ -274,7 +275,7 @@ TEST(ExportedStep, TakesTheTimeOfTheClosedFormWithBucketsAndSendsBesideThePasses
   scenarios::Maker maker(7, true);
   int tried = 0;
   int bucketed = 0;
-  while (tried < 40) {
+  while (tried < testing::repetitions(40)) {
     Scenario scenario = maker.next_on_nodes();
     scenario.plan.tensor = 1;
     scenario.plan.overlap_param_gather = false;
@@ -302,7 +303,7 @@ TEST(ExportedStep, TakesTheTimeOfTheClosedFormWithBucketsAndSendsBesideThePasses
                 splits_passes(scenario) ? std::max(rounding, 2e-4 * time) : rounding)
         << scenarios::text_of(scenario);
   }
-  EXPECT_GT(bucketed, 10);
+  EXPECT_GT(bucketed, testing::repetitions(10));
 }
 
 TEST(ExportedStep, HasTheSameWorkAndBytesWhateverTheDetail) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "paths.hpp"
+#include "repetitions.hpp"
 #include "temporary_folder.hpp"
 #include "titer/report/evidence/seed_report.hpp"
 #include "titer/seeds/equations.hpp"
@@ -276,6 +277,9 @@ TEST(OwnStatement, CannotClaimAFigureThatIsNone) {
 // Where all of a chip's products and attention are half as fast, the figures show it: what holds
 // whatever the chip does is structure.
 TEST(Seeds, NoticeAMiscalibration) {
+  if (testing::kSanitized) {
+    GTEST_SKIP() << "a sanitizer sees the same code in each statement by itself";
+  }
   const testing::HalvedPlateaus halved;
   std::size_t moved = 0;
   std::size_t changed = 0;
