@@ -30,7 +30,9 @@ class PassClock {
     }
     const PassComm comm = comm_of(item.transfer.group);
     total_[comm] += item.time;
-    if (item.beside) {
+    if (item.apart) {
+      apart_[comm] += item.time;
+    } else if (item.beside) {
       guest_ = item.time;
       guest_comm_ = comm;
     } else {
@@ -40,10 +42,16 @@ class PassClock {
   [[nodiscard]] PassCost cost() const {
     CommTimes comm = blocking_;
     comm += exposed_;
-    return {.compute = std::max(kernels_, launches_ * clock_.dispatch - exposed_.sum()),
+    const Seconds apart = apart_.sum();
+    const Seconds hidden = std::min(apart, kernels_);
+    if (apart > Seconds{}) {
+      comm += (1.0 - hidden / apart) * apart_;
+    }
+    const Seconds kernels = kernels_ + (clock_.slowdown - 1.0) * hidden;
+    return {.compute = std::max(kernels, launches_ * clock_.dispatch - exposed_.sum()),
             .exposed = comm,
             .transfers = total_,
-            .launched = std::max(kernels_, launches_ * clock_.dispatch)};
+            .launched = std::max(kernels, launches_ * clock_.dispatch)};
   }
 
  private:
@@ -61,6 +69,7 @@ class PassClock {
   CommTimes blocking_;
   CommTimes exposed_;
   CommTimes total_;
+  CommTimes apart_;
   double launches_ = 0;
   Seconds guest_;  // beside the next kernel
   PassComm guest_comm_ = PassComm::tensor;
@@ -135,6 +144,7 @@ BlockClock block_clock(const Scenario& scenario) {
       .groups = {},
       .fabrics = {},
       .overlap = scenario.tensor_overlap(),
+      .experts_apart = scenario.plan.expert_overlap,
       .dispatch = launchers(scenario.plan) * scenario.stack.dispatch,
       .slowdown = scenario.stack.overlap_slowdown};
   for (std::size_t i = 0; i < kLayerGroups; ++i) {

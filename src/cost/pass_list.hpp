@@ -70,6 +70,7 @@ class PassList {
              .transfer = of.transfer,
              .time = of.time,
              .beside = beside,
+             .apart = clock_.is_apart(of.transfer),
              .whole = of.transfer.kind});
     }
   }

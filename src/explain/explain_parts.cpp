@@ -179,6 +179,10 @@ class BlockTerms {
                                            : "";
   }
   [[nodiscard]] std::string_view total_formula() const {
+    if (clock_.experts_apart) {
+      return "max(kernels + (slowdown - 1) min(kernels, transfers beside them), launches x "
+             "dispatch) + exposed transfers; experts' exchanges beside all kernels of a pass";
+    }
     switch (clock_.overlap) {
       case TensorOverlap::none:
         break;

@@ -16,6 +16,10 @@ void ExportedStep::Writer::advance(PassRow& row) {
   const PassPiece& piece = row.pieces[row.next++];
   const bool repeats = piece.part == TaskPart::recompute;
   const bool is_first = row.next == 1 || row.pieces[row.next - 2].number < piece.number;
+  if (is_first || row.pieces[row.next - 2].part != piece.part) {
+    join_apart(row);
+    row.block_begin = row.frontier;
+  }
   if (!repeats && (is_first || row.pieces[row.next - 2].part == TaskPart::recompute)) {
     begin_gradients(row);
   }
@@ -26,8 +30,18 @@ void ExportedStep::Writer::advance(PassRow& row) {
   }
   if (!row.done() && row.pieces[row.next].number > piece.number) {
     row.open.reset();
+    join_apart(row);
     end_block(row);
     complete_blocks(row, row.pieces[row.next].number);
+  }
+}
+
+/// What follows waits for what ran beside the block's kernels.
+void ExportedStep::Writer::join_apart(PassRow& row) {
+  if (row.apart) {
+    add_once(row.frontier, *row.apart);
+    row.apart.reset();
+    row.open.reset();
   }
 }
 
@@ -74,9 +88,16 @@ void ExportedStep::Writer::add_transfer(const PassPiece& piece, PassRow& row) {
   node.collective = piece.item->transfer.kind;
   node.bytes = piece.item->transfer.size;
   node.duration = to_ticks(piece.item->time);
-  const auto id = add_collective(node, step_.role_of(plan_group(group)), row.frontier);
+  const bool apart = piece.item->apart;
+  const Frontier begin = row.apart ? Frontier{*row.apart} : row.block_begin;
+  const auto id =
+      add_collective(node, step_.role_of(plan_group(group)), apart ? begin : row.frontier);
   if (!id) {
     return;  // tables that one rank has all of are sent to nobody
+  }
+  if (apart) {
+    row.apart = *id;
+    return;
   }
   row.open.reset();
   if (piece.item->beside) {
@@ -142,7 +163,7 @@ void ExportedStep::Writer::add_transfers_of(TaskPart part,
     Seconds time;
     for (const PassPiece& piece : row.pieces) {
       const PassItem& item = *piece.item;
-      if (piece.part == part && item.is_transfer() && item.beside == beside &&
+      if (piece.part == part && item.is_transfer() && (item.beside || item.apart) == beside &&
           item.transfer.kind == kind && item.transfer.group == group) {
         node.bytes += item.transfer.size;
         time += item.time;
@@ -167,6 +188,7 @@ void ExportedStep::Writer::finish(PassRow& row) {
     add_once(row.frontier, *row.beside);
     row.beside.reset();
   }
+  join_apart(row);
   if (step_.detail_ != ExportDetail::pass) {
     begin_blocks(row, row.count());
     end_block(row);

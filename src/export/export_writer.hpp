@@ -66,6 +66,8 @@ struct PassRow {
   Frontier frontier{};
   std::optional<RankGraph::Id> open{};    // a compute node that the next kernel may join
   std::optional<RankGraph::Id> beside{};  // a transfer that runs beside the next kernel
+  std::optional<RankGraph::Id> apart{};   // the last that runs beside all of the block's kernels,
+  Frontier block_begin{};                 // and after what
   std::map<TaskPart, Computed> computed{};
   std::vector<RowBlock> blocks{};         // of the stage
   int begun = 0;                          // of these
@@ -103,6 +105,7 @@ class ExportedStep::Writer {
   void advance(PassRow& row);
   void add_kernel(const PassPiece& piece, PassRow& row);
   void add_transfer(const PassPiece& piece, PassRow& row);
+  void join_apart(PassRow& row);
   void add_whole(PassRow& row);
   void add_kernels_of(TaskPart part, PassRow& row);
   void add_transfers_of(TaskPart part, bool beside, PassRow& row);

@@ -57,7 +57,7 @@ class MegatronPlan {
     read_offload();
     read_rest();
     put_megatron_training(task_, degrees_, kMegatronKeys);
-    take_only(task_, "moe_token_dispatcher_type", {"alltoall"});
+    read_dispatch();
     take_only(task_, "attention_type", {"multihead"});
     skip_what_has_no_object();
   }
@@ -306,6 +306,19 @@ class MegatronPlan {
     }
     if (in_.is_on("use_tp_pp_dp_mapping")) {
       plan_.add("rank_order", Value("tp-cp-ep-pp-dp"));
+    }
+  }
+
+  /// How tokens reach their experts. The flexible dispatcher's backends (DeepEP, HybridEP) send one
+  /// copy of a token to a rank.
+  void read_dispatch() {
+    take_only(task_, "moe_token_dispatcher_type", {"alltoall", "flex"});
+    static_cast<void>(in_.word("moe_flex_dispatcher_backend"));  // all of them alike
+    if (in_.is_on("moe_enable_deepep") || in_.word("moe_token_dispatcher_type") == "flex") {
+      plan_.add("expert_dispatch", Value(name(ExpertDispatch::deduplicated)));
+    }
+    if (in_.is_on("overlap_moe_expert_parallel_comm")) {
+      plan_.add("expert_overlap", Value(true));
     }
   }
 

@@ -187,6 +187,10 @@ void read_overlaps(const RunRow& row, const RunHabits& habits, Plan& plan) {
   if (row.whole("tp_overlap", 0) == 1 && plan.tensor > 1) {
     plan.tensor_overlap = TensorOverlap::ring;
   }
+  if (row.says("notes", "dispatcher deepep") || row.says("notes", "dispatcher hybridep")) {
+    plan.expert_dispatch = ExpertDispatch::deduplicated;
+  }
+  plan.expert_overlap = row.says("notes", "MoE A2A overlap");
 }
 
 DataType precision_of(const RunRow& row) {

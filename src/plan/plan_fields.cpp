@@ -155,6 +155,16 @@ constexpr std::array kPlanFields = {
         "expert_tensor", kDegree, "degree etp: ranks that split each expert")
         .or_else("t")
         .affecting(kPlaces | kLayerCosts),
+    fields::choice<&P::expert_dispatch, kExpertDispatches>(
+        "expert_dispatch",
+        "a copy of a token for each of its experts, or `deduplicated`: one for each rank, or each "
+        "node where experts lie on several (DeepEP, HybridEP)")
+        .or_else("the stack's")
+        .affecting(kLayerCosts),
+    fields::flag<&P::expert_overlap>("expert_overlap",
+                                     "tokens go to experts and back beside the compute of another "
+                                     "micro-batch, of which every pass is taken to have one")
+        .affecting(kLayerCosts),
     fields::choice<&P::context_method, kContextMethods>(
         "context_method",
         "how ranks attend to the others' parts of a sequence; `hierarchical`: by heads among "

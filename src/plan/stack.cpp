@@ -90,6 +90,8 @@ constexpr std::array kStackFields = {
     fields::choice<&S::interleaved_send, kPipelineSends, S>("interleaved_send",
                                                             "the same with several chunks per rank")
         .or_else("`pipeline_send`"),
+    fields::choice<&S::expert_dispatch, kExpertDispatches, S>(
+        "expert_dispatch", "how tokens reach experts on other ranks, where a plan does not say"),
     fields::flag<&S::overlap_grad_reduce, S>(
         "overlap_grad_reduce", "gradients beside the backward passes, where a plan does not say"),
     fields::flag<&S::overlap_param_gather, S>(

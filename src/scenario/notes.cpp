@@ -61,8 +61,9 @@ std::optional<std::string> uneven_note(const Scenario& scenario) {
     return std::nullopt;
   }
   const std::string what =
-      stretch > 1 ? fmt::format("groups of {} ranks are cut by nodes of {} devices", stretch, of_node)
-                  : fmt::format("{} devices do not fill nodes of {}", devices, of_node);
+      stretch > 1
+          ? fmt::format("groups of {} ranks are cut by nodes of {} devices", stretch, of_node)
+          : fmt::format("{} devices do not fill nodes of {}", devices, of_node);
   std::string how = fmt::format("cluster.node.fabric.devices={}", used);
   if (cluster.nics * used % of_node == 0) {
     how += fmt::format(" and cluster.node.nics={}", cluster.nics * used / of_node);

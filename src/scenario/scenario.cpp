@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "titer/plan/place/placement.hpp"
 #include "validate_groups.hpp"
 #include "validate_sharding.hpp"
 
@@ -275,8 +276,12 @@ PipelineShape Scenario::shape() const {
 
 namespace {
 
-/// What routing makes of the micro-batches of all ranks that have a layer's experts between them.
-ExpertLoad load_of(const Experts& experts, const Plan& plan, std::int64_t sequence) {
+/// What routing makes of the micro-batches of all ranks that have a layer's experts between them,
+/// which lie in so many places.
+ExpertLoad load_of(const Experts& experts,
+                   const Plan& plan,
+                   std::int64_t sequence,
+                   std::int64_t places) {
   if (experts.count % plan.expert != 0) {
     return {};  // refused by validate()
   }
@@ -284,8 +289,20 @@ ExpertLoad load_of(const Experts& experts, const Plan& plan, std::int64_t sequen
   return expert_load(experts.routing,
                      experts.count,
                      experts.per_token,
-                     plan.expert,
+                     places,
                      std::max<std::int64_t>(1, of_replica * plan.expert_ranks() / plan.tensor));
+}
+
+/// Of a token, without those for further experts of a rank or, across nodes, of a node.
+double copies_sent(const Experts& experts, const Scenario& scenario, const ExpertLoad& load) {
+  if (scenario.plan.expert == 1 || scenario.cluster.torus() != nullptr) {
+    return load.ranks_per_token;
+  }
+  const Group ranks = place(scenario.plan, PlanGroup::expert, scenario.cluster).group;
+  return ranks.nodes > 1 && experts.count % ranks.nodes == 0
+             ? load_of(experts, scenario.plan, scenario.training.sequence, ranks.nodes)
+                   .ranks_per_token
+             : load.ranks_per_token;
 }
 
 }  // namespace
@@ -312,11 +329,14 @@ Slice Scenario::slice() const {
       .adapters = training.adapters};
   if (transformer != nullptr && transformer->experts) {
     const Experts& experts = *transformer->experts;
-    const ExpertLoad load = load_of(experts, plan, training.sequence);
+    const ExpertLoad load = load_of(experts, plan, training.sequence, plan.expert);
     // Both over what k experts of every token would be.
     const double wanted = load.per_token / static_cast<double>(experts.per_token);
     slice.expert_load = load.busiest * wanted;
     slice.expert_kept = load.kept * wanted;
+    if (expert_dispatch() == ExpertDispatch::deduplicated) {
+      slice.expert_sent = copies_sent(experts, *this, load) / load.per_token;
+    }
   }
   return slice;
 }

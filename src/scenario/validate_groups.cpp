@@ -158,14 +158,15 @@ void check_context(const Scenario& scenario, const Transformer& model, Demands& 
 void check_experts(const Scenario& scenario, const Transformer& model, Demands& demands) {
   const Plan& plan = scenario.plan;
   if (!model.experts) {
-    demands.demand(plan.expert == 1, "plan.expert", plan.expert, [&] {
+    const auto expected = [&] {
       return fmt::format("expected a model with experts, which {} has not", model.name);
-    });
-    demands.demand(
-        plan.expert_tensor_degree() == plan.tensor,
-        "plan.expert_tensor",
-        plan.expert_tensor_degree(),
-        [&] { return fmt::format("expected a model with experts, which {} has not", model.name); });
+    };
+    demands.demand(plan.expert == 1, "plan.expert", plan.expert, expected);
+    demands.demand(plan.expert_tensor_degree() == plan.tensor,
+                   "plan.expert_tensor",
+                   plan.expert_tensor_degree(),
+                   expected);
+    demands.demand(!plan.expert_overlap, "plan.expert_overlap", "true", expected);
     return;
   }
   const Experts& experts = *model.experts;

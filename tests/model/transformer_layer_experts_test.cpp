@@ -57,6 +57,26 @@ TEST(ExpertBytes, IncludeOutputsThatAreWeighedWhenTheyAreBack) {
   EXPECT_DOUBLE_EQ((moe_bytes(expert_layer(slice)) - before).si(), 2 * kHidden * 8 * kTokens / 2);
 }
 
+TEST(ExpertDispatch, CopiesTokensWhereTheyArrive) {
+  Slice slice = slice_of(1, 8, 1);
+  const OperationList copied = expert_layer(slice);
+  slice.expert_sent = 0.5;
+  const OperationList once = expert_layer(slice);
+  const double copies = 8 * kTokens * kHidden * 2;
+  for (const char* name : {"permutation", "combination"}) {
+    EXPECT_EQ(named(once, name).forward_transfer.size,
+              0.5 * named(copied, name).forward_transfer.size);
+    EXPECT_EQ(named(once, name).backward_transfer.size,
+              0.5 * named(copied, name).backward_transfer.size);
+  }
+  // Tokens are read; what came is read and its copies written; these read and their sums written.
+  EXPECT_DOUBLE_EQ(named(once, "permutation").forward.bytes.si(), copies / 8);
+  EXPECT_DOUBLE_EQ(named(once, "expert sort").forward.bytes.si(), 1.5 * copies);
+  EXPECT_DOUBLE_EQ(named(once, "combination").forward.bytes.si(), 1.5 * copies);
+  EXPECT_DOUBLE_EQ(named(once, "sum of experts").forward.bytes.si(), 0.5 * copies + copies / 8);
+  EXPECT_EQ(saved_bytes(once), saved_bytes(copied));
+}
+
 TEST(ExpertLoads, StretchWhatTheBusiestRankReceives) {
   const double factor = 38801.0 / 32768.0;
   const OperationList even = expert_layer(slice_of(2, 8, 1));

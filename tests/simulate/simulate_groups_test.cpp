@@ -198,24 +198,66 @@ TEST(ExportedGroups, HoldEveryRankOncePerRole) {
   }
 }
 
+void expect_closed_time(const moe::Degrees& degrees, bool overlap) {
+  for (const ExportDetail detail : {ExportDetail::layer, ExportDetail::pass}) {
+    Scenario scenario = moe::scenario(degrees);
+    scenario.plan.sharding = Sharding::zero1;
+    scenario.plan.expert_overlap = overlap;
+    const ExportedStep step(scenario, detail);
+    const auto taken = exported::time(step);
+    ASSERT_TRUE(taken.has_value()) << moe::text_of(degrees);
+    const double rounding =
+        static_cast<double>(step.graph(0).size()) * static_cast<double>(degrees.pipeline);
+    const bool mixes = detail == ExportDetail::pass && (degrees.context > 1 || overlap);
+    const auto closed = static_cast<double>(to_ticks(estimate(scenario).iteration_time));
+    // A ring hides behind its own kernel only, experts' exchanges behind their own layer; a whole
+    // pass's, behind all kernels of the pass.
+    EXPECT_NEAR(static_cast<double>(*taken), closed, mixes ? 0.2 * closed : rounding)
+        << moe::text_of(degrees);
+    EXPECT_LE(static_cast<double>(step.graph(0).size()), step.most_nodes());
+  }
+}
+
 TEST(ExportedGroups, TakeTheTimeOfTheClosedFormButForRounding) {
   for (const moe::Degrees& degrees : moe::kDegrees) {
-    for (const ExportDetail detail : {ExportDetail::layer, ExportDetail::pass}) {
-      Scenario scenario = moe::scenario(degrees);
-      scenario.plan.sharding = Sharding::zero1;
-      const ExportedStep step(scenario, detail);
-      const auto taken = exported::time(step);
-      ASSERT_TRUE(taken.has_value()) << moe::text_of(degrees);
-      const double rounding =
-          static_cast<double>(step.graph(0).size()) * static_cast<double>(degrees.pipeline);
-      const bool mixes = detail == ExportDetail::pass && degrees.context > 1;
-      const auto closed = static_cast<double>(to_ticks(estimate(scenario).iteration_time));
-      // A ring hides behind its own kernel only; a whole pass's, behind all kernels of the pass.
-      EXPECT_NEAR(static_cast<double>(*taken), closed, mixes ? 0.2 * closed : rounding)
-          << moe::text_of(degrees);
-      EXPECT_LE(static_cast<double>(step.graph(0).size()), step.most_nodes());
-    }
+    expect_closed_time(degrees, false);
   }
+}
+
+TEST(ExportedGroups, TakeItAlsoWithExchangesBesideOtherMicroBatches) {
+  for (const moe::Degrees& degrees : moe::kDegrees) {
+    expect_closed_time(degrees, true);
+  }
+}
+
+TEST(ExpertExchanges, AreExposedOnlyBeyondTheComputeOfOtherMicroBatches) {
+  Scenario scenario = moe::scenario({.pipeline = 2, .data = 4, .expert = 4});
+  const auto expert_time = [&] { return estimate(scenario).breakdown.expert_comm; };
+  const Seconds exposed = expert_time();
+  ASSERT_GT(exposed, Seconds{});
+  scenario.plan.expert_overlap = true;
+  const Seconds hidden = estimate(scenario).iteration_time;
+  EXPECT_EQ(expert_time(), Seconds{});
+  scenario.stack.overlap_slowdown = 1.2;  // of compute, as long as something is beside it
+  EXPECT_GT(estimate(scenario).iteration_time, hidden);
+  scenario.cluster.node_protocols.front().efficiency = 1e-3;
+  scenario.cluster.peer_protocols.clear();
+  EXPECT_GT(expert_time(), Seconds{}) << "longer than all compute";
+}
+
+TEST(ExpertExchanges, SendATokenOnceToEveryRankOrNode) {
+  Scenario scenario = moe::scenario({.data = 16, .expert = 4});
+  EXPECT_EQ(scenario.slice().expert_sent, 1.0);
+  scenario.plan.expert_dispatch = ExpertDispatch::deduplicated;
+  // Two of eight experts, in pairs: the second is on the first one's rank with probability 1/7.
+  EXPECT_NEAR(scenario.slice().expert_sent, (2.0 - 1.0 / 7.0) / 2.0, 1e-12);
+  scenario.plan.expert = 8;
+  EXPECT_EQ(scenario.slice().expert_sent, 1.0);  // one on each rank
+  scenario.cluster.devices_per_node = 4;         // four of them on each of two nodes
+  EXPECT_NEAR(scenario.slice().expert_sent, (2.0 - 3.0 / 7.0) / 2.0, 1e-12);
+  scenario.plan.expert_dispatch.reset();
+  scenario.stack.expert_dispatch = ExpertDispatch::deduplicated;
+  EXPECT_LT(scenario.slice().expert_sent, 1.0) << "unless the plan says otherwise";
 }
 
 TEST(ExportedGroups, SynchroniseExpertsAmongTheirOwnReplicas) {

@@ -119,6 +119,7 @@ struct BlockClock {
   std::array<Group, kLayerGroups> groups;  // by LayerGroup
   std::array<Fabric, kLayerGroups> fabrics;
   TensorOverlap overlap = TensorOverlap::none;
+  bool experts_apart = false;  // their exchanges are beside another micro-batch's compute
   Seconds dispatch;
   double slowdown = 1;  // of compute and transfers beside one another
 
@@ -138,6 +139,9 @@ struct BlockClock {
     return transfer.exists() && transfer.group == LayerGroup::tensor &&
            overlap == TensorOverlap::ring && kernel.exists() && kernel.kind == KernelKind::matrix &&
            group(LayerGroup::tensor).ranks() > 1;
+  }
+  [[nodiscard]] bool is_apart(const Transfer& transfer) const {
+    return experts_apart && transfer.group == LayerGroup::expert;
   }
   /// Whether the transfers of this product's gradients run beside their kernels in bulk: its
   /// input's beside the weight gradient, the re-gather of its input beside the input gradient.

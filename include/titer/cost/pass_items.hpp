@@ -15,8 +15,10 @@ struct PassItem {
   Kernel kernel{};
   Transfer transfer{};
   Seconds time;
-  bool beside = false;  // a transfer that runs beside the kernel after it
-  int launches = 1;     // of the host, if it takes any time
+  bool beside = false;  // a transfer that runs beside the kernel after it,
+  bool apart =
+      false;         // or beside all kernels of the pass: those of another micro-batch's are alike
+  int launches = 1;  // of the host, if it takes any time
   // A transfer may be a part of another one: an all-reduce around the tiles of a product.
   Collective whole = Collective::all_reduce;
   double share = 1;

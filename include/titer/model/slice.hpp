@@ -34,6 +34,18 @@ inline constexpr std::array<Choice<ContextMethod>, 4> kContextMethods = {
   return kContextMethods[static_cast<std::size_t>(method)].name;
 }
 
+/// How tokens reach their experts and what these return the tokens.
+enum class ExpertDispatch {
+  all_to_all,    // a copy for each expert that a token goes to
+  deduplicated,  // one for each rank, or each node across nodes; what a rank's or node's experts
+                 // return is added up there [DeepEP 2025; Megatron-Core, flex dispatcher]
+};
+inline constexpr std::array<Choice<ExpertDispatch>, 2> kExpertDispatches = {
+    {{"all-to-all", ExpertDispatch::all_to_all}, {"deduplicated", ExpertDispatch::deduplicated}}};
+[[nodiscard]] constexpr std::string_view name(ExpertDispatch dispatch) {
+  return kExpertDispatches[static_cast<std::size_t>(dispatch)].name;
+}
+
 /// One rank's part of a micro-batch, and how it computes.
 struct Slice {
   std::int64_t micro_batch = 1;  // sequences
@@ -58,6 +70,9 @@ struct Slice {
   // token's k experts that it is sent to, on average.
   double expert_load = 1.0;
   double expert_kept = 1.0;
+  // Copies of a token that go to its experts' ranks, over those that these experts compute; all
+  // without de-duplication.
+  double expert_sent = 1.0;
   // What experts return is weighed when it is back, and kept for that; else their activations are,
   // which keeps the weights only.  [Megatron-Core before and from 0.12]
   bool weighs_outputs = false;

@@ -112,11 +112,14 @@ struct Plan {
   std::int64_t context = 1;   // cp
   // Experts are shared out over ranks that are data-, context- and tensor-parallel for the rest of
   // the model: no further devices.
-  std::int64_t expert = 1;                      // ep
-  std::optional<std::int64_t> expert_tensor{};  // etp; otherwise t
-  std::int64_t virtual_stages = 1;              // v
-  std::int64_t micro_batch = 1;                 // b
-  BatchShares batch_shares{};                   // where b is only the mean of all data ranks
+  std::int64_t expert = 1;                          // ep
+  std::optional<std::int64_t> expert_tensor{};      // etp; otherwise t
+  std::optional<ExpertDispatch> expert_dispatch{};  // otherwise the stack's
+  bool expert_overlap =
+      false;  // tokens go to experts and back beside another micro-batch's compute
+  std::int64_t virtual_stages = 1;  // v
+  std::int64_t micro_batch = 1;     // b
+  BatchShares batch_shares{};       // where b is only the mean of all data ranks
   LayerSplit layers = LayerRule::even;
   Schedule schedule{};
   Recompute recompute = Recompute::none;

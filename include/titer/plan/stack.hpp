@@ -9,6 +9,7 @@
 #include "titer/collectives/named.hpp"
 #include "titer/hardware/data_type.hpp"
 #include "titer/hardware/evidence.hpp"
+#include "titer/model/slice.hpp"
 
 namespace titer {
 
@@ -77,7 +78,8 @@ struct Stack {
   TensorOverlap tensor_overlap = TensorOverlap::none;
   PipelineSend pipeline_send = PipelineSend::blocking;
   std::optional<PipelineSend>
-      interleaved_send{};             // with several chunks per rank; otherwise as above
+      interleaved_send{};  // with several chunks per rank; otherwise as above
+  ExpertDispatch expert_dispatch = ExpertDispatch::all_to_all;
   bool overlap_grad_reduce = false;   // gradients are synchronised in buckets, beside the backward
   bool overlap_param_gather = false;  // sharded parameters are gathered beside the first forward
   double bucket_parameters = 0;       // whose gradients make a bucket, and

@@ -73,6 +73,9 @@ struct Scenario {
   [[nodiscard]] TensorOverlap tensor_overlap() const {
     return plan.tensor_overlap.value_or(stack.tensor_overlap);
   }
+  [[nodiscard]] ExpertDispatch expert_dispatch() const {
+    return plan.expert_dispatch.value_or(stack.expert_dispatch);
+  }
   [[nodiscard]] PipelineSend pipeline_send() const {
     const bool interleaved = plan.virtual_stages > 1;
     return plan.pipeline_send.value_or(

@@ -20,6 +20,7 @@ class ExpertBuilder {
         tokens_(layer.tokens() / layer.tensor()),
         routed_(tokens_ * static_cast<double>(experts.per_token) * slice_.expert_kept),
         received_(tokens_ * static_cast<double>(experts.per_token) * slice_.expert_load),
+        sent_(slice_.expert_sent * received_),
         parts_(static_cast<double>(slice_.expert_tensor)),
         local_tokens_(parts_ * received_) {}
 
@@ -64,14 +65,15 @@ class ExpertBuilder {
     layer_.add(choice);
   }
 
-  /// Copies of the tokens in the order of their experts, and on to these.
+  /// Copies of the tokens in the order of their experts, and on to these. Where further copies are
+  /// made by those that get them, the exchange itself puts the tokens in order.
   void add_permutation() {
     Operation op = begin("permutation");
-    const Bytes copies = routed_ * hidden_ * element_;
+    const Bytes copies = copies_here() ? routed_ * hidden_ * element_ : Bytes{};
     op.saved = tokens_ * static_cast<double>(experts_.per_token) * Bytes::from_si(4.0);  // places
     op.forward = LayerBuilder::memory(tokens_ * hidden_ * element_ + copies);
     op.input_gradient = op.forward;
-    op.working = copies;
+    op.working = routed_ * slice_.expert_sent * hidden_ * element_;
     op.forward_transfer = dispatch();
     op.backward_transfer = op.forward_transfer;
     layer_.add(op);
@@ -80,8 +82,9 @@ class ExpertBuilder {
     if (slice_.expert == 1) {
       return {};
     }
-    return {Collective::all_to_all, received_ * hidden_ * element_, LayerGroup::expert};
+    return {Collective::all_to_all, sent_ * hidden_ * element_, LayerGroup::expert};
   }
+  [[nodiscard]] bool copies_here() const { return slice_.expert == 1 || slice_.expert_sent == 1.0; }
 
   /// What came from several ranks in the order of the experts here.
   void add_sort() {
@@ -90,7 +93,7 @@ class ExpertBuilder {
     }
     Operation op = begin("expert sort");
     const Bytes all = local_tokens_ * hidden_ * element_;
-    op.forward = LayerBuilder::memory(2.0 * all);
+    op.forward = LayerBuilder::memory(slice_.expert_sent * all + all);
     op.input_gradient = op.forward;
     if (slice_.expert_tensor > 1) {
       op.forward_transfer = {Collective::all_gather, all, LayerGroup::expert_tensor};
@@ -141,9 +144,9 @@ class ExpertBuilder {
 
   /// Back to the tokens' own ranks, where what their experts returned is added up.
   void add_combination() {
-    const Bytes returned = routed_ * hidden_ * element_;
+    const Bytes returned = slice_.expert_sent * routed_ * hidden_ * element_;
     Operation back = begin("combination");
-    back.forward = LayerBuilder::memory(2.0 * received_ * hidden_ * element_);
+    back.forward = LayerBuilder::memory((received_ + sent_) * hidden_ * element_);
     back.input_gradient = back.forward;
     back.forward_transfer = dispatch();
     back.backward_transfer = back.forward_transfer;
@@ -206,6 +209,7 @@ class ExpertBuilder {
   double tokens_;    // that this rank sends to experts
   double routed_;    // their copies, one for each expert
   double received_;  // copies for the experts of the busiest rank
+  double sent_;      // of these, those that come from other ranks
   double parts_;
   double local_tokens_;  // those of all ranks with parts of the same experts
 };

@@ -35,7 +35,8 @@ FigureRows rank_rows(const StepResult& result) {
 }
 
 /// Context and expert groups, where there are any.
-Figures context_figures(const Plan& plan) {
+Figures context_figures(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
   Figures figures;
   if (plan.context > 1) {
     figures = {{"context", plan.context}, {"context_method", name(plan.context_method)}};
@@ -47,12 +48,15 @@ Figures context_figures(const Plan& plan) {
   if (has_own_expert_groups(plan)) {
     figures.push_back({"expert", plan.expert});
     figures.push_back({"expert_tensor", plan.expert_tensor_degree()});
+    figures.push_back({"expert_dispatch", name(scenario.expert_dispatch())});
+    figures.push_back({"expert_overlap", plan.expert_overlap});
   }
   return figures;
 }
 
-/// The same for a reader: "context 2 (ring), expert 4 (expert tensor 1), ".
-std::string groups_text(const Plan& plan) {
+/// The same for a reader: "context 2 (ring), expert 4 (expert tensor 1, deduplicated), ".
+std::string groups_text(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
   std::string text;
   if (plan.context > 1) {
     const bool inner = plan.context_method == ContextMethod::hierarchical;
@@ -62,7 +66,12 @@ std::string groups_text(const Plan& plan) {
                         inner ? fmt::format(" {}", plan.context_inner) : "");
   }
   if (has_own_expert_groups(plan)) {
-    text += fmt::format("expert {} (expert tensor {}), ", plan.expert, plan.expert_tensor_degree());
+    const bool once = scenario.expert_dispatch() == ExpertDispatch::deduplicated;
+    text += fmt::format("expert {} (expert tensor {}{}{}), ",
+                        plan.expert,
+                        plan.expert_tensor_degree(),
+                        once ? ", tokens deduplicated" : "",
+                        plan.expert_overlap ? ", overlapped" : "");
   }
   return text;
 }
@@ -105,7 +114,8 @@ Figures asked_figures(const Scenario& scenario) {
                           {"gradient_precision", name(scenario.gradient_type())},
                           {"optimizer", scenario.training.optimizer.name},
                           {"formula", kFormulas[static_cast<std::size_t>(scenario.formula)].name}};
-  return joined(joined(joined(degrees, context_figures(plan)), others), adapter_figures(scenario));
+  return joined(joined(joined(degrees, context_figures(scenario)), others),
+                adapter_figures(scenario));
 }
 
 /// Where not every stage has as many.
@@ -136,7 +146,7 @@ std::string heading(const Scenario& scenario) {
       layers_words(scenario),
       plan.tensor,
       plan.sequence_parallel ? " with sequence parallelism" : "",
-      groups_text(plan),
+      groups_text(scenario),
       plan.data,
       plan.micro_batch,
       scenario.micro_batches(),
