@@ -122,7 +122,10 @@ Seconds BlockClock::transfer_time(const Transfer& transfer) const {
   if (transfer.kind == Collective::send_recv) {  // each to its neighbours, all at once
     return neighbour_time(transfer.size, among, fabric(transfer.group));
   }
-  return collective_time(transfer.kind, transfer.size, among, fabric(transfer.group)).time;
+  const bool to_experts =
+      transfer.group == LayerGroup::expert && transfer.kind == Collective::all_to_all;
+  return (to_experts ? exchange_slowdown : 1.0) *
+         collective_time(transfer.kind, transfer.size, among, fabric(transfer.group)).time;
 }
 
 Kernel BlockClock::tile(const Kernel& kernel) const {
@@ -131,8 +134,10 @@ Kernel BlockClock::tile(const Kernel& kernel) const {
 
 KernelPace kernel_pace(const Scenario& scenario) {
   const StackKernels& kernels = scenario.stack.kernels;
+  const double of_own =
+      kernels.attention == AttentionGeneration::flash_2 ? scenario.cluster.chip.flash_2 : 1.0;
   return {.memory = kernels.memory_traffic,
-          .attention = kernels.attention_slowdown,
+          .attention = kernels.attention_slowdown / of_own,
           .all = 1.0 + kernels.straggling * expected_maximum(scenario.plan.devices())};
 }
 
@@ -145,6 +150,9 @@ BlockClock block_clock(const Scenario& scenario) {
       .fabrics = {},
       .overlap = scenario.tensor_overlap(),
       .experts_apart = scenario.plan.expert_overlap,
+      .exchange_slowdown = scenario.expert_dispatch() == ExpertDispatch::deduplicated
+                               ? scenario.stack.deduplication_slowdown
+                               : 1.0,
       .dispatch = launchers(scenario.plan) * scenario.stack.dispatch,
       .slowdown = scenario.stack.overlap_slowdown};
   for (std::size_t i = 0; i < kLayerGroups; ++i) {

@@ -103,7 +103,13 @@ constexpr std::array kAttentionFields = {
         "plateau", kShare, "share of the matrix peak that fused attention reaches")
         .needed(),
     fields::part<&Chip::attention_tiling, kAttentionTilingFields, &Chip::evidence, kAttention>(
-        "tiling", "how fused attention is cut into tiles of queries")};
+        "tiling", "how fused attention is cut into tiles of queries"),
+    fields::figure<&Chip::flash_2>(
+        "flash_2",
+        kShare,
+        "rate of FlashAttention 2, whose instructions are the A100's, over that of kernels written "
+        "for this chip")
+        .or_else("1")};
 
 void read_attention(const OwnField& own, Reader& in, Chip& chip) {
   Reader attention = in.object(own.key);

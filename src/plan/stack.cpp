@@ -92,6 +92,10 @@ constexpr std::array kStackFields = {
         .or_else("`pipeline_send`"),
     fields::choice<&S::expert_dispatch, kExpertDispatches, S>(
         "expert_dispatch", "how tokens reach experts on other ranks, where a plan does not say"),
+    fields::figure<&S::deduplication_slowdown, S>(
+        "deduplication_slowdown",
+        kSlowdown,
+        "of `deduplicated` exchanges, over an all-to-all of as many bytes"),
     fields::flag<&S::overlap_grad_reduce, S>(
         "overlap_grad_reduce", "gradients beside the backward passes, where a plan does not say"),
     fields::flag<&S::overlap_param_gather, S>(
@@ -127,8 +131,13 @@ constexpr std::array kStackFields = {
         "memory_traffic",
         kSlowdown,
         "time of a layer's memory-bound kernels, over what must be moved"),
+    fields::choice<&K::attention, kAttentionGenerations, S>(
+        "attention_kernels",
+        "of fused attention: the chip's `own`, or `flash-2` (FlashAttention 2) on all of them"),
     fields::figure<&K::attention_slowdown, S>(
-        "attention_slowdown", {0.5, kSlowdown.most}, "of fused attention, over the chip's own"),
+        "attention_slowdown",
+        {0.5, kSlowdown.most},
+        "of fused attention, over what the chip reaches with such kernels"),
     fields::figure<&K::straggling, S>(
         "straggling", {0, 1}, "relative standard deviation of equal devices' compute"),
     fields::special<S>("error_bars",

@@ -330,5 +330,17 @@ TEST(OptimizerTraffic, ReadsAndWritesWhatItsRuleKeeps) {
   EXPECT_EQ(optimizer_traffic(scenario).per_updated, 4_B + 2.0 * (4_B + 4_B)) << "no copy";
 }
 
+TEST(KernelPace, IsThatOfTheGenerationThatAttentionIsWrittenFor) {
+  Scenario scenario = scenarios::shipped_run();
+  scenario.stack.kernels.attention_slowdown = 1.2;
+  scenario.stack.kernels.straggling = 0;
+  scenario.cluster.chip.flash_2 = 0.5;
+  scenario.stack.kernels.attention = AttentionGeneration::own;
+  EXPECT_DOUBLE_EQ(kernel_pace(scenario).attention, 1.2);
+  scenario.stack.kernels.attention = AttentionGeneration::flash_2;
+  EXPECT_DOUBLE_EQ(kernel_pace(scenario).attention, 2.4);
+  EXPECT_DOUBLE_EQ(kernel_pace(scenario).of(KernelKind::matrix), 1.0);
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -119,7 +119,8 @@ struct BlockClock {
   std::array<Group, kLayerGroups> groups;  // by LayerGroup
   std::array<Fabric, kLayerGroups> fabrics;
   TensorOverlap overlap = TensorOverlap::none;
-  bool experts_apart = false;  // their exchanges are beside another micro-batch's compute
+  bool experts_apart = false;    // their exchanges are beside another micro-batch's compute
+  double exchange_slowdown = 1;  // of these, over an all-to-all
   Seconds dispatch;
   double slowdown = 1;  // of compute and transfers beside one another
 

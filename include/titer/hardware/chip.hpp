@@ -70,6 +70,7 @@ struct Chip {
   double attention_plateau = 1.0;  // share of the matrix peak that fused attention reaches
   std::optional<Tiling> tiling{};
   std::optional<AttentionTiling> attention_tiling{};
+  double flash_2 = 1.0;  // rate of FlashAttention 2, written for A100, over that of its own
   SustainedClock sustained{};
   MemoryTier memory;
   Seconds launch_floor;   // least time of one kernel on the device

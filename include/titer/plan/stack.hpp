@@ -56,11 +56,20 @@ struct StackMemory {
   bool flat_gradients = false;
 };
 
+/// For which chips the software's fused attention is written.
+enum class AttentionGeneration {
+  own,      // for each (FlashAttention 3 and 4, cuDNN)
+  flash_2,  // for the A100, also where it runs on later chips
+};
+inline constexpr std::array<Choice<AttentionGeneration>, 2> kAttentionGenerations = {
+    {{"own", AttentionGeneration::own}, {"flash-2", AttentionGeneration::flash_2}}};
+
 /// How the software's kernels differ from the best that the chip is known for, and the times of
 /// equal devices from one another.
 struct StackKernels {
-  double memory_traffic = 1;      // time of a layer's memory-bound kernels, over what must be moved
-  double attention_slowdown = 1;  // of fused attention, over the chip's own
+  double memory_traffic = 1;  // time of a layer's memory-bound kernels, over what must be moved
+  AttentionGeneration attention = AttentionGeneration::own;
+  double attention_slowdown = 1;  // of fused attention, over the chip's rate of its generation
   // Relative standard deviation of a device's compute: all wait for the slowest of them.
   double straggling = 0;
 };
@@ -80,6 +89,7 @@ struct Stack {
   std::optional<PipelineSend>
       interleaved_send{};  // with several chunks per rank; otherwise as above
   ExpertDispatch expert_dispatch = ExpertDispatch::all_to_all;
+  double deduplication_slowdown = 1;  // of exchanges, over an all-to-all of as many bytes
   bool overlap_grad_reduce = false;   // gradients are synchronised in buckets, beside the backward
   bool overlap_param_gather = false;  // sharded parameters are gathered beside the first forward
   double bucket_parameters = 0;       // whose gradients make a bucket, and
