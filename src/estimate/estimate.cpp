@@ -175,25 +175,27 @@ void fill_bubble(StepResult& result) {
   result.breakdown.bubble = to_seconds(to_ticks(std::max(Seconds{}, idle)));
 }
 
-/// What frozen weights are kept in.
-std::optional<FrozenWeights> frozen_weights(const Scenario& scenario) {
+/// What frozen weights are kept in: if nothing else is said as those that are trained, `each`.
+std::optional<FrozenWeights> frozen_weights(const Scenario& scenario, Bytes each) {
   const std::optional<Adapters>& adapters = scenario.training.adapters;
   if (!adapters) {
     return std::nullopt;
   }
   const Bytes narrow = size_of(DataType::bf16);
-  return FrozenWeights{.weight = adapters->base ? narrow : size_of(scenario.training.weight_type()),
+  return FrozenWeights{.weight = adapters->base ? narrow : each,
                        .quantised = adapters->quantises() ? adapters->base : std::nullopt};
 }
 
 MemoryNeeds memory_needs(const Scenario& scenario, const ModelBlocks& blocks) {
+  const ParameterBytes parameter =
+      parameter_bytes(scenario.training.optimizer, scenario.tensor_types());
   return {.blocks = &blocks,
           .shape = scenario.shape(),
-          .parameter = parameter_bytes(scenario.training.optimizer, scenario.tensor_types()),
+          .parameter = parameter,
           .runtime = runtime_memory(scenario.plan, scenario.stack).total(),
           .allocator_overhead = scenario.stack.memory.allocator_overhead,
           .buffers = buffer_rules(scenario),
-          .frozen = frozen_weights(scenario)};
+          .frozen = frozen_weights(scenario, parameter.weight)};
 }
 
 TrainedFlops trained_flops(const Scenario& scenario, const ModelBlocks& blocks) {

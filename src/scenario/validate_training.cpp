@@ -100,8 +100,6 @@ void check_adapters(const Scenario& scenario, Demands& demands) {
   };
   const Transformer* transformer = scenario.model.if_transformer();
   check(transformer != nullptr, "expected a transformer, whose layers' products they are beside");
-  check(!training.narrow_products(),
-        "expected products in 16 or 32 bits: beside those in fp8 or fp4 they are not modelled");
   check(!training.frozen.any(), "expected no frozen_layers: all but adapters are frozen");
   check(!training.optimizer.factored && !training.optimizer.orthogonal,
         "expected an optimizer that treats parameters one by one");

@@ -49,6 +49,24 @@ TEST(Adapters, AloneHaveGradientsAndStates) {
   EXPECT_EQ(costs.trained.front().total(), trained);
 }
 
+TEST(Adapters, GoBesideProductsInFp8) {
+  Scenario wide = adapted("llama3-8b", {.rank = 16});
+  Scenario narrow = wide;
+  narrow.training.precision = DataType::fp8;
+  ASSERT_EQ(texts(narrow), Lines());
+  ModelBlocks blocks;
+  scenario_blocks(narrow, blocks);
+  for (const Block& kind : blocks.kinds) {
+    for (const Operation& op : kind.operations) {
+      EXPECT_FALSE(op.is_adapter && op.forward.narrow) << op.name;
+    }
+  }
+  // The base is kept as other weights are: in 16 bits, and twice in 8.
+  const double base = static_cast<double>(parameters(narrow.model));
+  EXPECT_EQ(estimate(narrow).memory.front().weights, (base + 41943040) * 4_B);
+  EXPECT_EQ(estimate(narrow).memory.front().optimizer, estimate(wide).memory.front().optimizer);
+}
+
 TEST(Adapters, PassGradientsOnAndKeepInputsForThemselves) {
   const Scenario scenario = adapted("llama3-8b", {.rank = 16});
   Scenario all = scenario;
