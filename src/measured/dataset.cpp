@@ -41,7 +41,7 @@ std::vector<Comparison> compare(const CsvTable& table, const std::filesystem::pa
   const DatasetKind kind = dataset_kind(table, path.string());
   switch (kind) {
     case DatasetKind::runs:
-      return compare_runs(table);
+      return compare_runs(table, path.parent_path());
     case DatasetKind::named_runs:
       return compare_named_runs(table, path.parent_path());
     case DatasetKind::collective:

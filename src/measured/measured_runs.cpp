@@ -13,11 +13,13 @@ Scenario scenario_of(const std::string& run, const std::filesystem::path& folder
 
 /// Rows of the corpus that the stack ran (any, if it is empty), read in one way only; those of
 /// grade C are for sanity.
-std::vector<MeasuredRun> corpus_runs(const CsvTable& table, const std::string& stack) {
+std::vector<MeasuredRun> corpus_runs(const CsvTable& table,
+                                     const std::filesystem::path& folder,
+                                     const std::string& stack) {
   Problems problems;
   check_run_table(table, problems);
   problems.raise();
-  RunReader reader;
+  RunReader reader(folder);
   std::vector<MeasuredRun> runs;
   for (std::size_t i = 0; i < table.rows(); ++i) {
     const RunRow row(table, i);
@@ -63,7 +65,7 @@ std::vector<MeasuredRun> load_measured_runs(const std::filesystem::path& path,
                                             const std::string& stack) {
   const CsvTable table = CsvTable::load(path);
   if (table.has("case_id")) {
-    return corpus_runs(table, stack);
+    return corpus_runs(table, path.parent_path(), stack);
   }
   for (const std::string_view column : kNamedRunColumns) {
     if (!table.has(column)) {

@@ -39,7 +39,8 @@ double peak_of(const StepResult& result, MemoryCount counts) {
 
 class Comparer {
  public:
-  explicit Comparer(const std::vector<Assignment>& changes) : reader_(changes) {}
+  Comparer(const std::filesystem::path& folder, const std::vector<Assignment>& changes)
+      : reader_(folder, changes) {}
 
   Comparison compare(const RunRow& row) {
     Comparison made{.case_id = row.text("case_id"),
@@ -57,7 +58,8 @@ class Comparer {
     const RunReadings readings = reader_.read(row);
     made.stack = readings.stack;
     made.skip_reason = readings.skip_reason;
-    if (made.skip_reason.empty() && !made.measured && !made.memory_measured) {
+    const bool has_rate = readings.rates && row.number("tflops_per_gpu").value_or(0) > 0;
+    if (made.skip_reason.empty() && !made.measured && !made.memory_measured && !has_rate) {
       made.skip_reason = "neither time nor memory measured";
     }
     if (made.skip_reason.empty()) {
@@ -67,6 +69,13 @@ class Comparer {
   }
 
  private:
+  /// The time of an iteration whose FLOPs per second and device are printed.
+  [[nodiscard]] double time_at_rate(const RunRow& row, CountedAttention counted) const {
+    const double share = counted == CountedAttention::full ? 1.0 : result_.mfu_causal / result_.mfu;
+    const FlopsPerSecond measured = *row.number("tflops_per_gpu") * 1_TFLOPps;
+    return result_.iteration_time.si() * share * (result_.model_flops_per_device / measured);
+  }
+
   void predict(const RunRow& row, const RunReadings& readings, Comparison& made) {
     Spread time;
     Spread memory;
@@ -78,6 +87,9 @@ class Comparer {
       }
       time.add(sum);
       memory.add(peak_of(result_, row.memory_count()));
+    }
+    if (!made.measured && !made.memory_measured) {
+      made.measured = time_at_rate(row, *readings.rates);
     }
     if (made.measured && !time.is_narrow()) {
       made.skip_reason =
@@ -110,11 +122,12 @@ class Comparer {
 }  // namespace
 
 std::vector<Comparison> compare_runs(const CsvTable& table,
+                                     const std::filesystem::path& folder,
                                      const std::vector<Assignment>& changes) {
   Problems problems;
   check_run_table(table, problems);
   problems.raise();
-  Comparer comparer(changes);
+  Comparer comparer(folder, changes);
   std::vector<Comparison> all;
   for (std::size_t i = 0; i < table.rows(); ++i) {
     all.push_back(comparer.compare(RunRow(table, i)));

@@ -1,46 +1,19 @@
 // The machine of a measured run: which shipped cluster, with which network.
 
+#include "titer/measured/run_machine.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <regex>
 
+#include "titer/input/file.hpp"
 #include "titer/input/words.hpp"
-#include "titer/measured/run_scenario.hpp"
+#include "titer/scenario/data_files.hpp"
+#include "titer/scenario/load_part.hpp"
 
 namespace titer {
 namespace {
-
-/// Nodes by chip and devices; 0: of any number.
-struct KnownNode {
-  std::string_view chip;
-  std::int64_t devices;
-  std::string_view cluster;
-};
-constexpr std::array<KnownNode, 23> kNodes = {{{"TPU v3", 0, "tpu-v3-pod"},
-                                               {"A100-SXM4-80GB", 0, "dgx-a100-80gb"},
-                                               {"A100-SXM4-40GB", 0, "dgx-a100-40gb"},
-                                               {"A800-SXM4-80GB", 0, "hgx-a800"},
-                                               {"H100-SXM5-80GB", 0, "dgx-h100"},
-                                               {"H100-SXM-96GB-HBM2E-500W", 0, "dgx-h100"},
-                                               {"H800-SXM-80GB", 0, "hgx-h800"},
-                                               {"H200-SXM-141GB", 0, "dgx-h200"},
-                                               {"B200-SXM", 0, "dgx-b200"},
-                                               {"B300-SXM", 0, "dgx-b300"},
-                                               {"GB200 (NVL72)", 0, "gb200-nvl72"},
-                                               {"GB300 (NVL72)", 0, "gb300-nvl72"},
-                                               {"V100-SXM2-16GB", 4, "v100-4-16gb"},
-                                               {"V100-SXM2-32GB", 4, "v100-4-32gb"},
-                                               {"V100-SXM2-16GB", 0, "dgx1-v100"},
-                                               {"V100-SXM2-32GB", 0, "dgx1-v100-32gb"},
-                                               {"V100-SXM3-32GB", 0, "dgx2-v100"},
-                                               {"MI300X", 0, "mi300x-8"},
-                                               {"MI355X", 0, "mi355x-8"},
-                                               {"TPU v4", 0, "tpu-v4-pod"},
-                                               {"TPU v5e", 0, "tpu-v5e-pod"},
-                                               {"TPU v5p", 0, "tpu-v5p-pod"},
-                                               {"TPU v6e (Trillium)", 0, "tpu-v6e-pod"}}};
 
 /// NICs of a node and the rate of one.
 struct Nics {
@@ -64,7 +37,8 @@ std::optional<Nics> nics_of(const std::string& text, std::int64_t devices) {
   return std::nullopt;
 }
 
-/// "GB200 (NVL72)" as shipped: "gb200-nvl72"; "TPU v6e (Trillium)": "tpu-v6e".
+/// "GB200 (NVL72)" as shipped: "gb200-nvl72"; "TPU v6e (Trillium)": "tpu-v6e"; "TPU7x (Ironwood)":
+/// "tpu7x".
 std::string chip_name(std::string_view key) {
   std::string small = lower(key);
   if (const std::size_t nickname = small.find(" (");
@@ -107,15 +81,8 @@ std::int64_t used_of_rack(const RunRow& row, std::int64_t chips) {
   return even.value_or(kRack);
 }
 
-/// Devices that one switch joins. A row may count a rack's trays as nodes, or say how many of each
-/// rack's devices the run used.
-std::int64_t domain_of(const RunRow& row,
-                       std::string_view cluster,
-                       std::int64_t devices,
-                       std::int64_t chips) {
-  if (!cluster.ends_with("nvl72")) {
-    return devices;
-  }
+/// Devices of a rack that a run used. A row may count its trays as nodes, or say how many.
+std::int64_t domain_of(const RunRow& row, std::int64_t chips) {
   const std::int64_t stated = row.whole("chips_per_node", kTray);
   const bool is_rack = stated > 2 * kTray && stated <= kRack;
   if (is_rack) {
@@ -124,70 +91,148 @@ std::int64_t domain_of(const RunRow& row,
   return chips <= kRack ? kRack : used_of_rack(row, chips);
 }
 
-/// A slice of a torus as a cluster of one node: collectives go around all axes at once and use
-/// every link of a chip, as if a switch joined them.
-Value slice_cluster(const std::string& chip, std::int64_t devices) {
-  const Document document = load_data(kChipData, chip);
-  const Value* rate = document.at("scale_up.bandwidth.value");
-  if (rate == nullptr) {
-    throw InputError("no rate of the links of " + chip + " is known");
+void put(std::string path, Value value, RunMachine& machine) {
+  machine.changes.push_back({std::move(path), std::move(value), "run"});
+}
+
+/// What the row says of the links between its nodes of so many devices.
+void put_network(const RunRow& row, std::int64_t devices, RunMachine& machine) {
+  const auto nics = nics_of(row.text("inter_link"), devices);
+  machine.network_known = nics.has_value();
+  if (nics) {
+    put("cluster.node.nics", Value(static_cast<double>(nics->count)), machine);
+    put("cluster.node.nic_bandwidth", Value(fmt::format("{} Gbps", nics->gbps)), machine);
   }
-  Document cluster = parse_json(
-      R"({"name": "slice", "node": {"protocols": [{"name": "ici", "latency": "1 us", "efficiency": 0.9}],
-          "nics": 1, "nic_bandwidth": "25 Gbps"}, "network": "tcp-sockets-25g"})",
-      "slice");
-  Value fabric = Value::make_object();
-  fabric.add("family", Value("switch"));
-  fabric.add("devices", Value(devices));
-  fabric.add("bandwidth", *rate);
-  assign(cluster, {"node.fabric", std::move(fabric), "slice"});
-  assign(cluster, {"chip", Value(chip), "slice"});
-  return cluster.root;
+}
+
+std::int64_t chips_of(const RunRow& row) { return row.whole("n_chips", 1); }
+
+/// Chips of a slice: a node may be a host of it, or all of it.
+std::int64_t slice_of(const RunRow& row) {
+  const std::int64_t devices = row.whole("chips_per_node", 8);
+  const bool is_one = row.says("inter_link", "ICI") || row.says("inter_link", "single slice");
+  return is_one || chips_of(row) <= devices ? std::max(chips_of(row), devices) : devices;
+}
+
+constexpr std::int64_t kLargestNode = 1024;  // devices that a node's switch may join
+
+/// The node of the cluster, a slice, with so many chips.
+RunMachine switched_slice(const std::string& name, const Cluster& cluster, std::int64_t chips) {
+  RunMachine machine{.cluster = name};
+  put("cluster.node.fabric.devices", Value(chips), machine);
+  const std::int64_t nics = chips * cluster.nics / cluster.devices_per_node;
+  put("cluster.node.nics", Value(std::max<std::int64_t>(nics, 1)), machine);
+  if (cluster.host_memory) {
+    const double share = static_cast<double>(chips) / cluster.devices_per_node;
+    const HostTier& host = *cluster.host_memory;
+    put("cluster.node.host_memory.capacity",
+        Value(fmt::format("{} B", share * host.capacity.si())),
+        machine);
+    put("cluster.node.host_memory.bandwidth",
+        Value(fmt::format("{} B/s", share * host.bandwidth.si())),
+        machine);
+  }
+  return machine;
 }
 
 }  // namespace
 
-RunMachine machine_of(const RunRow& row) {
-  const std::string key = row.text("hw_key");
+const std::vector<RunMachines::Shipped>& RunMachines::of_chip(const std::string& chip) {
+  if (chips_.empty()) {
+    for (const std::string& name : shipped_names(kClusterData)) {
+      const Document document = load_data(kClusterData, name);
+      chips_.emplace_back(name, document.at("chip")->text);
+    }
+  }
+  const auto known = shipped_.find(chip);
+  if (known != shipped_.end()) {
+    return known->second;
+  }
+  std::vector<Shipped>& of = shipped_[chip];
+  for (const auto& [name, its_chip] : chips_) {
+    if (its_chip == chip) {
+      of.push_back({.name = name, .cluster = load_cluster(Value(name))});
+    }
+  }
+  return of;
+}
+
+std::vector<RunMachine> RunMachines::of_torus(const RunRow& row, const std::string& chip) {
+  const std::int64_t slice = slice_of(row);
+  std::vector<RunMachine> machines;
+  const Shipped* smallest = nullptr;
+  for (const Shipped& one : of_chip(chip)) {
+    const Cluster& cluster = one.cluster;
+    if (cluster.torus() == nullptr) {
+      if (slice <= kLargestNode) {
+        machines.push_back(switched_slice(one.name, cluster, slice));
+      }
+    } else if (cluster.torus_of(slice) != nullptr &&
+               (smallest == nullptr || one.devices() < smallest->devices())) {
+      smallest = &one;
+    }
+  }
+  if (smallest != nullptr && chips_of(row) <= slice) {
+    machines.insert(machines.begin(), {.cluster = smallest->name});
+  }
+  if (machines.empty()) {
+    throw InputError(fmt::format("{} chips are no slice of {}", slice, row.text("hw_key")));
+  }
+  return machines;
+}
+
+const RunMachines::Shipped* RunMachines::node_of(const std::string& chip, std::int64_t devices) {
+  const std::vector<Shipped>& all = of_chip(chip);
+  const auto fits = std::find_if(
+      all.begin(), all.end(), [&](const Shipped& one) { return one.devices() == devices; });
+  if (fits != all.end()) {
+    return &*fits;
+  }
+  const auto largest =
+      std::max_element(all.begin(), all.end(), [](const Shipped& a, const Shipped& b) {
+        return a.devices() < b.devices();
+      });
+  return largest == all.end() ? nullptr : &*largest;
+}
+
+std::vector<RunMachine> RunMachines::of(const RunRow& row, const std::string& named) {
+  if (!named.empty()) {
+    return {{.cluster = named}};
+  }
   const std::int64_t devices = row.whole("chips_per_node", 8);
-  const std::int64_t chips = row.whole("n_chips", 1);
-  RunMachine machine;
-  for (const KnownNode& node : kNodes) {
-    if (lower(key) == lower(node.chip) && (node.devices == 0 || node.devices == devices)) {
-      machine.cluster = node.cluster;
-      break;
-    }
+  const std::string unknown =
+      fmt::format("no cluster of {} devices of {} is known", devices, row.text("hw_key"));
+  const std::string chip = chip_name(row.text("hw_key"));
+  const std::vector<std::string> shipped = shipped_names(kChipData);
+  if (!std::binary_search(shipped.begin(), shipped.end(), chip)) {
+    throw InputError(unknown);
   }
-  if (machine.cluster.empty()) {
-    throw InputError(fmt::format("no cluster of {} devices of {} is known", devices, key));
+  // A part that no shipped cluster has is in the nodes of the one that it starts from.
+  const Document document = load_json(data_file(kChipData, chip));
+  const Value* base = document.root.find("base");
+  const bool is_other = of_chip(chip).empty() && base != nullptr;
+  const Shipped* node = node_of(is_other ? base->text : chip, devices);
+  if (node == nullptr) {
+    throw InputError(unknown);
   }
-  const auto put = [&](std::string path, Value value) {
-    machine.changes.push_back({std::move(path), std::move(value), "run"});
-  };
-  const std::string chip = chip_name(key);
-  if (chip.starts_with("tpu")) {
-    // A node may be a host or a slice.
-    const bool is_slice = row.says("inter_link", "ICI") || row.says("inter_link", "single slice");
-    if (chips > devices && !is_slice) {
-      throw InputError("slices joined by a data-centre network are not modelled");
-    }
-    put("cluster", slice_cluster(chip, std::max(chips, devices)));
-    return machine;
+  if (node->cluster.torus() != nullptr) {
+    return of_torus(row, chip);
   }
-  put("cluster.chip", Value(chip));
-  const std::int64_t domain = domain_of(row, machine.cluster, devices, chips);
-  if (machine.cluster.ends_with("nvl72")) {
-    put("cluster.node.fabric.devices", Value(domain));
+  RunMachine machine{.cluster = node->name};
+  if (is_other) {
+    put("cluster.chip", Value(chip), machine);
   }
-  if (chips > domain) {
-    const auto nics = nics_of(row.text("inter_link"), domain);
-    machine.network_known = nics.has_value();
-    if (nics) {
-      put("cluster.node.nics", Value(static_cast<double>(nics->count)));
-      put("cluster.node.nic_bandwidth", Value(fmt::format("{} Gbps", nics->gbps)));
-    }
+  const bool is_rack = node->devices() == kRack;
+  const std::int64_t domain = is_rack ? domain_of(row, chips_of(row)) : devices;
+  if (is_rack) {
+    put("cluster.node.fabric.devices", Value(domain), machine);
+  } else if (node->devices() != devices && chips_of(row) > devices) {
+    throw InputError(unknown);
   }
-  return machine;
+  if (chips_of(row) > domain) {
+    put_network(row, domain, machine);
+  }
+  return {machine};
 }
 
 }  // namespace titer

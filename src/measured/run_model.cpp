@@ -93,17 +93,14 @@ void add_experts(const RunRow& row, Transformer& model) {
 
 }  // namespace
 
-Transformer run_model(const RunRow& row,
-                      std::int64_t sequence,
-                      std::int64_t vocabulary,
-                      bool flash) {
+Transformer run_model(const RunRow& row, const RunHabits& habits, const OpenModel& open) {
   for (const std::string_view column : {"layers", "hidden", "heads", "ffn"}) {
     if (row.whole(column, 0) <= 0) {
       throw InputError(std::string(column) + " not stated");
     }
   }
-  if (row.says("model_name", "lora")) {
-    throw InputError("low-rank adapters beside frozen weights are not modelled");
+  if (row.says("model_name", "lora") && !habits.adapters) {
+    throw InputError("rank and place of its adapters not stated");
   }
   Transformer model{
       .name = row.text("model_name"),
@@ -116,13 +113,15 @@ Transformer run_model(const RunRow& row,
       .head_dim = row.whole("head_dim", row.whole("hidden", 0) / row.whole("heads", 1)),
       .ffn = row.whole("ffn", 0)};
   set_parts(row.whole("ffn_gated", 0) == 1, model);
-  model.vocabulary = vocabulary;
+  model.vocabulary = open.vocabulary;
   model.vocabulary_multiple = 128;
-  model.max_sequence = sequence;
+  model.max_sequence = open.sequence;
   model.position_rows = model.positions == Positions::learned ? model.max_sequence : 0;
-  model.attention = flash ? AttentionKernel::flash : AttentionKernel::materialised;
+  model.attention = open.flash ? AttentionKernel::flash : AttentionKernel::materialised;
   model.latent = latent_of(row.text("mla"));
   set_named_parts(lower(row.text("model_name")), model);
+  model.dropout = habits.dropout.value_or(model.dropout);
+  model.parallel = habits.parallel.value_or(false);
   if (row.has("n_experts")) {
     add_experts(row, model);
   }

@@ -11,13 +11,54 @@
 namespace titer {
 namespace {
 
-/// Degrees of a row that must be stated.
+/// A count of a row that must be stated.
 std::int64_t degree(const RunRow& row, std::string_view column) {
   const auto value = row.whole(column);
   if (!value || *value < 1) {
     throw InputError(fmt::format("{} not stated", column));
   }
   return *value;
+}
+
+/// Pipeline, tensor and data degree. One of them that is not stated follows from the devices.
+void read_degrees(const RunRow& row, Plan& plan) {
+  struct Degree {
+    std::string_view column;
+    std::int64_t* value;
+  };
+  const std::array<Degree, 3> degrees = {
+      {{"p", &plan.pipeline}, {"t", &plan.tensor}, {"d", &plan.data}}};
+  plan.context = row.whole("cp", 1);
+  std::int64_t others = plan.context;
+  const Degree* open = nullptr;
+  int stated = 0;
+  for (const Degree& one : degrees) {
+    if (row.has(one.column)) {
+      *one.value = degree(row, one.column);
+      others *= *one.value;
+      ++stated;
+    } else {
+      open = open == nullptr ? &one : open;
+    }
+  }
+  if (open == nullptr) {
+    return;
+  }
+  const std::int64_t devices = row.whole("n_chips", 0);
+  if (stated < 2 || devices < others || devices % others != 0) {
+    throw InputError(fmt::format("{} not stated", open->column));
+  }
+  *open->value = devices / others;
+}
+
+/// As stated, or what the batch leaves of every replica's share for each micro-batch.
+std::int64_t micro_batch_of(const RunRow& row, std::int64_t replicas) {
+  const auto batch = row.whole("global_batch");
+  const std::int64_t passes = replicas * row.whole("grad_accum", 0);
+  if (!row.has("micro_batch") && batch && passes > 0 && *batch % passes == 0) {
+    return *batch / passes;
+  }
+  return degree(row, "micro_batch");
 }
 
 std::optional<Sharding> sharding_of(const std::string& kind) {
@@ -44,9 +85,18 @@ std::optional<Sharding> sharding_of(const std::string& kind) {
   return std::nullopt;
 }
 
+/// Of ranks that say how much they share in brackets, as "fsdp-grad-op(zero2)", that.
+std::optional<Sharding> bracketed_sharding(const std::string& kind) {
+  const std::size_t bracket = kind.find('(');
+  return bracket == std::string::npos ? std::nullopt : sharding_of(kind.substr(bracket + 1));
+}
+
 void read_sharding(const RunRow& row, const RunHabits& habits, Plan& plan) {
   const std::string kind = lower(row.text("dp_kind"));
-  std::optional<Sharding> sharding = sharding_of(kind);
+  std::optional<Sharding> sharding = bracketed_sharding(kind);
+  if (!sharding) {
+    sharding = sharding_of(kind);
+  }
   if (!sharding) {
     sharding = habits.sharding;
   }
@@ -56,7 +106,9 @@ void read_sharding(const RunRow& row, const RunHabits& habits, Plan& plan) {
   if (!sharding) {
     throw InputError("what data-parallel ranks share is not stated");
   }
-  plan.sharding = *sharding;
+  plan.sharding = *sharding == Sharding::zero2 && habits.reduces_once.value_or(false)
+                      ? Sharding::zero1
+                      : *sharding;
   if (plan.data == 1 && plan.context == 1) {
     plan.sharding = Sharding::none;
   }
@@ -68,59 +120,6 @@ void read_sharding(const RunRow& row, const RunHabits& habits, Plan& plan) {
     plan.shard = *shard;
   } else if (kind.find("hsdp") != std::string::npos && !shard) {
     plan.shard = std::min(plan.data, row.whole("chips_per_node", 8));
-  }
-}
-
-/// "block:5 layers"
-std::optional<std::int64_t> layers_in(const std::string& text) {
-  const std::size_t at = text.find_first_of("0123456789");
-  return at == std::string::npos ? std::nullopt
-                                 : std::optional<std::int64_t>(std::stoll(text.substr(at, 6)));
-}
-
-/// What a row says of recomputation by the words in it, the more telling before the others.
-struct RecomputeWord {
-  std::string_view text;
-  Recompute recompute;
-  Modules modules = 0;
-};
-constexpr Modules kAllButProducts = bits(Module::core_attention, Module::layer_norm);
-constexpr std::array<RecomputeWord, 8> kRecomputeWords = {
-    {{"none", Recompute::none},
-     {"block", Recompute::full},
-     {"full", Recompute::full},
-     {"mla_up_proj", Recompute::modules, bit(Module::latent_up)},
-     {"selective", Recompute::selective},
-     {"all but q,k,v", Recompute::modules, kAllButProducts | bit(Module::mlp)},
-     {"all but dot", Recompute::modules, kAllButProducts},
-     {"partial", Recompute::modules, kAllButProducts}}};
-// Layers times hidden size of models of which nothing but full recomputation fits.
-constexpr std::int64_t kLargeModel = 500000;
-
-void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan) {
-  const std::string text = lower(row.text("recompute"));
-  if (text.empty()) {
-    if (!habits.recompute) {
-      throw InputError("recompute not stated");
-    }
-    plan.recompute = *habits.recompute;
-    return;
-  }
-  const auto is = [&](std::string_view word) { return text.find(word) != std::string::npos; };
-  const auto word = std::find_if(kRecomputeWords.begin(),
-                                 kRecomputeWords.end(),
-                                 [&](const RecomputeWord& known) { return is(known.text); });
-  if (word == kRecomputeWords.end()) {
-    throw InputError("recompute \"" + row.text("recompute") + "\" is not modelled");
-  }
-  plan.recompute = word->recompute;
-  plan.recomputed = word->modules;
-  if (word->text == "block") {
-    plan.recompute_layers = layers_in(text);
-  } else if (word->text == "partial" &&
-             row.whole("layers", 0) * row.whole("hidden", 0) > kLargeModel) {
-    plan.recompute = Recompute::full;
-    plan.recomputed = 0;
   }
 }
 
@@ -155,16 +154,19 @@ void read_schedule(const RunRow& row, Plan& plan) {
     std::string_view text;
     std::string_view name;
   };
-  static constexpr std::array<ScheduleWord, 9> words = {{{"", "1f1b"},
-                                                         {"1f1b", "1f1b"},
-                                                         {"interleaved 1f1b", "1f1b"},
-                                                         {"1f1b-interleaved", "1f1b"},
-                                                         {"no pipeline", "1f1b"},
-                                                         {"gpipe", "gpipe"},
-                                                         {"zbv", "zb-v"},
-                                                         {"v-half", "v-half"},
-                                                         {"v-min", "v-min"}}};
-  const std::string text = lower(row.text("sched"));
+  static constexpr std::array<ScheduleWord, 11> words = {{{"", "1f1b"},
+                                                          {"1f1b", "1f1b"},
+                                                          {"interleaved 1f1b", "1f1b"},
+                                                          {"1f1b-interleaved", "1f1b"},
+                                                          {"no pipeline", "1f1b"},
+                                                          {"gpipe", "gpipe"},
+                                                          {"zbv", "zb-v"},
+                                                          {"zero-bubble 1p", "zb-h1"},
+                                                          {"zero-bubble 2p", "zb-h2"},
+                                                          {"v-half", "v-half"},
+                                                          {"v-min", "v-min"}}};
+  std::string text = lower(row.text("sched"));
+  text.resize(std::min(text.find(" ("), text.size()));  // whose it is
   const auto known = std::find_if(
       words.begin(), words.end(), [&](const ScheduleWord& word) { return word.text == text; });
   if (known == words.end()) {
@@ -193,11 +195,14 @@ void read_overlaps(const RunRow& row, const RunHabits& habits, Plan& plan) {
   plan.expert_overlap = row.says("notes", "MoE A2A overlap");
 }
 
-DataType precision_of(const RunRow& row) {
+DataType precision_of(const RunRow& row, const RunHabits& habits) {
   const std::string text = lower(row.text("precision"));
   const auto is = [&](std::string_view word) { return text.find(word) != std::string::npos; };
   if (is("fp8")) {
     return DataType::fp8;
+  }
+  if (is("int8")) {
+    return DataType::int8;
   }
   if (is("fp4")) {
     return DataType::fp4;
@@ -210,7 +215,7 @@ DataType precision_of(const RunRow& row) {
     return DataType::bf16;
   }
   if (is("tf32") || is("fp32")) {
-    return is("tf32") ? DataType::tf32 : DataType::fp32;
+    return is("tf32") || habits.tf32.value_or(false) ? DataType::tf32 : DataType::fp32;
   }
   throw InputError("precision \"" + row.text("precision") + "\"");
 }
@@ -219,22 +224,17 @@ DataType precision_of(const RunRow& row) {
 
 Plan run_plan(const RunRow& row, const RunHabits& habits) {
   Plan plan;
-  plan.pipeline = degree(row, "p");
-  plan.tensor = degree(row, "t");
-  plan.data = degree(row, "d");
-  plan.context = row.whole("cp", 1);
+  read_degrees(row, plan);
   plan.expert = row.whole("ep", 1);
   if (row.has("etp") || plan.expert > 1) {
     plan.expert_tensor = row.whole("etp", 1);
   }
   plan.virtual_stages = row.whole("vpp", 1);
-  plan.micro_batch = degree(row, "micro_batch");
+  plan.micro_batch = micro_batch_of(row, plan.data);
   plan.sequence_parallel = row.whole("seq_parallel", 0) == 1 && plan.tensor > 1;
-  if (row.has("offload") && row.text("offload") != "none") {
-    throw InputError("offload \"" + row.text("offload") + "\"");
-  }
   read_sharding(row, habits, plan);
   read_recompute(row, habits, plan);
+  read_offload(row, plan);
   read_layers(row, row.whole("layers", 0), plan);
   read_schedule(row, plan);
   read_overlaps(row, habits, plan);
@@ -249,7 +249,8 @@ Training run_training(const RunRow& row,
   training.global_batch = plan.micro_batch * plan.data * micro_batches;
   training.sequence = row.has("seq") || !habits.sequence ? degree(row, "seq") : *habits.sequence;
   training.gradient_precision = habits.gradient;
-  training.precision = precision_of(row);
+  training.adapters = habits.adapters;
+  training.precision = precision_of(row, habits);
   return training;
 }
 

@@ -120,30 +120,45 @@ void RunReader::add_reading(const RunRow& row,
   into.readings.push_back(std::move(reading));
 }
 
+void RunReader::read_on(const RunMachine& machine,
+                        const RunRow& row,
+                        const RunHabits& habits,
+                        RunReadings& result) {
+  result.readings.clear();
+  result.skip_reason.clear();
+  const OpenValues open = open_values(row, habits, machine);
+  result.open = open.names;
+  Scenario scenario = base(machine, result.stack);
+  scenario.plan = run_plan(row, habits);
+  const std::int64_t sequence = row.whole("seq", habits.sequence.value_or(0));
+  const BytesPerSecond rate = scenario.cluster.nic_bandwidth;
+  for (const double network : open.networks) {
+    scenario.cluster.nic_bandwidth = network * rate;
+    for (const std::int64_t vocabulary : open.vocabularies) {
+      for (const bool flash : open.flash) {
+        scenario.model = run_model(
+            row, habits, {.sequence = sequence, .vocabulary = vocabulary, .flash = flash});
+        add_reading(row, habits, scenario, result);
+      }
+    }
+  }
+}
+
 RunReadings RunReader::read(const RunRow& row) {
   RunReadings result;
   try {
-    const auto habits = habits_of(row);
-    if (!habits) {
-      throw InputError("software of family \"" + row.text("family") + "\" is not known");
-    }
-    result.stack = habits->stack;
-    const RunMachine machine = machine_of(row);
-    const OpenValues open = open_values(row, *habits, machine);
-    result.open = open.names;
-    Scenario scenario = base(machine, result.stack);
-    scenario.plan = run_plan(row, *habits);
-    const std::int64_t sequence = row.whole("seq", habits->sequence.value_or(0));
-    const BytesPerSecond rate = scenario.cluster.nic_bandwidth;
-    for (const double network : open.networks) {
-      scenario.cluster.nic_bandwidth = network * rate;
-      for (const std::int64_t vocabulary : open.vocabularies) {
-        for (const bool flash : open.flash) {
-          scenario.model = run_model(row, sequence, vocabulary, flash);
-          add_reading(row, *habits, scenario, result);
-        }
+    const RunHabits habits = families_.habits_of(row);
+    result.stack = habits.stack;
+    result.rates = habits.rates;
+    std::string first;  // the reason of the truest
+    for (const RunMachine& machine : machines_.of(row, habits.cluster)) {
+      read_on(machine, row, habits, result);
+      first = first.empty() ? result.skip_reason : first;
+      if (result.skip_reason.empty()) {
+        return result;
       }
     }
+    result.skip_reason = first;
   } catch (const InputError& error) {
     result.skip_reason = error.what();
   }

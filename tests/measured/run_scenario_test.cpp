@@ -6,62 +6,15 @@
 #include <algorithm>
 #include <map>
 
+#include "measured/made_run.hpp"
 #include "titer/measured/run_comparison.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
 
-using Cells = std::map<std::string, std::string>;
-
-/// A GPT of 1.3 billion parameters on 16 A100 with Megatron-LM, but for some cells.
-CsvTable table(const Cells& changed) {
-  Cells cells = {{"case_id", "made-1"},
-                 {"family", "megatron_sc21"},
-                 {"grade", "A"},
-                 {"model_name", "GPT 1.3B"},
-                 {"layers", "24"},
-                 {"hidden", "2048"},
-                 {"heads", "16"},
-                 {"kv_heads", "16"},
-                 {"head_dim", "128"},
-                 {"ffn", "8192"},
-                 {"ffn_gated", "0"},
-                 {"vocab", "51200"},
-                 {"seq", "2048"},
-                 {"hw_key", "A100-SXM4-80GB"},
-                 {"n_chips", "16"},
-                 {"chips_per_node", "8"},
-                 {"inter_link", "8x HDR200 IB per node"},
-                 {"p", "2"},
-                 {"t", "4"},
-                 {"d", "2"},
-                 {"micro_batch", "2"},
-                 {"global_batch", "32"},
-                 {"dp_kind", "ddp"},
-                 {"recompute", "full"},
-                 {"precision", "bf16"},
-                 {"iter_time_s", "2.5"},
-                 {"iter_time_derived_s", ""},
-                 {"tokens_per_s_per_gpu", ""},
-                 {"source", "made for this test"},
-                 {"notes", ""}};
-  for (const auto& [column, text] : changed) {
-    cells[column] = text;
-  }
-  std::string header;
-  std::string line;
-  for (const auto& [column, text] : cells) {
-    header += (header.empty() ? "" : ",") + column;
-    line += (line.empty() ? "" : ",") + ("\"" + text + "\"");
-  }
-  return CsvTable::parse(header + "\n" + line + "\n", "made.csv");
-}
-
-RunReadings readings(const Cells& changed) {
-  const CsvTable made = table(changed);
-  RunReader reader;
-  return reader.read(RunRow(made, 0));
-}
+using testing::Cells;
+using testing::readings;
+using testing::table;
 
 TEST(RunScenario, TakesModelPlanAndBatchFromTheColumns) {
   const RunReadings read = readings({});
@@ -149,7 +102,7 @@ TEST(RunScenario, PutsRacksTogetherAsTheyAre) {
                                    {"p", "1"},
                                    {"t", one.tensor},
                                    {"d", std::to_string(ranks)}});
-      const RunMachine machine = machine_of(RunRow(made, 0));
+      const RunMachine machine = RunMachines().of(RunRow(made, 0), "").front();
       const auto domain = std::find_if(
           machine.changes.begin(), machine.changes.end(), [](const Assignment& change) {
             return change.path == "cluster.node.fabric.devices";
@@ -189,28 +142,65 @@ TEST(RunScenario, OnTwoRacksIsNoSlowerThanItsNetworkMakesIt) {
 
 TEST(RunScenario, TakesNoTrainingOfAdaptersForTrainingOfAll) {
   EXPECT_EQ(readings({{"model_name", "Llama 2 70B LoRA"}}).skip_reason,
-            "low-rank adapters beside frozen weights are not modelled");
+            "rank and place of its adapters not stated");
+  const RunReadings read = readings({{"model_name", "Llama 2 70B LoRA (MLPerf)"},
+                                     {"family", "mlperf_llama2_70b_lora_v40"},
+                                     {"hw_key", "H100-SXM5-80GB"},
+                                     {"precision", "fp8"}});
+  ASSERT_EQ(read.skip_reason, "");
+  const auto adapters = read.readings.front().scenarios.front().training.adapters;
+  ASSERT_TRUE(adapters.has_value());
+  EXPECT_EQ(adapters->rank, 16);
+  EXPECT_TRUE(adapters->is_target(WeightRole::output));
+  EXPECT_FALSE(adapters->is_target(WeightRole::up));
 }
 
-TEST(RunScenario, TakesASliceOfATorusForOneNode) {
-  Cells slice = {{"family", "maxtext_v5e"},
-                 {"hw_key", "TPU v5e"},
-                 {"n_chips", "64"},
-                 {"chips_per_node", "4"},  // of a host
-                 {"inter_link", "ICI (single slice)"},
-                 {"p", "1"},
-                 {"t", "1"},
-                 {"d", "64"},
-                 {"global_batch", "128"},
-                 {"dp_kind", "fsdp"}};
-  const RunReadings read = readings(slice);
+Cells fully_sharded_slice() {
+  return {{"family", "maxtext_v5e"},
+          {"hw_key", "TPU v5e"},
+          {"n_chips", "64"},
+          {"chips_per_node", "4"},  // of a host
+          {"inter_link", "ICI (single slice)"},
+          {"p", "1"},
+          {"t", "1"},
+          {"d", "64"},
+          {"global_batch", "128"},
+          {"dp_kind", "fsdp"}};
+}
+
+TEST(RunScenario, TakesASliceOfATorusFromItsPod) {
+  const RunReadings read = readings(fully_sharded_slice());
   ASSERT_EQ(read.skip_reason, "");
   const Scenario& scenario = read.readings.front().scenarios.front();
-  EXPECT_EQ(scenario.cluster.devices_per_node, 64);
+  EXPECT_EQ(scenario.cluster.name, "tpu-v5e-pod");
   EXPECT_EQ(scenario.cluster.chip.name, "tpu-v5e");
   EXPECT_EQ(scenario.plan.sharding, Sharding::zero3);
-  slice["inter_link"] = "DCN";
-  EXPECT_EQ(readings(slice).skip_reason, "slices joined by a data-centre network are not modelled");
+}
+
+TEST(RunScenario, JoinsSlicesByTheirDataCentresNetwork) {
+  Cells slices = fully_sharded_slice();
+  slices["inter_link"] = "DCN";
+  slices["chips_per_node"] = "16";
+  const RunReadings read = readings(slices);
+  ASSERT_EQ(read.skip_reason, "");
+  const Cluster& cluster = read.readings.front().scenarios.front().cluster;
+  EXPECT_EQ(cluster.name, "tpu-v5e-slices");
+  EXPECT_EQ(cluster.devices_per_node, 16);
+  EXPECT_EQ(cluster.nics, 4);  // one of a pod's 64 for four chips
+  ASSERT_TRUE(cluster.host_memory.has_value());
+  EXPECT_NEAR(cluster.host_memory->capacity / 1_GB, 16 * 48, 1e-6);
+}
+
+TEST(RunScenario, TakesNoSliceThatNobodyHandsOut) {
+  Cells slice = fully_sharded_slice();
+  slice["n_chips"] = "48";
+  slice["d"] = "48";
+  slice["global_batch"] = "96";
+  // A switch in place of the wires, as no box of the pod is used.
+  EXPECT_EQ(readings(slice).readings.at(0).scenarios.at(0).cluster.name, "tpu-v5e-slices");
+  slice["n_chips"] = "2048";
+  slice["d"] = "2048";
+  EXPECT_EQ(readings(slice).skip_reason, "2048 chips are no slice of TPU v5e");
 }
 
 TEST(RunScenario, ReadsARowTwiceWhereTheNetworkIsNotStated) {
@@ -232,11 +222,15 @@ TEST(RunScenario, SaysWhyARowIsSkipped) {
       {{{"family", "private"}}, "software of family \"private\" is not known"},
       {{{"hw_key", "Abacus"}}, "no cluster of 8 devices of Abacus is known"},
       {{{"micro_batch", ""}}, "micro_batch not stated"},
-      {{{"t", ""}}, "t not stated"},
+      {{{"t", ""}, {"d", ""}}, "t not stated"},
+      {{{"t", ""}, {"d", "3"}}, "t not stated"},
       {{{"layers", ""}}, "layers not stated"},
       {{{"recompute", "some of it"}}, "recompute \"some of it\" is not modelled"},
       {{{"sched", "knight's tour"}}, "schedule \"knight's tour\" is not modelled"},
-      {{{"offload", "cpu: optimizer"}}, "offload \"cpu: optimizer\""},
+      {{{"offload", "cpu: optimizer"}},
+       "offload \"cpu: optimizer\": an optimizer that the host computes is not modelled"},
+      {{{"offload", "activations of 20 layers to CPU"}},
+       "offload \"activations of 20 layers to CPU\": of some layers is not modelled"},
       {{{"precision", "bfp12"}}, "precision \"bfp12\""}};
   for (const Case& one : cases) {
     const RunReadings read = readings(one.cells);
@@ -328,7 +322,8 @@ TEST(RunComparison, WeighsTheIterationsOfARampByTheirNumber) {
 TEST(RunComparison, ChangesReachEveryScenario) {
   const std::vector<Assignment> slower = {
       parse_assignment("cluster.chip.matrix.bf16.peak=\"100 TFLOP/s\"")};
-  EXPECT_GT(*compare_runs(table({}), slower)[0].predicted, *compare_runs(table({}))[0].predicted);
+  EXPECT_GT(*compare_runs(table({}), {}, slower)[0].predicted,
+            *compare_runs(table({}))[0].predicted);
 }
 
 TEST(RunComparison, RefusesATableWithCellsThatAreNoNumbers) {

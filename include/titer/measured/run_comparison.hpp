@@ -11,8 +11,9 @@ namespace titer {
 
 /// Every row of the table, in its order. A row that may be read in several ways is predicted by
 /// their geometric mean if they are within 10 % of one another, and otherwise skipped. Throws
-/// InputError with the cells that are no numbers. `changes`: as RunReader's.
+/// InputError with the cells that are no numbers. `folder`, `changes`: as RunReader's.
 [[nodiscard]] std::vector<Comparison> compare_runs(const CsvTable& table,
+                                                   const std::filesystem::path& folder = {},
                                                    const std::vector<Assignment>& changes = {});
 
 /// Every row of a table of runs by their files (read_named_runs).

@@ -7,46 +7,30 @@
 #include <string>
 #include <vector>
 
+#include "titer/measured/run_families.hpp"
+#include "titer/measured/run_machine.hpp"
 #include "titer/measured/run_row.hpp"
 #include "titer/scenario/source.hpp"
 
 namespace titer {
 
-/// What a family of rows ran, and what that software did where a row does not say.
-struct RunHabits {
-  std::string stack;
-  std::optional<bool> flash{};  // fused attention
-  std::optional<Recompute> recompute{};
-  std::optional<Sharding> sharding{};
-  std::optional<std::int64_t> sequence{};
-  std::optional<std::int64_t> vocabulary{};
-  std::optional<TensorOverlap> tensor_overlap{};
-  std::optional<DataType> gradient{};
+/// What a row may leave open of a model.
+struct OpenModel {
+  std::int64_t sequence = 0;
+  std::int64_t vocabulary = 0;  // rows of the token table
+  bool flash = false;
 };
-
-/// By the family's name, else by the words of its source, notes and sharding. Empty: unknown
-/// software.
-[[nodiscard]] std::optional<RunHabits> habits_of(const RunRow& row);
-
-/// The cluster of a row: a shipped one, and what of it is put in its place.
-struct RunMachine {
-  std::string cluster;
-  std::vector<Assignment> changes{};
-  bool network_known = true;  // false: the row does not say what joins its nodes
-};
-/// By the chip, the devices of a node and the words for the links. Throws InputError with the
-/// reason where there is none.
-[[nodiscard]] RunMachine machine_of(const RunRow& row);
-
-/// The model by its dimensions; what they leave open (norms, biases, positions) by its name.
-/// `vocabulary`: rows of the token table. Throws InputError with the reason.
+/// The model by its dimensions; what they leave open (norms, biases, positions) by its name and the
+/// habits. Throws InputError with the reason.
 [[nodiscard]] Transformer run_model(const RunRow& row,
-                                    std::int64_t sequence,
-                                    std::int64_t vocabulary,
-                                    bool flash);
+                                    const RunHabits& habits,
+                                    const OpenModel& open);
 
 /// Throws InputError with the reason where the row leaves open or asks for what cannot be told.
 [[nodiscard]] Plan run_plan(const RunRow& row, const RunHabits& habits);
+/// The plan's part of these; likewise.
+void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan);
+void read_offload(const RunRow& row, Plan& plan);
 /// Batch, sequence and number formats; the batch is filled for `micro_batches` per replica.
 [[nodiscard]] Training run_training(const RunRow& row,
                                     const RunHabits& habits,
@@ -65,12 +49,15 @@ struct RunReadings {
   std::vector<RunReading> readings;
   std::string open;  // what is open: "network, vocabulary"
   std::string skip_reason;
+  std::optional<CountedAttention> rates{};  // of a row's TFLOP/s, where they tell its time
 };
 
 class RunReader {
  public:
-  /// `changes` are put into every scenario's cluster and stack.
-  explicit RunReader(std::vector<Assignment> changes = {}) : changes_(std::move(changes)) {}
+  /// `folder`: of the table, whose files come before the shipped ones. `changes` are put into every
+  /// scenario's cluster and stack.
+  explicit RunReader(const std::filesystem::path& folder = {}, std::vector<Assignment> changes = {})
+      : families_(RunFamilies::load(folder)), changes_(std::move(changes)) {}
   [[nodiscard]] RunReadings read(const RunRow& row);
 
  private:
@@ -80,6 +67,14 @@ class RunReader {
                    Scenario scenario,
                    RunReadings& into) const;
 
+  /// Into `result` what the row is on this machine, or why it cannot be.
+  void read_on(const RunMachine& machine,
+               const RunRow& row,
+               const RunHabits& habits,
+               RunReadings& result);
+
+  RunFamilies families_;
+  RunMachines machines_;
   std::vector<Assignment> changes_;
   std::map<std::string, Scenario> bases_;
 };

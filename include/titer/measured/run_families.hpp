@@ -1,0 +1,73 @@
+#pragma once
+// What software families of measured runs are, and its habits: configs/families.json, and a file of
+// that name beside the table.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "titer/measured/run_row.hpp"
+#include "titer/scenario/scenario.hpp"
+
+namespace titer {
+
+/// How a source counts the FLOPs of attention in its rates.
+enum class CountedAttention { full, causal };
+inline constexpr std::array<Choice<CountedAttention>, 2> kCountedAttentions = {
+    {{"full", CountedAttention::full}, {"causal", CountedAttention::causal}}};
+
+/// What a family of rows ran, and what that software did where a row does not say.
+struct RunHabits {
+  std::string stack{};          // a name or file; "": not known
+  std::string cluster{};        // likewise; "": by chip and devices of a node
+  std::optional<bool> flash{};  // fused attention
+  std::string recompute{};      // in the words of rows; "": not known
+  std::optional<Sharding> sharding{};
+  std::optional<bool> reduces_once{};  // gradients of zero2 behind all passes, as zero1 does
+  std::optional<bool> tf32{};          // products of fp32 are of tf32
+  std::optional<std::int64_t> sequence{};
+  std::optional<std::int64_t> vocabulary{};
+  std::optional<TensorOverlap> tensor_overlap{};
+  std::optional<DataType> gradient{};
+  std::optional<bool> dropout{};
+  std::optional<bool> parallel{};  // attention and MLP side by side
+  std::optional<Adapters> adapters{};
+  std::optional<CountedAttention> rates{};  // otherwise a rate alone tells no time
+};
+
+/// A family, or software by a word of it; in `where` such rows of these as have a word in a column.
+struct RunFamily {
+  std::string column{};
+  std::string word{};
+  RunHabits habits{};
+  std::vector<RunFamily> where{};
+};
+
+class RunFamilies {
+ public:
+  /// The shipped ones, and before them those of families.json in the folder, if it is there. Throws
+  /// InputError with what is wrong in either.
+  [[nodiscard]] static RunFamilies load(const std::filesystem::path& folder);
+
+  /// Of the family whose name begins the row's and is the longest, else of the first word in its
+  /// source, notes, family and sharding. The row's own columns `stack`, `cluster` and `software`
+  /// are heard before. Throws InputError where none of these tells the software.
+  [[nodiscard]] RunHabits habits_of(const RunRow& row) const;
+
+ private:
+  struct File {
+    std::vector<std::pair<std::string, RunFamily>> families;
+    std::vector<std::pair<std::string, RunFamily>> software;  // the more telling words first
+  };
+  [[nodiscard]] static File read(const Document& document);
+  [[nodiscard]] const RunFamily* family_of(const RunRow& row) const;
+  [[nodiscard]] const RunFamily* software_in(const std::string& text) const;
+  [[nodiscard]] const RunFamily* software_of(const RunRow& row) const;
+
+  std::filesystem::path folder_;
+  std::vector<File> files_;  // the folder's before the shipped ones
+};
+
+}  // namespace titer

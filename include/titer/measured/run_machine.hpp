@@ -1,0 +1,46 @@
+#pragma once
+// The machine of a measured run.
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "titer/measured/run_row.hpp"
+#include "titer/scenario/source.hpp"
+
+namespace titer {
+
+/// A shipped cluster, or a file, and what of it is put in its place.
+struct RunMachine {
+  std::string cluster;
+  std::vector<Assignment> changes{};
+  bool network_known = true;  // false: the row does not say what joins its nodes
+};
+
+/// Finds machines among the shipped clusters, each of which is read once.
+class RunMachines {
+ public:
+  /// The cluster that is named; else by the row's chip, the devices of a node and the words for the
+  /// links. Of a slice of a torus there may be two, to be tried in turn: the pod, and, for plans
+  /// that do not lie on a torus, a node whose chips a switch joins. Throws InputError with the
+  /// reason where there is none.
+  [[nodiscard]] std::vector<RunMachine> of(const RunRow& row, const std::string& named);
+
+ private:
+  struct Shipped {
+    std::string name;
+    Cluster cluster;
+
+    [[nodiscard]] int devices() const { return cluster.devices_per_node; }
+  };
+  [[nodiscard]] const std::vector<Shipped>& of_chip(const std::string& chip);
+  /// With so many devices, else the largest; nullptr where no cluster has the chip.
+  [[nodiscard]] const Shipped* node_of(const std::string& chip, std::int64_t devices);
+  [[nodiscard]] std::vector<RunMachine> of_torus(const RunRow& row, const std::string& chip);
+
+  std::vector<std::pair<std::string, std::string>> chips_;  // of shipped clusters, by name
+  std::map<std::string, std::vector<Shipped>> shipped_;     // by chip
+};
+
+}  // namespace titer

@@ -1,0 +1,195 @@
+#include "titer/measured/run_families.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "titer/hardware/noted_fields.hpp"
+#include "titer/input/file.hpp"
+#include "titer/input/read_document.hpp"
+#include "titer/input/words.hpp"
+#include "titer/scenario/data_files.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::string_view kFamilyFile = "families.json";
+constexpr Range kCountOfTokens = {1, 1e12};
+
+using H = RunHabits;
+constexpr std::array kHabitFields = {
+    fields::text<&H::stack, H>("stack", "the name or file of its software"),
+    fields::text<&H::cluster, H>("cluster", "the name or file of its machine")
+        .or_else("by chip and devices of a node"),
+    fields::flag<&H::flash>("flash", "fused attention").or_else("as the row says, or both"),
+    fields::text<&H::recompute, H>("recompute", "what is recomputed, in the words of rows"),
+    fields::choice<&H::sharding, kShardings>("sharding", "what data-parallel ranks share"),
+    fields::flag<&H::reduces_once>("reduces_once",
+                                   "gradients of zero2 once an iteration, as zero1 does"),
+    fields::flag<&H::tf32>("tf32", "products of numbers in fp32 are in tf32"),
+    fields::integer<&H::sequence>("sequence", kCountOfTokens, "tokens of a sequence"),
+    fields::integer<&H::vocabulary>("vocabulary", kCountOfTokens, "rows of the token table"),
+    fields::choice<&H::tensor_overlap, kTensorOverlaps>("tensor_overlap",
+                                                        "how tensor groups' transfers are hidden"),
+    fields::choice<&H::gradient, kDataTypes>("gradient_precision", "number format of gradients"),
+    fields::flag<&H::dropout>("dropout", "whether there is dropout")
+        .or_else("where MLPs are not gated"),
+    fields::flag<&H::parallel>("parallel", "attention and MLP read the same input"),
+    fields::object<&H::adapters, adapter_fields>("adapters", "that are trained alone"),
+    fields::choice<&H::rates, kCountedAttentions>("rates",
+                                                  "how its TFLOP/s count attention, where no time "
+                                                  "is printed")
+        .or_else("unknown: rows with rates alone measure nothing")};
+
+void read_habits(Reader& in, RunHabits& habits) {
+  for (const Field<H>& field : kHabitFields) {
+    field.read(field, in, habits);
+  }
+}
+
+RunFamily read_family(Reader& in, bool is_part) {
+  RunFamily family;
+  read_habits(in, family.habits);
+  if (is_part) {
+    family.column = in.text("column");
+    family.word = in.text("says");
+  } else if (in.has("where")) {
+    for (Reader& part : in.objects("where")) {
+      family.where.push_back(read_family(part, true));
+    }
+  }
+  in.finish();
+  return family;
+}
+
+std::vector<std::pair<std::string, RunFamily>> read_all(Reader& in, std::string_view key) {
+  std::vector<std::pair<std::string, RunFamily>> all;
+  if (auto named = in.maybe_object(key)) {
+    for (const std::string& name : named->keys()) {
+      Reader one = named->object(name);
+      all.emplace_back(lower(name), read_family(one, false));
+    }
+  }
+  return all;
+}
+
+/// What the other says takes the place of what these say.
+void overlay(const RunHabits& other, RunHabits& habits) {
+  const RunHabits nothing;
+  for (const Field<H>& field : kHabitFields) {
+    if (!field.same(other, nothing)) {
+      field.copy(other, habits);
+    }
+  }
+}
+
+void overlay(const RunFamily& family, const RunRow& row, RunHabits& habits) {
+  overlay(family.habits, habits);
+  for (const RunFamily& part : family.where) {
+    if (row.says(part.column, part.word)) {
+      overlay(part.habits, habits);
+    }
+  }
+}
+
+}  // namespace
+
+RunFamilies RunFamilies::load(const std::filesystem::path& folder) {
+  RunFamilies made;
+  made.folder_ = folder;
+  const std::filesystem::path own = folder / kFamilyFile;
+  std::error_code ignored;
+  if (std::filesystem::exists(own, ignored)) {
+    made.files_.push_back(read(load_json(own)));
+  }
+  made.files_.push_back(read(load_json(data_root() / "configs" / kFamilyFile)));
+  return made;
+}
+
+RunFamilies::File RunFamilies::read(const Document& document) {
+  return read_document(document, [](Reader& in) {
+    File file{.families = read_all(in, "families"), .software = read_all(in, "software")};
+    in.finish();
+    return file;
+  });
+}
+
+const RunFamily* RunFamilies::family_of(const RunRow& row) const {
+  const std::string name = lower(row.text("family"));
+  for (const File& file : files_) {
+    const std::pair<std::string, RunFamily>* longest = nullptr;
+    for (const auto& known : file.families) {
+      if (name.starts_with(known.first) &&
+          (longest == nullptr || known.first.size() > longest->first.size())) {
+        longest = &known;
+      }
+    }
+    if (longest != nullptr) {
+      return &longest->second;
+    }
+  }
+  return nullptr;
+}
+
+const RunFamily* RunFamilies::software_in(const std::string& text) const {
+  const std::string small = lower(text);
+  for (const File& file : files_) {
+    for (const auto& known : file.software) {
+      if (small.find(known.first) != std::string::npos) {
+        return &known.second;
+      }
+    }
+  }
+  return nullptr;
+}
+
+const RunFamily* RunFamilies::software_of(const RunRow& row) const {
+  for (const std::string_view column : {"source", "notes", "family", "dp_kind"}) {
+    if (const RunFamily* known = software_in(row.text(column))) {
+      return known;
+    }
+  }
+  return nullptr;
+}
+
+RunHabits RunFamilies::habits_of(const RunRow& row) const {
+  RunHabits habits;
+  const RunFamily* family = family_of(row);
+  const std::string software = row.text("software");
+  const RunFamily* named = software_in(software);
+  if (named == nullptr && family == nullptr) {
+    named = software_of(row);
+  }
+  if (named != nullptr) {
+    overlay(*named, row, habits);
+  }
+  const std::string stated = habits.stack;
+  if (family != nullptr) {
+    overlay(*family, row, habits);
+  }
+  if (!software.empty()) {
+    const std::vector<std::string> shipped = shipped_names(kStackData);
+    const bool is_stack = std::binary_search(shipped.begin(), shipped.end(), software);
+    habits.stack = is_stack ? software : stated;
+  }
+  if (row.has("stack")) {
+    habits.stack = row.text("stack");
+  }
+  if (row.has("cluster")) {
+    habits.cluster = row.text("cluster");
+  }
+  if (habits.stack.empty()) {
+    throw InputError(software.empty()
+                         ? fmt::format("software of family \"{}\" is not known", row.text("family"))
+                         : fmt::format("software \"{}\" is not known", software));
+  }
+  // A file is found from the table's folder first.
+  const auto find = [&](const DataKind& kind, std::string& name) {
+    name = looks_like_file(name) ? data_file(kind, name, folder_).string() : name;
+  };
+  find(kStackData, habits.stack);
+  find(kClusterData, habits.cluster);
+  return habits;
+}
+
+}  // namespace titer

@@ -1,0 +1,99 @@
+// What software families of measured runs are, by files.
+#include "titer/measured/run_families.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "measured/made_run.hpp"
+#include "temporary_folder.hpp"
+#include "titer/input/file.hpp"
+#include "titer/measured/run_scenario.hpp"
+
+namespace titer {
+namespace TITER_TEST_FILE {
+
+using testing::Cells;
+using testing::table;
+
+RunHabits habits(const Cells& changed, const std::filesystem::path& folder = {}) {
+  const CsvTable made = table(changed);
+  return RunFamilies::load(folder).habits_of(RunRow(made, 0));
+}
+
+TEST(RunFamilies, TakeTheLongestNameThatBeginsTheFamilys) {
+  EXPECT_FALSE(habits({{"family", "mlperf_gpt3_v30"}}).adapters);
+  EXPECT_TRUE(habits({{"family", "MLPerf_llama2_70b_lora_v40"}}).adapters);
+}
+
+TEST(RunFamilies, TellRowsOfOneFamilyApartByAColumn) {
+  EXPECT_EQ(habits({{"family", "libai"}}).stack, "megatron-lm");
+  EXPECT_EQ(habits({{"family", "libai"}, {"notes", "LiBai; V100"}}).stack, "libai");
+  EXPECT_FALSE(habits({{"family", "libai"}, {"notes", "LiBai; V100"}}).flash.value_or(true));
+}
+
+TEST(RunFamilies, HearTheRowFirst) {
+  EXPECT_EQ(habits({{"family", "libai"}, {"software", "deepspeed"}}).stack, "deepspeed");
+  EXPECT_EQ(habits({{"family", "new"}, {"software", "neuronx-distributed 0.9"}}).stack, "neuronx");
+  EXPECT_EQ(habits({{"software", "deepspeed"}, {"stack", "nemo"}, {"cluster", "dgx-h100"}}).cluster,
+            "dgx-h100");
+  EXPECT_EQ(habits({{"software", "deepspeed"}, {"stack", "nemo"}}).stack, "nemo");
+  const auto reason = [](const Cells& cells) {
+    try {
+      static_cast<void>(habits(cells));
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("known");
+  };
+  EXPECT_EQ(reason({{"software", "abacus 2"}}), "software \"abacus 2\" is not known");
+  EXPECT_EQ(reason({{"family", "new"}}), "software of family \"new\" is not known");
+}
+
+TEST(RunFamilies, BesideTheTableComeBeforeTheShippedOnes) {
+  const testing::TemporaryFolder folder;
+  const std::string stack = folder.file("own.json", "{}");
+  static_cast<void>(folder.file("families.json",
+                                R"({"families": {"mine": {"stack": "nemo", "flash": true},
+                                                 "libai": {"stack": "./own.json", "flash": true}}})"));
+  EXPECT_EQ(habits({{"family", "mine-1"}}, folder.path()).stack, "nemo");
+  const RunHabits own = habits({{"family", "libai"}}, folder.path());
+  EXPECT_TRUE(std::filesystem::equivalent(own.stack, stack));
+  EXPECT_EQ(own.flash, true);
+  EXPECT_EQ(habits({{"family", "vtrain"}}, folder.path()).stack, "deepspeed");
+}
+
+TEST(RunFamilies, SayWhatIsWrongInTheirFile) {
+  const testing::TemporaryFolder folder;
+  static_cast<void>(folder.file(
+      "families.json", R"({"families": {"mine": {"stack": "nemo", "sharding": "zero9"}}})"));
+  try {
+    static_cast<void>(RunFamilies::load(folder.path()));
+    FAIL() << "expected an InputError";
+  } catch (const InputError& error) {
+    EXPECT_NE(
+        std::string(error.what()).find("families.json:1:53: families.mine.sharding: \"zero9\""),
+        std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(RunFamilies, TheShippedOnesNameShippedSoftwareAndMachines) {
+  const Document document = load_json(data_root() / "configs/families.json");
+  const auto is_shipped = [](const DataKind& kind, const Value& habits, std::string_view key) {
+    const std::vector<std::string> names = shipped_names(kind);
+    const Value* name = habits.find(key);
+    return name == nullptr || std::binary_search(names.begin(), names.end(), name->text);
+  };
+  for (const char* part : {"families", "software"}) {
+    for (const auto& [family, habits] : document.at(part)->members) {
+      SCOPED_TRACE(family);
+      EXPECT_NE(habits.find("stack"), nullptr);
+      EXPECT_TRUE(is_shipped(kStackData, habits, "stack"));
+      EXPECT_TRUE(is_shipped(kClusterData, habits, "cluster"));
+    }
+  }
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer
