@@ -35,7 +35,7 @@ void read_degrees(const RunRow& row, Plan& plan) {
   for (const Degree& one : degrees) {
     if (row.has(one.column)) {
       *one.value = degree(row, one.column);
-      others *= *one.value;
+      others = counted_product(others, *one.value);
       ++stated;
     } else {
       open = open == nullptr ? &one : open;
@@ -54,7 +54,7 @@ void read_degrees(const RunRow& row, Plan& plan) {
 /// As stated, or what the batch leaves of every replica's share for each micro-batch.
 std::int64_t micro_batch_of(const RunRow& row, std::int64_t replicas) {
   const auto batch = row.whole("global_batch");
-  const std::int64_t passes = replicas * row.whole("grad_accum", 0);
+  const std::int64_t passes = counted_product(replicas, row.whole("grad_accum", 0));
   if (!row.has("micro_batch") && batch && passes > 0 && *batch % passes == 0) {
     return *batch / passes;
   }

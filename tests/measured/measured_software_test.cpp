@@ -42,10 +42,19 @@ std::map<std::string, int> rows_beyond(const std::string& name) {
 }
 
 // Alpa's compiler schedules stages as 1F1B: Paxml, whose figures stand for it, does not.
+// Zero-bubble schedules are of a fork of Megatron-LM, fp8 and sequence parallelism on Gaudi of
+// Habana's fork of Megatron-DeepSpeed, and TF32 is PyTorch's.
 TEST(MeasuredSoftware, CanRunWhatWasMeasured) {
   EXPECT_EQ(rows_beyond("training.csv"),
             (std::map<std::string, int>{{"alpa, paxml: schedule 1f1b", 1}}));
   EXPECT_EQ(rows_beyond("training_vtrain_single.csv"), (std::map<std::string, int>{}));
+  EXPECT_EQ(rows_beyond("training_2.csv"),
+            (std::map<std::string, int>{
+                {"megatron_deepspeed_mlperf_gpt3_v40_gaudi, deepspeed: precision fp8", 1},
+                {"megatron_deepspeed_mlperf_gpt3_v40_gaudi, deepspeed: sequence_parallel", 1},
+                {"sailor_gh200, megatron-lm: precision tf32", 11},
+                {"zero_bubble_pp, megatron-lm: schedule zb-h1", 3},
+                {"zero_bubble_pp, megatron-lm: schedule zb-h2", 3}}));
 }
 
 }  // namespace TITER_TEST_FILE
