@@ -61,7 +61,7 @@ struct UsualFigure {
   std::string_view twin = {};     // which takes the same value
   std::string_view instead = {};  // not where the chip has this
 };
-constexpr std::array<UsualFigure, 16> kUsualFigures = {{
+constexpr std::array<UsualFigure, 17> kUsualFigures = {{
     {"launch_floor", ""},
     {"matrix.bf16.plateau", "m", "matrix.fp16.plateau"},  // the same unit, the same rate
     {"matrix.fp16.plateau", "m", "", "matrix.bf16"},
@@ -73,10 +73,11 @@ constexpr std::array<UsualFigure, 16> kUsualFigures = {{
     {"tiling.partial_wave", "m"},
     {"tiling.split", "m"},
     {"sustained.onset", "m"},
-    {"attention.plateau", "head_dim", "", "attention.tiling"},
-    {"attention.tiling.softmax", "head_dim"},
+    {"attention.plateau", "kv_heads", "", "attention.tiling"},
+    {"attention.tiling.softmax", "kv_heads"},
     {"attention.tiling.edge", "head_dim"},
     {"attention.tiling.start", "head_dim"},
+    {"attention.tiling.backward", "pass"},
     {"graph_start", "head_dim"},
 }};
 

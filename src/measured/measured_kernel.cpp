@@ -14,13 +14,17 @@ namespace titer {
 namespace {
 
 constexpr double kAnyOfKernel = std::numeric_limits<double>::max();
+constexpr std::string_view kForward = "forward";  // as tables name the passes
+constexpr std::string_view kBackward = "backward";
 
 using Names = std::pair<std::string_view, std::string_view>;
-constexpr std::array<Names, 6> kTableChips = {{{"a100_sxm", "a100-sxm4-80gb"},
+constexpr std::array<Names, 8> kTableChips = {{{"a100_sxm", "a100-sxm4-80gb"},
                                                {"h100_sxm", "h100-sxm5-80gb"},
                                                {"h200_sxm", "h200-sxm-141gb"},
                                                {"b200_sxm", "b200-sxm"},
+                                               {"b300_sxm", "b300-sxm"},
                                                {"gb200", "gb200-nvl72"},
+                                               {"gb300", "gb300-nvl72"},
                                                {"l40s", "l40s"}}};
 
 /// The data types of the tables, and bytes of scales beside every element that is converted.
@@ -55,6 +59,10 @@ class Row {
   }
   [[nodiscard]] std::string_view text(std::string_view column) const {
     return table_.text(row_, column);
+  }
+  /// "" also where the table has no such column.
+  [[nodiscard]] std::string_view maybe_text(std::string_view column) const {
+    return table_.has(column) ? text(column) : std::string_view();
   }
   [[nodiscard]] Seconds time() const { return Seconds::from_si(number("time_us", 1e-6) * 1e-6); }
   [[nodiscard]] int line() const { return static_cast<int>(row_) + 2; }
@@ -139,19 +147,44 @@ Kernel attention_kernel(double batch,
           .shape = shape};
 }
 
-/// Causal rows write keys and values to a cache first.
+/// Heads whose queries and values are of one width, or of two.
+Heads heads_of(const Row& row) {
+  const bool alike = row.maybe_text("qk_head_dim").empty();
+  return {.queries = row.number("heads"),
+          .keys = row.number("kv_heads"),
+          .query_width = row.number(alike ? "head_dim" : "qk_head_dim"),
+          .value_width = row.number(alike ? "head_dim" : "v_head_dim")};
+}
+
+/// The gradients of what a forward kernel made: it repeats the scores, and reads and writes twice
+/// as much, as in the layers of models.
+Kernel backward_of(Kernel kernel, const Heads& heads) {
+  const double products = 3.0 * heads.query_width + 2.0 * heads.value_width;
+  kernel.flops = products / (heads.query_width + heads.value_width) * kernel.flops;
+  kernel.bytes = 2.0 * kernel.bytes;
+  kernel.shape.backward = true;
+  return kernel;
+}
+
+/// Tables that name the pass timed the kernels of training alone; of others, which serve, causal
+/// rows write keys and values to a cache first, and replays start with each row.
 void read_attention(const Row& row, MeasuredKernel& into) {
   const double batch = row.number("batch");
   const double sequence = row.number("seq");
-  const double width = row.number("head_dim");
   const bool causal = row.number("causal", 0) > 0;
-  const Heads heads = {row.number("heads"), row.number("kv_heads"), width, width};
+  const Heads heads = heads_of(row);
+  const Kernel forward =
+      attention_kernel(batch, sequence, heads, attended(sequence, causal, row.number("window", 0)));
+  if (const std::string_view pass = row.maybe_text("pass"); !pass.empty()) {
+    into.kernels.push_back(pass == kBackward ? backward_of(forward, heads) : forward);
+    return;
+  }
   if (causal) {
-    const double cached = 2.0 * batch * sequence * heads.keys * width;
+    const double cached = batch * sequence * heads.keys * (heads.query_width + heads.value_width);
     into.kernels.push_back(moves(2.0 * elements(cached, DataType::bf16)));
   }
-  into.kernels.push_back(attention_kernel(
-      batch, sequence, heads, attended(sequence, causal, row.number("window", 0))));
+  into.kernels.push_back(forward);
+  into.starts_graph = true;
 }
 
 /// Queries and keys get their rotary part first.
@@ -164,6 +197,7 @@ void read_mla(const Row& row, MeasuredKernel& into) {
   const Heads widths = {heads, heads, row.number("qk_head_dim"), row.number("v_head_dim")};
   into.kernels.push_back(attention_kernel(
       row.number("batch"), sequence, widths, attended(sequence, row.number("causal", 0) > 0, 0)));
+  into.starts_graph = true;
 }
 
 /// Choice of experts, copies in their order, products, activation, products, weighted sum. Rows
@@ -195,6 +229,7 @@ void read_moe(const Row& row, const TableType& type, MeasuredKernel& into) {
   }
   into.kernels.push_back(product(down, type.type));
   into.kernels.push_back(moves(bytes((tokens + copies) * hidden)));
+  into.starts_graph = true;
 }
 
 /// Why a row is not predicted; "" when it is.
@@ -204,6 +239,13 @@ std::string reason_to_skip(const Row& row, KernelTableKind kind, const TableType
   }
   if (kind == KernelTableKind::attention && type->type != DataType::bf16) {
     return "fused attention in " + std::string(row.text("dtype")) + " is not modelled";
+  }
+  const std::string_view pass = row.maybe_text("pass");
+  if (!pass.empty() && pass != kForward && pass != kBackward) {
+    return "pass \"" + std::string(pass) + "\" is neither forward nor backward";
+  }
+  if (row.maybe_text("deterministic") == "1") {
+    return "attention that is added up in a fixed order is not modelled";
   }
   if (kind == KernelTableKind::moe && row.text("distribution") != "balanced" &&
       row.text("ep") != "1") {
@@ -221,10 +263,7 @@ void read_row(const Row& row, KernelTable& table) {
     table.skipped.push_back({row.line(), std::move(reason)});
     return;
   }
-  MeasuredKernel measured{.product = known->type,
-                          .starts_graph = table.kind != KernelTableKind::gemm,
-                          .time = row.time(),
-                          .line = row.line()};
+  MeasuredKernel measured{.product = known->type, .time = row.time(), .line = row.line()};
   switch (table.kind) {
     case KernelTableKind::gemm:
       read_gemm(row, *known, measured);
@@ -248,11 +287,11 @@ std::optional<KernelTableKind> kernel_table_kind(const CsvTable& table) {
   if (table.has_all({"dtype", "m", "n", "k"})) {
     return KernelTableKind::gemm;
   }
-  if (table.has_all({"dtype", "batch", "seq", "heads", "qk_head_dim"})) {
-    return KernelTableKind::mla;
-  }
   if (table.has_all({"dtype", "batch", "seq", "heads", "kv_heads"})) {
     return KernelTableKind::attention;
+  }
+  if (table.has_all({"dtype", "batch", "seq", "heads", "qk_head_dim"})) {
+    return KernelTableKind::mla;
   }
   if (table.has_all({"dtype", "tokens", "experts"})) {
     return KernelTableKind::moe;

@@ -102,6 +102,13 @@ TEST(Calibration, FitsOfAChipWhatItsTablesTime) {
                                           "matrix.bf16.saturation,matrix.fp16.saturation",
                                           "memory.efficiency"};
   EXPECT_EQ(usual_chip_figures(without_tiles, products), least);
+  // What small kernels tell, and what replaying a graph takes, is left to tables of serving.
+  const std::vector<std::filesystem::path> training = {
+      folder.file("gb200_attention_train.csv",
+                  "dtype,batch,seq,heads,kv_heads,qk_head_dim,v_head_dim,causal,pass,time_us\n")};
+  const std::vector<std::string> of_training = {
+      "launch_floor", "attention.tiling.softmax", "attention.tiling.backward"};
+  EXPECT_EQ(usual_chip_figures(chip, training), of_training);
 }
 
 TEST(Calibration, FindsTheChipThatATableWasMadeFrom) {

@@ -25,6 +25,8 @@ KernelTable load_text(const std::string& name, const std::string& text) {
 TEST(KernelTable, KnowsItsChipByItsName) {
   EXPECT_EQ(chip_of_table("x/a100_sxm_gemm.csv"), "a100-sxm4-80gb");
   EXPECT_EQ(chip_of_table("gb200_moe.csv"), "gb200-nvl72");
+  EXPECT_EQ(chip_of_table("gb300_gemm.csv"), "gb300-nvl72");
+  EXPECT_EQ(chip_of_table("b300_sxm_mla.csv"), "b300-sxm");
   EXPECT_EQ(chip_of_table("mi300x_gemm.csv"), "mi300x");
   EXPECT_EQ(chip_of_table("h100-pcie-80gb.csv"), "h100-pcie-80gb");
   EXPECT_EQ(chip_of_table("mi300x2_gemm.csv"), std::nullopt);
@@ -86,6 +88,48 @@ TEST(KernelTable, CountsThePairsOfMasksAndWindows) {
   ASSERT_EQ(table.skipped.size(), 1U);
   EXPECT_EQ(table.skipped[0].line, 5);
   EXPECT_EQ(table.skipped[0].reason, "fused attention in fp8 is not modelled");
+}
+
+TEST(KernelTable, TellsThePassesOfTrainingApart) {
+  const KernelTable table = load_text(
+      "gb200_attention_train.csv",
+      "dtype,batch,seq,heads,kv_heads,qk_head_dim,v_head_dim,causal,window,pass,deterministic,"
+      "time_us\n"
+      "bf16,2,1000,8,4,192,128,1,0,forward,0,50\n"
+      "bf16,2,1000,8,4,192,128,1,0,backward,0,150\n"
+      "bf16,2,1000,8,4,192,128,1,0,backward,1,150\n"
+      "bf16,2,1000,8,4,192,128,1,0,both,0,200\n");
+  EXPECT_EQ(table.kind, KernelTableKind::attention);
+  ASSERT_EQ(table.rows.size(), 2U);
+  const double pairs = 2.0 * 8 * 1000 * 1001 / 2;
+  // One kernel each: nothing is cached, and no graph replayed.
+  for (const MeasuredKernel& row : table.rows) {
+    EXPECT_EQ(row.kernels.size(), 1U);
+    EXPECT_FALSE(row.starts_graph);
+  }
+  const Kernel& forward = table.rows[0].kernels[0];
+  const Kernel& backward = table.rows[1].kernels[0];
+  EXPECT_DOUBLE_EQ(forward.flops.si(), 2 * pairs * (192 + 128));
+  EXPECT_FALSE(forward.shape.backward);
+  // Scores again, and gradients of queries and keys; of probabilities and values.
+  EXPECT_DOUBLE_EQ(backward.flops.si(), 2 * pairs * (3 * 192 + 2 * 128));
+  EXPECT_TRUE(backward.shape.backward);
+  EXPECT_EQ(backward.bytes, 2.0 * forward.bytes);
+  ASSERT_EQ(table.skipped.size(), 2U);
+  EXPECT_EQ(table.skipped[0].reason, "attention that is added up in a fixed order is not modelled");
+  EXPECT_EQ(table.skipped[1].reason, "pass \"both\" is neither forward nor backward");
+}
+
+TEST(KernelTable, NamesTheColumnThatItLacks) {
+  try {
+    static_cast<void>(load_text("gb200_attention_train.csv",
+                                "dtype,batch,seq,heads,kv_heads,qk_head_dim,causal,time_us\n"
+                                "bf16,2,1000,8,4,192,1,50\n"));
+    FAIL() << "expected an InputError";
+  } catch (const InputError& error) {
+    EXPECT_NE(error.lines[0].find("gb200_attention_train.csv:1: expected a column \"v_head_dim\""),
+              std::string::npos);
+  }
 }
 
 TEST(KernelComparison, HasARowForEachLineInTheTablesOrder) {
