@@ -21,6 +21,7 @@ date=${TITER_DATE:-2026-11-21}
 export TITER_DATA=${TITER_DATA:-$root}
 
 aiconfigurator='ai-dynamo/aiconfigurator@095f58a51c (NVIDIA, Apache-2.0)'
+cudnn='attention: NVIDIA/cudnn-frontend@3929da2ef4 (NVIDIA, Apache-2.0)'
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -33,7 +34,7 @@ refit() {
     --out "$TITER_DATA/configs/$folder/$name.json" >/dev/null
 }
 
-# The chips whose kernels were timed: products and attention.
+# The chips whose kernels were timed: products and attention, as serving runs it, or training.
 chips() {
   local name table
   while read -r name table; do
@@ -44,8 +45,14 @@ a100-sxm4-80gb  a100_sxm
 h100-sxm5-80gb  h100_sxm
 h200-sxm-141gb  h200_sxm
 b200-sxm        b200_sxm
-gb200-nvl72     gb200
 l40s            l40s
+TABLES
+  while read -r name table; do
+    date=${TITER_DATE:-2026-11-23} refit chips "$name" chip "$measured/kernels/${table}_gemm.csv" \
+      "$measured/kernels/${table}_attention_train.csv" --source "$aiconfigurator; $cudnn" </dev/null
+  done <<'TABLES'
+gb200-nvl72  gb200
+gb300-nvl72  gb300
 TABLES
 }
 

@@ -228,20 +228,43 @@ TEST(KernelTables, AreMetByTheShippedChips) {
     double all;
     std::optional<double> large;
   };
-  // In percent, about a half above what is reached.
+  // In percent, a little above what is reached. Attention of GB200, GB300 and B300 is as their
+  // training kernels run it (attention_train), which are up to a third faster than those that
+  // serve (attention, mla).
   const Case cases[] = {
-      {"a100_sxm_gemm", 8.3, 5.8},  {"a100_sxm_attention", 6.3, 2.4},
-      {"a100_sxm_mla", 15.6, 21.6}, {"a100_sxm_moe", 28.2, std::nullopt},
-      {"h100_sxm_gemm", 6.9, 6.0},  {"h100_sxm_attention", 11.2, 5.8},
-      {"h100_sxm_mla", 15.8, 8.0},  {"h100_sxm_moe", 19.2, std::nullopt},
-      {"h200_sxm_gemm", 7.8, 7.1},  {"h200_sxm_attention", 11.8, 7.0},
-      {"h200_sxm_mla", 15.6, 6.0},  {"h200_sxm_moe", 21.5, std::nullopt},
-      {"b200_sxm_gemm", 9.0, 6.3},  {"b200_sxm_attention", 11.0, 8.4},
-      {"b200_sxm_mla", 18.0, 4.8},  {"b200_sxm_moe", 24.6, std::nullopt},
-      {"gb200_gemm", 8.7, 6.6},     {"gb200_attention", 11.4, 9.8},
-      {"gb200_mla", 21.6, 8.5},     {"gb200_moe", 24.0, std::nullopt},
-      {"l40s_gemm", 17.0, 8.1},     {"l40s_attention", 48.2, 21.5},
-      {"l40s_mla", 32.4, 18.2},     {"l40s_moe", 24.3, std::nullopt},
+      {"a100_sxm_gemm", 8.3, 5.8},
+      {"a100_sxm_attention", 6.3, 2.4},
+      {"a100_sxm_mla", 15.6, 21.6},
+      {"a100_sxm_moe", 28.2, std::nullopt},
+      {"h100_sxm_gemm", 6.9, 6.0},
+      {"h100_sxm_attention", 11.2, 5.8},
+      {"h100_sxm_mla", 15.8, 8.0},
+      {"h100_sxm_moe", 19.2, std::nullopt},
+      {"h200_sxm_gemm", 7.8, 7.1},
+      {"h200_sxm_attention", 11.8, 7.0},
+      {"h200_sxm_mla", 15.6, 6.0},
+      {"h200_sxm_moe", 21.5, std::nullopt},
+      {"b200_sxm_gemm", 9.0, 6.3},
+      {"b200_sxm_attention", 11.0, 8.4},
+      {"b200_sxm_mla", 18.0, 4.8},
+      {"b200_sxm_moe", 24.6, std::nullopt},
+      {"gb200_gemm", 8.7, 6.3},
+      {"gb200_attention", 16.8, 23.5},
+      {"gb200_mla", 26.9, 22.4},
+      {"gb200_moe", 23.5, std::nullopt},
+      {"gb300_gemm", 7.6, 5.3},
+      {"gb300_attention", 12.4, 13.4},
+      {"gb300_mla", 23.7, 18.8},
+      {"gb300_moe", 22.3, std::nullopt},
+      {"b300_sxm_mla", 20.3, 17.2},
+      {"b300_sxm_moe", 22.6, std::nullopt},
+      {"l40s_gemm", 17.0, 8.1},
+      {"l40s_attention", 48.2, 21.5},
+      {"l40s_mla", 32.4, 18.2},
+      {"l40s_moe", 24.3, std::nullopt},
+      {"gb200_attention_train", 9.2, 9.1},
+      {"gb300_attention_train", 8.0, 7.4},
+      {"h200_sxm_attention_train", 10.5, 10.7},
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(one.table);

@@ -171,16 +171,14 @@ TEST(DerivedData, OfShippedChipsMovesWithThoseThatTheyFollow) {
                                                              {"gh200-96gb", "h100-sxm5-80gb"},
                                                              {"h800-sxm-80gb", "h100-sxm5-80gb"},
                                                              {"h100-pcie-80gb", "h100-sxm5-80gb"},
-                                                             {"b300-sxm", "b200-sxm"},
-                                                             {"gb300-nvl72", "gb200-nvl72"},
+                                                             {"b300-sxm", "gb300-nvl72"},
                                                              {"rtx-pro-6000", "l40s"},
                                                              {"v100-sxm2-16gb", "a100-sxm4-80gb"},
                                                              {"v100-sxm3-32gb", "a100-sxm4-80gb"},
                                                              {"k80", "a100-sxm4-80gb"},
                                                              {"rtx-4090", "l40s"}};
   DataCopy data;
-  for (const std::string base :
-       {"a100-sxm4-80gb", "h100-sxm5-80gb", "b200-sxm", "gb200-nvl72", "l40s"}) {
+  for (const std::string base : {"a100-sxm4-80gb", "h100-sxm5-80gb", "gb300-nvl72", "l40s"}) {
     const Value floor = *load_data(kChipData, base).at("launch_floor.value");
     data.replace("configs/chips/" + base + ".json",
                  R"("launch_floor": {"value": ")" + floor.text,
