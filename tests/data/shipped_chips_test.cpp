@@ -228,7 +228,7 @@ TEST(ShippedChips, TilesStayWithinWhatHardwareDoes) {
     EXPECT_GT(chip.tiling->store, 0.5 * chip.memory.bandwidth);
     EXPECT_LE(chip.tiling->split, 10_us);
     EXPECT_GT(chip.tiling->grouped, 0.5);
-    EXPECT_GT(chip.sustained.share, 0.6);
+    EXPECT_GT(chip.sustained.share, 0.5);  // the least where power is capped
     ASSERT_TRUE(chip.attention_tiling);
     EXPECT_GT(chip.attention_tiling->wide_heads, 0.5);
     EXPECT_LE(chip.attention_tiling->start, 5_us);
