@@ -8,7 +8,8 @@
 #include "measured/made_run.hpp"
 #include "temporary_folder.hpp"
 #include "titer/input/file.hpp"
-#include "titer/measured/run_scenario.hpp"
+#include "titer/measured/run_comparison.hpp"
+#include "titer/scenario/data_files.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -48,6 +49,33 @@ TEST(RunFamilies, HearTheRowFirst) {
   };
   EXPECT_EQ(reason({{"software", "abacus 2"}}), "software \"abacus 2\" is not known");
   EXPECT_EQ(reason({{"family", "new"}}), "software of family \"new\" is not known");
+}
+
+TEST(RunFamilies, LeaveStackAndMachineToTheRowThatNamesThem) {
+  const RunReadings read =
+      testing::readings({{"stack", "nemo"}, {"cluster", "dgx-h100"}, {"hw_key", "Abacus"}});
+  ASSERT_EQ(read.skip_reason, "");
+  EXPECT_EQ(read.stack, "nemo");
+  EXPECT_EQ(read.readings.at(0).scenarios.at(0).cluster.name, "dgx-h100");
+}
+
+TEST(RunFamilies, TellTimesFromRatesWhereTheySayHowTheseCount) {
+  const auto compared = [](const char* family, const char* rate) {
+    return compare_runs(table({{"family", family},
+                               {"iter_time_s", ""},
+                               {"tflops_per_gpu", rate},
+                               {"dp_kind", "zero1"}}))
+        .front();
+  };
+  EXPECT_EQ(compared("megatron_sc21", "100").skip_reason, "neither time nor memory measured");
+  const double causal = compared("moe_modelzoo", "100").measured.value_or(0);
+  const double full = compared("simumax", "100").measured.value_or(0);
+  EXPECT_NEAR(compared("moe_modelzoo", "50").measured.value_or(0) / causal, 2.0, 1e-9);
+  // 12 L s h of attention beside 72 L h^2 + 6 V h of products, for 32 x 2048 tokens on 16 devices.
+  const double products = 72.0 * 24 * 2048 * 2048 + 6.0 * 51200 * 2048;
+  const double attention = 12.0 * 24 * 2048 * 2048;
+  EXPECT_NEAR(full, (products + attention) * 32 * 2048 / (16 * 100e12), 0.01 * full);
+  EXPECT_NEAR(causal, (products + attention / 2) * 32 * 2048 / (16 * 100e12), 0.01 * causal);
 }
 
 TEST(RunFamilies, BesideTheTableComeBeforeTheShippedOnes) {
