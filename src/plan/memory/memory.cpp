@@ -4,9 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "plan/schedule/gathered.hpp"
-#include "titer/plan/memory/matrices.hpp"
-#include "titer/plan/place/placement.hpp"
+#include "plan/memory/states.hpp"
 
 namespace titer {
 namespace {
@@ -134,124 +132,7 @@ void add_followed(const Plan& plan,
   memory.working = peak.working + at_work;
 }
 
-/// How many ranks split each state of a parameter among them, and of an expert's.
-struct StateShards {
-  DeviceParameters weights{.dense = 1, .experts = 1};
-  DeviceParameters gradients{.dense = 1, .experts = 1};
-  DeviceParameters optimizer{.dense = 1, .experts = 1};
-};
-
-StateShards state_shards(const Plan& plan) {
-  const DeviceParameters all{.dense = static_cast<double>(shard_ranks(plan)),
-                             .experts = static_cast<double>(expert_shard_ranks(plan))};
-  StateShards shards;
-  switch (plan.sharding) {
-    case Sharding::none:
-    case Sharding::parameter_server:
-    case Sharding::data_parallel_root:  // of the root, which has most
-      break;
-    case Sharding::zero3:
-      shards.weights = all;
-      [[fallthrough]];
-    case Sharding::zero2:
-      shards.gradients = plan.reduces_every_pass() ? all : shards.gradients;
-      [[fallthrough]];
-    case Sharding::zero1:
-      shards.optimizer = all;
-      break;
-  }
-  return shards;
-}
-
-double sharded(const DeviceParameters& parameters, const DeviceParameters& shards) {
-  return parameters.dense / shards.dense + parameters.experts / shards.experts;
-}
-
-/// Of adapters as they are trained, of the rest as it is kept beside them.
-Bytes weight_states(const MemoryNeeds& needs,
-                    const StageBlocks& contents,
-                    const StageMemory& memory,
-                    const DeviceParameters& trained,
-                    const DeviceParameters& shards) {
-  const Bytes each = needs.parameter.weight;
-  if (!needs.frozen) {
-    return sharded(memory.parameters, shards) * each;
-  }
-  const DeviceParameters others{.dense = memory.parameters.dense - trained.dense,
-                                .experts = memory.parameters.experts - trained.experts};
-  const Bytes all =
-      sharded(trained, shards) * each + sharded(others, shards) * needs.frozen->weight;
-  if (!needs.frozen->quantised) {
-    return all;
-  }
-  const RankMatrices matrices = frozen_matrices(*needs.blocks, contents, memory.stage);
-  return all - matrices.parameters().total() * needs.frozen->weight +
-         quantised_bytes(matrices, *needs.frozen->quantised);
-}
-
-/// Of matrices that are updated as such the rank that has most of them.
-Bytes optimizer_states(const MemoryNeeds& needs,
-                       const StageBlocks& contents,
-                       int rank,
-                       const DeviceParameters& trained,
-                       const DeviceParameters& shards) {
-  const Bytes each = needs.parameter.optimizer;
-  if (!needs.parameter.matrix) {
-    return sharded(trained, shards) * each;
-  }
-  const RankMatrices all = trained_matrices(*needs.blocks, contents, rank);
-  const RankMatrices own{.dense = busiest_owner(all.dense, static_cast<int>(shards.dense)),
-                         .experts = busiest_owner(all.experts, static_cast<int>(shards.experts))};
-  const DeviceParameters of_matrices = all.parameters();
-  const DeviceParameters others{.dense = trained.dense - of_matrices.dense,
-                                .experts = trained.experts - of_matrices.experts};
-  return sharded(others, shards) * each + own.parameters().total() * *needs.parameter.matrix;
-}
-
-/// What a rank holds whatever runs at the moment, but for the runtime.
-StageMemory states(const Plan& plan,
-                   const MemoryNeeds& needs,
-                   const StageBlocks& contents,
-                   int rank) {
-  StageMemory memory{.stage = rank,
-                     .parameters = rank_parameters(*needs.blocks, contents, plan, rank)};
-  const StateShards shards = state_shards(plan);
-  const DeviceParameters trained = trained_parameters(*needs.blocks, contents, plan, rank);
-  memory.weights = weight_states(needs, contents, memory, trained, shards.weights);
-  if (plan.offload.weights) {
-    memory.offloaded.add(*plan.offload.weights, std::exchange(memory.weights, Bytes{}));
-  }
-  memory.gradients = sharded(trained, shards.gradients) * needs.parameter.gradient;
-  if (plan.sharding != Sharding::parameter_server) {
-    memory.optimizer = optimizer_states(needs, contents, rank, trained, shards.optimizer);
-  }
-  if (plan.offload.optimizer) {
-    memory.offloaded.add(*plan.offload.optimizer, std::exchange(memory.optimizer, Bytes{}));
-  }
-  memory.buffers = rank_buffers(plan, needs, contents, memory).total() +
-                   gathered_bytes(plan, *needs.blocks, contents, rank, needs.parameter);
-  return memory;
-}
-
 }  // namespace
-
-Buffers rank_buffers(const Plan& plan,
-                     const MemoryNeeds& needs,
-                     const StageBlocks& stages,
-                     const StageMemory& memory) {
-  Buffers most;
-  const int different = stages.alike(memory.stage) ? 1 : stages.chunks();
-  for (int chunk = 0; chunk < different; ++chunk) {
-    const Buffers own = buffers(plan,
-                                needs.buffers,
-                                *needs.blocks,
-                                {.kinds = stages.kinds(stages.of(memory.stage, chunk)),
-                                 .weight = needs.parameter.weight,
-                                 .gradients = memory.gradients});
-    most = own.total() > most.total() ? own : most;
-  }
-  return most;
-}
 
 std::vector<StageActivations> stage_activations(const Plan& plan, const MemoryNeeds& needs) {
   StageBlocks stages;

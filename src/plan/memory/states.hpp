@@ -1,0 +1,14 @@
+#pragma once
+// What a rank holds of weights, gradients and the optimizer, and the software's buffers.
+
+#include "titer/plan/memory/memory.hpp"
+
+namespace titer {
+
+/// Whatever runs at the moment, but for the runtime.
+[[nodiscard]] StageMemory states(const Plan& plan,
+                                 const MemoryNeeds& needs,
+                                 const StageBlocks& contents,
+                                 int rank);
+
+}  // namespace titer
