@@ -111,7 +111,9 @@ PlanGroup plan_group(LayerGroup group) {
 }
 
 Repeats repeats_of(const Plan& plan) {
-  return {.all = plan.recompute == Recompute::full, .modules = plan.recomputed_modules()};
+  return {.all = plan.recompute == Recompute::full,
+          .by_operation = plan.recompute == Recompute::operations,
+          .modules = plan.recomputed_modules()};
 }
 
 Seconds BlockClock::transfer_time(const Transfer& transfer) const {

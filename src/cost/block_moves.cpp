@@ -36,7 +36,8 @@ class BlockMover {
           break;
         case MoveTime::there_and_back:
           if (load.kept != nullptr) {
-            moves.add({.move = &move, .time = clock_.time(move, {}, kept_bytes(*load.kept))});
+            moves.add({.move = &move,
+                       .time = clock_.time(move, {}, kept_bytes(scenario_.plan, *load.kept))});
           }
           break;
         case MoveTime::complete:
@@ -51,12 +52,6 @@ class BlockMover {
  private:
   void add(const Move& move, const DeviceParameters& count, BlockMoves& moves) const {
     moves.add({.move = &move, .parameters = count, .time = clock_.time(move, count)});
-  }
-  [[nodiscard]] Bytes kept_bytes(const Block& block) const {
-    const Plan& plan = scenario_.plan;
-    return plan.recompute == Recompute::full
-               ? block.input
-               : saved_bytes(block.operations, plan.recomputed_modules());
   }
 
   const Scenario& scenario_;

@@ -38,10 +38,8 @@ Seconds passes(const Scenario& scenario, double parameters) {
   const TensorTypes types = scenario.tensor_types();
   const Bytes weight = size_of(types.weight);
   const Bytes master = std::max(weight, size_of(types.master));
-  const Bytes narrow = types.narrow_products ? 2.0 * size_of(types.product) : Bytes{};
-  const Bytes copy = (weight < master ? weight : Bytes{}) + narrow;
   const Bytes each = 2.0 * size_of(types.gradient) + 3.0 * momentum_bytes(types) +
-                     5.0 * size_of(kProducts) + 2.0 * master + copy;
+                     5.0 * size_of(kProducts) + 2.0 * master + written_copies(types);
   const MemoryClock clock(scenario.cluster.chip);
   return clock.time(parameters * each) + (kernels - 1) * clock.launch_floor();
 }

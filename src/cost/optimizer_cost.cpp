@@ -18,11 +18,9 @@ OptimizerTraffic optimizer_traffic(const Scenario& scenario) {
   // it every gradient is set to zero.
   const OptimizerRule& rule = training.optimizer;
   const OptimizerPasses& passes = training.fused_optimizer ? rule.fused : rule.unfused;
-  const Bytes narrow = types.narrow_products ? 2.0 * size_of(types.product) : Bytes{};
-  const Bytes copy = (weight < master ? weight : Bytes{}) + narrow;
   const Bytes own = (training.fused_optimizer ? 2.0 * (master + states) : Bytes{}) +
                     passes.numbers * size_of(DataType::fp32);
-  return {.per_updated = passes.gradient_reads * gradient + own + copy,
+  return {.per_updated = passes.gradient_reads * gradient + own + written_copies(types),
           .per_gradient = 2.0 * gradient,
           .kernels = passes.kernels};
 }

@@ -134,8 +134,13 @@ class BlockList {
       const TimedTransfer transfer{
           op, op.forward_transfer, clock_.transfer_time(op.forward_transfer)};
       list_forward(kernel, transfer, forward_);
-      if (repeats.of(op)) {
-        list_forward(kernel, transfer, recompute_);
+      if (const double share = repeats.of(op); share > 0) {
+        const Kernel part = share < 1 ? op.forward.part(share) : op.forward;
+        // What is reduced is kept, what is gathered is not.
+        const bool keeps = repeats.by_operation && !op.column_split;
+        list_forward({op, part, share * kernel.time},
+                     keeps ? TimedTransfer{op, {}, {}} : transfer,
+                     recompute_);
       }
     }
     if (const Operation* last = guest_of(operations_.size()); last != nullptr) {

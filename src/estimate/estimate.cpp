@@ -195,6 +195,7 @@ MemoryNeeds memory_needs(const Scenario& scenario, const ModelBlocks& blocks) {
           .runtime = runtime_memory(scenario.plan, scenario.stack).total(),
           .allocator_overhead = scenario.stack.memory.allocator_overhead,
           .buffers = buffer_rules(scenario),
+          .step = scenario.stack.memory.step,
           .frozen = frozen_weights(scenario, parameter.weight)};
 }
 

@@ -36,7 +36,7 @@ ModelState model_state(const Scenario& scenario) {
   }
   add(blocks.head, 1);
   TensorTypes types = scenario.tensor_types();
-  types.narrow_products = false;
+  types.narrow.reset();
   const ParameterBytes bytes = parameter_bytes(scenario.training.optimizer, types);
   const double matrices = bytes.matrix ? whole_matrices(scenario) : 0.0;
   const std::int64_t kept =

@@ -133,6 +133,16 @@ void add_runtime_terms(const Scenario& scenario, const StageMemory& stage, Secti
       "allocator_overhead");
 }
 
+std::string working_formula(const Stack& stack) {
+  const std::string_view passes =
+      "largest of: gradients of one layer at work (+ what is recomputed of it); head with logits "
+      "and their gradient";
+  return fmt::format(
+      "{}{}",
+      passes,
+      stack.memory.step > Bytes{} ? "; what an update needs, less what the passes keep" : "");
+}
+
 }  // namespace
 
 Section memory_section(const Scenario& scenario, const StepResult& result) {
@@ -161,8 +171,7 @@ Section memory_section(const Scenario& scenario, const StepResult& result) {
        "Rajbhandari et al. 2020"},
       activations_term(scenario, stage),
       {"working",
-       "largest of: gradients of one layer at work (+ what is recomputed of it); head with logits "
-       "and their gradient",
+       working_formula(scenario.stack),
        "",
        format(stage.working),
        "Korthikanti et al. 2022"},

@@ -167,6 +167,9 @@ constexpr std::array kChipFields = {
                           "links between chips"),
     fields::figure<&Chip::host_link>("host_link", "to the host, one direction"),
     fields::figure<&Chip::power>("power", "rated"),
+    fields::flag<&Chip::reads_narrow_columns>(
+        "reads_narrow_columns",
+        "products in fp8 take operands by columns, too, so that no transposed copy is kept"),
     fields::error_bars<&Chip::fit_errors, &Chip::evidence, fields::kNoPath>(),
     fields::anything<Chip>("calibration", "how its figures were fitted")};
 

@@ -128,14 +128,13 @@ void read_recompute(const ImportTask& task) {
     in.fail("activation_checkpoint.mode", "expected none, selective or full");
     return;
   }
-  task.into.plan.add("recompute", Value(mode));
-  if (mode == "selective") {
-    static_cast<void>(in.raw("activation_checkpoint.selective_ac_option"));
+  const auto option = in.word("activation_checkpoint.selective_ac_option");
+  const bool by_operation = mode == "selective" && option == "op";
+  task.into.plan.add("recompute", Value(by_operation ? "operations" : mode));
+  if (mode == "selective" && !by_operation) {
     assume(task,
            "activation_checkpoint.selective_ac_option",
-           "no plan here chooses by operator or every n-th layer; taken as core attention");
-  } else {
-    static_cast<void>(in.raw("activation_checkpoint.selective_ac_option"));
+           "no plan here chooses every n-th layer; taken as core attention");
   }
 }
 

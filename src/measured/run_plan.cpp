@@ -251,6 +251,9 @@ Training run_training(const RunRow& row,
   training.gradient_precision = habits.gradient;
   training.adapters = habits.adapters;
   training.precision = precision_of(row, habits);
+  if (row.says("precision", "mxfp8")) {
+    training.narrow_scaling = NarrowScaling::block;
+  }
   return training;
 }
 

@@ -26,8 +26,9 @@ struct RecomputeWord {
 };
 constexpr Modules kAllButProducts = bits(Module::core_attention, Module::layer_norm);
 constexpr Modules kAllButHeads = kAllButProducts | bit(Module::mlp);
-constexpr std::array<RecomputeWord, 13> kRecomputeWords = {
+constexpr std::array<RecomputeWord, 14> kRecomputeWords = {
     {{"none", Recompute::none},
+     {"selective(op)", Recompute::operations},
      {"block", Recompute::full},
      {"full", Recompute::full},
      {"decoder_layer_input", Recompute::full},  // all that is kept of a layer

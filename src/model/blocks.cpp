@@ -48,6 +48,14 @@ Bytes saved_bytes(const OperationList& operations, Modules recomputed) {
   return sum;
 }
 
+Bytes result_bytes(const OperationList& operations) {
+  Bytes sum;
+  for (const Operation& op : operations) {
+    sum += op.kept_result;
+  }
+  return sum;
+}
+
 Bytes weight_gradient_bytes(const OperationList& operations) {
   Bytes sum;
   for (const Operation& op : operations) {

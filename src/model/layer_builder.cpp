@@ -1,5 +1,7 @@
 #include "layer_builder.hpp"
 
+#include <algorithm>
+
 namespace titer {
 
 LayerBuilder::LayerBuilder(const Transformer& model, const Slice& slice, OperationList& list)
@@ -46,10 +48,11 @@ void LayerBuilder::cast(Modules modules, double inputs, double outputs) {
 }
 
 /// Of products in a narrow type one copy of the input is kept, by columns, as the weight gradient
-/// reads it; the factors to scale it by, 3 % at the most, are left out.
+/// reads it, unless it is converted anew.
 Operation LayerBuilder::begin(const Product& p, double rows) {
   Operation op{.name = p.name, .modules = p.modules, .freed_by = p.freed_by};
-  op.saved = p.keeps_input || is_narrow(p) ? rows * operand(is_narrow(p)) : Bytes{};
+  const bool has_copy = is_narrow(p) && keeps_narrow_inputs();
+  op.saved = p.keeps_input || has_copy ? rows * kept(is_narrow(p)) : Bytes{};
   op.weight_input = op.saved;
   return op;
 }
@@ -62,6 +65,25 @@ void LayerBuilder::set_matrices(Operation& op, const Product& p, double ranks) {
   for (std::size_t i = 0; i < p.parts.size() && p.parts[i].columns > 0; ++i) {
     op.matrices[i] = {.rows = rows, .columns = p.parts[i].columns / ranks, .count = 1};
   }
+}
+
+/// Where a layer is recomputed by operation, the results of its first, third ... product are kept.
+void LayerBuilder::keep_every_second(const Product& p, Operation& op) {
+  double kept = 0;
+  double all = 0;
+  const auto count = [&](double columns) {
+    kept += products_ % 2 == 0 ? columns : 0.0;
+    all += columns;
+    products_ += columns > 0 ? 1 : 0;
+  };
+  if (p.parts.front().columns == 0) {
+    count(p.columns);
+  } else {
+    std::for_each(
+        p.parts.begin(), p.parts.end(), [&](const Product::Part& part) { count(part.columns); });
+  }
+  op.repeated = 1.0 - kept / all;
+  op.kept_result = kept / all * op.output_gradient;
 }
 
 void LayerBuilder::norm(Operation op, double width, double kept_width) {
@@ -83,6 +105,7 @@ void LayerBuilder::column_product(const Product& p) {
   set_matrices(op, p, tensor_);
   op.output_gradient = tokens_ * p.columns / tensor_ * element_;
   op.column_split = true;
+  keep_every_second(p, op);
   const double full = tokens_ * (p.inner + p.carried);
   const Bytes gathered = full * operand(narrow);
   if (slice_.tensor > 1 && slice_.sequence_parallel) {
@@ -107,9 +130,11 @@ void LayerBuilder::row_product(const Product& p) {
   multiply(op, {tokens_, p.inner / tensor_, p.columns, 1, narrow});
   const Bytes full = tokens_ * p.columns * element_;
   op.output_gradient = full;
+  keep_every_second(p, op);
   if (slice_.tensor > 1 && slice_.sequence_parallel && !p.shares_transfers) {
     op.forward_transfer = {Collective::reduce_scatter, full};
     op.backward_transfer = {Collective::all_gather, tokens_ * p.columns * operand(narrow)};
+    op.kept_result = outer_tokens_ * p.columns * element_;  // of the sum, whatever was its part
   } else if (slice_.tensor > 1 && !p.shares_transfers) {
     op.forward_transfer = {Collective::all_reduce, full};
   }
@@ -124,6 +149,7 @@ void LayerBuilder::replicated_product(const Product& p) {
   Operation op = begin(p, outer_tokens_ * p.inner);
   multiply(op, {outer_tokens_, p.inner, p.columns, 1, narrow});
   op.output_gradient = outer_tokens_ * p.columns * element_;
+  keep_every_second(p, op);
   add(op, p, Split::none);
 }
 
@@ -172,6 +198,11 @@ void LayerBuilder::cross_entropy(std::string_view name) {
   const Bytes fp32 = elements * size_of(DataType::fp32);
   const Bytes low = elements * element_;
   Operation op{.name = name, .saved = fp32};
+  if (slice_.logit) {  // the gradient is as wide as the logits
+    const Bytes all = elements * *slice_.logit;
+    op.saved = std::min(fp32, std::max(Bytes{}, all - low));
+    op.working = std::max(Bytes{}, all - op.saved);
+  }
   // Up-cast; maximum; subtract; exponentiate and sum; divide: each reads, most write.
   op.forward = memory(low + fp32 + fp32 + 3.0 * 2.0 * fp32);
   op.input_gradient = memory(2.0 * fp32 + low);

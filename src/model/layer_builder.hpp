@@ -52,6 +52,11 @@ class LayerBuilder {
   /// Whether products are in a type of their own.
   [[nodiscard]] bool has_narrow_products() const { return product_element_ != element_; }
 
+  /// Whether these keep copies of their inputs, beside what others keep of the same.
+  [[nodiscard]] bool keeps_narrow_inputs() const {
+    return has_narrow_products() && kept(true) != element_;
+  }
+
   void add(const Operation& op) { list_.push_back(op); }
 
   /// Of the hidden state.
@@ -90,6 +95,10 @@ class LayerBuilder {
   /// Of all adapters that were added.
   [[nodiscard]] const ParameterCount& adapters() const { return adapters_; }
   [[nodiscard]] Bytes operand(bool narrow) const { return narrow ? product_element_ : element_; }
+  /// Of an operand that is kept for the weight gradient.
+  [[nodiscard]] Bytes kept(bool narrow) const {
+    return narrow ? slice_.kept_input.value_or(product_element_) : element_;
+  }
   [[nodiscard]] static Kernel memory(Bytes bytes) {
     return {.kind = KernelKind::memory, .flops = {}, .bytes = bytes};
   }
@@ -97,6 +106,7 @@ class LayerBuilder {
  private:
   [[nodiscard]] bool is_narrow(const Product& p) const { return p.narrow && has_narrow_products(); }
   [[nodiscard]] Operation begin(const Product& product, double rows);
+  void keep_every_second(const Product& product, Operation& op);
   /// A's columns are split over so many ranks.
   static void set_matrices(Operation& op, const Product& product, double ranks);
   /// How tensor-parallel ranks share a product out.
@@ -120,6 +130,7 @@ class LayerBuilder {
   double outer_tokens_;
   double hidden_;
   ParameterCount adapters_;
+  int products_ = 0;           // of matrices, so far
   bool keeps_shared_ = false;  // the input that products share is kept for adapters already
 };
 

@@ -22,7 +22,7 @@ constexpr std::array<Choice<Module>, 8> kModuleNames = {{{"core_attention", Modu
 constexpr std::span<const Choice<Recompute>> kNamedRecomputes(kRecomputes.data(),
                                                               kRecomputes.size() - 1);
 
-/// "none", "selective", "full", or a list of modules.
+/// "none", "selective", "full", "operations", or a list of modules.
 void read_recompute(const Field<Plan>& own, Reader& in, Plan& plan) {
   const Value* value = in.raw(own.key);
   if (value == nullptr || value->kind != Value::Kind::array) {
@@ -218,7 +218,8 @@ constexpr std::array kPlanFields = {
     fields::special<P, &P::recompute, &P::recomputed>(
         "recompute",
         {read_recompute, recompute_schema, write_recompute},
-        "what backward passes compute again: nothing, core attention, whole layers, or modules")
+        "what backward passes compute again: nothing, core attention, whole layers, all but "
+        "attention and every second product (`operations`), or modules")
         .stands_alone(true)
         .affecting(kLayerCosts),
     fields::integer<&P::recompute_every>(

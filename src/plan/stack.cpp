@@ -127,6 +127,16 @@ constexpr std::array kStackFields = {
         "weight_gradient_dummies", "autograd gets an empty gradient for every weight"),
     fields::flag<&M::flat_gradients, S>("flat_gradients",
                                         "gradients are copied together to be synchronised"),
+    fields::choice<&M::fp8_weights, kNarrowWeights, S>(
+        "fp8_weights", "what is held of weights in fp8, where a training does not say"),
+    fields::choice<&M::fp4_weights, kNarrowWeights, S>("fp4_weights", "the same in fp4"),
+    fields::flag<&M::keeps_wide_inputs, S>(
+        "keeps_wide_inputs", "inputs of fp8 products are kept in the activations' type"),
+    fields::flag<&M::shards_master_weights, S>(
+        "shards_master_weights", "zero3 shards the weights that are updated, and no copy of them"),
+    fields::figure<&M::logit, S>("logit_memory", "of a logit while the loss is computed")
+        .or_else("its softmax in fp32 and its gradient"),
+    fields::figure<&M::step, S>("step_memory", "of a parameter while a rank updates it"),
     fields::figure<&K::memory_traffic, S>(
         "memory_traffic",
         kSlowdown,

@@ -35,6 +35,7 @@ class Validator {
     check_optimizer(scenario_, demands_);
     check_frozen(scenario_, demands_);
     check_adapters(scenario_, demands_);
+    check_narrow_products(scenario_, demands_);
     return demands_.take();
   }
 
@@ -326,7 +327,10 @@ Slice Scenario::slice() const {
       .expert = plan.expert,
       .expert_tensor = plan.expert_tensor_degree(),
       .product_type = training.narrow_products() ? std::optional(training.precision) : std::nullopt,
-      .adapters = training.adapters};
+      .kept_input =
+          stack.memory.keeps_wide_inputs ? size_of(training.base_type()) : training.narrow_number(),
+      .adapters = training.adapters,
+      .logit = stack.memory.logit};
   if (transformer != nullptr && transformer->experts) {
     const Experts& experts = *transformer->experts;
     const ExpertLoad load = load_of(experts, plan, training.sequence, plan.expert);
@@ -342,12 +346,39 @@ Slice Scenario::slice() const {
 }
 
 TensorTypes Scenario::tensor_types() const {
-  return {.weight = training.weight_type(),
+  const bool masters = stack.memory.shards_master_weights && plan.sharding == Sharding::zero3;
+  const DataType master = training.master_precision.value_or(DataType::fp32);
+  return {.weight = masters ? master : training.weight_type(),
           .gradient = gradient_type(),
           .state = training.state_precision.value_or(DataType::fp32),
-          .master = training.master_precision.value_or(DataType::fp32),
-          .narrow_products = training.narrow_products(),
-          .product = training.precision};
+          .master = master,
+          .narrow = narrow_copies(),
+          .gathered = training.weight_type()};
+}
+
+std::optional<NarrowCopies> Scenario::narrow_copies() const {
+  if (!training.narrow_products()) {
+    return std::nullopt;
+  }
+  const bool by_tensor =
+      training.precision == DataType::fp8 && training.narrow_scaling == NarrowScaling::tensor;
+  return NarrowCopies{
+      .held = training.narrow_weights.value_or(stack.narrow_weights(training.precision)),
+      .number = training.narrow_number(),
+      .layouts = by_tensor && cluster.chip.reads_narrow_columns ? 1 : 2};
+}
+
+/// Blocks are gathered wide and cut behind that. [Megatron-LM, fp8_param_gather with mxfp8]
+Bytes Scenario::weight_message() const {
+  if (training.weight_messages) {
+    return message_bytes(*training.weight_messages);
+  }
+  const std::optional<NarrowCopies> narrow = narrow_copies();
+  const bool travels =
+      narrow && (narrow->held == NarrowWeights::instead || narrow->held == NarrowWeights::gathered);
+  return travels && narrow->number == size_of(training.precision)
+             ? narrow->number
+             : message_bytes(training.weight_type());
 }
 
 void scenario_blocks(const Scenario& scenario, ModelBlocks& blocks) {

@@ -95,6 +95,14 @@ constexpr std::array kTrainingFields = {
     fields::choice<&T::weight_messages, kDataTypes>(
         "weight_messages", "number format of weights on the way (quantised)")
         .or_else("that of the weights"),
+    fields::choice<&T::narrow_weights, kNarrowWeights>(
+        "narrow_weights",
+        "what is held of weights in the type of fp8 and fp4 products: nothing, as they are `cast` "
+        "for each; what is `gathered` of them; copies `beside` them; these `instead` of them")
+        .or_else("the stack's for this precision"),
+    fields::choice<&T::narrow_scaling, kNarrowScalings>(
+        "narrow_scaling",
+        "of fp8: one scale for a `tensor`, or for a `block` of 32 numbers (mxfp8)"),
     fields::flag<&T::fused_optimizer>("fused_optimizer", "the update is one kernel"),
     fields::special<T, &T::frozen>("frozen_layers",
                                    {read_frozen, frozen_schema, nullptr},

@@ -11,6 +11,7 @@ void check_offload(const Scenario& scenario, Demands& demands);
 void check_types(const Scenario& scenario, Demands& demands);
 void check_optimizer(const Scenario& scenario, Demands& demands);
 void check_adapters(const Scenario& scenario, Demands& demands);
+void check_narrow_products(const Scenario& scenario, Demands& demands);
 void check_frozen(const Scenario& scenario, Demands& demands);
 
 }  // namespace titer

@@ -1,4 +1,5 @@
-// What an optimizer's rule does not go with, and what adapters do not.
+// What an optimizer's rule does not go with, what adapters do not, and what asks for narrow
+// products.
 #include <fmt/format.h>
 
 #include "validate_sharding.hpp"
@@ -108,6 +109,20 @@ void check_adapters(const Scenario& scenario, Demands& demands) {
     check_targets(*training.adapters, *transformer, demands);
   }
   check_base(scenario, *training.adapters, demands);
+}
+
+void check_narrow_products(const Scenario& scenario, Demands& demands) {
+  const Training& training = scenario.training;
+  demands.demand(!training.narrow_weights || training.narrow_products(),
+                 "training.narrow_weights",
+                 training.narrow_weights
+                     ? kNarrowWeights[static_cast<std::size_t>(*training.narrow_weights)].name
+                     : "",
+                 "expected the precision fp8 or fp4, in which weights may be held");
+  demands.demand(training.narrow_scaling == NarrowScaling::tensor || training.narrow_products(),
+                 "training.narrow_scaling",
+                 "block",
+                 "expected the precision fp8: only its products scale their numbers");
 }
 
 }  // namespace titer

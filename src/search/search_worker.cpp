@@ -263,6 +263,7 @@ bool SearchWorker::keeps_too_much() {
 SearchWorker::LeastMemory SearchWorker::any_state(const Scenario& scenario, PipelineShape shape) {
   MemoryNeeds needs = memory_needs(scenario, costs_.blocks);
   needs.shape = shape;
+  needs.step = {};  // by how their state is kept
   memory_.find(scenario.plan, needs, stages_);
   LeastMemory memory{.least = needs.runtime + stages_.front().activations, .most = {}};
   for (const StageMemory& stage : stages_) {

@@ -252,6 +252,50 @@ TEST(NarrowProducts, KeepInputsOfOneByteAndReadOneByte) {
   EXPECT_DOUBLE_EQ(named(after, "cast").forward.bytes.si(), kTokens * h / 4 * (2 + 1 + 1));
 }
 
+TEST(NarrowProducts, KeepTheirInputsAsTheSoftwareDoes) {
+  const Slice wide = slice_of(4, 1, 1);
+  Slice narrow = wide;
+  narrow.product_type = DataType::fp8;
+  const Transformer model = samples::llama();
+  const double plain = saved_bytes(transformer_layer(model, narrow)).si();
+  narrow.kept_input = Bytes::from_si(1 + 1 / 32.0);
+  const double inputs = kTokens / 4 * (3 * 4096 + 14336);
+  expect_close(saved_bytes(transformer_layer(model, narrow)).si(), plain + inputs / 32);
+  // Converted again by the backward pass: nothing is kept but what would be without.
+  narrow.kept_input = 2_B;
+  EXPECT_EQ(saved_bytes(transformer_layer(model, narrow)),
+            saved_bytes(transformer_layer(model, wide)));
+}
+
+TEST(RecomputedOperations, KeepAttentionAndEverySecondProduct) {
+  const Slice slice{.micro_batch = 2, .sequence = 4096};
+  const OperationList list = transformer_layer(samples::llama(), slice);
+  // Of query, key, value, output, gate, up and down the first, third, fifth and seventh.
+  const double query = 4096;
+  const double value = 8 * 128;
+  const double gate = 14336;
+  const double down = 4096;
+  const double attention = 2 * 4096 + 4 * 32;  // and a sum of exponentials for each head
+  expect_close(result_bytes(list).si(), kTokens * (2 * (query + value + gate + down) + attention));
+  EXPECT_DOUBLE_EQ(named(list, "query, key, value").repeated, value / (query + 2 * value));
+  EXPECT_DOUBLE_EQ(named(list, "MLP gate and up").repeated, 1 / 2.0);
+  EXPECT_EQ(named(list, "MLP down").repeated, 0);
+  EXPECT_EQ(named(list, "flash attention").repeated, 0);
+  EXPECT_EQ(named(list, "attention norm").repeated, 1);
+}
+
+TEST(CrossEntropy, HoldsWhatTheSoftwareHoldsOfALogit) {
+  Slice slice{.micro_batch = 2, .sequence = 4096};
+  EXPECT_EQ(named(output_head(samples::llama(), slice), "cross-entropy").working, Bytes{});
+  slice.logit = 12_B;
+  const Operation loss = named(output_head(samples::llama(), slice), "cross-entropy");
+  EXPECT_DOUBLE_EQ((loss.saved + loss.working).si(), 3 * loss.saved.si());
+  slice.logit = 4_B;  // two of the logit and two of its gradient
+  const Operation narrow = named(output_head(samples::llama(), slice), "cross-entropy");
+  EXPECT_EQ(narrow.saved, narrow.working);
+  EXPECT_DOUBLE_EQ(narrow.saved.si(), loss.saved.si() / 2);
+}
+
 TEST(NarrowProducts, OfExpertsAreNarrowAndTheRouterIsNot) {
   Slice slice = slice_of(2, 8, 1);
   slice.product_type = DataType::fp8;

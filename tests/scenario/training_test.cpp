@@ -83,9 +83,85 @@ TEST(ParameterBytes, FollowTheTypesOfTheTensors) {
   EXPECT_EQ(parameter_bytes(kAdam, types).optimizer, 2_B + 2_B) << "no copy";
   types.state = DataType::int8;
   EXPECT_EQ(parameter_bytes(kAdam, types).optimizer, 1_B + 1_B);
-  types.narrow_products = true;
-  types.product = DataType::fp8;
+  types.narrow = NarrowCopies{.number = 1_B};
   EXPECT_EQ(parameter_bytes(kAdam, types).weight, 2_B + 2 * 1_B) << "and turned round";
+}
+
+TEST(ParameterBytes, OfNarrowProductsAreByWhatIsHeld) {
+  struct Row {
+    NarrowWeights held;
+    Bytes weight;
+    Bytes gathered;
+    Bytes written;
+  };
+  const std::vector<Row> rows = {
+      {NarrowWeights::cast, 2_B, 2_B, 2_B},
+      {NarrowWeights::gathered, 2_B, 2 * 1_B, 2_B},
+      {NarrowWeights::beside, 2_B + 2 * 1_B, 2_B + 2 * 1_B, 2_B + 2 * 1_B},
+      {NarrowWeights::instead, 2 * 1_B, 2 * 1_B, 2 * 1_B}};
+  for (const Row& row : rows) {
+    const TensorTypes types{.weight = DataType::bf16,
+                            .narrow = NarrowCopies{.held = row.held, .number = 1_B}};
+    const ParameterBytes bytes = parameter_bytes(kAdam, types);
+    EXPECT_EQ(bytes.weight, row.weight);
+    EXPECT_EQ(bytes.gathered, row.gathered);
+    EXPECT_EQ(written_copies(types), row.written);
+    EXPECT_EQ(bytes.optimizer, 8_B + 4_B) << "there is a master copy of all of them";
+  }
+}
+
+TEST(NarrowCopies, AreTurnedRoundUnlessTheChipReadsColumnsOfWholeTensors) {
+  Scenario scenario = scenario_of();
+  EXPECT_EQ(scenario.narrow_copies(), std::nullopt) << "in bf16";
+  scenario.training.precision = DataType::fp8;
+  EXPECT_EQ(scenario.narrow_copies()->bytes(), 2 * 1_B);
+  scenario.cluster.chip.reads_narrow_columns = true;
+  EXPECT_EQ(scenario.narrow_copies()->bytes(), 1_B);
+  scenario.training.narrow_scaling = NarrowScaling::block;
+  EXPECT_DOUBLE_EQ(scenario.narrow_copies()->bytes().si(), 2 * (1 + 1 / 32.0));
+  scenario.training.precision = DataType::fp4;
+  EXPECT_DOUBLE_EQ(scenario.narrow_copies()->bytes().si(), 2 * (1 / 2.0 + 1 / 16.0));
+}
+
+TEST(NarrowCopies, AreTheStacksUnlessTheTrainingSays) {
+  Scenario scenario = scenario_of();
+  scenario.stack.memory.fp8_weights = NarrowWeights::instead;
+  scenario.training.precision = DataType::fp8;
+  EXPECT_EQ(scenario.narrow_copies()->held, NarrowWeights::instead);
+  EXPECT_EQ(scenario.weight_message(), 1_B) << "as they are held";
+  scenario.training.narrow_scaling = NarrowScaling::block;
+  EXPECT_EQ(scenario.weight_message(), 2_B) << "cut into blocks behind the gather";
+  scenario.training.narrow_scaling = NarrowScaling::tensor;
+  scenario.training.narrow_weights = NarrowWeights::beside;
+  EXPECT_EQ(scenario.weight_message(), 2_B);
+  scenario.training.precision = DataType::fp4;
+  scenario.training.narrow_weights.reset();
+  EXPECT_EQ(scenario.narrow_copies()->held, NarrowWeights::beside) << "of fp4 it says nothing";
+}
+
+TEST(NarrowCopies, AreRefusedWhereProductsAreWide) {
+  Scenario scenario = scenario_of();
+  scenario.training.narrow_weights = NarrowWeights::instead;
+  scenario.training.narrow_scaling = NarrowScaling::block;
+  EXPECT_EQ(texts(scenario),
+            (Lines{"training.narrow_weights: instead: expected the precision fp8 or fp4, in which "
+                   "weights may be held",
+                   "training.narrow_scaling: block: expected the precision fp8: only its products "
+                   "scale their numbers"}));
+  scenario.training.precision = DataType::fp8;
+  EXPECT_EQ(texts(scenario), Lines());
+}
+
+TEST(TensorTypes, OfShardedMastersHaveNoOtherShards) {
+  Scenario scenario = scenario_of({});
+  scenario.plan.data = 4;
+  scenario.stack.memory.shards_master_weights = true;
+  const auto bytes = [&] { return parameter_bytes(kAdam, scenario.tensor_types()); };
+  EXPECT_EQ(bytes().weight + bytes().optimizer, 2_B + 12_B);
+  scenario.plan.sharding = Sharding::zero3;
+  EXPECT_EQ(bytes().weight + bytes().optimizer, 4_B + 8_B);
+  EXPECT_EQ(bytes().gathered, 2_B);
+  EXPECT_EQ(scenario.weight_message(), 2_B);
 }
 
 TEST(Precision, OfFp8IsForProductsWithWeightsOnly) {

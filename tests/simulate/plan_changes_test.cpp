@@ -40,6 +40,7 @@ std::vector<Value> plan_moves() {
     {"data": 4, "batch_shares": [2, 2, 2, 2]}, {"batch_shares": null},
     {"data": 2, "batch_shares": [1, 3], "micro_batch": 2},
     {"recompute": "none"}, {"recompute": "selective"}, {"recompute": "full"},
+    {"recompute": "operations"},
     {"recompute": ["mlp"]}, {"recompute": ["core_attention", "layer_norm"]},
     {"recompute": ["moe"]}, {"recompute": ["activation", "attention"]},
     {"recompute": "full", "recompute_every": 2}, {"recompute_every": null},

@@ -188,7 +188,7 @@ class Numbered {
       return;
     }
     const bool full = coin();
-    plan.add("recompute", full ? "full" : "selective");
+    plan.add("recompute", full ? "full" : (rarely() ? "operations" : "selective"));
     if (full && rarely()) {
       plan.add("recompute_every", 1 + below(3));
     }

@@ -161,9 +161,16 @@ struct BlockClock {
 /// What the backward pass repeats of a block: everything, or some modules of it.
 struct Repeats {
   bool all = false;
+  bool by_operation = false;
   Modules modules = 0;
 
-  [[nodiscard]] bool of(const Operation& op) const { return all || (op.modules & modules) != 0; }
+  /// How much of its kernel.
+  [[nodiscard]] double of(const Operation& op) const {
+    if (by_operation) {
+      return op.repeated;
+    }
+    return all || (op.modules & modules) != 0 ? 1.0 : 0.0;
+  }
 };
 /// Of a layer of the plan.
 [[nodiscard]] Repeats repeats_of(const Plan& plan);

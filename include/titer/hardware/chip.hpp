@@ -80,6 +80,8 @@ struct Chip {
   std::optional<BytesPerSecond> scale_up_pair;  // between one pair of chips
   std::optional<BytesPerSecond> host_link;
   std::optional<Watts> power;
+  // Products in fp8 read operands by columns as well as by rows: nobody needs a transposed copy.
+  bool reads_narrow_columns = false;
   FitErrors fit_errors{};  // of kernels
   EvidenceList evidence;
 

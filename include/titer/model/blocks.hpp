@@ -63,6 +63,8 @@ void count_kinds(std::span<const LayerRun> order,
 
 /// Bytes kept of a block's forward pass when these modules are recomputed.
 [[nodiscard]] Bytes saved_bytes(const OperationList& operations, Modules recomputed = 0);
+/// The same when what is no result of a kept operation is recomputed, without the block's input.
+[[nodiscard]] Bytes result_bytes(const OperationList& operations);
 /// What the weight gradients need once the input gradients are done: A - A_b + G, where of the
 /// saved bytes A those A_b serve input gradients alone (inputs of norms, whose own gradients come
 /// with the input's, of activation functions and of core attention; dropout masks; logits), and G

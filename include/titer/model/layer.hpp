@@ -80,6 +80,11 @@ struct Operation {
   Modules modules = 0;   // which it is part of: recomputing one of them repeats its forward pass
   Modules freed_by = 0;  // recomputing one of these frees `saved`; full recomputation always does
 
+  // Of recomputation by operation: what is kept of its result, and how much of its forward kernel
+  // is repeated for the rest.
+  Bytes kept_result{};
+  double repeated = 1.0;
+
   Transfer forward_transfer{};   // after (row split) or before (column split) the forward kernel
   Transfer backward_transfer{};  // of the input gradient
   // A column-split product's backward transfers can run beside its own gradient kernels: its

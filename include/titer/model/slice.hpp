@@ -77,7 +77,9 @@ struct Slice {
   // which keeps the weights only.  [Megatron-Core before and from 0.12]
   bool weighs_outputs = false;
   std::optional<DataType> product_type{};  // of what products with weights read; fp8 training
+  std::optional<Bytes> kept_input{};       // of a number of their input; otherwise as they read it
   std::optional<Adapters> adapters{};      // trained instead of the weights
+  std::optional<Bytes> logit{};  // while the loss is computed; otherwise 6 bytes at 16 bits
 };
 
 }  // namespace titer

@@ -23,14 +23,16 @@ namespace titer {
 
 enum class Recompute {
   none,
-  selective,  // core attention: scores, softmax, dropout, context [Korthikanti 2022]
-  full,       // every layer from its input
-  modules,    // the parts of a layer that the plan lists
+  selective,   // core attention: scores, softmax, dropout, context [Korthikanti 2022]
+  full,        // every layer from its input
+  operations,  // all but attention and every second product [torchtitan, selective "op"]
+  modules,     // the parts of a layer that the plan lists
 };
-inline constexpr std::array<Choice<Recompute>, 4> kRecomputes = {
+inline constexpr std::array<Choice<Recompute>, 5> kRecomputes = {
     {{"none", Recompute::none},
      {"selective", Recompute::selective},
      {"full", Recompute::full},
+     {"operations", Recompute::operations},
      {"modules", Recompute::modules}}};
 /// With the modules, where it names some.
 using Recomputation = std::tuple<Recompute, Modules>;

@@ -10,6 +10,7 @@
 #include "titer/hardware/data_type.hpp"
 #include "titer/hardware/evidence.hpp"
 #include "titer/model/slice.hpp"
+#include "titer/plan/memory/optimizer.hpp"
 
 namespace titer {
 
@@ -54,6 +55,13 @@ struct StackMemory {
   double allocator_overhead = 0;  // reserved beyond what is allocated, over the latter
   bool weight_gradient_dummies = false;  // (plan/overhead.hpp)
   bool flat_gradients = false;
+  // Of weights in the type of fp8 and of fp4 products.
+  NarrowWeights fp8_weights = NarrowWeights::beside;
+  NarrowWeights fp4_weights = NarrowWeights::beside;
+  bool keeps_wide_inputs = false;      // of such products, and converts them again backward
+  bool shards_master_weights = false;  // zero3 has no other shards, and casts what it gathers
+  std::optional<Bytes> logit{};        // of a logit while the loss is computed
+  Bytes step{};                        // of a parameter while a rank updates it
 };
 
 /// For which chips the software's fused attention is written.
@@ -108,6 +116,9 @@ struct Stack {
 
   [[nodiscard]] DataType gradient_type(DataType precision) const {
     return gradient[static_cast<std::size_t>(precision)];
+  }
+  [[nodiscard]] NarrowWeights narrow_weights(DataType precision) const {
+    return precision == DataType::fp4 ? memory.fp4_weights : memory.fp8_weights;
   }
   /// Parameters whose gradients make a bucket, synchronised over so many ranks.
   [[nodiscard]] double bucket(double ranks) const {

@@ -63,13 +63,13 @@ struct Scenario {
     return training.gradient_precision.value_or(stack.gradient_type(training.precision));
   }
   [[nodiscard]] TensorTypes tensor_types() const;
+  /// Weights in the type of fp8 and fp4 products, where the training has such.
+  [[nodiscard]] std::optional<NarrowCopies> narrow_copies() const;
   /// Per number of a gradient that travels, and of a weight.
   [[nodiscard]] Bytes gradient_message() const {
     return message_bytes(training.gradient_messages.value_or(gradient_type()));
   }
-  [[nodiscard]] Bytes weight_message() const {
-    return message_bytes(training.weight_messages.value_or(training.weight_type()));
-  }
+  [[nodiscard]] Bytes weight_message() const;
   [[nodiscard]] TensorOverlap tensor_overlap() const {
     return plan.tensor_overlap.value_or(stack.tensor_overlap);
   }

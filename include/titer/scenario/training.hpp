@@ -27,6 +27,8 @@ struct Training {
   // Of messages over the data-parallel group, where they are quantised.
   std::optional<DataType> gradient_messages{};
   std::optional<DataType> weight_messages{};
+  std::optional<NarrowWeights> narrow_weights{};  // of fp8 and fp4 products; otherwise the stack's
+  NarrowScaling narrow_scaling = NarrowScaling::tensor;
   bool fused_optimizer = true;
   FrozenLayers frozen{};
   std::optional<Adapters> adapters{};  // are trained instead of all weights
@@ -35,6 +37,8 @@ struct Training {
   [[nodiscard]] bool narrow_products() const {
     return precision == DataType::fp8 || precision == DataType::fp4;
   }
+  /// Of a number that such products read, with its part of a scale.
+  [[nodiscard]] Bytes narrow_number() const { return narrow_bytes(precision, narrow_scaling); }
   /// Of activations, and of all that is no product with weights.
   [[nodiscard]] DataType base_type() const {
     return narrow_products() ? DataType::bf16 : precision;

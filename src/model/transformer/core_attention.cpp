@@ -130,8 +130,10 @@ class CoreBuilder {
     Operation op = begin("flash attention");
     op.saved = queries_ + (keys_ + values_);
     op.core_saved = log_sums;
+    op.kept_result = outputs_ + log_sums;
+    op.repeated = 0;
     // What the output projection keeps is not what this kernel wrote; a gate keeps that itself.
-    if (head_ranks_ > 1 || (layer_.has_narrow_products() && !layer_.model().attention_gate)) {
+    if (head_ranks_ > 1 || (layer_.keeps_narrow_inputs() && !layer_.model().attention_gate)) {
       op.core_saved += outputs_;
     }
     const double busiest = slice_.context_balanced ? 1.0 : busiest_part(view_, parts_);

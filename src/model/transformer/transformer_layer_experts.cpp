@@ -137,7 +137,7 @@ class ExpertBuilder {
     }
     const double count = static_cast<double>(experts_.count) / static_cast<double>(slice_.expert);
     layer_.multiply(op, {local_tokens_ / count, inner, columns, count, narrow, true});
-    op.saved = local_tokens_ * inner * layer_.operand(narrow);
+    op.saved = local_tokens_ * inner * layer_.kept(narrow);
     op.weight_input = op.saved;
     op.output_gradient = local_tokens_ * columns * element_;
   }

@@ -44,7 +44,7 @@ LayerBytes layer_bytes(const Plan& plan, const Block& block, double count) {
     bytes.kept = std::ceil(repeated / together) * block.input + (count - repeated) * all;
     bytes.working += std::min(together, repeated) * all;
   } else if (plan.recompute != Recompute::none) {
-    const Bytes left = saved_bytes(block.operations, plan.recomputed_modules());
+    const Bytes left = kept_bytes(plan, block);
     bytes.kept = count * left;
     bytes.working += all - left;  // what is recomputed of one layer
   }
@@ -133,6 +133,20 @@ void add_followed(const Plan& plan,
 }
 
 }  // namespace
+
+Bytes kept_bytes(const Plan& plan, const Block& block) {
+  switch (plan.recompute) {
+    case Recompute::full:
+      return block.input;
+    case Recompute::operations:
+      return block.input + result_bytes(block.operations);
+    case Recompute::none:
+    case Recompute::selective:
+    case Recompute::modules:
+      break;
+  }
+  return saved_bytes(block.operations, plan.recomputed_modules());
+}
 
 std::vector<StageActivations> stage_activations(const Plan& plan, const MemoryNeeds& needs) {
   StageBlocks stages;
@@ -226,6 +240,10 @@ void MemoryFinder::find(const Plan& plan,
   }
   find_activations(plan, needs, contents, stages);
   for (StageMemory& memory : stages) {
+    // No micro-batch keeps anything by then.
+    const Bytes step =
+        needs.step > Bytes{} ? step_bytes(plan, needs, contents, memory.stage) : Bytes{};
+    memory.working = std::max(memory.working, step - memory.activations);
     memory.runtime = needs.runtime + needs.allocator_overhead * memory.allocated();
   }
 }

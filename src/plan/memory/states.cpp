@@ -110,6 +110,15 @@ StageMemory states(const Plan& plan,
   return memory;
 }
 
+Bytes step_bytes(const Plan& plan,
+                 const MemoryNeeds& needs,
+                 const StageBlocks& contents,
+                 int rank) {
+  const DeviceParameters trained = trained_parameters(*needs.blocks, contents, plan, rank);
+  return plan.offload.optimizer ? Bytes{}
+                                : sharded(trained, state_shards(plan).optimizer) * needs.step;
+}
+
 Buffers rank_buffers(const Plan& plan,
                      const MemoryNeeds& needs,
                      const StageBlocks& stages,

@@ -10,5 +10,10 @@ namespace titer {
                                  const MemoryNeeds& needs,
                                  const StageBlocks& contents,
                                  int rank);
+/// What the parameters that a rank updates take while it does so.
+[[nodiscard]] Bytes step_bytes(const Plan& plan,
+                               const MemoryNeeds& needs,
+                               const StageBlocks& contents,
+                               int rank);
 
 }  // namespace titer

@@ -71,6 +71,7 @@ struct MemoryNeeds {
   Bytes runtime;
   double allocator_overhead = 0;  // comes to `runtime`: this share of what is allocated
   BufferRules buffers{};
+  Bytes step{};                           // of a parameter while a rank updates it
   std::optional<FrozenWeights> frozen{};  // where adapters are trained
 };
 
@@ -79,6 +80,9 @@ struct MemoryNeeds {
                                    const MemoryNeeds& needs,
                                    const StageBlocks& stages,
                                    const StageMemory& memory);
+
+/// What a micro-batch keeps of a layer that is recomputed as the plan says.
+[[nodiscard]] Bytes kept_bytes(const Plan& plan, const Block& block);
 
 /// What every stage of the model keeps.
 void stage_activations(const Plan& plan,

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "titer/hardware/data_type.hpp"
+#include "titer/input/choice.hpp"
 
 namespace titer {
 
@@ -102,16 +103,58 @@ struct ParameterBytes {
   std::optional<Bytes> matrix{};  // states of one of a hidden layer's matrix, where they are others
 };
 
+/// What is held of weights in the type of fp8 and fp4 products.
+enum class NarrowWeights : std::uint8_t {
+  cast,      // nothing: they are converted for every product
+  gathered,  // what is gathered of weights that are split
+  beside,    // copies beside the weights, made anew by every step
+  instead,   // the weights themselves; a step updates their master copy
+};
+inline constexpr std::array<Choice<NarrowWeights>, 4> kNarrowWeights = {
+    {{"cast", NarrowWeights::cast},
+     {"gathered", NarrowWeights::gathered},
+     {"beside", NarrowWeights::beside},
+     {"instead", NarrowWeights::instead}}};
+
+/// How many numbers of fp8 share a scale.
+enum class NarrowScaling : std::uint8_t {
+  tensor,  // all of a tensor
+  block,   // 32 in a row, which then cannot be read by columns [OCP MX 2023]
+};
+inline constexpr std::array<Choice<NarrowScaling>, 2> kNarrowScalings = {
+    {{"tensor", NarrowScaling::tensor}, {"block", NarrowScaling::block}}};
+
+/// Of a number, with its part of a scale: a byte for 32 numbers of fp8, or for 16 of fp4.
+[[nodiscard]] constexpr Bytes narrow_bytes(DataType type, NarrowScaling scaling) {
+  if (type == DataType::fp4) {
+    return size_of(type) + Bytes::from_si(1.0 / 16);
+  }
+  return size_of(type) + Bytes::from_si(scaling == NarrowScaling::block ? 1.0 / 32 : 0.0);
+}
+
+/// Weights in the type of fp8 and fp4 products.
+struct NarrowCopies {
+  NarrowWeights held = NarrowWeights::beside;
+  Bytes number;     // of a layout
+  int layouts = 2;  // products of both passes read them in rows, unless the chip takes columns, too
+                    // [TransformerEngine]
+
+  [[nodiscard]] constexpr Bytes bytes() const { return layouts * number; }
+};
+
 /// Types of tensors, where they are not what the precision says.
 struct TensorTypes {
   DataType weight = DataType::bf16;
   DataType gradient = DataType::fp32;
   DataType state = DataType::fp32;
   DataType master = DataType::fp32;  // no copy where the weights are as wide
-  bool narrow_products = false;  // weights are kept in the products' type too, twice: products of
-                                 // both passes read them in rows [TransformerEngine]
-  DataType product = DataType::bf16;
+  std::optional<NarrowCopies> narrow{};
+  std::optional<DataType> gathered{};  // otherwise as `weight`
+
+  [[nodiscard]] bool are_narrow() const { return narrow && narrow->held == NarrowWeights::instead; }
 };
+/// What a step writes of a parameter beside the weights that it updates.
+[[nodiscard]] Bytes written_copies(const TensorTypes& types);
 /// Of the moments of a parameter.
 [[nodiscard]] Bytes moment_bytes(const OptimizerRule& rule, const TensorTypes& types);
 /// Of the one moment that a matrix has whose updates are orthogonalised.
