@@ -29,10 +29,16 @@ struct Spread {
   [[nodiscard]] double middle() const { return std::sqrt(least * most); }
 };
 
-double peak_of(const StepResult& result, MemoryCount counts) {
+/// `overhead`: of the allocator, over what is allocated.
+double peak_of(const StepResult& result, const RunRow& row, double overhead) {
+  const MemoryCount counts = row.memory_count();
+  const double reserve = counts == MemoryCount::reserved ? 1.0 + overhead : 1.0;
   Bytes most;
   for (const StageMemory& stage : result.memory) {
-    most = std::max(most, counts == MemoryCount::tensors ? stage.allocated() : stage.total());
+    if (stage.stage == 0 || !row.is_memory_of_first()) {
+      most = std::max(most,
+                      counts == MemoryCount::device ? stage.total() : reserve * stage.allocated());
+    }
   }
   return most.si();
 }
@@ -86,7 +92,8 @@ class Comparer {
         sum += reading.weights[i] * result_.iteration_time.si();
       }
       time.add(sum);
-      memory.add(peak_of(result_, row.memory_count()));
+      memory.add(peak_of(result_, row, reading.scenarios.front().stack.memory.allocator_overhead));
+      note_room(made);
     }
     if (!made.measured && !made.memory_measured) {
       made.measured = time_at_rate(row, *readings.rates);
@@ -111,6 +118,15 @@ class Comparer {
                                      readings.open,
                                      format(Bytes::from_si(memory.least)),
                                      format(Bytes::from_si(memory.most)));
+    }
+  }
+
+  /// Of several readings that of which a device needs least.
+  void note_room(Comparison& made) const {
+    const double peak = result_.peak_stage().total().si();
+    if (!made.peak || peak < *made.peak) {
+      made.peak = peak;
+      made.fits = result_.fits();
     }
   }
 

@@ -115,6 +115,9 @@ std::optional<Bytes> RunRow::memory() const {
 }
 
 MemoryCount RunRow::memory_count() const {
+  if (says("mem_kind", "reserved") || says("mem_kind", "at step")) {
+    return MemoryCount::reserved;
+  }
   return says("mem_kind", "allocated") || says("mem_kind", "peak") ? MemoryCount::tensors
                                                                    : MemoryCount::device;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "paths.hpp"
 #include "titer/input/csv.hpp"
@@ -27,10 +28,13 @@ struct Family {
   double most = 0;
 };
 
-std::map<std::string, Family> families() {
+std::vector<Comparison> compared(const std::string& table) {
+  return compare_runs(CsvTable::load(testing::root().string() + "/tests/data/measured/" + table));
+}
+
+std::map<std::string, Family> families(const std::string& table = "training.csv") {
   std::map<std::string, Family> by_name;
-  const std::string path = testing::root().string() + "/tests/data/measured/training.csv";
-  for (const Comparison& row : compare_runs(CsvTable::load(path))) {
+  for (const Comparison& row : compared(table)) {
     if (!row.memory_measured || !row.memory_predicted) {
       continue;
     }
@@ -43,15 +47,8 @@ std::map<std::string, Family> families() {
   return by_name;
 }
 
-// What is reached, rounded up. Tensors as the framework counts them are met; what the driver tells
-// of 2021's runs is rounded to GiB, and InternEvo's table has tens of GiB that no tensor explains.
-TEST(MeasuredMemory, OfPublicRunsIsMet) {
-  const std::map<std::string, Bound> bounds = {{"simumax_b200", {22, 0.006, 0.035}},
-                                               {"zero_bubble_pp", {8, 0.015, 0.03}},
-                                               {"bigscience_1b3_v100", {23, 0.11, 0.28}},
-                                               {"bigscience_v100", {5, 0.22, 0.3}},
-                                               {"internevo_mem", {11, 0.42, 0.53}}};
-  const std::map<std::string, Family> by_name = families();
+void expect_within(const std::map<std::string, Bound>& bounds,
+                   const std::map<std::string, Family>& by_name) {
   for (const auto& [name, bound] : bounds) {
     SCOPED_TRACE(name);
     ASSERT_TRUE(by_name.contains(name));
@@ -59,6 +56,43 @@ TEST(MeasuredMemory, OfPublicRunsIsMet) {
     EXPECT_GE(family.rows, bound.rows);
     EXPECT_LE(family.sum / family.rows, bound.mean);
     EXPECT_LE(family.most, bound.most);
+  }
+}
+
+// What is reached, rounded up. Tensors as the framework counts them are met; what the driver tells
+// of 2021's runs is rounded to GiB, and of InternEvo's the runs without FSDP hold more than the
+// states, the activations and the step that are known here.
+TEST(MeasuredMemory, OfPublicRunsIsMet) {
+  expect_within({{"simumax_b200", {22, 0.006, 0.035}},
+                 {"zero_bubble_pp", {8, 0.015, 0.03}},
+                 {"bigscience_1b3_v100", {23, 0.11, 0.28}},
+                 {"bigscience_v100", {5, 0.22, 0.3}},
+                 {"internevo_mem", {11, 0.17, 0.32}}},
+                families());
+}
+
+// Weights in fp8 without a copy in bf16, transposed copies on Hopper only, gradients in bf16; fp32
+// shards, recomputation by operation and a loss that is compiled or not.
+TEST(MeasuredMemory, OfRunsInFp8AndOfFsdpIsMet) {
+  expect_within({{"mlperf_llama31_405b_v50_nvidia", {6, 0.04, 0.07}},
+                 {"torchtitan", {9, 0.07, 0.24}},
+                 {"torchtitan_b200", {4, 0.21, 0.22}}},
+                families("training_memory.csv"));
+}
+
+// Plans that ran are said to fit.
+TEST(MeasuredMemory, OfRunsThatFinishedFits) {
+  for (const auto& [table, most] :
+       std::map<std::string, double>{{"training.csv", 0.05},
+                                     {"training_vtrain_single.csv", 0.0},
+                                     {"training_memory.csv", 0.0}}) {
+    double finished = 0;
+    double refused = 0;
+    for (const Comparison& row : compared(table)) {
+      finished += row.fits ? 1 : 0;
+      refused += row.fits && !*row.fits ? 1 : 0;
+    }
+    EXPECT_LE(refused, most * finished) << table;
   }
 }
 

@@ -97,6 +97,8 @@ TEST(ValidationCsv, HasALinePerRow) {
                                             "memory_measured_bytes",
                                             "memory_predicted_bytes",
                                             "memory_error_pct",
+                                            "peak_bytes",
+                                            "fits",
                                             "skip_reason"};
   EXPECT_EQ(table[0], columns);
   EXPECT_EQ(table[1],
@@ -115,6 +117,8 @@ TEST(ValidationCsv, HasALinePerRow) {
                                       "8000000000",
                                       "6000000000",
                                       "-25",
+                                      "",
+                                      "",
                                       ""}));
   EXPECT_EQ(table[2][0], "b, \"quoted\"");
   EXPECT_EQ(table[2][8], "-25");

@@ -28,7 +28,9 @@ struct Comparison {
   std::optional<Interval> interval{};
   std::optional<double> memory_measured{};
   std::optional<double> memory_predicted{};
-  std::string skip_reason{};  // empty: time or memory predicted
+  std::optional<double> peak{};  // predicted, of all that a device holds, whatever was measured
+  std::optional<bool> fits{};    // in its memory
+  std::string skip_reason{};     // empty: time or memory predicted
 
   /// predicted / measured - 1; empty where either is.
   [[nodiscard]] std::optional<double> relative_error() const {

@@ -14,8 +14,9 @@ namespace titer {
 
 /// What a memory figure counts.
 enum class MemoryCount {
-  tensors,  // the framework's own peak
-  device,   // all that the driver says is taken
+  tensors,   // the framework's own peak
+  reserved,  // with what its allocator holds for later ones
+  device,    // all that the driver says is taken
 };
 
 /// A view of a row; the table must outlive it.
@@ -38,6 +39,8 @@ class RunRow {
   [[nodiscard]] std::optional<Seconds> iteration_time() const;
   [[nodiscard]] std::optional<Bytes> memory() const;
   [[nodiscard]] MemoryCount memory_count() const;
+  /// Whether it is the first pipeline rank's, and not the fullest one's.
+  [[nodiscard]] bool is_memory_of_first() const { return says("mem_kind", "rank 0"); }
   /// Rows that differ in plan and micro-batch only have the same.
   [[nodiscard]] std::string sweep() const;
 

@@ -91,6 +91,8 @@ Figures comparison_figures(const Comparison& row) {
           {"memory_measured_bytes", memory_of(row.memory_measured)},
           {"memory_predicted_bytes", memory_of(row.memory_predicted)},
           {"memory_error_pct", scaled(memory_error, 100)},
+          {"peak_bytes", memory_of(row.peak)},
+          {"fits", row.fits ? Datum(*row.fits) : Datum()},
           {"skip_reason", skip_reason(row)}};
 }
 
