@@ -32,7 +32,7 @@ TEST(RunPlan, ReadsListsOfWhatIsRecomputedAndOffloaded) {
        bits(Module::layer_norm, Module::mlp),
        false},
       {{{"recompute", "selective(attention)"}}, Recompute::selective, 0, false},
-      {{{"recompute", "selective(op)"}}, Recompute::selective, 0, false},
+      {{{"recompute", "selective(op)"}}, Recompute::operations, 0, false},
       {{{"recompute", "minimal"}}, Recompute::modules, heads, false},
       {{{"recompute", "qkv_proj_offloaded"}},
        Recompute::modules,

@@ -175,7 +175,7 @@ TEST(ReadPlan, SuggestsTheNameThatWasMeant) {
                    "chimera, hanayo; did you mean \"1f1b\"?");
   expect_complaint(R"("recompute": "selectiv")",
                    "run.json:1:24: plan.recompute: \"selectiv\": expected one of: none, selective, "
-                   "full; did you mean \"selective\"?");
+                   "full, operations; did you mean \"selective\"?");
   expect_complaint(R"("sequence_parallel": "true")",
                    "run.json:1:32: plan.sequence_parallel: \"true\": expected true or false; did "
                    "you mean true?");

@@ -30,7 +30,11 @@ TEST(PlanNotes, SayWhatStagesHaveWhereSomeLayersAreLeftOver) {
 
 TEST(PlanNotes, SayHowManyDevicesOfARackKeepGroupsWhole) {
   const auto notes = [](std::vector<std::string> changes) {
-    changes.insert(changes.begin(), {"cluster=gb200-nvl72", "plan.pipeline=1"});
+    changes.insert(changes.begin(),
+                   {"cluster=gb200-nvl72",
+                    "plan.pipeline=1",
+                    "plan.virtual_stages=1",
+                    "training.global_batch=1152"});
     return plan_notes(scenarios::shipped_run(changes));
   };
   EXPECT_EQ(notes({"plan.tensor=8", "plan.data=8"}), Lines{});   // in one rack
