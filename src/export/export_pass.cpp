@@ -89,9 +89,11 @@ void ExportedStep::Writer::add_transfer(const PassPiece& piece, PassRow& row) {
   node.bytes = piece.item->transfer.size;
   node.duration = to_ticks(piece.item->time);
   const bool apart = piece.item->apart;
-  const Frontier begin = row.apart ? Frontier{*row.apart} : row.block_begin;
-  const auto id =
-      add_collective(node, step_.role_of(plan_group(group)), apart ? begin : row.frontier);
+  const auto id = add_collective(node,
+                                 step_.role_of(plan_group(group)),
+                                 !apart      ? row.frontier
+                                 : row.apart ? Frontier{*row.apart}
+                                             : row.block_begin);
   if (!id) {
     return;  // tables that one rank has all of are sent to nobody
   }

@@ -97,6 +97,7 @@ void overlay(const RunFamily& family, const RunRow& row, RunHabits& habits) {
 RunFamilies RunFamilies::load(const std::filesystem::path& folder) {
   RunFamilies made;
   made.folder_ = folder;
+  made.stacks_ = shipped_names(kStackData);
   const std::filesystem::path own = folder / kFamilyFile;
   std::error_code ignored;
   if (std::filesystem::exists(own, ignored)) {
@@ -168,8 +169,7 @@ RunHabits RunFamilies::habits_of(const RunRow& row) const {
     overlay(*family, row, habits);
   }
   if (!software.empty()) {
-    const std::vector<std::string> shipped = shipped_names(kStackData);
-    const bool is_stack = std::binary_search(shipped.begin(), shipped.end(), software);
+    const bool is_stack = std::binary_search(stacks_.begin(), stacks_.end(), software);
     habits.stack = is_stack ? software : stated;
   }
   if (row.has("stack")) {

@@ -114,6 +114,17 @@ std::int64_t slice_of(const RunRow& row) {
   return is_one || chips_of(row) <= devices ? std::max(chips_of(row), devices) : devices;
 }
 
+/// The chip that a shipped one starts from; "" where there is none, or no such chip.
+std::string base_of(const std::string& chip) {
+  const std::vector<std::string> shipped = shipped_names(kChipData);
+  if (!std::binary_search(shipped.begin(), shipped.end(), chip)) {
+    return "";
+  }
+  const Document document = load_json(data_file(kChipData, chip));
+  const Value* base = document.root.find("base");
+  return base == nullptr ? "" : base->text;
+}
+
 constexpr std::int64_t kLargestNode = 1024;  // devices that a node's switch may join
 
 /// The node of the cluster, a slice, with so many chips.
@@ -203,15 +214,9 @@ std::vector<RunMachine> RunMachines::of(const RunRow& row, const std::string& na
   const std::string unknown =
       fmt::format("no cluster of {} devices of {} is known", devices, row.text("hw_key"));
   const std::string chip = chip_name(row.text("hw_key"));
-  const std::vector<std::string> shipped = shipped_names(kChipData);
-  if (!std::binary_search(shipped.begin(), shipped.end(), chip)) {
-    throw InputError(unknown);
-  }
   // A part that no shipped cluster has is in the nodes of the one that it starts from.
-  const Document document = load_json(data_file(kChipData, chip));
-  const Value* base = document.root.find("base");
-  const bool is_other = of_chip(chip).empty() && base != nullptr;
-  const Shipped* node = node_of(is_other ? base->text : chip, devices);
+  const bool is_other = of_chip(chip).empty();
+  const Shipped* node = node_of(is_other ? base_of(chip) : chip, devices);
   if (node == nullptr) {
     throw InputError(unknown);
   }
