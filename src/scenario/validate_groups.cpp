@@ -224,6 +224,9 @@ void check_images(const Scenario& scenario, Demands& demands) {
 
 /// What only transformers have.
 void check_layered(const Scenario& scenario, Demands& demands) {
+  demands.demand(!scenario.plan.expert_overlap, "plan.expert_overlap", "true", [&] {
+    return fmt::format("expected false: {} is no transformer", scenario.model.name());
+  });
   if (scenario.model.if_dlrm() != nullptr) {
     check_tables(scenario, demands);
     return;

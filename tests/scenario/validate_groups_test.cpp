@@ -1,6 +1,7 @@
 // What a plan with context and expert groups demands of model, sequence and devices.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -116,6 +117,22 @@ TEST(ValidateGroups, SaysWhatDoesNotDivide) {
     Scenario scenario = sound();
     one.change(scenario);
     EXPECT_EQ(texts(scenario), one.lines) << one.about;
+  }
+}
+
+TEST(ValidateGroups, HidesNoTablesBehindOtherMicroBatches) {
+  for (const std::string name : {"dlrm-criteo-kaggle", "resnet-50"}) {
+    Scenario scenario = sound();
+    scenario.model = shipped::any_model(name);
+    const std::string line =
+        "plan.expert_overlap: true: expected false: " + name + " is no transformer";
+    const auto count = [&] {
+      const Lines lines = texts(scenario);
+      return std::count(lines.begin(), lines.end(), line);
+    };
+    EXPECT_EQ(count(), 0) << name;
+    scenario.plan.expert_overlap = true;
+    EXPECT_EQ(count(), 1) << name;
   }
 }
 
