@@ -80,6 +80,15 @@ void ExportedStep::Writer::add_kernel(const PassPiece& piece, PassRow& row) {
   }
 }
 
+/// After what a transfer may begin: the pass so far, or, apart from the block's kernels, the
+/// transfer before it of the same kind.
+Frontier ExportedStep::Writer::before_transfer(const PassRow& row, bool apart) {
+  if (!apart) {
+    return row.frontier;
+  }
+  return row.apart ? Frontier{*row.apart} : row.block_begin;
+}
+
 void ExportedStep::Writer::add_transfer(const PassPiece& piece, PassRow& row) {
   const LayerGroup group = piece.item->transfer.group;
   GraphNode node = about(row, part_of(comm_of(group)));
@@ -89,11 +98,8 @@ void ExportedStep::Writer::add_transfer(const PassPiece& piece, PassRow& row) {
   node.bytes = piece.item->transfer.size;
   node.duration = to_ticks(piece.item->time);
   const bool apart = piece.item->apart;
-  const auto id = add_collective(node,
-                                 step_.role_of(plan_group(group)),
-                                 !apart      ? row.frontier
-                                 : row.apart ? Frontier{*row.apart}
-                                             : row.block_begin);
+  const auto id =
+      add_collective(node, step_.role_of(plan_group(group)), before_transfer(row, apart));
   if (!id) {
     return;  // tables that one rank has all of are sent to nobody
   }

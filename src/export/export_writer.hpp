@@ -104,6 +104,7 @@ class ExportedStep::Writer {
 
   void advance(PassRow& row);
   void add_kernel(const PassPiece& piece, PassRow& row);
+  [[nodiscard]] static Frontier before_transfer(const PassRow& row, bool apart);
   void add_transfer(const PassPiece& piece, PassRow& row);
   void join_apart(PassRow& row);
   void add_whole(PassRow& row);
