@@ -356,8 +356,7 @@ CapacityQuestion read_capacity(Document document, std::span<const Assignment> ch
 }
 
 CapacityQuestion load_capacity(std::string_view name_or_file, std::span<const Assignment> changes) {
-  const std::vector<std::string> runs = shipped_names(kRunData);
-  const bool is_run = std::binary_search(runs.begin(), runs.end(), name_or_file);
+  const bool is_run = is_shipped(kRunData, name_or_file);
   return read_capacity(load_data(is_run ? kRunData : kCapacityData, name_or_file), changes);
 }
 

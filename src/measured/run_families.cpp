@@ -97,7 +97,6 @@ void overlay(const RunFamily& family, const RunRow& row, RunHabits& habits) {
 RunFamilies RunFamilies::load(const std::filesystem::path& folder) {
   RunFamilies made;
   made.folder_ = folder;
-  made.stacks_ = shipped_names(kStackData);
   const std::filesystem::path own = folder / kFamilyFile;
   std::error_code ignored;
   if (std::filesystem::exists(own, ignored)) {
@@ -169,8 +168,7 @@ RunHabits RunFamilies::habits_of(const RunRow& row) const {
     overlay(*family, row, habits);
   }
   if (!software.empty()) {
-    const bool is_stack = std::binary_search(stacks_.begin(), stacks_.end(), software);
-    habits.stack = is_stack ? software : stated;
+    habits.stack = is_shipped(kStackData, software) ? software : stated;
   }
   if (row.has("stack")) {
     habits.stack = row.text("stack");

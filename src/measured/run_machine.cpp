@@ -116,8 +116,7 @@ std::int64_t slice_of(const RunRow& row) {
 
 /// The chip that a shipped one starts from; "" where there is none, or no such chip.
 std::string base_of(const std::string& chip) {
-  const std::vector<std::string> shipped = shipped_names(kChipData);
-  if (!std::binary_search(shipped.begin(), shipped.end(), chip)) {
+  if (!is_shipped(kChipData, chip)) {
     return "";
   }
   const Document document = load_json(data_file(kChipData, chip));

@@ -38,6 +38,10 @@ std::optional<fs::path> data_beside_module() {
   return folder.parent_path().parent_path().parent_path() / "share/titer";
 }
 
+fs::path shipped_file(const DataKind& kind, std::string_view name) {
+  return data_root() / kind.folder / (std::string(name) + ".json");
+}
+
 }  // namespace
 
 fs::path data_root() {
@@ -75,6 +79,12 @@ std::vector<std::string> shipped_names(const DataKind& kind) {
   return names;
 }
 
+bool is_shipped(const DataKind& kind, std::string_view name) {
+  std::error_code missing;
+  return !name.empty() && name.find('/') == std::string_view::npos &&
+         fs::is_regular_file(shipped_file(kind, name), missing);
+}
+
 bool looks_like_file(std::string_view name_or_file) {
   return name_or_file.find('/') != std::string_view::npos || name_or_file.ends_with(".json");
 }
@@ -85,10 +95,10 @@ fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs
     fs::path beside = folder / name_or_file;
     return fs::exists(beside, ignored) ? beside : fs::path(name_or_file);
   }
-  const std::vector<std::string> names = shipped_names(kind);
-  if (std::binary_search(names.begin(), names.end(), name_or_file)) {
-    return data_root() / kind.folder / (std::string(name_or_file) + ".json");
+  if (is_shipped(kind, name_or_file)) {
+    return shipped_file(kind, name_or_file);
   }
+  const std::vector<std::string> names = shipped_names(kind);
   const std::vector<std::string_view> candidates(names.begin(), names.end());
   const std::string_view near = closest(name_or_file, candidates);
   std::string message =

@@ -18,10 +18,8 @@ bool changes_shipped_data(const Value& value, const DataKind& kind) {
   if (std::all_of(kind.essential.begin(), kind.essential.end(), has)) {
     return false;
   }
-  const std::vector<std::string> names = shipped_names(kind);
-  const bool is_shipped = std::binary_search(names.begin(), names.end(), name->text);
   const bool is_other_model = kind.name == kModelData.name && (has("blocks") || has("tables"));
-  return is_shipped ||
+  return is_shipped(kind, name->text) ||
          (!is_other_model && std::none_of(kind.essential.begin(), kind.essential.end(), has));
 }
 

@@ -73,10 +73,7 @@ std::vector<Value> listed(const Value& value) {
 }
 
 Document search_document(std::string_view name_or_file) {
-  const std::vector<std::string> searches = shipped_names(kSearchData);
-  const std::vector<std::string> runs = shipped_names(kRunData);
-  if (!std::binary_search(searches.begin(), searches.end(), name_or_file) &&
-      std::binary_search(runs.begin(), runs.end(), name_or_file)) {
+  if (!is_shipped(kSearchData, name_or_file) && is_shipped(kRunData, name_or_file)) {
     return around_run(name_or_file);
   }
   Document document = load_data(kSearchData, name_or_file);

@@ -67,8 +67,7 @@ class RunFamilies {
   [[nodiscard]] const RunFamily* software_of(const RunRow& row) const;
 
   std::filesystem::path folder_;
-  std::vector<std::string> stacks_;  // the shipped ones, sorted
-  std::vector<File> files_;          // the folder's before the shipped ones
+  std::vector<File> files_;  // the folder's before the shipped ones
 };
 
 }  // namespace titer

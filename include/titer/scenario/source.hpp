@@ -43,6 +43,7 @@ inline constexpr DataKind kSweepData = {"sweep", "configs/sweeps", {"scenario", 
 [[nodiscard]] std::filesystem::path data_root();
 /// The names of shipped data of a kind, sorted.
 [[nodiscard]] std::vector<std::string> shipped_names(const DataKind& kind);
+[[nodiscard]] bool is_shipped(const DataKind& kind, std::string_view name);
 /// Loads a shipped name, or a file if the text has a slash or ends in ".json": one that is found
 /// from `folder` (of the file that refers to it), else from the working folder. Throws InputError
 /// with suggestions.

@@ -70,10 +70,9 @@ Loaded refer_to(std::string_view family, const std::string& path) {
 }
 
 Loaded load(const std::string& name_or_file) {
-  const std::vector<std::string> names = shipped_names(kTopologyData);
-  const bool is_shipped = std::binary_search(names.begin(), names.end(), name_or_file);
   std::error_code ignored;
-  if (!is_shipped && std::filesystem::is_regular_file(name_or_file, ignored)) {
+  if (!is_shipped(kTopologyData, name_or_file) &&
+      std::filesystem::is_regular_file(name_or_file, ignored)) {
     const std::string text = read_text(name_or_file);
     if (is_nvidia_smi(text)) {
       return refer_to(NvidiaSmiNode::name, name_or_file);
