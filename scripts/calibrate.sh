@@ -92,15 +92,30 @@ TABLES
 }
 
 # Software stacks: the rows of the measured runs that each of them ran, where some are sure enough.
-# Only the small models of DeepSpeed's runs tell how fast the host launches kernels.
+# How fast the host launches kernels is told by the small models of DeepSpeed's runs, by mixtures of experts in
+# Megatron-Bridge, and by adapters in NeMo, whose kernels were fitted to runs without them before.
 stacks() {
-  local name figures
+  local name figures tables
   for name in deepspeed internevo llm-foundry megatron-bridge megatron-core megatron-lm nemo; do
     figures=()
-    [[ $name != deepspeed ]] || figures=(--fit memory_traffic --fit straggling --fit dispatch)
-    refit stacks "$name" stack "$measured/training.csv" "$measured/training_vtrain_single.csv" \
-      "${figures[@]}" </dev/null
+    tables=("$measured/training.csv" "$measured/training_vtrain_single.csv")
+    case $name in
+      deepspeed) figures=(--fit memory_traffic --fit straggling --fit dispatch) ;;
+      megatron-bridge)
+        figures=(--fit dispatch --fit loop_dispatch --fit memory_traffic --fit attention_slowdown --fit straggling) ;;
+      nemo) figures=(--fit dispatch) ;;
+    esac
+    case $name in
+      megatron-bridge | nemo) tables=("$measured/training.csv" "$measured/training_2.csv") ;;
+    esac
+    date=$(fitted_on "$name") refit stacks "$name" stack "${tables[@]}" "${figures[@]}" </dev/null
   done
+}
+fitted_on() {
+  case $1 in
+    megatron-bridge | nemo) printf '%s' "${TITER_DATE:-2026-11-25}" ;;
+    *) printf '%s' "$date" ;;
+  esac
 }
 
 [[ -x $titer ]] || { say "calibrate.sh: $titer is not there; build it first"; exit 1; }

@@ -26,7 +26,7 @@ struct KnownFigure {
   double most;
   double neutral;
 };
-constexpr std::array<KnownFigure, 25> kKnownFigures = {{
+constexpr std::array<KnownFigure, 26> kKnownFigures = {{
     {"plateau", 0.05, 1, 1},            // of the peak
     {"saturation", 1e3, 1e12, 1e3},     // FLOP; a thousand are none
     {"efficiency", 0.005, 1, 1},        // of a bandwidth
@@ -45,6 +45,7 @@ constexpr std::array<KnownFigure, 25> kKnownFigures = {{
     {"share", 0.3, 1, 1},               // of a clock
     {"onset", 1e-6, 1, 1},              // s
     {"dispatch", 0, 1e-3, 0},           // s
+    {"loop_dispatch", 0, 1e-3, 0},      // s
     {"latency", 0, 1e-3, 0},            // s
     {"startup", 0, 1e-2, 0},            // s
     {"overlap_slowdown", 1, 10, 1},     //

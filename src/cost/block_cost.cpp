@@ -6,6 +6,7 @@
 #include "titer/collectives/choice.hpp"
 #include "titer/cost/cost.hpp"
 #include "titer/cost/group_fabric.hpp"
+#include "titer/cost/host_pace.hpp"
 #include "titer/model/routing/routing.hpp"
 
 namespace titer {
@@ -23,7 +24,7 @@ class PassClock {
   explicit PassClock(const BlockClock& clock) : clock_(clock) {}
 
   void operator()(const PassItem& item) {
-    launches_ += item.time > Seconds{} ? item.launches : 0;
+    launch(item);
     if (!item.is_transfer()) {
       add_kernel(item.time);
       return;
@@ -37,6 +38,7 @@ class PassClock {
       guest_comm_ = comm;
     } else {
       blocking_[comm] += item.time;
+      pace_.keep_busy(item.time);
     }
   }
   [[nodiscard]] PassCost cost() const {
@@ -48,29 +50,49 @@ class PassClock {
       comm += (1.0 - hidden / apart) * apart_;
     }
     const Seconds kernels = kernels_ + (clock_.slowdown - 1.0) * hidden;
-    return {.compute = std::max(kernels, launches_ * clock_.dispatch - exposed_.sum()),
+    return {.compute = kernels + pace_.idle(),
             .exposed = comm,
             .transfers = total_,
-            .launched = std::max(kernels, launches_ * clock_.dispatch)};
+            .launched = std::max(kernels, pace_.host()),
+            .host = pace_.host()};
   }
 
  private:
+  void launch(const PassItem& item) {
+    if (item.time <= Seconds{}) {
+      return;
+    }
+    if (item.awaited) {
+      pace_.wait();
+    }
+    if (!item.captured) {
+      pace_.launch(item.launch);
+    } else if (!in_graph_) {
+      pace_.launch(clock_.dispatch);
+    }
+    in_graph_ = item.captured;
+  }
   void add_kernel(Seconds time) {
-    kernels_ += time;
+    Seconds busy = time;
     if (guest_ > Seconds{}) {
-      exposed_[guest_comm_] += std::max(Seconds{}, guest_ - time);
-      kernels_ += (clock_.slowdown - 1.0) * std::min(guest_, time);
+      const Seconds longer = std::max(Seconds{}, guest_ - time);
+      exposed_[guest_comm_] += longer;
+      busy += (clock_.slowdown - 1.0) * std::min(guest_, time);
+      pace_.keep_busy(longer);
       guest_ = {};
     }
+    kernels_ += busy;
+    pace_.keep_busy(busy);
   }
 
   const BlockClock& clock_;
+  HostPace pace_;
   Seconds kernels_;
   CommTimes blocking_;
   CommTimes exposed_;
   CommTimes total_;
   CommTimes apart_;
-  double launches_ = 0;
+  bool in_graph_ = false;
   Seconds guest_;  // beside the next kernel
   PassComm guest_comm_ = PassComm::tensor;
 };
@@ -144,6 +166,9 @@ KernelPace kernel_pace(const Scenario& scenario) {
 }
 
 BlockClock block_clock(const Scenario& scenario) {
+  const double host = captures_all(scenario.plan.cuda_graph)
+                          ? 0.0
+                          : launchers(scenario.plan) * scenario.cluster.host_slowdown;
   BlockClock clock{
       .kernels = KernelClock(
           scenario.cluster.chip, scenario.training.base_type(), scenario.training.precision),
@@ -155,7 +180,10 @@ BlockClock block_clock(const Scenario& scenario) {
       .exchange_slowdown = scenario.expert_dispatch() == ExpertDispatch::deduplicated
                                ? scenario.stack.deduplication_slowdown
                                : 1.0,
-      .dispatch = launchers(scenario.plan) * scenario.stack.dispatch,
+      .dispatch = host * scenario.stack.dispatch,
+      .loop_dispatch = host * scenario.stack.loop_dispatch,
+      .graphs = scenario.plan.cuda_graph,
+      .awaits_counts = scenario.stack.awaits_counts,
       .slowdown = scenario.stack.overlap_slowdown};
   for (std::size_t i = 0; i < kLayerGroups; ++i) {
     const PlanGroup group = plan_group(static_cast<LayerGroup>(i));

@@ -13,6 +13,7 @@ struct TimedKernel {
   const Operation& op;
   const Kernel& kernel;
   Seconds time;
+  bool awaited = false;  // what it works on
 };
 struct TimedTransfer {
   const Operation& op;
@@ -28,7 +29,12 @@ class PassList {
 
   void add(const TimedKernel& of) {
     if (of.kernel.exists()) {
-      take_({.name = of.op.name, .kernel = of.kernel, .time = of.time});
+      take_({.name = of.op.name,
+             .kernel = of.kernel,
+             .time = of.time,
+             .launch = clock_.launch(of.op),
+             .captured = clock_.captures(of.op),
+             .awaited = of.awaited});
     }
   }
   void add(const TimedTransfer& of) { add(of, false); }
@@ -71,6 +77,8 @@ class PassList {
              .time = of.time,
              .beside = beside,
              .apart = clock_.is_apart(of.transfer),
+             .launch = clock_.dispatch,
+             .captured = clock_.captures(of.op),
              .whole = of.transfer.kind});
     }
   }
@@ -81,7 +89,8 @@ class PassList {
     take_({.name = of.op.name,
            .kernel = of.kernel.part(share),
            .time = count * clock_.time(clock_.tile(of.kernel)),
-           .launches = count});
+           .launch = count * clock_.dispatch,
+           .captured = clock_.captures(of.op)});
   }
   void add_ring(const TimedTransfer& of, Collective kind) {
     const double share = clock_.tiled_share(of.transfer);
@@ -89,7 +98,8 @@ class PassList {
            .transfer = as(kind, of.transfer),
            .time = share * of.time,
            .beside = true,
-           .launches = others(),
+           .launch = others() * clock_.dispatch,
+           .captured = clock_.captures(of.op),
            .whole = of.transfer.kind,
            .share = share});
   }
@@ -100,7 +110,6 @@ class PassList {
       take_({.name = of.op.name,
              .transfer = as(Collective::all_gather, of.transfer),
              .time = share * of.time,
-             .launches = 0,
              .whole = of.transfer.kind,
              .share = share});
     }
@@ -130,7 +139,7 @@ class BlockList {
 
   void list(const Repeats& repeats) {
     for (const Operation& op : operations_) {
-      const TimedKernel kernel{op, op.forward, clock_.time(op.forward)};
+      const TimedKernel kernel{op, op.forward, clock_.time(op.forward), clock_.awaits(op)};
       const TimedTransfer transfer{
           op, op.forward_transfer, clock_.transfer_time(op.forward_transfer)};
       list_forward(kernel, transfer, forward_);
@@ -138,7 +147,7 @@ class BlockList {
         const Kernel part = share < 1 ? op.forward.part(share) : op.forward;
         // What is reduced is kept, what is gathered is not.
         const bool keeps = repeats.by_operation && !op.column_split;
-        list_forward({op, part, share * kernel.time},
+        list_forward({op, part, share * kernel.time, kernel.awaited},
                      keeps ? TimedTransfer{op, {}, {}} : transfer,
                      recompute_);
       }

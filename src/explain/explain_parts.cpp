@@ -180,8 +180,8 @@ class BlockTerms {
   }
   [[nodiscard]] std::string_view total_formula() const {
     if (clock_.experts_apart) {
-      return "max(kernels + (slowdown - 1) min(kernels, transfers beside them), launches x "
-             "dispatch) + exposed transfers; experts' exchanges beside all kernels of a pass";
+      return "kernels + (slowdown - 1) min(kernels, transfers beside them) + idle for launches + "
+             "exposed transfers; experts' exchanges beside all kernels of a pass";
     }
     switch (clock_.overlap) {
       case TensorOverlap::none:
@@ -190,24 +190,26 @@ class BlockTerms {
         if (clock_.slowdown == 1.0) {
           break;
         }
-        return "max(kernels + (slowdown - 1) min(kernel, transfer beside it), launches x dispatch) "
-               "+ exposed transfers";
+        return "kernels + (slowdown - 1) min(kernel, transfer beside it) + idle for launches + "
+               "exposed transfers";
       case TensorOverlap::ring:
-        return "max(kernels and tiles, launches x dispatch) + (t-1) max(0, tile sent - tile "
-               "computed) of each product + other transfers";
+        return "kernels and tiles + idle for launches + (t-1) max(0, tile sent - tile computed) of "
+               "each product + other transfers";
     }
-    return "max(kernels, launches x dispatch) + exposed transfers";
+    return "kernels + idle for launches + exposed transfers";
   }
   void total(std::string_view pass, const PassCost& cost) {
     if (cost.compute > Seconds{}) {
-      section_.terms.push_back({fmt::format("= {}", pass),
-                                std::string(total_formula()),
-                                fmt::format("{} + {} (transfers in all: {})",
-                                            format(cost.compute),
-                                            format(cost.comm()),
-                                            format(cost.comm_total())),
-                                format(cost.busy()),
-                                "dispatch: stack " + scenario_.stack.name});
+      section_.terms.push_back(
+          {fmt::format("= {}", pass),
+           std::string(total_formula()),
+           fmt::format("{} + {} (transfers in all: {}; launches by the host: {})",
+                       format(cost.compute),
+                       format(cost.comm()),
+                       format(cost.comm_total()),
+                       format(cost.host)),
+           format(cost.busy()),
+           "dispatch: stack " + scenario_.stack.name});
     }
   }
 

@@ -36,6 +36,9 @@ constexpr std::array kHabitFields = {
         .or_else("where MLPs are not gated"),
     fields::flag<&H::parallel>("parallel", "attention and MLP read the same input"),
     fields::object<&H::adapters, adapter_fields>("adapters", "that are trained alone"),
+    fields::choice<&H::expert_dispatch, kExpertDispatches>("expert_dispatch",
+                                                           "how tokens reach their experts"),
+    fields::text<&H::graph, H>("cuda_graph", "what is launched as one, in the words of rows"),
     fields::choice<&H::rates, kCountedAttentions>("rates",
                                                   "how its TFLOP/s count attention, where no time "
                                                   "is printed")
@@ -53,7 +56,8 @@ RunFamily read_family(Reader& in, bool is_part) {
   if (is_part) {
     family.column = in.text("column");
     family.word = in.text("says");
-  } else if (in.has("where")) {
+  }
+  if (in.has("where")) {
     for (Reader& part : in.objects("where")) {
       family.where.push_back(read_family(part, true));
     }
@@ -87,7 +91,7 @@ void overlay(const RunFamily& family, const RunRow& row, RunHabits& habits) {
   overlay(family.habits, habits);
   for (const RunFamily& part : family.where) {
     if (row.says(part.column, part.word)) {
-      overlay(part.habits, habits);
+      overlay(part, row, habits);
     }
   }
 }

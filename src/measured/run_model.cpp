@@ -67,6 +67,7 @@ void set_named_parts(const std::string& name, Transformer& model) {
     model.qk_norm = true;
   } else if (is("gpt oss") || is("gpt-oss")) {
     model.biases = {.qkv = true, .output = true, .mlp = true};
+    model.clamped = true;
     model.sinks = true;
     alternate_windows(128, model);
   }
@@ -79,6 +80,16 @@ void add_experts(const RunRow& row, Transformer& model) {
                           .shared_ffn = row.whole("shared_expert_ffn", 0)};
   // Benchmarks force the balance of their experts.
   model.experts->routing.shape = RoutingShape::balanced;
+  const std::string name = lower(row.text("model_name"));
+  if (name.find("tokendrop") != std::string::npos || row.says("notes", "drop-and-pad")) {
+    model.experts->routing.capacity_factor = 1.0;
+    model.experts->routing.padded = true;
+  }
+  if (name.find("deepseekv3") != std::string::npos ||
+      name.find("deepseek-v3") != std::string::npos) {
+    model.experts->routing.groups = 8;
+    model.experts->routing.groups_chosen = 4;
+  }
   const std::int64_t dense = row.whole("dense_layers", 0);
   for (LayerKind& kind : model.kinds) {
     kind.experts = true;

@@ -189,10 +189,41 @@ void read_overlaps(const RunRow& row, const RunHabits& habits, Plan& plan) {
   if (row.whole("tp_overlap", 0) == 1 && plan.tensor > 1) {
     plan.tensor_overlap = TensorOverlap::ring;
   }
-  if (row.says("notes", "dispatcher deepep") || row.says("notes", "dispatcher hybridep")) {
+  if (plan.expert > 1) {
+    plan.expert_dispatch = habits.expert_dispatch;
+  }
+  if (row.says("notes", "DeepEP") || row.says("notes", "HybridEP")) {
     plan.expert_dispatch = ExpertDispatch::deduplicated;
   }
-  plan.expert_overlap = row.says("notes", "MoE A2A overlap");
+  plan.expert_overlap = row.says("notes", "A2A overlap");
+}
+
+/// "transformer_engine:['attn', 'moe_router']": who captures, and which parts of layers, of those
+/// that the row's model has; "1": all of them.
+LayerPartSet graph_of(const std::string& text, bool has_experts) {
+  struct ScopeWord {
+    std::string_view text;
+    LayerPartSet parts;
+  };
+  constexpr LayerPartSet of_experts = bit(LayerPart::router) | bit(LayerPart::experts);
+  constexpr LayerPartSet of_layers = bit(LayerPart::attention) | bit(LayerPart::mlp) | of_experts;
+  constexpr std::array<ScopeWord, 6> words = {{{"attn", bit(LayerPart::attention)},
+                                               {"mlp", bit(LayerPart::mlp)},
+                                               {"moe_router", bit(LayerPart::router)},
+                                               {"'moe'", bit(LayerPart::experts)},
+                                               {"full_iteration", kWholeIteration},
+                                               {"1", of_layers}}};
+  if (text.starts_with("none") || text.starts_with("default")) {
+    return 0;
+  }
+  LayerPartSet graph = 0;
+  for (const ScopeWord& word : words) {
+    if (text.find(word.text) != std::string::npos) {
+      graph = static_cast<LayerPartSet>(graph | word.parts);
+    }
+  }
+  const LayerPartSet absent = has_experts ? LayerPartSet{0} : of_experts;
+  return captures_all(graph) ? graph : static_cast<LayerPartSet>(graph & ~absent);
 }
 
 DataType precision_of(const RunRow& row, const RunHabits& habits) {
@@ -238,6 +269,8 @@ Plan run_plan(const RunRow& row, const RunHabits& habits) {
   read_layers(row, row.whole("layers", 0), plan);
   read_schedule(row, plan);
   read_overlaps(row, habits, plan);
+  plan.cuda_graph = graph_of(row.has("cuda_graph") ? row.text("cuda_graph") : habits.graph,
+                             row.whole("n_experts", 0) > 0);
   return plan;
 }
 

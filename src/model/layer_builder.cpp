@@ -166,6 +166,14 @@ void LayerBuilder::residual(std::string_view name, double branches) {
 void LayerBuilder::activation(Operation op, double elements) {
   const Bytes f = elements * element_;
   const double inputs = model_.gated ? 2.0 : 1.0;
+  if (model_.clamped) {  // backward its input tells which gradients go through
+    Operation clamp{.name = "clamp", .modules = op.modules, .freed_by = op.freed_by};
+    clamp.saved = inputs * f;
+    clamp.forward = memory(2.0 * inputs * f);
+    clamp.input_gradient = memory(3.0 * inputs * f);
+    add(clamp);
+    op.freed_by = static_cast<Modules>(op.freed_by | op.modules);
+  }
   op.saved += inputs * f;
   op.forward = memory((inputs + 1.0) * f);
   op.input_gradient = memory((2.0 * inputs + 1.0) * f);

@@ -57,7 +57,12 @@ class LayerBuilder {
     return has_narrow_products() && kept(true) != element_;
   }
 
-  void add(const Operation& op) { list_.push_back(op); }
+  void add(const Operation& op) {
+    list_.push_back(op);
+    list_.back().part = part_;
+  }
+  /// What is added from here on is of this part of the layer.
+  void begin(LayerPart part) { part_ = part; }
 
   /// Of the hidden state.
   void norm(std::string_view name) { norm({.name = name}, hidden_, hidden_); }
@@ -71,7 +76,8 @@ class LayerBuilder {
   void replicated_product(const Product& product);
   /// Bias, dropout and residual addition of `branches` after a row-split product, in one kernel.
   void residual(std::string_view name, double branches = 1.0);
-  /// GELU on so many elements, or SiLU(gate) * up on twice as many; kept beside what `op` keeps.
+  /// GELU on so many elements, or SiLU(gate) * up on twice as many, clamped before where the model
+  /// does so; kept beside what `op` keeps.
   void activation(Operation op, double elements);
   void embedding(std::string_view name);
   /// Softmax cross-entropy over a vocabulary split over ranks, in fp32.
@@ -130,6 +136,7 @@ class LayerBuilder {
   double outer_tokens_;
   double hidden_;
   ParameterCount adapters_;
+  LayerPart part_ = LayerPart::outside;
   int products_ = 0;           // of matrices, so far
   bool keeps_shared_ = false;  // the input that products share is kept for adapters already
 };

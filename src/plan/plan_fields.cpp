@@ -64,6 +64,57 @@ Value write_recompute(const Plan& plan) {
   return list;
 }
 
+constexpr std::array<Choice<LayerPart>, 5> kPartNames = {{{"attention", LayerPart::attention},
+                                                          {"mixer", LayerPart::mixer},
+                                                          {"mlp", LayerPart::mlp},
+                                                          {"router", LayerPart::router},
+                                                          {"experts", LayerPart::experts}}};
+constexpr std::array<Choice<LayerPartSet>, 2> kGraphs = {
+    {{"none", LayerPartSet{0}}, {"iteration", kWholeIteration}}};
+
+void read_graph(const Field<Plan>& own, Reader& in, Plan& plan) {
+  const Value* value = in.raw(own.key);
+  if (value == nullptr || value->kind != Value::Kind::array) {
+    plan.cuda_graph = in.maybe_choice<LayerPartSet>(own.key, kGraphs).value_or(LayerPartSet{0});
+    return;
+  }
+  for (const std::string& word : in.texts(own.key)) {
+    const auto* known = std::find_if(kPartNames.begin(),
+                                     kPartNames.end(),
+                                     [&](const Choice<LayerPart>& p) { return p.name == word; });
+    if (known == kPartNames.end()) {
+      in.fail(own.key,
+              "expected some of attention, mixer, mlp, router, experts, not \"" + word + "\"");
+      break;
+    }
+    plan.cuda_graph = static_cast<LayerPartSet>(plan.cuda_graph | bit(known->value));
+  }
+}
+
+Value graph_schema(const Field<Plan>& /*own*/) {
+  return schema::either({schema::one_of<LayerPartSet>(kGraphs),
+                         schema::list_of(schema::one_of<LayerPart>(kPartNames))});
+}
+
+std::optional<std::string_view> graph_name(LayerPartSet graph) {
+  const auto* named = std::find_if(
+      kGraphs.begin(), kGraphs.end(), [&](const auto& one) { return one.value == graph; });
+  return named == kGraphs.end() ? std::nullopt : std::optional(named->name);
+}
+
+Value write_graph(const Plan& plan) {
+  if (const auto named = graph_name(plan.cuda_graph)) {
+    return *named;
+  }
+  Value list = Value::make_array();
+  for (const Choice<LayerPart>& part : kPartNames) {
+    if ((plan.cuda_graph & bit(part.value)) != 0) {
+      list.push(part.name);
+    }
+  }
+  return list;
+}
+
 /// "hsdp" is zero3 in groups.
 void read_shard(const Field<Plan>& own, Reader& in, Plan& plan) {
   plan.shard = fields::read_integer(own.key, own.range, own.required, in);
@@ -233,6 +284,12 @@ constexpr std::array kPlanFields = {
     fields::flag<&P::sequence_parallel>("sequence_parallel",
                                         "split norms and dropouts over the tensor group")
         .affecting(kLayerCosts),
+    fields::special<P, &P::cuda_graph>(
+        "cuda_graph",
+        {read_graph, graph_schema, write_graph},
+        "what the host launches as one: nothing, whole iterations, or parts of layers")
+        .or_else("`none`")
+        .affecting(kLayerCosts),
     fields::choice<&P::sharding, kShardingNames>(
         "sharding",
         "what data-parallel ranks split: `zero1` (`weight-update`), `zero2`, `zero3` (`fsdp`, "
@@ -313,6 +370,16 @@ constexpr std::array kPlanFields = {
 }  // namespace
 
 std::span<const Field<Plan>> plan_fields() { return kPlanFields; }
+
+std::string graph_text(LayerPartSet graph) {
+  std::string text(graph_name(graph).value_or(""));
+  for (const Choice<LayerPart>& part : kPartNames) {
+    if (!captures_all(graph) && (graph & bit(part.value)) != 0) {
+      text += (text.empty() ? "" : "+") + std::string(part.name);
+    }
+  }
+  return text;
+}
 
 Plan read_plan(Reader& in) {
   Plan plan;

@@ -82,6 +82,12 @@ constexpr std::array kStackFields = {
     fields::text<&S::title, S>("title", "the same for people").or_else("its name"),
     fields::sources<&S::evidence, S>(),
     fields::figure<&S::dispatch, S>("dispatch", "the host's time to launch a kernel").needed(),
+    fields::figure<&S::loop_dispatch, S>(
+        "loop_dispatch", "and for each further kernel of an operation that goes expert by expert"),
+    fields::flag<&S::awaits_counts, S>("awaits_counts",
+                                       "before experts get their tokens, the host waits for the "
+                                       "device to tell how many each gets, "
+                                       "unless these are padded to their capacity"),
     fields::choice<&S::tensor_overlap, kTensorOverlaps, S>(
         "tensor_overlap", "tensor-parallel collectives beside compute, where a plan does not say")
         .needed(),

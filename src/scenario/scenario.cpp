@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "scenario/validate/validate_groups.hpp"
+#include "scenario/validate/validate_sharding.hpp"
 #include "titer/plan/place/placement.hpp"
-#include "validate_groups.hpp"
-#include "validate_sharding.hpp"
 
 namespace titer {
 namespace {
@@ -25,6 +25,7 @@ class Validator {
     check_overlap();
     check_groups(scenario_, demands_);
     check_recomputation(scenario_, demands_);
+    check_graph(scenario_, demands_);
     check_precision();
     check_cluster();
     check_formula();

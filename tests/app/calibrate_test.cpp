@@ -11,6 +11,7 @@
 #include "paths.hpp"
 #include "titer/input/document.hpp"
 #include "titer/input/file.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {
@@ -96,10 +97,16 @@ TEST(AppCalibrate, WritesWhatFiguresFollowRatherThanTheirNumbers) {
 
 TEST(AppCalibrate, FitsAStackToRuns) {
   const TemporaryFolder folder;
+  // So few tokens that the host is slower than the device.
+  for (const std::string name : {"gpt3-175b-64xa100", "llama3-70b-64xh100"}) {
+    ScenarioSource source = ScenarioSource::load(name);
+    source.assign({"training.sequence", Value(128), "test"});
+    static_cast<void>(folder.file(name + "-short.json", to_json(source.document().root)));
+  }
   const std::string data = folder.file("runs.csv",
                                        "run,iter_time_s,family\n"
-                                       "gpt3-175b-64xa100,4000,one\n"
-                                       "llama3-70b-64xh100,4000,two\n");
+                                       "gpt3-175b-64xa100-short.json,4000,one\n"
+                                       "llama3-70b-64xh100-short.json,4000,two\n");
   const std::string text = data_of(
       titer({"calibrate", "stack", data, "--base", "megatron-lm", "--fit", "dispatch=70us:1s"}));
   EXPECT_TRUE(contains(text, "2 rows of training runs"));

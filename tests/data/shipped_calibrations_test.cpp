@@ -81,7 +81,7 @@ TEST(ShippedCalibrations, ThatWouldBeRejectedNowCountAsAssumedWithTheirResiduals
     }
   }
   EXPECT_GE(fits, 18U);
-  EXPECT_EQ(rejected, 2U);  // the L40S and Megatron-Bridge
+  EXPECT_EQ(rejected, 1U);  // the L40S
 }
 
 }  // namespace TITER_TEST_FILE

@@ -161,6 +161,30 @@ TEST(ValidateGroups, SaysWhatOfAModelCannotBeRecomputed) {
   EXPECT_EQ(texts(scenario), Lines());
 }
 
+TEST(ValidateGroups, SaysWhatOfAModelCannotBeLaunchedAsOne) {
+  Scenario scenario = sound();
+  const std::string name = scenario.model.name();
+  scenario.plan.cuda_graph =
+      static_cast<LayerPartSet>(bit(LayerPart::attention) | bit(LayerPart::mixer));
+  EXPECT_EQ(texts(scenario),
+            (Lines{"plan.cuda_graph: mixer: expected a model with a mixer of tokens, which " +
+                   name + " has not"}));
+  scenario.plan.cuda_graph = bit(LayerPart::experts);
+  EXPECT_EQ(texts(scenario), Lines()) << "it has experts";
+  scenario.plan.cuda_graph = kWholeIteration;
+  scenario.model = shipped::any_model("resnet-50");
+  const auto line = [&] {
+    const Lines lines = texts(scenario);
+    return std::count(lines.begin(),
+                      lines.end(),
+                      "plan.cuda_graph: attention: expected none or iteration: resnet-50 is no "
+                      "transformer");
+  };
+  EXPECT_EQ(line(), 0);
+  scenario.plan.cuda_graph = bit(LayerPart::attention);
+  EXPECT_EQ(line(), 1);
+}
+
 TEST(ValidateGroups, LeavesNumbersThatNobodyCanCountToOthers) {
   Scenario scenario = sound();
   scenario.plan.tensor = scenario.plan.context = scenario.plan.data = 10'000'000;

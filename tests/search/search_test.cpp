@@ -46,7 +46,7 @@ TEST(SearchExhaustive, FindsTheSamePlansByOtherObjectives) {
   for (const char* objective : {"mfu", "energy", "tokens_per_dollar", "memory"}) {
     const std::vector<std::string> changes = {std::string("objective=") + objective,
                                               "economy=gpu-clouds-2026",
-                                              "devices=[4,8]",
+                                              "devices=[4,16]",
                                               "space.rank_order=tp-cp-dp-pp",
                                               "space.recompute=full",
                                               "space.sharding=zero1"};

@@ -48,6 +48,7 @@ std::vector<Value> plan_moves() {
     {"recompute": "full", "recompute_every": 2}, {"recompute_every": null},
     {"recompute": "full", "recompute_layers": 1}, {"recompute_layers": null},
     {"sequence_parallel": true}, {"sequence_parallel": false},
+    {"cuda_graph": "none"}, {"cuda_graph": "iteration"}, {"cuda_graph": ["attention"]},
     {"sharding": "none"}, {"sharding": "zero1"}, {"sharding": "zero2"}, {"sharding": "zero3"},
     {"sharding": "zero1", "shard": 2}, {"sharding": "zero3", "shard": 2}, {"shard": null},
     {"pipeline": 1, "tensor": 1, "virtual_stages": 1, "sharding": "parameter-server", "servers": 2},

@@ -132,9 +132,10 @@ TEST_F(StudySensitivity, AGainIsWhatARunWithTheBetterFigureSays) {
   EXPECT_DOUBLE_EQ(memory.gain->outcome, better);
   EXPECT_DOUBLE_EQ(memory.gain->relative, (found_->outcome - better) / found_->outcome);
   // A latency gets shorter; a share is at most one.
-  const FigureEffect& dispatch = effect("stack.dispatch");
-  ASSERT_TRUE(dispatch.gain);
-  EXPECT_DOUBLE_EQ(dispatch.gain->to, 75e-6 / 1.1);
+  const FigureEffect& floor = effect("cluster.chip.launch_floor");
+  ASSERT_TRUE(floor.gain);
+  const Seconds now = ScenarioSource::load(kRun).read().cluster.chip.launch_floor;
+  EXPECT_DOUBLE_EQ(floor.gain->to, now.si() / 1.1);
   const FigureEffect& clock = effect("cluster.chip.sustained.share");
   ASSERT_TRUE(clock.gain);
   EXPECT_EQ(clock.gain->to, 1.0);

@@ -64,6 +64,7 @@ struct PassCost {
   CommTimes exposed;    // communication that nothing hides
   CommTimes transfers;  // all of it
   Seconds launched{};   // compute, were nothing beside it in the gaps between launches
+  Seconds host{};       // launches alone
 
   [[nodiscard]] Seconds comm() const { return exposed.sum(); }
   [[nodiscard]] Seconds comm_total() const { return transfers.sum(); }
@@ -73,13 +74,15 @@ struct PassCost {
     exposed += other.exposed;
     transfers += other.transfers;
     launched += other.launched;
+    host += other.host;
     return *this;
   }
   friend PassCost operator*(double factor, const PassCost& cost) {
     return {factor * cost.compute,
             factor * cost.exposed,
             factor * cost.transfers,
-            factor * cost.launched};
+            factor * cost.launched,
+            factor * cost.host};
   }
 };
 
@@ -121,8 +124,11 @@ struct BlockClock {
   TensorOverlap overlap = TensorOverlap::none;
   bool experts_apart = false;    // their exchanges are beside another micro-batch's compute
   double exchange_slowdown = 1;  // of these, over an all-to-all
-  Seconds dispatch;
-  double slowdown = 1;  // of compute and transfers beside one another
+  Seconds dispatch;              // of the host, to launch a kernel
+  Seconds loop_dispatch{};       // and each further one of a loop over experts
+  LayerPartSet graphs = 0;       // the parts of layers that are launched as one
+  bool awaits_counts = false;    // of tokens for each expert
+  double slowdown = 1;           // of compute and transfers beside one another
 
   [[nodiscard]] const Group& group(LayerGroup of) const {
     return groups[static_cast<std::size_t>(of)];
@@ -140,6 +146,14 @@ struct BlockClock {
     return transfer.exists() && transfer.group == LayerGroup::tensor &&
            overlap == TensorOverlap::ring && kernel.exists() && kernel.kind == KernelKind::matrix &&
            group(LayerGroup::tensor).ranks() > 1;
+  }
+  [[nodiscard]] Seconds launch(const Operation& op) const {
+    return dispatch + (op.loops - 1.0) * loop_dispatch;
+  }
+  [[nodiscard]] bool captures(const Operation& op) const { return (graphs & bit(op.part)) != 0; }
+  /// Whether the host waits before it launches this forward kernel.
+  [[nodiscard]] bool awaits(const Operation& op) const {
+    return awaits_counts && op.awaited && !captures(op);
   }
   [[nodiscard]] bool is_apart(const Transfer& transfer) const {
     return experts_apart && transfer.group == LayerGroup::expert;

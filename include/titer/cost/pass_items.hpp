@@ -18,7 +18,9 @@ struct PassItem {
   bool beside = false;  // a transfer that runs beside the kernel after it,
   bool apart =
       false;         // or beside all kernels of the pass: those of another micro-batch's are alike
-  int launches = 1;  // of the host, if it takes any time
+  Seconds launch{};  // of the host, to launch it
+  bool captured = false;  // or it is part of a graph, which takes one launch
+  bool awaited = false;   // the host launches it when the device has done all before it
   // A transfer may be a part of another one: an all-reduce around the tiles of a product.
   Collective whole = Collective::all_reduce;
   double share = 1;

@@ -34,10 +34,13 @@ struct RunHabits {
   std::optional<bool> dropout{};
   std::optional<bool> parallel{};  // attention and MLP side by side
   std::optional<Adapters> adapters{};
+  std::optional<ExpertDispatch> expert_dispatch{};
+  std::string graph{};  // what is launched as one, in the words of rows; "": not known
   std::optional<CountedAttention> rates{};  // otherwise a rate alone tells no time
 };
 
-/// A family, or software by a word of it; in `where` such rows of these as have a word in a column.
+/// A family, or software by a word of it; in `where` such rows of these as have a word in a column,
+/// and in that one's `where` such of those.
 struct RunFamily {
   std::string column{};
   std::string word{};

@@ -55,6 +55,22 @@ template <class... Some>
   return static_cast<Modules>((0 | ... | bit(modules)));
 }
 
+/// The parts of a layer whose launches software captures together in a graph.
+/// [Megatron-Core, --cuda-graph-scope: attn, mamba, mlp, moe_router, moe]
+enum class LayerPart : std::uint8_t {
+  outside,    // of the layers: embedding and output head
+  attention,  // with its norm and residual addition
+  mixer,      // likewise
+  mlp,        // of a dense layer, likewise
+  router,     // norm and choice of experts, and the experts that every token goes through
+  experts,    // what the chosen ones do, and the ways there and back
+};
+inline constexpr std::size_t kLayerParts = 6;
+using LayerPartSet = std::uint8_t;
+[[nodiscard]] constexpr LayerPartSet bit(LayerPart part) {
+  return static_cast<LayerPartSet>(1U << static_cast<unsigned>(part));
+}
+
 /// Weights of a hidden layer on one rank: so many matrices of rows x columns, Y = X W.
 struct WeightMatrix {
   double rows = 0;
@@ -98,6 +114,13 @@ struct Operation {
   std::array<WeightMatrix, 3> matrices{};
   bool of_experts = false;
   bool is_adapter = false;  // trained beside weights that are not
+
+  LayerPart part = LayerPart::outside;
+  // Forward, the host reads what the operations before it have found, such as how many tokens each
+  // expert gets, before it launches this one.
+  bool awaited = false;
+  // Of a loop over experts: as many kernels as one after another, forward and for each gradient.
+  double loops = 1;
 
   [[nodiscard]] bool is_part_of(Module module) const { return (modules & bit(module)) != 0; }
 };

@@ -40,6 +40,10 @@ using Recomputation = std::tuple<Recompute, Modules>;
   return kRecomputes[static_cast<std::size_t>(recompute)].name;
 }
 
+/// Whether a graph has whole iterations: no host launches what is in it.
+inline constexpr LayerPartSet kWholeIteration = (1U << kLayerParts) - 1U;
+[[nodiscard]] constexpr bool captures_all(LayerPartSet graph) { return graph == kWholeIteration; }
+
 /// What data-parallel ranks split among them. [Rajbhandari 2020] Weight-update sharding [Xu et al.
 /// 2020] is zero1: gradients reduce-scattered, a shard updated, and its weights gathered in the
 /// type that the model multiplies with. FSDP is zero3, and HSDP zero3 in groups of `shard` ranks.
@@ -135,6 +139,7 @@ struct Plan {
   bool context_balanced = true;
   std::int64_t image_columns = 1;  // images are cut into t / image_columns rows of so many parts
   bool sequence_parallel = false;
+  LayerPartSet cuda_graph = 0;  // what is launched as one
   Sharding sharding = Sharding::none;
   std::optional<GradientCollective> gradient_collective{};  // otherwise what the sharding needs
   std::optional<std::int64_t> shard{};  // ranks that split among them; otherwise all [HSDP]

@@ -9,6 +9,9 @@ namespace titer {
 
 [[nodiscard]] std::span<const Field<Plan>> plan_fields();
 
+/// "none", "iteration" or "attention+router".
+[[nodiscard]] std::string graph_text(LayerPartSet graph);
+
 /// What is kept, where nothing but the plan is otherwise. A key affects all of it until its line in
 /// the table says less.
 inline constexpr unsigned kPlaces = 1;      // where groups lie

@@ -91,7 +91,10 @@ struct ErrorShares {
 struct Stack {
   std::string name;
   std::string title;
-  Seconds dispatch;  // host time to launch one kernel: a pass is no shorter than its launches
+  Seconds dispatch;         // of the host, to launch a kernel
+  Seconds loop_dispatch{};  // and each further one of an operation that goes expert by expert
+  bool awaits_counts =
+      false;  // where no token is dropped, the host reads how many each expert gets
   TensorOverlap tensor_overlap = TensorOverlap::none;
   PipelineSend pipeline_send = PipelineSend::blocking;
   std::optional<PipelineSend>

@@ -28,6 +28,7 @@ LayerKinds read_granite_experts(Reader& in, Transformer& model) {
 }
 
 LayerKinds read_gpt_oss_experts(Reader& in, Transformer& model) {
+  model.clamped = true;
   model.sinks = true;
   model.experts = read_experts(in,
                                {.count = "num_local_experts",

@@ -184,6 +184,7 @@ void add_style(const Transformer& model, Value& object) {
   add_unless(object, "final_norm", model.final_norm, true);
   add_unless(object, "head_transform", model.head_transform, false);
   add_unless(object, "encoder_ends", model.encoder_ends, false);
+  add_unless(object, "clamped", model.clamped, false);
   add_unless(object, "sinks", model.sinks, false);
   add_unless(object, "attention_gate", model.attention_gate, false);
   object.add("dropout", model.dropout)

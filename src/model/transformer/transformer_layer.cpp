@@ -66,6 +66,12 @@ constexpr Branch kFeeds{"MLP norm", "MLP output norm", "MLP residual"};
 const Branch& mixing_of(const LayerKind& kind) {
   return kind.tokens == TokenMixing::attention ? kAttends : kMixes;
 }
+LayerPart mixing_part(const LayerKind& kind) {
+  return kind.tokens == TokenMixing::attention ? LayerPart::attention : LayerPart::mixer;
+}
+LayerPart feeding_part(const Transformer& model, const LayerKind& kind) {
+  return kind.experts && model.experts ? LayerPart::router : LayerPart::mlp;
+}
 
 void begin_branch(LayerBuilder& layer, const Branch& branch) {
   if (layer.model().norm_place == NormPlace::input) {
@@ -89,13 +95,37 @@ void end_branch(LayerBuilder& layer, const Branch& branch) {
 
 /// Attention and MLP read the layer's input, and both results are added to it.
 void add_parallel_branches(LayerBuilder& layer, const LayerKind& kind) {
+  layer.begin(mixing_part(kind));
   add_input_norm(layer, mixing_of(kind).norm, layer.hidden());
   add_mixing(layer, kind);
+  layer.begin(feeding_part(layer.model(), kind));
   if (layer.model().norms > 1) {
     add_input_norm(layer, "MLP norm", 0.0);  // the first norm keeps the same input
   }
   add_feed_forward(layer, kind);
   layer.residual("residual", 2.0);
+}
+
+/// One after the other, each reads what the one before it has added to.
+void add_branches(LayerBuilder& layer, const LayerKind& kind) {
+  if (kind.tokens != TokenMixing::none) {
+    layer.begin(mixing_part(kind));
+    begin_branch(layer, mixing_of(kind));
+    add_mixing(layer, kind);
+    end_branch(layer, mixing_of(kind));
+  }
+  if (kind.cross_attention) {
+    layer.begin(LayerPart::attention);
+    begin_branch(layer, kAttendsAcross);
+    add_cross_attention(layer);
+    end_branch(layer, kAttendsAcross);
+  }
+  if (kind.mlp) {
+    layer.begin(feeding_part(layer.model(), kind));
+    begin_branch(layer, kFeeds);
+    add_feed_forward(layer, kind);
+    end_branch(layer, kFeeds);
+  }
 }
 
 /// What comes before the first layer of a module that predicts a further token: the token's
@@ -227,27 +257,12 @@ Block& fill(Block& block, std::string_view name, const ParameterCount& parameter
 }  // namespace
 
 void add_layer(LayerBuilder& layer, const LayerKind& kind) {
-  const Transformer& model = layer.model();
-  if (model.parallel) {
+  if (layer.model().parallel) {
     add_parallel_branches(layer, kind);
-    return;
+  } else {
+    add_branches(layer, kind);
   }
-  if (kind.tokens != TokenMixing::none) {
-    begin_branch(layer, mixing_of(kind));
-    add_mixing(layer, kind);
-    end_branch(layer, mixing_of(kind));
-  }
-  if (kind.cross_attention) {
-    begin_branch(layer, kAttendsAcross);
-    add_cross_attention(layer);
-    end_branch(layer, kAttendsAcross);
-  }
-  if (!kind.mlp) {
-    return;
-  }
-  begin_branch(layer, kFeeds);
-  add_feed_forward(layer, kind);
-  end_branch(layer, kFeeds);
+  layer.begin(LayerPart::outside);
 }
 
 void list_blocks(const Transformer& model, const Slice& slice, ModelBlocks& into) {

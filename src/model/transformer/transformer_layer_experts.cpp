@@ -26,12 +26,15 @@ class ExpertBuilder {
 
   void add() {
     add_router();
+    layer_.begin(LayerPart::experts);
     add_permutation();
     add_sort();
     add_products();
     add_combination();
     if (experts_.shared_ffn > 0) {
+      layer_.begin(LayerPart::router);
       add_shared();
+      layer_.begin(LayerPart::experts);
     }
   }
 
@@ -76,6 +79,7 @@ class ExpertBuilder {
     op.working = routed_ * slice_.expert_sent * hidden_ * element_;
     op.forward_transfer = dispatch();
     op.backward_transfer = op.forward_transfer;
+    op.awaited = !experts_.routing.padded;
     layer_.add(op);
   }
   [[nodiscard]] Transfer dispatch() const {
@@ -127,6 +131,23 @@ class ExpertBuilder {
       down.backward_transfer = {Collective::all_gather, all, LayerGroup::expert_tensor};
     }
     layer_.add(down);
+    if (layer_.model().biases.mlp) {
+      add_output_bias();
+    }
+  }
+
+  /// Of each expert by itself, weighed by the probabilities: bias times probability, the sum and
+  /// putting the experts together in fp32, and back to the activations' type; backward the
+  /// gradients of biases and probabilities are products and sums in fp32.
+  /// [Megatron-Core 0.15 to 0.19, experts.py: _apply_bias]
+  void add_output_bias() {
+    const Bytes x = local_tokens_ * hidden_ * element_;
+    const Bytes wide = local_tokens_ * hidden_ * size_of(DataType::fp32);
+    Operation op = begin("expert biases");
+    op.forward = LayerBuilder::memory(2.0 * x + 6.0 * wide);
+    op.input_gradient = LayerBuilder::memory(2.0 * x + 8.0 * wide);
+    op.loops = static_cast<double>(experts_.count) / static_cast<double>(slice_.expert);
+    layer_.add(op);
   }
 
   /// One kernel for the products of all experts here, which reads all their weights.
@@ -137,6 +158,7 @@ class ExpertBuilder {
     }
     const double count = static_cast<double>(experts_.count) / static_cast<double>(slice_.expert);
     layer_.multiply(op, {local_tokens_ / count, inner, columns, count, narrow, true});
+    op.loops = count;
     op.saved = local_tokens_ * inner * layer_.kept(narrow);
     op.weight_input = op.saved;
     op.output_gradient = local_tokens_ * columns * element_;

@@ -81,6 +81,7 @@ void read_norms(Reader& in, Transformer& model) {
   model.final_norm = in.flag("final_norm", true);
   model.head_transform = in.flag("head_transform", false);
   model.encoder_ends = in.flag("encoder_ends", false);
+  model.clamped = in.flag("clamped", false);
   model.sinks = in.flag("sinks", false);
   model.attention_gate = in.flag("attention_gate", false);
   if (model.attention_gate && model.latent) {

@@ -144,6 +144,8 @@ constexpr std::array kNodeFields = {
         .or_else("likewise"),
     fields::part<&C::host_path, kHostPathFields, &C::evidence, kInNode, W>(
         "host_path", "the way through the host, where the fabric does not join every group"),
+    fields::figure<&C::host_slowdown, W>(
+        "host_slowdown", {0.1, 100}, "of launches, over a host with Xeon processors of 2023"),
     fields::part<&C::host_memory, kTierFields, &C::evidence, kInNode, W>("host_memory",
                                                                          "for what is offloaded"),
     fields::part<&C::nvme, kTierFields, &C::evidence, kInNode, W>("nvme", "likewise")};

@@ -10,6 +10,7 @@
 #include "step_remarks.hpp"
 #include "titer/estimate/figures.hpp"
 #include "titer/plan/place/placement.hpp"
+#include "titer/plan/plan_fields.hpp"
 #include "titer/report/step/sample_report.hpp"
 
 namespace titer {
@@ -76,6 +77,11 @@ std::string groups_text(const Scenario& scenario) {
   return text;
 }
 
+/// Where anything is launched as one.
+Figures graph_figures(const Plan& plan) {
+  return plan.cuda_graph == 0 ? Figures{} : Figures{{"cuda_graph", graph_text(plan.cuda_graph)}};
+}
+
 /// Where some are trained instead of the weights.
 Figures adapter_figures(const Scenario& scenario) {
   if (!scenario.training.adapters) {
@@ -115,7 +121,7 @@ Figures asked_figures(const Scenario& scenario) {
                           {"optimizer", scenario.training.optimizer.name},
                           {"formula", kFormulas[static_cast<std::size_t>(scenario.formula)].name}};
   return joined(joined(joined(degrees, context_figures(scenario)), others),
-                adapter_figures(scenario));
+                joined(graph_figures(plan), adapter_figures(scenario)));
 }
 
 /// Where not every stage has as many.
@@ -139,8 +145,7 @@ std::string heading(const Scenario& scenario) {
                                  cluster.name);
   text += fmt::format(
       "plan: pipeline {}{}{}, tensor {}{}, {}data {}; micro-batch {} x {}; {}, recompute {}, "
-      "sharding "
-      "{}\n",
+      "sharding {}{}\n",
       plan.pipeline,
       plan.virtual_stages > 1 ? fmt::format(" (interleaved {})", plan.virtual_stages) : "",
       layers_words(scenario),
@@ -152,7 +157,8 @@ std::string heading(const Scenario& scenario) {
       scenario.micro_batches(),
       name(plan.schedule),
       name(plan.recompute),
-      name(plan.sharding));
+      name(plan.sharding),
+      plan.cuda_graph == 0 ? "" : ", CUDA graph of " + graph_text(plan.cuda_graph));
   text += fmt::format("training: {}\n", training_words(scenario));
   return text;
 }

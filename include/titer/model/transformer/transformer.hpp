@@ -55,6 +55,7 @@ struct Transformer {
   bool head_transform = false;  // a product, an activation and a norm before the output matrix
   // An encoder has positions, a norm behind the embedding and a final norm as the decoder has.
   bool encoder_ends = false;
+  bool clamped = false;         // gate and up, before they are multiplied
   bool sinks = false;           // a parameter per head, in the softmax's denominator
   bool attention_gate = false;  // beside the queries; weighs what the heads return
   std::optional<LatentAttention> latent{};

@@ -52,6 +52,7 @@ struct Cluster {
   int nics = 0;                                    // per node
   BytesPerSecond nic_bandwidth;                    // of one, one direction
   std::optional<Link> host_path;  // per device, where the fabric joins two devices by no wire
+  double host_slowdown = 1;       // of launches, over a host with Xeon processors
   std::optional<HostTier> host_memory;
   std::optional<HostTier> nvme;
   std::optional<std::int64_t> nodes;

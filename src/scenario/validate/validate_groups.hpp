@@ -1,6 +1,6 @@
 #pragma once
 // The part of validate() that is about how a layer is split: tensor, context and expert groups, and
-// what of it is recomputed.
+// what of it is recomputed and launched as one.
 
 #include "demands.hpp"
 
@@ -17,7 +17,8 @@ void check_splits(const Scenario& scenario, Demands& demands);
 void check_groups(const Scenario& scenario, Demands& demands);
 /// Whether a plan is on all chips of a torus, and its groups are boxes of it. REQUIRES a torus.
 void check_torus(const Scenario& scenario, Demands& demands);
-/// Whether the model has what is to be recomputed.
+/// Whether the model has what is to be recomputed, and what is to be launched as one.
 void check_recomputation(const Scenario& scenario, Demands& demands);
+void check_graph(const Scenario& scenario, Demands& demands);
 
 }  // namespace titer

@@ -244,43 +244,6 @@ void check_layered(const Scenario& scenario, Demands& demands) {
       [&] { return fmt::format("expected none: {} is no transformer", scenario.model.name()); });
 }
 
-bool has_dense_layers(const Transformer& model) {
-  return std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) {
-    return kind.is_dense();
-  });
-}
-
-/// What of a model a module is, and whether a transformer has it; others do for all.
-struct ModulePart {
-  Module module;
-  std::string_view name;
-  std::string_view needs;
-  bool (*exists)(const Transformer&);
-};
-constexpr std::array<ModulePart, 6> kModuleParts = {{
-    {Module::core_attention,
-     "core_attention",
-     "attention",
-     [](const Transformer& model) { return model.has_attention(); }},
-    {Module::latent_up,
-     "latent_up",
-     "latent attention",
-     [](const Transformer& model) { return model.latent.has_value(); }},
-    {Module::mlp, "mlp", "layers without experts", &has_dense_layers},
-    {Module::moe,
-     "moe",
-     "experts",
-     [](const Transformer& model) { return model.experts.has_value(); }},
-    {Module::activation,
-     "activation",
-     "experts",
-     [](const Transformer& model) { return model.experts.has_value(); }},
-    {Module::shared_experts,
-     "shared_experts",
-     "shared experts",
-     [](const Transformer& model) { return model.experts && model.experts->shared_ffn > 0; }},
-}};
-
 }  // namespace
 
 void check_splits(const Scenario& scenario, Demands& demands) {
@@ -316,36 +279,6 @@ void check_groups(const Scenario& scenario, Demands& demands) {
         return fmt::format("expected a divisor of the {} ranks that have the same parameters",
                            plan.replicas());
       });
-}
-
-void check_recomputation(const Scenario& scenario, Demands& demands) {
-  const Plan& plan = scenario.plan;
-  const bool full = plan.recompute == Recompute::full;
-  demands.demand(full || !plan.recompute_every,
-                 "plan.recompute_every",
-                 plan.recompute_every.value_or(1),
-                 "expected the recompute full: it keeps the input of one layer in so many");
-  demands.demand(full || !plan.recompute_layers,
-                 "plan.recompute_layers",
-                 plan.recompute_layers.value_or(0),
-                 "expected the recompute full: it is of so many layers of a stage");
-  const Transformer* model = scenario.model.if_transformer();
-  if (model == nullptr) {
-    demands.demand(
-        full || plan.recompute == Recompute::none, "plan.recompute", name(plan.recompute), [&] {
-          return fmt::format("expected none or full: {} is no transformer", scenario.model.name());
-        });
-    return;
-  }
-  for (const ModulePart& part : kModuleParts) {
-    demands.demand((plan.recomputed & bit(part.module)) == 0 || part.exists(*model),
-                   "plan.recompute",
-                   part.name,
-                   [&] {
-                     return fmt::format(
-                         "expected a model with {}, which {} has not", part.needs, model->name);
-                   });
-  }
 }
 
 }  // namespace titer
