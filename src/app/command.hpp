@@ -46,6 +46,7 @@ struct Command {
 [[nodiscard]] Command add_calibrate(CLI::App& program);
 [[nodiscard]] Command add_trace(CLI::App& program);
 [[nodiscard]] Command add_seeds(CLI::App& program);
+[[nodiscard]] Command add_compare(CLI::App& program);
 [[nodiscard]] Command add_course(CLI::App& program);
 [[nodiscard]] Command add_capacity(CLI::App& program);
 [[nodiscard]] Command add_sensitivity(CLI::App& program);
@@ -67,6 +68,9 @@ struct ScenarioOptions {
 enum class Format { text, csv, json };
 inline constexpr std::array<Choice<Format>, 3> kFormats = {
     {{"text", Format::text}, {"csv", Format::csv}, {"json", Format::json}}};
+
+/// Powers of --watts, with commas between them: what has no unit is in watts.
+[[nodiscard]] std::string watts_of(std::string_view values);
 
 /// Adds `--format` with its default.
 void add_format(CLI::App& app, std::string& format);

@@ -58,42 +58,19 @@ void fill_time(const CapacityQuestion& question, CapacityPoint& point) {
   }
   point.tokens = question.tokens ? *question.tokens : *point.possible;
   point.time = Seconds::from_si(point.tokens / rate);
+  TrainingSamples samples = samples_of(point.planned.step);
+  samples.samples = question.samples;
+  samples.seed = question.seed;
+  samples.deadline = question.deadline;
   if (question.reliability) {
-    TrainingSamples samples = samples_of(point.planned.step);
-    samples.samples = question.samples;
-    samples.seed = question.seed;
-    samples.deadline = question.deadline;
     point.spread =
         simulate_training(point.goodput.job, point.goodput.fraction * point.time, samples);
+  } else if (point.planned.step.error_bar) {
+    point.spread = time_of_steps(samples, point.time);
   }
   if (question.economy) {
     point.bill = bill_of(point, *question.economy, point.time);
   }
-}
-
-CapacityPoint point_of(const CapacityQuestion& question,
-                       const PlanFinder& plan,
-                       std::int64_t devices) {
-  CapacityPoint point{.devices = devices, .planned = plan(question, devices)};
-  if (!point.has_plan()) {
-    return point;
-  }
-  const Scenario& scenario = *point.planned.scenario;
-  point.nodes = plan_nodes(scenario);
-  if (question.reliability) {
-    point.goodput = goodput(*question.reliability, scenario, point.planned.step.iteration_time);
-    const std::int64_t per_node =
-        std::min<std::int64_t>(scenario.cluster.devices_per_node, devices);
-    point.spare_devices = spare_nodes(*question.reliability, point.nodes) * per_node;
-  }
-  constexpr double least_goodput = 1e-3;
-  if (!(point.goodput.fraction >= least_goodput)) {
-    point.planned.problem = "fails faster than it starts again";
-    point.planned.scenario.reset();
-    return point;
-  }
-  fill_time(question, point);
-  return point;
 }
 
 bool in_time(const CapacityQuestion& question, const CapacityPoint& point) {
@@ -158,6 +135,23 @@ void fill_misses(const CapacityQuestion& question, CapacityResult& result) {
   }
 }
 
+/// What a little more time or more devices than the fewest make of it.
+void fill_neighbours(const CapacityQuestion& question, CapacityResult& result) {
+  const std::int64_t fewest = result.points[*result.fewest].devices;
+  const auto devices = [](const CapacityPoint& point) { return point.devices; };
+  const auto is_more = [&](const CapacityPoint& point) {
+    return point.devices > fewest && in_budget(question, point);
+  };
+  result.more = least(result.points, is_more, devices);
+  if (question.deadline) {
+    const auto in_time_later = [&](const CapacityPoint& point) {
+      return point.devices < fewest && point.time <= *question.deadline + kLater &&
+             in_budget(question, point);
+    };
+    result.later = least(result.points, in_time_later, devices);
+  }
+}
+
 void fill_answers(const CapacityQuestion& question, CapacityResult& result) {
   if (question.deadline || question.budget) {
     const auto possible = [](const CapacityPoint& point) { return -*point.possible; };
@@ -179,13 +173,15 @@ void fill_answers(const CapacityQuestion& question, CapacityResult& result) {
     return may(point) && point.bill && point.bill->dollars;
   };
   result.cheapest = least(result.points, may_cost, kDollarsOf);
-  if (question.deadline && question.reliability) {
+  if (question.deadline) {
     const auto surely = [&](const CapacityPoint& point) {
       return may(point) && point.spread && point.spread->high <= *question.deadline;
     };
     result.certain = least(result.points, surely, devices);
   }
-  if (!result.fewest) {
+  if (result.fewest) {
+    fill_neighbours(question, result);
+  } else {
     fill_misses(question, result);
   }
 }
@@ -216,14 +212,43 @@ void fill_years(const CapacityQuestion& question, CapacityResult& result) {
 
 }  // namespace
 
-CapacityResult find_capacity(const CapacityQuestion& question, const PlanFinder& plan) {
-  CapacityResult result;
-  for (const std::int64_t devices : question.devices) {
-    result.points.push_back(point_of(question, plan, devices));
+CapacityPoint capacity_point(const CapacityQuestion& question,
+                             const PlanFinder& plan,
+                             std::int64_t devices) {
+  CapacityPoint point{.devices = devices, .planned = plan(question, devices)};
+  if (!point.has_plan()) {
+    return point;
   }
+  const Scenario& scenario = *point.planned.scenario;
+  point.nodes = plan_hosts(scenario);
+  if (question.reliability) {
+    point.goodput = goodput(*question.reliability, scenario, point.planned.step.iteration_time);
+    const std::int64_t per_host = std::min(devices_per_host(scenario.cluster), devices);
+    point.spare_devices = spare_nodes(*question.reliability, point.nodes) * per_host;
+  }
+  constexpr double least_goodput = 1e-3;
+  if (!(point.goodput.fraction >= least_goodput)) {
+    point.planned.problem = "fails faster than it starts again";
+    point.planned.scenario.reset();
+    return point;
+  }
+  fill_time(question, point);
+  return point;
+}
+
+CapacityResult capacity_of(const CapacityQuestion& question, std::vector<CapacityPoint> points) {
+  CapacityResult result{.points = std::move(points)};
   fill_answers(question, result);
   fill_years(question, result);
   return result;
+}
+
+CapacityResult find_capacity(const CapacityQuestion& question, const PlanFinder& plan) {
+  std::vector<CapacityPoint> points;
+  for (const std::int64_t devices : question.devices) {
+    points.push_back(capacity_point(question, plan, devices));
+  }
+  return capacity_of(question, std::move(points));
 }
 
 std::vector<std::string> capacity_notes(const CapacityQuestion& question,

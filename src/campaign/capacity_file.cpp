@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "capacity_devices.hpp"
 #include "course_document.hpp"
 #include "titer/campaign/capacity.hpp"
 #include "titer/campaign/file_schemas.hpp"
@@ -16,8 +17,8 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostDevices = 100'000'000;
 constexpr std::string_view kLongest = "1000 years";
+constexpr double kMostSlack = 0.5;
 
 /// A number above zero.
 struct CountLimit {
@@ -155,6 +156,32 @@ Value devices_schema(const Field<Q>& /*own*/) {
   return schema::either({number, schema::list_of(number), schema::text_like("^[0-9]+(,[0-9]+)*$")});
 }
 
+/// "5%", "5 %" or 0.05.
+void read_slack(const Field<Q>& own, Reader& in, Q& question) {
+  const Value* written = in.raw(own.key);
+  if (written == nullptr) {
+    return;
+  }
+  double slack = written->kind == Value::Kind::number ? written->number : -1;
+  if (const std::string& text = written->text; written->kind == Value::Kind::text) {
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, slack);
+    const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+    slack = error != std::errc() || !(unit.empty() || unit == "%" || unit == " %") ? -1
+            : unit.empty()                                                         ? slack
+                                                                                   : slack / 100;
+  }
+  if (!(slack >= 0 && slack <= kMostSlack)) {
+    in.fail(own.key, "expected a share of the batch from 0 to 50%, such as \"5%\"");
+    return;
+  }
+  question.batch_slack = slack;
+}
+
+Value slack_schema(const Field<Q>& /*own*/) {
+  return schema::either({schema::number({0, kMostSlack}), schema::text_like("^[0-9.eE+-]+ ?%?$")});
+}
+
 using G = CapacityGrowth;
 constexpr Range kTimes = {1e-3, 1e3};
 constexpr std::array kGrowthFields = {
@@ -190,6 +217,11 @@ constexpr std::array kQuestionFields = {
                  "or a slice"),
     fields::choice<&Q::batch, kBatchRules, Q>("batch", "`scaled`: it grows with the replicas")
         .or_else("`fixed`"),
+    fields::special<Q>("batch_slack",
+                       {read_slack, slack_schema, nullptr},
+                       "by how much a fixed batch may be another where devices do not share it out "
+                       "evenly, such as `5%`")
+        .or_else("0"),
     fields::object<&Q::growth, growth_fields, Q>("growth",
                                                  "year by year; needs tokens and a deadline"),
     fields::integer<&Q::samples, Q>(
@@ -219,51 +251,6 @@ void check(const Q& question, Reader& in) {
   if (in.has("growth") && !(in.has("tokens") && in.has("deadline"))) {
     in.fail("growth", "expected tokens and a deadline: of these the devices of every year follow");
   }
-}
-
-/// Those that share the batch out evenly; with a batch that grows, the plan's times or over powers
-/// of two.
-std::vector<std::int64_t> replica_counts(const CapacityQuestion& question) {
-  constexpr int most_doublings = 6;
-  constexpr std::int64_t most_replicas = 1 << 20;
-  const std::int64_t data = question.scenario.plan.data;
-  const std::int64_t batch = question.scenario.training.global_batch;
-  std::vector<std::int64_t> counts;
-  if (question.batch == BatchRule::fixed) {
-    for (std::int64_t replicas = 1; replicas <= std::min(batch, most_replicas); ++replicas) {
-      if (batch % replicas == 0) {
-        counts.push_back(replicas);
-      }
-    }
-    return counts;
-  }
-  std::int64_t smallest = data;
-  for (int k = 0; k < most_doublings && smallest % 2 == 0; ++k) {
-    smallest /= 2;
-  }
-  for (std::int64_t factor = data / smallest << most_doublings; factor > 0; factor /= 2) {
-    counts.insert(counts.begin(), counted_product(smallest, factor));
-  }
-  return counts;
-}
-
-/// Of these replicas, the devices of those that fill whole nodes, an even part of one, or a slice.
-std::vector<std::int64_t> default_devices(const CapacityQuestion& question) {
-  const Plan& plan = question.scenario.plan;
-  const std::int64_t of_replica =
-      counted_product(counted_product(plan.tensor, plan.context), plan.pipeline);
-  const Cluster& cluster = question.scenario.cluster;
-  const std::int64_t per_node = cluster.devices_per_node;
-  std::vector<std::int64_t> counts;
-  for (const std::int64_t replicas : replica_counts(question)) {
-    const std::int64_t devices = counted_product(replicas, of_replica);
-    const bool fills = devices < per_node ? per_node % devices == 0 : devices % per_node == 0;
-    const bool can_be = cluster.torus() == nullptr ? fills : cluster.torus_of(devices) != nullptr;
-    if (can_be && devices <= kMostDevices) {
-      counts.push_back(devices);
-    }
-  }
-  return counts;
 }
 
 bool replaces_cluster(const CourseDocument& file) {

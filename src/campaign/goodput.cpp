@@ -63,7 +63,7 @@ struct StateTimes {
 };
 
 StateTimes state_times(const CheckpointPolicy& policy, const Scenario& scenario) {
-  const auto nodes = static_cast<double>(plan_nodes(scenario));
+  const auto nodes = static_cast<double>(plan_hosts(scenario));
   StateTimes times{.size = model_state(scenario).total()};
   times.write = times.size / std::min(policy.storage_bandwidth, nodes * policy.node_bandwidth);
   times.stop = times.write;
@@ -197,7 +197,7 @@ std::int64_t spare_nodes(const Reliability& reliability, std::int64_t nodes) {
 
 Goodput goodput(const Reliability& reliability, const Scenario& scenario, Seconds iteration_time) {
   const std::int64_t devices = scenario.plan.devices();
-  const std::int64_t nodes = plan_nodes(scenario);
+  const std::int64_t nodes = plan_hosts(scenario);
   const StateTimes state = state_times(reliability.checkpoint, scenario);
   BreakingJob job{.rates = failure_rates(reliability, devices, nodes)};
   job.checkpoint = state.stop;

@@ -236,15 +236,6 @@ double share_below(const TrainingSamples& samples, double factor) {
   return is_slow ? 1 - beyond : beyond;
 }
 
-/// What follows where every run's time is the mean but for the step's error bar.
-TrainingTime time_of_steps(const TrainingSamples& samples, Seconds mean) {
-  TrainingTime time{.mean = mean, .low = samples.low * mean, .high = samples.high * mean};
-  if (samples.deadline) {
-    time.in_time = share_below(samples, *samples.deadline / mean);
-  }
-  return time;
-}
-
 }  // namespace
 
 TrainingSamples samples_of(const StepResult& step) {
@@ -254,6 +245,14 @@ TrainingSamples samples_of(const StepResult& step) {
     samples.high = step.error_bar->high / step.iteration_time;
   }
   return samples;
+}
+
+TrainingTime time_of_steps(const TrainingSamples& samples, Seconds mean) {
+  TrainingTime time{.mean = mean, .low = samples.low * mean, .high = samples.high * mean};
+  if (samples.deadline) {
+    time.in_time = share_below(samples, *samples.deadline / mean);
+  }
+  return time;
 }
 
 std::optional<TrainingTime> simulate_training(const BreakingJob& job,

@@ -65,4 +65,13 @@ std::int64_t plan_nodes(const Scenario& scenario) {
   return (scenario.plan.devices() + per_node - 1) / per_node;
 }
 
+std::int64_t devices_per_host(const Cluster& cluster) {
+  return cluster.devices_per_host.value_or(cluster.devices_per_node);
+}
+
+std::int64_t plan_hosts(const Scenario& scenario) {
+  const std::int64_t per_host = devices_per_host(scenario.cluster);
+  return (scenario.plan.devices() + per_host - 1) / per_host;
+}
+
 }  // namespace titer

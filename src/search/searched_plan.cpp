@@ -33,17 +33,30 @@ std::string prepare(const CapacityQuestion& question, std::int64_t devices, Scen
   return "";
 }
 
-}  // namespace
-
-PlannedStep searched_plan(const CapacityQuestion& question,
-                          std::int64_t devices,
-                          unsigned threads) {
-  PlannedStep planned{.memory_margin = SearchLimits().memory_margin};
-  Scenario scenario = question.scenario;
-  planned.problem = prepare(question, devices, scenario);
-  if (!planned.problem.empty()) {
-    return planned;
+/// The batches to try: the scenario's, and where the odd part of the devices does not divide it the
+/// nearest one within the slack that the most replicas share out.
+std::vector<std::int64_t> batches(const CapacityQuestion& question,
+                                  std::int64_t devices,
+                                  std::int64_t batch) {
+  std::vector<std::int64_t> list = {batch};
+  std::int64_t replicas = devices;
+  const double room = question.batch_slack * static_cast<double>(batch);
+  const auto off = [&] { return std::min(batch % replicas, replicas - batch % replicas); };
+  while (replicas % 2 == 0 && static_cast<double>(off()) > room) {
+    replicas /= 2;
   }
+  if (off() > 0 && static_cast<double>(off()) <= room) {
+    const bool is_less = batch % replicas == off() && batch > replicas;
+    list.push_back(is_less ? batch - off() : batch / replicas * replicas + replicas);
+  }
+  return list;
+}
+
+PlannedStep best_plan(const CapacityQuestion& question,
+                      Scenario scenario,
+                      std::int64_t devices,
+                      unsigned threads) {
+  PlannedStep planned{.memory_margin = SearchLimits().memory_margin};
   Search search{.title = {},
                 .source = ScenarioSource(Document()),  // nobody writes the plan to a file
                 .scenario = scenario,
@@ -57,6 +70,7 @@ PlannedStep searched_plan(const CapacityQuestion& question,
   const SearchAnswer answer = run_search(search, {.threads = threads});
   if (answer.plans.empty()) {
     const SearchCounts& counts = answer.counts;
+    planned.over_memory = counts.over_memory > 0;
     planned.problem =
         fmt::format("none of {} plans that {} can run: {} over the memory, {} not sound{}",
                     counts.plans,
@@ -70,6 +84,39 @@ PlannedStep searched_plan(const CapacityQuestion& question,
   planned.scenario = std::move(scenario);
   planned.step = answer.plans.front().result;
   return planned;
+}
+
+/// Tokens that count in a second, as the search has them.
+double useful_rate(const CapacityQuestion& question, const PlannedStep& planned) {
+  const double fraction =
+      question.reliability
+          ? goodput(*question.reliability, *planned.scenario, planned.step.iteration_time).fraction
+          : 1;
+  return planned.step.tokens_per_s * fraction;
+}
+
+}  // namespace
+
+PlannedStep searched_plan(const CapacityQuestion& question,
+                          std::int64_t devices,
+                          unsigned threads) {
+  PlannedStep best{.memory_margin = SearchLimits().memory_margin};
+  Scenario scenario = question.scenario;
+  best.problem = prepare(question, devices, scenario);
+  if (!best.problem.empty()) {
+    return best;
+  }
+  for (const std::int64_t batch : batches(question, devices, scenario.training.global_batch)) {
+    scenario.training.global_batch = batch;
+    PlannedStep next = best_plan(question, scenario, devices, threads);
+    const bool is_better =
+        best.scenario ? next.scenario && useful_rate(question, next) > useful_rate(question, best)
+                      : next.scenario || best.problem.empty();
+    if (is_better) {
+      best = std::move(next);
+    }
+  }
+  return best;
 }
 
 }  // namespace titer

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "titer/campaign/capacity.hpp"
 #include "titer/estimate/model_state.hpp"
+#include "titer/units/ensure.hpp"
 
 namespace titer {
 namespace {
@@ -71,6 +73,7 @@ class Variants {
     }
     if (best_.scenario) {
       best_.problem.clear();
+      best_.over_memory = false;
     }
     return best_;
   }
@@ -99,6 +102,7 @@ class Variants {
       if (!least_peak_ || step_.memory_peak < *least_peak_) {
         least_peak_ = step_.memory_peak;
         best_.problem = memory_sentence(step_);
+        best_.over_memory = true;
       }
     } else if (!best_.scenario || step_.iteration_time < best_.step.iteration_time) {
       best_.scenario = scenario_;
@@ -156,6 +160,13 @@ PlannedStep scaled_plan(const CapacityQuestion& question, std::int64_t devices) 
   }
   const auto batch =
       question.batch == BatchRule::fixed ? nearest_batch(question.scenario, devices) : std::nullopt;
+  if (batch && std::abs(static_cast<double>(*batch - scenario.training.global_batch)) <=
+                   question.batch_slack * static_cast<double>(scenario.training.global_batch)) {
+    scenario.training.global_batch = *batch;
+    problem = scale(question.batch, devices, scenario);
+    ensure(problem.empty(), "a batch that was found to have a plan has one");
+    return Variants(scenario).best();
+  }
   if (batch) {
     problem += fmt::format("; batch {} would do (--set training.global_batch={})", *batch, *batch);
   }

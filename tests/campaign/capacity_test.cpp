@@ -142,6 +142,48 @@ TEST(Capacity, CountsFailuresAndSpares) {
   EXPECT_EQ(devices_at(result, result.certain), first.spread->high <= days(110) ? 64 : 128);
 }
 
+TEST(Capacity, HasTheSpreadOfTheStepWhereNothingFails) {
+  CapacityQuestion question = question_of();
+  question.deadline = days(100);
+  const PlanFinder plan = [](const CapacityQuestion& asked, std::int64_t devices) {
+    PlannedStep planned = steady_plan(asked, devices);
+    planned.step.error_bar = ErrorBar{.low = 9_s, .high = 12_s};  // of 10 s
+    return planned;
+  };
+  const CapacityResult result = find_capacity(question, plan);
+  const CapacityPoint& first = result.points[0];
+  EXPECT_NEAR(count_days(first.spread->low), 100 * 0.9, 1e-9);
+  EXPECT_NEAR(count_days(first.spread->high), 100 * 1.2, 1e-9);
+  EXPECT_NEAR(*first.spread->in_time, 0.5, 1e-9);  // the mean is the deadline
+  EXPECT_EQ(devices_at(result, result.certain), 128);
+  EXPECT_FALSE(answer_to(question).points[0].spread);
+}
+
+TEST(Capacity, SaysWhatAWeekMoreOrMoreDevicesChange) {
+  CapacityQuestion question = question_of();
+  question.deadline = days(50);
+  const CapacityResult result = answer_to(question);
+  EXPECT_EQ(devices_at(result, result.fewest), 256);
+  EXPECT_EQ(devices_at(result, result.more), 512);
+  EXPECT_EQ(devices_at(result, result.later), 128);  // 100 / 1.8 = 55.6 days
+  question.deadline = days(48);
+  EXPECT_FALSE(answer_to(question).later);
+}
+
+TEST(Capacity, CountsTheHostsOfATorus) {
+  CapacityQuestion question = question_of();
+  question.reliability = load_reliability("assumed");
+  question.samples = 20;
+  question.scenario.cluster.devices_per_node = 4096;
+  const CapacityResult as_one = answer_to(question);
+  question.scenario.cluster.devices_per_host = 4;
+  const CapacityResult hosts = answer_to(question);
+  EXPECT_EQ(as_one.points[0].nodes, 1);
+  EXPECT_EQ(hosts.points[0].nodes, 64 / 4);
+  EXPECT_EQ(hosts.points[0].spare_devices, 4);  // 2 % of 16 hosts: one
+  EXPECT_EQ(hosts.points[3].spare_devices, 4 * 3);
+}
+
 TEST(Capacity, RefusesDevicesThatNeverTrain) {
   CapacityQuestion question = question_of();
   question.reliability = load_reliability("assumed");
@@ -408,6 +450,39 @@ TEST(CapacityFile, NamesWhatIsWrong) {
             Lines{"asumed: no shipped reliability has this name; did you mean \"assumed\"? (a file "
                   "is given by a path with a slash or ending in .json)"});
   EXPECT_EQ(problems_of(R"(, "tokens": "1T", "tokns": 1)").size(), 1u);
+}
+
+TEST(CapacityFile, ReadsASlack) {
+  const auto slack = [](const Value& value) {
+    const std::vector<Assignment> changes = {{"tokens", Value("1T"), "t"},
+                                             {"batch_slack", value, "s"}};
+    return load_capacity("llama3-70b-64xh100", changes).batch_slack;
+  };
+  EXPECT_EQ(slack(Value("5%")), 0.05);
+  EXPECT_EQ(slack(Value("5 %")), 0.05);
+  EXPECT_EQ(slack(Value(0.05)), 0.05);
+  for (const std::string wrong : {"5 percent", "-1%", "60%", "much"}) {
+    EXPECT_EQ(problems_of(R"(, "tokens": "1T", "batch_slack": ")" + wrong + "\"").size(), 1u)
+        << wrong;
+  }
+}
+
+TEST(CapacityPlans, MayHaveAnotherBatchWithinTheSlack) {
+  CapacityQuestion question;
+  question.scenario = ScenarioSource::load("resnet-50-8xa100").read();
+  question.scenario.cluster.nodes.reset();
+  question.scenario.training.global_batch = 1000;
+  const auto batch = [&](const PlannedStep& planned) {
+    return planned.scenario ? planned.scenario->training.global_batch : 0;
+  };
+  // 24 devices: 1008 = 24 x 42 is 0.8 % more.
+  EXPECT_EQ(batch(scaled_plan(question, 24)), 0);
+  question.batch_slack = 0.01;
+  EXPECT_EQ(batch(scaled_plan(question, 24)), 1008);
+  EXPECT_EQ(batch(searched_plan(question, 24)), 1008);
+  EXPECT_EQ(batch(searched_plan(question, 8)), 1000);
+  question.batch_slack = 0.005;
+  EXPECT_EQ(batch(scaled_plan(question, 24)), 0);
 }
 
 TEST(CapacityPlans, OfASearchAreNoSlowerThanTheScenariosOwn) {

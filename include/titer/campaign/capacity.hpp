@@ -43,6 +43,7 @@ struct CapacityQuestion {
   std::optional<std::string> sequence_note{};  // where the scenario does not say it
   std::vector<std::int64_t> devices;           // candidates, in order
   BatchRule batch = BatchRule::fixed;
+  double batch_slack = 0;  // share by which it may be another, where devices do not share it out
   std::optional<double> tokens;
   std::optional<Seconds> deadline;
   std::optional<double> budget;  // dollars
@@ -54,11 +55,12 @@ struct CapacityQuestion {
 };
 
 /// {"scenario": NAME|FILE|{…}, "tokens": "15T", "deadline": "60 days", "budget": "10M", "devices":
-/// [1024, 2048], "batch": "fixed" | "scaled", "prices", "grid", "reliability": NAME|FILE,
-/// "dollars_per_hour": 2.5, "power": "700 W" (of a device, in place of what prices and chip say),
-/// "growth": {"years", "demand", "performance"}, "samples", "seed"}; or a run, which the changes
-/// complete. A change whose path leads into a part of a scenario is made to the scenario, others to
-/// the question. Needs tokens, a deadline or a budget; a budget needs a price. Throws InputError.
+/// [1024, 2048], "batch": "fixed" | "scaled", "batch_slack": "5%", "prices", "grid", "reliability":
+/// NAME|FILE, "dollars_per_hour": 2.5, "power": "700 W" (of a device, in place of what prices and
+/// chip say), "growth": {"years", "demand", "performance"}, "samples", "seed"}; or a run, which the
+/// changes complete. A change whose path leads into a part of a scenario is made to the scenario,
+/// others to the question. Needs tokens, a deadline or a budget; a budget needs a price. Throws
+/// InputError.
 [[nodiscard]] CapacityQuestion load_capacity(std::string_view name_or_file,
                                              std::span<const Assignment> changes = {});
 /// Of a document.
@@ -73,6 +75,7 @@ struct PlannedStep {
   std::optional<Scenario> scenario{};
   StepResult step{};
   std::string problem{};
+  bool over_memory = false;  // that is it
   double memory_margin = 0;  // share of a device's memory that the plan had to leave free
 };
 using PlanFinder = std::function<PlannedStep(const CapacityQuestion&, std::int64_t devices)>;
@@ -105,6 +108,11 @@ struct CapacityPoint {
   [[nodiscard]] Seconds device_time() const { return static_cast<double>(devices) * time; }
 };
 
+/// REQUIRES a price of the chip where there is a budget.
+[[nodiscard]] CapacityPoint capacity_point(const CapacityQuestion& question,
+                                           const PlanFinder& plan,
+                                           std::int64_t devices);
+
 struct CapacityYear {
   int year = 0;
   double tokens = 0;
@@ -113,21 +121,29 @@ struct CapacityYear {
   std::optional<double> dollars{};
 };
 
+/// Which other deadline an answer has a look at.
+inline constexpr Seconds kLater = Seconds::from_si(7 * 86400.0);
+
 /// Points by their index. With tokens: among those that keep to deadline and budget.
 struct CapacityResult {
   std::vector<CapacityPoint> points;
-  std::optional<std::size_t> fewest;  // devices
-  std::optional<std::size_t> cheapest;
-  std::optional<std::size_t> fastest;
-  std::optional<std::size_t> certain;  // the fewest with 90 % of the runs through by the deadline
-  std::optional<std::size_t> most;     // tokens, of all points
-  std::vector<CapacityYear> years;
-  std::vector<std::string> misses;  // why the answer is no
+  std::optional<std::size_t> fewest{};  // devices
+  std::optional<std::size_t> cheapest{};
+  std::optional<std::size_t> fastest{};
+  std::optional<std::size_t> certain{};  // the fewest with 90 % of the runs through by the deadline
+  std::optional<std::size_t> most{};     // tokens, of all points
+  std::optional<std::size_t> later{};    // the fewest with kLater more, where these are fewer
+  std::optional<std::size_t> more{};     // the next number above the fewest
+  std::vector<CapacityYear> years{};
+  std::vector<std::string> misses{};  // why the answer is no
 
   [[nodiscard]] bool possible() const { return misses.empty(); }
 };
 
-/// REQUIRES a price of the chip where there is a budget.
+/// What follows from points that were found, in the order of their devices.
+[[nodiscard]] CapacityResult capacity_of(const CapacityQuestion& question,
+                                         std::vector<CapacityPoint> points);
+/// All of the question's devices. REQUIRES a price of the chip where there is a budget.
 [[nodiscard]] CapacityResult find_capacity(const CapacityQuestion& question,
                                            const PlanFinder& plan = scaled_plan);
 

@@ -30,6 +30,9 @@ struct TrainingSamples {
 /// The ends of a step's error bar over its iteration time, for samples.
 [[nodiscard]] TrainingSamples samples_of(const StepResult& step);
 
+/// Where nothing fails, or too much to follow it: the mean, as far off as the step's error bar.
+[[nodiscard]] TrainingTime time_of_steps(const TrainingSamples& samples, Seconds mean);
+
 /// Follows the job until it has done `useful`: failures, plans and devices becoming slow come at
 /// random while it trains, failures also while it starts again; repairs take an exponential time.
 /// The same seed gives the same times. Samples are fewer (20 or more) where each has many failures;

@@ -25,4 +25,8 @@ struct ModelState {
 /// Nodes that the plan's devices fill.
 [[nodiscard]] std::int64_t plan_nodes(const Scenario& scenario);
 
+/// Devices of a host, which fail together, and the hosts that the plan's devices fill.
+[[nodiscard]] std::int64_t devices_per_host(const Cluster& cluster);
+[[nodiscard]] std::int64_t plan_hosts(const Scenario& scenario);
+
 }  // namespace titer

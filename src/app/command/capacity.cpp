@@ -16,6 +16,7 @@ struct CapacityCommandOptions {
   std::string deadline;
   std::string budget;
   std::string devices;
+  std::string batch_slack;
   std::string prices;
   std::string grid;
   std::string reliability;
@@ -34,7 +35,7 @@ struct CapacityOption {
   const char* type;
   const char* help;
 };
-constexpr std::array<CapacityOption, 9> kCapacityOptions = {{
+constexpr std::array<CapacityOption, 10> kCapacityOptions = {{
     {"--tokens",
      "tokens",
      &CapacityCommandOptions::tokens,
@@ -51,6 +52,11 @@ constexpr std::array<CapacityOption, 9> kCapacityOptions = {{
      &CapacityCommandOptions::devices,
      "LIST",
      "numbers to try, such as 1024,2048; otherwise all that share the batch out evenly"},
+    {"--batch-slack",
+     "batch_slack",
+     &CapacityCommandOptions::batch_slack,
+     "SHARE",
+     "by how much the batch may be another where devices do not share it out, such as 5%"},
     {"--prices",
      "prices",
      &CapacityCommandOptions::prices,
@@ -78,19 +84,14 @@ constexpr std::array<CapacityOption, 9> kCapacityOptions = {{
      "rated power of a device, in place of its chip's"},
 }};
 
-/// A power may be given without its unit: the option says it.
-std::string with_unit(const CapacityOption& option, const std::string& value) {
-  const bool is_bare = option.value == &CapacityCommandOptions::watts && !parse<Watts>(value);
-  return is_bare ? value + " W" : value;
-}
-
 std::vector<Assignment> changes_of(const CapacityCommandOptions& options) {
   std::vector<Assignment> changes = parse_assignments(options.sets);
   for (const CapacityOption& option : kCapacityOptions) {
     const std::string& value = options.*option.value;
     if (!value.empty()) {
+      const bool is_power = option.value == &CapacityCommandOptions::watts;
       changes.push_back({.path = option.key,
-                         .value = Value(with_unit(option, value)),
+                         .value = Value(is_power ? watts_of(value) : value),
                          .source = std::string(option.flag) + " " + value});
     }
   }

@@ -142,6 +142,9 @@ constexpr std::array kNodeFields = {
     fields::quantity<&C::nic_bandwidth, W>("nic_bandwidth", "of one, one direction")
         .read_by(read_nic_bandwidth)
         .or_else("likewise"),
+    fields::integer<&C::devices_per_host, W>(
+        "devices_per_host", {1, 1e6}, "of a node of several hosts, which fail one by one")
+        .or_else("all of its"),
     fields::part<&C::host_path, kHostPathFields, &C::evidence, kInNode, W>(
         "host_path", "the way through the host, where the fabric does not join every group"),
     fields::figure<&C::host_slowdown, W>(

@@ -15,21 +15,6 @@ std::string rounded(double number) {
   return number >= 1000 ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
 }
 
-/// "t8 p16 d128 v8 b1 full": what tells plans of a question apart.
-std::string short_plan(const Plan& plan) {
-  std::string text = fmt::format("t{} p{} d{}", plan.tensor, plan.pipeline, plan.data);
-  if (plan.context > 1) {
-    text += fmt::format(" cp{}", plan.context);
-  }
-  if (plan.expert > 1) {
-    text += fmt::format(" ep{}", plan.expert);
-  }
-  if (plan.virtual_stages > 1) {
-    text += fmt::format(" v{}", plan.virtual_stages);
-  }
-  return text + fmt::format(" b{} {}", plan.micro_batch, recompute_name(plan));
-}
-
 std::string gap_words(const CapacityQuestion& question, const BillGap& gap) {
   if (gap.figure == BillGap::Figure::price) {
     return "dollars: " + gap.reason + "; --dollars-per-hour X or --prices FILE gives it";
@@ -46,20 +31,34 @@ Figures lost_figures(const LostTime& lost) {
           {"too_few_nodes", lost.too_few_nodes}};
 }
 
-Figures plan_columns(const CapacityPoint& point, bool has_failures) {
-  const Plan& plan = point.planned.scenario->plan;
-  return {{"nodes", point.nodes},
-          {"spare_devices", point.spare_devices, has_failures ? "spare" : ""},
-          {"tensor", plan.tensor},
-          {"pipeline", plan.pipeline},
-          {"data", plan.data},
-          {"context", plan.context},
-          {"expert", plan.expert},
-          {"virtual_stages", plan.virtual_stages},
-          {"micro_batch", plan.micro_batch},
-          {"recompute", recompute_name(plan)},
-          {"", short_plan(plan), "plan"},
-          {"global_batch", point.planned.scenario->training.global_batch}};
+/// "1040 (+1.6 %)" where it is not the one that was asked for.
+Figures batch_figures(const CapacityQuestion& question, const Scenario& scenario) {
+  const std::int64_t batch = scenario.training.global_batch;
+  const double change =
+      static_cast<double>(batch) / static_cast<double>(question.scenario.training.global_batch) - 1;
+  const bool has_moved = question.batch == BatchRule::fixed && change != 0;
+  const Datum words =
+      has_moved ? Datum(fmt::format("{} ({:+.1f} %)", batch, 100 * change)) : Datum();
+  return {{"global_batch", batch}, {"batch_change", change}, if_any({"", words, "batch"})};
+}
+
+Figures plan_columns(const CapacityQuestion& question, const CapacityPoint& point) {
+  const Scenario& scenario = *point.planned.scenario;
+  const Plan& plan = scenario.plan;
+  return joined({{"nodes", point.nodes},
+                 {"spare_devices", point.spare_devices, question.reliability ? "spare" : ""},
+                 {"tensor", plan.tensor},
+                 {"pipeline", plan.pipeline},
+                 {"data", plan.data},
+                 {"context", plan.context},
+                 {"expert", plan.expert},
+                 {"virtual_stages", plan.virtual_stages},
+                 {"micro_batch", plan.micro_batch},
+                 {"schedule", name(plan.schedule)},
+                 {"recompute", recompute_name(plan)},
+                 {"sharding", name(plan.sharding)},
+                 {"", short_plan(plan), "plan"}},
+                batch_figures(question, scenario));
 }
 
 /// How long the training takes, and what it gets done.
@@ -75,16 +74,15 @@ Figures time_figures(const CapacityQuestion& question, const CapacityPoint& poin
       {"time_s", Datum(point.time, days(point.time)), "days"},
       if_any({"possible_tokens", point.possible})};
   Datum range;
+  Datum chance;
   if (point.spread) {
-    const auto& [low, high] = std::pair(point.spread->low, point.spread->high);
-    figures.push_back({"time_low_s", low});
-    figures.push_back({"time_high_s", high});
-    figures.push_back(if_any({"chance_in_time", point.spread->in_time}));
-    range = days(low) + "-" + days(high);
+    figures.push_back({"time_low_s", point.spread->low});
+    figures.push_back({"time_high_s", point.spread->high});
+    range = days_range(*point.spread);
+    chance = Datum(point.spread->in_time, kWholePercent);
   }
-  if (question.reliability && question.tokens) {
-    figures.push_back({"", range, "10-90 %"});
-  }
+  figures.push_back(if_any({"", question.tokens ? range : Datum(), "10-90 %"}));
+  figures.push_back(if_any({"chance_in_time", chance, question.tokens ? "P(deadline)" : ""}));
   return figures;
 }
 
@@ -128,9 +126,49 @@ std::string short_count(double count) {
 
 std::string days(Seconds time) { return fmt::format("{:.1f}", time / kDay); }
 
+std::string days_range(const TrainingTime& time) { return days(time.low) + "-" + days(time.high); }
+
 std::string recompute_name(const Plan& plan) {
   const bool is_mlp = plan.recompute == Recompute::modules && plan.recomputed == bit(Module::mlp);
   return std::string(is_mlp ? "mlp" : name(plan.recompute));
+}
+
+std::string short_plan(const Plan& plan) {
+  std::string text = fmt::format("t{} p{} d{}", plan.tensor, plan.pipeline, plan.data);
+  if (plan.context > 1) {
+    text += fmt::format(" cp{}", plan.context);
+  }
+  if (plan.expert > 1) {
+    text += fmt::format(" ep{}", plan.expert);
+  }
+  if (plan.virtual_stages > 1) {
+    text += fmt::format(" v{}", plan.virtual_stages);
+  }
+  return text + fmt::format(" b{} {}", plan.micro_batch, recompute_name(plan));
+}
+
+std::string failures_words(const CapacityQuestion& question) {
+  return question.reliability ? fmt::format("{} ({}), {}",
+                                            question.reliability->name,
+                                            question.reliability->date,
+                                            question.reliability->title)
+                              : "none (--reliability NAME)";
+}
+
+std::string prices_words(const CapacityQuestion& question, bool with_price) {
+  if (!question.economy) {
+    return "none (--prices NAME)";
+  }
+  const Economy& economy = *question.economy;
+  std::string text = economy.name;
+  if (!economy.title.empty()) {
+    text += fmt::format(" ({}), {}", economy.date, economy.title);
+  }
+  const DevicePrice* price = known_price(economy, question.scenario.cluster.chip);
+  if (with_price && price != nullptr) {
+    text += fmt::format("; {:.4g} dollars for an hour of a device", price->dollars_per_hour);
+  }
+  return text + (economy.draw ? "; electricity of " + economy.grid.name : "");
 }
 
 std::string capacity_title(const CapacityQuestion& question) {
@@ -192,7 +230,7 @@ Figures point_figures(const CapacityQuestion& question, const CapacityPoint& poi
   if (!point.has_plan()) {
     return joined(figures, {{"problem", point.planned.problem}});
   }
-  figures = joined(figures, plan_columns(point, question.reliability.has_value()));
+  figures = joined(figures, plan_columns(question, point));
   figures = joined(joined(figures, time_figures(question, point)), cost_figures(point));
   if (question.reliability) {
     figures = joined(figures,
@@ -226,7 +264,9 @@ Figures answer_figures(const CapacityResult& result) {
           {"certain", devices(result.certain)},
           {"cheapest", devices(result.cheapest)},
           {"fastest", devices(result.fastest)},
-          {"most_tokens", devices(result.most)}};
+          {"most_tokens", devices(result.most)},
+          {"fewest_a_week_later", devices(result.later)},
+          {"next_more", devices(result.more)}};
 }
 
 }  // namespace titer

@@ -10,8 +10,13 @@
 
 namespace titer {
 
+inline constexpr NumberStyle kWholePercent = {.format = "{:.0f} %", .scale = 100};
+
 /// "none", "selective", "mlp" where that is the only module, otherwise "modules"; "full".
 [[nodiscard]] std::string recompute_name(const Plan& plan);
+
+/// "t8 p16 d128 v8 b1 full": what tells plans of a question apart.
+[[nodiscard]] std::string short_plan(const Plan& plan);
 
 /// "devices for Llama 3 70B on NVIDIA H100 SXM5 80 GB (dgx-h100)": of what is computed, whatever
 /// the question's file calls it.
@@ -20,6 +25,10 @@ namespace titer {
 /// What the plans had to leave free, all alike.
 [[nodiscard]] double memory_margin(const CapacityResult& result);
 
+/// "llama3-16k-h100-2024 (2024-07), …", or that nothing fails.
+[[nodiscard]] std::string failures_words(const CapacityQuestion& question);
+/// "gpu-clouds-2026 (2026-06), …; electricity of united-states", with `price` also an hour's rent.
+[[nodiscard]] std::string prices_words(const CapacityQuestion& question, bool with_price);
 /// What bills of the question lack, a line each, with what would say it; none where nobody asks.
 [[nodiscard]] std::vector<std::string> missing_words(const CapacityQuestion& question);
 
@@ -27,6 +36,8 @@ namespace titer {
 [[nodiscard]] std::string short_count(double count);
 /// With one digit behind the point.
 [[nodiscard]] std::string days(Seconds time);
+/// "47.9-74.2", in which 80 % of the runs are through.
+[[nodiscard]] std::string days_range(const TrainingTime& time);
 
 /// What tells the rows of different questions apart.
 [[nodiscard]] Figures question_figures(const CapacityQuestion& question);
@@ -40,7 +51,8 @@ namespace titer {
 inline constexpr std::string_view kCapacityColumns =
     "model cluster chip stack sequence precision global_batch reliability deadline_s budget prices "
     "prices_date grid dollars_per_device_hour device_power_w devices nodes spare_devices status "
-    "tensor pipeline data context expert virtual_stages micro_batch recompute iteration_time_s "
+    "tensor pipeline data context expert virtual_stages micro_batch schedule recompute sharding "
+    "batch_change iteration_time_s "
     "tokens_per_s mfu goodput tokens possible_tokens time_s time_low_s time_high_s chance_in_time "
     "device_hours dollars dollars_low dollars_high energy_j kilograms_co2e problem";
 

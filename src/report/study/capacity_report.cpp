@@ -9,18 +9,6 @@
 namespace titer {
 namespace {
 
-std::string prices_text(const CapacityQuestion& question) {
-  const Economy& economy = *question.economy;
-  std::string text = economy.name;
-  if (!economy.title.empty()) {
-    text += fmt::format(" ({}), {}", economy.date, economy.title);
-  }
-  if (const DevicePrice* price = known_price(economy, question.scenario.cluster.chip)) {
-    text += fmt::format("; {:.4g} dollars for an hour of a device", price->dollars_per_hour);
-  }
-  return text + (economy.draw ? "; electricity of " + economy.grid.name : "");
-}
-
 std::string asked_text(const CapacityQuestion& question) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
@@ -34,14 +22,12 @@ std::string asked_text(const CapacityQuestion& question) {
     add("for " + short_count(*question.budget) + " dollars");
   }
   add("batch " + std::string(kBatchRules[static_cast<std::size_t>(question.batch)].name));
-  text += "\nfailures: ";
-  text += question.reliability ? fmt::format("{} ({}), {}",
-                                             question.reliability->name,
-                                             question.reliability->date,
-                                             question.reliability->title)
-                               : "none (--reliability NAME)";
-  text += "\nprices: ";
-  text += question.economy ? prices_text(question) : "none (--prices NAME)";
+  if (question.batch_slack > 0 && question.batch == BatchRule::fixed) {
+    text += fmt::format(" but for {} where devices do not share it out",
+                        percent_text(question.batch_slack));
+  }
+  text += "\nfailures: " + failures_words(question);
+  text += "\nprices: " + prices_words(question, true);
   for (const std::string& missing : missing_words(question)) {
     text += "\n  not known: " + missing;
   }
@@ -111,8 +97,16 @@ TextView answers_text(const CapacityQuestion& question, const CapacityResult& re
   };
   add("fewest devices", result.fewest);
   add("90 % in time", result.certain);
-  if (result.fewest && question.deadline && question.reliability && !result.certain) {
+  if (result.fewest && question.deadline && result.points[*result.fewest].spread &&
+      !result.certain) {
     rows.push_back({"90 % in time", "none"});
+  }
+  add("a week later", result.later);
+  if (result.more) {
+    const double more = static_cast<double>(result.points[*result.more].devices) /
+                            static_cast<double>(result.points[*result.fewest].devices) -
+                        1;
+    add(fmt::format("{:.0f} % more devices", 100 * more), result.more);
   }
   add(question.deadline ? "cheapest within the deadline" : "cheapest", result.cheapest);
   add("fastest", result.fastest);

@@ -40,6 +40,7 @@ struct Cluster {
   Chip chip;
   NodeTopology topology;
   int devices_per_node = 0;
+  std::optional<int> devices_per_host{};  // where a node has several hosts
   std::vector<Protocol> node_protocols;
   std::vector<Protocol> peer_protocols;         // from one to others of a node; empty: as in rings
   std::vector<Protocol> node_switch_protocols;  // where the node's switch adds and multicasts
