@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "titer/ask/asked_source.hpp"
+#include "titer/report/network/network_comparison_report.hpp"
 #include "titer/report/study/difference_report.hpp"
 #include "titer/report/study/sensitivity_report.hpp"
 #include "titer/scenario/notes.hpp"
@@ -71,6 +72,18 @@ Answer ask(const DiffRequest& request) {
   notes.add("B", answer_notes(b, found.b_scenario));
   View view = difference_view(found);
   add_notes(notes.lines(), view);
+  return {.view = std::move(view)};
+}
+
+Answer ask(const CompareNetworksRequest& request) {
+  const ScenarioSource source = source_of(request.scenario);
+  const Scenario scenario = source.read();
+  const std::vector<NetworkVariant> variants =
+      network_variants({.topologies = request.topologies,
+                        .oversubscriptions = request.oversubscriptions,
+                        .failed_links = request.failed_links});
+  View view = network_comparison_view(scenario, compare_networks(source, variants));
+  add_notes(answer_notes(source, scenario), view);
   return {.view = std::move(view)};
 }
 

@@ -1,0 +1,192 @@
+#include "titer/whatif/network_comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "titer/estimate/model_state.hpp"
+#include "titer/export/traffic_matrix.hpp"
+#include "titer/simulate/evaluate.hpp"
+#include "titer/topology/family/trees.hpp"
+#include "titer/topology/traffic.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::string_view kNetworkPath = "cluster.network.topology";
+
+/// The run with the variant in place of its network.
+ScenarioSource with_network(const ScenarioSource& run, const NetworkVariant& variant) {
+  ScenarioSource source = run;
+  const auto put = [&](std::string_view key, Value value, std::string_view option) {
+    source.assign({.path = std::string(kNetworkPath) + std::string(key),
+                   .value = std::move(value),
+                   .source = std::string(option)});
+  };
+  if (!variant.topology.empty()) {
+    put("", Value(variant.topology), "--topology " + variant.topology);
+  }
+  if (source.document().at(kNetworkPath) == nullptr &&
+      (variant.oversubscription || variant.failed_links)) {
+    throw InputError(
+        "cluster.network: one ideal switch, without links of which some are fewer or "
+        "fail; expected a topology (--topology NAME)");
+  }
+  if (variant.oversubscription) {
+    const Value* family = source.document().at(std::string(kNetworkPath) + ".family");
+    if (family != nullptr && family->text != FatTree::name && family->text != Rails::name) {
+      throw InputError(
+          fmt::format("a {} has no oversubscription: fat trees and rails do", family->text));
+    }
+    const Value* up = source.document().at(std::string(kNetworkPath) + ".up");
+    if (up != nullptr && up->kind != Value::Kind::null) {
+      put(".up", Value(), "--oversubscription");  // says the same in another way
+    }
+    put(".oversubscription",
+        Value(*variant.oversubscription),
+        fmt::format("--oversubscription {:g}", *variant.oversubscription));
+  }
+  if (variant.failed_links) {
+    put(".failures.links",
+        Value(*variant.failed_links),
+        fmt::format("--failed-links {:g}", *variant.failed_links));
+  }
+  return source;
+}
+
+/// Devices, the interfaces of nodes, then switches from the lowest level on.
+int height(const Topology& topology, int vertex) {
+  if (vertex < topology.devices) {
+    return -1;
+  }
+  const SwitchKind kind = topology.detail(vertex).kind;
+  return kind == SwitchKind::nic ? 0 : 1 + static_cast<int>(kind);
+}
+
+bool is_of_network(const Topology& topology, int vertex) {
+  constexpr std::array kinds = {
+      SwitchKind::leaf, SwitchKind::spine, SwitchKind::core, SwitchKind::router};
+  return vertex >= topology.devices &&
+         std::ranges::find(kinds, topology.detail(vertex).kind) != kinds.end();
+}
+
+/// "NIC - leaf"; empty inside nodes.
+std::string tier_of(const Topology& topology, Lane lane) {
+  int a = lane_begin(topology, lane);
+  int b = lane_end(topology, lane);
+  if (!is_of_network(topology, a) && !is_of_network(topology, b)) {
+    return "";
+  }
+  if (height(topology, a) > height(topology, b)) {
+    std::swap(a, b);
+  }
+  const auto kind = [&](int vertex) {
+    return vertex < topology.devices ? "device" : name_of(topology.detail(vertex).kind);
+  };
+  return fmt::format("{} - {}", kind(a), kind(b));
+}
+
+/// What the iteration's bytes make of the links that leave the nodes.
+std::vector<TierLoad> tier_loads(const Scenario& scenario, Seconds iteration) {
+  const ExportedStep step(scenario, ExportDetail::pass);
+  const TrafficMatrix matrix = StepTraffic(step).matrix({});
+  Traffic traffic;
+  for (const TrafficPair& pair : matrix.pairs()) {
+    traffic.demands.push_back({.from = pair.from, .to = pair.to, .bytes = pair.bytes});
+  }
+  const std::int64_t nodes = scenario.cluster.nodes_of_network().value_or(plan_nodes(scenario));
+  const Router router(scenario.cluster.graph(static_cast<int>(nodes), 1.0, 1.0));
+  const Topology& topology = router.topology();
+  const std::vector<Bytes> loads = link_loads(router, traffic);
+  const Capacities limits = capacities(topology);
+  std::map<std::string, TierLoad> tiers;
+  for (Lane lane = 0; lane < loads.size(); ++lane) {
+    const std::string name = tier_of(topology, lane);
+    if (name.empty() || loads[lane] == Bytes{}) {
+      continue;
+    }
+    TierLoad& tier = tiers[name];
+    const double busy = loads[lane] / limits.rates[limits.of_lane[lane]] / iteration;
+    tier.mean += busy;
+    tier.most = std::max(tier.most, busy);
+    ++tier.lanes;
+  }
+  std::vector<TierLoad> list;
+  for (auto& [name, tier] : tiers) {
+    tier.tier = name;
+    tier.mean /= static_cast<double>(tier.lanes);
+    list.push_back(tier);
+  }
+  std::stable_sort(list.begin(), list.end(), [](const TierLoad& a, const TierLoad& b) {
+    return a.most > b.most;
+  });
+  return list;
+}
+
+NetworkStep step_on(const ScenarioSource& run, const NetworkVariant& variant) {
+  NetworkStep answer{.variant = variant, .topology = variant.topology, .routing = ""};
+  try {
+    const ScenarioSource source = with_network(run, variant);
+    const Scenario scenario = source.read();
+    if (const auto& network = scenario.cluster.network_topology) {
+      answer.routing = name_of(network->routing_used());
+      answer.topology = answer.topology.empty() ? network->name : answer.topology;
+    }
+    Estimator estimator;
+    StepResult step;
+    evaluate(scenario, Fidelity::network, estimator, step);
+    answer.step = std::move(step);
+    try {
+      answer.tiers = tier_loads(scenario, answer.step->iteration_time);
+    } catch (const InputError& error) {
+      answer.untraced = error.lines.front();
+    }
+  } catch (const InputError& error) {
+    answer.problem = error.lines.front();
+  }
+  return answer;
+}
+
+template <class T>
+std::vector<std::optional<T>> each_or_none(const std::vector<T>& list) {
+  std::vector<std::optional<T>> values(list.begin(), list.end());
+  return values.empty() ? std::vector<std::optional<T>>(1) : values;
+}
+
+}  // namespace
+
+Seconds NetworkStep::exposed_communication() const {
+  const Breakdown& parts = step->breakdown;
+  return parts.tensor_comm + parts.context_comm + parts.expert_comm + parts.pipeline_comm +
+         parts.data_comm;
+}
+
+std::vector<NetworkVariant> network_variants(const NetworkAxes& axes) {
+  std::vector<NetworkVariant> variants;
+  for (const auto& topology : each_or_none(axes.topologies)) {
+    for (const auto& ratio : each_or_none(axes.oversubscriptions)) {
+      for (const auto& failed : each_or_none(axes.failed_links)) {
+        variants.push_back(
+            {.topology = topology.value_or(""), .oversubscription = ratio, .failed_links = failed});
+      }
+    }
+  }
+  return variants;
+}
+
+std::vector<NetworkStep> compare_networks(const ScenarioSource& source,
+                                          const std::vector<NetworkVariant>& variants) {
+  std::vector<NetworkStep> steps;
+  for (const NetworkVariant& variant : variants) {
+    steps.push_back(step_on(source, variant));
+  }
+  const auto has_step = [](const NetworkStep& one) { return one.step.has_value(); };
+  if (!steps.empty() && std::none_of(steps.begin(), steps.end(), has_step)) {
+    throw InputError(steps.front().problem);
+  }
+  return steps;
+}
+
+}  // namespace titer
