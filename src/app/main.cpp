@@ -63,7 +63,7 @@ int main_with_errors(int argc, char** argv) {
       add_import(program),   add_validate(program),    add_calibrate(program),
       add_trace(program),    add_seeds(program),       add_course(program),
       add_capacity(program), add_sensitivity(program), add_diff(program),
-      add_schema(program)};
+      add_schema(program),   add_compare(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

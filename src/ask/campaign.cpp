@@ -1,10 +1,23 @@
 #include "titer/ask/campaign.hpp"
 
+#include <algorithm>
+
 #include "titer/ask/asked_source.hpp"
 #include "titer/report/study/capacity_report.hpp"
+#include "titer/report/study/capacity_table_report.hpp"
 #include "titer/report/study/course_report.hpp"
 
 namespace titer {
+
+namespace {
+
+PlanFinder search_on(unsigned threads) {
+  return [=](const CapacityQuestion& question, std::int64_t devices) {
+    return searched_plan(question, devices, threads);
+  };
+}
+
+}  // namespace
 
 Answer ask(const CapacityRequest& request) {
   const Asked& asked = request.question;
@@ -12,14 +25,37 @@ Answer ask(const CapacityRequest& request) {
       asked,
       [&](const std::string& name) { return load_capacity(name, asked.changes); },
       [&](const Document& document) { return read_capacity(document, asked.changes); });
-  const PlanFinder searched = [&](const CapacityQuestion& what, std::int64_t devices) {
-    return searched_plan(what, devices, request.threads);
-  };
-  const CapacityResult result =
-      find_capacity(question, request.search ? searched : PlanFinder(scaled_plan));
+  const CapacityResult result = find_capacity(
+      question, request.search ? search_on(request.threads) : PlanFinder(scaled_plan));
   View view = capacity_view(question, result);
   add_notes(capacity_notes(question, result), view);
   return {.view = std::move(view), .good = result.possible()};
+}
+
+Answer ask(const CompareRequest& request) {
+  TableOrder order{.by = chosen("--sort", request.sort, kRowOrders),
+                   .best_of = chosen("--best-of", request.best_of, kBestOf)};
+  if (order.best_of != BestOf::all && order.by == RowOrder::as_asked) {
+    order.by = RowOrder::days;
+  }
+  const Asked& asked = request.table;
+  const CapacityTable table = resolved(
+      asked,
+      [&](const std::string& name) { return load_capacity_table(name, asked.changes); },
+      [&](const Document& document) { return read_capacity_table(document, asked.changes); });
+  const bool is_searched = request.search || !table.has_run;
+  std::vector<CapacityRow> rows =
+      find_rows(table,
+                is_searched ? search_on(request.threads) : PlanFinder(scaled_plan),
+                [&](std::size_t done) {
+                  if (request.progress) {
+                    request.progress(done, table.cases.size());
+                  }
+                });
+  sort_rows(order.by, rows);
+  keep_best(order.best_of, order.by, rows);
+  const bool is_good = std::ranges::any_of(rows, &CapacityRow::possible);
+  return {.view = capacity_table_view(table, rows, order), .good = is_good};
 }
 
 Answer ask(const CourseRequest& request) {

@@ -77,6 +77,14 @@ def capacity(
     search: bool = False,
     jobs: int = 0,
 ) -> dict[str, Any]: ...
+def compare(
+    table: _NameOrFile | Mapping[str, Any],
+    set: Mapping[str, Any] | None = None,
+    search: bool = False,
+    sort: str = "asked",
+    best_of: str = "all",
+    jobs: int = 0,
+) -> dict[str, Any]: ...
 def course(
     course: _NameOrFile | Mapping[str, Any],
     set: Mapping[str, Any] | None = None,

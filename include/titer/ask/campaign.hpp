@@ -1,6 +1,10 @@
 #pragma once
 // Training over time, and what it takes.
 
+#include <cstddef>
+#include <functional>
+#include <string>
+
 #include "titer/ask/asked.hpp"
 #include "titer/simulate/fidelity.hpp"
 
@@ -15,6 +19,19 @@ struct CapacityRequest {
 };
 /// Good: some number of devices will do. Throws InputError.
 [[nodiscard]] Answer ask(const CapacityRequest& request);
+
+/// The same of models on clusters by deadlines, a row for each combination, sorted or the best of
+/// each model or cluster.
+struct CompareRequest {
+  Asked table;                  // or a run, which the changes complete
+  bool search = false;          // also where a run has a plan; without a run plans are searched for
+  std::string sort = "asked";   // or days, dollars, devices, energy, carbon
+  std::string best_of = "all";  // or model, cluster: by the order, otherwise by days
+  unsigned threads = 1;
+  std::function<void(std::size_t done, std::size_t of)> progress = {};
+};
+/// Good: some combination will do. Throws InputError.
+[[nodiscard]] Answer ask(const CompareRequest& request);
 
 /// Phases on changing devices, jobs that share devices, federated rounds, or devices that follow
 /// queries.

@@ -1,0 +1,335 @@
+// Reading a table of questions of capacity.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "course_document.hpp"
+#include "titer/campaign/capacity_table.hpp"
+#include "titer/scenario/data_files.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::int64_t kUsualTokens = 16 * 1024 * 1024;  // of a step
+constexpr std::int64_t kUsualSequence = 8192;
+
+/// The lists of a table, taken out of its document, and the changes to scenarios.
+struct TableLists {
+  Document rest;
+  std::vector<Assignment> changes;
+  std::vector<Value> models{};
+  std::vector<Value> clusters{};
+  std::vector<Value> stacks{};  // of clusters, as rents and powers are
+  std::vector<Value> rents{};
+  std::vector<Value> powers{};
+  std::vector<Value> deadlines{};
+};
+
+/// The texts of a list, or of a text with commas between them.
+std::vector<Value> take_texts(Document& document, std::string_view key) {
+  const Value* written = document.root.find(key);
+  std::vector<Value> texts;
+  if (written == nullptr) {
+    return texts;
+  }
+  if (written->kind == Value::Kind::text) {
+    for (std::string_view rest = written->text; !rest.empty();) {
+      const std::string_view one = rest.substr(0, rest.find(','));
+      texts.emplace_back(one);
+      texts.back().origin = written->origin;
+      rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+    }
+  } else {
+    texts = written->items;
+  }
+  if (written->kind == Value::Kind::number) {
+    texts = {*written};
+  }
+  const bool is_right = !texts.empty() && std::ranges::all_of(texts, [](const Value& one) {
+    return one.kind == Value::Kind::number || (one.kind == Value::Kind::text && !one.text.empty());
+  });
+  if (!is_right) {
+    refuse(document, *written, fmt::format("{}: expected texts, such as [\"A\", \"B\"]", key));
+  }
+  document.root.erase(key);
+  return texts;
+}
+
+TableLists lists_of(const Document& document, std::span<const Assignment> changes) {
+  CourseDocument file(document, changes);
+  TableLists lists{.rest = std::move(file.document), .changes = std::move(file.for_scenarios)};
+  lists.models = take_texts(lists.rest, "models");
+  lists.clusters = take_texts(lists.rest, "clusters");
+  lists.stacks = take_texts(lists.rest, "stacks");
+  lists.rents = take_texts(lists.rest, "dollars_per_hour");
+  lists.powers = take_texts(lists.rest, "power");
+  lists.deadlines = take_texts(lists.rest, "deadlines");
+  return lists;
+}
+
+/// That all of these are there; what is wrong with their values is their combinations' problem.
+void check_names(const DataKind& kind, const std::vector<Value>& names, Problems& problems) {
+  for (const Value& name : names) {
+    try {
+      static_cast<void>(load_data(kind, name.text));
+    } catch (const InputError& error) {
+      std::ranges::for_each(error.lines, [&](const std::string& line) { problems.add(line); });
+    }
+  }
+}
+
+/// What belongs to all combinations alike.
+void check(const TableLists& lists) {
+  const Value& root = lists.rest.root;
+  Problems problems;
+  check_names(kModelData, lists.models, problems);
+  check_names(kClusterData, lists.clusters, problems);
+  check_names(kStackData, lists.stacks, problems);
+  const Value* scenario = root.find("scenario");
+  const auto lacks = [&](const std::vector<Value>& list, std::string_view key) {
+    return list.empty() &&
+           (scenario == nullptr || (scenario->kind == Value::Kind::object && !scenario->find(key)));
+  };
+  if (lacks(lists.models, "model") || lacks(lists.clusters, "cluster")) {
+    problems.add(
+        "expected models and clusters (--model A,B --cluster X,Y), or a run that has them");
+  }
+  if (root.find("tokens") == nullptr) {
+    problems.add("expected tokens (--tokens 10T)");
+  }
+  if (root.find("deadline") != nullptr) {
+    problems.add("deadline: expected \"deadlines\" in a comparison, a list");
+  }
+  if (lists.deadlines.empty() && root.find("devices") == nullptr) {
+    problems.add("expected a deadline (--deadline 60d), or devices (--devices 1024,2048)");
+  }
+  const auto check_size = [&](std::string_view key, const std::vector<Value>& list) {
+    if (list.size() > 1 && list.size() != lists.clusters.size()) {
+      problems.add(
+          fmt::format("{}: expected one for all, or one for each of the {} clusters, got {}",
+                      key,
+                      lists.clusters.size(),
+                      list.size()));
+    }
+  };
+  check_size("stacks", lists.stacks);
+  check_size("dollars_per_hour", lists.rents);
+  check_size("power", lists.powers);
+  problems.raise();
+}
+
+bool is_changed(const TableLists& lists, std::string_view path) {
+  return std::ranges::any_of(lists.changes,
+                             [&](const Assignment& change) { return change.path == path; });
+}
+
+Value& object_in(Value& object, std::string_view key) {
+  if (object.find(key) == nullptr) {
+    object.add(std::string(key), Value::make_object());
+  }
+  return *object.find(key);
+}
+
+/// One for all clusters, or that of one; null where there is none.
+const Value* of_cluster(const std::vector<Value>& list, std::size_t number) {
+  return list.empty() ? nullptr : &list[list.size() == 1 ? 0 : number];
+}
+
+/// Questions of one model on one cluster.
+class PairReader {
+ public:
+  PairReader(const TableLists& lists, CapacityCase names, CapacityTable& table)
+      : lists_(lists), names_(std::move(names)), table_(table), document_(lists.rest) {}
+
+  /// REQUIRES values of the lists; null: the run's, or nobody says.
+  void read(const Value* model, const Value* cluster, std::size_t number) {
+    put("model", model);
+    put("cluster", cluster);
+    put("stack", of_cluster(lists_.stacks, number));
+    ask("dollars_per_hour", of_cluster(lists_.rents, number));
+    ask("power", of_cluster(lists_.powers, number));
+    changes_.insert(changes_.end(), lists_.changes.begin(), lists_.changes.end());
+    if (Value* scenario = document_.root.find("scenario"); scenario->kind == Value::Kind::object) {
+      try {
+        take_usual_training(*scenario);
+      } catch (const InputError& error) {
+        add_problem(error);
+        return;
+      }
+    }
+    if (lists_.deadlines.empty()) {
+      add(nullptr);
+    }
+    for (const Value& deadline : lists_.deadlines) {
+      add(&deadline);
+    }
+  }
+
+ private:
+  /// Of a scenario that is written out, or as a change to a run.
+  void put(std::string_view key, const Value* value) {
+    Value& scenario = object_in(document_.root, "scenario");
+    if (value == nullptr) {
+      return;
+    }
+    if (scenario.kind != Value::Kind::object) {
+      changes_.push_back(
+          {.path = std::string(key), .value = *value, .source = document_.where(value->origin)});
+      return;
+    }
+    scenario.erase(key);
+    scenario.add(std::string(key), *value);
+  }
+
+  /// Of the question; a dash leaves it open.
+  void ask(std::string_view key, const Value* value) {
+    if (value != nullptr && value->text != "-") {
+      document_.root.add(std::string(key), *value);
+    }
+  }
+
+  /// Batch and sequence, where nothing says them.
+  void take_usual_training(Value& scenario) {
+    object_in(scenario, "plan");
+    Value& training = object_in(scenario, "training");
+    const auto is_open = [&](std::string_view key) {
+      return training.find(key) == nullptr && !is_changed(lists_, "training." + std::string(key));
+    };
+    const bool is_batch_open = is_open("global_batch");
+    const bool is_sequence_open = is_open("sequence");
+    if (!is_batch_open && !is_sequence_open) {
+      return;
+    }
+    if (is_batch_open) {
+      training.add("global_batch", Value(1));
+    }
+    Scenario first;
+    ScenarioSource source({.root = scenario, .sources = document_.sources});
+    for (const Assignment& change : changes_) {
+      source.assign(change);
+    }
+    source.read_unchecked(first);
+    if (first.model.if_transformer() == nullptr) {
+      throw InputError(
+          "training.global_batch: missing; expected the samples of a step (--batch N)");
+    }
+    std::int64_t sequence = first.training.sequence;
+    if (is_sequence_open) {
+      sequence = std::min(sequence, kUsualSequence);
+      training.add("sequence", Value(sequence));
+    }
+    if (is_batch_open) {
+      training.erase("global_batch");
+      training.add("global_batch", Value(std::max<std::int64_t>(1, kUsualTokens / sequence)));
+    }
+    table_.assumed.clear();
+    if (is_batch_open) {
+      table_.assumed.emplace_back(
+          "the batch is not given: 16 Mi tokens a step, as Llama 3 405B had (--batch SEQUENCES)");
+    }
+    if (is_sequence_open) {
+      table_.assumed.emplace_back(
+          "the sequence is not given: 8192 tokens, or the model's longest if shorter (--sequence)");
+    }
+  }
+
+  void add_problem(const InputError& error) {
+    CapacityCase one = names_;
+    one.problem = error.lines.front();
+    table_.cases.push_back(std::move(one));
+  }
+
+  void add(const Value* deadline) {
+    std::vector<Assignment> changes = changes_;
+    if (deadline != nullptr) {
+      changes.push_back(
+          {.path = "deadline", .value = *deadline, .source = document_.where(deadline->origin)});
+    }
+    try {
+      const CapacityQuestion question = read_capacity(document_, changes);
+      if (deadline == nullptr) {
+        for (const std::int64_t devices : question.devices) {
+          add(question, {devices});
+        }
+      } else {
+        const bool is_asked = document_.root.find("devices") != nullptr;
+        add(question, is_asked ? question.devices : std::vector<std::int64_t>());
+      }
+    } catch (const InputError& error) {
+      add_problem(error);
+    }
+  }
+
+  void add(CapacityQuestion question, std::vector<std::int64_t> devices) {
+    CapacityCase one = names_;
+    one.model = question.scenario.model.name();
+    one.cluster = question.scenario.cluster.name;
+    one.stack = question.scenario.stack.name;
+    question.devices = std::move(devices);
+    one.question = std::move(question);
+    table_.cases.push_back(std::move(one));
+  }
+
+  const TableLists& lists_;
+  CapacityCase names_;
+  CapacityTable& table_;
+  Document document_;
+  std::vector<Assignment> changes_;
+};
+
+/// A list's values, or one that stands for the run's own.
+std::vector<const Value*> each_of(const std::vector<Value>& list) {
+  std::vector<const Value*> values;
+  for (const Value& value : list) {
+    values.push_back(&value);
+  }
+  return values.empty() ? std::vector<const Value*>{nullptr} : values;
+}
+
+std::string text_of(const Value* value) { return value == nullptr ? "" : value->text; }
+
+}  // namespace
+
+CapacityTable read_capacity_table(const Document& document, std::span<const Assignment> changes) {
+  const TableLists lists = lists_of(document, changes);
+  check(lists);
+  CapacityTable table;
+  const Value* scenario = lists.rest.root.find("scenario");
+  table.has_run = scenario != nullptr &&
+                  (scenario->kind == Value::Kind::text || scenario->find("plan") != nullptr);
+  std::size_t pair = 0;
+  for (const Value* model : each_of(lists.models)) {
+    std::size_t number = 0;
+    for (const Value* cluster : each_of(lists.clusters)) {
+      const CapacityCase names{.pair = pair++,
+                               .model = text_of(model),
+                               .cluster = text_of(cluster),
+                               .stack = text_of(of_cluster(lists.stacks, number))};
+      PairReader(lists, names, table).read(model, cluster, number);
+      ++number;
+    }
+  }
+  const auto is_sound = [](const CapacityCase& one) { return one.question.has_value(); };
+  if (std::ranges::none_of(table.cases, is_sound)) {
+    throw InputError(table.cases.front().problem);
+  }
+  return table;
+}
+
+CapacityTable load_capacity_table(std::string_view name_or_file,
+                                  std::span<const Assignment> changes) {
+  Document document = load_data(kRunData, name_or_file);
+  const Value& root = document.root;
+  const bool is_comparison = root.kind == Value::Kind::object &&
+                             (root.find("models") != nullptr || root.find("clusters") != nullptr ||
+                              root.find("scenario") != nullptr);
+  if (is_comparison) {
+    return read_capacity_table(document, changes);
+  }
+  Document around{.root = Value::make_object(), .sources = {}};
+  around.root.add("scenario", Value(name_or_file));
+  return read_capacity_table(around, changes);
+}
+
+}  // namespace titer

@@ -1,0 +1,177 @@
+// titer compare, from the outside.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "app/program.hpp"
+#include "titer/input/document.hpp"
+#include "view/csv.hpp"
+
+namespace titer::testing {
+namespace TITER_TEST_FILE {
+
+std::vector<std::string> comparing(const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = {"compare",
+                                        "--model",
+                                        "megatron-1.7b",
+                                        "--cluster",
+                                        "dgx-a100-80gb,dgx-h100",
+                                        "--tokens",
+                                        "20B",
+                                        "--batch",
+                                        "256",
+                                        "--sequence",
+                                        "2048"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+/// No line of a text is wider.
+std::size_t width_of_widest(const std::string& text) {
+  std::size_t widest = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    widest = std::max(widest, end - begin);
+    begin = end + 1;
+  }
+  return widest;
+}
+
+TEST(AppCompare, HasARowForEachCombination) {
+  const std::string text =
+      data_of(titer(comparing({"--deadline", "7d,14d", "--prices", "cloud-lists-2026"})));
+  EXPECT_TRUE(text.starts_with(
+      "megatron-1.7b on 2 clusters: 20B tokens; the fewest devices, of usual sizes, that will do\n"
+      "training: batch 256 x 2048 tokens, "))
+      << text;
+  const std::string tables = text.substr(text.find("\n\n"));
+  EXPECT_LE(width_of_widest(tables), 100u) << tables;
+  const auto rows = parse_csv(data_of(titer(
+      comparing({"--deadline", "7d,14d", "--prices", "cloud-lists-2026", "--format", "csv"}))));
+  ASSERT_EQ(rows.size(), 1u + 4u);
+  const auto cell = [&](std::size_t row, const std::string& column) {
+    const auto at = std::find(rows[0].begin(), rows[0].end(), column);
+    return at == rows[0].end() ? "no column" : rows[row][std::size_t(at - rows[0].begin())];
+  };
+  for (std::size_t row = 1; row <= 4; ++row) {
+    EXPECT_EQ(cell(row, "model"), "megatron-1.7b");
+    EXPECT_EQ(cell(row, "cluster"), row <= 2 ? "dgx-a100-80gb" : "dgx-h100");
+    EXPECT_EQ(cell(row, "deadline_s"), row % 2 == 1 ? "604800" : "1209600");
+    EXPECT_EQ(cell(row, "possible"), "true");
+    EXPECT_EQ(cell(row, "fits"), "true");
+    EXPECT_LE(std::stod(cell(row, "time_s")), std::stod(cell(row, "deadline_s")));
+    EXPECT_NEAR(
+        std::stod(cell(row, "dollars")),
+        std::stod(cell(row, "device_hours")) * std::stod(cell(row, "dollars_per_device_hour")),
+        1e-6 * std::stod(cell(row, "dollars")));
+    EXPECT_GT(std::stod(cell(row, "kilograms_co2e")), 0);
+    EXPECT_NE(cell(row, "grade"), "");
+  }
+  EXPECT_GE(std::stoi(cell(1, "devices")), std::stoi(cell(2, "devices")));
+}
+
+/// A deadline that no size keeps, and one of which some do.
+TEST(AppCompare, SaysWhyThereIsNoAnswer) {
+  const auto some = titer(comparing({"--deadline", "1 min,30d"}));
+  EXPECT_EQ(some.code, 0);
+  EXPECT_TRUE(contains(some.out, " times as long\n") || contains(some.out, " % too slow\n"))
+      << some.out;
+  const auto none = titer(comparing({"--deadline", "1 min"}));
+  EXPECT_EQ(none.code, 1);
+  EXPECT_EQ(none.err, "");
+}
+
+TEST(AppCompare, PutsCostsOnClusters) {
+  const auto dollars = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = comparing({"--devices", "8", "--format", "json"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Document json = parse_json(data_of(titer(arguments)), "out");
+    std::vector<double> list;
+    for (const std::string row : {"rows.0.", "rows.1."}) {
+      const Value* figure = json.at(row + "dollars");
+      list.push_back(figure == nullptr ? 0
+                                       : figure->number / json.at(row + "device_hours")->number);
+    }
+    return list;
+  };
+  const auto given = dollars({"--dollars-per-hour", "2,3"});
+  EXPECT_NEAR(given[0], 2, 1e-9);
+  EXPECT_NEAR(given[1], 3, 1e-9);
+  const auto mixed = dollars({"--dollars-per-hour", "2,-", "--prices", "cloud-lists-2026"});
+  EXPECT_NEAR(mixed[0], 2, 1e-9);
+  EXPECT_NEAR(mixed[1], 3.99, 1e-9);
+}
+
+TEST(AppCompare, SortsAndKeepsTheBest) {
+  const auto first_cluster = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = comparing({"--devices", "8", "--format", "json"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Document json = parse_json(data_of(titer(arguments)), "out");
+    return json.at("rows.0.cluster")->text + " of " + std::to_string(json.at("rows")->items.size());
+  };
+  EXPECT_EQ(first_cluster({}), "dgx-a100-80gb of 2");
+  EXPECT_EQ(first_cluster({"--sort", "days"}), "dgx-h100 of 2");
+  EXPECT_EQ(first_cluster({"--best-of", "model"}), "dgx-h100 of 1");
+}
+
+TEST(AppCompare, TakesAFile) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("table.json", R"({
+    "models": ["megatron-1.7b"], "clusters": "dgx-a100-80gb", "tokens": "20B", "devices": 8,
+    "scenario": {"training": {"global_batch": 256, "sequence": 2048, "precision": "bf16"}}})");
+  const std::string text = data_of(titer({"compare", file}));
+  EXPECT_TRUE(text.starts_with("megatron-1.7b on dgx-a100-80gb: 20B tokens\n")) << text;
+}
+
+TEST(AppCompare, ComparesNetworksOfARun) {
+  const std::vector<std::string> arguments = {"compare",
+                                              "llama3-70b-64xh100",
+                                              "--topology",
+                                              "fat-tree-2-level-1024,dragonfly-1056",
+                                              "--oversubscription",
+                                              "1,4"};
+  const std::string text = data_of(titer(arguments));
+  EXPECT_TRUE(contains(text, "leaf - spine ")) << text;
+  EXPECT_TRUE(contains(text, "a dragonfly has no oversubscription"));
+  std::vector<std::string> as_json = arguments;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const Document json = parse_json(data_of(titer(as_json)), "out");
+  const auto busy = [&](const std::string& network) {
+    const double step = json.at(network + "iteration_time_s")->number;
+    for (const Value& tier : json.at(network + "tiers")->items) {
+      if (tier.find("tier")->text == "leaf - spine") {
+        return tier.find("busy_most")->number * step;
+      }
+    }
+    return 0.0;
+  };
+  EXPECT_GE(json.at("networks.1.iteration_time_s")->number,
+            json.at("networks.0.iteration_time_s")->number);
+  // Four times less bandwidth between leaves and spines makes them four times as busy.
+  EXPECT_GT(busy("networks.0."), 0);
+  EXPECT_NEAR(busy("networks.1.") / busy("networks.0."), 4, 1e-6);
+}
+
+TEST(AppCompare, RefusesWhatItCannotCompare) {
+  EXPECT_TRUE(contains(
+      refusal_of(titer({"compare", "--model", "llama3-8b", "--tokens", "1T", "--deadline", "60d"})),
+      "expected models and clusters (--model A,B --cluster X,Y)"));
+  EXPECT_TRUE(contains(refusal_of(titer(comparing({}))), "expected a deadline (--deadline 60d)"));
+  EXPECT_TRUE(contains(refusal_of(titer(comparing({"--deadline", "60 dys"}))), "known units: "));
+  EXPECT_TRUE(
+      contains(refusal_of(titer(comparing({"--deadline", "9d", "--sort", "price"}))), "--sort: "));
+  EXPECT_TRUE(contains(refusal_of(titer(comparing({"--deadline", "9d", "--watts", "1,2,3"}))),
+                       "power: expected one for all, or one for each of the 2 clusters, got 3"));
+  EXPECT_TRUE(contains(refusal_of(titer({"compare", "--oversubscription", "2"})),
+                       "compare networks of one RUN"));
+  EXPECT_TRUE(
+      contains(refusal_of(titer({"compare", "llama3-70b-64xh100", "--oversubscription", "two"})),
+               "expected numbers with commas"));
+  EXPECT_TRUE(
+      contains(refusal_of(titer({"compare", "llama3-70b-64xh100", "--oversubscription", "2"})),
+               "one ideal switch"));
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer::testing
