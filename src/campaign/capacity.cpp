@@ -73,9 +73,6 @@ void fill_time(const CapacityQuestion& question, CapacityPoint& point) {
   }
 }
 
-bool in_time(const CapacityQuestion& question, const CapacityPoint& point) {
-  return !question.deadline || point.time <= *question.deadline;
-}
 bool in_budget(const CapacityQuestion& question, const CapacityPoint& point) {
   return !question.budget || *point.bill->dollars <= *question.budget;
 }
@@ -106,12 +103,19 @@ void fill_misses(const CapacityQuestion& question, CapacityResult& result) {
     return;
   }
   const CapacityPoint& fast = result.points[*fastest];
-  if (!in_time(question, fast)) {
+  if (!keeps_deadline(question, fast)) {
     result.misses.push_back(
-        fmt::format("the deadline is missed by {:.1f} days: the fastest, {} devices, take {:.1f}",
-                    (fast.time - *question.deadline) / kDay,
-                    fast.devices,
-                    fast.time / kDay));
+        fast.time > *question.deadline
+            ? fmt::format(
+                  "the deadline is missed by {:.1f} days: the fastest, {} devices, take {:.1f}",
+                  (fast.time - *question.deadline) / kDay,
+                  fast.devices,
+                  fast.time / kDay)
+            : fmt::format("the deadline is kept by {:.0f} % of the runs: the fastest, {} devices, "
+                          "take {:.1f} days on average",
+                          100 * chance_in_time(question, fast),
+                          fast.devices,
+                          fast.time / kDay));
   }
   if (!question.budget) {
     return;
@@ -125,7 +129,7 @@ void fill_misses(const CapacityQuestion& question, CapacityResult& result) {
         *cheap.bill->dollars));
   }
   if (result.misses.empty()) {
-    const auto timely = [&](const CapacityPoint& point) { return in_time(question, point); };
+    const auto timely = [&](const CapacityPoint& point) { return keeps_deadline(question, point); };
     const CapacityPoint& both = result.points[*least(result.points, timely, kDollarsOf)];
     result.misses.push_back(
         fmt::format("deadline and budget are not met together: the cheapest in time, {} devices, "
@@ -144,11 +148,13 @@ void fill_neighbours(const CapacityQuestion& question, CapacityResult& result) {
   };
   result.more = least(result.points, is_more, devices);
   if (question.deadline) {
-    const auto in_time_later = [&](const CapacityPoint& point) {
-      return point.devices < fewest && point.time <= *question.deadline + kLater &&
+    CapacityQuestion with_more = question;
+    *with_more.deadline += kLater;
+    const auto keeps_later = [&](const CapacityPoint& point) {
+      return point.devices < fewest && !question.chance && keeps_deadline(with_more, point) &&
              in_budget(question, point);
     };
-    result.later = least(result.points, in_time_later, devices);
+    result.later = least(result.points, keeps_later, devices);
   }
 }
 
@@ -164,7 +170,7 @@ void fill_answers(const CapacityQuestion& question, CapacityResult& result) {
     return;
   }
   const auto may = [&](const CapacityPoint& point) {
-    return in_time(question, point) && in_budget(question, point);
+    return keeps_deadline(question, point) && in_budget(question, point);
   };
   const auto devices = [](const CapacityPoint& point) { return point.devices; };
   result.fewest = least(result.points, may, devices);
@@ -234,6 +240,17 @@ CapacityPoint capacity_point(const CapacityQuestion& question,
   }
   fill_time(question, point);
   return point;
+}
+
+double chance_in_time(const CapacityQuestion& question, const CapacityPoint& point) {
+  const bool is_mean_in_time = point.time <= *question.deadline;
+  return point.spread && point.spread->in_time ? *point.spread->in_time : is_mean_in_time ? 1 : 0;
+}
+
+bool keeps_deadline(const CapacityQuestion& question, const CapacityPoint& point) {
+  return !question.deadline ||
+         (question.chance ? chance_in_time(question, point) >= *question.chance
+                          : point.time <= *question.deadline);
 }
 
 CapacityResult capacity_of(const CapacityQuestion& question, std::vector<CapacityPoint> points) {

@@ -18,7 +18,6 @@ namespace titer {
 namespace {
 
 constexpr std::string_view kLongest = "1000 years";
-constexpr double kMostSlack = 0.5;
 
 /// A number above zero.
 struct CountLimit {
@@ -156,30 +155,34 @@ Value devices_schema(const Field<Q>& /*own*/) {
   return schema::either({number, schema::list_of(number), schema::text_like("^[0-9]+(,[0-9]+)*$")});
 }
 
-/// "5%", "5 %" or 0.05.
-void read_slack(const Field<Q>& own, Reader& in, Q& question) {
-  const Value* written = in.raw(own.key);
-  if (written == nullptr) {
-    return;
-  }
-  double slack = written->kind == Value::Kind::number ? written->number : -1;
-  if (const std::string& text = written->text; written->kind == Value::Kind::text) {
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, slack);
-    const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
-    slack = error != std::errc() || !(unit.empty() || unit == "%" || unit == " %") ? -1
-            : unit.empty()                                                         ? slack
-                                                                                   : slack / 100;
-  }
-  if (!(slack >= 0 && slack <= kMostSlack)) {
-    in.fail(own.key, "expected a share of the batch from 0 to 50%, such as \"5%\"");
-    return;
-  }
-  question.batch_slack = slack;
-}
+/// A share, as "5%" or 0.05.
+struct ShareLimit {
+  Range range;
+  std::string_view sample;
+};
+constexpr ShareLimit kSlack = {{0, 0.5}, "0 to 50%, such as \"5%\""};
+constexpr ShareLimit kChance = {{0.01, 0.99}, "1 to 99%, such as \"90%\""};
 
-Value slack_schema(const Field<Q>& /*own*/) {
-  return schema::either({schema::number({0, kMostSlack}), schema::text_like("^[0-9.eE+-]+ ?%?$")});
+template <auto Member, const auto& limit>
+constexpr Field<Q> share(std::string_view key, std::string_view about) {
+  constexpr auto read = [](const Field<Q>& own, Reader& in, Q& question) {
+    const Value* written = in.raw(own.key);
+    if (written == nullptr) {
+      return;
+    }
+    const auto found = written->kind == Value::Kind::text     ? parse_share(written->text)
+                       : written->kind == Value::Kind::number ? std::optional(written->number)
+                                                              : std::nullopt;
+    if (!found || *found < limit.range.least || *found > limit.range.most) {
+      in.fail(own.key, fmt::format("expected a share from {}", limit.sample));
+      return;
+    }
+    question.*Member = *found;
+  };
+  constexpr auto schema_of_share = [](const Field<Q>& /*own*/) {
+    return schema::either({schema::number(limit.range), schema::text_like("^[0-9.eE+-]+ ?%?$")});
+  };
+  return fields::special<Q>(key, {read, schema_of_share, nullptr}, about);
 }
 
 using G = CapacityGrowth;
@@ -210,6 +213,8 @@ constexpr std::array kQuestionFields = {
         read_deadline,
         "such as `60d`, `8w`, `2 months` (of 30 days) or `1 year` (of 365)")
         .or_else("any"),
+    share<&Q::chance, kChance>("chance", "of keeping the deadline that is asked for, such as `90%`")
+        .or_else("that it is kept on average"),
     count<&Q::budget, kBudget>("budget", "dollars, such as `10M`; needs prices").or_else("any"),
     fields::special<Q>(
         "devices", {read_devices, devices_schema, nullptr}, "to try, such as `[1024, 2048]`")
@@ -217,10 +222,10 @@ constexpr std::array kQuestionFields = {
                  "or a slice"),
     fields::choice<&Q::batch, kBatchRules, Q>("batch", "`scaled`: it grows with the replicas")
         .or_else("`fixed`"),
-    fields::special<Q>("batch_slack",
-                       {read_slack, slack_schema, nullptr},
-                       "by how much a fixed batch may be another where devices do not share it out "
-                       "evenly, such as `5%`")
+    share<&Q::batch_slack, kSlack>(
+        "batch_slack",
+        "by how much a fixed batch may be another where devices do not share it out evenly, such "
+        "as `5%`")
         .or_else("0"),
     fields::object<&Q::growth, growth_fields, Q>("growth",
                                                  "year by year; needs tokens and a deadline"),
@@ -247,6 +252,9 @@ void check(const Q& question, Reader& in) {
     in.fail("",
             "expected tokens, a deadline or a budget (--tokens 15T, --deadline \"60 days\", "
             "--budget 10M)");
+  }
+  if (in.has("chance") && !in.has("deadline")) {
+    in.fail("chance", "expected a deadline too");
   }
   if (in.has("growth") && !(in.has("tokens") && in.has("deadline"))) {
     in.fail("growth", "expected tokens and a deadline: of these the devices of every year follow");
@@ -288,25 +296,6 @@ void load_costs(Q& question) {
 }
 
 }  // namespace
-
-std::optional<double> parse_count(std::string_view text) {
-  constexpr std::array<std::pair<char, double>, 5> sizes = {
-      {{'k', 1e3}, {'K', 1e3}, {'M', 1e6}, {'B', 1e9}, {'T', 1e12}}};
-  double count = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc() || !std::isfinite(count) || count <= 0) {
-    return std::nullopt;
-  }
-  if (rest == end) {
-    return count;
-  }
-  const char letter = *rest;
-  const auto* size = std::find_if(
-      sizes.begin(), sizes.end(), [=](const auto& known) { return known.first == letter; });
-  return rest + 1 == end && size != sizes.end() ? std::optional(count * size->second)
-                                                : std::nullopt;
-}
 
 Value capacity_schema() { return schema_of<WrittenQuestion>(kQuestionFields); }
 

@@ -28,7 +28,7 @@ class FewestDevices {
     while (above_ - below_ > 1) {
       next = std::clamp(next, below_, above_ - 2);  // of sizes; the bounds are one more
       const CapacityPoint& point = try_size(next);
-      const bool in_time = point.has_plan() && point.time <= *question_.deadline;
+      const bool in_time = point.has_plan() && keeps_deadline(question_, point);
       (in_time ? above_ : below_) = next + 1;
       if (!in_time && no_longer_helps()) {
         break;
@@ -71,12 +71,16 @@ class FewestDevices {
   CapacityPoint& try_size(std::size_t size) {
     return tried_.emplace(size, capacity_point(question_, plan_, sizes_[size])).first->second;
   }
+  /// That has to be within the deadline: with a chance asked for, about what 90 % keep.
+  [[nodiscard]] Seconds time_asked_for(const CapacityPoint& point) const {
+    return question_.chance && point.spread ? point.spread->high : point.time;
+  }
   /// What the point just tried says of the next, as if twice as many took half the time.
   [[nodiscard]] std::size_t after(std::size_t size) const {
     const CapacityPoint& point = tried_.at(size);
     const auto devices = static_cast<double>(point.devices);
     const double times =
-        point.has_plan() ? std::min(kMostGrowth, point.time / *question_.deadline) : 2;
+        point.has_plan() ? std::min(kMostGrowth, time_asked_for(point) / *question_.deadline) : 2;
     return first_of(devices * times);
   }
   /// Where the largest sizes will not do, some between may: plans share out some numbers better
@@ -87,8 +91,9 @@ class FewestDevices {
     double least = std::numeric_limits<double>::infinity();
     for (const auto& [size, point] : tried_) {
       if (point.has_plan()) {
-        least = std::min(least,
-                         static_cast<double>(point.devices) * (point.time / *question_.deadline));
+        least = std::min(
+            least,
+            static_cast<double>(point.devices) * (time_asked_for(point) / *question_.deadline));
       }
     }
     int tries = 0;
@@ -96,7 +101,7 @@ class FewestDevices {
       if (static_cast<double>(sizes_[size]) >= slack * least && !tried_.contains(size)) {
         const CapacityPoint& point = try_size(size);
         ++tries;
-        if (point.has_plan() && point.time <= *question_.deadline) {
+        if (point.has_plan() && keeps_deadline(question_, point)) {
           return;
         }
       }
@@ -144,6 +149,8 @@ void explain_miss(const CapacityQuestion& question,
   if (question.deadline && point.time > *question.deadline) {
     const double share = point.time / *question.deadline;
     row.miss = share < 2 ? beyond(share, "too slow") : beyond(share, "as long");
+  } else if (!keeps_deadline(question, point)) {
+    row.miss = fmt::format("{:.0f} % in time", 100 * chance_in_time(question, point));
   }
   if (question.budget && point.bill && point.bill->dollars &&
       *point.bill->dollars > *question.budget) {

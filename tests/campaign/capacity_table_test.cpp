@@ -144,6 +144,25 @@ TEST(CapacityTable, FindsTheFewestDevicesOfUsualSizes) {
   EXPECT_LE(tried.size(), 4u * 8u);  // of some 80 sizes
 }
 
+TEST(CapacityTable, KeepsTheDeadlineWithTheChanceAskedFor) {
+  const PlanFinder plan = [](const CapacityQuestion& question, std::int64_t devices) {
+    PlannedStep planned = SteadyPlans{.days = 1000}(question, devices);
+    planned.step.error_bar = ErrorBar{.low = 8_s, .high = 12_s};  // of 10 s
+    return planned;
+  };
+  const auto devices = [&](const std::string& more) {
+    return find_rows(read_capacity_table(asked(R"(, "deadlines": "10d")" + more)), plan)[0]
+        .point->devices;
+  };
+  EXPECT_EQ(devices(""), 112);                      // 100 would do
+  EXPECT_EQ(devices(R"(, "chance": "90%")"), 128);  // 120 would do
+  const CapacityTable table =
+      read_capacity_table(asked(R"(, "deadlines": "10d", "chance": "90%", "devices": 112)"));
+  const CapacityRow row = find_rows(table, plan)[0];
+  EXPECT_TRUE(row.miss.ends_with(" % in time")) << row.miss;
+  EXPECT_NE(row.reason.find("the deadline is kept by "), std::string::npos) << row.reason;
+}
+
 TEST(CapacityTable, RemembersPlansFromDeadlineToDeadline) {
   std::vector<std::int64_t> tried;
   const CapacityTable table = read_capacity_table(asked(R"(, "deadlines": "8d,8d")"));

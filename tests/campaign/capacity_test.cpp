@@ -155,7 +155,12 @@ TEST(Capacity, HasTheSpreadOfTheStepWhereNothingFails) {
   EXPECT_NEAR(count_days(first.spread->low), 100 * 0.9, 1e-9);
   EXPECT_NEAR(count_days(first.spread->high), 100 * 1.2, 1e-9);
   EXPECT_NEAR(*first.spread->in_time, 0.5, 1e-9);  // the mean is the deadline
+  EXPECT_EQ(devices_at(result, result.fewest), 64);
   EXPECT_EQ(devices_at(result, result.certain), 128);
+  question.chance = 0.6;
+  const CapacityResult likely = find_capacity(question, plan);
+  EXPECT_EQ(devices_at(likely, likely.fewest), 128);
+  question.chance.reset();
   EXPECT_FALSE(answer_to(question).points[0].spread);
 }
 

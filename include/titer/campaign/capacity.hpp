@@ -46,7 +46,8 @@ struct CapacityQuestion {
   double batch_slack = 0;  // share by which it may be another, where devices do not share it out
   std::optional<double> tokens;
   std::optional<Seconds> deadline;
-  std::optional<double> budget;  // dollars
+  std::optional<double> chance{};  // of keeping it; otherwise it is kept on average
+  std::optional<double> budget;    // dollars
   std::optional<Economy> economy;
   std::optional<Reliability> reliability;  // none: nothing fails
   std::optional<CapacityGrowth> growth;
@@ -54,13 +55,13 @@ struct CapacityQuestion {
   std::uint64_t seed = 1;
 };
 
-/// {"scenario": NAME|FILE|{…}, "tokens": "15T", "deadline": "60 days", "budget": "10M", "devices":
-/// [1024, 2048], "batch": "fixed" | "scaled", "batch_slack": "5%", "prices", "grid", "reliability":
-/// NAME|FILE, "dollars_per_hour": 2.5, "power": "700 W" (of a device, in place of what prices and
-/// chip say), "growth": {"years", "demand", "performance"}, "samples", "seed"}; or a run, which the
-/// changes complete. A change whose path leads into a part of a scenario is made to the scenario,
-/// others to the question. Needs tokens, a deadline or a budget; a budget needs a price. Throws
-/// InputError.
+/// {"scenario": NAME|FILE|{…}, "tokens": "15T", "deadline": "60 days", "chance": "90%", "budget":
+/// "10M", "devices": [1024, 2048], "batch": "fixed" | "scaled", "batch_slack": "5%", "prices",
+/// "grid", "reliability": NAME|FILE, "dollars_per_hour": 2.5, "power": "700 W" (of a device, in
+/// place of what prices and chip say), "growth": {"years", "demand", "performance"}, "samples",
+/// "seed"}; or a run, which the changes complete. A change whose path leads into a part of a
+/// scenario is made to the scenario, others to the question. Needs tokens, a deadline or a budget;
+/// a budget needs a price. Throws InputError.
 [[nodiscard]] CapacityQuestion load_capacity(std::string_view name_or_file,
                                              std::span<const Assignment> changes = {});
 /// Of a document.
@@ -69,6 +70,8 @@ struct CapacityQuestion {
 
 /// "15T", "300B", "10M", "5k" or a plain number; empty if it is none of these or not above zero.
 [[nodiscard]] std::optional<double> parse_count(std::string_view text);
+/// "5%", "5 %" or "0.05"; empty if it is none of these.
+[[nodiscard]] std::optional<double> parse_share(std::string_view text);
 
 /// The plan for a number of devices, and its step; or why there is none.
 struct PlannedStep {
@@ -139,6 +142,12 @@ struct CapacityResult {
 
   [[nodiscard]] bool possible() const { return misses.empty(); }
 };
+
+/// The share of runs that keep the deadline, by the point's spread; without one all or none.
+/// REQUIRES a deadline, and a plan.
+[[nodiscard]] double chance_in_time(const CapacityQuestion& question, const CapacityPoint& point);
+/// Whether the deadline, if there is one, is kept as it is asked for. REQUIRES a plan.
+[[nodiscard]] bool keeps_deadline(const CapacityQuestion& question, const CapacityPoint& point);
 
 /// What follows from points that were found, in the order of their devices.
 [[nodiscard]] CapacityResult capacity_of(const CapacityQuestion& question,

@@ -14,6 +14,7 @@ struct CapacityCommandOptions {
   std::vector<std::string> sets;
   std::string tokens;
   std::string deadline;
+  std::string chance;
   std::string budget;
   std::string devices;
   std::string batch_slack;
@@ -35,7 +36,7 @@ struct CapacityOption {
   const char* type;
   const char* help;
 };
-constexpr std::array<CapacityOption, 10> kCapacityOptions = {{
+constexpr std::array<CapacityOption, 11> kCapacityOptions = {{
     {"--tokens",
      "tokens",
      &CapacityCommandOptions::tokens,
@@ -46,6 +47,11 @@ constexpr std::array<CapacityOption, 10> kCapacityOptions = {{
      &CapacityCommandOptions::deadline,
      "TIME",
      "such as 60d, 8w or \"2 months\" (of 30 days; a year has 365)"},
+    {"--chance",
+     "chance",
+     &CapacityCommandOptions::chance,
+     "SHARE",
+     "of the runs that keep the deadline, such as 90%; otherwise it is kept on average"},
     {"--budget", "budget", &CapacityCommandOptions::budget, "DOLLARS", "such as 10M"},
     {"--devices",
      "devices",

@@ -17,7 +17,7 @@ namespace {
 struct CompareCommandOptions {
   std::string run;
   std::vector<std::string> sets;
-  std::array<std::string, 16> values;  // of kCompareOptions
+  std::array<std::string, 17> values;  // of kCompareOptions
   std::string topologies;
   std::string oversubscriptions;
   std::string failed_links;
@@ -35,12 +35,13 @@ struct CompareOption {
   const char* type;
   const char* help;
 };
-constexpr std::array<CompareOption, 16> kCompareOptions = {{
+constexpr std::array<CompareOption, 17> kCompareOptions = {{
     {"--model", "models", "A,B", "models (titer list models), or files"},
     {"--cluster", "clusters", "X,Y", "clusters (titer list clusters), or files"},
     {"--stack", "stacks", "NAMES", "training software: one for all, or one for each cluster"},
     {"--tokens", "tokens", "COUNT", "to train on, such as 10T or 300B"},
     {"--deadline", "deadlines", "TIMES", "such as 60d or 60d,12w; several are rows of their own"},
+    {"--chance", "chance", "SHARE", "of the runs that keep it, such as 90%; otherwise on average"},
     {"--devices",
      "devices",
      "LIST",

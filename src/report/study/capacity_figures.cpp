@@ -155,6 +155,11 @@ std::string failures_words(const CapacityQuestion& question) {
                               : "none (--reliability NAME)";
 }
 
+std::string chance_words(const CapacityQuestion& question) {
+  return question.chance ? fmt::format(", kept by {:.0f} % of the runs", 100 * *question.chance)
+                         : "";
+}
+
 std::string prices_words(const CapacityQuestion& question, bool with_price) {
   if (!question.economy) {
     return "none (--prices NAME)";
@@ -216,6 +221,7 @@ Figures question_figures(const CapacityQuestion& question) {
           {"global_batch", scenario.training.global_batch},
           {"reliability", question.reliability ? Datum(question.reliability->name) : Datum()},
           if_any({"deadline_s", question.deadline}),
+          if_any({"chance_asked_for", question.chance}),
           if_any({"budget", question.budget}),
           if_any({"dollars_per_device_hour", dollars}),
           if_any({"grid", grid}),

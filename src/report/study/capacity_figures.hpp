@@ -29,6 +29,8 @@ inline constexpr NumberStyle kWholePercent = {.format = "{:.0f} %", .scale = 100
 [[nodiscard]] std::string failures_words(const CapacityQuestion& question);
 /// "gpu-clouds-2026 (2026-06), …; electricity of united-states", with `price` also an hour's rent.
 [[nodiscard]] std::string prices_words(const CapacityQuestion& question, bool with_price);
+/// ", kept by 90 % of the runs", where that is asked for.
+[[nodiscard]] std::string chance_words(const CapacityQuestion& question);
 /// What bills of the question lack, a line each, with what would say it; none where nobody asks.
 [[nodiscard]] std::vector<std::string> missing_words(const CapacityQuestion& question);
 
@@ -49,7 +51,8 @@ inline constexpr NumberStyle kWholePercent = {.format = "{:.0f} %", .scale = 100
 
 /// Of question_figures() and point_figures().
 inline constexpr std::string_view kCapacityColumns =
-    "model cluster chip stack sequence precision global_batch reliability deadline_s budget prices "
+    "model cluster chip stack sequence precision global_batch reliability deadline_s "
+    "chance_asked_for budget prices "
     "prices_date grid dollars_per_device_hour device_power_w devices nodes spare_devices status "
     "tensor pipeline data context expert virtual_stages micro_batch schedule recompute sharding "
     "batch_change iteration_time_s "

@@ -16,7 +16,7 @@ std::string asked_text(const CapacityQuestion& question) {
     add(short_count(*question.tokens) + " tokens");
   }
   if (question.deadline) {
-    add("in " + days(*question.deadline) + " days");
+    add("in " + days(*question.deadline) + " days" + chance_words(question));
   }
   if (question.budget) {
     add("for " + short_count(*question.budget) + " dollars");

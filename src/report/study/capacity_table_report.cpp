@@ -157,6 +157,7 @@ std::string asked_words(const CapacityTable& table) {
   if (question.deadline && !differs(table, deadline_of)) {
     text += " in " + days(*question.deadline) + " days";
   }
+  text += chance_words(question);
   if (question.budget) {
     text += " for " + short_count(*question.budget) + " dollars";
   }
