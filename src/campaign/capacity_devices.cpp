@@ -60,7 +60,8 @@ bool can_be(const Cluster& cluster, std::int64_t devices) {
 std::vector<std::int64_t> slice_sizes(const Torus& torus) {
   std::vector<std::int64_t> sizes;
   for (const Torus& slice : torus.slices) {
-    if (is_round(slice.devices()) && (sizes.empty() || 10 * slice.devices() >= 11 * sizes.back())) {
+    if (is_round(slice.devices()) &&
+        (sizes.empty() || 10 * std::int64_t{slice.devices()} >= 11 * sizes.back())) {
       sizes.push_back(slice.devices());
     }
   }
@@ -79,7 +80,7 @@ std::vector<std::int64_t> default_devices(const CapacityQuestion& question) {
                                          ? replicas_of_fixed(question)
                                          : replicas_of_scaled(question)) {
     const std::int64_t devices = counted_product(replicas, of_replica);
-    if (can_be(question.scenario.cluster, devices) && devices <= kMostDevices) {
+    if (can_be(question.scenario.cluster, devices) && devices <= kMostAskedDevices) {
       counts.push_back(devices);
     }
   }

@@ -8,7 +8,7 @@
 
 namespace titer {
 
-inline constexpr std::int64_t kMostDevices = 100'000'000;
+inline constexpr std::int64_t kMostAskedDevices = 100'000'000;
 
 /// Where nobody says them, for the scenario's plan: those that share the batch out evenly (with
 /// slack: nearly) and fill whole nodes, an even part of one, or a slice.

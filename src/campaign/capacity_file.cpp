@@ -140,18 +140,18 @@ void read_devices(const Field<Q>& own, Reader& in, Q& question) {
   for (const Value& item : written->items) {
     counts.push_back(item.is_integer ? item.integer : 0);
   }
-  const auto wrong = [](std::int64_t count) { return count < 1 || count > kMostDevices; };
+  const auto wrong = [](std::int64_t count) { return count < 1 || count > kMostAskedDevices; };
   if (counts.empty() || std::any_of(counts.begin(), counts.end(), wrong)) {
     in.fail(own.key,
             fmt::format("expected numbers of devices from 1 to {}, such as [1024, 2048]",
-                        kMostDevices));
+                        kMostAskedDevices));
   }
   std::sort(counts.begin(), counts.end());
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
 }
 
 Value devices_schema(const Field<Q>& /*own*/) {
-  const Value number = schema::integer({1, static_cast<double>(kMostDevices)});
+  const Value number = schema::integer({1, static_cast<double>(kMostAskedDevices)});
   return schema::either({number, schema::list_of(number), schema::text_like("^[0-9]+(,[0-9]+)*$")});
 }
 

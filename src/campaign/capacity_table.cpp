@@ -24,7 +24,7 @@ class FewestDevices {
 
   /// The points that were tried, by their devices.
   std::vector<CapacityPoint> find() {
-    std::size_t next = first_of(ideal_devices() / kUsualShare);
+    std::size_t next = first_of(ideal_devices() / usual_share);
     while (above_ - below_ > 1) {
       next = std::clamp(next, below_, above_ - 2);  // of sizes; the bounds are one more
       const CapacityPoint& point = try_size(next);
@@ -46,8 +46,8 @@ class FewestDevices {
   }
 
  private:
-  static constexpr double kUsualShare = 0.4;  // of the peak, at which the search begins
-  static constexpr double kMostGrowth = 4;    // from one that has a plan to the next
+  static constexpr double usual_share = 0.4;  // of the peak, at which the search begins
+  static constexpr double most_growth = 4;    // from one that has a plan to the next
 
   /// That would do at the peak of the chip, 6 FLOPs for each parameter and token.
   [[nodiscard]] double ideal_devices() const {
@@ -80,7 +80,7 @@ class FewestDevices {
     const CapacityPoint& point = tried_.at(size);
     const auto devices = static_cast<double>(point.devices);
     const double times =
-        point.has_plan() ? std::min(kMostGrowth, time_asked_for(point) / *question_.deadline) : 2;
+        point.has_plan() ? std::min(most_growth, time_asked_for(point) / *question_.deadline) : 2;
     return first_of(devices * times);
   }
   /// Where the largest sizes will not do, some between may: plans share out some numbers better
@@ -134,6 +134,27 @@ std::string beyond(double share, std::string_view what) {
                        : fmt::format("{:.3g} times {}", share, what);
 }
 
+/// Empty where it is kept, as the budget is below.
+std::string deadline_miss(const CapacityQuestion& question, const CapacityPoint& point) {
+  if (keeps_deadline(question, point)) {
+    return "";
+  }
+  const double share = point.time / *question.deadline;
+  if (share <= 1) {
+    return fmt::format("{:.0f} % in time", 100 * chance_in_time(question, point));
+  }
+  return share < 2 ? beyond(share, "too slow") : beyond(share, "as long");
+}
+
+std::string budget_miss(const CapacityQuestion& question, const CapacityPoint& point) {
+  const bool is_known = question.budget && point.bill && point.bill->dollars;
+  const double share = is_known ? *point.bill->dollars / *question.budget : 0;
+  if (share <= 1) {
+    return "";
+  }
+  return share < 2 ? beyond(share, "too dear") : beyond(share, "the budget");
+}
+
 void explain_miss(const CapacityQuestion& question,
                   const CapacityResult& result,
                   CapacityRow& row) {
@@ -145,18 +166,9 @@ void explain_miss(const CapacityQuestion& question,
     row.reason = fmt::format("{} devices: {}", last.devices, last.planned.problem);
     return;
   }
-  const CapacityPoint& point = *row.point;
-  if (question.deadline && point.time > *question.deadline) {
-    const double share = point.time / *question.deadline;
-    row.miss = share < 2 ? beyond(share, "too slow") : beyond(share, "as long");
-  } else if (!keeps_deadline(question, point)) {
-    row.miss = fmt::format("{:.0f} % in time", 100 * chance_in_time(question, point));
-  }
-  if (question.budget && point.bill && point.bill->dollars &&
-      *point.bill->dollars > *question.budget) {
-    const double share = *point.bill->dollars / *question.budget;
-    row.miss += (row.miss.empty() ? "" : ", ") +
-                (share < 2 ? beyond(share, "too dear") : beyond(share, "the budget"));
+  for (const std::string& miss :
+       {deadline_miss(question, *row.point), budget_miss(question, *row.point)}) {
+    row.miss += (row.miss.empty() || miss.empty() ? "" : ", ") + miss;
   }
   row.reason = result.misses.empty() ? "" : result.misses.front();
 }

@@ -11,7 +11,7 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kUsualTokens = 16 * 1024 * 1024;  // of a step
+constexpr std::int64_t kUsualTokens = std::int64_t{16} << 20;  // of a step
 constexpr std::int64_t kUsualSequence = 8192;
 
 /// The lists of a table, taken out of its document, and the changes to scenarios.
@@ -281,6 +281,7 @@ class PairReader {
 /// A list's values, or one that stands for the run's own.
 std::vector<const Value*> each_of(const std::vector<Value>& list) {
   std::vector<const Value*> values;
+  values.reserve(list.size());
   for (const Value& value : list) {
     values.push_back(&value);
   }

@@ -179,6 +179,7 @@ std::vector<NetworkVariant> network_variants(const NetworkAxes& axes) {
 std::vector<NetworkStep> compare_networks(const ScenarioSource& source,
                                           const std::vector<NetworkVariant>& variants) {
   std::vector<NetworkStep> steps;
+  steps.reserve(variants.size());
   for (const NetworkVariant& variant : variants) {
     steps.push_back(step_on(source, variant));
   }
