@@ -2,9 +2,11 @@
 // The subcommands. Each file of this room adds one to the program and returns what runs it.
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "app/output/report_file.hpp"
 #include "titer/ask/asked.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/simulate/evaluate.hpp"
@@ -26,6 +28,7 @@ inline constexpr int kInterrupted = 130;  // before the answer was complete
 struct Command {
   CLI::App* app = nullptr;
   std::function<int()> run;
+  std::shared_ptr<ReportFile> report = nullptr;  // of those that can write one
 };
 
 [[nodiscard]] Command add_run(CLI::App& program);
@@ -74,6 +77,8 @@ inline constexpr std::array<Choice<Format>, 3> kFormats = {
 
 /// Adds `--format` with its default.
 void add_format(CLI::App& app, std::string& format);
+/// The same and `--report`.
+void add_format(CLI::App& app, std::string& format, ReportFile& report);
 
 /// Writes all of `text` to standard output.
 void print(std::string_view text);
@@ -83,7 +88,9 @@ void print(std::string_view text);
 [[nodiscard]] std::string written(Format format, const View& view, const std::string& path = {});
 /// Prints it with what must be said beside its numbers (answer_notes()).
 void print(Format format, View view, const std::vector<std::string>& notes = {});
-/// Prints it; kSuccess where it is good, else kNo.
+/// Writes the report that is wanted, then prints it; kSuccess where it is good, else kNo.
+[[nodiscard]] int print(Format format, const Answer& answer, ReportFile& report);
+/// The same without a report.
 [[nodiscard]] int print(Format format, const Answer& answer);
 /// Says it on standard error, of an answer in a format of other programs that has no place for it.
 void tell_notes(const std::vector<std::string>& notes);

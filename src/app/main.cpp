@@ -42,9 +42,13 @@ int usage_error(const CLI::App& program, const CLI::ParseError& error) {
   return kUserError;
 }
 
-int run_chosen(const std::vector<Command>& commands) {
+int run_chosen(const std::vector<Command>& commands, const std::string& line) {
   for (const Command& command : commands) {
     if (command.app->parsed()) {
+      if (command.report) {
+        command.report->made_by(line);
+        command.report->open();
+      }
       return command.run();
     }
   }
@@ -70,7 +74,7 @@ int main_with_errors(int argc, char** argv) {
     return usage_error(program, error);
   }
   try {
-    return run_chosen(commands);
+    return run_chosen(commands, command_line(argc, argv));
   } catch (const InputError& error) {
     for (const std::string& line : error.lines) {
       std::fprintf(stderr, "%s\n", line.c_str());

@@ -49,6 +49,11 @@ void add_format(CLI::App& app, std::string& format) {
   app.add_option("--format", format, "text, csv or json")->default_str("text")->type_name("FORMAT");
 }
 
+void add_format(CLI::App& app, std::string& format, ReportFile& report) {
+  add_format(app, format);
+  report.add_to(app);
+}
+
 void print(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
@@ -75,6 +80,11 @@ std::string written(Format format, const View& view, const std::string& path) {
 void print(Format format, View view, const std::vector<std::string>& notes) {
   add_notes(notes, view);
   print(written(format, view));
+}
+
+int print(Format format, const Answer& answer, ReportFile& report) {
+  report.write(answer.view);
+  return print(format, answer);
 }
 
 int print(Format format, const Answer& answer) {

@@ -60,8 +60,9 @@ int validate_trace(const TraceQuestion& question) {
     predicted->title = step_title(*scenario);
   }
   const PredictedStep* const beside = predicted ? &*predicted : nullptr;
-  print(format, measured ? view_of(*measured, beside) : view_of(*log, beside));
-  return kSuccess;
+  return print(format,
+               {.view = measured ? view_of(*measured, beside) : view_of(*log, beside)},
+               *question.report);
 }
 
 }  // namespace titer

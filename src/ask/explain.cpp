@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "report_parts.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/report/step/explain_report.hpp"
+#include "titer/report/step/step_report.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/simulate/evaluate.hpp"
 
@@ -18,6 +20,16 @@ std::vector<Section> sections_of(const Scenario& scenario, Fidelity fidelity) {
     sections.push_back(algorithms_section(simulate(scenario, {.network = true}).result));
   }
   return sections;
+}
+
+/// What the terms come to, as a run has it.
+void add_result(const Scenario& scenario, Fidelity fidelity, View& view) {
+  Estimator estimator;
+  StepResult result;
+  evaluate(scenario, fidelity, estimator, result);
+  View step = step_view(scenario, result);
+  view.headline = std::move(step.headline);
+  view.plots = std::move(step.plots);
 }
 
 }  // namespace
@@ -37,6 +49,11 @@ Answer ask(const ExplainRequest& request) {
   }
   View view = explain_view(sections_of(scenario, request.fidelity));
   add_notes(answer_notes(source, scenario), view);
+  view.title = "Every term of " + step_title(scenario);
+  if (request.for_report) {
+    add_result(scenario, request.fidelity, view);
+    add_inputs(source, "the scenario", view);
+  }
   return {.view = std::move(view)};
 }
 

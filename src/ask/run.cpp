@@ -1,6 +1,8 @@
 #include "titer/ask/run.hpp"
 
+#include "report_parts.hpp"
 #include "titer/ask/asked_source.hpp"
+#include "titer/report/step/step_drawing.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/simulate/evaluate.hpp"
@@ -107,12 +109,19 @@ Answer ask(const RunRequest& request) {
   const Scenario scenario = source.read();
   check_samples(request.samples, scenario);
   const StepResult result = result_of(request, scenario);
-  return {.view = step_view(scenario,
-                            result,
-                            fit_advice(scenario, result),
-                            answer_notes(source, scenario),
-                            sampled(request.samples, scenario)),
-          .good = result.fits()};
+  View view = step_view(scenario,
+                        result,
+                        fit_advice(scenario, result),
+                        answer_notes(source, scenario),
+                        sampled(request.samples, scenario));
+  if (request.for_report) {
+    if (auto drawing = step_drawing(scenario)) {
+      view.drawings.push_back(std::move(*drawing));
+    }
+    add_terms(scenario, view);
+    add_inputs(source, "the scenario", view);
+  }
+  return {.view = std::move(view), .good = result.fits()};
 }
 
 Answer ask(const CheckRequest& request) {
@@ -122,15 +131,11 @@ Answer ask(const CheckRequest& request) {
   StepResult result;
   evaluate(scenario, usual_fidelity(scenario), estimator, result);
   const std::vector<std::string> notes = answer_notes(source, scenario);
-  const Figures figures = {{.key = "fits", .datum = result.fits()},
-                           {.key = "memory", .datum = memory_sentence(result)}};
-  const FigureRows rows = {joined(figures, {notes_column(notes)})};
-  return {.view = {.text = notes_text(notes) + memory_sentence(result) + "\n",
-                   .figures = joined({{.key = "format_version", .datum = kFormatVersion}},
-                                     joined(figures, {notes_figure(notes)})),
-                   .rows = rows,
-                   .columns = column_names(rows)},
-          .good = result.fits()};
+  View view = check_view(scenario, result, notes);
+  if (request.for_report) {
+    add_inputs(source, "the scenario", view);
+  }
+  return {.view = std::move(view), .good = result.fits()};
 }
 
 }  // namespace titer

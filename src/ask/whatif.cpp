@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "report_parts.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/report/network/network_comparison_report.hpp"
 #include "titer/report/study/difference_report.hpp"
@@ -72,6 +73,10 @@ Answer ask(const DiffRequest& request) {
   notes.add("B", answer_notes(b, found.b_scenario));
   View view = difference_view(found);
   add_notes(notes.lines(), view);
+  if (request.for_report) {
+    add_inputs(a, "A", view);
+    add_inputs(b, "B", view);
+  }
   return {.view = std::move(view)};
 }
 
@@ -105,6 +110,10 @@ Answer ask(const SensitivityRequest& request) {
   }
   View view = sensitivity_view(report);
   add_notes(answer_notes(source, probe.scenario()), view);
+  if (request.for_report) {
+    add_terms(probe.scenario(), view);
+    add_inputs(source, "the scenario", view);
+  }
   return {.view = std::move(view)};
 }
 

@@ -36,7 +36,7 @@ std::string text_table(const std::vector<Row>& rows,
     std::string line(indent);
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string padding(widths[i] - width_of(row[i]), ' ');
-      const bool left = i < aligns.size() && aligns[i] == 'l';
+      const bool left = i < aligns.size() && aligns[i] != 'r';
       line += (i == 0 ? "" : "  ") + (left ? row[i] + padding : padding + row[i]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
@@ -91,9 +91,8 @@ std::string grouped_digits(std::int64_t number) {
 }
 
 std::string bar_text(double share, char mark) {
-  constexpr double whole = 40.0;
-  return std::string(static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * whole)),
-                     mark);
+  const double marks = std::clamp(share, 0.0, 1.0) * static_cast<double>(kBarMarks);
+  return std::string(static_cast<std::size_t>(std::lround(marks)), mark);
 }
 
 std::string percent_text(double share) { return fmt::format("{:.1f} %", 100.0 * share); }

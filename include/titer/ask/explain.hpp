@@ -11,6 +11,7 @@ namespace titer {
 struct ExplainRequest {
   Asked scenario;
   Fidelity fidelity = Fidelity::closed;  // or network
+  bool for_report = false;               // with what reports alone show, inputs
 };
 /// Throws InputError.
 [[nodiscard]] Answer ask(const ExplainRequest& request);

@@ -31,6 +31,7 @@ struct RunRequest {
   AskedSamples samples = {};
   /// Takes what each rank does and when, and what to call it.
   std::function<void(const StepTimeline&, const std::string& title)> record = {};
+  bool for_report = false;  // with what reports alone show, pictures, terms and inputs
 };
 /// Good: it fits in memory. Throws InputError.
 [[nodiscard]] Answer ask(const RunRequest& request);
@@ -38,6 +39,7 @@ struct RunRequest {
 /// Whether a scenario is sound and fits in memory.
 struct CheckRequest {
   Asked scenario;
+  bool for_report = false;  // with what reports alone show, pictures, terms and inputs
 };
 /// Good: it fits. Throws InputError with all that is not sound.
 [[nodiscard]] Answer ask(const CheckRequest& request);

@@ -15,6 +15,7 @@ struct DiffRequest {
   Asked a;
   Asked b;
   Fidelity fidelity = Fidelity::closed;
+  bool for_report = false;  // with what reports alone show, inputs
 };
 /// Throws InputError.
 [[nodiscard]] Answer ask(const DiffRequest& request);
@@ -38,6 +39,7 @@ struct SensitivityRequest {
   std::string by = "1%";                // the largest step of a figure
   std::string reach = {};               // "12s" of the iteration time, or "mfu=0.5"
   std::vector<std::string> costs = {};  // "PATH=DOLLARS" of a tenth more of a figure
+  bool for_report = false;              // with what reports alone show, terms and inputs
 };
 /// Throws InputError.
 [[nodiscard]] Answer ask(const SensitivityRequest& request);

@@ -13,8 +13,8 @@ struct Value;
 using Row = std::vector<std::string>;
 
 /// A table in columns two blanks apart, each line indented; the first row is the heading. `aligns`:
-/// an l or r for each column, to the left or right; columns beyond them are aligned right. Widths
-/// count characters, not bytes, of UTF-8.
+/// an l or r for each column, to the left or right, or b where its cells are of bar_text(); columns
+/// beyond them are aligned right. Widths count characters, not bytes, of UTF-8.
 [[nodiscard]] std::string text_table(const std::vector<Row>& rows,
                                      std::string_view aligns = "l",
                                      std::string_view indent = "  ");
@@ -34,7 +34,8 @@ using Row = std::vector<std::string>;
 [[nodiscard]] std::string plain_text(const Value& value);
 /// "8,030,261,248".
 [[nodiscard]] std::string grouped_digits(std::int64_t number);
-/// Marks side by side, 40 for the whole; none for less than nothing.
+inline constexpr std::size_t kBarMarks = 40;  // for the whole
+/// Marks side by side, kBarMarks for the whole; none for less than nothing.
 [[nodiscard]] std::string bar_text(double share, char mark = '#');
 /// "41.3 %".
 [[nodiscard]] std::string percent_text(double share);

@@ -31,6 +31,14 @@ inline constexpr const char* kNoHeading = " ";
 
 class TextView {
  public:
+  struct Table {
+    std::vector<Row> rows;
+    std::string aligns;
+    std::string indent;
+    bool has_heading = false;
+  };
+  using Block = std::variant<std::string, Table>;
+
   TextView() = default;
   TextView(std::string lines) { add(std::move(lines)); }  // NOLINT: lines are a text
 
@@ -50,21 +58,18 @@ class TextView {
   TextView& append(const TextView& other);
 
   [[nodiscard]] bool empty() const { return blocks_.empty(); }
+  /// Lines and tables by turns. Lines from one empty one to the next belong together; the last
+  /// before a table, or before lines that are farther in, is a heading.
+  [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
   /// Lines that are too long go on in the next, below what they tell of; of a table that is too
   /// wide some columns stand below the others.
   [[nodiscard]] std::string write(const TextStyle& style = {}) const;
 
  private:
-  struct Table {
-    std::vector<Row> rows;
-    std::string aligns;
-    std::string indent;
-    bool has_heading = false;
-  };
   static std::string written(const Table& table, const TextStyle& style);
   static std::string split(const Table& table, const TextStyle& style);
 
-  std::vector<std::variant<std::string, Table>> blocks_;
+  std::vector<Block> blocks_;
 };
 
 }  // namespace titer

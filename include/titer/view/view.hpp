@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "titer/view/plot.hpp"
 #include "titer/view/text_view.hpp"
 
 namespace titer {
@@ -12,11 +13,32 @@ namespace titer {
 /// Added figures leave it as it is; a changed meaning raises it.
 inline constexpr int kFormatVersion = 1;
 
+/// A picture that is no chart, as SVG; or why there is none.
+struct Drawing {
+  std::string title;
+  std::string svg;
+  std::string note = {};
+  bool is_large = false;  // is looked at from close by
+};
+
+/// What is read beside an answer by whoever wants to know where it comes from.
+struct Appendix {
+  std::string title;
+  TextView text;
+  std::string file = {};  // the contents of one, shown as they are
+};
+
 struct View {
   TextView text;
   Figures figures;      // the tree
   FigureRows rows;      // the table
   std::string columns;  // of csv_of()
+  // For reports (html.hpp):
+  std::string title = {};        // where the text's first line is none
+  Figures headline = {};         // what is read first: figures with labels
+  std::vector<Plot> plots = {};  // for pictures, too
+  std::vector<Drawing> drawings = {};
+  std::vector<Appendix> appendices = {};
 
   [[nodiscard]] std::string as_text(const TextStyle& style = {}) const { return text.write(style); }
   [[nodiscard]] std::string as_csv() const { return csv_of(rows, columns); }

@@ -32,6 +32,7 @@ struct CalibrateCommand {
   std::string format = "text";
   bool every_stack = false;
   bool accepts = false;
+  std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
 };
 
 enum class CalibrationKind { chip, network, stack };
@@ -228,8 +229,10 @@ int calibrate_command(const CalibrateCommand& command) {
     file.write(profile);
     file.finish();
   }
+  const View view = calibration_view(calibration, data);
+  command.report->write(view);
   if (format == CalibrationFormat::text) {
-    print(calibration_text(calibration, data));
+    print(written(view.text));
   } else if (is_taken) {
     print(profile);
   }
@@ -298,7 +301,8 @@ Command add_calibrate(CLI::App& program) {
       ->type_name("FORMAT");
   app->add_option("--out", command->out, "write the new data to this file, whole or not at all")
       ->type_name("FILE");
-  return {app, [command] { return calibrate_command(*command); }};
+  command->report->add_to(*app);
+  return {app, [command] { return calibrate_command(*command); }, command->report};
 }
 
 }  // namespace titer

@@ -26,6 +26,7 @@ struct CapacityCommandOptions {
   std::string format = "text";
   bool search = false;
   unsigned jobs = 0;
+  std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
 };
 
 /// Options that put a value at a key of the question.
@@ -110,7 +111,8 @@ int capacity_command(const CapacityCommandOptions& options) {
       format,
       ask(CapacityRequest{.question = {.what = options.question, .changes = changes_of(options)},
                           .search = options.search,
-                          .threads = threads_or_usual(options.jobs, this_process(""))}));
+                          .threads = threads_or_usual(options.jobs, this_process(""))}),
+      *options.report);
 }
 
 }  // namespace
@@ -150,8 +152,8 @@ Command add_capacity(CLI::App& program) {
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
-  add_format(*app, options->format);
-  return {app, [options] { return capacity_command(*options); }};
+  add_format(*app, options->format, *options->report);
+  return {app, [options] { return capacity_command(*options); }, options->report};
 }
 
 }  // namespace titer

@@ -12,14 +12,20 @@ Command add_check(CLI::App& program) {
   struct Options {
     ScenarioOptions scenario;
     std::string format = "text";
+    std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
   };
   const auto options = std::make_shared<Options>();
   options->scenario.add_to(*app);
-  add_format(*app, options->format);
-  return {app, [options] {
+  add_format(*app, options->format, *options->report);
+  return {app,
+          [options] {
             const Format format = chosen("--format", options->format, kFormats);
-            return print(format, ask(CheckRequest{.scenario = options->scenario.asked()}));
-          }};
+            return print(format,
+                         ask(CheckRequest{.scenario = options->scenario.asked(),
+                                          .for_report = options->report->is_wanted()}),
+                         *options->report);
+          },
+          options->report};
 }
 
 }  // namespace titer

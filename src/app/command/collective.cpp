@@ -28,6 +28,7 @@ struct CollectiveOptions {
   std::string library;
   std::string measured;
   std::string format = "text";
+  std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
 };
 
 /// By the names of nccl-tests (all_reduce) or ours (all-reduce).
@@ -172,8 +173,10 @@ int collective_command(const CollectiveOptions& options) {
     groups.push_back(parse_devices(ranks));
   }
   CollectiveDesk desk(cluster, groups, options.servers);
-  print(format, options.library.empty() ? predicted(options, desk) : by_library(options, desk));
-  return kSuccess;
+  return print(
+      format,
+      {.view = options.library.empty() ? predicted(options, desk) : by_library(options, desk)},
+      *options.report);
 }
 
 }  // namespace
@@ -232,8 +235,8 @@ Command add_collective(CLI::App& program) {
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
-  add_format(*app, options->format);
-  return {app, [options] { return collective_command(*options); }};
+  add_format(*app, options->format, *options->report);
+  return {app, [options] { return collective_command(*options); }, options->report};
 }
 
 }  // namespace titer

@@ -15,6 +15,7 @@ struct DiffOptions {
   std::vector<std::string> b_sets;
   std::string format = "text";
   std::string fidelity = "closed";
+  std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
 
   /// With the changes of both, then its own, which were given with that option.
   [[nodiscard]] Asked asked(const std::string& scenario,
@@ -33,7 +34,9 @@ int diff_command(const DiffOptions& options) {
   return print(format,
                ask(DiffRequest{.a = options.asked(options.a, options.a_sets, "--set-a"),
                                .b = options.asked(options.b, options.b_sets, "--set-b"),
-                               .fidelity = fidelity}));
+                               .fidelity = fidelity,
+                               .for_report = options.report->is_wanted()}),
+               *options.report);
 }
 
 void add_sets(CLI::App& app, const char* flag, std::vector<std::string>& sets, const char* help) {
@@ -57,11 +60,11 @@ Command add_diff(CLI::App& program) {
   add_sets(*app, "--set", options->sets, "put a value at a path of both; may be repeated");
   add_sets(*app, "--set-a", options->a_sets, "of A alone");
   add_sets(*app, "--set-b", options->b_sets, "of B alone");
-  add_format(*app, options->format);
+  add_format(*app, options->format, *options->report);
   app->add_option("--fidelity", options->fidelity, "closed, event or network")
       ->default_str("closed")
       ->type_name("NAME");
-  return {app, [options] { return diff_command(*options); }};
+  return {app, [options] { return diff_command(*options); }, options->report};
 }
 
 }  // namespace titer

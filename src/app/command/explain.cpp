@@ -12,13 +12,17 @@ struct ExplainOptions {
   ScenarioOptions scenario;
   std::string format = "text";
   std::string fidelity = "closed";
+  std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
 };
 
 int explain_command(const ExplainOptions& options) {
   const Format format = chosen("--format", options.format, kFormats);
   const Fidelity fidelity = chosen("--fidelity", options.fidelity, kFidelities);
   return print(format,
-               ask(ExplainRequest{.scenario = options.scenario.asked(), .fidelity = fidelity}));
+               ask(ExplainRequest{.scenario = options.scenario.asked(),
+                                  .fidelity = fidelity,
+                                  .for_report = options.report->is_wanted()}),
+               *options.report);
 }
 
 }  // namespace
@@ -32,8 +36,8 @@ Command add_explain(CLI::App& program) {
                   options->fidelity,
                   "closed (the terms) or network (also the algorithms that the links choose)")
       ->type_name("NAME");
-  add_format(*app, options->format);
-  return {app, [options] { return explain_command(*options); }};
+  add_format(*app, options->format, *options->report);
+  return {app, [options] { return explain_command(*options); }, options->report};
 }
 
 }  // namespace titer

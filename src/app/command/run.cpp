@@ -19,6 +19,7 @@ struct RunOptions {
   bool every_rank = false;
   std::string trace;
   SamplingOptions sampling;
+  std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
 };
 
 enum class FailOn { out_of_memory };
@@ -26,7 +27,8 @@ constexpr std::array<Choice<FailOn>, 1> kFailOn = {{{"out-of-memory", FailOn::ou
 
 int run_command(const RunOptions& options) {
   const Format format = chosen("--format", options.format, kFormats);
-  RunRequest request{.scenario = {}, .every_rank = options.every_rank};
+  RunRequest request{
+      .scenario = {}, .every_rank = options.every_rank, .for_report = options.report->is_wanted()};
   if (!options.fidelity.empty()) {
     request.fidelity = chosen("--fidelity", options.fidelity, kFidelities);
   }
@@ -46,7 +48,7 @@ int run_command(const RunOptions& options) {
   }
   const Answer answer = ask(request);
   progress.reset();  // off the terminal, before the answer is there
-  const int answered = print(format, answer);
+  const int answered = print(format, answer, *options.report);
   return options.fail_on.empty() ? kSuccess : answered;
 }
 
@@ -61,7 +63,7 @@ Command add_run(CLI::App& program) {
       "  titer run gpt3-175b-64xa100 --formula e7 --set formula.utilization=0.45");
   const auto options = std::make_shared<RunOptions>();
   options->scenario.add_to(*app);
-  add_format(*app, options->format);
+  add_format(*app, options->format, *options->report);
   app->add_option(
          "--fidelity",
          options->fidelity,
@@ -79,7 +81,7 @@ Command add_run(CLI::App& program) {
   options->sampling.add_to(*app);
   app->add_option("--fail-on", options->fail_on, "out-of-memory: exit 1 if the plan does not fit")
       ->type_name("WHAT");
-  return {app, [options] { return run_command(*options); }};
+  return {app, [options] { return run_command(*options); }, options->report};
 }
 
 }  // namespace titer

@@ -31,6 +31,7 @@ struct SearchCommandOptions {
   std::string out;
   bool exhaustive = false;
   unsigned jobs = 0;
+  std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
 };
 
 /// The options as a search's file.
@@ -103,7 +104,7 @@ int search_command(const SearchCommandOptions& options) {
     out->write(to_json(outcome.best->root) + "\n");
     out->finish();
   }
-  const int found = print(format, outcome);
+  const int found = print(format, outcome, *options.report);
   if (!outcome.complete) {
     return kInterrupted;
   }
@@ -162,7 +163,7 @@ Command add_search(CLI::App& program) {
   app->add_option("--top", options->top, "how many plans to show")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
-  add_format(*app, options->format);
+  add_format(*app, options->format, *options->report);
   app->add_option("--refine",
                   options->refine,
                   "event or network: evaluate the plans that were found at this fidelity, too")
@@ -173,7 +174,7 @@ Command add_search(CLI::App& program) {
   app->add_option("--jobs", options->jobs, "threads; default: all cores")
       ->check(CLI::Range(1U, 4096U))
       ->type_name("N");
-  return {app, [options] { return search_command(*options); }};
+  return {app, [options] { return search_command(*options); }, options->report};
 }
 
 }  // namespace titer

@@ -12,6 +12,7 @@ struct SensitivityCommand {
   std::string format = "text";
   std::string fidelity = "closed";
   SensitivityRequest request;
+  std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
 };
 
 int sensitivity_command(const SensitivityCommand& command) {
@@ -19,7 +20,8 @@ int sensitivity_command(const SensitivityCommand& command) {
   SensitivityRequest request = command.request;
   request.fidelity = chosen("--fidelity", command.fidelity, kFidelities);
   request.scenario = command.scenario.asked();
-  return print(format, ask(request));
+  request.for_report = command.report->is_wanted();
+  return print(format, ask(request), *command.report);
 }
 
 }  // namespace
@@ -36,7 +38,7 @@ Command add_sensitivity(CLI::App& program) {
       "--cost cluster.node.nic_bandwidth=50");
   const auto command = std::make_shared<SensitivityCommand>();
   command->scenario.add_to(*app);
-  add_format(*app, command->format);
+  add_format(*app, command->format, *command->report);
   app->add_option("--fidelity", command->fidelity, "closed, event or network")
       ->default_str("closed")
       ->type_name("NAME");
@@ -59,7 +61,7 @@ Command add_sensitivity(CLI::App& program) {
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("PATH=DOLLARS");
-  return {app, [command] { return sensitivity_command(*command); }};
+  return {app, [command] { return sensitivity_command(*command); }, command->report};
 }
 
 }  // namespace titer

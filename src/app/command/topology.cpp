@@ -46,6 +46,7 @@ struct TopologyOptions {
   bool accept_unknown = false;
   std::string format = "text";
   std::string out;
+  std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
 };
 
 /// A topology as a document; of a machine's own file, one that refers to it.
@@ -181,9 +182,7 @@ std::string as_table(const TopologyOptions& options, TopologyFormat format, cons
   throw InputError("--format: routes and loads are shown as text, csv or json");
 }
 
-std::string shown_routes(const TopologyOptions& options,
-                         const TopologyView& view,
-                         TopologyFormat format) {
+View routes_of(const TopologyOptions& options, const TopologyView& view) {
   constexpr std::size_t most = 8;
   if (!options.from || !options.to) {
     throw InputError("--from and --to: a route has both a begin and an end");
@@ -204,7 +203,7 @@ std::string shown_routes(const TopologyOptions& options,
                   .routes = router.all_routes(*options.from, *options.to, most + 1)};
   found.more = found.routes.size() > most;
   found.routes.resize(std::min(found.routes.size(), most));
-  return as_table(options, format, routes_view(router, found));
+  return routes_view(router, found);
 }
 
 /// A table of from, to, bytes: two devices and a size with or without its unit.
@@ -237,7 +236,7 @@ Traffic read_traffic(const std::string& path, const Topology& topology) {
   return traffic;
 }
 
-LoadView loads_of(const TopologyOptions& options, const TopologyView& view) {
+View loads_of(const TopologyOptions& options, const TopologyView& view) {
   LoadView found;
   Traffic traffic;
   if (!options.traffic.empty()) {
@@ -262,10 +261,14 @@ LoadView loads_of(const TopologyOptions& options, const TopologyView& view) {
   if (view.graph.devices > 1) {
     found.halves = halves_time(view.graph, traffic);
   }
-  return found;
+  View answer = loads_view(view.graph, found);
+  if (options.report->is_wanted()) {
+    answer.drawings.push_back(topology_drawing(view, wire_times(view.graph, found.loads)));
+  }
+  return answer;
 }
 
-FlowView flows_of(const TopologyOptions& options, const TopologyView& view) {
+View flows_of(const TopologyOptions& options, const TopologyView& view) {
   if (options.traffic.empty()) {
     throw InputError("--time: expected --traffic with what is sent");
   }
@@ -274,29 +277,31 @@ FlowView flows_of(const TopologyOptions& options, const TopologyView& view) {
                  .arrivals = {}};
   Router router = router_of(view.named.family, view.graph);
   found.arrivals = execute_as_flows(found.demands, router);
-  return found;
+  return flows_view(view.graph, found);
 }
 
 std::string answer(const TopologyOptions& options, TopologyFormat format) {
   const TopologyView view = read_view(options);
   const bool routes = options.from || options.to;
   if (!routes && options.traffic.empty() && options.all_to_all.empty() && !options.time) {
+    if (options.report->is_wanted()) {
+      options.report->write(topology_view(view));
+    }
     return shown(options, view, format);
   }
   check_joined(options, view.graph);
-  if (routes) {
-    return shown_routes(options, view, format);
-  }
-  if (options.time) {
-    return as_table(options, format, flows_view(view.graph, flows_of(options, view)));
-  }
-  return as_table(options, format, loads_view(view.graph, loads_of(options, view)));
+  const View found = routes         ? routes_of(options, view)
+                     : options.time ? flows_of(options, view)
+                                    : loads_of(options, view);
+  std::string text = as_table(options, format, found);
+  options.report->write(found);
+  return text;
 }
 
 int topology_command(const TopologyOptions& options) {
-  const std::string text = answer(options, chosen("--format", options.format, kTopologyFormats));
+  const TopologyFormat format = chosen("--format", options.format, kTopologyFormats);
   OutputFile out(options.out);
-  out.write(text);
+  out.write(answer(options, format));
   out.finish();
   return kSuccess;
 }
@@ -344,7 +349,8 @@ Command add_topology(CLI::App& program) {
       ->type_name("FORMAT");
   app->add_option("--out", options->out, "write to this file, whole or not at all")
       ->type_name("FILE");
-  return {app, [options] { return topology_command(*options); }};
+  options->report->add_to(*app);
+  return {app, [options] { return topology_command(*options); }, options->report};
 }
 
 }  // namespace titer

@@ -30,8 +30,8 @@ Command add_trace(CLI::App& program) {
   app->add_option("--warm-up", question->warm_up, "lines of a log to leave out")
       ->default_str("a tenth, at least two of five")
       ->type_name("LINES");
-  add_format(*app, question->format);
-  return {app, [question] { return validate_trace(*question); }};
+  add_format(*app, question->format, *question->report);
+  return {app, [question] { return validate_trace(*question); }, question->report};
 }
 
 }  // namespace titer

@@ -27,7 +27,7 @@ struct ValidateOptions {
   std::string plot;
   std::string residuals;
   std::string histogram;
-  TraceQuestion trace;  // instead of datasets
+  TraceQuestion trace;  // instead of datasets; with the report
 };
 
 constexpr std::array<Choice<GroupBy>, 3> kGroups = {
@@ -87,7 +87,7 @@ std::string title_of(const std::vector<std::string>& datasets) {
          " tables";
 }
 
-std::string report(Format format, const ValidationView& view, const std::string& path) {
+std::string written(Format format, const ValidationView& view, const std::string& path) {
   switch (format) {
     case Format::text:
       return written(validation_text(view), path);
@@ -155,15 +155,15 @@ int validate_command(const ValidateOptions& options) {
   std::vector<Comparison> rows = compare_all(options.datasets);
   keep_families(options.families, rows);
   const std::vector<GroupStatistics> groups = group_statistics(rows, by);
-  out.write(report(format,
-                   {.rows = rows,
-                    .groups = groups,
-                    .worst = static_cast<std::size_t>(options.worst),
-                    .every_row = options.rows},
-                   options.out));
+  const ValidationView view{.rows = rows,
+                            .groups = groups,
+                            .worst = static_cast<std::size_t>(options.worst),
+                            .every_row = options.rows};
   const ValidationPicture picture{.rows = rows,
                                   .by = by == GroupBy::all ? GroupBy::family : by,
                                   .title = title_of(options.datasets)};
+  out.write(written(format, view, options.out));
+  options.trace.report->write(validation_view(view, picture));
   for (const Picture& wanted : pictures) {
     wanted.file->write(wanted.draw(picture));
     wanted.file->finish();
@@ -207,7 +207,7 @@ Command add_validate(CLI::App& program) {
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("NAME");
-  add_format(*app, options->format);
+  add_format(*app, options->format, *options->trace.report);
   app->add_option("--worst", options->worst, "rows to list that are farthest off")
       ->default_str("10")
       ->check(CLI::Range(0, 1'000'000))
@@ -228,7 +228,7 @@ Command add_validate(CLI::App& program) {
       ->type_name("OUT.svg");
   app->add_option("--histogram", options->histogram, "write a histogram of the errors, as SVG")
       ->type_name("OUT.svg");
-  return {app, [options] { return validate_command(*options); }};
+  return {app, [options] { return validate_command(*options); }, options->trace.report};
 }
 
 }  // namespace titer

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/plot/evidence_plots.hpp"
 #include "titer/view/table.hpp"
 
 namespace titer {
@@ -14,8 +15,8 @@ std::string written(const FittedFigure& figure, double value) {
   return plain_text(written_figure(figure, value));
 }
 
-std::string figures_text(const Calibration& calibration) {
-  std::vector<Row> rows = {{"figure", "was", "fitted", "standard error", "least", "most", ""}};
+FigureRows fitted_rows(const Calibration& calibration) {
+  FigureRows rows;
   for (std::size_t i = 0; i < calibration.figures.size(); ++i) {
     const FittedFigure& figure = calibration.figures[i];
     const auto error = calibration.fit.errors[i];
@@ -23,15 +24,16 @@ std::string figures_text(const Calibration& calibration) {
     for (const std::string& path : figure.same) {
       name += ", " + path;
     }
-    rows.push_back({name,
-                    written(figure, figure.start),
-                    written(figure, calibration.fit.values[i]),
-                    error ? written(figure, *error) : "-",
-                    written(figure, figure.least),
-                    written(figure, figure.most),
-                    calibration.fit.at_bound[i] ? "at its bound: assumed, not fitted" : ""});
+    rows.push_back(
+        {{"", name, "figure"},
+         {"", written(figure, figure.start), "was"},
+         {"", written(figure, calibration.fit.values[i]), "fitted"},
+         {"", error ? written(figure, *error) : "-", "standard error"},
+         {"", written(figure, figure.least), "least"},
+         {"", written(figure, figure.most), "most"},
+         {"", calibration.fit.at_bound[i] ? "at its bound: assumed, not fitted" : "", kNoHeading}});
   }
-  return text_table(rows, "l");
+  return rows;
 }
 
 /// What stays as the base has it.
@@ -63,42 +65,25 @@ std::string pairs_text(const Calibration& calibration) {
   return text;
 }
 
-Row accuracy_row(const std::string& name, const Accuracy& accuracy) {
-  return {name,
-          std::to_string(accuracy.rows),
-          percent_text(accuracy.bias),
-          percent_text(accuracy.median),
-          percent_text(accuracy.mean),
-          percent_text(accuracy.p90),
-          percent_text(accuracy.most),
-          fmt::format("{:.3f} to {:.3f}", accuracy.q10, accuracy.q90)};
+Figures accuracy_figures(const std::string& name, const Accuracy& accuracy) {
+  return {{"", name, "error of the time"},
+          {"", accuracy.rows, "rows"},
+          {"", Datum(accuracy.bias, kPercent), "bias"},
+          {"", Datum(accuracy.median, kPercent), "median"},
+          {"", Datum(accuracy.mean, kPercent), "mean"},
+          {"", Datum(accuracy.p90, kPercent), "p90"},
+          {"", Datum(accuracy.most, kPercent), "most"},
+          {"", fmt::format("{:.3f} to {:.3f}", accuracy.q10, accuracy.q90), "four of five"}};
 }
 
-std::string errors_text(const Calibration& calibration) {
-  std::vector<Row> rows = {
-      {"error of the time", "rows", "bias", "median", "mean", "p90", "most", "four of five"}};
-  rows.push_back(accuracy_row("before the fit", calibration.base));
-  rows.push_back(accuracy_row("fitted", calibration.fitted));
-  if (calibration.left_out) {
-    rows.push_back(accuracy_row("groups left out", *calibration.left_out));
-  }
-  if (calibration.datasheet) {
-    rows.push_back(accuracy_row("data sheet only", *calibration.datasheet));
-  }
-  return text_table(rows);
-}
-
-std::string groups_text(const Calibration& calibration) {
-  std::vector<Row> rows = {{"group", "rows", "bias", "mean", "p90", "mean, left out"}};
-  for (const GroupAccuracy& group : calibration.groups) {
-    rows.push_back({group.name,
-                    std::to_string(group.fitted.rows),
-                    percent_text(group.fitted.bias),
-                    percent_text(group.fitted.mean),
-                    percent_text(group.fitted.p90),
-                    group.left_out ? percent_text(group.left_out->mean) : "-"});
-  }
-  return text_table(rows);
+Figures group_accuracy_figures(const GroupAccuracy& group) {
+  const auto left_out = group.left_out ? std::optional(group.left_out->mean) : std::nullopt;
+  return {{"", group.name, "group"},
+          {"", group.fitted.rows, "rows"},
+          {"", Datum(group.fitted.bias, kPercent), "bias"},
+          {"", Datum(group.fitted.mean, kPercent), "mean"},
+          {"", Datum(group.fitted.p90, kPercent), "p90"},
+          {"", Datum(left_out, kPercent), "mean, left out"}};
 }
 
 /// "{" or "[" to its end with something between.
@@ -161,22 +146,31 @@ std::string laid_out(const Value& value, std::size_t depth, std::size_t before) 
 
 std::string profile_text(const Value& profile) { return laid_out(profile, 0, 0) + "\n"; }
 
-std::string calibration_text(const Calibration& calibration, const CalibrationData& data) {
-  std::string text = fmt::format(
+View calibration_view(const Calibration& calibration, const CalibrationData& data) {
+  TextView text = fmt::format(
       "{} rows of {}, {}; {} skipped\n", data.measured.size(), data.what, data.range, data.skipped);
   for (const std::string& file : data.files) {
-    text += "  " + file + "\n";
+    text.add("  " + file + "\n");
   }
-  text +=
-      "\n" + figures_text(calibration) + undetermined_text(calibration) + pairs_text(calibration);
+  text.add("\n").table(fitted_rows(calibration));
+  text.add(undetermined_text(calibration) + pairs_text(calibration));
   if (!calibration.fit.converged) {
-    text += "  the search ended before it settled: other bounds or fewer figures may help\n";
+    text.add("  the search ended before it settled: other bounds or fewer figures may help\n");
   }
-  text += "\n" + errors_text(calibration);
+  FigureRows errors;
+  for (const auto& [name, accuracy] : accuracies(calibration)) {
+    errors.push_back(accuracy_figures(name, accuracy));
+  }
+  text.add("\n").table(errors);
   if (calibration.groups.size() > 1) {
-    text += "\n" + groups_text(calibration);
+    text.add("\n").table(rows_of(calibration.groups, group_accuracy_figures));
   }
-  return text;
+  return {.text = std::move(text),
+          .figures = {},
+          .rows = {},
+          .columns = {},
+          .headline = calibration_headline(calibration),
+          .plots = {calibration_plot(calibration)}};
 }
 
 std::string rejection_text(const Calibration& calibration, bool is_written) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "report/plot/evidence_plots.hpp"
+
 namespace titer {
 namespace {
 
@@ -241,7 +243,9 @@ View trace_view(const StepBreakdown& measured,
                 "busy_s=measured.busy_s calls=measured.calls bytes=measured.bytes "
                 "predicted_s=predicted.counted_s predicted_exposed_s=predicted.exposed_s "
                 "predicted_busy_s=predicted.busy_s predicted_calls=predicted.calls "
-                "predicted_bytes=predicted.bytes difference_s"};
+                "predicted_bytes=predicted.bytes difference_s",
+            .headline = trace_headline(comparison),
+            .plots = {trace_plot(comparison)}};
   view.text.add(title.empty() ? "" : fmt::format("{:<10}{}\n", "scenario", title));
   view.text.add("\n").table(read_rows(measured, comparison));
   if (!measured.collectives.empty()) {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "report/picture/svg_text.hpp"
+#include "titer/view/svg.hpp"
 
 namespace titer {
 namespace {

@@ -192,6 +192,31 @@ std::string validation_csv(std::span<const Comparison> rows) {
   return text;
 }
 
+View validation_view(const ValidationView& view, const ValidationPicture& picture) {
+  const ErrorStatistics& all = view.groups.front().time;
+  Figures headline = {{"", all.n, "rows compared"}, {"", all.skipped, "rows skipped"}};
+  for (const GroupFigure& figure : kFigures) {
+    const std::optional<double> value = all.*figure.value;
+    if (value && !figure.heading.empty()) {
+      headline.push_back({"",
+                          Datum(figure.scale * *value, figure.style),
+                          std::string(figure.heading) + (figure.scale == 100 ? " error" : "")});
+    }
+  }
+  View report{.text = validation_text(view),
+              .figures = {{"format_version", kFormatVersion},
+                          {"groups", rows_of(view.groups, group_figures)}},
+              .rows = {},
+              .columns = {},
+              .title = "Predictions beside measurements: " + picture.title,
+              .headline = std::move(headline)};
+  report.drawings = {
+      {.title = "Predicted over measured times", .svg = validation_scatter_svg(picture)},
+      {.title = "Errors over measured times", .svg = validation_residuals_svg(picture)},
+      {.title = "How many rows have which error", .svg = validation_histogram_svg(picture)}};
+  return report;
+}
+
 // Rows are written one by one: a tree of all of them would need a hundred times their memory.
 std::string validation_json(const ValidationView& view) {
   std::string text = "{\n  \"format_version\": 1,\n  \"groups\": [";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "report/plot/network_plots.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -280,7 +281,9 @@ View collective_view(const Cluster& cluster,
           "op bytes ranks nodes groups fidelity algorithm time_s closed_time_s "
           "algorithm_bandwidth_Bps bus_bandwidth_Bps busiest_link=busiest.link "
           "busiest_link_bytes=busiest.bytes busiest_link_time_s=busiest.time_s "
-          "measured_time_s measured_grade by_closed_form by_closed_form_time_s"};
+          "measured_time_s measured_grade by_closed_form by_closed_form_time_s",
+      .headline = collective_headline(desk, results),
+      .plots = collective_plots(desk, results)};
   FigureRows list;
   for (const CollectiveResult& result : results) {
     const Figures figures = collective_figures(desk, result);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "report/plot/network_plots.hpp"
+
 namespace titer {
 namespace {
 
@@ -52,7 +54,9 @@ View library_view(const std::string& what, const std::vector<LibraryResult>& res
   View view{.text = fmt::format("{}, by the rules of NCCL's tuner\n\n", what),
             .figures = {},
             .rows = rows_of(results, library_figures),
-            .columns = {}};
+            .columns = {},
+            .headline = library_headline(results),
+            .plots = library_plots(results)};
   view.figures = {{"format_version", kFormatVersion}, {"collective", what}, {"results", view.rows}};
   view.text.table(view.rows, results.front().measured ? "rrrrllr" : "rrllr");
   if (results.size() == 1) {

@@ -10,6 +10,8 @@ namespace titer {
 namespace {
 
 constexpr std::size_t kMostWiresShown = 64;  // rows of the link table in text
+constexpr std::string_view kWireColumns =
+    "a b from to links bandwidth_bytes_per_s latency_s duplex";
 
 /// "36: 32 leaf, 4 spine" of the switches, by kind in the order of SwitchKind.
 std::string switches_text(const Topology& graph) {
@@ -104,6 +106,47 @@ void add_line(std::string& text, std::string_view name, const std::string& value
   text += fmt::format("  {:<11}{}\n", name, value);
 }
 
+/// All but the wires, which may be many.
+Figures topology_figures(const TopologyView& view) {
+  const Topology& graph = view.graph;
+  const TopologySummary summary = summarize(view.named, graph);
+  Datum bisection;
+  if (summary.bisection) {
+    bisection =
+        Figures{{"bytes_per_s", summary.bisection->bandwidth}, {"how", summary.bisection->how}};
+  }
+  const std::string failed =
+      view.named.failures.any() ? failures_text(view.named.failures) : std::string();
+  return {{"format_version", kFormatVersion},
+          {"name", view.named.name},
+          {"title", view.named.title},
+          {"family", family_name(view.named.family)},
+          {"source", view.named.source},
+          {"assumed", said(view.remark)},
+          {"devices", graph.devices},
+          {"routing", name_of(graph.routing)},
+          {"failed", said(failed)},
+          {"links", summary.links},
+          {"least_degree", summary.least_degree},
+          {"most_degree", summary.most_degree},
+          {"diameter", summary.diameter},
+          {"bisection", bisection},
+          {"rings", rings_datum(summary.rings)},
+          {"switches", switch_rows(graph)}};
+}
+
+Figures topology_headline(const TopologyView& view) {
+  const TopologySummary summary = summarize(view.named, view.graph);
+  Figures figures = {{"", view.graph.devices, "devices"},
+                     {"", switches_text(view.graph), "switches"},
+                     {"", summary.links, "links"},
+                     {"", summary.diameter, "diameter, links"}};
+  if (summary.bisection) {
+    figures.push_back({"", summary.bisection->bandwidth, "bisection, one way"});
+  }
+  return figures;
+}
+
 }  // namespace
 
 TextView topology_text(const TopologyView& view) {
@@ -148,36 +191,20 @@ TextView topology_text(const TopologyView& view) {
 }
 
 std::string topology_csv(const TopologyView& view) {
-  return csv_of(wire_rows(view.graph), "a b from to links bandwidth_bytes_per_s latency_s duplex");
+  return csv_of(wire_rows(view.graph), kWireColumns);
 }
 
 Value topology_json(const TopologyView& view) {
-  const Topology& graph = view.graph;
-  const TopologySummary summary = summarize(view.named, graph);
-  Datum bisection;
-  if (summary.bisection) {
-    bisection =
-        Figures{{"bytes_per_s", summary.bisection->bandwidth}, {"how", summary.bisection->how}};
-  }
-  const std::string failed =
-      view.named.failures.any() ? failures_text(view.named.failures) : std::string();
-  return json_of({{"format_version", kFormatVersion},
-                  {"name", view.named.name},
-                  {"title", view.named.title},
-                  {"family", family_name(view.named.family)},
-                  {"source", view.named.source},
-                  {"assumed", said(view.remark)},
-                  {"devices", graph.devices},
-                  {"routing", name_of(graph.routing)},
-                  {"failed", said(failed)},
-                  {"links", summary.links},
-                  {"least_degree", summary.least_degree},
-                  {"most_degree", summary.most_degree},
-                  {"diameter", summary.diameter},
-                  {"bisection", bisection},
-                  {"rings", rings_datum(summary.rings)},
-                  {"switches", switch_rows(graph)}})
-      .add("wires", objects_of(graph.wires, wire_figures));
+  return json_of(topology_figures(view)).add("wires", objects_of(view.graph.wires, wire_figures));
+}
+
+View topology_view(const TopologyView& view) {
+  return {.text = topology_text(view),
+          .figures = topology_figures(view),
+          .rows = wire_rows(view.graph),
+          .columns = std::string(kWireColumns),
+          .headline = topology_headline(view),
+          .drawings = {topology_drawing(view)}};
 }
 
 std::string topology_dot(const TopologyView& view) {

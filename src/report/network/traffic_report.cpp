@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "report/plot/network_plots.hpp"
+
 namespace titer {
 namespace {
 
@@ -89,7 +91,36 @@ TextView load_text(const LoadView& view, FigureRows links) {
       .add(more > 0 ? fmt::format("  and {} more (--format csv shows all)\n", more) : "");
 }
 
+Figures load_headline(const LoadView& view) {
+  if (!view.busiest) {
+    return {};
+  }
+  Figures figures = {{"", view.busiest->time, "busiest link"}};
+  if (view.halves) {
+    figures.push_back({"", view.halves, "between the halves, at the least"});
+  }
+  return figures;
+}
+
+std::vector<Plot> load_plots(const Topology& topology, const std::vector<Bytes>& loads) {
+  std::vector<LinkTime> links;
+  for (const Load& load : sorted_loads(topology, loads)) {
+    links.push_back({tier_name(topology.label(lane_begin(topology, load.lane)),
+                               topology.label(lane_end(topology, load.lane))),
+                     load.time});
+  }
+  return links.empty() ? std::vector<Plot>() : std::vector{link_plot(links)};
+}
+
 }  // namespace
+
+std::vector<Seconds> wire_times(const Topology& topology, const std::vector<Bytes>& loads) {
+  std::vector<Seconds> times(topology.wires.size());
+  for (const Load& load : sorted_loads(topology, loads)) {
+    times[wire_of(load.lane)] = std::max(times[wire_of(load.lane)], load.time);
+  }
+  return times;
+}
 
 View routes_view(const Router& router, const RouteView& view) {
   const Topology& topology = router.topology();
@@ -129,7 +160,9 @@ View loads_view(const Topology& topology, const LoadView& view) {
                       {"detoured", view.detoured},
                       {"links", links}},
           .rows = links,
-          .columns = "from to bytes time_s"};
+          .columns = "from to bytes time_s",
+          .headline = load_headline(view),
+          .plots = load_plots(topology, view.loads)};
 }
 
 View flows_view(const Topology& topology, const FlowView& view) {

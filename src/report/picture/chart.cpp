@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "svg_text.hpp"
+#include "titer/view/svg.hpp"
 
 namespace titer {
 namespace {
@@ -20,11 +20,8 @@ Chart::Chart(ChartSize size, std::string_view title, std::string_view note) : si
 }
 
 void Chart::text(double x, double y, std::string_view attributes, std::string_view words) {
-  body_ += fmt::format("<text x=\"{}\" y=\"{}\" {}>{}</text>\n",
-                       tenths(x),
-                       tenths(y),
-                       attributes,
-                       svg_escaped(words));
+  body_ += fmt::format(
+      "<text x=\"{}\" y=\"{}\" {}>{}</text>\n", tenths(x), tenths(y), attributes, escaped(words));
 }
 
 void Chart::x_mark(double x, std::string_view label) {
@@ -61,7 +58,8 @@ std::string Chart::svg(std::string_view on_paper) const {
              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
              "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"Helvetica,Arial,sans-serif\">\n"
              "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
-             "<clipPath id=\"paper\"><rect x=\"{2}\" y=\"{3}\" width=\"{4}\" height=\"{5}\"/>"
+             "<clipPath id=\"paper-{4}-{5}\"><rect x=\"{2}\" y=\"{3}\" width=\"{4}\" "
+             "height=\"{5}\"/>"
              "</clipPath>\n",
              width,
              height,
@@ -71,8 +69,8 @@ std::string Chart::svg(std::string_view on_paper) const {
              tenths(size_.height)) +
          body_ +
          fmt::format(
-             "<g clip-path=\"url(#paper)\">\n{}</g>\n"
-             "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" "
+             "<g clip-path=\"url(#paper-{3}-{4})\">\n{0}</g>\n"
+             "<rect x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{4}\" fill=\"none\" "
              "stroke=\"#4a5568\"/>\n</svg>\n",
              on_paper,
              tenths(left()),

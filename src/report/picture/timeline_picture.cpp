@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace titer {
@@ -185,16 +184,6 @@ std::vector<std::uint32_t> by_lane(const std::vector<LaneSpan>& spans) {
     return key(a) < key(b);
   });
   return order;
-}
-
-double mark_distance(double least) {
-  const double power = std::pow(10.0, std::floor(std::log10(least)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= least * (1 - 1e-9)) {
-      return factor * power;
-    }
-  }
-  return 10.0 * power;
 }
 
 }  // namespace titer

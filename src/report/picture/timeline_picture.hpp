@@ -123,7 +123,4 @@ class SpanReader {
 /// The spans' indices by rank, lane and start.
 [[nodiscard]] std::vector<std::uint32_t> by_lane(const std::vector<LaneSpan>& spans);
 
-/// The distance of marks on a time axis: 1, 2 or 5 times a power of ten, at least `least`.
-[[nodiscard]] double mark_distance(double least);
-
 }  // namespace titer

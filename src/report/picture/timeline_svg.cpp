@@ -4,10 +4,10 @@
 #include <cmath>
 #include <map>
 
-#include "svg_text.hpp"
 #include "timeline_picture.hpp"
 #include "titer/report/step/timeline_report.hpp"
 #include "titer/units/text.hpp"
+#include "titer/view/svg.hpp"
 
 namespace titer {
 namespace {
@@ -34,9 +34,9 @@ std::string shade(std::string_view colour, double white) {
   return text;
 }
 
-class Drawing {
+class TimelineDrawing {
  public:
-  explicit Drawing(const TimelineView& view)
+  explicit TimelineDrawing(const TimelineView& view)
       : view_(view), picture_(picture_of(view.timeline)), names_(rank_names(view.timeline)) {
     const std::size_t rows = picture_.rows.size();
     box_height_ = rows <= 16 ? 22.0 : rows <= 32 ? 15.0 : 9.0;
@@ -49,9 +49,12 @@ class Drawing {
   }
 
   std::string text() {
-    double y = 26.0;
-    add_text({kTimelineMargin, y, "font-size=\"15\" font-weight=\"bold\" fill=\"#1a202c\""},
-             view_.title);
+    double y = 0.0;
+    if (!view_.title.empty()) {
+      y = 26.0;
+      add_text({kTimelineMargin, y, "font-size=\"15\" font-weight=\"bold\" fill=\"#1a202c\""},
+               view_.title);
+    }
     if (!view_.note.empty()) {
       y += 18.0;
       add_text({kTimelineMargin, y, "font-size=\"12\" fill=\"#4a5568\""}, view_.note);
@@ -83,7 +86,7 @@ class Drawing {
                          tenths(style.x),
                          tenths(style.y),
                          style.attributes,
-                         svg_escaped(text));
+                         escaped(text));
   }
 
   /// Wide enough for the number in every box, within limits.
@@ -149,7 +152,7 @@ class Drawing {
       const Ticks time = box.end - box.start;
       thin += per_tick_ * static_cast<double>(time) < kThin ? time : -time;
     }
-    return thin > 0 || boxes.size() > kMostBoxes;
+    return (thin > 0 && !view_.is_close) || boxes.size() > kMostBoxes;
   }
 
   [[nodiscard]] std::string colour(Paint paint, int chunk) const {
@@ -314,6 +317,6 @@ class Drawing {
 
 }  // namespace
 
-std::string timeline_svg(const TimelineView& view) { return Drawing(view).text(); }
+std::string timeline_svg(const TimelineView& view) { return TimelineDrawing(view).text(); }
 
 }  // namespace titer

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <map>
 
-#include "svg_text.hpp"
 #include "titer/report/network/topology_report.hpp"
+#include "titer/view/svg.hpp"
 #include "topology_drawing.hpp"
 
 namespace titer {
@@ -18,6 +18,14 @@ constexpr std::size_t kMostLabelled = 24;  // wires; more numbers would hide eac
 constexpr std::array<std::string_view, 6> kLinkColours = {
     "#2b6cb0", "#c05621", "#2f855a", "#805ad5", "#b83280", "#718096"};
 
+/// How much of the busiest link's time others are busy, and their colour, from light to dark.
+struct Heat {
+  double from;
+  std::string_view colour;
+};
+constexpr std::array<Heat, 5> kHeat = {
+    {{0.75, "#a01c2c"}, {0.5, "#e2603c"}, {0.25, "#f0a04b"}, {1e-9, "#e3c878"}, {0, "#cbd5e0"}}};
+
 /// Wires of one bandwidth and duplex share a colour; the fastest come first.
 struct WireClass {
   BytesPerSecond bandwidth;
@@ -27,8 +35,14 @@ struct WireClass {
 
 class TopologyPicture {
  public:
-  TopologyPicture(const TopologyView& view, Drawable drawing)
+  TopologyPicture(const TopologyView& view, Drawable drawing, std::span<const Seconds> busy)
       : view_(view), drawing_(std::move(drawing)), layout_(lay_out(drawing_)) {
+    if (drawing_.note.empty() && busy.size() == drawing_.graph.wires.size()) {
+      busy_ = busy;
+    }
+    for (const Seconds time : busy_) {
+      busiest_ = std::max(busiest_, time);
+    }
     move_into_view();
     for (const Wire& wire : drawing_.graph.wires) {
       colours_.try_emplace({wire.bandwidth, wire.duplex}, 0);
@@ -107,12 +121,24 @@ class TopologyPicture {
     }
   }
 
-  [[nodiscard]] std::string style(const Wire& wire, std::string_view dashes) const {
+  [[nodiscard]] std::string_view colour_of(const Wire& wire) const {
+    if (const auto index = static_cast<std::size_t>(&wire - drawing_.graph.wires.data());
+        index < busy_.size()) {
+      const double share = busiest_ > Seconds{} ? busy_[index] / busiest_ : 0;
+      return std::find_if(kHeat.begin(),
+                          kHeat.end() - 1,
+                          [&](const Heat& heat) { return share >= heat.from; })
+          ->colour;
+    }
     const std::size_t colour = colours_.at({wire.bandwidth, wire.duplex});
+    return kLinkColours[std::min(colour, kLinkColours.size() - 1)];
+  }
+
+  [[nodiscard]] std::string style(const Wire& wire, std::string_view dashes) const {
     const double thick = std::min(1.1 + 0.9 * std::log2(wire.count), 5.0);
     std::string text = fmt::format("stroke=\"{}\" stroke-width=\"{:.1f}\" fill=\"none\"",
-                                   kLinkColours[std::min(colour, kLinkColours.size() - 1)],
-                                   thick);
+                                   colour_of(wire),
+                                   busy_.empty() ? thick : std::max(thick, 2.2));
     if (wire.duplex == Duplex::half) {
       dashes = "6 4";
     }
@@ -226,6 +252,29 @@ class TopologyPicture {
 
   /// What the colours mean, the fastest links first.
   void add_legend() {
+    if (busy_.empty()) {
+      add_bandwidths();
+    } else {
+      add_heat();
+    }
+    add_remarks();
+  }
+
+  void add_heat() {
+    for (std::size_t i = 0; i < kHeat.size(); ++i) {
+      const double to = i == 0 ? 1 : kHeat[i - 1].from;
+      body_ += fmt::format("<path d=\"M20 {0:.1f}H56\" stroke=\"{1}\" stroke-width=\"3\"/>\n",
+                           height_ - 4.0,
+                           kHeat[i].colour);
+      add_text({64.0, height_},
+               to < 1e-6 ? std::string("carries nothing")
+                         : fmt::format("busy up to {}", format(to * busiest_)),
+               "font-size=\"12\" fill=\"#2d3748\"");
+      height_ += 20.0;
+    }
+  }
+
+  void add_bandwidths() {
     std::vector<std::pair<std::size_t, WireClass>> entries;
     for (const auto& [wire_class, colour] : colours_) {
       entries.emplace_back(colour, wire_class);
@@ -246,6 +295,9 @@ class TopologyPicture {
                "font-size=\"12\" fill=\"#2d3748\"");
       height_ += 20.0;
     }
+  }
+
+  void add_remarks() {
     const bool reduces = std::any_of(drawing_.graph.details.begin(),
                                      drawing_.graph.details.end(),
                                      [](const Switch& detail) { return detail.reduces; });
@@ -260,17 +312,16 @@ class TopologyPicture {
   }
 
   void add_text(Point at, std::string_view text, std::string_view attributes) {
-    body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n",
-                         at.x,
-                         at.y,
-                         attributes,
-                         svg_escaped(text));
+    body_ += fmt::format(
+        "<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", at.x, at.y, attributes, escaped(text));
   }
 
   const TopologyView& view_;
   Drawable drawing_;
   Layout layout_;
   std::map<WireClass, std::size_t> colours_;
+  std::span<const Seconds> busy_;  // of the wires; none where not all are drawn
+  Seconds busiest_;
   std::string remark_;  // below the legend
   double width_ = 0.0;
   double height_ = 0.0;
@@ -279,8 +330,19 @@ class TopologyPicture {
 
 }  // namespace
 
-std::string topology_svg(const TopologyView& view) {
-  return TopologyPicture(view, drawable(view.named.family, view.graph)).text();
+std::string topology_svg(const TopologyView& view, std::span<const Seconds> busy) {
+  return TopologyPicture(view, drawable(view.named.family, view.graph), busy).text();
+}
+
+Drawing topology_drawing(const TopologyView& view, std::span<const Seconds> busy) {
+  const Drawable drawing = drawable(view.named.family, view.graph);
+  const bool is_hot = drawing.note.empty() && busy.size() == drawing.graph.wires.size();
+  return {.title = is_hot ? "Which links are busy" : "The topology",
+          .svg = TopologyPicture(view, drawing, busy).text(),
+          .note = busy.empty() || is_hot
+                      ? ""
+                      : "Not all of it is drawn, so links are not coloured by what they carry.",
+          .is_large = true};
 }
 
 }  // namespace titer

@@ -8,9 +8,9 @@
 #include <map>
 
 #include "chart.hpp"
-#include "svg_text.hpp"
 #include "titer/report/network/traffic_matrix_report.hpp"
 #include "titer/units/text.hpp"
+#include "titer/view/svg.hpp"
 
 namespace titer {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "report/evidence/validation_parts.hpp"
-#include "svg_text.hpp"
 #include "timeline_picture.hpp"
+#include "titer/view/svg.hpp"
 
 namespace titer {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "report/evidence/validation_parts.hpp"
-#include "svg_text.hpp"
 #include "titer/units/text.hpp"
+#include "titer/view/svg.hpp"
 
 namespace titer {
 namespace {

@@ -4,6 +4,9 @@
 
 #include <cmath>
 
+#include "report/plot/step_plots.hpp"
+#include "titer/report/step/step_report.hpp"
+
 namespace titer {
 namespace {
 
@@ -71,6 +74,24 @@ Figures memory_figures(const StepResult& result, const std::vector<FitAdvice>& a
     figures.push_back({"advice", rows_of(advice, advice_figures)});
   }
   return figures;
+}
+
+View check_view(const Scenario& scenario,
+                const StepResult& result,
+                const std::vector<std::string>& notes) {
+  const std::string sentence = memory_sentence(result);
+  const Figures figures = {{.key = "fits", .datum = result.fits()},
+                           {.key = "memory", .datum = sentence}};
+  const FigureRows rows = {joined(figures, {notes_column(notes)})};
+  return {
+      .text = notes_text(notes) + sentence + "\n",
+      .figures = joined({{.key = "format_version", .datum = kFormatVersion}},
+                        joined(figures, {notes_figure(notes)})),
+      .rows = rows,
+      .columns = column_names(rows),
+      .title = step_title(scenario),
+      .headline = {{"", result.fits() ? "yes" : "no", "fits in memory"}, memory_headline(result)},
+      .plots = {memory_plot(result)}};
 }
 
 TextView memory_text(const StepResult& result, const std::vector<FitAdvice>& advice) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "memory_report.hpp"
+#include "report/plot/step_plots.hpp"
 #include "scenario_words.hpp"
 #include "step_remarks.hpp"
 #include "titer/estimate/figures.hpp"
@@ -199,7 +200,7 @@ TextView breakdown_text(const StepResult& result) {
   return TextView(fmt::format("where the time goes (pipeline stage {}, the last to finish; exposed "
                               "parts)\n",
                               result.reference_stage))
-      .lines(rows, "lrrl");
+      .lines(rows, "lrrb");
 }
 
 /// Nothing where this software's runs were not compared with measured ones.
@@ -299,7 +300,9 @@ View step_view(const Scenario& scenario,
   View view{.text = heading(scenario) + notes_text(notes) + "\n",
             .figures = step_figures(scenario, result, advice, notes),
             .rows = {joined(asked_figures(scenario), result_figures(result))},
-            .columns = {}};
+            .columns = {},
+            .headline = joined(rates(result), {memory_headline(result)}),
+            .plots = {time_plot(result), memory_plot(result)}};
   view.text.pairs(rates(result)).add("\n").append(breakdown_text(result)).add("\n");
   view.text.append(ranks_text(result)).add(remarks_text(scenario, result));
   view.text.append(memory_text(result, advice))

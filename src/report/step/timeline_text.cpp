@@ -6,6 +6,7 @@
 #include "report/picture/timeline_picture.hpp"
 #include "titer/report/step/timeline_report.hpp"
 #include "titer/units/text.hpp"
+#include "titer/view/svg.hpp"
 #include "titer/view/table.hpp"
 
 namespace titer {

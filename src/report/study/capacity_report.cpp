@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "capacity_figures.hpp"
+#include "report/plot/study_plots.hpp"
 #include "report/step/scenario_words.hpp"
 #include "titer/units/text.hpp"
 
@@ -78,38 +79,79 @@ std::string chance_text(const CapacityQuestion& question, const CapacityPoint& p
              : "";
 }
 
-Row answer_row(const CapacityQuestion& question,
-               std::string_view label,
-               const CapacityPoint& point) {
-  std::string text = fmt::format("{} devices, {} days", point.devices, days(point.time));
+/// "58.3 days, 3.2M dollars"
+std::string cost_text(const CapacityQuestion& question, const CapacityPoint& point) {
+  std::string text = days(point.time) + " days";
   if (point.bill && point.bill->dollars) {
     text += fmt::format(", {} dollars", short_count(*point.bill->dollars));
   }
-  return {std::string(label), text + chance_text(question, point)};
+  return text + chance_text(question, point);
+}
+
+Row answer_row(const CapacityQuestion& question,
+               std::string_view label,
+               const CapacityPoint& point) {
+  return {std::string(label),
+          fmt::format("{} devices, {}", point.devices, cost_text(question, point))};
+}
+
+constexpr const char* kInTime = "90 % in time";
+/// An answer that is one of the points.
+struct NamedPoint {
+  std::string label;
+  std::optional<std::size_t> point;
+};
+std::vector<NamedPoint> named_points(const CapacityQuestion& question,
+                                     const CapacityResult& result) {
+  std::string more;
+  if (result.more) {
+    const double share = static_cast<double>(result.points[*result.more].devices) /
+                             static_cast<double>(result.points[*result.fewest].devices) -
+                         1;
+    more = fmt::format("{:.0f} % more devices", 100 * share);
+  }
+  return {{"fewest devices", result.fewest},
+          {kInTime, result.certain},
+          {"a week later", result.later},
+          {more, result.more},
+          {question.deadline ? "cheapest within the deadline" : "cheapest", result.cheapest},
+          {"fastest", result.fastest}};
+}
+
+/// No answer is one, too.
+Figures answers_headline(const CapacityQuestion& question, const CapacityResult& result) {
+  Figures figures;
+  for (const NamedPoint& one : named_points(question, result)) {
+    if (one.point) {
+      const CapacityPoint& point = result.points[*one.point];
+      figures.push_back({"",
+                         fmt::format("{} devices ({})", point.devices, cost_text(question, point)),
+                         one.label});
+    }
+  }
+  if (result.most) {
+    const CapacityPoint& most = result.points[*result.most];
+    figures.push_back(
+        {"",
+         fmt::format("{} tokens (on {} devices)", short_count(*most.possible), most.devices),
+         question.budget ? "most for the budget" : "most in time"});
+  }
+  for (const std::string& miss : result.misses) {
+    figures.push_back({"", miss, "no number of devices will do"});
+  }
+  return figures;
 }
 
 TextView answers_text(const CapacityQuestion& question, const CapacityResult& result) {
   std::vector<Row> rows;
-  const auto add = [&](std::string_view label, const std::optional<std::size_t>& point) {
-    if (point) {
-      rows.push_back(answer_row(question, label, result.points[*point]));
+  for (const NamedPoint& one : named_points(question, result)) {
+    if (one.point) {
+      rows.push_back(answer_row(question, one.label, result.points[*one.point]));
+    } else if (one.label == kInTime && result.fewest && question.deadline &&
+               result.points[*result.fewest].spread) {
+      rows.push_back({one.label, "none"});
     }
-  };
-  add("fewest devices", result.fewest);
-  add("90 % in time", result.certain);
-  if (result.fewest && question.deadline && result.points[*result.fewest].spread &&
-      !result.certain) {
-    rows.push_back({"90 % in time", "none"});
   }
-  add("a week later", result.later);
-  if (result.more) {
-    const double more = static_cast<double>(result.points[*result.more].devices) /
-                            static_cast<double>(result.points[*result.fewest].devices) -
-                        1;
-    add(fmt::format("{:.0f} % more devices", 100 * more), result.more);
-  }
-  add(question.deadline ? "cheapest within the deadline" : "cheapest", result.cheapest);
-  add("fastest", result.fastest);
   if (result.most) {
     const CapacityPoint& most = result.points[*result.most];
     rows.push_back(
@@ -154,7 +196,9 @@ View capacity_view(const CapacityQuestion& question, const CapacityResult& resul
                     "\nplans: " + memory_margin_words(margin) + "\n" + asked_text(question) + "\n",
             .figures = {{"format_version", kFormatVersion}, {"title", capacity_title(question)}},
             .rows = rows_of(points, [&](const Figures& point) { return joined(point, asked); }),
-            .columns = std::string(kCapacityColumns)};
+            .columns = std::string(kCapacityColumns),
+            .headline = answers_headline(question, result),
+            .plots = capacity_plots(question, result)};
   view.text.append(points_text(question, result)).add("\n");
   view.text.append(answers_text(question, result)).append(years_text(question, years));
   view.figures = joined(joined(view.figures, asked),

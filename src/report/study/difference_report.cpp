@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "difference_verdict.hpp"
+#include "report/plot/study_plots.hpp"
 #include "titer/estimate/figures.hpp"
 #include "titer/report/step/step_report.hpp"
 
@@ -102,7 +103,7 @@ TextView parts_text(const Difference& found) {
                          "finish; exposed parts)\n",
                          found.a.reference_stage,
                          found.b.reference_stage))
-      .table(rows_of(parts, figures), "lrrrrl")
+      .table(rows_of(parts, figures), "lrrrrb")
       .add("\n");
 }
 
@@ -133,7 +134,7 @@ TextView contributions_text(const Difference& found) {
                     signed_bar(share)});
   }
   return TextView(fmt::format("which inputs make the difference ({})\n", orders_text(found)))
-      .lines(rows, "lrrl")
+      .lines(rows, "lrrb")
       .add(none.empty() ? "" : "  no difference by " + none + "\n")
       .add(found.orders == found.sound_orders
                ? ""
@@ -283,7 +284,11 @@ View difference_view(const Difference& found) {
                              {"sound_orders", found.sound_orders},
                              {"inputs", rows_of(found.changes, input_figures)}}),
           .rows = table_of(found),
-          .columns = "section name a b difference"};
+          .columns = "section name a b difference",
+          .title = fmt::format(
+              "{} against {}", step_title(found.a_scenario), step_title(found.b_scenario)),
+          .headline = difference_headline(found),
+          .plots = difference_plots(found)};
 }
 
 }  // namespace titer

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/plot/study_plots.hpp"
 #include "report/step/scenario_words.hpp"
 #include "search_figures.hpp"
 
@@ -251,7 +252,9 @@ View search_view(const Search& search,
   View view{.text = heading(search, answer),
             .figures = search_figures(search, answer, notes, beyond),
             .rows = {},
-            .columns = {}};
+            .columns = {},
+            .headline = search_headline(answer),
+            .plots = search_plots(search, answer)};
   add_search_rows(search, answer, view);
   const auto say = [&](const std::string& line) { view.text.add("  " + line + "\n"); };
   say(space_text(of) + "; " + memory_margin_words(of.limits.memory_margin));

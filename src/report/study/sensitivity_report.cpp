@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/plot/study_plots.hpp"
 #include "sensitivity_figures.hpp"
 #include "titer/report/step/step_report.hpp"
 
@@ -48,7 +49,7 @@ TextView shares_text(const SensitivityReport& report) {
   return TextView(
              "what binds: the share of the iteration time that goes with the rates and times "
              "of each\n")
-      .lines(rows, "lrl")
+      .lines(rows, "lrb")
       .add(fmt::format("  in all of it, {:.1f} % is the pipeline's bubble\n\n",
                        100.0 * report.probe->base().bubble_ratio));
 }
@@ -93,7 +94,7 @@ TextView figures_text(const Sensitivity& found) {
                       "what it depends on: elasticity, the percent of {} for one percent more of a "
                       "figure\n",
                       found.of))
-      .table(rows, "lrrlrrl")
+      .table(rows, "lrrlrrb")
       .add(small > 0 ? fmt::format("  and {} figures with smaller ones\n\n", small) : "\n");
 }
 
@@ -238,6 +239,30 @@ TextView reach_text(const SensitivityReport& report) {
   return text.add("\n");
 }
 
+Figures sensitivity_headline(const Sensitivity& found) {
+  Figures figures = {{"", outcome_text(found.of, found.outcome), found.of}};
+  if (!found.shares.empty()) {
+    const ResourceShare& most = found.shares.front();
+    figures.push_back(
+        {"",
+         fmt::format("{} ({} of the time)", name(most.resource), percent_text(most.share)),
+         "what binds most"});
+  }
+  const auto best = std::max_element(
+      found.figures.begin(), found.figures.end(), [](const FigureEffect& a, const FigureEffect& b) {
+        return (a.gain ? a.gain->relative : 0) < (b.gain ? b.gain->relative : 0);
+      });
+  if (best != found.figures.end() && best->gain) {
+    figures.push_back({"",
+                       fmt::format("{} ({} gains {})",
+                                   figure_name(best->figure),
+                                   better(*best).words(),
+                                   percent_text(best->gain->relative)),
+                       "a tenth better of this gains most"});
+  }
+  return figures;
+}
+
 }  // namespace
 
 View sensitivity_view(const SensitivityReport& report) {
@@ -256,7 +281,9 @@ View sensitivity_view(const SensitivityReport& report) {
           .rows = sensitivity_rows(report),
           .columns =
               "section path value elasticity elasticity_down elasticity_up derivation "
-              "resource to outcome gain note"};
+              "resource to outcome gain note",
+          .headline = sensitivity_headline(found),
+          .plots = sensitivity_plots(found)};
 }
 
 }  // namespace titer

@@ -4,13 +4,13 @@
 #include <string>
 
 #include "titer/calibrate/calibration.hpp"
+#include "titer/view/view.hpp"
 
 namespace titer {
 
 /// The data, the figures with their standard errors and bounds, pairs that go together, and the
 /// errors of the fit, of groups left out and of the data sheet side by side.
-[[nodiscard]] std::string calibration_text(const Calibration& calibration,
-                                           const CalibrationData& data);
+[[nodiscard]] View calibration_view(const Calibration& calibration, const CalibrationData& data);
 
 /// Why a fit is rejected, and what becomes of it. REQUIRES one that is not sound.
 [[nodiscard]] std::string rejection_text(const Calibration& calibration, bool is_written);

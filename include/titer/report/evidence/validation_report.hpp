@@ -6,6 +6,7 @@
 #include <string>
 
 #include "titer/measured/statistics.hpp"
+#include "titer/report/picture/validation_plot.hpp"
 #include "titer/view/view.hpp"
 
 namespace titer {
@@ -27,5 +28,8 @@ struct ValidationView {
 /// {"format_version", "groups": […], "rows": […]}; null is a figure that there is not. Shares are
 /// in percent where the name ends in _pct.
 [[nodiscard]] std::string validation_json(const ValidationView& view);
+
+/// The text and the pictures, for reports.
+[[nodiscard]] View validation_view(const ValidationView& view, const ValidationPicture& picture);
 
 }  // namespace titer

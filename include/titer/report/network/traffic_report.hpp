@@ -35,6 +35,10 @@ struct FlowView {
   std::vector<Seconds> arrivals;
 };
 
+/// How long each wire is busy in the direction in which it is so longer.
+[[nodiscard]] std::vector<Seconds> wire_times(const Topology& topology,
+                                              const std::vector<Bytes>& loads);
+
 /// A row for each link of each route.
 [[nodiscard]] View routes_view(const Router& router, const RouteView& view);
 /// The bounds, and a row for each link and direction that carries something, the longest busy

@@ -29,6 +29,10 @@ namespace titer {
                              const std::vector<FitAdvice>& advice = {},
                              const std::vector<std::string>& notes = {},
                              const std::optional<SampleStatistics>& samples = {});
+/// Whether it fits in memory.
+[[nodiscard]] View check_view(const Scenario& scenario,
+                              const StepResult& result,
+                              const std::vector<std::string>& notes = {});
 /// "Llama 3 8B on 64 x NVIDIA H100 SXM5 80 GB: 1f1b"
 [[nodiscard]] std::string step_title(const Scenario& scenario);
 /// What each simulated rank does, waits for and has in memory; nothing where none was simulated.

@@ -16,10 +16,11 @@ enum class TimeScale {
 };
 
 struct TimelineView {
-  std::string title;
-  std::string note;  // a second line; "" for none
+  std::string title;  // "" for none, as below
+  std::string note;   // a second line
   StepTimeline timeline;
   TimeScale scale = TimeScale::real;
+  bool is_close = false;  // will be looked at from close by: thin boxes are boxes, too
 };
 
 /// Columns of a text picture beside the names of its rows.

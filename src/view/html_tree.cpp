@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "html_parts.hpp"
+#include "titer/view/svg.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::size_t kMostTreeRows = 200;  // of a list
+
+bool is_list_of_objects(const Value& value) {
+  return value.kind == Value::Kind::array && !value.items.empty() &&
+         std::all_of(value.items.begin(), value.items.end(), [](const Value& item) {
+           return item.kind == Value::Kind::object;
+         });
+}
+
+/// Key and value of each member that is none of the tables of its own.
+TextView::Table members_table(const Value& object) {
+  TextView::Table table{.rows = {}, .aligns = "ll", .indent = "", .has_heading = false};
+  for (const auto& [key, member] : object.members) {
+    if (!is_list_of_objects(member) && member.kind != Value::Kind::object) {
+      table.rows.push_back({key, csv_cell(member)});
+    }
+  }
+  return table;
+}
+
+/// A column for each key that some object has; numbers to the right.
+TextView::Table objects_table(const Value& list) {
+  TextView::Table table{.rows = {{}}, .aligns = "", .indent = "", .has_heading = true};
+  Row& heading = table.rows.front();
+  const std::size_t rows = std::min(list.items.size(), kMostTreeRows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (const auto& [key, member] : list.items[i].members) {
+      if (std::find(heading.begin(), heading.end(), key) == heading.end()) {
+        heading.push_back(key);
+        table.aligns += member.kind == Value::Kind::number ? 'r' : 'l';
+      }
+    }
+  }
+  const Row keys = heading;
+  for (std::size_t i = 0; i < rows; ++i) {
+    Row row;
+    for (const std::string& key : keys) {
+      const auto& members = list.items[i].members;
+      const auto member = std::find_if(
+          members.begin(), members.end(), [&](const auto& one) { return one.first == key; });
+      row.push_back(member == members.end() ? "" : csv_cell(member->second));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+void add_branch(const std::string& path, const Value& value, std::string& text) {
+  if (is_list_of_objects(value)) {
+    text += fmt::format("<h3>{}</h3>\n", escaped(path)) + table_element(objects_table(value), path);
+    if (value.items.size() > kMostTreeRows) {
+      text += fmt::format("<p>and {} more, which --format json has</p>\n",
+                          value.items.size() - kMostTreeRows);
+    }
+    return;
+  }
+  const TextView::Table own = members_table(value);
+  if (!own.rows.empty()) {
+    text += (path.empty() ? "" : fmt::format("<h3>{}</h3>\n", escaped(path))) +
+            table_element(own, path.empty() ? "figures" : path);
+  }
+  for (const auto& [key, member] : value.members) {
+    if (member.kind == Value::Kind::object || is_list_of_objects(member)) {
+      add_branch(path.empty() ? key : path + "." + key, member, text);
+    }
+  }
+}
+
+}  // namespace
+
+std::string tree_elements(const Figures& figures) {
+  std::string text;
+  add_branch("", json_of(figures), text);
+  return text;
+}
+
+}  // namespace titer

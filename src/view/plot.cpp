@@ -1,0 +1,174 @@
+#include "titer/view/plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "plot_drawing.hpp"
+#include "plot_style.hpp"
+#include "titer/view/figure.hpp"
+#include "titer/view/svg.hpp"
+#include "titer/view/table.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::size_t kMostSaid = 12;  // points or bars of a chart in words
+
+/// A unit of an axis, for largest numbers from so many of it on.
+struct AxisUnit {
+  double size;  // in SI units
+  double from;
+  std::string_view name;
+};
+constexpr std::array<AxisUnit, 5> kTimeUnits = {{{86400, 2, ", days"},
+                                                 {3600, 2, ", hours"},
+                                                 {1, 2, ", s"},
+                                                 {1e-3, 2, ", ms"},
+                                                 {1e-6, 0, ", us"}}};
+constexpr std::array<AxisUnit, 4> kCountUnits = {
+    {{1e9, 1, ", billions"}, {1e6, 1, ", millions"}, {1e3, 10, ", thousands"}, {1, 0, ""}}};
+
+template <std::size_t N>
+PlotAxis axis_in(const std::array<AxisUnit, N>& units, const std::string& what, double largest) {
+  const auto* const unit = std::find_if(units.begin(), units.end() - 1, [&](const AxisUnit& one) {
+    return largest >= one.from * one.size;
+  });
+  return {.label = what + std::string(unit->name), .scale = 1 / unit->size};
+}
+
+std::string bar_words(const PlotBars& bars, const PlotBar& bar) {
+  std::string parts;
+  for (std::size_t i = 0; i < bar.values.size(); ++i) {
+    if (bar.values[i] != 0 && !bars.parts[i].name.empty()) {
+      parts += fmt::format("{}{} {:.4g}",
+                           parts.empty() ? "" : ", ",
+                           bars.parts[i].name,
+                           bars.axis.scale * bar.values[i]);
+    }
+  }
+  std::string text = bar.name;
+  for (const std::string& more : {bar.words, parts}) {
+    text += (text.empty() || more.empty() ? "" : ": ") + more;
+  }
+  return text;
+}
+
+std::string words_of(const PlotBars& bars) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(bars.bars.size(), kMostSaid); ++i) {
+    text += bar_words(bars, bars.bars[i]) + ". ";
+  }
+  for (const PlotLimit& limit : bars.limits) {
+    text += limit.words + ". ";
+  }
+  return fmt::format("{} bars, {}. {}", bars.bars.size(), bars.axis.label, text);
+}
+
+std::string words_of(const PlotPlane& plane) {
+  std::string text;
+  for (const PlotSeries& series : plane.series) {
+    text += fmt::format(
+        "{}{} points. ", series.name.empty() ? "" : series.name + ": ", series.points.size());
+    for (std::size_t i = 0; i < std::min(series.points.size(), kMostSaid); ++i) {
+      text += series.points[i].words.empty() ? "" : series.points[i].words + ". ";
+    }
+  }
+  for (const auto& limits : {plane.x_limits, plane.y_limits}) {
+    for (const PlotLimit& limit : limits) {
+      text += limit.words + ". ";
+    }
+  }
+  return fmt::format("{} over {}. {}", plane.y.label, plane.x.label, text);
+}
+
+PlotPicture picture_of(const Plot& plot) {
+  return std::visit([](const auto& chart) { return draw(chart); }, plot.chart);
+}
+
+/// A paragraph in lines of a picture.
+std::vector<std::string> folded_words(std::string_view words) {
+  const auto most = static_cast<std::size_t>((kPlotWidth - 16) / text_width("n"));
+  std::vector<std::string> lines;
+  while (!words.empty()) {
+    std::size_t end = words.size();
+    if (width_of(words) > most) {
+      end = words.rfind(' ', most);
+      end = end == words.npos ? std::min(words.find(' '), words.size()) : end;
+    }
+    lines.emplace_back(words.substr(0, end));
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return lines;
+}
+
+}  // namespace
+
+PlotAxis time_axis(const std::string& what, Seconds longest) {
+  return axis_in(kTimeUnits, what, longest.si());
+}
+
+PlotAxis memory_axis(const std::string& what) {
+  return {.label = what + ", GiB", .scale = kGibibytes.scale};
+}
+
+PlotAxis count_axis(const std::string& what, double largest) {
+  return axis_in(kCountUnits, what, largest);
+}
+
+PlotAxis percent_axis(const std::string& what) { return {.label = what + ", %", .scale = 100}; }
+
+std::string plot_words(const Plot& plot) {
+  std::string text = std::visit([](const auto& chart) { return words_of(chart); }, plot.chart);
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+std::string plot_element(const Plot& plot, std::string_view id) {
+  const PlotPicture picture = picture_of(plot);
+  return fmt::format(
+      R"(<svg class="plot" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.0f} {1:.0f}" )"
+      R"(role="img" aria-labelledby="{2}-title {2}-words"><title id="{2}-title">{3}</title>)"
+      R"(<desc id="{2}-words">{4}</desc>)"
+      "\n{5}</svg>\n",
+      kPlotWidth,
+      std::ceil(picture.height),
+      id,
+      escaped(plot.title),
+      escaped(plot_words(plot)),
+      picture.body);
+}
+
+std::string plot_svg(const Plot& plot) {
+  const PlotPicture picture = picture_of(plot);
+  PlotSheet head;
+  double y = 8;
+  for (const std::string& line : folded_words(plot.title)) {
+    y += 16;
+    head.add(fmt::format(
+        R"(<text x="10" y="{}" font-weight="bold">{}</text>)", tenths(y), escaped(line)));
+  }
+  for (const std::string& line : folded_words(plot.note)) {
+    y += 15;
+    head.text({10, y}, "small", line);
+  }
+  const double height = std::ceil(y + 14 + picture.height + 6);
+  return fmt::format(
+      R"(<svg class="plot" xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" )"
+      R"(viewBox="0 0 {0:.0f} {1:.0f}" role="img" aria-labelledby="title words">)"
+      "\n<title id=\"title\">{2}</title><desc id=\"words\">{3}</desc>\n<style>{4}</style>\n{5}"
+      R"(<rect class="sheet" width="100%" height="100%"/>)"
+      "\n{6}<g transform=\"translate(0 {7})\">\n{8}</g>\n</svg>\n",
+      kPlotWidth,
+      height,
+      escaped(plot.title),
+      escaped(plot_words(plot)),
+      kPlotStyle,
+      kPlotDefinitions,
+      head.body(),
+      tenths(y + 14),
+      picture.body);
+}
+
+}  // namespace titer
