@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "app/output/processes.hpp"
+#include "app/output/report_file.hpp"
 #include "titer/report/study/sweep_report.hpp"
 #include "titer/sweep/sweep_run.hpp"
 
@@ -24,6 +26,7 @@ struct SweepCommandOptions {
   unsigned jobs = 0;
   bool resume = false;
   bool restart = false;
+  std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
 };
 
 class SweepTable {

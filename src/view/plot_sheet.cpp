@@ -73,7 +73,7 @@ void PlotScale::count_by_powers(double low, double high, double marks) {
   low_ = low / air;
   high_ = high * air;
   const double decades = std::log10(high_ / low_);
-  const double every = std::max(1.0, std::ceil(decades / marks));
+  const double every = std::max(1.0, std::ceil(decades / (1.5 * marks)));
   const std::vector<double> steps =
       decades < marks / 2 ? std::vector<double>{1, 2, 5} : std::vector<double>{1};
   const double first = std::floor(std::log10(low_));

@@ -11,6 +11,8 @@
 #include "app/output/processes.hpp"
 #include "app/output/row_saver.hpp"
 #include "app/sweep_table.hpp"
+#include "titer/input/file.hpp"
+#include "titer/report/study/sweep_view.hpp"
 #include "titer/units/shell_word.hpp"
 
 namespace titer {
@@ -35,6 +37,22 @@ std::string resume_command(const SweepCommandOptions& options) {
   return text + " --resume";
 }
 
+/// A report tells of all rows, and reads them as CSV.
+void check_report(const SweepCommandOptions& options, const Launch& launch) {
+  if (options.report->is_wanted() && (!launch.shard.whole() || options.format != "csv")) {
+    throw InputError(fmt::format("--report: expected all rows in one table of --format csv{}",
+                                 launch.shard.whole() ? "" : "; titer merge makes one of shards"));
+  }
+}
+
+void report_rows(const SweepCommandOptions& options,
+                 const SweepTable& table,
+                 std::string_view text) {
+  if (options.report->is_wanted()) {
+    options.report->write(sweep_view(table.sweep(), CsvTable::parse(text, options.sweep)));
+  }
+}
+
 /// To standard output, or through a device: there is nothing to go on with.
 int stream_sweep(const SweepCommandOptions& options, const Launch& launch) {
   if (options.resume || options.restart || !launch.shard.whole()) {
@@ -49,6 +67,7 @@ int stream_sweep(const SweepCommandOptions& options, const Launch& launch) {
   }
   SweepTable table(options, launch);
   OutputFile out(options.out);
+  std::string kept = options.report->is_wanted() ? table.columns() : "";
   out.write(table.columns());
   std::size_t rows = 0;
   std::size_t beyond = 0;
@@ -56,6 +75,7 @@ int stream_sweep(const SweepCommandOptions& options, const Launch& launch) {
   const SweepOutcome outcome = table.compute(0, nullptr, [&](std::span<const SweepChunk> ready) {
     for (const SweepChunk& chunk : ready) {
       out.write(chunk.rows);
+      kept += options.report->is_wanted() ? chunk.rows : "";
       rows += chunk.chunk.rows;
       beyond += chunk.chunk.beyond;
       defects += chunk.chunk.defects;
@@ -63,6 +83,7 @@ int stream_sweep(const SweepCommandOptions& options, const Launch& launch) {
   });
   out.finish();
   tell_left_out(table, outcome, rows);
+  report_rows(options, table, kept);
   tell_beyond(table, beyond, rows);
   return tell_defects(table, defects, rows);
 }
@@ -129,6 +150,9 @@ int write_sweep(const SweepCommandOptions& options, const Launch& launch) {
     tell_left_out(table, outcome, 0);
   }
   file.finish();
+  if (options.report->is_wanted()) {
+    report_rows(options, table, read_text(options.out));
+  }
   if (launch.shard.whole() && before == 0) {
     tell_left_out(table, outcome, file.tally().rows);
   }
@@ -154,6 +178,7 @@ bool is_stream(const std::string& path) {
 
 int sweep_command(const SweepCommandOptions& options) {
   const Launch launch = this_process(options.shard);
+  check_report(options, launch);
   return options.out.empty() || is_stream(options.out) ? stream_sweep(options, launch)
                                                        : write_sweep(options, launch);
 }
@@ -207,6 +232,7 @@ Command add_sweep(CLI::App& program) {
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("NAMES");
+  options->report->add_to(*app);
   add_partition_options(*app, *options);
   app->add_option(
          "--fidelity",
@@ -215,7 +241,7 @@ Command add_sweep(CLI::App& program) {
          "the links of the cluster)")
       ->default_str("closed; event where devices differ")
       ->type_name("NAME");
-  return {app, [options] { return sweep_command(*options); }};
+  return {app, [options] { return sweep_command(*options); }, options->report};
 }
 
 }  // namespace titer

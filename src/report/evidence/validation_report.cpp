@@ -160,6 +160,26 @@ Figures group_figures(const GroupStatistics& group) {
                 {{"memory", error_figures(group.memory)}, {"skip_reasons", reasons}});
 }
 
+/// "median error", "-7.3 %": headings say percent, here figures do.
+Figures error_headline(const ErrorStatistics& errors) {
+  constexpr std::string_view percent = " %";
+  Figures headline = {{"", errors.n, "rows compared"}, {"", errors.skipped, "rows skipped"}};
+  for (const GroupFigure& figure : kFigures) {
+    const Datum datum(scaled(errors.*figure.value, figure.scale), figure.style);
+    if (figure.heading.empty() || !datum.exists()) {
+      continue;
+    }
+    const bool in_percent = figure.heading.ends_with(percent);
+    const bool is_error = figure.name.find("ape") != figure.name.npos;
+    std::string label(figure.heading);
+    label.resize(label.size() - (in_percent ? percent.size() : 0));
+    headline.push_back({"",
+                        datum.words() + (in_percent ? std::string(percent) : ""),
+                        label + (is_error ? " error" : "")});
+  }
+  return headline;
+}
+
 }  // namespace
 
 TextView validation_text(const ValidationView& view) {
@@ -193,23 +213,13 @@ std::string validation_csv(std::span<const Comparison> rows) {
 }
 
 View validation_view(const ValidationView& view, const ValidationPicture& picture) {
-  const ErrorStatistics& all = view.groups.front().time;
-  Figures headline = {{"", all.n, "rows compared"}, {"", all.skipped, "rows skipped"}};
-  for (const GroupFigure& figure : kFigures) {
-    const std::optional<double> value = all.*figure.value;
-    if (value && !figure.heading.empty()) {
-      headline.push_back({"",
-                          Datum(figure.scale * *value, figure.style),
-                          std::string(figure.heading) + (figure.scale == 100 ? " error" : "")});
-    }
-  }
   View report{.text = validation_text(view),
               .figures = {{"format_version", kFormatVersion},
                           {"groups", rows_of(view.groups, group_figures)}},
               .rows = {},
               .columns = {},
               .title = "Predictions beside measurements: " + picture.title,
-              .headline = std::move(headline)};
+              .headline = error_headline(view.groups.front().time)};
   report.drawings = {
       {.title = "Predicted over measured times", .svg = validation_scatter_svg(picture)},
       {.title = "Errors over measured times", .svg = validation_residuals_svg(picture)},
