@@ -21,8 +21,11 @@ constexpr std::string_view kNoNetwork =
     R"(<meta http-equiv="Content-Security-Policy" content="default-src 'none'; )"
     R"(style-src 'unsafe-inline'; script-src 'unsafe-inline'"/>)";
 
-/// A line may end behind the points of a long path.
+/// A line may end behind the points of a path, which has no blanks.
 std::string breakable(std::string_view words) {
+  if (words.find(' ') != words.npos) {
+    return escaped(words);
+  }
   std::string text;
   while (!words.empty()) {
     const std::size_t point = std::min(words.find('.'), words.size() - 1);

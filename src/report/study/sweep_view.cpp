@@ -89,6 +89,15 @@ class SweptTable {
     return rows;
   }
 
+  /// "gpt3-175b on dgx-a100-80gb": what is varied.
+  [[nodiscard]] std::string subject() const {
+    const auto name_of = [&](std::string_view path) {
+      const Value* const name = sweep_.base.document().at(path);
+      return name == nullptr ? std::string() : plain_text(*name);
+    };
+    return fmt::format("{} on {}", name_of("model.name"), name_of("cluster.name"));
+  }
+
   [[nodiscard]] std::string paths() const {
     std::vector<std::string_view> names;
     for (const Axis& axis : sweep_.axes) {
@@ -98,8 +107,9 @@ class SweptTable {
   }
 
   [[nodiscard]] TextView text() const {
-    TextView text = fmt::format("Sweep of {} along {}\n", sweep_.scenario, paths());
-    text.add(fmt::format("{} rows: {} fit\n\n", rows_.rows(), found_.size()));
+    TextView text = fmt::format("Sweep of {} along {}\n", subject(), paths());
+    text.add(
+        fmt::format("{}: {} of them fit\n\n", counted_text(rows_.rows(), "row"), found_.size()));
     if (!best_.empty()) {
       text.add(fmt::format("the fastest that fit: {} of {}\n",
                            std::min(best_.size(), kMostSweptRows),
@@ -138,7 +148,7 @@ class SweptTable {
 
   [[nodiscard]] Figures tree() const {
     return {{"format_version", kFormatVersion},
-            {"scenario", sweep_.scenario},
+            {"subject", subject()},
             {"rows", rows_.rows()},
             {"fit", found_.size()},
             {"fastest", best_rows()}};
@@ -166,8 +176,10 @@ class SweptTable {
     return problems.empty() ? number : std::nullopt;
   }
 
-  /// The first axis of numbers, of which there are several.
+  /// Of the axes of numbers the one with the most; nothing where none has several.
   [[nodiscard]] const Axis* number_axis() const {
+    const Axis* longest = nullptr;
+    std::size_t most = 1;
     for (const Axis& axis : sweep_.axes) {
       std::set<double> numbers;
       const bool all = std::all_of(found_.begin(), found_.end(), [&](const SweptRow& swept) {
@@ -175,11 +187,12 @@ class SweptTable {
         numbers.insert(number.value_or(0));
         return number.has_value();
       });
-      if (all && numbers.size() > 1) {
-        return &axis;
+      if (all && numbers.size() > most) {
+        longest = &axis;
+        most = numbers.size();
       }
     }
-    return nullptr;
+    return longest;
   }
 
   [[nodiscard]] PlotPoint point(const SweptRow& swept, const Axis& axis) const {
@@ -224,19 +237,20 @@ class SweptTable {
     if (axis == nullptr) {
       return std::nullopt;
     }
+    constexpr double far = 12;  // numbers that lie so far apart are drawn by their logarithms
     PlotPlane plane{.x = {.label = axis->path},
                     .y = time_axis("iteration time", best_.back().time),
                     .series = series(*axis)};
-    plane.y.from_zero = true;
-    double least = plane.series.front().points.front().x;
-    double most = plane.series.front().points.back().x;
-    for (const PlotSeries& one : plane.series) {
-      for (const PlotPoint& at : one.points) {
-        least = std::min(least, at.x);
-        most = std::max(most, at.x);
-      }
+    plane.y.logarithmic = best_.back().time > far * best_.front().time;
+    plane.y.from_zero = !plane.y.logarithmic;
+    double least = number_at(found_.front().row, *axis).value_or(0);
+    double most = least;
+    for (const SweptRow& swept : found_) {
+      const double number = number_at(swept.row, *axis).value_or(0);
+      least = std::min(least, number);
+      most = std::max(most, number);
     }
-    plane.x.logarithmic = least > 0 && most > 8 * least;
+    plane.x.logarithmic = least > 0 && most > far * least;
     return Plot{
         .title = "Iteration time over " + axis->path, .note = "", .chart = std::move(plane)};
   }

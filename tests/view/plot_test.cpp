@@ -1,0 +1,97 @@
+#include "titer/view/plot.hpp"
+
+#include <gtest/gtest.h>
+
+#include "titer/view/svg.hpp"
+#include "view/html.hpp"
+
+namespace titer::testing {
+namespace TITER_TEST_FILE {
+
+Plot bars() {
+  return {.title = "memory",
+          .note = "",
+          .chart = PlotBars{.axis = memory_axis("memory"),
+                            .parts = {{"weights"}, {"runtime", kGreyTone + 2}},
+                            .bars = {{.name = "stage 0",
+                                      .values = {30.0 * (1 << 30), 10.0 * (1 << 30)},
+                                      .words = "40 GiB",
+                                      .range = PlotRange{35.0 * (1 << 30), 45.0 * (1 << 30)}}},
+                            .limits = {{80.0 * (1 << 30), "capacity"}}}};
+}
+
+Plot plane() {
+  PlotSeries line{.name = "predicted"};
+  for (const double x : {1e3, 1e6, 1e9}) {
+    line.points.push_back({.x = x, .y = x / 1e9, .range = PlotRange{0, 2 * x / 1e9}, .words = "p"});
+  }
+  return {.title = "rates",
+          .note = "",
+          .chart = PlotPlane{.x = {.label = "size", .logarithmic = true},
+                             .y = {.label = "rate", .from_zero = true},
+                             .series = {line, {.name = "measured", .look = PlotLook::points}},
+                             .y_limits = {{1.5, "limit"}}}};
+}
+
+TEST(Plot, DrawsPartsOfABarInProportion) {
+  const Report report(plot_svg(bars()));
+  pugi::xml_document tree;
+  tree.load_string(plot_svg(bars()).c_str());
+  const auto parts = tree.select_nodes("//g[@class='mark']/rect[1]");
+  ASSERT_EQ(parts.size(), 2u);
+  const double weights = parts[0].node().attribute("width").as_double();
+  const double runtime = parts[1].node().attribute("width").as_double();
+  EXPECT_NEAR(weights, 3 * runtime, 0.3);
+  EXPECT_NEAR(parts[1].node().attribute("x").as_double(),
+              parts[0].node().attribute("x").as_double() + weights,
+              0.2);
+  EXPECT_EQ(report.count("//rect[@fill='url(#hatched)']"), 2u) << "in the bar and in the legend";
+  EXPECT_EQ(report.count("//path[@class='range']"), 1u);
+  EXPECT_EQ(report.count("//path[@class='limit']"), 1u);
+}
+
+TEST(Plot, SaysInWordsWhatItShows) {
+  EXPECT_EQ(plot_words(bars()),
+            "1 bars, memory, GiB. stage 0: 40 GiB: weights 30, runtime 10. capacity.");
+  EXPECT_EQ(plot_words(plane()),
+            "rate over size. predicted: 3 points. p. p. p. measured: 0 points. limit.");
+  const Report report(plot_svg(plane()));
+  EXPECT_EQ(report.words("/svg/title"), "rates");
+  EXPECT_EQ(report.words("/svg/desc"), plot_words(plane()));
+}
+
+TEST(Plot, StandsEqualFactorsEquallyFarApartOnALogarithmicAxis) {
+  pugi::xml_document tree;
+  tree.load_string(plot_svg(plane()).c_str());
+  const auto marks = tree.select_nodes("//g[@class='mark']/path");
+  ASSERT_EQ(marks.size(), 3u);
+  std::vector<double> x;
+  for (const auto& mark : marks) {
+    x.push_back(std::stod(std::string(mark.node().attribute("d").value()).substr(1)));
+  }
+  EXPECT_NEAR(x[1] - x[0], x[2] - x[1], 0.2);
+  EXPECT_EQ(tree.select_nodes("//path[starts-with(@class, 'band')]").size(), 1u);
+}
+
+TEST(Plot, CountsInTheUnitThatSuits) {
+  EXPECT_EQ(time_axis("t", 12_s).label, "t, s");
+  EXPECT_EQ(time_axis("t", 1_s).label, "t, ms");
+  EXPECT_DOUBLE_EQ(time_axis("t", 1_s).scale, 1000);
+  EXPECT_EQ(time_axis("t", Seconds::from_si(10 * 86400)).label, "t, days");
+  EXPECT_EQ(count_axis("dollars", 3e6).label, "dollars, millions");
+  EXPECT_EQ(count_axis("dollars", 3e3).label, "dollars");
+  EXPECT_DOUBLE_EQ(percent_axis("p").scale, 100);
+}
+
+TEST(Svg, EscapesWhatMeansSomethingElseThere) {
+  EXPECT_EQ(escaped("<a b='c'>&\""), "&lt;a b=&#39;c&#39;&gt;&amp;&quot;");
+  EXPECT_EQ(escaped("\xE2\x82\xAC \xF0\x9F\x98\x80"), "\xE2\x82\xAC \xF0\x9F\x98\x80");
+  for (const char* broken : {"\xC3", "\x80", "\xC0\xAF", "\xED\xA0\x80", "\xFF"}) {
+    EXPECT_NE(escaped(broken).find("\xEF\xBF\xBD"), std::string::npos);
+    EXPECT_EQ(escaped(broken).find(broken), std::string::npos);
+  }
+  EXPECT_EQ(escaped("a\x01"), "a\\u0001");
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer::testing
