@@ -140,35 +140,40 @@ std::string plot_element(const Plot& plot, std::string_view id) {
       picture.body);
 }
 
-std::string plot_svg(const Plot& plot) {
-  const PlotPicture picture = picture_of(plot);
-  PlotSheet head;
+std::string plot_svg(std::span<const Plot> plots) {
+  PlotSheet sheet;
   double y = 8;
-  for (const std::string& line : folded_words(plot.title)) {
-    y += 16;
-    head.add(fmt::format(
-        R"(<text x="10" y="{}" font-weight="bold">{}</text>)", tenths(y), escaped(line)));
+  std::string title;
+  std::string words;
+  for (const Plot& plot : plots) {
+    const PlotPicture picture = picture_of(plot);
+    for (const std::string& line : folded_words(plot.title)) {
+      y += 16;
+      sheet.text({10, y}, "title", line);
+    }
+    for (const std::string& line : folded_words(plot.note)) {
+      y += 15;
+      sheet.text({10, y}, "small", line);
+    }
+    y += 14;
+    sheet.add(fmt::format("<g transform=\"translate(0 {})\">\n{}</g>\n", tenths(y), picture.body));
+    y += std::ceil(picture.height) + 12;
+    title += (title.empty() ? "" : "; ") + plot.title;
+    words += (words.empty() ? "" : " ") + plot_words(plot);
   }
-  for (const std::string& line : folded_words(plot.note)) {
-    y += 15;
-    head.text({10, y}, "small", line);
-  }
-  const double height = std::ceil(y + 14 + picture.height + 6);
   return fmt::format(
       R"(<svg class="plot" xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" )"
       R"(viewBox="0 0 {0:.0f} {1:.0f}" role="img" aria-labelledby="title words">)"
       "\n<title id=\"title\">{2}</title><desc id=\"words\">{3}</desc>\n<style>{4}</style>\n{5}"
       R"(<rect class="sheet" width="100%" height="100%"/>)"
-      "\n{6}<g transform=\"translate(0 {7})\">\n{8}</g>\n</svg>\n",
+      "\n{6}</svg>\n",
       kPlotWidth,
-      height,
-      escaped(plot.title),
-      escaped(plot_words(plot)),
+      y,
+      escaped(title),
+      escaped(words),
       kPlotStyle,
       kPlotDefinitions,
-      head.body(),
-      tenths(y + 14),
-      picture.body);
+      sheet.body());
 }
 
 }  // namespace titer

@@ -10,6 +10,7 @@ namespace titer {
 inline constexpr std::string_view kPlotStyle = R"(
 .plot{font-family:system-ui,-apple-system,"Segoe UI",Roboto,Helvetica,Arial,sans-serif}
 .plot text{font-size:12px;fill:#1d2530}
+.plot .title{font-weight:bold}
 .plot .small{font-size:11px;fill:#566272}
 .plot .label{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}
 .plot .mid{text-anchor:middle}

@@ -158,6 +158,42 @@ TEST(AppReports, AreRefusedBeforeAnyWork) {
       "--format csv"));
 }
 
+TEST(AppPlots, AreTheChartsOfAnAnswer) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "plot.svg").string();
+  for (const Question& question : questions()) {
+    const std::string& name = question.name;
+    const bool draws = name != "explain" && name != "check" && name != "trace" && name != "loads";
+    if (!draws || question.plots == 0) {
+      continue;
+    }
+    std::vector<std::string> arguments = question.arguments;
+    arguments.insert(arguments.end(), {"--plot", path});
+    EXPECT_EQ(titer(arguments).code, 0) << name;
+    EXPECT_EQ(Report(file_text(path)).count("/svg/g"), question.plots) << name;
+  }
+}
+
+TEST(AppPlots, AreRefusedWhereThereAreNone) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "plot.svg").string();
+  std::vector<std::string> arguments = {"collective",
+                                        "--cluster",
+                                        "dgx-h100",
+                                        "--op",
+                                        "all_reduce",
+                                        "--bytes",
+                                        "1MiB",
+                                        "--ranks",
+                                        "0",
+                                        "--plot",
+                                        path};
+  EXPECT_TRUE(contains(refusal_of(titer(arguments)), "--plot: this answer has no chart"));
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_TRUE(contains(
+      refusal_of(titer({"run", "gpt3-175b-64xa100", "--plot", path, "--report", path})), path));
+}
+
 /// Its console's messages come on standard error.
 TEST(AppReports, HaveNoErrorInABrowser) {
   if (std::system("command -v chromium >/dev/null 2>&1") != 0) {  // NOLINT(cert-env33-c)

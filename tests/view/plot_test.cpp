@@ -33,10 +33,12 @@ Plot plane() {
                              .y_limits = {{1.5, "limit"}}}};
 }
 
+std::string svg_of(const Plot& plot) { return plot_svg({&plot, 1}); }
+
 TEST(Plot, DrawsPartsOfABarInProportion) {
-  const Report report(plot_svg(bars()));
+  const Report report(svg_of(bars()));
   pugi::xml_document tree;
-  tree.load_string(plot_svg(bars()).c_str());
+  tree.load_string(svg_of(bars()).c_str());
   const auto parts = tree.select_nodes("//g[@class='mark']/rect[1]");
   ASSERT_EQ(parts.size(), 2u);
   const double weights = parts[0].node().attribute("width").as_double();
@@ -55,14 +57,29 @@ TEST(Plot, SaysInWordsWhatItShows) {
             "1 bars, memory, GiB. stage 0: 40 GiB: weights 30, runtime 10. capacity.");
   EXPECT_EQ(plot_words(plane()),
             "rate over size. predicted: 3 points. p. p. p. measured: 0 points. limit.");
-  const Report report(plot_svg(plane()));
+  const Report report(svg_of(plane()));
   EXPECT_EQ(report.words("/svg/title"), "rates");
   EXPECT_EQ(report.words("/svg/desc"), plot_words(plane()));
 }
 
+TEST(Plot, StandsBelowTheOneBefore) {
+  const std::vector<Plot> both = {bars(), plane()};
+  const Report report(plot_svg(both));
+  EXPECT_EQ(report.count("/svg/g"), 2u);
+  EXPECT_EQ(report.words("/svg/title"), "memory; rates");
+  pugi::xml_document tree;
+  const auto height_of = [&](const std::string& svg) {
+    tree.load_string(svg.c_str());
+    return tree.child("svg").attribute("height").as_double();
+  };
+  EXPECT_NEAR(
+      height_of(plot_svg(both)), height_of(svg_of(bars())) + height_of(svg_of(plane())) - 8, 1)
+      << "but for the edge above";
+}
+
 TEST(Plot, StandsEqualFactorsEquallyFarApartOnALogarithmicAxis) {
   pugi::xml_document tree;
-  tree.load_string(plot_svg(plane()).c_str());
+  tree.load_string(svg_of(plane()).c_str());
   const auto marks = tree.select_nodes("//g[@class='mark']/path");
   ASSERT_EQ(marks.size(), 3u);
   std::vector<double> x;

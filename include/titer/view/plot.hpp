@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -90,7 +91,7 @@ struct Plot {
 /// What a chart says, in sentences, for those who do not see it.
 [[nodiscard]] std::string plot_words(const Plot& plot);
 
-/// The same chart as an SVG file of its own, light or dark as its reader is.
-[[nodiscard]] std::string plot_svg(const Plot& plot);
+/// Charts as an SVG file of their own, one below the other, light or dark as its reader is.
+[[nodiscard]] std::string plot_svg(std::span<const Plot> plots);
 
 }  // namespace titer

@@ -236,6 +236,7 @@ Command add_collective(CLI::App& program) {
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
   add_format(*app, options->format, *options->report);
+  options->report->add_plot_to(*app);
   return {app, [options] { return collective_command(*options); }, options->report};
 }
 

@@ -61,6 +61,7 @@ Command add_diff(CLI::App& program) {
   add_sets(*app, "--set-a", options->a_sets, "of A alone");
   add_sets(*app, "--set-b", options->b_sets, "of B alone");
   add_format(*app, options->format, *options->report);
+  options->report->add_plot_to(*app);
   app->add_option("--fidelity", options->fidelity, "closed, event or network")
       ->default_str("closed")
       ->type_name("NAME");

@@ -64,6 +64,7 @@ Command add_run(CLI::App& program) {
   const auto options = std::make_shared<RunOptions>();
   options->scenario.add_to(*app);
   add_format(*app, options->format, *options->report);
+  options->report->add_plot_to(*app);
   app->add_option(
          "--fidelity",
          options->fidelity,

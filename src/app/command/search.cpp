@@ -164,6 +164,7 @@ Command add_search(CLI::App& program) {
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   add_format(*app, options->format, *options->report);
+  options->report->add_plot_to(*app);
   app->add_option("--refine",
                   options->refine,
                   "event or network: evaluate the plans that were found at this fidelity, too")

@@ -39,6 +39,7 @@ Command add_sensitivity(CLI::App& program) {
   const auto command = std::make_shared<SensitivityCommand>();
   command->scenario.add_to(*app);
   add_format(*app, command->format, *command->report);
+  command->report->add_plot_to(*app);
   app->add_option("--fidelity", command->fidelity, "closed, event or network")
       ->default_str("closed")
       ->type_name("NAME");

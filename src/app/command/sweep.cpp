@@ -39,16 +39,17 @@ std::string resume_command(const SweepCommandOptions& options) {
 
 /// A report tells of all rows, and reads them as CSV.
 void check_report(const SweepCommandOptions& options, const Launch& launch) {
-  if (options.report->is_wanted() && (!launch.shard.whole() || options.format != "csv")) {
-    throw InputError(fmt::format("--report: expected all rows in one table of --format csv{}",
-                                 launch.shard.whole() ? "" : "; titer merge makes one of shards"));
+  if (options.report->is_any_wanted() && (!launch.shard.whole() || options.format != "csv")) {
+    throw InputError(
+        fmt::format("--report, --plot: expected all rows in one table of --format csv{}",
+                    launch.shard.whole() ? "" : "; titer merge makes one of shards"));
   }
 }
 
 void report_rows(const SweepCommandOptions& options,
                  const SweepTable& table,
                  std::string_view text) {
-  if (options.report->is_wanted()) {
+  if (options.report->is_any_wanted()) {
     options.report->write(sweep_view(table.sweep(), CsvTable::parse(text, options.sweep)));
   }
 }
@@ -67,7 +68,7 @@ int stream_sweep(const SweepCommandOptions& options, const Launch& launch) {
   }
   SweepTable table(options, launch);
   OutputFile out(options.out);
-  std::string kept = options.report->is_wanted() ? table.columns() : "";
+  std::string kept = options.report->is_any_wanted() ? table.columns() : "";
   out.write(table.columns());
   std::size_t rows = 0;
   std::size_t beyond = 0;
@@ -75,7 +76,7 @@ int stream_sweep(const SweepCommandOptions& options, const Launch& launch) {
   const SweepOutcome outcome = table.compute(0, nullptr, [&](std::span<const SweepChunk> ready) {
     for (const SweepChunk& chunk : ready) {
       out.write(chunk.rows);
-      kept += options.report->is_wanted() ? chunk.rows : "";
+      kept += options.report->is_any_wanted() ? chunk.rows : "";
       rows += chunk.chunk.rows;
       beyond += chunk.chunk.beyond;
       defects += chunk.chunk.defects;
@@ -150,7 +151,7 @@ int write_sweep(const SweepCommandOptions& options, const Launch& launch) {
     tell_left_out(table, outcome, 0);
   }
   file.finish();
-  if (options.report->is_wanted()) {
+  if (options.report->is_any_wanted()) {
     report_rows(options, table, read_text(options.out));
   }
   if (launch.shard.whole() && before == 0) {
@@ -233,6 +234,7 @@ Command add_sweep(CLI::App& program) {
       ->allow_extra_args(false)
       ->type_name("NAMES");
   options->report->add_to(*app);
+  options->report->add_plot_to(*app);
   add_partition_options(*app, *options);
   app->add_option(
          "--fidelity",

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "titer/input/input_error.hpp"
 #include "titer/units/shell_word.hpp"
 #include "titer/view/html.hpp"
 
@@ -15,13 +16,32 @@ void ReportFile::add_to(CLI::App& app) {
       ->type_name("FILE.html");
 }
 
+void ReportFile::add_plot_to(CLI::App& app) {
+  app.add_option("--plot", plot_path_, "write the charts of the answer to this file, as SVG")
+      ->type_name("FILE.svg");
+}
+
 void ReportFile::open() {
+  if (!path_.empty() && path_ == plot_path_) {
+    throw InputError(path_ + ": expected a file of its own for each output");
+  }
+  if (!plot_path_.empty()) {
+    plot_file_ = std::make_unique<OutputFile>(plot_path_);
+  }
   if (is_wanted()) {
     file_ = std::make_unique<OutputFile>(path_);
   }
 }
 
 void ReportFile::write(const View& view) {
+  if (plot_file_) {
+    if (view.plots.empty()) {
+      throw InputError("--plot: this answer has no chart");
+    }
+    plot_file_->write(plot_svg(view.plots));
+    plot_file_->finish();
+    plot_file_.reset();
+  }
   if (file_) {
     file_->write(html_of(view, {.command = command_, .version = TITER_VERSION}));
     file_->finish();

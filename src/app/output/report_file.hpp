@@ -1,5 +1,6 @@
 #pragma once
-// `--report FILE`: an answer as one HTML file, beside what is printed.
+// `--report FILE`, an answer as one HTML file, and `--plot FILE`, its charts as an SVG file, beside
+// what is printed.
 
 #include <memory>
 #include <string>
@@ -17,19 +18,25 @@ namespace titer {
 class ReportFile {
  public:
   void add_to(CLI::App& app);
+  /// `--plot`, of commands whose answers have charts.
+  void add_plot_to(CLI::App& app);
   /// As the command was typed, for whoever wants to make the report again.
   void made_by(std::string command) { command_ = std::move(command); }
 
   [[nodiscard]] bool is_wanted() const { return !path_.empty(); }
+  /// A report or its charts.
+  [[nodiscard]] bool is_any_wanted() const { return is_wanted() || !plot_path_.empty(); }
   /// A path that cannot be written is told before any work.
   void open();
-  /// Nothing where no report is wanted.
+  /// Nothing where none is wanted. Throws InputError where charts are and the answer has none.
   void write(const View& view);
 
  private:
   std::string path_;
+  std::string plot_path_;
   std::string command_;
   std::unique_ptr<OutputFile> file_;
+  std::unique_ptr<OutputFile> plot_file_;
 };
 
 /// "titer run 'my run.json'": to be typed again.
