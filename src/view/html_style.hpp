@@ -29,6 +29,7 @@ margin:1.5rem 0}
 .cards dd{margin:.15rem 0 0;font-size:1.3125rem;line-height:1.25;font-weight:650;
 font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 .cards .words{font-size:1rem;font-weight:600}
+.cards div:has(.words){grid-column:span 2}
 .cards small{display:block;font-size:.8125rem;line-height:1.4;font-weight:400;color:var(--dim);
 margin-top:.15rem}
 .notes{background:var(--warn);border-left:4px solid var(--warn-rule);border-radius:0 8px 8px 0;

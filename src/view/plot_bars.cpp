@@ -15,6 +15,7 @@ constexpr double kNameLine = 16;     // of a name above its bar
 constexpr double kWidestName = 110;  // of one to the left of it
 constexpr double kAxisMarks = 5;
 constexpr double kLimitLine = 17;
+constexpr double kRangeBelow = 16;
 constexpr double kBehind = 6;  // between a bar and its words
 
 double sum_above(const PlotBar& bar) {
@@ -57,12 +58,14 @@ class BarsDrawing {
       : bars_(bars), scale_(bars.axis, numbers_of(bars), kAxisMarks, true) {
     const double names = widest(bars, [](const PlotBar& bar) { return bar.name; });
     names_above_ = names > kWidestName;
-    left_ = names_above_ || names == 0 ? 8 : names + 10;
+    left_ = names_above_ || names == 0 ? 8 : 1.06 * names + 12;
     thick_ = bars.bars.size() == 1 ? kThickest : kThick;
     right_ = kPlotWidth - 14 - room_behind();
     step_ = thick_ + (names_above_ ? kNameLine + 6 : 7);
     top_ = bars.limits.empty() ? 6 : kLimitLine + 4;
-    bottom_ = top_ + step_ * static_cast<double>(bars.bars.size()) + 2;
+    // Of a single bar, which has names inside, the range stands below.
+    range_below_ = bars.bars.size() == 1 && bars.bars.front().range ? kRangeBelow : 0;
+    bottom_ = top_ + range_below_ + step_ * static_cast<double>(bars.bars.size()) + 2;
   }
 
   PlotPicture picture() {
@@ -119,7 +122,7 @@ class BarsDrawing {
     double end = x(above);
     if (bar.range) {
       add_range(*bar.range, y);
-      end = std::max(end, x(bar.range->high));
+      end = range_below_ > 0 ? end : std::max(end, x(bar.range->high));
     }
     if (!bar.words.empty()) {
       sheet_.text({end + kBehind, y + thick_ / 2 + 4}, "behind", bar.words);
@@ -157,7 +160,7 @@ class BarsDrawing {
   }
 
   void add_range(const PlotRange& range, double y) {
-    const double middle = y + thick_ / 2;
+    const double middle = range_below_ > 0 ? y + thick_ + range_below_ - 6 : y + thick_ / 2;
     const std::string low = tenths(x(range.low));
     const std::string high = tenths(x(range.high));
     sheet_.path("range",
@@ -192,6 +195,7 @@ class BarsDrawing {
   double bottom_ = 0;
   double thick_ = 0;
   double step_ = 0;
+  double range_below_ = 0;
 };
 
 }  // namespace
