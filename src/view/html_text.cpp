@@ -46,6 +46,16 @@ std::string bar_cell(std::string_view marks) {
                      width);
 }
 
+/// `scope`: of a heading; "" for other cells.
+std::string cell_element(const std::string& cell, char align, std::string_view scope) {
+  if (align == 'b' && scope != "col") {
+    return bar_cell(cell);
+  }
+  const std::string_view number = align == 'r' ? " class=\"n\"" : "";
+  return scope.empty() ? fmt::format("<td{}>{}</td>", number, escaped(cell))
+                       : fmt::format("<th scope=\"{}\"{}>{}</th>", scope, number, escaped(cell));
+}
+
 class TextReader {
  public:
   TextReader(bool is_titled, const Figures& headline)
@@ -174,44 +184,33 @@ std::string heading_element(std::string_view line, std::string_view element) {
 std::string line_element(std::string_view line, std::string_view element) {
   const std::size_t colon = line.find(": ");
   const bool has_key = colon != line.npos && colon <= kLongestKey;
-  return has_key ? fmt::format("<{0}><b>{1}:</b>{2}</{0}>\n",
-                               element,
-                               escaped(line.substr(0, colon)),
-                               escaped(line.substr(colon + 1)))
-                 : fmt::format("<{0}>{1}</{0}>\n", element, escaped(line));
+  if (!has_key) {
+    return fmt::format("<{0}>{1}</{0}>\n", element, escaped(line));
+  }
+  return fmt::format("<{0}><b>{1}:</b>{2}</{0}>\n",
+                     element,
+                     escaped(line.substr(0, colon)),
+                     escaped(line.substr(colon + 1)));
 }
 
 std::string table_element(const TextView::Table& table, std::string_view name) {
-  const auto align_of = [&](std::size_t column) {
-    return column < table.aligns.size() ? table.aligns[column] : 'r';
-  };
   const std::size_t columns = table.rows.empty() ? 0 : table.rows.front().size();
+  const std::size_t headings = table.has_heading ? 1 : 0;
   std::string text = fmt::format(
       "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table{}>\n",
       escaped(name),
       columns >= kManyColumns ? " class=\"many\"" : "");
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
-    const bool is_heading = row == 0 && table.has_heading;
-    text += is_heading                             ? "<thead><tr>"
-            : row == (table.has_heading ? 1U : 0U) ? "<tbody>\n<tr>"
-                                                   : "<tr>";
+    const bool is_heading = row < headings;
+    text += is_heading ? "<thead><tr>" : row == headings ? "<tbody>\n<tr>" : "<tr>";
     for (std::size_t column = 0; column < table.rows[row].size(); ++column) {
-      const std::string& cell = table.rows[row][column];
-      const std::string_view number = align_of(column) == 'r' ? " class=\"n\"" : "";
-      if (is_heading) {
-        text += fmt::format("<th scope=\"col\"{}>{}</th>", number, escaped(cell));
-      } else if (align_of(column) == 'b') {
-        text += bar_cell(cell);
-      } else if (column == 0) {
-        text += fmt::format("<th scope=\"row\"{}>{}</th>", number, escaped(cell));
-      } else {
-        text += fmt::format("<td{}>{}</td>", number, escaped(cell));
-      }
+      const char align = column < table.aligns.size() ? table.aligns[column] : 'r';
+      const std::string_view scope = is_heading ? "col" : column == 0 ? "row" : "";
+      text += cell_element(table.rows[row][column], align, scope);
     }
     text += is_heading ? "</tr></thead>\n" : "</tr>\n";
   }
-  const bool has_body = table.rows.size() > (table.has_heading ? 1U : 0U);
-  return text + (has_body ? "</tbody>\n" : "") + "</table>\n</div>\n";
+  return text + (table.rows.size() > headings ? "</tbody>\n" : "") + "</table>\n</div>\n";
 }
 
 }  // namespace titer

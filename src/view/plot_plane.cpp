@@ -140,16 +140,19 @@ class PlaneDrawing {
 
   /// Between the ends of the ranges of all points that have one.
   void add_band(const PlotSeries& series, std::size_t tone) {
-    std::string forth;
-    std::string back;
+    std::string d;
     for (const PlotPoint& point : series.points) {
       if (point.range) {
-        forth += path_to(forth.empty() ? 'M' : 'L', place(point.x, point.range->low));
-        back = path_to('L', place(point.x, point.range->high)) + back;
+        d += path_to(d.empty() ? 'M' : 'L', place(point.x, point.range->low));
       }
     }
-    if (!forth.empty()) {
-      sheet_.path(fmt::format("band t{}", tone), forth + back + "z");
+    for (auto point = series.points.rbegin(); point != series.points.rend(); ++point) {
+      if (point->range) {
+        d += path_to('L', place(point->x, point->range->high));
+      }
+    }
+    if (!d.empty()) {
+      sheet_.path(fmt::format("band t{}", tone), d + "z");
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -10,36 +11,40 @@
 namespace titer {
 namespace {
 
+/// A length of characters, by the bits of their first byte.
+struct Utf8Length {
+  unsigned mask;
+  unsigned lead;
+  std::size_t bytes;
+  unsigned least;  // code point that needs so many
+};
+constexpr std::array<Utf8Length, 4> kUtf8Lengths = {
+    {{0x80, 0x00, 1, 0}, {0xE0, 0xC0, 2, 0x80}, {0xF0, 0xE0, 3, 0x800}, {0xF8, 0xF0, 4, 0x10000}}};
+
+bool is_character(unsigned code) {
+  const bool is_surrogate = code >= 0xD800 && code <= 0xDFFF;
+  return !is_surrogate && code != 0xFFFE && code != 0xFFFF && code <= 0x10FFFF;
+}
+
 /// How many bytes the character at the beginning of a text has; 0 where it is none. [RFC 3629]
 std::size_t utf8_length(std::string_view text) {
-  struct Kind {
-    unsigned mask;
-    unsigned lead;
-    std::size_t bytes;
-    unsigned least;  // code point that needs so many
-  };
-  constexpr std::array<Kind, 4> kinds = {{{0x80, 0x00, 1, 0},
-                                          {0xE0, 0xC0, 2, 0x80},
-                                          {0xF0, 0xE0, 3, 0x800},
-                                          {0xF8, 0xF0, 4, 0x10000}}};
   const auto first = static_cast<unsigned char>(text.front());
-  for (const Kind& kind : kinds) {
-    if ((first & kind.mask) != kind.lead) {
-      continue;
-    }
-    unsigned code = first & ~kind.mask;
-    for (std::size_t i = 1; i < kind.bytes; ++i) {
-      const unsigned byte = i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-      if ((byte & 0xC0U) != 0x80U) {
-        return 0;
-      }
-      code = code << 6U | (byte & 0x3FU);
-    }
-    const bool is_surrogate = code >= 0xD800 && code <= 0xDFFF;
-    const bool is_none = code == 0xFFFE || code == 0xFFFF || code > 0x10FFFF;
-    return code < kind.least || is_surrogate || is_none ? 0 : kind.bytes;
+  const auto* const kind =
+      std::find_if(kUtf8Lengths.begin(), kUtf8Lengths.end(), [&](const Utf8Length& one) {
+        return (first & one.mask) == one.lead;
+      });
+  if (kind == kUtf8Lengths.end() || kind->bytes > text.size()) {
+    return 0;
   }
-  return 0;
+  unsigned code = first & ~kind->mask;
+  for (const char next : text.substr(1, kind->bytes - 1)) {
+    const unsigned byte = static_cast<unsigned char>(next);
+    if ((byte & 0xC0U) != 0x80U) {
+      return 0;
+    }
+    code = code << 6U | (byte & 0x3FU);
+  }
+  return code >= kind->least && is_character(code) ? kind->bytes : 0;
 }
 
 std::string_view entity_of(char letter) {

@@ -37,7 +37,7 @@ class SweptTable {
     });
   }
 
-  View view() const {
+  [[nodiscard]] View view() const {
     View view{.text = text(), .figures = tree(), .rows = {}, .columns = {}, .headline = headline()};
     if (auto plot = chart()) {
       view.plots.push_back(std::move(*plot));
