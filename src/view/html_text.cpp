@@ -56,6 +56,16 @@ std::string cell_element(const std::string& cell, char align, std::string_view s
                        : fmt::format("<th scope=\"{}\"{}>{}</th>", scope, number, escaped(cell));
 }
 
+std::string row_element(const Row& row, std::string_view aligns, bool is_heading) {
+  std::string text;
+  for (std::size_t column = 0; column < row.size(); ++column) {
+    const char align = column < aligns.size() ? aligns[column] : 'r';
+    const std::string_view scope = is_heading ? "col" : column == 0 ? "row" : "";
+    text += cell_element(row[column], align, scope);
+  }
+  return fmt::format("<tr>{}</tr>\n", text);
+}
+
 class TextReader {
  public:
   TextReader(bool is_titled, const Figures& headline)
@@ -183,7 +193,7 @@ std::string heading_element(std::string_view line, std::string_view element) {
 
 std::string line_element(std::string_view line, std::string_view element) {
   const std::size_t colon = line.find(": ");
-  const bool has_key = colon != line.npos && colon <= kLongestKey;
+  const bool has_key = colon <= kLongestKey;
   if (!has_key) {
     return fmt::format("<{0}>{1}</{0}>\n", element, escaped(line));
   }
@@ -196,21 +206,18 @@ std::string line_element(std::string_view line, std::string_view element) {
 std::string table_element(const TextView::Table& table, std::string_view name) {
   const std::size_t columns = table.rows.empty() ? 0 : table.rows.front().size();
   const std::size_t headings = table.has_heading ? 1 : 0;
-  std::string text = fmt::format(
-      "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table{}>\n",
-      escaped(name),
-      columns >= kManyColumns ? " class=\"many\"" : "");
+  std::string head;
+  std::string body;
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
-    const bool is_heading = row < headings;
-    text += is_heading ? "<thead><tr>" : row == headings ? "<tbody>\n<tr>" : "<tr>";
-    for (std::size_t column = 0; column < table.rows[row].size(); ++column) {
-      const char align = column < table.aligns.size() ? table.aligns[column] : 'r';
-      const std::string_view scope = is_heading ? "col" : column == 0 ? "row" : "";
-      text += cell_element(table.rows[row][column], align, scope);
-    }
-    text += is_heading ? "</tr></thead>\n" : "</tr>\n";
+    (row < headings ? head : body) += row_element(table.rows[row], table.aligns, row < headings);
   }
-  return text + (table.rows.size() > headings ? "</tbody>\n" : "") + "</table>\n</div>\n";
+  return fmt::format(
+      "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table{}>\n"
+      "{}{}</table>\n</div>\n",
+      escaped(name),
+      columns >= kManyColumns ? " class=\"many\"" : "",
+      head.empty() ? "" : fmt::format("<thead>{}</thead>\n", head),
+      body.empty() ? "" : fmt::format("<tbody>\n{}</tbody>\n", body));
 }
 
 }  // namespace titer
