@@ -77,12 +77,15 @@ std::vector<BytesPerSecond> read_bandwidths(Reader& in, std::string_view key, st
 }
 
 std::vector<bool> read_flags(Reader& in, std::string_view key, std::size_t count) {
-  std::vector<bool> flags(count, false);
+  std::vector<bool> flags(count, true);
   const Value* value = in.raw(key);
-  if (value != nullptr && value->kind == Value::Kind::boolean) {
+  if (value == nullptr) {
+    return flags;
+  }
+  if (value->kind == Value::Kind::boolean) {
     return std::vector<bool>(count, value->boolean);
   }
-  if (value == nullptr || value->kind != Value::Kind::array) {
+  if (value->kind != Value::Kind::array) {
     in.fail(key, "expected true, false, or a list of them, one per dimension");
     return flags;
   }

@@ -20,7 +20,7 @@ inline constexpr std::int64_t kMostDevicesOfFamily = 1 << 20;  // of a family to
 [[nodiscard]] std::vector<BytesPerSecond> read_bandwidths(Reader& in,
                                                           std::string_view key,
                                                           std::size_t count);
-/// true or false for all of `count`, or a list of so many.
+/// true or false for all of `count`, or a list of so many; true where the key is missing.
 [[nodiscard]] std::vector<bool> read_flags(Reader& in, std::string_view key, std::size_t count);
 /// A ratio, down over up, for all of `count`, or a list of so many; empty where missing or wrong.
 [[nodiscard]] std::vector<double> maybe_ratios(Reader& in, std::string_view key, std::size_t count);

@@ -100,6 +100,14 @@ TEST(TorusFamily, ClosesTheDimensionsThatWrap) {
   EXPECT_EQ(links_between(topology, 0, 15), 1);
 }
 
+TEST(TorusFamily, IsClosedUnlessItSaysOtherwise) {
+  const auto of = [](const std::string& text) { return graph_of(text); };
+  const std::string closed = R"({"family": "torus", "bandwidth": "1 GB/s", "dimensions": [4, 5]})";
+  EXPECT_EQ(links(of(closed)), 2 * 4 * 5);
+  EXPECT_EQ(links(of(torus("[4, 5]", "true"))), 2 * 4 * 5);
+  EXPECT_EQ(links(of(torus("[4, 5]", "false"))), 3 * 5 + 4 * 4);
+}
+
 TEST(TorusFamily, RefusesWhatIsNoGrid) {
   expect_complaint(torus("[4, 0]", "true"), {"topology.json:1:", "dimensions", "1 .. ", "not 0"});
   expect_complaint(torus("[4, 4]", "[true]"), {"wrap", "a list of 2, not of 1"});
