@@ -22,19 +22,19 @@ Bytes output_bytes(const Scenario& scenario, const ModelBlocks& blocks) {
              : static_cast<double>(scenario.plan.micro_batch) * size_of(DataType::fp32);
 }
 
-/// The passes that wait for a move.
-std::vector<PassCost*> passes_with(MoveTime when, StepCosts& costs) {
+}  // namespace
+
+RootWay root_way(MoveTime when, Pass pass) {
   switch (when) {
     case MoveTime::forward:
-      return {&costs.embedding.forward};
+      return {.here = pass == Pass::forward, .to_root = false};
     case MoveTime::there_and_back:
-      return {&costs.head.forward, &costs.head.backward, &costs.head.input_gradient};
+      return {.here = pass == Pass::forward || sends_gradient(pass),
+              .to_root = pass == Pass::forward};
     default:
-      return {&costs.embedding.backward, &costs.embedding.weight_gradient};
+      return {.here = makes_gradients(pass), .to_root = true};
   }
 }
-
-}  // namespace
 
 Seconds root_time(const Scenario& scenario, Bytes size) {
   const GroupPlace at = place(scenario.plan, PlanGroup::data, scenario.cluster.devices_per_node);
@@ -68,9 +68,13 @@ void add_root_transfers(const Scenario& scenario, StepCosts& costs) {
     return;
   }
   for (const RootMove& of : root.moves) {
-    for (PassCost* pass : passes_with(of.move.when, costs)) {
-      pass->exposed[PassComm::data] += of.time;
-      pass->transfers[PassComm::data] += of.time;
+    BlockCost& block = of.move.when == MoveTime::there_and_back ? costs.head : costs.embedding;
+    for (const Pass pass :
+         {Pass::forward, Pass::backward, Pass::input_gradient, Pass::weight_gradient}) {
+      if (root_way(of.move.when, pass).here) {
+        block.of(pass).exposed[PassComm::data] += of.time;
+        block.of(pass).transfers[PassComm::data] += of.time;
+      }
     }
   }
 }

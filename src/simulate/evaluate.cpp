@@ -13,22 +13,6 @@ namespace titer {
 
 namespace {
 
-/// What no list of collectives has yet, and why.
-struct Unlisted {
-  std::string what;
-  std::string_view why;
-};
-std::optional<Unlisted> unlisted(const Plan& plan) {
-  if (const std::string_view why = scheme_of(plan.sharding).refused; !why.empty()) {
-    return Unlisted{fmt::format("plan.sharding: {}", name(plan.sharding)), why};
-  }
-  if (plan.gradient_exchange() == GradientCollective::reduce) {
-    return Unlisted{"plan.gradient_collective: reduce",
-                    "chains of reduces to each rank in turn are not followed one by one yet"};
-  }
-  return std::nullopt;
-}
-
 /// As much as can be followed on links.
 void check_links(const Plan& plan) {
   constexpr std::string_view otherwise = "on the links of the network; or the fidelity event";
@@ -62,10 +46,6 @@ void check_network(const Scenario& scenario) {
                     *key));
   }
   check_links(scenario.plan);
-  if (const auto found = unlisted(scenario.plan)) {
-    throw InputError(
-        fmt::format("{}: expected the fidelity closed or event: {}", found->what, found->why));
-  }
   if (scenario.cluster.torus() != nullptr) {
     throw InputError(fmt::format(
         "cluster: {}: expected the fidelity closed or event: transfers that share the wires of a "
@@ -81,11 +61,18 @@ Fidelity usual_fidelity(const Scenario& scenario) {
 }
 
 void check_export(const Scenario& scenario) {
-  if (const auto found = unlisted(scenario.plan)) {
-    throw InputError(
-        fmt::format("{}: expected none of it in what is exported: {}", found->what, found->why));
+  const Plan& plan = scenario.plan;
+  if (const std::string_view why = scheme_of(plan.sharding).refused; !why.empty()) {
+    throw InputError(fmt::format("plan.sharding: {}: expected none of it in what is exported: {}",
+                                 name(plan.sharding),
+                                 why));
   }
-  if (scenario.plan.offload.any()) {
+  if (plan.gradient_exchange() == GradientCollective::reduce) {
+    throw InputError(
+        "plan.gradient_collective: reduce: expected none of it in what is exported: chains of "
+        "reduces to each rank in turn are not exported one by one yet");
+  }
+  if (plan.offload.any()) {
     throw InputError(
         "plan.offload: some: expected none of it in what is exported: copies from and to the host "
         "are no messages between ranks");

@@ -5,10 +5,30 @@
 #include <algorithm>
 
 #include "titer/cost/group_fabric.hpp"
+#include "titer/cost/root_cost.hpp"
 #include "titer/cost/sync_cost.hpp"
 
 namespace titer {
 namespace {
+
+/// Devices and servers, which are on nodes of their own. Throws InputError where the network has no
+/// ports for them.
+int nodes_of(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  const int devices = cluster.devices_per_node;
+  const auto nodes = static_cast<int>((scenario.plan.devices() + devices - 1) / devices +
+                                      scenario.plan.servers.value_or(0));
+  if (nodes > 1 && cluster.network_topology && nodes > *cluster.nodes_of_network()) {
+    throw InputError(fmt::format(
+        "plan.servers: {}: ranks and servers are on {} nodes: expected no more than the "
+        "{} that the network of {} has ports for",
+        scenario.plan.servers.value_or(0),
+        nodes,
+        *cluster.nodes_of_network(),
+        cluster.name));
+  }
+  return nodes;
+}
 
 /// So many of the same, one after the other.
 LinkUse times(double count, LinkUse use) {
@@ -104,10 +124,7 @@ class NetworkTransfers::Counted {
 NetworkTransfers::NetworkTransfers(const Scenario& scenario, const StepCosts& costs)
     : scenario_(scenario),
       costs_(costs),
-      links_(scenario.cluster,
-             static_cast<int>((scenario.plan.devices() + scenario.cluster.devices_per_node - 1) /
-                              scenario.cluster.devices_per_node),
-             named_algorithms(scenario)),
+      links_(scenario.cluster, nodes_of(scenario), named_algorithms(scenario)),
       items_(model_items(scenario, costs)),
       clock_(scenario, costs.groups),
       moves_(block_moves(scenario, costs, clock_)) {
@@ -183,10 +200,71 @@ const LinkUse& NetworkTransfers::collective(PlanGroup among,
                                                        : groups_of(scenario_.plan, among, rank);
     if (groups.front().size() > 1) {
       check_alike(groups, name_of(among));
-      known->second = links_.of_collective(kind, size, groups);
+      if (kind == Collective::reduce) {
+        known->second.use = reduces(among, size, groups);
+      } else {
+        known->second = links_.of_collective(kind, size, groups);
+      }
     }
   }
   return known->second.use;
+}
+
+/// Chains along the ring of a group, one to each of its ranks: each goes over all of the ring's
+/// wires but the one behind the rank at its end.
+LinkUse NetworkTransfers::reduces(PlanGroup among, Bytes size, const Groups& groups) const {
+  std::vector<Demand> messages;
+  for (const std::vector<int>& ranks : groups) {
+    const auto n = ranks.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      messages.push_back({.from = ranks[(i + 1) % n],
+                          .to = ranks[i],
+                          .bytes = static_cast<double>(n - 1) / static_cast<double>(n) * size});
+    }
+  }
+  const GroupPlace at = place(scenario_.plan, among, scenario_.cluster);
+  return links_.of_messages(
+      messages, exchange_time(Collective::reduce, size, at.group, group_fabric(scenario_, at)));
+}
+
+/// What the root exchanges with the others in a pass, one after the other.
+LinkUse NetworkTransfers::of_root(Pass pass) const {
+  const RootMoves root = root_moves(scenario_, costs_);
+  std::vector<LinkUse> uses;
+  for (const RootMove& of : root.moves) {
+    const RootWay way = root_way(of.move.when, pass);
+    if (!way.here) {
+      continue;
+    }
+    std::vector<Demand> messages;
+    for (int other = 1; other < root.ranks; ++other) {
+      messages.push_back(
+          {.from = way.to_root ? other : 0, .to = way.to_root ? 0 : other, .bytes = of.size});
+    }
+    uses.push_back(links_.of_messages(messages, of.time));
+  }
+  return one_after_the_other(uses);
+}
+
+/// Each worker's share with each server, over all interfaces of its node; the workers at once.
+LinkUse NetworkTransfers::of_servers(const Move& move, const DeviceParameters& parameters) const {
+  const Cluster& cluster = scenario_.cluster;
+  const auto servers = static_cast<int>(*scenario_.plan.servers);
+  const int workers = static_cast<int>(scenario_.plan.data);
+  const int first = (workers + cluster.devices_per_node - 1) / cluster.devices_per_node;
+  const Bytes part = parameters.total() * move.each / (servers * cluster.nics);
+  std::vector<Demand> messages;
+  for (int worker = 0; worker < workers; ++worker) {
+    for (int server = 0; server < servers; ++server) {
+      for (int nic = 0; nic < cluster.nics; ++nic) {
+        const int there = links_.nic(first + server, nic);
+        const bool pushes = move.when == MoveTime::complete;
+        messages.push_back(
+            {.from = pushes ? worker : there, .to = pushes ? there : worker, .bytes = part});
+      }
+    }
+  }
+  return links_.of_messages(messages, clock_.time(move, parameters));
 }
 
 std::vector<TakenAlgorithm> NetworkTransfers::algorithms() const {
@@ -219,6 +297,13 @@ LinkUse NetworkTransfers::of_passes(int rank,
                                     std::span<const Action> passes,
                                     PassComm comm,
                                     Seconds time) {
+  if (scenario_.plan.sharding == Sharding::data_parallel_root && comm == PassComm::data) {
+    std::vector<LinkUse> uses;
+    for (const Action& action : passes) {
+      uses.push_back(of_root(action.pass));
+    }
+    return one_after_the_other(uses);
+  }
   Counted counted(*this, comm);
   for (const Action& action : passes) {
     const int stage =
@@ -265,6 +350,10 @@ LinkUse NetworkTransfers::of_data(int rank, const Instruction& instruction) {
   std::vector<LinkUse> uses;
   for (const Move& move : clock_.moves()) {
     if (move.when != when) {
+      continue;
+    }
+    if (move.among == MoveAmong::servers) {
+      uses.push_back(of_servers(move, parameters));
       continue;
     }
     for (const MovePart& part : parts_of(move, parameters, clock_.places())) {

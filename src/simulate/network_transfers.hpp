@@ -16,8 +16,8 @@ namespace titer {
 /// The transfers of the groups of each pipeline rank, all of a kind at once.
 class NetworkTransfers {
  public:
-  /// Throws InputError where the groups of a kind do not lie alike on the nodes. REQUIRES moves
-  /// that are followed one by one. Both must stay.
+  /// Throws InputError where the groups of a kind do not lie alike on the nodes, or servers find no
+  /// ports. Both must stay.
   NetworkTransfers(const Scenario& scenario, const StepCosts& costs);
 
   /// The transfers of a rank's groups in these passes that count as `comm`, recomputation included,
@@ -39,6 +39,9 @@ class NetworkTransfers {
   class Counted;
   using Groups = std::vector<std::vector<int>>;
 
+  [[nodiscard]] LinkUse reduces(PlanGroup among, Bytes size, const Groups& groups) const;
+  [[nodiscard]] LinkUse of_root(Pass pass) const;
+  [[nodiscard]] LinkUse of_servers(const Move& move, const DeviceParameters& parameters) const;
   [[nodiscard]] Groups replica_groups(int rank, PlanGroup group) const;
   [[nodiscard]] Groups end_groups() const;
   void check_alike(const Groups& groups, std::string_view kind) const;

@@ -7,6 +7,7 @@
 #include "plan/plans.hpp"
 #include "simulate/simulations.hpp"
 #include "titer/estimate/device_classes.hpp"
+#include "titer/simulate/meetings.hpp"
 #include "titer/simulate/samples.hpp"
 
 namespace titer {

@@ -72,7 +72,7 @@ struct ShardingScheme {
   void (*list)(const MoveTerms& of, Moves& moves) = nullptr;
   bool updates = true;         // devices update their parameters by themselves
   bool in_buckets = true;      // gradients may be added up in parts, beside backward passes
-  std::string_view refused{};  // why its moves are no collectives that links and exports follow
+  std::string_view refused{};  // why its moves are no collectives that exports have
 };
 [[nodiscard]] const ShardingScheme& scheme_of(Sharding sharding);
 

@@ -21,6 +21,12 @@ struct RootMoves {
   int ranks = 1;
   std::vector<RootMove> moves{};
 };
+/// In this pass of the model; of what comes back its gradients go the other way.
+struct RootWay {
+  bool here = false;
+  bool to_root = false;
+};
+[[nodiscard]] RootWay root_way(MoveTime when, Pass pass);
 /// Inputs are images, or 8 bytes for each token of a sequence; outputs the last layer's, which may
 /// be losses, of transformers their losses. REQUIRES blocks, and a model with one input.
 [[nodiscard]] RootMoves root_moves(const Scenario& scenario, const StepCosts& costs);

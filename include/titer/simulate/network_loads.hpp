@@ -34,8 +34,8 @@ struct LinkLoads {
 /// the gradients of two copies of a stage) counts as half of each. What events without links share
 /// (`contention`) is shared here too, so that links only ever make something longer.
 ///
-/// REQUIRES a program with one device for each pipeline rank, no torus, moves that are followed one
-/// by one. Throws InputError where the groups of a kind do not lie alike on the nodes.
+/// REQUIRES a program with one device for each pipeline rank, no torus. Throws InputError where the
+/// groups of a kind do not lie alike on the nodes, or parameter servers find no ports.
 [[nodiscard]] LinkLoads share_links(const Scenario& scenario,
                                     const StepCosts& costs,
                                     const Contention& contention,

@@ -81,6 +81,11 @@ void ClusterLinks::fold() {
   ensure(links[0] == links[1], "the nodes of a cluster are wired alike");
 }
 
+int ClusterLinks::nic(int node, int number) const {
+  const int before = cluster_.devices_per_node + cluster_.switches_per_node();
+  return nodes_ * before + node * cluster_.nics + number;
+}
+
 ClusterLinks::Place ClusterLinks::place(int vertex) const {
   int first = 0;
   for (const int kind : {cluster_.devices_per_node, cluster_.switches_per_node(), cluster_.nics}) {

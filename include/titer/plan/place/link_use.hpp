@@ -42,6 +42,9 @@ class ClusterLinks {
   /// taken where they apply.
   ClusterLinks(const Cluster& cluster, int nodes, const NamedAlgorithms& named = {});
 
+  /// The vertex of a network interface: where what is kept in the memory of its node's host enters.
+  [[nodiscard]] int nic(int node, int number) const;
+
   /// A collective on all these groups of devices at once, by the algorithm of those that libraries
   /// run that is the fastest on the links.
   /// REQUIRES groups of two devices or more that lie alike.
