@@ -54,6 +54,10 @@ struct Command {
 [[nodiscard]] Command add_capacity(CLI::App& program);
 [[nodiscard]] Command add_sensitivity(CLI::App& program);
 [[nodiscard]] Command add_diff(CLI::App& program);
+[[nodiscard]] Command add_show(CLI::App& program);
+[[nodiscard]] Command add_completion(CLI::App& program);
+[[nodiscard]] Command add_help(CLI::App& program);
+[[nodiscard]] Command add_version(CLI::App& program);
 
 /// What several subcommands take: a scenario and changes to it.
 struct ScenarioOptions {

@@ -57,7 +57,7 @@ int run_chosen(const std::vector<Command>& commands, const std::string& line) {
 
 int main_with_errors(int argc, char** argv) {
   CLI::App program("Predicts the time and memory of one training iteration on a cluster", "titer");
-  program.set_version_flag("--version", "titer " TITER_VERSION);
+  program.set_version_flag("-V,--version", "titer " TITER_VERSION);
   program.require_subcommand(1);
   const std::vector<Command> commands = {
       add_run(program),      add_check(program),       add_explain(program),
@@ -67,7 +67,8 @@ int main_with_errors(int argc, char** argv) {
       add_import(program),   add_validate(program),    add_calibrate(program),
       add_trace(program),    add_seeds(program),       add_course(program),
       add_capacity(program), add_sensitivity(program), add_diff(program),
-      add_schema(program),   add_compare(program)};
+      add_schema(program),   add_compare(program),     add_show(program),
+      add_completion(program), add_help(program),      add_version(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -38,8 +38,38 @@ std::optional<fs::path> data_beside_module() {
   return folder.parent_path().parent_path().parent_path() / "share/titer";
 }
 
-fs::path shipped_file(const DataKind& kind, std::string_view name) {
-  return data_root() / kind.folder / (std::string(name) + ".json");
+/// Where names are looked up, in turn: the folders of $TITER_PATH, then what is shipped.
+std::vector<fs::path> data_folders() {
+  std::vector<fs::path> folders;
+  const char* const own = std::getenv("TITER_PATH");
+  std::string_view rest = own == nullptr ? "" : own;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    const fs::path folder = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    std::error_code ignored;
+    if (!folder.empty() && !fs::is_directory(folder, ignored)) {
+      throw InputError("TITER_PATH: " + folder.string() +
+                       ": expected folders of data of your own, with colons between them");
+    }
+    if (!folder.empty()) {
+      folders.push_back(folder);
+    }
+  }
+  folders.push_back(data_root());
+  return folders;
+}
+
+/// Nothing where no folder has it.
+std::optional<fs::path> shipped_file(const DataKind& kind, std::string_view name) {
+  for (const fs::path& folder : data_folders()) {
+    fs::path file = folder / kind.folder / (std::string(name) + ".json");
+    std::error_code missing;
+    if (fs::is_regular_file(file, missing)) {
+      return file;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -69,20 +99,22 @@ fs::path data_root() {
 
 std::vector<std::string> shipped_names(const DataKind& kind) {
   std::vector<std::string> names;
-  std::error_code missing;
-  for (const auto& entry : fs::directory_iterator(data_root() / kind.folder, missing)) {
-    if (entry.path().extension() == ".json") {
-      names.push_back(entry.path().stem().string());
+  for (const fs::path& folder : data_folders()) {
+    std::error_code missing;
+    for (const auto& entry : fs::directory_iterator(folder / kind.folder, missing)) {
+      if (entry.path().extension() == ".json") {
+        names.push_back(entry.path().stem().string());
+      }
     }
   }
   std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 
 bool is_shipped(const DataKind& kind, std::string_view name) {
-  std::error_code missing;
   return !name.empty() && name.find('/') == std::string_view::npos &&
-         fs::is_regular_file(shipped_file(kind, name), missing);
+         shipped_file(kind, name).has_value();
 }
 
 bool looks_like_file(std::string_view name_or_file) {
@@ -96,7 +128,7 @@ fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs
     return fs::exists(beside, ignored) ? beside : fs::path(name_or_file);
   }
   if (is_shipped(kind, name_or_file)) {
-    return shipped_file(kind, name_or_file);
+    return *shipped_file(kind, name_or_file);
   }
   const std::vector<std::string> names = shipped_names(kind);
   const std::vector<std::string_view> candidates(names.begin(), names.end());

@@ -39,7 +39,8 @@ struct Outcome {
 /// What the program is started with besides its arguments.
 struct Surroundings {
   std::string data = root().string();  // $TITER_DATA
-  std::string output;                  // standard output goes here instead of into the outcome
+  std::string output{};                // standard output goes here instead of into the outcome
+  std::string path{};                  // $TITER_PATH, where there is one
 };
 
 inline std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -68,6 +69,9 @@ inline Outcome titer(std::vector<std::string> arguments, const Surroundings& aro
   const std::string err = (folder.path() / "err").string();
   arguments.insert(arguments.begin(), program());
   std::vector<std::string> environment = environment_with(around.data);
+  if (!around.path.empty()) {
+    environment.push_back("TITER_PATH=" + around.path);
+  }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   constexpr int write = O_WRONLY | O_CREAT | O_TRUNC;

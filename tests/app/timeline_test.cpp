@@ -163,6 +163,20 @@ TEST(AppTimeline, DrawsThePicturesOfTheReadme) {
             file_text(folder + "zb-v.svg"));
 }
 
+TEST(AppTimeline, KnowsInterleavedSchedulesByThatName) {
+  const auto drawn = [](const std::string& schedule, const std::vector<std::string>& more) {
+    std::vector<std::string> words = {
+        "timeline", "--schedule", schedule, "--pipeline", "4", "--micro-batches", "8"};
+    words.insert(words.end(), more.begin(), more.end());
+    return titer(words);
+  };
+  EXPECT_EQ(data_of(drawn("interleaved", {})), data_of(drawn("1f1b", {"--virtual-stages", "2"})));
+  EXPECT_EQ(data_of(drawn("interleaved", {"--virtual-stages", "4"})),
+            data_of(drawn("1f1b", {"--virtual-stages", "4"})));
+  EXPECT_TRUE(contains(refusal_of(drawn("interleaved", {"--virtual-stages", "1"})),
+                       "--virtual-stages: 1: expected 2 to "));
+}
+
 TEST(AppTimeline, SaysWhatAScheduleCannotHave) {
   EXPECT_TRUE(
       contains(refusal_of(titer({"timeline",

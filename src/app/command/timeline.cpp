@@ -200,7 +200,19 @@ void write_step(const TimelineOptions& options, TimelineFormat format, OutputFil
   }
 }
 
-int timeline_command(const TimelineOptions& options) {
+/// As software calls 1f1b with more than one chunk of layers on each rank.
+constexpr std::string_view kInterleaved = "interleaved";
+
+void resolve_interleaved(TimelineOptions& options) {
+  if (options.schedule == kInterleaved) {
+    options.virtual_stages = options.virtual_stages.value_or(2);
+    check_range("--virtual-stages", *options.virtual_stages, 2, kMostStages);
+    options.schedule = "1f1b";
+  }
+}
+
+int timeline_command(TimelineOptions options) {
+  resolve_interleaved(options);
   const TimelineFormat format = chosen("--format", options.format, kTimelineFormats);
   check_range("--width", options.width, kLeastTextWidth, kMostTextWidth);
   if (options.schedule.empty() == options.scenario.scenario.empty()) {
@@ -220,8 +232,9 @@ int timeline_command(const TimelineOptions& options) {
 void add_shape_options(CLI::App& app, TimelineOptions& options) {
   CLI::Option* schedule = app.add_option("--schedule",
                                          options.schedule,
-                                         "draw this schedule by itself (titer list schedules): "
-                                         "stages alike, sending free")
+                                         "draw this schedule by itself (titer list schedules; "
+                                         "interleaved: 1f1b with --virtual-stages, 2 if not "
+                                         "said): stages alike, sending free")
                               ->type_name("NAME");
   const auto add = [&](const char* name, auto& value, const char* what) {
     return app.add_option(name, value, what)->needs(schedule);

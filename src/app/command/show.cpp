@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "app/command.hpp"
+#include "app/data_kinds.hpp"
+#include "titer/scenario/data_files.hpp"
+
+namespace titer {
+namespace {
+
+struct ShowOptions {
+  std::string name;
+  std::string kind;
+};
+
+/// The kinds that have something of this name. Throws InputError where none has.
+std::vector<DataKind> kinds_with(const std::string& name) {
+  std::vector<DataKind> found;
+  std::vector<std::string> names;
+  for (const DataKind& kind : kDataKinds) {
+    if (is_shipped(kind, name)) {
+      found.push_back(kind);
+    }
+    const std::vector<std::string> own = shipped_names(kind);
+    names.insert(names.end(), own.begin(), own.end());
+  }
+  if (found.empty()) {
+    const std::string_view near =
+        closest(name, std::vector<std::string_view>(names.begin(), names.end()));
+    throw InputError(fmt::format("{}: nothing shipped has this name; {}",
+                                 name,
+                                 near.empty() ? "`titer list` shows what there is"
+                                              : fmt::format("did you mean \"{}\"?", near)));
+  }
+  return found;
+}
+
+DataKind kind_of(const ShowOptions& options) {
+  if (!options.kind.empty()) {
+    std::array<Choice<const DataKind*>, kDataKinds.size()> choices{};
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      choices[i] = {kDataKinds[i].name, &kDataKinds[i]};
+    }
+    return *chosen("--kind", options.kind, choices);
+  }
+  const std::vector<DataKind> found = kinds_with(options.name);
+  if (found.size() > 1) {
+    std::vector<std::string_view> names;
+    for (const DataKind& kind : found) {
+      names.push_back(kind.name);
+    }
+    throw InputError(fmt::format("{}: the name of more than one thing: expected --kind {}",
+                                 options.name,
+                                 fmt::join(names, " or --kind ")));
+  }
+  return found.front();
+}
+
+int show_command(const ShowOptions& options) {
+  const DataKind kind = kind_of(options);
+  const std::filesystem::path path = data_file(kind, options.name);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw InputError(fmt::format("{}: cannot be read", path.string()));
+  }
+  print(std::string(std::istreambuf_iterator<char>(file), {}));
+  fmt::print(stderr, "{} {}: {}\n", kind.name, options.name, path.string());
+  return kSuccess;
+}
+
+}  // namespace
+
+Command add_show(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("show", "Print what a name stands for, as a file");
+  app->footer(
+      "Examples:\n"
+      "  titer show llama3-70b-64xh100\n"
+      "  titer show dgx-h100 --kind cluster > my-cluster.json\n"
+      "Its kind and its path are said on standard error.");
+  const auto options = std::make_shared<ShowOptions>();
+  app->add_option("name", options->name, "of a model, chip, cluster, run …; see titer list")
+      ->required()
+      ->type_name("NAME");
+  app->add_option("--kind", options->kind, "of what, where several things have the name")
+      ->type_name("KIND");
+  return {app, [options] { return show_command(*options); }};
+}
+
+}  // namespace titer
