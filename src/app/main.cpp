@@ -60,15 +60,15 @@ int main_with_errors(int argc, char** argv) {
   program.set_version_flag("-V,--version", "titer " TITER_VERSION);
   program.require_subcommand(1);
   const std::vector<Command> commands = {
-      add_run(program),      add_check(program),       add_explain(program),
-      add_list(program),     add_sweep(program),       add_merge(program),
-      add_search(program),   add_collective(program),  add_topology(program),
-      add_traffic(program),  add_timeline(program),    add_export(program),
-      add_import(program),   add_validate(program),    add_calibrate(program),
-      add_trace(program),    add_seeds(program),       add_course(program),
-      add_capacity(program), add_sensitivity(program), add_diff(program),
-      add_schema(program),   add_compare(program),     add_show(program),
-      add_completion(program), add_help(program),      add_version(program)};
+      add_run(program),        add_check(program),       add_explain(program),
+      add_list(program),       add_sweep(program),       add_merge(program),
+      add_search(program),     add_collective(program),  add_topology(program),
+      add_traffic(program),    add_timeline(program),    add_export(program),
+      add_import(program),     add_validate(program),    add_calibrate(program),
+      add_trace(program),      add_seeds(program),       add_course(program),
+      add_capacity(program),   add_sensitivity(program), add_diff(program),
+      add_schema(program),     add_compare(program),     add_show(program),
+      add_completion(program), add_help(program),        add_version(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
