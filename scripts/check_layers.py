@@ -19,7 +19,7 @@ import tempfile
 # A room sees those named; it stands below them.
 _PLANS = "units input hardware topology engine collectives model plan"
 _STEPS = f"{_PLANS} scenario cost estimate simulate export explain"
-_ANSWERS = f"{_STEPS} import measured calibrate trace sweep campaign search whatif seeds"
+_ANSWERS = f"{_STEPS} import launch measured calibrate trace sweep campaign search whatif seeds"
 ROOMS = {
     "units": "",
     "input": "units",
@@ -37,13 +37,14 @@ ROOMS = {
     "simulate": f"{_PLANS} scenario cost estimate",
     "export": f"{_PLANS} scenario cost estimate simulate",
     "explain": f"{_PLANS} scenario cost estimate",
+    "launch": f"{_PLANS} scenario cost estimate import",
     "measured": f"{_STEPS} import",
     "calibrate": f"{_STEPS} import measured",
     "trace": _STEPS,
     "sweep": _STEPS,
     "campaign": _STEPS,
     "search": f"{_STEPS} campaign",
-    "whatif": f"{_STEPS} sweep campaign",
+    "whatif": f"{_STEPS} sweep campaign search",
     "seeds": f"{_STEPS} campaign trace",
     "report": f"{_ANSWERS} view",
     "ask": f"{_ANSWERS} view report",

@@ -55,6 +55,7 @@ struct Command {
 [[nodiscard]] Command add_sensitivity(CLI::App& program);
 [[nodiscard]] Command add_diff(CLI::App& program);
 [[nodiscard]] Command add_show(CLI::App& program);
+[[nodiscard]] Command add_tune(CLI::App& program);
 [[nodiscard]] Command add_completion(CLI::App& program);
 [[nodiscard]] Command add_help(CLI::App& program);
 [[nodiscard]] Command add_version(CLI::App& program);

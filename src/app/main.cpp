@@ -9,6 +9,7 @@
 #include "command.hpp"
 
 namespace titer {
+[[nodiscard]] Command add_tune(CLI::App& program);  // TEMPORARY
 namespace {
 
 /// The word that CLI11 could not place, with the subcommand or option it resembles.
@@ -68,7 +69,8 @@ int main_with_errors(int argc, char** argv) {
       add_trace(program),      add_seeds(program),       add_course(program),
       add_capacity(program),   add_sensitivity(program), add_diff(program),
       add_schema(program),     add_compare(program),     add_show(program),
-      add_completion(program), add_help(program),        add_version(program)};
+      add_completion(program), add_help(program),        add_version(program),
+      add_tune(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

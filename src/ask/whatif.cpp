@@ -6,9 +6,11 @@
 
 #include "report_parts.hpp"
 #include "titer/ask/asked_source.hpp"
+#include "titer/launch/launch.hpp"
 #include "titer/report/network/network_comparison_report.hpp"
 #include "titer/report/study/difference_report.hpp"
 #include "titer/report/study/sensitivity_report.hpp"
+#include "titer/report/study/tune_report.hpp"
 #include "titer/scenario/notes.hpp"
 
 namespace titer {
@@ -58,6 +60,30 @@ FigureCost cost_of(const std::string& text) {
         text));
   }
   return {.path = text.substr(0, equals), .dollars = *dollars};
+}
+
+/// "16.5s"; nothing where none is given.
+std::optional<Seconds> measured_time(const std::string& text) {
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  const auto time = parse<Seconds>(text);
+  if (!time || !(*time > Seconds{})) {
+    throw InputError(fmt::format(
+        "--measured: {}: expected the time of an iteration, such as 16.5s or 850ms", text));
+  }
+  return time;
+}
+
+/// Of software whose file says nothing of what it can do every change is tried.
+void note_unknown_abilities(const ScenarioSource& source,
+                            const Scenario& scenario,
+                            std::vector<std::string>& notes) {
+  if (source.document().at("stack.abilities") == nullptr) {
+    notes.push_back(fmt::format(
+        "what {} can do is not known (\"abilities\" of its file): a change may be beyond it",
+        scenario.stack.name));
+  }
 }
 
 }  // namespace
@@ -115,6 +141,29 @@ Answer ask(const SensitivityRequest& request) {
     add_inputs(source, "the scenario", view);
   }
   return {.view = std::move(view)};
+}
+
+Answer ask(const TuneRequest& request) {
+  const std::optional<Seconds> measured = measured_time(request.measured);
+  const ScenarioSource source = source_of(request.scenario);
+  const Scenario scenario = source.read();
+  ScenarioProbe probe(source, request.fidelity.value_or(usual_fidelity(scenario)));
+  TuneReport report{.probe = &probe,
+                    .answer = tune(probe, software_abilities(source)),
+                    .measured = measured,
+                    .top = request.top};
+  const auto format = launch_format(scenario.stack.name);
+  if (format && scenario.model.if_transformer() != nullptr) {
+    report.software = software_name(*format);
+    report.flags = [&probe, format](const Tuning& tuning) {
+      static_cast<void>(probe.with(tuning.assignments()));
+      return changed_settings(*format, probe.scenario(), probe.changed());
+    };
+  }
+  std::vector<std::string> notes = answer_notes(source, scenario);
+  note_unknown_abilities(source, scenario, notes);
+  return {.view = tune_view(report, notes),
+          .good = report.answer.run_fits || report.answer.best(true) != nullptr};
 }
 
 }  // namespace titer

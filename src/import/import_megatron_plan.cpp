@@ -4,6 +4,7 @@
 #include <array>
 
 #include "import_parts.hpp"
+#include "titer/import/foreign_words.hpp"
 
 namespace titer {
 namespace {
@@ -15,34 +16,6 @@ constexpr DegreeKeys kMegatronKeys = {.tensor = "tensor_model_parallel_size",
                                       .devices = "trainer.devices",
                                       .micro_batch = "micro_batch_size",
                                       .global_batch = "global_batch_size"};
-
-struct MegatronWord {
-  std::string_view theirs;
-  std::string_view ours;
-};
-constexpr std::array<MegatronWord, 7> kModules = {{{"core_attn", "core_attention"},
-                                                   {"layernorm", "layer_norm"},
-                                                   {"mla_up_proj", "latent_up"},
-                                                   {"mlp", "mlp"},
-                                                   {"moe", "moe"},
-                                                   {"moe_act", "activation"},
-                                                   {"shared_experts", "shared_experts"}}};
-constexpr std::array<MegatronWord, 4> kContextMethods = {{{"p2p", "ring"},
-                                                          {"all_gather", "all-gather"},
-                                                          {"a2a", "ulysses"},
-                                                          {"a2a+p2p", "hierarchical"}}};
-constexpr std::array<MegatronWord, 4> kShardings = {{{"no_shard", "none"},
-                                                     {"optim", "zero1"},
-                                                     {"optim_grads", "zero2"},
-                                                     {"optim_grads_params", "zero3"}}};
-
-template <std::size_t N>
-std::optional<std::string_view> ours(const std::array<MegatronWord, N>& words,
-                                     std::string_view theirs) {
-  const auto found = std::find_if(
-      words.begin(), words.end(), [&](const MegatronWord& word) { return word.theirs == theirs; });
-  return found == words.end() ? std::nullopt : std::optional(found->ours);
-}
 
 class MegatronPlan {
  public:
@@ -165,7 +138,7 @@ class MegatronPlan {
     if (!fsdp || !strategy) {
       return sharded ? "zero1" : "none";
     }
-    const auto known = ours(kShardings, *strategy);
+    const auto known = our_word(kMegatronShardings, *strategy);
     if (!known) {
       in_.fail("data_parallel_sharding_strategy",
                "expected no_shard, optim, optim_grads or optim_grads_params");
@@ -252,7 +225,7 @@ class MegatronPlan {
     }
     Value list = Value::make_array();
     for (const std::string& name : names) {
-      if (const auto known = ours(kModules, name)) {
+      if (const auto known = our_word(kMegatronModules, name)) {
         list.push(Value(*known));
       } else if (!name.empty()) {
         in_.fail("recompute_modules",
@@ -294,7 +267,7 @@ class MegatronPlan {
     if (task_.defaults.is_deepspeed && degrees_.context.value_or(1) > 1) {
       plan_.add("context_method", Value("ulysses"));
     } else if (const auto method = in_.word("cp_comm_type")) {
-      const auto known = ours(kContextMethods, *method);
+      const auto known = our_word(kMegatronContextMethods, *method);
       if (!known) {
         in_.fail("cp_comm_type", "expected p2p, all_gather, a2a or a2a+p2p");
       } else if (degrees_.context.value_or(2) > 1) {

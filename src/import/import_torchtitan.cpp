@@ -5,32 +5,11 @@
 
 #include "import_harmless.hpp"
 #include "import_parts.hpp"
+#include "titer/import/foreign_words.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {
-
-struct Flavor {
-  std::string_view model;
-  std::string_view flavor;
-  std::string_view shipped;
-};
-constexpr std::array<Flavor, 4> kFlavors = {{{"llama3", "8B", "llama3-8b"},
-                                             {"llama3", "70B", "llama3-70b"},
-                                             {"llama3", "405B", "llama3-405b"},
-                                             {"deepseek_v3", "671B", "deepseek-v3"}}};
-
-struct NamedSchedule {
-  std::string_view theirs;  // in lower case
-  std::string_view ours;
-  bool has_chunks;
-};
-constexpr std::array<NamedSchedule, 7> kSchedules = {{{"1f1b", "1f1b", false},
-                                                      {"gpipe", "gpipe", false},
-                                                      {"interleaved1f1b", "1f1b", true},
-                                                      {"loopedbfs", "breadth-first", true},
-                                                      {"zbvzerobubble", "zb-v", false},
-                                                      {"dualpipev", "dualpipev", false},
-                                                      {"zbv", "zb-v", false}}};
 
 constexpr DegreeKeys kTorchtitanKeys = {.tensor = "parallelism.tensor_parallel_degree",
                                         .pipeline = "parallelism.pipeline_parallel_degree",
@@ -45,10 +24,11 @@ void read_model(const ImportTask& task) {
   const bool is_named = in.has("model.name");
   const std::string model = in.word("model.name").value_or("llama3");
   const std::string flavor = in.text("model.flavor").value_or("");
-  const auto* found = std::find_if(kFlavors.begin(), kFlavors.end(), [&](const Flavor& known) {
-    return known.model == model && known.flavor == flavor;
-  });
-  if (found == kFlavors.end()) {
+  const auto* found = std::find_if(
+      kTorchtitanFlavors.begin(), kTorchtitanFlavors.end(), [&](const TorchtitanFlavor& known) {
+        return known.model == model && known.flavor == flavor;
+      });
+  if (found == kTorchtitanFlavors.end()) {
     if (!task.options.base) {
       in.fail("model.flavor",
               "expected llama3 8B, 70B or 405B, or deepseek_v3 671B: the shapes of the others are "
@@ -105,10 +85,10 @@ void read_schedule(const ImportTask& task, std::int64_t pipeline) {
   if (pipeline == 1) {
     return;
   }
-  const auto* found = std::find_if(kSchedules.begin(), kSchedules.end(), [&](const auto& known) {
-    return known.theirs == name;
-  });
-  if (found == kSchedules.end()) {
+  const auto* found = std::find_if(kTorchtitanSchedules.begin(),
+                                   kTorchtitanSchedules.end(),
+                                   [&](const auto& known) { return lower(known.theirs) == name; });
+  if (found == kTorchtitanSchedules.end()) {
     in.fail(key, "expected 1F1B, GPipe, Interleaved1F1B, LoopedBFS, ZBVZeroBubble or DualPipeV");
     return;
   }

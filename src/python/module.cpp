@@ -179,6 +179,11 @@ py::object sensitivity(py::handle scenario,
   return answered(request, request.scenario);
 }
 
+py::object tune(py::handle scenario, py::handle set, const std::string& measured) {
+  const TuneRequest request{.scenario = asked_in(scenario, set, "scenario"), .measured = measured};
+  return answered(request, request.scenario);
+}
+
 py::object search(py::handle what, py::handle set, py::handle refine, py::handle jobs) {
   std::atomic<bool> stop = false;
   const SearchRequest request{.search = asked_in(what, set, "search"),
@@ -346,6 +351,14 @@ PYBIND11_MODULE(titer, module) {
              "--\n\n"
              "What a figure of the result depends on, as `titer sensitivity --format json` prints "
              "it.");
+  module.def("tune",
+             tune,
+             py::arg("scenario"),
+             no_changes,
+             py::arg("measured") = "",
+             "tune(scenario, set=None, measured='')\n"
+             "--\n\n"
+             "Which knobs of a run to turn, as `titer tune --format json` prints it.");
   module.def(
       "search",
       search,

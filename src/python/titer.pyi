@@ -65,6 +65,11 @@ def sensitivity(
     reach: str = "",
     fidelity: _Fidelity = "closed",
 ) -> dict[str, Any]: ...
+def tune(
+    scenario: _NameOrFile | Mapping[str, Any],
+    set: Mapping[str, Any] | None = None,
+    measured: str = "",
+) -> dict[str, Any]: ...
 def search(
     search: _NameOrFile | Mapping[str, Any],
     set: Mapping[str, Any] | None = None,

@@ -12,12 +12,10 @@ namespace titer {
 namespace {
 
 /// What a part leaves open follows another: the sequence the model, the data degree and the devices
-/// of a node the cluster.
-using PartSet = std::array<bool, kScenarioParts.size()>;
-
-PartSet parts_of(std::span<const Assignment> changes) {
-  PartSet parts{};
-  const auto at = [&](ScenarioPart part) -> bool& { return parts[static_cast<std::size_t>(part)]; };
+/// of a node the cluster. In the order of kScenarioParts.
+std::vector<ScenarioPart> parts_of(std::span<const Assignment> changes) {
+  std::array<bool, kScenarioParts.size()> led{};
+  const auto at = [&](ScenarioPart part) -> bool& { return led[static_cast<std::size_t>(part)]; };
   for (const Assignment& change : changes) {
     const auto part = scenario_part(change.path);
     if (!part) {
@@ -29,6 +27,12 @@ PartSet parts_of(std::span<const Assignment> changes) {
   at(ScenarioPart::training) |= at(ScenarioPart::model);
   at(ScenarioPart::plan) |= at(ScenarioPart::cluster);
   at(ScenarioPart::conditions) |= at(ScenarioPart::cluster);
+  std::vector<ScenarioPart> parts;
+  for (const Choice<ScenarioPart>& part : kScenarioParts) {
+    if (at(part.value)) {
+      parts.push_back(part.value);
+    }
+  }
   return parts;
 }
 
@@ -82,16 +86,14 @@ ScenarioProbe::ScenarioProbe(ScenarioSource source, Fidelity fidelity)
 }
 
 const StepResult* ScenarioProbe::with(std::span<const Assignment> changes) {
-  const PartSet parts = parts_of(changes);
+  for (const ScenarioPart part : parts_) {
+    copy_part(part, base_, changed_);
+  }
+  parts_ = parts_of(changes);
   std::vector<Assignment> before;
   const bool sound = evaluate_changed(changes, before);
   for (auto change = before.rbegin(); change != before.rend(); ++change) {
     source_.assign(*change);
-  }
-  for (const Choice<ScenarioPart>& part : kScenarioParts) {
-    if (parts[static_cast<std::size_t>(part.value)]) {
-      copy_part(part.value, base_, changed_);
-    }
   }
   return sound ? &result_ : nullptr;
 }
@@ -99,7 +101,6 @@ const StepResult* ScenarioProbe::with(std::span<const Assignment> changes) {
 /// `before` takes what takes back the changes that were made.
 bool ScenarioProbe::evaluate_changed(std::span<const Assignment> changes,
                                      std::vector<Assignment>& before) {
-  const PartSet parts = parts_of(changes);
   refusal_.clear();
   try {
     for (const Assignment& change : changes) {
@@ -108,10 +109,8 @@ bool ScenarioProbe::evaluate_changed(std::span<const Assignment> changes,
       source_.assign(change);
       before.push_back(std::move(back));
     }
-    for (const Choice<ScenarioPart>& part : kScenarioParts) {
-      if (parts[static_cast<std::size_t>(part.value)]) {
-        source_.read_part(part.value, changed_);
-      }
+    for (const ScenarioPart part : parts_) {
+      source_.read_part(part, changed_);
     }
     for (const Violation& violation : validate(changed_)) {
       refusal_ += (refusal_.empty() ? "" : "; ") + violation.text();

@@ -1,6 +1,7 @@
 #pragma once
 // What would be otherwise.
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,5 +44,15 @@ struct SensitivityRequest {
 };
 /// Throws InputError.
 [[nodiscard]] Answer ask(const SensitivityRequest& request);
+
+/// Which knobs to turn on the same devices with the same batch.
+struct TuneRequest {
+  Asked scenario;
+  std::optional<Fidelity> fidelity = {};  // otherwise as `titer run` chooses
+  std::string measured = {};              // "16.5s": an iteration of the run as it is
+  std::size_t top = 10;                   // changes that the text shows
+};
+/// Throws InputError. Good where the run fits, or something makes it fit.
+[[nodiscard]] Answer ask(const TuneRequest& request);
 
 }  // namespace titer

@@ -36,6 +36,8 @@ class ScenarioProbe {
 
   /// With these changes, until the next call; nullptr where that is not sound: refusal() says why.
   [[nodiscard]] const StepResult* with(std::span<const Assignment> changes);
+  /// The scenario with them, as far as it could be read.
+  [[nodiscard]] const Scenario& changed() const { return changed_; }
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
   /// How many results were computed.
   [[nodiscard]] std::int64_t evaluations() const { return evaluations_; }
@@ -47,6 +49,7 @@ class ScenarioProbe {
   Fidelity fidelity_;
   Scenario base_;
   Scenario changed_;
+  std::vector<ScenarioPart> parts_{};  // of changed_ that differ from base_
   Estimator estimator_;
   StepResult base_result_;
   StepResult result_;

@@ -92,39 +92,6 @@ Figures adapter_figures(const Scenario& scenario) {
   return {{"trained_parameters", trained}, {"parameters", parameters(scenario.model) + trained}};
 }
 
-Figures asked_figures(const Scenario& scenario) {
-  const Plan& plan = scenario.plan;
-  const Figures degrees = {{"model", scenario.model.name()},
-                           {"cluster", scenario.cluster.name},
-                           {"chip", scenario.cluster.chip.name},
-                           {"stack", scenario.stack.name},
-                           {"devices", plan.devices()},
-                           {"pipeline", plan.pipeline},
-                           {"tensor", plan.tensor},
-                           {"data", plan.data}};
-  const Figures others = {{"virtual_stages", plan.virtual_stages},
-                          {"micro_batch", plan.micro_batch},
-                          {"micro_batches", scenario.micro_batches()},
-                          {"schedule", name(plan.schedule)},
-                          {"recompute", name(plan.recompute)},
-                          {"sequence_parallel", plan.sequence_parallel},
-                          {"sharding", name(plan.sharding)},
-                          {"rank_order", rank_order_name(plan)},
-                          {"attention", name(scenario.slice().attention)},
-                          {"tensor_overlap", name(scenario.tensor_overlap())},
-                          {"pipeline_send", name(scenario.pipeline_send())},
-                          {"overlap_grad_reduce", scenario.overlap_grad_reduce()},
-                          {"overlap_param_gather", scenario.overlap_param_gather()},
-                          {"global_batch", scenario.training.global_batch},
-                          {"sequence", scenario.training.sequence},
-                          {"precision", name(scenario.training.precision)},
-                          {"gradient_precision", name(scenario.gradient_type())},
-                          {"optimizer", scenario.training.optimizer.name},
-                          {"formula", kFormulas[static_cast<std::size_t>(scenario.formula)].name}};
-  return joined(joined(joined(degrees, context_figures(scenario)), others),
-                joined(graph_figures(plan), adapter_figures(scenario)));
-}
-
 /// Where not every stage has as many.
 std::string layers_words(const Scenario& scenario) {
   const LayerSplit& split = scenario.plan.layers;
@@ -134,34 +101,6 @@ std::string layers_words(const Scenario& scenario) {
     return ", layers " + shares_text(split, layers, stages);
   }
   return is_even(split) ? "" : ", layers " + text_of(split);
-}
-
-std::string heading(const Scenario& scenario) {
-  const Cluster& cluster = scenario.cluster;
-  const Plan& plan = scenario.plan;
-  std::string text = fmt::format("{} on {} x {} ({})\n",
-                                 scenario.model.title(),
-                                 plan.devices(),
-                                 cluster.chip.title,
-                                 cluster.name);
-  text += fmt::format(
-      "plan: pipeline {}{}{}, tensor {}{}, {}data {}; micro-batch {} x {}; {}, recompute {}, "
-      "sharding {}{}\n",
-      plan.pipeline,
-      plan.virtual_stages > 1 ? fmt::format(" (interleaved {})", plan.virtual_stages) : "",
-      layers_words(scenario),
-      plan.tensor,
-      plan.sequence_parallel ? " with sequence parallelism" : "",
-      groups_text(scenario),
-      plan.data,
-      plan.micro_batch,
-      scenario.micro_batches(),
-      name(plan.schedule),
-      name(plan.recompute),
-      name(plan.sharding),
-      plan.cuda_graph == 0 ? "" : ", CUDA graph of " + graph_text(plan.cuda_graph));
-  text += fmt::format("training: {}\n", training_words(scenario));
-  return text;
 }
 
 /// "2.86 s (four of five between 2.71 s and 3.02 s)"
@@ -275,6 +214,67 @@ Figures step_figures(const Scenario& scenario,
                  notes_figure(notes)});
 }
 
+Figures asked_figures(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
+  const Figures degrees = {{"model", scenario.model.name()},
+                           {"cluster", scenario.cluster.name},
+                           {"chip", scenario.cluster.chip.name},
+                           {"stack", scenario.stack.name},
+                           {"devices", plan.devices()},
+                           {"pipeline", plan.pipeline},
+                           {"tensor", plan.tensor},
+                           {"data", plan.data}};
+  const Figures others = {{"virtual_stages", plan.virtual_stages},
+                          {"micro_batch", plan.micro_batch},
+                          {"micro_batches", scenario.micro_batches()},
+                          {"schedule", name(plan.schedule)},
+                          {"recompute", name(plan.recompute)},
+                          {"sequence_parallel", plan.sequence_parallel},
+                          {"sharding", name(plan.sharding)},
+                          {"rank_order", rank_order_name(plan)},
+                          {"attention", name(scenario.slice().attention)},
+                          {"tensor_overlap", name(scenario.tensor_overlap())},
+                          {"pipeline_send", name(scenario.pipeline_send())},
+                          {"overlap_grad_reduce", scenario.overlap_grad_reduce()},
+                          {"overlap_param_gather", scenario.overlap_param_gather()},
+                          {"global_batch", scenario.training.global_batch},
+                          {"sequence", scenario.training.sequence},
+                          {"precision", name(scenario.training.precision)},
+                          {"gradient_precision", name(scenario.gradient_type())},
+                          {"optimizer", scenario.training.optimizer.name},
+                          {"formula", kFormulas[static_cast<std::size_t>(scenario.formula)].name}};
+  return joined(joined(joined(degrees, context_figures(scenario)), others),
+                joined(graph_figures(plan), adapter_figures(scenario)));
+}
+
+std::string step_heading(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  const Plan& plan = scenario.plan;
+  std::string text = fmt::format("{} on {} x {} ({})\n",
+                                 scenario.model.title(),
+                                 plan.devices(),
+                                 cluster.chip.title,
+                                 cluster.name);
+  text += fmt::format(
+      "plan: pipeline {}{}{}, tensor {}{}, {}data {}; micro-batch {} x {}; {}, recompute {}, "
+      "sharding {}{}\n",
+      plan.pipeline,
+      plan.virtual_stages > 1 ? fmt::format(" (interleaved {})", plan.virtual_stages) : "",
+      layers_words(scenario),
+      plan.tensor,
+      plan.sequence_parallel ? " with sequence parallelism" : "",
+      groups_text(scenario),
+      plan.data,
+      plan.micro_batch,
+      scenario.micro_batches(),
+      name(plan.schedule),
+      name(plan.recompute),
+      name(plan.sharding),
+      plan.cuda_graph == 0 ? "" : ", CUDA graph of " + graph_text(plan.cuda_graph));
+  text += fmt::format("training: {}\n", training_words(scenario));
+  return text;
+}
+
 std::string step_title(const Scenario& scenario) {
   return fmt::format("{} on {} x {}: {}",
                      scenario.model.title(),
@@ -297,7 +297,7 @@ View step_view(const Scenario& scenario,
                const std::vector<FitAdvice>& advice,
                const std::vector<std::string>& notes,
                const std::optional<SampleStatistics>& samples) {
-  View view{.text = heading(scenario) + notes_text(notes) + "\n",
+  View view{.text = step_heading(scenario) + notes_text(notes) + "\n",
             .figures = step_figures(scenario, result, advice, notes),
             .rows = {joined(asked_figures(scenario), result_figures(result))},
             .columns = {},

@@ -265,7 +265,16 @@ View capacity_table_view(const CapacityTable& table, const Rows& rows, const Tab
       .figures = {{"format_version", kFormatVersion}, {"title", title(table)}, {"rows", figures}},
       .rows = figures,
       .columns = std::string(kCapacityColumns) +
-                 " possible miss fits grade memory_peak_bytes memory_capacity_bytes reason"};
+                 " possible miss fits grade memory_peak_bytes memory_capacity_bytes reason",
+      .title = title(table),
+      .headline = {
+          {"",
+           fmt::format(
+               "{} of {}",
+               std::count_if(
+                   rows.begin(), rows.end(), [](const CapacityRow& row) { return row.possible(); }),
+               rows.size()),
+           "combinations that will do"}}};
   view.text.append(tables(table, rows)).add(remarks(rows));
   add_notes(notes_of_rows(table, rows), view);
   return view;

@@ -33,6 +33,10 @@ namespace titer {
 [[nodiscard]] View check_view(const Scenario& scenario,
                               const StepResult& result,
                               const std::vector<std::string>& notes = {});
+/// What was asked: model, devices, plan, training.
+[[nodiscard]] Figures asked_figures(const Scenario& scenario);
+/// Model and devices, plan, training: the three lines that say what was computed.
+[[nodiscard]] std::string step_heading(const Scenario& scenario);
 /// "Llama 3 8B on 64 x NVIDIA H100 SXM5 80 GB: 1f1b"
 [[nodiscard]] std::string step_title(const Scenario& scenario);
 /// What each simulated rank does, waits for and has in memory; nothing where none was simulated.

@@ -10,6 +10,7 @@
 #include "app/command.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/output_folder.hpp"
+#include "titer/launch/launch.hpp"
 #include "titer/report/file/chakra_export.hpp"
 #include "titer/report/file/goal_export.hpp"
 #include "titer/scenario/conditions.hpp"
@@ -22,9 +23,16 @@ namespace {
 constexpr int kMostRanks = 65536;
 constexpr double kMostNodes = 50e6;
 
-enum class ExportFormat { goal, chakra };
-constexpr std::array<Choice<ExportFormat>, 2> kExportFormats = {
-    {{"goal", ExportFormat::goal}, {"chakra", ExportFormat::chakra}}};
+enum class ExportFormat { goal, chakra, launcher };
+/// Those of steps, then those of launchers.
+constexpr auto kExportFormats = [] {
+  std::array<Choice<ExportFormat>, 2 + kLaunchFormats.size()> formats = {
+      {{"goal", ExportFormat::goal}, {"chakra", ExportFormat::chakra}}};
+  for (std::size_t i = 0; i < kLaunchFormats.size(); ++i) {
+    formats[2 + i] = {kLaunchFormats[i].name, ExportFormat::launcher};
+  }
+  return formats;
+}();
 
 struct ExportOptions {
   ScenarioOptions scenario;
@@ -32,6 +40,7 @@ struct ExportOptions {
   std::string detail = "layer";
   std::string out;
   std::string ranks;
+  bool accept_loss = false;
 };
 
 /// "0,8-15"; all where none are chosen.
@@ -95,8 +104,61 @@ void export_chakra(const ExportOptions& options, const ExportedStep& step) {
   out.finish();
 }
 
+/// Refuses what the launcher would run otherwise, unless that is accepted; says what of the run is
+/// told elsewhere.
+void tell_losses(const ExportOptions& options,
+                 std::string_view software,
+                 const LaunchFile& file,
+                 std::vector<std::string>& notes) {
+  Problems problems;
+  for (const std::string& lost : file.lost) {
+    const std::string line = fmt::format("{}, as {} is told here", lost, software);
+    if (options.accept_loss) {
+      notes.push_back(line);
+    } else {
+      problems.add(line);
+    }
+  }
+  if (!options.accept_loss && !file.lost.empty()) {
+    problems.add(
+        fmt::format("--format: {}: expected a run that it can say; --accept-loss writes "
+                    "the rest",
+                    options.format));
+  }
+  problems.raise();
+  for (const std::string& line : file.elsewhere) {
+    notes.push_back("told elsewhere: " + line);
+  }
+}
+
+int export_launch(const ExportOptions& options) {
+  const LaunchFormat format = chosen("--format", options.format, kLaunchFormats);
+  if (!options.ranks.empty()) {
+    throw InputError("--ranks: " + options.ranks + ": expected none: all ranks are launched alike");
+  }
+  const ScenarioSource source = options.scenario.source();
+  const Scenario scenario = source.read();
+  const LaunchFile file = launch_file(format, scenario);
+  std::vector<std::string> notes = answer_notes(source, scenario);
+  tell_losses(options, software_name(format), file, notes);
+  if (const auto own = launch_format(scenario.stack.name);
+      !own || software_name(*own) != software_name(format)) {
+    notes.push_back(fmt::format("the run's stack is {}: in {} it takes another time",
+                                scenario.stack.name,
+                                software_name(format)));
+  }
+  OutputFile out(options.out);
+  out.write(file.text);
+  out.finish();
+  tell_notes(notes);
+  return kSuccess;
+}
+
 int export_command(const ExportOptions& options) {
   const ExportFormat format = chosen("--format", options.format, kExportFormats);
+  if (format == ExportFormat::launcher) {
+    return export_launch(options);
+  }
   const ExportDetail detail = chosen("--detail", options.detail, kExportDetails);
   if (format == ExportFormat::chakra && !can_write_chakra()) {
     throw InputError(
@@ -129,19 +191,29 @@ int export_command(const ExportOptions& options) {
 
 Command add_export(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
-      "export", "Write a step as GOAL (LogGOPSim) or Chakra traces (ASTRA-sim)");
+      "export", "Write a run for the launcher of its software, or a step as GOAL or Chakra traces");
   app->footer(
+      "Launchers: megatron and slurm (scripts with Megatron-LM's arguments), nemo, megatron-bridge "
+      "(YAML),\ntorchtitan (TOML), deepspeed (JSON). Simulators: goal (LogGOPSim), chakra "
+      "(ASTRA-sim).\n"
       "Examples:\n"
+      "  titer export gpt3-175b-64xa100 --format megatron --out pretrain.sh\n"
       "  titer export gpt3-175b-64xa100 --format goal --detail pass --out step.goal\n"
       "  titer export my-run.json --format chakra --out traces\n"
       "traces then holds step.<rank>.et and comm_group.json.");
   const auto options = std::make_shared<ExportOptions>();
   options->scenario.add_to(*app);
-  app->add_option("--format", options->format, "goal or chakra")->required()->type_name("FORMAT");
+  app->add_option("--format",
+                  options->format,
+                  "megatron, slurm, nemo, megatron-bridge, torchtitan, deepspeed; goal or chakra")
+      ->required()
+      ->type_name("FORMAT");
+  app->add_flag("--accept-loss",
+                options->accept_loss,
+                "leave out what the launcher cannot be told; otherwise it is refused");
   app->add_option("--out",
                   options->out,
-                  "goal: write to this file, whole or not at all; chakra: to this folder, new or "
-                  "empty")
+                  "write to this file, whole or not at all; chakra: to this folder, new or empty")
       ->type_name("PATH");
   app->add_option("--detail",
                   options->detail,

@@ -26,6 +26,7 @@ struct CompareCommandOptions {
   std::string format = "text";
   bool search = false;
   unsigned jobs = 0;
+  std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
 };
 
 /// Options that put a value at a key.
@@ -122,7 +123,8 @@ int compare_networks_of(const CompareCommandOptions& options, Format format) {
                    .scenario = {.what = options.run, .changes = parse_assignments(options.sets)},
                    .topologies = parts_of(options.topologies),
                    .oversubscriptions = numbers_of("--oversubscription", options.oversubscriptions),
-                   .failed_links = numbers_of("--failed-links", options.failed_links)}));
+                   .failed_links = numbers_of("--failed-links", options.failed_links)}),
+               *options.report);
 }
 
 int compare_command(const CompareCommandOptions& options) {
@@ -145,7 +147,7 @@ int compare_command(const CompareCommandOptions& options) {
   };
   const Answer answer = ask(request);
   progress.reset();
-  return print(format, answer);
+  return print(format, answer, *options.report);
 }
 
 }  // namespace
@@ -206,8 +208,8 @@ Command add_compare(CLI::App& program) {
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
-  add_format(*app, options->format);
-  return {app, [options] { return compare_command(*options); }};
+  add_format(*app, options->format, *options->report);
+  return {app, [options] { return compare_command(*options); }, options->report};
 }
 
 }  // namespace titer

@@ -1,0 +1,27 @@
+#pragma once
+// Which knobs of a run to turn, as it is read.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "titer/view/view.hpp"
+#include "titer/whatif/tune.hpp"
+
+namespace titer {
+
+struct TuneReport {
+  const ScenarioProbe* probe = nullptr;
+  TuneAnswer answer;
+  std::optional<Seconds> measured{};  // of the run as it is
+  std::size_t top = 10;               // changes that the text shows
+  std::string software{};             // whose settings `flags` says; "" where that is not known
+  // What a change sets in the run's software.
+  std::function<std::vector<std::string>(const Tuning&)> flags{};
+};
+
+/// A row for each change, singles before pairs. `notes`: of the run.
+[[nodiscard]] View tune_view(const TuneReport& report, const std::vector<std::string>& notes = {});
+
+}  // namespace titer

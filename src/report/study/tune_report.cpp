@@ -1,0 +1,382 @@
+#include "titer/report/study/tune_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "titer/report/step/step_report.hpp"
+#include "titer/scenario/command_text.hpp"
+#include "titer/view/table.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::size_t kMostMissed = 5;     // gains without memory for them that the text lists
+constexpr std::size_t kMostUntried = 400;  // characters of what the software lacks
+
+std::string value_words(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::null:
+      return "none";
+    case Value::Kind::boolean:
+      return value.boolean ? "on" : "off";
+    case Value::Kind::array: {
+      std::string list;
+      for (const Value& item : value.items) {
+        list += (list.empty() ? "" : "+") + plain_text(item);
+      }
+      return list;
+    }
+    default:
+      return plain_text(value);
+  }
+}
+
+/// "tensor 8 -> 4, data 2 -> 4"
+std::string change_words(const Tuning& tuning) {
+  std::string text;
+  for (const KnobValue& value : tuning.values) {
+    text += fmt::format("{}{} {} -> {}",
+                        text.empty() ? "" : ", ",
+                        value.path.substr(value.path.find('.') + 1),
+                        value_words(value.from),
+                        value_words(value.to));
+  }
+  return text;
+}
+
+std::string percent_less(double gain) { return fmt::format("{:+.1f} %", -100 * gain); }
+
+std::string odds_text(double odds) {
+  return fmt::format("{} ({:.0f} %)", odds_words(odds), 100 * odds);
+}
+
+bool is_simple(const Tuning& tuning) {
+  return tuning.outcome == TuneOutcome::unsound || tuning.outcome == TuneOutcome::beyond_software;
+}
+
+Figures value_figures(const KnobValue& value) {
+  return {{"path", value.path}, {"from", value.from}, {"to", value.to}};
+}
+
+/// What a change comes to; nothing of one that has no answer.
+Figures answer_figures(const TuneReport& report, const Tuning& tuning) {
+  if (is_simple(tuning)) {
+    return {};
+  }
+  Figures figures = {{"iteration_time_s", tuning.iteration_time},
+                     {"gain", tuning.gain},
+                     {"memory_peak_bytes", whole_bytes(tuning.peak)},
+                     {"memory_spare_bytes", whole_bytes(tuning.spare)},
+                     {"odds", tuning.odds},
+                     {"confidence", odds_words(tuning.odds)}};
+  if (report.measured) {
+    figures.push_back({"of_measured_s", tuning.of_measured(*report.measured)});
+  }
+  return figures;
+}
+
+std::vector<std::string> flags_of(const TuneReport& report, const Tuning& tuning) {
+  return report.flags && !is_simple(tuning) ? report.flags(tuning) : std::vector<std::string>{};
+}
+
+std::string knobs_text(const Tuning& tuning) {
+  return fmt::format("{}", fmt::join(tuning.knobs, "; "));
+}
+
+Figures tuning_figures(const TuneReport& report, const Tuning& tuning) {
+  return joined(joined({{"knobs", tuning.knobs},
+                        {"values", rows_of(tuning.values, value_figures)},
+                        {"outcome", name(tuning.outcome)}},
+                       answer_figures(report, tuning)),
+                {{"same_numbers", tuning.same_numbers},
+                 {"flags", flags_of(report, tuning)},
+                 if_any({"reason", said(tuning.reason)})});
+}
+
+FigureRows table_rows(const TuneReport& report) {
+  FigureRows rows;
+  const StepResult& base = report.probe->base();
+  const auto add = [&](std::string_view section, const std::vector<Tuning>& list) {
+    for (const Tuning& tuning : list) {
+      rows.push_back(
+          joined(joined({{"section", section},
+                         {"knobs", knobs_text(tuning)},
+                         {"change", change_words(tuning)},
+                         {"outcome", name(tuning.outcome)}},
+                        answer_figures(report, tuning)),
+                 {{"same_numbers", tuning.same_numbers},
+                  {"set", set_options(tuning.assignments())},
+                  {"flags", fmt::format("{}", fmt::join(flags_of(report, tuning), "; "))},
+                  {"reason", tuning.reason}}));
+    }
+  };
+  rows.push_back({{"section", "run"},
+                  {"iteration_time_s", base.iteration_time},
+                  {"memory_peak_bytes", whole_bytes(base.memory_peak)},
+                  {"memory_spare_bytes", whole_bytes(base.memory_capacity - base.memory_peak)}});
+  if (report.measured) {
+    rows.back().push_back({"of_measured_s", *report.measured});
+  }
+  add("single", report.answer.singles);
+  add("pair", report.answer.pairs);
+  return rows;
+}
+
+/// Those that may be made, the fastest first: of each knob, or two of them, its best setting.
+std::vector<const Tuning*> shown_tunings(const TuneReport& report) {
+  std::vector<const Tuning*> list;
+  std::set<std::vector<std::string>> seen;
+  for (const auto* tunings : {&report.answer.singles, &report.answer.pairs}) {
+    for (const Tuning& tuning : *tunings) {
+      const bool fits = tuning.outcome <= TuneOutcome::slower;
+      const bool counts = report.answer.run_fits ? tuning.outcome == TuneOutcome::faster : fits;
+      if (counts && seen.insert(tuning.knobs).second) {
+        list.push_back(&tuning);
+      }
+    }
+  }
+  std::stable_sort(list.begin(), list.end(), [](const Tuning* a, const Tuning* b) {
+    return a->iteration_time < b->iteration_time;
+  });
+  list.resize(std::min(list.size(), report.top));
+  return list;
+}
+
+/// "recompute selective -> none: -2.3 % (14.22 s to 13.9 s), 14 GiB to spare; within error (58 %)"
+std::string answer_sentence(const TuneReport& report, const Tuning& tuning) {
+  const Seconds before = report.measured.value_or(report.probe->base().iteration_time);
+  const Seconds after =
+      report.measured ? tuning.of_measured(*report.measured) : tuning.iteration_time;
+  return fmt::format("{}: {} ({} to {}), {} to spare; {}",
+                     change_words(tuning),
+                     percent_less(tuning.gain),
+                     format(before),
+                     format(after),
+                     format(tuning.spare),
+                     odds_text(tuning.odds));
+}
+
+std::string headline(const TuneReport& report) {
+  const Tuning* best = report.answer.best(false);
+  const Tuning* any = report.answer.best(true);
+  std::string text;
+  if (!report.answer.run_fits) {
+    text = best == nullptr ? "the run does not fit, and no change or two make it fit\n"
+                           : "the run does not fit; with this it does:\n";
+  } else if (best == nullptr) {
+    text =
+        fmt::format("no change that {} can make is faster\n", report.probe->scenario().stack.name);
+  }
+  if (best != nullptr) {
+    text += answer_sentence(report, *best) + "\n";
+  }
+  if (any != best) {
+    text += "with other numbers: " + answer_sentence(report, *any) + "\n";
+  }
+  return text;
+}
+
+/// What a report says in large.
+Figures report_headline(const TuneReport& report) {
+  Figures figures = {{"", report.probe->base().iteration_time, "iteration time as it is"}};
+  if (const Tuning* best = report.answer.best(false)) {
+    figures.push_back({"", best->iteration_time, "iteration time with the best change"});
+    figures.push_back({"", change_words(*best), "the best change"});
+  }
+  return figures;
+}
+
+std::string measured_text(const TuneReport& report) {
+  if (!report.measured) {
+    return "";
+  }
+  const StepResult& base = report.probe->base();
+  const double off = base.iteration_time / *report.measured - 1;
+  std::string bar;
+  if (base.error_bar) {
+    const bool inside =
+        base.error_bar->low <= *report.measured && *report.measured <= base.error_bar->high;
+    bar = fmt::format(
+        "; four of five are expected between {} and {}: {}",
+        format(base.error_bar->low),
+        format(base.error_bar->high),
+        inside ? "it is one of them" : "it is none of them, so something is not as the run says");
+  }
+  return fmt::format("measured {}: the prediction of {} is {:+.1f} % off{}\n",
+                     format(*report.measured),
+                     format(base.iteration_time),
+                     100 * off,
+                     bar);
+}
+
+FigureRows shown_rows(const TuneReport& report, const std::vector<const Tuning*>& shown) {
+  FigureRows rows;
+  for (const Tuning* tuning : shown) {
+    const Seconds time =
+        report.measured ? tuning->of_measured(*report.measured) : tuning->iteration_time;
+    rows.push_back(
+        {{"", rows.size() + 1, kNoHeading},
+         {"", time, report.measured ? "of measured" : "time"},
+         {"", percent_less(tuning->gain), "change"},
+         {"", Datum(tuning->spare.si(), kGibibytes), "spare GiB"},
+         {"", odds_text(tuning->odds), "sure"},
+         {"", change_words(*tuning) + (tuning->same_numbers ? "" : " (other numbers)"), "with"}});
+  }
+  return rows;
+}
+
+std::string flags_text(const TuneReport& report, const std::vector<const Tuning*>& shown) {
+  if (!report.flags || shown.empty()) {
+    return "";
+  }
+  std::string text = fmt::format("settings of {}\n", report.software);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const std::vector<std::string> flags = report.flags(*shown[i]);
+    text += fmt::format(
+        "  {}: {}\n",
+        i + 1,
+        flags.empty() ? "none that is known here" : fmt::format("{}", fmt::join(flags, "  ")));
+  }
+  return text + "\n";
+}
+
+/// "tried 214 changes: 31 faster, 20 the same, …; and 611 pairs: 12 faster than either alone"
+std::string counts_text(const TuneReport& report) {
+  constexpr std::array<std::pair<TuneOutcome, std::string_view>, 6> words = {
+      {{TuneOutcome::faster, "faster"},
+       {TuneOutcome::same, "the same"},
+       {TuneOutcome::slower, "slower"},
+       {TuneOutcome::over_memory, "without memory for them"},
+       {TuneOutcome::beyond_software, "that the software cannot make"},
+       {TuneOutcome::unsound, "not sound"}}};
+  const TuneAnswer& answer = report.answer;
+  std::string text = fmt::format("tried {} changes", answer.singles.size());
+  std::string_view between = ": ";
+  for (const auto& [outcome, word] : words) {
+    if (const std::size_t count = answer.count(outcome); count > 0) {
+      text += fmt::format("{}{} {}", between, count, word);
+      between = ", ";
+    }
+  }
+  return text + fmt::format("; and {} pairs; memory: at least {} stay free\n",
+                            answer.pairs_tried,
+                            format(answer.kept_free));
+}
+
+/// What would gain if there were memory for it, most first, a knob once.
+std::string missed_text(const TuneAnswer& answer) {
+  std::string text;
+  std::size_t count = 0;
+  std::set<std::vector<std::string>> seen;
+  for (const Tuning& tuning : answer.singles) {
+    const bool misses = tuning.outcome == TuneOutcome::over_memory && tuning.gain > 0;
+    if (misses && count < kMostMissed && seen.insert(tuning.knobs).second) {
+      text += fmt::format("  {} ({}), {} of memory {}\n",
+                          change_words(tuning),
+                          percent_less(tuning.gain),
+                          format(tuning.spare < Bytes{} ? -tuning.spare : tuning.spare),
+                          tuning.spare < Bytes{} ? "missing" : "left, too little");
+      ++count;
+    }
+  }
+  return text.empty() ? "" : "would be faster, but has no memory\n" + text;
+}
+
+/// What the software lacks, each once.
+std::string lacking_text(const TuneReport& report) {
+  std::string list;
+  std::set<std::string> seen;
+  std::size_t more = 0;
+  for (const Tuning& tuning : report.answer.singles) {
+    if (tuning.outcome != TuneOutcome::beyond_software || !seen.insert(tuning.reason).second) {
+      continue;
+    }
+    if (list.size() > kMostUntried) {
+      ++more;
+    } else {
+      list += (list.empty() ? "" : ", ") + tuning.reason;
+    }
+  }
+  return list.empty() ? ""
+                      : fmt::format("beyond {}: {}{}\n",
+                                    report.probe->scenario().stack.name,
+                                    list,
+                                    more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+Figures base_figures(const TuneReport& report) {
+  const StepResult& base = report.probe->base();
+  Figures figures = {{"iteration_time_s", base.iteration_time},
+                     {"fits", report.answer.run_fits},
+                     {"memory_spare_bytes", whole_bytes(base.memory_capacity - base.memory_peak)}};
+  if (report.measured) {
+    figures.push_back({"measured_s", *report.measured});
+    figures.push_back({"error", base.iteration_time / *report.measured - 1});
+  }
+  return figures;
+}
+
+Figures count_figures(const TuneAnswer& answer) {
+  Figures counts;
+  for (const Choice<TuneOutcome>& outcome : kTuneOutcomes) {
+    counts.push_back({std::string(outcome.name), answer.count(outcome.value)});
+  }
+  return joined(counts, {{"pairs", answer.pairs_tried}});
+}
+
+Figures tree(const TuneReport& report, const std::vector<std::string>& notes) {
+  const auto of = [&](const Tuning& tuning) { return tuning_figures(report, tuning); };
+  const auto best = [&](bool other_numbers) {
+    const Tuning* found = report.answer.best(other_numbers);
+    return found == nullptr ? Datum() : Datum(of(*found));
+  };
+  return {{"format_version", kFormatVersion},
+          {"scenario", asked_figures(report.probe->scenario())},
+          {"run", base_figures(report)},
+          {"best", best(false)},
+          {"best_with_other_numbers", best(true)},
+          {"kept_free_bytes", whole_bytes(report.answer.kept_free)},
+          {"software", said(report.software)},
+          {"tried", count_figures(report.answer)},
+          {"singles", rows_of(report.answer.singles, of)},
+          {"pairs", rows_of(report.answer.pairs, of)},
+          notes_figure(notes)};
+}
+
+}  // namespace
+
+View tune_view(const TuneReport& report, const std::vector<std::string>& notes) {
+  const std::vector<const Tuning*> shown = shown_tunings(report);
+  View view{.text = headline(report) + measured_text(report) + "\n" +
+                    step_heading(report.probe->scenario()) + notes_text(notes) + "\n",
+            .figures = tree(report, notes),
+            .rows = table_rows(report),
+            .columns = {},
+            .title = fmt::format("{} on {} x {}: which knobs to turn",
+                                 report.probe->scenario().model.title(),
+                                 report.probe->scenario().plan.devices(),
+                                 report.probe->scenario().cluster.chip.title),
+            .headline = report_headline(report)};
+  if (!shown.empty()) {
+    view.text
+        .add("the best setting of each knob, and of two together; model, devices and batch stay\n")
+        .table(shown_rows(report, shown), "rrrrll")
+        .add(
+            "  sure: so many of 100 pairs of measured runs that were predicted to be so far apart "
+            "came in that order\n\n");
+  }
+  view.text.add(flags_text(report, shown)).add(counts_text(report));
+  view.text.add(missed_text(report.answer)).add(lacking_text(report));
+  for (Figures& row : view.rows) {
+    row.push_back(notes_column(notes));
+  }
+  return view;
+}
+
+}  // namespace titer

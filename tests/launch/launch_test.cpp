@@ -1,0 +1,98 @@
+// Runs as launchers take them: what is written is what the importers read.
+#include "titer/launch/launch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "temporary_folder.hpp"
+#include "titer/estimate/estimate.hpp"
+#include "titer/import/imported.hpp"
+#include "titer/input/read_document.hpp"
+#include "titer/scenario/source.hpp"
+
+namespace titer {
+namespace TITER_TEST_FILE {
+
+Scenario scenario_of(std::string_view run, std::vector<Assignment> changes = {}) {
+  ScenarioSource source = ScenarioSource::load(run);
+  for (const Assignment& change : changes) {
+    source.assign(change);
+  }
+  return source.read();
+}
+
+bool has_line(const LaunchFile& file, std::string_view words) {
+  return std::any_of(file.lost.begin(), file.lost.end(), [&](const std::string& line) {
+    return line.find(words) != std::string::npos;
+  });
+}
+
+struct Written {
+  LaunchFormat format;
+  const char* name;
+};
+constexpr std::array<Written, 3> kFiles = {{{LaunchFormat::megatron, "run.sh"},
+                                            {LaunchFormat::slurm, "run.sbatch"},
+                                            {LaunchFormat::nemo, "run.yaml"}}};
+
+TEST(Launch, IsReadBackAsItWasMeant) {
+  const testing::TemporaryFolder folder;
+  for (const char* const run : {"gpt3-175b-64xa100", "llama3-70b-64xh100"}) {
+    const Scenario meant = scenario_of(run);
+    for (const Written& written : kFiles) {
+      SCOPED_TRACE(std::string(run) + " " + written.name);
+      const LaunchFile file = launch_file(written.format, meant);
+      EXPECT_EQ(file.lost, std::vector<std::string>());
+      const std::vector<std::filesystem::path> files = {folder.file(written.name, file.text)};
+      const ImportedRun back = import_files(files,
+                                            {.defines = {},
+                                             .devices = meant.plan.devices(),
+                                             .vocabulary = {},
+                                             .base = {},
+                                             .accept_unknown = true});
+      const Plan plan = read_document({.root = back.plan, .sources = {}}, read_plan);
+      EXPECT_EQ(plan.tensor, meant.plan.tensor);
+      EXPECT_EQ(plan.pipeline, meant.plan.pipeline);
+      EXPECT_EQ(plan.virtual_stages, meant.plan.virtual_stages);
+      EXPECT_EQ(plan.micro_batch, meant.plan.micro_batch);
+      EXPECT_EQ(plan.recompute, meant.plan.recompute);
+      ASSERT_TRUE(back.model.has_value());
+      EXPECT_EQ(parameters(*back.model), parameters(meant.model));
+    }
+  }
+}
+
+TEST(Launch, SaysWhatALauncherWouldRunInstead) {
+  const Scenario zero_bubble =
+      scenario_of("llama3-70b-64xh100", {{"plan.schedule", Value("zb-h1"), "test"}});
+  EXPECT_TRUE(has_line(launch_file(LaunchFormat::megatron, zero_bubble), "zb-h1: would be 1f1b"));
+  // torchtitan shards by FSDP, not the optimizer's states alone.
+  EXPECT_TRUE(has_line(launch_file(LaunchFormat::torchtitan, scenario_of("llama3-70b-64xh100")),
+                       "plan.sharding: zero1"));
+  EXPECT_THROW(
+      static_cast<void>(launch_file(LaunchFormat::megatron, scenario_of("resnet-50-8xa100"))),
+      InputError);
+}
+
+TEST(Launch, NamesTheSettingsThatDiffer) {
+  const Scenario before = scenario_of("gpt3-175b-64xa100");
+  const Scenario after = scenario_of(
+      "gpt3-175b-64xa100",
+      {{"plan.micro_batch", Value(2), "test"}, {"plan.recompute", Value("none"), "test"}});
+  const std::vector<std::string> changed = changed_settings(LaunchFormat::megatron, before, after);
+  EXPECT_NE(std::find(changed.begin(), changed.end(), "--micro-batch-size 2"), changed.end());
+  EXPECT_NE(std::find(changed.begin(), changed.end(), "without --recompute-granularity selective"),
+            changed.end());
+  EXPECT_EQ(changed.size(), 2U);
+  EXPECT_TRUE(changed_settings(LaunchFormat::megatron, before, before).empty());
+}
+
+TEST(Launch, KnowsTheSoftwareOfStacks) {
+  EXPECT_EQ(launch_format("megatron-lm"), LaunchFormat::megatron);
+  EXPECT_EQ(launch_format("nemo"), LaunchFormat::nemo);
+  EXPECT_EQ(launch_format("maxtext"), std::nullopt);
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer
