@@ -108,7 +108,8 @@ TEST(ExportCommand, SaysThatItWasBuiltWithoutProtobuf) {
 
 TEST(ExportCommand, RefusesAFormatDetailOrRankThatIsNone) {
   EXPECT_EQ(refusal_of(titer(export_of({"--format", "gaol"}))),
-            "--format: gaol: expected goal, chakra; did you mean \"goal\"?");
+            "--format: gaol: expected goal, chakra, megatron, slurm, nemo, megatron-bridge, "
+            "torchtitan, deepspeed; did you mean \"goal\"?");
   EXPECT_EQ(refusal_of(titer(export_of({"--format", "goal", "--detail", "kernel"}))),
             "--detail: kernel: expected pass, layer, operation");
   EXPECT_TRUE(contains(refusal_of(titer(export_of({"--format", "goal", "--ranks", "0"}))),

@@ -205,7 +205,7 @@ Command add_export(CLI::App& program) {
   options->scenario.add_to(*app);
   app->add_option("--format",
                   options->format,
-                  "megatron, slurm, nemo, megatron-bridge, torchtitan, deepspeed; goal or chakra")
+                  "megatron, slurm, nemo, megatron-bridge, torchtitan, deepspeed, goal or chakra")
       ->required()
       ->type_name("FORMAT");
   app->add_flag("--accept-loss",
