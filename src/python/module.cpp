@@ -201,16 +201,11 @@ py::object capacity(py::handle question, py::handle set, bool search, py::handle
   return answered_beside(request, request.question, stop);
 }
 
-py::object compare(py::handle table,
-                   py::handle set,
-                   bool search,
-                   const std::string& sort,
-                   const std::string& best_of,
-                   py::handle jobs) {
+py::object compare(
+    py::handle table, py::handle set, bool search, const std::string& best_of, py::handle jobs) {
   std::atomic<bool> stop = false;
   const CompareRequest request{.table = asked_in(table, set, "table"),
                                .search = search,
-                               .sort = sort,
                                .best_of = best_of,
                                .threads = threads_in(jobs)};
   return answered_beside(request, request.table, stop);
@@ -386,10 +381,9 @@ PYBIND11_MODULE(titer, module) {
       py::arg("table"),
       no_changes,
       py::arg("search") = false,
-      py::arg("sort") = "asked",
       py::arg("best_of") = "all",
       py::arg("jobs") = 0,
-      "compare(table, set=None, search=False, sort='asked', best_of='all', jobs=0)\n--\n\n"
+      "compare(table, set=None, search=False, best_of='all', jobs=0)\n--\n\n"
       "Models on clusters by deadlines: of a dict with models, clusters, tokens and deadlines, a\n"
       "file or the name of a run. The answer is what `titer compare --format json` prints.");
   module.def("course",

@@ -86,7 +86,6 @@ def compare(
     table: _NameOrFile | Mapping[str, Any],
     set: Mapping[str, Any] | None = None,
     search: bool = False,
-    sort: str = "asked",
     best_of: str = "all",
     jobs: int = 0,
 ) -> dict[str, Any]: ...

@@ -245,6 +245,14 @@ LinkUse NetworkTransfers::of_root(Pass pass) const {
   }
   return one_after_the_other(uses);
 }
+LinkUse NetworkTransfers::of_root(std::span<const Action> passes) const {
+  std::vector<LinkUse> uses;
+  uses.reserve(passes.size());
+  for (const Action& action : passes) {
+    uses.push_back(of_root(action.pass));
+  }
+  return one_after_the_other(uses);
+}
 
 /// Each worker's share with each server, over all interfaces of its node; the workers at once.
 LinkUse NetworkTransfers::of_servers(const Move& move, const DeviceParameters& parameters) const {
@@ -298,11 +306,7 @@ LinkUse NetworkTransfers::of_passes(int rank,
                                     PassComm comm,
                                     Seconds time) {
   if (scenario_.plan.sharding == Sharding::data_parallel_root && comm == PassComm::data) {
-    std::vector<LinkUse> uses;
-    for (const Action& action : passes) {
-      uses.push_back(of_root(action.pass));
-    }
-    return one_after_the_other(uses);
+    return of_root(passes);
   }
   Counted counted(*this, comm);
   for (const Action& action : passes) {

@@ -41,6 +41,7 @@ class NetworkTransfers {
 
   [[nodiscard]] LinkUse reduces(PlanGroup among, Bytes size, const Groups& groups) const;
   [[nodiscard]] LinkUse of_root(Pass pass) const;
+  [[nodiscard]] LinkUse of_root(std::span<const Action> passes) const;
   [[nodiscard]] LinkUse of_servers(const Move& move, const DeviceParameters& parameters) const;
   [[nodiscard]] Groups replica_groups(int rank, PlanGroup group) const;
   [[nodiscard]] Groups end_groups() const;

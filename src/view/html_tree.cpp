@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "html_parts.hpp"
 #include "titer/view/svg.hpp"
@@ -28,27 +29,32 @@ TextView::Table members_table(const Value& object) {
   return table;
 }
 
-/// A column for each key that some object has; numbers to the right.
-TextView::Table objects_table(const Value& list) {
+/// A heading with the keys that some object has; numbers to the right.
+TextView::Table heading_of(std::span<const Value> objects) {
   TextView::Table table{.rows = {{}}, .aligns = "", .indent = "", .has_heading = true};
   Row& heading = table.rows.front();
-  const std::size_t rows = std::min(list.items.size(), kMostTreeRows);
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (const auto& [key, member] : list.items[i].members) {
+  for (const Value& object : objects) {
+    for (const auto& [key, member] : object.members) {
       if (std::find(heading.begin(), heading.end(), key) == heading.end()) {
         heading.push_back(key);
         table.aligns += member.kind == Value::Kind::number ? 'r' : 'l';
       }
     }
   }
-  const Row keys = heading;
-  for (std::size_t i = 0; i < rows; ++i) {
+  return table;
+}
+
+/// A column for each key, a row for each object.
+TextView::Table objects_table(const Value& list) {
+  const std::span<const Value> objects =
+      std::span(list.items).first(std::min(list.items.size(), kMostTreeRows));
+  TextView::Table table = heading_of(objects);
+  const Row keys = table.rows.front();
+  for (const Value& object : objects) {
     Row row;
     for (const std::string& key : keys) {
-      const auto& members = list.items[i].members;
-      const auto member = std::find_if(
-          members.begin(), members.end(), [&](const auto& one) { return one.first == key; });
-      row.push_back(member == members.end() ? "" : csv_cell(member->second));
+      const Value* member = object.find(key);
+      row.push_back(member == nullptr ? "" : csv_cell(*member));
     }
     table.rows.push_back(std::move(row));
   }
@@ -71,7 +77,7 @@ void add_branch(const std::string& path, const Value& value, std::string& text) 
   }
   for (const auto& [key, member] : value.members) {
     if (member.kind == Value::Kind::object || is_list_of_objects(member)) {
-      add_branch(path.empty() ? key : path + "." + key, member, text);
+      add_branch(path.empty() ? key : fmt::format("{}.{}", path, key), member, text);
     }
   }
 }

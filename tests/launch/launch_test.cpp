@@ -50,16 +50,51 @@ TEST(Launch, IsReadBackAsItWasMeant) {
                                              .devices = meant.plan.devices(),
                                              .vocabulary = {},
                                              .base = {},
-                                             .accept_unknown = true});
+                                             .accept_unknown = false});
       const Plan plan = read_document({.root = back.plan, .sources = {}}, read_plan);
       EXPECT_EQ(plan.tensor, meant.plan.tensor);
       EXPECT_EQ(plan.pipeline, meant.plan.pipeline);
       EXPECT_EQ(plan.virtual_stages, meant.plan.virtual_stages);
       EXPECT_EQ(plan.micro_batch, meant.plan.micro_batch);
       EXPECT_EQ(plan.recompute, meant.plan.recompute);
+      EXPECT_EQ(plan.data, meant.plan.data);
+      EXPECT_EQ(plan.sharding, meant.plan.sharding);
+      EXPECT_EQ(plan.sequence_parallel, meant.plan.sequence_parallel);
+      const Training training =
+          read_document({.root = back.training, .sources = {}},
+                        [&](Reader& in) { return read_training(in, meant.model); });
+      EXPECT_EQ(training.global_batch, meant.training.global_batch);
+      EXPECT_EQ(training.sequence, meant.training.sequence);
+      EXPECT_EQ(training.precision, meant.training.precision);
       ASSERT_TRUE(back.model.has_value());
       EXPECT_EQ(parameters(*back.model), parameters(meant.model));
     }
+  }
+}
+
+TEST(Launch, IsReadBackOfShardedParametersToo) {
+  const testing::TemporaryFolder folder;
+  const Scenario meant = scenario_of("llama3-70b-64xh100",
+                                     {{"plan.sharding", Value("zero3"), "test"},
+                                      {"plan.pipeline", Value(1), "test"},
+                                      {"plan.data", Value(8), "test"},
+                                      {"stack", Value("torchtitan"), "test"}});
+  for (const Written& written : {Written{LaunchFormat::megatron_bridge, "run.yaml"},
+                                 Written{LaunchFormat::torchtitan, "run.toml"}}) {
+    SCOPED_TRACE(written.name);
+    const LaunchFile file = launch_file(written.format, meant);
+    EXPECT_EQ(file.lost, std::vector<std::string>());
+    const std::vector<std::filesystem::path> files = {folder.file(written.name, file.text)};
+    const ImportedRun back = import_files(files,
+                                          {.defines = {},
+                                           .devices = meant.plan.devices(),
+                                           .vocabulary = {},
+                                           .base = {},
+                                           .accept_unknown = false});
+    const Plan plan = read_document({.root = back.plan, .sources = {}}, read_plan);
+    EXPECT_EQ(plan.tensor, meant.plan.tensor);
+    EXPECT_EQ(plan.data, meant.plan.data);
+    EXPECT_EQ(plan.sharding, Sharding::zero3);
   }
 }
 

@@ -52,6 +52,7 @@ DataKind kind_of(const ShowOptions& options) {
   const std::vector<DataKind> found = kinds_with(options.name);
   if (found.size() > 1) {
     std::vector<std::string_view> names;
+    names.reserve(found.size());
     for (const DataKind& kind : found) {
       names.push_back(kind.name);
     }

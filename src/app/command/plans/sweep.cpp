@@ -54,8 +54,8 @@ void report_rows(const SweepCommandOptions& options,
   }
 }
 
-/// To standard output, or through a device: there is nothing to go on with.
-int stream_sweep(const SweepCommandOptions& options, const Launch& launch) {
+/// Refuses what needs a file where the rows are kept.
+void expect_no_file(const SweepCommandOptions& options, const Launch& launch) {
   if (options.resume || options.restart || !launch.shard.whole()) {
     throw InputError(fmt::format("{}: expected --out FILE beside it, where the rows are kept",
                                  options.resume            ? "--resume"
@@ -66,6 +66,11 @@ int stream_sweep(const SweepCommandOptions& options, const Launch& launch) {
                                                                          launch.shard.size,
                                                                          launch.launcher)));
   }
+}
+
+/// To standard output, or through a device: there is nothing to go on with.
+int stream_sweep(const SweepCommandOptions& options, const Launch& launch) {
+  expect_no_file(options, launch);
   SweepTable table(options, launch);
   OutputFile out(options.out);
   std::string kept = options.report->is_any_wanted() ? table.columns() : "";
@@ -114,6 +119,18 @@ SweepOutcome append_rows(SweepTable& table, RowFile& file) {
   return outcome;
 }
 
+/// The first of several processes says what to do when all are done.
+void tell_merge(const SweepCommandOptions& options, const Launch& launch, const std::string& name) {
+  if (!launch.launcher.empty() && launch.shard.rank == 0 && !launch.shard.whole()) {
+    fmt::print(stderr,
+               "{}: shard 1 of {}, as {} says; when all are done: titer merge {}\n",
+               name,
+               launch.shard.size,
+               launch.launcher,
+               shell_word(options.out));
+  }
+}
+
 /// Into a file that can be gone on with.
 int write_sweep(const SweepCommandOptions& options, const Launch& launch) {
   SweepTable table(options, launch);
@@ -158,14 +175,7 @@ int write_sweep(const SweepCommandOptions& options, const Launch& launch) {
     tell_left_out(table, outcome, file.tally().rows);
   }
   tell_beyond(table, file.tally().beyond, file.tally().rows);
-  if (!launch.launcher.empty() && launch.shard.rank == 0 && !launch.shard.whole()) {
-    fmt::print(stderr,
-               "{}: shard 1 of {}, as {} says; when all are done: titer merge {}\n",
-               name,
-               launch.shard.size,
-               launch.launcher,
-               shell_word(options.out));
-  }
+  tell_merge(options, launch, name);
   return tell_defects(table, file.tally().defects, file.tally().rows);
 }
 
