@@ -2,6 +2,8 @@
 #include <array>
 #include <filesystem>
 
+#include "import_formats.hpp"
+#include "import_harmless.hpp"
 #include "import_parts.hpp"
 #include "titer/import/foreign_text.hpp"
 #include "titer/model/huggingface/huggingface.hpp"
@@ -9,149 +11,6 @@
 
 namespace titer {
 namespace {
-
-/// A file's text as a document, with what it is.
-struct Foreign {
-  Document document;
-  Settings::Variables variables;
-  std::vector<std::string> scripts;
-  std::string_view format;
-};
-
-enum class Syntax { json, yaml, toml, arguments };
-
-Syntax syntax_of(std::string_view text, const std::string& file) {
-  const std::string extension = std::filesystem::path(file).extension().string();
-  if (extension == ".json") {
-    return Syntax::json;
-  }
-  if (extension == ".yaml" || extension == ".yml") {
-    return Syntax::yaml;
-  }
-  if (extension == ".toml") {
-    return Syntax::toml;
-  }
-  const std::size_t first = std::min(text.find_first_not_of(" \t\r\n"), text.size() - 1);
-  return !text.empty() && text[first] == '{' ? Syntax::json : Syntax::arguments;
-}
-
-constexpr std::string_view kHuggingFace = "a HuggingFace configuration";
-constexpr std::string_view kDeepSpeed = "a DeepSpeed configuration";
-constexpr std::string_view kMegatron = "Megatron-LM arguments";
-constexpr std::string_view kMegatronDeepSpeed = "Megatron-DeepSpeed arguments";
-constexpr std::string_view kNemo = "a NeMo configuration";
-constexpr std::string_view kBridge = "a Megatron-Bridge configuration";
-constexpr std::string_view kNeox = "a GPT-NeoX configuration";
-constexpr std::string_view kTorchtitan = "a torchtitan configuration";
-
-/// A key with its dashes as underscores is somewhere at the top.
-bool has_any(const Value& root, std::initializer_list<std::string_view> keys) {
-  return std::any_of(root.members.begin(), root.members.end(), [&](const auto& member) {
-    std::string key = member.first;
-    std::replace(key.begin(), key.end(), '-', '_');
-    return std::find(keys.begin(), keys.end(), key) != keys.end();
-  });
-}
-
-std::string_view format_of_json(const Document& document) {
-  const Value& root = document.root;
-  if (has_any(root, {"model_type", "architectures"})) {
-    return kHuggingFace;
-  }
-  if (has_any(root,
-              {"zero_optimization",
-               "train_batch_size",
-               "train_micro_batch_size_per_gpu",
-               "gradient_accumulation_steps"})) {
-    return kDeepSpeed;
-  }
-  throw InputError(document.sources.front() +
-                   ": expected a config.json with \"model_type\", or a DeepSpeed configuration "
-                   "with \"zero_optimization\" or batch sizes");
-}
-
-std::string_view format_of_yaml(const Document& document) {
-  const Value& root = document.root;
-  if (has_any(root, {"MODEL_ARGS"})) {
-    return kMegatron;
-  }
-  if (has_any(root, {"model"}) && has_any(root, {"trainer"})) {
-    return kNemo;
-  }
-  if (has_any(root, {"model", "train", "dataset"}) &&
-      has_any(root, {"train", "dataset", "optimizer", "mixed_precision"})) {
-    return kBridge;
-  }
-  if (has_any(root, {"pipe_parallel_size", "model_parallel_size"}) ||
-      (has_any(root, {"num_layers"}) && has_any(root, {"num_attention_heads"}))) {
-    return kNeox;
-  }
-  throw InputError(document.sources.front() +
-                   ": expected MODEL_ARGS of Megatron-LM, the sections of NeMo (model, trainer) or "
-                   "Megatron-Bridge (model, train, dataset), or keys of GPT-NeoX");
-}
-
-/// A template has names where values are to be put.
-[[noreturn]] void refuse_json(const InputError& error, std::string_view text) {
-  constexpr std::string_view big = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-  for (std::size_t colon = text.find(':'); colon != std::string_view::npos;
-       colon = text.find(':', colon + 1)) {
-    const std::size_t begin = std::min(text.find_first_not_of(" \t", colon + 1), text.size());
-    const std::size_t end = std::min(text.find_first_not_of(big, begin), text.size());
-    if (end >= begin + 4) {
-      throw InputError(error.lines.front() + "; this is a template: put a value in the place of " +
-                       std::string(text.substr(begin, end - begin)));
-    }
-  }
-  throw error;
-}
-
-Foreign parse(std::string_view text, const std::string& file) {
-  Foreign made;
-  switch (syntax_of(text, file)) {
-    case Syntax::json:
-      try {
-        made.document = parse_json(text, file);
-      } catch (const InputError& error) {
-        refuse_json(error, text);
-      }
-      made.format = format_of_json(made.document);
-      break;
-    case Syntax::yaml:
-      made.document = parse_yaml(text, file);
-      made.format = format_of_yaml(made.document);
-      break;
-    case Syntax::toml:
-      made.document = parse_toml(text, file);
-      made.format = kTorchtitan;
-      if (!has_any(made.document.root, {"model", "training", "parallelism"})) {
-        throw InputError(file + ": expected tables of torchtitan: model, training, parallelism");
-      }
-      break;
-    case Syntax::arguments: {
-      ArgumentText arguments = parse_arguments(text, file);
-      made.document = std::move(arguments.flags);
-      made.variables = std::move(arguments.variables);
-      made.scripts = std::move(arguments.scripts);
-      made.format = has_any(made.document.root,
-                            {"__deepspeed",
-                             "__deepspeed_config",
-                             "__moe_expert_parallel_size",
-                             "__expert_interval",
-                             "__ds_sequence_parallel_size",
-                             "__zero_stage"})
-                        ? kMegatronDeepSpeed
-                        : kMegatron;
-      if (!has_any(made.document.root, {"__num_layers", "__hidden_size"})) {
-        throw InputError(file +
-                         ": expected arguments of Megatron-LM, such as --num-layers 24 "
-                         "--hidden-size 1024, or a file that ends in .json, .yaml or .toml");
-      }
-      break;
-    }
-  }
-  return made;
-}
 
 void import_huggingface(const Foreign& foreign, const std::string& file, ImportedRun& into) {
   Problems problems;
@@ -203,6 +62,21 @@ std::string model_name(const std::string& file) {
   return name.empty() ? "imported" : name;
 }
 
+/// What only harmless flags depend on need not be told.
+void refuse_choices(const std::vector<ArgumentChoice>& choices) {
+  Problems problems;
+  for (const ArgumentChoice& choice : choices) {
+    const bool matters =
+        std::any_of(choice.flags.begin(), choice.flags.end(), [](const std::string& flag) {
+          return !is_harmless(Settings::normalised(flag), harmless_in_megatron());
+        });
+    if (matters) {
+      problems.add(choice.line);
+    }
+  }
+  problems.raise();
+}
+
 void import_settings(const Foreign& foreign,
                      const std::string& file,
                      const ImportOptions& options,
@@ -210,12 +84,19 @@ void import_settings(const Foreign& foreign,
   Problems problems;
   const bool in_section = foreign.document.root.find("MODEL_ARGS") != nullptr;
   Settings in(foreign.document, in_section ? "MODEL_ARGS" : "", options, problems);
-  in.add_variables(foreign.variables);
   const auto* importer = std::find_if(kImporters.begin(), kImporters.end(), [&](const auto& known) {
     return known.format == foreign.format;
   });
-  importer->import({in, options, into, foreign.scripts});
+  refuse_choices(foreign.arguments.choices);
+  importer->import({in, options, into, foreign.arguments});
   problems.raise();
+  std::string of_launcher;
+  for (const std::string& flag : foreign.arguments.of_launcher) {
+    of_launcher += (of_launcher.empty() ? "" : " ") + Settings::normalised(flag);
+  }
+  in.skip({.what = kLaunch, .patterns = of_launcher});
+  const std::vector<std::string>& guessed = foreign.arguments.assumed;
+  into.assumed.insert(into.assumed.begin(), guessed.begin(), guessed.end());
   into.used = in.used();
   into.harmless = in.harmless();
   into.unread = in.unread();
@@ -312,7 +193,7 @@ void refuse_unread(const ImportedRun& run) {
 ImportedRun import_text(std::string_view text,
                         const std::string& file,
                         const ImportOptions& options) {
-  const Foreign foreign = parse(text, file);
+  const Foreign foreign = parse_foreign(text, file, options);
   ImportedRun imported;
   imported.format = std::string(foreign.format);
   if (foreign.format == kHuggingFace) {

@@ -11,7 +11,6 @@ constexpr std::string_view kCheckpoints = "checkpoints";
 constexpr std::string_view kLength = "length of the training and its evaluation";
 constexpr std::string_view kData = "data and tokenizers";
 constexpr std::string_view kLoss = "how loss and routing are weighed";
-constexpr std::string_view kLaunch = "how processes are launched";
 constexpr std::string_view kKernels =
     "kernels for the same operations, as the stack's figures hold";
 constexpr std::string_view kBuffers = "sizes of buckets and buffers, as the stack's";
@@ -40,7 +39,8 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
      {kCheckpoints,
       "save save_* load load_* async_save ckpt_* dist_ckpt_* use_dist_ckpt* no_ckpt_* no_load_* "
       "no_save_* use_persistent_ckpt_worker auto_detect_ckpt_format finetune pretrained_checkpoint "
-      "exit_on_missing_checkpoint non_persistent_* use_tokenizer_model_from_checkpoint_args "
+      "auto_continue_train disable_last_saving exit_on_missing_checkpoint non_persistent_* "
+      "use_tokenizer_model_from_checkpoint_args "
       "universal_checkpoint verify_integrity"},
      {kLength,
       "eval_* skip_train train_samples train_iters train_tokens exit_* rampup_batch_size test_mode "
@@ -52,7 +52,8 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "no_create_attention_mask_in_dataloader dataloader_type data_impl no_data_sharding "
       "eod_mask_loss reset_* tokenizer* legacy_tokenizer tiktoken_* vocab_file merge_file "
       "trust_remote_code object_storage_cache_path s3_cache_path mid_level_dataset_surplus "
-      "patch_tokenizer_type dataset"},
+      "extra_vocab_size max_padding_length train_mode valid_num_workers "
+      "train_weighted_split_paths_path valid_weighted_split_paths_path eod_* sft sft_* dataset"},
      {kLoss,
       "calculate_per_token_loss initial_loss_scale loss_scale* min_loss_scale hysteresis "
       "native_amp_* check_for_* no_check_for_nan_in_loss_and_grad rerun_mode moe_aux_loss_coeff "
@@ -69,7 +70,8 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "container_* no_container_* ntasks* nodes nodelist cpus_per_task cpu_bind mpi output error "
       "job_name partition account time exclusive mem label kill_on_bad_exit wait export unbuffered "
       "gres gpus gpus_per_node ipc ulimit network privileged rm volume env shm_size name workdir "
-      "config_path config_name help"},
+      "config_path config_name help jobid kill_switch_path "
+      "abort_on_unmet_fused_kernel_constraints constraint qos reservation hint use_legacy_models"},
      {kKernels,
       "bias_gelu_fusion no_bias_gelu_fusion bias_swiglu_fusion no_bias_swiglu_fusion "
       "bias_dropout_fusion no_bias_dropout_fusion bias_activation_fusion bias_dropout_add_fusion "
@@ -103,7 +105,7 @@ constexpr std::array<HarmlessSettings, 9> kOfNemo = {
       "trainer.num_sanity_val_steps trainer.accumulate_grad_batches validation.*"},
      {kData, "data.* dataset.* validation_param_sync_overlap answer_only_loss"},
      {kLaunch,
-      "name defaults run.* hydra.* trainer.accelerator trainer.use_distributed_sampler "
+      "name run_name defaults run.* hydra.* trainer.accelerator trainer.use_distributed_sampler "
       "trainer.replace_sampler_ddp trainer.benchmark trainer.num_nodes dist.* mcore_gpt onnx_safe "
       "pre_process post_process"},
      {kOperations, "openai_gelu headscale scale_positional_embedding"},

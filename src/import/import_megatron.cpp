@@ -49,9 +49,11 @@ std::string_view stack_of(const Settings& in) {
 
 /// NeMo and its kin call the same settings otherwise.
 void rename_settings(Settings& in) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> names = {
-      {{"encoder_seq_length", "seq_length"},
-       {"data.seq_length", "seq_length"},
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> names = {
+      {{"data.seq_length", "seq_length"},
+       {"num_layers_in_first_pipeline_stage", "decoder_first_pipeline_num_layers"},
+       {"num_layers_in_last_pipeline_stage", "decoder_last_pipeline_num_layers"},
+       {"expert_parallel_size", "expert_model_parallel_size"},
        {"activations_checkpoint_granularity", "recompute_granularity"},
        {"activations_checkpoint_method", "recompute_method"},
        {"activations_checkpoint_num_layers", "recompute_num_layers"},
@@ -59,6 +61,12 @@ void rename_settings(Settings& in) {
        {"optim.optimizer", "optimizer"}}};
   for (const auto& [theirs, ours] : names) {
     in.rename(theirs, ours);
+  }
+  // Of what is read at a time the data tell; what the model could read stands beside it.
+  if (!in.has("seq_length")) {
+    in.rename("encoder_seq_length", "seq_length");
+  } else {
+    in.skip({.what = "what the model could read at a time", .patterns = "encoder_seq_length"});
   }
 }
 
@@ -118,6 +126,7 @@ void import_megatron(const ImportTask& task) {
 void import_nemo(const ImportTask& task) {
   Settings& in = task.in;
   task.into.stack = "nemo";
+  in.rename("name", "run_name");
   in.rename("model.", "");
   rename_settings(in);
   refuse_other_blocks(in);

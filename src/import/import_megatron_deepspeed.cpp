@@ -1,12 +1,57 @@
 // Arguments of deepspeedai/Megatron-DeepSpeed: Megatron-LM's, with settings and defaults of its own
 // (megatron/arguments.py@207b2d5aad).
 
+#include <algorithm>
 #include <array>
 
 #include "import_harmless.hpp"
 #include "import_parts.hpp"
 
 namespace titer {
+namespace {
+
+/// The stage in the configuration that the script itself writes, by cat or by sed.
+std::optional<std::int64_t> written_stage(const ImportTask& task) {
+  const auto put_in = task.arguments.replaced.find("ZERO_STAGE");
+  if (put_in != task.arguments.replaced.end()) {
+    const std::string& stage = put_in->second;
+    return stage.size() == 1 && stage >= "0" && stage <= "3" ? std::optional(stage[0] - '0')
+                                                             : std::nullopt;
+  }
+  const auto file = task.arguments.documents.find(task.in.written("deepspeed_config"));
+  if (file == task.arguments.documents.end()) {
+    return std::nullopt;
+  }
+  const std::size_t section = file->second.find("\"zero_optimization\"");
+  const std::size_t stage = file->second.find("\"stage\":", std::min(section, file->second.size()));
+  const std::size_t digit = file->second.find_first_not_of(" \t\"", stage + 8);
+  const bool is_told = section != std::string::npos && stage != std::string::npos &&
+                       digit != std::string::npos && file->second[digit] >= '0' &&
+                       file->second[digit] <= '3';
+  return is_told ? std::optional<std::int64_t>(file->second[digit] - '0') : std::nullopt;
+}
+
+/// Where the flags tell no stage.
+void put_written_stage(const ImportTask& task) {
+  constexpr std::array<std::string_view, 4> stages = {"none", "zero1", "zero2", "zero3"};
+  Value* const sharding = task.into.plan.find("sharding");
+  if (sharding == nullptr) {
+    return;
+  }
+  const auto stage = task.in.has("zero_stage") ? std::nullopt : written_stage(task);
+  if (stage) {
+    *sharding = stages[static_cast<std::size_t>(*stage)];
+    assume(task, "deepspeed_config", "its stage is that which the script writes");
+  }
+  const Value* const pipeline = task.into.plan.find("pipeline");
+  const bool is_pipelined = pipeline != nullptr && pipeline->integer > 1;
+  if (sharding->text == "none" && is_pipelined && task.in.is_on("bf16")) {
+    *sharding = "zero1";
+    assume(task, "bf16", "DeepSpeed's optimizer for it shards its state, as stage 1 does");
+  }
+}
+
+}  // namespace
 
 void import_megatron_deepspeed(const ImportTask& task) {
   Settings& in = task.in;
@@ -33,6 +78,7 @@ void import_megatron_deepspeed(const ImportTask& task) {
       .is_deepspeed = true};
   import_megatron(with_defaults);
   task.into.stack = "deepspeed";
+  put_written_stage(task);
   const bool has_experts = task.into.model && task.into.model->experts;
   if (has_experts && !in.has("expert_interval")) {
     assume(task, "expert_interval", "taken as 2: every second layer has experts");

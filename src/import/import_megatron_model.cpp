@@ -164,7 +164,7 @@ class MegatronModel {
     if (!kind) {
       return;
     }
-    if (*kind == "rope" || *kind == "mrope" || *kind == "yarn") {
+    if (*kind == "rope" || *kind == "rotary" || *kind == "mrope" || *kind == "yarn") {
       model_.positions = Positions::rotary;
     } else if (*kind == "learned_absolute") {
       model_.positions =
@@ -201,11 +201,14 @@ class MegatronModel {
     if (told || !has_base()) {
       model_.tied_embeddings = shared.value_or(!in_.is_on("untie_embeddings_and_output_weights"));
     }
-    const bool is_padded = in_.has("padded_vocab_size");
-    model_.vocabulary = read_vocabulary(
-        task_,
-        is_padded ? "padded_vocab_size" : present(in_, {"vocab_size", "override_vocab_size"}),
-        tokenizer());
+    const std::string_view padded = present(in_, {"padded_vocab_size", "pad_vocab_size_to"});
+    const bool is_padded = in_.has(padded);
+    const bool embeds_norm = in_.is_on("embed_layernorm") || in_.is_on("use_embedding_layernorm");
+    model_.embedding_norm = model_.embedding_norm || embeds_norm;
+    model_.vocabulary =
+        read_vocabulary(task_,
+                        is_padded ? padded : present(in_, {"vocab_size", "override_vocab_size"}),
+                        tokenizer());
     const auto multiple = in_.integer("make_vocab_size_divisible_by", 1, kMostWidth);
     if (multiple || !has_base()) {
       model_.vocabulary_multiple = is_padded ? 1 : multiple.value_or(128);
@@ -227,8 +230,10 @@ class MegatronModel {
 
   std::string tokenizer() {
     std::string names;
-    for (const std::string_view key : {"tokenizer_type",
+    for (const std::string_view key : {"patch_tokenizer_type",
+                                       "tokenizer_type",
                                        "tokenizer_model",
+                                       "tokenizer_name_or_path",
                                        "tokenizer.type",
                                        "tokenizer.model",
                                        "tokenizer.tokenizer_model",

@@ -23,13 +23,19 @@ class MegatronStages {
     const auto per_chunk = in_.integer("num_layers_per_virtual_pipeline_stage", 1, kMostLayers);
     auto chunks = in_.integer("num_virtual_stages_per_pipeline_rank", 1, kMostLayers);
     chunks = chunks ? chunks : in_.integer("virtual_pipeline_model_parallel_size", 1, kMostLayers);
-    if (in_.has("pipeline_model_parallel_layout")) {
-      in_.leave_out("pipeline_model_parallel_layout", "a layout is not read; plan.layers tells it");
-    }
+    const auto layout = in_.text("pipeline_model_parallel_layout");
+    const std::string partition = in_.word("pp_partition_method").value_or("");
     if (!task_.into.model || pipeline_.value_or(1) == 1) {
       return;
     }
     plan_.add("schedule", Value("1f1b"));
+    if (layout) {
+      plan_.add("layers", Value(*layout));
+      return;
+    }
+    if (!partition.empty() && !partitioned(partition)) {
+      return;
+    }
     const std::int64_t layers = task_.into.model->layers;
     const std::int64_t stages = *pipeline_;
     const std::int64_t counted = layers + (embedding ? 1 : 0) + (loss ? 1 : 0);
@@ -39,6 +45,9 @@ class MegatronStages {
     if (chunks) {
       plan_.add("virtual_stages", Value(*chunks));
     }
+    if (task_.defaults.is_deepspeed) {
+      return;  // whose pipelines share out any number of layers
+    }
     share_out({.first = first, .last = last, .embedding = embedding, .loss = loss},
               layers,
               stages,
@@ -46,6 +55,19 @@ class MegatronStages {
   }
 
  private:
+  /// DeepSpeed's "type:transformer|embedding" counts embedding and head as a layer each. False
+  /// where nothing more is to be said.
+  bool partitioned(const std::string& partition) {
+    const bool has_ends = partition.find("embedding") != std::string::npos;
+    if (partition.find("transformer") == std::string::npos && partition != "uniform") {
+      in_.leave_out("pp_partition_method", "taken as the same number of layers on each stage");
+    }
+    if (has_ends) {
+      plan_.add("layers", Value("lighter-ends"));
+    }
+    return !has_ends;
+  }
+
   std::int64_t virtual_stages(std::int64_t layers, std::int64_t stages, std::int64_t per_chunk) {
     if (layers % (stages * per_chunk) != 0) {
       in_.fail("num_layers_per_virtual_pipeline_stage",

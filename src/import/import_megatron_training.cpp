@@ -1,5 +1,7 @@
 // Training in Megatron's names: batches, sequences, precisions, the optimizer.
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "import_parts.hpp"
@@ -27,6 +29,7 @@ class MegatronTraining {
     } else if (in_.is_on("accumulate_allreduce_grads_in_fp32")) {
       training_.add("gradient_precision", Value("fp32"));
     }
+    read_states();
   }
 
  private:
@@ -56,6 +59,11 @@ class MegatronTraining {
     const bool fp16 = in_.is_on("fp16");
     const std::string fp8 = in_.word("fp8").value_or("false");
     const bool has_format = in_.word("fp8_format").has_value();
+    if (in_.word("fp4_format").has_value() || in_.word("fp4").value_or("false") != "false") {
+      take_only(task_, "fp4_recipe", {"nvfp4"});
+      in_.skip({.what = kSwitchedOff, .patterns = "fp8*"});
+      return "fp4";
+    }
     if (has_format || (fp8 != "false" && fp8 != "null") || says("fp8")) {
       read_fp8();
       return "fp8";
@@ -81,7 +89,55 @@ class MegatronTraining {
       in_.leave_out(in_.has("no_fp8_wgrad") ? "no_fp8_wgrad" : "fp8_wgrad",
                     "all three products of a layer are in FP8 here");
     }
-    take_only(task_, "fp8_recipe", {"delayed", "tensorwise"});
+    const std::string recipe = in_.word("fp8_recipe").value_or("delayed");
+    if (recipe == "mxfp8") {
+      training_.add("narrow_scaling", Value("block"));
+    } else if (recipe == "blockwise") {
+      assume(task_, "fp8_recipe", "scales of 128 numbers are taken as one for a tensor");
+    } else {
+      take_only(task_, "fp8_recipe", {"delayed", "tensorwise"});
+    }
+    for (const std::string_view key : {"fp8_param_gather", "fp8_param", "fp8_params"}) {
+      if (in_.is_on(key) && training_.find("narrow_weights") == nullptr) {
+        training_.add("narrow_weights", Value("instead"));
+      }
+    }
+  }
+
+  /// Number formats of what the precision-aware optimizer keeps.
+  void read_states() {
+    if (!in_.is_on("use_precision_aware_optimizer")) {
+      in_.skip({.what = kSwitchedOff,
+                .patterns = "main_grads_dtype main_params_dtype exp_avg_dtype exp_avg_sq_dtype "
+                            "use_precision_aware_optimizer"});
+      return;
+    }
+    put_type("main_params_dtype", "master_precision");
+    const auto first = type_of("exp_avg_dtype");
+    const auto second = type_of("exp_avg_sq_dtype");
+    put(training_, "state_precision", first ? first : second);
+    if (first.value_or("fp32") != second.value_or("fp32")) {
+      in_.leave_out("exp_avg_sq_dtype", "both moments are taken in the format of exp_avg_dtype");
+    }
+    if (training_.find("gradient_precision") == nullptr) {
+      put_type("main_grads_dtype", "gradient_precision");
+    }
+  }
+
+  void put_type(std::string_view key, std::string_view ours) { put(training_, ours, type_of(key)); }
+
+  std::optional<std::string_view> type_of(std::string_view key) {
+    constexpr std::array<std::string_view, 4> types = {"fp32", "bf16", "fp16", "fp8"};
+    const auto word = in_.word(key);
+    if (!word) {
+      return std::nullopt;
+    }
+    const auto* known = std::find(types.begin(), types.end(), *word);
+    if (known == types.end()) {
+      in_.fail(key, "expected fp32, bf16, fp16 or fp8");
+      return std::nullopt;
+    }
+    return *known;
   }
 
   const ImportTask& task_;

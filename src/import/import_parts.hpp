@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "titer/import/foreign_text.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/import/settings.hpp"
 #include "titer/model/limits.hpp"
@@ -30,7 +31,7 @@ struct ImportTask {
   Settings& in;
   const ImportOptions& options;
   ImportedRun& into;
-  std::span<const std::string> scripts{};  // that a shell script runs
+  const ArgumentText& arguments;  // of a shell script
   MegatronDefaults defaults{};
 };
 
@@ -42,8 +43,16 @@ void put_degree(const ImportTask& task,
                 std::string_view key,
                 std::optional<std::int64_t> degree);
 
-/// Rows of the token table: `key`, the option, or those of a tokenizer of a known name. Reports
-/// where nothing tells.
+struct KnownTokenizer {
+  std::string_view part;  // of its name, in lower case
+  std::int64_t rows;
+  std::string_view others{};  // of whom other numbers are known
+};
+/// The first that one of the names has in it, in lower case; none: nullptr.
+[[nodiscard]] const KnownTokenizer* known_tokenizer(std::string_view names);
+
+/// Rows of the token table: `key`, the option, those of a tokenizer of a known name, or a usual
+/// number, which is said.
 [[nodiscard]] std::int64_t read_vocabulary(const ImportTask& task,
                                            std::string_view key,
                                            std::string_view tokenizer);

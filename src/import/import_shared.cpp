@@ -7,31 +7,10 @@
 namespace titer {
 namespace {
 
-/// Rows of published models' token tables, as their configurations give them. Of several that are
-/// part of a name the first one counts.
-struct Tokenizer {
-  std::string_view part;  // in lower case
-  std::int64_t rows;
-};
-constexpr std::array<Tokenizer, 19> kTokenizers = {{{"gpt2bpetokenizer", 50257},
-                                                    {"openai-community/gpt2", 50257},
-                                                    {"20b_tokenizer", 50277},
-                                                    {"gpt-neox-20b", 50277},
-                                                    {"meta-llama-3", 128256},
-                                                    {"llama-3", 128256},
-                                                    {"llama3", 128256},
-                                                    {"llama2tokenizer", 32000},
-                                                    {"llama-2", 32000},
-                                                    {"llama_tokenizer", 32000},
-                                                    {"mixtral-8x", 32000},
-                                                    {"mistral-7b-v0.1", 32000},
-                                                    {"deepseek-v3", 129280},
-                                                    {"deepseek-r1", 129280},
-                                                    {"deepseek-v2", 102400},
-                                                    {"qwen2-57b", 151936},
-                                                    {"qwen3", 151936},
-                                                    {"kimi-k2", 163840},
-                                                    {"nemotron_2_256k", 256000}}};
+/// What is taken for a tokenizer that nobody names, and for one that is not known: a table is less
+/// than a hundredth of a large model.
+constexpr KnownTokenizer kOldTokenizer = {"GPT-2", 50257};
+constexpr KnownTokenizer kNewTokenizer = {"Llama 3", 128256};
 
 /// A list of numbers as Python writes it: "[0]*3+[1]*58", "([1,1,0]*16)".
 class ListText {
@@ -166,24 +145,24 @@ std::int64_t read_vocabulary(const ImportTask& task,
   if (const auto rows = task.in.integer(key, 1, most)) {
     return *rows;
   }
-  for (const Tokenizer& known : kTokenizers) {
-    if (tokenizer.find(known.part) != std::string_view::npos) {
-      assume(task,
-             key,
-             "taken as " + std::to_string(known.rows) + ", for the tokenizer " +
-                 std::string(known.part));
-      return known.rows;
+  if (const KnownTokenizer* known = known_tokenizer(tokenizer)) {
+    std::string what = "taken as " + std::to_string(known->rows) + ", for the tokenizer ";
+    what.append(known->part);
+    if (!known->others.empty()) {
+      what.append("; ").append(known->others).append(": --vocabulary ROWS tells it");
     }
+    assume(task, key, what);
+    return known->rows;
   }
   if (task.options.base) {
     return task.options.base->vocabulary;
   }
-  task.in.fail(key,
-               tokenizer.empty()
-                   ? "missing; expected the rows of the token table (or --vocabulary ROWS)"
-                   : "missing, and the tokenizer is not known; --vocabulary ROWS tells how many "
-                     "rows its table has");
-  return 1;
+  const KnownTokenizer& usual = tokenizer.empty() ? kOldTokenizer : kNewTokenizer;
+  assume(task,
+         key,
+         "taken as " + std::to_string(usual.rows) + ", as " + std::string(usual.part) +
+             " has it, for want of a tokenizer that is known; --vocabulary ROWS tells it");
+  return usual.rows;
 }
 
 std::vector<bool> read_layer_choice(const ImportTask& task,

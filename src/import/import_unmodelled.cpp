@@ -46,16 +46,16 @@ constexpr std::array<WordSign, 15> kWords = {
     {{"experimental_attention_variant", {"delta", "megatron_delta"}},
      {"spec", {"mamba", "megatron_mamba"}},
      {"spec", {"hybrid", "megatron_mamba"}},
-     {"name", {"megatron_bert", "bert"}},
-     {"name", {"megatron_t5", "t5"}},
-     {"name", {"megatron_nmt", "t5"}},
-     {"name", {"megatron_bart", "bart"}},
-     {"name", {"megatron_retro", "retro"}},
-     {"name", {"megatron_mamba", "megatron_mamba"}},
-     {"name", {"megatron_griffin", "recurrent_gemma"}},
-     {"name", {"neva", "llava"}},
-     {"name", {"megatron_clip", "llava"}},
-     {"name", {"megatron_vit", "vit"}},
+     {"run_name", {"megatron_bert", "bert"}},
+     {"run_name", {"megatron_t5", "t5"}},
+     {"run_name", {"megatron_nmt", "t5"}},
+     {"run_name", {"megatron_bart", "bart"}},
+     {"run_name", {"megatron_retro", "retro"}},
+     {"run_name", {"megatron_mamba", "megatron_mamba"}},
+     {"run_name", {"megatron_griffin", "recurrent_gemma"}},
+     {"run_name", {"neva", "llava"}},
+     {"run_name", {"megatron_clip", "llava"}},
+     {"run_name", {"megatron_vit", "vit"}},
      {"tokenizer_type", {"bertwordpiece", "bert"}},
      // Texts cut into sentences, as only encoders read them.
      {"data_path", {"_text_sentence", "bert"}}}};
@@ -109,7 +109,7 @@ void refuse_unmodelled(const ImportTask& task) {
     task.in.fail(told->key, unmodelled_refusal(told->type));
     return;
   }
-  for (const std::string& script : task.scripts) {
+  for (const std::string& script : task.arguments.scripts) {
     const auto* sign = std::find_if(kScripts.begin(), kScripts.end(), [&](const Sign& known) {
       return script.find(known.sign) != std::string::npos;
     });

@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::size_t kLongestShown = 60;
 
-std::string normalised(std::string_view key) {
-  std::string name(key.substr(std::min(key.find_first_not_of('-'), key.size())));
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
 std::string shown_value(const Value& value) {
   std::string text = value.kind == Value::Kind::text ? value.text : to_json(value, 0);
   std::replace_if(
@@ -49,6 +43,12 @@ std::optional<double> number_of(const Value& value) {
 }
 
 }  // namespace
+
+std::string Settings::normalised(std::string_view key) {
+  std::string name(key.substr(std::min(key.find_first_not_of('-'), key.size())));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
 
 Settings::Settings(const Document& document,
                    std::string_view section,

@@ -34,19 +34,27 @@ std::string Settings::written(std::string_view key) const {
   return value.kind == Value::Kind::text ? value.text : to_json(value, 0);
 }
 
-void Settings::skip(const HarmlessSettings& known) {
-  for (std::size_t begin = 0; begin < known.patterns.size();) {
-    const std::size_t end = std::min(known.patterns.find(' ', begin), known.patterns.size());
-    const std::string_view pattern = known.patterns.substr(begin, end - begin);
-    const bool is_prefix = pattern.ends_with('*');
-    const std::string_view head = pattern.substr(0, pattern.size() - (is_prefix ? 1 : 0));
-    for (auto& [key, entry] : entries_) {
-      const bool matches = is_prefix ? key.starts_with(head) : key == head;
-      if (matches && !entry.asked && entry.harmless.empty()) {
-        entry.harmless = known.what;
+bool is_harmless(std::string_view key, std::span<const HarmlessSettings> known) {
+  return std::any_of(known.begin(), known.end(), [&](const HarmlessSettings& kind) {
+    for (std::size_t begin = 0; begin < kind.patterns.size();) {
+      const std::size_t end = std::min(kind.patterns.find(' ', begin), kind.patterns.size());
+      const std::string_view pattern = kind.patterns.substr(begin, end - begin);
+      const bool is_prefix = pattern.ends_with('*');
+      const std::string_view head = pattern.substr(0, pattern.size() - (is_prefix ? 1 : 0));
+      if (is_prefix ? key.starts_with(head) : key == head) {
+        return true;
       }
+      begin = end + 1;
     }
-    begin = end + 1;
+    return false;
+  });
+}
+
+void Settings::skip(const HarmlessSettings& known) {
+  for (auto& [key, entry] : entries_) {
+    if (!entry.asked && entry.harmless.empty() && is_harmless(key, {&known, 1})) {
+      entry.harmless = known.what;
+    }
   }
 }
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <set>
 
 #include "titer/import/foreign_text.hpp"
 #include "titer/input/reader.hpp"
@@ -59,15 +58,12 @@ class YamlConverter {
 
   Value object_of(const YAML::Node& node, int depth) {
     Value object = Value::make_object();
-    std::set<std::string> keys;
     for (const auto& member : node) {
       if (!member.first.IsScalar()) {
         refuse(member.first.Mark(), "expected a word as a key");
       }
       const std::string& key = member.first.Scalar();
-      if (!keys.insert(key).second) {
-        refuse(member.first.Mark(), key + ": this key is given twice");
-      }
+      object.erase(key);  // of a key given twice the last one counts, as PyYAML has it
       object.members.emplace_back(key, value_of(member.second, depth + 1));
       object.key_origins.push_back(origin_of(member.first.Mark()));
     }

@@ -90,13 +90,35 @@ TEST(AppImport, RefusesWhatMayChangeTheResultUnlessItIsAccepted) {
   EXPECT_TRUE(contains(accepted.err, "may change the result, left out: "));
 }
 
+TEST(AppImport, AScriptsOpenChoicesAreToldByDefineAndItsLoopsAreSaid) {
+  const TemporaryFolder folder;
+  const std::string script = folder.file(
+      "run.sh",
+      "#!/bin/bash\nTP=2\nwhile (( $# )); do\n  case $1 in --tp) TP=$2; shift 2 ;; esac\ndone\n"
+      "[ \"$KIND\" = moe ] && MORE=\"--num-experts 8\"\n"
+      "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 12 --hidden-size 768 \\\n"
+      "  --num-attention-heads 12 --seq-length 1024 --max-position-embeddings 1024 \\\n"
+      "  --vocab-size 50304 --micro-batch-size 2 --global-batch-size 64 \\\n"
+      "  --tensor-model-parallel-size $TP $MORE 2>&1 | tee log\n");
+  const Outcome open = titer({"import", script});
+  EXPECT_EQ(open.code, 2);
+  EXPECT_TRUE(contains(open.err, "run.sh:6:1: [ \"$KIND\" = moe ]: is not told by the file"));
+  EXPECT_TRUE(contains(open.err, "--define KIND=VALUE tells it: moe"));
+  const Outcome told = titer({"import", script, "--define", "KIND=moe"});
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_TRUE(contains(told.out, "2 of 8 experts"));
+  EXPECT_TRUE(contains(told.out, "tensor 2"));
+  EXPECT_TRUE(contains(told.err, "assumed: " + script + ":3:1: while (("));
+  EXPECT_TRUE(contains(told.err, "stays as it is before it: TP"));
+}
+
 TEST(AppImport, RefusesWhatIsNoConfigurationWithinASecond) {
   const TemporaryFolder folder;
   const std::string huge = folder.file("huge.json", "{");
   std::filesystem::resize_file(huge, std::uintmax_t{2} << 30U);
   const std::string deep = folder.file("deep.json", std::string(500'000, '['));
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_TRUE(contains(refusal_of(titer({"import", huge})), "larger than 1 MiB"));
+  EXPECT_TRUE(contains(refusal_of(titer({"import", huge})), "larger than 16 MiB"));
   EXPECT_TRUE(contains(refusal_of(titer({"import", deep})), "nested deeper than 200 levels"));
   EXPECT_TRUE(contains(refusal_of(titer({"import", folder.path().string()})), "cannot be read"));
   EXPECT_TRUE(contains(refusal_of(titer({"import", "no-such-file.yaml"})), "cannot be read"));

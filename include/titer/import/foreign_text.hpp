@@ -15,28 +15,44 @@ namespace titer {
 inline constexpr int kMostForeignValues = 100'000;  // of a document
 
 /// The first document of a YAML text. Plain words are typed as YAML 1.1 usually is (true, 12, 1e-5,
-/// null); aliases are written out. Throws InputError with the place of a syntax error, a key given
-/// twice, a number that is not finite, nesting deeper than kDeepest, or more than
-/// kMostForeignValues.
+/// null); aliases are written out; of a key given twice the last one counts. Throws InputError with
+/// the place of a syntax error, a number that is not finite, nesting deeper than kDeepest, or more
+/// than kMostForeignValues.
 [[nodiscard]] Document parse_yaml(std::string_view text, std::string source_name);
 
-/// A TOML text; dates are texts. Throws InputError like parse_yaml.
+/// A TOML text; dates are texts. Throws InputError like parse_yaml, and for a key given twice.
 [[nodiscard]] Document parse_toml(std::string_view text, std::string source_name);
 
-/// What a shell script sets, and the flags that it gives to programs.
+/// What a script's flags depend on and nothing in it tells.
+struct ArgumentChoice {
+  std::string line;                // located
+  std::vector<std::string> flags;  // that one of the answers brings
+};
+/// The command that a shell script is there to run.
 struct ArgumentText {
   Document flags;  // an object: "--num-layers" with its text, true, or several texts as an array
-  std::map<std::string, std::string, std::less<>> variables;  // NAME=value, not expanded
-  std::vector<std::string> scripts;                           // of Python that it names
+  std::vector<std::string> scripts;      // of Python that it names
+  std::vector<std::string> of_launcher;  // flags before the script: of srun, torchrun …
+  std::vector<ArgumentChoice> choices;
+  std::vector<std::string> assumed;              // located: conditions that were decided by guess
+  std::map<std::string, std::string> documents;  // files that the script writes by cat <<END
+  std::map<std::string, std::string> replaced;   // what sed puts in the place of NAMES
 };
-/// The flags of a command line, also of one in a script: over continued lines, in arrays
-/// (ARGS=( … ), also in quoted elements) and in quoted variables (ARGS=" … "). Of a flag given
-/// several times the last one counts; what echo and printf print is no flag. Nothing is run. Throws
-/// InputError for a quote or parenthesis that is not closed.
-[[nodiscard]] ArgumentText parse_arguments(std::string_view text, const std::string& source_name);
+/// The flags of a command line, or of the command of a script that has the most: through variables,
+/// arrays, conditions, functions, eval and bash -c; of a script that runs none all that its
+/// variables hold. Of a flag given several times the last one counts; one with an equals sign has
+/// one value. Nothing is run or read from the environment: what only these would tell stays as
+/// ${NAME} or $(command), and `defines` may tell it; a loop of which nothing tells how often it is
+/// gone through sets nothing, which `assumed` says. #SBATCH lines count as flags, and for what
+/// Slurm tells a job of them. Throws InputError for a quote, bracket, parenthesis or here-document
+/// that is not closed, for variables that grow beyond 1 MiB, and after 100,000 steps.
+[[nodiscard]] ArgumentText parse_arguments(
+    std::string_view text,
+    const std::string& source_name,
+    const std::map<std::string, std::string, std::less<>>& defines = {});
 
-/// All of a file of at most 1 MiB; a larger one, a folder, or one that cannot be read is an
-/// InputError.
+/// All of a file of at most 16 MiB; a larger one, a folder, one with a NUL byte, or one that cannot
+/// be read is an InputError.
 [[nodiscard]] std::string read_small_text(const std::filesystem::path& path);
 
 }  // namespace titer

@@ -26,6 +26,9 @@ struct HarmlessSettings {
   std::string_view patterns;
 };
 
+/// Whether the name is in one of the lists.
+[[nodiscard]] bool is_harmless(std::string_view key, std::span<const HarmlessSettings> known);
+
 /// What counts only beside something else that a run has not.
 inline constexpr std::string_view kSwitchedOff = "switched off, or of what the run has not";
 
@@ -36,7 +39,9 @@ inline constexpr std::string_view kSwitchedOff = "switched off, or of what the r
 class Settings {
  public:
   static constexpr std::int64_t most_integer = 1'000'000'000'000;
-  using Variables = std::map<std::string, std::string, std::less<>>;
+
+  /// A key as it is called here: num_layers for --num-layers.
+  [[nodiscard]] static std::string normalised(std::string_view key);
 
   /// `section`: the path of the object that holds the settings. All must outlive this.
   Settings(const Document& document,
@@ -44,8 +49,6 @@ class Settings {
            const ImportOptions& options,
            Problems& problems);
 
-  /// Values of the ${NAME} that the options do not define.
-  void add_variables(const Variables& variables) { variables_ = variables; }
   /// Settings "from…" become "to…". One that is there already must have the same value.
   void rename(std::string_view from, std::string_view to);
 
@@ -124,10 +127,8 @@ class Settings {
   const Document& document_;
   const ImportOptions& options_;
   Problems& problems_;
-  Variables variables_;
-  std::vector<std::string> expanding_;  // variables that are being expanded
-  int references_ = 0;                  // followed so far
-  bool has_flags_ = false;              // keys are written --like-this
+  int references_ = 0;      // followed so far
+  bool has_flags_ = false;  // keys are written --like-this
   std::string section_;
   std::vector<std::pair<std::string, Entry>> entries_;
 };

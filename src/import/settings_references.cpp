@@ -104,14 +104,6 @@ std::optional<std::string> Settings::refer(std::string_view inside, Entry& entry
     if (const auto found = options_.defines.find(name); found != options_.defines.end()) {
       return found->second;
     }
-    const bool is_of_itself = std::find(expanding_.begin(), expanding_.end(), name) !=
-                              expanding_.end();  // NAME=${NAME:-otherwise}
-    if (const auto found = variables_.find(name); found != variables_.end() && !is_of_itself) {
-      expanding_.push_back(found->first);
-      std::optional<std::string> value = expand(found->second, entry, depth + 1);
-      expanding_.pop_back();
-      return value;
-    }
     if (otherwise < inside.size()) {
       return expand(std::string(inside.substr(otherwise + 2)), entry, depth + 1);
     }

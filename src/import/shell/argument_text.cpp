@@ -1,0 +1,332 @@
+// The flags of the command that a shell script is there to run.
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+
+#include "shell_batch.hpp"
+#include "shell_play.hpp"
+#include "titer/import/foreign_text.hpp"
+#include "titer/input/reader.hpp"
+#include "titer/input/words.hpp"
+
+namespace titer {
+namespace {
+
+using shell::BatchOptions;
+using shell::PlayedCommand;
+using shell::Question;
+using shell::Text;
+
+constexpr std::size_t kLongestLine = 60;  // of a script that is shown
+
+bool is_flag(const Text& word) {
+  return word.size() > 2 && word.chars.starts_with("--") &&
+         std::isalpha(static_cast<unsigned char>(word.at(2))) != 0;
+}
+
+/// "-N", but no negative number.
+bool is_short_flag(const Text& word) {
+  return word.size() > 1 && word.at(0) == '-' &&
+         std::isalpha(static_cast<unsigned char>(word.at(1))) != 0;
+}
+
+bool is_script(const Text& word) { return word.chars.ends_with(".py"); }
+
+/// What may stand after the flags of what launches it.
+bool is_program(const Text& word) {
+  constexpr std::array<std::string_view, 9> programs = {
+      "python", "python3", "torchrun", "deepspeed", "accelerate", "srun", "mpirun", "bash", "sh"};
+  const std::string_view name = std::string_view(word.chars).substr(word.chars.rfind('/') + 1);
+  return std::find(programs.begin(), programs.end(), name) != programs.end();
+}
+
+/// The name in a word that is nothing but ${NAME}; "" for another.
+std::string_view name_in(const Text& word) {
+  const std::string_view chars = word.chars;
+  const bool is_reference = chars.starts_with("${") &&
+                            shell::end_of_name(chars, 2) + 1 == chars.size() &&
+                            chars.ends_with('}');
+  return is_reference ? chars.substr(2, chars.size() - 3) : std::string_view();
+}
+
+/// Whether a variable of this name would hold words rather than a value.
+bool sounds_like_words(std::string_view name) {
+  constexpr std::array<std::string_view, 6> parts = {"arg", "opt", "flag", "cmd", "extra", "param"};
+  const std::string small = lower(name);
+  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+    return small.find(part) != std::string::npos;
+  });
+}
+
+std::size_t flags_of(const std::vector<Text>& words) {
+  return static_cast<std::size_t>(std::count_if(words.begin(), words.end(), is_flag));
+}
+
+/// "a, b or c", with what stands before the last.
+std::string listed(const std::vector<std::string>& parts, std::string_view before_last) {
+  std::string line;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const bool is_last = i + 1 == parts.size();
+    line.append(i == 0 ? "" : (is_last ? before_last : ", ")).append(parts[i]);
+  }
+  return line;
+}
+
+bool is_same(const PlayedCommand& a, const PlayedCommand& b) {
+  return std::equal(a.words.begin(),
+                    a.words.end(),
+                    b.words.begin(),
+                    b.words.end(),
+                    [](const Text& x, const Text& y) { return x.chars == y.chars; });
+}
+
+/// Flags and their values out of the words of a command.
+class Flags {
+ public:
+  Flags(const shell::Play& play, const std::string& source) : play_(play), source_(source) {
+    into_.flags.root = Value::make_object();
+    into_.flags.root.origin = {.source = 0, .line = 1, .column = 1};
+    into_.flags.sources = {source};
+  }
+
+  void read(const std::vector<Text>& words) {
+    const auto script = std::find_if(words.begin(), words.end(), is_script);
+    std::for_each(
+        words.begin(), script == words.end() ? words.begin() : script, [&](const Text& word) {
+          if (is_flag(word)) {
+            into_.of_launcher.push_back(word.chars.substr(0, word.chars.find('=')));
+          }
+        });
+    for (std::size_t i = 0; i < words.size();) {
+      if (is_flag(words[i])) {
+        i = add_flag(words, i);
+        continue;
+      }
+      if (is_script(words[i])) {
+        into_.scripts.push_back(words[i].chars);
+      } else if (!name_in(words[i]).empty()) {
+        stands_for_words(words[i], true);
+      }
+      ++i;
+    }
+  }
+
+  void add_option(const BatchOptions::Option& option) {
+    if (into_.flags.root.find(option.name) == nullptr && option.name.starts_with("--")) {
+      Value value = option.value.empty() ? Value(true) : Value(option.value.chars);
+      value.origin = option.value.place();
+      put(option.name, std::move(value), option.value.place());
+      into_.of_launcher.push_back(option.name);
+    }
+  }
+
+  void assume(Origin at, const std::string& what) {
+    if (said_.insert(what).second) {
+      into_.assumed.push_back(where(at) + what);
+    }
+  }
+
+  void assume_guesses() {
+    for (const Question& question : play_.taken_as_false) {
+      assume(question.at, shown(question.condition) + ": taken as false");
+    }
+    for (const Text& file : play_.sourced) {
+      assume(file.place(), shown(file.chars) + ": is not read, and sets nothing");
+    }
+    for (const shell::PassedOver& loop : play_.passed_over) {
+      assume(loop.at,
+             shown(loop.loop) + ": is not followed, and what it sets stays as it is before it: " +
+                 shortened(listed(loop.variables, ", "), kLongestLine));
+    }
+  }
+
+  /// What is taken of the command that is read.
+  void assume_of(const PlayedCommand& command) {
+    if (command.if_only) {
+      assume(command.if_only->at,
+             shown(command.if_only->condition) + ": taken to lead to the command read");
+    }
+    if (command.passes) {
+      assume(*command.passes, "the script's own arguments are taken as none");
+    }
+    const auto others = std::count_if(
+        play_.commands.begin(), play_.commands.end(), [&](const PlayedCommand& other) {
+          return 2 * flags_of(other.words) > flags_of(command.words) && !is_same(other, command);
+        });
+    if (others > 0) {
+      assume(command.words.front().place(),
+             "this command is read, the first of those with the most flags; " +
+                 std::to_string(others) + (others == 1 ? " other is not" : " others are not"));
+    }
+  }
+
+  ArgumentText finish() {
+    for (const auto& [name, text] : play_.documents) {
+      into_.documents[name] = text.chars;
+    }
+    for (const auto& [name, text] : play_.replaced) {
+      into_.replaced[name] = text.chars;
+    }
+    return std::move(into_);
+  }
+
+ private:
+  [[nodiscard]] std::string where(Origin at) const {
+    return source_ + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": ";
+  }
+
+  static std::string shown(const std::string& condition) {
+    return shortened(condition, kLongestLine);
+  }
+
+  /// The flag with the words up to the next flag or script; after an equals sign none but its own.
+  std::size_t add_flag(const std::vector<Text>& words, std::size_t i) {
+    const Text& flag = words[i++];
+    const std::size_t equals = flag.chars.find('=');
+    const bool is_whole = equals != std::string::npos;
+    Value value = is_whole ? Value(flag.chars.substr(equals + 1)) : Value(true);
+    for (; !is_whole && i < words.size(); ++i) {
+      const bool has_value = value.kind != Value::Kind::boolean;
+      if (is_flag(words[i]) || is_short_flag(words[i]) || is_script(words[i]) ||
+          is_program(words[i])) {
+        break;
+      }
+      if (stands_for_words(words[i], has_value)) {
+        continue;
+      }
+      Value next(words[i].chars);
+      next.origin = words[i].place();
+      if (!has_value) {
+        value = std::move(next);
+      } else if (value.kind == Value::Kind::array) {
+        value.push(std::move(next));
+      } else {
+        value = Value::make_array().push(std::move(value)).push(std::move(next));
+      }
+    }
+    value.origin = flag.place();
+    put(flag.chars.substr(0, equals), std::move(value), flag.place());
+    return i;
+  }
+
+  /// ${NAME} that the script does not tell and that stands for flags, not for a value of one.
+  bool stands_for_words(const Text& word, bool has_value) {
+    const std::string_view name = name_in(word);
+    if (name.empty()) {
+      return false;
+    }
+    const auto found = play_.variables.find(name);
+    const bool depends = found != play_.variables.end() && found->second.depends_on;
+    if (depends && !found->second.flags.empty()) {
+      ask(found->second, name);
+      return true;
+    }
+    if (!depends && (has_value || sounds_like_words(name))) {
+      if (!is_passed_over(name)) {
+        assume(word.place(), std::string(name) + ": is not set, taken as empty");
+      }
+      return true;
+    }
+    return false;
+  }
+
+  /// Of which the line about a loop says so.
+  [[nodiscard]] bool is_passed_over(std::string_view name) const {
+    return std::any_of(
+        play_.passed_over.begin(), play_.passed_over.end(), [&](const shell::PassedOver& loop) {
+          return std::find(loop.variables.begin(), loop.variables.end(), name) !=
+                 loop.variables.end();
+        });
+  }
+
+  void ask(const shell::Variable& variable, std::string_view name) {
+    const Question& question = *variable.depends_on;
+    if (!said_.insert(question.variable).second) {
+      return;
+    }
+    const std::string answers = listed(question.answers, " or ");
+    std::string line = where(question.at) + shown(question.condition) +
+                       ": is not told by the file, and the flags in " + std::string(name) +
+                       " depend on it; --define " + question.variable + "=VALUE tells it";
+    line += answers.empty() ? "" : ": " + answers;
+    into_.choices.push_back({.line = std::move(line), .flags = variable.flags});
+  }
+
+  void put(std::string name, Value value, Origin origin) {
+    Value& root = into_.flags.root;
+    for (std::size_t i = 0; i < root.members.size(); ++i) {
+      if (root.members[i].first == name) {
+        root.members[i].second = std::move(value);
+        root.key_origins[i] = origin;
+        return;
+      }
+    }
+    root.add(std::move(name), std::move(value));
+    root.key_origins.back() = origin;
+  }
+
+  const shell::Play& play_;
+  const std::string& source_;
+  std::set<std::string> said_;
+  ArgumentText into_;
+};
+
+/// The command with the most flags; of several the first.
+const PlayedCommand* command_of(const shell::Play& play) {
+  const auto found = std::max_element(
+      play.commands.begin(), play.commands.end(), [](const auto& a, const auto& b) {
+        return flags_of(a.words) < flags_of(b.words);
+      });
+  return found == play.commands.end() ? nullptr : &*found;
+}
+
+/// All that variables hold of flags: a file that another one is to source.
+std::vector<Text> words_of_variables(const shell::Play& play) {
+  std::vector<Text> words;
+  for (const std::string& name : play.order) {
+    const auto found = play.variables.find(name);
+    if (found == play.variables.end()) {
+      continue;
+    }
+    if (found->second.depends_on && !found->second.flags.empty()) {
+      words.push_back(shell::made_text("${" + name + "}", found->second.depends_on->at));
+    }
+    for (const Text& item : found->second.items) {
+      if (item.chars.find("--") != std::string::npos) {
+        const std::vector<Text> parts = shell::split_words(item);
+        words.insert(words.end(), parts.begin(), parts.end());
+      } else if (found->second.is_array) {
+        words.push_back(item);
+      }
+    }
+  }
+  return words;
+}
+
+}  // namespace
+
+ArgumentText parse_arguments(std::string_view text,
+                             const std::string& source_name,
+                             const std::map<std::string, std::string, std::less<>>& defines) {
+  const BatchOptions batch(text);
+  const Text script = shell::written_text(text, {.source = 0, .line = 1, .column = 1});
+  const shell::Play play = shell::play_script(script, source_name, batch.variables(), defines);
+  const PlayedCommand* command = command_of(play);
+  const std::vector<Text> in_variables = words_of_variables(play);
+  const bool is_sourced =
+      command == nullptr || 2 * flags_of(command->words) < flags_of(in_variables);
+  Flags flags(play, source_name);
+  flags.assume_guesses();
+  flags.read(is_sourced ? in_variables : command->words);
+  for (const BatchOptions::Option& option : batch.all()) {
+    flags.add_option(option);
+  }
+  if (!is_sourced) {
+    flags.assume_of(*command);
+  }
+  return flags.finish();
+}
+
+}  // namespace titer

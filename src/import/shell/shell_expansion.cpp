@@ -1,0 +1,324 @@
+// Values put into words.
+
+#include <algorithm>
+
+#include "shell_reference.hpp"
+#include "shell_values.hpp"
+
+namespace titer::shell {
+namespace {
+
+constexpr std::size_t kLongestText = std::size_t{1} << 20U;
+
+class Expansion {
+ public:
+  Expansion(Scope& scope, bool splits) : scope_(scope), splits_(splits) {}
+
+  void word(const Text& written) {
+    for (std::size_t i = 0; i < written.size();) {
+      const char c = written.at(i);
+      const std::size_t end = std::min(end_of_group(written.chars, i), written.size());
+      if (c == '\'' || (c == '$' && written.at(i + 1) == '\'')) {
+        const std::size_t open = i + (c == '$' ? 1 : 0);
+        const std::size_t close = end_of_group(written.chars, open);
+        made_.append(written.part(open + 1, close - 1));
+        has_quotes_ = true;
+        i = close;
+      } else if (c == '"') {
+        quoted(written.part(i + 1, end - 1), true);
+        has_quotes_ = true;
+        i = end;
+      } else if (c == '\\') {
+        if (written.at(i + 1) != '\n') {
+          made_.append(written.part(i + 1, end));
+        }
+        i = end;
+      } else {
+        i = other(written, i, end, false);
+      }
+    }
+  }
+  /// Inside of double quotes, or of a document, in which quotes are escaped by nothing.
+  void quoted(const Text& written, bool in_quotes) {
+    for (std::size_t i = 0; i < written.size();) {
+      const char c = written.at(i);
+      const char following = written.at(i + 1);
+      if (c == '\\' && following == '\n') {
+        i += 2;
+      } else if (c == '\\' && (following == '$' || following == '`' || following == '\\' ||
+                               (in_quotes && following == '"'))) {
+        made_.add(following, written.place(i + 1));
+        i += 2;
+      } else {
+        const bool is_group = c == '$' || c == '`';
+        const std::size_t end = is_group ? end_of_group(written.chars, i) : i + 1;
+        i = other(written, i, std::min(end, written.size()), true);
+      }
+    }
+  }
+  [[nodiscard]] Text text() && { return std::move(made_); }
+  [[nodiscard]] std::vector<Text> words() && {
+    end_word();
+    return std::move(words_);
+  }
+
+ private:
+  void end_word() {
+    if (!made_.empty() || has_quotes_) {
+      words_.push_back(std::move(made_));
+    }
+    made_ = {};
+    has_quotes_ = false;
+  }
+
+  std::size_t other(const Text& written, std::size_t i, std::size_t end, bool in_quotes) {
+    if (written.at(i) == '$') {
+      return reference(written, i, end, in_quotes);
+    }
+    made_.append(written.part(i, end));
+    return end;
+  }
+
+  std::size_t reference(const Text& written, std::size_t i, std::size_t end, bool in_quotes) {
+    const std::string_view chars = written.chars;
+    const char following = written.at(i + 1);
+    if (chars.substr(i, 3) == "$((") {
+      arithmetic(written, i, end);
+      return end;
+    }
+    if (following == '(') {
+      made_.append(written.part(i, end));
+      return end;
+    }
+    if (following == '{') {
+      braces(written.part(i + 2, end - 1), written.part(i, end), in_quotes);
+      return end;
+    }
+    std::size_t name_end = end_of_name(chars, i + 1);
+    if (name_end == i + 1 &&
+        (is_digit(following) ||
+         std::string_view("@*#?$!").find(following) != std::string_view::npos) &&
+        following != '\0') {
+      name_end = i + 2;
+    }
+    if (name_end == i + 1) {
+      made_.append(written.part(i, i + 1));  // a dollar
+      return i + 1;
+    }
+    const Text name = written.part(i + 1, name_end);
+    braces(name, written.part(i, name_end), in_quotes);
+    return name_end;
+  }
+
+  void arithmetic(const Text& written, std::size_t i, std::size_t end) {
+    const std::string_view inside = std::string_view(written.chars).substr(i + 3, end - i - 5);
+    const auto value = calculate(scope_, inside);
+    made_.append(value ? made_text(std::to_string(*value), written.place(i))
+                       : written.part(i, end));
+  }
+
+  /// `inside` of ${…}, or a name; `whole` is what stays where it is not known.
+  void braces(const Text& inside, const Text& whole, bool in_quotes) {
+    Reference to = reference_of(inside.chars);
+    const std::string moved = moved_name(to.name);
+    to.name = moved;
+    if (to.name == "@" || to.name == "*") {
+      put_all(scope_.arguments.value_or(std::vector<Text>{}), in_quotes && to.name == "@");
+      return;
+    }
+    const std::optional<Variable> value = value_of(to);
+    if (to.name.empty() || to.changes()) {
+      put_changed(value, to.operation, whole);
+    } else if (!put_instead(to, value, inside, in_quotes)) {
+      put_value(to, value, whole, in_quotes);
+    }
+  }
+
+  /// What stands in the place of a value in ${NAME:-this}, ${NAME:=this} and ${NAME:+this}; false
+  /// where the value itself is meant.
+  bool put_instead(const Reference& to,
+                   const std::optional<Variable>& value,
+                   const Text& inside,
+                   bool in_quotes) {
+    const bool is_empty = value && !value->is_array && value->items.front().empty();
+    const bool is_unset = !value || (to.operation.starts_with(':') && is_empty);
+    const bool is_default = to.sign() == '-' || to.sign() == '=';
+    if (to.sign() == '+' && is_unset) {
+      return true;
+    }
+    if (to.sign() != '+' && !(is_default && is_unset && is_told_by_script(to))) {
+      return false;
+    }
+    const Text instead = expand_text(scope_, inside.part(to.operand, inside.size()));
+    if (to.sign() == '=') {
+      scope_.set(std::string(to.name), {.items = {instead}});
+    }
+    put_text(instead, in_quotes);
+    return true;
+  }
+
+  void put_value(const Reference& to,
+                 const std::optional<Variable>& value,
+                 const Text& whole,
+                 bool in_quotes) {
+    if (!value) {
+      put_open(to, whole);
+    } else if (value->is_array) {
+      put_all(value->items, in_quotes && to.subscript != "*");
+    } else {
+      put_text(value->items.front(), in_quotes);
+    }
+  }
+
+  /// $1 after a shift was $2 before it, of a script whose arguments nobody knows.
+  [[nodiscard]] std::string moved_name(std::string_view name) const {
+    const bool moves =
+        !name.empty() && is_digit(name.front()) && !scope_.arguments && scope_.shifted > 0;
+    return moves ? std::to_string(std::stoul("0" + std::string(name.substr(0, 4))) + scope_.shifted)
+                 : std::string(name);
+  }
+
+  /// What a value depends on in an open question is no default's to replace.
+  [[nodiscard]] bool is_told_by_script(const Reference& to) const {
+    const Variable* const found = scope_.find(to.name);
+    return found == nullptr || !found->depends_on;
+  }
+
+  /// ${NAME,,} and ${NAME^^}; other changes of a text are not followed.
+  void put_changed(const std::optional<Variable>& value,
+                   std::string_view operation,
+                   const Text& whole) {
+    if (!value || value->is_array || (operation != ",," && operation != "^^")) {
+      made_.append(whole);
+      return;
+    }
+    Text changed = value->items.front();
+    std::transform(changed.chars.begin(), changed.chars.end(), changed.chars.begin(), [&](char c) {
+      const auto byte = static_cast<unsigned char>(c);
+      return static_cast<char>(operation == ",," ? std::tolower(byte) : std::toupper(byte));
+    });
+    put_text(changed, true);
+  }
+
+  /// Of TP=$1 the name says more than the number.
+  [[nodiscard]] static bool is_argument(const Variable& variable) {
+    const std::string_view value =
+        variable.is_array ? std::string_view() : std::string_view(variable.items.front().chars);
+    return value.size() > 3 && value.starts_with("${") && value.ends_with('}') &&
+           value.find_first_not_of("0123456789", 2) == value.size() - 1;
+  }
+
+  /// Of the function that is called; "" for one that it is not given.
+  [[nodiscard]] Variable argument(std::string_view name) const {
+    const std::size_t number = std::stoul("0" + std::string(name.substr(0, 4)));
+    const bool is_given = number >= 1 && number <= scope_.arguments->size();
+    return {.items = {is_given ? (*scope_.arguments)[number - 1] : Text{}}};
+  }
+
+  [[nodiscard]] std::optional<Variable> value_of(const Reference& to) const {
+    if (to.name.empty()) {
+      return std::nullopt;
+    }
+    if (is_digit(to.name.front()) && scope_.arguments) {
+      return argument(to.name);
+    }
+    if (const std::string* defined = scope_.defined(to.name)) {
+      return Variable{.items = {made_text(*defined, {.source = 0, .line = 1, .column = 1})}};
+    }
+    const Variable* const found = scope_.find(to.name);
+    if (found == nullptr || found->depends_on || is_argument(*found)) {
+      return std::nullopt;
+    }
+    if (!to.subscript.empty() && to.subscript != "@" && to.subscript != "*") {
+      const auto index = calculate(scope_, to.subscript);
+      const bool is_there =
+          index && *index >= 0 && *index < static_cast<std::int64_t>(found->items.size());
+      return is_there ? std::optional(
+                            Variable{.items = {found->items[static_cast<std::size_t>(*index)]}})
+                      : std::nullopt;
+    }
+    if (found->is_array && to.subscript.empty()) {
+      return Variable{.items = {found->items.empty() ? Text{} : found->items.front()}};
+    }
+    return *found;
+  }
+
+  /// A default stands for nothing where the value is told in a way that is not known.
+  void put_open(const Reference& to, const Text& whole) {
+    const char sign = to.operation.empty() ? '-' : to.operation.back();
+    const bool is_element = !to.subscript.empty() && to.subscript != "@" && to.subscript != "*";
+    const bool is_plain =
+        !is_element && std::string_view("-=+?").find(sign) != std::string_view::npos;
+    made_.append(is_plain ? made_text("${" + std::string(to.name) + "}", whole.place()) : whole);
+  }
+
+  void check_size(const Text& more) const {
+    if (made_.size() > kLongestText || words_.size() > kLongestText) {
+      refuse(scope_.source, more.place(), "comes to more than 1 MiB; expected a configuration");
+    }
+  }
+
+  void put_text(const Text& text, bool in_quotes) {
+    check_size(text);
+    if (in_quotes || !splits_) {
+      made_.append(text);
+      return;
+    }
+    if (text.empty()) {
+      return;
+    }
+    const std::vector<Text> parts = split_words(text);
+    if (is_blank(text.at(0))) {
+      end_word();
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (i > 0) {
+        end_word();
+      }
+      made_.append(parts[i]);
+    }
+    if (is_blank(text.at(text.size() - 1))) {
+      end_word();
+    }
+  }
+
+  void put_all(const std::vector<Text>& items, bool each_is_a_word) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (i > 0 && splits_) {
+        end_word();
+      } else if (i > 0) {
+        made_.add(' ', items[i].place());
+      }
+      put_text(items[i], each_is_a_word);
+      has_quotes_ = has_quotes_ || each_is_a_word;
+    }
+  }
+
+  Scope& scope_;
+  bool splits_;
+  Text made_;
+  bool has_quotes_ = false;
+  std::vector<Text> words_;
+};
+
+}  // namespace
+
+std::vector<Text> expand_words(Scope& scope, const Text& written) {
+  Expansion expansion(scope, true);
+  expansion.word(written);
+  return std::move(expansion).words();
+}
+
+Text expand_text(Scope& scope, const Text& written) {
+  Expansion expansion(scope, false);
+  expansion.word(written);
+  return std::move(expansion).text();
+}
+
+Text expand_document(Scope& scope, const Text& written) {
+  Expansion expansion(scope, false);
+  expansion.quoted(written, false);
+  return std::move(expansion).text();
+}
+
+}  // namespace titer::shell

@@ -1,0 +1,283 @@
+#include "shell_play.hpp"
+
+#include "shell_branches.hpp"
+#include "shell_player.hpp"
+#include "titer/input/reader.hpp"
+
+namespace titer::shell {
+namespace {
+
+constexpr int kDeepestCall = 30;
+constexpr std::size_t kMostWords = 1'000'000;
+
+}  // namespace
+
+Player::Player(const std::string& source,
+               const std::map<std::string, std::string, std::less<>>& initial,
+               const std::map<std::string, std::string, std::less<>>& defines) {
+  scope_.source = source;
+  scope_.defines = &defines;
+  for (const auto& [name, value] : initial) {
+    scope_.set(name, {.items = {made_text(value, {.source = 0, .line = 1, .column = 1})}});
+  }
+}
+
+Play Player::all(const Text& script) {
+  const Commands commands = parse_script(script, scope_.source);
+  run(commands);
+  has_left_ = false;
+  if (play_.commands.empty()) {
+    const std::map<std::string, Commands, std::less<>> never_called = functions_;
+    for (const auto& [name, body] : never_called) {
+      call(name, std::vector<Text>{});
+    }
+  }
+  play_.variables = std::move(scope_.variables);
+  return std::move(play_);
+}
+
+void Player::set(const std::string& name, Variable value) {
+  if (scope_.find(name) == nullptr) {
+    play_.order.push_back(name);
+  }
+  scope_.set(name, std::move(value));
+}
+
+void Player::assign(const Assignment& assignment) {
+  Variable made{.items = {}, .is_array = assignment.is_array};
+  for (const Text& value : assignment.values) {
+    if (!assignment.is_array) {
+      made.items.push_back(expand_text(scope_, value));
+      continue;
+    }
+    std::vector<Text> more = expand_words(scope_, value);
+    made.items.insert(made.items.end(), more.begin(), more.end());
+  }
+  const Variable* const before = scope_.find(assignment.name);
+  if (assignment.appends && before != nullptr) {
+    made = appended(*before, std::move(made));
+  }
+  check(made.items);
+  set(assignment.name, std::move(made));
+}
+
+Variable Player::appended(const Variable& before, Variable more) {
+  if (before.depends_on) {
+    Variable whole = before;
+    add_flags(&more, whole.flags);
+    return whole;
+  }
+  if (more.is_array) {
+    more.items.insert(more.items.begin(), before.items.begin(), before.items.end());
+    return more;
+  }
+  // Of an array it is the first that a text is appended to.
+  Variable whole = before;
+  if (whole.items.empty()) {
+    whole.items.emplace_back();
+  }
+  whole.items.front().append(more.items.front());
+  return whole;
+}
+
+void Player::check(const std::vector<Text>& items) const {
+  std::size_t characters = 0;
+  for (const Text& item : items) {
+    characters += item.size();
+  }
+  if (items.size() > kMostWords || characters > kMostWords) {
+    refuse(
+        scope_.source, items.front().place(), "comes to more than 1 MiB; expected a configuration");
+  }
+}
+
+void Player::documents(const Command& command) {
+  if (command.documents.empty() || command.writes_to.empty()) {
+    return;
+  }
+  const HereDocument& document = command.documents.back();
+  play_.documents[expand_text(scope_, command.writes_to).chars] =
+      document.expands ? expand_document(scope_, document.text) : document.text;
+}
+
+std::vector<Text> Player::words_of(const Command& command) {
+  std::vector<Text> words;
+  for (const Text& word : command.words) {
+    std::vector<Text> more = expand_words(scope_, word);
+    words.insert(words.end(), more.begin(), more.end());
+  }
+  return words;
+}
+
+std::optional<Origin> Player::passes_arguments(const Command& command) const {
+  const auto found = std::find_if(command.words.begin(), command.words.end(), [](const Text& word) {
+    return is_one_of(word.chars,
+                     {"$@",
+                      "$*",
+                      "${@}",
+                      "${*}",
+                      "\"$@\"",
+                      "\"$*\"",
+                      "\"${@}\"",
+                      "\"${*}\"",
+                      "${@:1}",
+                      "\"${@:1}\""});
+  });
+  const bool has = !scope_.arguments && found != command.words.end();
+  return has ? std::optional(found->place()) : std::nullopt;
+}
+
+Verdict Player::simple(const Command& command) {
+  if (is_test(command.words)) {
+    return judge(scope_, command.words, command.at);
+  }
+  for (const Assignment& assignment : command.assignments) {
+    assign(assignment);
+  }
+  documents(command);
+  std::vector<Text> words = words_of(command);
+  if (!words.empty()) {
+    passes_ = passes_arguments(command);
+    execute(std::move(words));
+  }
+  return {.kind = Verdict::Kind::yes, .is_guess = true, .question = {}};
+}
+
+void Player::execute(std::vector<Text> words) {
+  const std::string head = words.front().chars;
+  if (is_one_of(head, {"echo", "printf", "cat", "log", "info", "print", "grep", "awk"}) ||
+      builtin(head, words)) {
+    return;
+  }
+  if (head == "sed") {
+    std::for_each(words.begin(), words.end(), [&](const Text& word) { replace(word); });
+  } else if (head == "eval") {
+    Text whole;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      whole.append(words[i]);
+      whole.add(' ', words[i].place());
+    }
+    run_inside(whole);
+  } else if (functions_.count(head) > 0) {
+    words.erase(words.begin());
+    call(head, passes_ ? std::nullopt : std::optional(std::move(words)));
+  } else {
+    note(std::move(words));
+  }
+}
+
+bool Player::builtin(const std::string& head, const std::vector<Text>& words) {
+  if (head == "exit") {
+    has_left_ = true;
+  } else if (head == "return") {
+    has_returned_ = true;
+  } else if (head == "break" || head == "continue") {
+    ends_turn_ = true;
+    ends_loop_ = head == "break";
+  } else if (head == "unset") {
+    for (const Text& word : words) {
+      scope_.variables.erase(word.chars);
+    }
+  } else if (head == "shift") {
+    shift(words);
+  } else if ((head == "source" || head == ".") && words.size() > 1) {
+    play_.sourced.push_back(words[1]);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// More than there are arguments moves none.
+void Player::shift(const std::vector<Text>& words) {
+  const auto told =
+      words.size() > 1 ? calculate(scope_, words[1].chars) : std::optional(std::int64_t{1});
+  const auto by = static_cast<std::size_t>(std::clamp<std::int64_t>(told.value_or(1), 0, 1000));
+  if (!scope_.arguments) {
+    scope_.shifted += by;
+  } else if (by <= scope_.arguments->size()) {
+    scope_.arguments->erase(scope_.arguments->begin(),
+                            scope_.arguments->begin() + static_cast<std::ptrdiff_t>(by));
+  }
+}
+
+void Player::replace(const Text& word) {
+  const char sign = word.at(1);
+  if (word.at(0) != 's' || word.size() < 5 || std::isalnum(static_cast<unsigned char>(sign)) != 0) {
+    return;
+  }
+  const std::size_t middle = word.chars.find(sign, 2);
+  const std::size_t end = middle == std::string::npos ? middle : word.chars.find(sign, middle + 1);
+  const std::string name = word.chars.substr(2, middle - 2);
+  if (end != std::string::npos &&
+      name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == std::string::npos) {
+    play_.replaced[name] = word.part(middle + 1, end);
+  }
+}
+
+void Player::call(const std::string& name, std::optional<std::vector<Text>> arguments) {
+  if (++depth_ <= kDeepestCall) {
+    const Commands body = functions_.at(name);
+    std::swap(arguments, scope_.arguments);
+    run(body);
+    std::swap(arguments, scope_.arguments);
+    has_returned_ = false;
+  }
+  --depth_;
+}
+
+void Player::run_inside(const Text& text) {
+  if (++depth_ <= kDeepestCall) {
+    Commands inside;
+    try {
+      inside = parse_script(text, scope_.source);
+    } catch (const InputError&) {
+      inside.clear();
+    }
+    run(inside);
+  }
+  --depth_;
+}
+
+void Player::note(std::vector<Text> words) {
+  std::vector<Text> made = launcher_;
+  bool has_any = false;
+  for (Text& word : words) {
+    has_any = has_any || has_flags(word);
+    note_word(std::move(word), made);
+  }
+  words_ += made.size();
+  if (words_ > kMostWords) {
+    refuse(scope_.source, made.front().place(), "runs commands of more than a million words");
+  }
+  if (has_any || !launcher_.empty()) {
+    play_.commands.push_back({.words = std::move(made), .if_only = if_only_, .passes = passes_});
+  }
+}
+
+void Player::note_word(Text word, std::vector<Text>& made) {
+  const std::size_t blank = word.chars.find_first_of(" \t\n");
+  const bool is_text = blank != std::string::npos && has_flags(word);
+  const bool is_flag = word.chars.starts_with("--");
+  const std::size_t equals = word.chars.find('=');
+  if (is_text && is_flag && equals > blank) {
+    std::vector<Text> parts = split_words(word);
+    made.insert(made.end(), parts.begin(), parts.end());
+  } else if (is_text && !word.chars.starts_with('{')) {
+    std::vector<Text> outer = made;
+    std::swap(outer, launcher_);
+    run_inside(word.part(is_flag ? equals + 1 : 0, word.size()));
+    std::swap(outer, launcher_);
+  } else {
+    made.push_back(std::move(word));
+  }
+}
+
+Play play_script(const Text& script,
+                 const std::string& source,
+                 const std::map<std::string, std::string, std::less<>>& initial,
+                 const std::map<std::string, std::string, std::less<>>& defines) {
+  return Player(source, initial, defines).all(script);
+}
+
+}  // namespace titer::shell

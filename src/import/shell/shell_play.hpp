@@ -1,0 +1,45 @@
+#pragma once
+// What a script would run, gone through without running anything: assignments, conditions, loops
+// and functions are followed, commands are noted with their words.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "shell_values.hpp"
+
+namespace titer::shell {
+
+struct PlayedCommand {
+  std::vector<Text> words;          // as it gets them, after those of what launches it
+  std::optional<Question> if_only;  // the innermost open question under which it runs
+  std::optional<Origin> passes;     // where "$@" is, the script's arguments
+};
+
+/// A loop of which nothing tells how often it is gone through.
+struct PassedOver {
+  Origin at{};
+  std::string loop;                    // as written
+  std::vector<std::string> variables;  // that it would set, and that stay as they are
+};
+
+struct Play {
+  std::vector<PlayedCommand> commands;  // in the order in which they would run
+  Variables variables;
+  std::vector<std::string> order;        // of variables, as they were first set
+  std::vector<Question> taken_as_false;  // what nobody can tell, with flags depending on it
+  std::vector<PassedOver> passed_over;
+  std::vector<Text> sourced;              // files whose commands would be run, too
+  std::map<std::string, Text> documents;  // what it writes to files, by their names
+  std::map<std::string, Text> replaced;   // by sed, in templates: names of capital letters
+};
+
+/// `initial`: variables that are set before it begins; `defines`: what nothing in it changes.
+/// Throws InputError like parse_script, and for a script whose variables or commands grow without
+/// measure.
+[[nodiscard]] Play play_script(const Text& script,
+                               const std::string& source,
+                               const std::map<std::string, std::string, std::less<>>& initial,
+                               const std::map<std::string, std::string, std::less<>>& defines);
+
+}  // namespace titer::shell

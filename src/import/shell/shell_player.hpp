@@ -1,0 +1,106 @@
+#pragma once
+// Goes through the commands of a script: control flow in shell_flow.cpp, what single commands do in
+// shell_play.cpp.
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shell_play.hpp"
+#include "shell_script.hpp"
+
+namespace titer::shell {
+
+[[nodiscard]] inline bool is_one_of(std::string_view word,
+                                    std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+class Player {
+ public:
+  Player(const std::string& source,
+         const std::map<std::string, std::string, std::less<>>& initial,
+         const std::map<std::string, std::string, std::less<>>& defines);
+
+  Play all(const Text& script);
+
+ private:
+  /// Bodies that may be run, and what decides which.
+  struct Open {
+    std::vector<const Commands*> bodies;
+    std::optional<Question> question;
+    bool is_settled = false;
+  };
+
+  // ---- control flow
+  [[nodiscard]] bool stops() const { return has_left_ || has_returned_ || ends_turn_; }
+  /// Commands one after another; what the last of them came to.
+  Verdict run(const Commands& commands);
+  Verdict run(const Command& command);
+  /// A command that may be run or not.
+  void run_if(const Question& question, const Command& command);
+  /// Each of the bodies on its own (null: nothing happens); what they set differently depends on
+  /// the question from then on. A body that ends the script is not the one that was taken.
+  void fork(const std::vector<const Commands*>& bodies, const Question& question);
+  /// What a condition comes to, with all before its last command.
+  Verdict condition(const Commands& commands);
+  Verdict judged(const Command& command);
+  static void ask(Open& open, const Question& question);
+  /// Whether a branch may be taken, and notes it where it is.
+  void add_branch(const Branch& branch, Open& open);
+  void conditional(const Command& command);
+  void choose(const Command& command);
+  void follow(Open& open);
+  /// As often as its condition holds, if that is told; false, with all as it was, if it is not.
+  bool turn(const Command& loop);
+  /// As if it were never gone through, but for the commands that it would run.
+  void turn_once(const Command& loop);
+  void go_over(const Command& command);
+  /// One turn of a loop; false after a break or an exit.
+  bool run_turn(const Commands& body);
+
+  // ---- commands
+  void set(const std::string& name, Variable value);
+  void assign(const Assignment& assignment);
+  /// What is there already, with more after it.
+  static Variable appended(const Variable& before, Variable more);
+  void check(const std::vector<Text>& items) const;
+  void documents(const Command& command);
+  std::vector<Text> words_of(const Command& command);
+  /// Whether "$@" of the script itself is among the words, whose arguments nobody knows.
+  [[nodiscard]] std::optional<Origin> passes_arguments(const Command& command) const;
+  Verdict simple(const Command& command);
+  void execute(std::vector<Text> words);
+  /// exit, return, break, continue, unset, shift, source; false for another.
+  bool builtin(const std::string& head, const std::vector<Text>& words);
+  void shift(const std::vector<Text>& words);
+  /// s/NAME/value/
+  void replace(const Text& word);
+  /// Without arguments it gets those of the script, which nobody knows.
+  void call(const std::string& name, std::optional<std::vector<Text>> arguments);
+  /// A text that a shell is given as commands; a text in which quotes do not match is none.
+  void run_inside(const Text& text);
+  /// Quoted words with flags in them are words of their own ("--fp8-format hybrid") or commands
+  /// ("torchrun --nproc_per_node 8 …").
+  void note(std::vector<Text> words);
+  void note_word(Text word, std::vector<Text>& made);
+
+  Scope scope_;
+  Play play_;
+  std::map<std::string, Commands, std::less<>> functions_;
+  std::vector<Text> launcher_;  // words of the command that the one being run is an argument of
+  std::optional<Question> if_only_;
+  std::optional<Origin> passes_;  // the arguments of the script, in the command being run
+  bool has_left_ = false;
+  bool has_returned_ = false;
+  bool ends_turn_ = false;  // of a loop, after break and continue
+  bool ends_loop_ = false;
+  int steps_ = 0;
+  int depth_ = 0;
+  std::size_t words_ = 0;
+};
+
+}  // namespace titer::shell

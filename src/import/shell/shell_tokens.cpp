@@ -1,0 +1,220 @@
+#include "shell_tokens.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace titer::shell {
+namespace {
+
+/// Finds where groups end, to a depth that no script has.
+class Groups {
+ public:
+  explicit Groups(std::string_view text) : text_(text) {}
+
+  std::size_t end(std::size_t from, int depth) {
+    const char c = text_[from];
+    const char following = from + 1 < text_.size() ? text_[from + 1] : '\0';
+    if (depth > kDeepestScript) {
+      return std::string_view::npos;
+    }
+    if (c == '\\') {
+      return std::min(from + 2, text_.size());
+    }
+    if (c == '\'' || c == '`') {
+      const std::size_t end = text_.find(c, from + 1);
+      return end == std::string_view::npos ? end : end + 1;
+    }
+    if (c == '"') {
+      return end_of_quote(from + 1, depth);
+    }
+    if (c == '$' && (following == '(' || following == '{')) {
+      return end_of_bracket(from + 2, following == '(' ? ')' : '}', depth);
+    }
+    return from + 1;
+  }
+
+ private:
+  /// One past the closing bracket; quotes and brackets inside of it are passed over.
+  std::size_t end_of_bracket(std::size_t from, char close, int depth) {
+    while (from < text_.size() && text_[from] != close) {
+      const bool nests = text_[from] == '(' && close == ')' && depth <= kDeepestScript;
+      from = nests ? end_of_bracket(from + 1, ')', depth + 1) : end(from, depth + 1);
+    }
+    return from < text_.size() ? from + 1 : std::string_view::npos;
+  }
+
+  std::size_t end_of_quote(std::size_t from, int depth) {
+    while (from < text_.size() && text_[from] != '"') {
+      const bool is_group = text_[from] == '$' || text_[from] == '\\' || text_[from] == '`';
+      from = is_group ? end(from, depth + 1) : from + 1;
+    }
+    return from < text_.size() ? from + 1 : std::string_view::npos;
+  }
+
+  std::string_view text_;
+};
+
+}  // namespace
+
+std::size_t end_of_group(std::string_view text, std::size_t from) {
+  return Groups(text).end(from, 0);
+}
+
+bool Tokens::accept(std::string_view word) {
+  const bool found = sees(word);
+  if (found) {
+    ahead_.reset();
+  }
+  return found;
+}
+
+std::optional<std::vector<Text>> Tokens::array() {
+  if (ahead_ || text_.at(next_) != '(') {
+    return std::nullopt;
+  }
+  const std::size_t begin = next_++;
+  std::vector<Text> items;
+  while (true) {
+    Token token = read();
+    if (token.kind == Token::Kind::end) {
+      refuse_at(begin, "this parenthesis is not closed");
+    }
+    if (token.kind == Token::Kind::word) {
+      items.push_back(std::move(token.text));
+    } else if (token.text.chars == ")") {
+      return items;
+    }
+  }
+}
+
+Text Tokens::arithmetic() {
+  const std::size_t begin = next_;
+  const std::size_t end = std::min(text_.chars.find("))", begin), text_.size());
+  next_ = std::min(end + 2, text_.size());
+  ahead_.reset();
+  return text_.part(begin, end);
+}
+
+void Tokens::expect_document(const Text& end, std::vector<HereDocument>& into) {
+  std::string plain = end.chars;
+  const bool quoted = plain.find_first_of("'\"\\") != std::string::npos;
+  plain.erase(
+      std::remove_if(
+          plain.begin(), plain.end(), [](char c) { return c == '\'' || c == '"' || c == '\\'; }),
+      plain.end());
+  const std::size_t line = text_.chars.find('\n', next_);
+  std::size_t begin = std::max(document_end_, line == std::string::npos ? text_.size() : line + 1);
+  document_line_ = line;
+  for (std::size_t at = begin; at < text_.size();) {
+    const std::size_t stop = std::min(text_.chars.find('\n', at), text_.size());
+    std::string_view found = std::string_view(text_.chars).substr(at, stop - at);
+    found.remove_prefix(std::min(found.find_first_not_of('\t'), found.size()));
+    if (found == plain) {
+      into.push_back({.text = text_.part(begin, at), .expands = !quoted});
+      document_end_ = std::min(stop + 1, text_.size());
+      return;
+    }
+    at = stop + 1;
+  }
+  refuse_at(next_ - end.size(), "this document is not ended by a line of " + plain);
+}
+
+void Tokens::refuse_at(std::size_t at, const std::string& message) const {
+  refuse(source_, text_.place(at), message);
+}
+
+bool Tokens::continues() const {
+  return text_.at(next_) == '\\' && (text_.at(next_ + 1) == '\n' ||
+                                     (text_.at(next_ + 1) == '\r' && text_.at(next_ + 2) == '\n'));
+}
+
+void Tokens::skip_blanks() {
+  while (next_ < text_.size()) {
+    if (continues()) {
+      next_ = text_.chars.find('\n', next_) + 1;
+    } else if (text_.at(next_) == '#') {
+      next_ = std::min(text_.chars.find('\n', next_), text_.size());
+    } else if (text_.at(next_) != '\n' && is_blank(text_.at(next_))) {
+      ++next_;
+    } else {
+      return;
+    }
+  }
+}
+
+Token Tokens::read() {
+  skip_blanks();
+  if (next_ >= text_.size()) {
+    return {};
+  }
+  constexpr std::array<std::string_view, 19> signs = {"<<<",
+                                                      "<<-",
+                                                      "&>>",
+                                                      ";;&",
+                                                      "&&",
+                                                      "||",
+                                                      ";;",
+                                                      "<<",
+                                                      ">>",
+                                                      ">&",
+                                                      "<&",
+                                                      "&>",
+                                                      ">|",
+                                                      "\n",
+                                                      ";",
+                                                      "&",
+                                                      "|",
+                                                      "(",
+                                                      ")"};
+  for (const std::string_view sign : signs) {
+    if (std::string_view(text_.chars).substr(next_, sign.size()) == sign) {
+      return read_sign(sign.size());
+    }
+  }
+  if (text_.at(next_) == '<' || text_.at(next_) == '>') {
+    return read_sign(1);
+  }
+  Text made = word();
+  const bool is_number = made.chars.find_first_not_of("0123456789") == std::string::npos;
+  if (is_number && (text_.at(next_) == '<' || text_.at(next_) == '>')) {
+    return read();  // of the stream in 2>&1
+  }
+  return {.kind = Token::Kind::word, .text = std::move(made)};
+}
+
+Token Tokens::read_sign(std::size_t size) {
+  Token token{.kind = Token::Kind::sign, .text = text_.part(next_, next_ + size)};
+  next_ += size;
+  if (token.text.chars == "\n" && document_end_ > 0 && next_ == document_line_ + 1) {
+    next_ = document_end_;
+    document_end_ = 0;
+  }
+  return token;
+}
+
+Text Tokens::word() {
+  Text made;
+  while (next_ < text_.size()) {
+    const char c = text_.at(next_);
+    if (is_blank(c) || std::string_view("();|&<>").find(c) != std::string_view::npos) {
+      break;
+    }
+    if (continues()) {
+      next_ = text_.chars.find('\n', next_) + 1;
+      continue;
+    }
+    const std::size_t end = end_of_group(text_.chars, next_);
+    if (end == std::string_view::npos) {
+      refuse_at(next_, std::string("this ") + (c == '$' ? "bracket" : "quote") + " is not closed");
+    }
+    made.append(text_.part(next_, end));
+    next_ = end;
+    const std::size_t equals = made.chars.find('=');
+    if (c == '=' && equals + 1 == made.size() && text_.at(next_) == '(') {
+      break;  // of an array
+    }
+  }
+  return made;
+}
+
+}  // namespace titer::shell

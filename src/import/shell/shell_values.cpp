@@ -1,0 +1,61 @@
+#include "shell_values.hpp"
+
+#include "titer/input/reader.hpp"
+
+namespace titer::shell {
+
+void refuse(const std::string& source, Origin at, const std::string& message) {
+  throw InputError(source + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " +
+                   message);
+}
+
+const std::string* Scope::defined(std::string_view name) const {
+  if (defines == nullptr) {
+    return nullptr;
+  }
+  const auto found = defines->find(name);
+  return found == defines->end() ? nullptr : &found->second;
+}
+
+const Variable* Scope::find(std::string_view name) const {
+  const auto found = variables.find(name);
+  return found == variables.end() ? nullptr : &found->second;
+}
+
+void Scope::set(const std::string& name, Variable value) { variables[name] = std::move(value); }
+
+std::vector<Text> split_words(const Text& text) {
+  std::vector<Text> words;
+  Text word;
+  bool is_word = false;
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text.at(i);
+    if (is_blank(c)) {
+      if (is_word) {
+        words.push_back(std::move(word));
+      }
+      word = {};
+      is_word = false;
+      ++i;
+      continue;
+    }
+    const std::size_t found = end_of_group(text.chars, i);
+    const bool is_group = found != std::string_view::npos;
+    const std::size_t end = is_group ? found : i + 1;
+    const bool is_quote = is_group && (c == '"' || c == '\'');
+    word.append(is_quote ? text.part(i + 1, end - 1) : text.part(i, end));
+    is_word = true;
+    i = end;
+  }
+  if (is_word) {
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+bool is_open(std::string_view text) {
+  return text.find("${") != std::string_view::npos || text.find("$(") != std::string_view::npos ||
+         text.find('`') != std::string_view::npos;
+}
+
+}  // namespace titer::shell

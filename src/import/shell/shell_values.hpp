@@ -1,0 +1,77 @@
+#pragma once
+// What a script's words come to with what it sets: expansions, arithmetic and tests. What the
+// script does not tell stays as it is written: ${NAME}, $( … ).
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shell_text.hpp"
+
+namespace titer::shell {
+
+/// A condition that nothing in the file decides, and what was compared there.
+struct Question {
+  Origin at{};
+  std::string condition{};             // as written
+  std::string variable{};              // whose value would decide it; "" where none would
+  std::vector<std::string> answers{};  // values that it is compared with
+};
+
+struct Variable {
+  std::vector<Text> items;  // one, unless it is an array
+  bool is_array = false;
+  /// Set where its value is another one in every branch of an open question.
+  std::optional<Question> depends_on{};
+  std::vector<std::string> flags{};  // that it holds in one of the branches
+};
+
+using Variables = std::map<std::string, Variable, std::less<>>;
+
+/// Of what a script sets, and what is set from outside. Values are handed on as text.
+struct Scope {
+  std::string source;  // the name of its file
+  Variables variables;
+  /// What the caller sets; nothing in the script changes these.
+  const std::map<std::string, std::string, std::less<>>* defines = nullptr;
+  /// Of the function that is called; none at the outermost, whose arguments nobody knows.
+  std::optional<std::vector<Text>> arguments{};
+  std::size_t shifted = 0;  // that many of the outermost's are gone
+
+  [[nodiscard]] const std::string* defined(std::string_view name) const;
+  [[nodiscard]] const Variable* find(std::string_view name) const;
+  void set(const std::string& name, Variable value);
+};
+
+/// Words as commands get them: with values put in, split where they are not quoted, quotes away.
+[[nodiscard]] std::vector<Text> expand_words(Scope& scope, const Text& written);
+/// The same unsplit, as a value of an assignment.
+[[nodiscard]] Text expand_text(Scope& scope, const Text& written);
+/// Of a here-document, in which quotes stand for themselves.
+[[nodiscard]] Text expand_document(Scope& scope, const Text& written);
+
+/// Words of a text that was handed on without quotes around it.
+[[nodiscard]] std::vector<Text> split_words(const Text& text);
+
+/// Integer arithmetic as in $(( … )); names are variables. Empty where something is not known.
+[[nodiscard]] std::optional<std::int64_t> calculate(Scope& scope, std::string_view expression);
+
+/// Whether a text still refers to something that the script does not tell.
+[[nodiscard]] bool is_open(std::string_view text);
+
+/// What a test comes to.
+struct Verdict {
+  enum class Kind { yes, no, open };
+  Kind kind = Kind::open;
+  bool is_guess = false;  // about files, or what is not set: as at a first start
+  Question question{};    // of an open one
+};
+/// The words of a command from "[", "[[", "test" or "((" on, as written.
+[[nodiscard]] Verdict judge(Scope& scope, const std::vector<Text>& words, Origin at);
+[[nodiscard]] bool is_test(const std::vector<Text>& words);
+/// Whether a word of a case is what the pattern stands for; open where it is not known.
+[[nodiscard]] Verdict::Kind matches(Scope& scope, const Text& subject, const Text& pattern);
+
+}  // namespace titer::shell
