@@ -91,10 +91,18 @@ Seconds embedding_sync_time(const Scenario& scenario, const StepCosts& costs) {
 
 BlockCost StepCosts::chunk(int stage) const {
   const std::span<const double> counts = contents.kinds(stage);
-  BlockCost cost = counts.front() * kinds.front();
+  const std::span<const double> repeated = contents.repeated(stage);
+  const auto layers = [&](std::size_t kind) {
+    BlockCost all = counts[kind] * kinds[kind];
+    if (repeated[kind] < counts[kind]) {
+      all.recompute = repeated[kind] * kinds[kind].recompute;
+    }
+    return all;
+  };
+  BlockCost cost = layers(0);
   for (std::size_t kind = 1; kind < counts.size(); ++kind) {
     if (counts[kind] > 0) {
-      cost += counts[kind] * kinds[kind];
+      cost += layers(kind);
     }
   }
   if (stage == 0) {

@@ -19,6 +19,7 @@ class PassMover {
         gathers_beside_(scenario.plan.prefetch),
         copies_beside_(scenario.plan.offload.prefetch),
         reduces_beside_(scenario.overlap_grad_reduce()),
+        repeats_some_(scenario.plan.recompute_layers.has_value()),
         embedding_(costs.kinds.size()),
         head_(costs.kinds.size() + 1),
         clock_(scenario, costs.groups),
@@ -92,11 +93,12 @@ class PassMover {
     more.forward = forward.more();
 
     PassSlot repeated(cost.recompute, costs_.slowdown);
-    const Seconds gather = repeated.hide(
-        gathers_beside_ ? time(before, MoveTime::backward, PassComm::data) : Seconds{},
-        PassComm::data);
-    const Seconds copies =
-        repeated.hide(copies_beside_ ? fetched_again(before) : Seconds{}, PassComm::host);
+    Seconds gather = gathers_beside_ ? time(before, MoveTime::backward, PassComm::data) : Seconds{};
+    Seconds copies = copies_beside_ ? fetched_again(before) : Seconds{};
+    if (!repeats_some_) {
+      gather = repeated.hide(gather, PassComm::data);
+      copies = repeated.hide(copies, PassComm::host);
+    }
     more.recompute = repeated.more();
     const Seconds above = block == head_ ? Seconds{} : reduce(after);
     const auto add_inputs = [&](PassSlot& slot) {
@@ -163,6 +165,7 @@ class PassMover {
   bool gathers_beside_;
   bool copies_beside_;
   bool reduces_beside_;
+  bool repeats_some_;  // of a stage's layers: what goes beside that is not known to be hidden
   std::size_t embedding_;
   std::size_t head_;
   MoveClock clock_;

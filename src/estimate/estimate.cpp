@@ -1,6 +1,7 @@
 #include "titer/estimate/estimate.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "titer/estimate/check_rates.hpp"
 #include "titer/estimate/device_classes.hpp"
@@ -125,6 +126,23 @@ Flops computed_flops(const Scenario& scenario) {
   return static_cast<double>(scenario.micro_batches()) * sum;
 }
 
+/// Of the layers, those that whole-layer recomputation takes.
+double repeated_share(const Scenario& scenario) {
+  if (!scenario.plan.recompute_layers) {
+    return 1;
+  }
+  ModelBlocks blocks;
+  scenario_blocks(scenario, blocks);
+  StageBlocks stages;
+  stages.fill(scenario.plan, blocks);
+  double repeated = 0;
+  for (int stage = 0; stage < stages.count(); ++stage) {
+    const std::span<const double> kinds = stages.repeated(stage);
+    repeated += std::accumulate(kinds.begin(), kinds.end(), 0.0);
+  }
+  return repeated / static_cast<double>(layers_of(blocks));
+}
+
 void fill_rates(const Scenario& scenario, const TrainedFlops& flops, StepResult& result) {
   const auto batch = static_cast<double>(scenario.training.global_batch);
   const std::int64_t s = scenario.training.sequence;
@@ -136,7 +154,7 @@ void fill_rates(const Scenario& scenario, const TrainedFlops& flops, StepResult&
 
   Flops repeated;
   if (scenario.plan.recompute == Recompute::full) {
-    repeated = flops.forward.layers + flops.forward.core_attention;
+    repeated = repeated_share(scenario) * (flops.forward.layers + flops.forward.core_attention);
   } else if (scenario.plan.recompute == Recompute::selective) {
     repeated = flops.forward.core_attention;
   }

@@ -98,7 +98,9 @@ class PassTerms {
 
  private:
   void add(std::string name, PassCost BlockCost::*pass, const BlockCost& edge) {
-    const std::span<const double> counts = costs_.contents.kinds(stage_);
+    const std::span<const double> counts = pass == &BlockCost::recompute
+                                               ? costs_.contents.repeated(stage_)
+                                               : costs_.contents.kinds(stage_);
     PassCost sum = edge.*pass;
     std::string numbers;
     for (std::size_t kind = 0; kind < counts.size(); ++kind) {

@@ -10,17 +10,18 @@ namespace {
 constexpr std::string_view kEmbeddingBlock = "embedding";
 constexpr std::string_view kHeadBlock = "output head";
 
-/// The next block of a pass.
+/// The next block of a pass; `repeats` is whether it is computed again where a plan says so.
 void list_block(const BlockItems& items,
                 std::string_view name,
                 const RowBlock& block,
-                PassRow& row) {
+                PassRow& row,
+                bool repeats = true) {
   const auto add = [&](const PassItems& of, TaskPart part) {
     for (const PassItem& item : of) {
       row.pieces.push_back({&item, part, name, block.layer, row.count()});
     }
   };
-  if (sends_gradient(row.action.pass)) {
+  if (repeats && sends_gradient(row.action.pass)) {
     add(items.recompute, TaskPart::recompute);
   }
   add(items.of(row.action.pass), part_of(row.action.pass));
@@ -128,10 +129,15 @@ void ExportedStep::Writer::list_blocks(PassRow& row) const {
   if (!forward && row.stage == costs_.stages - 1) {
     list_block(step_.items_.head, kHeadBlock, head, row);
   }
+  const std::int64_t repeated = repeated_layers(scenario_.plan, layers);
   for (std::int32_t i = 0; i < layers; ++i) {
-    const std::int32_t layer = first + (forward ? i : layers - 1 - i);
-    const auto kind = static_cast<std::size_t>(kind_of(costs_.blocks.order, layer));
-    list_block(step_.items_.kinds[kind], "layer", {.kind = kind, .layer = layer}, row);
+    const std::int32_t place = forward ? i : layers - 1 - i;
+    const auto kind = static_cast<std::size_t>(kind_of(costs_.blocks.order, first + place));
+    list_block(step_.items_.kinds[kind],
+               "layer",
+               {.kind = kind, .layer = first + place},
+               row,
+               place < repeated);
   }
   if (forward && row.stage == costs_.stages - 1) {
     list_block(step_.items_.head, kHeadBlock, head, row);

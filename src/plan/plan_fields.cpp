@@ -280,7 +280,7 @@ constexpr std::array kPlanFields = {
     fields::integer<&P::recompute_layers>(
         "recompute_layers", {0, kDegree.most}, "of `full`: how many of a stage's layers")
         .or_else("all")
-        .affecting(kMemory),
+        .affecting(kLayerCosts | kStages),
     fields::flag<&P::sequence_parallel>("sequence_parallel",
                                         "split norms and dropouts over the tensor group")
         .affecting(kLayerCosts),

@@ -58,10 +58,15 @@ void StageBlocks::fill(const Plan& plan, const ModelBlocks& blocks) {
   layers_.resize(static_cast<std::size_t>(count_));
   share_out(plan.layers, layers_of(blocks), layers_);
   counts_.resize(layers_.size() * kinds_);
+  repeated_.resize(counts_.size());
   std::int64_t first = 0;
   for (std::size_t stage = 0; stage < layers_.size(); ++stage) {
     const auto count = static_cast<std::int64_t>(layers_[stage]);
     count_kinds(blocks.order, first, count, std::span(counts_).subspan(stage * kinds_, kinds_));
+    count_kinds(blocks.order,
+                first,
+                repeated_layers(plan, count),
+                std::span(repeated_).subspan(stage * kinds_, kinds_));
     first += count;
   }
   find_likes();
@@ -74,7 +79,8 @@ void StageBlocks::fill(const Plan& plan, const ModelBlocks& blocks) {
 void StageBlocks::find_likes() {
   like_.clear();
   const auto equal = [&](int one, int other) {
-    return std::equal(kinds(one).begin(), kinds(one).end(), kinds(other).begin());
+    return std::equal(kinds(one).begin(), kinds(one).end(), kinds(other).begin()) &&
+           std::equal(repeated(one).begin(), repeated(one).end(), repeated(other).begin());
   };
   for (int stage = 0; stage < count_; ++stage) {
     if (stage > 0 && equal(stage, stage - 1)) {
@@ -111,6 +117,10 @@ bool StageBlocks::joins_ends() const {
     found = found || of(rank, chunk) == 0;
   }
   return found;
+}
+
+std::int64_t repeated_layers(const Plan& plan, std::int64_t layers) {
+  return std::min(layers, plan.recompute_layers.value_or(layers));
 }
 
 std::int64_t layers_of(const ModelBlocks& blocks) {

@@ -184,14 +184,22 @@ Seconds paired_bound(const Scenario& scenario, const StepCosts& costs) {
   return kBelowRounding * bound;
 }
 
+/// Where only some layers are computed again, they take no less than this.
+BlockCost not_repeated(BlockCost layer) {
+  layer.recompute = {};
+  return layer;
+}
+
 /// A rank's mean share of a time for every block of the model.
 template <class Work>
 Seconds mean_work(const Scenario& scenario, const StepCosts& costs, const Work& work) {
+  const Plan& plan = scenario.plan;
   Seconds sum = work(costs.embedding) + work(costs.head);
   for (const LayerRun& run : costs.blocks.order) {
-    sum += static_cast<double>(run.count) * work(costs.kinds[static_cast<std::size_t>(run.kind)]);
+    const BlockCost& layer = costs.kinds[static_cast<std::size_t>(run.kind)];
+    sum += static_cast<double>(run.count) *
+           (plan.recompute_layers ? work(not_repeated(layer)) : work(layer));
   }
-  const Plan& plan = scenario.plan;
   const double passes = static_cast<double>(scenario.training.global_batch) /
                         static_cast<double>(plan.micro_batch * plan.data * plan.pipeline);
   return kBelowRounding * passes * sum;

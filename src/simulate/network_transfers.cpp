@@ -312,22 +312,24 @@ LinkUse NetworkTransfers::of_passes(int rank,
   for (const Action& action : passes) {
     const int stage =
         stage_of(costs_.placement, {.rank = rank, .chunk = action.chunk}, costs_.shape);
-    const auto add_block = [&](const BlockItems& block, std::size_t index, double count) {
-      counted.add(block.of(action.pass), count);
-      if (sends_gradient(action.pass)) {
-        counted.add(block.recompute, count);
-      }
-      counted.add(moves_[index], action.pass, count);
-    };
+    const auto add_block =
+        [&](const BlockItems& block, std::size_t index, double count, double repeated) {
+          counted.add(block.of(action.pass), count);
+          if (sends_gradient(action.pass)) {
+            counted.add(block.recompute, repeated);
+          }
+          counted.add(moves_[index], action.pass, count);
+        };
     const std::span<const double> kinds = costs_.contents.kinds(stage);
+    const std::span<const double> repeated = costs_.contents.repeated(stage);
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-      add_block(items_.kinds[kind], kind, kinds[kind]);
+      add_block(items_.kinds[kind], kind, kinds[kind], repeated[kind]);
     }
     if (stage == 0) {
-      add_block(items_.embedding, kinds.size(), 1);
+      add_block(items_.embedding, kinds.size(), 1, 1);
     }
     if (stage == costs_.stages - 1) {
-      add_block(items_.head, kinds.size() + 1, 1);
+      add_block(items_.head, kinds.size() + 1, 1, 1);
     }
   }
   // A block's parameters come beside its neighbour, which may be another pass's: as long as costs

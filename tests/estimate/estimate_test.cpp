@@ -335,6 +335,24 @@ TEST(Estimate, CountsNoRecomputationAsHardwareFlopsWhereThereIsNone) {
   EXPECT_LT(full.hfu, 4.0 / 3.0 * full.mfu) << "all but the logits";
 }
 
+TEST(Estimate, RepeatsNoMoreLayersOfAStageThanThePlanSays) {
+  const auto full = [](const std::string& layers) {
+    return estimate(shipped_run({"plan.recompute=full", layers}));
+  };
+  const Seconds all = full("plan.recompute_layers=1000000").breakdown.recompute;
+  EXPECT_EQ(full("plan.recompute_layers=0").breakdown.recompute, Seconds{});
+  const Seconds one = full("plan.recompute_layers=1").breakdown.recompute;
+  const Seconds three = full("plan.recompute_layers=3").breakdown.recompute;
+  EXPECT_GT(one, Seconds{});
+  EXPECT_NEAR(three / one, 3, 1e-3);
+  EXPECT_LT(three, all);
+  const auto computed = [&full](const std::string& layers) {
+    const StepResult result = full(layers);
+    return result.hfu * result.iteration_time.si();
+  };
+  EXPECT_LT(computed("plan.recompute_layers=3"), computed("plan.recompute_layers=4"));
+}
+
 TEST(Estimate, NeedsTheMemoryOfItsWorstStage) {
   const StepResult result = estimate(shipped_run());
   ASSERT_EQ(result.memory.size(), 8U);

@@ -26,8 +26,13 @@ class StageBlocks {
   [[nodiscard]] std::span<const double> kinds(int stage) const {
     return std::span(counts_).subspan(static_cast<std::size_t>(stage) * kinds_, kinds_);
   }
+  /// Those of them that whole-layer recomputation takes: the stage's first `recompute_layers`, or
+  /// all. What other ways of recomputing repeat, they repeat in all layers.
+  [[nodiscard]] std::span<const double> repeated(int stage) const {
+    return std::span(repeated_).subspan(static_cast<std::size_t>(stage) * kinds_, kinds_);
+  }
   [[nodiscard]] double layers(int stage) const { return layers_[static_cast<std::size_t>(stage)]; }
-  /// Whether two stages have as many layers of each kind.
+  /// Whether two stages have, and recompute, as many layers of each kind.
   [[nodiscard]] bool same(int stage, int other) const {
     return like_[static_cast<std::size_t>(stage)] == like_[static_cast<std::size_t>(other)];
   }
@@ -55,9 +60,13 @@ class StageBlocks {
   std::size_t kinds_ = 1;
   std::vector<double> layers_;
   std::vector<double> counts_;
+  std::vector<double> repeated_;
   std::vector<int> like_;  // of each stage the first one that has as many
   std::vector<Rank> ranks_;
 };
+
+/// How many of a stage's layers the backward pass may repeat.
+[[nodiscard]] std::int64_t repeated_layers(const Plan& plan, std::int64_t layers);
 
 /// A number of layers in all.
 [[nodiscard]] std::int64_t layers_of(const ModelBlocks& blocks);

@@ -30,8 +30,9 @@ Bytes gradients_at_work(const Block& block) {
   return most + block.input;
 }
 
-/// Of `count` layers of a kind, one after the other in a stage.
-LayerBytes layer_bytes(const Plan& plan, const Block& block, double count) {
+/// Of `count` layers of a kind, one after the other in a stage; whole-layer recomputation takes
+/// `repeated` of them.
+LayerBytes layer_bytes(const Plan& plan, const Block& block, double count, double repeated) {
   const Bytes all = saved_bytes(block.operations);
   LayerBytes bytes{.kept = count * all,
                    .working = gradients_at_work(block),
@@ -39,8 +40,6 @@ LayerBytes layer_bytes(const Plan& plan, const Block& block, double count) {
   if (plan.recompute == Recompute::full) {
     // One layer's activations, or of those whose input is kept together, are rebuilt from it.
     const double together = static_cast<double>(plan.recompute_every.value_or(1));
-    const double repeated = std::min(
-        count, plan.recompute_layers ? static_cast<double>(*plan.recompute_layers) : count);
     bytes.kept = std::ceil(repeated / together) * block.input + (count - repeated) * all;
     bytes.working += std::min(together, repeated) * all;
   } else if (plan.recompute != Recompute::none) {
@@ -58,11 +57,16 @@ LayerBytes layer_bytes(const Plan& plan, const Block& block, double count) {
 }
 
 /// Of all layers of a stage.
-LayerBytes stage_bytes(const Plan& plan, const ModelBlocks& blocks, std::span<const double> kinds) {
+LayerBytes stage_bytes(const Plan& plan,
+                       const ModelBlocks& blocks,
+                       const StageBlocks& contents,
+                       int stage) {
+  const std::span<const double> kinds = contents.kinds(stage);
+  const std::span<const double> repeated = contents.repeated(stage);
   LayerBytes sum;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     if (kinds[kind] > 0) {
-      const LayerBytes own = layer_bytes(plan, blocks.kinds[kind], kinds[kind]);
+      const LayerBytes own = layer_bytes(plan, blocks.kinds[kind], kinds[kind], repeated[kind]);
       sum.kept += own.kept;
       sum.working = std::max(sum.working, own.working);
       sum.after_input_gradient += own.after_input_gradient;
@@ -165,7 +169,7 @@ void stage_activations(const Plan& plan,
   LayerBytes layers;
   for (int stage = 0; stage < stages.count(); ++stage) {
     if (stage == 0 || !stages.same(stage, stage - 1)) {
-      layers = stage_bytes(plan, blocks, stages.kinds(stage));
+      layers = stage_bytes(plan, blocks, stages, stage);
     }
     // What full recomputation rebuilds for a layer's input gradient stays for its weight gradient.
     StageActivations one{.kept = layers.kept,
@@ -260,8 +264,8 @@ void add_offloaded_activations(const Plan& plan,
   }
   Bytes most;
   for (int chunk = 0; chunk < contents.chunks(); ++chunk) {
-    const auto kinds = contents.kinds(contents.of(memory.stage, chunk));
-    most = std::max(most, stage_bytes(plan, *needs.blocks, kinds).offloaded);
+    const int stage = contents.of(memory.stage, chunk);
+    most = std::max(most, stage_bytes(plan, *needs.blocks, contents, stage).offloaded);
   }
   memory.offloaded.add(*plan.offload.activations,
                        in_flight(plan.schedule, memory.stage, needs.shape) * most);
@@ -281,7 +285,7 @@ void MemoryFinder::find_activations(const Plan& plan,
     if (has_formula(plan, memory.stage, needs.shape, contents)) {
       const int stage = contents.of(memory.stage, 0);
       if (!counted || !contents.same(stage, *counted)) {
-        layers = stage_bytes(plan, *needs.blocks, contents.kinds(stage));
+        layers = stage_bytes(plan, *needs.blocks, contents, stage);
         counted = stage;
       }
       add_counted(plan, needs, layers, memory);
