@@ -4,11 +4,15 @@
 Each table goes to one CSV file of the folder --out; `titer calibrate` and `titer validate` read them:
 
   gemm                products of training: projections, feed-forward, logits, their gradients, odd shapes
-  attention           scaled dot-product attention, forward (flash kernels)
+  attention           scaled dot-product attention, forward (FlashAttention, and cuDNN's kernels)
   attention_backward  its gradients
-  memory              norms, softmax, activations, dropout-add, embedding, cross-entropy, optimizer steps
-                      and copies; bytes = what the operation must read and write, each once
-  launch              what the host needs per kernel, and the gap between kernels of a CUDA graph
+  memory              norms, softmax, activations, dropout-add, casts to fp8, embedding, cross-entropy,
+                      optimizer steps and copies; bytes = what the operation must read and write, each
+                      once; compiled_x is x through torch.compile
+  launch              what the host needs per kernel and per kind of operation, and the gap between
+                      kernels of a CUDA graph
+  experts             a layer of experts by part (router, permutation, products, their undoing), with
+                      products grouped, one by one after the host read the counts, or padded
   layers              one GPT or Llama layer: forward, backward, optimizer
   steps               whole training steps of small models, with peak memory
   trace               a PyTorch profiler (Kineto) trace of one training step, trace_<model>.json.gz
@@ -51,6 +55,7 @@ HEADERS = {
         "dtype,batch,seq,heads,kv_heads,head_dim,causal,window,time_us,kernel,software,pass",
     "memory": "operation,bytes,time_us",
     "launch": "quantity,kernels,time_us",
+    "experts": "part,pass,kind,dtype,tokens,hidden,ffn,experts,topk,time_us,host_us,kernels,software",
     "layers": MODEL_COLUMNS,
     "steps": MODEL_COLUMNS,
     "trace": "model,file,steps",
@@ -59,7 +64,7 @@ HEADERS = {
     "sustained": "second,dtype,m,n,k,time_us,clock_mhz,power_w,temperature_c",
 }
 SPREAD_HEADER = "table,shape,fastest_us,median_us,slowest_us,repeats,how"
-MEASURED = {"time_us", "kernel", "software", "forward_us", "backward_us", "optimizer_us", "step_us",
+MEASURED = {"time_us", "host_us", "software", "forward_us", "backward_us", "optimizer_us", "step_us",
             "peak_memory_bytes", "algbw_GBps", "busbw_GBps", "hardware", "interconnect", "source",
             "notes"}
 GB = 1_000_000_000
@@ -200,18 +205,22 @@ def attention_shapes(options: argparse.Namespace) -> list[Row]:
     else:
         heads = [(12, 12, 64), (16, 16, 64), (16, 16, 128), (32, 32, 128), (32, 8, 128), (8, 1, 128),
                  (40, 40, 128), (64, 8, 128), (12, 12, 128), (24, 24, 96), (16, 16, 256)]
-        batches, lengths = (1, 2, 4, 8, 16), (512, 1024, 2000, 2048, 4096, 8192, 16384, 32768)
+        batches, lengths = (1, 4), (512, 1024, 2000, 2048, 4096, 8192, 16384, 32768)
     return [{"dtype": dtype, "batch": batch, "seq": seq, "heads": query, "kv_heads": key_value,
-             "head_dim": width, "causal": causal, "window": 0}
+             "head_dim": width, "causal": causal, "window": 0, "kernel": kernel}
             for dtype in options.dtypes if dtype != "fp8"
             for (query, key_value, width), batch, seq in itertools.product(heads, batches, lengths)
-            if batch * seq <= 32768 for causal in (1, 0)]
+            if batch * seq <= 32768 for causal in (1, 0) for kernel in ("sdpa_flash", "sdpa_cudnn")
+            if kernel == "sdpa_flash" or options.grid != "tiny"]
 
 
 MEMORY_OPERATIONS = ("layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_backward", "softmax",
                      "softmax_backward", "gelu", "gelu_backward", "swiglu", "swiglu_backward",
                      "dropout_add", "add", "embedding", "embedding_backward", "cross_entropy",
-                     "cross_entropy_backward")
+                     "cross_entropy_backward", "cast_fp8", "cast_fp8_current", "cast_fp8_blocks",
+                     "cast_fp8_transposed", "rotary", "gather_rows")
+COMPILED_OPERATIONS = ("layer_norm", "rms_norm", "gelu", "swiglu", "dropout_add", "cross_entropy",
+                       "cast_fp8", "cast_fp8_current", "cast_fp8_blocks", "rotary")
 
 
 def memory_shapes(options: argparse.Namespace) -> list[Row]:
@@ -226,6 +235,10 @@ def memory_shapes(options: argparse.Namespace) -> list[Row]:
         for width in vocabs if over_vocab else widths:
             if count * width * 4 <= LARGEST_TENSOR:
                 shapes.append({"operation": operation, "_rows": count, "_width": width})
+    if options.compile:
+        shapes += [{"operation": f"compiled_{operation}", "_rows": count, "_width": width}
+                   for operation in COMPILED_OPERATIONS for count in rows[-2:-1] or rows
+                   for width in (vocabs[:1] if operation == "cross_entropy" else widths[-3:-1] or widths)]
     sizes = (4096,) if tiny else (2**20, 2**26, 2**30) if quick else [2**n for n in range(12, 32)]
     for operation, size in itertools.product(("copy", "fill"), sizes):
         shapes.append({"operation": operation, "_size": size})
@@ -239,15 +252,42 @@ def memory_shapes(options: argparse.Namespace) -> list[Row]:
     return shapes
 
 
+LAUNCH_KINDS = ("add", "linear", "linear_with_gradient", "layer_norm", "softmax", "attention",
+                "scaled_product", "grouped_product", "index", "sort", "cast", "view", "empty", "wait",
+                "compiled", "optimizer_fused", "optimizer_foreach", "optimizer_single", "all_reduce")
+
+
 def launch_shapes(options: argparse.Namespace) -> list[Row]:
     shapes: list[Row] = [{"quantity": quantity, "kernels": 400} for quantity in
                          ("host_per_kernel_eager", "device_per_kernel_eager",
                           "device_per_kernel_graph", "host_per_graph")]
+    shapes += [{"quantity": f"host_{kind}", "kernels": 1, "_kind": kind} for kind in LAUNCH_KINDS
+               if options.grid != "tiny" or kind in ("add", "linear_with_gradient")]
     for model in layer_models(options.grid)[:1] + layer_models(options.grid)[-1:]:
         small = dataclasses.replace(model, batch=1, seq=16)
         for part in ("forward", "backward"):
             shapes.append({"quantity": f"host_{part}_{model.name}", "kernels": "", "_model": small})
     return shapes
+
+
+EXPERT_PARTS = ("router", "permute", "products", "unpermute", "layer")
+EXPERT_KINDS = ("grouped", "loop", "padded")
+
+
+def expert_shapes(options: argparse.Namespace) -> list[Row]:
+    """Layers of Mixtral, of Qwen3, of DeepSeek-V3's ranks, and of tokens so few that the host counts."""
+    if options.grid == "tiny":
+        layers, counts = [(16, 32, 4, 2)], (8,)
+    else:
+        layers = [(4096, 14336, 8, 2), (2048, 768, 128, 8), (4096, 1536, 32, 8), (7168, 2048, 8, 8),
+                  (2880, 2880, 32, 4)]
+        counts = (256, 4096) if options.grid == "quick" else (64, 1024, 4096, 16384)
+    return [{"part": part, "pass": direction, "kind": kind, "dtype": "bf16", "tokens": tokens,
+             "hidden": hidden, "ffn": ffn, "experts": experts, "topk": topk}
+            for (hidden, ffn, experts, topk), tokens in itertools.product(layers, counts)
+            for kind in EXPERT_KINDS for part in EXPERT_PARTS for direction in ("forward", "backward")
+            if kind == EXPERT_KINDS[0] or part in ("products", "layer")
+            if kind != "grouped" or part not in ("products", "layer") or options.grid != "tiny"]
 
 
 COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter", "alltoall", "sendrecv")
@@ -274,6 +314,8 @@ def shapes_of(table: str, options: argparse.Namespace) -> list[Row]:
         return memory_shapes(options)
     if table == "launch":
         return launch_shapes(options)
+    if table == "experts":
+        return expert_shapes(options)
     if table == "layers":
         return list(model_shapes(layer_models(options.grid), options))
     if table == "steps":
@@ -288,7 +330,7 @@ def shapes_of(table: str, options: argparse.Namespace) -> list[Row]:
 def label(shape: Row) -> str:
     """One word per column that says what is measured."""
     return " ".join(f"{key.lstrip('_')}={value}" for key, value in shape.items()
-                    if key not in MEASURED and key != "_model")
+                    if key not in MEASURED and key not in ("_model", "_kind"))
 
 
 # --- Files: whole or not at all ---------------------------------------------------------------------
@@ -386,6 +428,14 @@ def nvidia_smi(*fields: str, device: int = 0) -> dict[str, Optional[str]]:
     values = [value.strip() for value in (done.splitlines() or [""])[0].split(",")]
     known = [None if value.startswith("[") or value == "N/A" else value for value in values]
     return dict(zip(fields, known)) if len(known) == len(fields) else dict.fromkeys(fields)
+
+
+def host_processor() -> Optional[str]:
+    with contextlib.suppress(OSError):
+        for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or None
 
 
 STATE = ("clocks.sm", "clocks.mem", "power.draw", "temperature.gpu")
@@ -523,7 +573,8 @@ class Device:
                       "torch": torch.__version__, "cuda": torch.version.cuda,
                       "hip": getattr(torch.version, "hip", None),
                       "cudnn": torch.backends.cudnn.version(), "nccl": None,
-                      "python": platform.python_version(), "system": platform.platform(terse=True)}
+                      "python": platform.python_version(), "system": platform.platform(terse=True),
+                      "host": host_processor()}
         if self.on_gpu:
             found = torch.cuda.get_device_properties(self.device)
             facts.update(memory_bytes=found.total_memory, processors=found.multi_processor_count,
@@ -559,8 +610,8 @@ def measure_gemm(device: Device, shape: Row) -> tuple[Row, Sample]:
 
 
 @contextlib.contextmanager
-def attention_kernel(device: Device, flash: bool) -> Iterator[None]:
-    """Only flash attention, or only the plain products and softmax."""
+def attention_kernel(device: Device, kernel: str) -> Iterator[None]:
+    """Only FlashAttention, only cuDNN's kernels, or only the plain products and softmax."""
     torch = device.torch
     if not device.on_gpu:
         yield
@@ -568,8 +619,14 @@ def attention_kernel(device: Device, flash: bool) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         try:
             from torch.nn.attention import SDPBackend, sdpa_kernel
-            stack.enter_context(sdpa_kernel(SDPBackend.FLASH_ATTENTION if flash else SDPBackend.MATH))
-        except ImportError:  # PyTorch 2.0 to 2.2
+            name = {"sdpa_flash": "FLASH_ATTENTION", "sdpa_cudnn": "CUDNN_ATTENTION", "math": "MATH"}
+            if not hasattr(SDPBackend, name[kernel]):
+                raise Skipped(f"this PyTorch has no {kernel}")
+            stack.enter_context(sdpa_kernel(getattr(SDPBackend, name[kernel])))
+        except ImportError as error:  # PyTorch 2.0 to 2.2
+            if kernel == "sdpa_cudnn":
+                raise Skipped("this PyTorch cannot choose cuDNN's attention") from error
+            flash = kernel == "sdpa_flash"
             stack.enter_context(torch.backends.cuda.sdp_kernel(
                 enable_flash=flash, enable_math=not flash, enable_mem_efficient=False))
         yield
@@ -584,18 +641,18 @@ def measure_attention(device: Device, shape: Row) -> tuple[Row, Sample]:
                              dtype=shape["dtype"], grad=backward)
 
     query, key, value = tensor(heads), tensor(kv_heads), tensor(kv_heads)
-    more, kernel = {}, "sdpa_flash"
+    more, kernel = {}, shape["kernel"]
     if kv_heads != heads:
         if "enable_gqa" in (torch.nn.functional.scaled_dot_product_attention.__doc__ or ""):
             more = {"enable_gqa": True}
         else:
-            key, value, kernel = tensor(heads), tensor(heads), "sdpa_flash_expanded"
+            key, value, kernel = tensor(heads), tensor(heads), f"{kernel}_expanded"
 
     def forward() -> Any:
         return torch.nn.functional.scaled_dot_product_attention(
             query, key, value, is_causal=bool(shape["causal"]), **more)
 
-    with attention_kernel(device, flash=True):
+    with attention_kernel(device, shape["kernel"]):
         if not backward:
             with torch.no_grad():
                 took = device.time(forward)
@@ -607,9 +664,20 @@ def measure_attention(device: Device, shape: Row) -> tuple[Row, Sample]:
     return {"time_us": took.median, "kernel": kernel}, took
 
 
+def compiled(torch: Any, work: Any) -> Any:
+    """By itself: PyTorch gives up on a function that it was given in too many versions."""
+    torch._dynamo.reset()
+    return torch.compile(work)
+
+
 def memory_operation(device: Device, name: str, rows: int, width: int) -> tuple[Callable[[], Any], int]:
     """The work, and the bytes that it must move: bf16 data, indices of 8 bytes."""
     torch, functional = device.torch, device.torch.nn.functional
+    if name.startswith("compiled_"):
+        work, moved = memory_operation(device, name.removeprefix("compiled_"), rows, width)
+        return compiled(torch, work), moved
+    if name.startswith("cast_") or name in ("rotary", "gather_rows"):
+        return plain_operation(device, name, rows, width)
     backward, base = name.endswith("_backward"), name[:-9] if name.endswith("_backward") else name
     elements = 2 * rows * width
     if base in ("embedding", "cross_entropy"):
@@ -650,6 +718,48 @@ def memory_operation(device: Device, name: str, rows: int, width: int) -> tuple[
     out = forward()
     gradient = torch.ones_like(out)
     return lambda: torch.autograd.grad(out, inputs, gradient, retain_graph=True), moved
+
+
+def plain_operation(device: Device, name: str, rows: int, width: int) -> tuple[Callable[[], Any], int]:
+    """Operations without gradients: casts to fp8 by how they are scaled, rotary positions, rows by index."""
+    torch, elements = device.torch, rows * width
+    data = device.random(rows, width)
+    if name == "gather_rows":
+        index = torch.randperm(rows, device=device.device)
+        return lambda: data.index_select(0, index), 4 * elements + 8 * rows
+    if name == "rotary":
+        angle = device.random(rows, width // 2, dtype="fp32")
+        cosine, sine = angle.cos().to(data.dtype), angle.sin().to(data.dtype)
+
+        def rotate() -> Any:
+            first, second = data.chunk(2, dim=-1)
+            return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1)
+
+        return rotate, 6 * elements
+    kind = device.dtype("fp8")
+    largest = torch.finfo(kind).max
+    scale = torch.ones((), device=device.device)
+
+    def cast(scaled_by: Any) -> Any:
+        return (data * scaled_by).clamp(-largest, largest).to(kind)
+
+    if name == "cast_fp8":  # by the scale of an earlier step
+        return lambda: cast(scale), 3 * elements
+    if name == "cast_fp8_transposed":  # and its transpose, which gradients of weights read
+        def both() -> Any:
+            narrow = cast(scale)
+            return narrow, narrow.t().contiguous()
+
+        return both, 4 * elements
+    if name == "cast_fp8_current":  # read for the largest, then again for the cast
+        return lambda: cast(largest / data.abs().amax().float().clamp(min=1e-12)), 5 * elements
+    blocks = data.view(rows, -1, min(width, 128))
+
+    def by_blocks() -> Any:
+        scales = largest / blocks.abs().amax(dim=-1, keepdim=True).float().clamp(min=1e-12)
+        return (blocks * scales).to(kind), scales
+
+    return by_blocks, 3 * elements + 4 * elements // min(width, 128)
 
 
 def optimizer_operation(device: Device, name: str, parameters: int) -> tuple[Callable[[], Any], int]:
@@ -704,6 +814,8 @@ def measure_launch(device: Device, shape: Row) -> tuple[Row, Sample]:
     torch, quantity = device.torch, shape["quantity"]
     if "_model" in shape:
         return measure_host_of_layer(device, shape)
+    if "_kind" in shape:
+        return measure_host_of_kind(device, shape)
     calls = shape["kernels"]
     one = torch.zeros(1, device=device.device)
 
@@ -732,6 +844,190 @@ def measure_launch(device: Device, shape: Row) -> tuple[Row, Sample]:
     return {"time_us": took.median}, took
 
 
+@contextlib.contextmanager
+def process_group(torch: Any, device: Device) -> Iterator[None]:
+    """Of this process alone."""
+    with tempfile.TemporaryDirectory() as scratch:
+        torch.distributed.init_process_group("nccl" if device.on_gpu else "gloo", rank=0, world_size=1,
+                                             init_method=f"file://{scratch}/meeting")
+        try:
+            yield
+        finally:
+            torch.distributed.destroy_process_group()
+
+
+def call_of_kind(device: Device, kind: str) -> Callable[[], Any]:
+    """One operation over so little data that the host is what takes time."""
+    torch, functional = device.torch, device.torch.nn.functional
+    data, other = device.random(64, 64), device.random(64, 64)
+    graded = device.random(64, 64, grad=True)
+    if kind.startswith("optimizer_"):  # per tensor
+        tensors = [device.random(64, 64, dtype="fp32", grad=True) for _ in range(100)]
+        for tensor in tensors:
+            tensor.grad = torch.randn_like(tensor)
+        how = {"fused": {"fused": device.on_gpu}, "foreach": {"foreach": True},
+               "single": {"foreach": False}}[kind.removeprefix("optimizer_")]
+        return torch.optim.AdamW(tensors, **how).step
+    index = torch.arange(64, device=device.device)
+    heads = device.random(1, 1, 64, 64)
+    simple = {
+        "add": lambda: data.add(other),
+        "linear": lambda: functional.linear(data, other),
+        "layer_norm": lambda: functional.layer_norm(data, (64,)),
+        "softmax": lambda: functional.softmax(data, dim=-1),
+        "attention": lambda: functional.scaled_dot_product_attention(heads, heads, heads, is_causal=True),
+        "index": lambda: data.index_select(0, index),
+        "sort": lambda: index.argsort(),
+        "cast": lambda: data.to(torch.float32),
+        "view": lambda: data.view(-1),
+        "empty": lambda: torch.empty_like(data),
+        "wait": lambda: index[0].item(),
+        "all_reduce": lambda: torch.distributed.all_reduce(data),
+    }
+    if kind in simple:
+        return simple[kind]
+    if kind == "linear_with_gradient":
+        gradient = torch.ones_like(data)
+        return lambda: torch.autograd.grad(functional.linear(data, graded), (graded,), gradient)
+    if kind == "compiled":
+        work = compiled(torch, lambda left, right: functional.gelu(left + right))
+        return lambda: work(data, other)
+    if kind == "grouped_product":
+        stack, ends = device.random(4, 64, 64), torch.tensor([16, 32, 48, 64], device=device.device,
+                                                            dtype=torch.int32)
+        return lambda: torch._grouped_mm(data, stack, offs=ends)
+    narrow, one = data.to(device.dtype("fp8")), torch.ones((), device=device.device)
+    return lambda: torch._scaled_mm(narrow, narrow.t(), scale_a=one, scale_b=one,
+                                    out_dtype=torch.bfloat16)
+
+
+def measure_host_of_kind(device: Device, shape: Row) -> tuple[Row, Sample]:
+    """What the host takes to ask for it, the device being free; a wait holds the way there and back."""
+    kind = shape["_kind"]
+    share = 100 if kind.startswith("optimizer_") else 1  # tensors of a call
+    calls = 20 if share > 1 else 200
+    with process_group(device.torch, device) if kind == "all_reduce" else contextlib.nullcontext():
+        work = call_of_kind(device, kind)
+        figures = []
+        for _ in range(2 + max(5, device.options.repeats)):
+            device.synchronize()
+            began = time.perf_counter()
+            for _ in range(calls):
+                work()
+            figures.append((time.perf_counter() - began) / calls / share * 1e6)
+            device.synchronize()
+    took = sample(figures[2:], "host clock")
+    return {"time_us": took.median}, took
+
+
+class Experts:
+    """A dropless layer of experts on one device, by part; weights of gate and up in one."""
+
+    def __init__(self, device: Device, shape: Row) -> None:
+        torch, self.torch, self.shape = device.torch, device.torch, shape
+        tokens, hidden, ffn, experts = (shape[key] for key in ("tokens", "hidden", "ffn", "experts"))
+        self.data = device.random(tokens, hidden, grad=True)
+        self.gate = device.random(experts, hidden, grad=True)
+        self.wide = (device.random(experts, hidden, 2 * ffn) * hidden ** -0.5).requires_grad_()
+        self.narrow = (device.random(experts, ffn, hidden) * ffn ** -0.5).requires_grad_()
+        self.weights = [self.gate, self.wide, self.narrow]
+        order, weights, counts = self.route(self.data)
+        self.order, self.share, self.counts = order, weights.detach(), counts
+        self.rows = self.permute(self.data, order).detach().requires_grad_()
+
+    def route(self, data: Any) -> tuple[Any, Any, Any]:
+        """Copies sorted by expert, their weights, and how many each expert has: the balanced choice
+        that benchmarks force, after all the work of a free one."""
+        torch, topk, experts = self.torch, self.shape["topk"], self.shape["experts"]
+        scores = torch.nn.functional.linear(data, self.gate).float().softmax(dim=-1)
+        weights, chosen = scores.topk(topk, dim=-1)
+        places = torch.arange(chosen.numel(), device=data.device) % experts
+        balanced = chosen.flatten() * 0 + places
+        counts = torch.zeros(experts, device=data.device, dtype=torch.int64)
+        counts.scatter_add_(0, balanced, torch.ones_like(balanced))
+        return balanced.argsort(stable=True), weights.to(data.dtype).flatten(), counts
+
+    def permute(self, data: Any, order: Any) -> Any:
+        return data.index_select(0, order // self.shape["topk"])
+
+    def unpermute(self, rows: Any, order: Any, weights: Any) -> Any:
+        out = self.torch.zeros(self.shape["tokens"], rows.shape[-1], device=rows.device, dtype=rows.dtype)
+        return out.index_add(0, order // self.shape["topk"], rows * weights[order].unsqueeze(-1))
+
+    def activation(self, wide: Any) -> Any:
+        gate, up = wide.chunk(2, dim=-1)
+        return self.torch.nn.functional.silu(gate) * up
+
+    def products(self, rows: Any, counts: Any) -> Any:
+        torch, kind = self.torch, self.shape["kind"]
+        if kind == "grouped":
+            ends = counts.cumsum(0).to(torch.int32)
+            return torch._grouped_mm(self.activation(torch._grouped_mm(rows, self.wide, offs=ends)),
+                                     self.narrow, offs=ends)
+        if kind == "padded":
+            experts = self.shape["experts"]
+            capacity = -(-rows.shape[0] // experts)
+            room = torch.nn.functional.pad(rows, (0, 0, 0, capacity * experts - rows.shape[0]))
+            done = torch.bmm(self.activation(torch.bmm(room.view(experts, capacity, -1), self.wide)),
+                             self.narrow)
+            return done.flatten(0, 1)[:rows.shape[0]]
+        parts = rows.split(counts.tolist())  # the host waits for the counts
+        return torch.cat([self.activation(part @ wide) @ narrow
+                          for part, wide, narrow in zip(parts, self.wide, self.narrow)])
+
+    def layer(self, data: Any) -> Any:
+        order, weights, counts = self.route(data)
+        return self.unpermute(self.products(self.permute(data, order), counts), order, weights)
+
+    def part(self, name: str) -> tuple[Callable[[], Any], list[Any]]:
+        """The forward work, and what its gradients are of."""
+        if name == "router":
+            return lambda: self.route(self.data)[1], [self.data, self.gate]
+        if name == "permute":
+            return lambda: self.permute(self.data, self.order), [self.data]
+        if name == "products":
+            return lambda: self.products(self.rows, self.counts), [self.rows, self.wide, self.narrow]
+        if name == "unpermute":
+            return lambda: self.unpermute(self.rows, self.order, self.share), [self.rows]
+        return lambda: self.layer(self.data), [self.data, *self.weights]
+
+
+def measure_experts(device: Device, shape: Row) -> tuple[Row, Sample]:
+    torch = device.torch
+    forward, inputs = Experts(device, shape).part(shape["part"])
+    work = forward
+    if shape["pass"] == "backward":
+        out = forward()
+        gradient = torch.ones_like(out)
+
+        def work() -> Any:
+            return torch.autograd.grad(out, inputs, gradient, retain_graph=True)
+    waits = shape["kind"] == "loop" and shape["part"] in ("products", "layer")
+    took = device.time(work, graphs=not waits)
+    figures = []
+    for _ in range(max(5, device.options.repeats)):
+        device.synchronize()
+        began = time.perf_counter()
+        work()
+        figures.append((time.perf_counter() - began) * 1e6)
+    device.synchronize()
+    return {"time_us": took.median, "host_us": statistics.median(figures),
+            "kernels": count_launches(device, work)}, took
+
+
+def count_launches(device: Device, work: Callable[[], Any]) -> Any:
+    """Kernels of the work, counted by the profiler; nothing where it sees none."""
+    if not device.on_gpu:
+        return ""
+    torch = device.torch
+    device.synchronize()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        work()
+        device.synchronize()
+    device_type = torch.autograd.DeviceType.CUDA
+    return sum(1 for event in profile.events() if event.device_type == device_type) or ""
+
+
 def measure_host_of_layer(device: Device, shape: Row) -> tuple[Row, Sample]:
     """A layer over 16 tokens: the device waits for the host, so this is the host's time."""
     torch = device.torch
@@ -750,25 +1046,9 @@ def measure_host_of_layer(device: Device, shape: Row) -> tuple[Row, Sample]:
         device.synchronize()
         figures.append((time.perf_counter() - began) * 1e6)
     took = sample(figures[device.options.warm_up:], "host clock, whole pass")
-    return {"time_us": took.median, "kernels": count_kernels(device, lambda: layer(data), gradient,
-                                                             backward)}, took
-
-
-def count_kernels(device: Device, forward: Callable[[], Any], gradient: Any, backward: bool) -> Any:
-    """Kernels of the pass, counted by the profiler; nothing where it sees none."""
-    if not device.on_gpu:
-        return ""
-    torch = device.torch
-    out = forward() if backward else None
-    device.synchronize()
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
-        if backward:
-            out.backward(gradient)
-        else:
-            forward()
-        device.synchronize()
-    device_type = torch.autograd.DeviceType.CUDA
-    return sum(1 for event in profile.events() if event.device_type == device_type) or ""
+    out = layer(data) if backward else None
+    work = (lambda: out.backward(gradient)) if backward else (lambda: layer(data))
+    return {"time_us": took.median, "kernels": count_launches(device, work)}, took
 
 
 # --- The models: as small as they can be, and no library's ------------------------------------------
@@ -902,7 +1182,7 @@ class Training:
             self.gradient = None
         else:
             self.module, self.data, self.gradient = make_layer(torch, device, model, precision)
-        self.run = torch.compile(self.module) if shape["compile"] else self.module
+        self.run = compiled(torch, self.module) if shape["compile"] else self.module
         fused = {"fused": True} if device.on_gpu else {}
         self.optimizer = torch.optim.AdamW(self.module.parameters(), lr=1e-4, **fused)
 
@@ -957,7 +1237,7 @@ def measure_model(device: Device, shape: Row) -> tuple[Row, Sample]:
     device.forget()
     if device.on_gpu:
         torch.cuda.reset_peak_memory_stats()
-    with attention_kernel(device, bool(shape["flash"])):
+    with attention_kernel(device, "sdpa_flash" if shape["flash"] else "math"):
         parts = Training(device, shape).time()
     forward, backward, optimizer, step = (statistics.median(part) for part in zip(*parts))
     peak = torch.cuda.max_memory_allocated() if device.on_gpu else 0
@@ -971,7 +1251,7 @@ def save_trace(device: Device, shape: Row, folder: pathlib.Path, steps: int = 2)
     training = Training(device, {"_model": model, "precision": precision, "flash": 1, "compile": 0})
     kinds = [torch.profiler.ProfilerActivity.CPU]
     kinds += [torch.profiler.ProfilerActivity.CUDA] if device.on_gpu else []
-    with attention_kernel(device, flash=True):
+    with attention_kernel(device, "sdpa_flash"):
         for _ in range(3):
             training.step()
         device.synchronize()
@@ -1159,7 +1439,7 @@ def run_collectives(torch: Any, options: argparse.Namespace) -> tuple[list[Row],
 
 MEASURES = {"gemm": measure_gemm, "attention": measure_attention,
             "attention_backward": measure_attention, "memory": measure_memory,
-            "launch": measure_launch, "layers": measure_model, "steps": measure_model}
+            "launch": measure_launch, "experts": measure_experts, "layers": measure_model, "steps": measure_model}
 
 
 def spread_row(table: str, shape: Row, took: Sample) -> Row:

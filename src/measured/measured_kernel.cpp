@@ -16,6 +16,7 @@ namespace {
 constexpr double kAnyOfKernel = std::numeric_limits<double>::max();
 constexpr std::string_view kForward = "forward";  // as tables name the passes
 constexpr std::string_view kBackward = "backward";
+constexpr std::string_view kFlash2 = "sdpa_flash";  // of PyTorch: FlashAttention 2
 
 using Names = std::pair<std::string_view, std::string_view>;
 constexpr std::array<Names, 8> kTableChips = {{{"a100_sxm", "a100-sxm4-80gb"},
@@ -173,6 +174,7 @@ void read_attention(const Row& row, MeasuredKernel& into) {
   const double sequence = row.number("seq");
   const bool causal = row.number("causal", 0) > 0;
   const Heads heads = heads_of(row);
+  into.is_flash_2 = row.maybe_text("kernel").substr(0, kFlash2.size()) == kFlash2;
   const Kernel forward =
       attention_kernel(batch, sequence, heads, attended(sequence, causal, row.number("window", 0)));
   if (const std::string_view pass = row.maybe_text("pass"); !pass.empty()) {
@@ -341,7 +343,8 @@ Seconds predicted(const Chip& chip, const MeasuredKernel& row) {
   const KernelClock clock(chip, row.type, row.product, Clocks::burst);
   Seconds sum = row.starts_graph ? chip.graph_start : Seconds{};
   for (const Kernel& kernel : row.kernels) {
-    sum += clock.time(kernel);
+    const bool is_slower = row.is_flash_2 && kernel.kind == KernelKind::attention;
+    sum += (is_slower ? 1.0 / chip.flash_2 : 1.0) * clock.time(kernel);
   }
   return sum;
 }

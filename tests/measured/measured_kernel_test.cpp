@@ -238,6 +238,8 @@ TEST(KernelTables, AreMetByTheShippedChips) {
       {"a100_sxm_moe", 28.2, std::nullopt},
       {"h100_sxm_gemm", 6.9, 6.0},
       {"h100_sxm_attention", 11.2, 5.8},
+      {"h100_sxm_attention_cudnn_train", 16.2, 12.7},
+      {"h100_sxm_attention_flash_2_train", 19.5, 17.0},
       {"h100_sxm_mla", 15.8, 8.0},
       {"h100_sxm_moe", 19.2, std::nullopt},
       {"h200_sxm_gemm", 7.8, 7.1},

@@ -19,6 +19,7 @@ struct MeasuredKernel {
   DataType product = DataType::bf16;  // of narrow kernels
   std::vector<Kernel> kernels{};      // one after the other
   bool starts_graph = false;          // each replay was of this alone, its start included
+  bool is_flash_2 = false;            // attention by FlashAttention 2, whatever the chip
   Seconds time;
   int line = 0;  // of the table: one per row
 };
