@@ -38,7 +38,13 @@ constexpr std::array kTilingFields = {
         .needed(),
     fields::figure<&T::grouped>(
         "grouped", kShare, "share of a product's rate that those of a group reach")
-        .needed()};
+        .needed(),
+    fields::figure<&T::unaligned>(
+        "unaligned",
+        kShare,
+        "share of a product's rate that one of 16-bit or narrower numbers reaches whose weights' "
+        "extents are no multiples of 16 bytes")
+        .or_else("1")};
 
 using A = AttentionTiling;
 constexpr std::array kAttentionTilingFields = {

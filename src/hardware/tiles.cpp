@@ -13,6 +13,8 @@ constexpr std::array<std::array<int, 2>, 8> kTiles = {
 constexpr std::array<double, 3> kSides = {64, 128, 256};
 constexpr double kLeastInner = 256;  // of a part, where the inner extent is cut
 constexpr double kLargestTile = 128;
+constexpr Bytes kFetched = Bytes::from_si(16);  // at once
+constexpr Bytes kNarrow = Bytes::from_si(2);    // numbers whose products need them so
 constexpr double kHeadStep = 32;
 constexpr double kWideHead = 160;
 
@@ -30,9 +32,11 @@ double round_up(double number) {
 }  // namespace
 
 ProductTiles::ProductTiles(const Chip& chip, DataType type)
-    : wave_(1.0 / chip.tiling->units),
+    : aligned_(static_cast<std::int64_t>(kFetched / size_of(type))),
+      wave_(1.0 / chip.tiling->units),
       partial_wave_(chip.tiling->partial_wave),
       grouped_(chip.tiling->grouped),
+      unaligned_(size_of(type) <= kNarrow ? chip.tiling->unaligned : 1.0),
       split_(chip.tiling->split.si()),
       sum_(8.0 / chip.tiling->feed.si()) {
   const MatrixRate& matrix = *chip.rate(type);
@@ -51,6 +55,15 @@ ProductTiles::ProductTiles(const Chip& chip, DataType type)
   }
 }
 
+bool ProductTiles::is_aligned(const KernelShape& shape) const {
+  const auto whole = [this](float extent) {
+    return static_cast<std::int64_t>(extent) % aligned_ == 0;
+  };
+  return shape.padded ||
+         (whole(shape.columns) &&
+          whole(shape.tokens == KernelShape::Tokens::rows ? shape.inner : shape.rows));
+}
+
 Seconds ProductTiles::time(const KernelShape& shape) const {
   std::array<double, kSides.size()> down{};
   std::array<double, kSides.size()> across{};
@@ -58,7 +71,9 @@ Seconds ProductTiles::time(const KernelShape& shape) const {
     down[i] = round_up(shape.rows / kSides[i]) * shape.count * wave_;
     across[i] = round_up(shape.columns / kSides[i]);
   }
-  const double inner = shape.inner / (shape.grouped ? grouped_ : 1.0);
+  const double reached = (shape.grouped ? grouped_ : 1.0) *
+                         (unaligned_ < 1.0 && !is_aligned(shape) ? unaligned_ : 1.0);
+  const double inner = shape.inner / reached;
   const double sums = sum_ * shape.rows * shape.columns * shape.count;
   const double least_cut = std::min(1.0, kLeastInner / inner);
   double least = std::numeric_limits<double>::infinity();

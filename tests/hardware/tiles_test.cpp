@@ -57,6 +57,28 @@ TEST(ProductTiles, StepUpWithEveryWave) {
   }
 }
 
+TEST(ProductTiles, AreSlowerWhereRowsOfTheirMatricesBeginOffSixteenBytes) {
+  Chip chip = toy_chip();
+  chip.tiling->unaligned = 0.25;
+  const auto time = [&chip](const KernelShape& shape) {
+    return ProductTiles(chip, DataType::bf16).time(shape).si();
+  };
+  constexpr float kOut = 4096;
+  constexpr float kIn = 1024;
+  const double aligned = time({.rows = 640, .columns = kOut, .inner = kIn});
+  // Tokens are along no row of a matrix that a product fetches.
+  EXPECT_NEAR(time({.rows = 639, .columns = kOut, .inner = kIn}), aligned, 1e-6 * aligned);
+  EXPECT_NEAR(time({.rows = 640, .columns = kOut - 1, .inner = kIn}), 4 * aligned, 1e-6 * aligned);
+  EXPECT_NEAR(time({.rows = 640, .columns = kOut, .inner = kIn - 4}), 4 * aligned, 0.03 * aligned);
+  const KernelShape gradient{
+      .rows = kIn, .columns = kOut, .inner = 639, .tokens = KernelShape::Tokens::inner};
+  KernelShape off = gradient;
+  off.rows = kIn - 4;
+  EXPECT_NEAR(time(off), 4 * time(gradient), 0.01 * time(off));
+  off.padded = true;
+  EXPECT_NEAR(time(off), time(gradient), 0.01 * time(gradient));
+}
+
 TEST(ProductTiles, LoseOnlyAShareOfAPartialWaveWhereUnitsGoOn) {
   Chip chip = toy_chip();
   chip.tiling->partial_wave = 0.25;

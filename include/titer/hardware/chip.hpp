@@ -37,6 +37,7 @@ struct Tiling {
   double partial_wave = 1;  // share of a last wave's idle units that is lost
   Seconds split{};          // of adding up the parts of tiles whose inner extent is cut
   double grouped = 1;       // share of the rate of a product that those of a group in one reach
+  double unaligned = 1;     // likewise of one whose matrices' rows begin off multiples of 16 bytes
   Grade grade = Grade::extrapolated;  // of `feed`
 };
 

@@ -24,6 +24,7 @@ struct KernelShape {
   std::uint8_t edges = 0;  // attention: of its mask; 0: none, 1: causal, 2: a window
   bool backward = false;   // attention
   bool grouped = false;    // products of unequal extents in one kernel, such as experts'
+  bool padded = false;     // products whose kernel brings its operands into line, as convolutions
   Tokens tokens = Tokens::rows;
 
   [[nodiscard]] constexpr bool known() const { return rows > 0; }
@@ -42,7 +43,9 @@ struct KernelShape {
 /// waves, W = w + partial_wave (ceil(w) - w), at least 1. Where T < U, the inner extent may be cut
 /// so that all units work, into s = U / T parts of at least 256: W = w in the first term, but
 /// `split` and the s sums of every result, 8 bytes each through `feed`, come on top. Grouped
-/// products do as at `grouped` of the plateau and of `feed`.
+/// products do as at `grouped` of the plateau and of `feed`. Where an extent that no tokens are
+/// along is no multiple of 16 bytes, rows of the matrices begin where units cannot fetch them
+/// whole, and the product of 16-bit or narrower numbers does as at `unaligned` of both.
 class ProductTiles {
  public:
   /// REQUIRES chip.tiling, chip.rate(type).
@@ -58,10 +61,14 @@ class ProductTiles {
     double done;          // seconds to store it
   };
 
+  [[nodiscard]] bool is_aligned(const KernelShape& shape) const;
+
   std::array<Tile, 8> tiles_;
-  double wave_;  // of one tile
+  std::int64_t aligned_;  // elements in 16 bytes
+  double wave_;           // of one tile
   double partial_wave_;
   double grouped_;
+  double unaligned_;
   double split_;
   double sum_;  // seconds for one sum of one result
 };

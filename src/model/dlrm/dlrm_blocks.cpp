@@ -49,7 +49,8 @@ class DlrmBuilder {
                            .bytes = (samples_ * (in + out) + in * out) * value_,
                            .shape = {.rows = static_cast<float>(samples_),
                                      .columns = static_cast<float>(out),
-                                     .inner = static_cast<float>(in)}};
+                                     .inner = static_cast<float>(in),
+                                     .padded = true}};
       Operation op{.name = "linear",
                    .forward = product,
                    .input_gradient = product,

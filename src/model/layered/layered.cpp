@@ -82,7 +82,8 @@ class RankOperations {
       return KernelShape{.rows = static_cast<float>(rows),
                          .columns = static_cast<float>(columns),
                          .inner = static_cast<float>(inner),
-                         .count = static_cast<float>(op.products)};
+                         .count = static_cast<float>(op.products),
+                         .padded = true};
     };
     result.forward.shape = shape(places, channels, weights);
     result.input_gradient.shape = shape(places, weights, channels);
