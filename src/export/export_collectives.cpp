@@ -185,6 +185,13 @@ void ExportedStep::Writer::add_tail() {
                            .duration = to_ticks(times.optimizer),
                            .bytes = moved},
                           frontier_)};
+  if (times.host > Seconds{}) {
+    frontier_ = {add_copy({.kind = NodeKind::copy,
+                           .part = TaskPart::host_copy,
+                           .what = "optimizer state",
+                           .duration = to_ticks(times.host)},
+                          frontier_)};
+  }
   if (!scenario_.overlap_param_gather()) {
     add_synchronisation(
         {.part = TaskPart::data_comm, .what = "parameters"},

@@ -14,10 +14,19 @@ void ExportedStep::Writer::list_moves() {
     std::vector<MoveNode>& nodes = moves_.emplace_back();
     for (const BlockMove& of : block) {
       const Move& move = *of.move;
+      if (move.among == MoveAmong::host) {
+        nodes.push_back({.when = move.when,
+                         .node = {.kind = NodeKind::copy,
+                                  .part = TaskPart::host_copy,
+                                  .what = move.text->what,
+                                  .duration = to_ticks(of.time)}});
+        continue;
+      }
       for (const MovePart& part : parts_of(move, of.parameters, places_)) {
         nodes.push_back({.when = move.when,
                          .role = step_.role_of(plan_group(scenario_.plan, move, part)),
-                         .node = {.part = TaskPart::data_comm,
+                         .node = {.kind = NodeKind::collective,
+                                  .part = TaskPart::data_comm,
                                   .collective = move.collective,
                                   .what = part.experts ? move.text->of_experts : move.text->what,
                                   .duration = to_ticks(time_of(move, part)),
@@ -27,22 +36,30 @@ void ExportedStep::Writer::list_moves() {
   }
 }
 
-std::optional<RankGraph::Id> ExportedStep::Writer::add_moves(const PassRow& row,
-                                                             int number,
-                                                             MoveTime when,
-                                                             Frontier after) {
+std::optional<RankGraph::Id> ExportedStep::Writer::add_moves(
+    const PassRow& row, int number, MoveTime when, NodeKind kind, Frontier after) {
   const RowBlock& block = row.blocks[static_cast<std::size_t>(number)];
   std::optional<RankGraph::Id> last;
   for (const MoveNode& of : moves_[block.kind]) {
-    if (of.when != when) {
+    // What a forward pass put out comes back before the backward pass.
+    const bool back = of.when == MoveTime::there_and_back && when == MoveTime::backward;
+    if (of.node.kind != kind || (of.when != when && !back)) {
       continue;
     }
     GraphNode node = of.node;
     node.layer = block.layer;
     node.stage = row.stage;
     node.micro_batch = row.action.micro_batch;
+    if (kind == NodeKind::copy) {
+      last = add_copy(node, after);
+      after = {*last};
+      continue;
+    }
     if (moved_last_) {
       add_once(after, *moved_last_);
+    }
+    if (scenario_.plan.offload.weights && copied_last_ && when != MoveTime::gradients) {
+      add_once(after, *copied_last_);  // what is gathered comes from the host first
     }
     if (const auto id = add_collective(node, of.role, after)) {
       last = moved_last_ = id;
@@ -52,34 +69,56 @@ std::optional<RankGraph::Id> ExportedStep::Writer::add_moves(const PassRow& row,
   return last;
 }
 
+RankGraph::Id ExportedStep::Writer::add_copy(const GraphNode& node, Frontier after) {
+  if (copied_last_) {
+    add_once(after, *copied_last_);
+  }
+  copied_last_ = graph_.add(node, after);
+  return *copied_last_;
+}
+
 void ExportedStep::Writer::begin_blocks(PassRow& row, int count) {
   while (row.begun < count) {
     begin_block(row, row.begun++);
   }
 }
 
-/// The first block of a pass has its parameters while the pass before it ends, or while its stage
+/// The first block of a pass has what it needs while the pass before it ends, or while its stage
 /// waits for its input; the model's first block waits for its own.
 void ExportedStep::Writer::begin_block(PassRow& row, int number) {
   const bool forward = row.action.pass == Pass::forward;
   if (!forward && !sends_gradient(row.action.pass)) {
     return;
   }
-  const MoveTime when = forward ? MoveTime::forward : MoveTime::backward;
-  const bool prefetches = scenario_.plan.prefetch;
-  if (!prefetches || number == 0) {
-    const bool waits = !prefetches || (forward && row.stage == 0);
-    if (const auto id = add_moves(row, number, when, waits ? row.frontier : ahead_)) {
-      add_once(row.frontier, *id);
-    }
-  }
-  if (prefetches && number + 1 < row.count()) {
-    if (const auto id = add_moves(row, number + 1, when, row.frontier)) {
-      row.moving = {*id};
+  fetch(row, number, NodeKind::copy);
+  fetch(row, number, NodeKind::collective);
+  if (forward && scenario_.plan.offload.prefetch) {
+    // What the block before has made, beside this one: as long as its own.
+    const auto id = add_moves(row, number, MoveTime::there_and_back, NodeKind::copy, row.frontier);
+    if (id) {
+      row.moving.push_back(*id);
     }
   }
   if (number + 1 == row.count()) {
     ahead_ = row.frontier;
+  }
+}
+
+void ExportedStep::Writer::fetch(PassRow& row, int number, NodeKind kind) {
+  const bool forward = row.action.pass == Pass::forward;
+  const MoveTime when = forward ? MoveTime::forward : MoveTime::backward;
+  const bool prefetches =
+      kind == NodeKind::copy ? scenario_.plan.offload.prefetch : scenario_.plan.prefetch;
+  if (!prefetches || number == 0) {
+    const bool waits = !prefetches || (forward && row.stage == 0);
+    if (const auto id = add_moves(row, number, when, kind, waits ? row.frontier : ahead_)) {
+      add_once(row.frontier, *id);
+    }
+  }
+  if (prefetches && number + 1 < row.count()) {
+    if (const auto id = add_moves(row, number + 1, when, kind, row.frontier)) {
+      row.moving.push_back(*id);
+    }
   }
 }
 
@@ -89,8 +128,9 @@ void ExportedStep::Writer::begin_gradients(PassRow& row) {
     return;
   }
   for (; row.reduced + 1 < row.begun; ++row.reduced) {
-    if (const auto id = add_moves(row, row.reduced, MoveTime::gradients, row.frontier)) {
-      row.moving = {*id};
+    if (const auto id =
+            add_moves(row, row.reduced, MoveTime::gradients, NodeKind::collective, row.frontier)) {
+      row.moving.push_back(*id);
     }
   }
 }
@@ -98,6 +138,12 @@ void ExportedStep::Writer::begin_gradients(PassRow& row) {
 void ExportedStep::Writer::end_block(PassRow& row) {
   for (const RankGraph::Id id : std::exchange(row.moving, {})) {
     add_once(row.frontier, id);
+  }
+  if (row.action.pass == Pass::forward && !scenario_.plan.offload.prefetch) {
+    if (const auto id =
+            add_moves(row, row.begun - 1, MoveTime::there_and_back, NodeKind::copy, row.frontier)) {
+      row.frontier = {*id};
+    }
   }
   if (makes_gradients(row.action.pass) && !scenario_.overlap_grad_reduce()) {
     add_gradients(row);
@@ -118,7 +164,8 @@ void ExportedStep::Writer::end_pass(PassRow& row) {
 /// Of all blocks that are through, one after the other.
 void ExportedStep::Writer::add_gradients(PassRow& row) {
   for (; row.reduced < row.begun; ++row.reduced) {
-    if (const auto id = add_moves(row, row.reduced, MoveTime::gradients, row.frontier)) {
+    if (const auto id =
+            add_moves(row, row.reduced, MoveTime::gradients, NodeKind::collective, row.frontier)) {
       row.frontier = {*id};
     }
   }
@@ -151,6 +198,28 @@ void ExportedStep::Writer::add_moves_of(TaskPart part, bool beside, PassRow& row
   }
 }
 
+/// The same of what is copied, one copy for all of it.
+void ExportedStep::Writer::add_copies_of(TaskPart part, bool beside, PassRow& row) {
+  const BlockCost cost = costs_.chunk(row.stage);
+  const PassCost repeated = sends_gradient(row.action.pass) ? cost.recompute : PassCost{};
+  const PassCost& here = part == TaskPart::recompute ? repeated : cost.of(row.action.pass);
+  const Seconds exposed = here.exposed[PassComm::host];
+  const Seconds moved = beside ? here.transfers[PassComm::host] - exposed : exposed;
+  if (moved <= Seconds{}) {
+    return;
+  }
+  GraphNode node = about(row, TaskPart::host_copy);
+  node.kind = NodeKind::copy;
+  node.what = "pass";
+  node.duration = to_ticks(moved);
+  const RankGraph::Id id = add_copy(node, row.frontier);
+  if (beside) {
+    row.moving.push_back(id);
+  } else {
+    row.frontier = {id};
+  }
+}
+
 void ExportedStep::Writer::add_move_of(const GraphNode& node,
                                        GroupRole role,
                                        bool beside,
@@ -176,7 +245,7 @@ ExportedStep::Writer::MoveSums ExportedStep::Writer::moves_of(const PassRow& row
   MoveSums sums;
   for (const RowBlock& block : row.blocks) {
     for (const MoveNode& of : moves_[block.kind]) {
-      if (comes_with(of.when, row.action.pass)) {
+      if (of.node.kind == NodeKind::collective && comes_with(of.when, row.action.pass)) {
         const auto [known, is_new] = sums.try_emplace({of.when, of.role}, of.node);
         GraphNode& sum = known->second;
         sum.stage = row.stage;

@@ -1,6 +1,7 @@
 // From the pieces of a pass to nodes, as detailed as wanted.
 
 #include <algorithm>
+#include <utility>
 
 #include "export_writer.hpp"
 
@@ -122,6 +123,7 @@ void ExportedStep::Writer::add_whole(PassRow& row) {
   for (const TaskPart part : {TaskPart::recompute, part_of(row.action.pass)}) {
     add_kernels_of(part, row);
     add_moves_of(part, false, row);
+    add_copies_of(part, false, row);
   }
 }
 
@@ -144,11 +146,15 @@ void ExportedStep::Writer::add_kernels_of(TaskPart part, PassRow& row) {
   row.computed[part] = {.exact = time, .rounded = node.duration, .last = compute};
   add_transfers_of(part, true, row);
   add_moves_of(part, true, row);
+  add_copies_of(part, true, row);
   if (row.beside) {
     row.frontier = {*row.beside, compute};
     row.beside.reset();
   } else {
     row.frontier = {compute};
+  }
+  for (const RankGraph::Id id : std::exchange(row.moving, {})) {
+    add_once(row.frontier, id);
   }
   add_transfers_of(part, false, row);
 }

@@ -37,7 +37,7 @@ struct Gather {
   int block = 0;
 };
 
-/// A collective that comes with the passes of a block.
+/// A collective, or a copy from or to the host, that comes with the passes of a block.
 struct MoveNode {
   MoveTime when = MoveTime::forward;
   GroupRole role = GroupRole::data;
@@ -113,6 +113,8 @@ class ExportedStep::Writer {
   void add_transfers_of(TaskPart part, LayerGroup group, bool beside, PassRow& row);
   void begin_blocks(PassRow& row, int count);
   void begin_block(PassRow& row, int number);
+  /// Fetches what the block needs, or ahead of it what the next one does: collectives, or copies.
+  void fetch(PassRow& row, int number, NodeKind kind);
   void begin_gradients(PassRow& row);
   void end_block(PassRow& row);
   void end_pass(PassRow& row);
@@ -120,12 +122,12 @@ class ExportedStep::Writer {
   using MoveSums = std::map<std::pair<MoveTime, GroupRole>, GraphNode>;
   [[nodiscard]] MoveSums moves_of(const PassRow& row) const;
   void add_moves_of(TaskPart part, bool beside, PassRow& row);
+  void add_copies_of(TaskPart part, bool beside, PassRow& row);
   void add_move_of(const GraphNode& node, GroupRole role, bool beside, PassRow& row);
-  /// What a block of the row moves then, one thing after the other; the last of it.
-  std::optional<RankGraph::Id> add_moves(const PassRow& row,
-                                         int number,
-                                         MoveTime when,
-                                         Frontier after);
+  /// What a block of the row moves then, collectives or copies, one after the other; the last one.
+  std::optional<RankGraph::Id> add_moves(
+      const PassRow& row, int number, MoveTime when, NodeKind kind, Frontier after);
+  RankGraph::Id add_copy(const GraphNode& node, Frontier after);
   void finish(PassRow& row);
   void settle(PassRow& row);
   void wait_for_gathers(PassRow& row);
@@ -172,7 +174,8 @@ class ExportedStep::Writer {
   SyncGroups places_;
   MoveClock clock_;
   std::vector<std::vector<MoveNode>> moves_;  // of each kind of layers, the embedding and the head
-  std::optional<RankGraph::Id> moved_last_;   // of them: one thing after the other
+  std::optional<RankGraph::Id> moved_last_;   // of their collectives: one after the other
+  std::optional<RankGraph::Id> copied_last_;  // of their copies, likewise
   std::optional<RankGraph::Id> summed_last_;  // of shards and their copies, likewise
   Frontier ahead_;                            // what the last block of the pass before waited for
   bool concurrent_ = false;                   // two passes at a time

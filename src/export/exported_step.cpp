@@ -14,9 +14,14 @@
 namespace titer {
 namespace {
 
-/// Of two ranks of a pipeline.
-GroupWays ways_of_pair(const Scenario& scenario, int first, int second) {
+/// Of the first and the last rank of a pipeline.
+GroupWays ways_of_pair(const Scenario& scenario, Bytes boundary, int first, int second) {
   const Cluster& cluster = scenario.cluster;
+  if (cluster.torus() != nullptr) {
+    const auto last = static_cast<int>(scenario.plan.pipeline - 1);
+    const StageWay way = stage_way(scenario, last, boundary);
+    return {.group = way.pair, .fabric = {.wire = way.channel}};
+  }
   if (first / cluster.devices_per_node != second / cluster.devices_per_node) {
     return {.group = {.per_node = 1, .nodes = 2}, .fabric = {.network = cluster.network_channel()}};
   }
@@ -87,7 +92,6 @@ ExportedStep::ExportedStep(Scenario scenario, ExportDetail detail)
     strides_[static_cast<std::size_t>(dimension)] = stride;
     stride *= static_cast<int>(scenario_.plan.degree(dimension));
   }
-  ensure(scenario_.cluster.torus() == nullptr, "check_export() refuses plans on a torus");
   step_costs(scenario_, costs_);
   check_length(scenario_, costs_);
   refuse_halos(costs_.blocks);
@@ -113,14 +117,14 @@ void ExportedStep::fill_ways() {
                                GroupRole::shard_copies,
                                GroupRole::expert_shard,
                                GroupRole::expert_shard_copies}) {
-    const GroupPlace at =
-        place(scenario_.plan, plan_group(role), scenario_.cluster.devices_per_node);
+    const GroupPlace at = place(scenario_.plan, plan_group(role), scenario_.cluster);
     set(role);
     ways_.push_back({.group = at.group, .fabric = group_fabric(scenario_, at)});
   }
   const auto both = ends();
   set(GroupRole::ends);
   ways_.push_back(both ? ways_of_pair(scenario_,
+                                      boundary_bytes(costs_.blocks),
                                       rank_at({.pipeline = both->front()}),
                                       rank_at({.pipeline = both->back()}))
                        : GroupWays{});
@@ -317,8 +321,10 @@ double ExportedStep::most_nodes() const {
   }
   kinds_of_groups += 1.0;  // tensor
   const bool by_pass = detail_ == ExportDetail::pass;
-  // Of a block its parameters, again, and their gradients; each may be two collectives.
-  const double moved = moves_with_passes(scenario_) ? 6.0 : 0.0;
+  // Of a block its parameters, again, and their gradients; each may be two collectives. Copies of
+  // its parameters and of what it keeps, in and out.
+  const double moved =
+      (moves_with_passes(scenario_) ? 6.0 : 0.0) + (scenario_.plan.offload.any() ? 4.0 : 0.0);
   const double of_chunk =
       by_pass ? 6.0 * static_cast<double>(kCollectives.size()) * kinds_of_groups + 3.0 * moved
               : layers * (longest_layer + 2.0) + longest(items_.embedding) + longest(items_.head) +

@@ -17,6 +17,8 @@ std::string_view verb(NodeKind kind) {
       return ", send";
     case NodeKind::receive:
       return ", receive";
+    case NodeKind::copy:
+      return ", copy";
   }
   return "";
 }

@@ -46,12 +46,6 @@ void check_network(const Scenario& scenario) {
                     *key));
   }
   check_links(scenario.plan);
-  if (scenario.cluster.torus() != nullptr) {
-    throw InputError(fmt::format(
-        "cluster: {}: expected the fidelity closed or event: transfers that share the wires of a "
-        "torus are not followed yet",
-        scenario.cluster.name));
-  }
 }
 
 }  // namespace
@@ -71,17 +65,6 @@ void check_export(const Scenario& scenario) {
     throw InputError(
         "plan.gradient_collective: reduce: expected none of it in what is exported: chains of "
         "reduces to each rank in turn are not exported one by one yet");
-  }
-  if (plan.offload.any()) {
-    throw InputError(
-        "plan.offload: some: expected none of it in what is exported: copies from and to the host "
-        "are no messages between ranks");
-  }
-  if (scenario.cluster.torus() != nullptr) {
-    throw InputError(
-        fmt::format("cluster: {}: expected nodes on a network: the steps of a plan on a torus are "
-                    "not exported yet",
-                    scenario.cluster.name));
   }
 }
 

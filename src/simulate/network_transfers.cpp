@@ -7,6 +7,7 @@
 #include "titer/cost/group_fabric.hpp"
 #include "titer/cost/root_cost.hpp"
 #include "titer/cost/sync_cost.hpp"
+#include "titer/plan/place/torus_place.hpp"
 
 namespace titer {
 namespace {
@@ -15,6 +16,9 @@ namespace {
 /// ports for them.
 int nodes_of(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
+  if (cluster.torus() != nullptr) {
+    return 1;
+  }
   const int devices = cluster.devices_per_node;
   const auto nodes = static_cast<int>((scenario.plan.devices() + devices - 1) / devices +
                                       scenario.plan.servers.value_or(0));
@@ -124,7 +128,8 @@ class NetworkTransfers::Counted {
 NetworkTransfers::NetworkTransfers(const Scenario& scenario, const StepCosts& costs)
     : scenario_(scenario),
       costs_(costs),
-      links_(scenario.cluster, nodes_of(scenario), named_algorithms(scenario)),
+      cluster_(on_slice(scenario.cluster, scenario.plan.devices())),
+      links_(cluster_, nodes_of(scenario), named_algorithms(scenario)),
       items_(model_items(scenario, costs)),
       clock_(scenario, costs.groups),
       moves_(block_moves(scenario, costs, clock_)) {
@@ -200,14 +205,35 @@ const LinkUse& NetworkTransfers::collective(PlanGroup among,
                                                        : groups_of(scenario_.plan, among, rank);
     if (groups.front().size() > 1) {
       check_alike(groups, name_of(among));
-      if (kind == Collective::reduce) {
-        known->second.use = reduces(among, size, groups);
-      } else {
-        known->second = links_.of_collective(kind, size, groups);
-      }
+      known->second = collective_of(among, kind, size, groups);
     }
   }
   return known->second.use;
+}
+
+CollectiveUse NetworkTransfers::collective_of(PlanGroup among,
+                                              Collective kind,
+                                              Bytes size,
+                                              const Groups& groups) const {
+  if (kind == Collective::reduce) {
+    return {.use = reduces(among, size, groups), .taken = {}, .by_closed_form = {}};
+  }
+  if (cluster_.torus() == nullptr) {
+    return links_.of_collective(kind, size, groups);
+  }
+  if (among != PlanGroup::pipeline) {
+    const TorusShape shape = place(scenario_.plan, among, cluster_).group.torus;
+    return links_.of_collective(kind, size, groups, shape);
+  }
+  // The ends of a pipeline are no box: each sends the other all that it has.
+  std::vector<Demand> messages;
+  for (const std::vector<int>& ends : groups) {
+    messages.push_back({.from = ends.front(), .to = ends.back(), .bytes = size});
+    messages.push_back({.from = ends.back(), .to = ends.front(), .bytes = size});
+  }
+  return {.use = links_.of_messages(messages, costs_.embedding_sync),
+          .taken = {},
+          .by_closed_form = {}};
 }
 
 /// Chains along the ring of a group, one to each of its ranks: each goes over all of the ring's

@@ -39,6 +39,10 @@ class NetworkTransfers {
   class Counted;
   using Groups = std::vector<std::vector<int>>;
 
+  [[nodiscard]] CollectiveUse collective_of(PlanGroup among,
+                                            Collective kind,
+                                            Bytes size,
+                                            const Groups& groups) const;
   [[nodiscard]] LinkUse reduces(PlanGroup among, Bytes size, const Groups& groups) const;
   [[nodiscard]] LinkUse of_root(Pass pass) const;
   [[nodiscard]] LinkUse of_root(std::span<const Action> passes) const;
@@ -51,6 +55,7 @@ class NetworkTransfers {
 
   const Scenario& scenario_;
   const StepCosts& costs_;
+  Cluster cluster_;  // of a torus the plan's slice
   ClusterLinks links_;
   ModelItems items_;
   MoveClock clock_;

@@ -108,7 +108,7 @@ class GraphSums {
 
   void add(const RankGraph& graph) {
     for (const GraphNode& node : graph.nodes()) {
-      if (node.kind != NodeKind::compute) {
+      if (node.kind != NodeKind::compute && node.kind != NodeKind::copy) {
         add(node);
       }
     }

@@ -175,14 +175,6 @@ TEST(TorusPlans, HaveNoRootAndNoChainsOfReduces) {
                   "drives, not a torus"});
 }
 
-TEST(TorusPlans, AreNotFollowedOnLinksNorExportedYet) {
-  const Scenario scenario = torus_run({});
-  Estimator memory;
-  StepResult result;
-  EXPECT_THROW(evaluate(scenario, Fidelity::network, memory, result), InputError);
-  EXPECT_THROW(check_export(scenario), InputError);
-}
-
 TEST(TorusPlans, CutImagesToLessThanOnePerChip) {
   const auto at = [](const std::string& tensor) {
     return result_of(

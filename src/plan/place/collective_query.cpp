@@ -133,6 +133,18 @@ CollectiveDesk CollectiveDesk::of_nodes(const Cluster& cluster,
   return desk;
 }
 
+CollectiveDesk CollectiveDesk::of_shape(const Cluster& cluster,
+                                        std::span<const std::vector<int>> groups,
+                                        const TorusShape& shape,
+                                        const NamedAlgorithms& named) {
+  CollectiveDesk desk = of_nodes(cluster, groups, 1, named);
+  for (DeviceGroup& group : desk.groups_) {
+    ensure(group.group.torus.ranks() == shape.ranks(), "groups on a torus are of their shape");
+    group.group.torus = shape;
+  }
+  return desk;
+}
+
 void CollectiveDesk::add_servers() {
   if (cluster_.network_protocols.empty()) {
     throw InputError("servers: parameter servers are on nodes of their own, and " + cluster_.name +

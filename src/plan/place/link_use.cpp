@@ -5,7 +5,6 @@
 #include <limits>
 #include <map>
 
-#include "titer/plan/place/collective_query.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
@@ -32,9 +31,10 @@ ClusterLinks::ClusterLinks(const Cluster& cluster, int nodes, const NamedAlgorit
       named_(named),
       nodes_(graph_nodes(cluster, nodes)),
       folded_(!cluster.network_topology && nodes_ > 2),
-      router_(cluster.graph(folded_ ? 2 : nodes_, 1.0, 1.0)),
+      router_(router_of(cluster.topology, cluster.graph(folded_ ? 2 : nodes_, 1.0, 1.0))),
       capacities_(capacities(router_.topology())) {
-  ensure(cluster.torus() == nullptr && nodes_ >= nodes, "the nodes of a cluster have ports");
+  ensure(nodes_ >= nodes, "the nodes of a cluster have ports");
+  ensure(cluster.torus() == nullptr || nodes == 1, "a torus is all the devices there are");
   const Topology& graph = router_.topology();
   const int inside =
       (folded_ ? 2 : nodes_) * (cluster.devices_per_node + cluster.switches_per_node());
@@ -149,7 +149,19 @@ std::vector<Bytes> ClusterLinks::loads_of(const std::vector<Demand>& messages) c
 CollectiveUse ClusterLinks::of_collective(Collective collective,
                                           Bytes size,
                                           std::span<const std::vector<int>> groups) const {
-  const CollectiveDesk desk = CollectiveDesk::of_nodes(cluster_, groups, nodes_, named_);
+  return of_fastest(CollectiveDesk::of_nodes(cluster_, groups, nodes_, named_), collective, size);
+}
+
+CollectiveUse ClusterLinks::of_collective(Collective collective,
+                                          Bytes size,
+                                          std::span<const std::vector<int>> groups,
+                                          const TorusShape& shape) const {
+  return of_fastest(CollectiveDesk::of_shape(cluster_, groups, shape, named_), collective, size);
+}
+
+CollectiveUse ClusterLinks::of_fastest(const CollectiveDesk& desk,
+                                       Collective collective,
+                                       Bytes size) const {
   const std::vector<TimedAlgorithm> in_turn = desk.contenders(collective, size);
   ensure(!in_turn.empty(), "some algorithm of the collective applies to the group");
   CollectiveUse best;

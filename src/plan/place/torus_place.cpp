@@ -179,6 +179,18 @@ WireLoad torus_send(const Torus& torus, const GroupRanks& of, int from, int to) 
   return load;
 }
 
+Cluster on_slice(const Cluster& cluster, std::int64_t chips) {
+  Cluster part = cluster;
+  if (const Torus* whole = cluster.torus()) {
+    const Torus* slice = whole->of(chips);
+    ensure(slice != nullptr, "a valid plan has the chips of a slice of its torus");
+    const Torus torus = *slice;
+    part.topology = torus;
+    part.devices_per_node = torus.devices();
+  }
+  return part;
+}
+
 std::string torus_name(const Torus& torus) {
   std::string name;
   for (std::size_t axis = 0; axis < torus.dimensions.size(); ++axis) {

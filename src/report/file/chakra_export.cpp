@@ -35,6 +35,7 @@ constexpr std::string_view kVersion = "0.0.4";  // of the schema
 std::int32_t type_of(NodeKind kind) {
   switch (kind) {
     case NodeKind::compute:
+    case NodeKind::copy:
       return 4;
     case NodeKind::send:
       return 5;
@@ -92,9 +93,9 @@ std::int64_t whole(double value) { return std::max<std::int64_t>(1, std::llround
 
 void add_attributes(const ExportedStep& step, int rank, const GraphNode& from, chakra::Node& to) {
   Attributes attributes(to);
-  attributes.boolean("is_cpu_op", false);
+  attributes.boolean("is_cpu_op", from.kind == NodeKind::copy);  // beside the device's kernels
   attributes.int64("duration_ps", from.duration);
-  if (from.kind == NodeKind::compute) {
+  if (from.kind == NodeKind::compute || from.kind == NodeKind::copy) {
     attributes.int64("num_ops", whole(from.flops.si()));
     attributes.uint64("tensor_size", static_cast<std::uint64_t>(whole(from.bytes.si())));
     return;

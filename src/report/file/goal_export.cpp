@@ -135,6 +135,8 @@ class GoalRank {
     switch (node.kind) {
       case NodeKind::compute:
         return calculate(nanoseconds(node.duration), after);
+      case NodeKind::copy:
+        return copy(node.duration, after);
       case NodeKind::collective:
         return collective(node, after);
       case NodeKind::send:
@@ -161,6 +163,13 @@ class GoalRank {
   }
   Label calculate(std::int64_t duration, const Labels& after) {
     text_.line("l{}: calc {}", ++labels_, duration);
+    return require(labels_, after);
+  }
+  /// Beside what the device computes: GOAL's second processor.
+  Label copy(Ticks duration, const Labels& after) {
+    text_.line("l{}: calc {} cpu 1",
+               ++labels_,
+               (duration + kTicksPerNanosecond / 2) / kTicksPerNanosecond);
     return require(labels_, after);
   }
   Label send(Bytes size, int to, int tag, const Labels& after) {

@@ -74,6 +74,12 @@ class CollectiveDesk {
                                                std::span<const std::vector<int>> groups,
                                                int nodes,
                                                const NamedAlgorithms& named);
+  /// Groups on a torus, each of this shape: with what they share of the wires with others that run
+  /// at the same time, which the devices alone do not say.
+  [[nodiscard]] static CollectiveDesk of_shape(const Cluster& cluster,
+                                               std::span<const std::vector<int>> groups,
+                                               const TorusShape& shape,
+                                               const NamedAlgorithms& named);
 
   /// Throws InputError when the algorithm is not one of the collective's, or cannot run on the
   /// group; then it names those that can.

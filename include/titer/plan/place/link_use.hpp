@@ -9,6 +9,7 @@
 
 #include "titer/collectives/catalogue.hpp"
 #include "titer/plan/place/cluster.hpp"
+#include "titer/plan/place/collective_query.hpp"
 #include "titer/topology/routes.hpp"
 #include "titer/topology/traffic.hpp"
 
@@ -38,8 +39,8 @@ struct CollectiveUse {
 /// The links of so many nodes of a cluster.
 class ClusterLinks {
  public:
-  /// REQUIRES a cluster that is no torus, and ports for the nodes. `named`: algorithms that are
-  /// taken where they apply.
+  /// REQUIRES ports for the nodes, and one of them where the cluster is a torus (see on_slice()).
+  /// `named`: algorithms that are taken where they apply.
   ClusterLinks(const Cluster& cluster, int nodes, const NamedAlgorithms& named = {});
 
   /// The vertex of a network interface: where what is kept in the memory of its node's host enters.
@@ -51,6 +52,11 @@ class ClusterLinks {
   [[nodiscard]] CollectiveUse of_collective(Collective collective,
                                             Bytes size,
                                             std::span<const std::vector<int>> groups) const;
+  /// The same on a torus, of groups of this shape.
+  [[nodiscard]] CollectiveUse of_collective(Collective collective,
+                                            Bytes size,
+                                            std::span<const std::vector<int>> groups,
+                                            const TorusShape& shape) const;
   /// Messages that take `time` altogether; through the network where their ends are on different
   /// nodes.
   [[nodiscard]] LinkUse of_messages(const std::vector<Demand>& messages, Seconds time) const;
@@ -67,6 +73,9 @@ class ClusterLinks {
     double share = 0;
   };
 
+  [[nodiscard]] CollectiveUse of_fastest(const CollectiveDesk& desk,
+                                         Collective collective,
+                                         Bytes size) const;
   void fold();
   [[nodiscard]] Place place(int vertex) const;
   [[nodiscard]] std::vector<Share> route(int from, int to) const;

@@ -26,6 +26,10 @@ namespace titer {
 /// ways as long half each). REQUIRES a kind of groups that has a shape.
 [[nodiscard]] WireLoad torus_send(const Torus& torus, const GroupRanks& of, int from, int to);
 
+/// The cluster with the torus that so many of its chips are, and nothing else; itself where it is
+/// no torus. REQUIRES that there is one of so many.
+[[nodiscard]] Cluster on_slice(const Cluster& cluster, std::int64_t chips);
+
 /// "32 x 32", an open axis as "128 (open)".
 [[nodiscard]] std::string torus_name(const Torus& torus);
 
