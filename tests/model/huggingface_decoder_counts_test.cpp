@@ -227,6 +227,18 @@ constexpr std::array kDecoders = {
                   "num_attention_heads": 16, "intermediate_size": 4096, "vocab_size": 42384,
                   "max_position_embeddings": 1024})",
               346'763'264},
+    // As Qwen2 7B and Qwen3 8B.
+    Published{"Qwen2.5-VL 7B, its language model",
+              R"({"model_type": "qwen2_5_vl", "num_hidden_layers": 28, "hidden_size": 3584,
+                  "num_attention_heads": 28, "num_key_value_heads": 4,
+                  "intermediate_size": 18944, "vocab_size": 152064})",
+              7'615'616'512},
+    Published{"Qwen3-VL 8B, its language model",
+              R"({"model_type": "qwen3_vl", "text_config": {
+                  "model_type": "qwen3_vl_text", "num_hidden_layers": 36, "hidden_size": 4096,
+                  "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
+                  "intermediate_size": 12288, "vocab_size": 151936}})",
+              8'190'735'360},
 };
 
 TEST(HuggingFace, CountsDecodersToTheParameter) { expect_counts(kDecoders); }

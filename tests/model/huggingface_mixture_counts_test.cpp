@@ -86,7 +86,51 @@ constexpr std::array kMixtures = {
                   "n_routed_experts": 128, "n_shared_experts": 1, "num_experts_per_tok": 8,
                   "first_k_dense_replace": 1, "num_nextn_predict_layers": 1})",
               106'852'251'264},
+    // Of 744 billion: 78 layers of latent attention with an indexer each, 75 of experts, two
+    // tables; without the layer for a further token.  [GLM-5 2026]
+    Published{"GLM-5",
+              R"({"model_type": "glm_moe_dsa", "num_hidden_layers": 78, "hidden_size": 6144,
+                  "num_attention_heads": 64, "num_key_value_heads": 64,
+                  "intermediate_size": 12288, "vocab_size": 154880, "head_dim": 64, "max_position_embeddings": 202752,
+                  "kv_lora_rank": 512, "q_lora_rank": 2048, "qk_rope_head_dim": 64,
+                  "v_head_dim": 256, "qk_nope_head_dim": 192, "moe_intermediate_size": 2048,
+                  "n_routed_experts": 256, "n_shared_experts": 1, "num_experts_per_tok": 8,
+                  "first_k_dense_replace": 3, "num_nextn_predict_layers": 1,
+                  "index_topk": 2048, "index_head_dim": 128, "index_n_heads": 32})",
+              743'911'218'432},
+    // As without eyes.
+    Published{"Qwen3-VL 30B-A3B, its language model",
+              R"({"model_type": "qwen3_vl_moe", "text_config": {
+                  "model_type": "qwen3_vl_moe_text", "num_hidden_layers": 48,
+                  "hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 4,
+                  "head_dim": 128, "intermediate_size": 6144, "vocab_size": 151936,
+                  "moe_intermediate_size": 768, "num_experts": 128, "num_experts_per_tok": 8}})",
+              30'532'122'624},
 };
+
+TEST(HuggingFace, RefusesLayersThatShareTheirChoiceOfTokens) {
+  const auto refusal = [](const std::string& key) -> std::string {
+    try {
+      static_cast<void>(imported_from(parse_json(
+          R"({"model_type": "glm_moe_dsa", "num_hidden_layers": 2, "hidden_size": 64,
+              "num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 1024,
+              "kv_lora_rank": 16, "q_lora_rank": 16, "qk_rope_head_dim": 8, "v_head_dim": 16,
+              "qk_nope_head_dim": 8, "n_routed_experts": null, "max_position_embeddings": 64,
+              "index_topk": 16,
+              "index_head_dim": 16, "index_n_heads": 2, )" +
+              key + "}",
+          "config.json")));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal(R"("index_topk_freq": 1, "indexer_types": ["full", "full"])"), "");
+  EXPECT_NE(refusal(R"("indexer_types": ["full", "shared"])").find("indexer_types"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"("index_topk_freq": 4)").find("index_topk_freq"), std::string::npos);
+  EXPECT_NE(refusal(R"("index_topk_pattern": "FS")").find("index_topk_pattern"), std::string::npos);
+}
 
 TEST(HuggingFace, CountsMixturesToTheParameter) { expect_counts(kMixtures); }
 

@@ -27,6 +27,7 @@ constexpr std::array kArchitectures = {
     Architecture{"deepseek_v2", hf::read_deepseek_v2},
     Architecture{"deepseek_v3", hf::read_deepseek_v3},
     Architecture{"deepseek_v32", hf::read_deepseek_v32},
+    Architecture{"glm_moe_dsa", hf::read_glm_sparse},
     Architecture{"kimi_k2", hf::read_deepseek_v3},
     Architecture{"mamba", hf::read_mamba},
     Architecture{"mamba2", hf::read_mamba2},

@@ -53,6 +53,12 @@ struct Decoder {
   void (*more)(Reader& in, Transformer& model, LayerKinds& kinds) = nullptr;
 };
 
+/// The same under another name: the language model of one that sees, too.
+[[nodiscard]] constexpr Decoder named(Decoder decoder, std::string_view type) {
+  decoder.type = type;
+  return decoder;
+}
+
 /// The tables: of the time of GPT, of the time of Llama, mixtures of experts, encoders.
 [[nodiscard]] std::span<const Decoder> gpt_decoders();
 [[nodiscard]] std::span<const Decoder> llama_decoders();

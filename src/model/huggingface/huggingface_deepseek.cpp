@@ -156,6 +156,26 @@ void read_deepseek_v2(Reader& in, Transformer& model) { read_deepseek(in, kDeepS
 
 void read_deepseek_v3(Reader& in, Transformer& model) { read_deepseek(in, kDeepSeekV3, model); }
 
+/// The sparse attention of DeepSeek-V3.2. Layers that take over the tokens that an earlier one has
+/// chosen are not modelled.
+void read_glm_sparse(Reader& in, Transformer& model) {
+  read_deepseek_v32(in, model);
+  const bool shares =
+      in.has("index_topk_pattern") || in.maybe_integer("index_topk_freq", 1, kMostLayers) > 1;
+  for (const std::string& type : in.texts("indexer_types")) {
+    if (shares || type != "full") {
+      in.fail("indexer_types",
+              "expected \"full\" of every layer: shared choices of tokens are not modelled");
+      return;
+    }
+  }
+  if (shares) {
+    in.fail(in.has("index_topk_pattern") ? "index_topk_pattern" : "index_topk_freq",
+            "expected none: shared choices of tokens are not modelled");
+  }
+  static_cast<void>(in.raw("index_skip_topk_offset"));
+}
+
 void read_deepseek_v32(Reader& in, Transformer& model) {
   read_deepseek(in, kDeepSeekV3, model);
   model.indexer = Indexer{.heads = in.integer("index_n_heads", 1, kMostWidth),

@@ -16,6 +16,7 @@ void read_llama4(Reader& in, Transformer& model);
 void read_deepseek_v2(Reader& in, Transformer& model);
 void read_deepseek_v3(Reader& in, Transformer& model);
 void read_deepseek_v32(Reader& in, Transformer& model);
+void read_glm_sparse(Reader& in, Transformer& model);
 
 // Mixers of tokens without attention, alone or between layers with it.
 void read_mamba(Reader& in, Transformer& model);

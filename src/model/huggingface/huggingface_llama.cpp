@@ -65,6 +65,16 @@ void read_one_norm(Reader& in, Transformer& model, LayerKinds& /*kinds*/) {
   model.norms = model.parallel ? 1 : 2;
 }
 
+constexpr Decoder kQwen2{.type = "qwen2",
+                         .otherwise = {.kv_heads = 32, .max_sequence = 32768},
+                         .biases = kQkv,
+                         .windows = kSwitched};
+constexpr Decoder kQwen3{.type = "qwen3",
+                         .otherwise = {.kv_heads = 32, .head_dim = 128, .max_sequence = 32768},
+                         .bias_keys = kAttentionOnly,
+                         .qk_norm = QkNorm::head,
+                         .windows = kSwitched};
+
 // Of the time of Llama.
 constexpr std::array kLlamas = {
     Decoder{.type = "llama", .otherwise = {.max_sequence = 2048}, .bias_keys = kLlamaBiases},
@@ -111,20 +121,16 @@ constexpr std::array kLlamas = {
     Decoder{.type = "mistral",
             .otherwise = {.kv_heads = 8, .max_sequence = 131072},
             .windows = {.layers = Layers::from, .otherwise = 4096}},
-    Decoder{.type = "qwen2",
-            .otherwise = {.kv_heads = 32, .max_sequence = 32768},
-            .biases = kQkv,
-            .windows = kSwitched},
+    kQwen2,
+    named(kQwen2, "qwen2_vl"),
+    named(kQwen2, "qwen2_5_vl"),
     Decoder{.type = "mimo",
             .otherwise = {.kv_heads = 32, .max_sequence = 32768},
             .biases = kQkv,
             .windows = kSwitched,
             .more = read_further_tokens},
-    Decoder{.type = "qwen3",
-            .otherwise = {.kv_heads = 32, .head_dim = 128, .max_sequence = 32768},
-            .bias_keys = kAttentionOnly,
-            .qk_norm = QkNorm::head,
-            .windows = kSwitched},
+    kQwen3,
+    named(kQwen3, "qwen3_vl"),
     Decoder{.type = "seed_oss",
             .otherwise = {.dropout = true, .kv_heads = 8, .head_dim = 128, .max_sequence = 524288},
             .bias_keys = {{{"attention_bias", true, kQkv},

@@ -125,6 +125,13 @@ void read_dbrx_heads(Reader& in, Transformer& model, LayerKinds& /*kinds*/) {
   }
 }
 
+constexpr Decoder kQwen3Moe{.type = "qwen3_moe",
+                            .otherwise = {.kv_heads = 4, .max_sequence = 32768},
+                            .bias_keys = kAttentionOnly,
+                            .qk_norm = QkNorm::head,
+                            .windows = {.layers = Layers::from, .switched = true},
+                            .experts = read_qwen3_experts};
+
 constexpr std::array kMixtures = {
     Decoder{.type = "mixtral",
             .otherwise = {.kv_heads = 8, .max_sequence = 131072},
@@ -161,12 +168,8 @@ constexpr std::array kMixtures = {
             .bias_keys = {{{"qkv_bias", true, kQkv}}},
             .windows = kSwitched,
             .experts = read_qwen2_experts},
-    Decoder{.type = "qwen3_moe",
-            .otherwise = {.kv_heads = 4, .max_sequence = 32768},
-            .bias_keys = kAttentionOnly,
-            .qk_norm = QkNorm::head,
-            .windows = {.layers = Layers::from, .switched = true},
-            .experts = read_qwen3_experts},
+    kQwen3Moe,
+    named(kQwen3Moe, "qwen3_vl_moe"),
     Decoder{.type = "olmoe",
             .otherwise = {.max_sequence = 4096},
             .bias_keys = kAttentionOnly,
