@@ -6,6 +6,29 @@
 namespace titer {
 namespace {
 
+/// Each rank has whole matrices of its group's for a while, and hands on what becomes of them; of
+/// all parameters, though those of no hidden layer stay. [Microsoft Dion 2025: Muon on FSDP2]
+void add_matrices(const Scenario& scenario, Moves& moves) {
+  static constexpr std::string_view source = "Ahn et al. 2025, github.com/microsoft/dion";
+  static constexpr MoveText there{.what = "moments, to where their matrices are orthogonalised",
+                                  .of_experts = "those of experts",
+                                  .source = source};
+  static constexpr MoveText back{.what = "updates of matrices, back to their shards",
+                                 .of_experts = "those of experts",
+                                 .source = source};
+  const Sharding sharding = scenario.plan.sharding;
+  const bool cuts = sharding == Sharding::zero2 || sharding == Sharding::zero3;
+  if (scenario.training.optimizer.orthogonal && cuts) {
+    for (const MoveText* text : {&there, &back}) {
+      moves.add({.text = text,
+                 .when = MoveTime::updated,
+                 .collective = Collective::all_to_all,
+                 .each = size_of(DataType::bf16),
+                 .own = true});
+    }
+  }
+}
+
 /// Copies of what is kept outside the device. Every device supplies its own part of what is split:
 /// the bandwidth grows with the devices. [ZeRO-Infinity: bandwidth-centric partitioning]
 void add_copies(const Scenario& scenario, Moves& moves) {
@@ -59,6 +82,7 @@ Moves list_moves(const Scenario& scenario) {
              .again = plan.reshard_after_forward,
              .copied = plan.shard.has_value()},
             moves);
+  add_matrices(scenario, moves);
   add_copies(scenario, moves);
   return moves;
 }

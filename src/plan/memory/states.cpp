@@ -15,6 +15,7 @@ struct StateShards {
   DeviceParameters weights{.dense = 1, .experts = 1};
   DeviceParameters gradients{.dense = 1, .experts = 1};
   DeviceParameters optimizer{.dense = 1, .experts = 1};
+  bool cuts_matrices = false;  // none has one owner
 };
 
 StateShards state_shards(const Plan& plan) {
@@ -31,6 +32,7 @@ StateShards state_shards(const Plan& plan) {
       [[fallthrough]];
     case Sharding::zero2:
       shards.gradients = plan.reduces_every_pass() ? all : shards.gradients;
+      shards.cuts_matrices = true;
       [[fallthrough]];
     case Sharding::zero1:
       shards.optimizer = all;
@@ -65,23 +67,28 @@ Bytes weight_states(const MemoryNeeds& needs,
          quantised_bytes(matrices, *needs.frozen->quantised);
 }
 
-/// Of matrices that are updated as such the rank that has most of them.
+/// Of matrices that are updated as such the rank that has most of them, where each has one owner.
 Bytes optimizer_states(const MemoryNeeds& needs,
                        const StageBlocks& contents,
                        int rank,
                        const DeviceParameters& trained,
-                       const DeviceParameters& shards) {
+                       const StateShards& split) {
+  const DeviceParameters& shards = split.optimizer;
   const Bytes each = needs.parameter.optimizer;
   if (!needs.parameter.matrix) {
     return sharded(trained, shards) * each;
   }
   const RankMatrices all = trained_matrices(*needs.blocks, contents, rank);
-  const RankMatrices own{.dense = busiest_owner(all.dense, static_cast<int>(shards.dense)),
-                         .experts = busiest_owner(all.experts, static_cast<int>(shards.experts))};
   const DeviceParameters of_matrices = all.parameters();
   const DeviceParameters others{.dense = trained.dense - of_matrices.dense,
                                 .experts = trained.experts - of_matrices.experts};
-  return sharded(others, shards) * each + own.parameters().total() * *needs.parameter.matrix;
+  const Bytes of_others = sharded(others, shards) * each;
+  if (split.cuts_matrices) {
+    return of_others + sharded(of_matrices, shards) * *needs.parameter.matrix;
+  }
+  const RankMatrices own{.dense = busiest_owner(all.dense, static_cast<int>(shards.dense)),
+                         .experts = busiest_owner(all.experts, static_cast<int>(shards.experts))};
+  return of_others + own.parameters().total() * *needs.parameter.matrix;
 }
 
 }  // namespace
@@ -100,7 +107,7 @@ StageMemory states(const Plan& plan,
   }
   memory.gradients = sharded(trained, shards.gradients) * needs.parameter.gradient;
   if (plan.sharding != Sharding::parameter_server) {
-    memory.optimizer = optimizer_states(needs, contents, rank, trained, shards.optimizer);
+    memory.optimizer = optimizer_states(needs, contents, rank, trained, shards);
   }
   if (plan.offload.optimizer) {
     memory.offloaded.add(*plan.offload.optimizer, std::exchange(memory.optimizer, Bytes{}));

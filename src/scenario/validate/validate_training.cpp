@@ -7,7 +7,7 @@
 namespace titer {
 namespace {
 
-/// What orthogonalises the updates of matrices has each of them whole, on one rank.
+/// What orthogonalises the updates of matrices has each of them whole, on one device.
 void check_orthogonal(const Scenario& scenario, Demands& demands) {
   const Plan& plan = scenario.plan;
   const auto check = [&](bool condition, std::string_view expected) {
@@ -15,8 +15,9 @@ void check_orthogonal(const Scenario& scenario, Demands& demands) {
   };
   check(scenario.model.if_transformer() != nullptr,
         "expected a transformer, whose hidden layers have matrices to orthogonalise");
-  check(plan.sharding == Sharding::none || plan.sharding == Sharding::zero1,
-        "expected the sharding none or zero1, of which each matrix has one owner");
+  check(plan.sharding == Sharding::none || plan.shards(),
+        "expected the sharding none, zero1, zero2 or zero3, whose ranks have whole matrices at "
+        "least for their update");
   check(!plan.offload.optimizer, "expected no plan.offload.optimizer, as its rule is for devices");
   check(scenario.cluster.chip.rate(DataType::bf16).has_value(),
         "expected a chip that computes in bf16, in which updates are orthogonalised");
