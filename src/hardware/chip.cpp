@@ -1,5 +1,7 @@
 #include "titer/hardware/chip.hpp"
 
+#include <cmath>
+
 #include "titer/hardware/chip_schema.hpp"
 #include "titer/hardware/noted_fields.hpp"
 
@@ -143,6 +145,25 @@ void read_scale_up(const OwnField& own, Reader& in, Chip& chip) {
   }
 }
 
+/// A fifth of the rated power goes whatever the clock, the rest with its cube, as voltage falls
+/// with it. [Mudge 2001: dynamic power C V² f] The clock of long runs falls so far.
+void read_power_cap(const OwnField& own, Reader& in, Chip& chip) {
+  constexpr double still = 0.2;
+  const auto cap = in.maybe_quantity<Watts>(own.key);
+  if (!cap) {
+    return;
+  }
+  const double share = chip.power ? *cap / *chip.power : 0.0;
+  if (share <= still || share > 1) {
+    in.fail(own.key,
+            chip.power ? "expected more than a fifth of the rated power, and no more than that"
+                       : "expected a chip whose rated \"power\" is known");
+    return;
+  }
+  chip.sustained.share *= std::cbrt((share - still) / (1 - still));
+  chip.power = cap;
+}
+
 constexpr std::array kChipFields = {
     fields::text<&Chip::name>("name", "as plans and prices name it").needed(),
     fields::text<&Chip::title>("title", "the same for people").or_else("its name"),
@@ -173,16 +194,25 @@ constexpr std::array kChipFields = {
                           "links between chips"),
     fields::figure<&Chip::host_link>("host_link", "to the host, one direction"),
     fields::figure<&Chip::power>("power", "rated"),
+    fields::special<Chip>(
+        "power_cap",
+        {read_power_cap,
+         [](const OwnField& /*own*/) { return schema::figure(schema::quantity<Watts>()); },
+         nullptr},
+        "the most that it may draw: the clock of long runs falls with the cube "
+        "root of what is above a fifth of `power`")
+        .or_else("`power`"),
     fields::flag<&Chip::reads_narrow_columns>(
         "reads_narrow_columns",
         "products in fp8 take operands by columns, too, so that no transposed copy is kept"),
     fields::error_bars<&Chip::fit_errors, &Chip::evidence, fields::kNoPath>(),
     fields::anything<Chip>("calibration", "how its figures were fitted")};
 
-void grade_parts(Chip& chip) {
+/// `capped`: the clock of long runs follows from less power than it was measured with.
+void grade_parts(bool capped, Chip& chip) {
   const EvidenceList& evidence = chip.evidence;
   chip.memory.grade = evidence.grade("memory.efficiency");
-  chip.sustained.grade = evidence.grade("sustained.share");
+  chip.sustained.grade = capped ? Grade::extrapolated : evidence.grade("sustained.share");
   if (chip.tiling) {
     chip.tiling->grade = evidence.grade("tiling.feed");
   }
@@ -201,7 +231,7 @@ Chip read_chip(Reader& in) {
   if (chip.title.empty()) {
     chip.title = chip.name;
   }
-  grade_parts(chip);
+  grade_parts(in.has("power_cap"), chip);
   return chip;
 }
 

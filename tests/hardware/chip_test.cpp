@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "titer/input/reader.hpp"
 
 namespace titer {
@@ -147,6 +149,23 @@ TEST(ReadChip, TakesTheFiguresOfTilesAndClocks) {
   EXPECT_EQ(chip.sustained.grade, Grade::fitted);
   EXPECT_EQ(chip.graph_start, 5_us);
   EXPECT_EQ(chip.evidence.source("attention.tiling.backward"), "the sheet");
+}
+
+TEST(ReadChip, LowersTheClockUnderAPowerCap) {
+  // Of 400 W 80 go whatever the clock: at 240 W half of the rest is left.
+  const std::string rated = R"("power": {"value": "400 W", "source": "sheet"})";
+  const auto [capped, problems] = read_text(toy_with(rated, rated + R"(, "power_cap": "240 W")"));
+  EXPECT_EQ(problems, Lines());
+  EXPECT_DOUBLE_EQ(capped.sustained.share, std::cbrt(0.5));
+  EXPECT_EQ(capped.sustained.grade, Grade::extrapolated);
+  EXPECT_EQ(capped.power, 240_W) << "what it draws";
+  const auto [whole, none] = read_text(toy_with(rated, rated + R"(, "power_cap": "400 W")"));
+  EXPECT_EQ(none, Lines());
+  EXPECT_EQ(whole.sustained.share, 1.0);
+  for (const std::string cap : {"80 W", "401 W"}) {
+    EXPECT_EQ(problems_with(rated, rated + R"(, "power_cap": ")" + cap + '"').size(), 1u) << cap;
+  }
+  EXPECT_EQ(problems_with(rated, R"("power_cap": "240 W")").size(), 1u);
 }
 
 TEST(ReadChip, NeedsUnitsToShareTilesOfAttentionAmong) {
