@@ -10,6 +10,7 @@
 #include "titer/input/file.hpp"
 #include "titer/scenario/data_files.hpp"
 #include "titer/scenario/followed_figures.hpp"
+#include "titer/topology/import/imports.hpp"
 
 namespace titer {
 namespace {
@@ -19,6 +20,17 @@ constexpr std::string_view kSameSilicon = "same_silicon";
 constexpr std::array kKindsWithBase = {kChipData, kClusterData, kNetworkData, kStackData};
 // What a file says of itself alone.
 constexpr std::array<std::string_view, 4> kOwnKeys = {"name", "title", "notes", "calibration"};
+
+/// A topology may also be a file in which a machine or program wrote it down.
+Document load_document(const DataKind& kind, const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (kind.name == kTopologyData.name && std::filesystem::is_regular_file(path, ignored)) {
+    if (auto machine = machine_document(path)) {
+      return std::move(*machine);
+    }
+  }
+  return load_json(path);
+}
 
 /// Puts the base's figure, scaled, under "value" in the place of "times".
 void scale(const Value& base, Value& change, const Document& document) {
@@ -128,7 +140,7 @@ class BaseResolver {
   /// a path that is not yet on the way.
   Document load(const std::filesystem::path& path) {
     on_the_way_.push_back(path);
-    Document document = load_json(path);
+    Document document = load_document(kind_, path);
     if (may_refer_to_others(kind_)) {
       Value root = std::move(document.root);
       refuse_both(document, root);

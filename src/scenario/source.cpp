@@ -115,6 +115,9 @@ void ScenarioSource::expand_cluster(Value& cluster) {
   }
   Value* node = cluster.find("node");
   Value* fabric = node == nullptr ? nullptr : node->find("fabric");
+  if (fabric != nullptr && fabric->kind == Value::Kind::text) {
+    expand(*fabric, kTopologyData);
+  }
   Value* topology = fabric == nullptr ? nullptr : fabric->find("topology");
   if (topology != nullptr) {
     expand(*topology, kTopologyData);

@@ -102,6 +102,18 @@ Router router_of(const NodeTopology& node, Topology graph) {
   return torus == nullptr ? Router(std::move(graph)) : Router(std::move(graph), torus->dimensions);
 }
 
+const Imported* imported_of(const NodeTopology& node) {
+  return std::visit(
+      [](const auto& family) -> const Imported* {
+        if constexpr (requires { family.imported; }) {
+          return &family.imported;
+        } else {
+          return nullptr;
+        }
+      },
+      node);
+}
+
 std::string_view family_name(const NodeTopology& node) {
   return std::visit([](const auto& family) { return std::string_view(family.name); }, node);
 }

@@ -91,6 +91,25 @@ TEST(AppTopology, TakesChangesInsteadOfAssumptions) {
   EXPECT_TRUE(contains(torus, "diameter   33 links"));  // 15 + 15 + 3
 }
 
+TEST(AppTopology, WhatAMachineSaysCanBePredictedWith) {
+  const std::string topo = (root() / "tests/data/doctor/topo.txt").string();
+  const std::string run = (root() / "tests/data/doctor/run.json").string();
+  EXPECT_TRUE(contains(data_of(titer({"topology", topo})), "family     nvidia-smi"));
+  const std::vector<std::string> asked = {"run", run, "--set", "cluster.node.fabric=" + topo};
+  EXPECT_TRUE(contains(refusal_of(titer(asked)), "expected link_bandwidth"));
+  const auto time_with = [&](const std::string& bandwidth) {
+    std::vector<std::string> arguments = asked;
+    arguments.insert(
+        arguments.end(),
+        {"--set", "cluster.node.fabric.link_bandwidth=" + bandwidth, "--format", "json"});
+    return parse_json(data_of(titer(arguments)), "out").at("iteration_time_s")->number;
+  };
+  // 18 NVLinks of 25 GB/s are the cluster's own 450 GB/s.
+  const Document own = parse_json(data_of(titer({"run", run, "--format", "json"})), "out");
+  EXPECT_NEAR(time_with("25 GB/s") / own.at("iteration_time_s")->number, 1, 0.02);
+  EXPECT_GT(time_with("5 GB/s"), time_with("25 GB/s"));
+}
+
 TEST(AppTopology, ReadsAFileFromTheFolderOfTheOneThatNamesIt) {
   const TemporaryFolder folder;
   file_with(folder, "matrix.txt", kMatrix);

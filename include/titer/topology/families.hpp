@@ -15,6 +15,7 @@
 #include "titer/topology/family/node_families.hpp"
 #include "titer/topology/family/torus.hpp"
 #include "titer/topology/family/trees.hpp"
+#include "titer/topology/import/fabric_files.hpp"
 #include "titer/topology/import/imports.hpp"
 #include "titer/topology/topology.hpp"
 
@@ -44,7 +45,10 @@ using NodeTopology = NodeTopologyOf<SwitchedNode,
                                     PcieTree,
                                     JoinedNodes,
                                     NvidiaSmiNode,
-                                    NcclXmlNode>;
+                                    RocmSmiNode,
+                                    NcclXmlNode,
+                                    IbNetwork,
+                                    SlurmNetwork>;
 
 /// A family with its labels, as in topologies/<name>.json.
 struct NamedTopology {
@@ -70,6 +74,8 @@ struct NamedTopology {
 [[nodiscard]] Topology build(const NamedTopology& network);
 /// Of the graph of a family: devices of a torus forward in the order of its dimensions.
 [[nodiscard]] Router router_of(const NodeTopology& node, Topology graph);
+/// What was read of a machine's or program's own file; nullptr for other families.
+[[nodiscard]] const Imported* imported_of(const NodeTopology& node);
 /// "torus": the name of the alternative.
 [[nodiscard]] std::string_view family_name(const NodeTopology& node);
 

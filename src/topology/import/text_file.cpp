@@ -1,6 +1,10 @@
 #include "text_file.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "titer/input/file.hpp"
+#include "titer/topology/import/fabric_files.hpp"
 
 namespace titer {
 
@@ -12,10 +16,105 @@ std::string file_text(const std::string& path) {
   return text;
 }
 
+std::vector<std::string_view> text_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::vector<std::string> text_words(std::string_view line) {
+  std::vector<std::string> words;
+  std::string word;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\x1b') {
+      i = std::min(line.find('m', i), line.size() - 1);
+    } else if (line[i] == ' ' || line[i] == '\t' || line[i] == '\r') {
+      if (!word.empty()) {
+        words.push_back(std::move(word));
+      }
+      word.clear();
+    } else {
+      word += line[i];
+    }
+  }
+  if (!word.empty()) {
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+void refuse_line(std::string_view source, int line, const std::string& what) {
+  throw InputError(std::string(source) + ":" + std::to_string(line) + ": " + what);
+}
+
+bool before_by_number(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto take_number = [&](std::string_view& text) {
+    const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
+    std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+    text.remove_prefix(digits.size());
+    digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+    return digits;
+  };
+  std::string_view left = a;
+  std::string_view right = b;
+  while (!left.empty() && !right.empty()) {
+    if (is_digit(left.front()) && is_digit(right.front())) {
+      const std::string_view x = take_number(left);
+      const std::string_view y = take_number(right);
+      if (x != y) {
+        return x.size() != y.size() ? x.size() < y.size() : x < y;
+      }
+    } else if (left.front() != right.front()) {
+      return left.front() < right.front();
+    } else {
+      left.remove_prefix(1);
+      right.remove_prefix(1);
+    }
+  }
+  return left.empty() != right.empty() ? left.empty() : a < b;
+}
+
 LinkFigures read_link_figures(Reader& in) {
   return {.link = in.maybe_quantity<BytesPerSecond>("link_bandwidth"),
           .pcie = in.maybe_quantity<BytesPerSecond>("pcie_bandwidth"),
           .socket = in.maybe_quantity<BytesPerSecond>("socket_bandwidth")};
+}
+
+std::optional<std::string_view> machine_family(std::string_view text) {
+  struct FamilyOfText {
+    std::string_view family;
+    bool (*is_it)(std::string_view);
+  };
+  // The tables of rocm-smi begin as the matrix of nvidia-smi does.
+  constexpr std::array<FamilyOfText, 5> families = {{{NcclXmlNode::name, is_xml},
+                                                     {RocmSmiNode::name, is_rocm_smi},
+                                                     {NvidiaSmiNode::name, is_nvidia_smi},
+                                                     {IbNetwork::name, is_ibnetdiscover},
+                                                     {SlurmNetwork::name, is_slurm_topology}}};
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin != text.npos && (text[begin] == '{' || text[begin] == '[')) {
+    return std::nullopt;  // JSON may hold any text
+  }
+  const auto* found = std::find_if(
+      families.begin(), families.end(), [&](const FamilyOfText& one) { return one.is_it(text); });
+  return found == families.end() ? std::nullopt : std::optional(found->family);
+}
+
+std::optional<Document> machine_document(const std::filesystem::path& path) {
+  const auto family = machine_family(read_text(path));
+  if (!family) {
+    return std::nullopt;
+  }
+  Document document;
+  document.sources = {path.string()};
+  document.root = Value::make_object();
+  document.root.add("family", Value(*family)).add("file", Value(path.string()));
+  return document;
 }
 
 }  // namespace titer

@@ -1,7 +1,9 @@
 #pragma once
-// Topologies that a machine says of itself: the matrix of `nvidia-smi topo -m`, and the XML files
-// of NCCL (NCCL_TOPO_DUMP_FILE).
+// Topologies that a machine says of itself: the matrix of `nvidia-smi topo -m`, the tables of
+// `rocm-smi --showtopo`, and the XML files of NCCL (NCCL_TOPO_DUMP_FILE). Networks between nodes
+// are in fabric_files.hpp.
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,14 +27,23 @@ struct Imported {
   std::vector<std::string> used;
 };
 
-/// Reads the matrix. NV# are so many NVLinks; where all pairs show the same number, and too many
-/// for a wire to each, the devices are on a switch. The other codes become a tree of PCIe switches
-/// (PIX, PXB) and processors (PHB, NODE; SYS between them); without figures.pcie, where NVLinks
-/// join the devices, they are left out. Throws InputError with the line of the text.
+/// Reads the matrix, whatever stands before it. NV# are so many NVLinks; where all pairs show the
+/// same number, and too many for a wire to each, the devices are on a switch. The other codes
+/// become a tree of PCIe switches (PIX, PXB) and processors (PHB, NODE; SYS between them); without
+/// figures.pcie, where NVLinks join the devices, they are left out. Throws InputError with the line
+/// of the text.
 [[nodiscard]] Imported import_nvidia_smi(std::string_view text,
                                          std::string_view source,
                                          const LinkFigures& figures);
 [[nodiscard]] bool is_nvidia_smi(std::string_view text);
+
+/// Reads the tables of `rocm-smi --showtopo`. Of links XGMI one between each pair a hop apart, as
+/// it does not tell how many there are; links PCIE become processors, by NUMA node. Throws
+/// InputError with the line of the text.
+[[nodiscard]] Imported import_rocm_smi(std::string_view text,
+                                       std::string_view source,
+                                       const LinkFigures& figures);
+[[nodiscard]] bool is_rocm_smi(std::string_view text);
 
 /// Reads the XML's processors, PCIe switches, GPUs, NICs, NVLinks and NVSwitches. The bandwidth of
 /// an NVLink follows from the GPU's "sm" unless given. Throws InputError with the line of the text.
@@ -49,6 +60,14 @@ struct NvidiaSmiNode {
   [[nodiscard]] Topology build() const { return imported.topology; }
 };
 
+/// {"family": "rocm-smi", "file": "…", "link_bandwidth": "64 GB/s", …}
+struct RocmSmiNode {
+  static constexpr std::string_view name = "rocm-smi";
+  Imported imported;
+  [[nodiscard]] static RocmSmiNode read(Reader& in);
+  [[nodiscard]] Topology build() const { return imported.topology; }
+};
+
 /// {"family": "nccl-xml", "file": "…"}
 struct NcclXmlNode {
   static constexpr std::string_view name = "nccl-xml";
@@ -56,5 +75,11 @@ struct NcclXmlNode {
   [[nodiscard]] static NcclXmlNode read(Reader& in);
   [[nodiscard]] Topology build() const { return imported.topology; }
 };
+
+/// The family that reads a text; none where no machine or program wrote it.
+[[nodiscard]] std::optional<std::string_view> machine_family(std::string_view text);
+/// A file of a machine's or program's own as a document that refers to it, {"family", "file"}; none
+/// where the file is none of them. Throws InputError for one that cannot be read.
+[[nodiscard]] std::optional<Document> machine_document(const std::filesystem::path& path);
 
 }  // namespace titer

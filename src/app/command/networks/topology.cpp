@@ -26,14 +26,27 @@ constexpr std::array<Choice<TopologyFormat>, 5> kTopologyFormats = {{{"text", To
 
 /// A figure that a machine's own file lacks, and what is taken unless the user gives it.
 struct Assumption {
+  std::string_view family;
   std::string_view key;
   std::string_view value;
   std::string_view why;
 };
-constexpr std::array<Assumption, 3> kAssumptions = {
-    {{"link_bandwidth", "25 GB/s", "NVLink 2 to 4; NVLink 1 has 20, NVLink 5 50"},
-     {"pcie_bandwidth", "31.5 GB/s", "PCIe 4 x16"},
-     {"socket_bandwidth", "20.8 GB/s", "one UPI link of 10.4 GT/s"}}};
+constexpr std::array<Assumption, 9> kAssumptions = {
+    {{NvidiaSmiNode::name,
+      "link_bandwidth",
+      "25 GB/s",
+      "NVLink 2 to 4; NVLink 1 has 20, NVLink 5 50"},
+     {NvidiaSmiNode::name, "pcie_bandwidth", "31.5 GB/s", "PCIe 4 x16"},
+     {NvidiaSmiNode::name, "socket_bandwidth", "20.8 GB/s", "one UPI link of 10.4 GT/s"},
+     {NcclXmlNode::name, "pcie_bandwidth", "31.5 GB/s", "PCIe 4 x16"},
+     {NcclXmlNode::name, "socket_bandwidth", "20.8 GB/s", "one UPI link of 10.4 GT/s"},
+     {RocmSmiNode::name,
+      "link_bandwidth",
+      "64 GB/s",
+      "xGMI of MI300X; MI250X has 50 a link, MI355X 76.5"},
+     {RocmSmiNode::name, "pcie_bandwidth", "31.5 GB/s", "PCIe 4 x16"},
+     {RocmSmiNode::name, "socket_bandwidth", "64 GB/s", "an xGMI link of two EPYC"},
+     {SlurmNetwork::name, "bandwidth", "50 GB/s", "400 Gbps"}}};
 
 struct TopologyOptions {
   std::string topology;
@@ -55,54 +68,40 @@ struct Loaded {
   std::vector<Assumption> assumptions;
 };
 
-Loaded refer_to(std::string_view family, const std::string& path) {
-  Loaded loaded;
-  loaded.document.sources = {path};
-  Value& root = loaded.document.root;
-  root = Value::make_object();
-  root.add("family", Value(family)).add("file", Value(path));
-  for (const Assumption& assumption : kAssumptions) {
-    // NCCL's file tells the generation of the NVLinks.
-    if (family == NvidiaSmiNode::name || assumption.key != "link_bandwidth") {
-      loaded.assumptions.push_back(assumption);
-    }
-  }
-  return loaded;
-}
-
 Loaded load(const std::string& name_or_file) {
   std::error_code ignored;
-  if (!is_shipped(kTopologyData, name_or_file) &&
-      std::filesystem::is_regular_file(name_or_file, ignored)) {
-    const std::string text = read_text(name_or_file);
-    if (is_nvidia_smi(text)) {
-      return refer_to(NvidiaSmiNode::name, name_or_file);
-    }
-    if (is_xml(text)) {
-      return refer_to(NcclXmlNode::name, name_or_file);
-    }
+  const bool is_file = std::filesystem::is_regular_file(name_or_file, ignored);
+  if (is_shipped(kTopologyData, name_or_file) || !is_file) {
+    return {load_data(kTopologyData, name_or_file), {}};
+  }
+  auto machine = machine_document(name_or_file);
+  if (!machine) {
     return {load_json(name_or_file), {}};
   }
-  return {load_data(kTopologyData, name_or_file), {}};
+  Loaded loaded{std::move(*machine), {}};
+  const std::string family = loaded.document.at("family")->text;
+  std::copy_if(kAssumptions.begin(),
+               kAssumptions.end(),
+               std::back_inserter(loaded.assumptions),
+               [&](const Assumption& assumption) { return assumption.family == family; });
+  return loaded;
 }
 
 /// The figures that were assumed and used, and what the file's reader took by itself.
 std::string remark_on(const NodeTopology& family, const std::vector<Assumption>& figures) {
-  Imported read;
-  if (const auto* matrix = std::get_if<NvidiaSmiNode>(&family)) {
-    read = matrix->imported;
-  } else if (const auto* xml = std::get_if<NcclXmlNode>(&family)) {
-    read = xml->imported;
+  const Imported* const read = imported_of(family);
+  if (read == nullptr) {
+    return "";
   }
   std::string remark;
   const auto add = [&](const std::string& what) { remark += (remark.empty() ? "" : ", ") + what; };
   for (const Assumption& figure : figures) {
-    if (std::find(read.used.begin(), read.used.end(), figure.key) != read.used.end()) {
+    if (std::find(read->used.begin(), read->used.end(), figure.key) != read->used.end()) {
       add(std::string(figure.key) + " " + std::string(figure.value) + " (" +
           std::string(figure.why) + ")");
     }
   }
-  for (const std::string& used : read.used) {
+  for (const std::string& used : read->used) {
     const bool is_key = std::any_of(kAssumptions.begin(),
                                     kAssumptions.end(),
                                     [&](const auto& known) { return known.key == used; });
@@ -139,7 +138,7 @@ TopologyView read_view(const TopologyOptions& options) {
   }
   TopologyView view;
   view.named = read_document(loaded.document, read_topology);
-  if (!loaded.assumptions.empty()) {
+  if (imported_of(view.named.family) != nullptr) {
     view.named.name = std::filesystem::path(options.topology).filename().string();
   }
   view.graph = build(view.named);
@@ -312,10 +311,12 @@ Command add_topology(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "topology", "Show a topology: links, degrees, diameter, bisection, rings, a picture");
   const auto options = std::make_shared<TopologyOptions>();
-  app->add_option("topology",
-                  options->topology,
-                  "the name of a shipped topology (titer list topologies), or a file: JSON, the "
-                  "matrix of nvidia-smi topo -m, or NCCL's topology XML")
+  app->add_option(
+         "topology",
+         options->topology,
+         "the name of a shipped topology (titer list topologies), or a file: JSON, what "
+         "nvidia-smi topo -m, rocm-smi --showtopo or ibnetdiscover prints, NCCL's topology "
+         "XML, or Slurm's topology.conf")
       ->required()
       ->type_name("TOPOLOGY");
   app->add_option("--from", options->from, "show the routes from this vertex (devices come first)")

@@ -1,0 +1,51 @@
+#pragma once
+// Networks between nodes as the programs that look after them write them down: ibnetdiscover of an
+// InfiniBand subnet, and Slurm's topology.conf.
+
+#include "titer/topology/import/imports.hpp"
+
+namespace titer {
+
+/// Reads the switches, hosts and cables that ibnetdiscover found. Devices are the ports of hosts
+/// that have a cable, host by host in the order of their names (the numbers in them by value), as
+/// networks of clusters want them; switches count as leaves, spines or cores by how far they are
+/// from a host. The bandwidth of a cable is its width times its speed ("4xNDR"). Left out and named
+/// in `used` are aggregation nodes (SHARP) and, with `ports`, hosts that have another number of
+/// cables. Throws InputError with the line of the text.
+[[nodiscard]] Imported import_ibnetdiscover(std::string_view text,
+                                            std::string_view source,
+                                            std::optional<int> ports = std::nullopt);
+[[nodiscard]] bool is_ibnetdiscover(std::string_view text);
+
+/// What Slurm does not say of the switches that it knows.
+struct SlurmChoices {
+  BytesPerSecond bandwidth;     // of a port and of a cable, one direction
+  int nics = 1;                 // ports of a node, all on its switch
+  double oversubscription = 1;  // bandwidth down over bandwidth up, of each switch
+};
+
+/// Reads switches with nodes or switches below them (topology/tree), or blocks of nodes
+/// (topology/block), which one switch joins. Devices are the ports of the nodes in the order of the
+/// file. Throws InputError with the line of the text.
+[[nodiscard]] Imported import_slurm_topology(std::string_view text,
+                                             std::string_view source,
+                                             const SlurmChoices& choices);
+[[nodiscard]] bool is_slurm_topology(std::string_view text);
+
+/// {"family": "ibnetdiscover", "file": "…", "ports": 8}
+struct IbNetwork {
+  static constexpr std::string_view name = "ibnetdiscover";
+  Imported imported;
+  [[nodiscard]] static IbNetwork read(Reader& in);
+  [[nodiscard]] Topology build() const { return imported.topology; }
+};
+
+/// {"family": "slurm-topology", "file": "…", "bandwidth": "400 Gbps", "nics": 8}
+struct SlurmNetwork {
+  static constexpr std::string_view name = "slurm-topology";
+  Imported imported;
+  [[nodiscard]] static SlurmNetwork read(Reader& in);
+  [[nodiscard]] Topology build() const { return imported.topology; }
+};
+
+}  // namespace titer
