@@ -43,19 +43,15 @@ std::optional<double> number(std::string_view word) {
   return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-/// Without the rank that a launcher puts before each line: "0: " or "[1,0]<stdout>:".
-std::string_view without_rank(std::string_view line) {
+/// Without the tag that mpirun puts before each line: "[1,0]<stdout>:".
+std::string_view without_tag(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   if (line.starts_with('[')) {
     const std::size_t end = line.find(">:");
     const std::size_t tag = line.find("]<std");
     return end != std::string_view::npos && tag < end ? line.substr(end + 2) : line;
   }
-  const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
-  const std::size_t colon = line.find(':', first);
-  const bool is_rank = colon != std::string_view::npos &&
-                       is_digits(line.substr(first, colon - first)) &&
-                       (colon + 1 == line.size() || line[colon + 1] == ' ');
-  return is_rank ? line.substr(colon + 1) : line;
+  return line;
 }
 
 /// Where the figures stand in a row.
@@ -108,15 +104,16 @@ class NcclTestsReader {
 
   void line(std::string_view text) {
     ++line_;
-    text = without_rank(text);
-    const TableWords words = words_of(text);
+    const TableWords words = words_of(without_tag(text));
     if (words.empty()) {
       return;
     }
-    if (looks_like_row(words)) {
-      row(words);
-    } else if (words.front().starts_with('#')) {
-      comment(words);
+    const std::size_t begin = begin_of_row(words);
+    const std::size_t hash = text.find('#');
+    if (begin < words.size()) {
+      row(TableWords(words.begin() + static_cast<std::ptrdiff_t>(begin), words.end()));
+    } else if (hash != text.npos) {
+      comment(words_of(text.substr(hash)));
     }
     note_operation(words);
     note_version(words);
@@ -132,20 +129,32 @@ class NcclTestsReader {
       result_.operation = name_of(Collective::all_reduce);  // only its bus factor is above one
     }
     result_.collective = collective_named(result_.operation);
-    if (ranks_ > 0) {
+    const bool lists_all = ranks_ > 1 && ranks_ == last_rank_ + 1;
+    if (lists_all) {
       result_.ranks = ranks_;
       result_.nodes = static_cast<int>(hosts_.size());
     } else {
       result_.ranks = ranks_by_ratio();
+      if (!result_.ranks && ranks_ > 0) {
+        result_.ranks = last_rank_ + 1;
+      }
     }
     return std::move(result_);
   }
 
  private:
-  /// Size, count, a type, and figures.
-  [[nodiscard]] static bool looks_like_row(const TableWords& words) {
-    return words.size() >= 6 && is_digits(words[0]) && is_digits(words[1]) &&
-           std::isalpha(static_cast<unsigned char>(words[2].front())) != 0;
+  /// Where size, count, a type and figures begin, behind a rank, a name or a time that stands
+  /// before each line ("0:", "worker-3:", "2026-01-05 10:00:00"); the number of words where there
+  /// is no row.
+  [[nodiscard]] static std::size_t begin_of_row(const TableWords& words) {
+    constexpr std::size_t most_before = 4;
+    for (std::size_t at = 0; at <= most_before && at + 6 <= words.size(); ++at) {
+      if (is_digits(words[at]) && is_digits(words[at + 1]) &&
+          std::isalpha(static_cast<unsigned char>(words[at + 2].front())) != 0) {
+        return at;
+      }
+    }
+    return words.size();
   }
 
   void row(const TableWords& words) {
@@ -222,6 +231,7 @@ class NcclTestsReader {
       columns_ = columns_of(rest);
     } else if (rest.size() >= 2 && rest[0] == "Rank" && is_digits(rest[1])) {
       ++ranks_;
+      last_rank_ = std::max(last_rank_, static_cast<int>(number(rest[1]).value_or(0)));
       const auto on = std::find(rest.begin(), rest.end(), "on");
       if (on != rest.end() && on + 1 != rest.end()) {
         hosts_.insert(std::string(*(on + 1)));
@@ -250,8 +260,9 @@ class NcclTestsReader {
   void note_operation(const TableWords& words) {
     for (std::size_t i = 0; i < words.size() && result_.operation.empty(); ++i) {
       const std::string_view name = words[i].substr(words[i].find_last_of('/') + 1);
-      if (name.ends_with("_perf") || (i > 0 && words[i - 1] == "-t")) {
-        result_.operation = operation_name(name);
+      if (name.ends_with("_perf") || name.ends_with("_perf_mpi") ||
+          (i > 0 && words[i - 1] == "-t")) {
+        result_.operation = operation_name(name.substr(0, name.rfind("_mpi")));
       }
     }
   }
@@ -276,7 +287,8 @@ class NcclTestsReader {
   Problems problems_;
   std::optional<Columns> columns_;
   std::set<std::string> hosts_;
-  int ranks_ = 0;
+  int ranks_ = 0;  // lines that tell of one
+  int last_rank_ = -1;
   int line_ = 0;
   double fastest_ = 0.0;
   double ratio_ = 0.0;

@@ -53,6 +53,43 @@ TEST(NcclTests, ReadsARow) {
   EXPECT_FALSE(measured.nodes.has_value());
 }
 
+TEST(NcclTests, WhateverStandsBeforeALineIsPassedOver) {
+  for (const std::string before : {"0: ",
+                                   "[1,0]<stdout>:",
+                                   "   [1,0]<stdout>: ",
+                                   "worker-3: ",
+                                   "2026-01-05 10:00:00.123 ",
+                                   "[2026-01-05T10:00:00] node1: "}) {
+    std::string text;
+    const std::string whole =
+        "# Collective test starting: all_gather_perf\n" + kHeader +
+        "  1048576  262144  float  none  -1  50.0  20.00  15.00  0  49.5  20.20  "
+        "15.15  0\n";
+    for (std::size_t at = 0; at < whole.size();) {
+      const std::size_t end = whole.find('\n', at);
+      text += before + whole.substr(at, end - at) + "\n";
+      at = end + 1;
+    }
+    const MeasuredCollective measured = parse(text);
+    ASSERT_EQ(measured.sizes.size(), 1U) << before;
+    EXPECT_EQ(measured.sizes.front().time(), 50_us) << before;
+    EXPECT_EQ(measured.collective, Collective::all_gather) << before;
+    EXPECT_EQ(measured.ranks, 4) << before;  // 3/4
+  }
+}
+
+TEST(NcclTests, RanksThatAreNotAllListedFollowFromTheFigures) {
+  const std::string one = "#  Rank  7 Group  0 Pid 12 on node1 device  7 [0x01] NVIDIA H100\n";
+  const MeasuredCollective measured = parse("# all_reduce_perf_mpi\n" + one + kHeader + kRow);
+  EXPECT_EQ(measured.operation, "all-reduce");
+  EXPECT_EQ(measured.ranks, 8);
+  EXPECT_FALSE(measured.nodes.has_value());
+  // Of one that does not tell them the last that is listed is taken.
+  const MeasuredCollective unsure = parse("# all_reduce_perf\n" + one + kHeader +
+                                          "8 2 float sum -1 5.0 0.00 0.00 0 5.0 0.00 0.00 0\n");
+  EXPECT_EQ(unsure.ranks, 8);
+}
+
 TEST(NcclTests, KnowsAllReduceByItsBusFactor) {
   EXPECT_EQ(parse(kHeader + kRow).operation, "all-reduce");
   EXPECT_EQ(parse(kHeader + "8 2 float sum -1 5.0 20.0 20.0 0 5.0 20.0 20.0 0\n").operation, "");

@@ -45,11 +45,12 @@ struct MeasuredCollective {
 /// The collective of that name, if we model it.
 [[nodiscard]] std::optional<Collective> collective_named(std::string_view operation);
 
-/// The text that an nccl-tests program prints, in the layouts of its releases: with or without the
-/// column "root", a rank before each line ("0: ", "[1,0]<stdout>:"), the library's log lines and
-/// other text between, a part left out. Ranks and nodes are those of the "Rank" lines; else ranks
-/// follow from busbw over algbw when the operation is known. Throws InputError with the place of
-/// each row that cannot be understood, or when there is none.
+/// The text that an nccl-tests or rccl-tests program prints, in the layouts of its releases: with
+/// or without the column "root", a rank, the name of a node or a time before each line ("0: ",
+/// "[1,0]<stdout>:", "worker-3: "), the library's log lines and other text between, a part left
+/// out. Ranks and nodes are those of the "Rank" lines where none is missing; else ranks follow from
+/// busbw over algbw when the operation is known. Throws InputError with the place of each row that
+/// cannot be understood, or when there is none.
 [[nodiscard]] MeasuredCollective parse_nccl_tests(std::string_view text, std::string source_name);
 [[nodiscard]] MeasuredCollective load_nccl_tests(const std::filesystem::path& path);
 
