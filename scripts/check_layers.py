@@ -64,6 +64,7 @@ THIRD_PARTY = {
     "yaml-cpp": "import",
     "toml++": "import",
     "zlib.h": "trace",
+    "sqlite3.h": "trace",
     "google": "report",        # protobuf
     "chakra.pb.h": "report",  # what it makes of src/report/file/chakra.proto
     "pybind11": "python",

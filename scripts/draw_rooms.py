@@ -21,7 +21,7 @@ STEP = (108, 64)
 MARGIN = 14
 MOST_ROOMS_TOLD = 3  # a library that more may include is nobody's own
 NAMES = {"muParser.h": "muParser", "CLI": "CLI11", "boost": "Boost.Graph", "pugixml.hpp": "pugixml",
-         "zlib.h": "zlib", "google": "protobuf", "chakra.pb.h": "", "Python.h": "", "dlfcn.h": "",
+         "zlib.h": "zlib", "sqlite3.h": "sqlite", "google": "protobuf", "chakra.pb.h": "", "Python.h": "", "dlfcn.h": "",
          "unistd.h": "", "sched.h": "", "sys": "", "nlohmann": "nlohmann/json"}
 
 

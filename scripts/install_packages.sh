@@ -25,6 +25,7 @@ build  libpugixml-dev      topology: NCCL's topology files (XML)
 build  libyaml-cpp-dev     import: YAML of NeMo, Megatron, GPT-NeoX
 build  libtomlplusplus-dev import: TOML of torchtitan
 build  zlib1g-dev          trace: compressed traces
+build  libsqlite3-dev      trace: what Nsight Systems exports
 build  libprotobuf-dev     report: Chakra traces; the build does without it
 build  protobuf-compiler   the same
 test   libgtest-dev        GoogleTest

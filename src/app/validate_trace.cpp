@@ -3,7 +3,6 @@
 #include "command.hpp"
 #include "titer/report/evidence/trace_breakdown_report.hpp"
 #include "titer/report/step/step_report.hpp"
-#include "titer/trace/op_profile.hpp"
 
 namespace titer {
 namespace {
@@ -20,22 +19,46 @@ std::optional<Scenario> scenario_of(const TraceQuestion& question) {
   return options.source().read();
 }
 
-StepBreakdown breakdown_of(TraceFormat format, const std::string& file) {
-  if (format == TraceFormat::op_profile) {
-    return load_op_profile(file);
+/// What was measured: steps of ranks, or a log.
+struct MeasuredRunFiles {
+  std::vector<StepBreakdown> steps;
+  std::optional<TrainingLog> log;
+};
+
+MeasuredRunFiles load(const TraceQuestion& question) {
+  MeasuredRunFiles measured;
+  for (const std::string& file : question.files) {
+    if (trace_format(file) == TraceFormat::training_log) {
+      measured.log = load_training_log(file, question.warm_up);
+    } else {
+      measured.steps.push_back(load_step(file));
+    }
   }
-  return break_down(format == TraceFormat::chakra ? load_chakra_trace(file)
-                                                  : load_trace_events(file));
+  if (measured.log && question.files.size() > 1) {
+    throw InputError(measured.log->source +
+                     ": a log beside other files; expected one log, or the "
+                     "traces of several ranks (`titer doctor` takes all of them)");
+  }
+  if (question.warm_up && !measured.log) {
+    throw InputError("--warm-up: " + std::to_string(*question.warm_up) +
+                     ": expected only with a training log: a trace has steps of its own");
+  }
+  return measured;
 }
 
-View view_of(const StepBreakdown& measured, const PredictedStep* predicted) {
-  return trace_view(
-      measured, compare(measured, predicted), predicted != nullptr ? predicted->title : "");
+View view_of(const TraceRanks& ranks, const PredictedStep* predicted) {
+  View view = trace_view(
+      ranks.mean, compare(ranks.mean, predicted), predicted != nullptr ? predicted->title : "");
+  add_ranks(ranks, view);
+  return view;
 }
 
-View view_of(const TrainingLog& log, const PredictedStep* predicted) {
-  return predicted != nullptr ? log_view(log, &predicted->result, predicted->title)
-                              : log_view(log, nullptr, "");
+View view_of(const TrainingLog& log, const PredictedStep* predicted, double samples) {
+  if (predicted == nullptr) {
+    return log_view(log, nullptr, "");
+  }
+  const PredictedLog beside{.step = &predicted->result, .samples = samples};
+  return log_view(log, &beside, predicted->title);
 }
 
 }  // namespace
@@ -43,25 +66,21 @@ View view_of(const TrainingLog& log, const PredictedStep* predicted) {
 int validate_trace(const TraceQuestion& question) {
   const Format format = chosen("--format", question.format, kFormats);
   const std::optional<Scenario> scenario = scenario_of(question);
-  const TraceFormat kind = trace_format(question.file);
-  std::optional<StepBreakdown> measured;
-  std::optional<TrainingLog> log;
-  if (kind == TraceFormat::training_log) {
-    log = load_training_log(question.file, question.warm_up);
-  } else if (question.warm_up) {
-    throw InputError("--warm-up: " + std::to_string(*question.warm_up) +
-                     ": expected only with a training log: a trace has steps of its own");
-  } else {
-    measured = breakdown_of(kind, question.file);
+  const MeasuredRunFiles measured = load(question);
+  std::optional<TraceRanks> ranks;
+  if (!measured.log) {
+    ranks = join_ranks(measured.steps);
   }
   std::optional<PredictedStep> predicted;
   if (scenario) {
-    predicted = predict_step(*scenario, measured ? measured->rank : std::nullopt);
+    const bool one = measured.steps.size() == 1;
+    predicted = predict_step(*scenario, one ? measured.steps.front().rank : std::nullopt);
     predicted->title = step_title(*scenario);
   }
   const PredictedStep* const beside = predicted ? &*predicted : nullptr;
+  const double samples = scenario ? static_cast<double>(scenario->training.global_batch) : 0;
   return print(format,
-               {.view = measured ? view_of(*measured, beside) : view_of(*log, beside)},
+               {.view = ranks ? view_of(*ranks, beside) : view_of(*measured.log, beside, samples)},
                *question.report);
 }
 

@@ -11,10 +11,10 @@
 namespace titer {
 
 struct TraceQuestion {
-  std::string file;
-  std::string scenario;           // a run file or a shipped name; "" for none
-  std::vector<std::string> sets;  // changes to it
-  std::optional<int> warm_up;     // lines of a log
+  std::vector<std::string> files;  // traces of ranks of one run, or one log
+  std::string scenario;            // a run file or a shipped name; "" for none
+  std::vector<std::string> sets;   // changes to it
+  std::optional<int> warm_up;      // lines of a log
   std::string format = "text";
   std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
 };

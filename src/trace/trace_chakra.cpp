@@ -10,82 +10,13 @@
 #include "titer/trace/trace.hpp"
 #include "trace_file.hpp"
 #include "trace_kinds.hpp"
+#include "wire_format.hpp"
 
 namespace titer {
 namespace {
 
 constexpr std::uint64_t kLargestMessage = std::uint64_t{64} << 20U;
 constexpr std::uint64_t kLongestMicroseconds = TraceSpan::longest / 1000;
-
-// Types of nodes in the published schema, from loads of memory to collectives.
-constexpr std::uint64_t kMemoryLoad = 2;
-constexpr std::uint64_t kMemoryStore = 3;
-constexpr std::uint64_t kSend = 5;
-constexpr std::uint64_t kReceive = 6;
-constexpr std::uint64_t kCollective = 7;
-
-/// Goes over the fields of one message.
-class Fields {
- public:
-  explicit Fields(std::string_view message) : rest_(message) {}
-
-  /// Whether there is a further field; broken() tells why there is none.
-  bool next() {
-    std::uint64_t key = 0;
-    if (rest_.empty() || !read(key)) {
-      return false;
-    }
-    number_ = key >> 3U;
-    bytes_ = {};
-    value_ = 0;
-    switch (key & 7U) {
-      case 0:
-        return read(value_);
-      case 1:
-        return take(8);
-      case 2:
-        return read(value_) && take(value_);
-      case 5:
-        return take(4);
-      default:
-        broken_ = true;
-        return false;
-    }
-  }
-  [[nodiscard]] std::uint64_t number() const { return number_; }
-  [[nodiscard]] std::uint64_t value() const { return value_; }
-  [[nodiscard]] std::string_view bytes() const { return bytes_; }
-  [[nodiscard]] bool broken() const { return broken_; }
-
- private:
-  bool read(std::uint64_t& value) {
-    value = 0;
-    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
-      const auto byte = static_cast<unsigned char>(rest_.front());
-      rest_.remove_prefix(1);
-      value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
-      if (byte < 0x80) {
-        return true;
-      }
-    }
-    broken_ = true;
-    return false;
-  }
-  bool take(std::uint64_t size) {
-    broken_ = size > rest_.size();
-    if (!broken_) {
-      bytes_ = rest_.substr(0, size);
-      rest_.remove_prefix(size);
-    }
-    return !broken_;
-  }
-
-  std::string_view rest_;
-  std::uint64_t number_ = 0;
-  std::uint64_t value_ = 0;
-  std::string_view bytes_;
-  bool broken_ = false;
-};
 
 struct ChakraNode {
   std::string name;
@@ -99,7 +30,7 @@ struct ChakraNode {
 };
 
 bool read_attribute(std::string_view message, ChakraNode& node) {
-  Fields fields(message);
+  WireFields fields(message);
   std::string_view name;
   std::uint64_t value = 0;
   while (fields.next()) {
@@ -122,7 +53,7 @@ bool read_attribute(std::string_view message, ChakraNode& node) {
 }
 
 bool read_node(std::string_view message, ChakraNode& node) {
-  Fields fields(message);
+  WireFields fields(message);
   bool good = true;
   while (good && fields.next()) {
     switch (fields.number()) {
@@ -150,24 +81,15 @@ bool read_node(std::string_view message, ChakraNode& node) {
 
 /// The words that the classification knows.
 std::string_view collective_of(const ChakraNode& node) {
-  constexpr std::array<std::string_view, 10> names = {"all_reduce",
-                                                      "reduce",
-                                                      "all_gather",
-                                                      "gather",
-                                                      "scatter",
-                                                      "broadcast",
-                                                      "all_to_all",
-                                                      "reduce_scatter",
-                                                      "reduce_scatter",
-                                                      "barrier"};
   if (node.type == kSend || node.type == kReceive) {
     return "send";
   }
   if (node.type != kCollective) {
     return {};
   }
-  return node.collective && *node.collective < names.size() ? names[*node.collective]
-                                                            : std::string_view("barrier");
+  return node.collective && *node.collective < kChakraCollectives.size()
+             ? kChakraCollectives[*node.collective]
+             : std::string_view("barrier");
 }
 
 class ChakraReader {

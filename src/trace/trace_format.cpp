@@ -6,7 +6,7 @@
 
 #include "titer/input/json_stream.hpp"
 #include "titer/input/reader.hpp"
-#include "titer/trace/trace.hpp"
+#include "titer/trace/op_profile.hpp"
 #include "trace_file.hpp"
 
 namespace titer {
@@ -16,7 +16,7 @@ constexpr std::string_view kExpected =
     "expected a trace of PyTorch's profiler or XLA's trace viewer (an object with \"traceEvents\", "
     "or an array of events), an op_profile (\"byCategory\" or \"byProgram\"), a Chakra trace "
     "(.et), "
-    "or the log of a training run";
+    "Nsight Systems' SQLite, or the log of a training run";
 
 /// By the first key that tells; those before it are skipped.
 TraceFormat format_of_object(const std::filesystem::path& path) {
@@ -31,6 +31,9 @@ TraceFormat format_of_object(const std::filesystem::path& path) {
     if (key.starts_with("byCategory") || key.starts_with("byProgram")) {
       return TraceFormat::op_profile;
     }
+    if (key == "log_history") {
+      return TraceFormat::training_log;
+    }
     if (key == "workload_graph") {
       throw InputError(path.string() +
                        ": the JSON form of a Chakra trace is not read: expected its .et file");
@@ -38,6 +41,12 @@ TraceFormat format_of_object(const std::filesystem::path& path) {
     json.skip();
   }
   throw InputError(path.string() + ": " + std::string(kExpected));
+}
+
+/// HuggingFace's Trainer prints dictionaries as Python writes them: {'loss': 2.1, …}.
+bool is_python(std::string_view text) {
+  const std::size_t next = text.find_first_not_of(" \t\r\n", 1);
+  return next != text.npos && text[next] == '\'';
 }
 
 }  // namespace
@@ -49,13 +58,21 @@ TraceFormat trace_format(const std::filesystem::path& path) {
   if (head.empty()) {
     throw InputError(path.string() + ": is empty: " + std::string(kExpected));
   }
+  if (head.starts_with("SQLite format 3")) {
+    return TraceFormat::nsight;
+  }
+  if (path.extension() == ".nsys-rep") {
+    throw InputError(path.string() +
+                     ": a report of Nsight Systems, whose format is its own; expected what `nsys "
+                     "export --type sqlite` writes of it");
+  }
   const auto is_control = [](char c) { return c >= 0 && c < 9; };
   if (std::any_of(head.begin(), head.end(), is_control)) {
     return TraceFormat::chakra;
   }
   constexpr std::string_view blanks = "\xEF\xBB\xBF \t\r\n";
   const std::size_t first = head.find_first_not_of(blanks);
-  if (first != head.npos && head[first] == '{') {
+  if (first != head.npos && head[first] == '{' && !is_python(head.substr(first))) {
     return format_of_object(path);
   }
   const std::size_t second =
@@ -64,6 +81,21 @@ TraceFormat trace_format(const std::filesystem::path& path) {
     return TraceFormat::trace_events;
   }
   return TraceFormat::training_log;
+}
+
+StepBreakdown load_step(const std::filesystem::path& path) {
+  switch (trace_format(path)) {
+    case TraceFormat::op_profile:
+      return load_op_profile(path);
+    case TraceFormat::chakra:
+      return break_down(load_chakra_trace(path));
+    case TraceFormat::nsight:
+      return break_down(load_nsight_trace(path));
+    case TraceFormat::trace_events:
+    case TraceFormat::training_log:
+      break;
+  }
+  return break_down(load_trace_events(path));
 }
 
 }  // namespace titer

@@ -85,7 +85,7 @@ struct Trace {
 inline constexpr std::size_t kMostTraceKinds = std::size_t{1} << 16U;
 
 /// What a file of measured times is.
-enum class TraceFormat : std::uint8_t { trace_events, op_profile, chakra, training_log };
+enum class TraceFormat : std::uint8_t { trace_events, op_profile, chakra, nsight, training_log };
 /// By what is in it, be it compressed with gzip or not. Throws InputError for a file that cannot be
 /// read, and for one that is none of them, with what was expected.
 [[nodiscard]] TraceFormat trace_format(const std::filesystem::path& path);
@@ -99,5 +99,10 @@ enum class TraceFormat : std::uint8_t { trace_events, op_profile, chakra, traini
 /// A Chakra execution trace of one rank. Throws InputError likewise; also where no node has a
 /// duration, since that is a workload and no measurement.
 [[nodiscard]] Trace load_chakra_trace(const std::filesystem::path& path);
+
+/// What `nsys export --type sqlite` writes of a report of Nsight Systems: kernels, copies, fills
+/// and graphs by process and device; steps are ranges of NVTX that are called so ("step 7",
+/// "iteration 3"). Throws InputError likewise.
+[[nodiscard]] Trace load_nsight_trace(const std::filesystem::path& path);
 
 }  // namespace titer

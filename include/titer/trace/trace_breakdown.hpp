@@ -8,6 +8,7 @@
 // order of TraceCategory counts. What nothing runs in is idle.
 
 #include <array>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,5 +60,8 @@ struct StepBreakdown {
 
 /// REQUIRES a device with a span.
 [[nodiscard]] StepBreakdown break_down(Trace trace);
+
+/// The step of a file that trace_format() takes for a trace, of whatever format. Throws InputError.
+[[nodiscard]] StepBreakdown load_step(const std::filesystem::path& path);
 
 }  // namespace titer

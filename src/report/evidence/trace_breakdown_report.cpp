@@ -263,4 +263,25 @@ View trace_view(const StepBreakdown& measured,
   return view;
 }
 
+void add_ranks(const TraceRanks& ranks, View& view) {
+  if (ranks.ranks.size() < 2) {
+    return;
+  }
+  const FigureRows rows = rows_of(ranks.ranks, [](const RankStep& rank) -> Figures {
+    return {{"rank", rank.rank, "rank"},
+            {"source", rank.source},
+            {"time_s", rank.time, "step"},
+            {"compute_s", rank.compute, "compute"},
+            {"communication_s", rank.communication, "communication"},
+            {"copies_s", rank.copies, "copies"},
+            {"idle_s", rank.idle, "idle"}};
+  });
+  view.text.add("\n").table(rows, "r");
+  const std::string late = straggler_sentence(ranks);
+  view.text.add(late.empty() ? "" : late + "\n");
+  view.figures.push_back({"ranks", rows});
+  view.figures.push_back({"waiting_for_late_ranks_s", ranks.waiting});
+  view.figures.push_back({"latest", ranks.ranks[ranks.late].rank});
+}
+
 }  // namespace titer

@@ -15,7 +15,7 @@ struct LogFigure {
   std::string_view label;
   NumberStyle style;
   std::optional<LogSpread> (*spread)(const TrainingLog&);
-  double (*predicted)(const StepResult&);
+  double (*predicted)(const PredictedLog&);
 };
 
 std::optional<LogSpread> memory_spread(const TrainingLog& log) {
@@ -26,27 +26,32 @@ std::optional<LogSpread> memory_spread(const TrainingLog& log) {
   return LogSpread{.mean = most, .median = most, .least = most, .most = most, .lines = 1};
 }
 
-constexpr std::array<LogFigure, 4> kLogFigures = {
+constexpr std::array<LogFigure, 5> kLogFigures = {
     {{"iteration_time_s",
       "iteration",
       kUnitsOf<Seconds>,
       [](const TrainingLog& log) { return log.time; },
-      [](const StepResult& step) { return step.iteration_time.si(); }},
+      [](const PredictedLog& log) { return log.step->iteration_time.si(); }},
      {"tokens_per_s_per_device",
       "tokens/s of a device",
       {.format = "{:.5g}"},
       [](const TrainingLog& log) { return log.tokens_per_s; },
-      [](const StepResult& step) { return step.tokens_per_s_per_device; }},
+      [](const PredictedLog& log) { return log.step->tokens_per_s_per_device; }},
+     {"samples_per_s",
+      "samples/s of all",
+      {.format = "{:.5g}"},
+      [](const TrainingLog& log) { return log.samples_per_s; },
+      [](const PredictedLog& log) { return log.samples / log.step->iteration_time.si(); }},
      {"model_flops_per_device",
       "FLOP/s of a device",
       kUnitsOf<FlopsPerSecond>,
       [](const TrainingLog& log) { return log.flops; },
-      [](const StepResult& step) { return step.model_flops_per_device.si(); }},
+      [](const PredictedLog& log) { return log.step->model_flops_per_device.si(); }},
      {"memory_peak_bytes",
       "most memory",
       kUnitsOf<Bytes>,
       memory_spread,
-      [](const StepResult& step) { return step.memory_peak.si(); }}}};
+      [](const PredictedLog& log) { return log.step->memory_peak.si(); }}}};
 
 /// What the log says of a figure, beside what is predicted; the error is that of the median.
 Figures spread_figures(const LogFigure& figure,
@@ -67,7 +72,7 @@ Figures spread_figures(const LogFigure& figure,
           {"relative_error", or_blank(Datum(error, kSignedPercent)), predicted ? "error" : ""}};
 }
 
-FigureRows log_rows(const TrainingLog& log, const StepResult* predicted) {
+FigureRows log_rows(const TrainingLog& log, const PredictedLog* predicted) {
   FigureRows rows;
   for (const LogFigure& figure : kLogFigures) {
     if (const auto spread = figure.spread(log)) {
@@ -81,7 +86,7 @@ FigureRows log_rows(const TrainingLog& log, const StepResult* predicted) {
 
 }  // namespace
 
-View log_view(const TrainingLog& log, const StepResult* predicted, const std::string& title) {
+View log_view(const TrainingLog& log, const PredictedLog* predicted, const std::string& title) {
   View view{.text = fmt::format("{:<10}{}: {}, {} lines, {} of them used after {} of warm-up\n",
                                 "log",
                                 log.source,
@@ -95,10 +100,15 @@ View log_view(const TrainingLog& log, const StepResult* predicted, const std::st
                         {"program", said(log.program)},
                         {"lines", log.steps.size()},
                         {"warm_up", log.warm_up},
+                        {"slow", log.slow},
+                        {"remarks", log.remarks},
                         if_any({"scenario", predicted == nullptr ? Datum() : Datum(title)})},
             .rows = log_rows(log, predicted),
             .columns = "figure lines median mean least most predicted relative_error"};
   view.text.add(title.empty() ? "" : fmt::format("{:<10}{}\n", "scenario", title));
+  for (const std::string& remark : log.remarks) {
+    view.text.add(remark + "\n");
+  }
   view.text.add("\n").table(view.rows);
   Figures all;
   for (const Figures& row : view.rows) {

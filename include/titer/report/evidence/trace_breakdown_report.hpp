@@ -4,6 +4,7 @@
 #include <string>
 
 #include "titer/trace/trace_comparison.hpp"
+#include "titer/trace/trace_ranks.hpp"
 #include "titer/view/view.hpp"
 
 namespace titer {
@@ -14,9 +15,17 @@ namespace titer {
                               const TraceComparison& comparison,
                               const std::string& title);
 
+/// A row for each rank beside the mean's view, and whom the others wait for.
+void add_ranks(const TraceRanks& ranks, View& view);
+
+/// The step that a log is of.
+struct PredictedLog {
+  const StepResult* step = nullptr;
+  double samples = 0;  // of an iteration
+};
 /// `predicted`: may be nullptr.
 [[nodiscard]] View log_view(const TrainingLog& log,
-                            const StepResult* predicted,
+                            const PredictedLog* predicted,
                             const std::string& title);
 
 }  // namespace titer

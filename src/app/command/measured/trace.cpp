@@ -12,13 +12,15 @@ Command add_trace(CLI::App& program) {
   app->footer(
       "Examples:\n"
       "  titer trace rank0.pt.trace.json.gz\n"
+      "  titer trace rank*.json.gz\n"
       "  titer trace rank0.pt.trace.json.gz --scenario my-run.json --format json\n"
       "  titer trace train.log --scenario my-run.json");
   const auto question = std::make_shared<TraceQuestion>();
-  app->add_option("file",
-                  question->file,
+  app->add_option("files",
+                  question->files,
                   "a trace of PyTorch's profiler or XLA's trace viewer, an op_profile, a Chakra "
-                  "trace, or a training log; gzip is understood")
+                  "trace, or a training log; traces of several ranks of a run count together; gzip "
+                  "is understood")
       ->required()
       ->type_name("FILE");
   app->add_option("--scenario", question->scenario, "the run that was measured, to predict it")

@@ -139,7 +139,7 @@ int verdict(const ValidateOptions& options, const GroupStatistics& all) {
 }
 
 int validate_command(const ValidateOptions& options) {
-  if (!options.trace.file.empty()) {
+  if (!options.trace.files.empty()) {
     TraceQuestion question = options.trace;
     question.format = options.format;
     return validate_trace(question);
@@ -195,8 +195,9 @@ Command add_validate(CLI::App& program) {
                   "collectives, kernels")
       ->type_name("DATASET.csv");
   app->add_option("--trace",
-                  options->trace.file,
-                  "instead of tables: a measured step, as `titer trace` takes it")
+                  options->trace.files,
+                  "instead of tables: a measured step, as `titer trace` takes it; repeatable")
+      ->allow_extra_args(false)
       ->type_name("FILE");
   app->add_option("--scenario", options->trace.scenario, "of --trace: the run that was measured")
       ->needs("--trace")

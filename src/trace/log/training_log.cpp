@@ -1,0 +1,144 @@
+#include "titer/trace/training_log.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "log_reader.hpp"
+#include "titer/input/reader.hpp"
+#include "titer/units/text.hpp"
+#include "trace/trace_file.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::size_t kLargestLog = std::size_t{256} << 20U;
+
+std::optional<LogSpread> spread(std::vector<double> values) {
+  if (values.empty()) {
+    return std::nullopt;
+  }
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  return LogSpread{
+      .mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(n),
+      .median = 0.5 * (values[(n - 1) / 2] + values[n / 2]),
+      .least = values.front(),
+      .most = values.back(),
+      .lines = static_cast<int>(n)};
+}
+
+int usual_warm_up(std::size_t lines) {
+  if (lines < 3) {
+    return 0;
+  }
+  const auto tenth = static_cast<int>((lines + 9) / 10);
+  return std::max(tenth, lines < 5 ? 1 : 2);
+}
+
+// Of that many lines or more, those far above the middle are checkpoints, evaluations or stalls.
+constexpr std::size_t kLeastToTellSlow = 8;
+constexpr double kSlow = 1.5;
+
+/// Leaves out the steps that took far longer than the middle one, and says so.
+std::vector<LoggedStep> steady(TrainingLog& log) {
+  std::vector<LoggedStep> steps(log.steps.begin() + log.warm_up, log.steps.end());
+  std::vector<double> times;
+  for (const LoggedStep& step : steps) {
+    if (step.time) {
+      times.push_back(step.time->si());
+    }
+  }
+  const auto all = spread(times);
+  if (!all || times.size() < kLeastToTellSlow) {
+    return steps;
+  }
+  const auto is_slow = [&](const LoggedStep& step) {
+    return step.time && step.time->si() > kSlow * all->median;
+  };
+  const auto first = std::find_if(steps.begin(), steps.end(), is_slow);
+  if (first == steps.end()) {
+    return steps;
+  }
+  const int line = first->line;
+  log.slow = static_cast<int>(std::erase_if(steps, is_slow));
+  log.remarks.push_back("left out: " + std::to_string(log.slow) + " of " +
+                        std::to_string(log.used()) + " lines, the first of them " +
+                        std::to_string(line) + ", with more than 1.5 times the median, up to " +
+                        format(Seconds::from_si(all->most)) +
+                        ": checkpoints, evaluations or stalls");
+  return steps;
+}
+
+void summarise(TrainingLog& log) {
+  std::vector<double> times;
+  std::vector<double> rates;
+  std::vector<double> samples;
+  std::vector<double> flops;
+  for (const LoggedStep& step : steady(log)) {
+    if (step.time) {
+      times.push_back(step.time->si());
+    }
+    if (step.tokens_per_s) {
+      rates.push_back(*step.tokens_per_s);
+    }
+    if (step.samples_per_s) {
+      samples.push_back(*step.samples_per_s);
+    }
+    if (step.flops) {
+      flops.push_back(step.flops->si());
+    }
+  }
+  log.time = spread(std::move(times));
+  log.tokens_per_s = spread(std::move(rates));
+  log.samples_per_s = spread(std::move(samples));
+  log.flops = spread(std::move(flops));
+}
+
+}  // namespace
+
+TrainingLog parse_training_log(std::string_view text,
+                               std::string source_name,
+                               std::optional<int> warm_up) {
+  TrainingLog log;
+  log.source = std::move(source_name);
+  const bool told = read_speed_lines(text, log) || read_mlperf_records(text, log) ||
+                    read_progress_bar(text, log) || read_run_summary(text, log);
+  if (!told) {
+    throw InputError(
+        log.source +
+        ": no line tells how long an iteration took: expected what Megatron-LM (\"elapsed time per "
+        "iteration (ms): 812.5\"), torchtitan (\"tps: 4,376\"), MaxText, DeepSpeed "
+        "(\"CurrSamplesPerSec=51.9\"), NeMo, Composer, MLPerf (\":::MLLOG\") or HuggingFace's "
+        "Trainer "
+        "prints");
+  }
+  log.warm_up = warm_up.value_or(usual_warm_up(log.steps.size()));
+  if (log.warm_up < 0 || log.used() < 1) {
+    throw InputError(log.source + ": a warm-up of " + std::to_string(log.warm_up) +
+                     " lines: expected 0 to " + std::to_string(log.steps.size() - 1) +
+                     ", since it has " + std::to_string(log.steps.size()) + " with a time");
+  }
+  summarise(log);
+  return log;
+}
+
+TrainingLog load_training_log(const std::filesystem::path& path, std::optional<int> warm_up) {
+  return parse_training_log(read_pieces(path, kLargestLog), path.string(), warm_up);
+}
+
+std::optional<Seconds> iteration_time(const TrainingLog& log,
+                                      double samples,
+                                      double tokens_per_device) {
+  if (log.time) {
+    return Seconds::from_si(log.time->median);
+  }
+  if (log.samples_per_s) {
+    return Seconds::from_si(samples / log.samples_per_s->median);
+  }
+  return log.tokens_per_s
+             ? std::optional(Seconds::from_si(tokens_per_device / log.tokens_per_s->median))
+             : std::nullopt;
+}
+
+}  // namespace titer
