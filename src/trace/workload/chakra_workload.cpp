@@ -1,0 +1,326 @@
+// Chakra traces of all ranks as one workload.
+
+#include <algorithm>
+#include <set>
+
+#include "titer/input/file.hpp"
+#include "titer/input/reader.hpp"
+#include "titer/trace/workload.hpp"
+#include "trace/trace_file.hpp"
+#include "trace/wire_format.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::size_t kLargestWorkload = std::size_t{1} << 30U;
+constexpr std::uint64_t kHostLane = std::uint64_t{1} << 32U;
+constexpr std::uint64_t kComputation = 4;  // the type of its nodes
+constexpr std::uint64_t kBarrier = 9;      // comm_type
+
+/// A number that a negative one was not written as.
+std::int64_t plain(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+/// What an attribute of a node says.
+struct ChakraFacts {
+  std::map<std::string, std::uint64_t, std::less<>> numbers;
+  std::string group;
+
+  [[nodiscard]] std::optional<std::uint64_t> number(std::string_view name) const {
+    const auto known = numbers.find(name);
+    return known == numbers.end() ? std::nullopt : std::optional(known->second);
+  }
+};
+
+class ChakraRank {
+ public:
+  ChakraRank(const std::filesystem::path& path, std::set<std::string>& remarks)
+      : name_(path.string()), remarks_(remarks), text_(read_pieces(path, kLargestWorkload)) {}
+
+  /// `group` makes the number of a group of its name.
+  template <class GroupNumber>
+  std::vector<WorkNode> read(const GroupNumber& group) {
+    std::string_view rest = text_;
+    bool first = true;
+    while (!rest.empty()) {
+      const std::string_view message = take(rest);
+      if (!first || is_node(message)) {
+        read_node(message, group);
+      }
+      first = false;
+    }
+    resolve();
+    return std::move(nodes_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw InputError(name_ + ": " + what +
+                     ": expected a Chakra trace, messages after their lengths");
+  }
+
+  std::string_view take(std::string_view& rest) const {
+    std::uint64_t size = 0;
+    for (unsigned shift = 0; shift < 35; shift += 7) {
+      if (rest.empty()) {
+        fail("the file ends in a length");
+      }
+      const auto byte = static_cast<unsigned char>(rest.front());
+      rest.remove_prefix(1);
+      size |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
+      if (byte < 0x80) {
+        if (size > rest.size()) {
+          fail("the file ends in a message");
+        }
+        const std::string_view message = rest.substr(0, size);
+        rest.remove_prefix(size);
+        return message;
+      }
+    }
+    fail("a length is too long");
+  }
+
+  /// The first message may be about the whole trace: a version and attributes.
+  static bool is_node(std::string_view message) {
+    WireFields fields(message);
+    while (fields.next()) {
+      if (fields.number() == 3) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  template <class GroupNumber>
+  void read_node(std::string_view message, const GroupNumber& group) {
+    WorkNode node{.name = "", .bytes = {}, .after = {}};
+    ChakraFacts facts;
+    std::uint64_t id = 0;
+    std::uint64_t type = 0;
+    std::uint64_t duration = 0;
+    std::vector<std::uint64_t> waits;
+    WireFields fields(message);
+    while (fields.next()) {
+      switch (fields.number()) {
+        case 1:
+          id = fields.value();
+          break;
+        case 2:
+          node.name = fields.bytes();
+          break;
+        case 3:
+          type = fields.value();
+          break;
+        case 4:
+        case 5:
+          add_waits(fields, waits);
+          break;
+        case 7:
+          duration = fields.value();
+          break;
+        case 10:
+          add_fact(fields.bytes(), facts);
+          break;
+        default:
+          break;
+      }
+    }
+    if (fields.broken()) {
+      fail("a message is broken");
+    }
+    set_kind(type, duration, facts, node);
+    if (node.kind == WorkKind::collective) {
+      node.group = group(facts.group);
+    }
+    if (!numbers_.emplace(id, static_cast<std::uint32_t>(nodes_.size())).second) {
+      fail("node " + std::to_string(id) + " is there twice");
+    }
+    waits_.push_back(std::move(waits));
+    nodes_.push_back(std::move(node));
+  }
+
+  /// One number, or several packed into bytes.
+  static void add_waits(const WireFields& fields, std::vector<std::uint64_t>& waits) {
+    if (fields.bytes().empty()) {
+      waits.push_back(fields.value());
+      return;
+    }
+    std::uint64_t value = 0;
+    unsigned shift = 0;
+    for (const char c : fields.bytes()) {
+      const auto byte = static_cast<unsigned char>(c);
+      value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
+      shift += 7;
+      if (byte < 0x80) {
+        waits.push_back(value);
+        value = 0;
+        shift = 0;
+      }
+    }
+  }
+
+  static void add_fact(std::string_view message, ChakraFacts& facts) {
+    WireFields fields(message);
+    std::string name;
+    while (fields.next()) {
+      if (fields.number() == 1) {
+        name = fields.bytes();
+      } else if (!fields.bytes().empty()) {
+        facts.group = name == "pg_name" ? std::string(fields.bytes()) : facts.group;
+      } else {
+        facts.numbers[name] = fields.value();
+      }
+    }
+  }
+
+  void set_kind(std::uint64_t type,
+                std::uint64_t duration,
+                const ChakraFacts& facts,
+                WorkNode& node) {
+    const auto bytes = static_cast<double>(facts.number("comm_size").value_or(0));
+    node.bytes = Bytes::from_si(bytes);
+    if (type == kCollective) {
+      node.kind = WorkKind::collective;
+      set_collective(facts.number("comm_type").value_or(0), node);
+      return;
+    }
+    if (type == kSend || type == kReceive) {
+      node.kind = type == kSend ? WorkKind::send : WorkKind::receive;
+      const auto peer = facts.number(type == kSend ? "comm_dst" : "comm_src");
+      if (!peer) {
+        fail("node \"" + node.name + "\" has no " + (type == kSend ? "comm_dst" : "comm_src"));
+      }
+      node.peer = static_cast<int>(plain(*peer));
+      node.tag = static_cast<int>(plain(facts.number("comm_tag").value_or(0)));
+      return;
+    }
+    const bool of_host = facts.number("is_cpu_op").value_or(0) != 0;
+    node.lane = (of_host ? kHostLane : 0) + facts.number("stream").value_or(0);
+    const auto picoseconds = facts.number("duration_ps");
+    const double operations = static_cast<double>(facts.number("num_ops").value_or(0));
+    const double touched = static_cast<double>(facts.number("tensor_size").value_or(0));
+    if (picoseconds) {
+      node.duration = Seconds::from_si(1e-12 * static_cast<double>(*picoseconds));
+    } else if (duration > 0 || type != kComputation || (operations == 0 && touched == 0)) {
+      node.duration = Seconds::from_si(1e-6 * static_cast<double>(duration));
+    } else {
+      node.kernel = {.kind = operations > 0 ? KernelKind::matrix : KernelKind::memory,
+                     .flops = Flops::from_si(operations),
+                     .bytes = Bytes::from_si(touched)};
+    }
+  }
+
+  void set_collective(std::uint64_t type, WorkNode& node) {
+    constexpr std::array<std::pair<std::uint64_t, Collective>, 7> known = {
+        {{0, Collective::all_reduce},
+         {1, Collective::reduce},
+         {2, Collective::all_gather},
+         {5, Collective::broadcast},
+         {6, Collective::all_to_all},
+         {7, Collective::reduce_scatter},
+         {8, Collective::reduce_scatter}}};
+    if (type == kBarrier) {
+      remarks_.insert("barriers count as all-reduces of 4 bytes");
+      node.collective = Collective::all_reduce;
+      node.bytes = Bytes::from_si(4);
+      return;
+    }
+    const auto* found = std::find_if(
+        known.begin(), known.end(), [&](const auto& one) { return one.first == type; });
+    if (found == known.end()) {
+      throw InputError(name_ + ": node \"" + node.name + "\": comm_type " + std::to_string(type) +
+                       (type < kChakraCollectives.size()
+                            ? " (" + std::string(kChakraCollectives[type]) + ")"
+                            : "") +
+                       " is not modelled");
+    }
+    node.collective = found->second;
+  }
+
+  void resolve() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      for (const std::uint64_t id : waits_[i]) {
+        const auto known = numbers_.find(id);
+        if (known == numbers_.end()) {
+          remarks_.insert("nodes wait for others that the traces do not hold: these count as done");
+          continue;
+        }
+        nodes_[i].after.push_back(known->second);
+      }
+    }
+  }
+
+  std::string name_;
+  std::set<std::string>& remarks_;
+  std::string text_;
+  std::vector<WorkNode> nodes_;
+  std::vector<std::vector<std::uint64_t>> waits_;   // of each node, by id
+  std::map<std::uint64_t, std::uint32_t> numbers_;  // of nodes by id
+};
+
+/// {"0": [0, 1, 2, 3], …}
+std::map<std::string, std::vector<int>> read_groups(const std::filesystem::path& path, int ranks) {
+  const Document document = load_json(path);
+  std::map<std::string, std::vector<int>> groups;
+  for (const auto& [name, members] : document.root.members) {
+    std::vector<int>& group = groups[name];
+    for (const Value& member : members.items) {
+      const bool good = member.kind == Value::Kind::number && member.is_integer &&
+                        member.integer >= 0 && member.integer < ranks;
+      if (!good) {
+        throw InputError(document.where(member.origin) + ": " + name + ": expected ranks below " +
+                         std::to_string(ranks) + ", of which there are traces");
+      }
+      group.push_back(static_cast<int>(member.integer));
+    }
+    std::sort(group.begin(), group.end());
+  }
+  return groups;
+}
+
+}  // namespace
+
+Workload load_chakra_workload(std::span<const std::filesystem::path> traces,
+                              const std::optional<std::filesystem::path>& groups) {
+  Workload workload{.source = traces.front().string(),
+                    .format = "Chakra",
+                    .ranks = {},
+                    .groups = {},
+                    .remarks = {}};
+  const int ranks = static_cast<int>(traces.size());
+  std::map<std::string, std::vector<int>> members;
+  if (groups) {
+    members = read_groups(*groups, ranks);
+  }
+  std::map<std::string, std::size_t> numbers;
+  std::set<std::string> remarks;
+  const auto number_of = [&](const std::string& name) {
+    const auto [place, is_new] = numbers.try_emplace(name, workload.groups.size());
+    if (is_new) {
+      const auto known = members.find(name);
+      std::vector<int> all(static_cast<std::size_t>(ranks));
+      for (int rank = 0; rank < ranks; ++rank) {
+        all[static_cast<std::size_t>(rank)] = rank;
+      }
+      if (known == members.end() && !name.empty()) {
+        remarks.insert("group \"" + name + "\" is in no file of groups: it counts as all ranks");
+      }
+      workload.groups.push_back(known == members.end() ? all : known->second);
+    }
+    return place->second;
+  };
+  for (const std::filesystem::path& path : traces) {
+    workload.ranks.push_back(ChakraRank(path, remarks).read(number_of));
+  }
+  // Of what is gathered a trace has the part of a rank.
+  for (std::vector<WorkNode>& nodes : workload.ranks) {
+    for (WorkNode& node : nodes) {
+      if (node.kind == WorkKind::collective && node.collective == Collective::all_gather) {
+        node.bytes = static_cast<double>(workload.groups[node.group].size()) * node.bytes;
+      }
+    }
+  }
+  workload.remarks.assign(remarks.begin(), remarks.end());
+  return workload;
+}
+
+}  // namespace titer

@@ -1,0 +1,314 @@
+#include "titer/trace/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <queue>
+
+#include "titer/engine/engine.hpp"
+#include "titer/input/reader.hpp"
+#include "titer/plan/place/collective_query.hpp"
+
+namespace titer {
+namespace {
+
+/// Something that one rank does by itself, or several together.
+struct Meeting {
+  std::vector<std::pair<int, std::uint32_t>> members;  // rank and number of its node
+};
+
+/// Times of collectives and messages, each asked once.
+class CommunicationClock {
+ public:
+  explicit CommunicationClock(const Cluster& cluster) : cluster_(&cluster) {}
+
+  Seconds time(const std::vector<int>& devices, Collective collective, Bytes size) {
+    if (devices.size() < 2 || !(size > Bytes{})) {
+      return {};
+    }
+    auto& known = times_[{devices, collective, size.si()}];
+    if (!known) {
+      auto& desk = desks_[devices];
+      if (desk == nullptr) {
+        desk = std::make_unique<CollectiveDesk>(*cluster_, std::vector<std::vector<int>>{devices});
+      }
+      known = desk->answer({.collective = collective, .size = size, .algorithm = {}}).time;
+    }
+    return *known;
+  }
+
+ private:
+  const Cluster* cluster_;
+  std::map<std::vector<int>, std::unique_ptr<CollectiveDesk>> desks_;
+  std::map<std::tuple<std::vector<int>, Collective, double>, std::optional<Seconds>> times_;
+};
+
+class Replayer {
+ public:
+  Replayer(const Workload& workload, const Cluster& cluster, const ReplayOptions& options)
+      : workload_(workload),
+        cluster_(cluster),
+        options_(options),
+        clock_(cluster),
+        kernels_(cluster.chip, DataType::bf16) {}
+
+  Replay run() {
+    const auto most = cluster_.nodes.value_or(0) * cluster_.devices_per_node;
+    if (most > 0 && static_cast<std::int64_t>(workload_.ranks.size()) > most) {
+      throw InputError(fmt::format("{}: {} ranks; {} has {} devices",
+                                   workload_.source,
+                                   workload_.ranks.size(),
+                                   cluster_.name,
+                                   most));
+    }
+    meet();
+    order_meetings();
+    Engine engine;
+    engine.run(graph_, timeline_);
+    return summary();
+  }
+
+ private:
+  [[nodiscard]] const WorkNode& node(int rank, std::uint32_t number) const {
+    return workload_.ranks[static_cast<std::size_t>(rank)][number];
+  }
+  [[nodiscard]] const WorkNode& first_of(const Meeting& meeting) const {
+    return node(meeting.members.front().first, meeting.members.front().second);
+  }
+
+  /// Which nodes are one: the n-th collective of a group on each of its ranks, the n-th message
+  /// from a rank to another with a tag at both ends.
+  void meet() {
+    std::map<std::pair<std::size_t, std::size_t>, std::size_t> collectives;  // group, how many
+    std::map<std::tuple<int, int, int, std::size_t>, std::size_t> messages;
+    meeting_of_.resize(workload_.ranks.size());
+    for (int rank = 0; rank < static_cast<int>(workload_.ranks.size()); ++rank) {
+      const auto& nodes = workload_.ranks[static_cast<std::size_t>(rank)];
+      std::map<std::size_t, std::size_t> seen;
+      std::map<std::tuple<int, int, int>, std::size_t> moved;
+      for (std::uint32_t number = 0; number < nodes.size(); ++number) {
+        const WorkNode& work = nodes[number];
+        std::size_t* place = nullptr;
+        bool is_new = true;
+        if (work.kind == WorkKind::collective) {
+          const auto [known, fresh] =
+              collectives.try_emplace({work.group, seen[work.group]++}, meetings_.size());
+          place = &known->second;
+          is_new = fresh;
+        } else if (work.kind != WorkKind::compute) {
+          const bool sends = work.kind == WorkKind::send;
+          const std::tuple ends(sends ? rank : work.peer, sends ? work.peer : rank, work.tag);
+          const std::size_t count = moved[ends]++;
+          const auto [known, fresh] =
+              messages.try_emplace(std::tuple_cat(ends, std::tuple(count)), meetings_.size());
+          place = &known->second;
+          is_new = fresh;
+        }
+        if (is_new) {
+          meetings_.emplace_back();
+        }
+        const std::size_t meeting = place == nullptr ? meetings_.size() - 1 : *place;
+        meetings_[meeting].members.emplace_back(rank, number);
+        meeting_of_[static_cast<std::size_t>(rank)].push_back(meeting);
+      }
+    }
+    for (const Meeting& meeting : meetings_) {
+      check(meeting);
+    }
+  }
+
+  /// That all take part, and in the same.
+  void check(const Meeting& meeting) const {
+    const WorkNode& work = first_of(meeting);
+    const std::string where = fmt::format("{}{}: rank {}: {}",
+                                          workload_.source,
+                                          work.line > 0 ? fmt::format(":{}", work.line) : "",
+                                          meeting.members.front().first,
+                                          work.name);
+    if (work.kind == WorkKind::collective) {
+      const std::vector<int>& group = workload_.groups[work.group];
+      for (const auto& [rank, number] : meeting.members) {
+        const WorkNode& other = node(rank, number);
+        if (other.collective != work.collective || other.bytes != work.bytes) {
+          throw InputError(fmt::format(
+              "{}: rank {} has \"{}\", another collective, in its place", where, rank, other.name));
+        }
+      }
+      if (meeting.members.size() != group.size()) {
+        throw InputError(fmt::format("{}: {} of the {} ranks of its group take part",
+                                     where,
+                                     meeting.members.size(),
+                                     group.size()));
+      }
+    } else if (work.kind != WorkKind::compute) {
+      const bool sends = work.kind == WorkKind::send;
+      if (meeting.members.size() != 2) {
+        throw InputError(fmt::format(
+            "{}: rank {} does not {} it", where, work.peer, sends ? "receive" : "send"));
+      }
+    }
+  }
+
+  /// Tasks after all that they wait for; of those that may come next the one first in its file.
+  void order_meetings() {
+    std::vector<std::vector<std::size_t>> next(meetings_.size());
+    std::vector<std::size_t> open(meetings_.size(), 0);
+    for (std::size_t i = 0; i < meetings_.size(); ++i) {
+      for (const auto& [rank, number] : meetings_[i].members) {
+        for (const std::uint32_t before : node(rank, number).after) {
+          next[meeting_of_[static_cast<std::size_t>(rank)][before]].push_back(i);
+          ++open[i];
+        }
+      }
+    }
+    std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
+    for (std::size_t i = 0; i < meetings_.size(); ++i) {
+      if (open[i] == 0) {
+        ready.push(i);
+      }
+    }
+    tasks_.assign(meetings_.size(), 0);
+    std::size_t done = 0;
+    for (; !ready.empty(); ++done) {
+      const std::size_t meeting = ready.top();
+      ready.pop();
+      add_task(meeting);
+      for (const std::size_t after : next[meeting]) {
+        if (--open[after] == 0) {
+          ready.push(after);
+        }
+      }
+    }
+    if (done < meetings_.size()) {
+      const auto stuck =
+          std::find_if(open.begin(), open.end(), [](std::size_t n) { return n > 0; });
+      const Meeting& meeting = meetings_[static_cast<std::size_t>(stuck - open.begin())];
+      throw InputError(fmt::format("{}: rank {}: {}: waits for what waits for it",
+                                   workload_.source,
+                                   meeting.members.front().first,
+                                   first_of(meeting).name));
+    }
+  }
+
+  void add_task(std::size_t number) {
+    const Meeting& meeting = meetings_[number];
+    const WorkNode& work = first_of(meeting);
+    std::vector<TaskId> after;
+    for (const auto& [rank, own] : meeting.members) {
+      for (const std::uint32_t before : node(rank, own).after) {
+        after.push_back(tasks_[meeting_of_[static_cast<std::size_t>(rank)][before]]);
+      }
+    }
+    tasks_[number] = graph_.add(resource_of(meeting, work), time_of(meeting, work), after);
+    ordered_.push_back(number);
+  }
+
+  /// A lane of a rank; a group; a way from a rank to another.
+  ResourceId resource_of(const Meeting& meeting, const WorkNode& work) {
+    std::tuple<int, std::int64_t, std::int64_t> key(
+        0, meeting.members.front().first, static_cast<std::int64_t>(work.lane));
+    if (work.kind == WorkKind::collective) {
+      key = {1, static_cast<std::int64_t>(work.group), 0};
+    } else if (work.kind != WorkKind::compute) {
+      const auto [from, to] = ends_of(meeting);
+      key = {2, from, to};
+    }
+    const auto [place, is_new] = resources_.try_emplace(key, 0);
+    if (is_new) {
+      place->second = graph_.add_resource();
+    }
+    return place->second;
+  }
+
+  [[nodiscard]] std::pair<int, int> ends_of(const Meeting& meeting) const {
+    const int rank = meeting.members.front().first;
+    const WorkNode& work = first_of(meeting);
+    return work.kind == WorkKind::send ? std::pair(rank, work.peer) : std::pair(work.peer, rank);
+  }
+
+  Seconds time_of(const Meeting& meeting, const WorkNode& work) {
+    if (work.kind == WorkKind::collective) {
+      return clock_.time(workload_.groups[work.group], work.collective, work.bytes);
+    }
+    if (work.kind != WorkKind::compute) {
+      const auto [from, to] = ends_of(meeting);
+      // Both ends may say how much; a receiver that says less gets all of it.
+      Bytes bytes;
+      for (const auto& [rank, number] : meeting.members) {
+        bytes = std::max(bytes, node(rank, number).bytes);
+      }
+      return clock_.time({std::min(from, to), std::max(from, to)}, Collective::send_recv, bytes);
+    }
+    return work.duration ? options_.compute_scale * *work.duration : kernels_.time(work.kernel);
+  }
+
+  Replay summary() const {
+    Replay answer{.makespan = to_seconds(timeline_.makespan), .ranks = {}, .sent = {}};
+    answer.ranks.resize(workload_.ranks.size());
+    std::vector<std::vector<std::pair<Ticks, Ticks>>> computing(workload_.ranks.size());
+    std::vector<std::vector<std::pair<Ticks, Ticks>>> moving(workload_.ranks.size());
+    for (const std::size_t number : ordered_) {
+      const Meeting& meeting = meetings_[number];
+      const WorkNode& work = first_of(meeting);
+      const Ticks start = timeline_.start[tasks_[number]];
+      const Ticks end = start + graph_.duration(tasks_[number]);
+      const bool computes = work.kind == WorkKind::compute;
+      answer.collectives += work.kind == WorkKind::collective ? 1 : 0;
+      answer.messages += !computes && work.kind != WorkKind::collective ? 1 : 0;
+      answer.nodes += static_cast<std::int64_t>(meeting.members.size());
+      if (!computes && work.kind != WorkKind::collective) {
+        answer.sent += work.bytes;
+      }
+      for (const auto& [rank, own] : meeting.members) {
+        const auto at = static_cast<std::size_t>(rank);
+        (computes ? computing : moving)[at].emplace_back(start, end);
+        ReplayedRank& of = answer.ranks[at];
+        of.end = std::max(of.end, to_seconds(end));
+        (computes ? of.compute : of.communication) += to_seconds(end - start);
+      }
+    }
+    for (std::size_t rank = 0; rank < answer.ranks.size(); ++rank) {
+      const Ticks compute = covered(computing[rank]);
+      std::vector<std::pair<Ticks, Ticks>> all = std::move(moving[rank]);
+      all.insert(all.end(), computing[rank].begin(), computing[rank].end());
+      const Ticks busy = covered(std::move(all));
+      answer.ranks[rank].exposed = to_seconds(busy - compute);
+      answer.ranks[rank].idle = to_seconds(timeline_.makespan - busy);
+    }
+    return answer;
+  }
+
+  /// The length of the union of spans.
+  static Ticks covered(std::vector<std::pair<Ticks, Ticks>> spans) {
+    std::sort(spans.begin(), spans.end());
+    Ticks sum = 0;
+    Ticks until = 0;
+    for (const auto& [start, end] : spans) {
+      sum += std::max<Ticks>(0, end - std::max(start, until));
+      until = std::max(until, end);
+    }
+    return sum;
+  }
+
+  const Workload& workload_;
+  const Cluster& cluster_;
+  ReplayOptions options_;
+  CommunicationClock clock_;
+  KernelClock kernels_;
+  std::vector<Meeting> meetings_;
+  std::vector<std::vector<std::size_t>> meeting_of_;  // of each node of each rank
+  std::vector<TaskId> tasks_;                         // of each meeting
+  std::vector<std::size_t> ordered_;                  // meetings, as their tasks were added
+  std::map<std::tuple<int, std::int64_t, std::int64_t>, ResourceId> resources_;
+  TaskGraph graph_;
+  Timeline timeline_;
+};
+
+}  // namespace
+
+Replay replay(const Workload& workload, const Cluster& cluster, const ReplayOptions& options) {
+  return Replayer(workload, cluster, options).run();
+}
+
+}  // namespace titer

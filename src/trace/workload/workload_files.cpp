@@ -1,0 +1,69 @@
+// The files of a workload, told apart by what is in them and put in the order of their ranks.
+
+#include <algorithm>
+#include <charconv>
+
+#include "titer/input/file.hpp"
+#include "titer/input/reader.hpp"
+#include "titer/trace/workload.hpp"
+
+namespace titer {
+namespace {
+
+/// The last number in a name before its ending: 12 of "step.12.et".
+std::optional<int> rank_in_name(const std::filesystem::path& path) {
+  const std::string stem = path.stem().string();
+  const std::size_t last = stem.find_last_of("0123456789");
+  if (last == stem.npos) {
+    return std::nullopt;
+  }
+  const std::size_t before = stem.find_last_not_of("0123456789", last);
+  const std::size_t first = before == stem.npos ? 0 : before + 1;
+  int rank = 0;
+  const auto [rest, error] = std::from_chars(stem.data() + first, stem.data() + last + 1, rank);
+  return error == std::errc() ? std::optional(rank) : std::nullopt;
+}
+
+std::vector<std::filesystem::path> by_rank(std::span<const std::filesystem::path> traces) {
+  std::vector<std::filesystem::path> sorted(traces.begin(), traces.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return rank_in_name(a).value_or(-1) < rank_in_name(b).value_or(-1);
+  });
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted.size() > 1 && rank_in_name(sorted[i]) != static_cast<int>(i)) {
+      throw InputError(sorted[i].string() + ": expected the trace of rank " + std::to_string(i) +
+                       ", the number at the end of its name, as step." + std::to_string(i) + ".et");
+    }
+  }
+  return sorted;
+}
+
+}  // namespace
+
+Workload load_workload(std::span<const std::filesystem::path> files) {
+  std::vector<std::filesystem::path> traces;
+  std::optional<std::filesystem::path> groups;
+  for (const std::filesystem::path& file : files) {
+    const std::string text = file.extension() == ".et" ? "" : read_text(file);
+    if (is_goal(text)) {
+      if (files.size() > 1) {
+        throw InputError(file.string() + ": a GOAL schedule holds all ranks; expected it alone");
+      }
+      return parse_goal(text, file.string());
+    }
+    if (text.find_first_not_of(" \t\r\n") != text.npos &&
+        text[text.find_first_not_of(" \t\r\n")] == '{') {
+      groups = file;
+    } else {
+      traces.push_back(file);
+    }
+  }
+  if (traces.empty()) {
+    throw InputError((files.empty() ? std::string() : files.front().string() + ": ") +
+                     "expected a GOAL schedule (num_ranks …), or the Chakra traces of all ranks "
+                     "(step.0.et, step.1.et, …), perhaps with comm_group.json");
+  }
+  return load_chakra_workload(by_rank(traces), groups);
+}
+
+}  // namespace titer
