@@ -56,6 +56,7 @@ struct Command {
 [[nodiscard]] Command add_diff(CLI::App& program);
 [[nodiscard]] Command add_show(CLI::App& program);
 [[nodiscard]] Command add_tune(CLI::App& program);
+[[nodiscard]] Command add_doctor(CLI::App& program);
 [[nodiscard]] Command add_replay(CLI::App& program);
 [[nodiscard]] Command add_completion(CLI::App& program);
 [[nodiscard]] Command add_help(CLI::App& program);

@@ -97,6 +97,21 @@ const std::vector<Question>& questions() {
        "measured step",
        1,
        0},
+      {"doctor",
+       {"doctor",
+        (root() / "tests/data/doctor/run.json").string(),
+        (root() / "tests/data/doctor/train.log").string()},
+       "measured iteration",
+       0,
+       0},
+      {"replay",
+       {"replay",
+        (root() / "tests/data/workloads/pipeline.goal").string(),
+        "--cluster",
+        "dgx-h100"},
+       "makespan",
+       0,
+       0},
   };
   return list;
 }

@@ -1,0 +1,119 @@
+// titer doctor, from the outside.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "app/program.hpp"
+#include "paths.hpp"
+#include "titer/input/document.hpp"
+
+namespace titer::testing {
+namespace TITER_TEST_FILE {
+
+std::string doctor_data(const std::string& file) {
+  return (root() / "tests/data/doctor" / file).string();
+}
+
+Document json_of(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "doctor");
+  arguments.insert(arguments.end(), {"--format", "json"});
+  return parse_json(data_of(titer(arguments)), "output");
+}
+
+const Value* cause_named(const Document& answer, const std::string& name) {
+  for (const Value& cause : answer.at("causes")->items) {
+    if (cause.find("cause")->text == name) {
+      return &cause;
+    }
+  }
+  return nullptr;
+}
+
+double sum_of_causes(const Document& answer) {
+  double sum = 0;
+  for (const Value& cause : answer.at("causes")->items) {
+    sum += cause.find("time_s")->number;
+  }
+  return sum;
+}
+
+TEST(AppDoctor, CausesAddUpToTheDifference) {
+  const Document answer = json_of({doctor_data("train.log"),
+                                   doctor_data("rank0.json"),
+                                   doctor_data("rank1.json"),
+                                   doctor_data("all_reduce.txt"),
+                                   doctor_data("topo.txt"),
+                                   doctor_data("run.json")});
+  const double measured = answer.at("measured_s")->number;
+  const double predicted = answer.at("predicted_s")->number;
+  EXPECT_EQ(measured, 4.4);  // the median of the log
+  EXPECT_NEAR(sum_of_causes(answer), measured - predicted, 1e-9 * measured);
+  ASSERT_NE(cause_named(answer, "links"), nullptr);
+  ASSERT_NE(cause_named(answer, "compute"), nullptr);
+  ASSERT_NE(cause_named(answer, "beyond the traced steps"), nullptr);
+  EXPECT_NEAR(
+      cause_named(answer, "beyond the traced steps")->find("time_s")->number, 4.4 - 4.3, 1e-9);
+  const std::vector<std::string> kinds = {
+      "training log", "trace", "trace", "nccl-tests", "topology", "run"};
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    EXPECT_EQ(answer.at("files")->items[i].find("kind")->text, kinds[i]);
+  }
+  EXPECT_TRUE(answer.at("missing")->items.empty());
+  bool tells_late = false;
+  for (const Value& finding : answer.at("findings")->items) {
+    tells_late = tells_late || contains(finding.text, "rank 1");
+  }
+  EXPECT_TRUE(tells_late);
+}
+
+TEST(AppDoctor, SaysWhatIsMissing) {
+  const Document answer = json_of({doctor_data("train.log")});
+  EXPECT_EQ(answer.at("measured_s")->number, 4.4);
+  EXPECT_EQ(answer.at("predicted_s")->kind, Value::Kind::null);
+  EXPECT_EQ(answer.at("missing")->items.size(), 4U);
+  EXPECT_TRUE(contains(answer.at("missing")->items[0].text, "--run RUN"));
+}
+
+TEST(AppDoctor, WithoutATraceTheRestIsNotToldApart) {
+  const Document answer = json_of({doctor_data("train.log"), "--run", doctor_data("run.json")});
+  ASSERT_EQ(answer.at("causes")->items.size(), 1U);
+  EXPECT_EQ(answer.at("causes")->items[0].find("cause")->text, "not told apart");
+  EXPECT_NEAR(sum_of_causes(answer),
+              answer.at("measured_s")->number - answer.at("predicted_s")->number,
+              1e-9);
+}
+
+TEST(AppDoctor, AScriptNeedsItsCluster) {
+  const std::string script = (root() / "tests/data/import/pretrain.sh").string();
+  const Document without = json_of({script, doctor_data("train.log")});
+  EXPECT_TRUE(contains(without.at("missing")->items[0].text, "--cluster NAME"));
+  const Document with =
+      json_of({script, doctor_data("train.log"), "--cluster", "dgx-a100-80gb", "--devices", "64"});
+  EXPECT_GT(with.at("predicted_s")->number, 0);
+  EXPECT_EQ(with.at("scenario.devices")->integer, 64);
+}
+
+TEST(AppDoctor, TextAndCsvTellTheSame) {
+  const std::vector<std::string> files = {
+      "doctor", doctor_data("train.log"), doctor_data("rank0.json"), doctor_data("run.json")};
+  const std::string text = data_of(titer(files));
+  EXPECT_TRUE(contains(text, "measured 4.4 s ("));
+  EXPECT_TRUE(contains(text, "where the difference is"));
+  EXPECT_TRUE(contains(text, "what to try first"));
+  std::vector<std::string> arguments = files;
+  arguments.insert(arguments.end(), {"--format", "csv"});
+  EXPECT_TRUE(contains(data_of(titer(arguments)), "cause,time_s,share_of_gap,evidence\n"));
+}
+
+TEST(AppDoctor, RefusesWhatContradicts) {
+  const std::string log = doctor_data("train.log");
+  EXPECT_TRUE(contains(refusal_of(titer({"doctor", log, log})), "a second training log"));
+  EXPECT_TRUE(contains(refusal_of(titer({"doctor"})), "expected files of a run"));
+  EXPECT_TRUE(contains(refusal_of(titer({"doctor", "/nowhere/train.log"})), "expected a file"));
+  EXPECT_TRUE(contains(refusal_of(titer({"doctor", log, "--set", "plan.tensor=4"})),
+                       "expected a run to change"));
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer::testing
