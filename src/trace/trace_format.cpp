@@ -34,6 +34,11 @@ TraceFormat format_of_object(const std::filesystem::path& path) {
     if (key == "log_history") {
       return TraceFormat::training_log;
     }
+    if (key == "nodes") {
+      throw InputError(path.string() +
+                       ": an execution trace of PyTorch tells what was called, not when devices did "
+                       "it: expected the profiler's trace of the same steps");
+    }
     if (key == "workload_graph") {
       throw InputError(path.string() +
                        ": the JSON form of a Chakra trace is not read: expected its .et file");
