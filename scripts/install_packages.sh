@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that Titer needs; does nothing when they are there already.
 #
-#   scripts/install_packages.sh build|test|lint|cluster
+#   scripts/install_packages.sh build|package|test|lint|cluster
 #
-# build: to build and run the program. test: also to build and run the tests. lint: also for the
+# build: to build and run the program. package: also to pack it. test: also to build and run the tests. lint: also for the
 # checks before a change lands. cluster: what scripts/test_cluster.sh runs sweeps under. Needs root, or a user who may use sudo.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
@@ -28,6 +28,8 @@ build  zlib1g-dev          trace: compressed traces
 build  libsqlite3-dev      trace: what Nsight Systems exports
 build  libprotobuf-dev     report: Chakra traces; the build does without it
 build  protobuf-compiler   the same
+package dpkg-dev           dpkg-shlibdeps: what a package needs
+package file               the same: what is a program
 test   libgtest-dev        GoogleTest
 test   libbenchmark-dev    tests/bench: Google Benchmark
 test   python3             checks of the layers and of the documents; the Python module
@@ -47,11 +49,12 @@ END
 
 case ${1:-} in
   build) lists='build' ;;
+  package) lists='build|package' ;;
   test) lists='build|test' ;;
   lint) lists='build|test|lint' ;;
   cluster) lists='cluster' ;;
   -h | --help) usage && exit ;;
-  *) die "expected one of: build test lint cluster" ;;
+  *) die "expected one of: build package test lint cluster" ;;
 esac
 mapfile -t wanted < <(packages | awk -v lists="^($lists)$" '$1 ~ lists { print $2 }')
 

@@ -15,60 +15,16 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/pristine.sh
+source "$root/scripts/pristine.sh"
 
-keep=''
-while [[ ${1:-} == -* ]]; do
-  case $1 in
-    -h | --help) usage && exit ;;
-    --keep) keep=yes ;;
-    *) die "unknown option $1; see --help" ;;
-  esac
-  shift
-done
-mirror=${1:-${DEBIAN_MIRROR:-http://deb.debian.org/debian}}
-suite=${2:-bookworm}
-readonly keep mirror suite limit_s=30
-
-((EUID == 0)) || die 'needs root, for debootstrap and chroot'
-for tool in debootstrap git unshare; do
-  command -v "$tool" >/dev/null || die "needs $tool"
-done
+readonly limit_s=30
+pristine_arguments "$@"
+command -v git >/dev/null || die 'needs git'
 here=(git -c "safe.directory=$root" -C "$root")
 "${here[@]}" rev-parse --verify --quiet HEAD >/dev/null || die 'there is no commit to clone'
 [[ -z $("${here[@]}" status --porcelain) ]] ||
   say 'note: changes that are not committed are left out'
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/titer-pristine.XXXXXX")
-readonly work system=$work/system
-
-# Mounts are made in namespaces of their own, so none is ever to be seen here; should one be, it
-# must go before anything is deleted.
-clean_up() {
-  local point
-  while read -r point; do
-    umount "$point" || { say "still mounted, so nothing is deleted: $point"; return; }
-  done < <(awk -v top="$work/" 'index($2, top) == 1 { print $2 }' /proc/mounts | sort -r)
-  if [[ -n $keep ]]; then
-    say "kept: $system"
-  else
-    rm -rf --one-file-system "$work"
-  fi
-}
-trap clean_up EXIT
-trap 'exit 130' INT TERM HUP
-
-# inside COMMAND...: runs it in the pristine system, in the clone once there is one. The namespace
-# of its mounts ends with the command, and so do all processes that it leaves behind.
-inside() {
-  # shellcheck disable=SC2016  # the inner shell expands these
-  unshare --mount --pid --fork --kill-child --propagation private bash -c '
-    mount -t proc proc "$1/proc"
-    exec chroot "$1" /usr/bin/env -i HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-      PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-      ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
-      sh -c "cd /root/titer 2>/dev/null; exec \"\$@\"" sh "${@:2}"
-  ' bash "$system" "$@" </dev/null
-}
 
 # timed NAME COMMAND...: runs the README's command inside; its stdout goes to the file NAME and its
 # time to $took.
@@ -94,10 +50,7 @@ shows() {
   grep -q -i -E -e "$2" "$work/$1" || { cat "$work/$1"; die "no '$2' in the output above"; }
 }
 
-quietly "Making Debian $suite from $mirror" unshare --mount --propagation private \
-  debootstrap --variant=minbase "$suite" "$system" "$mirror"
-cp --dereference /etc/resolv.conf "$system/etc/resolv.conf"
-quietly 'Reading the package lists' inside apt-get update
+make_pristine
 quietly 'Installing git' inside apt-get install -y --no-install-recommends git ca-certificates
 "${here[@]}" bundle create --quiet "$system/root/titer.bundle" HEAD
 quietly 'Cloning' inside git clone /root/titer.bundle /root/titer

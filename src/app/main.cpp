@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "command.hpp"
+#include "titer/ask/version.hpp"
 
 namespace titer {
 [[nodiscard]] Command add_tune(CLI::App& program);  // TEMPORARY
@@ -58,7 +59,7 @@ int run_chosen(const std::vector<Command>& commands, const std::string& line) {
 
 int main_with_errors(int argc, char** argv) {
   CLI::App program("Predicts the time and memory of one training iteration on a cluster", "titer");
-  program.set_version_flag("-V,--version", "titer " TITER_VERSION);
+  program.set_version_flag("-V,--version", "titer " + std::string(version()));
   program.require_subcommand(1);
   const std::vector<Command> commands = {
       add_run(program),        add_check(program),       add_explain(program),

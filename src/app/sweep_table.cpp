@@ -41,7 +41,7 @@ SweepTable::SweepTable(const SweepCommandOptions& options, const Launch& launch)
       chunks_(sweep_chunks(sweep_, run_.fidelity)) {}
 
 RowOrigin SweepTable::origin(const SweepCommandOptions& options) const {
-  return {.version = TITER_VERSION,
+  return {.version = std::string(version()),
           .inputs = sweep_.fingerprint(),
           .format = options.format,
           .fidelity = options.fidelity.empty() ? "usual" : options.fidelity,

@@ -12,6 +12,7 @@
 #include "titer/ask/run.hpp"
 #include "titer/ask/search.hpp"
 #include "titer/ask/shipped.hpp"
+#include "titer/ask/version.hpp"
 #include "titer/ask/whatif.hpp"
 #include "titer/input/defect.hpp"
 #include "titer/input/read_document.hpp"
@@ -289,7 +290,7 @@ PYBIND11_MODULE(titer, module) {
   py::options options;
   options.disable_function_signatures();
   module.doc() = "Predicts the time and memory of one training iteration on a cluster";
-  module.attr("__version__") = TITER_VERSION;
+  module.attr("__version__") = std::string(version());
   add_input_error(module);
   module.def("run",
              run,

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "titer/ask/version.hpp"
 #include "titer/input/input_error.hpp"
 #include "titer/units/shell_word.hpp"
 #include "titer/view/html.hpp"
@@ -43,7 +44,7 @@ void ReportFile::write(const View& view) {
     plot_file_.reset();
   }
   if (file_) {
-    file_->write(html_of(view, {.command = command_, .version = TITER_VERSION}));
+    file_->write(html_of(view, {.command = command_, .version = std::string(version())}));
     file_->finish();
     file_.reset();
   }

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Proves the packages of scripts/make_packages.sh, which must be there: installs them with apt in a pristine Debian, where
+# each brings what it needs, runs the program, and builds and runs examples/ask against the library.
+#
+#   scripts/prove_packages.sh [--keep] [MIRROR [SUITE]]
+#
+# As scripts/prove_pristine.sh, whose arguments these are; takes about 1 GB under $TMPDIR (/tmp).
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/pristine.sh
+source "$root/scripts/pristine.sh"
+
+pristine_arguments "$@"
+compgen -G "$root/build-package/titer_*.deb" >/dev/null || die 'no packages; scripts/make_packages.sh makes them'
+make_pristine
+cp "$root"/build-package/*.deb "$system/root/"
+
+# install NAME...: packages of ours and Debian's, with what they depend on.
+install() { quietly "Installing $*" inside apt-get install -y --no-install-recommends "$@"; }
+
+# shows WORDS COMMAND...: the command inside prints these words.
+shows() {
+  local words=$1
+  shift
+  inside "$@" >"$work/out" 2>&1 || { cat "$work/out"; die "failed: $*"; }
+  grep -q -e "$words" "$work/out" || { cat "$work/out"; die "no '$words' in the output of: $*"; }
+  say "ok: $*"
+}
+
+# glob NAME: the package's file, as it is called inside.
+glob() { basename "$(compgen -G "$system/root/$1_*.deb")" | sed 's|^|/root/|'; }
+
+install "$(glob titer)"
+shows '^titer [0-9]' titer --version
+shows 'iteration time' titer run gpt3-175b-64xa100
+shows 'llama3-70b' titer list models
+for file in man/man1/titer-run.1 doc/titer/copyright bash-completion/completions/titer titer/schemas/run.json; do
+  [[ -s $system/usr/share/$file ]] || die "not installed: /usr/share/$file"
+done
+
+install "$(glob libtiter-dev)" g++ cmake make
+shows 'micro-batch 2' sh -c 'cp -r /usr/share/doc/titer/examples/ask /root/ask && cd /root/ask &&
+  cmake -S . -B build && cmake --build build && build/ask'
+
+if compgen -G "$system/root/python3-titer_*.deb" >/dev/null; then
+  install "$(glob python3-titer)"
+  shows 'iteration_time_s' python3 -c 'import titer; print(titer.run("llama3-70b-64xh100"))'
+fi
