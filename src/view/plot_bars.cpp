@@ -29,20 +29,6 @@ double sum_below(const PlotBar& bar) {
   });
 }
 
-std::vector<double> numbers_of(const PlotBars& bars) {
-  std::vector<double> numbers = {0};
-  for (const PlotBar& bar : bars.bars) {
-    numbers.insert(numbers.end(), {sum_above(bar), sum_below(bar)});
-    if (bar.range) {
-      numbers.insert(numbers.end(), {bar.range->low, bar.range->high});
-    }
-  }
-  for (const PlotLimit& limit : bars.limits) {
-    numbers.push_back(limit.at);
-  }
-  return numbers;
-}
-
 template <class Of>
 double widest(const PlotBars& bars, const Of& of) {
   double width = 0;
@@ -55,7 +41,7 @@ double widest(const PlotBars& bars, const Of& of) {
 class BarsDrawing {
  public:
   explicit BarsDrawing(const PlotBars& bars)
-      : bars_(bars), scale_(bars.axis, numbers_of(bars), kAxisMarks, true) {
+      : bars_(bars), scale_(bars.axis, bar_numbers(bars), kAxisMarks, true) {
     const double names = widest(bars, [](const PlotBar& bar) { return bar.name; });
     names_above_ = names > kWidestName;
     left_ = names_above_ || names == 0 ? 8 : 1.06 * names + 12;
@@ -199,6 +185,20 @@ class BarsDrawing {
 };
 
 }  // namespace
+
+std::vector<double> bar_numbers(const PlotBars& bars) {
+  std::vector<double> numbers = {0};
+  for (const PlotBar& bar : bars.bars) {
+    numbers.insert(numbers.end(), {sum_above(bar), sum_below(bar)});
+    if (bar.range) {
+      numbers.insert(numbers.end(), {bar.range->low, bar.range->high});
+    }
+  }
+  for (const PlotLimit& limit : bars.limits) {
+    numbers.push_back(limit.at);
+  }
+  return numbers;
+}
 
 PlotPicture draw(const PlotBars& bars) { return BarsDrawing(bars).picture(); }
 

@@ -76,6 +76,11 @@ struct PlotTone {
 /// "M12 7.5": a point of a path.
 [[nodiscard]] std::string path_to(char how, PlotPlace at);
 
+/// All numbers that an axis of a chart has to hold.
+[[nodiscard]] std::vector<double> x_numbers(const PlotPlane& plane);
+[[nodiscard]] std::vector<double> y_numbers(const PlotPlane& plane);
+[[nodiscard]] std::vector<double> bar_numbers(const PlotBars& bars);
+
 /// The elements of a chart, kPlotWidth wide.
 struct PlotPicture {
   double height = 0;

@@ -34,20 +34,6 @@ std::vector<double> along(const PlotPlane& plane,
   return numbers;
 }
 
-std::vector<double> x_numbers(const PlotPlane& plane) {
-  return along(plane, plane.x_limits, [](const PlotPoint& point, std::vector<double>& numbers) {
-    numbers.push_back(point.x);
-  });
-}
-std::vector<double> y_numbers(const PlotPlane& plane) {
-  return along(plane, plane.y_limits, [](const PlotPoint& point, std::vector<double>& numbers) {
-    numbers.push_back(point.y);
-    if (point.range) {
-      numbers.insert(numbers.end(), {point.range->low, point.range->high});
-    }
-  });
-}
-
 /// Around a point: disk, square, triangle, diamond.
 std::string shape(std::size_t kind, PlotPlace at) {
   constexpr double r = kRadius;
@@ -227,6 +213,20 @@ class PlaneDrawing {
 };
 
 }  // namespace
+
+std::vector<double> x_numbers(const PlotPlane& plane) {
+  return along(plane, plane.x_limits, [](const PlotPoint& point, std::vector<double>& numbers) {
+    numbers.push_back(point.x);
+  });
+}
+std::vector<double> y_numbers(const PlotPlane& plane) {
+  return along(plane, plane.y_limits, [](const PlotPoint& point, std::vector<double>& numbers) {
+    numbers.push_back(point.y);
+    if (point.range) {
+      numbers.insert(numbers.end(), {point.range->low, point.range->high});
+    }
+  });
+}
 
 PlotPicture draw(const PlotPlane& plane) { return PlaneDrawing(plane).picture(); }
 

@@ -203,6 +203,16 @@ TEST(AppPlots, AreTheChartsOfAnAnswer) {
   }
 }
 
+TEST(AppPlots, AreOfCharactersBelowTextWithoutAFile) {
+  const std::string text = data_of(titer({"run", "gpt3-175b-64xa100"}));
+  const std::string with_charts = data_of(titer({"run", "gpt3-175b-64xa100", "--plot"}));
+  EXPECT_TRUE(with_charts.starts_with(text + "\nWhere the time goes\n"));
+  EXPECT_TRUE(contains(with_charts, "█"));
+  EXPECT_TRUE(contains(refusal_of(titer({"run", "gpt3-175b-64xa100", "--format", "csv", "--plot"})),
+                       "--plot: expected a FILE.svg"));
+  EXPECT_TRUE(contains(refusal_of(titer({"sweep", "gpt3-175b-plans", "--plot"})), "--out FILE"));
+}
+
 TEST(AppPlots, AreRefusedWhereThereAreNone) {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "plot.svg").string();

@@ -94,4 +94,7 @@ struct Plot {
 /// Charts as an SVG file of their own, one below the other, light or dark as its reader is.
 [[nodiscard]] std::string plot_svg(std::span<const Plot> plots);
 
+/// The same of characters, for terminals: lines of at most that width.
+[[nodiscard]] std::string plot_text(std::span<const Plot> plots, std::size_t width = 80);
+
 }  // namespace titer

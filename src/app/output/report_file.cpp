@@ -1,13 +1,26 @@
 #include "report_file.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
+#include "terminal.hpp"
 #include "titer/ask/version.hpp"
 #include "titer/input/input_error.hpp"
 #include "titer/units/shell_word.hpp"
 #include "titer/view/html.hpp"
 
 namespace titer {
+namespace {
+
+constexpr std::size_t kChartColumns = 80;
+constexpr std::size_t kFewestColumns = 40;
+
+std::size_t width_of_charts() {
+  const std::size_t width = terminal_style().width;
+  return width == 0 ? kChartColumns : std::clamp(width, kFewestColumns, kChartColumns);
+}
+
+}  // namespace
 
 void ReportFile::add_to(CLI::App& app) {
   app.add_option("--report",
@@ -18,8 +31,16 @@ void ReportFile::add_to(CLI::App& app) {
 }
 
 void ReportFile::add_plot_to(CLI::App& app) {
-  app.add_option("--plot", plot_path_, "write the charts of the answer to this file, as SVG")
-      ->type_name("FILE.svg");
+  plot_ = app.add_option("--plot",
+                         plot_path_,
+                         "write the charts of the answer to this file, as SVG; without a file, at "
+                         "the end of the line: print them below the answer")
+              ->expected(0, 1)
+              ->type_name("FILE.svg");
+}
+
+bool ReportFile::is_plot_printed() const {
+  return plot_ != nullptr && plot_->count() > 0 && plot_path_.empty();
 }
 
 void ReportFile::open() {
@@ -35,13 +56,15 @@ void ReportFile::open() {
 }
 
 void ReportFile::write(const View& view) {
+  if (plot_ != nullptr && plot_->count() > 0 && view.plots.empty()) {
+    throw InputError("--plot: this answer has no chart");
+  }
   if (plot_file_) {
-    if (view.plots.empty()) {
-      throw InputError("--plot: this answer has no chart");
-    }
     plot_file_->write(plot_svg(view.plots));
     plot_file_->finish();
     plot_file_.reset();
+  } else if (is_plot_printed()) {
+    charts_ = "\n" + plot_text(view.plots, width_of_charts());
   }
   if (file_) {
     file_->write(html_of(view, {.command = command_, .version = std::string(version())}));

@@ -1,6 +1,6 @@
 #pragma once
 // `--report FILE`, an answer as one HTML file, and `--plot FILE`, its charts as an SVG file, beside
-// what is printed.
+// what is printed; `--plot` alone, charts of characters below it.
 
 #include <memory>
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace titer {
 
@@ -25,7 +26,13 @@ class ReportFile {
 
   [[nodiscard]] bool is_wanted() const { return !path_.empty(); }
   /// A report or its charts.
-  [[nodiscard]] bool is_any_wanted() const { return is_wanted() || !plot_path_.empty(); }
+  [[nodiscard]] bool is_any_wanted() const {
+    return is_wanted() || !plot_path_.empty() || is_plot_printed();
+  }
+  /// Charts of characters, below the answer.
+  [[nodiscard]] bool is_plot_printed() const;
+  /// What write() made of them; nothing where none are wanted.
+  [[nodiscard]] const std::string& charts() const { return charts_; }
   /// A path that cannot be written is told before any work.
   void open();
   /// Nothing where none is wanted. Throws InputError where charts are and the answer has none.
@@ -34,6 +41,8 @@ class ReportFile {
  private:
   std::string path_;
   std::string plot_path_;
+  const CLI::Option* plot_ = nullptr;
+  std::string charts_;
   std::string command_;
   std::unique_ptr<OutputFile> file_;
   std::unique_ptr<OutputFile> plot_file_;

@@ -44,6 +44,9 @@ void check_report(const SweepCommandOptions& options, const Launch& launch) {
         fmt::format("--report, --plot: expected all rows in one table of --format csv{}",
                     launch.shard.whole() ? "" : "; titer merge makes one of shards"));
   }
+  if (options.report->is_plot_printed() && options.out.empty()) {
+    throw InputError("--plot: expected a FILE.svg, or --out FILE for the rows");
+  }
 }
 
 void report_rows(const SweepCommandOptions& options,
@@ -51,6 +54,7 @@ void report_rows(const SweepCommandOptions& options,
                  std::string_view text) {
   if (options.report->is_any_wanted()) {
     options.report->write(sweep_view(table.sweep(), CsvTable::parse(text, options.sweep)));
+    print(options.report->charts());
   }
 }
 
