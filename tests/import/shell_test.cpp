@@ -216,7 +216,7 @@ TEST(Shell, WhatLoopsThatAreNotToldWouldSetStaysAndIsSaid) {
     std::string_view shown;
   };
   const std::array<Loop, 5> loops = {
-      {{"for ((i = 0; i < 4; i++)); do", "for (( i = 0; i < 4; i++ ))"},
+      {{"for ((i = 0; i < $1; i++)); do", "for (( i = 0; i < $1; i++ ))"},
        {"for i in $(seq 4); do", "for i in $(seq 4)"},
        {"for i in \"$@\"; do", "for i in \"$@\""},
        {"for i; do", "for i in \"$@\""},

@@ -114,7 +114,7 @@ class Flags {
   }
 
   void add_option(const BatchOptions::Option& option) {
-    if (into_.flags.root.find(option.name) == nullptr && option.name.starts_with("--")) {
+    if (members_.count(option.name) == 0 && option.name.starts_with("--")) {
       Value value = option.value.empty() ? Value(true) : Value(option.value.chars);
       value.origin = option.value.place();
       put(option.name, std::move(value), option.value.place());
@@ -256,20 +256,19 @@ class Flags {
 
   void put(std::string name, Value value, Origin origin) {
     Value& root = into_.flags.root;
-    for (std::size_t i = 0; i < root.members.size(); ++i) {
-      if (root.members[i].first == name) {
-        root.members[i].second = std::move(value);
-        root.key_origins[i] = origin;
-        return;
-      }
+    const auto [known, is_new] = members_.emplace(name, root.members.size());
+    if (is_new) {
+      root.members.emplace_back(std::move(name), Value());
+      root.key_origins.emplace_back();
     }
-    root.add(std::move(name), std::move(value));
-    root.key_origins.back() = origin;
+    root.members[known->second].second = std::move(value);
+    root.key_origins[known->second] = origin;
   }
 
   const shell::Play& play_;
   const std::string& source_;
   std::set<std::string> said_;
+  std::map<std::string, std::size_t, std::less<>> members_;  // of the flags, by name
   ArgumentText into_;
 };
 
@@ -291,7 +290,7 @@ std::vector<Text> words_of_variables(const shell::Play& play) {
       continue;
     }
     if (found->second.depends_on && !found->second.flags.empty()) {
-      words.push_back(shell::made_text("${" + name + "}", found->second.depends_on->at));
+      words.push_back(shell::Text::made("${" + name + "}", found->second.depends_on->at));
     }
     for (const Text& item : found->second.items) {
       if (item.chars.find("--") != std::string::npos) {
@@ -311,7 +310,7 @@ ArgumentText parse_arguments(std::string_view text,
                              const std::string& source_name,
                              const std::map<std::string, std::string, std::less<>>& defines) {
   const BatchOptions batch(text);
-  const Text script = shell::written_text(text, {.source = 0, .line = 1, .column = 1});
+  const Text script = shell::Text::written(text, {.source = 0, .line = 1, .column = 1});
   const shell::Play play = shell::play_script(script, source_name, batch.variables(), defines);
   const PlayedCommand* command = command_of(play);
   const std::vector<Text> in_variables = words_of_variables(play);

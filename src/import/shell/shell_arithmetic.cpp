@@ -1,5 +1,6 @@
 // $(( … )): integers, as far as the script tells them.
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -189,13 +190,13 @@ class Calculation {
         next_ = end_of_name(text_, begin + 1);
       }
       const Text value =
-          expand_text(scope_, made_text(text_.substr(begin, next_ - begin), Origin{0, 1, 1}));
+          expand_text(scope_, Text::made(text_.substr(begin, next_ - begin), Origin{0, 1, 1}));
       return is_open(value.chars) ? Number() : inner(value.chars, depth);
     }
     next_ = end_of_name(text_, begin);
     if (next_ > begin) {
       const std::string name = "${" + std::string(text_.substr(begin, next_ - begin)) + "}";
-      const Text value = expand_text(scope_, made_text(name, Origin{0, 1, 1}));
+      const Text value = expand_text(scope_, Text::made(name, Origin{0, 1, 1}));
       return is_open(value.chars) ? Number() : inner(value.chars, depth);
     }
     return literal();
@@ -227,10 +228,62 @@ class Calculation {
   std::size_t next_ = 0;
 };
 
+std::string_view without_blanks(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && is_blank(text.back())) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+/// NAME=…, NAME+=…, NAME++, ++NAME.
+std::optional<Counted> counted_one(Scope& scope, std::string_view text) {
+  text = without_blanks(text);
+  const std::string_view before = text.substr(0, 2);
+  const bool is_before = before == "++" || before == "--";
+  const std::size_t begin = is_before ? 2 : 0;
+  const std::size_t end = end_of_name(text, begin);
+  const std::string name(text.substr(begin, end - begin));
+  std::string_view sign = is_before ? before : without_blanks(text.substr(end));
+  if (name.empty() || sign.empty()) {
+    return std::nullopt;
+  }
+  Number value;
+  if (sign == "++" || sign == "--") {
+    value = calculate(scope, name + (sign == "++" ? " + 1" : " - 1"));
+  } else if (sign.front() == '=' && !sign.starts_with("==")) {
+    value = calculate(scope, sign.substr(1));
+  } else if (sign.size() > 1 && sign[1] == '=' &&
+             std::string_view("+-*/%").find(sign.front()) != std::string_view::npos) {
+    std::string whole = name;
+    whole.append(" ").append(1, sign.front()).append(" (").append(sign.substr(2)).append(")");
+    value = calculate(scope, whole);
+  }
+  return value ? std::optional(Counted{.name = name, .value = *value}) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> calculate(Scope& scope, std::string_view expression) {
   return Calculation(scope, expression).all();
+}
+
+std::optional<std::vector<Counted>> counted(Scope& scope, std::string_view list) {
+  std::vector<Counted> made;
+  while (true) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    const std::optional<Counted> one = counted_one(scope, list.substr(0, comma));
+    if (!one) {
+      return std::nullopt;
+    }
+    made.push_back(*one);
+    if (comma == list.size()) {
+      return made;
+    }
+    list.remove_prefix(comma + 1);
+  }
 }
 
 }  // namespace titer::shell

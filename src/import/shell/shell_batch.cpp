@@ -61,7 +61,7 @@ void BatchOptions::read(std::string_view line, int number) {
     return;
   }
   const std::string_view kept = line.substr(0, line.find(" #", 7));
-  const Text written = written_text(kept, {.source = 0, .line = number, .column = 1});
+  const Text written = Text::written(kept, {.source = 0, .line = number, .column = 1});
   const std::vector<Text> words = split_words(written);
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::size_t equals = words[i].chars.find('=');

@@ -16,6 +16,12 @@ class Expansion {
 
   void word(const Text& written) {
     for (std::size_t i = 0; i < written.size();) {
+      const std::size_t plain = plain_end(written, i, "'\"\\$`");
+      if (plain > i) {
+        made_.append(written.part(i, plain));
+        i = plain;
+        continue;
+      }
       const char c = written.at(i);
       const std::size_t end = std::min(end_of_group(written.chars, i), written.size());
       if (c == '\'' || (c == '$' && written.at(i + 1) == '\'')) {
@@ -41,6 +47,12 @@ class Expansion {
   /// Inside of double quotes, or of a document, in which quotes are escaped by nothing.
   void quoted(const Text& written, bool in_quotes) {
     for (std::size_t i = 0; i < written.size();) {
+      const std::size_t plain = plain_end(written, i, "\\$`");
+      if (plain > i) {
+        made_.append(written.part(i, plain));
+        i = plain;
+        continue;
+      }
       const char c = written.at(i);
       const char following = written.at(i + 1);
       if (c == '\\' && following == '\n') {
@@ -63,6 +75,11 @@ class Expansion {
   }
 
  private:
+  /// One past the characters there that stand for themselves.
+  static std::size_t plain_end(const Text& written, std::size_t from, std::string_view others) {
+    return std::min(written.chars.find_first_of(others, from), written.size());
+  }
+
   void end_word() {
     if (!made_.empty() || has_quotes_) {
       words_.push_back(std::move(made_));
@@ -113,17 +130,21 @@ class Expansion {
   void arithmetic(const Text& written, std::size_t i, std::size_t end) {
     const std::string_view inside = std::string_view(written.chars).substr(i + 3, end - i - 5);
     const auto value = calculate(scope_, inside);
-    made_.append(value ? made_text(std::to_string(*value), written.place(i))
+    made_.append(value ? Text::made(std::to_string(*value), written.place(i))
                        : written.part(i, end));
   }
 
   /// `inside` of ${…}, or a name; `whole` is what stays where it is not known.
   void braces(const Text& inside, const Text& whole, bool in_quotes) {
+    if (inside.size() > 1 && inside.at(0) == '#') {
+      put_length(reference_of(std::string_view(inside.chars).substr(1)), whole);
+      return;
+    }
     Reference to = reference_of(inside.chars);
     const std::string moved = moved_name(to.name);
     to.name = moved;
     if (to.name == "@" || to.name == "*") {
-      put_all(scope_.arguments.value_or(std::vector<Text>{}), in_quotes && to.name == "@");
+      put_all(arguments_from(to.operation), in_quotes && to.name == "@");
       return;
     }
     const std::optional<Variable> value = value_of(to);
@@ -132,6 +153,17 @@ class Expansion {
     } else if (!put_instead(to, value, inside, in_quotes)) {
       put_value(to, value, whole, in_quotes);
     }
+  }
+
+  /// All arguments, or those that ${@:2} means.
+  [[nodiscard]] std::vector<Text> arguments_from(std::string_view operation) {
+    std::vector<Text> all = scope_.arguments.value_or(std::vector<Text>{});
+    const auto from =
+        operation.starts_with(':') ? calculate(scope_, operation.substr(1)) : std::nullopt;
+    const auto gone =
+        std::clamp<std::int64_t>(from.value_or(1) - 1, 0, static_cast<std::int64_t>(all.size()));
+    all.erase(all.begin(), all.begin() + gone);
+    return all;
   }
 
   /// What stands in the place of a value in ${NAME:-this}, ${NAME:=this} and ${NAME:+this}; false
@@ -184,20 +216,31 @@ class Expansion {
     return found == nullptr || !found->depends_on;
   }
 
-  /// ${NAME,,} and ${NAME^^}; other changes of a text are not followed.
+  /// A change of a text that is not followed stays as it is written.
   void put_changed(const std::optional<Variable>& value,
                    std::string_view operation,
                    const Text& whole) {
-    if (!value || value->is_array || (operation != ",," && operation != "^^")) {
+    const bool is_text = value && !value->is_array && !is_open(value->items.front().chars);
+    const std::optional<Text> made =
+        is_text ? changed(scope_, value->items.front(), operation) : std::nullopt;
+    if (made) {
+      put_text(*made, true);
+    } else {
+      made_.append(whole);
+    }
+  }
+
+  /// ${#NAME}, ${#NAME[@]}: of what is not known as it is written.
+  void put_length(const Reference& of, const Text& whole) {
+    const std::optional<Variable> value = value_of(of);
+    const bool is_known =
+        value && of.operation.empty() && (value->is_array || !is_open(value->items.front().chars));
+    if (!is_known) {
       made_.append(whole);
       return;
     }
-    Text changed = value->items.front();
-    std::transform(changed.chars.begin(), changed.chars.end(), changed.chars.begin(), [&](char c) {
-      const auto byte = static_cast<unsigned char>(c);
-      return static_cast<char>(operation == ",," ? std::tolower(byte) : std::toupper(byte));
-    });
-    put_text(changed, true);
+    const std::size_t length = value->is_array ? value->items.size() : value->items.front().size();
+    made_.append(Text::made(std::to_string(length), whole.place()));
   }
 
   /// Of TP=$1 the name says more than the number.
@@ -223,7 +266,7 @@ class Expansion {
       return argument(to.name);
     }
     if (const std::string* defined = scope_.defined(to.name)) {
-      return Variable{.items = {made_text(*defined, {.source = 0, .line = 1, .column = 1})}};
+      return Variable{.items = {Text::made(*defined, {.source = 0, .line = 1, .column = 1})}};
     }
     const Variable* const found = scope_.find(to.name);
     if (found == nullptr || found->depends_on || is_argument(*found)) {
@@ -249,7 +292,7 @@ class Expansion {
     const bool is_element = !to.subscript.empty() && to.subscript != "@" && to.subscript != "*";
     const bool is_plain =
         !is_element && std::string_view("-=+?").find(sign) != std::string_view::npos;
-    made_.append(is_plain ? made_text("${" + std::string(to.name) + "}", whole.place()) : whole);
+    made_.append(is_plain ? Text::made("${" + std::string(to.name) + "}", whole.place()) : whole);
   }
 
   void check_size(const Text& more) const {

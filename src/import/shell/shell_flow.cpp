@@ -27,7 +27,7 @@ void add_words(const std::vector<Text>& words, std::string& to) {
 std::string head_of(const Command& loop) {
   std::string head = loop.kind == Command::Kind::list ? "for " + loop.name + " in" : loop.name;
   add_words(loop.words, head);
-  if (!loop.branches.empty() && !loop.branches.front().condition.empty()) {
+  if (loop.words.empty() && !loop.branches.empty() && !loop.branches.front().condition.empty()) {
     add_words(loop.branches.front().condition.front().words, head);
   }
   return head;
@@ -247,12 +247,20 @@ bool Player::run_turn(const Commands& body) {
   return goes_on;
 }
 
-bool Player::turn(const Command& loop) {
-  if (loop.branches.empty()) {
-    return false;
+bool Player::count(std::string_view list) {
+  const auto values = counted(scope_, list);
+  for (const Counted& one : values.value_or(std::vector<Counted>{})) {
+    set(one.name, {.items = {Text::made(std::to_string(one.value), {.source = 0, .line = 1})}});
   }
+  return values.has_value();
+}
+
+bool Player::turn(const Command& loop) {
   const Scope before = scope_;
   const std::size_t commands = play_.commands.size();
+  if (!loop.counts.empty() && !count(loop.counts.front().chars)) {
+    return false;
+  }
   const auto goes_on = loop.name == "until" ? Verdict::Kind::no : Verdict::Kind::yes;
   for (std::size_t turns = 0; turns < kMostTurns; ++turns) {
     const Verdict verdict = condition(loop.branches.front().condition);
@@ -261,6 +269,9 @@ bool Player::turn(const Command& loop) {
     }
     if (verdict.kind != goes_on || !run_turn(loop.body)) {
       return true;
+    }
+    if (!loop.counts.empty() && !count(loop.counts.back().chars)) {
+      break;
     }
   }
   scope_ = before;

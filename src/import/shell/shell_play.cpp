@@ -18,7 +18,7 @@ Player::Player(const std::string& source,
   scope_.source = source;
   scope_.defines = &defines;
   for (const auto& [name, value] : initial) {
-    scope_.set(name, {.items = {made_text(value, {.source = 0, .line = 1, .column = 1})}});
+    scope_.set(name, {.items = {Text::made(value, {.source = 0, .line = 1, .column = 1})}});
   }
 }
 
@@ -127,10 +127,36 @@ std::optional<Origin> Player::passes_arguments(const Command& command) const {
   return has ? std::optional(found->place()) : std::nullopt;
 }
 
+void Player::keep(const std::string& name) {
+  const Variable* const found = scope_.find(name);
+  outer_.emplace(name, found == nullptr ? std::nullopt : std::optional(*found));
+}
+
+void Player::declare(const Command& command) {
+  const bool is_own = scope_.arguments && !command.words.empty() &&
+                      is_one_of(command.words.front().chars, {"local", "declare", "typeset"});
+  if (!is_own) {
+    return;
+  }
+  for (const Assignment& assignment : command.assignments) {
+    keep(assignment.name);
+  }
+  for (const Text& word : command.words) {
+    if (&word != &command.words.front() && end_of_name(word.chars, 0) == word.size()) {
+      keep(word.chars);
+      scope_.variables.erase(word.chars);
+    }
+  }
+}
+
 Verdict Player::simple(const Command& command) {
   if (is_test(command.words)) {
-    return judge(scope_, command.words, command.at);
+    const bool counts = command.words.size() == 2 && command.words.front().chars == "((";
+    return counts && count(command.words.back().chars)
+               ? Verdict{.kind = Verdict::Kind::yes, .question = {}}
+               : judge(scope_, command.words, command.at);
   }
+  declare(command);
   for (const Assignment& assignment : command.assignments) {
     assign(assignment);
   }
@@ -218,9 +244,18 @@ void Player::replace(const Text& word) {
 void Player::call(const std::string& name, std::optional<std::vector<Text>> arguments) {
   if (++depth_ <= kDeepestCall) {
     const Commands body = functions_.at(name);
+    std::map<std::string, std::optional<Variable>> outer;
     std::swap(arguments, scope_.arguments);
+    std::swap(outer, outer_);
     run(body);
+    std::swap(outer, outer_);
     std::swap(arguments, scope_.arguments);
+    for (auto& [own, before] : outer) {
+      scope_.variables.erase(own);
+      if (before) {
+        scope_.set(own, *std::move(before));
+      }
+    }
     has_returned_ = false;
   }
   --depth_;

@@ -63,6 +63,8 @@ class Player {
   bool run_turn(const Commands& body);
 
   // ---- commands
+  /// i = 0, i++ …; false where a value is not known.
+  bool count(std::string_view list);
   void set(const std::string& name, Variable value);
   void assign(const Assignment& assignment);
   /// What is there already, with more after it.
@@ -77,6 +79,9 @@ class Player {
   /// exit, return, break, continue, unset, shift, source; false for another.
   bool builtin(const std::string& head, const std::vector<Text>& words);
   void shift(const std::vector<Text>& words);
+  /// What a function declares with `local` is as it was before when it has returned.
+  void declare(const Command& command);
+  void keep(const std::string& name);
   /// s/NAME/value/
   void replace(const Text& word);
   /// Without arguments it gets those of the script, which nobody knows.
@@ -91,6 +96,7 @@ class Player {
   Scope scope_;
   Play play_;
   std::map<std::string, Commands, std::less<>> functions_;
+  std::map<std::string, std::optional<Variable>> outer_;  // of what the function has as its own
   std::vector<Text> launcher_;  // words of the command that the one being run is an argument of
   std::optional<Question> if_only_;
   std::optional<Origin> passes_;  // the arguments of the script, in the command being run

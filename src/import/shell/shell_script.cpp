@@ -167,8 +167,7 @@ class Parser {
     Command made{.kind = Kind::list};
     if (tokens_.accept("(")) {
       tokens_.skip_character();
-      made = {.kind = Kind::loop, .name = "for"};
-      made.words = {made_text("((", {}), tokens_.arithmetic(), made_text("))", {})};
+      made = counting_loop(tokens_.arithmetic());
     } else {
       made.name = tokens_.take().text.chars;
       skip_lines();
@@ -177,7 +176,7 @@ class Parser {
           made.words.push_back(tokens_.take().text);
         }
       } else {
-        made.words.push_back(made_text("\"$@\"", made.at));
+        made.words.push_back(Text::made("\"$@\"", made.at));
       }
     }
     while (tokens_.accept(";") || tokens_.accept("\n")) {
@@ -188,10 +187,26 @@ class Parser {
     return made;
   }
 
+  /// for (( i = 0; i < n; i++ )): the first part as its words, the last as its assignment.
+  static Command counting_loop(const Text& parts) {
+    const std::size_t first = std::min(parts.chars.find(';'), parts.size());
+    const std::size_t second = std::min(parts.chars.find(';', first + 1), parts.size());
+    const auto in_parentheses = [](Text part) {
+      return std::vector<Text>{Text::made("((", {}), std::move(part), Text::made("))", {})};
+    };
+    Command made{.kind = Kind::loop, .name = "for"};
+    made.words = in_parentheses(parts);
+    made.counts = {parts.part(0, first), parts.part(second + 1, parts.size())};
+    Command condition{.at = parts.place()};
+    condition.words = {Text::made("((", {}), parts.part(first + 1, second)};
+    made.branches.push_back({.condition = {std::move(condition)}, .patterns = {}, .body = {}});
+    return made;
+  }
+
   Command group() {
     if (tokens_.accept("(") && tokens_.at_second_parenthesis()) {
       tokens_.skip_character();
-      return {.words = {made_text("((", {}), tokens_.arithmetic()}};
+      return {.words = {Text::made("((", {}), tokens_.arithmetic()}};
     }
     Command made{.kind = Kind::group};
     tokens_.accept("{");

@@ -45,6 +45,7 @@ struct Command {
   std::vector<Assignment> assignments{};
   std::vector<Text> words{};       // as written; of a case what is chosen by, of a list its items
   std::vector<Branch> branches{};  // of a loop one, with the condition
+  std::vector<Text> counts{};      // of for (( … )): what is done before it and after each turn
   std::string name{};  // of a function, of what a list goes over; of a loop its first word
   Commands body{};
   std::vector<HereDocument> documents{};

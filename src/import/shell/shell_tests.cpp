@@ -34,29 +34,6 @@ std::string variable_of(std::string_view word) {
   return std::string(word.substr(begin, end - begin));
 }
 
-/// Whether all of a text is what the pattern with its * and ? stands for.
-bool fits(std::string_view text, std::string_view pattern) {
-  std::size_t star = std::string_view::npos;
-  std::size_t resume = 0;
-  std::size_t at = 0;
-  std::size_t in = 0;
-  while (at < text.size()) {
-    if (in < pattern.size() && pattern[in] == '*') {
-      star = in++;
-      resume = at;
-    } else if (in < pattern.size() && (pattern[in] == text[at] || pattern[in] == '?')) {
-      ++in;
-      ++at;
-    } else if (star != std::string_view::npos) {
-      in = star + 1;
-      at = ++resume;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', in) == std::string_view::npos;
-}
-
 class Test {
  public:
   Test(Scope& scope, const std::vector<Text>& words, std::size_t begin, std::size_t end)

@@ -1,5 +1,5 @@
 #pragma once
-// Text of a shell script whose every character knows where it was written, however often it was
+// Text of a shell script that knows of every character where it was written, however often it was
 // handed on in variables since.
 
 #include <cctype>
@@ -24,54 +24,47 @@ inline std::size_t end_of_name(std::string_view text, std::size_t from) {
   return end == from || is_digit(text[from]) ? from : end;
 }
 
-struct Text {
+class Text {
+ public:
   std::string chars;
-  std::vector<Origin> places;  // of each character
 
   [[nodiscard]] std::size_t size() const { return chars.size(); }
   [[nodiscard]] bool empty() const { return chars.empty(); }
   [[nodiscard]] char at(std::size_t i) const { return i < chars.size() ? chars[i] : '\0'; }
-  [[nodiscard]] Origin place(std::size_t i = 0) const {
-    return places.empty() ? Origin{.source = 0, .line = 1, .column = 1}
-                          : places[std::min(i, places.size() - 1)];
-  }
+  /// Of the last character for one past the end.
+  [[nodiscard]] Origin place(std::size_t i = 0) const;
   void add(char c, Origin where) {
+    begin_stretch(where, true);
     chars += c;
-    places.push_back(where);
   }
-  void append(const Text& more) {
-    chars += more.chars;
-    places.insert(places.end(), more.places.begin(), more.places.end());
-  }
-  [[nodiscard]] Text part(std::size_t from, std::size_t end) const {
-    end = std::min(end, size());
-    from = std::min(from, end);
-    const auto begin = places.begin();
-    return {.chars = chars.substr(from, end - from),
-            .places = {begin + static_cast<std::ptrdiff_t>(from),
-                       begin + static_cast<std::ptrdiff_t>(end)}};
-  }
-};
+  void append(const Text& more);
+  [[nodiscard]] Text part(std::size_t from, std::size_t end) const;
 
-/// A text that begins there and goes on as it is written.
-inline Text written_text(std::string_view chars, Origin begin) {
-  Text text{.chars = std::string(chars), .places = {}};
-  text.places.reserve(chars.size());
-  for (const char c : chars) {
-    text.places.push_back(begin);
-    ++begin.column;
-    if (c == '\n') {
-      ++begin.line;
-      begin.column = 1;
+  /// A text that begins there and goes on as it is written.
+  [[nodiscard]] static Text written(std::string_view chars, Origin begin);
+  /// A text that stands for what is written there.
+  [[nodiscard]] static Text made(std::string_view chars, Origin place);
+
+ private:
+  /// Characters up to the next stretch, on one line: side by side, or all in one place.
+  struct Stretch {
+    std::size_t begin = 0;
+    Origin at{};
+    bool goes_on = true;
+
+    [[nodiscard]] Origin place(std::size_t i) const {
+      Origin there = at;
+      there.column += goes_on ? static_cast<int>(i - begin) : 0;
+      return there;
     }
-  }
-  return text;
-}
+  };
+  /// What is appended next is there; nothing to do where the last stretch comes to it by itself.
+  void begin_stretch(Origin at, bool goes_on);
+  /// The stretch that the character is in.
+  [[nodiscard]] std::vector<Stretch>::const_iterator stretch_of(std::size_t i) const;
 
-/// A text that stands for what is written there.
-inline Text made_text(std::string_view chars, Origin place) {
-  return {.chars = std::string(chars), .places = std::vector<Origin>(chars.size(), place)};
-}
+  std::vector<Stretch> stretches_;
+};
 
 /// One past what the bracket, quote or backtick there encloses: $(…), ${…}, "…", '…', `…`; of any
 /// other character one past itself. npos where it is not closed.

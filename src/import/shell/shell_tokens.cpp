@@ -6,6 +6,8 @@
 namespace titer::shell {
 namespace {
 
+constexpr std::string_view kSigns = "();|&<>";  // that end a word, as blanks do
+
 /// Finds where groups end, to a depth that no script has.
 class Groups {
  public:
@@ -147,32 +149,8 @@ Token Tokens::read() {
   if (next_ >= text_.size()) {
     return {};
   }
-  constexpr std::array<std::string_view, 19> signs = {"<<<",
-                                                      "<<-",
-                                                      "&>>",
-                                                      ";;&",
-                                                      "&&",
-                                                      "||",
-                                                      ";;",
-                                                      "<<",
-                                                      ">>",
-                                                      ">&",
-                                                      "<&",
-                                                      "&>",
-                                                      ">|",
-                                                      "\n",
-                                                      ";",
-                                                      "&",
-                                                      "|",
-                                                      "(",
-                                                      ")"};
-  for (const std::string_view sign : signs) {
-    if (std::string_view(text_.chars).substr(next_, sign.size()) == sign) {
-      return read_sign(sign.size());
-    }
-  }
-  if (text_.at(next_) == '<' || text_.at(next_) == '>') {
-    return read_sign(1);
+  if (text_.at(next_) == '\n' || kSigns.find(text_.at(next_)) != std::string_view::npos) {
+    return read_sign(size_of_sign());
   }
   Text made = word();
   const bool is_number = made.chars.find_first_not_of("0123456789") == std::string::npos;
@@ -180,6 +158,15 @@ Token Tokens::read() {
     return read();  // of the stream in 2>&1
   }
   return {.kind = Token::Kind::word, .text = std::move(made)};
+}
+
+std::size_t Tokens::size_of_sign() const {
+  constexpr std::array<std::string_view, 13> longer = {
+      "<<<", "<<-", "&>>", ";;&", "&&", "||", ";;", "<<", ">>", ">&", "<&", "&>", ">|"};
+  const std::string_view rest = std::string_view(text_.chars).substr(next_, 3);
+  const auto* const found = std::find_if(
+      longer.begin(), longer.end(), [&](std::string_view sign) { return rest.starts_with(sign); });
+  return found == longer.end() ? 1 : found->size();
 }
 
 Token Tokens::read_sign(std::size_t size) {
@@ -194,26 +181,25 @@ Token Tokens::read_sign(std::size_t size) {
 
 Text Tokens::word() {
   Text made;
+  std::size_t begin = next_;
   while (next_ < text_.size()) {
     const char c = text_.at(next_);
-    if (is_blank(c) || std::string_view("();|&<>").find(c) != std::string_view::npos) {
+    if (is_blank(c) || kSigns.find(c) != std::string_view::npos) {
       break;
     }
     if (continues()) {
+      made.append(text_.part(begin, next_));
       next_ = text_.chars.find('\n', next_) + 1;
+      begin = next_;
       continue;
     }
     const std::size_t end = end_of_group(text_.chars, next_);
     if (end == std::string_view::npos) {
       refuse_at(next_, std::string("this ") + (c == '$' ? "bracket" : "quote") + " is not closed");
     }
-    made.append(text_.part(next_, end));
     next_ = end;
-    const std::size_t equals = made.chars.find('=');
-    if (c == '=' && equals + 1 == made.size() && text_.at(next_) == '(') {
-      break;  // of an array
-    }
   }
+  made.append(text_.part(begin, next_));
   return made;
 }
 

@@ -32,7 +32,8 @@ class Tokens {
     return *ahead_;
   }
   Token take() {
-    Token token = peek();
+    static_cast<void>(peek());
+    Token token = *std::move(ahead_);
     ahead_.reset();
     return token;
   }
@@ -55,6 +56,8 @@ class Tokens {
   [[nodiscard]] bool continues() const;
   void skip_blanks();
   Token read();
+  /// Of the sign that begins here.
+  [[nodiscard]] std::size_t size_of_sign() const;
   Token read_sign(std::size_t size);
   Text word();
 

@@ -29,6 +29,14 @@ std::vector<Text> split_words(const Text& text) {
   Text word;
   bool is_word = false;
   for (std::size_t i = 0; i < text.size();) {
+    const std::size_t plain =
+        std::min(text.chars.find_first_of(" \t\n\v\f\r'\"\\$`", i), text.size());
+    if (plain > i) {
+      word.append(text.part(i, plain));
+      is_word = true;
+      i = plain;
+      continue;
+    }
     const char c = text.at(i);
     if (is_blank(c)) {
       if (is_word) {

@@ -2,6 +2,7 @@
 // What a script's words come to with what it sets: expansions, arithmetic and tests. What the
 // script does not tell stays as it is written: ${NAME}, $( … ).
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -60,6 +61,24 @@ struct Scope {
 
 /// Whether a text still refers to something that the script does not tell.
 [[nodiscard]] bool is_open(std::string_view text);
+
+/// A value that an expression gives a variable: i = 0, i++, i += 2.
+struct Counted {
+  std::string name;
+  std::int64_t value = 0;
+};
+/// Of the expressions between commas, in order, as far as their values are known; empty where an
+/// expression gives none or its value is not known.
+[[nodiscard]] std::optional<std::vector<Counted>> counted(Scope& scope, std::string_view list);
+
+/// Whether all of a text is what the pattern with its * and ? stands for.
+[[nodiscard]] bool fits(std::string_view text, std::string_view pattern);
+
+/// What ${NAME…} makes of a value by what stands after the name: cut ends (%, %%, #, ##),
+/// replacements (/, //), slices (:1:2) and cases (,, and ^^). Empty where that is not followed.
+[[nodiscard]] std::optional<Text> changed(Scope& scope,
+                                          const Text& value,
+                                          std::string_view operation);
 
 /// What a test comes to.
 struct Verdict {

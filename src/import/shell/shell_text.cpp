@@ -1,0 +1,83 @@
+#include "shell_text.hpp"
+
+#include <algorithm>
+
+namespace titer::shell {
+
+void Text::begin_stretch(Origin at, bool goes_on) {
+  if (!stretches_.empty() && stretches_.back().goes_on == goes_on) {
+    const Origin next = stretches_.back().place(chars.size());
+    if (next.line == at.line && next.column == at.column && next.source == at.source) {
+      return;
+    }
+  }
+  stretches_.push_back({.begin = chars.size(), .at = at, .goes_on = goes_on});
+}
+
+std::vector<Text::Stretch>::const_iterator Text::stretch_of(std::size_t i) const {
+  const auto after = std::upper_bound(
+      stretches_.begin(), stretches_.end(), i, [](std::size_t at, const Stretch& stretch) {
+        return at < stretch.begin;
+      });
+  return after - 1;
+}
+
+Origin Text::place(std::size_t i) const {
+  if (chars.empty()) {
+    return {.source = 0, .line = 1, .column = 1};
+  }
+  i = std::min(i, chars.size() - 1);
+  return stretch_of(i)->place(i);
+}
+
+void Text::append(const Text& more) {
+  for (std::size_t i = 0; i < more.stretches_.size(); ++i) {
+    const Stretch& stretch = more.stretches_[i];
+    const bool is_last = i + 1 == more.stretches_.size();
+    const std::size_t end = is_last ? more.size() : more.stretches_[i + 1].begin;
+    begin_stretch(stretch.at, stretch.goes_on);
+    chars.append(more.chars, stretch.begin, end - stretch.begin);
+  }
+}
+
+Text Text::part(std::size_t from, std::size_t end) const {
+  end = std::min(end, size());
+  from = std::min(from, end);
+  Text made;
+  if (from == end) {
+    return made;
+  }
+  made.chars.assign(chars, from, end - from);
+  for (auto stretch = stretch_of(from); stretch != stretches_.end() && stretch->begin < end;
+       ++stretch) {
+    const std::size_t begin = std::max(stretch->begin, from);
+    made.stretches_.push_back(
+        {.begin = begin - from, .at = stretch->place(begin), .goes_on = stretch->goes_on});
+  }
+  return made;
+}
+
+Text Text::written(std::string_view chars, Origin begin) {
+  Text text;
+  text.chars.reserve(chars.size());
+  while (!chars.empty()) {
+    const std::size_t line = std::min(chars.find('\n'), chars.size() - 1) + 1;
+    text.begin_stretch(begin, true);
+    text.chars += chars.substr(0, line);
+    chars.remove_prefix(line);
+    ++begin.line;
+    begin.column = 1;
+  }
+  return text;
+}
+
+Text Text::made(std::string_view chars, Origin place) {
+  Text text;
+  if (!chars.empty()) {
+    text.begin_stretch(place, false);
+    text.chars = chars;
+  }
+  return text;
+}
+
+}  // namespace titer::shell

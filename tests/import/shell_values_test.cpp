@@ -1,0 +1,107 @@
+// Values that shell scripts cut, count and keep to themselves.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <ctime>
+
+#include "titer/import/foreign_text.hpp"
+#include "titer/input/reader.hpp"
+
+namespace titer {
+namespace TITER_TEST_FILE {
+
+/// What the flag --x of a script's command is given, as JSON.
+std::string given(const std::string& script) {
+  const ArgumentText found = parse_arguments(script, "s.sh");
+  const Value* const value = found.flags.root.find("--x");
+  return value == nullptr ? "nothing" : to_json(*value, 0);
+}
+
+struct Case {
+  std::string_view script;
+  std::string_view value;
+};
+
+template <std::size_t n>
+void expect(const std::array<Case, n>& cases) {
+  for (const Case& c : cases) {
+    EXPECT_EQ(given(std::string(c.script)), c.value) << c.script;
+  }
+}
+
+TEST(ShellValues, EndsAreCut) {
+  expect(std::array<Case, 9>{{
+      {R"(F=a/llama.8b.json; t.py --x ${F%.json})", R"("a/llama.8b")"},
+      {R"(F=a/llama.8b.json; t.py --x ${F%.*})", R"("a/llama.8b")"},
+      {R"(F=a/llama.8b.json; t.py --x ${F%%.*})", R"("a/llama")"},
+      {R"(F=a/llama.8b.json; t.py --x ${F##*/})", R"("llama.8b.json")"},
+      {R"(F=a/b/c; t.py --x ${F#*/})", R"("b/c")"},
+      {R"(F=8B; S=B; t.py --x "${F%$S}")", R"("8")"},
+      {R"(F=8B; t.py --x ${F%T})", R"("8B")"},
+      {R"(t.py --x ${F%.json})", R"("${F%.json}")"},
+      {R"(F=${1%B}; t.py --x $F)", R"("${1%B}")"},
+  }});
+}
+
+TEST(ShellValues, PartsAreReplacedAndTaken) {
+  expect(std::array<Case, 9>{{
+      {R"(F=a-b-a; t.py --x ${F/a/c})", R"("c-b-a")"},
+      {R"(F=a-b-a; t.py --x ${F//a/c})", R"("c-b-c")"},
+      {R"(F=7B; t.py --x ${F/B})", R"("7")"},
+      {R"(F=70B; t.py --x ${F:0:2})", R"("70")"},
+      {R"(F=70B; t.py --x ${F:1})", R"("0B")"},
+      {R"(F=70B; t.py --x ${F: -1})", R"("B")"},
+      {R"(F=abc; t.py --x ${#F})", R"("3")"},
+      {R"(F=(a b c d); t.py --x ${#F[@]})", R"("4")"},
+      {R"(F=llama; t.py --x ${F^})", R"("Llama")"},
+  }});
+}
+
+TEST(ShellValues, LoopsCount) {
+  expect(std::array<Case, 6>{{
+      {R"(A=; for ((i=0;i<3;i++)); do A="$A$i"; done; t.py --x n$A)", R"("n012")"},
+      {R"(A=; for (( i = 4; i > 0; i -= 2 )); do A="$A$i"; done; t.py --x n$A)", R"("n42")"},
+      {R"(N=2; for ((i=0, k=1; i<N; ++i)); do ((k *= 3)); done; t.py --x $k)", R"("9")"},
+      {R"(i=0; while ((i < 3)); do ((i++)); done; t.py --x $i)", R"("3")"},
+      {R"(N=1; for ((i=0;i<$1;i++)); do N=2; done; t.py --x $N)", R"("1")"},
+      {R"(N=1; for ((i=0;i<1000;i++)); do N=2; done; t.py --x $N)", R"("1")"},
+  }});
+}
+
+TEST(ShellValues, WhatAFunctionHasAsItsOwnStaysThere) {
+  expect(std::array<Case, 4>{{
+      {R"(A=1; f() { local A=2; B=$A; }; f; t.py --x $A$B)", R"("12")"},
+      {R"(f() { local A; A=2; }; A=1; f; t.py --x $A)", R"("1")"},
+      {R"(f() { A=2; }; A=1; f; t.py --x $A)", R"("2")"},
+      {R"(f() { local P=$1; shift; t.py --x $P "${@:2}"; }; f a b c d)", R"(["a","c","d"])"},
+  }});
+}
+
+TEST(ShellValues, EveryCharacterKnowsItsLine) {
+  const ArgumentText found = parse_arguments("A=\"--y 1\n  --z\n2\"\nt.py --x 3 \\\n $A", "s.sh");
+  ASSERT_EQ(found.flags.root.members.size(), 3U);
+  EXPECT_EQ(found.flags.root.key_origins[1].line, 1);
+  EXPECT_EQ(found.flags.root.key_origins[1].column, 4);
+  EXPECT_EQ(found.flags.root.key_origins[2].line, 2);
+  EXPECT_EQ(found.flags.root.key_origins[2].column, 3);
+}
+
+/// Seconds of this process for a script of so many lines.
+double seconds(std::size_t lines) {
+  std::string script;
+  for (std::size_t i = 0; i < lines; ++i) {
+    script += "--flag-" + std::to_string(i) + " \"some value of it\" \\\n";
+  }
+  const std::clock_t begin = std::clock();
+  EXPECT_EQ(parse_arguments("t.py " + script, "s.sh").flags.root.members.size(), lines);
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+TEST(ShellValues, TenTimesTheFlagsTakeNoHundredTimesAsLong) {
+  const double few = seconds(4'000);
+  EXPECT_LT(seconds(40'000), 40 * few + 0.05);
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer
