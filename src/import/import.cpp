@@ -2,7 +2,8 @@
 #include <array>
 #include <filesystem>
 
-#include "import_formats.hpp"
+#include "import/formats/formats.hpp"
+#include "import/hf/hf_parts.hpp"
 #include "import_harmless.hpp"
 #include "import_parts.hpp"
 #include "titer/import/foreign_text.hpp"
@@ -11,42 +12,6 @@
 
 namespace titer {
 namespace {
-
-void import_huggingface(const Foreign& foreign, const std::string& file, ImportedRun& into) {
-  Problems problems;
-  Reader in(foreign.document, problems);
-  const std::filesystem::path path(file);
-  const std::string stem =
-      path.stem() == "config" ? path.parent_path().filename().string() : path.stem().string();
-  ImportedModel read = read_huggingface(in, stem);
-  problems.raise();
-  into.model = std::move(read.model);
-  for (const std::string& key : read.ignored) {
-    const Value* value = foreign.document.at(key);
-    std::string line = value == nullptr ? file : foreign.document.where(value->origin);
-    into.unread.push_back(line.append(": ").append(key));
-  }
-  std::string names;
-  for (const std::string& key : read.meaningless) {
-    names += (names.empty() ? "" : ", ") + key;
-  }
-  if (!names.empty()) {
-    into.harmless.push_back("of no concern for widths and operations: " + names);
-  }
-}
-
-using Importer = void (*)(const ImportTask&);
-struct ImporterOf {
-  std::string_view format;
-  Importer import;
-};
-constexpr std::array<ImporterOf, 7> kImporters = {{{kDeepSpeed, import_deepspeed},
-                                                   {kMegatron, import_megatron},
-                                                   {kMegatronDeepSpeed, import_megatron_deepspeed},
-                                                   {kNemo, import_nemo},
-                                                   {kBridge, import_bridge},
-                                                   {kNeox, import_neox},
-                                                   {kTorchtitan, import_torchtitan}}};
 
 /// Reads a model as a run would: what no run takes is a contradiction of the file.
 void check_model(const Transformer& model, const std::string& file) {
@@ -60,6 +25,12 @@ void check_model(const Transformer& model, const std::string& file) {
 std::string model_name(const std::string& file) {
   std::string name = std::filesystem::path(file).stem().string();
   return name.empty() ? "imported" : name;
+}
+
+/// The file itself, or what a folder in the Hub's layout has of a model.
+std::filesystem::path file_of(const std::filesystem::path& given) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(given, ignored) ? given / "config.json" : given;
 }
 
 /// What only harmless flags depend on need not be told.
@@ -80,15 +51,13 @@ void refuse_choices(const std::vector<ArgumentChoice>& choices) {
 void import_settings(const Foreign& foreign,
                      const std::string& file,
                      const ImportOptions& options,
+                     const FileSet& others,
                      ImportedRun& into) {
   Problems problems;
   const bool in_section = foreign.document.root.find("MODEL_ARGS") != nullptr;
   Settings in(foreign.document, in_section ? "MODEL_ARGS" : "", options, problems);
-  const auto* importer = std::find_if(kImporters.begin(), kImporters.end(), [&](const auto& known) {
-    return known.format == foreign.format;
-  });
   refuse_choices(foreign.arguments.choices);
-  importer->import({in, options, into, foreign.arguments});
+  foreign.format->import({in, options, into, foreign.arguments, file, others});
   problems.raise();
   std::string of_launcher;
   for (const std::string& flag : foreign.arguments.of_launcher) {
@@ -97,14 +66,13 @@ void import_settings(const Foreign& foreign,
   in.skip({.what = kLaunch, .patterns = of_launcher});
   const std::vector<std::string>& guessed = foreign.arguments.assumed;
   into.assumed.insert(into.assumed.begin(), guessed.begin(), guessed.end());
-  into.used = in.used();
-  into.harmless = in.harmless();
-  into.unread = in.unread();
-  into.open = in.open();
+  add_outcome(in, into);
   if (into.model) {
-    into.model->name = options.base ? options.base->name + "-changed" : model_name(file);
-    into.model->title = into.model->name;
-    into.model->source = std::string(foreign.format) + ", " + file;
+    if (into.model->name.empty()) {
+      into.model->name = options.base ? options.base->name + "-changed" : model_name(file);
+      into.model->title = into.model->name;
+    }
+    into.model->source = std::string(foreign.format->name) + ", " + file;
     check_model(*into.model, file);
   }
 }
@@ -190,25 +158,61 @@ void refuse_unread(const ImportedRun& run) {
 
 }  // namespace
 
-ImportedRun import_text(std::string_view text,
-                        const std::string& file,
-                        const ImportOptions& options) {
-  const Foreign foreign = parse_foreign(text, file, options);
+namespace {
+
+ImportedRun import_foreign(const Foreign& foreign,
+                           const std::string& file,
+                           const ImportOptions& options,
+                           const FileSet& others) {
   ImportedRun imported;
-  imported.format = std::string(foreign.format);
-  if (foreign.format == kHuggingFace) {
-    import_huggingface(foreign, file, imported);
+  imported.format = std::string(foreign.format->name);
+  if (foreign.format->import_whole != nullptr) {
+    foreign.format->import_whole(foreign, file, imported);
   } else {
-    import_settings(foreign, file, options, imported);
+    import_settings(foreign, file, options, others, imported);
   }
   return imported;
 }
 
+/// All devices, which accelerate's file tells for the others.
+std::optional<std::int64_t> devices_of(const std::vector<Foreign>& files) {
+  for (const Foreign& file : files) {
+    const Value* const processes = file.document.at("num_processes");
+    if (file.format->name == kAccelerate && processes != nullptr && processes->is_integer) {
+      return processes->integer;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ImportedRun import_text(std::string_view text,
+                        const std::string& file,
+                        const ImportOptions& options) {
+  return import_foreign(parse_foreign(text, file, options), file, options, {});
+}
+
 ImportedRun import_files(std::span<const std::filesystem::path> files,
                          const ImportOptions& options) {
+  std::vector<Foreign> parsed;
+  std::vector<std::string> names;
+  FileSet others;
+  for (const std::filesystem::path& given : files) {
+    names.push_back(file_of(given).string());
+    parsed.push_back(parse_foreign(read_small_text(names.back()), names.back(), options));
+    others.has_trainer = others.has_trainer || parsed.back().format->is_trainer;
+    others.has_model = others.has_model || parsed.back().format->import_whole != nullptr;
+  }
+  ImportOptions told = options;
+  told.devices = options.devices ? options.devices : devices_of(parsed);
   ImportedRun whole;
-  for (const std::filesystem::path& file : files) {
-    merge(whole, import_text(read_small_text(file), file.string(), options), file.string());
+  for (std::size_t i = 0; i < parsed.size(); ++i) {
+    ImportedRun part = import_foreign(parsed[i], names[i], told, others);
+    if (names[i] != files[i].string()) {
+      compare_with_index(files[i], part);
+    }
+    merge(whole, std::move(part), names[i]);
   }
   if (!whole.model && whole.shipped.empty()) {
     whole.model = options.base;
@@ -224,8 +228,29 @@ ImportedRun import_files(std::span<const std::filesystem::path> files,
   return whole;
 }
 
+namespace {
+
+/// What a reader of the run should know of where it comes from.
+Value notes_of(const ImportedRun& imported) {
+  Value notes = Value::make_array();
+  const auto add = [&](const std::vector<std::string>& lines, const std::string& what) {
+    for (const std::string& line : lines) {
+      notes.push(Value(what + line));
+    }
+  };
+  add(imported.open, "left open: ");
+  add(imported.unread, "not read, and may change the result: ");
+  add(imported.assumed, "assumed: ");
+  return notes;
+}
+
+}  // namespace
+
 Value run_document(const ImportedRun& imported, const std::string& cluster) {
   Value run = Value::make_object();
+  if (Value notes = notes_of(imported); !notes.items.empty()) {
+    run.add("notes", std::move(notes));
+  }
   run.add("model",
           imported.model ? transformer_document(*imported.model) : Value(imported.shipped));
   if (!cluster.empty()) {

@@ -84,7 +84,8 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
      {kBuffers,
       "ddp_bucket_size ddp_num_buckets bucket_size bucket_cap_mb grad_allreduce_chunk_size_mb "
       "gradient_as_bucket_view ddp_average_in_collective average_in_collective "
-      "empty_unused_memory_level no_contiguous_buffers_in_local_ddp "
+      "empty_unused_memory_level pipeline_dtype params_dtype check_for_nan_in_grad "
+      "no_contiguous_buffers_in_local_ddp "
       "use_contiguous_buffers_in_local_ddp DDP_impl megatron_amp_O2 sync_batch_comm"}}};
 
 constexpr std::array<HarmlessSettings, 9> kOfNemo = {

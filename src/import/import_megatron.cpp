@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "import/hf/hf_parts.hpp"
 #include "import_harmless.hpp"
 #include "import_parts.hpp"
 
@@ -104,6 +105,52 @@ void take_recipe(const ImportTask& task) {
   }
 }
 
+/// Sections of Megatron-Bridge, which hold Megatron's settings.
+void rename_sections(Settings& in) {
+  for (const std::string_view section : {"model.",
+                                         "train.",
+                                         "dataset.",
+                                         "ddp.",
+                                         "optimizer.",
+                                         "comm_overlap.",
+                                         "mixed_precision."}) {
+    in.rename(section, "");
+  }
+}
+
+/// "llama3_8b" of "llm.llama3_8b.pretrain_recipe" and of "llama3_8b_pretrain_config".
+std::string model_of_recipe(std::string_view called) {
+  for (const std::string_view kind : {"pretrain", "finetune", "sft", "peft"}) {
+    const std::size_t found = called.find(kind);
+    if (found != std::string_view::npos && found > 0) {
+      const std::string_view before = called.substr(0, found - 1);
+      return std::string(before.substr(before.rfind('.') + 1));
+    }
+  }
+  return std::string(called);
+}
+
+/// A program that changes a recipe leaves to it what it does not change.
+void leave_to_recipe(const ImportTask& task) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> degrees = {
+      {{"tensor_model_parallel_size", "tensor"},
+       {"pipeline_model_parallel_size", "pipeline"},
+       {"context_parallel_size", "context"},
+       {"micro_batch_size", "micro_batch"}}};
+  for (const auto& [theirs, ours] : degrees) {
+    if (task.in.has(theirs)) {
+      continue;
+    }
+    if (Value* const there = task.into.plan.find(ours)) {
+      *there = Value(kLeftOpen);
+    } else {
+      task.into.plan.add(std::string(ours), Value(kLeftOpen));
+    }
+    task.into.open.push_back("plan." + std::string(ours) + ": is the recipe's own; `" +
+                             std::string(theirs) + "` tells it");
+  }
+}
+
 }  // namespace
 
 void import_megatron(const ImportTask& task) {
@@ -134,18 +181,41 @@ void import_nemo(const ImportTask& task) {
   in.skip(harmless_in_nemo());
 }
 
+void import_bridge_recipe(const ImportTask& task) {
+  Settings& in = task.in;
+  const bool is_nemo = in.has("trainer.devices") || in.has("trainer.strategy.ddp") ||
+                       in.has("recipe_arguments.num_gpus_per_node");
+  task.into.stack = is_nemo ? "nemo" : "megatron-bridge";
+  in.rename("recipe_arguments.num_nodes", "trainer.num_nodes");
+  in.rename("recipe_arguments.num_gpus_per_node", "trainer.devices");
+  in.rename("trainer.strategy.", "");
+  rename_sections(in);
+  in.rename("data.", "");
+  in.rename("ddp_config.", "");
+  rename_settings(in);
+  const std::string called = in.text("recipe").value_or("");
+  const auto named = in.text("hf_model");
+  put_hub_model(task, named ? "hf_model" : "recipe", named.value_or(model_of_recipe(called)));
+  if (!in.is_sound()) {
+    return;
+  }
+  refuse_unmodelled(task);
+  megatron_plan(task);
+  if (!called.empty()) {
+    leave_to_recipe(task);
+  }
+  take_recipe(task);
+  in.skip(harmless_in_megatron());
+  in.skip(harmless_in_nemo());
+  in.skip({.what = "how the recipe is made and started",
+           .patterns = "recipe_arguments.* tokenizer.* logger.* scheduler.* rng.* peft "
+                       "optim.config.* log.* resume.* model.config.vocab_size executor.*"});
+}
+
 void import_bridge(const ImportTask& task) {
   Settings& in = task.in;
   task.into.stack = "megatron-bridge";
-  for (const std::string_view section : {"model.",
-                                         "train.",
-                                         "dataset.",
-                                         "ddp.",
-                                         "optimizer.",
-                                         "comm_overlap.",
-                                         "mixed_precision."}) {
-    in.rename(section, "");
-  }
+  rename_sections(in);
   rename_settings(in);
   const bool is_whole = in.has("num_layers") && in.has("hidden_size");
   if (!is_whole && lacks_recipe(task)) {

@@ -31,6 +31,7 @@ class MegatronPlan {
     read_rest();
     put_megatron_training(task_, degrees_, kMegatronKeys);
     read_dispatch();
+    put_megatron_graph(task_);
     take_only(task_, "attention_type", {"multihead"});
     skip_what_has_no_object();
   }
@@ -56,7 +57,8 @@ class MegatronPlan {
     put_degree(task_, "pipeline", kMegatronKeys.pipeline, degrees_.pipeline);
     put_degree(task_, "tensor", kMegatronKeys.tensor, degrees_.tensor);
     put_degree(task_, "context", kMegatronKeys.context, degrees_.context);
-    if (task_.into.model && task_.into.model->experts) {
+    const bool is_named = !task_.into.shipped.empty() && degrees_.expert.value_or(2) > 1;
+    if (is_named || (task_.into.model && task_.into.model->experts)) {
       const std::string_view of_experts =
           tells ? "expert_tensor_parallel_size" : kMegatronKeys.tensor;
       put_degree(task_, "expert", kMegatronKeys.expert, degrees_.expert);

@@ -24,7 +24,10 @@ class MegatronTraining {
     put(training_, "sequence", in_.integer("seq_length", 1));
     training_.add("precision", Value(precision()));
     put_optimizer(task_, in_.has("optim.name") ? "optim.name" : "optimizer");
-    if (in_.is_on("grad_reduce_in_bf16")) {
+    const auto in_fp32 = in_.flag("grad_reduce_in_fp32");  // of Megatron-Bridge
+    if (in_fp32) {
+      training_.add("gradient_precision", Value(*in_fp32 ? "fp32" : "bf16"));
+    } else if (in_.is_on("grad_reduce_in_bf16")) {
       training_.add("gradient_precision", Value("bf16"));
     } else if (in_.is_on("accumulate_allreduce_grads_in_fp32")) {
       training_.add("gradient_precision", Value("fp32"));
@@ -74,7 +77,8 @@ class MegatronTraining {
     }
     const bool half =
         fp16 || says("fp16") || trainer == "16" || trainer == "16-mixed" || trainer == "16-true";
-    if (!half && task_.options.base && !in_.has("trainer.precision") && !in_.has("fp16")) {
+    const bool is_recipe = task_.options.base || in_.has("hf_model") || in_.has("recipe");
+    if (!half && is_recipe && !in_.has("trainer.precision") && !in_.has("fp16")) {
       assume(task_, "mixed_precision", "taken as bf16, as recipes train");
       return "bf16";
     }

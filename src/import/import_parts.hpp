@@ -27,14 +27,24 @@ struct MegatronDefaults {
   bool is_deepspeed = false;  // whose configuration tells how states are split
 };
 
+/// What other files of the same run tell.
+struct FileSet {
+  bool has_trainer = false;  // that says what DeepSpeed's "auto" stands for
+  bool has_model = false;
+};
+
 struct ImportTask {
   Settings& in;
   const ImportOptions& options;
   ImportedRun& into;
   const ArgumentText& arguments;  // of a shell script
+  const std::string& file;
+  const FileSet& others;
   MegatronDefaults defaults{};
 };
 
+/// Adds what became of each of the settings.
+void add_outcome(const Settings& in, ImportedRun& into);
 /// Adds a located remark of what was taken instead of being told.
 void assume(const ImportTask& task, std::string_view key, std::string_view what);
 /// A degree of the plan, or kLeftOpen for one that the file gives but leaves open.
@@ -85,6 +95,8 @@ struct Degrees {
   std::optional<std::int64_t> devices;
   std::optional<std::int64_t> data;
 };
+/// What is captured in graphs, in Megatron's names.
+void put_megatron_graph(const ImportTask& task);
 /// Layers of the stages, virtual stages and schedule in Megatron's names.
 void put_megatron_stages(const ImportTask& task, const Degrees& degrees);
 
@@ -119,6 +131,11 @@ void put(Value& object, std::string_view key, const std::optional<T>& value) {
   }
 }
 
+/// The model that HuggingFace's keys tell of, of a file that has them among others.
+void put_model_of_config(const ImportTask& task, const Value& config);
+/// A stack that stands for software that has none of its own here, which is said.
+void stand_in(const ImportTask& task, std::string_view stack, std::string_view software);
+
 /// An optimizer's name as this program calls it; reports one that it has not.
 void put_optimizer(const ImportTask& task, std::string_view key);
 /// The settings of DeepSpeed, also inside those of others.
@@ -128,6 +145,7 @@ void import_megatron(const ImportTask& task);
 void import_megatron_deepspeed(const ImportTask& task);
 void import_nemo(const ImportTask& task);
 void import_bridge(const ImportTask& task);
+void import_bridge_recipe(const ImportTask& task);
 void import_neox(const ImportTask& task);
 void import_deepspeed(const ImportTask& task);
 void import_torchtitan(const ImportTask& task);

@@ -114,6 +114,22 @@ void assume(const ImportTask& task, std::string_view key, std::string_view what)
   task.into.assumed.push_back(task.in.shown(key) + ": " + std::string(what));
 }
 
+void add_outcome(const Settings& in, ImportedRun& into) {
+  const auto append = [](std::vector<std::string>& to, const std::vector<std::string>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  append(into.used, in.used());
+  append(into.harmless, in.harmless());
+  append(into.unread, in.unread());
+  append(into.open, in.open());
+}
+
+void stand_in(const ImportTask& task, std::string_view stack, std::string_view software) {
+  task.into.stack = std::string(stack);
+  task.into.assumed.push_back(task.file + ": the stack " + std::string(stack) + " stands for " +
+                              std::string(software) + ", of which no figures are known");
+}
+
 void put_degree(const ImportTask& task,
                 std::string_view name,
                 std::string_view key,

@@ -123,9 +123,17 @@ void Settings::rename(std::string_view from, std::string_view to) {
   }
 }
 
+void Settings::rename_all(std::string_view from, std::string_view to) {
+  for (const std::string& key : keys()) {
+    if (key.starts_with(from)) {
+      rename(key, std::string(to) + key.substr(from.size()));
+    }
+  }
+}
+
 bool Settings::has(std::string_view key) const {
   const Entry* entry = find(key);
-  return entry != nullptr && entry->value->kind != Value::Kind::null;
+  return entry != nullptr && entry->value->kind != Value::Kind::null && !entry->is_told_elsewhere;
 }
 
 std::vector<std::string> Settings::keys() const {
@@ -138,7 +146,7 @@ std::vector<std::string> Settings::keys() const {
 
 std::optional<Value> Settings::resolved(std::string_view key) {
   Entry* const entry = take(key);
-  if (entry == nullptr || entry->value->kind == Value::Kind::null) {
+  if (entry == nullptr || entry->value->kind == Value::Kind::null || entry->is_told_elsewhere) {
     return std::nullopt;
   }
   if (entry->value->kind != Value::Kind::text) {

@@ -70,6 +70,15 @@ void Settings::leave_out(std::string_view key, std::string_view why) {
   }
 }
 
+void Settings::skip_told_elsewhere(std::string_view text) {
+  for (auto& [key, entry] : entries_) {
+    if (entry.value->kind == Value::Kind::text && entry.value->text == text) {
+      entry.is_told_elsewhere = true;
+      entry.harmless = "what the other settings tell";
+    }
+  }
+}
+
 void Settings::skip_what_is_off(std::string_view enabled) {
   std::vector<std::string> off;
   for (const auto& [key, entry] : entries_) {
@@ -87,7 +96,7 @@ void Settings::skip_what_is_off(std::string_view enabled) {
 std::vector<std::string> Settings::used() const {
   std::vector<std::string> names;
   for (const auto& [key, entry] : entries_) {
-    if (entry.asked && entry.unread.empty() && entry.missing.empty()) {
+    if (entry.asked && entry.unread.empty() && entry.missing.empty() && !entry.is_told_elsewhere) {
       names.push_back(shown_path(entry));
     }
   }
@@ -97,7 +106,7 @@ std::vector<std::string> Settings::used() const {
 std::vector<std::string> Settings::harmless() const {
   std::vector<std::pair<std::string_view, std::string>> kinds;
   for (const auto& [key, entry] : entries_) {
-    if (entry.asked || entry.harmless.empty()) {
+    if ((entry.asked && !entry.is_told_elsewhere) || entry.harmless.empty()) {
       continue;
     }
     const std::string_view what = entry.harmless;

@@ -24,6 +24,7 @@ class PlanSettings {
     put_state();
     put_recompute();
     put_offload();
+    put_graph();
     list_.put_if(plan_.sequence_parallel && plan_.tensor > 1, "sequence_parallel");
     list_.put_if(plan_.tensor_overlap == TensorOverlap::ring && plan_.tensor > 1,
                  "tp_comm_overlap");
@@ -130,6 +131,24 @@ class PlanSettings {
       }
     }
     return theirs;
+  }
+
+  /// Iterations are captured by Megatron-LM's own graphs, parts of layers by Transformer Engine's.
+  void put_graph() {
+    const Value ours = find_field(plan_fields(), "cuda_graph")->write(plan_);
+    if (ours.text == "none") {
+      return;
+    }
+    Value scopes = Value::make_array();
+    const bool whole = ours.kind == Value::Kind::text;
+    if (whole) {
+      scopes.push(Value("full_iteration"));
+    }
+    for (const Value& part : ours.items) {
+      scopes.push(Value(*their_word(kMegatronGraphScopes, part.text)));
+    }
+    list_.put("cuda_graph_impl", Value(whole ? "local" : "transformer_engine"));
+    list_.put("cuda_graph_scope", std::move(scopes));
   }
 
   void put_offload() {

@@ -170,6 +170,31 @@ std::vector<std::string> notes_of(const std::optional<std::string>& sequence,
   return notes;
 }
 
+namespace {
+
+/// The first of the notes that a run has as a list, and how many more there are. What an import
+/// left open is told by now: there is no answer before.
+std::optional<std::string> run_note(const ScenarioSource& source) {
+  const Value* const notes = source.document().at("notes");
+  if (notes == nullptr || notes->kind != Value::Kind::array) {
+    return std::nullopt;
+  }
+  std::vector<std::string_view> said;
+  for (const Value& note : notes->items) {
+    if (!note.text.empty() && !note.text.starts_with("left open")) {
+      said.push_back(note.text);
+    }
+  }
+  if (said.empty()) {
+    return std::nullopt;
+  }
+  return fmt::format("noted in the run: {}{}",
+                     said.front(),
+                     said.size() == 1 ? "" : fmt::format(", and {} more", said.size() - 1));
+}
+
+}  // namespace
+
 std::vector<std::string> answer_notes(const ScenarioSource& source, const Scenario& scenario) {
   std::vector<std::string> notes = notes_of(sequence_note(source, scenario),
                                             scenario.stack.name,
@@ -182,6 +207,9 @@ std::vector<std::string> answer_notes(const ScenarioSource& source, const Scenar
                     failures_text(network->failures)));
   }
   std::ranges::move(plan_notes(scenario), std::back_inserter(notes));
+  if (const auto note = run_note(source)) {
+    notes.push_back(*note);
+  }
   return notes;
 }
 

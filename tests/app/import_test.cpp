@@ -60,6 +60,29 @@ TEST(AppImport, ARunIsWhatRunTakes) {
   EXPECT_TRUE(contains(run.out, "iteration_time_s"));
 }
 
+TEST(AppImport, ARunNotesWhatWasAssumed) {
+  const TemporaryFolder folder;
+  const std::string out = (folder.path() / "run.json").string();
+  const Outcome imported = titer({"import",
+                                  data("formats/axolotl.yaml"),
+                                  "--with",
+                                  data("formats/accelerate.yaml"),
+                                  "--cluster",
+                                  "dgx-h100",
+                                  "--out",
+                                  out});
+  ASSERT_EQ(imported.code, 0) << imported.err;
+  const Document run = load_json(out);
+  ASSERT_NE(run.at("notes"), nullptr);
+  const std::size_t others = run.at("notes")->items.size() - 1;
+  EXPECT_GE(others, 2U);
+  EXPECT_TRUE(run.at("notes")->items.front().text.starts_with("assumed: "));
+  const Outcome answer = titer({"run", out, "--format", "csv"});
+  EXPECT_EQ(answer.code, 0) << answer.err;
+  EXPECT_TRUE(contains(answer.out + answer.err, "noted in the run: assumed: "));
+  EXPECT_TRUE(contains(answer.out + answer.err, "and " + std::to_string(others) + " more"));
+}
+
 TEST(AppImport, AnOpenDegreeIsRefusedByRunUntilItIsTold) {
   const TemporaryFolder folder;
   const std::string out = (folder.path() / "run.json").string();

@@ -531,7 +531,7 @@ TEST(Import, OtherTextsAreRefusedInOneLine) {
   const std::array<Case, 12> cases = {
       {{"", "empty.sh", "expected arguments of Megatron-LM"},
        {"hello", "a.txt", "expected arguments of Megatron-LM"},
-       {"{\"a\": 1}", "a.json", "expected a config.json"},
+       {"{\"a\": 1}", "a.json", "no format that is known here; its keys are a;"},
        {"{\"train_batch_size\": CONFIG_BATCH_SIZE}",
         "a.json",
         "put a value in the place of CONFIG_"},

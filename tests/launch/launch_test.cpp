@@ -8,6 +8,7 @@
 #include "temporary_folder.hpp"
 #include "titer/estimate/estimate.hpp"
 #include "titer/import/imported.hpp"
+#include "titer/input/assignment.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/scenario/source.hpp"
 
@@ -108,6 +109,26 @@ TEST(Launch, SaysWhatALauncherWouldRunInstead) {
   EXPECT_THROW(
       static_cast<void>(launch_file(LaunchFormat::megatron, scenario_of("resnet-50-8xa100"))),
       InputError);
+}
+
+TEST(Launch, WritesGraphsAsTheyAreRead) {
+  struct Case {
+    std::string_view graph;
+    std::string_view flags;
+  };
+  constexpr std::array<Case, 2> cases = {
+      {{"\"iteration\"", "--cuda-graph-impl local"},
+       {R"(["attention", "mlp"])", "--cuda-graph-impl transformer_engine"}}};
+  for (const Case& c : cases) {
+    const Scenario meant = scenario_of(
+        "llama3-70b-64xh100", {parse_assignment("plan.cuda_graph=" + std::string(c.graph))});
+    const LaunchFile file = launch_file(LaunchFormat::megatron, meant);
+    EXPECT_EQ(file.lost, std::vector<std::string>()) << c.graph;
+    EXPECT_NE(file.text.find(c.flags), std::string::npos) << file.text;
+    const ImportedRun back = import_text(file.text, "run.sh");
+    EXPECT_EQ(read_document({.root = back.plan, .sources = {}}, read_plan).cuda_graph,
+              meant.plan.cuda_graph);
+  }
 }
 
 TEST(Launch, NamesTheSettingsThatDiffer) {

@@ -32,6 +32,7 @@ struct ArgumentChoice {
 struct ArgumentText {
   Document flags;  // an object: "--num-layers" with its text, true, or several texts as an array
   std::vector<std::string> scripts;      // of Python that it names
+  std::vector<std::string> started;      // files that its commands name
   std::vector<std::string> of_launcher;  // flags before the script: of srun, torchrun …
   std::vector<ArgumentChoice> choices;
   std::vector<std::string> assumed;              // located: conditions that were decided by guess

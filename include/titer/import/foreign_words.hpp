@@ -29,6 +29,13 @@ inline constexpr std::array<ForeignWord, 4> kMegatronContextMethods = {
      {"all_gather", "all-gather"},
      {"a2a", "ulysses"},
      {"a2a+p2p", "hierarchical"}}};
+/// Its --cuda-graph-scope; "moe" is the router, too.
+inline constexpr std::array<ForeignWord, 6> kMegatronGraphScopes = {{{"attn", "attention"},
+                                                                     {"mlp", "mlp"},
+                                                                     {"moe", "experts"},
+                                                                     {"moe_router", "router"},
+                                                                     {"moe_preprocess", "router"},
+                                                                     {"mamba", "mixer"}}};
 /// Its --data-parallel-sharding-strategy.
 inline constexpr std::array<ForeignWord, 4> kMegatronShardings = {
     {{"no_shard", "none"},

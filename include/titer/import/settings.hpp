@@ -51,6 +51,8 @@ class Settings {
 
   /// Settings "from…" become "to…". One that is there already must have the same value.
   void rename(std::string_view from, std::string_view to);
+  /// The same of all whose names begin so, whatever follows.
+  void rename_all(std::string_view from, std::string_view to);
 
   /// Whether it is given, and not as null.
   [[nodiscard]] bool has(std::string_view key) const;
@@ -84,6 +86,8 @@ class Settings {
   void skip(std::span<const HarmlessSettings> known);
   /// What has been asked for turns out to stand for nothing here.
   void leave_out(std::string_view key, std::string_view why);
+  /// Settings of this text are told by another file.
+  void skip_told_elsewhere(std::string_view text);
   /// A section whose switch ("fp16.enabled") is off counts for nothing.
   void skip_what_is_off(std::string_view enabled);
 
@@ -101,6 +105,7 @@ class Settings {
     const Value* value = nullptr;
     Origin origin;  // of the key
     bool asked = false;
+    bool is_told_elsewhere = false;
     std::string_view harmless{};  // what it is
     std::string missing{};        // what it refers to that is not known
     std::string unread{};         // why it was asked for in vain

@@ -163,6 +163,9 @@ class Flags {
   }
 
   ArgumentText finish() {
+    for (const Text& file : play_.started) {
+      into_.started.push_back(file.chars);
+    }
     for (const auto& [name, text] : play_.documents) {
       into_.documents[name] = text.chars;
     }

@@ -275,6 +275,14 @@ void Player::run_inside(const Text& text) {
 }
 
 void Player::note(std::vector<Text> words) {
+  for (const Text& word : words) {
+    const std::size_t dot = word.chars.rfind('.');
+    if (dot != std::string::npos && dot > 0 &&
+        is_one_of(std::string_view(word.chars).substr(dot),
+                  {".sh", ".py", ".yaml", ".yml", ".toml", ".slurm", ".sbatch"})) {
+      play_.started.push_back(word);
+    }
+  }
   std::vector<Text> made = launcher_;
   bool has_any = false;
   for (Text& word : words) {

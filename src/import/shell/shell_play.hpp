@@ -29,6 +29,7 @@ struct Play {
   std::vector<std::string> order;        // of variables, as they were first set
   std::vector<Question> taken_as_false;  // what nobody can tell, with flags depending on it
   std::vector<PassedOver> passed_over;
+  std::vector<Text> started;              // files that commands without flags name
   std::vector<Text> sourced;              // files whose commands would be run, too
   std::map<std::string, Text> documents;  // what it writes to files, by their names
   std::map<std::string, Text> replaced;   // by sed, in templates: names of capital letters

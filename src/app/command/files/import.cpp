@@ -90,8 +90,10 @@ Command add_import(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "import", "Read models and plans from the files of other programs, as a run of this one");
   app->footer(
-      "Files: HuggingFace's config.json, DeepSpeed's JSON, arguments of Megatron-LM (a script, or "
-      "YAML\nwith MODEL_ARGS), YAML of NeMo, Megatron-Bridge or GPT-NeoX, TOML of torchtitan.\n"
+      "Files: a model's config.json or its folder; settings of HuggingFace's trainer, accelerate, "
+      "axolotl,\nLLaMA-Factory, torchtune, DeepSpeed; arguments of Megatron-LM (a script, or YAML "
+      "with MODEL_ARGS);\nYAML of NeMo, Megatron-Bridge, GPT-NeoX, nanotron, llm-foundry, OLMo, "
+      "MaxText; recipes in Python;\nTOML of torchtitan.\n"
       "Examples:\n"
       "  titer import config.json\n"
       "  titer import config.json --with ds_config.json --devices 64 --out run.json\n"

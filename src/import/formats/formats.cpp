@@ -1,0 +1,188 @@
+#include "formats.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "import/import_parts.hpp"
+#include "import/recipes/python_text.hpp"
+#include "titer/input/reader.hpp"
+#include "titer/input/words.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::size_t kLargestConfiguration = std::size_t{16} << 20U;
+constexpr std::size_t kLongestKeys = 60;  // that are shown of a file of no known format
+
+Syntax syntax_of(std::string_view text, const std::string& file) {
+  constexpr std::array<std::pair<std::string_view, Syntax>, 5> extensions = {
+      {{".json", Syntax::json},
+       {".yaml", Syntax::yaml},
+       {".yml", Syntax::yaml},
+       {".toml", Syntax::toml},
+       {".py", Syntax::python}}};
+  const std::string extension = std::filesystem::path(file).extension().string();
+  for (const auto& [name, syntax] : extensions) {
+    if (extension == name) {
+      return syntax;
+    }
+  }
+  const std::size_t first = std::min(text.find_first_not_of(" \t\r\n"), text.size() - 1);
+  return !text.empty() && text[first] == '{' ? Syntax::json : Syntax::arguments;
+}
+
+std::string_view name_of(Syntax syntax) {
+  constexpr std::array<std::string_view, 5> names = {"json", "yaml", "toml", "arguments", "python"};
+  return names[static_cast<std::size_t>(syntax)];
+}
+
+/// The member of a name as Settings has it; dashes are underscores.
+const Value* member(const Value& object, std::string_view name) {
+  for (const auto& [key, value] : object.members) {
+    if (key == name || Settings::normalised(key) == name) {
+      return &value;
+    }
+  }
+  return nullptr;
+}
+
+bool has_path(const Value& root, std::string_view path) {
+  const Value* value = &root;
+  while (value != nullptr && !path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    value = member(*value, path.substr(0, dot));
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return value != nullptr;
+}
+
+template <class Visit>
+void each_word(std::string_view words, const Visit& visit) {
+  for (std::size_t begin = 0; begin < words.size();) {
+    const std::size_t end = std::min(words.find(' ', begin), words.size());
+    visit(words.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+bool fits(const ForeignFormat& format, const Value& root, std::string_view syntax) {
+  bool reads = false;
+  each_word(format.syntaxes, [&](std::string_view word) { reads = reads || word == syntax; });
+  bool has_all = true;
+  each_word(format.all, [&](std::string_view path) { has_all = has_all && has_path(root, path); });
+  bool has_any = format.any.empty();
+  each_word(format.any, [&](std::string_view path) { has_any = has_any || has_path(root, path); });
+  return reads && has_all && has_any;
+}
+
+/// A template has names where values are to be put.
+[[noreturn]] void refuse_json(const InputError& error, std::string_view text) {
+  constexpr std::string_view big = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+  for (std::size_t colon = text.find(':'); colon != std::string_view::npos;
+       colon = text.find(':', colon + 1)) {
+    const std::size_t begin = std::min(text.find_first_not_of(" \t", colon + 1), text.size());
+    const std::size_t end = std::min(text.find_first_not_of(big, begin), text.size());
+    if (end >= begin + 4) {
+      throw InputError(error.lines.front() + "; this is a template: put a value in the place of " +
+                       std::string(text.substr(begin, end - begin)));
+    }
+  }
+  throw error;
+}
+
+Document parse(std::string_view text, const std::string& file, Syntax syntax) {
+  if (syntax == Syntax::yaml) {
+    return parse_yaml(text, file);
+  }
+  if (syntax == Syntax::toml) {
+    return parse_toml(text, file);
+  }
+  try {
+    return parse_json(text, file);
+  } catch (const InputError& error) {
+    refuse_json(error, text);
+  }
+}
+
+[[noreturn]] void refuse_arguments(const std::string& file, const ArgumentText& arguments) {
+  if (!arguments.started.empty()) {
+    throw InputError(file + ": starts " + arguments.started.front() +
+                     ", and tells nothing of a model itself; import that instead");
+  }
+  throw InputError(file +
+                   ": expected arguments of Megatron-LM, such as --num-layers 24 "
+                   "--hidden-size 1024, or of HuggingFace's trainer, such as "
+                   "--model_name_or_path NAME --per_device_train_batch_size 4; other formats are "
+                   "files that end in .json, .yaml, .toml or .py");
+}
+
+[[noreturn]] void refuse_unknown(const Value& root, const std::string& file) {
+  std::string keys;
+  for (const auto& [key, value] : root.members) {
+    keys.append(keys.empty() ? "" : ", ").append(key);
+  }
+  throw InputError(file + ": is of no format that is known here" +
+                   (keys.empty() ? "" : "; its keys are " + shortened(keys, kLongestKeys)) +
+                   "; `titer import --help` names those that are read");
+}
+
+}  // namespace
+
+const ForeignFormat* format_of(const Value& root, Syntax syntax) {
+  const std::span<const ForeignFormat> known = foreign_formats();
+  const auto found = std::find_if(known.begin(), known.end(), [&](const ForeignFormat& format) {
+    return fits(format, root, name_of(syntax));
+  });
+  return found == known.end() ? nullptr : &*found;
+}
+
+Foreign parse_foreign(std::string_view text,
+                      const std::string& file,
+                      const ImportOptions& options) {
+  const Syntax syntax = syntax_of(text, file);
+  Foreign made;
+  if (syntax == Syntax::arguments) {
+    ArgumentText arguments = parse_arguments(text, file, options.defines);
+    made.document = std::move(arguments.flags);
+    made.arguments = std::move(arguments);
+  } else if (syntax == Syntax::python) {
+    made.document = parse_recipe(text, file, options);
+  } else {
+    made.document = parse(text, file, syntax);
+  }
+  made.format = format_of(made.document.root, syntax);
+  if (made.format == nullptr && syntax == Syntax::arguments) {
+    refuse_arguments(file, made.arguments);
+  }
+  if (made.format == nullptr) {
+    refuse_unknown(made.document.root, file);
+  }
+  if (made.format->import == nullptr && made.format->import_whole == nullptr) {
+    const std::string_view instead = made.format->instead;
+    throw InputError(file + ": is " + std::string(made.format->name) + ", which is not read" +
+                     (instead.empty() ? "" : "; " + std::string(instead)));
+  }
+  return made;
+}
+
+std::string read_small_text(const std::filesystem::path& path) {
+  std::error_code ignored;
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path, ignored)) {
+    throw InputError(path.string() + ": cannot be read; expected a file");
+  }
+  std::string text(kLargestConfiguration + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kLargestConfiguration) {
+    throw InputError(path.string() + ": larger than 16 MiB; expected a configuration");
+  }
+  if (const std::size_t nul = text.find('\0'); nul != std::string::npos) {
+    throw InputError(path.string() + ": has a NUL byte; expected text");
+  }
+  return text;
+}
+
+}  // namespace titer

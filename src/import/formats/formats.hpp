@@ -1,0 +1,61 @@
+#pragma once
+// Whose file it is that is imported: every format that is known, in one list.
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "titer/import/foreign_text.hpp"
+#include "titer/import/imported.hpp"
+
+namespace titer {
+
+struct ImportTask;
+struct Foreign;
+
+inline constexpr std::string_view kHuggingFace = "a HuggingFace configuration";
+inline constexpr std::string_view kDeepSpeed = "a DeepSpeed configuration";
+inline constexpr std::string_view kMegatron = "Megatron-LM arguments";
+inline constexpr std::string_view kAccelerate = "an accelerate configuration";
+
+/// Of text, as far as it is parsed in one way.
+enum class Syntax { json, yaml, toml, arguments, python };
+
+/// A format is known by keys, which are written as Settings calls them; paths with dots, divided by
+/// blanks. The first of the list that a file fits is its own.
+struct ForeignFormat {
+  std::string_view name;      // with its article
+  std::string_view syntaxes;  // "json yaml"
+  std::string_view all;       // keys that all have to be there
+  std::string_view any;       // of which one has to be there; "" for none
+  /// Reads the settings of a run. Null: a format that is told from others, and not read …
+  void (*import)(const ImportTask& task) = nullptr;
+  /// … unless a document as a whole says what a model is.
+  void (*import_whole)(const Foreign& foreign,
+                       const std::string& file,
+                       ImportedRun& into) = nullptr;
+  std::string_view instead{};  // of one that is not read: what could be
+  /// It names batches, precision and model for DeepSpeed's "auto".
+  bool is_trainer = false;
+};
+
+/// A file's text as a document, with what it is.
+struct Foreign {
+  Document document;
+  ArgumentText arguments;  // of a shell script, less its flags
+  const ForeignFormat* format = nullptr;
+};
+
+/// By the file's extension and what is in it. Throws InputError for a text of none of these
+/// formats, and for one of a format that is known and not read.
+[[nodiscard]] Foreign parse_foreign(std::string_view text,
+                                    const std::string& file,
+                                    const ImportOptions& options);
+
+/// How a program's files are told apart, in the order in which they are tried.
+[[nodiscard]] std::span<const ForeignFormat> foreign_formats();
+
+/// The format of a document; null for none that is known.
+[[nodiscard]] const ForeignFormat* format_of(const Value& root, Syntax syntax);
+
+}  // namespace titer

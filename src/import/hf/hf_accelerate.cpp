@@ -1,0 +1,55 @@
+// accelerate's YAML, which tells how many processes there are and what they share out; and what
+// launchers tell of the same.
+
+#include "hf_parts.hpp"
+#include "import/import_harmless.hpp"
+
+namespace titer {
+
+std::optional<std::int64_t> launched_devices(const ImportTask& task) {
+  Settings& in = task.in;
+  const auto product = [&](std::string_view nodes_key, std::string_view each_key) {
+    const auto nodes = in.integer(nodes_key, 1, kMostDegree);
+    const auto each = in.integer(each_key, 1, kMostDegree);
+    return each ? std::optional(nodes.value_or(1) * *each) : std::nullopt;
+  };
+  const auto launched = product("nnodes", "nproc_per_node");
+  const auto spawned = product("num_nodes", "num_gpus");
+  const auto processes = in.integer("num_processes", 1, kMostDegree);
+  return task.options.devices ? task.options.devices
+         : launched           ? launched
+         : spawned            ? spawned
+                              : processes;
+}
+
+void import_accelerate(const ImportTask& task) {
+  Settings& in = task.in;
+  const std::string type = in.word("distributed_type").value_or("no");
+  const std::string precision = in.word("mixed_precision").value_or("no");
+  if (!task.others.has_trainer || precision != "no") {
+    const bool is_known = precision == "bf16" || precision == "fp16" || precision == "fp8";
+    task.into.training.add("precision", Value(is_known ? precision : "fp32"));
+  }
+  const TrainerPlan ranks{
+      .devices = launched_devices(task),
+      .data = launched_devices(task),
+      .accumulation = in.integer("deepspeed_config.gradient_accumulation_steps", 1).value_or(1)};
+  if (type == "deepspeed") {
+    static_cast<void>(put_deepspeed(task, "deepspeed_config.deepspeed_config_file"));
+    task.into.stack = "deepspeed";
+  } else if (type == "fsdp" || type == "multi_gpu" || type == "no") {
+    if (type == "fsdp") {
+      static_cast<void>(put_fsdp(task, ranks));
+    }
+    in.skip({.what = kSwitchedOff, .patterns = "fsdp_config.* deepspeed_config.*"});
+    task.into.stack = "fsdp";
+  } else {
+    in.fail("distributed_type", "expected FSDP, DEEPSPEED, MULTI_GPU or NO");
+  }
+  if (!task.others.has_trainer) {
+    put(task.into.plan, "data", ranks.data);
+  }
+  in.skip(harmless_in_hf());
+}
+
+}  // namespace titer

@@ -1,0 +1,136 @@
+// Adapters as PEFT, LLaMA-Factory, axolotl and torchtune name them.
+
+#include <algorithm>
+#include <array>
+
+#include "hf_parts.hpp"
+#include "titer/import/foreign_words.hpp"
+
+namespace titer {
+namespace {
+
+/// Products of layers by their modules' names; several of ours where they are one of theirs.
+constexpr std::array<ForeignWord, 24> kTargets = {{{"q_proj", "query"},
+                                                   {"k_proj", "key"},
+                                                   {"v_proj", "value"},
+                                                   {"o_proj", "output"},
+                                                   {"out_proj", "output"},
+                                                   {"output_proj", "output"},
+                                                   {"up_proj", "up"},
+                                                   {"gate_proj", "gate"},
+                                                   {"down_proj", "down"},
+                                                   {"w1", "gate"},
+                                                   {"w2", "down"},
+                                                   {"w3", "up"},
+                                                   {"fc1", "up"},
+                                                   {"fc2", "down"},
+                                                   {"qkv_proj", "query key value"},
+                                                   {"query_key_value", "query key value"},
+                                                   {"c_attn", "query key value"},
+                                                   {"w_pack", "query key value"},
+                                                   {"wqkv", "query key value"},
+                                                   {"gate_up_proj", "gate up"},
+                                                   {"dense", "output"},
+                                                   {"wo", "output"},
+                                                   {"dense_h_to_4h", "up"},
+                                                   {"dense_4h_to_h", "down"}}};
+
+/// Words of a list, or of a text with commas or blanks.
+std::vector<std::string> words_of(const ImportTask& task, std::string_view key) {
+  std::vector<std::string> words;
+  const Value* const value = task.in.raw(key);
+  if (value != nullptr && value->kind == Value::Kind::array) {
+    for (const Value& item : value->items) {
+      words.push_back(item.text);
+    }
+    return words;
+  }
+  const std::string text = task.in.word(key).value_or("");
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(", ", begin), text.size());
+    if (end > begin) {
+      words.push_back(text.substr(begin, end - begin));
+    }
+    begin = end + 1;
+  }
+  return words;
+}
+
+void add_target(std::string_view names, std::vector<std::string>& targets) {
+  for (std::size_t begin = 0; begin < names.size();) {
+    const std::size_t end = std::min(names.find(' ', begin), names.size());
+    std::string name(names.substr(begin, end - begin));
+    if (std::find(targets.begin(), targets.end(), name) == targets.end()) {
+      targets.push_back(std::move(name));
+    }
+    begin = end + 1;
+  }
+}
+
+Value targets_of(const ImportTask& task, const AdapterKeys& keys) {
+  const std::string_view key = keys.targets;
+  std::vector<std::string> words = words_of(task, key);
+  if (words.empty()) {
+    if (!keys.tells_targets) {
+      assume(task, key, "taken as " + std::string(keys.usual_targets));
+    }
+    words = {std::string(keys.usual_targets)};
+  }
+  std::vector<std::string> targets;
+  for (const std::string& word : words) {
+    if (word == "all" || word == "all-linear") {
+      return Value("all-linear");
+    }
+    if (const auto known = our_word(kTargets, word)) {
+      add_target(*known, targets);
+    } else if (word.find(' ') != std::string::npos) {
+      add_target(word, targets);
+    } else {
+      task.in.leave_out(key, "of " + word + " no adapter is modelled");
+    }
+  }
+  Value list = Value::make_array();
+  for (std::string& target : targets) {
+    list.push(Value(std::move(target)));
+  }
+  return list;
+}
+
+}  // namespace
+
+void put_adapters(const ImportTask& task, const AdapterKeys& keys, std::int64_t bits) {
+  Settings& in = task.in;
+  const auto rank = in.integer(keys.rank, 1, 1'000'000);
+  if (!rank) {
+    assume(task, keys.rank, "taken as " + std::to_string(keys.usual_rank));
+  }
+  Value adapters = Value::make_object();
+  adapters.add("rank", Value(rank.value_or(keys.usual_rank)));
+  adapters.add("targets", targets_of(task, keys));
+  if (bits > 0) {
+    adapters.add("base", Value(bits == 4 ? "nf4" : "int8"));
+  }
+  if (task.into.training.find("adapters") == nullptr) {
+    task.into.training.add("adapters", std::move(adapters));
+  }
+}
+
+void import_adapter(const ImportTask& task) {
+  Settings& in = task.in;
+  if (in.word("peft_type").value_or("lora") != "lora") {
+    in.fail("peft_type", "expected LORA: other adapters are not modelled");
+    return;
+  }
+  put_adapters(
+      task,
+      {.rank = "r", .targets = "target_modules", .usual_rank = 8, .usual_targets = "query value"},
+      0);
+  in.skip({.what = "how the adapters are scaled, stored and used",
+           .patterns = "alpha_pattern auto_mapping base_model_name_or_path bias fan_in_fan_out "
+                       "inference_mode init_lora_weights layer_replication loftq_config* "
+                       "lora_alpha lora_dropout megatron_* revision task_type use_rslora "
+                       "rank_pattern eva_config* exclude_modules corda_config* lora_bias "
+                       "trainable_token_indices qalora_* arrow_config* ensure_weight_tying"});
+}
+
+}  // namespace titer

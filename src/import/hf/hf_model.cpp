@@ -1,0 +1,148 @@
+// Models as HuggingFace has them: a config.json, or a name.
+
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "hf_parts.hpp"
+#include "import/formats/formats.hpp"
+#include "titer/input/words.hpp"
+#include "titer/model/huggingface/huggingface.hpp"
+
+namespace titer {
+namespace {
+
+/// The last part of a name, in small letters.
+std::string lower_name(const std::string& name) {
+  const std::size_t end = name.find_last_not_of('/') + 1;
+  return lower(name.substr(0, end).substr(name.substr(0, end).rfind('/') + 1));
+}
+
+ImportedModel model_of(const Document& document, std::string_view name) {
+  Problems problems;
+  Reader in(document, problems);
+  ImportedModel read = read_huggingface(in, name);
+  problems.raise();
+  return read;
+}
+
+}  // namespace
+
+void import_huggingface(const Foreign& foreign, const std::string& file, ImportedRun& into) {
+  const std::filesystem::path path(file);
+  const std::string stem =
+      path.stem() == "config" ? path.parent_path().filename().string() : path.stem().string();
+  ImportedModel read = model_of(foreign.document, stem);
+  into.model = std::move(read.model);
+  for (const std::string& key : read.ignored) {
+    const Value* value = foreign.document.at(key);
+    std::string line = value == nullptr ? file : foreign.document.where(value->origin);
+    into.unread.push_back(line.append(": ").append(key));
+  }
+  std::string names;
+  for (const std::string& key : read.meaningless) {
+    names += (names.empty() ? "" : ", ") + key;
+  }
+  if (!names.empty()) {
+    into.harmless.push_back("of no concern for widths and operations: " + names);
+  }
+}
+
+void compare_with_index(const std::filesystem::path& folder, ImportedRun& run) {
+  const std::filesystem::path index = folder / "model.safetensors.index.json";
+  std::error_code ignored;
+  if (!run.model || !std::filesystem::exists(index, ignored)) {
+    return;
+  }
+  const Document document = parse_json(read_small_text(index), index.string());
+  const Value* const size = document.at("metadata.total_size");
+  const Value* const tensors = document.at("weight_map");
+  if (size == nullptr || !size->is_integer || tensors == nullptr) {
+    return;
+  }
+  const auto counted = static_cast<double>(parameters(*run.model));
+  run.assumed.push_back(
+      fmt::format("{}: {} tensors of {} bytes, {:.3g} for each of the {:.0f} parameters that are "
+                  "counted by config.json",
+                  index.string(),
+                  tensors->members.size(),
+                  size->integer,
+                  size->number / counted,
+                  counted));
+}
+
+void put_model_of_config(const ImportTask& task, const Value& config) {
+  const Document document{.root = config, .sources = {task.file}};
+  task.into.model = model_of(document, "").model;
+  task.into.model->name.clear();
+}
+
+std::string file_beside(const ImportTask& task, const std::string& named) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path path(named);
+  if (path.empty()) {
+    return "";
+  }
+  if (path.is_absolute()) {
+    return fs::exists(path, ignored) ? named : "";
+  }
+  // A path is from where the program is started: a folder around the file's own.
+  fs::path folder = fs::absolute(fs::path(task.file), ignored).parent_path();
+  while (true) {
+    if (fs::exists(folder / path, ignored)) {
+      return (folder / path).string();
+    }
+    if (folder == folder.parent_path()) {
+      break;
+    }
+    folder = folder.parent_path();
+  }
+  const fs::path beside = fs::path(task.file).parent_path() / path.filename();
+  return fs::exists(beside, ignored) ? beside.string() : "";
+}
+
+void put_hub_model(const ImportTask& task, std::string_view key, const std::string& name) {
+  const std::optional<HubModel> known = hub_model(name);
+  if (!known) {
+    if (!task.options.base && !task.others.has_model) {
+      task.in.fail(key,
+                   "the shape of this model is not known here; --with CONFIG.json gives its "
+                   "config.json, --model NAME the name of one of `titer list models`");
+    }
+    return;
+  }
+  if (task.options.base || task.others.has_model) {
+    return;
+  }
+  if (!known->shipped.empty()) {
+    task.into.shipped = std::string(known->shipped);
+    return;
+  }
+  put_model_of_config(task, known->config);
+  task.into.model->name = lower_name(name);
+  task.into.model->title = name.substr(name.rfind('/') + 1);
+  assume(task, key, "widths as the config.json of that model on the Hub has them");
+}
+
+void put_named_model(const ImportTask& task, std::string_view key) {
+  const std::optional<std::string> name = task.in.text(key);
+  if (!name) {
+    if (task.in.has(key) || task.options.base || task.others.has_model) {
+      return;
+    }
+    task.in.fail(key, "expected a model; --with CONFIG.json gives its config.json");
+    return;
+  }
+  const std::string file = file_beside(task, *name + "/config.json");
+  if (!file.empty() && !task.options.base && !task.others.has_model) {
+    const Document document = parse_json(read_small_text(file), file);
+    task.into.model = model_of(document, "").model;
+    task.into.model->name = lower_name(*name);
+    task.into.model->title = task.into.model->name;
+    return;
+  }
+  put_hub_model(task, key, *name);
+}
+
+}  // namespace titer

@@ -1,0 +1,73 @@
+#pragma once
+// What trains with HuggingFace's libraries: models by their names on the Hub, the trainer and those
+// that are built on it, FSDP and DeepSpeed as accelerate calls them, adapters.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "import/import_parts.hpp"
+
+namespace titer {
+
+struct Foreign;
+
+/// A model of the Hub whose shape is known here.
+struct HubModel {
+  std::string_view shipped;  // the shipped model that it is; "" for one that is told by
+  Value config;              // the keys of its config.json
+};
+/// By its name there ("meta-llama/Llama-3.1-8B-Instruct"), or as torchtune and MaxText have it
+/// ("llama3_1_8b"); what it was tuned for does not matter. None: its shape is not known.
+[[nodiscard]] std::optional<HubModel> hub_model(std::string_view name);
+
+/// Takes the model that a setting names: of the Hub, or a folder beside the file with a
+/// config.json. Reports one that is not known, unless another file or an option tells the model.
+void put_named_model(const ImportTask& task, std::string_view key);
+/// Takes the model of a name, which the setting is about.
+void put_hub_model(const ImportTask& task, std::string_view key, const std::string& name);
+
+/// A file that a setting names, by its path as it is, beside the file or in a folder around it;
+/// empty if it is not there.
+[[nodiscard]] std::string file_beside(const ImportTask& task, const std::string& named);
+
+/// What sharding has to do with: ranks, and micro-batches of a step.
+struct TrainerPlan {
+  std::optional<std::int64_t> devices;
+  std::optional<std::int64_t> data;
+  std::int64_t accumulation = 1;
+};
+/// All devices, by whoever tells: the option, torchrun, deepspeed or accelerate.
+[[nodiscard]] std::optional<std::int64_t> launched_devices(const ImportTask& task);
+/// Gradients, moments and the weights that are updated are of 16 bits, as the weights.
+void put_all_bf16(const ImportTask& task);
+/// Reads FSDP's section; false where it is not asked for.
+[[nodiscard]] bool put_fsdp(const ImportTask& task, const TrainerPlan& plan);
+/// Reads the DeepSpeed configuration that a setting names or holds; false where there is none.
+[[nodiscard]] bool put_deepspeed(const ImportTask& task, std::string_view key);
+
+/// In which settings adapters are told.
+struct AdapterKeys {
+  std::string_view rank;
+  std::string_view targets;
+  std::int64_t usual_rank;
+  std::string_view usual_targets;
+  bool tells_targets = false;  // by another setting
+};
+/// `bits`: 4 or 8 of the weights that are not trained; 0 for those of 16.
+void put_adapters(const ImportTask& task, const AdapterKeys& keys, std::int64_t bits);
+
+void import_huggingface(const Foreign& foreign, const std::string& file, ImportedRun& into);
+/// Says what the index of the weights in a folder of the Hub's layout comes to beside the model.
+void compare_with_index(const std::filesystem::path& folder, ImportedRun& run);
+void import_adapter(const ImportTask& task);
+void import_hf_trainer(const ImportTask& task);
+void import_llama_factory(const ImportTask& task);
+void import_axolotl(const ImportTask& task);
+void import_accelerate(const ImportTask& task);
+
+/// Settings of the trainer that concern neither time nor memory.
+[[nodiscard]] std::span<const HarmlessSettings> harmless_in_hf();
+
+}  // namespace titer

@@ -1,0 +1,316 @@
+// HuggingFace's trainer, and what is built on it: TRL, LLaMA-Factory, axolotl. Batches are of one
+// device; the devices come from the launcher, accelerate's file or the option.
+
+#include <algorithm>
+#include <array>
+
+#include "hf_parts.hpp"
+#include "import/import_harmless.hpp"
+
+namespace titer {
+namespace {
+
+/// In which settings one of these programs tells the same.
+struct TrainerKeys {
+  std::string_view model;
+  std::string_view micro_batch;
+  std::int64_t usual_micro_batch;
+  std::string_view sequence;  // the first of these that is given
+  std::optional<std::int64_t> usual_sequence;
+  std::string_view packing;
+  bool recomputes;  // unless it is told otherwise
+};
+constexpr std::string_view kAccumulation = "gradient_accumulation_steps";
+
+constexpr TrainerKeys kHfKeys = {
+    .model = "model_name_or_path",
+    .micro_batch = "per_device_train_batch_size",
+    .usual_micro_batch = 8,
+    .sequence =
+        "max_seq_length max_length model_max_length max_seq_len block_size max_source_length",
+    .usual_sequence = std::nullopt,
+    .packing = "packing",
+    .recomputes = false};
+constexpr TrainerKeys kLlamaFactoryKeys = {.model = "model_name_or_path",
+                                           .micro_batch = "per_device_train_batch_size",
+                                           .usual_micro_batch = 8,
+                                           .sequence = "cutoff_len",
+                                           .usual_sequence = 2048,
+                                           .packing = "packing",
+                                           .recomputes = true};
+constexpr TrainerKeys kAxolotlKeys = {.model = "base_model",
+                                      .micro_batch = "micro_batch_size",
+                                      .usual_micro_batch = 1,
+                                      .sequence = "sequence_len",
+                                      .usual_sequence = 512,
+                                      .packing = "sample_packing",
+                                      .recomputes = false};
+
+/// The first of several keys that is given; the first of all if none is.
+std::string first_given(const Settings& in, std::string_view keys) {
+  const std::string usual(keys.substr(0, keys.find(' ')));
+  for (std::size_t begin = 0; begin < keys.size();) {
+    const std::size_t end = std::min(keys.find(' ', begin), keys.size());
+    std::string key(keys.substr(begin, end - begin));
+    if (in.has(key)) {
+      return key;
+    }
+    begin = end + 1;
+  }
+  return usual;
+}
+
+void put_if_absent(Value& object, const std::string& key, Value value) {
+  if (object.find(key) == nullptr) {
+    object.add(key, std::move(value));
+  }
+}
+
+class Trainer {
+ public:
+  Trainer(const ImportTask& task, const TrainerKeys& keys)
+      : task_(task),
+        in_(task.in),
+        keys_(keys),
+        plan_(task.into.plan),
+        training_(task.into.training) {}
+
+  void read() {
+    put_named_model(task_, keys_.model);
+    read_precision();
+    read_batches();
+    const bool has_deepspeed = put_deepspeed(task_, "deepspeed");
+    const bool has_fsdp = !has_deepspeed && put_fsdp(task_, ranks_);
+    task_.into.stack = has_deepspeed ? "deepspeed" : "fsdp";
+    put_batches();
+    read_sequence();
+    read_recompute();
+    read_attention();
+    if (training_.find("optimizer") == nullptr) {
+      put_optimizer(task_, in_.has("optimizer") ? "optimizer" : "optim");
+    }
+    in_.skip({.what = kSwitchedOff, .patterns = has_deepspeed ? "fsdp*" : ""});
+    if (!has_deepspeed && !has_fsdp) {
+      assume(task_, "deepspeed", "neither it nor fsdp is asked for: every rank has all states");
+    }
+    in_.skip(harmless_in_hf());
+  }
+
+ private:
+  void read_precision() {
+    const bool is_auto = in_.word("bf16").value_or("") == "auto";
+    if (is_auto) {
+      assume(task_, "bf16", "taken as true");
+    }
+    const bool pure = in_.is_on("pure_bf16");
+    const bool bf16 = is_auto || pure || in_.is_on("bf16") || in_.is_on("bfloat16");
+    const bool fp16 = in_.is_on("fp16") || in_.is_on("float16");
+    const bool fp8 = in_.is_on("fp8");
+    const bool tf32 = in_.is_on("tf32");
+    training_.add(
+        "precision",
+        Value(fp8 ? "fp8" : (bf16 ? "bf16" : (fp16 ? "fp16" : (tf32 ? "tf32" : "fp32")))));
+    if (pure) {
+      put_all_bf16(task_);
+    }
+  }
+
+  void read_batches() {
+    micro_ = in_.integer(keys_.micro_batch, 1);
+    if (!micro_ && !in_.has(keys_.micro_batch)) {
+      micro_ = keys_.usual_micro_batch;
+      assume(task_, keys_.micro_batch, "taken as " + std::to_string(*micro_) + ", its default");
+    }
+    ranks_.accumulation = in_.integer(kAccumulation, 1).value_or(1);
+    ranks_.devices = launched_devices(task_);
+    const auto degree = [&](std::string_view key) {
+      return std::max<std::int64_t>(1, in_.integer(key, 0, kMostDegree).value_or(1));
+    };
+    const std::int64_t tensor = degree(
+        first_given(in_,
+                    "tensor_parallel_size tensor_model_parallel_size parallelism_config.tp_size "
+                    "tp_size"));
+    const std::int64_t context = degree(first_given(
+        in_,
+        "context_parallel_size sequence_parallel_degree parallelism_config.cp_size cp_size "
+        "sequence_parallel_size"));
+    if (tensor > 1) {
+      plan_.add("tensor", Value(tensor));
+      plan_.add("sequence_parallel", Value(true));
+    }
+    if (context > 1) {
+      plan_.add("context", Value(context));
+    }
+    if (ranks_.devices && *ranks_.devices % (tensor * context) != 0) {
+      in_.fail("tensor_parallel_size",
+               "expected tensor x context degree, " + std::to_string(tensor * context) +
+                   ", to divide the " + std::to_string(*ranks_.devices) + " devices");
+    } else if (ranks_.devices) {
+      ranks_.data = *ranks_.devices / (tensor * context);
+      plan_.add("data", Value(*ranks_.data));
+    }
+    const auto shard =
+        in_.integer(first_given(in_, "dp_shard_size parallelism_config.dp_shard_size"), 1);
+    static_cast<void>(
+        in_.integer(first_given(in_, "dp_replicate_size parallelism_config.dp_replicate_size"), 1));
+    if (shard && ranks_.data && *shard < *ranks_.data) {
+      plan_.add("shard", Value(*shard));
+    }
+  }
+
+  void put_batches() {
+    if (!micro_) {
+      return;
+    }
+    plan_.add("micro_batch", Value(*micro_));
+    const std::int64_t of_a_rank = *micro_ * ranks_.accumulation;
+    if (ranks_.data) {
+      put_if_absent(training_, "global_batch", Value(of_a_rank * *ranks_.data));
+      return;
+    }
+    put_if_absent(training_, "global_batch", Value(kLeftOpen));
+    task_.into.open.push_back("training.global_batch: " + std::to_string(of_a_rank) +
+                              " for each data-parallel rank");
+  }
+
+  void read_sequence() {
+    const std::string key = first_given(in_, keys_.sequence);
+    const auto sequence = in_.integer(key, 1, kMostTokens);
+    if (sequence) {
+      training_.add("sequence", Value(*sequence));
+    } else if (!in_.has(key) && keys_.usual_sequence) {
+      training_.add("sequence", Value(*keys_.usual_sequence));
+      assume(task_, key, "taken as " + std::to_string(*keys_.usual_sequence) + ", its default");
+    }
+    if (!in_.is_on(keys_.packing) && !in_.is_on("neat_packing") &&
+        !in_.is_on("pad_to_sequence_len") && !in_.is_on("pad_to_max_length")) {
+      assume(task_, keys_.packing, "every sequence is taken as long as the longest");
+    }
+  }
+
+  void read_recompute() {
+    const std::string mode = in_.word("gradient_checkpointing").value_or("");
+    const bool is_off = in_.is_on("disable_gradient_checkpointing");
+    const bool is_on = mode == "true" || mode == "1" || mode == "unsloth" || mode == "offload" ||
+                       (mode.empty() && keys_.recomputes && !is_off);
+    if (mode == "offload") {
+      in_.leave_out("gradient_checkpointing", "inputs of layers stay on the device here");
+    }
+    put_if_absent(plan_, "recompute", Value(is_on ? "full" : "none"));
+  }
+
+  void read_attention() {
+    const std::string key = first_given(in_, "attn_implementation flash_attn attention");
+    const std::string kernel = in_.word(key).value_or("");
+    const bool flash = in_.is_on("flash_attention") || in_.is_on("sdp_attention") ||
+                       in_.is_on("flex_attention") || in_.is_on("use_flash_attn");
+    if (kernel == "eager" || kernel == "disabled" || kernel == "off") {
+      plan_.add("attention", Value("materialised"));
+    } else if (flash || (!kernel.empty() && kernel != "auto")) {
+      plan_.add("attention", Value("flash"));
+    }
+  }
+
+  const ImportTask& task_;
+  Settings& in_;
+  const TrainerKeys& keys_;
+  Value& plan_;
+  Value& training_;
+  std::optional<std::int64_t> micro_;
+  TrainerPlan ranks_;
+};
+
+/// A training in which other passes are made than one forward and one backward.
+void take_stages(const ImportTask& task,
+                 std::string_view key,
+                 std::initializer_list<std::string_view> plain) {
+  const auto word = task.in.word(key);
+  if (word && std::find(plain.begin(), plain.end(), *word) == plain.end()) {
+    task.in.fail(key,
+                 "expected " + std::string(*plain.begin()) +
+                     ": steps of others have more passes, which are not modelled");
+  }
+}
+
+std::int64_t bits_of(const ImportTask& task) {
+  const bool four = task.in.is_on("load_in_4bit") || task.in.is_on("use_4bit_quantization") ||
+                    task.in.is_on("q_lora");
+  const bool eight = task.in.is_on("load_in_8bit") || task.in.is_on("use_8bit_quantization");
+  return four ? 4 : (eight ? 8 : 0);
+}
+
+}  // namespace
+
+void put_all_bf16(const ImportTask& task) {
+  for (const char* const what : {"gradient_precision", "state_precision", "master_precision"}) {
+    put_if_absent(task.into.training, what, Value("bf16"));
+  }
+}
+
+void import_hf_trainer(const ImportTask& task) {
+  Settings& in = task.in;
+  take_stages(task, "task_type", {"causal_lm"});
+  Trainer(task, kHfKeys).read();
+  const bool adapts = in.is_on("use_peft") || in.is_on("use_lora") || in.is_on("use_peft_lora");
+  if (adapts) {
+    const std::string_view rank = in.has("lora_rank") ? "lora_rank" : "lora_r";
+    const std::string_view targets =
+        in.has("lora_modules") ? "lora_modules" : "lora_target_modules";
+    put_adapters(
+        task,
+        {.rank = rank, .targets = targets, .usual_rank = 16, .usual_targets = "query value"},
+        bits_of(task));
+  }
+}
+
+void import_llama_factory(const ImportTask& task) {
+  Settings& in = task.in;
+  take_stages(task, "stage", {"sft", "pt"});
+  const std::string type = in.word("finetuning_type").value_or("lora");
+  if (type != "full" && type != "lora") {
+    in.fail("finetuning_type", "expected full or lora: which layers are frozen is not read");
+  }
+  Trainer(task, kLlamaFactoryKeys).read();
+  if (type == "lora") {
+    const std::int64_t bits = in.integer("quantization_bit", 2, 8).value_or(0);
+    put_adapters(
+        task,
+        {.rank = "lora_rank", .targets = "lora_target", .usual_rank = 8, .usual_targets = "all"},
+        bits == 4 || bits == 8 ? bits : 0);
+    if (bits > 0 && bits != 4 && bits != 8) {
+      in.leave_out("quantization_bit", "weights of 4 and of 8 bits alone are modelled");
+    }
+  }
+  if (in.is_on("use_galore") || in.is_on("use_apollo") || in.is_on("use_badam")) {
+    in.fail("", "expected an ordinary optimizer: galore, apollo and badam are not modelled");
+  }
+}
+
+void import_axolotl(const ImportTask& task) {
+  Settings& in = task.in;
+  take_stages(task, "rl", {"none"});
+  const auto batch = in.integer("batch_size", 1);
+  if (batch && !in.has(kAccumulation)) {
+    in.leave_out("batch_size",
+                 "one micro-batch is taken for a step; "
+                 "gradient_accumulation_steps tells how many");
+  }
+  Trainer(task, kAxolotlKeys).read();
+  const std::string adapter = in.word("adapter").value_or("");
+  if (adapter == "lora" || adapter == "qlora") {
+    const bool all = in.is_on("lora_target_linear");
+    std::int64_t bits = bits_of(task);
+    bits = adapter == "qlora" && bits == 0 ? 4 : bits;
+    put_adapters(task,
+                 {.rank = "lora_r",
+                  .targets = "lora_target_modules",
+                  .usual_rank = 8,
+                  .usual_targets = all ? "all" : "query value",
+                  .tells_targets = all},
+                 bits);
+  } else if (!adapter.empty()) {
+    in.fail("adapter", "expected lora or qlora: others are not modelled");
+  }
+}
+
+}  // namespace titer

@@ -1,0 +1,188 @@
+// Models of the HuggingFace Hub by their names.
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "hf_parts.hpp"
+#include "titer/input/words.hpp"
+
+namespace titer {
+namespace {
+
+struct ShippedModel {
+  std::string_view name;  // as bare_name() makes it
+  std::string_view shipped;
+};
+constexpr std::array<ShippedModel, 27> kShipped = {{{"llama27b", "llama2-7b"},
+                                                    {"llama213b", "llama2-13b"},
+                                                    {"llama270b", "llama2-70b"},
+                                                    {"llama38b", "llama3-8b"},
+                                                    {"llama370b", "llama3-70b"},
+                                                    {"llama31405b", "llama3-405b"},
+                                                    {"llama321b", "llama3.2-1b"},
+                                                    {"llama323b", "llama3.2-3b"},
+                                                    {"llama4scout17b16e", "llama4-scout"},
+                                                    {"mixtral8x7b", "mixtral-8x7b"},
+                                                    {"mixtral8x22b", "mixtral-8x22b"},
+                                                    {"qwen330ba3b", "qwen3-30b-a3b"},
+                                                    {"qwen3235ba22b", "qwen3-235b-a22b"},
+                                                    {"qwen3next80ba3b", "qwen3-next-80b-a3b"},
+                                                    {"deepseekv3", "deepseek-v3"},
+                                                    {"deepseek3671b", "deepseek-v3"},
+                                                    {"deepseekr1", "deepseek-v3"},
+                                                    {"deepseekv2lite", "deepseek-v2-lite"},
+                                                    {"kimik2", "kimi-k2"},
+                                                    {"gptoss20b", "gpt-oss-20b"},
+                                                    {"gptoss120b", "gpt-oss-120b"},
+                                                    {"dbrx", "dbrx"},
+                                                    {"gemma29b", "gemma2-9b"},
+                                                    {"starcoder215b", "starcoder2-15b"},
+                                                    {"olmo271124", "olmo2-7b"},
+                                                    {"glm45", "glm-4.5"},
+                                                    {"glm45air", "glm-4.5-air"}}};
+
+/// The shape of a dense model, as its config.json on the Hub has it.
+struct DenseModel {
+  std::string_view name;  // as bare_name() makes it
+  std::string_view type;
+  std::int64_t layers;
+  std::int64_t hidden;
+  std::int64_t ffn;
+  std::int64_t heads;
+  std::int64_t kv_heads;
+  std::int64_t vocabulary;
+  std::int64_t longest;  // max_position_embeddings
+  bool tied = false;
+  std::int64_t head_dim = 0;  // hidden / heads where 0
+};
+constexpr auto kDense = std::to_array<DenseModel>({
+    {"llama318b", "llama", 32, 4096, 14336, 32, 8, 128256, 131072},
+    {"llama3170b", "llama", 80, 8192, 28672, 64, 8, 128256, 131072},
+    {"llama3370b", "llama", 80, 8192, 28672, 64, 8, 128256, 131072},
+    {"tinyllama11b", "llama", 22, 2048, 5632, 32, 4, 32000, 2048},
+    {"codellama7b", "llama", 32, 4096, 11008, 32, 32, 32016, 16384},
+    {"codellama13b", "llama", 40, 5120, 13824, 40, 40, 32016, 16384},
+    {"codellama34b", "llama", 48, 8192, 22016, 64, 8, 32000, 16384},
+    {"yi6b", "llama", 32, 4096, 11008, 32, 4, 64000, 4096},
+    {"yi34b", "llama", 60, 7168, 20480, 56, 8, 64000, 4096},
+    {"smollm2135m", "llama", 30, 576, 1536, 9, 3, 49152, 8192, true},
+    {"smollm2360m", "llama", 32, 960, 2560, 15, 5, 49152, 8192, true},
+    {"smollm217b", "llama", 24, 2048, 8192, 32, 32, 49152, 8192, true},
+    {"mistral7bv01", "mistral", 32, 4096, 14336, 32, 8, 32000, 32768},
+    {"mistral7bv02", "mistral", 32, 4096, 14336, 32, 8, 32000, 32768},
+    {"mistral7bv03", "mistral", 32, 4096, 14336, 32, 8, 32768, 32768},
+    {"mistral7b", "mistral", 32, 4096, 14336, 32, 8, 32000, 32768},
+    {"mistralnemo2407", "mistral", 40, 5120, 14336, 32, 8, 131072, 131072, false, 128},
+    {"qwen205b", "qwen2", 24, 896, 4864, 14, 2, 151936, 131072, true},
+    {"qwen215b", "qwen2", 28, 1536, 8960, 12, 2, 151936, 131072, true},
+    {"qwen27b", "qwen2", 28, 3584, 18944, 28, 4, 152064, 131072},
+    {"qwen272b", "qwen2", 80, 8192, 29568, 64, 8, 152064, 131072},
+    {"qwen2505b", "qwen2", 24, 896, 4864, 14, 2, 151936, 32768, true},
+    {"qwen2515b", "qwen2", 28, 1536, 8960, 12, 2, 151936, 131072, true},
+    {"qwen253b", "qwen2", 36, 2048, 11008, 16, 2, 151936, 32768, true},
+    {"qwen257b", "qwen2", 28, 3584, 18944, 28, 4, 152064, 131072},
+    {"qwen2514b", "qwen2", 48, 5120, 13824, 40, 8, 152064, 131072},
+    {"qwen2532b", "qwen2", 64, 5120, 27648, 40, 8, 152064, 131072},
+    {"qwen2572b", "qwen2", 80, 8192, 29568, 64, 8, 152064, 131072},
+    {"qwq32b", "qwen2", 64, 5120, 27648, 40, 8, 152064, 131072},
+    {"qwen306b", "qwen3", 28, 1024, 3072, 16, 8, 151936, 40960, true, 128},
+    {"qwen317b", "qwen3", 28, 2048, 6144, 16, 8, 151936, 40960, true, 128},
+    {"qwen34b", "qwen3", 36, 2560, 9728, 32, 8, 151936, 40960, true, 128},
+    {"qwen38b", "qwen3", 36, 4096, 12288, 32, 8, 151936, 40960, false, 128},
+    {"qwen314b", "qwen3", 40, 5120, 17408, 40, 8, 151936, 40960, false, 128},
+    {"qwen332b", "qwen3", 64, 5120, 25600, 64, 8, 151936, 40960, false, 128},
+    {"gemma2b", "gemma", 18, 2048, 16384, 8, 1, 256000, 8192, true, 256},
+    {"gemma7b", "gemma", 28, 3072, 24576, 16, 16, 256000, 8192, true, 256},
+    {"gemma22b", "gemma2", 26, 2304, 9216, 8, 4, 256000, 8192, true, 256},
+    {"gemma227b", "gemma2", 46, 4608, 36864, 32, 16, 256000, 8192, true, 128},
+    {"phi3mini4k", "phi3", 32, 3072, 8192, 32, 32, 32064, 4096},
+    {"phi3mini", "phi3", 32, 3072, 8192, 32, 32, 32064, 4096},
+    {"phi4", "phi3", 40, 5120, 17920, 40, 10, 100352, 16384},
+    {"phi414b", "phi3", 40, 5120, 17920, 40, 10, 100352, 16384},
+});
+
+/// Models that differ from another one in weights alone.
+constexpr std::array<ShippedModel, 9> kLikenesses = {{{"deepseekr1distillllama8b", "llama318b"},
+                                                      {"deepseekr1distillllama70b", "llama3370b"},
+                                                      {"deepseekr1distillqwen15b", "qwen2515b"},
+                                                      {"deepseekr1distillqwen7b", "qwen257b"},
+                                                      {"deepseekr1distillqwen14b", "qwen2514b"},
+                                                      {"deepseekr1distillqwen32b", "qwen2532b"},
+                                                      {"hermes3llama318b", "llama318b"},
+                                                      {"hermes2promistral7b", "mistral7bv01"},
+                                                      {"zephyr7bbeta", "mistral7bv01"}}};
+
+/// Words after which the shape is the same: what a model was tuned for, how it is stored.
+constexpr std::array<std::string_view, 36> kNotOfShape = {
+    "instruct", "chat",    "hf",       "it",   "base",    "bnb",          "4bit",  "8bit",
+    "fp16",     "bf16",    "awq",      "gptq", "int4",    "int8",         "fp8",   "gguf",
+    "dev",      "preview", "thinking", "2507", "0528",    "unsloth",      "coder", "math",
+    "sft",      "dpo",     "v1",       "code", "nonfree", "intermediate", "step",  "3t",
+    "2t",       "full",    "original", "tulu"};
+
+std::string without(std::string text, std::string_view part, std::string_view by) {
+  const std::size_t found = text.find(part);
+  return found == std::string::npos ? text : text.replace(found, part.size(), by);
+}
+
+/// "meta-llama/Meta-Llama-3.1-8B-Instruct" and "llama3_1_8b" are "llama318b".
+std::string bare_name(std::string_view name) {
+  while (!name.empty() && name.back() == '/') {
+    name.remove_suffix(1);
+  }
+  const std::string small = lower(name.substr(name.rfind('/') + 1));
+  std::string made;
+  for (std::size_t begin = 0; begin <= small.size();) {
+    const std::size_t end = std::min(small.find_first_of("-_ ", begin), small.size());
+    const std::string word = small.substr(begin, end - begin);
+    if (std::find(kNotOfShape.begin(), kNotOfShape.end(), word) == kNotOfShape.end()) {
+      made += word;
+    }
+    begin = end + 1;
+  }
+  made.erase(std::remove(made.begin(), made.end(), '.'), made.end());
+  return without(without(std::move(made), "metallama", "llama"), "llama3herd", "llama3");
+}
+
+Value config_of(const DenseModel& model) {
+  Value config = Value::make_object();
+  config.add("model_type", Value(model.type));
+  config.add("num_hidden_layers", Value(model.layers));
+  config.add("hidden_size", Value(model.hidden));
+  config.add("intermediate_size", Value(model.ffn));
+  config.add("num_attention_heads", Value(model.heads));
+  config.add("num_key_value_heads", Value(model.kv_heads));
+  if (model.head_dim > 0) {
+    config.add("head_dim", Value(model.head_dim));
+  }
+  config.add("vocab_size", Value(model.vocabulary));
+  config.add("max_position_embeddings", Value(model.longest));
+  config.add("tie_word_embeddings", Value(model.tied));
+  return config;
+}
+
+template <class Models>
+const typename Models::value_type* named(const Models& models, std::string_view name) {
+  const auto found = std::find_if(
+      models.begin(), models.end(), [&](const auto& model) { return model.name == name; });
+  return found == models.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::optional<HubModel> hub_model(std::string_view name) {
+  std::string bare = bare_name(name);
+  if (const ShippedModel* like = named(kLikenesses, bare)) {
+    bare = like->shipped;
+  }
+  if (const ShippedModel* shipped = named(kShipped, bare)) {
+    return HubModel{.shipped = shipped->shipped, .config = {}};
+  }
+  if (const DenseModel* dense = named(kDense, bare)) {
+    return HubModel{.shipped = {}, .config = config_of(*dense)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace titer

@@ -1,0 +1,115 @@
+// What Megatron-LM captures in CUDA graphs, by the names of its releases: --enable-cuda-graph
+// (0.7),
+// --external-cuda-graph (0.9), --cuda-graph-scope (0.12), --cuda-graph-impl (0.15), lists of scopes
+// (0.16).
+
+#include <algorithm>
+#include <array>
+
+#include "import_parts.hpp"
+#include "titer/import/foreign_words.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::string_view kImplementation = "cuda_graph_impl";
+
+/// The words of a list, or of a text with commas or blanks.
+std::vector<std::string> scopes_of(const ImportTask& task) {
+  const std::string_view key =
+      task.in.has("cuda_graph_modules") ? "cuda_graph_modules" : "cuda_graph_scope";
+  std::vector<std::string> scopes;
+  const Value* const written = task.in.raw(key);
+  if (written != nullptr && written->kind == Value::Kind::array) {
+    for (const Value& item : written->items) {
+      scopes.push_back(item.text);
+    }
+    return scopes;
+  }
+  const std::string text = task.in.word(key).value_or("");
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(", ", begin), text.size());
+    if (end > begin) {
+      scopes.push_back(text.substr(begin, end - begin));
+    }
+    begin = end + 1;
+  }
+  return scopes;
+}
+
+bool asks_for_graphs(const ImportTask& task) {
+  const std::string implementation = task.in.word(kImplementation).value_or("none");
+  const bool local = task.in.is_on("enable_cuda_graph");
+  const bool external = task.in.is_on("external_cuda_graph");
+  return local || external || implementation != "none";
+}
+
+/// All parts that the model has; of one that is named alone those of a dense model.
+std::vector<std::string_view> whole_layers(const ImportTask& task) {
+  if (!task.into.model) {
+    return {"attention", "mlp"};
+  }
+  const Transformer& model = *task.into.model;
+  const bool is_dense = std::any_of(model.kinds.begin(),
+                                    model.kinds.end(),
+                                    [](const LayerKind& kind) { return kind.is_dense(); });
+  std::vector<std::string_view> parts;
+  const auto add = [&](bool has, std::string_view part) {
+    if (has) {
+      parts.push_back(part);
+    }
+  };
+  add(model.has_attention(), "attention");
+  add(model.mixer.has_value(), "mixer");
+  add(is_dense, "mlp");
+  add(model.experts.has_value(), "router");
+  add(model.experts.has_value(), "experts");
+  return parts;
+}
+
+}  // namespace
+
+void put_megatron_graph(const ImportTask& task) {
+  const std::vector<std::string> scopes = scopes_of(task);
+  if (!asks_for_graphs(task)) {
+    task.in.skip({.what = kSwitchedOff, .patterns = "cuda_graph_*"});
+    return;
+  }
+  task.in.skip({.what = "how graphs are captured",
+                .patterns = "cuda_graph_warmup_steps cuda_graph_num_* cuda_graph_use_* "
+                            "cuda_graph_retain_* cuda_graph_share_*"});
+  const auto has = [&](std::string_view scope) {
+    return std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
+  };
+  if (has("full_iteration") || task.in.word(kImplementation) == "full_iteration") {
+    task.into.plan.add("cuda_graph", Value("iteration"));
+    return;
+  }
+  std::vector<std::string_view> parts;
+  if (scopes.empty() || has("full")) {
+    parts = whole_layers(task);
+  }
+  for (const std::string& scope : scopes) {
+    const auto ours = our_word(kMegatronGraphScopes, scope);
+    if (!ours && scope != "full") {
+      task.in.fail("cuda_graph_scope",
+                   scope +
+                       ": expected full, full_iteration, attn, mlp, moe, moe_router, "
+                       "moe_preprocess or mamba");
+    }
+    const bool is_new = ours && std::find(parts.begin(), parts.end(), *ours) == parts.end();
+    if (is_new) {
+      parts.push_back(*ours);
+    }
+    if (scope == "moe" && !has("moe_router")) {
+      parts.push_back("router");
+    }
+  }
+  Value list = Value::make_array();
+  for (const std::string_view part : parts) {
+    list.push(Value(part));
+  }
+  task.into.plan.add("cuda_graph", std::move(list));
+}
+
+}  // namespace titer

@@ -1,0 +1,145 @@
+// YAML of llm-foundry, which Composer trains.
+
+#include <algorithm>
+#include <array>
+
+#include "import/hf/hf_parts.hpp"
+#include "import/import_harmless.hpp"
+#include "recipe_parts.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::array<HarmlessSettings, 4> kHarmless = {
+    {{"learning rate and the optimizer's numbers",
+      "optimizer.* scheduler.* algorithms.* model.init_config.* max_grad_norm*"},
+     {"data, tokenizers, logs and checkpoints",
+      "data_* tokenizer.* train_loader.* eval_loader.* icl_* eval_* callbacks.* loggers.* "
+      "progress_bar log_to_console console_log_interval python_log_level save_* load_* "
+      "run_name autoresume seed global_seed metadata.* profiler.* expt_name wandb* "
+      "hf_save* max_duration device_eval_batch_size model.config_overrides.max_seq_len"},
+     {"how the model is made and wrapped",
+      "model.init_device model.loss_fn model.pretrained model.use_auth_token model.verbose "
+      "model.learned_pos_emb model.no_bias model.max_seq_len dist_timeout variables.* "
+      "fsdp_config.limit_all_gathers fsdp_config.backward_prefetch fsdp_config.forward_prefetch "
+      "fsdp_config.activation_checkpointing_reentrant fsdp_config.state_dict_type "
+      "fsdp_config.use_orig_params fsdp_config.verbose fsdp_config.sync_module_states "
+      "fsdp_config.sharded_ckpt* fsdp_config.load_* fsdp_config.cpu_offload "
+      "fsdp_config.flatten_parameters fsdp_config.min_params fsdp_config.device_mesh "
+      "fsdp_config.keep_low_precision_grads fsdp_config.process_group compile_config* "
+      "model.config_overrides.attn_config.*"},
+     {"kernels for the same operations, as the stack's figures hold",
+      "model.attn_config.* model.fc_type* model.norm_type model.ffn_config.fc_type* "
+      "model.use_flash_attention_2 model.config_overrides.use_cache precision_config*"}}};
+
+/// MPT in the keys of its config.json on the Hub.
+void put_mpt(const ImportTask& task) {
+  constexpr std::array<std::string_view, 6> keys = {
+      "d_model", "n_heads", "n_layers", "expansion_ratio", "vocab_size", "max_seq_len"};
+  Settings& in = task.in;
+  Value config = Value::make_object();
+  config.add("model_type", Value("mpt"));
+  for (const std::string_view key : keys) {
+    if (const auto number = in.number("model." + std::string(key))) {
+      config.add(std::string(key), Value(static_cast<std::int64_t>(*number)));
+    }
+  }
+  Value attention = Value::make_object();
+  attention.add("alibi", Value(in.is_on("model.attn_config.alibi")));
+  if (const auto heads = in.integer("model.attn_config.kv_n_heads", 1, kMostWidth)) {
+    attention.add("attn_type", Value("grouped_query_attention"));
+    attention.add("kv_n_heads", Value(*heads));
+  }
+  config.add("attn_config", std::move(attention));
+  if (const auto tied = in.flag("model.tie_word_embeddings")) {
+    config.add("tie_word_embeddings", Value(*tied));
+  }
+  const std::string ffn = in.word("model.ffn_config.ffn_type").value_or("mptmlp");
+  if (ffn != "mptmlp") {
+    in.fail("model.ffn_config.ffn_type", "expected mptmlp: others are not read");
+    return;
+  }
+  put_model_of_config(task, config);
+}
+
+void put_model(const ImportTask& task) {
+  const std::string name = task.in.word("model.name").value_or("");
+  if (name == "mpt_causal_lm" || name == "mosaic_gpt") {
+    put_mpt(task);
+  } else if (name == "hf_causal_lm") {
+    put_named_model(task, "model.pretrained_model_name_or_path");
+  } else {
+    task.in.fail("model.name", "expected mpt_causal_lm or hf_causal_lm: others are not read");
+  }
+}
+
+void put_sharding(const ImportTask& task) {
+  Settings& in = task.in;
+  constexpr std::string_view key = "fsdp_config.sharding_strategy";
+  const bool has_section = in.has(key) || in.has("fsdp_config.mixed_precision");
+  const std::string strategy = in.word(key).value_or(has_section ? "full_shard" : "no_shard");
+  const bool is_full = strategy == "full_shard" || strategy == "hybrid_shard";
+  const bool is_half = strategy == "shard_grad_op" || strategy == "_hybrid_shard_zero2";
+  if (!is_full && !is_half && strategy != "no_shard") {
+    in.fail(key, "expected FULL_SHARD, SHARD_GRAD_OP, NO_SHARD or HYBRID_SHARD");
+    return;
+  }
+  task.into.plan.add("sharding", Value(is_full ? "zero3" : (is_half ? "zero2" : "none")));
+  const bool recomputes = in.is_on("fsdp_config.activation_checkpointing");
+  task.into.plan.add("recompute", Value(recomputes ? "full" : "none"));
+  if (in.is_on("fsdp_config.activation_cpu_offload")) {
+    Value offload = Value::make_object();
+    offload.add("activations", Value("host"));
+    task.into.plan.add("offload", std::move(offload));
+  }
+  // PURE reduces in the type of the products, DEFAULT in fp32.
+  const std::string mixed = in.word("fsdp_config.mixed_precision").value_or("default");
+  task.into.training.add("gradient_precision", Value(mixed == "pure" ? "bf16" : "fp32"));
+}
+
+void put_precision(const ImportTask& task) {
+  const std::string type = task.in.word("precision").value_or("amp_bf16");
+  const auto says = [&](std::string_view part) { return type.find(part) != std::string::npos; };
+  task.into.training.add(
+      "precision",
+      Value(says("fp8") ? "fp8" : (says("bf16") ? "bf16" : (says("fp16") ? "fp16" : "fp32"))));
+}
+
+}  // namespace
+
+void import_llm_foundry(const ImportTask& task) {
+  Settings& in = task.in;
+  task.into.stack = "llm-foundry";
+  put_model(task);
+  if (!in.is_sound()) {
+    return;
+  }
+  put_precision(task);
+  put_sharding(task);
+  const auto data = launched_devices(task);
+  put(task.into.plan, "data", data);
+  constexpr std::string_view micro = "device_train_microbatch_size";
+  const bool is_auto = in.word(micro).value_or("") == "auto";
+  RankBatches batches{.micro = is_auto ? std::nullopt : in.integer(micro, 1),
+                      .accumulation = std::nullopt,
+                      .global = in.integer("global_train_batch_size", 1)};
+  if (!batches.micro && data && batches.global) {
+    batches.micro = std::max<std::int64_t>(1, *batches.global / *data);
+    assume(task, micro, "taken as the whole batch of a device, " + std::to_string(*batches.micro));
+  }
+  const bool is_more = batches.micro && data && batches.global && *batches.global % *data == 0 &&
+                       *batches.micro > *batches.global / *data;
+  if (is_more) {
+    batches.micro = *batches.global / *data;
+    assume(task, micro, "taken as the batch of a device, " + std::to_string(*batches.micro));
+  }
+  put_rank_batches(task, "global_train_batch_size", batches, data);
+  put(task.into.training, "sequence", in.integer("max_seq_len", 1, kMostTokens));
+  if (in.word("model.attn_config.attn_impl").value_or("flash") == "torch") {
+    task.into.plan.add("attention", Value("materialised"));
+  }
+  put_optimizer(task, "optimizer.name");
+  in.skip(kHarmless);
+}
+
+}  // namespace titer

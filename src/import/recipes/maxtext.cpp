@@ -1,0 +1,269 @@
+// MaxText's YAML: what a file changes of configs/base.yml, whose values are taken for the rest.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "import/hf/hf_parts.hpp"
+#include "import/import_harmless.hpp"
+#include "recipe_parts.hpp"
+
+namespace titer {
+namespace {
+
+/// Of configs/base.yml, the model that it has for "default".
+struct BaseWidth {
+  std::string_view key;
+  std::string_view theirs;  // in config.json of a Llama
+  std::int64_t value;
+};
+constexpr std::array<BaseWidth, 7> kBase = {{{"base_emb_dim", "hidden_size", 2048},
+                                             {"base_num_query_heads", "num_attention_heads", 16},
+                                             {"base_num_kv_heads", "num_key_value_heads", 16},
+                                             {"base_mlp_dim", "intermediate_size", 7168},
+                                             {"base_num_decoder_layers", "num_hidden_layers", 16},
+                                             {"head_dim", "head_dim", 128},
+                                             {"vocab_size", "vocab_size", 32000}}};
+constexpr double kBaseBatch = 12;
+constexpr std::int64_t kBaseSequence = 2048;
+
+/// remat_policy, and what is computed again of a layer.
+struct Policy {
+  std::string_view theirs;
+  std::string_view recompute;
+  bool is_near = false;  // the nearest that a plan has
+};
+constexpr std::array<Policy, 7> kPolicies = {{{"none", "none"},
+                                              {"full", "full"},
+                                              {"minimal", "selective"},
+                                              {"minimal_flash", "layer_norm"},
+                                              {"minimal_with_context", "layer_norm"},
+                                              {"save_dot_except_mlp", "full", true},
+                                              {"save_dot_except_mlpwi", "full", true}}};
+
+constexpr std::array<HarmlessSettings, 5> kHarmless = {
+    {{"learning rate and the optimizer's numbers",
+      "learning_rate* warmup_* cosine_* adam_* opt_* gradient_clipping* mu_dtype "
+      "learning_rate_schedule_steps z_loss* muon_* tx_*"},
+     {"data, tokenizers, logs and checkpoints",
+      "base_output_directory run_name dataset_* tokenizer_* hf_* tfds_* grain_* train_* eval_* "
+      "enable_checkpointing async_checkpointing checkpoint_* load_* save_* log_* metrics_file "
+      "gcs_* profiler* enable_goodput* monitor_* upload_* tensorboard* use_vertex* vertex_* "
+      "enable_tensorboard steps num_epoch packing add_bos add_eos colocated_* "
+      "reuse_example_batch restore_* enable_single_controller vocab_relative_path "
+      "expansion_factor_real_data data_shuffle_seed init_weights_seed report_* "
+      "enable_gcp_* enable_structured* max_prefill* stack_trace* collect_* dump_* skip_*"},
+     {"how the program is started, compiled and laid out",
+      "base_config hardware scan_layers param_scan_axis jax_* compile_* use_iota_embed "
+      "attention_type_ enable_dropout logits_dot_in_fp32 xla_* num_slices mesh_axes "
+      "logical_axis_rules data_sharding input_data_sharding* allow_split* optimize_mesh* "
+      "shardy custom_mesh hardware_ sharding_tolerance override_model_config "
+      "cast_logits_to_fp32 float32_* decoder_block sa_block_* sa_* megablox sparse_matmul "
+      "tile_* use_chunked* inhomogeneous_* context_parallel_load_balance "
+      "dcn_autoregressive_parallelism ici_autoregressive_parallelism weights_quantization*"},
+     {"numbers inside of operations",
+      "normalization_layer_epsilon rope_* dropout_rate mlp_activations mlp_activations_limit "
+      "logits_via_embedding normalize_embedding_logits max_position_embeddings "
+      "attn_logits_soft_cap final_logits_soft_cap load_balance_loss_weight "
+      "routed_* topk_routing_group n_routing_groups"},
+     {"of the decoding",
+      "decode_* prefill_* autoregressive_decode_assert inference_* ar_cache* "
+      "quantize_kvcache kv_quant* max_corpus_chars"}}};
+
+class MaxText {
+ public:
+  explicit MaxText(const ImportTask& task)
+      : task_(task), in_(task.in), plan_(task.into.plan), training_(task.into.training) {}
+
+  void read() {
+    task_.into.stack = "maxtext";
+    put_model();
+    if (!in_.is_sound()) {
+      return;
+    }
+    read_degrees();
+    put_degrees();
+    put_batches();
+    put_recompute();
+    put_precision();
+    put_optimizer(task_, "opt_type");
+    in_.skip(kHarmless);
+  }
+
+ private:
+  void put_model() {
+    const std::string name = in_.text("model_name").value_or("default");
+    if (name != "default") {
+      put_hub_model(task_, "model_name", name);
+      return;
+    }
+    if (in_.integer("num_experts", 1, kMostWidth).value_or(1) > 1) {
+      in_.fail("num_experts", "expected 1 where model_name tells no model");
+      return;
+    }
+    const auto scale = in_.integer("global_parameter_scale", 1).value_or(1);
+    if (scale > 1) {
+      in_.fail("global_parameter_scale", "expected 1: widths by a scale are not read");
+      return;
+    }
+    Value config = Value::make_object();
+    config.add("model_type", Value("llama"));
+    std::string taken;
+    for (const BaseWidth& width : kBase) {
+      const auto value = in_.integer(width.key, 1, 1'000'000'000);
+      config.add(std::string(width.theirs), Value(value.value_or(width.value)));
+      if (!value) {
+        taken.append(taken.empty() ? "" : ", ").append(width.key);
+      }
+    }
+    config.add("max_position_embeddings", Value(kMostSequence));
+    config.add("tie_word_embeddings", Value(in_.is_on("logits_via_embedding")));
+    put_model_of_config(task_, config);
+    if (!taken.empty()) {
+      task_.into.assumed.push_back(task_.file + ": as configs/base.yml has them: " + taken);
+    }
+  }
+
+  /// Of an axis within a slice times that between slices; -1 is what the others leave.
+  std::int64_t axis(std::string_view name, std::int64_t usual) {
+    std::int64_t product = 1;
+    for (const std::string_view level : {"ici_", "dcn_"}) {
+      const std::string key = std::string(level).append(name).append("_parallelism");
+      const bool is_inner = level == "ici_";
+      const auto written = in_.integer(key, -1, kMostDegree);
+      const std::int64_t size = written.value_or(is_inner ? usual : 1);
+      product = size == -1 || product == -1 ? -1 : product * std::max<std::int64_t>(1, size);
+    }
+    return product;
+  }
+
+  void read_degrees() {
+    tensor_ = axis("tensor", 1) * axis("tensor_sequence", 1) * axis("tensor_transpose", 1);
+    context_ = axis("sequence", 1) * axis("context", 1);
+    pipeline_ = axis("pipeline", 1);
+    expert_ = axis("expert", 1);
+    fsdp_ = axis("fsdp", -1);
+    fsdp_ = fsdp_ == -1 ? -1 : fsdp_ * axis("fsdp_transpose", 1);
+    copies_ = axis("data", 1);
+    if (tensor_ < 1 || context_ < 1 || pipeline_ < 1 || expert_ < 1) {
+      in_.fail("", "expected -1 of the axes data and fsdp alone");
+      return;
+    }
+    devices_ = launched_devices(task_);
+    const std::int64_t others = tensor_ * context_ * pipeline_;
+    if (!devices_ && fsdp_ > 0 && copies_ > 0) {
+      devices_ = others * expert_ * fsdp_ * copies_;
+    }
+    if (devices_ && *devices_ % others != 0) {
+      in_.fail("",
+               "expected the " + std::to_string(*devices_) +
+                   " devices to be a multiple of tensor x context x pipeline, " +
+                   std::to_string(others));
+      return;
+    }
+    data_ = devices_ ? std::optional(*devices_ / others) : std::nullopt;
+  }
+
+  void put_degrees() {
+    plan_.add("pipeline", Value(pipeline_));
+    plan_.add("tensor", Value(tensor_));
+    plan_.add("context", Value(context_));
+    if (expert_ > 1) {
+      plan_.add("expert", Value(expert_));
+    }
+    put(plan_, "data", data_);
+    plan_.add("sequence_parallel", Value(tensor_ > 1));
+    const std::int64_t copies = copies_ * expert_;
+    if (fsdp_ == -1 && data_ && *data_ % copies == 0) {
+      fsdp_ = *data_ / copies;
+    }
+    plan_.add("sharding", Value(fsdp_ == 1 ? "none" : "zero3"));
+    if (fsdp_ > 1 && data_ && fsdp_ < *data_) {
+      plan_.add("shard", Value(fsdp_));
+    }
+  }
+
+  /// A batch is told for a device, as a fraction where several have one sequence.
+  void put_batches() {
+    constexpr std::string_view key = "per_device_batch_size";
+    const double each = in_.number(key).value_or(kBaseBatch);
+    const auto steps = in_.integer("gradient_accumulation_steps", 1).value_or(1);
+    if (!in_.has(key)) {
+      assume(task_, key, "taken as 12, as configs/base.yml has it");
+    }
+    const std::int64_t together = tensor_ * context_ * pipeline_;
+    const double of_a_rank = each * static_cast<double>(together);
+    if (of_a_rank != std::floor(of_a_rank) || of_a_rank < 1) {
+      in_.fail(key,
+               "expected whole sequences for the " + std::to_string(together) +
+                   " devices of a data-parallel rank");
+      return;
+    }
+    put_rank_batches(task_,
+                     key,
+                     {.micro = static_cast<std::int64_t>(of_a_rank),
+                      .accumulation = steps,
+                      .global = std::nullopt},
+                     data_);
+    const auto sequence = in_.integer("max_target_length", 1, kMostTokens);
+    training_.add("sequence", Value(sequence.value_or(kBaseSequence)));
+    if (!sequence) {
+      assume(task_, "max_target_length", "taken as 2048, as configs/base.yml has it");
+    }
+  }
+
+  void put_recompute() {
+    const std::string policy = in_.word("remat_policy").value_or("full");
+    const auto* const found =
+        std::find_if(kPolicies.begin(), kPolicies.end(), [&](const Policy& known) {
+          return known.theirs == policy;
+        });
+    const bool is_known = found != kPolicies.end();
+    if (!is_known || found->is_near) {
+      assume(task_, "remat_policy", "taken as full");
+    }
+    if (is_known && found->recompute == "layer_norm") {
+      Value modules = Value::make_array();
+      modules.push(Value("layer_norm")).push(Value("activation"));
+      plan_.add("recompute", std::move(modules));
+    } else {
+      plan_.add("recompute", Value(is_known ? found->recompute : std::string_view("full")));
+    }
+    const std::string attention = in_.word("attention").value_or("autoselected");
+    plan_.add("attention", Value(attention == "dot_product" ? "materialised" : "flash"));
+  }
+
+  void put_precision() {
+    const std::string quantised = in_.word("quantization").value_or("");
+    const bool fp8 = quantised.find("fp8") != std::string::npos;
+    const bool int8 = quantised.find("int8") != std::string::npos;
+    const bool fp32 = in_.word("dtype").value_or("bfloat16") == "float32";
+    if (!quantised.empty() && !fp8 && !int8) {
+      in_.fail("quantization", "expected int8 or fp8: others are not modelled");
+    }
+    training_.add("precision", Value(fp8 ? "fp8" : (int8 ? "int8" : (fp32 ? "fp32" : "bf16"))));
+    take_only(task_, "weight_dtype", {"float32"});
+    take_only(task_, "grad_dtype", {"float32"});
+  }
+
+  static constexpr std::int64_t kMostSequence = 1'048'576;  // of a model that tells none
+
+  const ImportTask& task_;
+  Settings& in_;
+  Value& plan_;
+  Value& training_;
+  std::int64_t tensor_ = 1;
+  std::int64_t context_ = 1;
+  std::int64_t pipeline_ = 1;
+  std::int64_t expert_ = 1;
+  std::int64_t fsdp_ = -1;
+  std::int64_t copies_ = 1;
+  std::optional<std::int64_t> devices_;
+  std::optional<std::int64_t> data_;
+};
+
+}  // namespace
+
+void import_maxtext(const ImportTask& task) { MaxText(task).read(); }
+
+}  // namespace titer

@@ -1,0 +1,132 @@
+// nanotron's YAML: the model in HuggingFace's keys, a plan beside it.
+
+#include <array>
+
+#include "import/import_harmless.hpp"
+#include "recipe_parts.hpp"
+
+namespace titer {
+namespace {
+
+constexpr DegreeKeys kNanotronKeys = {.tensor = "parallelism.tp",
+                                      .pipeline = "parallelism.pp",
+                                      .context = "parallelism.context_parallel_size",
+                                      .expert = "parallelism.expert_parallel_size",
+                                      .devices = "parallelism.dp",
+                                      .micro_batch = "tokens.micro_batch_size",
+                                      .global_batch = "tokens.batch_accumulation_per_replica"};
+
+constexpr std::array<HarmlessSettings, 3> kHarmless = {
+    {{"learning rate and the optimizer's numbers",
+      "optimizer.clip_grad optimizer.learning_rate_scheduler.* optimizer.weight_decay* "
+      "optimizer.optimizer_factory.* model.init_method.*"},
+     {"data, logs, checkpoints and lengths",
+      "checkpoints.* data_stages* general.* lighteval* logging.* profiler* tokenizer.* "
+      "s3_upload.* metrics_logging.* tokens.limit_* tokens.train_steps tokens.val_* "
+      "stages* kill_switch_path"},
+     {"kernels and buffers, as the stack's",
+      "model.ddp_bucket_cap_mb model.model_config.* parallelism.recompute_granularity "
+      "parallelism.tp_recompute_allgather parallelism.moe_layer_recompute"}}};
+
+/// The part of the document that a path names; nothing of it is left to be read.
+void put_model(const ImportTask& task) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> types = {
+      {{"is_qwen2_config", "qwen2"},
+       {"is_llama_config", "llama"},
+       {"is_mamba_config", "mamba"},
+       {"is_starcoder2_config", "starcoder2"}}};
+  constexpr std::string_view section = "model.model_config.";
+  Settings& in = task.in;
+  Value config = Value::make_object();
+  std::string_view type = "llama";
+  for (const auto& [key, ours] : types) {
+    if (in.is_on(std::string(section) + std::string(key))) {
+      type = ours;
+    }
+  }
+  config.add("model_type", Value(type));
+  for (const std::string& key : in.keys()) {
+    const Value* const value = key.starts_with(section) ? in.raw(key) : nullptr;
+    const std::string name = value == nullptr ? "" : key.substr(section.size());
+    const bool is_plain = !name.empty() && name.find('.') == std::string::npos &&
+                          !name.starts_with("is_") && config.find(name) == nullptr;
+    if (is_plain && value->kind != Value::Kind::object) {
+      config.add(name, *value);
+    }
+  }
+  if (in.has("model.model_config.moe_config.num_experts")) {
+    in.fail("model.model_config.moe_config.num_experts",
+            "expected none: nanotron's experts are not read");
+    return;
+  }
+  put_model_of_config(task, config);
+}
+
+void put_degrees(const ImportTask& task, const Degrees& degrees) {
+  Value& plan = task.into.plan;
+  put(plan, "pipeline", degrees.pipeline);
+  put(plan, "tensor", degrees.tensor);
+  put(plan, "context", degrees.context);
+  put(plan, "data", degrees.data);
+  if (degrees.pipeline.value_or(1) > 1) {
+    const std::string engine = task.in.word("parallelism.pp_engine").value_or("afab");
+    plan.add("schedule", Value(engine == "1f1b" ? "1f1b" : "gpipe"));
+  } else {
+    static_cast<void>(task.in.word("parallelism.pp_engine"));
+  }
+  // ALL_REDUCE keeps every token on every rank.
+  const std::string mode = task.in.word("parallelism.tp_mode").value_or("all_reduce");
+  plan.add("sequence_parallel", Value(mode == "reduce_scatter"));
+  if (task.in.is_on("parallelism.tp_linear_async_communication")) {
+    plan.add("tensor_overlap", Value("bulk"));
+  }
+}
+
+}  // namespace
+
+void import_nanotron(const ImportTask& task) {
+  Settings& in = task.in;
+  stand_in(task, "megatron-core", "nanotron");
+  put_model(task);
+  if (!in.is_sound()) {
+    return;
+  }
+  Degrees degrees;
+  const auto degree = [&](std::string_view key) {
+    return std::optional(in.integer(key, 1, kMostDegree).value_or(1));
+  };
+  degrees.tensor = degree(kNanotronKeys.tensor);
+  degrees.pipeline = degree(kNanotronKeys.pipeline);
+  degrees.context = degree(kNanotronKeys.context);
+  degrees.expert = degree(kNanotronKeys.expert);
+  degrees.data = in.integer(kNanotronKeys.devices, 1, kMostDegree);
+  degrees.devices = task.options.devices;
+  check_degrees(task, degrees, kNanotronKeys);
+  put_degrees(task, degrees);
+  const auto stage = in.integer("optimizer.zero_stage", 0, 1).value_or(0);
+  task.into.plan.add("sharding", Value(stage == 1 ? "zero1" : "none"));
+  task.into.plan.add("recompute", Value(in.is_on("parallelism.recompute_layer") ? "full" : "none"));
+  put_rank_batches(task,
+                   kNanotronKeys.global_batch,
+                   {.micro = in.integer(kNanotronKeys.micro_batch, 1),
+                    .accumulation = in.integer(kNanotronKeys.global_batch, 1),
+                    .global = std::nullopt},
+                   degrees.data);
+  put(task.into.training, "sequence", in.integer("tokens.sequence_length", 1, kMostTokens));
+  const std::string type = in.word("model.dtype").value_or("bfloat16");
+  const bool is_narrow = type == "bfloat16" || type == "bf16";
+  task.into.training.add("precision",
+                         Value(is_narrow ? "bf16" : (type == "float16" ? "fp16" : "fp32")));
+  const bool in_fp32 = in.is_on("optimizer.accumulate_grad_in_fp32");
+  if (is_narrow) {
+    task.into.training.add("gradient_precision", Value(in_fp32 ? "fp32" : "bf16"));
+  }
+  put_optimizer(task, "optimizer.optimizer_factory.name");
+  if (task.into.model) {
+    task.into.model->vocabulary_multiple =
+        in.integer("model.make_vocab_size_divisible_by", 1, kMostWidth).value_or(1);
+  }
+  in.skip(kHarmless);
+}
+
+}  // namespace titer

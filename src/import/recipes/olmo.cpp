@@ -1,0 +1,126 @@
+// YAML of OLMo's first trainer (allenai/OLMo), FSDP1.
+
+#include <array>
+
+#include "import/hf/hf_parts.hpp"
+#include "import/import_harmless.hpp"
+#include "recipe_parts.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::array<HarmlessSettings, 3> kHarmless = {
+    {{"learning rate and the optimizer's numbers",
+      "optimizer.* scheduler.* max_grad_norm* softmax_auxiliary_loss* auxiliary_loss* "
+      "model.init_* model.layer_norm_eps"},
+     {"data, logs, checkpoints and lengths",
+      "run_name seed dry_run wandb.* tokenizer.* save_* remote_save_folder load_* "
+      "sharded_checkpointer max_duration stop_* time_limit eval_* device_eval_batch_size "
+      "evaluators* data.* speed_monitor.* console_log_interval python_profiling torch_profiling "
+      "gen1_gc_interval no_pre_train_checkpoint fused_loss epoch extra_steps_after_cancel "
+      "restore_* reset_* new_style_checkpoints canceled_check_interval ddp.* distributed_strategy "
+      "hf_datasets_cache_dir s3_checkpoint* early_stopping*"},
+     {"numbers inside of operations, and how layers are wrapped",
+      "model.eos_token_id model.pad_token_id model.max_sequence_length model.attention_dropout "
+      "model.residual_dropout model.embedding_dropout model.flash_attention model.rope* "
+      "model.layer_norm_with_affine model.bias_for_layer_norm "
+      "model.attention_layer_norm_with_affine model.clip_qkv model.precision compile.* "
+      "model.embedding_layer_norm model.multi_query_attention model.scale_* "
+      "model.alibi_bias_max model.emb_init* fsdp.wrapping_strategy fsdp.use_orig_params "
+      "model.block_group_size model.norm_after"}}};
+
+/// In the keys of OLMo's config.json on the Hub; the width of a gated MLP is that of both halves.
+void put_model(const ImportTask& task) {
+  Settings& in = task.in;
+  const auto hidden = in.required("model.d_model", 1, kMostWidth);
+  const auto heads = in.required("model.n_heads", 1, kMostWidth);
+  const std::string activation = in.word("model.activation_type").value_or("swiglu");
+  if (activation != "swiglu" || in.is_on("model.alibi") ||
+      in.word("model.block_type").value_or("sequential") == "moe") {
+    in.fail(activation != "swiglu" ? "model.activation_type" : "model.block_type",
+            "expected sequential blocks with swiglu and rotary positions: others are not read");
+    return;
+  }
+  const auto ratio = in.integer("model.mlp_ratio", 1, 1000).value_or(4);
+  const auto written = in.integer("model.mlp_hidden_size", 1, 10 * kMostWidth);
+  const bool is_second = in.is_on("model.attention_layer_norm") ||
+                         in.word("model.layer_norm_type").value_or("default") == "rms" ||
+                         in.is_on("model.norm_after");
+  Value config = Value::make_object();
+  config.add("model_type", Value(is_second ? "olmo2" : "olmo"));
+  config.add("hidden_size", Value(hidden));
+  config.add("num_hidden_layers", Value(in.required("model.n_layers", 1, kMostLayers)));
+  config.add("num_attention_heads", Value(heads));
+  const std::int64_t shared = in.is_on("model.multi_query_attention") ? 1 : heads;
+  config.add("num_key_value_heads",
+             Value(in.integer("model.n_kv_heads", 1, kMostWidth).value_or(shared)));
+  config.add("intermediate_size", Value(written.value_or(ratio * hidden) / 2));
+  const auto vocabulary = in.integer("model.vocab_size", 1, 1'000'000'000).value_or(50257);
+  config.add("vocab_size",
+             Value(in.integer("model.embedding_size", 1, 1'000'000'000).value_or(vocabulary)));
+  config.add("max_position_embeddings",
+             Value(in.integer("model.max_sequence_length", 1, kMostTokens).value_or(1024)));
+  config.add("tie_word_embeddings", Value(in.flag("model.weight_tying").value_or(true)));
+  config.add("attention_bias", Value(in.is_on("model.include_bias")));
+  put_model_of_config(task, config);
+}
+
+void put_sharding(const ImportTask& task, std::optional<std::int64_t> data) {
+  Settings& in = task.in;
+  const std::string strategy = in.word("fsdp.sharding_strategy").value_or("full_shard");
+  if (in.word("distributed_strategy").value_or("fsdp") == "ddp") {
+    task.into.plan.add("sharding", Value("none"));
+    return;
+  }
+  const bool is_half = strategy == "shard_grad_op" || strategy == "_hybrid_shard_zero2";
+  task.into.plan.add("sharding", Value(is_half ? "zero2" : "zero3"));
+  const auto copies = in.integer("fsdp.hybrid_sharding_num_model_replicas", 1);
+  if (strategy.find("hybrid") != std::string::npos && data && copies && *data % *copies == 0) {
+    task.into.plan.add("shard", Value(*data / *copies));
+  }
+}
+
+void put_recompute(const ImportTask& task) {
+  Settings& in = task.in;
+  const std::string mode = in.word("activation_checkpointing").value_or("none");
+  if (mode == "fine_grained" || mode.find("_in_") != std::string::npos) {
+    in.leave_out("activation_checkpointing", "taken as whole layers, every one");
+  }
+  task.into.plan.add("recompute",
+                     Value(mode == "none" || mode == "false" || mode == "null" ? "none" : "full"));
+}
+
+}  // namespace
+
+void import_olmo(const ImportTask& task) {
+  Settings& in = task.in;
+  stand_in(task, "fsdp", "OLMo's trainer");
+  put_model(task);
+  if (!in.is_sound()) {
+    return;
+  }
+  const auto data = launched_devices(task);
+  put(task.into.plan, "data", data);
+  put_sharding(task, data);
+  put_recompute(task);
+  const std::string type = in.word("precision").value_or("fp32");
+  const bool is_narrow = type.find("bf16") != std::string::npos;
+  task.into.training.add(
+      "precision",
+      Value(is_narrow ? "bf16" : (type.find("fp16") != std::string::npos ? "fp16" : "fp32")));
+  if (is_narrow) {
+    const std::string reduces = in.word("fsdp.precision").value_or("pure");
+    task.into.training.add("gradient_precision", Value(reduces == "pure" ? "bf16" : "fp32"));
+  }
+  put_rank_batches(task,
+                   "global_train_batch_size",
+                   {.micro = in.integer("device_train_microbatch_size", 1),
+                    .accumulation = std::nullopt,
+                    .global = in.integer("global_train_batch_size", 1)},
+                   data);
+  put(task.into.training, "sequence", in.integer("model.max_sequence_length", 1, kMostTokens));
+  put_optimizer(task, "optimizer.name");
+  in.skip(kHarmless);
+}
+
+}  // namespace titer

@@ -1,0 +1,23 @@
+#pragma once
+// Assignments of a Python file as a document; nothing is executed.
+
+#include <string>
+#include <string_view>
+
+#include "titer/import/imported.hpp"
+#include "titer/input/document.hpp"
+
+namespace titer {
+
+/// What one function of a recipe's file, or the file itself, assigns to paths: "cfg.train.steps =
+/// 5" is {"train": {"steps": 5}}. Names of constants are replaced by their values, calls with named
+/// arguments are objects of these, and what else stands there is "$(…)", which is left open where
+/// it is asked for. "model.hf_model" is the name in from_hf_pretrained("…") or of a model's class,
+/// "recipe" the function that is called for what is then changed. Of several functions the option
+/// `recipe` tells which; throws InputError with their names where it does not, and with the place
+/// of a bracket or a quote that is not closed.
+[[nodiscard]] Document parse_recipe(std::string_view text,
+                                    const std::string& file,
+                                    const ImportOptions& options);
+
+}  // namespace titer

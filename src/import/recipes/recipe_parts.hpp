@@ -1,0 +1,31 @@
+#pragma once
+// Configurations of programs that train one family of models each by its own recipes.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "import/import_parts.hpp"
+
+namespace titer {
+
+/// Micro-batch, its accumulation and the batch of all ranks; each as far as it is told.
+struct RankBatches {
+  std::optional<std::int64_t> micro;
+  std::optional<std::int64_t> accumulation;
+  std::optional<std::int64_t> global;
+};
+/// Puts them; a batch of all ranks that is not told follows from the data-parallel ranks, and is
+/// left open where these are. `key` is what messages are about.
+void put_rank_batches(const ImportTask& task,
+                      std::string_view key,
+                      const RankBatches& batches,
+                      std::optional<std::int64_t> data);
+
+void import_torchtune(const ImportTask& task);
+void import_nanotron(const ImportTask& task);
+void import_llm_foundry(const ImportTask& task);
+void import_olmo(const ImportTask& task);
+void import_maxtext(const ImportTask& task);
+
+}  // namespace titer

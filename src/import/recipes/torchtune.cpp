@@ -1,0 +1,119 @@
+// torchtune's YAML (recipes/configs): components by the names of their classes. Everything is in
+// 16 bits under FSDP2, its optimizer's state too.
+
+#include <algorithm>
+
+#include "import/hf/hf_parts.hpp"
+#include "import/import_harmless.hpp"
+#include "recipe_parts.hpp"
+#include "titer/input/words.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::array<HarmlessSettings, 4> kHarmless = {
+    {{"learning rate and the optimizer's numbers",
+      "optimizer.* lr_scheduler.* clip_grad_norm loss.* num_output_chunks"},
+     {"data, tokenizers and checkpoints",
+      "tokenizer.* dataset.* dataset_val.* seed shuffle checkpointer.* resume_from_checkpoint "
+      "save_adapter_weights_only output_dir collate_fn base_dir cache_dir teacher_checkpointer.* "
+      "run_val_every_n_steps batch_size_val keep_last_n_checkpoints enable_async_checkpointing"},
+     {"logs and profiles", "metric_logger.* log_* profiler.* model_type my_*"},
+     {"how processes are launched, kernels and lengths",
+      "epochs max_steps_per_epoch device compile memory_efficient_fsdp_wrap custom_sharded_layers "
+      "compile.* model.lora_alpha model.lora_dropout model.use_dora model.quantize_base "
+      "float8_recipe_name cudnn_deterministic_mode model.apply_lora_to_output "
+      "use_clipped_grad nproc_per_node nnodes"}}};
+
+/// "llama3_1_8b" of "torchtune.models.llama3_1.qlora_llama3_1_8b".
+std::string model_name(std::string_view component) {
+  std::string name(component.substr(component.rfind('.') + 1));
+  for (const std::string_view kind : {"qlora_", "lora_", "dora_"}) {
+    const std::size_t found = name.find(kind);
+    if (found == 0) {
+      name.erase(0, kind.size());
+    }
+  }
+  return name;
+}
+
+void read_adapters(const ImportTask& task, std::string_view component) {
+  Settings& in = task.in;
+  const bool adapts = component.find("lora_") != std::string_view::npos;
+  if (!adapts) {
+    return;
+  }
+  const bool quantised =
+      component.find("qlora_") != std::string_view::npos || in.is_on("model.quantize_base");
+  put_adapters(task,
+               {.rank = "model.lora_rank",
+                .targets = "model.lora_attn_modules",
+                .usual_rank = 8,
+                .usual_targets = "query value"},
+               quantised ? 4 : 0);
+  Value* const adapters = task.into.training.find("adapters");
+  Value* const targets = adapters == nullptr ? nullptr : adapters->find("targets");
+  if (in.is_on("model.apply_lora_to_mlp") && targets != nullptr &&
+      targets->kind == Value::Kind::array) {
+    for (const char* const product : {"gate", "up", "down"}) {
+      targets->push(Value(product));
+    }
+  }
+}
+
+}  // namespace
+
+void import_torchtune(const ImportTask& task) {
+  Settings& in = task.in;
+  stand_in(task, "fsdp", "torchtune");
+  const std::string component = in.text("model._component_").value_or("");
+  put_hub_model(task, "model._component_", model_name(component));
+  const std::string type = in.word("dtype").value_or("bf16");
+  task.into.training.add("precision", Value(type == "fp32" ? "fp32" : "bf16"));
+  if (type == "bf16") {
+    put_all_bf16(task);
+  }
+  read_adapters(task, component);
+  const auto tensor = in.integer("tensor_parallel_dim", 1, kMostDegree).value_or(1);
+  const auto devices = launched_devices(task);
+  std::optional<std::int64_t> data = devices;
+  if (tensor > 1) {
+    task.into.plan.add("tensor", Value(tensor));
+    if (devices && *devices % tensor != 0) {
+      in.fail("tensor_parallel_dim",
+              "expected a divisor of the " + std::to_string(*devices) + " devices");
+      return;
+    }
+    data = devices ? std::optional(*devices / tensor) : devices;
+  }
+  put(task.into.plan, "data", data);
+  static_cast<void>(in.integer("data_parallel_shard_dim", -1));
+  task.into.plan.add("sharding", Value("zero3"));
+  if (in.is_on("fsdp_cpu_offload")) {
+    Value offload = Value::make_object();
+    offload.add("weights", Value("host")).add("optimizer", Value("host"));
+    task.into.plan.add("offload", std::move(offload));
+  }
+  if (in.is_on("enable_activation_offloading")) {
+    in.leave_out("enable_activation_offloading", "activations stay on the device here");
+  }
+  task.into.plan.add("recompute",
+                     Value(in.is_on("enable_activation_checkpointing") ? "full" : "none"));
+  put_rank_batches(task,
+                   "batch_size",
+                   {.micro = in.integer("batch_size", 1),
+                    .accumulation = in.integer("gradient_accumulation_steps", 1),
+                    .global = std::nullopt},
+                   data);
+  put(task.into.training, "sequence", in.integer("tokenizer.max_seq_len", 1, kMostTokens));
+  if (!in.is_on("dataset.packed")) {
+    assume(task, "dataset.packed", "every sequence is taken as long as the longest");
+  }
+  put_optimizer(task, "optimizer._component_");
+  if (in.is_on("optimizer_in_bwd")) {
+    in.leave_out("optimizer_in_bwd", "all gradients are kept up to the optimizer's step here");
+  }
+  in.skip(kHarmless);
+}
+
+}  // namespace titer
