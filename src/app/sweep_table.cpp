@@ -17,6 +17,27 @@ std::optional<Fidelity> wanted_fidelity(const SweepCommandOptions& options) {
              : std::optional(chosen("--fidelity", options.fidelity, kFidelities));
 }
 
+/// Puts what measured runs tell into the scenario that is varied, and says it on standard error.
+/// An axis that puts other data in the place of what they tell of would leave it out in silence.
+void learn(const MeasuredOption& measured, Sweep& sweep) {
+  std::vector<Assignment> changes;
+  const std::vector<std::string> notes = measured.learn(sweep.base, changes);
+  for (const Assignment& change : changes) {
+    for (const Axis& axis : sweep.axes) {
+      if (change.path == axis.path || change.path.starts_with(axis.path + ".")) {
+        throw InputError(
+            fmt::format("{}: the runs tell of {}, which the axis {} replaces: expected "
+                        "axes of other parts",
+                        change.source,
+                        change.path,
+                        axis.path));
+      }
+    }
+    sweep.base.assign(change);
+  }
+  tell_notes(notes);
+}
+
 /// With the columns that are asked for beside those that the file asks for.
 Sweep asked_sweep(const SweepCommandOptions& options) {
   Sweep sweep = load_sweep(options.sweep, options.limit);
@@ -26,6 +47,7 @@ Sweep asked_sweep(const SweepCommandOptions& options) {
       sweep.columns.push_back(column);
     }
   }
+  learn(options.measured, sweep);
   check_columns(sweep, wanted_fidelity(options));
   return sweep;
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "app/measured_option.hpp"
 #include "app/output/processes.hpp"
 #include "app/output/report_file.hpp"
 #include "titer/report/study/sweep_report.hpp"
@@ -24,6 +25,7 @@ struct SweepCommandOptions {
   std::vector<std::string> columns;
   std::size_t limit = kUsualMostPoints;
   unsigned jobs = 0;
+  MeasuredOption measured;
   bool resume = false;
   bool restart = false;
   std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();

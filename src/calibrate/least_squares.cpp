@@ -309,7 +309,8 @@ FitResult described(const Problem& problem, const FitPlace& place, const FitOpti
   for (std::size_t i = 0; i < n; ++i) {
     result.at_bound[i] = is_held(problem, place.values, gradient, static_cast<Index>(i));
   }
-  const double s2 = variance(place.residuals, huber, problem.parameters());
+  const double s2 =
+      options.variance.value_or(variance(place.residuals, huber, problem.parameters()));
   add_covariance(jacobian, s2, problem.scale, result);
   return result;
 }

@@ -6,11 +6,6 @@
 namespace titer {
 namespace {
 
-/// The run as a scenario; a file is found from the table's folder first.
-Scenario scenario_of(const std::string& run, const std::filesystem::path& folder) {
-  return ScenarioSource(load_data(kRunData, run, folder)).read();
-}
-
 /// Rows of the corpus that the stack ran (any, if it is empty), read in one way only; those of
 /// grade C are for sanity.
 std::vector<MeasuredRun> corpus_runs(const CsvTable& table,
@@ -29,7 +24,9 @@ std::vector<MeasuredRun> corpus_runs(const CsvTable& table,
         read.readings.size() == 1 && read.readings.front().scenarios.size() == 1) {
       runs.push_back({.scenario = std::move(read.readings.front().scenarios.front()),
                       .iteration_time = *time,
-                      .group = row.text("family")});
+                      .group = row.text("family"),
+                      .name = row.text("case_id"),
+                      .source = read.source});
     }
   }
   return runs;
@@ -49,10 +46,13 @@ std::vector<MeasuredRun> read_named_runs(const CsvTable& table,
       continue;
     }
     try {
-      runs.push_back({.scenario = scenario_of(run, folder),
+      // A file is found from the table's folder first.
+      auto source = std::make_shared<ScenarioSource>(load_data(kRunData, run, folder));
+      runs.push_back({.scenario = source->read(),
                       .iteration_time = Seconds::from_si(*time),
                       .group = table.has("family") ? std::string(table.text(row, "family")) : run,
-                      .name = run});
+                      .name = run,
+                      .source = source});
     } catch (const InputError& error) {
       problems.add(table.where(row, "run") + ": " + error.lines.front());
     }

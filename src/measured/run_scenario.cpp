@@ -16,9 +16,9 @@ constexpr std::int64_t kLargeVocabulary = 128256;
 // A network that is not stated is read as the cluster's own, and with half of its rate.
 constexpr double kSlowNetwork = 0.5;
 
-Scenario read_base(const RunMachine& machine,
-                   const std::string& stack,
-                   const std::vector<Assignment>& changes) {
+ScenarioSource base_source(const RunMachine& machine,
+                           const std::string& stack,
+                           const std::vector<Assignment>& changes) {
   ScenarioSource source = ScenarioSource::load("gpt3-175b-64xa100");
   source.assign({"cluster", Value(machine.cluster), "hw_key"});
   for (const Assignment& change : machine.changes) {
@@ -28,10 +28,7 @@ Scenario read_base(const RunMachine& machine,
   for (const Assignment& change : changes) {
     source.assign(change);
   }
-  Scenario scenario;
-  source.read_unchecked(scenario);
-  scenario.cluster.nodes.reset();
-  return scenario;
+  return source;
 }
 
 /// Micro-batches of a replica: as counted, or what the batch comes to, which need not be whole.
@@ -80,15 +77,19 @@ OpenValues open_values(const RunRow& row, const RunHabits& habits, const RunMach
 
 }  // namespace
 
-const Scenario& RunReader::base(const RunMachine& machine, const std::string& stack) {
+const RunReader::Base& RunReader::base(const RunMachine& machine, const std::string& stack) {
   std::string key = machine.cluster + "|" + stack;
   for (const Assignment& change : machine.changes) {
     key += fmt::format("|{}={}", change.path, to_json(change.value));
   }
-  const auto known = bases_.find(key);
-  return known != bases_.end()
-             ? known->second
-             : bases_.emplace(key, read_base(machine, stack, changes_)).first->second;
+  if (const auto known = bases_.find(key); known != bases_.end()) {
+    return known->second;
+  }
+  Base made{.source = std::make_shared<ScenarioSource>(base_source(machine, stack, changes_)),
+            .scenario = {}};
+  made.source->read_unchecked(made.scenario);
+  made.scenario.cluster.nodes.reset();
+  return bases_.emplace(key, std::move(made)).first->second;
 }
 
 void RunReader::add_reading(const RunRow& row,
@@ -128,7 +129,9 @@ void RunReader::read_on(const RunMachine& machine,
   result.skip_reason.clear();
   const OpenValues open = open_values(row, habits, machine);
   result.open = open.names;
-  Scenario scenario = base(machine, result.stack);
+  const Base& base = this->base(machine, result.stack);
+  result.source = base.source;
+  Scenario scenario = base.scenario;
   scenario.plan = run_plan(row, habits);
   const std::int64_t sequence = row.whole("seq", habits.sequence.value_or(0));
   const BytesPerSecond rate = scenario.cluster.nic_bandwidth;

@@ -36,6 +36,14 @@ TEST(ViewNotes, AreInEachOfThem) {
   EXPECT_EQ(view.as_csv(), "a,b,notes\n\"x\ny\",,one\n\"\"\"\",,one\n");
 }
 
+TEST(ViewNotes, GoBehindThoseThatAreThere) {
+  View view = some_view();
+  add_notes({"one"}, view);
+  add_notes({"two", "three"}, view);
+  EXPECT_EQ(view.as_csv(), "a,notes\n\"x\ny\",one; two; three\n\"\"\"\",one; two; three\n");
+  EXPECT_EQ(to_json(view.as_json(), 0), R"({"a":1,"notes":["one","two","three"]})");
+}
+
 TEST(ViewNotes, AreNowhereWhereThereAreNone) {
   View view = some_view();
   add_notes({}, view);

@@ -29,8 +29,9 @@ struct FitOptions {
   // Huber's width in robust standard deviations: a residual beyond it counts by its size, not by
   // its square. Empty: by its square always.
   std::optional<double> huber = 1.345;
-  int iterations = 100;     // at most, each with one Jacobian
-  double tolerance = 1e-8;  // of the sum, and of the values over their scales
+  int iterations = 100;              // at most, each with one Jacobian
+  double tolerance = 1e-8;           // of the sum, and of the values over their scales
+  std::optional<double> variance{};  // of a residual, where it is known; else what they show
   std::function<void(int iteration)> watch{};
 };
 

@@ -3,12 +3,13 @@
 
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "titer/input/csv.hpp"
-#include "titer/scenario/scenario.hpp"
+#include "titer/scenario/source.hpp"
 #include "titer/units/quantity.hpp"
 
 namespace titer {
@@ -18,7 +19,8 @@ struct MeasuredRun {
   Scenario scenario;
   Seconds iteration_time;
   std::string group;
-  std::string name{};  // the run's, as a table of runs has it
+  std::string name{};                              // the run's or row's, as its table has it
+  std::shared_ptr<const ScenarioSource> source{};  // of its cluster and its stack
 };
 
 /// What a table of runs by their files must have.

@@ -3,6 +3,7 @@
 // and what they leave open from the habits of the software that the row's family names.
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,7 +50,8 @@ struct RunReadings {
   std::vector<RunReading> readings;
   std::string open;  // what is open: "network, vocabulary"
   std::string skip_reason;
-  std::optional<CountedAttention> rates{};  // of a row's TFLOP/s, where they tell its time
+  std::optional<CountedAttention> rates{};         // of a row's TFLOP/s, where they tell its time
+  std::shared_ptr<const ScenarioSource> source{};  // of the cluster and the stack of all readings
 };
 
 class RunReader {
@@ -61,7 +63,12 @@ class RunReader {
   [[nodiscard]] RunReadings read(const RunRow& row);
 
  private:
-  const Scenario& base(const RunMachine& machine, const std::string& stack);
+  /// Cluster and stack, as read and as they are written.
+  struct Base {
+    std::shared_ptr<const ScenarioSource> source;
+    Scenario scenario;
+  };
+  const Base& base(const RunMachine& machine, const std::string& stack);
   void add_reading(const RunRow& row,
                    const RunHabits& habits,
                    Scenario scenario,
@@ -76,7 +83,7 @@ class RunReader {
   RunFamilies families_;
   RunMachines machines_;
   std::vector<Assignment> changes_;
-  std::map<std::string, Scenario> bases_;
+  std::map<std::string, Base> bases_;
 };
 
 }  // namespace titer

@@ -14,6 +14,7 @@ constexpr std::size_t kMostReasons = 20;  // listed in text
 
 constexpr NumberStyle kErrorPercent = {.format = "{:.1f}"};
 constexpr NumberStyle kSignedErrorPercent = {.format = "{:+.1f}"};
+constexpr NumberStyle kRankStyle = {.format = "{:.3f}"};
 
 /// A figure of a group by its JSON name, its heading in text, and how it is written.
 struct GroupFigure {
@@ -30,7 +31,7 @@ constexpr std::array<GroupFigure, 9> kFigures = {
      {"mape_pct", "mean %", &ErrorStatistics::mean, 100, kErrorPercent},
      {"p90_ape_pct", "p90 %", &ErrorStatistics::p90, 100, kErrorPercent},
      {"max_ape_pct", "max %", &ErrorStatistics::most, 100, kErrorPercent},
-     {"spearman", "rank corr.", &ErrorStatistics::spearman, 1, {.format = "{:.3f}"}},
+     {"spearman", "rank corr.", &ErrorStatistics::spearman, 1, kRankStyle},
      {"regret_pct", "regret %", &ErrorStatistics::regret, 100, kErrorPercent},
      {"coverage80", "in 80 % bars", &ErrorStatistics::coverage80, 1, {.format = "{:.2f}"}}}};
 
@@ -116,6 +117,59 @@ TextView worst_text(const ValidationView& view) {
              "lllrrr");
 }
 
+Figures decision_counts(const SweepDecision& decision) {
+  return {{"rows", decision.rows, "rows"},
+          {"pairs", decision.pairs, "pairs"},
+          {"pairs_in_order", decision.right, "in order"},
+          {"kendall", Datum(decision.kendall(), kRankStyle), "Kendall"},
+          {"regret_pct", Datum(100.0 * decision.regret, kErrorPercent), "regret %"}};
+}
+
+Figures decision_figures(const SweepDecision& decision) {
+  return joined(joined({{"family", decision.family, "family"}, {"chip", decision.chip, "chip"}},
+                       decision_counts(decision)),
+                {{"chosen", decision.chosen, "predicted fastest"}, {"best", decision.best, "was"}});
+}
+
+/// Of all sweeps, then a line for each.
+Figures decisions_figures(std::span<const SweepDecision> decisions) {
+  return joined(joined({{"sweeps", decisions.size()}}, decision_counts(all_decisions(decisions))),
+                {{"of_each", rows_of(decisions, decision_figures)}});
+}
+
+TextView decisions_text(const ValidationView& view) {
+  if (view.decisions.empty()) {
+    return {};
+  }
+  const SweepDecision all = all_decisions(view.decisions);
+  std::vector<SweepDecision> worst(view.decisions.begin(), view.decisions.end());
+  std::stable_sort(worst.begin(), worst.end(), [](const SweepDecision& a, const SweepDecision& b) {
+    return a.regret > b.regret;
+  });
+  const auto kept = static_cast<std::size_t>(
+      std::count_if(worst.begin(), worst.end(), [](const SweepDecision& one) {
+        return one.regret <= kToldApart;
+      }));
+  TextView text = fmt::format(
+      "\nplans: {} of {} rows or more that differ in plan or micro-batch alone\n"
+      "  of {} pairs more than {:.0f} % apart {:g} in order: Kendall {:.3f}\n"
+      "  the plan predicted fastest takes {:.1f} % more than the best on average, {:.1f} % at "
+      "most; "
+      "in {} no more than {:.0f} %\n",
+      counted_text(view.decisions.size(), "sweep"),
+      kLeastOfDecision,
+      all.pairs,
+      100.0 * kToldApart,
+      all.right,
+      all.kendall().value_or(0.0),
+      100.0 * all.regret,
+      100.0 * worst.front().regret,
+      kept,
+      100.0 * kToldApart);
+  worst.resize(std::min(worst.size(), view.worst));
+  return worst.empty() ? text : text.add("\n").table(rows_of(worst, decision_figures), "llrrrrrll");
+}
+
 TextView reasons_text(const GroupStatistics& all) {
   if (all.reasons.empty()) {
     return {};
@@ -192,7 +246,7 @@ TextView validation_text(const ValidationView& view) {
   if (all.memory.n + all.memory.skipped > 0) {
     text.add("\nmemory\n").append(groups_text(view.groups, &GroupStatistics::memory));
   }
-  text.append(worst_text(view)).append(reasons_text(all));
+  text.append(decisions_text(view)).append(worst_text(view)).append(reasons_text(all));
   return view.every_row ? text.append(rows_text(view.rows)) : text;
 }
 
@@ -215,7 +269,8 @@ std::string validation_csv(std::span<const Comparison> rows) {
 View validation_view(const ValidationView& view, const ValidationPicture& picture) {
   View report{.text = validation_text(view),
               .figures = {{"format_version", kFormatVersion},
-                          {"groups", rows_of(view.groups, group_figures)}},
+                          {"groups", rows_of(view.groups, group_figures)},
+                          {"decisions", decisions_figures(view.decisions)}},
               .rows = {},
               .columns = {},
               .title = "Predictions beside measurements: " + picture.title,
@@ -235,7 +290,8 @@ std::string validation_json(const ValidationView& view) {
     text += fmt::format("{}{}", between, to_json(json_of(group_figures(group)), 0));
     between = ",\n    ";
   }
-  text += "\n  ],\n  \"rows\": [";
+  text += fmt::format("\n  ],\n  \"decisions\": {},\n  \"rows\": [",
+                      to_json(json_of(decisions_figures(view.decisions)), 0));
   between = "\n    ";
   for (const Comparison& row : view.rows) {
     text += fmt::format("{}{}", between, to_json(json_of(comparison_figures(row)), 0));

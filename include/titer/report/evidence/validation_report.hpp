@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "titer/measured/decisions.hpp"
 #include "titer/measured/statistics.hpp"
 #include "titer/report/picture/validation_plot.hpp"
 #include "titer/view/view.hpp"
@@ -15,18 +16,19 @@ namespace titer {
 struct ValidationView {
   std::span<const Comparison> rows;
   std::span<const GroupStatistics> groups;
-  std::size_t worst = 10;  // rows listed with the largest errors
+  std::span<const SweepDecision> decisions{};  // of the rows' sweeps
+  std::size_t worst = 10;  // rows listed with the largest errors, and sweeps with the most regret
   bool every_row = false;  // list them all
 };
 
-/// Statistics of every group, the worst rows, why rows were skipped.
+/// Statistics of every group, what sweeps of plans decide, the worst rows, why rows were skipped.
 [[nodiscard]] TextView validation_text(const ValidationView& view);
 
 /// A line per row, in their order; an empty cell is a figure that there is not.
 [[nodiscard]] std::string validation_csv(std::span<const Comparison> rows);
 
-/// {"format_version", "groups": […], "rows": […]}; null is a figure that there is not. Shares are
-/// in percent where the name ends in _pct.
+/// {"format_version", "groups": […], "decisions": {…}, "rows": […]}; null is a figure that there is
+/// not. Shares are in percent where the name ends in _pct.
 [[nodiscard]] std::string validation_json(const ValidationView& view);
 
 /// The text and the pictures, for reports.

@@ -6,9 +6,12 @@
 
 #include "app/command.hpp"
 #include "app/output/output_file.hpp"
+#include "app/output/progress.hpp"
 #include "app/validate_trace.hpp"
+#include "titer/calibrate/posterior_trial.hpp"
 #include "titer/measured/dataset.hpp"
 #include "titer/measured/statistics.hpp"
+#include "titer/report/evidence/posterior_report.hpp"
 #include "titer/report/evidence/validation_report.hpp"
 #include "titer/report/picture/validation_plot.hpp"
 
@@ -23,6 +26,7 @@ struct ValidateOptions {
   int worst = 10;
   bool rows = false;
   std::optional<double> fail_above;
+  std::size_t given = 0;
   std::string out;
   std::string plot;
   std::string residuals;
@@ -138,6 +142,38 @@ int verdict(const ValidateOptions& options, const GroupStatistics& all) {
   return within ? kSuccess : kNo;
 }
 
+/// How well some runs of each family tell of its others.
+int validate_given(const ValidateOptions& options) {
+  const Format format = chosen("--format", options.format, kFormats);
+  OutputFile out(options.out);
+  std::vector<MeasuredRun> runs;
+  for (const std::filesystem::path file : options.datasets) {
+    std::vector<MeasuredRun> more = load_measured_runs(file, "");
+    std::move(more.begin(), more.end(), std::back_inserter(runs));
+  }
+  if (!options.families.empty()) {
+    std::erase_if(runs, [&](const MeasuredRun& run) {
+      return std::find(options.families.begin(), options.families.end(), run.group) ==
+             options.families.end();
+    });
+  }
+  std::vector<GivenTrial> trials;
+  {
+    std::optional<Progress> progress;
+    trials = try_given(runs, options.given, [&](std::size_t done, std::size_t all) {
+      if (!progress) {
+        progress.emplace("families", all);
+      }
+      progress->update(done);
+    });
+  }
+  const View view = given_view(trials, options.given, runs.size());
+  out.write(written(format, view, options.out));
+  options.trace.report->write(view);
+  out.finish();
+  return kSuccess;
+}
+
 int validate_command(const ValidateOptions& options) {
   if (!options.trace.files.empty()) {
     TraceQuestion question = options.trace;
@@ -147,6 +183,9 @@ int validate_command(const ValidateOptions& options) {
   if (options.datasets.empty()) {
     throw InputError("datasets: none: expected tables, or a trace with --trace");
   }
+  if (options.given > 0) {
+    return validate_given(options);
+  }
   const Format format = chosen("--format", options.format, kFormats);
   const GroupBy by = options.by.empty() ? GroupBy::all : chosen("--by", options.by, kGroups);
   check_paths(options);
@@ -155,8 +194,10 @@ int validate_command(const ValidateOptions& options) {
   std::vector<Comparison> rows = compare_all(options.datasets);
   keep_families(options.families, rows);
   const std::vector<GroupStatistics> groups = group_statistics(rows, by);
+  const std::vector<SweepDecision> decisions = sweep_decisions(rows);
   const ValidationView view{.rows = rows,
                             .groups = groups,
+                            .decisions = decisions,
                             .worst = static_cast<std::size_t>(options.worst),
                             .every_row = options.rows};
   const ValidationPicture picture{.rows = rows,
@@ -181,10 +222,12 @@ Command add_validate(CLI::App& program) {
       "Statistics of |predicted / measured - 1|, in percent; bias: the mean with its sign.\n"
       "Percentiles lie between neighbours in proportion. Rank correlation (Spearman) and regret\n"
       "(what the row predicted fastest takes over the best) are means over sweeps of three\n"
-      "predicted rows or more.\n"
+      "predicted rows or more; below, plans are those of sweeps of four or more, by pairs whose\n"
+      "measured times are more than 5 % apart.\n"
       "Examples:\n"
       "  titer validate tests/data/measured/training.csv --by family\n"
       "  titer validate tests/data/measured/collectives/*.csv --by chip --format json\n"
+      "  titer validate tests/data/measured/training.csv --given 3\n"
       "  titer validate tests/data/measured/training.csv --plot scatter.svg --histogram "
       "errors.svg");
   const auto options = std::make_shared<ValidateOptions>();
@@ -220,6 +263,12 @@ Command add_validate(CLI::App& program) {
                   "could be compared")
       ->check(CLI::Range(0.0, 1e9))
       ->type_name("PCT");
+  app->add_option("--given",
+                  options->given,
+                  "instead: how far off the runs of each family are when N others of it are known, "
+                  "as --measured of other commands takes them")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
   app->add_option("--out", options->out, "write to this file, whole or not at all")
       ->type_name("FILE");
   app->add_option("--plot", options->plot, "write a scatter plot of the times, as SVG")

@@ -3,8 +3,10 @@
 #include <memory>
 
 #include "app/command.hpp"
+#include "app/measured_option.hpp"
 #include "app/output/processes.hpp"
 #include "titer/ask/campaign.hpp"
+#include "titer/campaign/capacity.hpp"
 
 namespace titer {
 namespace {
@@ -26,6 +28,7 @@ struct CapacityCommandOptions {
   std::string format = "text";
   bool search = false;
   unsigned jobs = 0;
+  MeasuredOption measured;
   std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
 };
 
@@ -107,12 +110,13 @@ std::vector<Assignment> changes_of(const CapacityCommandOptions& options) {
 
 int capacity_command(const CapacityCommandOptions& options) {
   const Format format = chosen("--format", options.format, kFormats);
-  return print(
-      format,
-      ask(CapacityRequest{.question = {.what = options.question, .changes = changes_of(options)},
+  CapacityRequest request{.question = {.what = options.question, .changes = changes_of(options)},
                           .search = options.search,
-                          .threads = threads_or_usual(options.jobs, this_process(""))}),
-      *options.report);
+                          .threads = threads_or_usual(options.jobs, this_process(""))};
+  const std::vector<std::string> learned = options.measured.learn(kCapacityData, request.question);
+  Answer answer = ask(request);
+  add_notes(learned, answer.view);
+  return print(format, answer, *options.report);
 }
 
 }  // namespace
@@ -152,6 +156,7 @@ Command add_capacity(CLI::App& program) {
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
+  options->measured.add_to(*app);
   add_format(*app, options->format, *options->report);
   options->report->add_plot_to(*app);
   return {app, [options] { return capacity_command(*options); }, options->report};

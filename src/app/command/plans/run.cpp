@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "app/command.hpp"
+#include "app/measured_option.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/progress.hpp"
 #include "app/output/trace_file.hpp"
@@ -19,6 +20,7 @@ struct RunOptions {
   bool every_rank = false;
   std::string trace;
   SamplingOptions sampling;
+  MeasuredOption measured;
   std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
 };
 
@@ -36,6 +38,7 @@ int run_command(const RunOptions& options) {
     static_cast<void>(chosen("--fail-on", options.fail_on, kFailOn));
   }
   request.scenario = options.scenario.asked();
+  const std::vector<std::string> learned = options.measured.learn(kRunData, request.scenario);
   std::optional<Progress> progress;
   request.samples = options.sampling.asked(progress);
   std::optional<OutputFile> trace;
@@ -46,7 +49,8 @@ int run_command(const RunOptions& options) {
       trace->finish();
     };
   }
-  const Answer answer = ask(request);
+  Answer answer = ask(request);
+  add_notes(learned, answer.view);
   progress.reset();  // off the terminal, before the answer is there
   const int answered = print(format, answer, *options.report);
   return options.fail_on.empty() ? kSuccess : answered;
@@ -60,9 +64,11 @@ Command add_run(CLI::App& program) {
       "Examples:\n"
       "  titer run gpt3-175b-64xa100\n"
       "  titer run my-run.json --set plan.micro_batch=2 --format json\n"
+      "  titer run my-run.json --measured my-runs.csv\n"
       "  titer run gpt3-175b-64xa100 --formula e7 --set formula.utilization=0.45");
   const auto options = std::make_shared<RunOptions>();
   options->scenario.add_to(*app);
+  options->measured.add_to(*app);
   add_format(*app, options->format, *options->report);
   options->report->add_plot_to(*app);
   app->add_option(

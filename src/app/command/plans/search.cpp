@@ -4,11 +4,13 @@
 #include <memory>
 
 #include "app/command.hpp"
+#include "app/measured_option.hpp"
 #include "app/output/interrupt.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/processes.hpp"
 #include "app/output/progress.hpp"
 #include "titer/ask/search.hpp"
+#include "titer/search/search.hpp"
 
 namespace titer {
 namespace {
@@ -31,6 +33,7 @@ struct SearchCommandOptions {
   std::string out;
   bool exhaustive = false;
   unsigned jobs = 0;
+  MeasuredOption measured;
   std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
 };
 
@@ -83,6 +86,7 @@ int search_command(const SearchCommandOptions& options) {
     request.refine = chosen("--refine", options.refine, kFidelities);
   }
   request.search = asked_search(options);
+  const std::vector<std::string> learned = options.measured.learn(kSearchData, request.search);
   std::unique_ptr<OutputFile> out;
   if (!options.out.empty()) {
     out = std::make_unique<OutputFile>(options.out);
@@ -98,7 +102,8 @@ int search_command(const SearchCommandOptions& options) {
     }
     progress->update(done);
   };
-  const SearchOutcome outcome = ask(request);
+  SearchOutcome outcome = ask(request);
+  add_notes(learned, outcome.view);
   progress.reset();
   if (out && outcome.best) {
     out->write(to_json(outcome.best->root) + "\n");
@@ -163,6 +168,7 @@ Command add_search(CLI::App& program) {
   app->add_option("--top", options->top, "how many plans to show")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
+  options->measured.add_to(*app);
   add_format(*app, options->format, *options->report);
   options->report->add_plot_to(*app);
   app->add_option("--refine",

@@ -32,6 +32,9 @@ std::string resume_command(const SweepCommandOptions& options) {
     add("--columns", column, true);
   }
   add("--shard", options.shard, !options.shard.empty());
+  for (const std::string& file : options.measured.files()) {
+    add("--measured", file, true);
+  }
   add("--limit", std::to_string(options.limit), options.limit != usual.limit);
   add("--jobs", std::to_string(options.jobs), options.jobs > 0);
   return text + " --resume";
@@ -247,6 +250,7 @@ Command add_sweep(CLI::App& program) {
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("NAMES");
+  options->measured.add_to(*app);
   options->report->add_to(*app);
   options->report->add_plot_to(*app);
   add_partition_options(*app, *options);

@@ -1,0 +1,77 @@
+#pragma once
+// What measured runs, even one, tell of the figures that predictions of them rest on. Every figure
+// has a prior: its value, and how far off it may be by the evidence that it has. The posterior is
+// the most probable factor of each by prior and runs together; a figure on which no run bears keeps
+// its value and its spread.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/calibrate/least_squares.hpp"
+#include "titer/measured/measured_runs.hpp"
+#include "titer/scenario/source.hpp"
+
+namespace titer {
+
+/// Whose a figure is. Runs tell of others that have a part of the same name.
+enum class FigureOwner : std::uint8_t { stack, chip, cluster };
+[[nodiscard]] std::string_view name(FigureOwner owner);
+
+/// Figures of one part of a scenario that runs move together, by one factor.
+struct PriorFigure {
+  FigureOwner owner{};
+  std::string of;      // the part's name, "dgx-h100"
+  std::string figure;  // "memory_traffic", "matrix.*.plateau"
+  double spread = 0;   // standard deviation of the logarithm of what it may have to be times
+  double least = 0;    // of the factor: where the first of them is at its bound
+  double most = 0;
+};
+
+struct LearnedFigure : PriorFigure {
+  double factor = 1;
+  double error = 0;  // what is left of `spread`; 0 at a bound
+  bool at_bound = false;
+};
+
+/// One of the runs, in seconds.
+struct LearnedRun {
+  std::string name;
+  double measured = 0;
+  double before = 0;  // predicted by the prior
+  double after = 0;   // and by the posterior
+};
+
+struct Posterior {
+  std::vector<LearnedFigure> figures;
+  std::vector<double> covariance;  // of the factors' logarithms, row by row
+  std::vector<LearnedRun> runs;
+};
+
+/// Standard deviation of ln(measured / predicted) of runs of one software on one chip, once the
+/// figures are as the others of them say.
+inline constexpr double kRunScatter = 0.08;
+
+/// The most probable factors, by least squares of ln(predicted / measured) / kRunScatter and of
+/// each factor's logarithm / its spread. A run that is further off than twice the scatter counts by
+/// how far, not by its square. Throws InputError for no runs.
+[[nodiscard]] Posterior learn(std::span<const MeasuredRun> runs);
+
+/// Seconds that a run takes by the figures of the posterior.
+[[nodiscard]] double predicted_time(const Posterior& posterior, const MeasuredRun& run);
+
+/// Standard deviations of ln(measured / predicted) of a run like those, without them and with them:
+/// the spreads of the figures pushed through the model, and what is left in any case.
+struct PredictedSpread {
+  double before = 0;
+  double after = 0;
+
+  /// `shares`, where four of five measured times lie without them, as it is with them: never wider.
+  [[nodiscard]] ErrorShares narrowed(const ErrorShares& shares) const;
+};
+[[nodiscard]] PredictedSpread predicted_spread(const Posterior& posterior, const MeasuredRun& run);
+
+}  // namespace titer

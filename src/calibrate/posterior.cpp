@@ -1,0 +1,228 @@
+#include "titer/calibrate/posterior.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "prior_figures.hpp"
+#include "titer/estimate/estimate.hpp"
+#include "titer/input/reader.hpp"
+#include "titer/units/ensure.hpp"
+
+namespace titer {
+namespace {
+
+constexpr double kFarOff = 2;  // scatters
+
+/// Where a prior is in a list; the size of the list where it is not in it.
+template <class List>
+std::size_t find_prior(const List& list, const PriorFigure& prior) {
+  const auto same = [&](const PriorFigure& other) {
+    return std::tie(other.owner, other.of, other.figure) ==
+           std::tie(prior.owner, prior.of, prior.figure);
+  };
+  return static_cast<std::size_t>(std::find_if(list.begin(), list.end(), same) - list.begin());
+}
+
+/// Runs, the priors of all of them, and their times with these moved.
+class RunTimes {
+ public:
+  explicit RunTimes(std::span<const MeasuredRun> runs) : runs_(runs) {
+    for (const MeasuredRun& run : runs) {
+      ensure(run.source != nullptr, "a measured run says what it was read from");
+      Part& part = parts_[run.source.get()];
+      if (part.moved == nullptr) {
+        part.moved = std::make_unique<MovedParts>(*run.source, run.scenario);
+        for (const PlacedPrior& placed : part.moved->priors()) {
+          const std::size_t at = find_prior(priors_, placed.prior);
+          if (at == priors_.size()) {
+            priors_.push_back(placed.prior);
+          }
+          priors_[at].least = std::max(priors_[at].least, placed.prior.least);
+          priors_[at].most = std::min(priors_[at].most, placed.prior.most);
+          part.numbers.push_back(at);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] const std::vector<PriorFigure>& priors() const { return priors_; }
+
+  /// `logarithms` of the priors' factors.
+  void predict(std::span<const double> logarithms, std::span<double> seconds) {
+    for (auto& [source, part] : parts_) {
+      std::vector<double> factors;
+      for (const std::size_t at : part.numbers) {
+        factors.push_back(std::exp(logarithms[at]));
+      }
+      part.moved->put(factors, part.scenario);
+    }
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      const Part& part = parts_.at(runs_[i].source.get());
+      Scenario scenario = runs_[i].scenario;
+      const auto nodes = scenario.cluster.nodes;
+      scenario.cluster = part.scenario.cluster;
+      scenario.cluster.nodes = nodes;
+      scenario.stack = part.scenario.stack;
+      estimator_.estimate(scenario, result_);
+      seconds[i] = result_.iteration_time.si();
+    }
+  }
+
+ private:
+  struct Part {
+    std::unique_ptr<MovedParts> moved;
+    std::vector<std::size_t> numbers{};  // of priors_
+    Scenario scenario{};                 // its cluster and stack, moved
+  };
+  std::span<const MeasuredRun> runs_;
+  std::vector<PriorFigure> priors_;
+  std::map<const ScenarioSource*, Part> parts_;
+  Estimator estimator_;
+  StepResult result_;
+};
+
+/// In scatters; beyond kFarOff of them by its size, as Huber's function has it.
+double residual(double predicted, double measured) {
+  const double scatters = std::log(predicted / measured) / kRunScatter;
+  const double size = std::abs(scatters);
+  return size <= kFarOff ? scatters
+                         : std::copysign(std::sqrt(kFarOff * (2.0 * size - kFarOff)), scatters);
+}
+
+FitResult fit(RunTimes& times, std::span<const MeasuredRun> runs) {
+  const std::vector<PriorFigure>& priors = times.priors();
+  std::vector<FitParameter> parameters;
+  for (const PriorFigure& prior : priors) {
+    parameters.push_back({.name = prior.figure,
+                          .start = 0,
+                          .least = std::log(prior.least),
+                          .most = std::log(prior.most),
+                          .scale = prior.spread});
+  }
+  const auto residuals = [&](std::span<const double> values, std::span<double> left) {
+    times.predict(values, left.first(runs.size()));
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      left[i] = residual(left[i], runs[i].iteration_time.si());
+    }
+    for (std::size_t i = 0; i < priors.size(); ++i) {
+      left[runs.size() + i] = values[i] / priors[i].spread;
+    }
+  };
+  return fit_least_squares(parameters,
+                           runs.size() + priors.size(),
+                           residuals,
+                           {.huber = {}, .iterations = 30, .tolerance = 1e-6, .variance = 1.0});
+}
+
+/// The posterior's factors of another scenario's priors; 1 of those that no run has.
+std::vector<double> factors_of(const Posterior& posterior, const std::vector<PlacedPrior>& placed) {
+  std::vector<double> factors;
+  for (const PlacedPrior& one : placed) {
+    const std::size_t at = find_prior(posterior.figures, one.prior);
+    factors.push_back(at < posterior.figures.size() ? posterior.figures[at].factor : 1.0);
+  }
+  return factors;
+}
+
+/// A run's time with factors.
+class OneRun {
+ public:
+  explicit OneRun(const MeasuredRun& run)
+      : moved_(*run.source, run.scenario), scenario_(run.scenario) {}
+
+  [[nodiscard]] const std::vector<PlacedPrior>& priors() const { return moved_.priors(); }
+  [[nodiscard]] double time(std::span<const double> factors) {
+    moved_.put(factors, scenario_);
+    estimator_.estimate(scenario_, result_);
+    return result_.iteration_time.si();
+  }
+  /// d ln(time) / d ln(factor), of each.
+  [[nodiscard]] std::vector<double> slopes(const std::vector<double>& factors) {
+    constexpr double step = 0.01;
+    const double here = time(factors);
+    std::vector<double> slopes;
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      std::vector<double> others = factors;
+      const bool has_room = others[i] * (1.0 + step) <= priors()[i].prior.most;
+      others[i] *= has_room ? 1.0 + step : 1.0 - step;
+      slopes.push_back(std::log(time(others) / here) / std::log(others[i] / factors[i]));
+    }
+    return slopes;
+  }
+
+ private:
+  MovedParts moved_;
+  Scenario scenario_;
+  Estimator estimator_;
+  StepResult result_;
+};
+
+}  // namespace
+
+ErrorShares PredictedSpread::narrowed(const ErrorShares& shares) const {
+  const double left = std::min(1.0, after / before);
+  return {.low = std::pow(shares.low, left), .high = std::pow(shares.high, left)};
+}
+
+Posterior learn(std::span<const MeasuredRun> runs) {
+  if (runs.empty()) {
+    throw InputError("expected measured runs, found none");
+  }
+  RunTimes times(runs);
+  const FitResult found = fit(times, runs);
+  Posterior posterior{.figures = {}, .covariance = found.covariance, .runs = {}};
+  for (std::size_t i = 0; i < times.priors().size(); ++i) {
+    LearnedFigure& figure = posterior.figures.emplace_back();
+    static_cast<PriorFigure&>(figure) = times.priors()[i];
+    figure.factor = std::exp(found.values[i]);
+    figure.error = found.errors[i].value_or(0.0);
+    figure.at_bound = found.at_bound[i];
+  }
+  std::vector<double> before(runs.size());
+  std::vector<double> after(runs.size());
+  times.predict(std::vector<double>(times.priors().size(), 0.0), before);
+  times.predict(found.values, after);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    posterior.runs.push_back({.name = runs[i].name,
+                              .measured = runs[i].iteration_time.si(),
+                              .before = before[i],
+                              .after = after[i]});
+  }
+  return posterior;
+}
+
+double predicted_time(const Posterior& posterior, const MeasuredRun& run) {
+  OneRun one(run);
+  return one.time(factors_of(posterior, one.priors()));
+}
+
+PredictedSpread predicted_spread(const Posterior& posterior, const MeasuredRun& run) {
+  OneRun one(run);
+  const std::vector<PlacedPrior>& placed = one.priors();
+  const std::size_t all = posterior.figures.size();
+  std::vector<double> known(all, 0.0);  // slopes of the posterior's figures
+  const std::vector<double> slopes = one.slopes(factors_of(posterior, placed));
+  double before = kRunScatter * kRunScatter;
+  double after = before;
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    const double own = slopes[i] * placed[i].prior.spread;
+    before += own * own;
+    const std::size_t at = find_prior(posterior.figures, placed[i].prior);
+    if (at < all) {
+      known[at] = slopes[i];
+    } else {
+      after += own * own;
+    }
+  }
+  for (std::size_t a = 0; a < all; ++a) {
+    for (std::size_t b = 0; b < all; ++b) {
+      after += known[a] * posterior.covariance[a * all + b] * known[b];
+    }
+  }
+  return {.before = std::sqrt(before), .after = std::sqrt(after)};
+}
+
+}  // namespace titer
