@@ -35,9 +35,10 @@ TraceFormat format_of_object(const std::filesystem::path& path) {
       return TraceFormat::training_log;
     }
     if (key == "nodes") {
-      throw InputError(path.string() +
-                       ": an execution trace of PyTorch tells what was called, not when devices did "
-                       "it: expected the profiler's trace of the same steps");
+      throw InputError(
+          path.string() +
+          ": an execution trace of PyTorch tells what was called, not when devices did "
+          "it: expected the profiler's trace of the same steps");
     }
     if (key == "workload_graph") {
       throw InputError(path.string() +

@@ -41,7 +41,7 @@ constexpr std::array<Policy, 7> kPolicies = {{{"none", "none"},
                                               {"save_dot_except_mlp", "full", true},
                                               {"save_dot_except_mlpwi", "full", true}}};
 
-constexpr std::array<HarmlessSettings, 5> kHarmless = {
+constexpr std::array<HarmlessSettings, 5> kMaxtextHarmless = {
     {{"learning rate and the optimizer's numbers",
       "learning_rate* warmup_* cosine_* adam_* opt_* gradient_clipping* mu_dtype "
       "learning_rate_schedule_steps z_loss* muon_* tx_*"},
@@ -87,7 +87,7 @@ class MaxText {
     put_recompute();
     put_precision();
     put_optimizer(task_, "opt_type");
-    in_.skip(kHarmless);
+    in_.skip(kMaxtextHarmless);
   }
 
  private:

@@ -16,7 +16,7 @@ constexpr DegreeKeys kNanotronKeys = {.tensor = "parallelism.tp",
                                       .micro_batch = "tokens.micro_batch_size",
                                       .global_batch = "tokens.batch_accumulation_per_replica"};
 
-constexpr std::array<HarmlessSettings, 3> kHarmless = {
+constexpr std::array<HarmlessSettings, 3> kNanotronHarmless = {
     {{"learning rate and the optimizer's numbers",
       "optimizer.clip_grad optimizer.learning_rate_scheduler.* optimizer.weight_decay* "
       "optimizer.optimizer_factory.* model.init_method.*"},
@@ -29,7 +29,7 @@ constexpr std::array<HarmlessSettings, 3> kHarmless = {
       "parallelism.tp_recompute_allgather parallelism.moe_layer_recompute"}}};
 
 /// The part of the document that a path names; nothing of it is left to be read.
-void put_model(const ImportTask& task) {
+void put_nanotron_model(const ImportTask& task) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> types = {
       {{"is_qwen2_config", "qwen2"},
        {"is_llama_config", "llama"},
@@ -87,7 +87,7 @@ void put_degrees(const ImportTask& task, const Degrees& degrees) {
 void import_nanotron(const ImportTask& task) {
   Settings& in = task.in;
   stand_in(task, "megatron-core", "nanotron");
-  put_model(task);
+  put_nanotron_model(task);
   if (!in.is_sound()) {
     return;
   }
@@ -126,7 +126,7 @@ void import_nanotron(const ImportTask& task) {
     task.into.model->vocabulary_multiple =
         in.integer("model.make_vocab_size_divisible_by", 1, kMostWidth).value_or(1);
   }
-  in.skip(kHarmless);
+  in.skip(kNanotronHarmless);
 }
 
 }  // namespace titer

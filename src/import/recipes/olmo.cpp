@@ -9,7 +9,7 @@
 namespace titer {
 namespace {
 
-constexpr std::array<HarmlessSettings, 3> kHarmless = {
+constexpr std::array<HarmlessSettings, 3> kOlmoHarmless = {
     {{"learning rate and the optimizer's numbers",
       "optimizer.* scheduler.* max_grad_norm* softmax_auxiliary_loss* auxiliary_loss* "
       "model.init_* model.layer_norm_eps"},
@@ -30,7 +30,7 @@ constexpr std::array<HarmlessSettings, 3> kHarmless = {
       "model.block_group_size model.norm_after"}}};
 
 /// In the keys of OLMo's config.json on the Hub; the width of a gated MLP is that of both halves.
-void put_model(const ImportTask& task) {
+void put_olmo_model(const ImportTask& task) {
   Settings& in = task.in;
   const auto hidden = in.required("model.d_model", 1, kMostWidth);
   const auto heads = in.required("model.n_heads", 1, kMostWidth);
@@ -65,7 +65,7 @@ void put_model(const ImportTask& task) {
   put_model_of_config(task, config);
 }
 
-void put_sharding(const ImportTask& task, std::optional<std::int64_t> data) {
+void put_olmo_sharding(const ImportTask& task, std::optional<std::int64_t> data) {
   Settings& in = task.in;
   const std::string strategy = in.word("fsdp.sharding_strategy").value_or("full_shard");
   if (in.word("distributed_strategy").value_or("fsdp") == "ddp") {
@@ -95,13 +95,13 @@ void put_recompute(const ImportTask& task) {
 void import_olmo(const ImportTask& task) {
   Settings& in = task.in;
   stand_in(task, "fsdp", "OLMo's trainer");
-  put_model(task);
+  put_olmo_model(task);
   if (!in.is_sound()) {
     return;
   }
   const auto data = launched_devices(task);
   put(task.into.plan, "data", data);
-  put_sharding(task, data);
+  put_olmo_sharding(task, data);
   put_recompute(task);
   const std::string type = in.word("precision").value_or("fp32");
   const bool is_narrow = type.find("bf16") != std::string::npos;
@@ -120,7 +120,7 @@ void import_olmo(const ImportTask& task) {
                    data);
   put(task.into.training, "sequence", in.integer("model.max_sequence_length", 1, kMostTokens));
   put_optimizer(task, "optimizer.name");
-  in.skip(kHarmless);
+  in.skip(kOlmoHarmless);
 }
 
 }  // namespace titer

@@ -11,7 +11,7 @@
 namespace titer {
 namespace {
 
-constexpr std::array<HarmlessSettings, 4> kHarmless = {
+constexpr std::array<HarmlessSettings, 4> kTorchtuneHarmless = {
     {{"learning rate and the optimizer's numbers",
       "optimizer.* lr_scheduler.* clip_grad_norm loss.* num_output_chunks"},
      {"data, tokenizers and checkpoints",
@@ -26,7 +26,7 @@ constexpr std::array<HarmlessSettings, 4> kHarmless = {
       "use_clipped_grad nproc_per_node nnodes"}}};
 
 /// "llama3_1_8b" of "torchtune.models.llama3_1.qlora_llama3_1_8b".
-std::string model_name(std::string_view component) {
+std::string component_model(std::string_view component) {
   std::string name(component.substr(component.rfind('.') + 1));
   for (const std::string_view kind : {"qlora_", "lora_", "dora_"}) {
     const std::size_t found = name.find(kind);
@@ -67,7 +67,7 @@ void import_torchtune(const ImportTask& task) {
   Settings& in = task.in;
   stand_in(task, "fsdp", "torchtune");
   const std::string component = in.text("model._component_").value_or("");
-  put_hub_model(task, "model._component_", model_name(component));
+  put_hub_model(task, "model._component_", component_model(component));
   const std::string type = in.word("dtype").value_or("bf16");
   task.into.training.add("precision", Value(type == "fp32" ? "fp32" : "bf16"));
   if (type == "bf16") {
@@ -113,7 +113,7 @@ void import_torchtune(const ImportTask& task) {
   if (in.is_on("optimizer_in_bwd")) {
     in.leave_out("optimizer_in_bwd", "all gradients are kept up to the optimizer's step here");
   }
-  in.skip(kHarmless);
+  in.skip(kTorchtuneHarmless);
 }
 
 }  // namespace titer

@@ -14,7 +14,7 @@ constexpr NumberStyle kShareOf = {.format = "{:.2f}"};
 
 Datum in_percent(double share) { return {100.0 * share, kErrorOf}; }
 
-Figures trial_figures(const GivenTrial& trial) {
+Figures given_trial_figures(const GivenTrial& trial) {
   return {{"family", trial.family, "family"},
           {"stack", trial.stack, "stack"},
           {"chip", trial.chip, "chip"},
@@ -81,7 +81,7 @@ View given_view(std::span<const GivenTrial> trials, std::size_t given, std::size
             .rows = {},
             .columns = {}};
   }
-  const FigureRows rows = rows_of(trials, trial_figures);
+  const FigureRows rows = rows_of(trials, given_trial_figures);
   const Figures mean = mean_figures(trials);
   FigureRows shown = rows;
   shown.push_back(mean);
