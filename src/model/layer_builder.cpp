@@ -52,7 +52,7 @@ void LayerBuilder::cast(Modules modules, double inputs, double outputs) {
 Operation LayerBuilder::begin(const Product& p, double rows) {
   Operation op{.name = p.name, .modules = p.modules, .freed_by = p.freed_by};
   const bool has_copy = is_narrow(p) && keeps_narrow_inputs();
-  op.saved = p.keeps_input || has_copy ? rows * kept(is_narrow(p)) : Bytes{};
+  op.saved = p.keeps_input || has_copy ? rows * p.kept.value_or(kept(is_narrow(p))) : Bytes{};
   op.weight_input = op.saved;
   return op;
 }
@@ -106,6 +106,7 @@ void LayerBuilder::column_product(const Product& p) {
   op.output_gradient = tokens_ * p.columns / tensor_ * element_;
   op.column_split = true;
   keep_every_second(p, op);
+  op.output_gradient = tokens_ * p.columns / tensor_ * kept_gradient(narrow);
   const double full = tokens_ * (p.inner + p.carried);
   const Bytes gathered = full * operand(narrow);
   if (slice_.tensor > 1 && slice_.sequence_parallel) {
@@ -131,6 +132,7 @@ void LayerBuilder::row_product(const Product& p) {
   const Bytes full = tokens_ * p.columns * element_;
   op.output_gradient = full;
   keep_every_second(p, op);
+  op.output_gradient = tokens_ * p.columns * kept_gradient(narrow);
   if (slice_.tensor > 1 && slice_.sequence_parallel && !p.shares_transfers) {
     op.forward_transfer = {Collective::reduce_scatter, full};
     op.backward_transfer = {Collective::all_gather, tokens_ * p.columns * operand(narrow)};
@@ -150,6 +152,7 @@ void LayerBuilder::replicated_product(const Product& p) {
   multiply(op, {outer_tokens_, p.inner, p.columns, 1, narrow});
   op.output_gradient = outer_tokens_ * p.columns * element_;
   keep_every_second(p, op);
+  op.output_gradient = outer_tokens_ * p.columns * kept_gradient(narrow);
   add(op, p, Split::none);
 }
 
@@ -174,7 +177,7 @@ void LayerBuilder::activation(Operation op, double elements) {
     add(clamp);
     op.freed_by = static_cast<Modules>(op.freed_by | op.modules);
   }
-  op.saved += inputs * f;
+  op.saved += inputs * elements * (keeps_narrow_results() ? product_element_ : element_);
   op.forward = memory((inputs + 1.0) * f);
   op.input_gradient = memory((2.0 * inputs + 1.0) * f);
   add(op);

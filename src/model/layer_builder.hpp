@@ -1,6 +1,7 @@
 #pragma once
 // The operations that layers are made of, on one rank.
 
+#include <optional>
 #include <string_view>
 
 #include "titer/model/transformer/transformer.hpp"
@@ -21,6 +22,7 @@ struct Product {
   Modules modules = 0;
   Modules freed_by = 0;           // X
   bool keeps_input = true;        // false: another operation keeps the same
+  std::optional<Bytes> kept{};    // of a number of X; otherwise as its type has it
   bool shares_transfers = false;  // its transfers are those of another product
   double carried = 0;             // columns that are gathered and summed along with X
   bool narrow = true;             // in the slice's product type
@@ -55,6 +57,10 @@ class LayerBuilder {
   /// Whether these keep copies of their inputs, beside what others keep of the same.
   [[nodiscard]] bool keeps_narrow_inputs() const {
     return has_narrow_products() && kept(true) != element_;
+  }
+  /// Whether what is kept between narrow products is narrow, too.
+  [[nodiscard]] bool keeps_narrow_results() const {
+    return has_narrow_products() && slice_.narrow_results;
   }
 
   void add(const Operation& op) {
@@ -104,6 +110,10 @@ class LayerBuilder {
   /// Of an operand that is kept for the weight gradient.
   [[nodiscard]] Bytes kept(bool narrow) const {
     return narrow ? slice_.kept_input.value_or(product_element_) : element_;
+  }
+  /// Of a number that a product got back, while its weight gradient waits.
+  [[nodiscard]] Bytes kept_gradient(bool narrow) const {
+    return narrow && keeps_narrow_results() ? product_element_ : element_;
   }
   [[nodiscard]] static Kernel memory(Bytes bytes) {
     return {.kind = KernelKind::memory, .flops = {}, .bytes = bytes};

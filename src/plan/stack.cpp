@@ -138,6 +138,10 @@ constexpr std::array kStackFields = {
     fields::choice<&M::fp4_weights, kNarrowWeights, S>("fp4_weights", "the same in fp4"),
     fields::flag<&M::keeps_wide_inputs, S>(
         "keeps_wide_inputs", "inputs of fp8 products are kept in the activations' type"),
+    fields::flag<&M::keeps_narrow_results, S>(
+        "keeps_narrow_results",
+        "beside fp8 products inputs of activations and gradients of results are kept in fp8, and "
+        "what attention returns in 12 bits"),
     fields::flag<&M::shards_master_weights, S>(
         "shards_master_weights", "zero3 shards the weights that are updated, and no copy of them"),
     fields::figure<&M::logit, S>("logit_memory", "of a logit while the loss is computed")

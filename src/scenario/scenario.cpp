@@ -327,6 +327,7 @@ Slice Scenario::slice() const {
       .context_balanced = plan.context_balanced,
       .expert = plan.expert,
       .expert_tensor = plan.expert_tensor_degree(),
+      .narrow_results = stack.memory.keeps_narrow_results,
       .product_type = training.narrow_products() ? std::optional(training.precision) : std::nullopt,
       .kept_input =
           stack.memory.keeps_wide_inputs ? size_of(training.base_type()) : training.narrow_number(),

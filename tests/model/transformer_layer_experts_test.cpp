@@ -267,6 +267,28 @@ TEST(NarrowProducts, KeepTheirInputsAsTheSoftwareDoes) {
             saved_bytes(transformer_layer(model, wide)));
 }
 
+// What is between two narrow products is kept as narrow as they read it. [DeepSeek-V3 2024, 3.3.3]
+TEST(NarrowProducts, KeepNarrowResultsWhereTheSoftwareDoes) {
+  Slice wide{.micro_batch = 2, .sequence = 4096, .product_type = DataType::fp8};
+  Slice slice = wide;
+  slice.narrow_results = true;
+  const Transformer model = samples::llama();
+  const OperationList before = transformer_layer(model, wide);
+  const OperationList after = transformer_layer(model, slice);
+  // Gate and up by a byte each; attention's result in 12 bits, once, for two bytes and one.
+  const double shrunk = kTokens * (2 * 14336 + (2 + 1 - 1.5) * 4096);
+  expect_close(saved_bytes(after).si(), saved_bytes(before).si() - shrunk);
+  EXPECT_DOUBLE_EQ(named(after, "attention output").saved.si(), 1.5 * kTokens * 4096);
+  for (const char* product : {"query, key, value", "MLP gate and up", "MLP down"}) {
+    EXPECT_EQ(named(after, product).output_gradient, named(before, product).output_gradient / 2.0);
+    EXPECT_EQ(named(after, product).forward.bytes, named(before, product).forward.bytes);
+  }
+  wide.product_type.reset();
+  slice.product_type.reset();
+  EXPECT_EQ(saved_bytes(transformer_layer(model, slice)),
+            saved_bytes(transformer_layer(model, wide)));
+}
+
 TEST(RecomputedOperations, KeepAttentionAndEverySecondProduct) {
   const Slice slice{.micro_batch = 2, .sequence = 4096};
   const OperationList list = transformer_layer(samples::llama(), slice);

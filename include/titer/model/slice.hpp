@@ -76,6 +76,10 @@ struct Slice {
   // What experts return is weighed when it is back, and kept for that; else their activations are,
   // which keeps the weights only.  [Megatron-Core before and from 0.12]
   bool weighs_outputs = false;
+  // Beside narrow products, what activations are applied to and gradients that weights' gradients
+  // wait with are kept in their type, and what attention returns in 12 bits, once.  [DeepSeek-V3
+  // 2024, section 3.3.3]
+  bool narrow_results = false;
   std::optional<DataType> product_type{};  // of what products with weights read; fp8 training
   std::optional<Bytes> kept_input{};       // of a number of their input; otherwise as they read it
   std::optional<Adapters> adapters{};      // trained instead of the weights

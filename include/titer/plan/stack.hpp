@@ -60,6 +60,7 @@ struct StackMemory {
   NarrowWeights fp4_weights = NarrowWeights::beside;
   bool keeps_wide_inputs = false;      // of such products, and converts them again backward
   bool shards_master_weights = false;  // zero3 has no other shards, and casts what it gathers
+  bool keeps_narrow_results = false;   // of attention and of such products (Slice::narrow_results)
   std::optional<Bytes> logit{};        // of a logit while the loss is computed
   Bytes step{};                        // of a parameter while a rank updates it
 };

@@ -133,7 +133,8 @@ class CoreBuilder {
     op.kept_result = outputs_ + log_sums;
     op.repeated = 0;
     // What the output projection keeps is not what this kernel wrote; a gate keeps that itself.
-    if (head_ranks_ > 1 || (layer_.keeps_narrow_inputs() && !layer_.model().attention_gate)) {
+    const bool has_copy = layer_.keeps_narrow_inputs() && !layer_.keeps_narrow_results();
+    if (head_ranks_ > 1 || (has_copy && !layer_.model().attention_gate)) {
       op.core_saved += outputs_;
     }
     const double busiest = slice_.context_balanced ? 1.0 : busiest_part(view_, parts_);

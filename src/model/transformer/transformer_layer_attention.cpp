@@ -198,11 +198,14 @@ void add_output(LayerBuilder& layer, std::string_view name, bool shares_transfer
   const Transformer& model = layer.model();
   const double inner =
       model.latent ? columns(model.heads * model.latent->value_dim) : columns(model.query_width());
+  constexpr Bytes twelve_bits = Bytes::from_si(1.5);
+  const bool is_attentions_own = layer.keeps_narrow_results() && !model.attention_gate;
   layer.row_product({.name = name,
                      .inner = inner,
                      .columns = layer.hidden(),
                      .modules = kAttention,
                      .freed_by = kAttention,
+                     .kept = is_attentions_own ? std::optional(twelve_bits) : std::nullopt,
                      .shares_transfers = shares_transfers,
                      .parts = {{{WeightRole::output, layer.hidden()}}}});
 }

@@ -161,7 +161,7 @@ class ExpertBuilder {
     op.loops = count;
     op.saved = local_tokens_ * inner * layer_.kept(narrow);
     op.weight_input = op.saved;
-    op.output_gradient = local_tokens_ * columns * element_;
+    op.output_gradient = local_tokens_ * columns * layer_.kept_gradient(narrow);
   }
 
   /// Back to the tokens' own ranks, where what their experts returned is added up.
