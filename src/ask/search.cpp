@@ -57,6 +57,9 @@ SearchOutcome ask(const SearchRequest& request) {
   const std::vector<BeyondSoftware> beyond = best_beyond_software(search, answer, bounded);
   const Refinement refined =
       request.refine ? refine(search, *request.refine, answer) : Refinement();
+  if (search.objectives == std::vector<Objective>{Objective::time} && answer.plans.size() > 1) {
+    find_chances(answer);
+  }
   SearchOutcome outcome;
   outcome.view = search_view(search, answer, notes_of(search, answer, refined), beyond);
   outcome.good = !answer.plans.empty();

@@ -54,7 +54,7 @@ class TreeSearch {
              const SearchOptions& options)
       : options_(options),
         tree_(search.scenario, search.space, devices, search.abilities),
-        best_(search.objectives.size(), search.top),
+        best_(search.objectives.size(), search.top, search.best_of),
         workers_(std::max(1U, options.threads), SearchWorker(search, tree_, options)) {
     const PlanTree of_any(search.scenario, search.space, devices);
     answer_.counts.beyond = of_any.plans() - tree_.plans();

@@ -212,6 +212,12 @@ constexpr std::array kSearchFields = {
                         nullptr},
                        "how many plans to show")
         .or_else("10"),
+    fields::choice<&F::best_of, kBestPlanOf>(
+        "best_of",
+        "of what the best is one answer: of each shape (tensor, pipeline, context and expert "
+        "degree "
+        "on so many devices) its best plan, or each plan that reads otherwise")
+        .or_else("`shape`; of a front `plan`"),
     fields::special<F>(
         "largest_model",
         {[](const Field<F>& own, Reader& in, F& file) { file.largest = in.raw(own.key); },
@@ -240,6 +246,7 @@ Search read_changed(const Document& document, std::span<const Assignment> change
   if (file.reliability) {
     search.reliability = load_reliability(*file.reliability);
   }
+  search.best_of = file.best_of.value_or(BestPlanOf::shape);
   check_search(search);
   add_models(file, in, search);
   return search;

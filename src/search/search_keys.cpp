@@ -56,7 +56,10 @@ constexpr std::array kSearchKeys = {
     searched<&S::micro_batch, &P::micro_batch>("micro_batch",
                                                "those that divide a replica's batch"),
     searched<&S::schedule, &P::schedule>("schedule", "all but the sequential one"),
-    searched<&S::recompute, kRecomputation>("recompute", "`none`, `selective`, `full`"),
+    searched<&S::recompute, kRecomputation>(
+        "recompute",
+        "`none`, `selective`, `full`; of latent attention also `layer_norm`, `latent_up` and "
+        "`activation` together"),
     searched<&S::sequence_parallel, &P::sequence_parallel>("sequence_parallel", "both"),
     searched<&S::sharding, &P::sharding>("sharding", "`none`, `zero1`, `zero2`, `zero3`"),
     searched<&S::rank_order, &P::rank_order>("rank_order",

@@ -36,6 +36,7 @@ struct SearchFile {
   std::optional<std::string> reliability{};
   std::optional<Objective> objective{};
   bool any_software = false;
+  std::optional<BestPlanOf> best_of{};
   const Value* largest = nullptr;
   Search search{.title = {},
                 .source = ScenarioSource(Document()),

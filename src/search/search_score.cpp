@@ -146,12 +146,17 @@ double shown_score(double score) {
   return std::round(score / step) * step;
 }
 
-PlanForm form_of(const Plan& plan) {
-  return {.devices = plan.devices(),
-          .tensor = plan.tensor,
-          .pipeline = plan.pipeline,
-          .expert = plan.expert,
-          .schedule = plan.pipeline > 1 ? plan.schedule.index() : 0};
+PlanForm form_of(const Plan& plan, BestPlanOf best_of) {
+  PlanForm form{.devices = plan.devices(),
+                .tensor = plan.tensor,
+                .pipeline = plan.pipeline,
+                .expert = plan.expert};
+  if (best_of == BestPlanOf::shape) {
+    form.context = plan.context;
+  } else {
+    form.schedule = plan.pipeline > 1 ? plan.schedule.index() : 0;
+  }
+  return form;
 }
 
 void AlikePlans::add(const AlikePlans& others) {
@@ -163,7 +168,8 @@ void AlikePlans::add(const AlikePlans& others) {
 }
 
 BestPlans BestPlans::beside(const BestPlans& known) {
-  BestPlans best(known.objectives_, known.top_);
+  BestPlans best(
+      known.objectives_, known.top_, known.one_each_ ? BestPlanOf::shape : BestPlanOf::plan);
   best.known_ = &known;
   return best;
 }
@@ -195,6 +201,14 @@ bool BestPlans::excludes(const Scores& least) const {
   });
 }
 
+bool BestPlans::excludes(const Scores& least, const PlanForm& form) const {
+  const bool known = known_ != nullptr && known_->excludes(least, form);
+  return known || excludes(least) ||
+         (one_each_ && std::any_of(groups_.begin(), groups_.end(), [&](const AlikePlans& group) {
+            return group.form == form && least[0] > most_shown_as(group.shown[0]);
+          }));
+}
+
 void BestPlans::offer(const ScoredPlan& plan, const PlanForm& form) {
   take({.shown = shown_scores(plan.scores), .form = form, .plans = {plan}, .count = 1});
 }
@@ -205,7 +219,27 @@ void BestPlans::merge(const BestPlans& found) {
   }
 }
 
+/// Whether a form has a better plan already; if it has a worse one, that is taken out.
+bool BestPlans::is_beaten(const AlikePlans& group) {
+  const auto same = std::find_if(groups_.begin(), groups_.end(), [&](const AlikePlans& known) {
+    return known.form == group.form;
+  });
+  if (same == groups_.end()) {
+    return false;
+  }
+  if (same->shown < group.shown) {
+    return true;
+  }
+  if (group.shown < same->shown) {
+    groups_.erase(same);
+  }
+  return false;
+}
+
 void BestPlans::take(AlikePlans group) {
+  if (one_each_ && is_beaten(group)) {
+    return;
+  }
   const auto at =
       std::lower_bound(groups_.begin(), groups_.end(), group, [](const auto& a, const auto& b) {
         return std::tie(a.shown, a.form) < std::tie(b.shown, b.form);

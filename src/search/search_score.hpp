@@ -53,11 +53,12 @@ struct PlanForm {
   std::int64_t tensor = 1;
   std::int64_t pipeline = 1;
   std::int64_t expert = 1;
-  std::size_t schedule = 0;  // of several stages, by its number in the variant
+  std::int64_t context = 1;  // of shapes
+  std::size_t schedule = 0;  // of plans with several stages, by its number in the variant
 
   friend auto operator<=>(const PlanForm&, const PlanForm&) = default;
 };
-[[nodiscard]] PlanForm form_of(const Plan& plan);
+[[nodiscard]] PlanForm form_of(const Plan& plan, BestPlanOf best_of);
 
 /// Plans of one form whose scores read the same: one answer. Whoever chooses between two of them
 /// does so by what they differ in.
@@ -71,28 +72,35 @@ struct AlikePlans {
   void add(const AlikePlans& others);
 };
 
-/// The k best answers by one objective, or the front of several: those than which no other is
-/// better in one and no worse in all. What comes of them does not depend on the order in which
-/// plans are offered, each once.
+/// The k best answers by one objective, of each form one or as many as there are, or the front of
+/// several objectives: those than which no other is better in one and no worse in all. What comes
+/// of them does not depend on the order in which plans are offered, each once.
 class BestPlans {
  public:
-  BestPlans(std::size_t objectives, std::size_t top) : objectives_(objectives), top_(top) {}
+  BestPlans(std::size_t objectives, std::size_t top, BestPlanOf best_of)
+      : objectives_(objectives),
+        top_(top),
+        one_each_(best_of == BestPlanOf::shape && objectives == 1) {}
   /// What is found beside what is known, which excludes too, and must stay.
   [[nodiscard]] static BestPlans beside(const BestPlans& known);
 
   /// Whether no plan with at least these scores would be taken.
   [[nodiscard]] bool excludes(const Scores& least) const;
+  /// The same of plans of one form.
+  [[nodiscard]] bool excludes(const Scores& least, const PlanForm& form) const;
   void offer(const ScoredPlan& plan, const PlanForm& form);
   void merge(const BestPlans& found);
   /// Best first.
   [[nodiscard]] const std::vector<AlikePlans>& groups() const { return groups_; }
 
  private:
+  [[nodiscard]] bool is_beaten(const AlikePlans& group);
   void take(AlikePlans group);
   [[nodiscard]] bool dominates(const Scores& a, const Scores& b) const;
 
   std::size_t objectives_;
   std::size_t top_;
+  bool one_each_;
   const BestPlans* known_ = nullptr;
   std::vector<AlikePlans> groups_;
 };

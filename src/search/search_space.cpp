@@ -7,6 +7,9 @@ namespace titer {
 namespace {
 
 constexpr std::int64_t kLeastTokens = 256;  // of a sequence on a context-parallel rank
+// Much memory for little time, of latent attention.  [DeepSeek-V3 2024, section 3.2.3;
+// Megatron-Core, recompute_modules of its recipes]
+constexpr Modules kCheapModules = bits(Module::layer_norm, Module::latent_up, Module::activation);
 
 std::vector<std::int64_t> divisors(std::int64_t number) {
   std::vector<std::int64_t> list;
@@ -110,6 +113,10 @@ SearchSpace full_space(const Scenario& scenario, std::span<const std::int64_t> d
   if (has_layers) {
     space.sequence_parallel.push_back(true);
     space.recompute.insert(space.recompute.begin() + 1, {Recompute::selective, 0});
+  }
+  const Transformer* transformer = scenario.model.if_transformer();
+  if (transformer != nullptr && transformer->latent) {
+    space.recompute.insert(space.recompute.begin() + 1, {Recompute::modules, kCheapModules});
   }
   space.tensor_overlap = {TensorOverlap::none, TensorOverlap::bulk, TensorOverlap::ring};
   space.rank_order = all_orders();

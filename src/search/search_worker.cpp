@@ -28,6 +28,7 @@ SearchWorker::SearchWorker(const Search& search, const PlanTree& tree, const Sea
       tree_(&tree),
       options_(&options),
       scorer_(search),
+      best_of_(search.objectives.size() == 1 ? search.best_of : BestPlanOf::plan),
       scenario_(search.scenario),
       plain_(search.scenario),
       capacity_((1 - search.limits.memory_margin) * least_memory(search.scenario)) {}
@@ -57,18 +58,56 @@ bool SearchWorker::put_plain() {
   if (!is_sound(plain_)) {
     return false;
   }
-  step_costs(plain_, costs_);
-  if (!is_short(plain_, costs_)) {
-    return false;
+  CostFinder& finder = finder_of_place();
+  finder.find(plain_, Changed::plan);
+  of_plain_ = &finder.costs();
+  has_costs_ = false;
+  return is_short(plain_, *of_plain_);
+}
+
+/// What has costs of the same layer with its groups in the same places, if anything has.
+CostFinder& SearchWorker::finder_of_place() {
+  std::vector<std::pair<Group, int>> places;
+  for (std::size_t i = 0; i < kLayerGroups; ++i) {
+    const auto of = static_cast<LayerGroup>(i);
+    if (of == LayerGroup::data && plain_.model.if_layered() == nullptr) {
+      continue;  // no operation of these layers is among replicas
+    }
+    const PlanGroup group = plan_group(of);
+    if (group_ranks(plain_.plan, group).ranks > 1) {
+      const GroupPlace at = place(plain_.plan, group, plain_.cluster);
+      places.emplace_back(at.group, at.stride_in_node);
+    }
   }
+  const auto end = placed_.begin() + static_cast<std::ptrdiff_t>(placed_count_);
+  const auto same = std::find_if(
+      placed_.begin(), end, [&](const PlacedCosts& known) { return known.places == places; });
+  if (same != end) {
+    return same->finder;
+  }
+  if (placed_count_ == placed_.size()) {
+    placed_.emplace_back();
+  }
+  placed_[placed_count_].places = std::move(places);
+  return placed_[placed_count_++].finder;
+}
+
+/// The costs of plain_ without what follows its last pass: a pipeline's stages go in.
+void SearchWorker::take_plain_costs() {
+  if (has_costs_) {
+    return;
+  }
+  costs_ = *of_plain_;
   costs_.tails.assign(costs_.tails.size(), {});
   costs_.embedding_sync = {};
-  return true;
+  has_costs_ = true;
 }
 
 /// Counts plans that a defect keeps from being told apart, and forgets what it had in work.
 void SearchWorker::leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts) {
   leaf_ = CostFinder();
+  placed_.clear();
+  placed_count_ = 0;
   memory_ = MemoryFinder();
   estimator_ = Estimator();
   counts += {.defects = plans,
@@ -86,6 +125,7 @@ LayerBound SearchWorker::bound(const LayerChoice& layer) {
 }
 
 LayerBound SearchWorker::sound_bound(const LayerChoice& layer) {
+  placed_count_ = 0;
   tree_->put(layer, scenario_.plan);
   for (const PlanPlace& place : tree_->layout(layer).places) {
     if (!tree_->has_batch(layer, place) || tree_->pipelines(layer, place).empty()) {
@@ -93,7 +133,7 @@ LayerBound SearchWorker::sound_bound(const LayerChoice& layer) {
     }
     PlanTree::put(place, scenario_.plan);
     if (put_plain()) {
-      const Seconds least = work_bound(plain_, costs_);
+      const Seconds least = work_bound(plain_, *of_plain_);
       return {.over_limit = least > search_->limits.longest(plain_),
               .least = scorer_.bound(plain_, least, {})};
     }
@@ -103,6 +143,7 @@ LayerBound SearchWorker::sound_bound(const LayerChoice& layer) {
 
 void SearchWorker::search(std::uint32_t number, BestPlans& best, SearchCounts& counts) {
   const LayerChoice& layer = tree_->layers()[number];
+  placed_count_ = 0;
   tree_->put(layer, scenario_.plan);
   number_[0] = number;
   const std::vector<PlanPlace>& places = tree_->layout(layer).places;
@@ -140,7 +181,7 @@ void SearchWorker::search_place(BestPlans& best, SearchCounts& counts) {
   const LayerChoice& layer = tree_->layers()[number_[0]];
   const PlanPlace& place = tree_->layout(layer).places[number_[1]];
   const std::vector<PipelineChoice>& pipelines = tree_->pipelines(layer, place);
-  const Seconds alone = options_->exhaustive ? Seconds{} : place_bound(plain_, costs_);
+  const Seconds alone = options_->exhaustive ? Seconds{} : place_bound(plain_, *of_plain_);
   for (std::size_t i = 0; i < pipelines.size(); ++i) {
     number_[2] = static_cast<std::uint32_t>(i);
     tree_->put(pipelines[i], scenario_.plan);
@@ -153,6 +194,7 @@ void SearchWorker::search_place(BestPlans& best, SearchCounts& counts) {
     if (!scenario_.plan.schedule.entry().pairs && is_out(best, counts)) {
       continue;
     }
+    take_plain_costs();
     costs_.shape = scenario_.shape();
     costs_.placement = placement(scenario_.plan.schedule);
     costs_.stages = model_stages(costs_.placement, costs_.shape);
@@ -188,7 +230,7 @@ void SearchWorker::search_state(BestPlans& best, SearchCounts& counts) {
       tree_->states(layer, tree_->layout(layer).places[number_[1]])[number_[3]];
   tree_->put(state, state.overlaps.front(), scenario_.plan);
   if (!options_->exhaustive) {
-    memory_.find(scenario_.plan, memory_needs(scenario_, costs_.blocks), stages_);
+    memory_.find(scenario_.plan, memory_needs(scenario_, of_plain_->blocks), stages_);
     peak_ = {};
     for (const StageMemory& stage : stages_) {
       peak_ = std::max(peak_, stage.total());
@@ -237,61 +279,13 @@ void SearchWorker::try_leaf(BestPlans& best, SearchCounts& counts) {
   evaluate_leaf(best, counts);
 }
 
-bool SearchWorker::keeps_activations() const {
-  const std::vector<Offload>& offloads = tree_->space().offload;
-  return std::none_of(offloads.begin(), offloads.end(), [](const Offload& offload) {
-    return offload.activations.has_value();
-  });
-}
-
-/// Whether a schedule that goes back only after all forward passes keeps too much by the least of
-/// its chunks alone: told without following it.
-bool SearchWorker::keeps_too_much() {
-  if (!scenario_.plan.schedule.entry().forwards_first) {
-    return false;
-  }
-  stage_activations(
-      scenario_.plan, memory_needs(scenario_, costs_.blocks), costs_.contents, activations_);
-  Bytes least = activations_.front().kept;
-  for (const StageActivations& stage : activations_) {
-    least = std::min(least, stage.kept);
-  }
-  return in_flight(scenario_.plan.schedule, 0, costs_.shape) * least > capacity_;
-}
-
-/// What ranks need for activations and outside the tensors, however their state is kept.
-SearchWorker::LeastMemory SearchWorker::any_state(const Scenario& scenario, PipelineShape shape) {
-  MemoryNeeds needs = memory_needs(scenario, costs_.blocks);
-  needs.shape = shape;
-  needs.step = {};  // by how their state is kept
-  memory_.find(scenario.plan, needs, stages_);
-  LeastMemory memory{.least = needs.runtime + stages_.front().activations, .most = {}};
-  for (const StageMemory& stage : stages_) {
-    memory.least = std::min(memory.least, needs.runtime + stage.activations);
-    memory.most = std::max(memory.most, needs.runtime + stage.activations + stage.working);
-  }
-  return memory;
-}
-
-/// Whether some rank cannot keep the activations of one micro-batch. After the forward pass of its
-/// last chunk it has those of all its chunks: with any schedule some rank keeps no less than the
-/// mean of all, which is no less than the least with one chunk each.
-bool SearchWorker::is_too_large() {
-  if (!keeps_activations() || plain_.plan.recompute_layers) {
-    return false;
-  }
-  PipelineShape shape = plain_.shape();
-  shape.micro_batches = 1;
-  return any_state(plain_, shape).least > capacity_;
-}
-
 /// Leaves that are not better than the best, or over a limit, are counted.
 bool SearchWorker::is_out(const BestPlans& best, SearchCounts& counts) const {
   if (least_ > longest_) {
     counts.over_limit += leaves_;
     return true;
   }
-  if (best.excludes(scorer_.bound(scenario_, least_, peak_))) {
+  if (best.excludes(scorer_.bound(scenario_, least_, peak_), form_of(scenario_.plan, best_of_))) {
     counts.bounded += leaves_;
     return true;
   }
@@ -312,7 +306,7 @@ void SearchWorker::evaluate_leaf(BestPlans& best, SearchCounts& counts) {
   } else {
     ++counts.evaluated;
     best.offer({.scores = scorer_.of(scenario_, result_), .number = number_},
-               form_of(scenario_.plan));
+               form_of(scenario_.plan, best_of_));
   }
 }
 

@@ -2,9 +2,11 @@
 // One thread's way through a tree of plans.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "search_score.hpp"
+#include "titer/cost/cost_finder.hpp"
 #include "titer/estimate/estimate.hpp"
 
 namespace titer {
@@ -31,6 +33,8 @@ class SearchWorker {
   [[nodiscard]] LayerBound sound_bound(const LayerChoice& layer);
   void leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts);
   [[nodiscard]] bool put_plain();
+  [[nodiscard]] CostFinder& finder_of_place();
+  void take_plain_costs();
   void put_numbered(const PlanNumber& number);
   [[nodiscard]] bool is_sound(const Scenario& scenario);
   /// Whether the step is no longer than what there is an answer for.
@@ -57,12 +61,22 @@ class SearchWorker {
   const PlanTree* tree_;
   const SearchOptions* options_;
   Scorer scorer_;
+  BestPlanOf best_of_;
   Scenario scenario_;  // of the plan that is looked at; nothing else of it changes
   Scenario plain_;     // of its layers and place with the plainest pipeline and state
   PlanNumber number_{};
   Seconds longest_;
   Bytes capacity_;
-  StepCosts costs_;  // of plain_, as a pipeline of scenario_'s stages
+  /// Costs where a layer's groups lie so: the places of one layer are few beside those of plans.
+  struct PlacedCosts {
+    std::vector<std::pair<Group, int>> places;  // and the stride in a node
+    CostFinder finder;
+  };
+  std::vector<PlacedCosts> placed_;
+  std::size_t placed_count_ = 0;         // of the layer that is looked at
+  const StepCosts* of_plain_ = nullptr;  // of plain_
+  bool has_costs_ = false;
+  StepCosts costs_;  // the same, as a pipeline of scenario_'s stages
   CostFinder leaf_;  // of scenario_
   // What the plans that are looked at take at least, and how many they are.
   Seconds least_;

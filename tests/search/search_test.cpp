@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "searches.hpp"
 #include "titer/estimate/estimate.hpp"
@@ -70,6 +71,39 @@ TEST(SearchExhaustive, FindsTheSameFront) {
     EXPECT_GT(front.plans[i].scores[0], front.plans[i - 1].scores[0]);
     EXPECT_LT(front.plans[i].scores[1], front.plans[i - 1].scores[1]);
   }
+}
+
+TEST(SearchExhaustive, FindsTheSameBestPlanOfEachShape) {
+  for (const std::string_view text : {kDenseSearch, kExpertSearch}) {
+    expect_exhaustive(search_of(text, with("best_of=shape")));
+  }
+}
+
+/// The first of its shape of all plans there are, and no shape twice.
+TEST(Search, AnswersTheBestPlanOfEachShape) {
+  const auto shape = [](const FoundPlan& found) {
+    const Plan& plan = found.plan;
+    return std::tuple(found.devices, plan.tensor, plan.pipeline, plan.context, plan.expert);
+  };
+  std::vector<FoundPlan> first;
+  for (FoundPlan& found : run_search(search_of(kDenseSearch, with("top=5000"))).plans) {
+    if (std::none_of(first.begin(), first.end(), [&](const FoundPlan& known) {
+          return shape(known) == shape(found);
+        })) {
+      first.push_back(std::move(found));
+    }
+  }
+  ASSERT_GT(first.size(), 7u);
+  first.resize(7);
+  const std::vector<std::string> shapes = {"best_of=shape"};
+  const SearchAnswer answer = run_search(search_of(kDenseSearch, shapes));
+  ASSERT_EQ(answer.plans.size(), 7u);
+  for (std::size_t i = 0; i < 7; ++i) {
+    EXPECT_EQ(shape(answer.plans[i]), shape(first[i]));
+    EXPECT_EQ(answer.plans[i].scores, first[i].scores);
+  }
+  EXPECT_EQ(lines_of(run_search(search_of(kDenseSearch, shapes), {.threads = 3})),
+            lines_of(answer));
 }
 
 TEST(SearchExhaustive, FindsTheSamePlansUnderLimits) {
@@ -227,7 +261,7 @@ TEST(Search, RecomputesTheModulesThatASpaceNames) {
     "scenario": {"model": "megatron-1.7b", "cluster": "dgx-a100-80gb",
                  "plan": {"tensor": 2, "pipeline": 1},
                  "training": {"global_batch": 32, "sequence": 2048, "precision": "bf16"}},
-    "devices": 8, "top": 1000, "any_software": true,
+    "devices": 8, "top": 1000, "any_software": true, "best_of": "plan",
     "space": {"recompute": [["mlp"], ["core_attention", "mlp"], "none", "full"]}})");
   const SearchAnswer answer = run_search(search, {.exhaustive = true});
   std::set<std::pair<Recompute, Modules>> found;

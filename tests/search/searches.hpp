@@ -50,7 +50,7 @@ inline constexpr std::string_view kDenseSearch = R"({
             "rank_order": ["tp-cp-dp-pp", "dp-cp-tp-pp"], "schedule": ["1f1b", "zb-h1", "hanayo"],
             "virtual_stages": [1, 2], "sharding": ["none", "zero1", "zero3"],
             "overlap_param_gather": false},
-  "top": 7})";
+  "top": 7, "best_of": "plan"})";
 
 /// Experts, every schedule.
 inline constexpr std::string_view kExpertSearch = R"({
@@ -62,6 +62,6 @@ inline constexpr std::string_view kExpertSearch = R"({
             "tensor_overlap": "bulk", "rank_order": "tp-cp-dp-pp", "expert": [1, 8],
             "virtual_stages": [1, 2], "sharding": ["zero1", "zero2"],
             "overlap_param_gather": false},
-  "top": 5})";
+  "top": 5, "best_of": "plan"})";
 
 }  // namespace titer::testing

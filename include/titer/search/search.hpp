@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numbers>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,10 +51,24 @@ inline constexpr std::array<Choice<Objective>, 8> kObjectives = {
   return kObjectives[static_cast<std::size_t>(objective)].name;
 }
 
+/// Of what the best is one answer.
+enum class BestPlanOf : std::uint8_t {
+  shape,  // tensor, pipeline, context and expert degree on so many devices: the best plan of each
+  plan,   // each that reads otherwise
+};
+inline constexpr std::array<Choice<BestPlanOf>, 2> kBestPlanOf = {
+    {{"shape", BestPlanOf::shape}, {"plan", BestPlanOf::plan}}};
+
 /// How far predicted memory is off: the mean of |predicted / measured - 1| over the public runs
 /// whose memory is known, but for those of InternEvo, which has tens of GiB that no tensor explains
 /// (tests/measured/measured_memory_test.cpp demands it).
 inline constexpr double kMemoryError = 0.07;
+
+/// How far the time of a plan is off by itself, beside what is off in all plans of one model on one
+/// machine: the standard deviation of ln(measured / predicted). Two of them are then in the
+/// predicted order as often as measured pairs of runs are (kGainOdds;
+/// tests/search/plan_chances_test.cpp demands it).
+inline constexpr double kPlanError = 0.15 / std::numbers::sqrt2;
 
 /// What a plan must keep besides the rules of validate().
 struct SearchLimits {
@@ -76,6 +91,7 @@ struct Search {
   Abilities abilities{};                                  // of its software: no plan is beyond them
   std::vector<Objective> objectives = {Objective::time};  // several: a Pareto front
   std::size_t top = 10;
+  BestPlanOf best_of = BestPlanOf::shape;  // of fronts: plan
   SearchLimits limits{};
   bool fewest_devices = false;  // stop at the first number that has a plan
   // Searches of the same for other models, titled by them, the largest first: until one has a plan.
@@ -121,9 +137,11 @@ struct FoundPlan {
   StepResult result;
   std::optional<Bill> bill{};  // of an iteration
   std::optional<Goodput> goodput{};
-  std::optional<Seconds> refined{};  // iteration time at another fidelity
-  // Plans of the same devices, degrees and schedule whose objectives read the same, and how many of
-  // them there are; the first of many.
+  std::optional<Seconds> refined{};        // iteration time at another fidelity
+  std::optional<double> chance_fastest{};  // of all that were found (find_chances)
+  std::optional<double> chance_fits{};
+  // Plans of the same shape, or of the same devices, degrees and schedule, whose objectives read
+  // the same, and how many of them there are; the first of many.
   std::vector<Plan> alike{};
   std::size_t alike_count = 0;
 };
@@ -148,6 +166,14 @@ struct SearchOptions {
 
 /// Evaluates with the closed form.
 [[nodiscard]] SearchAnswer run_search(const Search& search, const SearchOptions& options = {});
+
+/// The share of a standard normal distribution below z.
+[[nodiscard]] double normal_share_below(double z);
+/// How likely a device has room for a predicted peak, as far as such are off (kMemoryError).
+[[nodiscard]] double chance_to_fit(Bytes peak, Bytes capacity);
+/// How likely each of the plans is the fastest of them by kPlanError, and fits. The fastest by
+/// prediction need not be the likeliest to do both.
+void find_chances(SearchAnswer& answer);
 
 /// The best of an answer's plans by one of the search's objectives; nullptr where it has none.
 [[nodiscard]] const FoundPlan* best_by(const SearchAnswer& answer, std::size_t objective);

@@ -23,6 +23,7 @@ struct NumberStyle {
   std::string (*unit)(double) = nullptr;  // goes before the format
 };
 inline constexpr NumberStyle kPercent = {.format = "{:.1f} %", .scale = 100};
+inline constexpr NumberStyle kWholePercent = {.format = "{:.0f} %", .scale = 100};
 inline constexpr NumberStyle kSignedPercent = {.format = "{:+.1f} %", .scale = 100};
 inline constexpr NumberStyle kGibibytes = {.format = "{:.2f}", .scale = 1.0 / (1 << 30)};
 

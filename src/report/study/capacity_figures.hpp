@@ -10,8 +10,6 @@
 
 namespace titer {
 
-inline constexpr NumberStyle kWholePercent = {.format = "{:.0f} %", .scale = 100};
-
 /// "none", "selective", "mlp" where that is the only module, otherwise "modules"; "full".
 [[nodiscard]] std::string recompute_name(const Plan& plan);
 

@@ -83,7 +83,11 @@ std::string objective_text(const Search& search) {
   for (const Objective objective : search.objectives) {
     text += (text.empty() ? "" : ", ") + std::string(name(objective));
   }
-  return search.objectives.size() == 1 ? "best by " + text : "Pareto front of " + text;
+  if (search.objectives.size() > 1) {
+    return "Pareto front of " + text;
+  }
+  const bool of_shapes = search.best_of == BestPlanOf::shape && search.top > 1;
+  return "best by " + text + (of_shapes ? ", one plan of each shape" : "");
 }
 
 std::string heading(const Search& search, const SearchAnswer& answer) {
@@ -216,6 +220,33 @@ std::string rows_text(const SearchAnswer& answer) {
   return text.empty() ? text : "  other than the best:\n" + text;
 }
 
+/// How sure it is that the first is the fastest, and which is the likeliest to be it and to fit.
+std::string chances_text(const SearchAnswer& answer) {
+  const auto chance = [](const FoundPlan& found) {
+    return *found.chance_fastest * *found.chance_fits;
+  };
+  const FoundPlan& first = answer.plans.front();
+  if (!first.chance_fastest) {
+    return "";
+  }
+  const auto safest = std::max_element(
+      answer.plans.begin(), answer.plans.end(), [&](const FoundPlan& a, const FoundPlan& b) {
+        return chance(a) < chance(b);
+      });
+  std::string text = fmt::format(
+      "  as far as plans' times are off, 1 is the fastest of these with {:.0f} % and fits with "
+      "{:.0f} %",
+      100 * *first.chance_fastest,
+      100 * *first.chance_fits);
+  if (safest != answer.plans.begin()) {
+    text += fmt::format("; {} is likelier to be both: {:.0f} % and {:.0f} %",
+                        safest - answer.plans.begin() + 1,
+                        100 * *safest->chance_fastest,
+                        100 * *safest->chance_fits);
+  }
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string no_plan_sentence(const SearchAnswer& answer) {
@@ -273,7 +304,7 @@ View search_view(const Search& search,
     say(no_plan_sentence(answer));
   } else {
     view.text.add(best_plan_text(answer.plans.front()) + "\n").table(plan_rows(answer));
-    view.text.add("\n" + rows_text(answer));
+    view.text.add("\n" + rows_text(answer)).add(chances_text(answer));
   }
   for (const std::string& note : notes) {
     say(note);

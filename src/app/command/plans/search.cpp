@@ -28,6 +28,7 @@ struct SearchCommandOptions {
   bool any_software = false;
   std::string objective;
   std::size_t top = 0;
+  std::string best_of;
   std::string format = "text";
   std::string refine;
   std::string out;
@@ -70,6 +71,7 @@ Asked asked_search(const SearchCommandOptions& options) {
   put(options.any_software, "any_software=true");
   put(!options.objective.empty(), "objective=" + options.objective);
   put(options.top > 0, fmt::format("top={}", options.top));
+  put(!options.best_of.empty(), "best_of=" + options.best_of);
   Asked asked{.what = options.search, .changes = parse_assignments(sets)};
   if (!options.model.empty()) {
     asked.what = own_document(options);
@@ -169,6 +171,11 @@ Command add_search(CLI::App& program) {
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   options->measured.add_to(*app);
+  app->add_option("--best-of",
+                  options->best_of,
+                  "shape: of the same tensor, pipeline, context and expert degree the best plan "
+                  "only (usual); or plan: all")
+      ->type_name("WHAT");
   add_format(*app, options->format, *options->report);
   options->report->add_plot_to(*app);
   app->add_option("--refine",
