@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "app/command.hpp"
+#include "app/output/output_file.hpp"
+#include "app/output/processes.hpp"
+#include "titer/ask/new_run.hpp"
+#include "titer/ask/shipped.hpp"
+
+namespace titer {
+namespace {
+
+struct NewOptions {
+  NewRunRequest run{.model = {}, .cluster = {}, .devices = 0};
+  std::string out;
+  unsigned jobs = 0;
+};
+
+/// A question on the terminal: its answer, or what is usual where only the return key is pressed.
+std::string answer_to(std::string_view question, std::string_view usual) {
+  fmt::print(stderr, "{}{}: ", question, usual.empty() ? "" : fmt::format(" [{}]", usual));
+  std::string line;
+  if (!std::getline(std::cin, line)) {
+    throw InputError("titer new: the questions were not answered to their end");
+  }
+  const std::size_t first = line.find_first_not_of(" \t");
+  if (first == std::string::npos) {
+    return std::string(usual);
+  }
+  return line.substr(first, line.find_last_not_of(" \t") - first + 1);
+}
+
+void ask_name(std::string_view kind, std::string_view question, std::string& name) {
+  if (!name.empty()) {
+    return;
+  }
+  const std::vector<std::string> names = shipped(kind);
+  for (;;) {
+    name = answer_to(question, "");
+    const bool is_file = name.find('/') != std::string::npos || name.ends_with(".json");
+    if (is_file || std::find(names.begin(), names.end(), name) != names.end()) {
+      return;
+    }
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    const std::string_view near = closest(name, known);
+    fmt::print(stderr,
+               "  none has this name; {}\n",
+               near.empty() ? fmt::format("`titer list {}` shows what there is", kind)
+                            : fmt::format("did you mean {}?", near));
+  }
+}
+
+void ask_number(std::string_view question, std::string_view usual, std::int64_t& number) {
+  while (number <= 0) {
+    const std::string text = answer_to(question, usual);
+    if (text == usual) {
+      return;
+    }
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || number <= 0) {
+      number = 0;
+      fmt::print(stderr, "  expected a whole number of at least 1\n");
+    }
+  }
+}
+
+/// Asks for what no option says.
+void ask_questions(NewOptions& options) {
+  NewRunRequest& run = options.run;
+  ask_name("models", "Which model, a name of `titer list models` or a config.json", run.model);
+  ask_name("clusters", "On which cluster (`titer list clusters`)", run.cluster);
+  ask_number("On how many devices", "", run.devices);
+  ask_number("Tokens of a sequence", "8192, or the model's longest", run.sequence);
+  ask_number("Sequences of a step", "about four million tokens", run.batch);
+  if (options.out.empty()) {
+    options.out = answer_to("Write to which file", "run.json");
+  }
+}
+
+/// The JSON schema of runs that is installed beside the data, or built from this source.
+std::string schema_file() {
+  for (const char* folder : {"schemas", "build/schemas"}) {
+    const std::filesystem::path file = data_root() / folder / "run.json";
+    std::error_code missing;
+    if (std::filesystem::is_regular_file(file, missing)) {
+      return file.string();
+    }
+  }
+  return "";
+}
+
+int new_command(NewOptions options) {
+  NewRunRequest& run = options.run;
+  if (run.model.empty() || run.cluster.empty() || run.devices <= 0) {
+    if (isatty(STDIN_FILENO) == 0) {
+      throw InputError(
+          "titer new: expected --model, --cluster and --devices, or a terminal to ask");
+    }
+    ask_questions(options);
+  }
+  run.threads = threads_or_usual(options.jobs, this_process(""));
+  const NewRun made = ask(run);
+  Value file = Value::make_object();
+  if (const std::string schema = schema_file(); !schema.empty()) {
+    file.add("$schema", Value(schema));
+  }
+  file.members.insert(file.members.end(), made.file.members.begin(), made.file.members.end());
+  OutputFile out(options.out);
+  out.write(to_json(file) + "\n");
+  out.finish();
+  fmt::print(stderr, "{}\n", made.says);
+  tell_notes(made.notes);
+  if (!options.out.empty()) {
+    fmt::print(stderr, "next: titer run {}\n", options.out);
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+Command add_new(CLI::App& program) {
+  CLI::App* app = program.add_subcommand(
+      "new", "Write a run to begin with: the fastest plan of a model on so many devices");
+  app->footer(
+      "On a terminal it asks for what no option says.\n"
+      "Examples:\n"
+      "  titer new\n"
+      "  titer new --model llama3-70b --cluster dgx-h100 --devices 64 --out my-run.json\n"
+      "  titer new --model ./config.json --cluster dgx-b200 --devices 32 --batch 256 --sequence "
+      "4096");
+  const auto options = std::make_shared<NewOptions>();
+  NewRunRequest& run = options->run;
+  app->add_option("--model", run.model, "the model")->type_name("NAME");
+  app->add_option("--cluster", run.cluster, "the cluster")->type_name("NAME");
+  app->add_option("--devices", run.devices, "the number of devices")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  app->add_option("--batch", run.batch, "sequences of a step; default: about four million tokens")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  app->add_option(
+         "--sequence", run.sequence, "tokens of a sequence; default: 8192, or the model's longest")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  app->add_option("--precision", run.precision, "of products")
+      ->capture_default_str()
+      ->type_name("TYPE");
+  app->add_option("--stack", run.stack, "the training software")
+      ->capture_default_str()
+      ->type_name("NAME");
+  app->add_option("--out", options->out, "write to this file, whole or not at all")
+      ->type_name("FILE");
+  app->add_option("--jobs", options->jobs, "threads; default: all cores")
+      ->check(CLI::Range(1U, 4096U))
+      ->type_name("N");
+  return {app, [options] { return new_command(*options); }};
+}
+
+}  // namespace titer

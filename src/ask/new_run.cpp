@@ -1,0 +1,143 @@
+#include "titer/ask/new_run.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "titer/report/study/search_report.hpp"
+#include "titer/scenario/notes.hpp"
+#include "titer/search/search.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::int64_t kUsualTokens = 4'194'304;  // of a step
+constexpr std::int64_t kUsualSequence = 8192;
+
+/// What a run has of each key where its file says nothing.
+struct UsualValue {
+  std::string_view key;
+  std::string_view json;
+};
+constexpr std::array<UsualValue, 5> kUsualPlan = {{{"context", "1"},
+                                                   {"expert", "1"},
+                                                   {"virtual_stages", "1"},
+                                                   {"sequence_parallel", "false"},
+                                                   {"rank_order", "\"tp-cp-dp-pp\""}}};
+
+bool is_usual(std::string_view key, const Value& value) {
+  return std::any_of(kUsualPlan.begin(), kUsualPlan.end(), [&](const UsualValue& usual) {
+    return usual.key == key && usual.json == to_json(value, 0);
+  });
+}
+
+Value scenario_value(const NewRunRequest& request, std::int64_t batch, std::int64_t sequence) {
+  Value training = Value::make_object();
+  training.add("global_batch", Value(batch));
+  if (sequence > 0) {
+    training.add("sequence", Value(sequence));
+  }
+  training.add("precision", Value(request.precision));
+  Value scenario = Value::make_object();
+  scenario.add("model", Value(request.model));
+  scenario.add("cluster", Value(request.cluster));
+  scenario.add("training", std::move(training));
+  scenario.add("stack", Value(request.stack));
+  return scenario;
+}
+
+std::int64_t sequence_of(const NewRunRequest& request) {
+  if (request.sequence > 0) {
+    return request.sequence;
+  }
+  Document document{.root = scenario_value(request, 1, 0), .sources = {}};
+  const ScenarioSource source(std::move(document));
+  Scenario scenario;
+  source.read_unchecked(scenario);
+  return std::min(assumed_sequence(source, scenario).value_or(scenario.training.sequence),
+                  kUsualSequence);
+}
+
+/// So many sequences that the devices share them out, whatever of them are replicas.
+std::int64_t batch_of(const NewRunRequest& request, std::int64_t sequence) {
+  if (request.batch > 0) {
+    return request.batch;
+  }
+  std::int64_t odd = request.devices;
+  while (odd % 2 == 0) {
+    odd /= 2;
+  }
+  const std::int64_t wanted = std::max<std::int64_t>(1, kUsualTokens / sequence);
+  return (wanted + odd - 1) / odd * odd;
+}
+
+Search search_for(const NewRunRequest& request, std::int64_t batch, std::int64_t sequence) {
+  Document document{.root = Value::make_object(), .sources = {}};
+  document.root.add("scenario", scenario_value(request, batch, sequence));
+  document.root.add("devices", Value(request.devices));
+  document.root.add("top", Value(1));
+  return read_search(document);
+}
+
+Value cluster_value(const NewRunRequest& request, const Cluster& cluster) {
+  if (cluster.torus() != nullptr || request.devices % cluster.devices_per_node != 0) {
+    return {request.cluster};
+  }
+  Value value = Value::make_object();
+  value.add("name", Value(request.cluster));
+  value.add("nodes", Value(request.devices / cluster.devices_per_node));
+  return value;
+}
+
+Value plan_value(const Plan& plan) {
+  Value value = Value::make_object();
+  for (const Assignment& assignment : plan_assignments(plan)) {
+    const std::string key = assignment.path.substr(assignment.path.find('.') + 1);
+    if (!is_usual(key, assignment.value)) {
+      value.add(key, assignment.value);
+    }
+  }
+  return value;
+}
+
+}  // namespace
+
+NewRun ask(const NewRunRequest& request) {
+  const std::int64_t sequence = sequence_of(request);
+  const std::int64_t batch = batch_of(request, sequence);
+  const Search search = search_for(request, batch, sequence);
+  const SearchAnswer answer = run_search(search, {.threads = request.threads});
+  if (answer.plans.empty()) {
+    throw InputError(fmt::format(
+        "titer new: batch {} x {} tokens: {}", batch, sequence, no_plan_sentence(answer)));
+  }
+  const FoundPlan& best = answer.plans.front();
+  NewRun run{.file = Value::make_object(), .says = {}, .notes = {}};
+  run.says = fmt::format("{} on {} x {} ({}), batch {} x {} tokens, {}",
+                         search.scenario.model.title(),
+                         request.devices,
+                         search.scenario.cluster.chip.title,
+                         search.scenario.cluster.name,
+                         batch,
+                         sequence,
+                         request.precision);
+  const Value scenario = scenario_value(request, batch, sequence);
+  run.file.add("title", Value(run.says));
+  run.file.add("model", *scenario.find("model"));
+  run.file.add("cluster", cluster_value(request, search.scenario.cluster));
+  run.file.add("plan", plan_value(best.plan));
+  run.file.add("training", *scenario.find("training"));
+  run.file.add("stack", *scenario.find("stack"));
+  run.says += fmt::format(": {} a step", format(best.result.iteration_time));
+  if (request.batch == 0) {
+    run.notes.push_back(fmt::format("batch is not given: {} sequences, {} tokens a step",
+                                    batch,
+                                    counted_product(batch, sequence)));
+  }
+  if (request.sequence == 0) {
+    run.notes.push_back(fmt::format("sequence is not given: {} tokens", sequence));
+  }
+  return run;
+}
+
+}  // namespace titer

@@ -1,0 +1,88 @@
+// titer new, from the outside.
+
+#include <gtest/gtest.h>
+
+#include "app/program.hpp"
+#include "paths.hpp"
+#include "titer/input/read_document.hpp"
+
+namespace titer::testing {
+namespace TITER_TEST_FILE {
+
+const std::vector<std::string> kSmallRun = {"new",
+                                            "--model=llama3-8b",
+                                            "--cluster=dgx-h100",
+                                            "--devices=16",
+                                            "--sequence=4096",
+                                            "--batch=64"};
+
+std::vector<std::string> with(std::vector<std::string> arguments,
+                              const std::vector<std::string>& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+/// What is written runs, in the time that it said; and is the best that a search finds.
+TEST(AppNew, WritesARunThatRuns) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "run.json").string();
+  const auto made = titer(with(kSmallRun, {"--out", file}));
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(made.out, "");
+  EXPECT_TRUE(
+      contains(made.err, "Llama 3 8B on 16 x NVIDIA H100 SXM5 80 GB (dgx-h100), batch 64 x 4096"));
+  const Document result = parse_json(data_of(titer({"run", file, "--format=json"})), "out");
+  const double seconds = result.at("iteration_time_s")->number;
+  EXPECT_TRUE(contains(made.err, ": " + format(Seconds::from_si(seconds)) + " a step\n"))
+      << made.err;
+  EXPECT_TRUE(result.at("memory.fits")->boolean);
+  const Document search = parse_json(data_of(titer({"search",
+                                                    "--model=llama3-8b",
+                                                    "--cluster=dgx-h100",
+                                                    "--devices=16",
+                                                    "--sequence=4096",
+                                                    "--batch=64",
+                                                    "--stack=megatron-core",
+                                                    "--format=json"})),
+                                     "out");
+  EXPECT_DOUBLE_EQ(search.at("plans.0.iteration_time_s")->number, seconds);
+}
+
+/// A few lines, in which nothing stands that is usual.
+TEST(AppNew, NamesWhatIsShipped) {
+  const auto made = titer(kSmallRun);
+  ASSERT_EQ(made.code, 0) << made.err;
+  const Document run = parse_json(made.out, "out");
+  EXPECT_EQ(run.at("model")->text, "llama3-8b");
+  EXPECT_EQ(run.at("cluster.name")->text, "dgx-h100");
+  EXPECT_EQ(run.at("cluster.nodes")->integer, 16 / 8);
+  EXPECT_EQ(run.at("stack")->text, "megatron-core");
+  EXPECT_EQ(run.at("training.global_batch")->integer, 64);
+  EXPECT_EQ(run.at("plan.context"), nullptr);
+  EXPECT_EQ(run.at("plan.expert"), nullptr);
+}
+
+TEST(AppNew, SaysWhatItTookBecauseNothingWasSaid) {
+  const auto made = titer(
+      {"new", "--model=llama3-8b", "--cluster=dgx-h100", "--devices=24", "--stack=megatron-core"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  // 4 Mi tokens of 8192 each, as a multiple of the 3 in 24.
+  const std::int64_t batch = (4'194'304 / 8192 + 2) / 3 * 3;
+  EXPECT_TRUE(contains(made.err, "note: batch is not given: " + std::to_string(batch)));
+  EXPECT_TRUE(contains(made.err, "note: sequence is not given: 8192 tokens"));
+  EXPECT_EQ(parse_json(made.out, "out").at("training.global_batch")->integer, batch);
+}
+
+TEST(AppNew, RefusesWhatItCannotAskOrDo) {
+  EXPECT_EQ(refusal_of(titer({"new", "--model=llama3-8b"})),
+            "titer new: expected --model, --cluster and --devices, or a terminal to ask");
+  EXPECT_TRUE(
+      contains(refusal_of(titer({"new", "--model=llama3-9b", "--cluster=dgx-h100", "--devices=8"})),
+               "llama3-8b"));
+  EXPECT_TRUE(contains(
+      refusal_of(titer({"new", "--model=llama3-405b", "--cluster=dgx-h100", "--devices=8"})),
+      "no plan is left"));
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer::testing
