@@ -1,0 +1,145 @@
+// What whoever plans capacity asks.
+
+#include "paths.hpp"
+#include "tasks/task.hpp"
+
+namespace titer::testing {
+namespace TITER_TEST_FILE {
+
+constexpr double kDay = 86400;
+
+/// A 70B model, 10 T tokens, 60 days on H100: the fewest that do are between numbers that do not
+/// and those that do, and none of them is only a power of two.
+TEST(PlannerTasks, DevicesForTokensByADeadline) {
+  const Document capacity = answer({"capacity",
+                                    "llama3-70b-64xh100",
+                                    "--set=training.global_batch=1024",
+                                    "--tokens=10T",
+                                    "--deadline=60d",
+                                    "--batch-slack=5%",
+                                    "--devices=2048,2560,3072,4096"});
+  EXPECT_EQ(text(capacity, "model"), "llama3-70b");
+  EXPECT_EQ(text(capacity, "cluster"), "dgx-h100");
+  const auto fewest = static_cast<std::int64_t>(number(capacity, "answers.fewest"));
+  for (const Value& point : capacity.at("points")->items) {
+    const bool in_time = point.find("time_s")->number <= 60 * kDay;
+    EXPECT_EQ(in_time, point.find("devices")->integer >= fewest);
+    EXPECT_DOUBLE_EQ(point.find("time_s")->number * point.find("devices")->number / 3600,
+                     point.find("device_hours")->number);
+  }
+}
+
+TEST(PlannerTasks, TheSameOnAnotherMachineWithTheBestPlans) {
+  const Document table = answer({"compare",
+                                 "--model=llama3-70b",
+                                 "--cluster=dgx-b200,dgx-h100",
+                                 "--tokens=10T",
+                                 "--deadline=60d"});
+  EXPECT_EQ(text(table, "rows.0.cluster"), "dgx-b200");
+  EXPECT_LE(number(table, "rows.0.time_s"), 60 * kDay);
+  EXPECT_LT(number(table, "rows.0.devices"), number(table, "rows.1.devices"));
+  EXPECT_LT(number(table, "rows.0.memory_peak_bytes"),
+            number(table, "rows.0.memory_capacity_bytes"));
+}
+
+/// Slices of TPUs at a price of one's own; no number of them keeps the deadline, which is said.
+TEST(PlannerTasks, TheSameOnTpusAtAPriceOfOnesOwn) {
+  const Document table = answer({"compare",
+                                 "--model=llama3-70b",
+                                 "--cluster=tpu-v5p-pod",
+                                 "--tokens=10T",
+                                 "--deadline=90d",
+                                 "--dollars-per-hour=4.2",
+                                 "--watts=450"});
+  const double hours = number(table, "rows.0.device_hours");
+  EXPECT_LE(number(table, "rows.0.dollars_low"), 4.2 * hours);
+  EXPECT_GE(number(table, "rows.0.dollars_high"), 4.2 * hours);
+}
+
+TEST(PlannerTasks, AMixtureOfExpertsOnTwoMachines) {
+  const Document table = answer({"compare",
+                                 "--model=mixtral-8x22b",
+                                 "--cluster=dgx-h100,dgx-b200",
+                                 "--tokens=10T",
+                                 "--deadline=60d"});
+  for (const char* row : {"rows.0", "rows.1"}) {
+    EXPECT_EQ(text(table, row + std::string(".model")), "mixtral-8x22b");
+    EXPECT_LE(number(table, row + std::string(".time_s")), 60 * kDay);
+  }
+}
+
+/// Hundreds of experts, 61 layers: a pipeline of stages that are not alike is among what is
+/// searched.
+TEST(PlannerTasks, HundredsOfExpertsByTheBestPlan) {
+  const Document table = answer({"compare",
+                                 "--model=deepseek-v3",
+                                 "--cluster=dgx-h100",
+                                 "--stack=megatron-core",
+                                 "--tokens=14.8T",
+                                 "--devices=2048",
+                                 "--jobs=2"});
+  EXPECT_GT(number(table, "rows.0.pipeline"), 1);
+  EXPECT_GT(number(table, "rows.0.expert"), 1);
+}
+
+TEST(PlannerTasks, EnergyAndCarbonOnAnotherGrid) {
+  const Document here = answer({"capacity", "llama3-405b"});
+  const Document there = answer({"capacity", "llama3-405b", "--grid=france"});
+  EXPECT_EQ(number(there, "points.0.energy_j"), number(here, "points.0.energy_j"));
+  EXPECT_LT(number(there, "points.0.kilograms_co2e"), number(here, "points.0.kilograms_co2e"));
+}
+
+TEST(PlannerTasks, RiskOfFailures) {
+  const Document capacity = answer({"capacity",
+                                    "llama3-70b-64xh100",
+                                    "--set=training.global_batch=1024",
+                                    "--tokens=1T",
+                                    "--deadline=60d",
+                                    "--reliability=llama3-16k-h100-2024",
+                                    "--devices=512,1024"});
+  for (const Value& point : capacity.at("points")->items) {
+    EXPECT_LT(point.find("goodput")->number, 1);
+    EXPECT_LT(point.find("time_low_s")->number, point.find("time_s")->number);
+    EXPECT_GT(point.find("time_high_s")->number, point.find("time_s")->number);
+  }
+  // Twice the devices fail twice as often.
+  EXPECT_NEAR(number(capacity, "points.0.mtbf_s") / number(capacity, "points.1.mtbf_s"), 2, 0.1);
+}
+
+TEST(PlannerTasks, DeadlinesAsPeopleSayThem) {
+  const auto deadline = [](const std::string& said) {
+    return number(answer({"capacity", "gpt3-175b", "--deadline=" + said}), "deadline_s");
+  };
+  EXPECT_EQ(deadline("60d"), 60 * kDay);
+  EXPECT_EQ(deadline("2 months"), 60 * kDay);
+  EXPECT_EQ(deadline("8w"), 56 * kDay);
+}
+
+TEST(PlannerTasks, TheCheapestPlanOfAThousandDevices) {
+  const Document search = answer({"search",
+                                  "llama3-70b-64xh100",
+                                  "--set=cluster=dgx-b200",
+                                  "--set=devices=1024",
+                                  "--set=training.global_batch=1024",
+                                  "--set=economy=gpu-clouds-2026",
+                                  "--objective=cost",
+                                  "--top=3"});
+  EXPECT_EQ(number(search, "plans.0.devices"), 1024);
+  EXPECT_LE(number(search, "plans.0.iteration_dollars"),
+            number(search, "plans.1.iteration_dollars"));
+}
+
+TEST(PlannerTasks, TheFrontOfTimeAndCost) {
+  const Document search = answer({"search", "llama3-70b-time-and-cost"});
+  const std::vector<Value>& plans = search.at("plans")->items;
+  ASSERT_GT(plans.size(), 1u);
+  for (std::size_t i = 1; i < plans.size(); ++i) {
+    EXPECT_GT(plans[i].find("iteration_time_s")->number,
+              plans[i - 1].find("iteration_time_s")->number);
+    EXPECT_LT(plans[i].find("iteration_dollars")->number,
+              plans[i - 1].find("iteration_dollars")->number);
+  }
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer::testing
