@@ -48,7 +48,8 @@ ROOMS = {
     "seeds": f"{_STEPS} campaign trace",
     "report": f"{_ANSWERS} view",
     "ask": f"{_ANSWERS} view report",
-    "app": f"{_ANSWERS} view report ask",
+    "web": f"{_ANSWERS} view report ask",
+    "app": f"{_ANSWERS} view report ask web",
     "python": f"{_ANSWERS} view report ask",
 }
 
@@ -71,8 +72,12 @@ THIRD_PARTY = {
     "Python.h": "python",
     "dlfcn.h": "scenario",
     "fmt": " ".join(ROOMS),
+    "httplib.h": "app",
+    "emscripten.h": "web",
     "unistd.h": "app report sweep",
     "sched.h": "app",
+    "fcntl.h": "app",
+    "spawn.h": "app",
     "sys": "app",
 }
 

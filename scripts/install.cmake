@@ -26,6 +26,7 @@ install(FILES ${TITER_COMPLETIONS}/titer.fish DESTINATION share/fish/vendor_comp
 install(FILES LICENSE DESTINATION ${TITER_DOCUMENTS} RENAME copyright)
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${TITER_DOCUMENTS})
 install(DIRECTORY docs .pictures DESTINATION ${TITER_DOCUMENTS})
+install(FILES examples/question.json DESTINATION ${TITER_DOCUMENTS}/examples)
 
 # For programs that ask by themselves (find_package(titer), examples/ask): the questions, and what their headers include.
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)

@@ -35,6 +35,7 @@ install "$(glob titer)"
 shows '^titer [0-9]' titer --version
 shows 'iteration time' titer run gpt3-175b-64xa100
 shows 'llama3-70b' titer list models
+shows 'iteration_time_s' titer ask /usr/share/doc/titer/examples/question.json
 for file in man/man1/titer-run.1 doc/titer/copyright bash-completion/completions/titer titer/schemas/run.json; do
   [[ -s $system/usr/share/$file ]] || die "not installed: /usr/share/$file"
 done

@@ -256,7 +256,8 @@ std::optional<Value> scaled(const Value& figure, double factor) {
   if (figure.kind != Value::Kind::text || error != std::errc()) {
     return std::nullopt;
   }
-  return Value(fmt::format("{:.6g}{}", number * factor, std::string_view(unit, end)));
+  return Value(fmt::format(
+      "{:.6g}{}", number * factor, std::string_view(unit, static_cast<std::size_t>(end - unit))));
 }
 
 }  // namespace titer

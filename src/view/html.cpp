@@ -62,6 +62,15 @@ std::string cards(const Figures& headline) {
   return text.empty() ? text : fmt::format("<dl class=\"cards\">\n{}</dl>\n", text);
 }
 
+/// The lines below the title.
+std::string lead_element(const TextParts& parts) {
+  std::string lead;
+  for (const std::string& line : parts.lead) {
+    lead += line_element(line);
+  }
+  return fmt::format("<div class=\"lead\">\n{}</div>\n", lead);
+}
+
 std::string notes_element(const std::vector<std::string>& notes) {
   std::string text;
   for (const std::string& note : notes) {
@@ -177,28 +186,38 @@ std::string head(const std::string& title) {
       "<meta charset=\"utf-8\"/>\n{}\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
       "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
-      "<title>{}</title>\n<style>{}{}</style>\n</head>\n",
+      "<title>{}</title>\n<style>{}</style>\n</head>\n",
       kNoNetwork,
       escaped(title),
-      kReportStyle,
-      kPlotStyle);
+      html_style());
 }
 
 }  // namespace
 
+std::string html_style() { return fmt::format("{}{}", kReportStyle, kPlotStyle); }
+
+std::string html_fragment_of(const View& view) {
+  const TextParts parts = parts_of(view.text, view.title.empty(), view.headline);
+  return fmt::format(
+      "<h2 class=\"question\">{}</h2>\n{}{}{}{}"
+      "<section class=\"answer\" aria-label=\"answer\">\n{}</section>\n",
+      escaped(capitalized(view.title.empty() ? parts.title : view.title)),
+      lead_element(parts),
+      cards(view.headline),
+      notes_element(parts.notes),
+      pictures(view),
+      parts.body);
+}
+
 std::string html_of(const View& view, const ReportOrigin& origin) {
   const TextParts parts = parts_of(view.text, view.title.empty(), view.headline);
   const std::string title = capitalized(view.title.empty() ? parts.title : view.title);
-  std::string lead;
-  for (const std::string& line : parts.lead) {
-    lead += line_element(line);
-  }
   return head(title) +
          fmt::format(
              "<body>\n<main>\n<header>\n<p class=\"kind\">Titer</p>\n<h1>{}</h1>\n"
-             "<div class=\"lead\">\n{}</div>\n</header>\n{}{}{}",
+             "{}</header>\n{}{}{}",
              escaped(title),
-             lead,
+             lead_element(parts),
              cards(view.headline),
              notes_element(parts.notes),
              pictures(view)) +

@@ -17,4 +17,9 @@ struct ReportOrigin {
 /// well-formed XML, too. The same view and origin are the same bytes.
 [[nodiscard]] std::string html_of(const View& view, const ReportOrigin& origin);
 
+/// Headline, notes, pictures and text alone, as elements that a page with html_style() holds.
+[[nodiscard]] std::string html_fragment_of(const View& view);
+/// How reports look: for a page that shows answers.
+[[nodiscard]] std::string html_style();
+
 }  // namespace titer
