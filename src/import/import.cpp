@@ -202,6 +202,7 @@ ImportedRun import_files(std::span<const std::filesystem::path> files,
     names.push_back(file_of(given).string());
     parsed.push_back(parse_foreign(read_small_text(names.back()), names.back(), options));
     others.has_trainer = others.has_trainer || parsed.back().format->is_trainer;
+    others.has_launcher = others.has_launcher || parsed.back().format->name == kAccelerate;
     others.has_model = others.has_model || parsed.back().format->import_whole != nullptr;
   }
   ImportOptions told = options;

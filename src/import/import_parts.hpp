@@ -31,6 +31,7 @@ struct MegatronDefaults {
 struct FileSet {
   bool has_trainer = false;  // that says what DeepSpeed's "auto" stands for
   bool has_model = false;
+  bool has_launcher = false;  // accelerate's
 };
 
 struct ImportTask {

@@ -111,6 +111,22 @@ TEST(ImportFormats, ATrainersScriptSaysWhatDeepSpeedLeavesToIt) {
   EXPECT_TRUE(run.open.empty());
 }
 
+TEST(ImportFormats, TheFileOfALauncherIsReadWithItsScript) {
+  const ImportedRun run = imported(std::vector<std::string_view>{"launch.sh"});
+  EXPECT_EQ(run.stack, "fsdp");
+  EXPECT_EQ(run.plan.find("data")->integer, 16);
+  EXPECT_EQ(run.plan.find("sharding")->text, "zero3");
+  EXPECT_EQ(run.plan.find("shard")->integer, 8);
+  EXPECT_EQ(run.training.find("precision")->text, "bf16");
+  EXPECT_EQ(run.training.find("global_batch")->integer, 4 * 2 * 16);
+  EXPECT_TRUE(run.unread.empty());
+  const ImportedRun far = import_text(
+      "accelerate launch --config_file far.yaml t.py --model_name_or_path openai/gpt-oss-20b "
+      "--per_device_train_batch_size 1 --max_length 512\n",
+      "run.sh");
+  EXPECT_TRUE(any_has(far.unread, "--config_file: far.yaml: is not beside the file"));
+}
+
 TEST(ImportFormats, TorchtuneIsInSixteenBits) {
   const ImportedRun run = imported("torchtune.yaml", 16);
   EXPECT_EQ(run.shipped, "llama3.2-3b");

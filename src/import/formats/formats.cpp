@@ -108,7 +108,11 @@ Document parse(std::string_view text, const std::string& file, Syntax syntax) {
 
 [[noreturn]] void refuse_arguments(const std::string& file, const ArgumentText& arguments) {
   if (!arguments.started.empty()) {
-    throw InputError(file + ": starts " + arguments.started.front() +
+    std::string names;
+    for (const std::string& name : arguments.started) {
+      names.append(names.empty() ? "" : ", ").append(name);
+    }
+    throw InputError(file + ": starts " + shortened(names, kLongestKeys) +
                      ", and tells nothing of a model itself; import that instead");
   }
   throw InputError(file +

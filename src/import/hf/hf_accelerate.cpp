@@ -52,4 +52,40 @@ void import_accelerate(const ImportTask& task) {
   in.skip(harmless_in_hf());
 }
 
+LaunchFile put_launch_file(const ImportTask& task) {
+  const std::optional<std::string> named = task.in.text("config_file");
+  if (!named) {
+    return {};
+  }
+  const std::string file = file_beside(task, *named);
+  if (file.empty()) {
+    if (!task.others.has_launcher) {
+      task.in.leave_out("config_file", "is not beside the file; --with gives it");
+    }
+    return {};
+  }
+  const Document document = parse_yaml(read_small_text(file), file);
+  Problems problems;
+  Settings in(document, "", task.options, problems);
+  FileSet others = task.others;
+  others.has_trainer = true;
+  ImportedRun read;
+  import_accelerate({in, task.options, read, task.arguments, file, others});
+  problems.raise();
+  add_outcome(in, task.into);
+  const auto put_absent = [](Value& to, const Value& from) {
+    for (const auto& [key, value] : from.members) {
+      if (to.find(key) == nullptr) {
+        to.add(key, value);
+      }
+    }
+  };
+  put_absent(task.into.plan, read.plan);
+  put_absent(task.into.training, read.training);
+  task.into.assumed.insert(task.into.assumed.end(), read.assumed.begin(), read.assumed.end());
+  return {.devices = task.options.devices ? task.options.devices
+                                          : in.integer("num_processes", 1, kMostDegree),
+          .stack = read.stack};
+}
+
 }  // namespace titer

@@ -59,7 +59,8 @@ constexpr std::array<HarmlessSettings, 11> kOfHf = {
       "num_processes rdzv_* same_network tpu_* use_cpu downcast_bf16 enable_cpu_affinity "
       "compute_environment distributed_type dynamo_config* dynamo_backend gpu_ids config_file "
       "debug commands command_file nnodes nproc_per_node node_rank master_addr "
-      "master_port num_gpus num_nodes hostfile include exclude module standalone max_restarts "
+      "master_port config_file num_gpus num_nodes hostfile include exclude module standalone "
+      "max_restarts "
       "stage finetuning_type method hub_model_id ipex_config* mpirun_config* megatron_lm_config* "
       "tp_size_auto world_size device_map base_model_config model_type tokenizer_type "
       "base_model_ignore_patterns revision_of_model"},
@@ -69,7 +70,8 @@ constexpr std::array<HarmlessSettings, 11> kOfHf = {
       "lora_embedding_kernel unsloth_* xformers_attention sdp_attention eager_attention "
       "flash_attn_* s2_attention gradient_checkpointing_kwargs* "
       "use_reentrant_gc torch_empty_cache_steps use_cache chunked_cross_entropy* "
-      "scaling_softmax flash_optimum flash_attention_* attn_implementation_* "
+      "scaling_softmax flex_attn_* loss_watchdog_* flash_optimum flash_attention_* "
+      "attn_implementation_* "
       "average_tokens_across_devices auto_find_batch_size use_v1_kernels use_triton"},
      {"types as they are loaded",
       "torch_dtype dtype infer_dtype half_precision_backend upcast_* fp16_opt_level fp16_backend "

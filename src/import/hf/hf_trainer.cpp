@@ -78,10 +78,13 @@ class Trainer {
   void read() {
     put_named_model(task_, keys_.model);
     read_precision();
+    const LaunchFile launch = put_launch_file(task_);
+    ranks_.devices = launch.devices ? launch.devices : launched_devices(task_);
     read_batches();
     const bool has_deepspeed = put_deepspeed(task_, "deepspeed");
     const bool has_fsdp = !has_deepspeed && put_fsdp(task_, ranks_);
-    task_.into.stack = has_deepspeed ? "deepspeed" : "fsdp";
+    const bool is_launched = !launch.stack.empty() && !has_deepspeed && !has_fsdp;
+    task_.into.stack = is_launched ? launch.stack : (has_deepspeed ? "deepspeed" : "fsdp");
     put_batches();
     read_sequence();
     read_recompute();
@@ -90,7 +93,7 @@ class Trainer {
       put_optimizer(task_, in_.has("optimizer") ? "optimizer" : "optim");
     }
     in_.skip({.what = kSwitchedOff, .patterns = has_deepspeed ? "fsdp*" : ""});
-    if (!has_deepspeed && !has_fsdp) {
+    if (!has_deepspeed && !has_fsdp && !is_launched && !task_.others.has_launcher) {
       assume(task_, "deepspeed", "neither it nor fsdp is asked for: every rank has all states");
     }
     in_.skip(harmless_in_hf());
@@ -113,6 +116,9 @@ class Trainer {
     if (pure) {
       put_all_bf16(task_);
     }
+    if (fp8 && in_.is_on("fp8_enable_fsdp_float8_all_gather")) {
+      training_.add("narrow_weights", Value("gathered"));
+    }
   }
 
   void read_batches() {
@@ -122,7 +128,6 @@ class Trainer {
       assume(task_, keys_.micro_batch, "taken as " + std::to_string(*micro_) + ", its default");
     }
     ranks_.accumulation = in_.integer(kAccumulation, 1).value_or(1);
-    ranks_.devices = launched_devices(task_);
     const auto degree = [&](std::string_view key) {
       return std::max<std::int64_t>(1, in_.integer(key, 0, kMostDegree).value_or(1));
     };

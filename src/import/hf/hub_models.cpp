@@ -173,6 +173,12 @@ const typename Models::value_type* named(const Models& models, std::string_view 
 
 std::optional<HubModel> hub_model(std::string_view name) {
   std::string bare = bare_name(name);
+  const std::size_t version = bare.rfind('v');
+  const bool is_known = named(kDense, bare) != nullptr || named(kShipped, bare) != nullptr;
+  if (!is_known && version != std::string::npos && version > 0 &&
+      bare.find_first_not_of("0123456789", version + 1) == std::string::npos) {
+    bare.resize(version);  // v0.1
+  }
   if (const ShippedModel* like = named(kLikenesses, bare)) {
     bare = like->shipped;
   }
