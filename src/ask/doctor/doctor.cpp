@@ -158,6 +158,7 @@ class Doctor {
     const Scenario scenario = fit.source->read();
     auto probe = std::make_unique<ScenarioProbe>(*fit.source, usual_fidelity(scenario));
     add_cause("links", probe->base().iteration_time - probe_->base().iteration_time, fit.evidence);
+    report_.causes.back().is_told = true;
     probe_ = std::move(probe);
     source = std::move(*fit.source);
   }

@@ -88,7 +88,7 @@ std::string causes_text(const DoctorReport& report) {
   std::size_t count = 0;
   for (const DoctorCause& cause : report.causes) {
     const Seconds size = cause.time < Seconds{} ? -cause.time : cause.time;
-    if (size < kSmallPart * *report.measured) {
+    if (size < kSmallPart * *report.measured && !cause.is_told) {
       small += cause.time;
       ++count;
       continue;

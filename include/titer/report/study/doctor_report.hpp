@@ -32,6 +32,7 @@ struct DoctorCause {
   std::string name;
   Seconds time;  // below zero where it takes less
   std::string evidence;
+  bool is_told = false;  // however small it is
 };
 
 /// A change of the run that is worth a trial.
