@@ -6,26 +6,39 @@
 namespace titer {
 namespace {
 
-/// Each rank has whole matrices of its group's for a while, and hands on what becomes of them; of
-/// all parameters, though those of no hidden layer stay. [Microsoft Dion 2025: Muon on FSDP2]
+/// Each rank has whole matrices of its group's for a while: their moments come to it, and what
+/// becomes of them goes back to their shards; of all parameters, though those of no hidden layer
+/// stay. [Microsoft Dion 2025: Muon on FSDP2]
 void add_matrices(const Scenario& scenario, Moves& moves) {
-  static constexpr std::string_view source = "Ahn et al. 2025, github.com/microsoft/dion";
-  static constexpr MoveText there{.what = "moments, to where their matrices are orthogonalised",
-                                  .of_experts = "those of experts",
-                                  .source = source};
-  static constexpr MoveText back{.what = "updates of matrices, back to their shards",
-                                 .of_experts = "those of experts",
-                                 .source = source};
+  static constexpr MoveText text{
+      .what = "moments to where their matrices are orthogonalised, and updates back",
+      .of_experts = "those of experts",
+      .source = "Ahn et al. 2025, github.com/microsoft/dion"};
   const Sharding sharding = scenario.plan.sharding;
   const bool cuts = sharding == Sharding::zero2 || sharding == Sharding::zero3;
   if (scenario.training.optimizer.orthogonal && cuts) {
-    for (const MoveText* text : {&there, &back}) {
-      moves.add({.text = text,
-                 .when = MoveTime::updated,
-                 .collective = Collective::all_to_all,
-                 .each = size_of(DataType::bf16),
-                 .own = true});
-    }
+    moves.add({.text = &text,
+               .when = MoveTime::updated,
+               .collective = Collective::all_to_all,
+               .each = 2.0 * size_of(DataType::bf16),
+               .own = true});
+  }
+}
+
+/// Two fp32 numbers of each tensor, the weights' norm and the update's, whose parts are added up
+/// over the shards: of a transformer's layers a matrix and a vector for about every hidden²
+/// parameters. [NVIDIA Apex, DistributedFusedLAMB]
+void add_norms(const Scenario& scenario, Moves& moves) {
+  static constexpr MoveText norms{.what = "norms of tensors",
+                                  .of_experts = "those of experts",
+                                  .source = "NVIDIA Apex, DistributedFusedLAMB"};
+  const Transformer* model = scenario.model.if_transformer();
+  if (scenario.training.optimizer.whole_tensors && scenario.plan.shards() && model != nullptr) {
+    const auto hidden = static_cast<double>(model->hidden);
+    moves.add({.text = &norms,
+               .when = MoveTime::updated,
+               .collective = Collective::all_reduce,
+               .each = Bytes::from_si(2.0 * 2.0 * 4.0 / (hidden * hidden))});
   }
 }
 
@@ -83,6 +96,7 @@ Moves list_moves(const Scenario& scenario) {
              .copied = plan.shard.has_value()},
             moves);
   add_matrices(scenario, moves);
+  add_norms(scenario, moves);
   add_copies(scenario, moves);
   return moves;
 }

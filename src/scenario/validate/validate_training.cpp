@@ -78,10 +78,15 @@ void check_optimizer(const Scenario& scenario, Demands& demands) {
   if (rule.orthogonal) {
     check_orthogonal(scenario, demands);
   }
-  demands.demand(!rule.whole_tensors || !scenario.plan.shards(),
-                 "training.optimizer",
-                 rule.name,
-                 "expected the sharding none: its steps need the norms of whole tensors");
+  const bool adds_norms =
+      scenario.model.if_transformer() != nullptr &&
+      (scenario.plan.sharding == Sharding::zero1 || scenario.plan.sharding == Sharding::zero2);
+  demands.demand(
+      !rule.whole_tensors || !scenario.plan.shards() || adds_norms,
+      "training.optimizer",
+      rule.name,
+      "expected the sharding none, or zero1 or zero2 of a transformer, over whose shards "
+      "the norms of whole tensors that its steps need are added up");
   demands.demand(!rule.quantised || !training.state_precision,
                  "training.state_precision",
                  training.state_precision ? name(*training.state_precision) : "",
