@@ -320,7 +320,8 @@ ImportedModel read_huggingface(Reader& in, std::string_view name_otherwise) {
   if (model.name.empty()) {
     model.name = name_otherwise.empty() ? known->type : name_otherwise;
   }
-  model.title = model.name;
+  const bool has_tower = in.has("vision_config") || in.has("audio_config");
+  model.title = model.name + (has_tower ? " without its towers" : "");
   model.source = "config.json of HuggingFace's " + std::string(known->type);
   collect_unread(in, "", imported);
   if (text) {
