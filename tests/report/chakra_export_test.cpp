@@ -62,9 +62,10 @@ void expect_same(const GraphNode& from, const Node& read, const RankGroup* group
   EXPECT_EQ(read.name, from.name());
   EXPECT_EQ(number(read, "duration_ps", kInt64), static_cast<std::uint64_t>(from.duration));
   // Proto3 leaves out what is zero; within a choice it does not.
-  EXPECT_EQ(number(read, "is_cpu_op", kBool), 0u);
+  EXPECT_EQ(number(read, "is_cpu_op", kBool), from.kind == NodeKind::copy ? 1u : 0u);
   switch (from.kind) {
     case NodeKind::compute:
+    case NodeKind::copy:
       EXPECT_EQ(read.type, 4u);
       EXPECT_NEAR(static_cast<double>(number(read, "num_ops", kInt64)), from.flops.si(), 1.0);
       EXPECT_GE(number(read, "num_ops", kInt64), 1u);
@@ -102,8 +103,12 @@ void expect_same(const GraphNode& from, const Node& read, const RankGroup* group
 }
 
 TEST_F(ChakraTrace, IsReadBackAsTheGraphThatWasWritten) {
+  Scenario scenario = sample_scenario();
+  scenario.cluster.host_memory =
+      HostTier{.capacity = 1000_GB, .bandwidth = 100_GBps, .per_device = 10_GBps};
+  scenario.plan.offload.activations = HostPlace::host;
   for (const Choice<ExportDetail>& detail : kExportDetails) {
-    const ExportedStep step(sample_scenario(), detail.value);
+    const ExportedStep step(scenario, detail.value);
     for (int rank = 0; rank < step.ranks(); ++rank) {
       const Trace trace = chakra_traces::read(chakra_trace(step, rank));
       const RankGraph graph = step.graph(rank);

@@ -49,6 +49,24 @@ TEST(GoalExport, RunsAPipelineInTheTimeOfTheClosedForm) {
   }
 }
 
+TEST(GoalExport, CopiesFromAndToTheHostOnASecondProcessor) {
+  Scenario scenario = plain::scenario(plan_of(1, 1, 2));
+  const auto copies = [&] {
+    const std::string text = goal_text(scenario);
+    int count = 0;
+    for (std::size_t at = text.find(" cpu 1\n"); at != std::string::npos;
+         at = text.find(" cpu 1\n", at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(copies(), 0);
+  scenario.cluster.host_memory =
+      HostTier{.capacity = 1000_GB, .bandwidth = 100_GBps, .per_device = 10_GBps};
+  scenario.plan.offload.optimizer = HostPlace::host;
+  EXPECT_EQ(copies(), 2) << "each rank's optimizer state";
+}
+
 TEST(GoalExport, RunsAnAllReduceAsTheRingOfItsFormula) {
   const Scenario scenario = plain::scenario(plan_of(1, 1, 4));
   const StepResult closed = estimate(scenario);
