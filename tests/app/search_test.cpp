@@ -53,7 +53,7 @@ TEST(AppSearch, SaysWhatWasAsked) {
     return data_of(titer(arguments));
   };
   const std::string text = as("text");
-  EXPECT_TRUE(contains(text, ": best by time\n"));
+  EXPECT_TRUE(contains(text, ": best by time, one plan of each shape\n"));
   EXPECT_TRUE(
       contains(text, "  batch 16 x 1024 tokens = 16,384 per step, fp16; stack megatron-core\n"));
   EXPECT_TRUE(contains(text, "  plans with micro_batch 1, 2; schedule 1f1b; rank_order tp-"));
