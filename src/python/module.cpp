@@ -1,6 +1,7 @@
 // The Python module `titer`. What it offers is declared, with types, in titer.pyi.
 
 #include <fmt/format.h>
+#include <pybind11/eval.h>
 #include <pybind11/pybind11.h>
 
 #include <atomic>
@@ -18,6 +19,7 @@
 #include "titer/input/read_document.hpp"
 #include "titer/scenario/command_text.hpp"
 #include "titer/simulate/evaluate.hpp"
+#include "titer/view/html.hpp"
 #include "values.hpp"
 
 namespace titer::python {
@@ -28,6 +30,41 @@ namespace py = pybind11;
 /// The signal that interrupts is looked for this often.
 constexpr std::chrono::milliseconds kPatience{50};
 constexpr int kMostJobs = 4096;
+/// What a question is answered with. In a notebook a page has a frame of its own, so that its style
+/// is not the notebook's.
+constexpr const char* kAnswerClass = R"py(
+class Answer(dict):
+    """What `--format json` prints, as a dict; and the same as text, CSV, a page of HTML or a pandas
+    DataFrame. Notebooks show the page."""
+
+    __slots__ = ("_view",)
+
+    def text(self):
+        """What the program prints."""
+        return self._view.text()
+
+    def csv(self):
+        """What `--format csv` prints."""
+        return self._view.csv()
+
+    def html(self):
+        """What `--report` writes, without inputs and terms."""
+        return self._view.html()
+
+    def frame(self):
+        """The rows of csv() as a pandas DataFrame."""
+        import io
+        import pandas
+        return pandas.read_csv(io.StringIO(self.csv()))
+
+    def _repr_html_(self):
+        import html
+        return ('<iframe srcdoc="%s" style="width:100%%;height:40rem;border:0"></iframe>'
+                % html.escape(self.html()))
+
+    def __reduce__(self):
+        return dict, (dict(self),)
+)py";
 
 /// What `read` makes of one argument, which it reads by its name.
 template <class Read>
@@ -97,23 +134,43 @@ Answer answer_to(const Request& request, const Asked& asked) {
   return answer;
 }
 
-/// The answer as `--format json` prints it. Other threads of Python run meanwhile.
+/// An answer, and its figures as `--format json` prints them.
+struct Answered {
+  View view;
+  Value figures;
+};
+
+template <class Request>
+Answered answered_here(const Request& request, const Asked& asked) {
+  Answered answer{.view = answer_to(request, asked).view, .figures = {}};
+  answer.figures = answer.view.as_json();
+  return answer;
+}
+
+/// A titer.Answer: the figures, and the view that its methods write.
+py::object python_answer(Answered answer) {
+  py::object made = py::module_::import("titer").attr("Answer")(python_of(answer.figures));
+  made.attr("_view") = std::make_shared<View>(std::move(answer.view));
+  return made;
+}
+
+/// Other threads of Python run meanwhile.
 template <class Request>
 py::object answered(const Request& request, const Asked& asked) {
-  Value answer;
+  Answered answer;
   {
     const py::gil_scoped_release others_may_run;
-    answer = answer_to(request, asked).view.as_json();
+    answer = answered_here(request, asked);
   }
-  return python_of(answer);
+  return python_answer(std::move(answer));
 }
 
 /// The same beside this thread, which looks for signals: an interrupt sets `stop`, and is raised
 /// once the work has come to its end.
 template <class Request>
 py::object answered_beside(const Request& request, const Asked& asked, std::atomic<bool>& stop) {
-  std::future<Value> answer =
-      std::async(std::launch::async, [&] { return answer_to(request, asked).view.as_json(); });
+  std::future<Answered> answer =
+      std::async(std::launch::async, [&] { return answered_here(request, asked); });
   const auto is_done = [&] {
     const py::gil_scoped_release others_may_run;
     return answer.wait_for(kPatience) == std::future_status::ready;
@@ -126,7 +183,7 @@ py::object answered_beside(const Request& request, const Asked& asked, std::atom
       throw py::error_already_set();
     }
   }
-  return python_of(answer.get());
+  return python_answer(answer.get());
 }
 
 py::object run(py::handle scenario, py::handle set, py::handle fidelity) {
@@ -292,6 +349,14 @@ PYBIND11_MODULE(titer, module) {
   module.doc() = "Predicts the time and memory of one training iteration on a cluster";
   module.attr("__version__") = std::string(version());
   add_input_error(module);
+  py::class_<View, std::shared_ptr<View>>(module, "_View")
+      .def("text", [](const View& view) { return view.as_text(); })
+      .def("csv", [](const View& view) { return view.as_csv(); })
+      .def("html", [](const View& view) {
+        return html_of(view,
+                       {.command = "a question from Python", .version = std::string(version())});
+      });
+  py::exec(kAnswerClass, module.attr("__dict__"));
   module.def("run",
              run,
              py::arg("scenario"),

@@ -14,6 +14,16 @@ class InputError(ValueError):
 
     lines: list[str]
 
+class Answer(dict[str, Any]):
+    """What `--format json` prints, as a dict; and the same as text, CSV, a page of HTML or a pandas
+    DataFrame. Notebooks show the page. `run` answers with one, too, whose keys Result has."""
+
+    def text(self) -> str: ...
+    def csv(self) -> str: ...
+    def html(self) -> str: ...
+    def frame(self) -> Any: ...  # pandas.DataFrame
+    def _repr_html_(self) -> str: ...
+
 _Fidelity = Literal["closed", "event", "network"]
 _Kind = Literal[
     "models",
@@ -51,49 +61,49 @@ def explain(
     scenario: _NameOrFile | Mapping[str, Any],
     set: Mapping[str, Any] | None = None,
     fidelity: Literal["closed", "network"] = "closed",
-) -> dict[str, Any]: ...
+) -> Answer: ...
 def diff(
     a: _NameOrFile | Mapping[str, Any],
     b: _NameOrFile | Mapping[str, Any],
     set: Mapping[str, Any] | None = None,
     fidelity: _Fidelity = "closed",
-) -> dict[str, Any]: ...
+) -> Answer: ...
 def sensitivity(
     scenario: _NameOrFile | Mapping[str, Any],
     set: Mapping[str, Any] | None = None,
     of: str = "iteration_time_s",
     reach: str = "",
     fidelity: _Fidelity = "closed",
-) -> dict[str, Any]: ...
+) -> Answer: ...
 def tune(
     scenario: _NameOrFile | Mapping[str, Any],
     set: Mapping[str, Any] | None = None,
     measured: str = "",
-) -> dict[str, Any]: ...
+) -> Answer: ...
 def search(
     search: _NameOrFile | Mapping[str, Any],
     set: Mapping[str, Any] | None = None,
     refine: _Fidelity | None = None,
     jobs: int = 0,
-) -> dict[str, Any]: ...
+) -> Answer: ...
 def capacity(
     question: _NameOrFile | Mapping[str, Any],
     set: Mapping[str, Any] | None = None,
     search: bool = False,
     jobs: int = 0,
-) -> dict[str, Any]: ...
+) -> Answer: ...
 def compare(
     table: _NameOrFile | Mapping[str, Any],
     set: Mapping[str, Any] | None = None,
     search: bool = False,
     best_of: str = "all",
     jobs: int = 0,
-) -> dict[str, Any]: ...
+) -> Answer: ...
 def course(
     course: _NameOrFile | Mapping[str, Any],
     set: Mapping[str, Any] | None = None,
     fidelity: _Fidelity = "closed",
-) -> dict[str, Any]: ...
+) -> Answer: ...
 def names(kind: _Kind) -> list[str]: ...
 
 class Result(TypedDict):

@@ -161,6 +161,28 @@ class TestRun(unittest.TestCase):
             thread.join()
 
 
+class TestAnswer(unittest.TestCase):
+    """An answer is a dict, and all that the program writes of it."""
+
+    def test_is_what_the_program_writes(self):
+        answer = titer.run("llama3-70b-64xh100")
+        self.assertIsInstance(answer, titer.Answer)
+        self.assertEqual(answer, json.loads(program("run", "llama3-70b-64xh100", "--format", "json")))
+        self.assertEqual(answer.text(), program("run", "llama3-70b-64xh100"))
+        self.assertEqual(answer.csv(), program("run", "llama3-70b-64xh100", "--format", "csv"))
+        self.assertTrue(answer.html().startswith("<!DOCTYPE html>"))
+
+    def test_shows_itself_in_a_frame_of_its_own(self):
+        shown = titer.search("llama3-70b-64xh100", {"top": 1, "space.pipeline": [4]})._repr_html_()
+        self.assertTrue(shown.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;'))
+        self.assertEqual(shown.count('"'), 4)
+
+    def test_is_kept_as_a_dict(self):
+        answer = titer.run(RUN)
+        self.assertEqual(pickle.loads(pickle.dumps(answer)), dict(answer))
+        self.assertEqual(json.loads(json.dumps(answer)), answer)
+
+
 class TestErrors(unittest.TestCase):
     def lines(self, function, *arguments, **named):
         with self.assertRaises(titer.InputError) as caught:
@@ -379,11 +401,17 @@ class TestHints(unittest.TestCase):
     def test_names_what_there_is(self):
         runtime = {node.name for node in declared(ast.FunctionDef)}
         runtime |= {node.target.id for node in declared(ast.AnnAssign)}
-        runtime.add("InputError")
+        runtime |= {"Answer", "InputError"}
         self.assertEqual({name for name in vars(titer) if not name.startswith("_")} | {"__version__"},
                          runtime)
         self.assertEqual(program("--version").split(), ["titer", titer.__version__])
         self.assertTrue(issubclass(titer.InputError, ValueError))
+
+    def test_methods_of_answers(self):
+        stub = next(node for node in declared(ast.ClassDef) if node.name == "Answer")
+        for node in stub.body:
+            if isinstance(node, ast.FunctionDef):
+                self.assertTrue(callable(getattr(titer.Answer, node.name)), node.name)
 
     def test_signatures(self):
         for node in declared(ast.FunctionDef):
@@ -461,6 +489,30 @@ class TestInstallation(unittest.TestCase):
                                   env=environment, stdout=subprocess.PIPE, text=True, check=True,
                                   timeout=60)
             self.assertIn("my-chip", done.stdout.split())
+
+
+    @unittest.skipUnless(importlib.util.find_spec("pip"), "pip is not installed")
+    def test_a_wheel_brings_module_program_and_data(self):
+        sys.path.insert(0, str(ROOT / "scripts"))
+        import python_wheel
+        with tempfile.TemporaryDirectory() as folder:
+            prefix = pathlib.Path(folder, "built")
+            for component in ("program", "python"):
+                subprocess.run([shutil.which("cmake"), "--install", os.environ["TITER_BUILD"], "--prefix", prefix,
+                                "--component", component], stdout=subprocess.DEVNULL, timeout=60, check=True)
+            wheel = pathlib.Path(folder, f"titer-{python_wheel.version()}-{python_wheel.tag()}.whl")
+            python_wheel.write_wheel(prefix, wheel)
+            there = pathlib.Path(folder, "there")
+            subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--prefix", there,
+                            wheel], timeout=120, check=True)
+            module, = there.glob("lib/python*/*/titer.*.so")
+            environment = {**os.environ, "PYTHONPATH": str(module.parent)}
+            environment.pop("TITER_DATA", None)
+            said = subprocess.run([sys.executable, "-c", "import titer; print(titer.run('llama3-70b-64xh100').text())"],
+                                  env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=60).stdout
+            done = subprocess.run([there / "bin" / "titer", "run", "llama3-70b-64xh100"], env=environment,
+                                  stdout=subprocess.PIPE, text=True, check=True, timeout=60)
+            self.assertEqual(said.rstrip(), done.stdout.rstrip())
 
 
 class TestPandas(unittest.TestCase):
