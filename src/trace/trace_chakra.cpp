@@ -1,12 +1,15 @@
-// Chakra execution traces: a row of messages, each after its length. They are read by the wire
-// format of protobuf itself, message by message, so that nothing is needed but the numbers of the
-// fields that count.
+// Chakra execution traces: a row of messages, each after its length, or JSON. They are read by the
+// wire format of protobuf itself, message by message, so that nothing is needed but the numbers of
+// the fields that count.
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <map>
 
+#include "titer/input/json_stream.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/input/words.hpp"
 #include "titer/trace/trace.hpp"
 #include "trace_file.hpp"
 #include "trace_kinds.hpp"
@@ -87,14 +90,73 @@ std::string_view collective_of(const ChakraNode& node) {
   if (node.type != kCollective) {
     return {};
   }
-  return node.collective && *node.collective < kChakraCollectives.size()
-             ? kChakraCollectives[*node.collective]
-             : std::string_view("barrier");
+  if (!node.collective) {
+    return {};  // its name may tell
+  }
+  return *node.collective < kChakraCollectives.size() ? kChakraCollectives[*node.collective]
+                                                      : std::string_view("barrier");
+}
+
+/// Reads the value of a key of a node of the JSON form, whose words are written in several ways:
+/// "Id", "NodeType", "runtime".
+void read_member(JsonStream& json, ChakraNode& node) {
+  const std::string key = lower(json.text());
+  const JsonToken token = json.next();
+  if (token == JsonToken::begin_array || token == JsonToken::begin_object) {
+    json.leave();
+  } else if (token == JsonToken::boolean && key == "is_cpu_op") {
+    node.of_host = json.boolean();
+  } else if (token == JsonToken::text && key == "name") {
+    node.name = json.text();
+  } else if (token == JsonToken::number && json.number() >= 0) {
+    const auto value = static_cast<std::uint64_t>(std::min(json.number(), 1e18));
+    if (key == "nodetype" || key == "type") {
+      node.type = value;
+    } else if (key == "runtime" || key == "duration" || key == "duration_micros") {
+      node.duration = value;
+    } else if (key == "start_time_micros") {
+      node.start = value;
+    } else if (key == "comm_type") {
+      node.collective = value;
+    } else if (key == "comm_size") {
+      node.size = value;
+    } else if (key == "stream" || key == "tid") {
+      node.stream = value;
+    }
+  }
 }
 
 class ChakraReader {
  public:
   explicit ChakraReader(const std::filesystem::path& path) : file_(path), name_(path.string()) {}
+
+  /// {"workload_graph": [{"Id": 1, …}, …]}
+  Trace read_json() {
+    JsonStream json(file_.source(), name_);
+    if (json.next() != JsonToken::begin_object) {
+      json.fail("expected an object with \"workload_graph\"");
+    }
+    while (json.next() == JsonToken::key) {
+      if (json.text() != "workload_graph") {
+        json.skip();
+        continue;
+      }
+      if (json.next() != JsonToken::begin_array) {
+        json.fail("workload_graph: expected an array of nodes");
+      }
+      for (JsonToken token = json.next(); token != JsonToken::end_array; token = json.next()) {
+        if (token != JsonToken::begin_object) {
+          json.fail("expected a node, an object");
+        }
+        ChakraNode node;
+        while (json.next() == JsonToken::key) {
+          read_member(json, node);
+        }
+        put(node);
+      }
+    }
+    return finish();
+  }
 
   Trace read() {
     std::string message;
@@ -245,6 +307,15 @@ class ChakraReader {
 
 }  // namespace
 
-Trace load_chakra_trace(const std::filesystem::path& path) { return ChakraReader(path).read(); }
+Trace load_chakra_trace(const std::filesystem::path& path) {
+  PieceFile file(path);
+  std::array<char, 64> piece{};
+  const std::string_view head(piece.data(), file.read(piece));
+  constexpr std::string_view blanks = "\xEF\xBB\xBF \t\r\n";
+  const std::size_t first = head.find_first_not_of(blanks);
+  const std::size_t second = first == head.npos ? first : head.find_first_not_of(blanks, first + 1);
+  const bool is_json = second != head.npos && head[first] == '{' && head[second] == '"';
+  return is_json ? ChakraReader(path).read_json() : ChakraReader(path).read();
+}
 
 }  // namespace titer

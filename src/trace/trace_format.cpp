@@ -41,8 +41,7 @@ TraceFormat format_of_object(const std::filesystem::path& path) {
           "it: expected the profiler's trace of the same steps");
     }
     if (key == "workload_graph") {
-      throw InputError(path.string() +
-                       ": the JSON form of a Chakra trace is not read: expected its .et file");
+      return TraceFormat::chakra;
     }
     json.skip();
   }

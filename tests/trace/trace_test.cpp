@@ -371,6 +371,30 @@ TEST(ChakraTraceRead, WithoutTimesNodesFollowOneAnother) {
             std::string::npos);
 }
 
+TEST(ChakraTraceRead, TheJsonFormIsReadInTheOrderOfItsNodes) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("chakra.0.json",
+                                       R"({"workload_graph": [
+          {"Id": 1, "Name": "aten::mm", "NodeType": 4, "data_deps": [], "runtime": 300, "is_cpu_op": true},
+          {"Id": 2, "Name": "ampere_sgemm_32x32_tn", "NodeType": 4, "data_deps": [1], "runtime": 40, "is_cpu_op": false},
+          {"Id": 3, "Name": "ncclKernel_AllReduce_RING_LL_Sum_float", "NodeType": 7, "runtime": 10, "is_cpu_op": false},
+          {"Id": 4, "Name": "waits", "NodeType": 4, "ctrlDeps": [3], "is_cpu_op": false}]})");
+  EXPECT_EQ(trace_format(path), TraceFormat::chakra);
+  const StepBreakdown step = load_step(path);
+  EXPECT_NEAR(us(step.time), 40 + 10, 1e-9);
+  expect_time(step, TraceCategory::matrix, 40, 40, 40);
+  expect_time(step, TraceCategory::all_reduce, 10, 10, 10);
+}
+
+TEST(Trace, AnExecutionTraceOfPyTorchTellsNoTimes) {
+  const TemporaryFolder folder;
+  const std::string path =
+      folder.file("et.json", R"({"schema": "1.0.1", "nodes": [{"name": "aten::mm", "id": 2}]})");
+  EXPECT_NE(
+      refusal([&] { (void)trace_format(path); }).find("the profiler's trace of the same steps"),
+      std::string::npos);
+}
+
 TEST(Trace, WhatIsNoTraceIsRefusedWithItsPlace) {
   const TemporaryFolder folder;
   const auto events = [&](std::string_view text) {

@@ -96,8 +96,8 @@ enum class TraceFormat : std::uint8_t { trace_events, op_profile, chakra, nsight
 /// anything.
 [[nodiscard]] Trace load_trace_events(const std::filesystem::path& path);
 
-/// A Chakra execution trace of one rank. Throws InputError likewise; also where no node has a
-/// duration, since that is a workload and no measurement.
+/// A Chakra execution trace of one rank, or its JSON form. Throws InputError likewise; also where
+/// no node has a duration, since that is a workload and no measurement.
 [[nodiscard]] Trace load_chakra_trace(const std::filesystem::path& path);
 
 /// What `nsys export --type sqlite` writes of a report of Nsight Systems: kernels, copies, fills

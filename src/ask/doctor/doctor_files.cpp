@@ -64,7 +64,9 @@ std::string says(const MeasuredCollective& measured) {
   if (measured.ranks) {
     text += fmt::format(", {} ranks", *measured.ranks);
   }
-  return measured.nodes ? text + fmt::format(" on {} nodes", *measured.nodes) : text;
+  return measured.nodes
+             ? text + fmt::format(" on {} node{}", *measured.nodes, *measured.nodes > 1 ? "s" : "")
+             : text;
 }
 
 class FileSorter {
@@ -130,7 +132,11 @@ class FileSorter {
 
   void take_object(const std::string& name, const std::string& text) {
     if (holds_any(text,
-                  {"\"traceEvents\"", "\"byCategory\"", "\"byProgram\"", "\"log_history\""})) {
+                  {"\"traceEvents\"",
+                   "\"byCategory\"",
+                   "\"byProgram\"",
+                   "\"log_history\"",
+                   "\"workload_graph\""})) {
       take_trace(name);
       return;
     }

@@ -180,7 +180,9 @@ View doctor_view(const DoctorReport& report, const std::vector<std::string>& not
   if (report.measured) {
     view.headline.push_back({"", *report.measured, "measured iteration"});
   }
-  view.text.add("\nfiles\n").table(rows_of(report.files, file_figures), "lll");
+  if (!report.files.empty()) {
+    view.text.add("\nfiles\n").table(rows_of(report.files, file_figures), "lll");
+  }
   if (!report.figures.empty()) {
     view.text.add("\npredicted against measured\n")
         .table(rows_of(report.figures, compared_figures), "l");

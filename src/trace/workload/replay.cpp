@@ -18,6 +18,9 @@ struct Meeting {
   std::vector<std::pair<int, std::uint32_t>> members;  // rank and number of its node
 };
 
+/// Both ends and the tag of a message, or the group of a collective; and how many came before it.
+using MeetingKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+
 /// Times of collectives and messages, each asked once.
 class CommunicationClock {
  public:
@@ -80,42 +83,40 @@ class Replayer {
   /// Which nodes are one: the n-th collective of a group on each of its ranks, the n-th message
   /// from a rank to another with a tag at both ends.
   void meet() {
-    std::map<std::pair<std::size_t, std::size_t>, std::size_t> collectives;  // group, how many
-    std::map<std::tuple<int, int, int, std::size_t>, std::size_t> messages;
     meeting_of_.resize(workload_.ranks.size());
     for (int rank = 0; rank < static_cast<int>(workload_.ranks.size()); ++rank) {
-      const auto& nodes = workload_.ranks[static_cast<std::size_t>(rank)];
-      std::map<std::size_t, std::size_t> seen;
-      std::map<std::tuple<int, int, int>, std::size_t> moved;
-      for (std::uint32_t number = 0; number < nodes.size(); ++number) {
-        const WorkNode& work = nodes[number];
-        std::size_t* place = nullptr;
-        bool is_new = true;
-        if (work.kind == WorkKind::collective) {
-          const auto [known, fresh] =
-              collectives.try_emplace({work.group, seen[work.group]++}, meetings_.size());
-          place = &known->second;
-          is_new = fresh;
-        } else if (work.kind != WorkKind::compute) {
-          const bool sends = work.kind == WorkKind::send;
-          const std::tuple ends(sends ? rank : work.peer, sends ? work.peer : rank, work.tag);
-          const std::size_t count = moved[ends]++;
-          const auto [known, fresh] =
-              messages.try_emplace(std::tuple_cat(ends, std::tuple(count)), meetings_.size());
-          place = &known->second;
-          is_new = fresh;
-        }
-        if (is_new) {
-          meetings_.emplace_back();
-        }
-        const std::size_t meeting = place == nullptr ? meetings_.size() - 1 : *place;
+      const auto at = static_cast<std::size_t>(rank);
+      std::map<MeetingKey, std::int64_t> seen;
+      for (std::uint32_t number = 0; number < workload_.ranks[at].size(); ++number) {
+        const std::size_t meeting = meeting_for(rank, workload_.ranks[at][number], seen);
         meetings_[meeting].members.emplace_back(rank, number);
-        meeting_of_[static_cast<std::size_t>(rank)].push_back(meeting);
+        meeting_of_[at].push_back(meeting);
       }
     }
     for (const Meeting& meeting : meetings_) {
       check(meeting);
     }
+  }
+
+  /// The meeting of a rank's next node; a new one where nobody else is there yet.
+  std::size_t meeting_for(int rank,
+                          const WorkNode& work,
+                          std::map<MeetingKey, std::int64_t>& seen) {
+    if (work.kind != WorkKind::compute) {
+      const bool sends = work.kind == WorkKind::send;
+      MeetingKey key{-1, -1, static_cast<std::int64_t>(work.group), 0};
+      if (work.kind != WorkKind::collective) {
+        key = {sends ? rank : work.peer, sends ? work.peer : rank, work.tag, 0};
+      }
+      const std::int64_t count = seen[key]++;
+      std::get<3>(key) = count;
+      const auto [known, is_new] = known_meetings_.try_emplace(key, meetings_.size());
+      if (!is_new) {
+        return known->second;
+      }
+    }
+    meetings_.emplace_back();
+    return meetings_.size() - 1;
   }
 
   /// That all take part, and in the same.
@@ -297,6 +298,7 @@ class Replayer {
   CommunicationClock clock_;
   KernelClock kernels_;
   std::vector<Meeting> meetings_;
+  std::map<MeetingKey, std::size_t> known_meetings_;
   std::vector<std::vector<std::size_t>> meeting_of_;  // of each node of each rank
   std::vector<TaskId> tasks_;                         // of each meeting
   std::vector<std::size_t> ordered_;                  // meetings, as their tasks were added
