@@ -47,6 +47,7 @@ struct Command {
 [[nodiscard]] Command add_import(CLI::App& program);
 [[nodiscard]] Command add_validate(CLI::App& program);
 [[nodiscard]] Command add_calibrate(CLI::App& program);
+[[nodiscard]] Command add_support(CLI::App& program);
 [[nodiscard]] Command add_trace(CLI::App& program);
 [[nodiscard]] Command add_seeds(CLI::App& program);
 [[nodiscard]] Command add_compare(CLI::App& program);

@@ -72,7 +72,8 @@ int main_with_errors(int argc, char** argv) {
       add_schema(program),     add_compare(program),     add_show(program),
       add_completion(program), add_help(program),        add_version(program),
       add_tune(program),       add_new(program),         add_doctor(program),
-      add_replay(program),     add_ask(program),         add_serve(program)};
+      add_replay(program),     add_ask(program),         add_serve(program),
+      add_support(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -6,6 +6,22 @@
 namespace titer {
 namespace {
 
+/// The row's run as it was: columns that are called by a part of a scenario or a path into one put
+/// their cells there. A file is found from the table's folder first.
+ScenarioSource source_of_row(const CsvTable& table,
+                             std::size_t row,
+                             const std::filesystem::path& folder) {
+  ScenarioSource source(load_data(kRunData, table.text(row, "run"), folder));
+  for (const std::string& column : table.columns()) {
+    const std::string cell(table.text(row, column));
+    if (scenario_part(column) && !cell.empty()) {
+      Assignment change = parse_assignment(column + "=" + cell, table.where(row, column) + ":");
+      source.assign(change);
+    }
+  }
+  return source;
+}
+
 /// Rows of the corpus that the stack ran (any, if it is empty), read in one way only; those of
 /// grade C are for sanity.
 std::vector<MeasuredRun> corpus_runs(const CsvTable& table,
@@ -46,8 +62,7 @@ std::vector<MeasuredRun> read_named_runs(const CsvTable& table,
       continue;
     }
     try {
-      // A file is found from the table's folder first.
-      auto source = std::make_shared<ScenarioSource>(load_data(kRunData, run, folder));
+      auto source = std::make_shared<ScenarioSource>(source_of_row(table, row, folder));
       runs.push_back({.scenario = source->read(),
                       .iteration_time = Seconds::from_si(*time),
                       .group = table.has("family") ? std::string(table.text(row, "family")) : run,

@@ -8,6 +8,7 @@
 
 #include "titer/estimate/estimate.hpp"
 #include "titer/measured/measured_runs.hpp"
+#include "titer/measured/support.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -41,6 +42,14 @@ double peak_of(const StepResult& result, const RunRow& row, double overhead) {
     }
   }
   return most.si();
+}
+
+void note_combination(const Scenario& scenario, Comparison& made) {
+  Combination combination = combination_of(scenario);
+  made.model = std::move(combination.model);
+  made.chip_name = std::move(combination.chip);
+  made.stack_name = std::move(combination.stack);
+  made.precision = std::move(combination.precision);
 }
 
 class Comparer {
@@ -95,6 +104,7 @@ class Comparer {
       memory.add(peak_of(result_, row, reading.scenarios.front().stack.memory.allocator_overhead));
       note_room(made);
     }
+    note_combination(readings.readings.front().scenarios.front(), made);
     if (!made.measured && !made.memory_measured) {
       made.measured = time_at_rate(row, *readings.rates);
     }
@@ -169,6 +179,7 @@ std::vector<Comparison> compare_named_runs(const CsvTable& table,
     if (result.error_bar) {
       made.interval = {.low = result.error_bar->low.si(), .high = result.error_bar->high.si()};
     }
+    note_combination(run.scenario, made);
     all.push_back(std::move(made));
   }
   return all;

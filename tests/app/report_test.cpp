@@ -92,6 +92,7 @@ const std::vector<Question>& questions() {
       {"topology", {"topology", "dgx1-v100"}, "devices", 0, 1},
       {"loads", {"topology", "dgx1-v100", "--all-to-all", "64MiB"}, "busiest link", 1, 1},
       {"validate", {"validate", measured("training_vtrain_single.csv")}, "median error", 0, 3},
+      {"support", {"support"}, "measured runs", 0, 0},
       {"trace",
        {"trace", (root() / "tests/data/traces/kineto.json").string()},
        "measured step",

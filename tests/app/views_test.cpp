@@ -178,6 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
         Answer{
             {"trace", data_file("traces/megatron.log"), "--scenario", "gpt3-175b-64xa100"}, 7, {}},
         Answer{{"seeds", "F33", "T11"}, 10, {"id", "what", "row"}},
+        Answer{{"support", "--scenario", "gpt3-175b-64xa100"}, 7, {"model", "runs"}},
         Answer{
             {"validate", data_file("measured/training.csv"), "--family", "vtrain_multi", "--rows"},
             16,

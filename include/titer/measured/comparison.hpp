@@ -31,6 +31,11 @@ struct Comparison {
   std::optional<double> peak{};  // predicted, of all that a device holds, whatever was measured
   std::optional<bool> fits{};    // in its memory
   std::string skip_reason{};     // empty: time or memory predicted
+  // Of runs that were predicted, as the scenario has it: the kind of model, shipped names.
+  std::string model{};
+  std::string chip_name{};
+  std::string stack_name{};
+  std::string precision{};
 
   /// predicted / measured - 1; empty where either is.
   [[nodiscard]] std::optional<double> relative_error() const {

@@ -26,7 +26,9 @@ struct MeasuredRun {
 /// What a table of runs by their files must have.
 inline constexpr std::array<std::string_view, 2> kNamedRunColumns = {"run", "iter_time_s"};
 /// Its rows: `run` (a run file, found from `folder`, or a shipped run), `iter_time_s`, and perhaps
-/// `family`. Throws InputError with the place of what is wrong. REQUIRES the columns.
+/// `family`; columns called `stack`, `cluster`, `plan.tensor` or any other path of a scenario say
+/// what a row's run has there, where the cell is not empty. Throws InputError with the place of
+/// what is wrong. REQUIRES the columns.
 [[nodiscard]] std::vector<MeasuredRun> read_named_runs(const CsvTable& table,
                                                        const std::filesystem::path& folder);
 /// A table of runs: `run` (a run file, found from the table's folder, or a shipped run),
