@@ -52,7 +52,7 @@ void import_accelerate(const ImportTask& task) {
   in.skip(harmless_in_hf());
 }
 
-LaunchFile put_launch_file(const ImportTask& task) {
+ToldByLauncher put_launch_file(const ImportTask& task) {
   const std::optional<std::string> named = task.in.text("config_file");
   if (!named) {
     return {};

@@ -36,7 +36,7 @@ constexpr std::array<ForeignWord, 24> kTargets = {{{"q_proj", "query"},
                                                    {"dense_4h_to_h", "down"}}};
 
 /// Words of a list, or of a text with commas or blanks.
-std::vector<std::string> words_of(const ImportTask& task, std::string_view key) {
+std::vector<std::string> target_words(const ImportTask& task, std::string_view key) {
   std::vector<std::string> words;
   const Value* const value = task.in.raw(key);
   if (value != nullptr && value->kind == Value::Kind::array) {
@@ -69,7 +69,7 @@ void add_target(std::string_view names, std::vector<std::string>& targets) {
 
 Value targets_of(const ImportTask& task, const AdapterKeys& keys) {
   const std::string_view key = keys.targets;
-  std::vector<std::string> words = words_of(task, key);
+  std::vector<std::string> words = target_words(task, key);
   if (words.empty()) {
     if (!keys.tells_targets) {
       assume(task, key, "taken as " + std::string(keys.usual_targets));

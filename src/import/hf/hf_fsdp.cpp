@@ -24,7 +24,7 @@ constexpr std::array<Strategy, 5> kStrategies = {{{"full_shard", "1", "zero3"},
                                                   {"hybrid_shard_zero2", "5", "zero2", true}}};
 
 /// "full_shard auto_wrap", a list of such words, or nothing.
-std::string fsdp_words(const ImportTask& task, std::string_view key) {
+std::string strategy_words(const ImportTask& task, std::string_view key) {
   const Value* const value = task.in.raw(key);
   std::string words;
   if (value != nullptr && value->kind == Value::Kind::array) {
@@ -76,7 +76,7 @@ void put_reshard(const ImportTask& task) {
 bool put_fsdp(const ImportTask& task, const TrainerPlan& plan) {
   Settings& in = task.in;
   in.rename_all("fsdp_config.fsdp_", "fsdp_config.");
-  const std::string words = fsdp_words(task, "fsdp");
+  const std::string words = strategy_words(task, "fsdp");
   const auto version = in.integer("fsdp_version", 1, 2);
   const std::vector<std::string> keys = in.keys();
   const bool has_section = std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {

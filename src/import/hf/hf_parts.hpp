@@ -41,12 +41,12 @@ struct TrainerPlan {
 /// All devices, by whoever tells: the option, torchrun, deepspeed or accelerate.
 [[nodiscard]] std::optional<std::int64_t> launched_devices(const ImportTask& task);
 /// What accelerate's file tells that a launcher is given (--config_file).
-struct LaunchFile {
+struct ToldByLauncher {
   std::optional<std::int64_t> devices;
   std::string stack;  // "" without one
 };
 /// Reads it, and puts what nothing has told before.
-[[nodiscard]] LaunchFile put_launch_file(const ImportTask& task);
+[[nodiscard]] ToldByLauncher put_launch_file(const ImportTask& task);
 /// Gradients, moments and the weights that are updated are of 16 bits, as the weights.
 void put_all_bf16(const ImportTask& task);
 /// Reads FSDP's section; false where it is not asked for.

@@ -78,7 +78,7 @@ class Trainer {
   void read() {
     put_named_model(task_, keys_.model);
     read_precision();
-    const LaunchFile launch = put_launch_file(task_);
+    const ToldByLauncher launch = put_launch_file(task_);
     ranks_.devices = launch.devices ? launch.devices : launched_devices(task_);
     read_batches();
     const bool has_deepspeed = put_deepspeed(task_, "deepspeed");

@@ -10,7 +10,7 @@
 namespace titer {
 namespace {
 
-constexpr std::array<HarmlessSettings, 4> kLlmFoundryHarmless = {
+constexpr std::array<HarmlessSettings, 4> kOfLlmFoundry = {
     {{"learning rate and the optimizer's numbers",
       "optimizer.* scheduler.* algorithms.* model.init_config.* max_grad_norm*"},
      {"data, tokenizers, logs and checkpoints",
@@ -62,7 +62,7 @@ void put_mpt(const ImportTask& task) {
   put_model_of_config(task, config);
 }
 
-void put_llm_foundry_model(const ImportTask& task) {
+void put_foundry_model(const ImportTask& task) {
   const std::string name = task.in.word("model.name").value_or("");
   if (name == "mpt_causal_lm" || name == "mosaic_gpt") {
     put_mpt(task);
@@ -73,7 +73,7 @@ void put_llm_foundry_model(const ImportTask& task) {
   }
 }
 
-void put_llm_foundry_sharding(const ImportTask& task) {
+void put_foundry_sharding(const ImportTask& task) {
   Settings& in = task.in;
   constexpr std::string_view key = "fsdp_config.sharding_strategy";
   const bool has_section = in.has(key) || in.has("fsdp_config.mixed_precision");
@@ -97,7 +97,7 @@ void put_llm_foundry_sharding(const ImportTask& task) {
   task.into.training.add("gradient_precision", Value(mixed == "pure" ? "bf16" : "fp32"));
 }
 
-void put_precision(const ImportTask& task) {
+void put_foundry_precision(const ImportTask& task) {
   const std::string type = task.in.word("precision").value_or("amp_bf16");
   const auto says = [&](std::string_view part) { return type.find(part) != std::string::npos; };
   task.into.training.add(
@@ -110,12 +110,12 @@ void put_precision(const ImportTask& task) {
 void import_llm_foundry(const ImportTask& task) {
   Settings& in = task.in;
   task.into.stack = "llm-foundry";
-  put_llm_foundry_model(task);
+  put_foundry_model(task);
   if (!in.is_sound()) {
     return;
   }
-  put_precision(task);
-  put_llm_foundry_sharding(task);
+  put_foundry_precision(task);
+  put_foundry_sharding(task);
   const auto data = launched_devices(task);
   put(task.into.plan, "data", data);
   constexpr std::string_view micro = "device_train_microbatch_size";
@@ -139,7 +139,7 @@ void import_llm_foundry(const ImportTask& task) {
     task.into.plan.add("attention", Value("materialised"));
   }
   put_optimizer(task, "optimizer.name");
-  in.skip(kLlmFoundryHarmless);
+  in.skip(kOfLlmFoundry);
 }
 
 }  // namespace titer

@@ -33,15 +33,15 @@ struct Policy {
   std::string_view recompute;
   bool is_near = false;  // the nearest that a plan has
 };
-constexpr std::array<Policy, 7> kPolicies = {{{"none", "none"},
-                                              {"full", "full"},
-                                              {"minimal", "selective"},
-                                              {"minimal_flash", "layer_norm"},
-                                              {"minimal_with_context", "layer_norm"},
-                                              {"save_dot_except_mlp", "full", true},
-                                              {"save_dot_except_mlpwi", "full", true}}};
+constexpr std::array<Policy, 7> kRematPolicies = {{{"none", "none"},
+                                                   {"full", "full"},
+                                                   {"minimal", "selective"},
+                                                   {"minimal_flash", "layer_norm"},
+                                                   {"minimal_with_context", "layer_norm"},
+                                                   {"save_dot_except_mlp", "full", true},
+                                                   {"save_dot_except_mlpwi", "full", true}}};
 
-constexpr std::array<HarmlessSettings, 5> kMaxtextHarmless = {
+constexpr std::array<HarmlessSettings, 5> kOfMaxText = {
     {{"learning rate and the optimizer's numbers",
       "learning_rate* warmup_* cosine_* adam_* opt_* gradient_clipping* mu_dtype "
       "learning_rate_schedule_steps z_loss* muon_* tx_*"},
@@ -87,7 +87,7 @@ class MaxText {
     put_recompute();
     put_precision();
     put_optimizer(task_, "opt_type");
-    in_.skip(kMaxtextHarmless);
+    in_.skip(kOfMaxText);
   }
 
  private:
@@ -215,16 +215,16 @@ class MaxText {
   void put_recompute() {
     const std::string policy = in_.word("remat_policy").value_or("full");
     const auto* const found =
-        std::find_if(kPolicies.begin(), kPolicies.end(), [&](const Policy& known) {
+        std::find_if(kRematPolicies.begin(), kRematPolicies.end(), [&](const Policy& known) {
           return known.theirs == policy;
         });
-    const bool is_known = found != kPolicies.end();
+    const bool is_known = found != kRematPolicies.end();
     if (!is_known || found->is_near) {
       assume(task_, "remat_policy", "taken as full");
     }
     if (is_known && found->recompute == "layer_norm") {
       Value modules = Value::make_array();
-      modules.push(Value("layer_norm")).push(Value("activation"));
+      modules.push(Value("layer_norm"));
       plan_.add("recompute", std::move(modules));
     } else {
       plan_.add("recompute", Value(is_known ? found->recompute : std::string_view("full")));

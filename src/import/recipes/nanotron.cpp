@@ -16,7 +16,7 @@ constexpr DegreeKeys kNanotronKeys = {.tensor = "parallelism.tp",
                                       .micro_batch = "tokens.micro_batch_size",
                                       .global_batch = "tokens.batch_accumulation_per_replica"};
 
-constexpr std::array<HarmlessSettings, 3> kNanotronHarmless = {
+constexpr std::array<HarmlessSettings, 3> kOfNanotron = {
     {{"learning rate and the optimizer's numbers",
       "optimizer.clip_grad optimizer.learning_rate_scheduler.* optimizer.weight_decay* "
       "optimizer.optimizer_factory.* model.init_method.*"},
@@ -62,7 +62,7 @@ void put_nanotron_model(const ImportTask& task) {
   put_model_of_config(task, config);
 }
 
-void put_degrees(const ImportTask& task, const Degrees& degrees) {
+void put_nanotron_degrees(const ImportTask& task, const Degrees& degrees) {
   Value& plan = task.into.plan;
   put(plan, "pipeline", degrees.pipeline);
   put(plan, "tensor", degrees.tensor);
@@ -102,7 +102,7 @@ void import_nanotron(const ImportTask& task) {
   degrees.data = in.integer(kNanotronKeys.devices, 1, kMostDegree);
   degrees.devices = task.options.devices;
   check_degrees(task, degrees, kNanotronKeys);
-  put_degrees(task, degrees);
+  put_nanotron_degrees(task, degrees);
   const auto stage = in.integer("optimizer.zero_stage", 0, 1).value_or(0);
   task.into.plan.add("sharding", Value(stage == 1 ? "zero1" : "none"));
   task.into.plan.add("recompute", Value(in.is_on("parallelism.recompute_layer") ? "full" : "none"));
@@ -126,7 +126,7 @@ void import_nanotron(const ImportTask& task) {
     task.into.model->vocabulary_multiple =
         in.integer("model.make_vocab_size_divisible_by", 1, kMostWidth).value_or(1);
   }
-  in.skip(kNanotronHarmless);
+  in.skip(kOfNanotron);
 }
 
 }  // namespace titer

@@ -9,7 +9,7 @@
 namespace titer {
 namespace {
 
-constexpr std::array<HarmlessSettings, 3> kOlmoHarmless = {
+constexpr std::array<HarmlessSettings, 3> kOfOlmo = {
     {{"learning rate and the optimizer's numbers",
       "optimizer.* scheduler.* max_grad_norm* softmax_auxiliary_loss* auxiliary_loss* "
       "model.init_* model.layer_norm_eps"},
@@ -80,7 +80,7 @@ void put_olmo_sharding(const ImportTask& task, std::optional<std::int64_t> data)
   }
 }
 
-void put_recompute(const ImportTask& task) {
+void put_olmo_recompute(const ImportTask& task) {
   Settings& in = task.in;
   const std::string mode = in.word("activation_checkpointing").value_or("none");
   if (mode == "fine_grained" || mode.find("_in_") != std::string::npos) {
@@ -102,7 +102,7 @@ void import_olmo(const ImportTask& task) {
   const auto data = launched_devices(task);
   put(task.into.plan, "data", data);
   put_olmo_sharding(task, data);
-  put_recompute(task);
+  put_olmo_recompute(task);
   const std::string type = in.word("precision").value_or("fp32");
   const bool is_narrow = type.find("bf16") != std::string::npos;
   task.into.training.add(
@@ -120,7 +120,7 @@ void import_olmo(const ImportTask& task) {
                    data);
   put(task.into.training, "sequence", in.integer("model.max_sequence_length", 1, kMostTokens));
   put_optimizer(task, "optimizer.name");
-  in.skip(kOlmoHarmless);
+  in.skip(kOfOlmo);
 }
 
 }  // namespace titer

@@ -11,7 +11,7 @@
 namespace titer {
 namespace {
 
-constexpr std::array<HarmlessSettings, 4> kTorchtuneHarmless = {
+constexpr std::array<HarmlessSettings, 4> kOfTorchtune = {
     {{"learning rate and the optimizer's numbers",
       "optimizer.* lr_scheduler.* clip_grad_norm loss.* num_output_chunks"},
      {"data, tokenizers and checkpoints",
@@ -26,7 +26,7 @@ constexpr std::array<HarmlessSettings, 4> kTorchtuneHarmless = {
       "use_clipped_grad nproc_per_node nnodes"}}};
 
 /// "llama3_1_8b" of "torchtune.models.llama3_1.qlora_llama3_1_8b".
-std::string component_model(std::string_view component) {
+std::string torchtune_model(std::string_view component) {
   std::string name(component.substr(component.rfind('.') + 1));
   for (const std::string_view kind : {"qlora_", "lora_", "dora_"}) {
     const std::size_t found = name.find(kind);
@@ -37,7 +37,7 @@ std::string component_model(std::string_view component) {
   return name;
 }
 
-void read_adapters(const ImportTask& task, std::string_view component) {
+void read_torchtune_adapters(const ImportTask& task, std::string_view component) {
   Settings& in = task.in;
   const bool adapts = component.find("lora_") != std::string_view::npos;
   if (!adapts) {
@@ -67,13 +67,13 @@ void import_torchtune(const ImportTask& task) {
   Settings& in = task.in;
   stand_in(task, "fsdp", "torchtune");
   const std::string component = in.text("model._component_").value_or("");
-  put_hub_model(task, "model._component_", component_model(component));
+  put_hub_model(task, "model._component_", torchtune_model(component));
   const std::string type = in.word("dtype").value_or("bf16");
   task.into.training.add("precision", Value(type == "fp32" ? "fp32" : "bf16"));
   if (type == "bf16") {
     put_all_bf16(task);
   }
-  read_adapters(task, component);
+  read_torchtune_adapters(task, component);
   const auto tensor = in.integer("tensor_parallel_dim", 1, kMostDegree).value_or(1);
   const auto devices = launched_devices(task);
   std::optional<std::int64_t> data = devices;
@@ -113,7 +113,7 @@ void import_torchtune(const ImportTask& task) {
   if (in.is_on("optimizer_in_bwd")) {
     in.leave_out("optimizer_in_bwd", "all gradients are kept up to the optimizer's step here");
   }
-  in.skip(kTorchtuneHarmless);
+  in.skip(kOfTorchtune);
 }
 
 }  // namespace titer
