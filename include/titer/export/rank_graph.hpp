@@ -28,10 +28,10 @@ struct GraphNode {
   std::optional<std::int32_t> micro_batch{};  // of a pass
   Ticks duration = 0;  // by itself, as the closed form has it; a receive takes none of its own
   Flops flops{};       // of a kernel
-  Bytes bytes{};  // of a kernel: read and written; of a message or copy; a collective's full result
-  int group = 0;  // of a collective: its number in the exported step
-  int peer = 0;   // of a message: the other rank
-  int tag = 0;    // of a message: no other between the same two ranks has it
+  Bytes bytes{};       // of a kernel: read and written; of a message; a collective's full result
+  int group = 0;       // of a collective: its number in the exported step
+  int peer = 0;        // of a message: the other rank
+  int tag = 0;         // of a message: no other between the same two ranks has it
 
   /// "backward: core attention, layer 5, stage 2, micro-batch 3"
   [[nodiscard]] std::string name() const;
