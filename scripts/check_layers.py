@@ -73,7 +73,6 @@ THIRD_PARTY = {
     "dlfcn.h": "scenario",
     "fmt": " ".join(ROOMS),
     "httplib.h": "app",
-    "emscripten.h": "web",
     "unistd.h": "app report sweep",
     "sched.h": "app",
     "fcntl.h": "app",

@@ -20,12 +20,9 @@ void put(std::string& page, const Part& part) {
 }  // namespace
 
 std::string_view web_page_policy() {
-  // Nothing from elsewhere; questions go to where the page came from. WebAssembly, in a worker of
-  // its own, is code, too.
-  return "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' "
-         "'wasm-unsafe-eval' blob:; worker-src blob:; connect-src 'self' data: blob:; img-src "
-         "data:; "
-         "form-action 'none'; base-uri 'none'";
+  // Nothing from elsewhere; questions go to where the page came from.
+  return "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src "
+         "'self'; img-src data:; form-action 'none'; base-uri 'none'";
 }
 
 std::string web_page(std::string_view asker) {
