@@ -33,7 +33,7 @@ std::vector<std::string> offered(std::vector<std::string> words) {
 using Words = std::vector<std::string>;
 
 TEST(AppCompletion, OffersCommands) {
-  EXPECT_EQ(offered({"se"}), (Words{"search", "seeds", "sensitivity"}));
+  EXPECT_EQ(offered({"se"}), (Words{"search", "seeds", "sensitivity", "serve"}));
   const Words all = offered({""});
   EXPECT_NE(std::find(all.begin(), all.end(), "run"), all.end());
   EXPECT_EQ(offered({"help", "expl"}), Words{"explain"});
