@@ -80,7 +80,7 @@ TEST(ImportFormats, WhatDevicesWouldTellIsLeftOpen) {
   EXPECT_TRUE(notes->items.front().text.starts_with("left open: training.global_batch"));
 }
 
-TEST(ImportFormats, AxolotlQuantisesAndOffloads) {
+TEST(ImportFormats, AxolotlOffloadsAndAdapts) {
   const ImportedRun run = imported("axolotl.yaml", 16);
   EXPECT_EQ(run.stack, "fsdp");
   EXPECT_EQ(plan_of(run),
@@ -88,7 +88,19 @@ TEST(ImportFormats, AxolotlQuantisesAndOffloads) {
             R"("reduce_every_pass":false,"micro_batch":1,"recompute":"full","attention":"flash"})");
   EXPECT_EQ(training_of(run),
             R"({"precision":"bf16","global_batch":128,"sequence":8192,"optimizer":"adam-8bit",)"
-            R"("adapters":{"rank":32,"targets":["query","value"],"base":"nf4"}})");
+            R"("adapters":{"rank":32,"targets":["query","value"]}})");
+}
+
+TEST(ImportFormats, QuantisedWeightsAreThoseOfARank) {
+  const std::string text =
+      "base_model: meta-llama/Llama-3.2-1B\nadapter: qlora\nlora_r: 16\n"
+      "lora_target_linear: true\nsequence_len: 512\nmicro_batch_size: 1\nbf16: true\n";
+  const ImportedRun run = import_text(text, "qlora.yaml");
+  EXPECT_EQ(to_json(*run.training.find("adapters"), 0),
+            R"({"rank":16,"targets":"all-linear","base":"nf4"})");
+  const ImportedRun shared = import_text(text + "deepspeed: zero3.json\n", "qlora.yaml");
+  EXPECT_EQ(to_json(*shared.training.find("adapters"), 0), R"({"rank":16,"targets":"all-linear"})");
+  EXPECT_TRUE(any_has(shared.unread, "weights of 4 bits: taken as of 16"));
 }
 
 TEST(ImportFormats, AccelerateTellsDevicesOfAnotherFile) {

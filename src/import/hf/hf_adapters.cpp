@@ -96,6 +96,14 @@ Value targets_of(const ImportTask& task, const AdapterKeys& keys) {
   return list;
 }
 
+/// Whether every rank has all weights of its layers on the device.
+bool is_held_whole(const Value& plan) {
+  const Value* const sharding = plan.find("sharding");
+  const Value* const offload = plan.find("offload");
+  return (sharding == nullptr || sharding->text != "zero3") &&
+         (offload == nullptr || offload->find("weights") == nullptr);
+}
+
 }  // namespace
 
 void put_adapters(const ImportTask& task, const AdapterKeys& keys, std::int64_t bits) {
@@ -107,8 +115,13 @@ void put_adapters(const ImportTask& task, const AdapterKeys& keys, std::int64_t 
   Value adapters = Value::make_object();
   adapters.add("rank", Value(rank.value_or(keys.usual_rank)));
   adapters.add("targets", targets_of(task, keys));
-  if (bits > 0) {
+  if (bits > 0 && is_held_whole(task.into.plan)) {
     adapters.add("base", Value(bits == 4 ? "nf4" : "int8"));
+  } else if (bits > 0) {
+    task.into.unread.push_back(
+        task.file + ": weights of " + std::to_string(bits) +
+        " bits: taken as of 16, since quantised ones that ranks share out or "
+        "fetch are not modelled");
   }
   if (task.into.training.find("adapters") == nullptr) {
     task.into.training.add("adapters", std::move(adapters));

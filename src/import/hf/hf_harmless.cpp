@@ -77,7 +77,9 @@ constexpr std::array<HarmlessSettings, 11> kOfHf = {
       "torch_dtype dtype infer_dtype half_precision_backend upcast_* fp16_opt_level fp16_backend "
       "bf16_full* float32_logits use_ipex no_cuda use_mps_device jit_mode_eval "
       "bnb_4bit_* use_nested_quant"},
-     {"positions", "rope_* overrides_of_model_config* yarn_* base_model_rope*"}}};
+     {"positions",
+      "rope_* model_config.output_router_logits overrides_of_model_config* yarn_* "
+      "base_model_rope*"}}};
 
 }  // namespace
 
