@@ -212,7 +212,7 @@ TEST_F(AppDefect, LeavesPlansWithoutARefinedTime) {
   const std::string file = folder_.file("refined.json", R"({
     "scenario": {"model": "megatron-1.7b", "cluster": "dgx-a100-80gb",
                  "training": {"global_batch": 48, "sequence": 2048, "precision": "bf16"}},
-    "devices": 8, "top": 4,
+    "devices": 8, "top": 4, "best_of": "plan",
     "space": {"schedule": "1f1b", "rank_order": "tp-dp-pp", "pipeline": 1, "recompute": "none",
               "sharding": "zero1", "tensor": [1, 2], "micro_batch": [1, 2]}})");
   const Arguments arguments = {"search", file, "--refine", "event", "--format", "json"};
