@@ -51,13 +51,14 @@ class Changer {
   }
 
   LearnedChanges made(std::span<const Assignment> given) {
-    made_.notes.push_back(
-        fmt::format("{} of {} tell of figures: predicted {:.1f} % off on average before, {:.1f} % "
-                    "with what they tell",
-                    count_of(runs_.size()),
-                    files_,
-                    100.0 * mean_error(posterior_, &LearnedRun::before),
-                    100.0 * mean_error(posterior_, &LearnedRun::after)));
+    made_.notes.push_back(fmt::format(
+        "{} of {} tell{} of figures: predicted {:.1f} % off on average before, {:.1f} % "
+        "with what they tell",
+        count_of(runs_.size()),
+        files_,
+        runs_.size() == 1 ? "s" : "",
+        100.0 * mean_error(posterior_, &LearnedRun::before),
+        100.0 * mean_error(posterior_, &LearnedRun::after)));
     for (const PlacedPrior& placed : priors_of(source_.document(), scenario_)) {
       for (const LearnedFigure& figure : posterior_.figures) {
         if (figure.owner == placed.prior.owner && figure.of == placed.prior.of &&
@@ -135,7 +136,7 @@ class Changer {
     for (const FigureOwner owner : {FigureOwner::stack, FigureOwner::chip, FigureOwner::cluster}) {
       if (moved_[static_cast<std::size_t>(owner)]) {
         add(fmt::format("{}.sources.{}", path_of(owner), kLearnedSource),
-            Value(fmt::format("what its file says, moved as far as {} of {} tell it to be",
+            Value(fmt::format("what its file says, moved as far as measured by {} of {}",
                               count_of(runs_.size()),
                               files_)));
       }

@@ -15,7 +15,7 @@ ScenarioSource source_of_row(const CsvTable& table,
   for (const std::string& column : table.columns()) {
     const std::string cell(table.text(row, column));
     if (scenario_part(column) && !cell.empty()) {
-      Assignment change = parse_assignment(column + "=" + cell, table.where(row, column) + ":");
+      Assignment change = parse_assignment(column + "=" + cell, "column");
       source.assign(change);
     }
   }

@@ -157,6 +157,11 @@ int validate_given(const ValidateOptions& options) {
              options.families.end();
     });
   }
+  if (runs.empty()) {
+    throw InputError(
+        "--given: no run to try: expected rows that leave nothing open and are not of grade C, of "
+        "the families asked for");
+  }
   std::vector<GivenTrial> trials;
   {
     std::optional<Progress> progress;
