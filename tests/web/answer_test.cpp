@@ -66,7 +66,8 @@ TEST(WebAnswer, OfAReportIsAPage) {
 
 TEST(WebAnswer, OfASearchHasPlansToTakeOver) {
   const Value answer =
-      answer_of(about("search", kScenario) + R"(,"search":{"top":2,"best_of":"plan","space":{"pipeline":[4]}}})");
+      answer_of(about("search", kScenario) +
+                R"(,"search":{"top":2,"best_of":"plan","space":{"pipeline":[4]}}})");
   ASSERT_NE(answer.at("figures.plans"), nullptr) << to_json(answer);
   EXPECT_EQ(answer.at("figures.plans")->items.size(), 2U);
   EXPECT_EQ(answer.at("figures.plans.0.plan.pipeline")->integer, 4);
