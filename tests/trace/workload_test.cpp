@@ -21,7 +21,8 @@ namespace TITER_TEST_FILE {
 Cluster cluster() { return load_cluster(Value("dgx-a100-80gb")); }
 
 Seconds message_time(Bytes bytes, int from, int to) {
-  CollectiveDesk desk(cluster(), std::vector<std::vector<int>>{{from, to}});
+  const Cluster machine = cluster();
+  CollectiveDesk desk(machine, std::vector<std::vector<int>>{{from, to}});
   return desk.answer({.collective = Collective::send_recv, .size = bytes, .algorithm = {}}).time;
 }
 
