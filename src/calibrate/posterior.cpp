@@ -95,6 +95,7 @@ double residual(double predicted, double measured) {
 FitResult fit(RunTimes& times, std::span<const MeasuredRun> runs) {
   const std::vector<PriorFigure>& priors = times.priors();
   std::vector<FitParameter> parameters;
+  parameters.reserve(priors.size());
   for (const PriorFigure& prior : priors) {
     parameters.push_back({.name = prior.figure,
                           .start = 0,

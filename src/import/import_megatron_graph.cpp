@@ -67,26 +67,15 @@ std::vector<std::string_view> whole_layers(const ImportTask& task) {
   return parts;
 }
 
-}  // namespace
+bool has_scope(const std::vector<std::string>& scopes, std::string_view scope) {
+  return std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
+}
 
-void put_megatron_graph(const ImportTask& task) {
-  const std::vector<std::string> scopes = scopes_of(task);
-  if (!asks_for_graphs(task)) {
-    task.in.skip({.what = kSwitchedOff, .patterns = "cuda_graph_*"});
-    return;
-  }
-  task.in.skip({.what = "how graphs are captured",
-                .patterns = "cuda_graph_warmup_steps cuda_graph_num_* cuda_graph_use_* "
-                            "cuda_graph_retain_* cuda_graph_share_*"});
-  const auto has = [&](std::string_view scope) {
-    return std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
-  };
-  if (has("full_iteration") || task.in.word(kImplementation) == "full_iteration") {
-    task.into.plan.add("cuda_graph", Value("iteration"));
-    return;
-  }
+/// What the scopes name, each part once but for the router of a whole MoE layer.
+std::vector<std::string_view> captured_parts(const ImportTask& task,
+                                             const std::vector<std::string>& scopes) {
   std::vector<std::string_view> parts;
-  if (scopes.empty() || has("full")) {
+  if (scopes.empty() || has_scope(scopes, "full")) {
     parts = whole_layers(task);
   }
   for (const std::string& scope : scopes) {
@@ -101,12 +90,30 @@ void put_megatron_graph(const ImportTask& task) {
     if (is_new) {
       parts.push_back(*ours);
     }
-    if (scope == "moe" && !has("moe_router")) {
-      parts.push_back("router");
+    if (scope == "moe" && !has_scope(scopes, "moe_router")) {
+      parts.emplace_back("router");
     }
   }
+  return parts;
+}
+
+}  // namespace
+
+void put_megatron_graph(const ImportTask& task) {
+  const std::vector<std::string> scopes = scopes_of(task);
+  if (!asks_for_graphs(task)) {
+    task.in.skip({.what = kSwitchedOff, .patterns = "cuda_graph_*"});
+    return;
+  }
+  task.in.skip({.what = "how graphs are captured",
+                .patterns = "cuda_graph_warmup_steps cuda_graph_num_* cuda_graph_use_* "
+                            "cuda_graph_retain_* cuda_graph_share_*"});
+  if (has_scope(scopes, "full_iteration") || task.in.word(kImplementation) == "full_iteration") {
+    task.into.plan.add("cuda_graph", Value("iteration"));
+    return;
+  }
   Value list = Value::make_array();
-  for (const std::string_view part : parts) {
+  for (const std::string_view part : captured_parts(task, scopes)) {
     list.push(Value(part));
   }
   task.into.plan.add("cuda_graph", std::move(list));

@@ -9,19 +9,22 @@ namespace {
 
 using SweepRows = std::vector<const Comparison*>;
 
+/// Of two rows whose measured times can be told apart.
+void count_pair(const Comparison& fast, const Comparison& slow, SweepDecision& into) {
+  if (*slow.measured <= (1.0 + kToldApart) * *fast.measured) {
+    return;
+  }
+  ++into.pairs;
+  if (*fast.predicted <= *slow.predicted) {
+    into.right += *fast.predicted < *slow.predicted ? 1.0 : 0.5;
+  }
+}
+
 void count_pairs(const SweepRows& rows, SweepDecision& into) {
   for (std::size_t a = 0; a < rows.size(); ++a) {
     for (std::size_t b = a + 1; b < rows.size(); ++b) {
       const bool a_first = *rows[a]->measured < *rows[b]->measured;
-      const Comparison& fast = *rows[a_first ? a : b];
-      const Comparison& slow = *rows[a_first ? b : a];
-      if (*slow.measured <= (1.0 + kToldApart) * *fast.measured) {
-        continue;
-      }
-      ++into.pairs;
-      if (*fast.predicted <= *slow.predicted) {
-        into.right += *fast.predicted < *slow.predicted ? 1.0 : 0.5;
-      }
+      count_pair(*rows[a_first ? a : b], *rows[a_first ? b : a], into);
     }
   }
 }

@@ -1,5 +1,7 @@
 #include "titer/measured/measured_runs.hpp"
 
+#include <fmt/format.h>
+
 #include "titer/measured/run_scenario.hpp"
 #include "titer/scenario/source.hpp"
 
@@ -15,7 +17,7 @@ ScenarioSource source_of_row(const CsvTable& table,
   for (const std::string& column : table.columns()) {
     const std::string cell(table.text(row, column));
     if (scenario_part(column) && !cell.empty()) {
-      Assignment change = parse_assignment(column + "=" + cell, "column");
+      Assignment change = parse_assignment(fmt::format("{}={}", column, cell), "column");
       source.assign(change);
     }
   }

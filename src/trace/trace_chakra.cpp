@@ -32,6 +32,17 @@ struct ChakraNode {
   std::uint64_t stream = 0;
 };
 
+/// What both forms of a trace call by the same names.
+void set_attribute(std::string_view name, std::uint64_t value, ChakraNode& node) {
+  if (name == "comm_type") {
+    node.collective = value;
+  } else if (name == "comm_size") {
+    node.size = value;
+  } else if (name == "stream" || name == "tid") {
+    node.stream = value;
+  }
+}
+
 bool read_attribute(std::string_view message, ChakraNode& node) {
   WireFields fields(message);
   std::string_view name;
@@ -45,12 +56,8 @@ bool read_attribute(std::string_view message, ChakraNode& node) {
   }
   if (name == "is_cpu_op") {
     node.of_host = value != 0;
-  } else if (name == "comm_type") {
-    node.collective = value;
-  } else if (name == "comm_size") {
-    node.size = value;
-  } else if (name == "stream" || name == "tid") {
-    node.stream = value;
+  } else {
+    set_attribute(name, value, node);
   }
   return !fields.broken();
 }
@@ -97,6 +104,19 @@ std::string_view collective_of(const ChakraNode& node) {
                                                       : std::string_view("barrier");
 }
 
+/// A number of the JSON form, whose key is in small letters.
+void set_number(std::string_view key, std::uint64_t value, ChakraNode& node) {
+  if (key == "nodetype" || key == "type") {
+    node.type = value;
+  } else if (key == "runtime" || key == "duration" || key == "duration_micros") {
+    node.duration = value;
+  } else if (key == "start_time_micros") {
+    node.start = value;
+  } else {
+    set_attribute(key, value, node);
+  }
+}
+
 /// Reads the value of a key of a node of the JSON form, whose words are written in several ways:
 /// "Id", "NodeType", "runtime".
 void read_member(JsonStream& json, ChakraNode& node) {
@@ -109,20 +129,7 @@ void read_member(JsonStream& json, ChakraNode& node) {
   } else if (token == JsonToken::text && key == "name") {
     node.name = json.text();
   } else if (token == JsonToken::number && json.number() >= 0) {
-    const auto value = static_cast<std::uint64_t>(std::min(json.number(), 1e18));
-    if (key == "nodetype" || key == "type") {
-      node.type = value;
-    } else if (key == "runtime" || key == "duration" || key == "duration_micros") {
-      node.duration = value;
-    } else if (key == "start_time_micros") {
-      node.start = value;
-    } else if (key == "comm_type") {
-      node.collective = value;
-    } else if (key == "comm_size") {
-      node.size = value;
-    } else if (key == "stream" || key == "tid") {
-      node.stream = value;
-    }
+    set_number(key, static_cast<std::uint64_t>(std::min(json.number(), 1e18)), node);
   }
 }
 

@@ -62,6 +62,7 @@ class NsightReader {
   Trace read() {
     read_kernels();
     read_copies();
+    read_fills();
     read_graphs();
     if (devices_.empty()) {
       throw InputError(source_ +
@@ -135,32 +136,37 @@ class NsightReader {
   /// CUDA's kinds of copies: 1 to the device, 2 from it, 8 on it, 10 between two.
   void read_copies() {
     const std::set<std::string> copies = columns("CUPTI_ACTIVITY_KIND_MEMCPY");
-    if (!copies.empty()) {
-      Rows rows(database_.get(),
-                source_,
-                fmt::format("SELECT {}, {} FROM CUPTI_ACTIVITY_KIND_MEMCPY t",
-                            places(copies),
-                            column(copies, "copyKind")));
-      while (rows.next()) {
-        const std::int64_t kind = rows.integer(5);
-        facts_.clear();
-        facts_.name = kind == 1    ? "Memcpy HtoD"
-                      : kind == 2  ? "Memcpy DtoH"
-                      : kind == 10 ? "Memcpy PtoP"
-                                   : "Memcpy DtoD";
-        put(rows);
-      }
+    if (copies.empty()) {
+      return;
     }
+    Rows rows(database_.get(),
+              source_,
+              fmt::format("SELECT {}, {} FROM CUPTI_ACTIVITY_KIND_MEMCPY t",
+                          places(copies),
+                          column(copies, "copyKind")));
+    while (rows.next()) {
+      const std::int64_t kind = rows.integer(5);
+      facts_.clear();
+      facts_.name = kind == 1    ? "Memcpy HtoD"
+                    : kind == 2  ? "Memcpy DtoH"
+                    : kind == 10 ? "Memcpy PtoP"
+                                 : "Memcpy DtoD";
+      put(rows);
+    }
+  }
+
+  void read_fills() {
     const std::set<std::string> fills = columns("CUPTI_ACTIVITY_KIND_MEMSET");
-    if (!fills.empty()) {
-      Rows rows(database_.get(),
-                source_,
-                fmt::format("SELECT {} FROM CUPTI_ACTIVITY_KIND_MEMSET t", places(fills)));
-      while (rows.next()) {
-        facts_.clear();
-        facts_.name = "Memset";
-        put(rows);
-      }
+    if (fills.empty()) {
+      return;
+    }
+    Rows rows(database_.get(),
+              source_,
+              fmt::format("SELECT {} FROM CUPTI_ACTIVITY_KIND_MEMSET t", places(fills)));
+    while (rows.next()) {
+      facts_.clear();
+      facts_.name = "Memset";
+      put(rows);
     }
   }
 

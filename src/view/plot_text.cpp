@@ -244,8 +244,8 @@ std::string text_of(const PlotBars& bars, std::size_t width) {
                        : padded(shortened(bar.name, kWidestTextName), room.left - 3, true) + " ";
     const std::string behind = shortened(bar.words, width - room.left - room.paper);
     text += bar.words.empty()
-                ? "  " + name + sheet.row(0) + "\n"
-                : "  " + name + padded(sheet.row(0), room.paper) + " " + behind + "\n";
+                ? fmt::format("  {}{}\n", name, sheet.row(0))
+                : fmt::format("  {}{} {}\n", name, padded(sheet.row(0), room.paper), behind);
   }
   text += axis_text(scale, bars.axis.label, room.left, room.paper);
   std::vector<std::pair<std::string_view, std::string>> names;

@@ -48,7 +48,6 @@ constexpr TrainerKeys kAxolotlKeys = {.model = "base_model",
 
 /// The first of several keys that is given; the first of all if none is.
 std::string first_given(const Settings& in, std::string_view keys) {
-  const std::string usual(keys.substr(0, keys.find(' ')));
   for (std::size_t begin = 0; begin < keys.size();) {
     const std::size_t end = std::min(keys.find(' ', begin), keys.size());
     std::string key(keys.substr(begin, end - begin));
@@ -57,7 +56,7 @@ std::string first_given(const Settings& in, std::string_view keys) {
     }
     begin = end + 1;
   }
-  return usual;
+  return std::string(keys.substr(0, keys.find(' ')));
 }
 
 void put_if_absent(Value& object, const std::string& key, Value value) {
@@ -107,18 +106,22 @@ class Trainer {
     }
     const bool pure = in_.is_on("pure_bf16");
     const bool bf16 = is_auto || pure || in_.is_on("bf16") || in_.is_on("bfloat16");
-    const bool fp16 = in_.is_on("fp16") || in_.is_on("float16");
-    const bool fp8 = in_.is_on("fp8");
-    const bool tf32 = in_.is_on("tf32");
-    training_.add(
-        "precision",
-        Value(fp8 ? "fp8" : (bf16 ? "bf16" : (fp16 ? "fp16" : (tf32 ? "tf32" : "fp32")))));
+    const std::string_view format = narrowest_format(bf16);
+    training_.add("precision", Value(format));
     if (pure) {
       put_all_bf16(task_);
     }
-    if (fp8 && in_.is_on("fp8_enable_fsdp_float8_all_gather")) {
+    if (format == "fp8" && in_.is_on("fp8_enable_fsdp_float8_all_gather")) {
       training_.add("narrow_weights", Value("gathered"));
     }
+  }
+
+  /// Of those that are asked for; bf16 is asked for in more ways than one word.
+  [[nodiscard]] std::string_view narrowest_format(bool bf16) const {
+    const bool fp16 = in_.is_on("fp16") || in_.is_on("float16");
+    const bool fp8 = in_.is_on("fp8");
+    const bool tf32 = in_.is_on("tf32");
+    return fp8 ? "fp8" : (bf16 ? "bf16" : (fp16 ? "fp16" : (tf32 ? "tf32" : "fp32")));
   }
 
   void read_batches() {

@@ -116,7 +116,7 @@ class MaxText {
         taken.append(taken.empty() ? "" : ", ").append(width.key);
       }
     }
-    config.add("max_position_embeddings", Value(kMostSequence));
+    config.add("max_position_embeddings", Value(most_sequence));
     config.add("tie_word_embeddings", Value(in_.is_on("logits_via_embedding")));
     put_model_of_config(task_, config);
     if (!taken.empty()) {
@@ -246,7 +246,7 @@ class MaxText {
     take_only(task_, "grad_dtype", {"float32"});
   }
 
-  static constexpr std::int64_t kMostSequence = 1'048'576;  // of a model that tells none
+  static constexpr std::int64_t most_sequence = 1'048'576;  // of a model that tells none
 
   const ImportTask& task_;
   Settings& in_;

@@ -10,6 +10,13 @@ namespace {
 
 constexpr std::size_t kMostStatements = 100'000;
 
+/// By how many brackets one is deeper in a text after this character.
+int bracket_step(char c) {
+  const bool opens = std::string_view("([{").find(c) != std::string_view::npos;
+  const bool closes = std::string_view(")]}").find(c) != std::string_view::npos;
+  return (opens ? 1 : 0) - (closes ? 1 : 0);
+}
+
 /// Statements of a file: lines, joined where brackets and texts go on.
 class Statements {
  public:
@@ -30,10 +37,7 @@ class Statements {
  private:
   Statement read() {
     Statement made;
-    while (next_ < text_.size() && (text_[next_] == ' ' || text_[next_] == '\t')) {
-      ++made.indent;
-      ++next_;
-    }
+    made.indent = take_indent();
     made.at = {.source = 0, .line = line_, .column = static_cast<int>(made.indent) + 1};
     int depth = 0;
     while (next_ < text_.size()) {
@@ -46,14 +50,8 @@ class Statements {
         take_line();
         return made;
       } else {
-        depth += std::string_view("([{").find(c) != std::string_view::npos ? 1 : 0;
-        depth -= std::string_view(")]}").find(c) != std::string_view::npos && depth > 0 ? 1 : 0;
-        if (c == '\n' && made.text.ends_with('\\')) {
-          made.text.pop_back();
-        }
-        made.text += c == '\n' ? ' ' : c;
-        line_ += c == '\n' ? 1 : 0;
-        ++next_;
+        depth = std::max(0, depth + bracket_step(c));
+        take_character(made.text);
       }
     }
     if (depth > 0) {
@@ -62,9 +60,30 @@ class Statements {
     return made;
   }
 
+  std::size_t take_indent() {
+    const std::size_t begin = next_;
+    next_ = std::min(text_.find_first_not_of(" \t", begin), text_.size());
+    return next_ - begin;
+  }
+
   void take_line() {
     ++next_;
     ++line_;
+  }
+
+  /// A character of a statement; the end of a line after which it goes on is a space.
+  void take_character(std::string& into) {
+    const char c = text_[next_];
+    if (c != '\n') {
+      into += c;
+      ++next_;
+      return;
+    }
+    if (into.ends_with('\\')) {
+      into.pop_back();
+    }
+    into += ' ';
+    take_line();
   }
 
   /// A text in quotes; one in three of them, which is a comment, as nothing.
@@ -133,8 +152,7 @@ std::vector<std::size_t> places_of(std::string_view text, char sign) {
     } else if (c == sign && depth == 0) {
       places.push_back(i);
     } else {
-      depth += std::string_view("([{").find(c) != std::string_view::npos ? 1 : 0;
-      depth -= std::string_view(")]}").find(c) != std::string_view::npos ? 1 : 0;
+      depth += bracket_step(c);
     }
   }
   return places;

@@ -20,27 +20,8 @@ class Expansion {
       if (plain > i) {
         made_.append(written.part(i, plain));
         i = plain;
-        continue;
-      }
-      const char c = written.at(i);
-      const std::size_t end = std::min(end_of_group(written.chars, i), written.size());
-      if (c == '\'' || (c == '$' && written.at(i + 1) == '\'')) {
-        const std::size_t open = i + (c == '$' ? 1 : 0);
-        const std::size_t close = end_of_group(written.chars, open);
-        made_.append(written.part(open + 1, close - 1));
-        has_quotes_ = true;
-        i = close;
-      } else if (c == '"') {
-        quoted(written.part(i + 1, end - 1), true);
-        has_quotes_ = true;
-        i = end;
-      } else if (c == '\\') {
-        if (written.at(i + 1) != '\n') {
-          made_.append(written.part(i + 1, end));
-        }
-        i = end;
       } else {
-        i = other(written, i, end, false);
+        i = group(written, i);
       }
     }
   }
@@ -78,6 +59,28 @@ class Expansion {
   /// One past the characters there that stand for themselves.
   static std::size_t plain_end(const Text& written, std::size_t from, std::string_view others) {
     return std::min(written.chars.find_first_of(others, from), written.size());
+  }
+
+  /// Puts what the quote, backslash or reference there stands for; one past it.
+  std::size_t group(const Text& written, std::size_t i) {
+    const char c = written.at(i);
+    const std::size_t end = std::min(end_of_group(written.chars, i), written.size());
+    if (c == '\'' || (c == '$' && written.at(i + 1) == '\'')) {
+      const std::size_t open = i + (c == '$' ? 1 : 0);
+      const std::size_t close = end_of_group(written.chars, open);
+      made_.append(written.part(open + 1, close - 1));
+      has_quotes_ = true;
+      return close;
+    }
+    if (c == '"') {
+      quoted(written.part(i + 1, end - 1), true);
+      has_quotes_ = true;
+    } else if (c != '\\') {
+      return other(written, i, end, false);
+    } else if (written.at(i + 1) != '\n') {
+      made_.append(written.part(i + 1, end));
+    }
+    return end;
   }
 
   void end_word() {

@@ -233,30 +233,41 @@ class SubnetReader {
     });
   }
 
-  /// Leaves are next to a host, spines next to a leaf, all others cores.
-  void add_switches_by_level() {
-    std::map<std::string, int> levels;
+  using SwitchLevels = std::map<std::string, int>;
+
+  /// Switches that have no level yet get this one where a cable joins them to such an end.
+  template <typename IsNext>
+  void reach(SwitchLevels& levels, int level, const IsNext& is_next) const {
     std::vector<std::string> reached;
-    const auto reach = [&](int level, const auto& is_next) {
-      for (const auto& [cable, bandwidth] : cables_) {
-        for (const auto& [near, far] : {cable, std::pair(cable.second, cable.first)}) {
-          if (is_switch(far.node) && !levels.contains(far.node) && is_next(near)) {
-            reached.push_back(far.node);
-          }
+    for (const auto& [cable, bandwidth] : cables_) {
+      for (const auto& [near, far] : {cable, std::pair(cable.second, cable.first)}) {
+        if (is_switch(far.node) && !levels.contains(far.node) && is_next(near)) {
+          reached.push_back(far.node);
         }
       }
-      for (const std::string& node : reached) {
-        levels.emplace(node, level);
-      }
-      reached.clear();
-    };
-    reach(0, [&](const IbEnd& near) { return vertices_.contains(near); });
-    reach(1, [&](const IbEnd& near) {
+    }
+    for (const std::string& node : reached) {
+      levels.emplace(node, level);
+    }
+  }
+
+  /// Leaves are next to a host, spines next to a leaf, all others cores.
+  [[nodiscard]] SwitchLevels switch_levels() const {
+    SwitchLevels levels;
+    reach(levels, 0, [&](const IbEnd& near) { return vertices_.contains(near); });
+    reach(levels, 1, [&](const IbEnd& near) {
       const auto known = levels.find(near.node);
       return known != levels.end() && known->second == 0;
     });
-    reach(2, [](const IbEnd& /*near*/) { return true; });
+    reach(levels, 2, [](const IbEnd& /*near*/) { return true; });
+    return levels;
+  }
+
+  /// Those of a level by the numbers in their descriptions.
+  void add_switches_by_level() {
+    const SwitchLevels levels = switch_levels();
     std::vector<std::tuple<int, std::string, std::string>> order;
+    order.reserve(levels.size());
     for (const auto& [node, level] : levels) {
       order.emplace_back(level, description(node), node);
     }

@@ -78,52 +78,81 @@ void read_header(std::string_view source,
   }
 }
 
-void read_row(std::string_view source,
-              int line,
-              const std::vector<std::string>& words,
-              Matrix& matrix) {
-  const std::size_t row = matrix.rows.size();
-  const std::string& expected = matrix.names[row];
-  if (words.front() != expected) {
-    refuse_line(source, line, "row \"" + words.front() + "\": expected the row of " + expected);
-  }
-  if (words.size() < 1 + matrix.names.size()) {
-    refuse_line(source,
-                line,
-                "row " + expected + " has " + std::to_string(words.size() - 1) +
-                    " cells; expected " + std::to_string(matrix.names.size()) + ", one per column");
-  }
-  std::vector<Cell> cells;
-  for (std::size_t i = 0; i < matrix.names.size(); ++i) {
-    if (is_capability(words[1 + i])) {
-      refuse_line(
-          source,
-          line,
-          "\"" + words[1 + i] +
-              "\" is of nvidia-smi topo -p2p, which tells whether GPUs reach each other, not over "
-              "what; expected the matrix of nvidia-smi topo -m");
+/// A row, held against the names of the columns and the rows above it.
+class RowReader {
+ public:
+  /// REQUIRES that `matrix` has fewer rows than names and `words` is not empty.
+  RowReader(std::string_view source,
+            int line,
+            const std::vector<std::string>& words,
+            const Matrix& matrix)
+      : source_(source),
+        line_(line),
+        words_(words),
+        matrix_(matrix),
+        row_(matrix.rows.size()),
+        name_(matrix.names[row_]) {}
+
+  [[nodiscard]] std::vector<Cell> cells() const {
+    const std::size_t columns = matrix_.names.size();
+    if (words_.front() != name_) {
+      refuse("row \"" + words_.front() + "\": expected the row of " + name_);
     }
-    const auto cell = cell_of(words[1 + i]);
-    if (!cell || (cell->path == Path::self) != (i == row)) {
-      refuse_line(source,
-                  line,
-                  expected + " to " + matrix.names[i] + ": \"" + words[1 + i] + "\": expected " +
-                      (i == row ? "X" : "NV#, PIX, PXB, PHB, NODE or SYS"));
+    if (words_.size() < 1 + columns) {
+      refuse("row " + name_ + " has " + std::to_string(words_.size() - 1) + " cells; expected " +
+             std::to_string(columns) + ", one per column");
     }
-    if (i < row &&
-        (matrix.rows[i][row].path != cell->path || matrix.rows[i][row].links != cell->links)) {
-      refuse_line(source,
-                  line,
-                  expected + " to " + matrix.names[i] + " is " + words[1 + i] +
-                      ", but not the way back; expected a symmetric matrix");
+    std::vector<Cell> found;
+    found.reserve(columns);
+    for (std::size_t column = 0; column < columns; ++column) {
+      found.push_back(cell_at(column));
+      if (column < row_) {
+        require_symmetry(column, found.back());
+      }
     }
-    cells.push_back(*cell);
+    return found;
   }
-  matrix.rows.push_back(std::move(cells));
-  const std::size_t next = 1 + matrix.names.size();
-  const bool has_affinity = words.size() > next && words[next] != "N/A";
-  matrix.affinities.push_back(has_affinity ? words[next] : "");
-}
+
+  /// Of processors, which the column after the matrix tells; "" where it does not.
+  [[nodiscard]] std::string affinity() const {
+    const std::size_t next = 1 + matrix_.names.size();
+    return words_.size() > next && words_[next] != "N/A" ? words_[next] : "";
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const { refuse_line(source_, line_, what); }
+
+  [[nodiscard]] Cell cell_at(std::size_t column) const {
+    const std::string& word = words_[1 + column];
+    if (is_capability(word)) {
+      refuse("\"" + word +
+             "\" is of nvidia-smi topo -p2p, which tells whether GPUs reach each other, not over "
+             "what; expected the matrix of nvidia-smi topo -m");
+    }
+    const auto cell = cell_of(word);
+    if (!cell || (cell->path == Path::self) != (column == row_)) {
+      refuse(name_ + " to " + matrix_.names[column] + ": \"" + word + "\": expected " +
+             (column == row_ ? "X" : "NV#, PIX, PXB, PHB, NODE or SYS"));
+    }
+    return *cell;
+  }
+
+  /// REQUIRES a column whose row was read.
+  void require_symmetry(std::size_t column, const Cell& cell) const {
+    const Cell& back = matrix_.rows[column][row_];
+    if (back.path != cell.path || back.links != cell.links) {
+      refuse(name_ + " to " + matrix_.names[column] + " is " + words_[1 + column] +
+             ", but not the way back; expected a symmetric matrix");
+    }
+  }
+
+  std::string_view source_;
+  int line_;
+  const std::vector<std::string>& words_;
+  const Matrix& matrix_;
+  std::size_t row_;
+  const std::string& name_;  // of the row
+};
 
 }  // namespace
 
@@ -141,7 +170,9 @@ Matrix parse_matrix(std::string_view text, std::string_view source) {
         read_header(source, line, words, matrix);
       }
     } else if (matrix.rows.size() < matrix.names.size()) {
-      read_row(source, line, words, matrix);
+      const RowReader row(source, line, words, matrix);
+      matrix.rows.push_back(row.cells());
+      matrix.affinities.push_back(row.affinity());
     }
   }
   if (matrix.names.empty()) {

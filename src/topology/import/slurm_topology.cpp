@@ -32,7 +32,7 @@ class HostList {
  public:
   HostList(std::string_view source, int line) : source_(source), line_(line) {}
 
-  std::vector<std::string> expand(std::string_view text) const {
+  [[nodiscard]] std::vector<std::string> expand(std::string_view text) const {
     std::vector<std::string> names;
     std::size_t begin = 0;
     int depth = 0;
@@ -116,37 +116,49 @@ class HostList {
   int line_;
 };
 
+/// A line without its comment and the blanks at its end.
+std::string_view without_comment(std::string_view line) {
+  line = line.substr(0, line.find('#'));
+  const std::size_t last = line.find_last_not_of(" \t\r");
+  return line.substr(0, last == line.npos ? 0 : last + 1);
+}
+
+/// What a line says, all that goes on behind it included; its name is "" where it tells of no
+/// switch and no block.
+SlurmLine slurm_line(const std::string& whole, std::string_view source, int number) {
+  SlurmLine entry{.line = number};
+  const HostList list(source, number);
+  for (const std::string& word : text_words(whole)) {
+    const std::size_t equals = std::min(word.find('='), word.size());
+    const std::string key = lower(word.substr(0, equals));
+    const std::string value = word.substr(std::min(equals + 1, word.size()));
+    if (key == "switchname" || key == "blockname") {
+      entry.name = value;
+      entry.is_block = key == "blockname";
+    } else if (key == "nodes") {
+      entry.nodes = list.expand(value);
+    } else if (key == "switches") {
+      entry.switches = list.expand(value);
+    }
+  }
+  return entry;
+}
+
 /// The lines that tell of switches or blocks.
 std::vector<SlurmLine> slurm_lines(std::string_view text, std::string_view source) {
   std::vector<SlurmLine> found;
   std::string whole;
   int number = 0;
-  for (std::string_view line : text_lines(text)) {
+  for (const std::string_view raw : text_lines(text)) {
     ++number;
-    line = line.substr(0, line.find('#'));
-    const std::size_t last = line.find_last_not_of(" \t\r");
-    line = line.substr(0, last == line.npos ? 0 : last + 1);
+    std::string_view line = without_comment(raw);
     const bool goes_on = line.ends_with('\\');
     line.remove_suffix(goes_on ? 1 : 0);
     whole.append(line).push_back(' ');
     if (goes_on) {
       continue;
     }
-    SlurmLine entry{.line = number};
-    const HostList list(source, number);
-    for (const std::string& word : text_words(whole)) {
-      const std::size_t equals = std::min(word.find('='), word.size());
-      const std::string key = lower(word.substr(0, equals));
-      const std::string value = word.substr(std::min(equals + 1, word.size()));
-      if (key == "switchname" || key == "blockname") {
-        entry.name = value;
-        entry.is_block = key == "blockname";
-      } else if (key == "nodes") {
-        entry.nodes = list.expand(value);
-      } else if (key == "switches") {
-        entry.switches = list.expand(value);
-      }
-    }
+    SlurmLine entry = slurm_line(whole, source, number);
     if (!entry.name.empty()) {
       found.push_back(std::move(entry));
     }

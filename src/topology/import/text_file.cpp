@@ -7,6 +7,25 @@
 #include "titer/topology/import/fabric_files.hpp"
 
 namespace titer {
+namespace {
+
+bool is_digit_of_name(char c) { return c >= '0' && c <= '9'; }
+
+/// The number that a text begins with, without the zeros before it; the text goes on behind it.
+std::string_view take_digits(std::string_view& text) {
+  const auto end = std::find_if_not(text.begin(), text.end(), is_digit_of_name);
+  std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+  text.remove_prefix(digits.size());
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+  return digits;
+}
+
+/// Of two numbers without zeros before them.
+bool digits_are_less(std::string_view a, std::string_view b) {
+  return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
+
+}  // namespace
 
 std::string file_text(const std::string& path) {
   std::string text = read_text(path);
@@ -52,22 +71,14 @@ void refuse_line(std::string_view source, int line, const std::string& what) {
 }
 
 bool before_by_number(std::string_view a, std::string_view b) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const auto take_number = [&](std::string_view& text) {
-    const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
-    std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));
-    text.remove_prefix(digits.size());
-    digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
-    return digits;
-  };
   std::string_view left = a;
   std::string_view right = b;
   while (!left.empty() && !right.empty()) {
-    if (is_digit(left.front()) && is_digit(right.front())) {
-      const std::string_view x = take_number(left);
-      const std::string_view y = take_number(right);
+    if (is_digit_of_name(left.front()) && is_digit_of_name(right.front())) {
+      const std::string_view x = take_digits(left);
+      const std::string_view y = take_digits(right);
       if (x != y) {
-        return x.size() != y.size() ? x.size() < y.size() : x < y;
+        return digits_are_less(x, y);
       }
     } else if (left.front() != right.front()) {
       return left.front() < right.front();

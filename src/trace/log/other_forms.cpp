@@ -75,7 +75,7 @@ class MlperfReader {
     } else {
       const Value* metadata = root.find("metadata");
       const std::optional<double> samples =
-          metadata == nullptr ? std::nullopt : first_number(*metadata, kSamples);
+          metadata == nullptr ? std::nullopt : first_number(*metadata, sample_keys);
       progress(key->text, *time, samples, line);
     }
   }
@@ -128,7 +128,7 @@ class MlperfReader {
     from = {time, samples};
   }
 
-  static constexpr std::array<std::string_view, 2> kSamples = {"samples_count", "samples"};
+  static constexpr std::array<std::string_view, 2> sample_keys = {"samples_count", "samples"};
   TrainingLog& log_;
   double batch_ = 0;
   Point last_loss_;

@@ -122,25 +122,37 @@ class SpeedLines {
     return true;
   }
 
-  /// A program above another prints every iteration once more, in its own form: the form that most
-  /// lines have is kept, of equally many that which stands first in the table; one that tells a
-  /// time before others.
-  void keep_one_form() {
+  /// Of a program's form; where `timed`, those that tell a time.
+  [[nodiscard]] std::ptrdiff_t lines_of(std::string_view program, bool timed) const {
+    std::ptrdiff_t lines = 0;
+    for (std::size_t i = 0; i < programs_.size(); ++i) {
+      lines += programs_[i] == program && (log_.steps[i].time || !timed) ? 1 : 0;
+    }
+    return lines;
+  }
+
+  /// The program whose form most lines have, of equally many that which stands first in the table;
+  /// "" where no line is of a program.
+  [[nodiscard]] std::string_view program_of_most(bool timed) const {
     std::ptrdiff_t most = 0;
-    for (const bool timed : {true, false}) {
-      for (const LogWords& words : kLogWords) {
-        std::ptrdiff_t lines = 0;
-        for (std::size_t i = 0; i < programs_.size(); ++i) {
-          lines += programs_[i] == words.program && (log_.steps[i].time || !timed) ? 1 : 0;
-        }
-        if (!words.program.empty() && lines > most) {
-          most = lines;
-          log_.program = words.program;
-        }
+    std::string_view program;
+    for (const LogWords& words : kLogWords) {
+      const std::ptrdiff_t lines = words.program.empty() ? 0 : lines_of(words.program, timed);
+      if (lines > most) {
+        most = lines;
+        program = words.program;
       }
-      if (most > 0) {
-        break;
-      }
+    }
+    return program;
+  }
+
+  /// A program above another prints every iteration once more, in its own form: the form that most
+  /// lines have is kept, one that tells a time before others.
+  void keep_one_form() {
+    const std::string_view timed = program_of_most(true);
+    const std::string_view program = timed.empty() ? program_of_most(false) : timed;
+    if (!program.empty()) {
+      log_.program = program;
     }
     std::vector<LoggedStep> kept;
     for (std::size_t i = 0; i < programs_.size(); ++i) {

@@ -1,6 +1,7 @@
 // Chakra traces of all ranks as one workload.
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "titer/input/file.hpp"
@@ -31,20 +32,82 @@ struct ChakraFacts {
   }
 };
 
+/// {"0": [0, 1, 2, 3], …}
+std::map<std::string, std::vector<int>> read_groups(const std::filesystem::path& path, int ranks) {
+  const Document document = load_json(path);
+  std::map<std::string, std::vector<int>> groups;
+  for (const auto& [name, members] : document.root.members) {
+    std::vector<int>& group = groups[name];
+    for (const Value& member : members.items) {
+      const bool good = member.kind == Value::Kind::number && member.is_integer &&
+                        member.integer >= 0 && member.integer < ranks;
+      if (!good) {
+        throw InputError(document.where(member.origin) + ": " + name + ": expected ranks below " +
+                         std::to_string(ranks) + ", of which there are traces");
+      }
+      group.push_back(static_cast<int>(member.integer));
+    }
+    std::sort(group.begin(), group.end());
+  }
+  return groups;
+}
+
+/// Numbers of the groups that the traces name, in the order in which they name them.
+class ChakraGroups {
+ public:
+  /// `file` says who is in them; without one all ranks are in each.
+  ChakraGroups(int ranks,
+               const std::optional<std::filesystem::path>& file,
+               std::set<std::string>& remarks)
+      : ranks_(ranks), remarks_(remarks) {
+    if (file) {
+      members_ = read_groups(*file, ranks);
+    }
+  }
+
+  std::size_t number_of(const std::string& name) {
+    const auto [place, is_new] = numbers_.try_emplace(name, groups_.size());
+    if (is_new) {
+      groups_.push_back(members_of(name));
+    }
+    return place->second;
+  }
+
+  [[nodiscard]] std::vector<std::vector<int>> take() { return std::move(groups_); }
+
+ private:
+  [[nodiscard]] std::vector<int> members_of(const std::string& name) const {
+    const auto known = members_.find(name);
+    if (known != members_.end()) {
+      return known->second;
+    }
+    if (!name.empty()) {
+      remarks_.insert("group \"" + name + "\" is in no file of groups: it counts as all ranks");
+    }
+    std::vector<int> all(static_cast<std::size_t>(ranks_));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+
+  int ranks_;
+  std::set<std::string>& remarks_;
+  std::map<std::string, std::vector<int>> members_;
+  std::map<std::string, std::size_t> numbers_;
+  std::vector<std::vector<int>> groups_;
+};
+
 class ChakraRank {
  public:
   ChakraRank(const std::filesystem::path& path, std::set<std::string>& remarks)
       : name_(path.string()), remarks_(remarks), text_(read_pieces(path, kLargestWorkload)) {}
 
-  /// `group` makes the number of a group of its name.
-  template <class GroupNumber>
-  std::vector<WorkNode> read(const GroupNumber& group) {
+  std::vector<WorkNode> read(ChakraGroups& groups) {
     std::string_view rest = text_;
     bool first = true;
     while (!rest.empty()) {
       const std::string_view message = take(rest);
       if (!first || is_node(message)) {
-        read_node(message, group);
+        read_node(message, groups);
       }
       first = false;
     }
@@ -90,8 +153,7 @@ class ChakraRank {
     return false;
   }
 
-  template <class GroupNumber>
-  void read_node(std::string_view message, const GroupNumber& group) {
+  void read_node(std::string_view message, ChakraGroups& groups) {
     WorkNode node{.name = "", .bytes = {}, .after = {}};
     ChakraFacts facts;
     std::uint64_t id = 0;
@@ -129,7 +191,7 @@ class ChakraRank {
     }
     set_kind(type, duration, facts, node);
     if (node.kind == WorkKind::collective) {
-      node.group = group(facts.group);
+      node.group = groups.number_of(facts.group);
     }
     if (!numbers_.emplace(id, static_cast<std::uint32_t>(nodes_.size())).second) {
       fail("node " + std::to_string(id) + " is there twice");
@@ -181,18 +243,29 @@ class ChakraRank {
     if (type == kCollective) {
       node.kind = WorkKind::collective;
       set_collective(facts.number("comm_type").value_or(0), node);
-      return;
+    } else if (type == kSend || type == kReceive) {
+      set_message(type == kSend, facts, node);
+    } else {
+      set_work(type, duration, facts, node);
     }
-    if (type == kSend || type == kReceive) {
-      node.kind = type == kSend ? WorkKind::send : WorkKind::receive;
-      const auto peer = facts.number(type == kSend ? "comm_dst" : "comm_src");
-      if (!peer) {
-        fail("node \"" + node.name + "\" has no " + (type == kSend ? "comm_dst" : "comm_src"));
-      }
-      node.peer = static_cast<int>(plain(*peer));
-      node.tag = static_cast<int>(plain(facts.number("comm_tag").value_or(0)));
-      return;
+  }
+
+  void set_message(bool sends, const ChakraFacts& facts, WorkNode& node) const {
+    node.kind = sends ? WorkKind::send : WorkKind::receive;
+    const std::string end = sends ? "comm_dst" : "comm_src";
+    const auto peer = facts.number(end);
+    if (!peer) {
+      fail("node \"" + node.name + "\" has no " + end);
     }
+    node.peer = static_cast<int>(plain(*peer));
+    node.tag = static_cast<int>(plain(facts.number("comm_tag").value_or(0)));
+  }
+
+  /// What a rank does by itself, of which `duration` is in microseconds.
+  static void set_work(std::uint64_t type,
+                       std::uint64_t duration,
+                       const ChakraFacts& facts,
+                       WorkNode& node) {
     const bool of_host = facts.number("is_cpu_op").value_or(0) != 0;
     node.lane = (of_host ? kHostLane : 0) + facts.number("stream").value_or(0);
     const auto picoseconds = facts.number("duration_ps");
@@ -257,24 +330,15 @@ class ChakraRank {
   std::map<std::uint64_t, std::uint32_t> numbers_;  // of nodes by id
 };
 
-/// {"0": [0, 1, 2, 3], …}
-std::map<std::string, std::vector<int>> read_groups(const std::filesystem::path& path, int ranks) {
-  const Document document = load_json(path);
-  std::map<std::string, std::vector<int>> groups;
-  for (const auto& [name, members] : document.root.members) {
-    std::vector<int>& group = groups[name];
-    for (const Value& member : members.items) {
-      const bool good = member.kind == Value::Kind::number && member.is_integer &&
-                        member.integer >= 0 && member.integer < ranks;
-      if (!good) {
-        throw InputError(document.where(member.origin) + ": " + name + ": expected ranks below " +
-                         std::to_string(ranks) + ", of which there are traces");
+/// Of what is gathered a trace has the part of a rank.
+void complete_gathers(Workload& workload) {
+  for (std::vector<WorkNode>& nodes : workload.ranks) {
+    for (WorkNode& node : nodes) {
+      if (node.kind == WorkKind::collective && node.collective == Collective::all_gather) {
+        node.bytes = static_cast<double>(workload.groups[node.group].size()) * node.bytes;
       }
-      group.push_back(static_cast<int>(member.integer));
     }
-    std::sort(group.begin(), group.end());
   }
-  return groups;
 }
 
 }  // namespace
@@ -286,39 +350,13 @@ Workload load_chakra_workload(std::span<const std::filesystem::path> traces,
                     .ranks = {},
                     .groups = {},
                     .remarks = {}};
-  const int ranks = static_cast<int>(traces.size());
-  std::map<std::string, std::vector<int>> members;
-  if (groups) {
-    members = read_groups(*groups, ranks);
-  }
-  std::map<std::string, std::size_t> numbers;
   std::set<std::string> remarks;
-  const auto number_of = [&](const std::string& name) {
-    const auto [place, is_new] = numbers.try_emplace(name, workload.groups.size());
-    if (is_new) {
-      const auto known = members.find(name);
-      std::vector<int> all(static_cast<std::size_t>(ranks));
-      for (int rank = 0; rank < ranks; ++rank) {
-        all[static_cast<std::size_t>(rank)] = rank;
-      }
-      if (known == members.end() && !name.empty()) {
-        remarks.insert("group \"" + name + "\" is in no file of groups: it counts as all ranks");
-      }
-      workload.groups.push_back(known == members.end() ? all : known->second);
-    }
-    return place->second;
-  };
+  ChakraGroups named(static_cast<int>(traces.size()), groups, remarks);
   for (const std::filesystem::path& path : traces) {
-    workload.ranks.push_back(ChakraRank(path, remarks).read(number_of));
+    workload.ranks.push_back(ChakraRank(path, remarks).read(named));
   }
-  // Of what is gathered a trace has the part of a rank.
-  for (std::vector<WorkNode>& nodes : workload.ranks) {
-    for (WorkNode& node : nodes) {
-      if (node.kind == WorkKind::collective && node.collective == Collective::all_gather) {
-        node.bytes = static_cast<double>(workload.groups[node.group].size()) * node.bytes;
-      }
-    }
-  }
+  workload.groups = named.take();
+  complete_gathers(workload);
   workload.remarks.assign(remarks.begin(), remarks.end());
   return workload;
 }

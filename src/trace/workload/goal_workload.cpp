@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <set>
+#include <span>
 
 #include "titer/input/reader.hpp"
 #include "titer/trace/workload.hpp"
@@ -117,26 +118,41 @@ class GoalReader {
     nodes.push_back(operation(label, rest));
   }
 
-  WorkNode operation(std::string_view label, const GoalWords& words) const {
+  [[nodiscard]] WorkNode operation(std::string_view label, const GoalWords& words) const {
     WorkNode node{.name = std::string(label), .bytes = {}, .after = {}, .line = line_};
-    const bool moves =
-        words.size() >= 4 && (words[0] == "send" || words[0] == "recv") && words[1].ends_with('b');
-    std::size_t at = 2;
     if (words.size() >= 2 && words[0] == "calc") {
       const std::int64_t nanoseconds = whole(words[1], "nanoseconds");
       node.duration = Seconds::from_si(1e-9 * static_cast<double>(nanoseconds));
-    } else if (moves && words[2] == (words[0] == "send" ? "to" : "from")) {
-      const std::int64_t bytes = whole(words[1].substr(0, words[1].size() - 1), "bytes, as 8b");
-      node.kind = words[0] == "send" ? WorkKind::send : WorkKind::receive;
-      node.bytes = Bytes::from_si(static_cast<double>(bytes));
-      node.peer = static_cast<int>(whole(words[3], "a rank"));
-      at = 4;
+      set_options(std::span(words).subspan(2), node);
+    } else if (is_message(words)) {
+      set_message(words, node);
+      set_options(std::span(words).subspan(4), node);
     } else {
       fail(std::string(words.empty() ? "" : words[0]) +
            ": expected calc NANOSECONDS, send BYTESb to RANK, recv BYTESb from RANK, or LABEL "
            "requires LABEL");
     }
-    for (; at + 1 < words.size(); at += 2) {
+    return node;
+  }
+
+  /// "send 8b to 1", "recv 8b from 0", and options.
+  static bool is_message(const GoalWords& words) {
+    if (words.size() < 4 || !words[1].ends_with('b')) {
+      return false;
+    }
+    return (words[0] == "send" && words[2] == "to") || (words[0] == "recv" && words[2] == "from");
+  }
+
+  void set_message(const GoalWords& words, WorkNode& node) const {
+    const std::int64_t bytes = whole(words[1].substr(0, words[1].size() - 1), "bytes, as 8b");
+    node.kind = words[0] == "send" ? WorkKind::send : WorkKind::receive;
+    node.bytes = Bytes::from_si(static_cast<double>(bytes));
+    node.peer = static_cast<int>(whole(words[3], "a rank"));
+  }
+
+  /// Each a word and its number: "tag 0", "cpu 1"; "nic 0" counts for nothing.
+  void set_options(std::span<const std::string_view> words, WorkNode& node) const {
+    for (std::size_t at = 0; at + 1 < words.size(); at += 2) {
       const std::int64_t value = whole(words[at + 1], "a number");
       if (words[at] == "tag") {
         node.tag = static_cast<int>(value);
@@ -146,7 +162,6 @@ class GoalReader {
         fail(std::string(words[at]) + ": expected tag, cpu or nic");
       }
     }
-    return node;
   }
 
   void require(const GoalWords& words) {

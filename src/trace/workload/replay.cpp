@@ -18,6 +18,21 @@ struct Meeting {
   std::vector<std::pair<int, std::uint32_t>> members;  // rank and number of its node
 };
 
+/// Of each meeting, those that wait for it, and for how many others it has yet to wait.
+struct MeetingWaits {
+  std::vector<std::vector<std::size_t>> next;
+  std::vector<std::size_t> open;
+};
+
+/// Starts and ends.
+using TickSpans = std::vector<std::pair<Ticks, Ticks>>;
+
+/// When a rank did what.
+struct BusySpans {
+  TickSpans computing;
+  TickSpans moving;
+};
+
 /// Both ends and the tag of a message, or the group of a collective; and how many came before it.
 using MeetingKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 
@@ -122,50 +137,52 @@ class Replayer {
   /// That all take part, and in the same.
   void check(const Meeting& meeting) const {
     const WorkNode& work = first_of(meeting);
-    const std::string where = fmt::format("{}{}: rank {}: {}",
-                                          workload_.source,
-                                          work.line > 0 ? fmt::format(":{}", work.line) : "",
-                                          meeting.members.front().first,
-                                          work.name);
     if (work.kind == WorkKind::collective) {
-      const std::vector<int>& group = workload_.groups[work.group];
-      for (const auto& [rank, number] : meeting.members) {
-        const WorkNode& other = node(rank, number);
-        if (other.collective != work.collective || other.bytes != work.bytes) {
-          throw InputError(fmt::format(
-              "{}: rank {} has \"{}\", another collective, in its place", where, rank, other.name));
-        }
-      }
-      if (meeting.members.size() != group.size()) {
-        throw InputError(fmt::format("{}: {} of the {} ranks of its group take part",
-                                     where,
-                                     meeting.members.size(),
-                                     group.size()));
-      }
-    } else if (work.kind != WorkKind::compute) {
-      const bool sends = work.kind == WorkKind::send;
-      if (meeting.members.size() != 2) {
-        throw InputError(fmt::format(
-            "{}: rank {} does not {} it", where, work.peer, sends ? "receive" : "send"));
+      check_collective(meeting);
+    } else if (work.kind != WorkKind::compute && meeting.members.size() != 2) {
+      throw InputError(fmt::format("{}: rank {} does not {} it",
+                                   where(meeting),
+                                   work.peer,
+                                   work.kind == WorkKind::send ? "receive" : "send"));
+    }
+  }
+
+  void check_collective(const Meeting& meeting) const {
+    const WorkNode& work = first_of(meeting);
+    for (const auto& [rank, number] : meeting.members) {
+      const WorkNode& other = node(rank, number);
+      if (other.collective != work.collective || other.bytes != work.bytes) {
+        throw InputError(fmt::format("{}: rank {} has \"{}\", another collective, in its place",
+                                     where(meeting),
+                                     rank,
+                                     other.name));
       }
     }
+    const std::vector<int>& group = workload_.groups[work.group];
+    if (meeting.members.size() != group.size()) {
+      throw InputError(fmt::format("{}: {} of the {} ranks of its group take part",
+                                   where(meeting),
+                                   meeting.members.size(),
+                                   group.size()));
+    }
+  }
+
+  /// The place of a meeting's first node in the workload.
+  [[nodiscard]] std::string where(const Meeting& meeting) const {
+    const WorkNode& work = first_of(meeting);
+    return fmt::format("{}{}: rank {}: {}",
+                       workload_.source,
+                       work.line > 0 ? fmt::format(":{}", work.line) : "",
+                       meeting.members.front().first,
+                       work.name);
   }
 
   /// Tasks after all that they wait for; of those that may come next the one first in its file.
   void order_meetings() {
-    std::vector<std::vector<std::size_t>> next(meetings_.size());
-    std::vector<std::size_t> open(meetings_.size(), 0);
-    for (std::size_t i = 0; i < meetings_.size(); ++i) {
-      for (const auto& [rank, number] : meetings_[i].members) {
-        for (const std::uint32_t before : node(rank, number).after) {
-          next[meeting_of_[static_cast<std::size_t>(rank)][before]].push_back(i);
-          ++open[i];
-        }
-      }
-    }
+    MeetingWaits waits = waits_of_meetings();
     std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
     for (std::size_t i = 0; i < meetings_.size(); ++i) {
-      if (open[i] == 0) {
+      if (waits.open[i] == 0) {
         ready.push(i);
       }
     }
@@ -175,21 +192,40 @@ class Replayer {
       const std::size_t meeting = ready.top();
       ready.pop();
       add_task(meeting);
-      for (const std::size_t after : next[meeting]) {
-        if (--open[after] == 0) {
+      for (const std::size_t after : waits.next[meeting]) {
+        if (--waits.open[after] == 0) {
           ready.push(after);
         }
       }
     }
     if (done < meetings_.size()) {
-      const auto stuck =
-          std::find_if(open.begin(), open.end(), [](std::size_t n) { return n > 0; });
-      const Meeting& meeting = meetings_[static_cast<std::size_t>(stuck - open.begin())];
-      throw InputError(fmt::format("{}: rank {}: {}: waits for what waits for it",
-                                   workload_.source,
-                                   meeting.members.front().first,
-                                   first_of(meeting).name));
+      fail_in_circle(waits);
     }
+  }
+
+  [[nodiscard]] MeetingWaits waits_of_meetings() const {
+    MeetingWaits waits;
+    waits.next.resize(meetings_.size());
+    waits.open.resize(meetings_.size(), 0);
+    for (std::size_t i = 0; i < meetings_.size(); ++i) {
+      for (const auto& [rank, number] : meetings_[i].members) {
+        for (const std::uint32_t before : node(rank, number).after) {
+          waits.next[meeting_of_[static_cast<std::size_t>(rank)][before]].push_back(i);
+          ++waits.open[i];
+        }
+      }
+    }
+    return waits;
+  }
+
+  [[noreturn]] void fail_in_circle(const MeetingWaits& waits) const {
+    const auto stuck =
+        std::find_if(waits.open.begin(), waits.open.end(), [](std::size_t n) { return n > 0; });
+    const Meeting& meeting = meetings_[static_cast<std::size_t>(stuck - waits.open.begin())];
+    throw InputError(fmt::format("{}: rank {}: {}: waits for what waits for it",
+                                 workload_.source,
+                                 meeting.members.front().first,
+                                 first_of(meeting).name));
   }
 
   void add_task(std::size_t number) {
@@ -244,44 +280,60 @@ class Replayer {
     return work.duration ? options_.compute_scale * *work.duration : kernels_.time(work.kernel);
   }
 
-  Replay summary() const {
+  [[nodiscard]] Replay summary() const {
     Replay answer{.makespan = to_seconds(timeline_.makespan), .ranks = {}, .sent = {}};
     answer.ranks.resize(workload_.ranks.size());
-    std::vector<std::vector<std::pair<Ticks, Ticks>>> computing(workload_.ranks.size());
-    std::vector<std::vector<std::pair<Ticks, Ticks>>> moving(workload_.ranks.size());
+    std::vector<BusySpans> busy(workload_.ranks.size());
     for (const std::size_t number : ordered_) {
-      const Meeting& meeting = meetings_[number];
-      const WorkNode& work = first_of(meeting);
-      const Ticks start = timeline_.start[tasks_[number]];
-      const Ticks end = start + graph_.duration(tasks_[number]);
-      const bool computes = work.kind == WorkKind::compute;
-      answer.collectives += work.kind == WorkKind::collective ? 1 : 0;
-      answer.messages += !computes && work.kind != WorkKind::collective ? 1 : 0;
-      answer.nodes += static_cast<std::int64_t>(meeting.members.size());
-      if (!computes && work.kind != WorkKind::collective) {
-        answer.sent += work.bytes;
-      }
-      for (const auto& [rank, own] : meeting.members) {
-        const auto at = static_cast<std::size_t>(rank);
-        (computes ? computing : moving)[at].emplace_back(start, end);
-        ReplayedRank& of = answer.ranks[at];
-        of.end = std::max(of.end, to_seconds(end));
-        (computes ? of.compute : of.communication) += to_seconds(end - start);
-      }
+      count(meetings_[number], answer);
+      add_times(number, answer.ranks, busy);
     }
     for (std::size_t rank = 0; rank < answer.ranks.size(); ++rank) {
-      const Ticks compute = covered(computing[rank]);
-      std::vector<std::pair<Ticks, Ticks>> all = std::move(moving[rank]);
-      all.insert(all.end(), computing[rank].begin(), computing[rank].end());
-      const Ticks busy = covered(std::move(all));
-      answer.ranks[rank].exposed = to_seconds(busy - compute);
-      answer.ranks[rank].idle = to_seconds(timeline_.makespan - busy);
+      set_rest(std::move(busy[rank]), answer.ranks[rank]);
     }
     return answer;
   }
 
+  void count(const Meeting& meeting, Replay& answer) const {
+    const WorkNode& work = first_of(meeting);
+    answer.nodes += static_cast<std::int64_t>(meeting.members.size());
+    if (work.kind == WorkKind::collective) {
+      ++answer.collectives;
+    } else if (work.kind != WorkKind::compute) {
+      ++answer.messages;
+      answer.sent += work.bytes;
+    }
+  }
+
+  /// What a meeting took of the time of each that takes part.
+  void add_times(std::size_t number,
+                 std::vector<ReplayedRank>& ranks,
+                 std::vector<BusySpans>& busy) const {
+    const Meeting& meeting = meetings_[number];
+    const Ticks start = timeline_.start[tasks_[number]];
+    const Ticks end = start + graph_.duration(tasks_[number]);
+    const bool computes = first_of(meeting).kind == WorkKind::compute;
+    for (const auto& [rank, own] : meeting.members) {
+      const auto at = static_cast<std::size_t>(rank);
+      (computes ? busy[at].computing : busy[at].moving).emplace_back(start, end);
+      ReplayedRank& of = ranks[at];
+      of.end = std::max(of.end, to_seconds(end));
+      (computes ? of.compute : of.communication) += to_seconds(end - start);
+    }
+  }
+
+  /// What a rank's spans leave: communication beside no compute, and time in neither.
+  void set_rest(BusySpans spans, ReplayedRank& rank) const {
+    const Ticks compute = covered(spans.computing);
+    TickSpans all = std::move(spans.moving);
+    all.insert(all.end(), spans.computing.begin(), spans.computing.end());
+    const Ticks busy = covered(std::move(all));
+    rank.exposed = to_seconds(busy - compute);
+    rank.idle = to_seconds(timeline_.makespan - busy);
+  }
+
   /// The length of the union of spans.
-  static Ticks covered(std::vector<std::pair<Ticks, Ticks>> spans) {
+  static Ticks covered(TickSpans spans) {
     std::sort(spans.begin(), spans.end());
     Ticks sum = 0;
     Ticks until = 0;

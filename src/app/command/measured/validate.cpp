@@ -218,6 +218,19 @@ int validate_command(const ValidateOptions& options) {
   return verdict(options, groups.front());
 }
 
+/// What is written besides, and where.
+void add_files(CLI::App& app, ValidateOptions& options) {
+  app.add_option("--out", options.out, "write to this file, whole or not at all")
+      ->type_name("FILE");
+  app.add_option("--plot", options.plot, "write a scatter plot of the times, as SVG")
+      ->type_name("OUT.svg");
+  app.add_option(
+         "--residuals", options.residuals, "write the errors over the measured times, as SVG")
+      ->type_name("OUT.svg");
+  app.add_option("--histogram", options.histogram, "write a histogram of the errors, as SVG")
+      ->type_name("OUT.svg");
+}
+
 }  // namespace
 
 Command add_validate(CLI::App& program) {
@@ -274,15 +287,7 @@ Command add_validate(CLI::App& program) {
                   "as --measured of other commands takes them")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
-  app->add_option("--out", options->out, "write to this file, whole or not at all")
-      ->type_name("FILE");
-  app->add_option("--plot", options->plot, "write a scatter plot of the times, as SVG")
-      ->type_name("OUT.svg");
-  app->add_option(
-         "--residuals", options->residuals, "write the errors over the measured times, as SVG")
-      ->type_name("OUT.svg");
-  app->add_option("--histogram", options->histogram, "write a histogram of the errors, as SVG")
-      ->type_name("OUT.svg");
+  add_files(*app, *options);
   return {app, [options] { return validate_command(*options); }, options->trace.report};
 }
 

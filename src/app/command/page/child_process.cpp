@@ -71,6 +71,7 @@ class MemoryFile {
 pid_t spawn(std::vector<std::string> arguments, const MemoryFile& in, const MemoryFile& out) {
   arguments.insert(arguments.begin(), "titer");
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) {
     pointers.push_back(argument.data());
   }

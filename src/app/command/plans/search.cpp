@@ -121,6 +121,30 @@ int search_command(const SearchCommandOptions& options) {
   return outcome.defects.empty() ? found : kDefect;
 }
 
+/// What is searched for: a file, or a model on a cluster.
+void add_question(CLI::App& app, SearchCommandOptions& options) {
+  app.add_option(
+         "search",
+         options.search,
+         "a search file, or a shipped search (titer list searches); around a run: its file or name")
+      ->type_name("SEARCH");
+  app.add_option("--model", options.model, "without a SEARCH: the model")->type_name("NAME");
+  app.add_option("--cluster", options.cluster, "the cluster")->type_name("NAME");
+  app.add_option("--devices", options.devices, "the number of devices")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  app.add_option("--batch", options.batch, "the global batch, sequences")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  app.add_option("--sequence", options.sequence, "tokens of a sequence; needed with --model")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  app.add_option("--precision", options.precision, "of products: bf16 (usual), fp8, …")
+      ->type_name("TYPE");
+  app.add_option("--stack", options.stack, "the training software; otherwise megatron-lm")
+      ->type_name("NAME");
+}
+
 }  // namespace
 
 Command add_search(CLI::App& program) {
@@ -134,26 +158,7 @@ Command add_search(CLI::App& program) {
       "  titer search llama3-70b-64xh100 --stack megatron-core\n"
       "  titer search my-search.json --objective mfu --top 3 --refine event --out best.json");
   const auto options = std::make_shared<SearchCommandOptions>();
-  app->add_option(
-         "search",
-         options->search,
-         "a search file, or a shipped search (titer list searches); around a run: its file or name")
-      ->type_name("SEARCH");
-  app->add_option("--model", options->model, "without a SEARCH: the model")->type_name("NAME");
-  app->add_option("--cluster", options->cluster, "the cluster")->type_name("NAME");
-  app->add_option("--devices", options->devices, "the number of devices")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
-  app->add_option("--batch", options->batch, "the global batch, sequences")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
-  app->add_option("--sequence", options->sequence, "tokens of a sequence; needed with --model")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
-  app->add_option("--precision", options->precision, "of products: bf16 (usual), fp8, …")
-      ->type_name("TYPE");
-  app->add_option("--stack", options->stack, "the training software; otherwise megatron-lm")
-      ->type_name("NAME");
+  add_question(*app, *options);
   app->add_flag(
       "--any-software", options->any_software, "plans that the stack's software cannot run, too");
   app->add_option("--set",
