@@ -16,7 +16,7 @@ TEST(EngineerTasks, ALaunchersFileAsARun) {
   const std::string file = (folder.path() / "run.json").string();
   for (const char* launcher : {"pretrain.sh", "nemo.yaml", "titan.toml", "neox.yml"}) {
     const Outcome outcome =
-        asked({"import", kImported + "/" + launcher, "--accept-unknown", "--out=" + file});
+        titer({"import", kImported + "/" + launcher, "--accept-unknown", "--out=" + file});
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     const Document run = parse_json(file_text(file), launcher);
     EXPECT_NE(run.at("model"), nullptr) << launcher;
@@ -25,13 +25,13 @@ TEST(EngineerTasks, ALaunchersFileAsARun) {
 }
 
 TEST(EngineerTasks, ALogBesideThePrediction) {
-  const Outcome log = asked({"trace", kTraces + "/megatron.log"});
+  const Outcome log = titer({"trace", kTraces + "/megatron.log"});
   EXPECT_EQ(log.code, 0) << log.err;
   EXPECT_TRUE(contains(log.out, "iteration"));
 }
 
 TEST(EngineerTasks, WhereAMeasuredStepWent) {
-  const Outcome trace = asked({"trace", kTraces + "/kineto.json"});
+  const Outcome trace = titer({"trace", kTraces + "/kineto.json"});
   EXPECT_EQ(trace.code, 0) << trace.err;
   EXPECT_TRUE(contains(trace.out, "%"));
 }
@@ -57,13 +57,13 @@ TEST(EngineerTasks, WhichKnobsToTurn) {
 }
 
 TEST(EngineerTasks, TheBestPlanAsArguments) {
-  const Outcome script = asked({"export", "gpt3-175b-64xa100", "--format=megatron"});
+  const Outcome script = titer({"export", "gpt3-175b-64xa100", "--format=megatron"});
   EXPECT_EQ(script.code, 0) << script.err;
   EXPECT_TRUE(contains(script.out, "--tensor-model-parallel-size 8"));
 }
 
 TEST(EngineerTasks, ARunToBeginWith) {
-  const Outcome made = asked({"new", "--model=llama3-70b", "--cluster=dgx-h100", "--devices=64"});
+  const Outcome made = titer({"new", "--model=llama3-70b", "--cluster=dgx-h100", "--devices=64"});
   EXPECT_EQ(made.code, 0) << made.err;
   EXPECT_EQ(text(parse_json(made.out, "run"), "model"), "llama3-70b");
 }
@@ -122,10 +122,10 @@ TEST(ResearcherTasks, SchedulesAsTextAndPictures) {
         "timeline", std::string("--schedule=") + schedule, "--pipeline=4", "--micro-batches=8"};
     std::vector<std::string> narrow = drawn;
     narrow.emplace_back("--width=60");
-    EXPECT_EQ(asked(narrow).code, 0) << schedule;
+    EXPECT_EQ(titer(narrow).code, 0) << schedule;
     std::vector<std::string> svg = drawn;
     svg.emplace_back("--format=svg");
-    EXPECT_TRUE(contains(asked(svg).out, "</svg>")) << schedule;
+    EXPECT_TRUE(contains(titer(svg).out, "</svg>")) << schedule;
   }
 }
 
@@ -133,16 +133,16 @@ TEST(ResearcherTasks, AStepForOtherSimulators) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "step.goal").string();
   const Outcome goal =
-      asked({"export", "gpt3-175b-64xa100", "--format=goal", "--detail=pass", "--out=" + file});
+      titer({"export", "gpt3-175b-64xa100", "--format=goal", "--detail=pass", "--out=" + file});
   EXPECT_EQ(goal.code, 0) << goal.err;
   EXPECT_TRUE(file_text(file).starts_with("num_ranks 64\n"));
 }
 
 TEST(ResearcherTasks, WhatIsThere) {
-  EXPECT_TRUE(contains(asked({"list", "models", "--format=csv"}).out, "llama3-70b"));
+  EXPECT_TRUE(contains(titer({"list", "models", "--format=csv"}).out, "llama3-70b"));
   EXPECT_TRUE(
-      contains(asked({"show", "dgx-h100", "--kind=cluster"}).out, "\"name\": \"dgx-h100\""));
-  EXPECT_EQ(asked({"schema", "run"}).code, 0);
+      contains(titer({"show", "dgx-h100", "--kind=cluster"}).out, "\"name\": \"dgx-h100\""));
+  EXPECT_EQ(titer({"schema", "run"}).code, 0);
 }
 
 }  // namespace TITER_TEST_FILE
