@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "app/program.hpp"
+#include "repetitions.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {
@@ -23,6 +24,9 @@ class Serving {
  public:
   explicit Serving(std::vector<std::string> more = {}) {
     std::vector<std::string> arguments = {program(), "serve", "--port=0", "--at-once=2"};
+    if (testing::kSanitized) {  // whose shadow of all addresses counts as memory
+      arguments.emplace_back("--memory-gib=65536");
+    }
     arguments.insert(arguments.end(), more.begin(), more.end());
     std::vector<std::string> environment = environment_with(root().string());
     const std::string out = (folder_.path() / "out").string();
