@@ -58,15 +58,17 @@ void StageBlocks::fill(const Plan& plan, const ModelBlocks& blocks) {
   layers_.resize(static_cast<std::size_t>(count_));
   share_out(plan.layers, layers_of(blocks), layers_);
   counts_.resize(layers_.size() * kinds_);
-  repeated_.resize(counts_.size());
+  repeated_.resize(plan.recompute_layers ? counts_.size() : 0);
   std::int64_t first = 0;
   for (std::size_t stage = 0; stage < layers_.size(); ++stage) {
     const auto count = static_cast<std::int64_t>(layers_[stage]);
     count_kinds(blocks.order, first, count, std::span(counts_).subspan(stage * kinds_, kinds_));
-    count_kinds(blocks.order,
-                first,
-                repeated_layers(plan, count),
-                std::span(repeated_).subspan(stage * kinds_, kinds_));
+    if (plan.recompute_layers) {
+      count_kinds(blocks.order,
+                  first,
+                  repeated_layers(plan, count),
+                  std::span(repeated_).subspan(stage * kinds_, kinds_));
+    }
     first += count;
   }
   find_likes();
@@ -80,7 +82,8 @@ void StageBlocks::find_likes() {
   like_.clear();
   const auto equal = [&](int one, int other) {
     return std::equal(kinds(one).begin(), kinds(one).end(), kinds(other).begin()) &&
-           std::equal(repeated(one).begin(), repeated(one).end(), repeated(other).begin());
+           (repeated_.empty() ||
+            std::equal(repeated(one).begin(), repeated(one).end(), repeated(other).begin()));
   };
   for (int stage = 0; stage < count_; ++stage) {
     if (stage > 0 && equal(stage, stage - 1)) {

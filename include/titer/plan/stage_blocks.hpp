@@ -23,13 +23,11 @@ class StageBlocks {
     return stage_of(placement_, {.rank = rank, .chunk = chunk}, shape_);
   }
   /// Layers of each kind in a stage.
-  [[nodiscard]] std::span<const double> kinds(int stage) const {
-    return std::span(counts_).subspan(static_cast<std::size_t>(stage) * kinds_, kinds_);
-  }
+  [[nodiscard]] std::span<const double> kinds(int stage) const { return of_stage(counts_, stage); }
   /// Those of them that whole-layer recomputation takes: the stage's first `recompute_layers`, or
   /// all. What other ways of recomputing repeat, they repeat in all layers.
   [[nodiscard]] std::span<const double> repeated(int stage) const {
-    return std::span(repeated_).subspan(static_cast<std::size_t>(stage) * kinds_, kinds_);
+    return of_stage(repeated_.empty() ? counts_ : repeated_, stage);
   }
   [[nodiscard]] double layers(int stage) const { return layers_[static_cast<std::size_t>(stage)]; }
   /// Whether two stages have, and recompute, as many layers of each kind.
@@ -51,6 +49,10 @@ class StageBlocks {
     bool alike = true;
     bool as_before = false;
   };
+  [[nodiscard]] std::span<const double> of_stage(const std::vector<double>& counts,
+                                                 int stage) const {
+    return std::span(counts).subspan(static_cast<std::size_t>(stage) * kinds_, kinds_);
+  }
   void find_likes();
   [[nodiscard]] Rank rank_of(int rank) const;
 
@@ -60,8 +62,8 @@ class StageBlocks {
   std::size_t kinds_ = 1;
   std::vector<double> layers_;
   std::vector<double> counts_;
-  std::vector<double> repeated_;
-  std::vector<int> like_;  // of each stage the first one that has as many
+  std::vector<double> repeated_;  // none: as counts_
+  std::vector<int> like_;         // of each stage the first one that has as many
   std::vector<Rank> ranks_;
 };
 
