@@ -37,6 +37,16 @@ constexpr std::array<Written, 3> kFiles = {{{LaunchFormat::megatron, "run.sh"},
                                             {LaunchFormat::slurm, "run.sbatch"},
                                             {LaunchFormat::nemo, "run.yaml"}}};
 
+/// What the importer makes of a file for the devices that were meant, with nothing told besides.
+ImportedRun imported(const std::filesystem::path& file, const Scenario& meant) {
+  return import_files(std::vector{file},
+                      {.defines = {},
+                       .devices = meant.plan.devices(),
+                       .vocabulary = {},
+                       .base = {},
+                       .accept_unknown = false});
+}
+
 TEST(Launch, IsReadBackAsItWasMeant) {
   const testing::TemporaryFolder folder;
   for (const char* const run : {"gpt3-175b-64xa100", "llama3-70b-64xh100"}) {
@@ -45,13 +55,7 @@ TEST(Launch, IsReadBackAsItWasMeant) {
       SCOPED_TRACE(std::string(run) + " " + written.name);
       const LaunchFile file = launch_file(written.format, meant);
       EXPECT_EQ(file.lost, std::vector<std::string>());
-      const std::vector<std::filesystem::path> files = {folder.file(written.name, file.text)};
-      const ImportedRun back = import_files(files,
-                                            {.defines = {},
-                                             .devices = meant.plan.devices(),
-                                             .vocabulary = {},
-                                             .base = {},
-                                             .accept_unknown = false});
+      const ImportedRun back = imported(folder.file(written.name, file.text), meant);
       const Plan plan = read_document({.root = back.plan, .sources = {}}, read_plan);
       EXPECT_EQ(plan.tensor, meant.plan.tensor);
       EXPECT_EQ(plan.pipeline, meant.plan.pipeline);
@@ -85,13 +89,7 @@ TEST(Launch, IsReadBackOfShardedParametersToo) {
     SCOPED_TRACE(written.name);
     const LaunchFile file = launch_file(written.format, meant);
     EXPECT_EQ(file.lost, std::vector<std::string>());
-    const std::vector<std::filesystem::path> files = {folder.file(written.name, file.text)};
-    const ImportedRun back = import_files(files,
-                                          {.defines = {},
-                                           .devices = meant.plan.devices(),
-                                           .vocabulary = {},
-                                           .base = {},
-                                           .accept_unknown = false});
+    const ImportedRun back = imported(folder.file(written.name, file.text), meant);
     const Plan plan = read_document({.root = back.plan, .sources = {}}, read_plan);
     EXPECT_EQ(plan.tensor, meant.plan.tensor);
     EXPECT_EQ(plan.data, meant.plan.data);
