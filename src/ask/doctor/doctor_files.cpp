@@ -15,11 +15,12 @@ bool is_run(const Value& root) {
          (root.find("cluster") != nullptr || root.find("plan") != nullptr);
 }
 
-bool begins_as_object(std::string_view text) {
+/// Whether these two characters come first, whatever space is before and between them.
+bool begins_as(std::string_view text, std::string_view pair) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const std::size_t second =
       first == text.npos ? first : text.find_first_not_of(" \t\r\n", first + 1);
-  return second != text.npos && text[first] == '{' && text[second] == '"';
+  return second != text.npos && text[first] == pair[0] && text[second] == pair[1];
 }
 
 bool holds_any(std::string_view text, std::initializer_list<std::string_view> words) {
@@ -82,7 +83,7 @@ class FileSorter {
       return;
     }
     const std::string text = read_text(path);
-    if (begins_as_object(text)) {
+    if (begins_as(text, "{\"")) {
       take_object(name, text);
     } else if (const auto family = machine_family(text)) {
       files_.topologies.push_back(path);
@@ -90,7 +91,7 @@ class FileSorter {
     } else if (is_nccl_tests(text)) {
       files_.collectives.push_back(parse_nccl_tests(text, name));
       add(name, "nccl-tests", says(files_.collectives.back()));
-    } else if (text.find('\0') != text.npos || begins_as_events(text)) {
+    } else if (text.find('\0') != text.npos || begins_as(text, "[{")) {
       take_trace(name);
     } else {
       take_text(name, text);
@@ -107,12 +108,6 @@ class FileSorter {
  private:
   static bool is_compressed(const std::filesystem::path& path) {
     return path.extension() == ".gz" || path.extension() == ".et";
-  }
-  static bool begins_as_events(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    const std::size_t second =
-        first == text.npos ? first : text.find_first_not_of(" \t\r\n", first + 1);
-    return second != text.npos && text[first] == '[' && text[second] == '{';
   }
 
   void add(const std::string& name, std::string kind, std::string what) {
