@@ -68,6 +68,24 @@ constexpr std::array kAttentionTilingFields = {
         "backward", kShare, "rate of the backward kernel over the forward one's")
         .needed()};
 
+using B = AttentionBackward;
+constexpr std::array kAttentionBackwardFields = {
+    fields::figure<&B::plateau>("plateau", kShare, "share of the matrix peak").needed(),
+    fields::figure<&B::wide_heads>(
+        "wide_heads", kShare, "share of the plateau that heads wider than 160 reach")
+        .needed(),
+    fields::figure<&B::softmax>("softmax", {0, 1e4}, "operations of a score beside its products")
+        .needed(),
+    fields::figure<&B::edge>(
+        "edge", {0, 1e4}, "queries that a tile computes in vain at an edge of the mask")
+        .needed(),
+    fields::figure<&B::start>("start", "of a tile").needed(),
+    fields::figure<&B::partial_wave>(
+        "partial_wave", kPart, "share of the longest tile that all others wait for")
+        .needed(),
+    fields::figure<&B::others>("others", "of the kernels before and behind it").needed(),
+    fields::figure<&B::traffic>("traffic", "of theirs, for an element of the queries").needed()};
+
 constexpr std::array kSustainedFields = {
     fields::figure<&SustainedClock::share>("share", kShare, "of a burst's rate, in long runs")
         .needed(),
@@ -112,6 +130,10 @@ constexpr std::array kAttentionFields = {
         .needed(),
     fields::part<&Chip::attention_tiling, kAttentionTilingFields, &Chip::evidence, kAttention>(
         "tiling", "how fused attention is cut into tiles of queries"),
+    fields::part<&Chip::attention_backward, kAttentionBackwardFields, &Chip::evidence, kAttention>(
+        "backward_tiling",
+        "how its backward kernel is cut into tiles of keys, where it was measured")
+        .or_else("as forward, at the rate `tiling.backward`"),
     fields::figure<&Chip::flash_2>(
         "flash_2",
         kShare,
@@ -131,6 +153,9 @@ void read_tiling(const OwnField& own, Reader& in, Chip& chip) {
   kTiling.read(own, in, chip);
   if (chip.attention_tiling && !in.has(own.key)) {
     in.fail(own.key, "missing; attention.tiling needs it");
+  }
+  if (chip.attention_backward && !chip.attention_tiling) {
+    in.fail("attention", "expected \"tiling\" beside \"backward_tiling\"");
   }
 }
 

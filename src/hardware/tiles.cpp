@@ -92,31 +92,65 @@ Seconds ProductTiles::time(const KernelShape& shape) const {
 
 AttentionTiles::AttentionTiles(const Chip& chip, DataType type)
     : figures_(*chip.attention_tiling),
+      backward_(chip.attention_backward),
       units_(chip.tiling->units),
-      unit_rate_((chip.attention_plateau * chip.rate(type)->peak).si() / units_) {}
+      unit_rate_((chip.attention_plateau * chip.rate(type)->peak).si() / units_),
+      backward_unit_rate_(
+          (backward_ ? backward_->plateau * chip.rate(type)->peak : FlopsPerSecond{}).si() /
+          units_),
+      memory_rate_((chip.memory.efficiency * chip.memory.bandwidth).si()) {}
 
-Seconds AttentionTiles::time(const KernelShape& shape, Flops flops) const {
+double AttentionTiles::tiles_time(const Pass& pass,
+                                  const KernelShape& shape,
+                                  double tile,
+                                  double group,
+                                  double operations) const {
+  const double width = kHeadStep * round_up(shape.inner / kHeadStep);
+  const double key = tile * (operations * width + pass.softmax) / pass.rate;
+  const double edges = shape.edges * pass.edge;
+  const double last = shape.edges == 1 ? 2.0 * shape.columns : shape.columns + edges;
+  const double waves = round_up(shape.rows * group / tile) * shape.count / group / units_;
+  const double all = waves * ((shape.columns + edges) * key + pass.start);
+  const double longest = last * key + pass.start;
+  return waves <= 1.0 ? longest
+                      : std::max(longest, all + pass.partial_wave * longest * (1.0 - 1.0 / waves));
+}
+
+double AttentionTiles::forward_time(const KernelShape& shape) const {
   const double group = figures_.packs_groups ? shape.group : 1.0;
-  const double rows = shape.rows * group;
   double tile = figures_.smallest_tile;
-  while (tile < kLargestTile && tile < rows) {
+  while (tile < kLargestTile && tile < shape.rows * group) {
     tile *= 2.0;
   }
-  const double width = kHeadStep * round_up(shape.inner / kHeadStep);
-  const double rate = unit_rate_ * (shape.inner > kWideHead ? figures_.wide_heads : 1.0);
-  const double key = tile * (4.0 * width + figures_.softmax) / rate;
-  const double edges = shape.edges * figures_.edge;
-  const double last = shape.edges == 1 ? 2.0 * shape.columns : shape.columns + edges;
-  const double start = figures_.start.si();
-  const double waves = round_up(rows / tile) * shape.count / group / units_;
-  const double all = waves * ((shape.columns + edges) * key + start);
-  const double longest = last * key + start;
-  const double forward =
-      waves <= 1.0 ? longest
-                   : std::max(longest, all + figures_.partial_wave * longest * (1.0 - 1.0 / waves));
-  const double products =
-      flops.si() / (4.0 * shape.rows * shape.columns * shape.inner * shape.count);
-  return Seconds::from_si(products * forward / (shape.backward ? figures_.backward : 1.0));
+  const Pass pass{.rate = unit_rate_ * (shape.inner > kWideHead ? figures_.wide_heads : 1.0),
+                  .softmax = figures_.softmax,
+                  .edge = figures_.edge,
+                  .start = figures_.start.si(),
+                  .partial_wave = figures_.partial_wave};
+  return tiles_time(pass, shape, tile, group, 4.0);
+}
+
+double AttentionTiles::backward_time(const KernelShape& shape, double operations) const {
+  const AttentionBackward& own = *backward_;
+  const Pass pass{.rate = backward_unit_rate_ * (shape.inner > kWideHead ? own.wide_heads : 1.0),
+                  .softmax = own.softmax,
+                  .edge = own.edge,
+                  .start = own.start.si(),
+                  .partial_wave = own.partial_wave};
+  const double elements = shape.rows * shape.inner * shape.count;
+  return own.others.si() + elements * own.traffic.si() / memory_rate_ +
+         tiles_time(pass, shape, kLargestTile, 1.0, operations);
+}
+
+Seconds AttentionTiles::time(const KernelShape& shape, Flops flops) const {
+  const double operations =
+      flops.si() / (static_cast<double>(shape.rows) * shape.columns * shape.inner * shape.count);
+  if (shape.backward && backward_) {
+    return Seconds::from_si(backward_time(shape, operations));
+  }
+  const double products = operations / 4.0;
+  return Seconds::from_si(products * forward_time(shape) /
+                          (shape.backward ? figures_.backward : 1.0));
 }
 
 }  // namespace titer

@@ -134,6 +134,10 @@ Scenario sped_up(Scenario scenario, double factor) {
   if (cluster.chip.attention_tiling) {
     shorter(cluster.chip.attention_tiling->start);
   }
+  if (cluster.chip.attention_backward) {
+    shorter(cluster.chip.attention_backward->start);
+    shorter(cluster.chip.attention_backward->others);
+  }
   for (auto* table : {&cluster.ring_bandwidths, &cluster.pair_bandwidths}) {
     for (auto& bandwidth : *table) {
       if (bandwidth) {

@@ -219,6 +219,29 @@ TEST(AttentionTiles, RepeatTheProductsBackward) {
   EXPECT_NEAR(attention(shape, chip, 2.5), 2.5 / 0.8 * forward, 1e-9 * forward);
 }
 
+TEST(AttentionTiles, HaveFiguresOfTheBackwardKernelWhereItWasMeasured) {
+  Chip chip = toy_chip();
+  chip.attention_backward = {.plateau = chip.attention_plateau,
+                             .wide_heads = 0.5,
+                             .softmax = 100,
+                             .edge = 64,
+                             .start = 2_us,
+                             .partial_wave = 0,
+                             .others = 5_us,
+                             .traffic = 16_B};
+  chip.memory.bandwidth = 1_TBps;
+  chip.memory.efficiency = 0.5;
+  // One tile of keys: five products of 2 d operations for each score.
+  KernelShape shape{.rows = 128, .columns = 1000, .inner = 64, .edges = 2, .backward = true};
+  const auto expected = [&shape](double rate) {
+    const double tile = 128 * (1000 + 2 * 64) * (10.0 * shape.inner + 100) / rate + 2e-6;
+    return 5e-6 + 128 * shape.inner * 16 / 0.5e12 + tile;
+  };
+  EXPECT_NEAR(attention(shape, chip, 2.5), expected(kUnitRate), 1e-9 * expected(kUnitRate));
+  shape.inner = 256;
+  EXPECT_NEAR(attention(shape, chip, 2.5), expected(kUnitRate / 2), 1e-9 * expected(kUnitRate));
+}
+
 TEST(KernelClock, TimesKnownExtentsByTilesAndTheirBytesBeside) {
   Chip chip = toy_chip();
   chip.launch_floor = 5_us;

@@ -54,6 +54,19 @@ struct AttentionTiling {
   Grade grade = Grade::extrapolated;  // of `softmax`
 };
 
+/// A backward kernel with figures of its own: tiles of keys go over the queries that attend to
+/// them.
+struct AttentionBackward {
+  double plateau = 1;       // share of the matrix peak
+  double wide_heads = 1;    // of it, as forward
+  double softmax = 0;       // operations that a score costs beside its products
+  double edge = 0;          // queries that a tile computes in vain at an edge of the mask
+  Seconds start{};          // of a tile
+  double partial_wave = 1;  // share of the longest tile that all others wait for
+  Seconds others{};         // of the kernels before and behind it
+  Bytes traffic{};          // of theirs, for an element of the queries
+};
+
 /// Clocks under power and heat: a burst runs at the plateau, and after a while at a share of it.
 ///   t' = t / (1 - (1 - share) t / (t + onset)) for a product of t,  t / share in a long run.
 struct SustainedClock {
@@ -71,6 +84,7 @@ struct Chip {
   double attention_plateau = 1.0;  // share of the matrix peak that fused attention reaches
   std::optional<Tiling> tiling{};
   std::optional<AttentionTiling> attention_tiling{};
+  std::optional<AttentionBackward> attention_backward{};
   double flash_2 = 1.0;  // rate of FlashAttention 2, written for A100, over that of its own
   SustainedClock sustained{};
   MemoryTier memory;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "titer/hardware/chip.hpp"
 
@@ -78,7 +79,10 @@ class ProductTiles {
 ///   tile = (columns + edges edge) q (4 d + softmax) / (eta_a P / U) + start
 /// d: head width, a multiple of 32. All tiles take T tile / U and partial_wave of the longest one
 /// that others wait for, and no less than the longest. Backward: as many times longer as it has
-/// more operations, at `backward` of the rate.
+/// more operations, at `backward` of the rate; where the chip has figures of the backward kernel,
+/// by its tiles of 128 keys likewise,
+///   tile = (columns + edges edge) 128 (10 d + softmax) / (plateau P / U) + start
+/// with five products of 2 d operations for each score, and behind `others` and its traffic.
 class AttentionTiles {
  public:
   /// REQUIRES chip.tiling, chip.attention_tiling, chip.rate(type).
@@ -87,9 +91,30 @@ class AttentionTiles {
   [[nodiscard]] Seconds time(const KernelShape& shape, Flops flops) const;
 
  private:
+  /// What of tiles is the same forward and backward.
+  struct Pass {
+    double rate;  // of a unit
+    double softmax;
+    double edge;
+    double start;
+    double partial_wave;
+  };
+  /// So many sequences and heads of so many rows each, in tiles; `operations` for a score and an
+  /// element of a head.
+  [[nodiscard]] double tiles_time(const Pass& pass,
+                                  const KernelShape& shape,
+                                  double tile,
+                                  double group,
+                                  double operations) const;
+  [[nodiscard]] double forward_time(const KernelShape& shape) const;
+  [[nodiscard]] double backward_time(const KernelShape& shape, double operations) const;
+
   AttentionTiling figures_;
+  std::optional<AttentionBackward> backward_;
   double units_;
-  double unit_rate_;  // of narrow heads
+  double unit_rate_;           // of narrow heads
+  double backward_unit_rate_;  // likewise
+  double memory_rate_;
 };
 
 }  // namespace titer
