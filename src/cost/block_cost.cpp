@@ -132,10 +132,12 @@ PlanGroup plan_group(LayerGroup group) {
   return groups[static_cast<std::size_t>(group)];
 }
 
-Repeats repeats_of(const Plan& plan) {
+Repeats repeats_of(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
   return {.all = plan.recompute == Recompute::full,
           .by_operation = plan.recompute == Recompute::operations,
-          .modules = plan.recomputed_modules()};
+          .modules = plan.recomputed_modules(),
+          .what_is_needed = scenario.stack.kernels.recomputes_what_is_needed};
 }
 
 Seconds BlockClock::transfer_time(const Transfer& transfer) const {

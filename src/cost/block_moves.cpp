@@ -14,8 +14,8 @@ struct BlockLoad {
 
 class BlockMover {
  public:
-  BlockMover(const Scenario& scenario, const MoveClock& clock)
-      : scenario_(scenario), clock_(clock) {}
+  BlockMover(const Scenario& scenario, const StepCosts& costs, const MoveClock& clock)
+      : scenario_(scenario), clock_(clock), kept_share_(share_kept(scenario.plan, costs.blocks)) {}
 
   [[nodiscard]] BlockMoves of(const BlockLoad& load) const {
     BlockMoves moves;
@@ -37,7 +37,8 @@ class BlockMover {
         case MoveTime::there_and_back:
           if (load.kept != nullptr) {
             moves.add({.move = &move,
-                       .time = clock_.time(move, {}, kept_bytes(scenario_.plan, *load.kept))});
+                       .time = clock_.time(
+                           move, {}, kept_share_ * kept_bytes(scenario_.plan, *load.kept))});
           }
           break;
         case MoveTime::complete:
@@ -54,8 +55,19 @@ class BlockMover {
     moves.add({.move = &move, .parameters = count, .time = clock_.time(move, count)});
   }
 
+  /// What goes to the host, of all that is kept: copies of a few layers are spread over the
+  /// compute of all.  [Transformer Engine, AsyncDoubleBufferGroupOffloadHandler]
+  [[nodiscard]] static double share_kept(const Plan& plan, const ModelBlocks& blocks) {
+    double layers = 0;
+    for (const LayerRun& run : blocks.order) {
+      layers += static_cast<double>(run.count);
+    }
+    return plan.offload.share_of(layers / static_cast<double>(plan.pipeline));
+  }
+
   const Scenario& scenario_;
   const MoveClock& clock_;
+  double kept_share_;
 };
 
 }  // namespace
@@ -85,7 +97,7 @@ Seconds time_of(const BlockMoves& moves, MoveTime when, PassComm comm) {
 std::vector<BlockMoves> block_moves(const Scenario& scenario,
                                     const StepCosts& costs,
                                     const MoveClock& clock) {
-  const BlockMover mover(scenario, clock);
+  const BlockMover mover(scenario, costs, clock);
   std::vector<BlockMoves> all;
   all.reserve(costs.blocks.kinds.size() + 2);
   for (const Block& block : costs.blocks.kinds) {

@@ -127,12 +127,10 @@ Flops computed_flops(const Scenario& scenario) {
 }
 
 /// Of the layers, those that whole-layer recomputation takes.
-double repeated_share(const Scenario& scenario) {
+double repeated_layers(const Scenario& scenario, const ModelBlocks& blocks) {
   if (!scenario.plan.recompute_layers) {
     return 1;
   }
-  ModelBlocks blocks;
-  scenario_blocks(scenario, blocks);
   StageBlocks stages;
   stages.fill(scenario.plan, blocks);
   double repeated = 0;
@@ -143,7 +141,25 @@ double repeated_share(const Scenario& scenario) {
   return repeated / static_cast<double>(layers_of(blocks));
 }
 
-void fill_rates(const Scenario& scenario, const TrainedFlops& flops, StepResult& result) {
+/// Of the FLOPs of all layers' forward passes, those that backward passes repeat.
+double repeated_share(const Scenario& scenario, const ModelBlocks& blocks) {
+  const Repeats repeats = repeats_of(scenario);
+  double all = 0;
+  double repeated = 0;
+  for (const LayerRun& run : blocks.order) {
+    for (const Operation& op : blocks.kinds[static_cast<std::size_t>(run.kind)].operations) {
+      const double flops = static_cast<double>(run.count) * op.forward.flops.si();
+      all += flops;
+      repeated += repeats.of(op) * flops;
+    }
+  }
+  return all > 0 ? repeated_layers(scenario, blocks) * (repeated / all) : 0;
+}
+
+void fill_rates(const Scenario& scenario,
+                const ModelBlocks& blocks,
+                const TrainedFlops& flops,
+                StepResult& result) {
   const auto batch = static_cast<double>(scenario.training.global_batch);
   const std::int64_t s = scenario.training.sequence;
   result.devices = scenario.plan.devices();
@@ -153,10 +169,11 @@ void fill_rates(const Scenario& scenario, const TrainedFlops& flops, StepResult&
   result.tokens_per_s_per_device = result.tokens_per_s / devices;
 
   Flops repeated;
-  if (scenario.plan.recompute == Recompute::full) {
-    repeated = repeated_share(scenario) * (flops.forward.layers + flops.forward.core_attention);
-  } else if (scenario.plan.recompute == Recompute::selective) {
+  if (scenario.plan.recompute == Recompute::selective) {
     repeated = flops.forward.core_attention;
+  } else if (scenario.plan.recompute != Recompute::none) {
+    repeated =
+        repeated_share(scenario, blocks) * (flops.forward.layers + flops.forward.core_attention);
   }
   const FlopsPerSecond peak = mean_peak(scenario);
   const auto utilization = [&](Flops done) {
@@ -171,7 +188,8 @@ void fill_rates(const Scenario& scenario, const TrainedFlops& flops, StepResult&
 BufferRules buffer_rules(const Scenario& scenario) {
   return {.receives_ahead = scenario.pipeline_send() != PipelineSend::blocking,
           .flat_gradients = scenario.stack.memory.flat_gradients,
-          .weight_gradient_dummies = scenario.stack.memory.weight_gradient_dummies};
+          .weight_gradient_dummies = scenario.stack.memory.weight_gradient_dummies,
+          .gathers_by_matrix = scenario.stack.memory.gathers_by_matrix};
 }
 
 }  // namespace
@@ -210,7 +228,7 @@ MemoryNeeds memory_needs(const Scenario& scenario, const ModelBlocks& blocks) {
   return {.blocks = &blocks,
           .shape = scenario.shape(),
           .parameter = parameter,
-          .runtime = runtime_memory(scenario.plan, scenario.stack).total(),
+          .runtime = runtime_memory(scenario.plan, scenario.stack, scenario.cluster).total(),
           .allocator_overhead = scenario.stack.memory.allocator_overhead,
           .buffers = buffer_rules(scenario),
           .step = scenario.stack.memory.step,
@@ -238,7 +256,7 @@ void fill_derived(const Scenario& scenario,
                   MemoryFinder& memory,
                   StepResult& result) {
   memory.find(scenario.plan, memory_needs(scenario, blocks), result.memory);
-  fill_derived(scenario, trained_flops(scenario, blocks), result);
+  fill_derived(scenario, blocks, trained_flops(scenario, blocks), result);
 }
 
 namespace {
@@ -270,8 +288,11 @@ void fill_tiers(const Scenario& scenario, StepResult& result) {
 
 }  // namespace
 
-void fill_derived(const Scenario& scenario, const TrainedFlops& flops, StepResult& result) {
-  fill_rates(scenario, flops, result);
+void fill_derived(const Scenario& scenario,
+                  const ModelBlocks& blocks,
+                  const TrainedFlops& flops,
+                  StepResult& result) {
+  fill_rates(scenario, blocks, flops, result);
   result.bubble_ratio = result.breakdown.bubble / result.iteration_time;
   result.bubble_overhead =
       result.breakdown.bubble / (result.iteration_time - result.breakdown.bubble);

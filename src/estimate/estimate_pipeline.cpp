@@ -183,7 +183,7 @@ void Estimator::estimate(const Scenario& scenario, Changed changed, StepResult& 
   result.breakdown.data_comm += to_seconds(ends.data_exposed);
   fill_bubble(result);
   result.memory = memory_.find(scenario, costs, finder_.same_layers());
-  fill_derived(scenario, flops_, result);
+  fill_derived(scenario, costs.blocks, flops_, result);
   check_rates(scenario, result);
 }
 

@@ -107,7 +107,7 @@ void add_buffer_terms(const Scenario& scenario, const StageMemory& stage, Sectio
 
 void add_runtime_terms(const Scenario& scenario, const StageMemory& stage, Section& section) {
   const Stack& stack = scenario.stack;
-  const RuntimeMemory runtime = runtime_memory(scenario.plan, stack);
+  const RuntimeMemory runtime = runtime_memory(scenario.plan, stack, scenario.cluster);
   const ProcessGroups groups = process_groups(scenario.plan);
   const auto add = [&](std::string name, std::string values, Bytes bytes, std::string_view key) {
     if (bytes > Bytes{}) {

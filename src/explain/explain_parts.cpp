@@ -276,7 +276,7 @@ void add_block_sections(const Scenario& scenario, std::vector<Section>& sections
     const std::string title = blocks.kinds.size() == 1
                                   ? std::string("one layer, one micro-batch, one rank")
                                   : fmt::format("a layer of the kind \"{}\"", kind.name);
-    sections.push_back(BlockTerms(scenario, title).run(kind.operations, repeats_of(scenario.plan)));
+    sections.push_back(BlockTerms(scenario, title).run(kind.operations, repeats_of(scenario)));
   }
   if (!blocks.embedding.operations.empty()) {
     sections.push_back(

@@ -254,7 +254,9 @@ class MegatronPlan {
       if (weights) {
         offload.add("weights", Value("host"));
       }
-      in_.leave_out("cpu_offloading_num_layers", "all layers are offloaded here");
+      if (const auto layers = in_.integer("cpu_offloading_num_layers", 1, kMostDegree)) {
+        offload.add("layers", Value(*layers));
+      }
       static_cast<void>(in_.raw("cpu_offloading_activations"));
     } else {
       in_.skip({.what = kSwitchedOff, .patterns = "cpu_offloading*"});

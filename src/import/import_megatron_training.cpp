@@ -58,6 +58,12 @@ class MegatronTraining {
     const auto says = [&](std::string_view what) {
       return trainer.find(what) != std::string::npos || mixed.find(what) != std::string::npos;
     };
+    for (const std::string_view key :
+         {"activation_func_fp8_input_store", "fp8_activation_input_store"}) {
+      if (in_.is_on(key)) {
+        training_.add("fp8_activation_inputs", Value(true));
+      }
+    }
     const bool bf16 = in_.is_on("bf16");
     const bool fp16 = in_.is_on("fp16");
     const std::string fp8 = in_.word("fp8").value_or("false");

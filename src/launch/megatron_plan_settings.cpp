@@ -155,6 +155,9 @@ class PlanSettings {
     list_.put_if(plan_.offload.optimizer.has_value(), "optimizer_cpu_offload");
     list_.put_if(plan_.offload.activations.has_value(), "cpu_offloading");
     list_.put_if(plan_.offload.activations && plan_.offload.weights, "cpu_offloading_weights");
+    if (plan_.offload.layers) {
+      list_.put("cpu_offloading_num_layers", *plan_.offload.layers);
+    }
   }
 
   const Scenario& scenario_;
@@ -176,6 +179,7 @@ std::vector<LaunchSetting> megatron_training_settings(const Scenario& scenario) 
   list.put("seq_length", training.sequence);
   list.put_if(training.base_type() == DataType::bf16, "bf16");
   list.put_if(training.base_type() == DataType::fp16, "fp16");
+  list.put_if(training.fp8_activation_inputs, "activation_func_fp8_input_store");
   if (training.precision == DataType::fp8) {
     list.put("fp8_format", "hybrid");
   }

@@ -262,10 +262,11 @@ Plan run_plan(const RunRow& row, const RunHabits& habits) {
   }
   plan.virtual_stages = row.whole("vpp", 1);
   plan.micro_batch = micro_batch_of(row, plan.data);
-  plan.sequence_parallel = row.whole("seq_parallel", 0) == 1 && plan.tensor > 1;
+  plan.sequence_parallel =
+      plan.tensor > 1 && habits.sequence_parallel.value_or(row.whole("seq_parallel", 0) == 1);
   read_sharding(row, habits, plan);
   read_recompute(row, habits, plan);
-  read_offload(row, plan);
+  read_offload(row, habits, plan);
   read_layers(row, row.whole("layers", 0), plan);
   read_schedule(row, plan);
   read_overlaps(row, habits, plan);
@@ -283,7 +284,12 @@ Training run_training(const RunRow& row,
   training.sequence = row.has("seq") || !habits.sequence ? degree(row, "seq") : *habits.sequence;
   training.gradient_precision = habits.gradient;
   training.adapters = habits.adapters;
+  training.fp8_activation_inputs = habits.fp8_activation_inputs.value_or(false);
   training.precision = precision_of(row, habits);
+  if (row.says("precision", "bf16 weights")) {  // and with them what optax keeps of them
+    training.master_precision = DataType::bf16;
+    training.state_precision = DataType::bf16;
+  }
   if (row.says("precision", "mxfp8")) {
     training.narrow_scaling = NarrowScaling::block;
   }

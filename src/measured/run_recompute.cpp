@@ -24,23 +24,29 @@ struct RecomputeWord {
   Recompute recompute;
   Modules modules = 0;
 };
-constexpr Modules kAllButProducts = bits(Module::core_attention, Module::layer_norm);
-constexpr Modules kAllButHeads = kAllButProducts | bit(Module::mlp);
-constexpr std::array<RecomputeWord, 14> kRecomputeWords = {
+constexpr Modules kPartial = bits(Module::core_attention, Module::layer_norm);
+// By results that are kept.  [MaxText, remat_policy; JAX, checkpoint_dots_with_no_batch_dims]
+constexpr Modules kAllButProducts =
+    bits(Module::attention_result, Module::layer_norm, Module::mlp_activation);
+constexpr Modules kAllButAttentions =
+    bits(Module::attention_result, Module::layer_norm, Module::mlp);
+constexpr Modules kAllButHeads = kAllButAttentions | bit(Module::attention_output);
+constexpr std::array<RecomputeWord, 15> kRecomputeWords = {
     {{"none", Recompute::none},
      {"selective(op)", Recompute::operations},
      {"block", Recompute::full},
      {"full", Recompute::full},
      {"decoder_layer_input", Recompute::full},  // all that is kept of a layer
      {"selective", Recompute::selective},
+     {"all but q,k,v,out", Recompute::modules, kAllButAttentions},
      {"all but q,k,v", Recompute::modules, kAllButHeads},
      {"qkv_proj_offloaded", Recompute::modules, kAllButHeads},
-     {"save_dot_except_logits_ffn1", Recompute::modules, kAllButHeads},
+     {"save_dot_except_logits_ffn1", Recompute::modules, kAllButAttentions},
      {"save_dot_except_logits", Recompute::modules, kAllButProducts},
      {"minimal", Recompute::modules, kAllButProducts},
      {"all but dot", Recompute::modules, kAllButProducts},
      {"all but attention", Recompute::modules, bits(Module::layer_norm, Module::mlp)},
-     {"partial", Recompute::modules, kAllButProducts}}};
+     {"partial", Recompute::modules, kPartial}}};
 // Layers times hidden size of models of which nothing but full recomputation fits.
 constexpr std::int64_t kLargeModel = 500000;
 
@@ -83,12 +89,16 @@ Modules modules_in(const std::string& text) {
 
 /// The same where layers have experts, all but the first of them perhaps.
 Modules with_experts(const RunRow& row, Modules modules) {
-  if ((modules & bit(Module::mlp)) == 0) {
-    return modules;
-  }
   const bool has_dense = row.whole("dense_layers", 0) > 0;
-  const Modules others = static_cast<Modules>(modules & ~bit(Module::mlp));
-  return (has_dense ? modules : others) | bit(Module::moe);
+  const auto also = [&](Module dense, Module experts) {
+    if ((modules & bit(dense)) != 0) {
+      const Modules rest = has_dense ? modules : static_cast<Modules>(modules & ~bit(dense));
+      modules = static_cast<Modules>(rest | bit(experts));
+    }
+  };
+  also(Module::mlp, Module::moe);
+  also(Module::mlp_activation, Module::activation);
+  return modules;
 }
 
 /// What a row says; what its software does where it says nothing of the row itself.
@@ -131,14 +141,12 @@ void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan) {
   }
 }
 
-void read_offload(const RunRow& row, Plan& plan) {
-  const std::string text = lower(row.text("offload"));
+void read_offload(const RunRow& row, const RunHabits& habits, Plan& plan) {
+  const std::string text = lower(row.has("offload") ? row.text("offload") : habits.offload);
   const auto is = [&](std::string_view word) { return text.find(word) != std::string::npos; };
-  const bool is_all = is("activation") && !is("layers");
-  if (is_all) {
+  if (is("activation")) {
     plan.offload.activations = HostPlace::host;
-  } else if (is("activation")) {
-    throw InputError("offload \"" + row.text("offload") + "\": of some layers is not modelled");
+    plan.offload.layers = is("layers") ? layers_in(text) : std::nullopt;
   } else if (is("optimizer")) {
     // ZeRO-Offload updates weights by the host's processors.  [Ren et al. 2021]
     throw InputError("offload \"" + row.text("offload") +

@@ -50,7 +50,8 @@ void LayerBuilder::cast(Modules modules, double inputs, double outputs) {
 /// Of products in a narrow type one copy of the input is kept, by columns, as the weight gradient
 /// reads it, unless it is converted anew.
 Operation LayerBuilder::begin(const Product& p, double rows) {
-  Operation op{.name = p.name, .modules = p.modules, .freed_by = p.freed_by};
+  Operation op{
+      .name = p.name, .modules = p.modules, .freed_by = p.freed_by, .ends_layer = p.ends_layer};
   const bool has_copy = is_narrow(p) && keeps_narrow_inputs();
   op.saved = p.keeps_input || has_copy ? rows * p.kept.value_or(kept(is_narrow(p))) : Bytes{};
   op.weight_input = op.saved;
@@ -156,11 +157,11 @@ void LayerBuilder::replicated_product(const Product& p) {
   add(op, p, Split::none);
 }
 
-void LayerBuilder::residual(std::string_view name, double branches) {
+void LayerBuilder::residual(std::string_view name, double branches, bool ends_layer) {
   const double mask = model_.dropout ? 1.0 : 0.0;
   const Bytes x = outer_tokens_ * hidden_ * element_;
   const Bytes m = outer_tokens_ * hidden_ * mask * Bytes::from_si(1.0);
-  Operation op{.name = name, .saved = m};
+  Operation op{.name = name, .saved = m, .ends_layer = ends_layer};
   op.forward = memory((branches + 2.0) * x + m);
   op.input_gradient = memory(2.0 * x + m);
   add(op);
@@ -177,9 +178,16 @@ void LayerBuilder::activation(Operation op, double elements) {
     add(clamp);
     op.freed_by = static_cast<Modules>(op.freed_by | op.modules);
   }
-  op.saved += inputs * elements * (keeps_narrow_results() ? product_element_ : element_);
   op.forward = memory((inputs + 1.0) * f);
   op.input_gradient = memory((2.0 * inputs + 1.0) * f);
+  if (slice_.fp8_activation_inputs) {
+    constexpr Bytes fp8 = size_of(DataType::fp8);
+    op.saved += inputs * elements * fp8;
+    op.forward.bytes += inputs * elements * (element_ + fp8);
+    op.input_gradient.bytes += inputs * elements * (element_ + fp8);
+  } else {
+    op.saved += inputs * elements * (keeps_narrow_results() ? product_element_ : element_);
+  }
   add(op);
 }
 

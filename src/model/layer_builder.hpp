@@ -28,6 +28,7 @@ struct Product {
   bool narrow = true;             // in the slice's product type
   Parts parts{};          // the matrices side by side that A is; none: A is one of another role
   bool is_table = false;  // A is a vocabulary's
+  bool ends_layer = false;
 };
 
 /// Adds operations to a list.
@@ -81,7 +82,7 @@ class LayerBuilder {
   /// Every rank has all of A, and multiplies its own tokens.
   void replicated_product(const Product& product);
   /// Bias, dropout and residual addition of `branches` after a row-split product, in one kernel.
-  void residual(std::string_view name, double branches = 1.0);
+  void residual(std::string_view name, double branches = 1.0, bool ends_layer = false);
   /// GELU on so many elements, or SiLU(gate) * up on twice as many, clamped before where the model
   /// does so; kept beside what `op` keeps.
   void activation(Operation op, double elements);

@@ -10,14 +10,26 @@ namespace {
 
 constexpr Range kDegree = {1, 10'000'000};
 
-constexpr std::array<Choice<Module>, 8> kModuleNames = {{{"core_attention", Module::core_attention},
-                                                         {"layer_norm", Module::layer_norm},
-                                                         {"latent_up", Module::latent_up},
-                                                         {"mlp", Module::mlp},
-                                                         {"moe", Module::moe},
-                                                         {"activation", Module::activation},
-                                                         {"shared_experts", Module::shared_experts},
-                                                         {"attention", Module::attention}}};
+constexpr std::array<Choice<Module>, 11> kModuleNames = {
+    {{"core_attention", Module::core_attention},
+     {"layer_norm", Module::layer_norm},
+     {"latent_up", Module::latent_up},
+     {"mlp", Module::mlp},
+     {"moe", Module::moe},
+     {"activation", Module::activation},
+     {"shared_experts", Module::shared_experts},
+     {"attention", Module::attention},
+     {"attention_result", Module::attention_result},
+     {"attention_output", Module::attention_output},
+     {"mlp_activation", Module::mlp_activation}}};
+
+std::string module_names() {
+  std::string names;
+  for (const Choice<Module>& module : kModuleNames) {
+    names += (names.empty() ? "" : ", ") + std::string(module.name);
+  }
+  return names;
+}
 
 constexpr std::span<const Choice<Recompute>> kNamedRecomputes(kRecomputes.data(),
                                                               kRecomputes.size() - 1);
@@ -36,10 +48,7 @@ void read_recompute(const Field<Plan>& own, Reader& in, Plan& plan) {
                                      kModuleNames.end(),
                                      [&](const Choice<Module>& m) { return m.name == word; });
     if (known == kModuleNames.end()) {
-      in.fail(own.key,
-              "expected some of core_attention, layer_norm, latent_up, mlp, moe, activation, "
-              "shared_experts, attention, not \"" +
-                  word + "\"");
+      in.fail(own.key, "expected some of " + module_names() + ", not \"" + word + "\"");
       break;
     }
     plan.recomputed = static_cast<Modules>(plan.recomputed | bit(known->value));

@@ -122,13 +122,15 @@ constexpr std::array kStackFields = {
                        {read_gradient_precision, gradient_precision_schema, nullptr},
                        "of gradients, by training precision")
         .needed(),
-    fields::figure<&S::runtime_memory, S>("runtime_memory", "of workspaces, whatever the plan")
-        .needed(),
+    fields::figure<&S::runtime_memory, S>("runtime_memory", "of workspaces, whatever the plan"),
     fields::figure<&M::context, S>("context_memory", "of the device's context: kernels loaded"),
     fields::figure<&M::communicator, S>("communicator_memory", "of a process group"),
     fields::figure<&M::sends, S>("send_memory", "of the messages between pipeline stages"),
     fields::figure<&M::allocator_overhead, S>(
         "allocator_overhead", {0, 1}, "reserved beyond what is allocated, over the latter"),
+    fields::flag<&M::gathers_by_matrix, S>(
+        "gathers_by_matrix",
+        "zero3 gathers a layer's matrices one by one, and no second layer is whole"),
     fields::flag<&M::weight_gradient_dummies, S>(
         "weight_gradient_dummies", "autograd gets an empty gradient for every weight"),
     fields::flag<&M::flat_gradients, S>("flat_gradients",
@@ -147,6 +149,10 @@ constexpr std::array kStackFields = {
     fields::figure<&M::logit, S>("logit_memory", "of a logit while the loss is computed")
         .or_else("its softmax in fp32 and its gradient"),
     fields::figure<&M::step, S>("step_memory", "of a parameter while a rank updates it"),
+    fields::flag<&K::recomputes_what_is_needed, S>(
+        "recomputes_what_is_needed",
+        "of a repeated forward pass, what no gradient is made of is left out: the last product of "
+        "a layer"),
     fields::figure<&K::memory_traffic, S>(
         "memory_traffic",
         kSlowdown,

@@ -328,6 +328,7 @@ Slice Scenario::slice() const {
       .expert = plan.expert,
       .expert_tensor = plan.expert_tensor_degree(),
       .narrow_results = stack.memory.keeps_narrow_results,
+      .fp8_activation_inputs = training.fp8_activation_inputs,
       .product_type = training.narrow_products() ? std::optional(training.precision) : std::nullopt,
       .kept_input =
           stack.memory.keeps_wide_inputs ? size_of(training.base_type()) : training.narrow_number(),

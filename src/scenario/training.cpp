@@ -103,6 +103,10 @@ constexpr std::array kTrainingFields = {
     fields::choice<&T::narrow_scaling, kNarrowScalings>(
         "narrow_scaling",
         "of fp8: one scale for a `tensor`, or for a `block` of 32 numbers (mxfp8)"),
+    fields::flag<&T::fp8_activation_inputs>(
+        "fp8_activation_inputs",
+        "what activation functions read is kept in fp8 for the backward pass, and converted twice "
+        "(Megatron-Core's `activation_func_fp8_input_store`)"),
     fields::flag<&T::fused_optimizer>("fused_optimizer", "the update is one kernel"),
     fields::special<T, &T::frozen>("frozen_layers",
                                    {read_frozen, frozen_schema, nullptr},

@@ -343,5 +343,23 @@ TEST(KernelPace, IsThatOfTheGenerationThatAttentionIsWrittenFor) {
   EXPECT_DOUBLE_EQ(kernel_pace(scenario).of(KernelKind::matrix), 1.0);
 }
 
+TEST(Repeats, LeaveOutTheEndOfALayerWhereOnlyWhatIsNeededIsComputedAgain) {
+  Operation last = operation();
+  last.ends_layer = true;
+  Repeats repeats{.all = true};
+  EXPECT_EQ(repeats.of(last), 1.0);
+  repeats.what_is_needed = true;
+  EXPECT_EQ(repeats.of(last), 0.0);
+  EXPECT_EQ(repeats.of(operation()), 1.0);
+
+  Scenario scenario = plain::scenario(plan_of(1, 2, 1));
+  scenario.plan.recompute = Recompute::full;
+  const StepCosts whole = costs_of(scenario);
+  scenario.stack.kernels.recomputes_what_is_needed = true;
+  const StepCosts needed = costs_of(scenario);
+  EXPECT_LT(needed.kinds.front().recompute.busy(), whole.kinds.front().recompute.busy());
+  EXPECT_EQ(needed.kinds.front().forward.busy(), whole.kinds.front().forward.busy());
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

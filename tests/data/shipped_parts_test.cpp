@@ -210,7 +210,7 @@ TEST(ShippedStacks, AllRead) {
     EXPECT_LE(scenario.stack.dispatch, 1_ms);
     EXPECT_LE(scenario.stack.runtime_memory, 16_GiB);
     EXPECT_NE(scenario.stack.evidence.source("dispatch"), "given by the user");
-    EXPECT_NE(scenario.stack.evidence.source("runtime_memory"), "given by the user");
+    EXPECT_NE(scenario.stack.evidence.source("context_memory"), "given by the user");
     EXPECT_EQ(scenario.stack.gradient_type(DataType::fp32), DataType::fp32);
   }
 }

@@ -48,6 +48,19 @@ TEST(Offloaded, ActivationsAreThoseOfAllPassesAlive) {
   }
 }
 
+TEST(Offloaded, OfSomeLayersTakesTheirShareOfTheWay) {
+  const auto away = [](std::optional<std::int64_t> layers) {
+    return estimate(with({.activations = HostPlace::host, .layers = layers, .prefetch = false}));
+  };
+  const Seconds none = estimate(with({})).iteration_time;
+  const StepResult all = away({});
+  const auto layers = with({}).model.if_transformer()->layers;
+  const StepResult half = away(layers / 2);
+  EXPECT_NEAR(
+      (half.iteration_time - none).si(), 0.5 * (all.iteration_time - none).si(), 1e-9 * none.si());
+  EXPECT_DOUBLE_EQ(half.tiers[0].needed.si(), 0.5 * all.tiers[0].needed.si());
+}
+
 TEST(Offloaded, FitsWhereThereIsRoom) {
   Scenario scenario = with({.optimizer = HostPlace::host});
   StepResult result = estimate(scenario);

@@ -188,7 +188,7 @@ TEST(ImportFormats, MaxTextsBatchIsOfADevice) {
   EXPECT_EQ(run.plan.find("shard")->integer, 16 / 2 / 2);
   EXPECT_EQ(run.plan.find("micro_batch")->integer, 2 * 2);
   EXPECT_EQ(run.training.find("global_batch")->integer, 2 * 16 * 2);
-  EXPECT_EQ(to_json(*run.plan.find("recompute"), 0), R"(["layer_norm"])");
+  EXPECT_EQ(to_json(*run.plan.find("recompute"), 0), R"(["layer_norm","mlp_activation"])");
   EXPECT_EQ(run.training.find("precision")->text, "fp8");
   EXPECT_EQ(run.model->max_sequence, 131072);
 }

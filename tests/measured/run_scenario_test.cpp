@@ -229,8 +229,6 @@ TEST(RunScenario, SaysWhyARowIsSkipped) {
       {{{"sched", "knight's tour"}}, "schedule \"knight's tour\" is not modelled"},
       {{{"offload", "cpu: optimizer"}},
        "offload \"cpu: optimizer\": an optimizer that the host computes is not modelled"},
-      {{{"offload", "activations of 20 layers to CPU"}},
-       "offload \"activations of 20 layers to CPU\": of some layers is not modelled"},
       {{{"precision", "bfp12"}}, "precision \"bfp12\""}};
   for (const Case& one : cases) {
     const RunReadings read = readings(one.cells);

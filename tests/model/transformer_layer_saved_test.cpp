@@ -277,5 +277,45 @@ TEST(WeightGradientBytes, OfTheEndsAreTokenIdsAndTheGradientsOfTablesOutputs) {
                tokens * (2 * h + 2 * 51200 / 8.0));
 }
 
+/// Bytes of a layer of Llama 3 8B in 16 bits that go where some modules are computed again.
+double freed(Modules recomputed) {
+  const Transformer model = samples::shipped("llama3-8b");
+  const OperationList layer =
+      transformer_layer(model, slice_of(model, 1, Sequence::whole, AttentionKernel::flash));
+  return (saved_bytes(layer) - saved_bytes(layer, recomputed)).si();
+}
+
+TEST(SavedBytes, GoByResultWhereACompilerKeepsSomeResultsOnly) {
+  const Transformer model = samples::shipped("llama3-8b");
+  const double x = kB * static_cast<double>(model.max_sequence) * 2.0;
+  const auto h = static_cast<double>(model.hidden);
+  const double core = freed(bit(Module::core_attention));
+  // What attention returns, what the MLP reads of the residual stream, and what its second
+  // product reads.
+  EXPECT_DOUBLE_EQ(freed(bit(Module::attention_result)) - core, x * h);
+  EXPECT_DOUBLE_EQ(freed(bit(Module::attention_output)), x * h);
+  EXPECT_DOUBLE_EQ(freed(bit(Module::mlp_activation)), x * static_cast<double>(model.ffn));
+}
+
+TEST(SavedBytes, OfActivationsAreOneByteWhereTheirInputIsKeptInFp8) {
+  const Transformer model = samples::shipped("llama3-8b");
+  Slice slice = slice_of(model, 1, Sequence::whole, AttentionKernel::flash);
+  const auto bytes = [&] { return saved_bytes(transformer_layer(model, slice)).si(); };
+  const auto moved = [&] {
+    double sum = 0;
+    for (const Operation& op : transformer_layer(model, slice)) {
+      sum += op.forward.bytes.si();
+    }
+    return sum;
+  };
+  const double wide = bytes();
+  const double usual = moved();
+  slice.fp8_activation_inputs = true;
+  const double inputs =
+      kB * static_cast<double>(model.max_sequence) * 2.0 * static_cast<double>(model.ffn);
+  EXPECT_DOUBLE_EQ(wide - bytes(), inputs * (2 - 1));
+  EXPECT_NEAR(moved() - usual, inputs * (2 + 1), 1e-9 * usual) << "read once more, and written";
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -57,6 +57,17 @@ TEST(GatheredBytes, AreOneBlockWithoutPrefetchAndAllWithoutResharding) {
   EXPECT_DOUBLE_EQ(held(memory_of(layout)), sizes.all / 8 * 2 + sizes.all * 2 + unit * 4);
 }
 
+TEST(GatheredBytes, AreOneBlockWhereMatricesComeOneByOne) {
+  const Layout layout = sharded(Sharding::zero3);
+  const Sizes sizes(layout);
+  const ModelBlocks blocks = layout.blocks();
+  MemoryNeeds needs = layout.needs(blocks);
+  needs.buffers.gathers_by_matrix = true;
+  const double unit = std::max(sizes.table, sizes.head);
+  EXPECT_DOUBLE_EQ(held(stage_memory(layout.plan, needs).front()),
+                   sizes.all / 8 * 2 + unit * 2 + unit * 4);
+}
+
 TEST(GatheredBytes, AreGradientsAloneWithZero2) {
   const Layout layout = sharded(Sharding::zero2);
   const Sizes sizes(layout);
@@ -101,6 +112,22 @@ TEST(OffloadedMemory, LeavesTheDevice) {
   const Bytes layer = saved_bytes(blocks.kinds.front().operations);
   EXPECT_DOUBLE_EQ((memory.working - usual.working).si(), 2 * layer.si());
   EXPECT_DOUBLE_EQ((usual.activations - memory.activations).si(), 12 * layer.si());
+}
+
+TEST(OffloadedMemory, OfSomeLayersLeavesTheOthersActivations) {
+  Layout layout;
+  layout.plan.pipeline = 2;
+  layout.micro_batches = 1;
+  const StageMemory usual = memory_of(layout);
+  layout.plan.offload = {.activations = HostPlace::host, .layers = 3};
+  const StageMemory memory = memory_of(layout);
+  const ModelBlocks blocks = layout.blocks();
+  const Bytes layer = saved_bytes(blocks.kinds.front().operations);
+  EXPECT_DOUBLE_EQ((usual.activations - memory.activations).si(), 3 * layer.si());
+  layout.plan.offload.layers = 1000;
+  const StageMemory all = memory_of(layout);
+  layout.plan.offload.layers.reset();
+  EXPECT_EQ(memory_of(layout).activations, all.activations);
 }
 
 }  // namespace TITER_TEST_FILE

@@ -35,9 +35,17 @@ TEST(RuntimeMemory, IsContextCommunicatorsAndTheRest) {
   Stack stack;
   stack.runtime_memory = 3_GiB;
   stack.memory = {.context = 1_GiB, .communicator = 0.25_GiB, .sends = 0.125_GiB};
-  EXPECT_EQ(runtime_memory({}, stack).total(), 3_GiB + 1_GiB);
+  EXPECT_EQ(runtime_memory({}, stack, {}).total(), 3_GiB + 1_GiB);
   const Plan plan = plan_of(4, 8, 1);
-  EXPECT_EQ(runtime_memory(plan, stack).total(), 3_GiB + 1_GiB + 2 * 0.25_GiB + 0.125_GiB);
+  EXPECT_EQ(runtime_memory(plan, stack, {}).total(), 3_GiB + 1_GiB + 2 * 0.25_GiB + 0.125_GiB);
+}
+
+TEST(RuntimeMemory, HasNoCommunicatorsOnATorus) {
+  Stack stack;
+  stack.memory = {.context = 1_GiB, .communicator = 0.25_GiB, .sends = 0.125_GiB};
+  Cluster torus;
+  torus.topology = Torus{};
+  EXPECT_EQ(runtime_memory(plan_of(4, 8, 1), stack, torus).total(), 1_GiB);
 }
 
 TEST(RuntimeMemory, GrowsByTheAllocatorsShareOfTheTensors) {

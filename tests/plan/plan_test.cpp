@@ -153,7 +153,8 @@ TEST(ReadPlan, TakesAListOfModulesToRecompute) {
   expect_complaint(
       R"("recompute": ["moe", "norms"])",
       "run.json:1:24: plan.recompute: [\"moe\",\"norms\"]: expected some of "
-      "core_attention, layer_norm, latent_up, mlp, moe, activation, shared_experts, attention, not "
+      "core_attention, layer_norm, latent_up, mlp, moe, activation, shared_experts, attention, "
+      "attention_result, attention_output, mlp_activation, not "
       "\"norms\"");
 }
 

@@ -177,9 +177,13 @@ struct Repeats {
   bool all = false;
   bool by_operation = false;
   Modules modules = 0;
+  bool what_is_needed = false;  // what no gradient is made of is left out
 
   /// How much of its kernel.
   [[nodiscard]] double of(const Operation& op) const {
+    if (what_is_needed && op.ends_layer) {
+      return 0.0;
+    }
     if (by_operation) {
       return op.repeated;
     }
@@ -187,7 +191,7 @@ struct Repeats {
   }
 };
 /// Of a layer of the plan.
-[[nodiscard]] Repeats repeats_of(const Plan& plan);
+[[nodiscard]] Repeats repeats_of(const Scenario& scenario);
 
 [[nodiscard]] BlockCost block_cost(const OperationList& operations,
                                    const Repeats& repeats,

@@ -77,7 +77,10 @@ void fill_derived(const Scenario& scenario,
                   StepResult& result);
 [[nodiscard]] TrainedFlops trained_flops(const Scenario& scenario, const ModelBlocks& blocks);
 /// The same where FLOPs and memory are known.
-void fill_derived(const Scenario& scenario, const TrainedFlops& flops, StepResult& result);
+void fill_derived(const Scenario& scenario,
+                  const ModelBlocks& blocks,
+                  const TrainedFlops& flops,
+                  StepResult& result);
 
 /// The bubble: what the other parts of the breakdown leave of the iteration time.
 void fill_bubble(StepResult& result);

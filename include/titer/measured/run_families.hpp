@@ -29,11 +29,14 @@ struct RunHabits {
   std::optional<bool> tf32{};          // products of fp32 are of tf32
   std::optional<std::int64_t> sequence{};
   std::optional<std::int64_t> vocabulary{};
+  std::optional<bool> sequence_parallel{};  // whatever a row says
   std::optional<TensorOverlap> tensor_overlap{};
   std::optional<DataType> gradient{};
   std::optional<bool> dropout{};
   std::optional<bool> parallel{};  // attention and MLP side by side
   std::optional<Adapters> adapters{};
+  std::optional<bool> fp8_activation_inputs{};
+  std::string offload{};  // in the words of rows; "": nothing
   std::optional<ExpertDispatch> expert_dispatch{};
   std::string graph{};  // what is launched as one, in the words of rows; "": not known
   std::optional<CountedAttention> rates{};  // otherwise a rate alone tells no time

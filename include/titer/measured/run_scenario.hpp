@@ -31,7 +31,7 @@ struct OpenModel {
 [[nodiscard]] Plan run_plan(const RunRow& row, const RunHabits& habits);
 /// The plan's part of these; likewise.
 void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan);
-void read_offload(const RunRow& row, Plan& plan);
+void read_offload(const RunRow& row, const RunHabits& habits, Plan& plan);
 /// Batch, sequence and number formats; the batch is filled for `micro_batches` per replica.
 [[nodiscard]] Training run_training(const RunRow& row,
                                     const RunHabits& habits,

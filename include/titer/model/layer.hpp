@@ -47,6 +47,10 @@ enum class Module : std::uint16_t {
   activation = 1 << 5,  // the experts' activation function
   shared_experts = 1 << 6,
   attention = 1 << 7,  // all of it, projections included
+  // What compilers compute again by results rather than by modules.  [MaxText, remat_policy]
+  attention_result = 1 << 8,  // core attention, of which not even the result is kept
+  attention_output = 1 << 9,  // its projection, and the sum that the MLP reads
+  mlp_activation = 1 << 10,   // a dense layer's
 };
 using Modules = std::uint16_t;
 [[nodiscard]] constexpr Modules bit(Module module) { return static_cast<Modules>(module); }
@@ -114,6 +118,7 @@ struct Operation {
   std::array<WeightMatrix, 3> matrices{};
   bool of_experts = false;
   bool is_adapter = false;  // trained beside weights that are not
+  bool ends_layer = false;  // no gradient is made of its result, but the next layer's input is kept
 
   LayerPart part = LayerPart::outside;
   // Forward, the host reads what the operations before it have found, such as how many tokens each

@@ -55,6 +55,7 @@ struct StackMemory {
   double allocator_overhead = 0;  // reserved beyond what is allocated, over the latter
   bool weight_gradient_dummies = false;  // (plan/overhead.hpp)
   bool flat_gradients = false;
+  bool gathers_by_matrix = false;  // zero3, each matrix beside the product before it
   // Of weights in the type of fp8 and of fp4 products.
   NarrowWeights fp8_weights = NarrowWeights::beside;
   NarrowWeights fp4_weights = NarrowWeights::beside;
@@ -79,6 +80,7 @@ struct StackKernels {
   double memory_traffic = 1;  // time of a layer's memory-bound kernels, over what must be moved
   AttentionGeneration attention = AttentionGeneration::own;
   double attention_slowdown = 1;  // of fused attention, over the chip's rate of its generation
+  bool recomputes_what_is_needed = false;  // a compiler leaves the rest of a repeated pass out
   // Relative standard deviation of a device's compute: all wait for the slowest of them.
   double straggling = 0;
 };

@@ -27,19 +27,27 @@ constexpr std::array<BaseWidth, 7> kBase = {{{"base_emb_dim", "hidden_size", 204
 constexpr double kBaseBatch = 12;
 constexpr std::int64_t kBaseSequence = 2048;
 
-/// remat_policy, and what is computed again of a layer.
+/// remat_policy, and what is computed again of a layer: modules, or one word for all of it. Of a
+/// layer with experts these are "moe" and "activation" in place of the MLP's.
 struct Policy {
   std::string_view theirs;
-  std::string_view recompute;
-  bool is_near = false;  // the nearest that a plan has
+  std::array<std::string_view, 4> recompute;
+  bool goes_to_host = false;  // what is kept
 };
-constexpr std::array<Policy, 7> kRematPolicies = {{{"none", "none"},
-                                                   {"full", "full"},
-                                                   {"minimal", "selective"},
-                                                   {"minimal_flash", "layer_norm"},
-                                                   {"minimal_with_context", "layer_norm"},
-                                                   {"save_dot_except_mlp", "full", true},
-                                                   {"save_dot_except_mlpwi", "full", true}}};
+constexpr std::array<Policy, 12> kRematPolicies = {{
+    {"none", {"none"}},
+    {"full", {"full"}},
+    {"minimal", {"attention_result", "layer_norm", "mlp_activation"}},
+    {"minimal_flash", {"layer_norm", "mlp_activation"}},
+    {"minimal_with_context", {"layer_norm", "mlp_activation"}},
+    {"minimal_offloaded", {"attention_result", "layer_norm", "mlp_activation"}, true},
+    {"save_dot_with_context_except_mlp", {"layer_norm", "mlp"}},
+    {"save_dot_except_mlp", {"attention_result", "layer_norm", "mlp"}},
+    {"save_dot_except_mlpwi", {"attention_result", "layer_norm", "mlp"}},
+    {"save_out_proj", {"attention", "layer_norm", "mlp"}},
+    {"save_qkv_proj", {"attention_result", "attention_output", "layer_norm", "mlp"}},
+    {"qkv_proj_offloaded", {"attention_result", "attention_output", "layer_norm", "mlp"}, true},
+}};
 
 constexpr std::array<HarmlessSettings, 5> kOfMaxText = {
     {{"learning rate and the optimizer's numbers",
@@ -212,22 +220,37 @@ class MaxText {
     }
   }
 
+  [[nodiscard]] Value modules_of(const Policy& policy) const {
+    const bool has_experts = task_.into.model && task_.into.model->experts;
+    Value modules = Value::make_array();
+    for (const std::string_view module : policy.recompute) {
+      if (!module.empty()) {
+        modules.push(Value(has_experts && module == "mlp"              ? "moe"
+                           : has_experts && module == "mlp_activation" ? "activation"
+                                                                       : module));
+      }
+    }
+    return modules;
+  }
+
   void put_recompute() {
     const std::string policy = in_.word("remat_policy").value_or("full");
     const auto* const found =
         std::find_if(kRematPolicies.begin(), kRematPolicies.end(), [&](const Policy& known) {
           return known.theirs == policy;
         });
-    const bool is_known = found != kRematPolicies.end();
-    if (!is_known || found->is_near) {
+    if (found == kRematPolicies.end()) {
       assume(task_, "remat_policy", "taken as full");
-    }
-    if (is_known && found->recompute == "layer_norm") {
-      Value modules = Value::make_array();
-      modules.push(Value("layer_norm"));
-      plan_.add("recompute", std::move(modules));
+      plan_.add("recompute", Value("full"));
+    } else if (found->recompute[1].empty()) {
+      plan_.add("recompute", Value(found->recompute.front()));
     } else {
-      plan_.add("recompute", Value(is_known ? found->recompute : std::string_view("full")));
+      plan_.add("recompute", modules_of(*found));
+    }
+    if (found != kRematPolicies.end() && found->goes_to_host) {
+      Value offload = Value::make_object();
+      offload.add("activations", Value("host"));
+      plan_.add("offload", std::move(offload));
     }
     const std::string attention = in_.word("attention").value_or("autoselected");
     plan_.add("attention", Value(attention == "dot_product" ? "materialised" : "flash"));

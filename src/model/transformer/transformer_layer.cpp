@@ -5,6 +5,14 @@
 namespace titer {
 namespace {
 
+constexpr Modules kDenseActivation = bits(Module::mlp, Module::mlp_activation);
+
+/// Whether what comes out of the MLP is added to the residual stream as it is, and that is all.
+bool ends_in_mlp(const Transformer& model, const LayerKind& kind) {
+  return !(kind.experts && model.experts) && model.norms == 2 &&
+         model.norm_place == NormPlace::input && !sums_once(model, kind);
+}
+
 void add_mlp(LayerBuilder& layer, const LayerKind& kind) {
   const Transformer& model = layer.model();
   const auto f = static_cast<double>(model.ffn);
@@ -18,15 +26,16 @@ void add_mlp(LayerBuilder& layer, const LayerKind& kind) {
                         .shares_transfers = same_input && sums_once(model, kind),
                         .parts = gate_and_up(model, f)});
   layer.activation({.name = model.gated ? "gated activation" : "activation",
-                    .modules = bit(Module::mlp),
+                    .modules = kDenseActivation,
                     .freed_by = bit(Module::mlp)},
                    layer.tokens() * f / layer.tensor());
   layer.row_product({.name = "MLP down",
                      .inner = f,
                      .columns = layer.hidden(),
                      .modules = bit(Module::mlp),
-                     .freed_by = bit(Module::mlp),
-                     .parts = {{{WeightRole::down, layer.hidden()}}}});
+                     .freed_by = kDenseActivation,
+                     .parts = {{{WeightRole::down, layer.hidden()}}},
+                     .ends_layer = ends_in_mlp(model, kind)});
 }
 
 void add_feed_forward(LayerBuilder& layer, const LayerKind& kind) {
@@ -38,8 +47,13 @@ void add_feed_forward(LayerBuilder& layer, const LayerKind& kind) {
   }
 }
 
-void add_input_norm(LayerBuilder& layer, std::string_view name, double kept_width) {
-  layer.norm({.name = name, .modules = bit(Module::layer_norm)}, layer.hidden(), kept_width);
+void add_input_norm(LayerBuilder& layer,
+                    std::string_view name,
+                    double kept_width,
+                    Modules freed_by = {}) {
+  layer.norm({.name = name, .modules = bit(Module::layer_norm), .freed_by = freed_by},
+             layer.hidden(),
+             kept_width);
 }
 
 /// Of the layer's tokens among one another.
@@ -73,13 +87,14 @@ LayerPart feeding_part(const Transformer& model, const LayerKind& kind) {
   return kind.experts && model.experts ? LayerPart::router : LayerPart::mlp;
 }
 
-void begin_branch(LayerBuilder& layer, const Branch& branch) {
+/// `made_by`: the modules that make its input.
+void begin_branch(LayerBuilder& layer, const Branch& branch, Modules made_by = {}) {
   if (layer.model().norm_place == NormPlace::input) {
-    add_input_norm(layer, branch.norm, layer.hidden());
+    add_input_norm(layer, branch.norm, layer.hidden(), made_by);
   }
 }
 
-void end_branch(LayerBuilder& layer, const Branch& branch) {
+void end_branch(LayerBuilder& layer, const Branch& branch, bool ends_layer = false) {
   const Transformer& model = layer.model();
   if (model.norms > 2 && !branch.output_norm.empty()) {
     layer.norm(branch.output_norm);
@@ -87,7 +102,7 @@ void end_branch(LayerBuilder& layer, const Branch& branch) {
   if (model.norm_place == NormPlace::output) {
     layer.norm(branch.norm);
   }
-  layer.residual(branch.residual);
+  layer.residual(branch.residual, 1.0, ends_layer);
   if (model.norm_place == NormPlace::sum) {
     add_input_norm(layer, branch.norm, layer.hidden());
   }
@@ -122,9 +137,10 @@ void add_branches(LayerBuilder& layer, const LayerKind& kind) {
   }
   if (kind.mlp) {
     layer.begin(feeding_part(layer.model(), kind));
-    begin_branch(layer, kFeeds);
+    const bool attends = kind.tokens == TokenMixing::attention;
+    begin_branch(layer, kFeeds, attends ? bit(Module::attention_output) : Modules{});
     add_feed_forward(layer, kind);
-    end_branch(layer, kFeeds);
+    end_branch(layer, kFeeds, ends_in_mlp(layer.model(), kind));
   }
 }
 

@@ -7,7 +7,9 @@ namespace titer {
 namespace {
 
 constexpr Modules kAttention = bit(Module::attention);
-constexpr Modules kCore = bits(Module::attention, Module::core_attention);
+constexpr Modules kCore = bits(Module::attention, Module::core_attention, Module::attention_result);
+constexpr Modules kOutput = bits(Module::attention, Module::attention_output);
+constexpr Modules kResult = bits(Module::attention, Module::attention_result);
 constexpr Modules kLatentUp = bits(Module::attention, Module::latent_up);
 
 double columns(std::int64_t count) { return static_cast<double>(count); }
@@ -203,8 +205,8 @@ void add_output(LayerBuilder& layer, std::string_view name, bool shares_transfer
   layer.row_product({.name = name,
                      .inner = inner,
                      .columns = layer.hidden(),
-                     .modules = kAttention,
-                     .freed_by = kAttention,
+                     .modules = kOutput,
+                     .freed_by = kResult,
                      .kept = is_attentions_own ? std::optional(twelve_bits) : std::nullopt,
                      .shares_transfers = shares_transfers,
                      .parts = {{{WeightRole::output, layer.hidden()}}}});

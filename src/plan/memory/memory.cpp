@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "plan/memory/states.hpp"
@@ -31,8 +32,9 @@ Bytes gradients_at_work(const Block& block) {
 }
 
 /// Of `count` layers of a kind, one after the other in a stage; whole-layer recomputation takes
-/// `repeated` of them.
-LayerBytes layer_bytes(const Plan& plan, const Block& block, double count, double repeated) {
+/// `repeated` of them, and `offloaded` of all that is kept goes to the host.
+LayerBytes layer_bytes(
+    const Plan& plan, const Block& block, double count, double repeated, double offloaded) {
   const Bytes all = saved_bytes(block.operations);
   LayerBytes bytes{.kept = count * all,
                    .working = gradients_at_work(block),
@@ -49,9 +51,10 @@ LayerBytes layer_bytes(const Plan& plan, const Block& block, double count, doubl
   }
   if (plan.offload.activations && count > 0) {
     // Of the layer at work, and of the one whose copy is on its way.
-    const double here = std::min(count, plan.offload.prefetch ? 2.0 : 1.0);
+    const double here = std::min(offloaded * count, plan.offload.prefetch ? 2.0 : 1.0);
     bytes.working += here / count * bytes.kept;
-    bytes.offloaded = std::exchange(bytes.kept, Bytes{});
+    bytes.offloaded = offloaded * bytes.kept;
+    bytes.kept -= bytes.offloaded;
   }
   return bytes;
 }
@@ -63,10 +66,13 @@ LayerBytes stage_bytes(const Plan& plan,
                        int stage) {
   const std::span<const double> kinds = contents.kinds(stage);
   const std::span<const double> repeated = contents.repeated(stage);
+  const double layers = std::accumulate(kinds.begin(), kinds.end(), 0.0);
+  const double offloaded = plan.offload.share_of(layers * static_cast<double>(plan.virtual_stages));
   LayerBytes sum;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     if (kinds[kind] > 0) {
-      const LayerBytes own = layer_bytes(plan, blocks.kinds[kind], kinds[kind], repeated[kind]);
+      const LayerBytes own =
+          layer_bytes(plan, blocks.kinds[kind], kinds[kind], repeated[kind], offloaded);
       sum.kept += own.kept;
       sum.working = std::max(sum.working, own.working);
       sum.after_input_gradient += own.after_input_gradient;

@@ -9,6 +9,9 @@ constexpr std::array kOffloadFields = {
         "optimizer", "state that the optimizer step reads and writes, on the device"),
     fields::choice<&Offload::activations, kHostPlaces>(
         "activations", "out behind the forward pass of a layer, in before the backward pass"),
+    fields::integer<&Offload::layers>(
+        "layers", {1, 1'000'000}, "of a rank's layers, whose activations are copied")
+        .or_else("all"),
     fields::flag<&Offload::prefetch>("prefetch", "copies run beside the neighbouring layer")};
 
 }  // namespace

@@ -65,8 +65,8 @@ ProcessGroups process_groups(const Plan& plan) {
   return groups;
 }
 
-RuntimeMemory runtime_memory(const Plan& plan, const Stack& stack) {
-  const ProcessGroups groups = process_groups(plan);
+RuntimeMemory runtime_memory(const Plan& plan, const Stack& stack, const Cluster& cluster) {
+  const ProcessGroups groups = cluster.torus() == nullptr ? process_groups(plan) : ProcessGroups{};
   return {.context = stack.memory.context,
           .communicators = groups.collective * stack.memory.communicator +
                            (groups.sends ? stack.memory.sends : Bytes{}),

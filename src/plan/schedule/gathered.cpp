@@ -53,7 +53,7 @@ Bytes gathered_bytes(const Plan& plan,
                      const ModelBlocks& blocks,
                      const StageBlocks& stages,
                      int rank,
-                     const ParameterBytes& parameter) {
+                     const MemoryNeeds& needs) {
   const bool gathers = plan.sharding == Sharding::zero3;
   const bool fetches = plan.offload.weights.has_value();
   if (!gathers && !fetches && !plan.reduces_every_pass()) {
@@ -63,11 +63,13 @@ Bytes gathered_bytes(const Plan& plan,
   for (int chunk = 0; chunk < stages.chunks(); ++chunk) {
     units.add_stage(stages, stages.of(rank, chunk));
   }
+  const ParameterBytes& parameter = needs.parameter;
   Bytes bytes;
   if (gathers && !plan.reshard_after_forward) {
     bytes += rank_parameters(blocks, stages, plan, rank).total() * parameter.gathered;
   } else if (gathers || fetches) {
-    const bool ahead = (gathers && plan.prefetch) || (fetches && plan.offload.prefetch);
+    const bool ahead = (gathers && plan.prefetch && !needs.buffers.gathers_by_matrix) ||
+                       (fetches && plan.offload.prefetch);
     bytes += (ahead ? units.two() : units.one()) * parameter.gathered;
   }
   if (plan.reduces_every_pass()) {

@@ -1,7 +1,7 @@
 #pragma once
 // Device memory of what is whole only while it is used, where the rest is split or elsewhere.
 
-#include "titer/plan/memory/optimizer.hpp"
+#include "titer/plan/memory/memory.hpp"
 #include "titer/plan/stage_blocks.hpp"
 
 namespace titer {
@@ -13,6 +13,6 @@ namespace titer {
                                    const ModelBlocks& blocks,
                                    const StageBlocks& stages,
                                    int rank,
-                                   const ParameterBytes& parameter);
+                                   const MemoryNeeds& needs);
 
 }  // namespace titer

@@ -22,7 +22,7 @@ struct ModulePart {
   std::string_view needs;
   bool (*exists)(const Transformer&);
 };
-constexpr std::array<ModulePart, 6> kModuleParts = {{
+constexpr std::array<ModulePart, 9> kModuleParts = {{
     {Module::core_attention,
      "core_attention",
      "attention",
@@ -40,6 +40,15 @@ constexpr std::array<ModulePart, 6> kModuleParts = {{
      "activation",
      "experts",
      [](const Transformer& model) { return model.experts.has_value(); }},
+    {Module::attention_result,
+     "attention_result",
+     "attention",
+     [](const Transformer& model) { return model.has_attention(); }},
+    {Module::attention_output,
+     "attention_output",
+     "attention",
+     [](const Transformer& model) { return model.has_attention(); }},
+    {Module::mlp_activation, "mlp_activation", "layers without experts", &has_dense_layers},
     {Module::shared_experts,
      "shared_experts",
      "shared experts",

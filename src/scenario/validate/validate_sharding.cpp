@@ -202,6 +202,11 @@ void check_offload(const Scenario& scenario, Demands& demands) {
   check_place(scenario, "plan.offload.weights", offload.weights, demands);
   check_place(scenario, "plan.offload.optimizer", offload.optimizer, demands);
   check_place(scenario, "plan.offload.activations", offload.activations, demands);
+  demands.demand(
+      !offload.layers || offload.activations.has_value(),
+      "plan.offload.layers",
+      offload.layers.value_or(0),
+      "expected plan.offload.activations too: they are what goes to the host of a layer");
   demands.demand(!offload.optimizer || scenario.plan.sharding != Sharding::parameter_server,
                  "plan.offload.optimizer",
                  offload.optimizer ? name(*offload.optimizer) : "",

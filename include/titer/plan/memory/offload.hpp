@@ -2,7 +2,9 @@
 // What a plan keeps outside the devices, and the way there.  [Rajbhandari et al. 2021,
 // ZeRO-Infinity]
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -22,9 +24,17 @@ struct Offload {
   std::optional<HostPlace> optimizer{};    // read and written by the optimizer step, on the device
   std::optional<HostPlace> activations{};  // of layers: out behind the forward, in before the
                                            // backward pass
+  // Of a rank's layers so many have their activations copied; otherwise all.  [Megatron-Core,
+  // cpu_offloading_num_layers]
+  std::optional<std::int64_t> layers{};
   bool prefetch = true;  // copies run beside the neighbouring block; both ways at the same time
 
   [[nodiscard]] bool any() const { return weights || optimizer || activations; }
+  /// Of the activations of so many layers of a rank.
+  [[nodiscard]] double share_of(double rank_layers) const {
+    return layers && rank_layers > 0 ? std::min(1.0, static_cast<double>(*layers) / rank_layers)
+                                     : 1.0;
+  }
   friend bool operator==(const Offload&, const Offload&) = default;
 };
 [[nodiscard]] std::span<const Field<Offload>> offload_fields();

@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "titer/plan/place/cluster.hpp"
 #include "titer/plan/plan.hpp"
 #include "titer/plan/stack.hpp"
 #include "titer/plan/stage_blocks.hpp"
@@ -28,6 +29,7 @@ struct BufferRules {
   bool receives_ahead = false;
   bool flat_gradients = false;
   bool weight_gradient_dummies = false;
+  bool gathers_by_matrix = false;  // zero3: no second layer is whole beside the one at work
 };
 /// A stage's layers of each kind, and what its parameters take.
 struct StageStates {
@@ -56,6 +58,9 @@ struct RuntimeMemory {
 
   [[nodiscard]] Bytes total() const { return context + communicators + rest; }
 };
-[[nodiscard]] RuntimeMemory runtime_memory(const Plan& plan, const Stack& stack);
+/// Chips on a torus exchange by their compiled program, and have no communicators.
+[[nodiscard]] RuntimeMemory runtime_memory(const Plan& plan,
+                                           const Stack& stack,
+                                           const Cluster& cluster);
 
 }  // namespace titer
