@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "prior_figures.hpp"
@@ -13,6 +14,8 @@ namespace titer {
 namespace {
 
 constexpr std::string_view kLearnedSource = "measured_runs_given";
+constexpr std::array<FigureOwner, 3> kOwners = {
+    FigureOwner::stack, FigureOwner::chip, FigureOwner::cluster};
 constexpr double kLeastMoved = 0.001;  // of a factor: less is no change
 constexpr double kLeastTold = 0.01;    // likewise: less is not told
 
@@ -31,6 +34,10 @@ double mean_error(const Posterior& posterior, double LearnedRun::*predicted) {
   return mean_of(errors);
 }
 
+std::string source_path(FigureOwner owner) {
+  return fmt::format("{}.sources.{}", path_of(owner), kLearnedSource);
+}
+
 std::string count_of(std::size_t runs) {
   return fmt::format("{} run{}", runs, runs == 1 ? "" : "s");
 }
@@ -46,6 +53,7 @@ class Changer {
           const std::string& files,
           const ScenarioSource& source)
       : posterior_(posterior), runs_(runs), files_(files), source_(source) {
+    refuse_learned();
     source.read_part(ScenarioPart::cluster, scenario_);
     source.read_part(ScenarioPart::stack, scenario_);
   }
@@ -76,15 +84,30 @@ class Changer {
                       scenario_.cluster.chip.name,
                       scenario_.cluster.name));
     }
-    put_sources();
     if (knows(FigureOwner::stack, scenario_.stack.name) &&
         knows(FigureOwner::chip, scenario_.cluster.chip.name)) {
       put_error_bars();
     }
+    put_sources();
     return std::move(made_);
   }
 
  private:
+  /// A file that was written with what runs told would have them counted twice.
+  void refuse_learned() const {
+    for (const FigureOwner owner : kOwners) {
+      const std::string path = source_path(owner);
+      if (const Value* told = source_.document().at(path)) {
+        throw InputError(
+            fmt::format("--measured {}: {} says: {}: expected the scenario as it was before, with "
+                        "all tables of runs at once, so that none counts twice",
+                        files_,
+                        path,
+                        text_of(*told)));
+      }
+    }
+  }
+
   [[nodiscard]] bool knows(FigureOwner owner, const std::string& of) const {
     return std::any_of(
         posterior_.figures.begin(), posterior_.figures.end(), [&](const LearnedFigure& figure) {
@@ -133,9 +156,9 @@ class Changer {
   }
 
   void put_sources() {
-    for (const FigureOwner owner : {FigureOwner::stack, FigureOwner::chip, FigureOwner::cluster}) {
+    for (const FigureOwner owner : kOwners) {
       if (moved_[static_cast<std::size_t>(owner)]) {
-        add(fmt::format("{}.sources.{}", path_of(owner), kLearnedSource),
+        add(source_path(owner),
             Value(fmt::format("what its file says, moved as far as measured by {} of {}",
                               count_of(runs_.size()),
                               files_)));
@@ -146,6 +169,7 @@ class Changer {
   /// Of answers of each grade, and what fits of chip and links leave open.
   void put_error_bars() {
     const PredictedSpread spread = this->spread();
+    moved_[static_cast<std::size_t>(FigureOwner::stack)] = true;
     for (const Grade grade : {Grade::fitted, Grade::extrapolated, Grade::datasheet}) {
       if (const auto& shares = scenario_.stack.errors[static_cast<std::size_t>(grade)]) {
         put_shares(fmt::format("stack.error_bars.{}", name(grade)), spread.narrowed(*shares));
@@ -201,7 +225,7 @@ class Changer {
   const ScenarioSource& source_;
   Scenario scenario_;
   LearnedChanges made_;
-  std::array<bool, 3> moved_{};  // by owner
+  std::array<bool, kOwners.size()> moved_{};  // by owner
   bool is_known_ = false;
 };
 

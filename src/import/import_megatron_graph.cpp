@@ -71,13 +71,18 @@ bool has_scope(const std::vector<std::string>& scopes, std::string_view scope) {
   return std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
 }
 
-/// What the scopes name, each part once but for the router of a whole MoE layer.
+/// What the scopes name, each part once.
 std::vector<std::string_view> captured_parts(const ImportTask& task,
                                              const std::vector<std::string>& scopes) {
   std::vector<std::string_view> parts;
   if (scopes.empty() || has_scope(scopes, "full")) {
     parts = whole_layers(task);
   }
+  const auto add = [&](std::string_view part) {
+    if (std::find(parts.begin(), parts.end(), part) == parts.end()) {
+      parts.push_back(part);
+    }
+  };
   for (const std::string& scope : scopes) {
     const auto ours = our_word(kMegatronGraphScopes, scope);
     if (!ours && scope != "full") {
@@ -86,12 +91,11 @@ std::vector<std::string_view> captured_parts(const ImportTask& task,
                        ": expected full, full_iteration, attn, mlp, moe, moe_router, "
                        "moe_preprocess or mamba");
     }
-    const bool is_new = ours && std::find(parts.begin(), parts.end(), *ours) == parts.end();
-    if (is_new) {
-      parts.push_back(*ours);
+    if (ours) {
+      add(*ours);
     }
-    if (scope == "moe" && !has_scope(scopes, "moe_router")) {
-      parts.emplace_back("router");
+    if (scope == "moe") {  // a whole MoE layer
+      add("router");
     }
   }
   return parts;

@@ -108,6 +108,24 @@ TEST_F(AppMeasuredOption, KeepsWhatSetSays) {
   EXPECT_FALSE(contains(json, "memory_traffic of stack megatron-lm: 1"));
 }
 
+// What is found is written with the figures that were learned: they are not learned once more.
+TEST_F(AppMeasuredOption, CountsNoRunsTwice) {
+  const std::string runs = table(kSlower);
+  const std::string best = file("best.json", "");
+  const Outcome found =
+      titer({"search", kRun, "--top", "1", "--measured", runs, "--out", best, "--format", "json"});
+  ASSERT_EQ(found.code, 0) << found.err;
+  const std::string run = data_of(titer({"run", best, "--format", "json"}));
+  EXPECT_DOUBLE_EQ(number_in(run, "iteration_time_s"),
+                   number_in(found.out, "plans.0.iteration_time_s"));
+  for (const std::string command : {"run", "search"}) {
+    const Outcome again = titer({command, best, "--measured", runs});
+    EXPECT_EQ(again.code, 2) << command;
+    EXPECT_TRUE(contains(again.err, "measured by 1 run of runs.csv")) << again.err;
+    EXPECT_TRUE(contains(again.err, "so that none counts twice")) << again.err;
+  }
+}
+
 TEST_F(AppMeasuredOption, IsTriedOnFamilies) {
   const std::string data = (root() / "tests/data/measured/training.csv").string();
   const std::string json = data_of(

@@ -317,7 +317,7 @@ TEST(ImportFormats, GraphsOfMegatronArePartsOfLayers) {
     std::string_view flags;
     std::string_view graph;
   };
-  constexpr std::array<Case, 8> cases = {
+  constexpr std::array<Case, 10> cases = {
       {{"", "absent"},
        {"--cuda-graph-impl none --cuda-graph-scope full", "absent"},
        {"--enable-cuda-graph", R"(["attention","mlp"])"},
@@ -325,6 +325,10 @@ TEST(ImportFormats, GraphsOfMegatronArePartsOfLayers) {
        {"--cuda-graph-impl transformer_engine --cuda-graph-scope attn mlp --num-experts 8",
         R"(["attention","mlp"])"},
        {"--enable-cuda-graph --num-experts 8", R"(["attention","router","experts"])"},
+       {"--cuda-graph-impl local --cuda-graph-scope full moe --num-experts 8",
+        R"(["attention","router","experts"])"},
+       {"--cuda-graph-impl local --cuda-graph-scope moe moe_preprocess --num-experts 8",
+        R"(["experts","router"])"},
        {"--cuda-graph-impl local --cuda-graph-scope full_iteration", R"("iteration")"},
        {"--cuda-graph-impl full_iteration", R"("iteration")"}}};
   for (const Case& c : cases) {
