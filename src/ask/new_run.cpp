@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "titer/plan/plan_fields.hpp"
 #include "titer/report/study/search_report.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/search/search.hpp"
@@ -14,22 +15,9 @@ namespace {
 constexpr std::int64_t kUsualTokens = 4'194'304;  // of a step
 constexpr std::int64_t kUsualSequence = 8192;
 
-/// What a run has of each key where its file says nothing.
-struct UsualValue {
-  std::string_view key;
-  std::string_view json;
-};
-constexpr std::array<UsualValue, 5> kUsualPlan = {{{"context", "1"},
-                                                   {"expert", "1"},
-                                                   {"virtual_stages", "1"},
-                                                   {"sequence_parallel", "false"},
-                                                   {"rank_order", "\"tp-cp-dp-pp\""}}};
-
-bool is_usual(std::string_view key, const Value& value) {
-  return std::any_of(kUsualPlan.begin(), kUsualPlan.end(), [&](const UsualValue& usual) {
-    return usual.key == key && usual.json == to_json(value, 0);
-  });
-}
+/// What a plan says only where it is not as plans are that do not say it.
+constexpr std::array<std::string_view, 5> kSaidIfUnusual = {
+    "context", "expert", "virtual_stages", "sequence_parallel", "rank_order"};
 
 Value scenario_value(const NewRunRequest& request, std::int64_t batch, std::int64_t sequence) {
   Value training = Value::make_object();
@@ -89,12 +77,25 @@ Value cluster_value(const NewRunRequest& request, const Cluster& cluster) {
   return value;
 }
 
+Plan plan_of(const Value& written) {
+  const Document document{.root = written, .sources = {}};
+  Problems problems;
+  Reader in(document, problems);
+  Plan plan = read_plan(in);
+  problems.raise();
+  return plan;
+}
+
 Value plan_value(const Plan& plan) {
   Value value = Value::make_object();
   for (const Assignment& assignment : plan_assignments(plan)) {
-    const std::string key = assignment.path.substr(assignment.path.find('.') + 1);
-    if (!is_usual(key, assignment.value)) {
-      value.add(key, assignment.value);
+    value.add(assignment.path.substr(assignment.path.find('.') + 1), assignment.value);
+  }
+  for (const std::string_view key : kSaidIfUnusual) {
+    Value rest = value;
+    rest.erase(key);
+    if (find_field(plan_fields(), key)->same(plan_of(rest), plan)) {
+      value = std::move(rest);
     }
   }
   return value;
