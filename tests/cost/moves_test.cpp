@@ -149,6 +149,32 @@ TEST(Moves, AreListedForEveryScheme) {
   }
 }
 
+TEST(Moves, HaveRoomForAllThatAPlanMayMove) {
+  std::size_t most = 0;
+  for (const auto& choice : kShardings) {
+    for (const OptimizerRule& rule : kOptimizerRules) {
+      Scenario scenario = scenario_of(choice.value, {.in_groups = true});
+      scenario.training.optimizer = rule;
+      scenario.plan.offload.weights = HostPlace::host;
+      scenario.plan.offload.activations = HostPlace::host;
+      scenario.plan.offload.optimizer = HostPlace::host;
+      most = std::max(most, list_moves(scenario).size());
+    }
+  }
+  // Gradients in groups and among them, parameters twice, and all that a host keeps; matrices.
+  EXPECT_EQ(most, 2u + 2 + 4 + 1);
+}
+
+// Whole shards of hybrid groups, of an optimizer that needs whole matrices, kept on the host.
+TEST(Moves, OfTheMostThatAPlanMayMoveTakeTime) {
+  Scenario scenario = scenario_of(Sharding::zero3, {.data = 16, .in_groups = true});
+  const Seconds kept = estimate(scenario).iteration_time;
+  scenario.training.optimizer = kMuon;
+  scenario.plan.offload = {
+      .weights = HostPlace::host, .optimizer = HostPlace::host, .activations = HostPlace::host};
+  EXPECT_GT(estimate(scenario).iteration_time, kept);
+}
+
 TEST(Moves, HaveANodeEachInExports) {
   const int checked = on_each([](const Scenario& scenario, const std::string& text) {
     for (const auto& detail : kExportDetails) {

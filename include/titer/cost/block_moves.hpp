@@ -14,7 +14,7 @@ struct BlockMove {
   DeviceParameters parameters{};
   Seconds time{};
 };
-using BlockMoves = FewOf<BlockMove, 6>;
+using BlockMoves = FewOf<BlockMove, kMostSchemeMoves + kMostHostMoves>;
 
 /// Whether a pass of a block comes with what is moved then.
 [[nodiscard]] bool comes_with(MoveTime when, Pass pass);

@@ -3,6 +3,7 @@
 // sharding scheme lists its moves once; times, bytes, exports, loads of links and explanations are
 // folds of that list.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -54,7 +55,10 @@ struct Move {
 
   [[nodiscard]] bool is_of_pass() const { return when < MoveTime::complete; }
 };
-using Moves = FewOf<Move, 8>;
+/// Of a scheme; a plan adds matrices and norms of its optimizer, and copies from and to the host.
+inline constexpr std::size_t kMostSchemeMoves = 4;
+inline constexpr std::size_t kMostHostMoves = 4;
+using Moves = FewOf<Move, kMostSchemeMoves + 2 + kMostHostMoves>;
 
 /// What the moves of a scheme are made of.
 struct MoveTerms {
