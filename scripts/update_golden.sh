@@ -4,7 +4,7 @@
 #   scripts/update_golden.sh [PROGRAM]    build/titer without an argument; build it first
 #
 # Look at `git diff tests/golden` afterwards: every changed number needs a reason, and the
-# arithmetic in why.md must still hold. Notes are words about an answer, which other tests hold.
+# arithmetic in why.md must still hold. What was asked and notes are words, which other tests hold.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -15,7 +15,7 @@ for run in "$root"/tests/golden/*/run.json; do
   "$program" run "$run" --format csv | python3 -c '
 import csv, sys
 rows = list(csv.reader(sys.stdin))
-kept = [i for i, name in enumerate(rows[0]) if name != "notes"]
+kept = [i for i, name in enumerate(rows[0]) if name not in ("asked", "notes")]
 csv.writer(sys.stdout, lineterminator="\n").writerows([[row[i] for i in kept] for row in rows])
 ' >"$expected.new"
   mv "$expected.new" "$expected"

@@ -72,7 +72,7 @@ std::string written(Format format, const View& view, const std::string& path) {
     case Format::csv:
       return view.as_csv();
     case Format::json:
-      return to_json(view.as_json()) + "\n";
+      return view.json_text();
   }
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "report_parts.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/report/study/capacity_report.hpp"
 #include "titer/report/study/capacity_table_report.hpp"
@@ -28,6 +29,7 @@ Answer ask(const CapacityRequest& request) {
   const CapacityResult result = find_capacity(
       question, request.search ? search_on(request.threads) : PlanFinder(scaled_plan));
   View view = capacity_view(question, result);
+  add_asked(asked, Figures(), view);
   add_notes(capacity_notes(question, result), view);
   return {.view = std::move(view), .good = result.possible()};
 }
@@ -55,7 +57,9 @@ Answer ask(const CompareRequest& request) {
   sort_rows(order.by, rows);
   keep_best(order.best_of, order.by, rows);
   const bool is_good = std::ranges::any_of(rows, &CapacityRow::possible);
-  return {.view = capacity_table_view(table, rows, order), .good = is_good};
+  View view = capacity_table_view(table, rows, order);
+  add_asked(asked, Figures(), view);
+  return {.view = std::move(view), .good = is_good};
 }
 
 Answer ask(const CourseRequest& request) {
@@ -66,6 +70,7 @@ Answer ask(const CourseRequest& request) {
       [&](const Document& document) { return read_course(document, "course", asked.changes); });
   const CourseResult result = follow(course, request.fidelity);
   View view = course_view(course, result);
+  add_asked(asked, {{"course", course.title}}, view);
   add_notes(course.notes, view);
   return {.view = std::move(view), .good = too_large(result).empty()};
 }

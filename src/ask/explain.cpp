@@ -49,6 +49,7 @@ Answer ask(const ExplainRequest& request) {
   }
   View view = explain_view(sections_of(scenario, request.fidelity));
   add_notes(answer_notes(source, scenario), view);
+  add_asked(request.scenario, scenario, view);
   view.title = "Every term of " + step_title(scenario);
   if (request.for_report) {
     add_result(scenario, request.fidelity, view);

@@ -114,6 +114,7 @@ Answer ask(const RunRequest& request) {
                         fit_advice(scenario, result),
                         answer_notes(source, scenario),
                         sampled(request.samples, scenario));
+  add_asked(request.scenario, scenario, view);
   if (request.for_report) {
     if (auto drawing = step_drawing(scenario)) {
       view.drawings.push_back(std::move(*drawing));
@@ -132,6 +133,7 @@ Answer ask(const CheckRequest& request) {
   evaluate(scenario, usual_fidelity(scenario), estimator, result);
   const std::vector<std::string> notes = answer_notes(source, scenario);
   View view = check_view(scenario, result, notes);
+  add_asked(request.scenario, scenario, view);
   if (request.for_report) {
     add_inputs(source, "the scenario", view);
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "report_parts.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/report/study/search_report.hpp"
 #include "titer/scenario/notes.hpp"
@@ -62,6 +63,7 @@ SearchOutcome ask(const SearchRequest& request) {
   }
   SearchOutcome outcome;
   outcome.view = search_view(search, answer, notes_of(search, answer, refined), beyond);
+  add_asked(request.search, Figures(), outcome.view);
   outcome.good = !answer.plans.empty();
   outcome.complete = answer.complete;
   outcome.defects = defects_of(answer.counts, refined);

@@ -8,6 +8,7 @@
 #include "titer/ask/asked_source.hpp"
 #include "titer/launch/launch.hpp"
 #include "titer/report/network/network_comparison_report.hpp"
+#include "titer/report/step/step_report.hpp"
 #include "titer/report/study/difference_report.hpp"
 #include "titer/report/study/sensitivity_report.hpp"
 #include "titer/report/study/tune_report.hpp"
@@ -75,6 +76,15 @@ std::optional<Seconds> measured_time(const std::string& text) {
   return time;
 }
 
+/// What was asked of one of two.
+Figures columns_of(const std::string& prefix, const Asked& asked, const Scenario& scenario) {
+  Figures columns = joined({{"asked", words_of(asked)}}, asked_columns(scenario));
+  for (Figure& column : columns) {
+    column.key = prefix + column.key;
+  }
+  return columns;
+}
+
 /// Of software whose file says nothing of what it can do every change is tried.
 void note_unknown_abilities(const ScenarioSource& source,
                             const Scenario& scenario,
@@ -98,6 +108,8 @@ Answer ask(const DiffRequest& request) {
   notes.add("A", answer_notes(a, found.a_scenario));
   notes.add("B", answer_notes(b, found.b_scenario));
   View view = difference_view(found);
+  view.asked = joined(columns_of("a_", request.a, found.a_scenario),
+                      columns_of("b_", request.b, found.b_scenario));
   add_notes(notes.lines(), view);
   if (request.for_report) {
     add_inputs(a, "A", view);
@@ -114,6 +126,7 @@ Answer ask(const CompareNetworksRequest& request) {
                         .oversubscriptions = request.oversubscriptions,
                         .failed_links = request.failed_links});
   View view = network_comparison_view(scenario, compare_networks(source, variants));
+  add_asked(request.scenario, scenario, view);
   add_notes(answer_notes(source, scenario), view);
   return {.view = std::move(view)};
 }
@@ -135,6 +148,7 @@ Answer ask(const SensitivityRequest& request) {
     report.reach = reach(probe, *target);
   }
   View view = sensitivity_view(report);
+  add_asked(request.scenario, probe.scenario(), view);
   add_notes(answer_notes(source, probe.scenario()), view);
   if (request.for_report) {
     add_terms(probe.scenario(), view);
@@ -162,7 +176,9 @@ Answer ask(const TuneRequest& request) {
   }
   std::vector<std::string> notes = answer_notes(source, scenario);
   note_unknown_abilities(source, scenario, notes);
-  return {.view = tune_view(report, notes),
+  View view = tune_view(report, notes);
+  add_asked(request.scenario, scenario, view);
+  return {.view = std::move(view),
           .good = report.answer.run_fits || report.answer.best(true) != nullptr};
 }
 

@@ -95,7 +95,7 @@ std::uint64_t Sweep::fingerprint() const {
     hash.add(constraint.expression);
   }
   for (const SweepColumn column : columns) {
-    hash.add(name(column));
+    hash.add(titer::name(column));
   }
   return hash.value();
 }

@@ -290,7 +290,9 @@ Sweep read_sweep(const Document& document, std::size_t most_points) {
 }
 
 Sweep load_sweep(std::string_view name_or_file, std::size_t most_points) {
-  return read_sweep(load_data(kSweepData, name_or_file), most_points);
+  Sweep sweep = read_sweep(load_data(kSweepData, name_or_file), most_points);
+  sweep.name = std::filesystem::path(name_or_file).stem().string();
+  return sweep;
 }
 
 }  // namespace titer

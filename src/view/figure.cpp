@@ -138,16 +138,25 @@ std::string column_names(const FigureRows& rows) {
   return text;
 }
 
-std::string csv_of(const FigureRows& rows, std::string_view columns) {
+std::string csv_of(const FigureRows& rows, std::string_view columns, const Figures& all_rows) {
   const std::vector<Column> wanted =
       named_columns(columns.empty() ? column_names(rows) : std::string(columns));
+  Row names;
   Row cells;
-  for (const Column& column : wanted) {
-    cells.push_back(column.name);
+  for (const Figure& figure : all_rows) {
+    if (std::ranges::find(wanted, figure.key, &Column::name) == wanted.end()) {
+      names.push_back(figure.key);
+      cells.push_back(csv_cell(figure.datum.value()));
+    }
   }
-  std::string text = csv_line(cells);
+  const auto begin = static_cast<std::ptrdiff_t>(cells.size());
+  for (const Column& column : wanted) {
+    names.push_back(column.name);
+  }
+  cells.resize(names.size());
+  std::string text = csv_line(names);
   for (const Figures& row : rows) {
-    std::transform(wanted.begin(), wanted.end(), cells.begin(), [&](const Column& column) {
+    std::transform(wanted.begin(), wanted.end(), cells.begin() + begin, [&](const Column& column) {
       return cell(row, column.path);
     });
     text += csv_line(cells);

@@ -29,6 +29,12 @@ void merge(Figures& figures, Figure notes) {
   }
 }
 
+/// The columns of its table, one of notes among them.
+std::string with_notes(const View& view) {
+  const std::string columns = view.columns.empty() ? column_names(view.rows) : view.columns;
+  return (" " + columns + " ").find(" notes ") == std::string::npos ? columns + " notes" : columns;
+}
+
 }  // namespace
 
 std::string notes_text(const std::vector<std::string>& notes) {
@@ -47,15 +53,28 @@ Figure notes_column(const std::vector<std::string>& notes) {
   return if_any({"notes", notes.empty() ? Datum() : fmt::format("{}", fmt::join(notes, "; "))});
 }
 
+std::string View::as_csv() const {
+  if (long_csv) {
+    return long_csv(asked);
+  }
+  return csv_of(rows, asked.empty() ? columns : with_notes(*this), asked);
+}
+
+Value View::as_json() const {
+  return long_json ? parse_json(long_json(), "answer").root : json_of(figures);
+}
+
+std::string View::json_text() const {
+  return long_json ? long_json() : to_json(json_of(figures)) + "\n";
+}
+
 void add_notes(const std::vector<std::string>& notes, View& view) {
   if (notes.empty()) {
     return;
   }
   view.text = TextView(notes_text(notes) + "\n").append(view.text);
   merge(view.figures, notes_figure(notes));
-  view.columns = view.columns.empty() ? column_names(view.rows) : view.columns;
-  const std::string columns = " " + view.columns + " ";
-  view.columns += columns.find(" notes ") == columns.npos ? " notes" : "";
+  view.columns = with_notes(view);
   for (Figures& row : view.rows) {
     merge(row, notes_column(notes));
   }

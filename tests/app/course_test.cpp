@@ -12,7 +12,7 @@ TEST(AppCourse, FollowsAShippedCourseInEveryFormat) {
   EXPECT_TRUE(
       contains(data_of(titer({"course", "elastic-2-then-6"})), "average devices        4\n"));
   EXPECT_TRUE(data_of(titer({"course", "serving", "--format", "csv"}))
-                  .starts_with("interval,queries,devices,time_s,device_hours,"));
+                  .starts_with("asked,course,interval,queries,devices,time_s,device_hours,"));
   const Document json =
       parse_json(data_of(titer({"course", "federated", "--format", "json"})), "out");
   EXPECT_EQ(json.at("kind")->text, "rounds");

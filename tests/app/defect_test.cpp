@@ -62,12 +62,12 @@ class AppDefect : public ::testing::Test {
 };
 
 TEST_F(AppDefect, IsARowAndTheSweepGoesOn) {
-  const Table sound = parse_csv(data_of(titer({"sweep", sweep_})));
+  const Table sound = parse_points(data_of(titer({"sweep", sweep_})));
   for (const char* jobs : {"1", "3"}) {
     const Outcome outcome = faulty({"sweep", sweep_, "--jobs", jobs});
     EXPECT_EQ(outcome.code, 3);
     EXPECT_EQ(outcome.err, line_of_defects(kPoints, kDefects));
-    const Table rows = parse_csv(outcome.out);
+    const Table rows = parse_points(outcome.out);
     ASSERT_EQ(rows.size(), 1 + kPoints);
     EXPECT_EQ(rows[0], sound[0]);
     for (std::size_t i = 1; i < rows.size(); ++i) {
@@ -90,7 +90,7 @@ TEST_F(AppDefect, IsRepeatedByTheCommandThatIsNamed) {
   std::string command = err.substr(err.find("titer run ") + 6);
   command.pop_back();
   auto run = only_row(data_of(shell(shell_word(program()) + " " + command + " --format csv")));
-  const Table sound = parse_csv(data_of(titer({"sweep", sweep_})));
+  const Table sound = parse_points(data_of(titer({"sweep", sweep_})));
   ASSERT_EQ(sound[5][1], "3");
   for (std::size_t c = 5; c + 1 < sound[0].size(); ++c) {
     EXPECT_EQ(sound[5][c], run[sound[0][c]]) << sound[0][c];
@@ -102,7 +102,7 @@ TEST_F(AppDefect, KeepsItsRowWhateverConstraintsSayOfResults) {
     "scenario": "gpt3-175b-64xa100", "axes": {"plan.micro_batch": [1, 3]}, "where": "mfu < 0"})");
   const Outcome outcome = faulty({"sweep", file});
   EXPECT_EQ(outcome.code, 3);
-  const Table rows = parse_csv(outcome.out);
+  const Table rows = parse_points(outcome.out);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[1][1], "defect");
 }
@@ -131,14 +131,14 @@ TEST_F(AppDefect, OfReadingAnAxisIsInTheRowsOfItsValue) {
   const std::string file = folder_.file("sharding.json", R"({
     "scenario": "gpt3-175b-64xa100", "axes": {"plan.sharding": ["zero1", "zero2", "none"],
                                               "plan.micro_batch": [1, 2]}})");
-  const Table sound = parse_csv(data_of(titer({"sweep", file})));
+  const Table sound = parse_points(data_of(titer({"sweep", file})));
   const Outcome outcome = faulty({"sweep", file});
   EXPECT_EQ(outcome.code, 3);
   EXPECT_EQ(outcome.err,
             "2 of 6 rows have no result for a defect of the program, please report it; the first "
             "again: titer run gpt3-175b-64xa100 --set plan.sharding=zero2 --set "
             "plan.micro_batch=1\n");
-  const Table rows = parse_csv(outcome.out);
+  const Table rows = parse_points(outcome.out);
   ASSERT_EQ(rows.size(), sound.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i][0] != "zero2") {

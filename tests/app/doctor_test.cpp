@@ -103,7 +103,7 @@ TEST(AppDoctor, TextAndCsvTellTheSame) {
   EXPECT_TRUE(contains(text, "what to try first"));
   std::vector<std::string> arguments = files;
   arguments.insert(arguments.end(), {"--format", "csv"});
-  EXPECT_TRUE(contains(data_of(titer(arguments)), "cause,time_s,share_of_gap,evidence\n"));
+  EXPECT_TRUE(contains(data_of(titer(arguments)), "cause,time_s,share_of_gap,evidence,notes\n"));
 }
 
 TEST(AppDoctor, RefusesWhatContradicts) {

@@ -24,7 +24,7 @@ std::vector<std::string> entries(const std::filesystem::path& folder) {
 }
 
 TEST(AppSweep, WritesOneRowPerPointWithAxesStatusResultAndReason) {
-  const auto rows = parse_csv(data_of(titer({"sweep", kSweep})));
+  const auto rows = parse_points(data_of(titer({"sweep", kSweep})));
   const Sweep sweep = load_sweep(kSweep);
   ASSERT_EQ(rows.size(), 1 + sweep.points());
   for (const auto& row : rows) {
@@ -45,7 +45,7 @@ TEST(AppSweep, ContainsTheRunOfItsPoint) {
   const TemporaryFolder folder;
   const std::string path = folder.file(
       "sweep.json", R"({"scenario": "gpt3-175b-64xa100", "axes": {"plan.micro_batch": [1, 2]}})");
-  const auto rows = parse_csv(data_of(titer({"sweep", path})));
+  const auto rows = parse_points(data_of(titer({"sweep", path})));
   auto run = only_row(data_of(
       titer({"run", "gpt3-175b-64xa100", "--set", "plan.micro_batch=2", "--format", "csv"})));
   ASSERT_EQ(rows.size(), 3u);
@@ -64,8 +64,8 @@ TEST(AppSweep, TakesTheEventEngine) {
   const TemporaryFolder folder;
   const std::string path = folder.file(
       "sweep.json", R"({"scenario": "gpt3-175b-64xa100", "axes": {"plan.micro_batch": [1, 2]}})");
-  const auto closed = parse_csv(data_of(titer({"sweep", path})));
-  const auto event = parse_csv(data_of(titer({"sweep", path, "--fidelity", "event"})));
+  const auto closed = parse_points(data_of(titer({"sweep", path})));
+  const auto event = parse_points(data_of(titer({"sweep", path, "--fidelity", "event"})));
   ASSERT_EQ(closed.size(), event.size());
   for (std::size_t i = 0; i < closed.size(); ++i) {
     EXPECT_EQ(closed[i][2], event[i][2]) << "iteration_time_s";

@@ -49,7 +49,7 @@ TEST(SweepRows, AreTheSameWhateverRowWasBefore) {
 
 TEST(SweepRowsCsv, HaveInputsStatusResultAndReason) {
   const Sweep sweep = mixed_sweep();
-  const auto rows = parse_csv(rows_of(sweep, RowFormat::csv));
+  const auto rows = parse_points(rows_of(sweep, RowFormat::csv));
   ASSERT_EQ(rows.size(), 1u + 4u);
   const Row columns = result_columns();
   for (const auto& row : rows) {
@@ -75,7 +75,7 @@ TEST(SweepRowsCsv, HaveInputsStatusResultAndReason) {
 
 TEST(SweepRowsJson, HaveTheColumnsOfTheCsv) {
   const Sweep sweep = mixed_sweep();
-  const auto csv = parse_csv(rows_of(sweep, RowFormat::csv));
+  const auto csv = parse_points(rows_of(sweep, RowFormat::csv));
   std::string text = rows_of(sweep, RowFormat::json_lines);
   for (std::size_t i = 1; i < csv.size(); ++i) {
     const std::size_t end = text.find('\n');
@@ -103,7 +103,7 @@ TEST(SweepRowsJson, HaveTheColumnsOfTheCsv) {
 TEST(SweepRowsOf, DerivedNumbersThatAreNoneHaveAReason) {
   const Sweep sweep = read_small_sweep(
       R"("axes": {"plan.tensor": [2]}, "derived": {"x": "1 / (plan.tensor - 2) + 0"})");
-  const auto csv = parse_csv(rows_of(sweep, RowFormat::csv));
+  const auto csv = parse_points(rows_of(sweep, RowFormat::csv));
   EXPECT_EQ(csv[1][1], "");
   EXPECT_EQ(csv[1][2], "invalid");
   EXPECT_EQ(csv[1].back(), "derived x: 1 / (plan.tensor - 2) + 0: expected a finite value");
@@ -125,7 +125,7 @@ TEST(SweepRowsOf, DefectsHaveTheColumnsOfAllOthers) {
     std::string text = rows.header();
     rows.append(point, kept, text);
     if (format == RowFormat::csv) {
-      const auto csv = parse_csv(text);
+      const auto csv = parse_points(text);
       ASSERT_EQ(csv[1].size(), csv[0].size());
       EXPECT_EQ(csv[1][1], "defect");
       EXPECT_EQ(csv[1][2], "");

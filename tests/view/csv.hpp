@@ -42,6 +42,15 @@ inline CsvRows parse_csv(std::string_view text) {
   return rows;
 }
 
+/// The rows of a sweep without what all of them have in common: sweep, model, cluster and stack.
+inline CsvRows parse_points(std::string_view text) {
+  CsvRows rows = parse_csv(text);
+  for (std::vector<std::string>& row : rows) {
+    row.erase(row.begin(), row.begin() + std::min<std::ptrdiff_t>(4, std::ssize(row)));
+  }
+  return rows;
+}
+
 /// The cells of a header and one row, by column.
 inline std::map<std::string, std::string> only_row(std::string_view text) {
   const CsvRows rows = parse_csv(text);

@@ -57,6 +57,7 @@ struct Sweep {
   std::vector<SweepConstraint> constraints{};
   std::string scenario = "SCENARIO";   // what `titer run` calls the base; so where it has no name
   std::vector<SweepColumn> columns{};  // beside those that all rows have
+  std::string name{};                  // of its file, without folder and ending; "" of no file
 
   [[nodiscard]] bool has(SweepColumn column) const;
 

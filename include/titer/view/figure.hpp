@@ -143,7 +143,10 @@ template <class List, class Make>
 /// they first come.
 [[nodiscard]] std::string column_names(const FigureRows& rows);
 /// The figures as a table. `columns`: of column_names(), unless they are given; "link=busiest.link"
-/// is a figure that lies deeper.
-[[nodiscard]] std::string csv_of(const FigureRows& rows, std::string_view columns = {});
+/// is a figure that lies deeper. Each row begins with those of `all_rows` that are no columns of
+/// their own.
+[[nodiscard]] std::string csv_of(const FigureRows& rows,
+                                 std::string_view columns = {},
+                                 const Figures& all_rows = {});
 
 }  // namespace titer

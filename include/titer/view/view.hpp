@@ -2,6 +2,7 @@
 // An answer, as it is read: by people, as a table and as a tree. All three are made of the same
 // figures.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,12 @@ struct View {
   Figures figures;      // the tree
   FigureRows rows;      // the table
   std::string columns;  // of csv_of()
+  /// What was asked, in the same columns whatever the answer: of each row of the table, so that
+  /// tables of several questions can stand below one another.
+  Figures asked = {};
+  /// Write table and tree in place of these, where they have too many rows to be held as figures.
+  std::function<std::string(const Figures& asked)> long_csv = {};
+  std::function<std::string()> long_json = {};
   // For reports (html.hpp):
   std::string title = {};        // where the text's first line is none
   Figures headline = {};         // what is read first: figures with labels
@@ -41,8 +48,11 @@ struct View {
   std::vector<Appendix> appendices = {};
 
   [[nodiscard]] std::string as_text(const TextStyle& style = {}) const { return text.write(style); }
-  [[nodiscard]] std::string as_csv() const { return csv_of(rows, columns); }
-  [[nodiscard]] Value as_json() const { return json_of(figures); }
+  /// Of what was asked there is always a column of notes, last.
+  [[nodiscard]] std::string as_csv() const;
+  [[nodiscard]] Value as_json() const;
+  /// As it is printed.
+  [[nodiscard]] std::string json_text() const;
 };
 
 /// "note: …", a line each.

@@ -63,6 +63,9 @@ class Doctor {
     look_at_topologies();
     say_what_is_missing();
     View view = doctor_view(report_, notes_);
+    add_asked({.what = asked_words(), .changes = request_.changes},
+              report_.scenario ? asked_columns(*report_.scenario) : Figures(),
+              view);
     if (request_.for_report && probe_) {
       add_terms(probe_->scenario(), view);
       add_inputs(*source, "the scenario", view);
@@ -71,6 +74,15 @@ class Doctor {
   }
 
  private:
+  /// The run that was named, and the files.
+  [[nodiscard]] std::string asked_words() const {
+    std::string words = request_.run;
+    for (const std::string& file : request_.files) {
+      words += (words.empty() ? "" : " ") + file;
+    }
+    return words;
+  }
+
   /// What ran, by this program's own file or those of others; none where nothing tells.
   std::optional<ScenarioSource> run_source() {
     const bool own = !request_.run.empty() || !files_.run.empty();

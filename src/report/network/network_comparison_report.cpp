@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/step/scenario_words.hpp"
+#include "titer/report/step/step_report.hpp"
 
 namespace titer {
 namespace {
@@ -74,22 +75,14 @@ View network_comparison_view(const Scenario& scenario, const std::vector<Network
                                         scenario.plan.devices(),
                                         scenario.cluster.chip.title,
                                         scenario.cluster.name);
-  const Figures asked = {{"model", scenario.model.name()},
-                         {"cluster", scenario.cluster.name},
-                         {"chip", scenario.cluster.chip.name},
-                         {"stack", scenario.stack.name},
-                         {"devices", scenario.plan.devices()},
-                         {"global_batch", scenario.training.global_batch},
-                         {"sequence", scenario.training.sequence},
-                         {"precision", name(scenario.training.precision)}};
+  const Figures asked = asked_columns(scenario);
   View view{.text = title + "\ntraining: " + training_words(scenario) +
                     "\nfidelity network: transfers share the links; their algorithms are the "
                     "fastest there\n\n",
             .figures = joined({{"format_version", kFormatVersion}, {"title", title}}, asked),
-            .rows = rows_of(rows, [&](const Figures& row) { return joined(asked, row); }),
+            .rows = rows,
             .columns =
-                "model cluster chip stack devices global_batch sequence precision topology "
-                "oversubscription failed_links routing iteration_time_s slower "
+                "topology oversubscription failed_links routing iteration_time_s slower "
                 "exposed_communication_s tensor_comm_s context_comm_s expert_comm_s "
                 "pipeline_comm_s data_comm_s host_comm_s hottest_tier hottest_busy problem "
                 "untraced"};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "memory_report.hpp"
@@ -245,6 +246,16 @@ Figures asked_figures(const Scenario& scenario) {
                           {"formula", kFormulas[static_cast<std::size_t>(scenario.formula)].name}};
   return joined(joined(joined(degrees, context_figures(scenario)), others),
                 joined(graph_figures(plan), adapter_figures(scenario)));
+}
+
+Figures asked_columns(const Scenario& scenario) {
+  constexpr std::array<std::string_view, 8> few = {
+      "model", "cluster", "chip", "stack", "devices", "global_batch", "sequence", "precision"};
+  Figures columns = asked_figures(scenario);
+  std::erase_if(columns, [&](const Figure& figure) {
+    return std::ranges::find(few, figure.key) == few.end();
+  });
+  return columns;
 }
 
 std::string step_heading(const Scenario& scenario) {

@@ -67,6 +67,18 @@ void append_plain(T number, std::string& text) {
   text.append(buffer.data(), end);
 }
 
+/// What all rows have in common, but for parts that an axis replaces.
+std::vector<std::pair<std::string, std::string>> same_cells(const Sweep& sweep) {
+  std::vector<std::pair<std::string, std::string>> cells = {{"sweep", sweep.name}};
+  for (const std::string part : {"model", "cluster", "stack"}) {
+    const Value* name = sweep.base.document().at(part + ".name");
+    if (std::ranges::find(sweep.axes, part, &Axis::path) == sweep.axes.end()) {
+      cells.emplace_back(part, name == nullptr ? "" : name->text);
+    }
+  }
+  return cells;
+}
+
 /// Nothing where there is no result.
 std::string asked_text(SweepColumn column, const SweepPoint& point) {
   if (!has_result(point.status)) {
@@ -79,6 +91,13 @@ std::string asked_text(SweepColumn column, const SweepPoint& point) {
 
 SweepRows::SweepRows(const Sweep& sweep, RowFormat format)
     : format_(format), asked_(sweep.columns) {
+  if (format == RowFormat::csv) {
+    for (const auto& [column, value] : same_cells(sweep)) {
+      names_.push_back(column);
+      append_csv_text(value, same_);
+      same_ += ',';
+    }
+  }
   for (const Axis& axis : sweep.axes) {
     columns_.push_back(axis.path);
     std::vector<std::string>& cells = cells_.emplace_back();
@@ -113,7 +132,9 @@ SweepRows::SweepRows(const Sweep& sweep, RowFormat format)
 }
 
 std::string SweepRows::header() const {
-  return format_ == RowFormat::csv ? csv_line(columns_) : "";
+  Row all = names_;
+  all.insert(all.end(), columns_.begin(), columns_.end());
+  return format_ == RowFormat::csv ? csv_line(all) : "";
 }
 
 void SweepRows::begin_cell(std::size_t column, std::string& text) const { text += begins_[column]; }
@@ -155,6 +176,7 @@ void SweepRows::append_text(std::size_t column, std::string_view value, std::str
 
 void SweepRows::append(const SweepPoint& point, KeptCells& kept, std::string& text) const {
   std::size_t column = 0;
+  text += same_;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     begin_cell(column++, text);
     text += cells_[i][point.at[i]];

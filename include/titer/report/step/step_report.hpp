@@ -35,6 +35,8 @@ namespace titer {
                               const std::vector<std::string>& notes = {});
 /// What was asked: model, devices, plan, training.
 [[nodiscard]] Figures asked_figures(const Scenario& scenario);
+/// The same in few columns, for tables that have other rows than runs.
+[[nodiscard]] Figures asked_columns(const Scenario& scenario);
 /// Model and devices, plan, training: the three lines that say what was computed.
 [[nodiscard]] std::string step_heading(const Scenario& scenario);
 /// "Llama 3 8B on 64 x NVIDIA H100 SXM5 80 GB: 1f1b"

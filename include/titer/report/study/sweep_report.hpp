@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "titer/sweep/sweep.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 
@@ -49,7 +50,9 @@ class KeptCells {
   std::vector<Cell> cells_;
 };
 
-/// Makes the text of rows; any number of threads may share it, each with its own KeptCells.
+/// Makes the text of rows. Those of CSV begin with the names of the sweep and of its scenario's
+/// model, cluster and stack where no axis has them, so that tables can stand below one another. Any
+/// number of threads may share it, each with its own KeptCells.
 class SweepRows {
  public:
   SweepRows(const Sweep& sweep, RowFormat format);
@@ -70,6 +73,8 @@ class SweepRows {
   void begin_cell(std::size_t column, std::string& text) const;
 
   RowFormat format_;
+  Row names_;               // of the columns that are the same in all rows
+  std::string same_;        // what every row begins with, their cells
   std::size_t reason_ = 0;  // its column; those that are asked for come after
   std::vector<SweepColumn> asked_;
   std::vector<std::string> columns_;

@@ -25,8 +25,13 @@ int replay_command(const ReplayCommand& command) {
   const Workload workload = load_workload(files);
   const Cluster cluster = load_cluster(Value(command.cluster), parse_assignments(command.sets));
   const Replay answer = replay(workload, cluster, command.options);
-  return print(
-      format, {.view = replay_view(workload, answer, cluster, command.options)}, *command.report);
+  View view = replay_view(workload, answer, cluster, command.options);
+  std::string asked;
+  for (const std::string& file : command.files) {
+    asked += (asked.empty() ? "" : " ") + file;
+  }
+  view.asked = {{"asked", asked}, {"cluster", cluster.name}};
+  return print(format, {.view = std::move(view)}, *command.report);
 }
 
 }  // namespace
