@@ -10,6 +10,7 @@
 #include "sweep_stream.hpp"
 #include "titer/ask/campaign.hpp"
 #include "titer/ask/explain.hpp"
+#include "titer/ask/question.hpp"
 #include "titer/ask/run.hpp"
 #include "titer/ask/search.hpp"
 #include "titer/ask/shipped.hpp"
@@ -275,6 +276,20 @@ py::object course(py::handle what, py::handle set, py::handle fidelity) {
   return answered(request, request.course);
 }
 
+/// A question as a file has it.
+struct DocumentRequest {
+  Document question;
+  AnswerLimits limits;
+};
+Answer ask(const DocumentRequest& request) { return titer::ask(request.question, request.limits); }
+
+py::object ask_question(py::handle question, py::handle jobs) {
+  std::atomic<bool> stop = false;
+  const DocumentRequest request{.question = document_of(question, "question"),
+                                .limits = {.threads = threads_in(jobs), .stop = &stop}};
+  return answered_beside(request, {.what = request.question}, stop);
+}
+
 Sweep sweep_in(py::handle sweep) {
   const std::string name = name_in(sweep);
   const Document document = name.empty() ? document_of(sweep, "sweep") : Document();
@@ -460,6 +475,13 @@ PYBIND11_MODULE(titer, module) {
              "course(course, set=None, fidelity='closed')\n--\n\n"
              "Training over time: of a dict, a course file or a shipped name. The answer is what\n"
              "`titer course --format json` prints.");
+  module.def("ask",
+             ask_question,
+             py::arg("question"),
+             py::arg("jobs") = 0,
+             "ask(question, jobs=0)\n--\n\n"
+             "A question as `titer ask` takes it: a dict with its name as \"question\" and its\n"
+             "options: calibrate, collective, sweep, topology, trace, traffic or validate.");
   module.def("names",
              names,
              py::arg("kind"),

@@ -5,6 +5,7 @@
 
 #include "choices.hpp"
 #include "request_check.hpp"
+#include "titer/ask/question.hpp"
 #include "titer/ask/run.hpp"
 #include "titer/ask/search.hpp"
 #include "titer/ask/version.hpp"
@@ -90,18 +91,39 @@ Value answer_launch(const WebQuestion& question, const WebLimits&) {
 }
 
 struct WebKind {
-  bool about_scenario;
-  Value (*answer)(const WebQuestion&, const WebLimits&);
+  bool about_scenario = false;
+  Value (*answer)(const WebQuestion&, const WebLimits&) = nullptr;
 };
 constexpr std::array<Choice<WebKind>, 4> kWebKinds = {{{"choices", {false, answer_choices}},
                                                        {"run", {true, answer_run}},
                                                        {"search", {true, answer_search}},
                                                        {"launch", {true, answer_launch}}}};
 
+/// The page's own kinds, and all other questions.
+WebKind kind_of(Reader& in) {
+  std::vector<Choice<WebKind>> kinds(kWebKinds.begin(), kWebKinds.end());
+  for (const Question& question : questions()) {
+    kinds.push_back({question.name, {}});
+  }
+  return in.choice<WebKind>("question", kinds);
+}
+
+Value answer_by_options(const Document& request, const WebLimits& limits) {
+  return view_answer(
+      ask(request, {.threads = limits.threads, .may_read_files = limits.may_read_files}));
+}
+
 Value answered(const Document& request, const WebLimits& limits) {
   Problems problems;
   Reader in(request, problems);
-  const WebKind kind = in.choice<WebKind>("question", kWebKinds);
+  const WebKind kind = kind_of(in);
+  if (kind.answer == nullptr) {
+    problems.raise();
+    if (!limits.may_read_files) {
+      refuse_files(request);
+    }
+    return answer_by_options(request, limits);
+  }
   WebQuestion question;
   if (kind.about_scenario) {
     const Value* scenario = in.raw("scenario");

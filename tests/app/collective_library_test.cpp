@@ -121,7 +121,10 @@ TEST(AppLibrary, ShowsWhatNcclWouldTakeAndWhy) {
   EXPECT_TRUE(has(outcome.out, "ring")) << outcome.out;
   const Outcome csv = titer(
       eight_a100({"--bytes", "1KiB", "--to", "1GiB", "--library", "nccl", "--format", "csv"}));
-  EXPECT_TRUE(has(csv.out, "bytes,time_s,algorithm,protocol,channels\n1024,")) << csv.out;
+  EXPECT_TRUE(
+      has(csv.out, "asked,cluster,op,devices,bytes,time_s,algorithm,protocol,channels,notes\n"))
+      << csv.out;
+  EXPECT_TRUE(has(csv.out, ",all-reduce,0-7,1024,")) << csv.out;
 }
 
 TEST(AppLibrary, RefusesLibrariesAndClustersThatItDoesNotKnow) {

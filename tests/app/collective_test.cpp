@@ -97,10 +97,11 @@ TEST(AppCollective, SweepsOverSizesInTheColumnsOfNcclTests) {
   csv.insert(csv.end(), {"--format", "csv"});
   const auto rows = parse_csv(data_of(Asked{.bytes = "1MiB"}.run(csv)));
   ASSERT_EQ(rows.size(), 1U + 6);  // 1, 4, 16, 64, 256, 1024 MiB
+  const auto time = std::ranges::find(rows[0], "time_s") - rows[0].begin();
   double before = 0.0;
   for (std::size_t row = 1; row < rows.size(); ++row) {
-    EXPECT_GT(std::stod(rows[row][7]), before);
-    before = std::stod(rows[row][7]);
+    EXPECT_GT(std::stod(rows[row].at(static_cast<std::size_t>(time))), before);
+    before = std::stod(rows[row].at(static_cast<std::size_t>(time)));
   }
 }
 

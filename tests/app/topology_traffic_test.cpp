@@ -50,7 +50,9 @@ TEST(AppRoutes, SettlesTheDimensionsOfATorusInOrder) {
 TEST(AppRoutes, AreRowsAndObjectsToo) {
   const Outcome csv =
       titer({"topology", "dgx1-v100", "--from", "0", "--to", "5", "--format", "csv"});
-  EXPECT_TRUE(has(csv.out, "route,hop,from,to\n0,0,device 0,device ")) << csv.out;
+  EXPECT_TRUE(has(
+      csv.out, "devices,route,hop,from,to,notes\ndgx1-v100,dgx1-v100,edges,8,0,0,device 0,device "))
+      << csv.out;
   const Outcome json =
       titer({"topology", "dgx1-v100", "--from", "0", "--to", "5", "--format", "json"});
   EXPECT_TRUE(has(json.out, "\"links\": 2")) << json.out;
@@ -89,8 +91,8 @@ TEST(AppLoads, OfAMatrixAddUpOnTheLinksThatItShares) {
       titer({"topology", "dgx1-v100", "--traffic", traffic.path(), "--format", "csv"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   // One link of 25 GB/s: 75 MB take 3 ms.
-  EXPECT_TRUE(has(outcome.out, "device 0,device 1,75000000,0.003\n")) << outcome.out;
-  EXPECT_TRUE(has(outcome.out, "device 1,device 0,1000000,4e-05\n")) << outcome.out;
+  EXPECT_TRUE(has(outcome.out, "device 0,device 1,75000000,0.003,\n")) << outcome.out;
+  EXPECT_TRUE(has(outcome.out, "device 1,device 0,1000000,4e-05,\n")) << outcome.out;
 }
 
 TEST(AppLoads, TakeTimeAsFlowsThatShareTheirLinks) {
@@ -98,11 +100,12 @@ TEST(AppLoads, TakeTimeAsFlowsThatShareTheirLinks) {
   const TrafficFile traffic("from,to,bytes\n0,1,50 MB\n0,1,25 MB\n1,0,25 MB\n");
   const Outcome outcome =
       titer({"topology", "dgx1-v100", "--traffic", traffic.path(), "--time", "--format", "csv"});
+  const std::string begin = "dgx1-v100,dgx1-v100,edges,8," + traffic.path() + ",device ";
   EXPECT_EQ(outcome.out,
-            "from,to,bytes,time_s,bytes_per_s\n"
-            "device 0,device 1,50000000,0.003,16666666666.666666\n"
-            "device 0,device 1,25000000,0.002,12500000000\n"
-            "device 1,device 0,25000000,0.001,25000000000\n");
+            "asked,topology,family,devices,traffic,from,to,bytes,time_s,bytes_per_s,notes\n" +
+                begin + "0,device 1,50000000,0.003,16666666666.666666,\n" + begin +
+                "0,device 1,25000000,0.002,12500000000,\n" + begin +
+                "1,device 0,25000000,0.001,25000000000,\n");
   const Outcome text = titer({"topology", "dgx1-v100", "--traffic", traffic.path(), "--time"});
   EXPECT_TRUE(has(text.out, "all have arrived after 3 ms\n")) << text.out;
   EXPECT_TRUE(

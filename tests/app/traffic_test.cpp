@@ -36,7 +36,8 @@ TEST(TrafficCommand, WritesWhatTopologyReads) {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "traffic.csv").string();
   EXPECT_EQ(titer(traffic_of({"--format", "csv", "--out", path})).code, 0);
-  EXPECT_TRUE(file_text(path).starts_with("from,to,kind,bytes\n0,1,tensor,"));
+  EXPECT_TRUE(
+      file_text(path).starts_with("asked,from,to,kind,bytes\ngpt3-175b-64xa100,0,1,tensor,"));
   const std::string loads =
       data_of(titer({"topology", "fat-tree-2-level-1024", "--traffic", path}));
   // Sixteen pairs of the pipeline's ends share a token table and, as it is interleaved, messages.
@@ -63,9 +64,9 @@ TEST(TrafficCommand, FollowsExpertsOverIterations) {
   const std::string run = "mixtral-8x7b-64xh100";
   const std::string csv = data_of(titer(
       traffic_of({"--iterations", "3", "--routing-exponent", "1.0:0.5", "--format", "csv"}, run)));
-  EXPECT_TRUE(contains(csv, "\n0,1,"));
-  EXPECT_TRUE(contains(csv, "\n1,0.75,"));
-  EXPECT_TRUE(contains(csv, "\n2,0.5,"));
+  EXPECT_TRUE(contains(csv, ",0,1,"));
+  EXPECT_TRUE(contains(csv, ",1,0.75,"));
+  EXPECT_TRUE(contains(csv, ",2,0.5,"));
   const auto drawn = [&](const std::string& seed) {
     return data_of(titer(traffic_of({"--kind", "expert", "--seed", seed, "--format", "csv"}, run)));
   };

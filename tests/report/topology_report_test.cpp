@@ -28,22 +28,23 @@ TEST(TopologyReport, ListsEveryWireInEveryTable) {
     SCOPED_TRACE(text);
     const TopologyView view = view_of(text);
     const std::size_t wires = view.graph.wires.size();
-    EXPECT_EQ(parse_csv(topology_csv(view)).size(), 1 + wires);
-    EXPECT_EQ(topology_json(view).find("wires")->items.size(), wires);
+    EXPECT_EQ(parse_csv(topology_view(view).as_csv()).size(), 1 + wires);
+    EXPECT_EQ(topology_view(view).as_json().find("wires")->items.size(), wires);
     EXPECT_EQ(occurrences(topology_dot(view), " -- "), wires);
-    EXPECT_NE(topology_text(view).write().find("devices"), std::string::npos);
+    EXPECT_NE(topology_view(view).as_text().find("devices"), std::string::npos);
   }
 }
 
 TEST(TopologyReport, LeavesOutALongTableInText) {
   const std::string large =
-      topology_text(
+      topology_view(
           view_of(
               R"({"family": "torus", "dimensions": [8, 8], "wrap": true, "bandwidth": "1 GB/s"})"))
-          .write();
+          .as_text();
   EXPECT_EQ(large.find("bandwidth of one"), std::string::npos);
   const std::string small =
-      topology_text(view_of(R"({"family": "ring", "devices": 4, "bandwidth": "1 GB/s"})")).write();
+      topology_view(view_of(R"({"family": "ring", "devices": 4, "bandwidth": "1 GB/s"})"))
+          .as_text();
   EXPECT_NE(small.find("bandwidth of one"), std::string::npos);
 }
 

@@ -31,7 +31,7 @@ std::size_t count(std::string_view text, std::string_view part) {
 }
 
 TEST(TrafficMatrixReport, SaysVolumesByKindAndWhoTalksToWhom) {
-  const std::string text = traffic_matrix_text(small_view()).write();
+  const std::string text = traffic_view(small_view()).as_text();
   EXPECT_NE(text.find("tensor         2 GiB     512 MiB      2      1 GiB      1 GiB   100.0 %"),
             std::string::npos)
       << text;
@@ -46,14 +46,14 @@ TEST(TrafficMatrixReport, SaysVolumesByKindAndWhoTalksToWhom) {
 }
 
 TEST(TrafficMatrixReport, HasARowPerPairAndKind) {
-  EXPECT_EQ(traffic_matrix_csv(small_view()),
+  EXPECT_EQ(traffic_view(small_view()).as_csv(),
             "from,to,kind,bytes\n"
             "0,1,tensor,1073741824\n"
             "0,1,data,1048576\n"
             "0,2,pipeline,4194304\n"
             "1,0,tensor,1073741824\n"
             "3,0,embedding,1024\n");
-  const std::string json = to_json(traffic_matrix_json(small_view()));
+  const std::string json = traffic_view(small_view()).json_text();
   EXPECT_NE(json.find("\"possible_pairs\": 12"), std::string::npos) << json;
   EXPECT_EQ(count(json, "\"kind\": \""), 5u);
 }
@@ -88,8 +88,8 @@ TEST(TrafficMatrixReport, OfNothingIsEmptyNotWrong) {
   view.matrix = {1, {}};
   view.stages = {0};
   view.possible = 0;
-  EXPECT_NE(traffic_matrix_text(view).write().find("0 of 0 pairs"), std::string::npos);
-  EXPECT_EQ(traffic_matrix_csv(view), "from,to,kind,bytes\n");
+  EXPECT_NE(traffic_view(view).as_text().find("0 of 0 pairs"), std::string::npos);
+  EXPECT_EQ(traffic_view(view).as_csv(), "from,to,kind,bytes\n");
   EXPECT_EQ(count(traffic_matrix_svg(view), "v1h-"), 0u);
 }
 

@@ -250,18 +250,16 @@ TextView validation_text(const ValidationView& view) {
   return view.every_row ? text.append(rows_text(view.rows)) : text;
 }
 
-std::string validation_csv(std::span<const Comparison> rows) {
-  Row cells;
-  for (const Figure& figure : comparison_figures({})) {
-    cells.push_back(figure.key);
-  }
-  std::string text = csv_line(cells);
+std::string validation_csv(std::span<const Comparison> rows, const Figures& asked) {
+  const auto line = [&](const Figures& figures, const auto& cell) {
+    Row cells;
+    std::ranges::transform(joined(asked, figures), std::back_inserter(cells), cell);
+    return csv_line(cells);
+  };
+  std::string text = line(comparison_figures({}), &Figure::key);
   for (const Comparison& row : rows) {
-    const Figures figures = comparison_figures(row);
-    std::transform(figures.begin(), figures.end(), cells.begin(), [](const Figure& figure) {
-      return csv_cell(figure.datum.value());
-    });
-    text += csv_line(cells);
+    text += line(comparison_figures(row),
+                 [](const Figure& figure) { return csv_cell(figure.datum.value()); });
   }
   return text;
 }

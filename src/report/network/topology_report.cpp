@@ -107,9 +107,8 @@ void add_line(std::string& text, std::string_view name, const std::string& value
 }
 
 /// All but the wires, which may be many.
-Figures topology_figures(const TopologyView& view) {
+Figures topology_figures(const TopologyView& view, const TopologySummary& summary) {
   const Topology& graph = view.graph;
-  const TopologySummary summary = summarize(view.named, graph);
   Datum bisection;
   if (summary.bisection) {
     bisection =
@@ -135,8 +134,7 @@ Figures topology_figures(const TopologyView& view) {
           {"switches", switch_rows(graph)}};
 }
 
-Figures topology_headline(const TopologyView& view) {
-  const TopologySummary summary = summarize(view.named, view.graph);
+Figures topology_headline(const TopologyView& view, const TopologySummary& summary) {
   Figures figures = {{"", view.graph.devices, "devices"},
                      {"", switches_text(view.graph), "switches"},
                      {"", summary.links, "links"},
@@ -147,11 +145,9 @@ Figures topology_headline(const TopologyView& view) {
   return figures;
 }
 
-}  // namespace
-
-TextView topology_text(const TopologyView& view) {
+/// What it is, its properties, and its links where they are not too many to read.
+TextView topology_text(const TopologyView& view, const TopologySummary& summary) {
   const Topology& graph = view.graph;
-  const TopologySummary summary = summarize(view.named, graph);
   std::string text = view.named.name;
   text += view.named.title.empty() ? "\n" : fmt::format(": {}\n", view.named.title);
   add_line(text, "family", std::string(family_name(view.named.family)));
@@ -190,21 +186,17 @@ TextView topology_text(const TopologyView& view) {
              : TextView(text);
 }
 
-std::string topology_csv(const TopologyView& view) {
-  return csv_of(wire_rows(view.graph), kWireColumns);
-}
-
-Value topology_json(const TopologyView& view) {
-  return json_of(topology_figures(view)).add("wires", objects_of(view.graph.wires, wire_figures));
-}
+}  // namespace
 
 View topology_view(const TopologyView& view) {
-  return {.text = topology_text(view),
-          .figures = topology_figures(view),
-          .rows = wire_rows(view.graph),
-          .columns = std::string(kWireColumns),
-          .headline = topology_headline(view),
-          .drawings = {topology_drawing(view)}};
+  const TopologySummary summary = summarize(view.named, view.graph);
+  View shown{.text = topology_text(view, summary),
+             .figures = topology_figures(view, summary),
+             .rows = wire_rows(view.graph),
+             .columns = std::string(kWireColumns),
+             .headline = topology_headline(view, summary)};
+  shown.figures.push_back({"wires", Datum(objects_of(view.graph.wires, wire_figures))});
+  return shown;
 }
 
 std::string topology_dot(const TopologyView& view) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 
 #include "titer/report/step/step_report.hpp"
 #include "titer/view/table.hpp"
@@ -117,6 +118,60 @@ Figures iteration_figures(const ExpertIteration& one) {
           {"statistics", statistics_figures(one.statistics)}};
 }
 
+TextView traffic_matrix_text(const TrafficMatrixView& view) {
+  const std::vector<KindStatistics> kinds = statistics_of(view);
+  const TrafficStatistics& all = kinds.back().statistics;
+  const auto row = [&](const KindStatistics& kind) { return kind_row(kind, view.matrix.ranks()); };
+  TextView text = fmt::format("{}\n{}\n\n", view.title, view.note);
+  text.table(rows_of(kinds, row));
+  text.add(
+      fmt::format("\n  {} of {} pairs communicate; entropy {:.2f} bits, uniformity {:.1f} %; the "
+                  "largest has {:.1f} times the mean\n",
+                  all.pairs,
+                  all.possible,
+                  all.entropy,
+                  100 * all.uniformity,
+                  all.largest_over_mean));
+  const bool is_drawn = view.matrix.ranks() <= kMostDrawn && all.pairs > 0;
+  return is_drawn ? text.add("\n" + characters(view)) : text;
+}
+
+std::string traffic_matrix_csv(const TrafficMatrixView& view, const Figures& asked) {
+  Row names;
+  Row same;
+  for (const Figure& figure : asked) {
+    names.push_back(figure.key);
+    same.push_back(csv_cell(figure.datum.value()));
+  }
+  std::string begin = csv_line(same);
+  begin.back() = ',';  // in place of the end of the line
+  names.insert(names.end(), {"from", "to", "kind", "bytes"});
+  std::string text = csv_line(names);
+  for (const TrafficPair& pair : view.matrix.pairs()) {
+    text += same.empty() ? std::string_view() : begin;
+    fmt::format_to(std::back_inserter(text),
+                   "{},{},{},{}\n",
+                   pair.from,
+                   pair.to,
+                   name(pair.kind),
+                   number_text(pair.bytes.si()));
+  }
+  return text;
+}
+
+Value traffic_matrix_json(const TrafficMatrixView& view) {
+  Figures kinds;
+  for (const auto& [kind, found] : statistics_of(view)) {
+    kinds.push_back({std::string(kind), statistics_figures(found)});
+  }
+  return json_of({{"format_version", kFormatVersion},
+                  {"title", view.title},
+                  {"devices", view.matrix.ranks()},
+                  {"devices_per_node", view.devices_per_node},
+                  {"kinds", kinds}})
+      .add("pairs", objects_of(view.matrix.pairs(), traffic_pair_figures));
+}
+
 }  // namespace
 
 TrafficMatrixView traffic_matrix_view(const ExportedStep& step,
@@ -147,48 +202,20 @@ TrafficMatrixView traffic_matrix_view(const ExportedStep& step,
   return view;
 }
 
-TextView traffic_matrix_text(const TrafficMatrixView& view) {
-  const std::vector<KindStatistics> kinds = statistics_of(view);
-  const TrafficStatistics& all = kinds.back().statistics;
-  const auto row = [&](const KindStatistics& kind) { return kind_row(kind, view.matrix.ranks()); };
-  TextView text = fmt::format("{}\n{}\n\n", view.title, view.note);
-  text.table(rows_of(kinds, row));
-  text.add(
-      fmt::format("\n  {} of {} pairs communicate; entropy {:.2f} bits, uniformity {:.1f} %; the "
-                  "largest has {:.1f} times the mean\n",
-                  all.pairs,
-                  all.possible,
-                  all.entropy,
-                  100 * all.uniformity,
-                  all.largest_over_mean));
-  const bool is_drawn = view.matrix.ranks() <= kMostDrawn && all.pairs > 0;
-  return is_drawn ? text.add("\n" + characters(view)) : text;
-}
-
-std::string traffic_matrix_csv(const TrafficMatrixView& view) {
-  std::string text = csv_line({"from", "to", "kind", "bytes"});
-  for (const TrafficPair& pair : view.matrix.pairs()) {
-    fmt::format_to(std::back_inserter(text),
-                   "{},{},{},{}\n",
-                   pair.from,
-                   pair.to,
-                   name(pair.kind),
-                   number_text(pair.bytes.si()));
-  }
-  return text;
-}
-
-Value traffic_matrix_json(const TrafficMatrixView& view) {
-  Figures kinds;
-  for (const auto& [kind, found] : statistics_of(view)) {
-    kinds.push_back({std::string(kind), statistics_figures(found)});
-  }
-  return json_of({{"format_version", kFormatVersion},
-                  {"title", view.title},
-                  {"devices", view.matrix.ranks()},
-                  {"devices_per_node", view.devices_per_node},
-                  {"kinds", kinds}})
-      .add("pairs", objects_of(view.matrix.pairs(), traffic_pair_figures));
+View traffic_view(TrafficMatrixView matrix, const std::vector<std::string>& notes) {
+  const auto kept = std::make_shared<const TrafficMatrixView>(std::move(matrix));
+  View view{.text = TextView(notes_text(notes)).append(traffic_matrix_text(*kept)),
+            .figures = {},
+            .rows = {},
+            .columns = {},
+            .title = kept->title};
+  view.long_csv = [kept](const Figures& asked) { return traffic_matrix_csv(*kept, asked); };
+  view.long_json = [kept, notes] {
+    Value json = traffic_matrix_json(*kept);
+    add_notes(notes, json);
+    return to_json(json) + "\n";
+  };
+  return view;
 }
 
 View expert_iterations_view(const std::string& title,

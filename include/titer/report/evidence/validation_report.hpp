@@ -24,8 +24,10 @@ struct ValidationView {
 /// Statistics of every group, what sweeps of plans decide, the worst rows, why rows were skipped.
 [[nodiscard]] TextView validation_text(const ValidationView& view);
 
-/// A line per row, in their order; an empty cell is a figure that there is not.
-[[nodiscard]] std::string validation_csv(std::span<const Comparison> rows);
+/// A line per row, in their order, each behind what was asked; an empty cell is a figure that there
+/// is not.
+[[nodiscard]] std::string validation_csv(std::span<const Comparison> rows,
+                                         const Figures& asked = {});
 
 /// {"format_version", "groups": […], "decisions": {…}, "rows": […]}; null is a figure that there is
 /// not. Shares are in percent where the name ends in _pct.

@@ -26,11 +26,10 @@ struct TrafficMatrixView {
                                                     const TrafficOptions& options,
                                                     TrafficMatrix matrix);
 
-/// Volumes by kind, statistics, and who talks to whom for few devices.
-[[nodiscard]] TextView traffic_matrix_text(const TrafficMatrixView& view);
-/// from, to, kind, bytes: one row per pair and kind; `titer topology --traffic` reads it.
-[[nodiscard]] std::string traffic_matrix_csv(const TrafficMatrixView& view);
-[[nodiscard]] Value traffic_matrix_json(const TrafficMatrixView& view);
+/// Volumes by kind, statistics, and who talks to whom for few devices; from, to, kind, bytes: a row
+/// for each pair and kind, which `titer topology --traffic` reads.
+[[nodiscard]] View traffic_view(TrafficMatrixView matrix,
+                                const std::vector<std::string>& notes = {});
 /// Senders downwards, receivers to the right, colours by the logarithm of the bytes; devices side
 /// by side are one cell where there are more than 512.
 [[nodiscard]] std::string traffic_matrix_svg(const TrafficMatrixView& view);

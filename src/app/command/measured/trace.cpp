@@ -2,9 +2,19 @@
 #include <memory>
 
 #include "app/command.hpp"
-#include "app/validate_trace.hpp"
+#include "app/question_options.hpp"
+#include "titer/ask/evidence.hpp"
 
 namespace titer {
+namespace {
+
+struct TraceCommand {
+  RequestOptions<TraceRequest> options;
+  std::string format = "text";
+  std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
+};
+
+}  // namespace
 
 Command add_trace(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
@@ -15,25 +25,15 @@ Command add_trace(CLI::App& program) {
       "  titer trace rank*.json.gz\n"
       "  titer trace rank0.pt.trace.json.gz --scenario my-run.json --format json\n"
       "  titer trace train.log --scenario my-run.json");
-  const auto question = std::make_shared<TraceQuestion>();
-  app->add_option("files",
-                  question->files,
-                  "a trace of PyTorch's profiler or XLA's trace viewer, an op_profile, a Chakra "
-                  "trace, or a training log; traces of several ranks of a run count together; gzip "
-                  "is understood")
-      ->required()
-      ->type_name("FILE");
-  app->add_option("--scenario", question->scenario, "the run that was measured, to predict it")
-      ->type_name("SCENARIO");
-  app->add_option("--set", question->sets, "put a value at a path of the scenario; may be repeated")
-      ->take_all()
-      ->allow_extra_args(false)
-      ->type_name("PATH=VALUE");
-  app->add_option("--warm-up", question->warm_up, "lines of a log to leave out")
-      ->default_str("a tenth, at least two of five")
-      ->type_name("LINES");
-  add_format(*app, question->format, *question->report);
-  return {app, [question] { return validate_trace(*question); }, question->report};
+  const auto command =
+      std::make_shared<TraceCommand>(TraceCommand{.options = {*app, trace_options()}});
+  add_format(*app, command->format, *command->report);
+  return {app,
+          [command] {
+            const Format format = chosen("--format", command->format, kFormats);
+            return print(format, ask(command->options.request()), *command->report);
+          },
+          command->report};
 }
 
 }  // namespace titer

@@ -1,0 +1,199 @@
+#pragma once
+// The options of a question, each once: the command line, files, Python and the page ask by them.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "titer/ask/asked.hpp"
+#include "titer/input/schema.hpp"
+
+namespace titer {
+
+struct DataKind;
+
+enum class OptionKind : std::uint8_t {
+  text,
+  texts,
+  flag,
+  integer,
+  number,
+  asked,    // a name, a file, or what such a file holds
+  changes,  // values at paths: {"plan.tensor": 4}, or ["plan.tensor=4"]
+};
+
+/// What is said of an option, whatever reads it.
+struct OptionWords {
+  std::string_view key;    // "accept_unknown"; on the command line --accept-unknown
+  std::string_view type;   // how help calls its value: "FILE"
+  std::string_view about;  // without a full stop
+  OptionKind kind = OptionKind::text;
+  std::string_view usual{};  // what it is where it is left out
+  bool is_needed = false;
+  bool is_first = false;  // stands without its name on the command line
+  bool is_file = false;   // names a file, or what is shipped of one of `kinds`
+  std::span<const DataKind* const> kinds{};
+  Range range{};
+};
+
+/// An option of questions that are read into an R.
+template <class R>
+struct Option {
+  OptionWords words;
+  void (*read)(const OptionWords& own, Reader& in, const Document& whole, R& request) = nullptr;
+
+  [[nodiscard]] constexpr Option needed() const {
+    Option option = *this;
+    option.words.is_needed = true;
+    return option;
+  }
+  [[nodiscard]] constexpr Option first() const {
+    Option option = *this;
+    option.words.is_first = true;
+    return option;
+  }
+  [[nodiscard]] constexpr Option or_else(std::string_view usual) const {
+    Option option = *this;
+    option.words.usual = usual;
+    return option;
+  }
+  [[nodiscard]] constexpr Option file(std::span<const DataKind* const> kinds = {}) const {
+    Option option = *this;
+    option.words.is_file = true;
+    option.words.kinds = kinds;
+    return option;
+  }
+  [[nodiscard]] constexpr Option within(Range range) const {
+    Option option = *this;
+    option.words.range = range;
+    return option;
+  }
+};
+
+/// What an option is read as, by its kind; nothing where it is left out.
+[[nodiscard]] std::optional<std::string> read_text(const OptionWords& own, Reader& in);
+[[nodiscard]] std::optional<std::vector<std::string>> read_texts(const OptionWords& own,
+                                                                 Reader& in);
+[[nodiscard]] std::optional<std::int64_t> read_integer(const OptionWords& own, Reader& in);
+[[nodiscard]] std::optional<double> read_number(const OptionWords& own, Reader& in);
+[[nodiscard]] std::optional<Asked> read_asked(const OptionWords& own,
+                                              Reader& in,
+                                              const Document& whole);
+[[nodiscard]] std::vector<Assignment> read_changes(const OptionWords& own, Reader& in);
+
+namespace options {
+
+template <class M>
+struct RequestOf;
+template <class R, class V>
+struct RequestOf<V R::*> {
+  using Type = R;
+};
+
+/// Reads whatever kind of value a member has.
+template <auto Member, OptionKind kind, class R = typename RequestOf<decltype(Member)>::Type>
+[[nodiscard]] constexpr Option<R> of(std::string_view key,
+                                     std::string_view type,
+                                     std::string_view about) {
+  return {.words = {.key = key, .type = type, .about = about, .kind = kind},
+          .read = [](const OptionWords& own,
+                     Reader& in,
+                     [[maybe_unused]] const Document& whole,
+                     R& request) {
+            [[maybe_unused]] const auto put = [&](auto value) {
+              if (value) {
+                request.*Member = *std::move(value);
+              }
+            };
+            if constexpr (kind == OptionKind::text) {
+              put(read_text(own, in));
+            } else if constexpr (kind == OptionKind::texts) {
+              put(read_texts(own, in));
+            } else if constexpr (kind == OptionKind::flag) {
+              put(in.maybe_flag(own.key));
+            } else if constexpr (kind == OptionKind::integer) {
+              put(read_integer(own, in));
+            } else if constexpr (kind == OptionKind::number) {
+              put(read_number(own, in));
+            } else {
+              if (auto asked = read_asked(own, in, whole)) {
+                (request.*Member).what = std::move(asked->what);
+              }
+            }
+          }};
+}
+
+template <auto Member>
+[[nodiscard]] constexpr auto text(std::string_view key,
+                                  std::string_view type,
+                                  std::string_view about) {
+  return of<Member, OptionKind::text>(key, type, about);
+}
+template <auto Member>
+[[nodiscard]] constexpr auto texts(std::string_view key,
+                                   std::string_view type,
+                                   std::string_view about) {
+  return of<Member, OptionKind::texts>(key, type, about);
+}
+template <auto Member>
+[[nodiscard]] constexpr auto flag(std::string_view key, std::string_view about) {
+  return of<Member, OptionKind::flag>(key, "", about);
+}
+template <auto Member>
+[[nodiscard]] constexpr auto integer(std::string_view key,
+                                     std::string_view type,
+                                     std::string_view about) {
+  return of<Member, OptionKind::integer>(key, type, about);
+}
+template <auto Member>
+[[nodiscard]] constexpr auto number(std::string_view key,
+                                    std::string_view type,
+                                    std::string_view about) {
+  return of<Member, OptionKind::number>(key, type, about);
+}
+template <auto Member>
+[[nodiscard]] constexpr auto asked(std::string_view key,
+                                   std::string_view type,
+                                   std::string_view about) {
+  return of<Member, OptionKind::asked>(key, type, about);
+}
+/// Changes to what is asked about, "set".
+template <auto Member, class R = typename RequestOf<decltype(Member)>::Type>
+[[nodiscard]] constexpr Option<R> changes(std::string_view about) {
+  return {
+      .words = {.key = "set", .type = "PATH=VALUE", .about = about, .kind = OptionKind::changes},
+      .read = [](const OptionWords& own, Reader& in, const Document&, R& request) {
+        (request.*Member).changes = read_changes(own, in);
+      }};
+}
+
+}  // namespace options
+
+/// A request as a document has it, whose "question" is passed over. Throws InputError.
+template <class R>
+[[nodiscard]] R read_request(std::span<const Option<R>> table, const Document& document) {
+  Problems problems;
+  Reader in(document, problems);
+  static_cast<void>(in.raw("question"));
+  R request;
+  for (const Option<R>& option : table) {
+    option.read(option.words, in, document, request);
+  }
+  in.finish();
+  problems.raise();
+  return request;
+}
+
+template <class R>
+[[nodiscard]] std::vector<OptionWords> words_of(std::span<const Option<R>> table) {
+  std::vector<OptionWords> words;
+  for (const Option<R>& option : table) {
+    words.push_back(option.words);
+  }
+  return words;
+}
+
+}  // namespace titer

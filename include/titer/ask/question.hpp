@@ -1,0 +1,34 @@
+#pragma once
+// Every question, with its options: what is asked by a document instead of by its request.
+
+#include <atomic>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "titer/ask/option.hpp"
+
+namespace titer {
+
+/// How a question may be answered.
+struct AnswerLimits {
+  unsigned threads = 1;
+  bool may_read_files = true;               // those that the question names; what is shipped always
+  const std::atomic<bool>* stop = nullptr;  // set: what was found until then is the answer
+};
+
+struct Question {
+  std::string_view name;  // "collective", as the program's subcommand
+  std::vector<OptionWords> (*options)() = nullptr;
+  Answer (*answer)(const Document& question, const AnswerLimits& limits) = nullptr;
+};
+[[nodiscard]] std::span<const Question> questions();
+
+/// Answers {"question": "collective", …}. Throws InputError.
+[[nodiscard]] Answer ask(const Document& question, const AnswerLimits& limits = {});
+
+/// Throws InputError with a line for each option that names a file which is not shipped.
+void refuse_named_files(std::span<const OptionWords> options, const Document& question);
+
+}  // namespace titer

@@ -1,0 +1,51 @@
+#pragma once
+// A question's options on the command line.
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "titer/ask/option.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace titer {
+
+class QuestionOptions {
+ public:
+  /// Adds `--key` for each option, but those that are not on the command line.
+  QuestionOptions(CLI::App& app, std::vector<OptionWords> options);
+
+  /// What was given, as a file would ask it; mistakes in it name the program's subcommand.
+  [[nodiscard]] Document document() const;
+
+ private:
+  struct Given {
+    OptionWords words;
+    std::string text;
+    std::vector<std::string> texts;
+    bool flag = false;
+  };
+
+  std::string command_;
+  std::vector<std::unique_ptr<Given>> given_;  // where the parser puts what it finds
+};
+
+/// The options of a request, added to a subcommand; request() is what was given.
+template <class R>
+class RequestOptions {
+ public:
+  RequestOptions(CLI::App& app, std::span<const Option<R>> table)
+      : table_(table), options_(app, words_of(table)) {}
+  [[nodiscard]] R request() const { return read_request(table_, options_.document()); }
+
+ private:
+  std::span<const Option<R>> table_;
+  QuestionOptions options_;
+};
+
+}  // namespace titer

@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "report_parts.hpp"
+#include "titer/ask/network.hpp"
+#include "titer/collectives/curve.hpp"
+#include "titer/measured/measured_collective.hpp"
+#include "titer/report/network/collective_report.hpp"
+#include "titer/report/network/library_report.hpp"
+#include "titer/units/text.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::array<const DataKind*, 1> kOfClusters = {&kClusterData};
+
+constexpr std::array kCollectiveOptions = {
+    options::asked<&CollectiveRequest::cluster>(
+        "cluster", "CLUSTER", "a cluster file, or the name of a shipped one")
+        .needed()
+        .file(kOfClusters),
+    options::text<&CollectiveRequest::op>(
+        "op",
+        "OP",
+        "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce "
+        "or send_recv")
+        .needed(),
+    options::text<&CollectiveRequest::bytes>(
+        "bytes",
+        "SIZE",
+        "the full result, such as 64MiB; left out with --measured: the sizes in its file"),
+    options::text<&CollectiveRequest::to>("to", "SIZE", "sweep from --bytes to this size"),
+    options::number<&CollectiveRequest::factor>(
+        "factor", "F", "from one size of the sweep to the next"),
+    options::texts<&CollectiveRequest::ranks>(
+        "ranks",
+        "RANKS",
+        "devices, numbered node by node: 0-15, 0,8,16 or 0-63:8; several "
+        "times: groups that run at the same time")
+        .needed(),
+    options::text<&CollectiveRequest::algorithm>(
+        "algorithm", "NAME", "one of `titer list algorithms`"),
+    options::integer<&CollectiveRequest::servers>(
+        "servers", "M", "parameter servers beside the ranks, one per node")
+        .within({0, 4096}),
+    options::text<&CollectiveRequest::fidelity>(
+        "fidelity",
+        "HOW",
+        "closed: the formula; busiest: each round as long as its busiest "
+        "link; flow: messages that share the links"),
+    options::text<&CollectiveRequest::library>(
+        "library", "NAME", "nccl: which algorithm, protocol and channels NCCL's tuner would take"),
+    options::text<&CollectiveRequest::measured>(
+        "measured",
+        "FILE",
+        "what nccl-tests printed of this collective: a two-piece curve "
+        "through it is shown beside the prediction")
+        .file(),
+    options::changes<&CollectiveRequest::cluster>(
+        "put a value at a path, such as cluster.node.nic_bandwidth=\"400 Gbps\"")};
+
+/// By the names of nccl-tests (all_reduce) or ours (all-reduce).
+Collective collective_called(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  std::array<Choice<Collective>, kCollectives.size()> choices{};
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    choices[i] = {name_of(kCollectives[i]), kCollectives[i]};
+  }
+  return chosen("--op", name, choices);
+}
+
+Bytes size_of(std::string_view option, const std::string& text) {
+  const std::optional<Bytes> size = parse<Bytes>(text);
+  if (!size || *size < Bytes{}) {
+    throw InputError(std::string(option) + ": " + text + ": expected " +
+                     std::string(example<Bytes>()));
+  }
+  return *size;
+}
+
+/// What --measured has, as a curve and as its sizes.
+struct Measurement {
+  Curve curve;
+  std::vector<Bytes> sizes;
+};
+
+/// From --bytes to --to by --factor; only --bytes without --to; those measured without either.
+std::vector<Bytes> sizes_of(const CollectiveRequest& request,
+                            const std::optional<Measurement>& measured) {
+  if (request.bytes.empty()) {
+    if (!measured || !request.to.empty()) {
+      throw InputError("--bytes: expected the full result, such as 64MiB" +
+                       std::string(measured ? "" : ", or a --measured file that has sizes"));
+    }
+    return measured->sizes;
+  }
+  const Bytes first = size_of("--bytes", request.bytes);
+  if (request.to.empty()) {
+    return {first};
+  }
+  const Bytes last = size_of("--to", request.to);
+  if (!(request.factor > 1.0) || !(first > Bytes{}) || last < first) {
+    throw InputError(
+        "--to: a sweep over sizes goes up: expected --bytes above 0, --to no less, --factor above "
+        "1");
+  }
+  std::vector<Bytes> sizes;
+  // The last size is met in spite of rounding.
+  for (Bytes size = first; size <= last * (1 + 1e-9); size = request.factor * size) {
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+Cluster cluster_of(const Asked& asked) {
+  Document document{.root = Value::make_object(), .sources = {}};
+  if (const auto* name = std::get_if<std::string>(&asked.what)) {
+    document.root.add("cluster", Value(*name));
+  } else {
+    const Document& given = std::get<Document>(asked.what);
+    document.root.add("cluster", given.root);
+    document.sources = given.sources;
+  }
+  ScenarioSource source(std::move(document));
+  for (const Assignment& change : asked.changes) {
+    source.assign(change);
+  }
+  Scenario scenario;
+  source.read_part(ScenarioPart::cluster, scenario);
+  return scenario.cluster;
+}
+
+/// What nccl-tests printed, if a file of it is given; it must be of the same collective and number
+/// of ranks, as far as the file tells.
+std::optional<Measurement> measured_of(const CollectiveRequest& request,
+                                       Collective collective,
+                                       int ranks) {
+  const std::string& path = request.measured;
+  if (path.empty()) {
+    return std::nullopt;
+  }
+  const MeasuredCollective measured = load_nccl_tests(path);
+  const std::string operation(name_of(collective));
+  if (!measured.operation.empty() && measured.operation != operation) {
+    throw InputError("--measured: " + path + " holds " + measured.operation + ", not " + operation);
+  }
+  if (measured.ranks && *measured.ranks != ranks) {
+    throw InputError("--measured: " + path + " is of " + std::to_string(*measured.ranks) +
+                     " ranks, not " + std::to_string(ranks));
+  }
+  std::vector<CurveSample> samples;
+  std::set<Bytes> sizes;
+  for (const MeasuredSize& size : measured.sizes) {
+    if (size.size > Bytes{} && size.time() && *size.time() > Seconds{}) {
+      samples.push_back({size.size, *size.time()});
+      sizes.insert(size.size);
+    }
+  }
+  return Measurement{fit_curve(samples), {sizes.begin(), sizes.end()}};
+}
+
+std::optional<MeasuredTime> time_at(const std::optional<Measurement>& measured, Bytes size) {
+  return measured
+             ? std::optional(MeasuredTime{measured->curve.time(size), measured->curve.grade(size)})
+             : std::nullopt;
+}
+
+View predicted_view(const CollectiveRequest& request, CollectiveDesk& desk) {
+  CollectiveQuery query{.collective = collective_called(request.op),
+                        .size = {},
+                        .algorithm = request.algorithm,
+                        .fidelity = chosen("--fidelity", request.fidelity, kNetworkFidelities)};
+  const auto measured = measured_of(request, query.collective, desk.group().group.ranks());
+  std::vector<CollectiveResult> results;
+  for (const Bytes size : sizes_of(request, measured)) {
+    query.size = size;
+    results.push_back({query, desk.answer(query), time_at(measured, size)});
+  }
+  const bool of_sizes = !request.to.empty() || results.size() > 1;
+  return collective_view(desk.cluster(), desk, results, of_sizes);
+}
+
+View library_choices(const CollectiveRequest& request, const CollectiveDesk& desk) {
+  constexpr std::array<Choice<bool>, 1> libraries = {{{"nccl", true}}};
+  static_cast<void>(chosen("--library", request.library, libraries));
+  const Cluster& cluster = desk.cluster();
+  const Group& group = desk.group().group;
+  if (!cluster.nccl) {
+    throw InputError("--library nccl: " + cluster.name +
+                     " has no \"library\" object that tells what NCCL sees of it");
+  }
+  if (group.ranks() < 2 || desk.groups() > 1) {
+    throw InputError("--library nccl: expected one group of two ranks or more");
+  }
+  std::vector<LibraryResult> results;
+  const Collective collective = collective_called(request.op);
+  const auto measured = measured_of(request, collective, group.ranks());
+  for (const Bytes size : sizes_of(request, measured)) {
+    results.push_back(
+        {size, choose(collective, size, group, *cluster.nccl), time_at(measured, size)});
+  }
+  const std::string what = std::string(name_of(collective)) + ", " + ranks_text(cluster, desk);
+  return library_view(what, results);
+}
+
+}  // namespace
+
+std::span<const Option<CollectiveRequest>> collective_options() { return kCollectiveOptions; }
+
+Answer ask(const CollectiveRequest& request) {
+  const Cluster cluster = cluster_of(request.cluster);
+  std::vector<std::vector<int>> groups;
+  std::string among;
+  for (const std::string& ranks : request.ranks) {
+    groups.push_back(parse_devices(ranks));
+    among += (among.empty() ? "" : " ") + ranks;
+  }
+  CollectiveDesk desk(cluster, groups, static_cast<int>(request.servers));
+  View view =
+      request.library.empty() ? predicted_view(request, desk) : library_choices(request, desk);
+  add_asked(request.cluster,
+            {{"cluster", cluster.name},
+             {"op", name_of(collective_called(request.op))},
+             {"devices", among}},
+            view);
+  return {.view = std::move(view)};
+}
+
+}  // namespace titer

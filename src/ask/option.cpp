@@ -1,0 +1,99 @@
+#include "titer/ask/option.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace titer {
+namespace {
+
+bool is_text(const Value& value) { return value.kind == Value::Kind::text; }
+
+/// The value, unless it is left out; one that is wrong is told.
+const Value* value_of(const OptionWords& own, Reader& in) {
+  const Value* value = in.raw(own.key);
+  const bool is_there = value != nullptr && value->kind != Value::Kind::null;
+  if (!is_there && own.is_needed) {
+    in.fail(own.key, "missing; expected " + std::string(own.about));
+  }
+  return is_there ? value : nullptr;
+}
+
+}  // namespace
+
+std::optional<std::string> read_text(const OptionWords& own, Reader& in) {
+  const Value* value = value_of(own, in);
+  if (value != nullptr && !is_text(*value)) {
+    in.fail(own.key, "expected a text");
+    return std::nullopt;
+  }
+  return value == nullptr ? std::nullopt : std::optional(value->text);
+}
+
+std::optional<std::vector<std::string>> read_texts(const OptionWords& own, Reader& in) {
+  const Value* value = value_of(own, in);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  if (is_text(*value)) {
+    return std::vector{value->text};
+  }
+  if (value->kind != Value::Kind::array || !std::ranges::all_of(value->items, is_text)) {
+    in.fail(own.key, "expected a text, or a list of texts");
+    return std::nullopt;
+  }
+  std::vector<std::string> texts;
+  std::ranges::transform(value->items, std::back_inserter(texts), &Value::text);
+  return texts;
+}
+
+std::optional<std::int64_t> read_integer(const OptionWords& own, Reader& in) {
+  return value_of(own, in) == nullptr
+             ? std::nullopt
+             : std::optional(in.integer(own.key,
+                                        static_cast<std::int64_t>(own.range.least),
+                                        std::isfinite(own.range.most)
+                                            ? static_cast<std::int64_t>(own.range.most)
+                                            : std::numeric_limits<std::int64_t>::max()));
+}
+
+std::optional<double> read_number(const OptionWords& own, Reader& in) {
+  return value_of(own, in) == nullptr
+             ? std::nullopt
+             : std::optional(in.number(own.key, own.range.least, own.range.most));
+}
+
+std::optional<Asked> read_asked(const OptionWords& own, Reader& in, const Document& whole) {
+  const Value* value = value_of(own, in);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  if (is_text(*value)) {
+    return Asked{.what = value->text};
+  }
+  if (value->kind != Value::Kind::object) {
+    in.fail(own.key, "expected a name, or an object as its file holds it");
+    return std::nullopt;
+  }
+  return Asked{.what = Document{.root = *value, .sources = whole.sources}};
+}
+
+std::vector<Assignment> read_changes(const OptionWords& own, Reader& in) {
+  const Value* value = value_of(own, in);
+  if (value == nullptr) {
+    return {};
+  }
+  if (value->kind != Value::Kind::object) {
+    const auto texts = read_texts(own, in);
+    return texts ? parse_assignments(*texts) : std::vector<Assignment>();
+  }
+  std::vector<Assignment> changes;
+  for (const auto& [path, member] : value->members) {
+    changes.push_back(
+        {.path = path,
+         .value = member,
+         .source = "set " + path + "=" + (is_text(member) ? member.text : to_json(member, 0))});
+  }
+  return changes;
+}
+
+}  // namespace titer

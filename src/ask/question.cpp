@@ -1,0 +1,90 @@
+#include "titer/ask/question.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "titer/ask/evidence.hpp"
+#include "titer/ask/network.hpp"
+#include "titer/ask/sweep.hpp"
+#include "titer/scenario/source.hpp"
+
+namespace titer {
+namespace {
+
+/// What a request takes of the limits; most take nothing.
+template <class R>
+void limit(const AnswerLimits& limits, R& request) {
+  if constexpr (requires { request.threads; }) {
+    request.threads = limits.threads;
+  }
+  if constexpr (requires { request.stop; }) {
+    request.stop = limits.stop;
+  }
+}
+
+/// The question whose options are these, by the name of the program's subcommand.
+template <auto table>
+constexpr Question question(std::string_view name) {
+  return {.name = name,
+          .options = [] { return words_of(table()); },
+          .answer = [](const Document& document, const AnswerLimits& limits) -> Answer {
+            auto request = read_request(table(), document);
+            limit(limits, request);
+            return ask(request);
+          }};
+}
+
+constexpr std::array kQuestions = {question<calibrate_options>("calibrate"),
+                                   question<collective_options>("collective"),
+                                   question<sweep_options>("sweep"),
+                                   question<topology_options>("topology"),
+                                   question<trace_options>("trace"),
+                                   question<traffic_options>("traffic"),
+                                   question<validate_options>("validate")};
+
+bool is_named(const OptionWords& option, const std::string& text) {
+  return std::ranges::any_of(option.kinds,
+                             [&](const DataKind* kind) { return is_shipped(*kind, text); });
+}
+
+}  // namespace
+
+std::span<const Question> questions() { return kQuestions; }
+
+void refuse_named_files(std::span<const OptionWords> options, const Document& question) {
+  Problems problems;
+  const auto look_at = [&](const OptionWords& option, const Value& value) {
+    if (value.kind == Value::Kind::text && !is_named(option, value.text)) {
+      const std::string where = question.where(value.origin);
+      problems.add((where.empty() ? "" : where + ": ") + std::string(option.key) + ": " +
+                   (option.kinds.empty()
+                        ? "no file is read here"
+                        : "expected a name of shipped data, or what the file holds: no file is "
+                          "read here"));
+    }
+  };
+  for (const OptionWords& option : options) {
+    if (const Value* value = question.root.find(option.key); value != nullptr && option.is_file) {
+      look_at(option, *value);
+      std::ranges::for_each(value->items, [&](const Value& item) { look_at(option, item); });
+    }
+  }
+  problems.raise();
+}
+
+Answer ask(const Document& document, const AnswerLimits& limits) {
+  std::vector<Choice<const Question*>> choices;
+  for (const Question& one : kQuestions) {
+    choices.push_back({one.name, &one});
+  }
+  Problems problems;
+  Reader in(document, problems);
+  const Question* asked = in.choice<const Question*>("question", choices);
+  problems.raise();
+  if (!limits.may_read_files) {
+    refuse_named_files(asked->options(), document);
+  }
+  return asked->answer(document, limits);
+}
+
+}  // namespace titer

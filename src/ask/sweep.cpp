@@ -1,0 +1,118 @@
+#include "titer/ask/sweep.hpp"
+
+#include <algorithm>
+
+#include "titer/ask/asked_source.hpp"
+#include "titer/report/study/sweep_report.hpp"
+#include "titer/report/study/sweep_view.hpp"
+#include "titer/sweep/sweep_run.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::array<const DataKind*, 1> kOfSweeps = {&kSweepData};
+
+constexpr std::array kSweepOptions = {
+    options::asked<&SweepRequest::sweep>(
+        "sweep", "SWEEP", "a sweep file, or a shipped sweep (titer list sweeps)")
+        .needed()
+        .first()
+        .file(kOfSweeps),
+    options::text<&SweepRequest::fidelity>(
+        "fidelity",
+        "NAME",
+        "closed (closed form), event (event engine) or network (events whose transfers share the "
+        "links of the cluster)")
+        .or_else("closed; event where devices differ"),
+    options::texts<&SweepRequest::columns>(
+        "columns",
+        "NAMES",
+        "further columns: algorithms (those that links choose in place of those of the closed "
+        "form; with --fidelity network), beyond_software (what of the plan its software does not "
+        "have)"),
+    options::integer<&SweepRequest::limit>("limit", "N", "the most points that the axes may make")
+        .or_else("100000")
+        .within({1, 1e7})};
+
+constexpr char kBetweenRows = '\x1e';  // of both formats; in neither
+
+Sweep sweep_of(const SweepRequest& request) {
+  const auto most = static_cast<std::size_t>(request.limit);
+  Sweep sweep = resolved(
+      request.sweep,
+      [&](const std::string& name) { return load_sweep(name, most); },
+      [&](const Document& document) { return read_sweep(document, most); });
+  for (const std::string& word : request.columns) {
+    const SweepColumn column = chosen("--columns", word, kSweepColumns);
+    if (!sweep.has(column)) {
+      sweep.columns.push_back(column);
+    }
+  }
+  return sweep;
+}
+
+/// The rows of a sweep, as its table and as values.
+struct SweptRows {
+  std::string csv;
+  Value points = Value::make_array();
+};
+
+/// Takes rows of both formats by turns apart.
+void take_rows(std::string_view written, SweptRows& rows) {
+  while (!written.empty()) {
+    const std::size_t csv = written.find(kBetweenRows);
+    const std::size_t json = written.find(kBetweenRows, csv + 1);
+    rows.csv += written.substr(0, csv);
+    rows.points.push(parse_json(written.substr(csv + 1, json - csv - 1), "row").root);
+    written.remove_prefix(json + 1);
+  }
+}
+
+SweptRows rows_of_sweep(const Sweep& sweep, const SweepOptions& options) {
+  const SweepRows csv(sweep, RowFormat::csv);
+  const SweepRows json(sweep, RowFormat::json_lines);
+  SweptRows rows{.csv = csv.header()};
+  const auto append = [&, of_csv = KeptCells(), of_json = KeptCells()](const SweepPoint& point,
+                                                                       std::string& text) mutable {
+    csv.append(point, of_csv, text);
+    text += kBetweenRows;
+    json.append(point, of_json, text);
+    text += kBetweenRows;
+  };
+  const SweepOutcome outcome =
+      run_sweep(sweep, options, append, [&](std::span<const SweepChunk> ready) {
+        for (const SweepChunk& chunk : ready) {
+          take_rows(chunk.rows, rows);
+        }
+      });
+  if (!outcome.all) {
+    throw InputError("the sweep was stopped before its end");
+  }
+  if (rows.points.items.empty()) {
+    refuse_empty(sweep, outcome.left_out);
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::span<const Option<SweepRequest>> sweep_options() { return kSweepOptions; }
+
+Answer ask(const SweepRequest& request) {
+  const Sweep sweep = sweep_of(request);
+  SweepOptions options{.threads = request.threads, .stop = request.stop};
+  if (!request.fidelity.empty()) {
+    options.fidelity = chosen("--fidelity", request.fidelity, kFidelities);
+  }
+  check_columns(sweep, options.fidelity);
+  SweptRows rows = rows_of_sweep(sweep, options);
+  Answer answer{.view = sweep_view(sweep, CsvTable::parse(rows.csv, "rows"))};
+  answer.good = std::ranges::any_of(rows.points.items, [](const Value& point) {
+    return point.find("status")->text == name(PointStatus::ok);
+  });
+  answer.view.figures.push_back({"points", Datum(std::move(rows.points))});
+  answer.view.long_csv = [text = std::move(rows.csv)](const Figures&) { return text; };
+  return answer;
+}
+
+}  // namespace titer

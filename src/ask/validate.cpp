@@ -1,0 +1,196 @@
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "report_parts.hpp"
+#include "titer/ask/evidence.hpp"
+#include "titer/calibrate/posterior_trial.hpp"
+#include "titer/measured/dataset.hpp"
+#include "titer/measured/statistics.hpp"
+#include "titer/report/evidence/posterior_report.hpp"
+#include "titer/report/evidence/validation_report.hpp"
+#include "titer/report/picture/validation_plot.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::array kValidateOptions = {
+    options::texts<&ValidateRequest::datasets>(
+        "datasets",
+        "DATASET.csv",
+        "tables of tests/data/measured, or others with their columns: training runs (of your own: "
+        "run, a file or a shipped run, iter_time_s and perhaps family), collectives, kernels")
+        .first()
+        .file(),
+    options::text<&ValidateRequest::by>("by", "NAME", "also statistics by family, chip or stack"),
+    options::texts<&ValidateRequest::families>(
+        "family", "NAME", "only rows of this family; may be repeated"),
+    options::integer<&ValidateRequest::worst>("worst", "N", "rows to list that are farthest off")
+        .or_else("10")
+        .within({0, 1'000'000}),
+    options::flag<&ValidateRequest::rows>("rows", "list every row in text; csv and json always do"),
+    options::number<&ValidateRequest::fail_above>(
+        "fail_above",
+        "PCT",
+        "exit with 1 if the mean error of all rows is larger, in percent, or if no row could be "
+        "compared")
+        .within({0, 1e9}),
+    options::integer<&ValidateRequest::given>(
+        "given",
+        "N",
+        "instead: how far off the runs of each family are when N others of it are known, as "
+        "--measured of other commands takes them")
+        .within({1, 1000})};
+
+constexpr std::array<Choice<GroupBy>, 3> kGroups = {
+    {{"family", GroupBy::family}, {"chip", GroupBy::chip}, {"stack", GroupBy::stack}}};
+
+/// All rows of all tables; what is wrong with each of them is said at once.
+std::vector<Comparison> compare_all(const std::vector<std::string>& datasets) {
+  std::vector<Comparison> rows;
+  Problems problems;
+  for (const std::string& dataset : datasets) {
+    try {
+      std::vector<Comparison> more = compare_dataset(dataset);
+      std::move(more.begin(), more.end(), std::back_inserter(rows));
+    } catch (const InputError& error) {
+      std::for_each(error.lines.begin(), error.lines.end(), [&](const std::string& line) {
+        problems.add(line);
+      });
+    }
+  }
+  problems.raise();
+  return rows;
+}
+
+/// Leaves only rows of these families; each must be there.
+void keep_families(const std::vector<std::string>& families, std::vector<Comparison>& rows) {
+  if (families.empty()) {
+    return;
+  }
+  std::set<std::string, std::less<>> known;
+  for (const Comparison& row : rows) {
+    known.insert(row.family);
+  }
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  for (const std::string& family : families) {
+    if (!known.contains(family)) {
+      const std::string_view near = closest(family, names);
+      throw InputError("--family " + family + ": no row is of this family" +
+                       (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?"));
+    }
+  }
+  std::erase_if(rows, [&](const Comparison& row) {
+    return std::find(families.begin(), families.end(), row.family) == families.end();
+  });
+}
+
+/// "training.csv"; of several tables "kernels: 24 tables", or without the folder if it is not one.
+std::string title_of(const std::vector<std::string>& datasets) {
+  const std::filesystem::path first(datasets.front());
+  if (datasets.size() == 1) {
+    return first.filename().string();
+  }
+  const std::string folder = first.parent_path().filename().string();
+  const bool together = std::all_of(datasets.begin(), datasets.end(), [&](const auto& dataset) {
+    return std::filesystem::path(dataset).parent_path() == first.parent_path();
+  });
+  return (together && !folder.empty() ? folder + ": " : "") + std::to_string(datasets.size()) +
+         " tables";
+}
+
+/// The answer to --fail-above. Of no row there is no mean: nothing was shown to be right.
+bool is_within(const ValidateRequest& request, const GroupStatistics& all) {
+  return !request.fail_above || (all.time.mean && 100 * *all.time.mean <= *request.fail_above);
+}
+
+/// How well some runs of each family tell of its others.
+View given_answer(const ValidateRequest& request) {
+  std::vector<MeasuredRun> runs;
+  for (const std::filesystem::path file : request.datasets) {
+    std::vector<MeasuredRun> more = load_measured_runs(file, "");
+    std::move(more.begin(), more.end(), std::back_inserter(runs));
+  }
+  if (!request.families.empty()) {
+    std::erase_if(runs, [&](const MeasuredRun& run) {
+      return std::find(request.families.begin(), request.families.end(), run.group) ==
+             request.families.end();
+    });
+  }
+  if (runs.empty()) {
+    throw InputError(
+        "--given: no run to try: expected rows that leave nothing open and are not of grade C, of "
+        "the families asked for");
+  }
+  const auto given = static_cast<std::size_t>(request.given);
+  const std::vector<GivenTrial> trials =
+      try_given(runs, given, [&](std::size_t done, std::size_t all) {
+        if (request.progress) {
+          request.progress(done, all);
+        }
+      });
+  return given_view(trials, given, runs.size());
+}
+
+/// What views and pictures are made of, as long as there are any.
+struct Validated {
+  std::vector<Comparison> rows;
+  std::vector<GroupStatistics> groups;
+  std::vector<SweepDecision> decisions;
+  ValidationView view;
+  ValidationPicture picture;
+};
+
+std::shared_ptr<const Validated> validated(const ValidateRequest& request) {
+  const GroupBy by = request.by.empty() ? GroupBy::all : chosen("--by", request.by, kGroups);
+  auto all = std::make_shared<Validated>();
+  all->rows = compare_all(request.datasets);
+  keep_families(request.families, all->rows);
+  all->groups = group_statistics(all->rows, by);
+  all->decisions = sweep_decisions(all->rows);
+  all->view = {.rows = all->rows,
+               .groups = all->groups,
+               .decisions = all->decisions,
+               .worst = static_cast<std::size_t>(request.worst),
+               .every_row = request.rows};
+  all->picture = {.rows = all->rows,
+                  .by = by == GroupBy::all ? GroupBy::family : by,
+                  .title = title_of(request.datasets)};
+  return all;
+}
+
+}  // namespace
+
+std::span<const Option<ValidateRequest>> validate_options() { return kValidateOptions; }
+
+ValidateOutcome ask(const ValidateRequest& request) {
+  if (request.datasets.empty()) {
+    throw InputError("datasets: none: expected tables, or a trace with --trace");
+  }
+  ValidateOutcome outcome;
+  const Figures asked = {{"asked", title_of(request.datasets)}};
+  if (request.given > 0) {
+    outcome.view = given_answer(request);
+    outcome.view.asked = asked;
+    return outcome;
+  }
+  const std::shared_ptr<const Validated> found = validated(request);
+  if (request.for_report) {
+    outcome.view = validation_view(found->view, found->picture);
+  } else {
+    outcome.view.text = validation_text(found->view);
+  }
+  outcome.view.asked = asked;
+  outcome.view.long_csv = [found](const Figures& columns) {
+    return validation_csv(found->rows, columns);
+  };
+  outcome.view.long_json = [found] { return validation_json(found->view); };
+  outcome.plot = [found] { return validation_scatter_svg(found->picture); };
+  outcome.residuals = [found] { return validation_residuals_svg(found->picture); };
+  outcome.histogram = [found] { return validation_histogram_svg(found->picture); };
+  outcome.good = is_within(request, found->groups.front());
+  return outcome;
+}
+
+}  // namespace titer
