@@ -342,6 +342,17 @@ TEST(ImportFormats, GraphsOfMegatronArePartsOfLayers) {
             std::string::npos);
 }
 
+TEST(ImportFormats, OfAModelThatSeesTheLanguageModelIsReadAndThatIsSaid) {
+  const std::string text = R"({"model_type": "llava", "vision_config": {"hidden_size": 32},
+      "projector_hidden_act": "gelu", "shared_intermediate_size": 0, "text_config": {
+      "model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 128,
+      "num_attention_heads": 4, "vocab_size": 100}})";
+  const ImportedRun run = import_text(text, "config.json");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  EXPECT_TRUE(any_has(run.assumed, "vision_config: is not read: the language model alone"));
+  EXPECT_TRUE(any_has(run.harmless, "shared_intermediate_size"));
+}
+
 TEST(ImportFormats, AFolderOfTheHubIsAModel) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / "titer-import-folder";

@@ -239,6 +239,21 @@ constexpr std::array kDecoders = {
                   "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
                   "intermediate_size": 12288, "vocab_size": 151936}})",
               8'190'735'360},
+    // As Qwen2 7B, with fewer rows.
+    Published{"InternVL 8B, its language model",
+              R"({"model_type": "internvl_chat", "llm_config": {
+                  "model_type": "qwen2", "num_hidden_layers": 28, "hidden_size": 3584,
+                  "num_attention_heads": 28, "num_key_value_heads": 4,
+                  "intermediate_size": 18944, "vocab_size": 151674}})",
+              7'615'616'512 - 2 * (152064 - 151674) * 3584},
+    // Layers of (2 x 32 + 2 x 8) 128 h, 3 h f and two norms; two tables and a norm.
+    Published{"Devstral Small 2 24B, its language model",
+              R"({"model_type": "mistral3", "text_config": {
+                  "model_type": "ministral3", "num_hidden_layers": 40, "hidden_size": 5120,
+                  "num_attention_heads": 32, "intermediate_size": 32768,
+                  "vocab_size": 131072}})",
+              40LL * ((2 * 32 + 2 * 8) * 128LL * 5120 + 3LL * 5120 * 32768 + 2 * 5120) +
+                  2LL * 131072 * 5120 + 5120},
 };
 
 TEST(HuggingFace, CountsDecodersToTheParameter) { expect_counts(kDecoders); }

@@ -66,7 +66,9 @@ constexpr std::array kMixtures = {
               R"({"model_type": "minimax_m2", "num_hidden_layers": 62, "hidden_size": 3072,
                   "num_attention_heads": 48, "num_key_value_heads": 8,
                   "intermediate_size": 1536, "vocab_size": 200064, "head_dim": 128,
-                  "num_local_experts": 256, "num_experts_per_tok": 8})",
+                  "num_local_experts": 256, "num_experts_per_tok": 8,
+                  "attn_type_list": [1, 1, 1], "use_mtp": true, "num_mtp_modules": 3,
+                  "mtp_transformer_layers": 1, "qk_norm_type": "per_layer"})",
               228'689'764'864},
     // Without the layer for a further token, which has tables of its own in the published 358
     // billion.

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "hf_parts.hpp"
@@ -26,6 +28,24 @@ ImportedModel model_of(const Document& document, std::string_view name) {
   return read;
 }
 
+/// Null, 0, switched off or empty.
+bool tells_nothing(const Value& value) {
+  return value.kind == Value::Kind::null ||
+         (value.kind == Value::Kind::boolean && !value.boolean) ||
+         (value.kind == Value::Kind::number && value.number == 0) ||
+         (value.kind == Value::Kind::array && value.items.empty()) ||
+         (value.kind == Value::Kind::text && value.text.empty());
+}
+
+/// What looks or listens beside the language model, and how its outcome is put among the tokens.
+bool is_of_tower(std::string_view key) {
+  constexpr std::array<std::string_view, 9> parts = {
+      "vision", "audio", "image", "video", "projector", "visual", "speech", "mm_", "talker"};
+  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+    return key.find(part) != std::string_view::npos;
+  });
+}
+
 }  // namespace
 
 void import_huggingface(const Foreign& foreign, const std::string& file, ImportedRun& into) {
@@ -34,12 +54,19 @@ void import_huggingface(const Foreign& foreign, const std::string& file, Importe
       path.stem() == "config" ? path.parent_path().filename().string() : path.stem().string();
   ImportedModel read = model_of(foreign.document, stem);
   into.model = std::move(read.model);
+  std::string names;
   for (const std::string& key : read.ignored) {
     const Value* value = foreign.document.at(key);
     std::string line = value == nullptr ? file : foreign.document.where(value->origin);
-    into.unread.push_back(line.append(": ").append(key));
+    line.append(": ").append(key);
+    if (value != nullptr && tells_nothing(*value)) {
+      names += (names.empty() ? "" : ", ") + key;
+    } else if (is_of_tower(key)) {
+      into.assumed.push_back(line + ": is not read: the language model alone is taken");
+    } else {
+      into.unread.push_back(line);
+    }
   }
-  std::string names;
   for (const std::string& key : read.meaningless) {
     names += (names.empty() ? "" : ", ") + key;
   }

@@ -299,7 +299,12 @@ std::vector<std::string_view> huggingface_architectures() {
 ImportedModel read_huggingface(Reader& in, std::string_view name_otherwise) {
   ImportedModel imported;
   const Names outer = read_names(in);
-  auto text = in.maybe_object("text_config");
+  // Of a model that sees or listens, too.
+  constexpr std::array<std::string_view, 3> inner = {
+      "text_config", "llm_config", "language_config"};
+  const auto* const section =
+      std::find_if(inner.begin(), inner.end(), [&](std::string_view key) { return in.has(key); });
+  auto text = section == inner.end() ? std::nullopt : in.maybe_object(*section);
   Reader& shape = text ? *text : in;
   const Names names = text && is_huggingface(*text) ? read_names(*text) : outer;
   const auto known = choose_architecture(text && !is_huggingface(*text) ? in : shape, names);
@@ -325,7 +330,7 @@ ImportedModel read_huggingface(Reader& in, std::string_view name_otherwise) {
   model.source = "config.json of HuggingFace's " + std::string(known->type);
   collect_unread(in, "", imported);
   if (text) {
-    collect_unread(*text, "text_config", imported);
+    collect_unread(*text, *section, imported);
   }
   return imported;
 }

@@ -17,6 +17,17 @@ LayerKinds read_local_experts(Reader& in, Transformer& model) {
 LayerKinds read_biased_experts(Reader& in, Transformer& model) {
   LayerKinds kinds = read_local_experts(in, model);
   model.experts->router_bias = in.flag("use_routing_bias", true);
+  const std::vector<std::int64_t> attends = integers(in, "attn_type_list");
+  if (std::any_of(attends.begin(), attends.end(), [](std::int64_t type) { return type != 1; })) {
+    in.fail("attn_type_list", "expected 1, full attention, for each of the layers");
+  }
+  // The class makes no modules for further tokens, whatever the file tells of them.
+  for (const std::string_view key : {"use_mtp", "num_mtp_modules", "mtp_transformer_layers"}) {
+    static_cast<void>(in.raw(key));
+  }
+  if (in.maybe_text("qk_norm_type").value_or("per_layer") != "per_layer") {
+    in.fail("qk_norm_type", "expected per_layer");
+  }
   return kinds;
 }
 
