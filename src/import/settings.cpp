@@ -65,6 +65,9 @@ Settings::Settings(const Document& document,
   std::stable_sort(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) {
     return a.second.origin.line < b.second.origin.line;
   });
+  for (std::size_t place = 0; place < entries_.size(); ++place) {
+    index_.emplace(entries_[place].first, place);
+  }
 }
 
 void Settings::flatten(const Value& object, const std::string& path, const std::string& name) {
@@ -85,10 +88,21 @@ void Settings::flatten(const Value& object, const std::string& path, const std::
   }
 }
 
+/// The first of several of one name.
 const Settings::Entry* Settings::find(std::string_view key) const {
-  const auto found = std::find_if(
-      entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.first == key; });
-  return found == entries_.end() ? nullptr : &found->second;
+  const auto found = index_.lower_bound({std::string(key), 0});
+  return found == index_.end() || found->first != key ? nullptr : &entries_[found->second].second;
+}
+
+std::vector<std::size_t> Settings::places(std::string_view name, bool is_prefix) const {
+  std::vector<std::size_t> found;
+  for (auto next = index_.lower_bound({std::string(name), 0});
+       next != index_.end() && (is_prefix ? next->first.starts_with(name) : next->first == name);
+       ++next) {
+    found.push_back(next->second);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 Settings::Entry* Settings::take(std::string_view key) {
@@ -99,35 +113,33 @@ Settings::Entry* Settings::take(std::string_view key) {
   return entry;
 }
 
+void Settings::rename_at(std::size_t place, std::string renamed) {
+  auto& [key, entry] = entries_[place];
+  const Entry* const there = find(renamed);
+  if (there != nullptr && there->value->kind != Value::Kind::null && there != &entry) {
+    const std::optional<Value> a = resolved(key);
+    const std::optional<Value> b = resolved(renamed);
+    if (a && b && shown_value(*a) != shown_value(*b)) {
+      problems_.add(shown(key) + ": expected the same as " + there->path + " in line " +
+                    std::to_string(there->origin.line) + ", " + shown_value(*b));
+    }
+    entry.asked = true;
+  } else if (entry.value->kind != Value::Kind::null) {
+    index_.erase({key, place});
+    index_.emplace(renamed, place);
+    key = std::move(renamed);
+  }
+}
+
 void Settings::rename(std::string_view from, std::string_view to) {
-  for (auto& [key, entry] : entries_) {
-    const bool is_whole = key == from;
-    if (!is_whole && !(from.ends_with('.') && key.starts_with(from))) {
-      continue;
-    }
-    std::string renamed = std::string(to) + key.substr(from.size());
-    const Entry* const there = find(renamed);
-    if (there != nullptr && there->value->kind != Value::Kind::null && there != &entry) {
-      const std::optional<Value> a = resolved(key);
-      const std::optional<Value> b = resolved(renamed);
-      if (a && b && shown_value(*a) != shown_value(*b)) {
-        problems_.add(shown(key) + ": expected the same as " + there->path + " in line " +
-                      std::to_string(there->origin.line) + ", " + shown_value(*b));
-      }
-      entry.asked = true;
-      continue;
-    }
-    if (entry.value->kind != Value::Kind::null) {
-      key = std::move(renamed);
-    }
+  for (const std::size_t place : places(from, from.ends_with('.'))) {
+    rename_at(place, std::string(to) + entries_[place].first.substr(from.size()));
   }
 }
 
 void Settings::rename_all(std::string_view from, std::string_view to) {
-  for (const std::string& key : keys()) {
-    if (key.starts_with(from)) {
-      rename(key, std::string(to) + key.substr(from.size()));
-    }
+  for (const std::size_t place : places(from, true)) {
+    rename_at(place, std::string(to) + entries_[place].first.substr(from.size()));
   }
 }
 
@@ -275,9 +287,13 @@ std::string Settings::shown(std::string_view key) const {
   if (entry == nullptr) {
     return document_.sources.front() + (key.empty() ? "" : ": " + usual_path(key));
   }
-  const bool is_bare = entry->value->kind == Value::Kind::boolean && entry->value->boolean;
-  return where(entry->origin) + ": " + shown_path(*entry) +
-         (is_bare ? "" : ": " + shown_value(*entry->value));
+  return shown(*entry);
+}
+
+std::string Settings::shown(const Entry& entry) const {
+  const bool is_bare = entry.value->kind == Value::Kind::boolean && entry.value->boolean;
+  return where(entry.origin) + ": " + shown_path(entry) +
+         (is_bare ? "" : ": " + shown_value(*entry.value));
 }
 
 void Settings::refuse(const Entry& entry, std::string_view expected) {

@@ -23,6 +23,18 @@ bool asks_for_nothing(const Value& value) {
   }
 }
 
+/// Calls visit(name, whether it stands for all that begin so).
+template <class Visit>
+void each_pattern(std::string_view patterns, const Visit& visit) {
+  for (std::size_t begin = 0; begin < patterns.size();) {
+    const std::size_t end = std::min(patterns.find(' ', begin), patterns.size());
+    const std::string_view pattern = patterns.substr(begin, end - begin);
+    const bool is_prefix = pattern.ends_with('*');
+    visit(pattern.substr(0, pattern.size() - (is_prefix ? 1 : 0)), is_prefix);
+    begin = end + 1;
+  }
+}
+
 }  // namespace
 
 std::string Settings::written(std::string_view key) const {
@@ -36,26 +48,23 @@ std::string Settings::written(std::string_view key) const {
 
 bool is_harmless(std::string_view key, std::span<const HarmlessSettings> known) {
   return std::any_of(known.begin(), known.end(), [&](const HarmlessSettings& kind) {
-    for (std::size_t begin = 0; begin < kind.patterns.size();) {
-      const std::size_t end = std::min(kind.patterns.find(' ', begin), kind.patterns.size());
-      const std::string_view pattern = kind.patterns.substr(begin, end - begin);
-      const bool is_prefix = pattern.ends_with('*');
-      const std::string_view head = pattern.substr(0, pattern.size() - (is_prefix ? 1 : 0));
-      if (is_prefix ? key.starts_with(head) : key == head) {
-        return true;
-      }
-      begin = end + 1;
-    }
-    return false;
+    bool is_named = false;
+    each_pattern(kind.patterns, [&](std::string_view head, bool is_prefix) {
+      is_named = is_named || (is_prefix ? key.starts_with(head) : key == head);
+    });
+    return is_named;
   });
 }
 
 void Settings::skip(const HarmlessSettings& known) {
-  for (auto& [key, entry] : entries_) {
-    if (!entry.asked && entry.harmless.empty() && is_harmless(key, {&known, 1})) {
-      entry.harmless = known.what;
+  each_pattern(known.patterns, [&](std::string_view head, bool is_prefix) {
+    for (const std::size_t place : places(head, is_prefix)) {
+      Entry& entry = entries_[place].second;
+      if (!entry.asked && entry.harmless.empty()) {
+        entry.harmless = known.what;
+      }
     }
-  }
+  });
 }
 
 void Settings::skip(std::span<const HarmlessSettings> known) {
@@ -129,9 +138,9 @@ std::vector<std::string> Settings::unread() const {
   std::vector<std::string> lines;
   for (const auto& [key, entry] : entries_) {
     if (!entry.unread.empty()) {
-      lines.push_back(shown(key) + ": " + entry.unread);
+      lines.push_back(shown(entry) + ": " + entry.unread);
     } else if (!entry.asked && entry.harmless.empty() && !asks_for_nothing(*entry.value)) {
-      lines.push_back(shown(key));
+      lines.push_back(shown(entry));
     }
   }
   return lines;
@@ -141,7 +150,7 @@ std::vector<std::string> Settings::open() const {
   std::vector<std::string> lines;
   for (const auto& [key, entry] : entries_) {
     if (!entry.missing.empty()) {
-      lines.push_back(shown(key));
+      lines.push_back(shown(entry));
     }
   }
   return lines;

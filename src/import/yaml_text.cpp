@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "titer/import/foreign_text.hpp"
 #include "titer/input/reader.hpp"
@@ -58,12 +59,15 @@ class YamlConverter {
 
   Value object_of(const YAML::Node& node, int depth) {
     Value object = Value::make_object();
+    std::set<std::string> seen;
     for (const auto& member : node) {
       if (!member.first.IsScalar()) {
         refuse(member.first.Mark(), "expected a word as a key");
       }
       const std::string& key = member.first.Scalar();
-      object.erase(key);  // of a key given twice the last one counts, as PyYAML has it
+      if (!seen.insert(key).second) {
+        object.erase(key);  // of a key given twice the last one counts, as PyYAML has it
+      }
       object.members.emplace_back(key, value_of(member.second, depth + 1));
       object.key_origins.push_back(origin_of(member.first.Mark()));
     }

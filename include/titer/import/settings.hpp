@@ -113,6 +113,9 @@ class Settings {
   void flatten(const Value& object, const std::string& path, const std::string& name);
   Entry* take(std::string_view key);
   [[nodiscard]] const Entry* find(std::string_view key) const;
+  /// The places of all of this name, or of those that begin so.
+  [[nodiscard]] std::vector<std::size_t> places(std::string_view name, bool is_prefix) const;
+  void rename_at(std::size_t place, std::string renamed);
   /// The text with what it refers to; empty, and noted, where that is not known.
   [[nodiscard]] std::optional<std::string> expand(const std::string& text, Entry& entry, int depth);
   [[nodiscard]] std::optional<std::string> refer(std::string_view inside, Entry& entry, int depth);
@@ -125,6 +128,7 @@ class Settings {
   [[nodiscard]] std::string where(Origin origin) const;
   void refuse(const Entry& entry, std::string_view expected);
   [[nodiscard]] std::string shown_path(const Entry& entry) const;
+  [[nodiscard]] std::string shown(const Entry& entry) const;
   [[nodiscard]] std::string usual_path(std::string_view key) const;
   /// The value with its text expanded; empty where it is null or left open.
   [[nodiscard]] std::optional<Value> resolved(std::string_view key);
@@ -136,6 +140,7 @@ class Settings {
   bool has_flags_ = false;  // keys are written --like-this
   std::string section_;
   std::vector<std::pair<std::string, Entry>> entries_;
+  std::set<std::pair<std::string, std::size_t>> index_;  // names with their places in entries_
 };
 
 }  // namespace titer

@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "import/import_parts.hpp"
 #include "import/recipes/python_text.hpp"
@@ -38,25 +39,35 @@ std::string_view name_of(Syntax syntax) {
   return names[static_cast<std::size_t>(syntax)];
 }
 
-/// The member of a name as Settings has it; dashes are underscores.
-const Value* member(const Value& object, std::string_view name) {
-  for (const auto& [key, value] : object.members) {
-    if (key == name || Settings::normalised(key) == name) {
-      return &value;
+/// What a document holds, by the names that Settings has for it.
+class Members {
+ public:
+  explicit Members(const Value& root) {
+    for (const auto& [key, value] : root.members) {
+      of_root_.emplace(key, &value);
+      of_root_.emplace(Settings::normalised(key), &value);
     }
   }
-  return nullptr;
-}
 
-bool has_path(const Value& root, std::string_view path) {
-  const Value* value = &root;
-  while (value != nullptr && !path.empty()) {
+  [[nodiscard]] bool has(std::string_view path) const {
     const std::size_t dot = std::min(path.find('.'), path.size());
-    value = member(*value, path.substr(0, dot));
-    path.remove_prefix(std::min(dot + 1, path.size()));
+    const auto found = of_root_.find(path.substr(0, dot));
+    return found != of_root_.end() &&
+           (dot == path.size() || is_below(*found->second, path.substr(dot + 1)));
   }
-  return value != nullptr;
-}
+
+ private:
+  static bool is_below(const Value& value, std::string_view path) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    const std::string_view name = path.substr(0, dot);
+    return std::any_of(value.members.begin(), value.members.end(), [&](const auto& member) {
+      const bool is_it = member.first == name || Settings::normalised(member.first) == name;
+      return is_it && (dot == path.size() || is_below(member.second, path.substr(dot + 1)));
+    });
+  }
+
+  std::map<std::string, const Value*, std::less<>> of_root_;
+};
 
 template <class Visit>
 void each_word(std::string_view words, const Visit& visit) {
@@ -67,13 +78,13 @@ void each_word(std::string_view words, const Visit& visit) {
   }
 }
 
-bool fits(const ForeignFormat& format, const Value& root, std::string_view syntax) {
+bool fits(const ForeignFormat& format, const Members& root, std::string_view syntax) {
   bool reads = false;
   each_word(format.syntaxes, [&](std::string_view word) { reads = reads || word == syntax; });
   bool has_all = true;
-  each_word(format.all, [&](std::string_view path) { has_all = has_all && has_path(root, path); });
+  each_word(format.all, [&](std::string_view path) { has_all = has_all && root.has(path); });
   bool has_any = format.any.empty();
-  each_word(format.any, [&](std::string_view path) { has_any = has_any || has_path(root, path); });
+  each_word(format.any, [&](std::string_view path) { has_any = has_any || root.has(path); });
   return reads && has_all && has_any;
 }
 
@@ -136,8 +147,9 @@ Document parse(std::string_view text, const std::string& file, Syntax syntax) {
 
 const ForeignFormat* format_of(const Value& root, Syntax syntax) {
   const std::span<const ForeignFormat> known = foreign_formats();
+  const Members members(root);
   const auto found = std::find_if(known.begin(), known.end(), [&](const ForeignFormat& format) {
-    return fits(format, root, name_of(syntax));
+    return fits(format, members, name_of(syntax));
   });
   return found == known.end() ? nullptr : &*found;
 }
