@@ -19,31 +19,46 @@ constexpr std::string_view kBuffers = "sizes of buckets and buffers, as the stac
 constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
     {{kLearning,
       "lr lr_* min_lr decoupled_* weight_decay* start_weight_decay end_weight_decay adam_* sgd_* "
-      "clip_grad override_opt* use_checkpoint_opt* warmup head_lr_mult apply_wd_to_qk_layernorm"},
+      "clip_grad override_opt* use_checkpoint_opt* warmup head_lr_mult apply_wd_to_qk_layernorm "
+      "use_checkpoint_lr_scheduler no_weight_decay_cond_type muon_momentum muon_split_qkv "
+      "muon_no_split_qkv muon_use_nesterov muon_scale_mode muon_fp32_matmul_prec "
+      "muon_extra_scale_factor optimizer_eps embedding_lr_mult"},
      {kStart,
       "init_method* embedding_init_method* use_scaled_init_method use_cpu_initialization "
       "no_initialization perform_initialization data_parallel_random_init seed te_rng_tracker "
-      "inference_rng_tracker"},
+      "inference_rng_tracker init_model_with_meta_device"},
      {kOperations,
       "norm_epsilon layernorm_epsilon rotary_base rotary_percent rotary_interleaved "
       "rotary_scaling_factor rotary_seq_len_interpolation_factor rotary_percentage "
       "use_rope_scaling rope_* yarn_* mscale* apply_layernorm_1p apply_query_key_layer_scaling "
       "no_query_key_layer_scaling attention_softmax_in_fp32 normalize_attention_scores "
-      "seq_len_interpolation_factor fp8_amax_* fp8_margin fp8_interval reduce_amax"},
+      "seq_len_interpolation_factor fp8_amax_* fp8_margin fp8_interval reduce_amax "
+      "apply_residual_connection_post_layernorm glu_linear_offset activation_func_clamp_value "
+      "moe_router_padding_for_* mrope_section no_rope_freq relative_attention_* "
+      "fp16_lm_cross_entropy disable_bf16_reduced_precision_matmul "
+      "beta_fast beta_slow"},
      {kLogs,
       "log_* no_log_* timing_log* logging_level wandb_* tensorboard_* one_logger* no_one_logger* "
       "enable_one_logger barrier_with_L1_time no_barrier_with_level_1_timing profile profile_* "
       "use_pytorch_profiler pytorch_profiler_* nvtx_ranges record_memory_history "
       "memory_snapshot_path moe_per_layer_logging app_tag* run_workload_inspector_server "
-      "trace sample capture_range* force_overwrite stop_on_exit gpu_metrics*"},
+      "trace sample capture_range* force_overwrite stop_on_exit gpu_metrics* straggler_* "
+      "disable_straggler_on_startup inference_* max_tokens_to_oom flash_decode error_injection_* "
+      "result_rejected_tracker_filename disable_tensorboard disable_wandb disable_mlflow mlflow_* "
+      "stderr_sink_level file_sink_level sink_level comet_* dump_param_to_param_group_map "
+      "cpuctxsw cuda_graph_trace cuda_memory_usage"},
      {kCheckpoints,
       "save save_* load load_* async_save ckpt_* dist_ckpt_* use_dist_ckpt* no_ckpt_* no_load_* "
       "no_save_* use_persistent_ckpt_worker auto_detect_ckpt_format finetune pretrained_checkpoint "
       "auto_continue_train disable_last_saving exit_on_missing_checkpoint non_persistent_* "
       "use_tokenizer_model_from_checkpoint_args "
-      "universal_checkpoint verify_integrity"},
+      "universal_checkpoint verify_integrity async_* persistent_* replication replication_* "
+      "use_mp_args_from_checkpoint_args strict_fsdp_dtensor_load retain_interval "
+      "convert_checkpoint* "
+      "hf_checkpoint* use_dist_ckpt_*"},
      {kLength,
       "eval_* skip_train train_samples train_iters train_tokens exit_* rampup_batch_size test_mode "
+      "decrease_batch_size_if_needed phase_transition_iterations iterations_to_skip "
       "full_validation multiple_validation_sets"},
      {kData,
       "data_path data_cache_path data_args_path train_data_path valid_data_path test_data_path "
@@ -53,14 +68,19 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "eod_mask_loss reset_* tokenizer* legacy_tokenizer tiktoken_* vocab_file merge_file "
       "trust_remote_code object_storage_cache_path s3_cache_path mid_level_dataset_surplus "
       "extra_vocab_size max_padding_length train_mode valid_num_workers "
-      "train_weighted_split_paths_path valid_weighted_split_paths_path eod_* sft sft_* dataset"},
+      "train_weighted_split_paths_path valid_weighted_split_paths_path eod_* sft sft_* dataset "
+      "goldfish* fim_* dataloader_* defer_npy_index_mmap no_defer_npy_index_mmap mask_prob "
+      "short_seq_prob sample_rate pad_to_max_length dataset_provider* "
+      "num_dataset_workers special_tokens* enable_msc disable_msc"},
      {kLoss,
       "calculate_per_token_loss initial_loss_scale loss_scale* min_loss_scale hysteresis "
       "native_amp_* check_for_* no_check_for_nan_in_loss_and_grad rerun_mode moe_aux_loss_coeff "
       "moe_z_loss_coeff moe_router_load_balancing_type moe_router_score_function "
       "moe_router_pre_softmax moe_router_topk_scaling_factor moe_router_bias_update_rate "
       "moe_token_drop_policy moe_router_force_load_balancing moe_input_jitter_eps "
-      "mtp_loss_scaling_factor"},
+      "mtp_loss_scaling_factor moe_per_layer_logging moe_router_force_biased qk_clip* "
+      "moe_enable_routing_replay moe_use_fused_router_with_aux_score "
+      "check_weight_hash_across_dp_replicas_interval"},
      {kLaunch,
       "distributed_timeout_minutes distributed_backend node_rank master_addr master_port rdzv_* "
       "max_restarts local_rank nnodes nproc_per_node nproc tee redirects standalone "
@@ -71,7 +91,13 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "job_name partition account time exclusive mem label kill_on_bad_exit wait export unbuffered "
       "gres gpus gpus_per_node ipc ulimit network privileged rm volume env shm_size name workdir "
       "config_path config_name help jobid kill_switch_path "
-      "abort_on_unmet_fused_kernel_constraints constraint qos reservation hint use_legacy_models"},
+      "abort_on_unmet_fused_kernel_constraints constraint qos reservation hint use_legacy_models "
+      "enable_gloo_process_groups disable_gloo_process_groups lazy_mpu_init "
+      "nccl_communicator_config_path high_priority_stream_groups export_force_local_attention "
+      "enable_gpt_oss adlr_autoresume* no_mlflow* mail_user mail_type dependency signal "
+      "requeue gpu_bind distribution switches "
+      "use_cpu_distributed_init bind_to map_by oversubscribe allow_run_as_root mca "
+      "deprecated_use_mcore_models log_dir rdzv_id"},
      {kKernels,
       "bias_gelu_fusion no_bias_gelu_fusion bias_swiglu_fusion no_bias_swiglu_fusion "
       "bias_dropout_fusion no_bias_dropout_fusion bias_activation_fusion bias_dropout_add_fusion "
@@ -80,13 +106,20 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "gradient_accumulation_fusion no_gradient_accumulation_fusion cross_entropy_loss_fusion "
       "cross_entropy_fusion_impl grad_div_ar_fusion get_attention_mask_from_fusion "
       "moe_grouped_gemm moe_use_legacy_grouped_gemm moe_permute_fusion moe_router_fusion "
-      "moe_router_dtype moe_apply_probs_on_input"},
+      "moe_router_dtype moe_apply_probs_on_input no_permute_fusion moe_deepep_num_sms "
+      "moe_hybridep_num_sms turbo_deepep_num_cu "
+      "disable_jit_fuser enable_jit*"},
      {kBuffers,
       "ddp_bucket_size ddp_num_buckets bucket_size bucket_cap_mb grad_allreduce_chunk_size_mb "
       "gradient_as_bucket_view ddp_average_in_collective average_in_collective "
       "empty_unused_memory_level pipeline_dtype params_dtype check_for_nan_in_grad "
       "no_contiguous_buffers_in_local_ddp "
-      "use_contiguous_buffers_in_local_ddp DDP_impl megatron_amp_O2 sync_batch_comm"}}};
+      "use_contiguous_buffers_in_local_ddp DDP_impl megatron_amp_O2 sync_batch_comm "
+      "ddp_pad_buckets_for_high_nccl_busbw reuse_grad_buf_for_mxfp8_param_ag "
+      "keep_fp8_weight_transpose_cache keep_fp8_transpose_cache* fsdp_double_buffer "
+      "fsdp_manual_registration suggested_communication_unit_size fsdp_db_* "
+      "megatron_fsdp_max_pool_double_buffer no_pin_cpu_grads no_pin_cpu_params "
+      "ddp_reduce_scatter_with_fp32_accumulation create_all_gather_group"}}};
 
 constexpr std::array<HarmlessSettings, 9> kOfNemo = {
     {{kLearning,

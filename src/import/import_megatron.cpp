@@ -50,8 +50,9 @@ std::string_view stack_of(const Settings& in) {
 
 /// NeMo and its kin call the same settings otherwise.
 void rename_settings(Settings& in) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> names = {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> names = {
       {{"data.seq_length", "seq_length"},
+       {"sequence_length", "seq_length"},
        {"num_layers_in_first_pipeline_stage", "decoder_first_pipeline_num_layers"},
        {"num_layers_in_last_pipeline_stage", "decoder_last_pipeline_num_layers"},
        {"expert_parallel_size", "expert_model_parallel_size"},
@@ -176,6 +177,10 @@ void import_nemo(const ImportTask& task) {
   in.rename("name", "run_name");
   in.rename("model.", "");
   rename_settings(in);
+  if (!in.has("trainer.precision")) {
+    in.rename("precision", "trainer.precision");
+  }
+  in.skip({.what = "what the trainer tells", .patterns = "precision"});
   refuse_other_blocks(in);
   finish(task);
   in.skip(harmless_in_nemo());

@@ -88,6 +88,11 @@ class MegatronModel {
 
   void read_latent() {
     if (!in_.is_on("multi_latent_attention")) {
+      if (in_.has("multi_latent_attention") && model_.latent) {
+        model_.latent.reset();
+        model_.head_dim = in_.integer("kv_channels", 1, kMostWidth)
+                              .value_or(std::max<std::int64_t>(1, model_.hidden / model_.heads));
+      }
       return;
     }
     LatentAttention latent;
@@ -109,12 +114,13 @@ class MegatronModel {
     const std::string activation =
         in_.word(present(in_, {"activation", "activation_func"})).value_or("");
     const bool is_glu = activation.find("glu") != std::string::npos;
-    const bool tells = in_.has("swiglu") || in_.has("gated_linear_unit") || in_.has("geglu") ||
-                       !activation.empty();
-    if (tells || !has_base()) {
-      model_.gated =
-          in_.is_on("swiglu") || in_.is_on("gated_linear_unit") || in_.is_on("geglu") || is_glu;
+    bool tells = !activation.empty();
+    bool gated = is_glu;
+    for (const std::string_view key : {"swiglu", "gated_linear_unit", "geglu", "quick_geglu"}) {
+      tells = tells || in_.has(key);
+      gated = in_.is_on(key) || gated;
     }
+    model_.gated = tells || !has_base() ? gated : model_.gated;
     static_cast<void>(in_.is_on("squared_relu"));  // as many FLOPs in products as any other
     const auto ffn = in_.integer("ffn_hidden_size", 1, kMostWidth);
     // Without, three matrices have about as many parameters as two of 4 h.
@@ -158,6 +164,9 @@ class MegatronModel {
 
   void read_positions() {
     const auto kind = in_.word("position_embedding_type");
+    if (in_.is_on("no_position_embedding") && !kind) {
+      model_.positions = Positions::none;
+    }
     if (in_.is_on("use_rotary_position_embeddings")) {
       model_.positions = Positions::rotary;
     }
@@ -243,7 +252,9 @@ class MegatronModel {
         names += (names.empty() ? "" : " ") + lower(value->text);
       }
     }
-    return names;
+    // Only GPT-2's has merges in a file of its own.
+    const bool is_open = in_.has("merge_file") && known_tokenizer(names) == nullptr;
+    return is_open ? names + " gpt2bpetokenizer" : names;
   }
 
   /// Which layers have experts, and which see a window only: all those but every n-th.

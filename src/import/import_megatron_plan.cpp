@@ -34,6 +34,7 @@ class MegatronPlan {
     put_megatron_graph(task_);
     take_only(task_, "attention_type", {"multihead"});
     skip_what_has_no_object();
+    remark_on_megatron(task_);
   }
 
  private:
@@ -156,6 +157,10 @@ class MegatronPlan {
     const std::string_view sharding = sharding_of_switches();
     plan_.add("sharding", Value(sharding));
     overlap("overlap_grad_reduce", "optim.overlap_grad_sync");
+    const auto groups = in_.integer("num_distributed_optimizer_instances", 1, kMostDegree);
+    if (sharding != "none" && groups.value_or(1) > 1 && degrees_.data.value_or(0) % *groups == 0) {
+      plan_.add("shard", degrees_.data ? Value(*degrees_.data / *groups) : Value(kLeftOpen));
+    }
     if (sharding == "zero1" || sharding == "none") {
       overlap("overlap_param_gather", "optim.overlap_param_sync");
     } else if (in_.is_on("overlap_param_gather")) {
@@ -171,7 +176,7 @@ class MegatronPlan {
 
   /// "full", "selective", "none", or what else stands there.
   std::string recompute_granularity() {
-    const bool selective = in_.is_on("recompute_activations");
+    const bool selective = in_.is_on("recompute_activations") || in_.is_on("moe_layer_recompute");
     // Before there were granularities a method stood for all of a layer.
     const std::vector<std::string> keys = in_.keys();
     const bool is_old =
@@ -221,6 +226,12 @@ class MegatronPlan {
         names.push_back(text->substr(begin, end - begin));
         begin = end + 1;
       }
+    }
+    if (in_.is_on("moe_layer_recompute")) {
+      if (names.empty() && in_.is_on("recompute_activations")) {
+        names.emplace_back("core_attn");
+      }
+      names.emplace_back("moe");
     }
     if (names.empty() || names == std::vector<std::string>{"core_attn"}) {
       return "selective";
@@ -284,6 +295,18 @@ class MegatronPlan {
     if (in_.is_on("use_tp_pp_dp_mapping")) {
       plan_.add("rank_order", Value("tp-cp-ep-pp-dp"));
     }
+    read_sends();
+  }
+
+  /// Interleaved stages send beside compute, unless told otherwise.
+  void read_sends() {
+    const bool is_off = in_.is_on("no_overlap_p2p_communication");
+    const auto told =
+        in_.flag(in_.has("overlap_p2p_comm") ? "overlap_p2p_comm" : "overlap_p2p_communication");
+    if (plan_.find("virtual_stages") != nullptr && (told || is_off)) {
+      plan_.add("pipeline_send", Value(told.value_or(!is_off) ? "overlapped" : "blocking"));
+    }
+    in_.skip({.what = "how what is sent is called", .patterns = "batch_p2p_comm align_*"});
   }
 
   /// How tokens reach their experts. The flexible dispatcher's backends (DeepEP, HybridEP) send one

@@ -32,6 +32,9 @@ class MegatronTraining {
     } else if (in_.is_on("accumulate_allreduce_grads_in_fp32")) {
       training_.add("gradient_precision", Value("fp32"));
     }
+    if (training_.find("gradient_precision") == nullptr) {
+      put_type("optim.grad_sync_dtype", "gradient_precision");
+    }
     read_states();
   }
 
@@ -77,7 +80,8 @@ class MegatronTraining {
       read_fp8();
       return "fp8";
     }
-    in_.skip({.what = kSwitchedOff, .patterns = "fp8* reduce_amax use_te_*"});
+    in_.skip({.what = kSwitchedOff,
+              .patterns = "fp8* reduce_amax use_te_* first_last_layers_bf16 num_layers_at_*"});
     if (bf16 || says("bf16") || says("bfloat16")) {
       return "bf16";
     }

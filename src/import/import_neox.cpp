@@ -26,7 +26,7 @@ class NeoxModel {
     read_style();
     read_attention();
     read_tables();
-    refuse_others();
+    read_experts();
     return std::move(model_);
   }
 
@@ -135,10 +135,39 @@ class NeoxModel {
     }
   }
 
-  void refuse_others() {
-    if (in_.integer("moe_num_experts", 1, kMostWidth).value_or(1) > 1) {
-      in_.fail("moe_num_experts", "expected 1: experts of GPT-NeoX are not read");
+  /// In every second layer unless told otherwise, the first of all among them.
+  /// [megatron/neox_arguments/neox_args.py, NeoXArgsModel]
+  void read_experts() {
+    in_.rename("num_experts", "moe_num_experts");
+    in_.rename("expert_interval", "moe_expert_interval");
+    const std::int64_t count = in_.integer("moe_num_experts", 1, kMostWidth).value_or(1);
+    const std::int64_t every = in_.integer("moe_expert_interval", 1, kMostLayers).value_or(2);
+    const auto chosen = in_.integer("moe_top_k", 1, kMostWidth);
+    if (count == 1) {
+      in_.skip({.what = kSwitchedOff, .patterns = "moe_* enable_expert_tensor_parallelism"});
+      return;
     }
+    Experts experts;
+    experts.count = count;
+    experts.per_token = chosen.value_or(1);
+    experts.ffn = model_.ffn;
+    if (experts.per_token > count) {
+      in_.fail("moe_top_k", "expected at most the " + std::to_string(count) + " experts");
+    }
+    if (!in_.has("moe_expert_interval")) {
+      assume(task_, "moe_expert_interval", "taken as 2: every second layer has experts");
+    }
+    model_.experts = experts;
+    std::vector<LayerKind> layers(static_cast<std::size_t>(model_.layers), model_.kinds.front());
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      layers[i].experts = static_cast<std::int64_t>(i) % every == 0;
+    }
+    set_layer_kinds(model_, layers);
+    in_.skip({.what = "how tokens are routed and weighed",
+              .patterns = "moe_loss_coeff moe_aux_loss_coeff moe_z_loss_coeff moe_jitter_eps "
+                          "moe_token_dropping moe_train_capacity_factor "
+                          "moe_eval_capacity_factor moe_min_capacity moe_type moe_lbl_in_fp32 "
+                          "moe_glu moe_weight_parallelism"});
   }
 
   const ImportTask& task_;
@@ -164,6 +193,12 @@ void read_plan(const ImportTask& task) {
   put_degree(task, "pipeline", kNeoxKeys.pipeline, degrees.pipeline);
   put_degree(task, "tensor", kNeoxKeys.tensor, degrees.tensor);
   put_degree(task, "context", kNeoxKeys.context, degrees.context);
+  if (task.into.model->experts) {
+    degrees.expert = degree(kNeoxKeys.expert);
+    degrees.expert_tensor = 1;
+    put_degree(task, "expert", kNeoxKeys.expert, degrees.expert);
+    plan.add("expert_tensor", Value(1));
+  }
   check_degrees(task, degrees, kNeoxKeys);
   put(plan, "data", degrees.data);
   if (degrees.pipeline.value_or(1) > 1) {
@@ -186,6 +221,8 @@ void read_plan(const ImportTask& task) {
   }
   if (!recomputes) {
     in.skip({.what = kSwitchedOff, .patterns = "checkpoint_num_layers partition_activations"});
+  } else if (in.is_on("partition_activations") && degrees.tensor.value_or(2) > 1) {
+    assume(task, "partition_activations", "every rank is taken to keep a layer's whole input");
   }
   const auto steps = in.integer("gradient_accumulation_steps", 1);
   const auto micro = in.integer(kNeoxKeys.micro_batch, 1);

@@ -83,6 +83,8 @@ void set_layer_kinds(Transformer& model, const std::vector<LayerKind>& layers);
 void read_megatron_experts(const ImportTask& task, Transformer& model);
 /// Its plan and training likewise.
 void megatron_plan(const ImportTask& task);
+/// Says which of its settings are taken in another way than they ask for.
+void remark_on_megatron(const ImportTask& task);
 /// Refuses what Megatron and NeMo call by settings of a plain model and a Transformer is not.
 void refuse_unmodelled(const ImportTask& task);
 
@@ -150,5 +152,8 @@ void import_bridge_recipe(const ImportTask& task);
 void import_neox(const ImportTask& task);
 void import_deepspeed(const ImportTask& task);
 void import_torchtitan(const ImportTask& task);
+/// Its plan and training, of a model that is known.
+void torchtitan_plan(const ImportTask& task);
+void import_primus(const ImportTask& task);
 
 }  // namespace titer

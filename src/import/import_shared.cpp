@@ -308,7 +308,7 @@ void check_degrees(const ImportTask& task, Degrees& degrees, const DegreeKeys& k
 void put_batches(const ImportTask& task, const Degrees& degrees, const DegreeKeys& keys) {
   const auto micro = task.in.integer(keys.micro_batch, 1);
   const auto global = task.in.integer(keys.global_batch, 1);
-  put(task.into.plan, "micro_batch", micro);
+  put_degree(task, "micro_batch", keys.micro_batch, micro);
   if (!micro || !degrees.data) {
     put(task.into.training, "global_batch", global);
     return;

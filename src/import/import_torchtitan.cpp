@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "import/hf/hf_parts.hpp"
 #include "import_harmless.hpp"
 #include "import_parts.hpp"
 #include "titer/import/foreign_words.hpp"
@@ -118,6 +119,21 @@ void read_recompute(const ImportTask& task) {
   }
 }
 
+/// Of what is compiled, the blocks are more than the loss.
+bool compiles_model(const ImportTask& task) {
+  constexpr std::string_view key = "compile.components";
+  const Value* const components = task.in.raw(key);
+  const bool is_told = components != nullptr && components->kind == Value::Kind::array;
+  const bool has_model =
+      !is_told || std::any_of(components->items.begin(),
+                              components->items.end(),
+                              [](const Value& item) { return item.text == "model"; });
+  if (!has_model) {
+    assume(task, key, "the loss is taken as not compiled, either");
+  }
+  return has_model;
+}
+
 void read_training(const ImportTask& task) {
   Settings& in = task.in;
   put(task.into.training, "sequence", in.integer("training.seq_len", 1));
@@ -130,20 +146,41 @@ void read_training(const ImportTask& task) {
   task.into.training.add("gradient_precision", Value(reduce == "bfloat16" ? "bf16" : "fp32"));
   put_optimizer(task, "optimizer.name");
   if (!fp8) {
-    in.skip({.what = kSwitchedOff, .patterns = "float8.* quantize.*"});
+    in.skip({.what = kSwitchedOff, .patterns = "float8.* quantize.* mx.*"});
+    return;
   }
+  in.rename("quantize.linear.", "");
+  in.rename("quantize.dense.", "");
+  if (in.is_on("float8.enable_fsdp_float8_all_gather")) {
+    task.into.training.add("narrow_weights", Value("gathered"));
+  }
+  if (in.raw("float8.filter_fqns") != nullptr) {
+    assume(task, "float8.filter_fqns", "all products with weights are taken to be narrow");
+  }
+  take_only(task, "float8.recipe_name", {"tensorwise", "rowwise"});
+  in.skip({.what = "how scales are made",
+           .patterns = "float8.precompute_float8_dynamic_scale_for_fsdp float8.emulate "
+                       "float8.force_recompute_fp8_weight_in_bwd"});
 }
 
 }  // namespace
 
 void import_torchtitan(const ImportTask& task) {
+  read_model(task);
+  torchtitan_plan(task);
+}
+
+void torchtitan_plan(const ImportTask& task) {
   Settings& in = task.in;
-  task.into.stack = "torchtitan";
+  const bool compiles = in.is_on("compile.enable") && compiles_model(task);
+  task.into.stack = in.is_on("training.compile") ? "torchtitan-compiled-2024"
+                    : compiles                   ? "torchtitan-compiled"
+                                                 : "torchtitan";
+  in.skip({.what = "what is compiled", .patterns = "compile.*"});
   in.rename("training.batch_size", "training.local_batch_size");
   in.rename("experimental.pipeline_parallel_degree", "parallelism.pipeline_parallel_degree");
   in.rename("experimental.context_parallel_degree", "parallelism.context_parallel_degree");
   in.rename("training.tensor_parallel_degree", "parallelism.tensor_parallel_degree");
-  read_model(task);
   Degrees degrees;
   const auto degree = [&](std::string_view key) {
     return std::optional(in.integer(key, 1, kMostDegree).value_or(1));
@@ -153,7 +190,7 @@ void import_torchtitan(const ImportTask& task) {
   degrees.context = degree(kTorchtitanKeys.context);
   degrees.expert = degree(kTorchtitanKeys.expert);
   degrees.expert_tensor = degree("parallelism.expert_tensor_parallel_degree");
-  degrees.devices = task.options.devices;
+  degrees.devices = launched_devices(task);
   Value& plan = task.into.plan;
   put(plan, "pipeline", degrees.pipeline);
   put(plan, "tensor", degrees.tensor);

@@ -143,6 +143,15 @@ void Settings::rename_all(std::string_view from, std::string_view to) {
   }
 }
 
+void Settings::suppose(std::string_view key, Value value) {
+  supposed_.push_back(std::move(value));
+  index_.emplace(key, entries_.size());
+  entries_.emplace_back(
+      key,
+      Entry{
+          .path = std::string(key), .value = &supposed_.back(), .origin = {}, .is_supposed = true});
+}
+
 bool Settings::has(std::string_view key) const {
   const Entry* entry = find(key);
   return entry != nullptr && entry->value->kind != Value::Kind::null && !entry->is_told_elsewhere;

@@ -73,6 +73,11 @@ void Settings::skip(std::span<const HarmlessSettings> known) {
   }
 }
 
+bool Settings::is_skipped(std::string_view key) const {
+  const Entry* const entry = find(key);
+  return entry != nullptr && !entry->harmless.empty();
+}
+
 void Settings::leave_out(std::string_view key, std::string_view why) {
   if (Entry* const entry = take(key)) {
     entry->unread = why;
@@ -105,7 +110,8 @@ void Settings::skip_what_is_off(std::string_view enabled) {
 std::vector<std::string> Settings::used() const {
   std::vector<std::string> names;
   for (const auto& [key, entry] : entries_) {
-    if (entry.asked && entry.unread.empty() && entry.missing.empty() && !entry.is_told_elsewhere) {
+    if (entry.asked && entry.unread.empty() && entry.missing.empty() && !entry.is_told_elsewhere &&
+        !entry.is_supposed) {
       names.push_back(shown_path(entry));
     }
   }
@@ -137,6 +143,9 @@ std::vector<std::string> Settings::harmless() const {
 std::vector<std::string> Settings::unread() const {
   std::vector<std::string> lines;
   for (const auto& [key, entry] : entries_) {
+    if (entry.is_supposed) {
+      continue;
+    }
     if (!entry.unread.empty()) {
       lines.push_back(shown(entry) + ": " + entry.unread);
     } else if (!entry.asked && entry.harmless.empty() && !asks_for_nothing(*entry.value)) {

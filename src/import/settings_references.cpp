@@ -1,6 +1,7 @@
 // What the text of a setting refers to: variables of the shell, and other settings.
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "titer/import/settings.hpp"
@@ -108,8 +109,32 @@ std::optional<std::string> Settings::refer(std::string_view inside, Entry& entry
       return expand(std::string(inside.substr(otherwise + 2)), entry, depth + 1);
     }
   }
+  if (auto surroundings = of_environment(inside, entry, depth)) {
+    return surroundings;
+  }
   return inside.find(':') != std::string_view::npos ? compute(inside, entry, depth)
                                                     : configured(inside, entry, depth);
+}
+
+/// ${NAME:otherwise} of Primus and ${oc.env:NAME,otherwise} of OmegaConf.
+std::optional<std::string> Settings::of_environment(std::string_view inside,
+                                                    Entry& entry,
+                                                    int depth) {
+  constexpr std::string_view resolver = "oc.env:";
+  const bool is_resolved = inside.starts_with(resolver);
+  const std::string_view told = is_resolved ? inside.substr(resolver.size()) : inside;
+  const std::size_t end = std::min(told.find(is_resolved ? ',' : ':'), told.size());
+  const std::string_view name = told.substr(0, end);
+  const bool is_variable = is_name(name) && std::none_of(name.begin(), name.end(), [](char c) {
+                             return std::islower(static_cast<unsigned char>(c)) != 0;
+                           });
+  if (!is_variable || end == told.size()) {
+    return std::nullopt;
+  }
+  if (const auto found = options_.defines.find(name); found != options_.defines.end()) {
+    return found->second;
+  }
+  return expand(std::string(told.substr(end + 1)), entry, depth + 1);
 }
 
 /// multiply:a,b and sum:a,b.

@@ -23,6 +23,66 @@ ImportedRun of(std::string_view flags, std::optional<std::int64_t> devices = {})
   return import_text(gpt(flags), "run.sh", options);
 }
 
+std::string member(const Value& object, std::string_view key) {
+  const Value* const found = object.find(key);
+  return found == nullptr ? "absent" : to_json(*found, 0);
+}
+
+bool any_has(const std::vector<std::string>& lines, std::string_view part) {
+  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+    return line.find(part) != std::string::npos;
+  });
+}
+
+TEST(MegatronFlags, WhatIsTakenOtherwiseIsSaid) {
+  constexpr std::array<std::string_view, 5> flags = {
+      "--use-nccl-ub",
+      "--deterministic-mode",
+      "--distribute-saved-activations",
+      "--num-layers-at-start-in-bf16 1 --fp8-format hybrid",
+      "--moe-shared-expert-overlap --num-experts 8"};
+  for (const std::string_view flag : flags) {
+    const ImportedRun run = of(flag);
+    const std::string_view name = flag.substr(0, flag.find(' '));
+    EXPECT_TRUE(any_has(run.assumed, name)) << flag;
+    EXPECT_TRUE(run.unread.empty()) << flag;
+  }
+  EXPECT_FALSE(any_has(of("--moe-shared-expert-overlap false").assumed, "overlap"));
+  // Beside experts that there are not, and numbers that are not narrow, they say nothing.
+  EXPECT_TRUE(of("--num-layers-at-start-in-bf16 1 --bf16").assumed.size() ==
+              of("--bf16").assumed.size());
+}
+
+TEST(MegatronFlags, GatesPositionsAndTablesFollow) {
+  EXPECT_TRUE(of("--quick-geglu").model->gated);
+  EXPECT_FALSE(of("").model->gated);
+  EXPECT_EQ(of("--no-position-embedding").model->positions, Positions::none);
+  EXPECT_EQ(of("--no-position-embedding --position-embedding-type rope").model->positions,
+            Positions::rotary);
+  // Of what nobody names by more than its files: GPT-2's alone has merges.
+  EXPECT_EQ(of("--vocab-file a/vocab.json --merge-file a/merges.txt").model->vocabulary, 50257);
+}
+
+TEST(MegatronFlags, PlansFollow) {
+  const ImportedRun groups =
+      of("--use-distributed-optimizer --num-distributed-optimizer-instances 2", 16);
+  EXPECT_EQ(member(groups.plan, "shard"), std::to_string(16 / 2));
+  const std::string stages =
+      "--pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 1 ";
+  EXPECT_EQ(member(of(stages + "--no-overlap-p2p-communication", 8).plan, "pipeline_send"),
+            "\"blocking\"");
+  EXPECT_EQ(member(of(stages, 8).plan, "pipeline_send"), "absent");
+  EXPECT_EQ(member(of("--num-experts 8 --moe-layer-recompute").plan, "recompute"), R"(["moe"])");
+  EXPECT_EQ(
+      member(of("--num-experts 8 --moe-layer-recompute --recompute-activations").plan, "recompute"),
+      R"(["core_attention","moe"])");
+  const ImportedRun open = import_text(
+      "--num-layers 4 --hidden-size 64 --num-attention-heads 4 --seq-length 128 "
+      "--max-position-embeddings 128 --micro-batch-size $1 --global-batch-size 64",
+      "run.sh");
+  EXPECT_EQ(member(open.plan, "micro_batch"), "\"left open by the import\"");
+}
+
 TEST(MegatronFlags, EachOfVeryManyIsListed) {
   constexpr int many = 60'000;
   std::string flags;
@@ -32,6 +92,45 @@ TEST(MegatronFlags, EachOfVeryManyIsListed) {
   const ImportedRun run = of(flags);
   ASSERT_EQ(run.unread.size(), static_cast<std::size_t>(many));
   EXPECT_TRUE(run.unread.back().ends_with("--flag-of-tomorrow-59999: 59999"));
+}
+
+TEST(NeoxExperts, AreInEverySecondLayer) {
+  const std::string model =
+      "{\"num_layers\": 4, \"hidden_size\": 64, \"num_attention_heads\": 4, \"seq_length\": 128, "
+      "\"max_position_embeddings\": 128, \"pipe_parallel_size\": 1, \"model_parallel_size\": 1, "
+      "\"num_experts\": 8, \"moe_expert_parallel_size\": 2, \"checkpoint_activations\": true, "
+      "\"partition_activations\": true, \"train_micro_batch_size_per_gpu\": 1";
+  ImportOptions options;
+  options.devices = 4;
+  const ImportedRun run = import_text(model + "}", "small.yml", options);
+  ASSERT_TRUE(run.model->experts.has_value());
+  EXPECT_EQ(run.model->experts->per_token, 1);
+  EXPECT_EQ(run.model->order.size(), 4u);  // with experts and without in turn
+  EXPECT_TRUE(run.model->kinds[static_cast<std::size_t>(run.model->order[0].kind)].experts);
+  EXPECT_EQ(member(run.plan, "expert"), "2");
+  EXPECT_TRUE(any_has(run.assumed, "every second layer has experts"));
+  EXPECT_TRUE(run.unread.empty());
+  const ImportedRun all =
+      import_text(model + ", \"moe_expert_interval\": 1}", "small.yml", options);
+  EXPECT_EQ(all.model->order.size(), 1u);
+}
+
+TEST(NanotronExperts, StandInThePlaceOfTheirLayersMlps) {
+  const std::string file =
+      "parallelism: {dp: 4, tp: 1, pp: 1, expert_parallel_size: 2}\n"
+      "tokens: {micro_batch_size: 1, sequence_length: 128, batch_accumulation_per_replica: 1}\n"
+      "model:\n  dtype: bfloat16\n  model_config: {is_qwen2_config: true, hidden_size: 64, "
+      "intermediate_size: 96, num_hidden_layers: 4, num_attention_heads: 4, num_key_value_heads: "
+      "4, "
+      "vocab_size: 512, max_position_embeddings: 128, moe_config: {num_experts: 8, top_k: 2, "
+      "moe_intermediate_size: 32, layers: [1, 3]}}\n";
+  const ImportedRun run = import_text(file, "small.yaml");
+  ASSERT_TRUE(run.model->experts.has_value());
+  EXPECT_EQ(run.model->experts->ffn, 32);
+  EXPECT_EQ(run.model->experts->shared_ffn, 0);
+  EXPECT_FALSE(run.model->kinds[static_cast<std::size_t>(run.model->order[0].kind)].experts);
+  EXPECT_TRUE(run.model->kinds[static_cast<std::size_t>(run.model->order[1].kind)].experts);
+  EXPECT_EQ(member(run.plan, "expert"), "2");
 }
 
 }  // namespace TITER_TEST_FILE

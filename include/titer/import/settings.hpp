@@ -3,6 +3,7 @@
 // the others can be listed.
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <map>
 #include <optional>
@@ -54,6 +55,9 @@ class Settings {
   /// The same of all whose names begin so, whatever follows.
   void rename_all(std::string_view from, std::string_view to);
 
+  /// A setting that the file leaves to what it is based on: as if it were given, but in no list.
+  void suppose(std::string_view key, Value value);
+
   /// Whether it is given, and not as null.
   [[nodiscard]] bool has(std::string_view key) const;
   [[nodiscard]] std::vector<std::string> keys() const;
@@ -84,6 +88,7 @@ class Settings {
   /// Of what nobody asked for these are harmless.
   void skip(const HarmlessSettings& known);
   void skip(std::span<const HarmlessSettings> known);
+  [[nodiscard]] bool is_skipped(std::string_view key) const;
   /// What has been asked for turns out to stand for nothing here.
   void leave_out(std::string_view key, std::string_view why);
   /// Settings of this text are told by another file.
@@ -106,6 +111,7 @@ class Settings {
     Origin origin;  // of the key
     bool asked = false;
     bool is_told_elsewhere = false;
+    bool is_supposed = false;
     std::string_view harmless{};  // what it is
     std::string missing{};        // what it refers to that is not known
     std::string unread{};         // why it was asked for in vain
@@ -119,6 +125,9 @@ class Settings {
   /// The text with what it refers to; empty, and noted, where that is not known.
   [[nodiscard]] std::optional<std::string> expand(const std::string& text, Entry& entry, int depth);
   [[nodiscard]] std::optional<std::string> refer(std::string_view inside, Entry& entry, int depth);
+  [[nodiscard]] std::optional<std::string> of_environment(std::string_view inside,
+                                                          Entry& entry,
+                                                          int depth);
   [[nodiscard]] std::optional<std::string> compute(std::string_view inside,
                                                    Entry& entry,
                                                    int depth);
@@ -140,6 +149,7 @@ class Settings {
   bool has_flags_ = false;  // keys are written --like-this
   std::string section_;
   std::vector<std::pair<std::string, Entry>> entries_;
+  std::deque<Value> supposed_;
   std::set<std::pair<std::string, std::size_t>> index_;  // names with their places in entries_
 };
 

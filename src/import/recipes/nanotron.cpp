@@ -1,7 +1,9 @@
 // nanotron's YAML: the model in HuggingFace's keys, a plan beside it.
 
+#include <algorithm>
 #include <array>
 
+#include "import/hf/hf_parts.hpp"
 #include "import/import_harmless.hpp"
 #include "recipe_parts.hpp"
 
@@ -27,6 +29,42 @@ constexpr std::array<HarmlessSettings, 3> kOfNanotron = {
      {"kernels and buffers, as the stack's",
       "model.ddp_bucket_cap_mb model.model_config.* parallelism.recompute_granularity "
       "parallelism.tp_recompute_allgather parallelism.moe_layer_recompute"}}};
+
+/// In every layer or in those of a list, each with three matrices as the MLP that it stands for.
+/// [nanotron/config/models_config.py, MoEConfig]
+void put_nanotron_experts(const ImportTask& task, Transformer& model) {
+  Settings& in = task.in;
+  const auto key = [](std::string_view name) {
+    return "model.model_config.moe_config." + std::string(name);
+  };
+  const auto count = in.integer(key("num_experts"), 1, kMostWidth);
+  if (!count) {
+    return;
+  }
+  Experts experts;
+  experts.count = *count;
+  experts.per_token =
+      in.integer(key("top_k"), 1, *count).value_or(std::min<std::int64_t>(2, *count));
+  experts.ffn = in.integer(key("moe_intermediate_size"), 1, kMostWidth).value_or(model.ffn);
+  if (in.is_on(key("enable_shared_expert"))) {
+    const auto shared = in.integer(key("shared_expert_intermediate_size"), 1, kMostWidth);
+    experts.shared_ffn = shared.value_or(model.ffn);
+    if (!shared) {
+      assume(task, key("shared_expert_intermediate_size"), "taken as an MLP's");
+    }
+  }
+  model.experts = experts;
+  std::vector<LayerKind> layers(static_cast<std::size_t>(model.layers), model.kinds.front());
+  const Value* const list = in.raw(key("layers"));
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const bool is_all = list == nullptr || list->items.empty() || list->items.front().integer < 0;
+    layers[i].experts =
+        is_all || std::any_of(list->items.begin(), list->items.end(), [&](const Value& item) {
+          return item.integer == static_cast<std::int64_t>(i);
+        });
+  }
+  set_layer_kinds(model, layers);
+}
 
 /// The part of the document that a path names; nothing of it is left to be read.
 void put_nanotron_model(const ImportTask& task) {
@@ -54,12 +92,10 @@ void put_nanotron_model(const ImportTask& task) {
       config.add(name, *value);
     }
   }
-  if (in.has("model.model_config.moe_config.num_experts")) {
-    in.fail("model.model_config.moe_config.num_experts",
-            "expected none: nanotron's experts are not read");
-    return;
-  }
   put_model_of_config(task, config);
+  if (task.into.model) {
+    put_nanotron_experts(task, *task.into.model);
+  }
 }
 
 void put_nanotron_degrees(const ImportTask& task, const Degrees& degrees) {
@@ -68,6 +104,10 @@ void put_nanotron_degrees(const ImportTask& task, const Degrees& degrees) {
   put(plan, "tensor", degrees.tensor);
   put(plan, "context", degrees.context);
   put(plan, "data", degrees.data);
+  if (task.into.model && task.into.model->experts) {
+    put(plan, "expert", degrees.expert);
+    plan.add("expert_tensor", Value(1));
+  }
   if (degrees.pipeline.value_or(1) > 1) {
     const std::string engine = task.in.word("parallelism.pp_engine").value_or("afab");
     plan.add("schedule", Value(engine == "1f1b" ? "1f1b" : "gpipe"));
@@ -100,7 +140,7 @@ void import_nanotron(const ImportTask& task) {
   degrees.context = degree(kNanotronKeys.context);
   degrees.expert = degree(kNanotronKeys.expert);
   degrees.data = in.integer(kNanotronKeys.devices, 1, kMostDegree);
-  degrees.devices = task.options.devices;
+  degrees.devices = launched_devices(task);
   check_degrees(task, degrees, kNanotronKeys);
   put_nanotron_degrees(task, degrees);
   const auto stage = in.integer("optimizer.zero_stage", 0, 1).value_or(0);

@@ -1,0 +1,64 @@
+// What Megatron's settings ask for that is taken in another way here, which is said.
+
+#include <array>
+
+#include "import_parts.hpp"
+
+namespace titer {
+namespace {
+
+struct TakenOtherwise {
+  std::string_view key;  // switched on, or not 0
+  std::string_view how;
+};
+/// Each concerns a small part of a step, or what the stack's figures hold already.
+constexpr std::array<TakenOtherwise, 26> kTakenOtherwise = {
+    {{"use_nccl_ub", "NCCL's figures are taken as without registered buffers"},
+     {"use_sharp", "where switches add up is the cluster's to tell"},
+     {"deterministic_mode", "kernels are taken as without it"},
+     {"batch_invariant_mode", "kernels are taken as without it"},
+     {"delay_wgrad_compute", "products for weights are taken where the schedule has them"},
+     {"defer_embedding_wgrad_compute",
+      "products for weights are taken where the schedule has them"},
+     {"overlap_p2p_communication_warmup_flush", "all sends are taken alike"},
+     {"overlap_param_gather_with_optimizer_step", "parameters are gathered behind the whole step"},
+     {"overlap_cpu_optimizer_d2h_h2d", "copies of offloaded state are taken as the plan has them"},
+     {"use_torch_optimizer_for_cpu_offload", "the optimizer is taken to run on the device"},
+     {"first_last_layers_bf16", "all layers are taken to be narrow"},
+     {"num_layers_at_start_in_bf16", "all layers are taken to be narrow"},
+     {"num_layers_at_end_in_bf16", "all layers are taken to be narrow"},
+     {"fp8_dot_product_attention", "attention's own products are taken in 16 bits"},
+     {"fp8_multi_head_attention", "attention's own products are taken in 16 bits"},
+     {"activation_func_fp8_input_store", "inputs of activations are taken as kept in 16 bits"},
+     {"distribute_saved_activations", "every rank is taken to keep a layer's whole input"},
+     {"moe_shared_expert_overlap", "shared experts are not taken beside the tokens' way"},
+     {"moe_pad_expert_input_to_capacity", "experts are taken to get no more than their tokens"},
+     {"moe_expert_rank_capacity_factor", "ranks are taken to get all their tokens"},
+     {"moe_extended_tp", "the tensor degree splits experts, too"},
+     {"moe_paged_stash", "what experts keep is taken to stay on the device"},
+     {"enable_primus_turbo", "kernels are taken as the stack's"},
+     {"use_turbo_attention", "kernels are taken as the stack's"},
+     {"use_turbo_grouped_mlp", "kernels are taken as the stack's"},
+     {"turbo_sync_free_moe_stage", "the host is taken to wait as the stack's does"}}};
+
+/// Not null, 0 or switched off.
+bool asks_for_something(Settings& in, std::string_view key) {
+  const Value* const value = in.raw(key);
+  const bool is_off = value == nullptr ||
+                      (value->kind == Value::Kind::boolean && !value->boolean) ||
+                      (value->kind == Value::Kind::number && value->number == 0) ||
+                      value->text == "0" || value->text == "False" || value->text == "false";
+  return !is_off;
+}
+
+}  // namespace
+
+void remark_on_megatron(const ImportTask& task) {
+  for (const TakenOtherwise& known : kTakenOtherwise) {
+    if (!task.in.is_skipped(known.key) && asks_for_something(task.in, known.key)) {
+      assume(task, known.key, known.how);
+    }
+  }
+}
+
+}  // namespace titer
