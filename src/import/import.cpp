@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "import/formats/formats.hpp"
+#include "import/formats/overrides.hpp"
 #include "import/hf/hf_parts.hpp"
 #include "import_harmless.hpp"
 #include "import_parts.hpp"
@@ -190,7 +191,10 @@ std::optional<std::int64_t> devices_of(const std::vector<Foreign>& files) {
 ImportedRun import_text(std::string_view text,
                         const std::string& file,
                         const ImportOptions& options) {
-  return import_foreign(parse_foreign(text, file, options), file, options, {});
+  std::vector<Foreign> parsed = {parse_foreign(text, file, options)};
+  std::vector<std::string> names = {file};
+  apply_changes(parsed, names, options);
+  return import_foreign(parsed.front(), file, options, {});
 }
 
 ImportedRun import_files(std::span<const std::filesystem::path> files,
@@ -201,17 +205,23 @@ ImportedRun import_files(std::span<const std::filesystem::path> files,
   for (const std::filesystem::path& given : files) {
     names.push_back(file_of(given).string());
     parsed.push_back(parse_foreign(read_small_text(names.back()), names.back(), options));
-    others.has_trainer = others.has_trainer || parsed.back().format->is_trainer;
-    others.has_launcher = others.has_launcher || parsed.back().format->name == kAccelerate;
-    others.has_model = others.has_model || parsed.back().format->import_whole != nullptr;
+  }
+  apply_changes(parsed, names, options);
+  for (const Foreign& file : parsed) {
+    others.has_trainer = others.has_trainer || file.format->is_trainer;
+    others.has_launcher = others.has_launcher || file.format->name == kAccelerate;
+    others.has_model = others.has_model || file.format->import_whole != nullptr;
   }
   ImportOptions told = options;
   told.devices = options.devices ? options.devices : devices_of(parsed);
   ImportedRun whole;
   for (std::size_t i = 0; i < parsed.size(); ++i) {
     ImportedRun part = import_foreign(parsed[i], names[i], told, others);
-    if (names[i] != files[i].string()) {
-      compare_with_index(files[i], part);
+    const auto folder = std::find_if(files.begin(), files.end(), [&](const auto& given) {
+      return given != names[i] && file_of(given) == names[i];
+    });
+    if (folder != files.end()) {
+      compare_with_index(*folder, part);
     }
     merge(whole, std::move(part), names[i]);
   }

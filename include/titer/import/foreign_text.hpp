@@ -28,12 +28,19 @@ struct ArgumentChoice {
   std::string line;                // located
   std::vector<std::string> flags;  // that one of the answers brings
 };
+/// key.of=value behind a program: what it is to change of its configuration.
+struct ArgumentOverride {
+  std::string path;
+  std::string value;
+  Origin at{};
+};
 /// The command that a shell script is there to run.
 struct ArgumentText {
   Document flags;  // an object: "--num-layers" with its text, true, or several texts as an array
   std::vector<std::string> scripts;      // of Python that it names
   std::vector<std::string> started;      // files that its commands name
   std::vector<std::string> of_launcher;  // flags before the script: of srun, torchrun …
+  std::vector<ArgumentOverride> overrides;
   std::vector<ArgumentChoice> choices;
   std::vector<std::string> assumed;              // located: conditions that were decided by guess
   std::map<std::string, std::string> documents;  // files that the script writes by cat <<END

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "titer/import/foreign_text.hpp"
 #include "titer/input/document.hpp"
 #include "titer/model/transformer/transformer.hpp"
 
@@ -19,10 +20,11 @@ namespace titer {
 /// What a file leaves to its surroundings.
 struct ImportOptions {
   std::map<std::string, std::string, std::less<>> defines;  // what ${NAME} stands for
-  std::optional<std::int64_t> devices;     // all together, to tell the data-parallel degree
-  std::optional<std::int64_t> vocabulary;  // rows, where a tokenizer is named that is not known
-  std::optional<Transformer> base;         // a model that the files change, or do not describe
-  bool accept_unknown = false;             // leave out what is not read and may change the result
+  std::optional<std::int64_t> devices;        // all together, to tell the data-parallel degree
+  std::optional<std::int64_t> vocabulary;     // rows, where a tokenizer is named that is not known
+  std::optional<Transformer> base;            // a model that the files change, or do not describe
+  std::vector<ArgumentOverride> overrides{};  // keys of the first configuration, with other values
+  bool accept_unknown = false;  // leave out what is not read and may change the result
 };
 
 /// In the place of a number that neither the files nor the options tell: no run takes it.

@@ -8,6 +8,7 @@
 
 #include "import/import_parts.hpp"
 #include "import/recipes/python_text.hpp"
+#include "overrides.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
 
@@ -164,11 +165,16 @@ Foreign parse_foreign(std::string_view text,
     made.document = std::move(arguments.flags);
     made.arguments = std::move(arguments);
   } else if (syntax == Syntax::python) {
-    made.document = parse_recipe(text, file, options);
+    made.document = is_olmo_core(text) ? parse_olmo_core(text, file, options)
+                                       : parse_recipe(text, file, options);
   } else {
     made.document = parse(text, file, syntax);
   }
   made.format = format_of(made.document.root, syntax);
+  made.syntax = syntax;
+  if (only_changes(made)) {
+    return made;
+  }
   if (made.format == nullptr && syntax == Syntax::arguments) {
     refuse_arguments(file, made.arguments);
   }

@@ -42,8 +42,9 @@ struct ForeignFormat {
 /// A file's text as a document, with what it is.
 struct Foreign {
   Document document;
-  ArgumentText arguments;  // of a shell script, less its flags
-  const ForeignFormat* format = nullptr;
+  ArgumentText arguments;                 // of a shell script, less its flags
+  const ForeignFormat* format = nullptr;  // null: a command that only changes another file
+  Syntax syntax = Syntax::json;
 };
 
 /// By the file's extension and what is in it. Throws InputError for a text of none of these

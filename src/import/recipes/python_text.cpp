@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <vector>
 
+#include "import/formats/overrides.hpp"
 #include "import/import_parts.hpp"
 #include "python_syntax.hpp"
+#include "python_values.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
 
@@ -17,124 +17,6 @@ namespace titer {
 namespace {
 
 constexpr std::size_t kLongestNames = 300;  // of recipes that are shown
-
-using Constants = std::map<std::string, Value, std::less<>>;
-
-class Expressions {
- public:
-  explicit Expressions(const Constants& constants) : constants_(constants) {}
-
-  [[nodiscard]] Value value_of(std::string_view text, Origin at, int depth = 0) const {
-    Value made = plain(text, at, depth);
-    made.origin = at;
-    return made;
-  }
-
- private:
-  [[nodiscard]] Value plain(std::string_view text, Origin at, int depth) const {
-    text = without_spaces(text);
-    if (text.empty() || depth > 20) {
-      return {};
-    }
-    if (text == "None" || text == "True" || text == "False") {
-      return text == "None" ? Value() : Value(text == "True");
-    }
-    const char first = text.front();
-    if ((first == '"' || first == '\'') && text.find(first, 1) == text.size() - 1) {
-      return Value(text.substr(1, text.size() - 2));
-    }
-    if (first == '[' || first == '(') {
-      return list(text, at, depth);
-    }
-    if (const auto number = number_of(text)) {
-      return *number;
-    }
-    if (const auto found = constants_.find(text); found != constants_.end()) {
-      return found->second;
-    }
-    if (text.starts_with("torch.") && end_of_path(text, 0) == text.size()) {
-      return Value(text.substr(6));
-    }
-    return call(text, at, depth);
-  }
-
-  [[nodiscard]] Value list(std::string_view text, Origin at, int depth) const {
-    Value made = Value::make_array();
-    for (const std::string_view item : parts_of(text.substr(1, text.size() - 2), ',')) {
-      made.push(value_of(item, at, depth + 1));
-    }
-    return made;
-  }
-
-  static std::optional<Value> number_of(std::string_view text) {
-    std::string digits(text);
-    digits.erase(std::remove(digits.begin(), digits.end(), '_'), digits.end());
-    std::int64_t integer = 0;
-    const char* const end = digits.data() + digits.size();
-    if (const auto [rest, error] = std::from_chars(digits.data(), end, integer);
-        error == std::errc() && rest == end) {
-      return Value(integer);
-    }
-    double number = 0;
-    const auto [rest, error] = std::from_chars(digits.data(), end, number);
-    const bool is_number = error == std::errc() && rest == end && std::isfinite(number);
-    return is_number ? std::optional<Value>(number) : std::nullopt;
-  }
-
-  /// Name(key=value, …) is an object; another expression is open.
-  [[nodiscard]] Value call(std::string_view text, Origin at, int depth) const {
-    const std::size_t open = end_of_path(text, 0);
-    const bool is_call = open > 0 && open < text.size() && text[open] == '(' &&
-                         text.back() == ')' &&
-                         places_of(text, '.').size() == count_dots(text, open);
-    Value made = Value::make_object();
-    if (is_call) {
-      for (const std::string_view argument :
-           parts_of(text.substr(open + 1, text.size() - open - 2), ',')) {
-        const auto named = assigned(argument);
-        if (named && made.find(named->path) == nullptr) {
-          made.add(named->path, value_of(named->value, at, depth + 1));
-          made.key_origins.back() = at;
-        }
-      }
-    }
-    return made.members.empty() ? Value("$(" + std::string(text) + ")") : made;
-  }
-
-  static std::size_t count_dots(std::string_view text, std::size_t end) {
-    return static_cast<std::size_t>(std::count(text.begin(), text.begin() + end, '.'));
-  }
-
-  const Constants& constants_;
-};
-
-/// Puts a value at a path, over what is there.
-void put_at(Value& root, std::string_view path, Value value, Origin at) {
-  Value* object = &root;
-  while (true) {
-    const std::size_t dot = path.find('.');
-    const std::string key(path.substr(0, dot));
-    const bool is_last = dot == std::string_view::npos;
-    Value* const there = object->find(key);
-    if (is_last) {
-      if (there == nullptr) {
-        object->add(key, std::move(value));
-        object->key_origins.back() = at;
-      } else if (there->kind != Value::Kind::object || value.kind != Value::Kind::text) {
-        *there = std::move(value);
-      }
-      return;
-    }
-    if (there == nullptr) {
-      object->add(key, Value::make_object());
-      object->key_origins.back() = at;
-    } else if (there->kind != Value::Kind::object) {
-      *there = Value::make_object();
-    }
-    object = object->find(key);
-    path.remove_prefix(dot + 1);
-  }
-}
 
 /// The text in quotes behind a name in an expression; "" for none.
 std::string quoted_after(std::string_view text, std::string_view name) {
@@ -200,7 +82,7 @@ class Recipes {
       add_name(*found, statement, recipe);
     } else if (!is_foreign(found->path.substr(0, dot))) {
       const std::string path = found->path.substr(dot + 1);
-      Value value = Expressions(constants_).value_of(found->value, statement.at);
+      Value value = value_of(constants_, found->value, statement.at);
       put_model(path, found->value, statement.at, recipe);
       if (path != "model" || value.kind != Value::Kind::text) {
         put_at(recipe.root, path, std::move(value), statement.at);
@@ -220,11 +102,11 @@ class Recipes {
     const std::string_view called = found.value.substr(0, open);
     const bool is_recipe = is_call && (called.ends_with("_recipe") || called.ends_with("_config"));
     if (!is_recipe) {
-      constants_[found.path] = Expressions(constants_).value_of(found.value, statement.at);
+      constants_[found.path] = value_of(constants_, found.value, statement.at);
       return;
     }
     put_at(recipe.root, "recipe", Value(called), statement.at);
-    const Value arguments = Expressions(constants_).value_of(found.value, statement.at);
+    const Value arguments = value_of(constants_, found.value, statement.at);
     for (const auto& [key, value] : arguments.members) {
       put_at(recipe.root, "recipe_arguments." + key, value, statement.at);
     }
@@ -245,7 +127,7 @@ class Recipes {
   }
 
   std::vector<Recipe> recipes_;
-  Constants constants_;
+  PythonConstants constants_;
 };
 
 }  // namespace

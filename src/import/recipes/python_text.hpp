@@ -20,4 +20,13 @@ namespace titer {
                                     const std::string& file,
                                     const ImportOptions& options);
 
+/// Whether the text is a program of OLMo-core.
+[[nodiscard]] bool is_olmo_core(std::string_view text);
+/// The configurations that it makes, by the names that its trainer saves them under: "model",
+/// "data_loader", "train_module" … What it makes only under a condition is left out, but for one on
+/// the number of devices.
+[[nodiscard]] Document parse_olmo_core(std::string_view text,
+                                       const std::string& file,
+                                       const ImportOptions& options);
+
 }  // namespace titer

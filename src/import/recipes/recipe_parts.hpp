@@ -26,6 +26,9 @@ void import_torchtune(const ImportTask& task);
 void import_nanotron(const ImportTask& task);
 void import_llm_foundry(const ImportTask& task);
 void import_olmo(const ImportTask& task);
+void import_olmo_core(const ImportTask& task);
+/// The short YAML of an experiment, which names a model of OLMo-core.
+void import_olmo_experiment(const ImportTask& task);
 void import_maxtext(const ImportTask& task);
 
 }  // namespace titer

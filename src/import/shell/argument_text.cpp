@@ -6,6 +6,7 @@
 #include <set>
 
 #include "shell_batch.hpp"
+#include "shell_override.hpp"
 #include "shell_play.hpp"
 #include "titer/import/foreign_text.hpp"
 #include "titer/input/reader.hpp"
@@ -64,6 +65,12 @@ std::size_t flags_of(const std::vector<Text>& words) {
   return static_cast<std::size_t>(std::count_if(words.begin(), words.end(), is_flag));
 }
 
+std::size_t changes_of(const std::vector<Text>& words) {
+  return static_cast<std::size_t>(std::count_if(words.begin(), words.end(), [](const Text& word) {
+    return shell::override_of(word).has_value();
+  }));
+}
+
 /// "a, b or c", with what stands before the last.
 std::string listed(const std::vector<std::string>& parts, std::string_view before_last) {
   std::string line;
@@ -106,6 +113,8 @@ class Flags {
       }
       if (is_script(words[i])) {
         into_.scripts.push_back(words[i].chars);
+      } else if (auto change = shell::override_of(words[i])) {
+        into_.overrides.push_back(*std::move(change));
       } else if (!name_in(words[i]).empty()) {
         stands_for_words(words[i], true);
       }
@@ -192,8 +201,8 @@ class Flags {
     Value value = is_whole ? Value(flag.chars.substr(equals + 1)) : Value(true);
     for (; !is_whole && i < words.size(); ++i) {
       const bool has_value = value.kind != Value::Kind::boolean;
-      if (is_flag(words[i]) || is_short_flag(words[i]) || is_script(words[i]) ||
-          is_program(words[i])) {
+      if ((has_value && shell::override_of(words[i])) || is_flag(words[i]) ||
+          is_short_flag(words[i]) || is_script(words[i]) || is_program(words[i])) {
         break;
       }
       if (stands_for_words(words[i], has_value)) {
@@ -275,11 +284,11 @@ class Flags {
   ArgumentText into_;
 };
 
-/// The command with the most flags; of several the first.
+/// The command with the most flags and changes; of several the first.
 const PlayedCommand* command_of(const shell::Play& play) {
   const auto found = std::max_element(
       play.commands.begin(), play.commands.end(), [](const auto& a, const auto& b) {
-        return flags_of(a.words) < flags_of(b.words);
+        return flags_of(a.words) + changes_of(a.words) < flags_of(b.words) + changes_of(b.words);
       });
   return found == play.commands.end() ? nullptr : &*found;
 }
@@ -318,7 +327,8 @@ ArgumentText parse_arguments(std::string_view text,
   const PlayedCommand* command = command_of(play);
   const std::vector<Text> in_variables = words_of_variables(play);
   const bool is_sourced =
-      command == nullptr || 2 * flags_of(command->words) < flags_of(in_variables);
+      command == nullptr ||
+      (changes_of(command->words) == 0 && 2 * flags_of(command->words) < flags_of(in_variables));
   Flags flags(play, source_name);
   flags.assume_guesses();
   flags.read(is_sourced ? in_variables : command->words);

@@ -1,6 +1,7 @@
 #include "shell_play.hpp"
 
 #include "shell_branches.hpp"
+#include "shell_override.hpp"
 #include "shell_player.hpp"
 #include "titer/input/reader.hpp"
 
@@ -285,8 +286,9 @@ void Player::note(std::vector<Text> words) {
   }
   std::vector<Text> made = launcher_;
   bool has_any = false;
+  const bool names_file = !play_.started.empty();
   for (Text& word : words) {
-    has_any = has_any || has_flags(word);
+    has_any = has_any || has_flags(word) || (names_file && override_of(word).has_value());
     note_word(std::move(word), made);
   }
   words_ += made.size();

@@ -14,6 +14,7 @@ struct ImportCommand {
   std::vector<std::string> files;
   std::vector<std::string> more_files;
   std::vector<std::string> defines;
+  std::vector<std::string> overrides;
   std::optional<std::int64_t> devices;
   std::optional<std::int64_t> vocabulary;
   std::string model;
@@ -45,6 +46,14 @@ ImportOptions import_options(const ImportCommand& command) {
       throw InputError("--define " + define + ": expected NAME=VALUE, such as TP=8");
     }
     options.defines[define.substr(0, equals)] = define.substr(equals + 1);
+  }
+  for (const std::string& told : command.overrides) {
+    const std::size_t equals = told.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw InputError("--override " + told +
+                       ": expected KEY=VALUE, such as training.seq_len=4096");
+    }
+    options.overrides.push_back({.path = told.substr(0, equals), .value = told.substr(equals + 1)});
   }
   const auto check = [&](std::string_view option, std::optional<std::int64_t> number) {
     if (number && (*number < 1 || *number > most)) {
@@ -92,8 +101,9 @@ Command add_import(CLI::App& program) {
   app->footer(
       "Files: a model's config.json or its folder; settings of HuggingFace's trainer, accelerate, "
       "axolotl,\nLLaMA-Factory, torchtune, DeepSpeed; arguments of Megatron-LM (a script, or YAML "
-      "with MODEL_ARGS);\nYAML of NeMo, Megatron-Bridge, GPT-NeoX, nanotron, llm-foundry, OLMo, "
-      "MaxText; recipes in Python;\nTOML of torchtitan.\n"
+      "with MODEL_ARGS);\nYAML of NeMo, Megatron-Bridge, GPT-NeoX, Primus, nanotron, llm-foundry, "
+      "OLMo, MaxText;\nrecipes in Python, programs of OLMo-core; TOML of torchtitan; and what a "
+      "command changes of one\nof these (key.of=value), beside it.\n"
       "Examples:\n"
       "  titer import config.json\n"
       "  titer import config.json --with ds_config.json --devices 64 --out run.json\n"
@@ -105,6 +115,11 @@ Command add_import(CLI::App& program) {
       ->allow_extra_args(false);
   app->add_option("--define", command->defines, "what ${NAME} stands for in the files; repeatable")
       ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  app->add_option("--override",
+                  command->overrides,
+                  "another value for a key of the configuration; repeatable")
+      ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   app->add_option("--devices", command->devices, "all of them, to tell the data-parallel degree")
       ->type_name("N");

@@ -1,0 +1,170 @@
+#include "overrides.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "import/import_parts.hpp"
+#include "titer/input/reader.hpp"
+#include "titer/input/words.hpp"
+
+namespace titer {
+namespace {
+
+/// A word typed as YAML types it.
+Value typed(const std::string& text) {
+  try {
+    return parse_yaml(text, "").root;
+  } catch (const InputError&) {
+    return Value(text);
+  }
+}
+
+/// The path less the signs for what is added; a key that is taken away is null.
+void change(Document& document, const ArgumentOverride& told, int source) {
+  Origin at = told.at;
+  at.source = source;
+  const std::size_t begin = std::min(told.path.find_first_not_of("+~"), told.path.size());
+  Value value = told.path.starts_with('~') ? Value() : typed(told.value);
+  value.origin = at;
+  put_at(document.root, std::string_view(told.path).substr(begin), std::move(value), at);
+}
+
+/// "--training.steps" of torchtitan is a change, too.
+std::vector<ArgumentOverride> changes_of(const Foreign& script) {
+  std::vector<ArgumentOverride> changes = script.arguments.overrides;
+  const Value& flags = script.document.root;
+  for (std::size_t i = 0; i < flags.members.size(); ++i) {
+    const auto& [flag, value] = flags.members[i];
+    const bool is_path = flag.find('.') != std::string::npos && flag.starts_with("--");
+    if (is_path && value.kind != Value::Kind::array && !flag.ends_with("config_file")) {
+      changes.push_back({.path = flag.substr(2),
+                         .value = value.kind == Value::Kind::text ? value.text : "true",
+                         .at = flags.key_origins[i]});
+    }
+  }
+  return changes;
+}
+
+/// What launches the program tells of devices.
+void take_launcher(Foreign& into, const Foreign& script, int source) {
+  constexpr std::array<std::string_view, 6> told = {
+      "nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines"};
+  for (const auto& [flag, value] : script.document.root.members) {
+    const std::string name = Settings::normalised(flag);
+    const bool is_told = std::find(told.begin(), told.end(), name) != told.end();
+    if (is_told && into.document.root.find(name) == nullptr) {
+      Origin at = value.origin;
+      at.source = source;
+      put_at(into.document.root, name, value, at);
+      into.arguments.of_launcher.push_back(flag);
+    }
+  }
+}
+
+/// Files that the command names, the last words of their paths.
+std::string configurations_of(const Foreign& script) {
+  std::string names;
+  for (const std::string& name : script.arguments.started) {
+    if (!name.ends_with(".py") && !name.ends_with(".sh")) {
+      names.append(names.empty() ? "" : ", ").append(name.substr(name.rfind('/') + 1));
+    }
+  }
+  return names;
+}
+
+void put_all(Foreign& into, const Foreign& script, const std::string& file) {
+  into.document.sources.push_back(file);
+  const int source = static_cast<int>(into.document.sources.size()) - 1;
+  for (const ArgumentOverride& told : changes_of(script)) {
+    change(into.document, told, source);
+  }
+  take_launcher(into, script, source);
+}
+
+}  // namespace
+
+void put_at(Value& root, std::string_view path, Value value, Origin at) {
+  Value* object = &root;
+  while (true) {
+    const std::size_t dot = path.find('.');
+    const std::string key(path.substr(0, dot));
+    const bool is_last = dot == std::string_view::npos;
+    Value* const there = object->find(key);
+    if (is_last) {
+      if (there == nullptr) {
+        object->add(key, std::move(value));
+        object->key_origins.back() = at;
+      } else if (there->kind != Value::Kind::object || value.kind != Value::Kind::text) {
+        *there = std::move(value);
+      }
+      return;
+    }
+    if (there == nullptr) {
+      object->add(key, Value::make_object());
+      object->key_origins.back() = at;
+    } else if (there->kind != Value::Kind::object) {
+      *there = Value::make_object();
+    }
+    object = object->find(key);
+    path.remove_prefix(dot + 1);
+  }
+}
+
+bool only_changes(const Foreign& script) {
+  return script.syntax == Syntax::arguments && script.format == nullptr &&
+         !changes_of(script).empty();
+}
+
+Foreign alone(const Foreign& script, const std::string& file) {
+  Foreign made;
+  made.document.root = Value::make_object();
+  put_all(made, script, file);
+  made.syntax = Syntax::yaml;
+  made.format = format_of(made.document.root, Syntax::yaml);
+  const std::string named = configurations_of(script);
+  if (made.format == nullptr || made.format->import == nullptr) {
+    throw InputError(file + ": changes " +
+                     (named.empty() ? "a configuration" : shortened(named, 60)) +
+                     " by key=value; import that, and this --with it");
+  }
+  // MaxText has a file for each of its models.
+  const std::string stem = std::filesystem::path(named).stem().string();
+  if (made.document.root.find("model_name") == nullptr && !stem.empty() && stem != "base") {
+    made.document.root.add("model_name", Value(stem));
+  }
+  return made;
+}
+
+void apply_changes(std::vector<Foreign>& files,
+                   std::vector<std::string>& names,
+                   const ImportOptions& options) {
+  const auto target = std::find_if(files.begin(), files.end(), [](const Foreign& file) {
+    return file.syntax != Syntax::arguments && file.format != nullptr &&
+           file.format->import != nullptr;
+  });
+  if (!options.overrides.empty() && target == files.end()) {
+    throw InputError("--override: expected a configuration among the files, whose keys it changes");
+  }
+  for (const ArgumentOverride& told : options.overrides) {
+    change(target->document, told, 0);
+  }
+  for (std::size_t i = files.size(); i-- > 0;) {
+    if (!only_changes(files[i])) {
+      continue;
+    }
+    if (target == files.end()) {
+      files[i] = alone(files[i], names[i]);
+    } else {
+      put_all(*target, files[i], names[i]);
+    }
+  }
+  for (std::size_t i = files.size(); i-- > 0;) {
+    if (only_changes(files[i])) {
+      files.erase(files.begin() + static_cast<std::ptrdiff_t>(i));
+      names.erase(names.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+}
+
+}  // namespace titer

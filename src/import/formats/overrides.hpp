@@ -1,0 +1,27 @@
+#pragma once
+// Changes of a configuration that are told beside it: key.of=value, as programs that read Hydra's,
+// MaxText's or torchtitan's files take them on their command lines.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats.hpp"
+
+namespace titer {
+
+/// Puts a value at a path, over what is there.
+void put_at(Value& root, std::string_view path, Value value, Origin at);
+
+/// Whether a command says no more than what it changes of a file.
+[[nodiscard]] bool only_changes(const Foreign& script);
+/// A command that only changes a configuration, as one by itself where its keys tell whose they
+/// are; throws InputError that says what it changes.
+[[nodiscard]] Foreign alone(const Foreign& script, const std::string& file);
+/// Puts the changes of such commands, and those of the option, over the first of the files that is
+/// a configuration, and leaves the commands out. Throws InputError where there is none.
+void apply_changes(std::vector<Foreign>& files,
+                   std::vector<std::string>& names,
+                   const ImportOptions& options);
+
+}  // namespace titer

@@ -1,0 +1,22 @@
+#pragma once
+// Expressions of Python that can be told without running them.
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "titer/input/document.hpp"
+
+namespace titer {
+
+/// Names with what was assigned to them.
+using PythonConstants = std::map<std::string, Value, std::less<>>;
+
+/// A number, text, list, name or product of these; Name(key=value, …) as an object; another
+/// expression as "$(…)".
+[[nodiscard]] Value value_of(const PythonConstants& constants, std::string_view text, Origin at);
+
+/// The expression in a "$(…)"; "" of a value that is known.
+[[nodiscard]] std::string_view untold_expression(const Value& value);
+
+}  // namespace titer
