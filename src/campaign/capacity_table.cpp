@@ -53,9 +53,8 @@ class FewestDevices {
   [[nodiscard]] double ideal_devices() const {
     const Scenario& scenario = question_.scenario;
     const Transformer* transformer = scenario.model.if_transformer();
-    const double parameters =
-        static_cast<double>(transformer != nullptr ? active_parameters(*transformer)
-                                                   : titer::parameters(scenario.model));
+    const double parameters = static_cast<double>(
+        transformer != nullptr ? active_parameters(*transformer) : titer::parameters(scenario));
     const auto& rate = scenario.cluster.chip.rate(scenario.training.precision);
     return rate ? 6 * parameters * *question_.tokens / (rate->peak.si() * question_.deadline->si())
                 : 1;

@@ -44,7 +44,7 @@ E7Terms e7_terms(const Scenario& scenario) {
 
   E7Terms terms;
   terms.micro_batches = static_cast<double>(scenario.micro_batches());
-  terms.parameters = static_cast<double>(parameters(scenario.model));
+  terms.parameters = static_cast<double>(parameters(scenario));
   terms.utilization = scenario.e7.utilization.value_or(1.0);
   terms.peak = scenario.cluster.chip.rate(scenario.training.precision)->peak;
   const double per_device = terms.parameters / (p * t);  // N / (p t)

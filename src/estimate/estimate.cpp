@@ -5,6 +5,7 @@
 
 #include "titer/estimate/check_rates.hpp"
 #include "titer/estimate/device_classes.hpp"
+#include "titer/model/transformer/tower.hpp"
 
 namespace titer {
 namespace {
@@ -84,9 +85,13 @@ std::optional<ErrorBar> error_bar_of(const Scenario& scenario, const StepResult&
 }
 
 /// With adapters weights have no gradients of their own; each adapter's number multiplies every
-/// token in all three passes.
-Flops adapted_passes(const ForwardFlops& forward, double adapters, double tokens) {
-  return 2.0 * (forward.layers + forward.logits) + 3.0 * forward.core_attention +
+/// token in all three passes. A tower, whose FLOPs are part of the others, has a forward pass only.
+Flops adapted_passes(const ForwardFlops& forward,
+                     const ForwardFlops& tower,
+                     double adapters,
+                     double tokens) {
+  return 2.0 * (forward.layers + forward.logits) + 3.0 * forward.core_attention -
+         (tower.layers + 2.0 * tower.core_attention) +
          Flops::from_si(3.0 * 2.0 * adapters * tokens);
 }
 
@@ -238,13 +243,18 @@ MemoryNeeds memory_needs(const Scenario& scenario, const ModelBlocks& blocks) {
 TrainedFlops trained_flops(const Scenario& scenario, const ModelBlocks& blocks) {
   const auto batch = static_cast<double>(scenario.training.global_batch);
   const auto of = [&](AttentionCount count) {
-    return forward_flops(scenario.model, batch, scenario.training.sequence, count);
+    return forward_flops(
+        scenario.model, batch, scenario.training.sequence, count, scenario.images());
   };
   const auto passes = [&](const ForwardFlops& forward) {
     const double tokens = batch * static_cast<double>(scenario.training.sequence);
-    return scenario.training.adapters
-               ? adapted_passes(forward, static_cast<double>(adapter_parameters(blocks)), tokens)
-               : both_passes(forward, blocks);
+    if (!scenario.training.adapters) {
+      return both_passes(forward, blocks);
+    }
+    const ForwardFlops tower =
+        scenario.has_tower() ? forward_flops(*scenario.model.if_tower(), batch, scenario.images())
+                             : ForwardFlops{};
+    return adapted_passes(forward, tower, static_cast<double>(adapter_parameters(blocks)), tokens);
   };
   const ForwardFlops forward = of(AttentionCount::full);
   return {

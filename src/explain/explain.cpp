@@ -61,7 +61,7 @@ Section shape_section(const Scenario& scenario) {
   section.terms.push_back({"parameters N",
                            "layers + embeddings + final norm",
                            scenario.model.source(),
-                           std::to_string(parameters(scenario.model)),
+                           std::to_string(parameters(scenario)),
                            "Narayanan et al. 2021, eq. 2, for a GPT"});
   return section;
 }
@@ -236,8 +236,8 @@ Section sum_section(const StepResult& result, const StepCosts& costs) {
 Section utilization_section(const Scenario& scenario, const StepResult& result) {
   Section section{.title = "utilisation", .terms = {}};
   const auto batch = static_cast<double>(scenario.training.global_batch);
-  const ForwardFlops forward =
-      forward_flops(scenario.model, batch, scenario.training.sequence, AttentionCount::full);
+  const ForwardFlops forward = forward_flops(
+      scenario.model, batch, scenario.training.sequence, AttentionCount::full, scenario.images());
   section.terms.push_back({"forward FLOPs",
                            "layers + core attention + logits",
                            fmt::format("{} + {} + {}",

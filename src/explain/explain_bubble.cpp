@@ -10,10 +10,10 @@ namespace titer {
 namespace {
 
 /// Of a rank whose share of the layers is the mean.
-PassTimes mean_times(const Scenario& scenario, const StepCosts& costs) {
+PassTimes mean_times(const StepCosts& costs) {
   BlockCost middle;
   std::vector<double> all(costs.kinds.size());
-  count_kinds(costs.blocks.order, 0, scenario.model.layers(), all);
+  count_kinds(costs.blocks.order, 0, layers_of(costs.blocks), all);
   for (std::size_t kind = 0; kind < all.size(); ++kind) {
     middle += all[kind] / costs.shape.stages * costs.kinds[kind];
   }
@@ -59,7 +59,7 @@ void add_bubble_terms(const Scenario& scenario,
                       Section& section) {
   const PipelineShape shape = scenario.shape();
   const Schedule& schedule = scenario.plan.schedule;
-  const PassTimes times = mean_times(scenario, costs);
+  const PassTimes times = mean_times(costs);
   const auto idle = bubble(schedule, shape, times);
   section.terms.push_back(
       {fmt::format(

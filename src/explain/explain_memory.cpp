@@ -64,8 +64,10 @@ void add_kept_terms(const Scenario& scenario, int rank, Section& section) {
       continue;
     }
     shown = one.kept;
-    const std::int64_t layers = layers_of(
-        scenario.plan.layers, stage, scenario.model.layers(), static_cast<int>(all.size()));
+    const std::int64_t layers =
+        layers_of(
+            scenario.plan.layers, stage, scenario.model.layers(), static_cast<int>(all.size())) +
+        (stage == 0 ? blocks.front : 0);
     section.terms.push_back(
         {fmt::format("kept by a micro-batch in stage {} of the model", stage),
          "layers x kept bytes + embedding or head",

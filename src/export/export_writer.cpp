@@ -129,7 +129,8 @@ void ExportedStep::Writer::list_blocks(PassRow& row) const {
   if (!forward && row.stage == costs_.stages - 1) {
     list_block(step_.items_.head, kHeadBlock, head, row);
   }
-  const std::int64_t repeated = repeated_layers(scenario_.plan, layers);
+  const std::int64_t repeated =
+      repeated_layers(scenario_.plan, layers, row.stage == 0 ? costs_.blocks.front : 0);
   for (std::int32_t i = 0; i < layers; ++i) {
     const std::int32_t place = forward ? i : layers - 1 - i;
     const auto kind = static_cast<std::size_t>(kind_of(costs_.blocks.order, first + place));

@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "titer/model/transformer/tower.hpp"
+
 namespace titer {
 namespace {
 
@@ -79,6 +81,9 @@ std::vector<ParameterCount> parameters_of_ranks(const Transformer& model, const 
     first += stages[stage];
   }
   of_ranks.front() += embedding_parameters(model, tensor);
+  if (model.tower) {
+    of_ranks.front() += tower_parameters(*model.tower);
+  }
   of_ranks.back() += head_parameters(model, tensor);
   if (ranks > 1 && model.tied_embeddings) {
     of_ranks.back().split += model.padded_vocabulary(tensor) * model.hidden;

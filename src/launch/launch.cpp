@@ -170,6 +170,13 @@ std::vector<LaunchSetting> launch_settings(LaunchFormat format, const Scenario& 
                                  scenario.model.name(),
                                  software_name(format)));
   }
+  if (scenario.has_tower() && format != LaunchFormat::deepspeed) {
+    throw InputError(fmt::format(
+        "model: {}: expected no tower in front of it, which {} has scripts of its own for; "
+        "training.images=0 is the language model alone",
+        scenario.model.name(),
+        software_name(format)));
+  }
   return software_of(format).settings(scenario);
 }
 

@@ -46,6 +46,17 @@ Kept kept_of(bool is_frozen, bool trained_before) {
   return trained_before ? Kept::passing : Kept::none;
 }
 
+/// Of the kinds of the first `layers` blocks in front.
+void each_of_tower(ModelBlocks& blocks, std::int64_t layers, void (*change)(Block&)) {
+  for (const LayerRun& run : blocks.order) {
+    if (layers <= 0) {
+      return;
+    }
+    change(blocks.kinds[static_cast<std::size_t>(run.kind)]);
+    layers -= run.count;
+  }
+}
+
 void add_layer(int kind, std::vector<LayerRun>& order) {
   if (order.empty() || order.back().kind != kind) {
     order.push_back({.kind = kind, .count = 0});
@@ -89,22 +100,25 @@ void freeze_base(ModelBlocks& blocks) {
     keep_input_gradients(kind);
   }
   keep_input_gradients(blocks.head);
+  each_of_tower(blocks, blocks.front, keep_forward);
 }
+
+void freeze_tower(ModelBlocks& blocks) { each_of_tower(blocks, blocks.front - 1, keep_forward); }
 
 void freeze(ModelBlocks& blocks, const FrozenLayers& frozen) {
   if (!frozen.any()) {
     return;
   }
-  bool trained_before = frozen.first == 0;
-  if (!trained_before) {
+  if (frozen.first > 0) {
     keep_forward(blocks.embedding);
   }
+  bool trained_before = frozen.first == 0 || blocks.front > 0;  // a tower's projector is trained
   FrozenKinds kinds(blocks.kinds);
   std::vector<LayerRun> order;
-  std::int64_t layer = 0;
+  std::int64_t layer = -blocks.front;
   for (const LayerRun& run : blocks.order) {
     for (std::int64_t i = 0; i < run.count; ++i, ++layer) {
-      const bool is_frozen = frozen.has(layer);
+      const bool is_frozen = layer >= 0 && frozen.has(layer);
       trained_before = trained_before || !is_frozen;
       add_layer(kinds.of(run.kind, kept_of(is_frozen, trained_before)), order);
     }

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "titer/model/transformer/transformer.hpp"
+#include "titer/model/transformer/tower.hpp"
 
 namespace titer {
 
@@ -67,6 +67,17 @@ class LayerBuilder {
   void add(const Operation& op) {
     list_.push_back(op);
     list_.back().part = part_;
+  }
+  /// Adds to the same list what is done of other tokens, which take() then counts.
+  [[nodiscard]] LayerBuilder beside(const Slice& slice) const {
+    LayerBuilder other(model_, slice, list_);
+    other.part_ = part_;
+    other.products_ = products_;
+    return other;
+  }
+  void take(const LayerBuilder& other) {
+    adapters_ += other.adapters_;
+    products_ = other.products_;
   }
   /// What is added from here on is of this part of the layer.
   void begin(LayerPart part) { part_ = part; }

@@ -50,9 +50,10 @@ std::int64_t parameters(const Model& model) {
 ForwardFlops forward_flops(const Model& model,
                            double sequences,
                            std::int64_t length,
-                           AttentionCount count) {
+                           AttentionCount count,
+                           const Images& images) {
   if (const Transformer* transformer = model.if_transformer()) {
-    return forward_flops(*transformer, sequences, length, count);
+    return forward_flops(*transformer, sequences, length, count, images);
   }
   ForwardFlops flops;
   flops.layers = sequences * (model.if_dlrm() != nullptr ? forward_flops(*model.if_dlrm()).total()

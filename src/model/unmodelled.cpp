@@ -21,13 +21,12 @@ constexpr std::array kUnmodelled = {
     Unmodelled{"recurrent_gemma", "gated linear recurrences"},
     Unmodelled{"lfm2", "short-convolution layers"},
     Unmodelled{"gemma3n", "per-layer embeddings and alternating updates"},
-    Unmodelled{"mllama", "cross-attention to images"},
+    Unmodelled{"mllama", "cross-attention to images", kOnlyThere},
     Unmodelled{"t5", "an encoder beside a decoder", kOnlyThere},
     Unmodelled{"bart", "an encoder beside a decoder", kOnlyThere},
     Unmodelled{"bert", "an encoder's token types and masked words", kOnlyThere},
-    Unmodelled{"whisper", "an encoder of sounds"},
     Unmodelled{"retro", "cross-attention to retrieved texts"},
-    Unmodelled{"llava", "a vision tower before the language model"},
+    Unmodelled{"llava", "a vision tower before the language model", kOnlyThere},
     Unmodelled{"vit", "an encoder of images"},
 };
 

@@ -56,7 +56,8 @@ void StageBlocks::fill(const Plan& plan, const ModelBlocks& blocks) {
   count_ = model_stages(placement_, shape_);
   kinds_ = blocks.kinds.size();
   layers_.resize(static_cast<std::size_t>(count_));
-  share_out(plan.layers, layers_of(blocks), layers_);
+  share_out(plan.layers, layers_of(blocks) - blocks.front, layers_);
+  layers_.front() += static_cast<double>(blocks.front);
   counts_.resize(layers_.size() * kinds_);
   repeated_.resize(plan.recompute_layers ? counts_.size() : 0);
   std::int64_t first = 0;
@@ -66,7 +67,7 @@ void StageBlocks::fill(const Plan& plan, const ModelBlocks& blocks) {
     if (plan.recompute_layers) {
       count_kinds(blocks.order,
                   first,
-                  repeated_layers(plan, count),
+                  repeated_layers(plan, count, stage == 0 ? blocks.front : 0),
                   std::span(repeated_).subspan(stage * kinds_, kinds_));
     }
     first += count;
@@ -122,8 +123,8 @@ bool StageBlocks::joins_ends() const {
   return found;
 }
 
-std::int64_t repeated_layers(const Plan& plan, std::int64_t layers) {
-  return std::min(layers, plan.recompute_layers.value_or(layers));
+std::int64_t repeated_layers(const Plan& plan, std::int64_t layers, std::int64_t front) {
+  return front + std::min(layers - front, plan.recompute_layers.value_or(layers));
 }
 
 std::int64_t layers_of(const ModelBlocks& blocks) {

@@ -149,7 +149,7 @@ void add_slice_notes(const Cluster& cluster,
 
 std::vector<std::string> plan_notes(const Scenario& scenario) {
   std::vector<std::string> notes;
-  for (const auto& note : {layers_note(scenario), uneven_note(scenario)}) {
+  for (const auto& note : {images_note(scenario), layers_note(scenario), uneven_note(scenario)}) {
     if (note) {
       notes.push_back(*note);
     }

@@ -36,6 +36,7 @@ class Validator {
     check_optimizer(scenario_, demands_);
     check_frozen(scenario_, demands_);
     check_adapters(scenario_, demands_);
+    check_tower(scenario_, demands_);
     check_narrow_products(scenario_, demands_);
     return demands_.take();
   }
@@ -314,6 +315,7 @@ Slice Scenario::slice() const {
   Slice slice{
       .micro_batch = plan.micro_batch,
       .sequence = training.sequence,
+      .images = images(),
       .tensor = plan.tensor,
       .image_columns = plan.image_columns,
       .sequence_parallel = plan.sequence_parallel && plan.tensor > 1,
@@ -398,6 +400,9 @@ void scenario_blocks(const Scenario& scenario, ModelBlocks& blocks) {
   blocks.embedding.frozen = false;
   blocks.embedding.backward = true;
   freeze(blocks, scenario.training.frozen);
+  if (scenario.training.frozen_tower) {
+    freeze_tower(blocks);
+  }
   if (scenario.training.adapters) {
     freeze_base(blocks);
   }

@@ -114,7 +114,17 @@ constexpr std::array kTrainingFields = {
                                    "first so many, or a list")
         .stands_alone(true),
     fields::object<&T::adapters, adapter_fields>(
-        "adapters", "low-rank adapters (LoRA) that are trained instead of the model's weights")};
+        "adapters", "low-rank adapters (LoRA) that are trained instead of the model's weights"),
+    fields::integer<&T::images>("images",
+                                {0, 1e6},
+                                "of each sequence, to the tower in front of the model; 0: texts "
+                                "only, without the tower")
+        .or_else("1 where there is a tower, which the answer notes"),
+    fields::integer<&T::image_size>(
+        "image_size", {1, 20'000}, "pixels along each side of an image, for a tower that takes any")
+        .or_else("448 where it takes any, which the answer notes"),
+    fields::flag<&T::frozen_tower>("frozen_tower",
+                                   "the tower is not trained, but for its projector")};
 
 }  // namespace
 

@@ -41,7 +41,8 @@ Seconds ideal_time(const Scenario& scenario) {
   const ForwardFlops forward = forward_flops(scenario.model,
                                              static_cast<double>(scenario.training.global_batch),
                                              scenario.training.sequence,
-                                             AttentionCount::full);
+                                             AttentionCount::full,
+                                             scenario.images());
   return 3.0 * forward.total() / static_cast<double>(scenario.plan.devices()) / mean_peak(scenario);
 }
 

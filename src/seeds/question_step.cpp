@@ -59,7 +59,7 @@ NamedNumbers result_numbers(const Scenario& scenario, const StepResult& result) 
   numbers.push_back({"efficiency", compute / (compute + communication)});
   numbers.push_back({"devices", static_cast<double>(result.devices)});
   numbers.push_back({"micro_batches", static_cast<double>(scenario.micro_batches())});
-  numbers.push_back({"parameters", static_cast<double>(parameters(scenario.model))});
+  numbers.push_back({"parameters", static_cast<double>(parameters(scenario))});
   add_memory(result, numbers);
   return numbers;
 }

@@ -260,15 +260,15 @@ TEST(HuggingFace, CountsDecodersToTheParameter) { expect_counts(kDecoders); }
 
 TEST(HuggingFace, SaysThatTheLanguageModelIsAlone) {
   const auto title_with = [](const std::string& more) {
-    return imported_from(parse_json(R"({"model_type": "qwen3_vl", )" + more + R"("text_config": {
-        "model_type": "qwen3_vl_text", "num_hidden_layers": 2, "hidden_size": 64,
+    return imported_from(parse_json(R"({"model_type": "glm4v", )" + more + R"("text_config": {
+        "model_type": "qwen3", "num_hidden_layers": 2, "hidden_size": 64,
         "num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 32,
         "intermediate_size": 64, "vocab_size": 1024}})",
                                     "config.json"))
         .model.title;
   };
-  EXPECT_EQ(title_with(""), "qwen3_vl");
-  EXPECT_EQ(title_with(R"("vision_config": {"depth": 2}, )"), "qwen3_vl without its towers");
+  EXPECT_EQ(title_with(""), "qwen3");
+  EXPECT_EQ(title_with(R"("vision_config": {"depth": 2}, )"), "qwen3 without its towers");
 }
 
 }  // namespace TITER_TEST_FILE

@@ -8,6 +8,7 @@
 #include "model/samples.hpp"
 #include "paths.hpp"
 #include "titer/input/file.hpp"
+#include "titer/model/transformer/tower.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -76,13 +77,17 @@ TEST(HuggingFace, ListsKeysThatItDoesNotFollow) {
   EXPECT_EQ(model.ignored, (std::vector<std::string>{"residual_scale"}));
 }
 
-TEST(HuggingFace, ReadsTheTextPartOfAModelOfTextsAndImages) {
+TEST(HuggingFace, ReadsBothPartsOfAModelOfTextsAndImages) {
   const ImportedModel model = imported(R"({
       "architectures": ["Gemma3ForConditionalGeneration"], "model_type": "gemma3",
-      "vision_config": {"hidden_size": 1152}, "tie_word_embeddings": false,
+      "vision_config": {"hidden_size": 1152, "num_attention_heads": 16, "image_size": 896,
+                        "patch_size": 14, "new_key": 1}, "tie_word_embeddings": false,
       "text_config": {"model_type": "gemma3_text", "hidden_size": 2560, "sliding_window": 1024,
                       "intermediate_size": 10240, "num_hidden_layers": 34, "new_key": 1}})");
-  EXPECT_EQ(model.ignored, (std::vector<std::string>{"vision_config", "text_config.new_key"}));
+  EXPECT_EQ(model.ignored,
+            (std::vector<std::string>{"vision_config.new_key", "text_config.new_key"}));
+  ASSERT_NE(model.model.tower, nullptr);
+  EXPECT_EQ(model.model.tower->encoder.layers, 12) << "as the class has it";
   EXPECT_EQ(model.model.heads, 8);  // as the class has it
   EXPECT_EQ(model.model.head_dim, 256);
   EXPECT_EQ(model.model.vocabulary, 262'208);
@@ -264,8 +269,8 @@ TEST(HuggingFace, RefusesOtherArchitecturesAndSaysWhatTheyHave) {
       Row{R"({"architectures": ["Zamba2ForCausalLM"]})",
           R"(config.json:1:19: architectures: ["Zamba2ForCausalLM"]: this architecture has attention )"
           "layers that share their weights, which are not modelled yet"},
-      Row{R"({"model_type": "whisper", "architectures": ["WhisperModel"]})",
-          R"(config.json:1:16: model_type: "whisper": this architecture has an encoder of sounds, )"
+      Row{R"({"model_type": "vit", "architectures": ["ViTModel"]})",
+          R"(config.json:1:16: model_type: "vit": this architecture has an encoder of images, )"
           "which are not modelled yet"}};
   for (const Row& row : rows) {
     EXPECT_EQ(problems_of(row.text), std::vector<std::string>{std::string(row.line)});

@@ -318,6 +318,9 @@ class Numbered {
     if (below(12) == 0) {
       training.add("frozen_layers", below(scenario.model.layers() + 1));
     }
+    if (scenario.model.if_tower() != nullptr && coin()) {
+      training.add("images", below(3)).add("frozen_tower", coin());
+    }
     return training;
   }
 

@@ -264,6 +264,9 @@ std::vector<Axis> lone_fields() {
       axis("training.weight_messages", R"(["fp8", null, "x"])"),
       axis("training.fused_optimizer", "[true, false, 0]"),
       axis("training.frozen_layers", "[2, [0, 3], null, [0.5]]"),
+      axis("training.images", "[0, 2, null, -1]"),
+      axis("training.image_size", "[448, null, 0]"),
+      axis("training.frozen_tower", "[true, false, 1]"),
       axis("training.adapters", R"([{"rank": 8}, {"rank": 8, "targets": ["query"]}, null, 8])"),
   };
 }

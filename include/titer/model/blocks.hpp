@@ -42,8 +42,10 @@ struct LayerRun {
 };
 
 struct ModelBlocks {
-  std::vector<Block> kinds;     // of layers
-  std::vector<LayerRun> order;  // of the layers; the model has as many as their counts add up to
+  std::vector<Block> kinds;  // of layers
+  // Of the layers, those of a tower in front of them first; as many as their counts add up to.
+  std::vector<LayerRun> order;
+  std::int64_t front = 0;       // of a tower: the first stage has them beside its share of the rest
   Block embedding;              // of the first stage; may be empty
   Block head;                   // of the last stage; may be empty
   std::int64_t tied_table = 0;  // parameters of `embedding` (split) that the last stage uses too

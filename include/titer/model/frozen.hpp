@@ -23,10 +23,14 @@ struct FrozenLayers {
 /// no backward pass at all and keeps nothing.  [trap T24: skipping the backward pass of a layer in
 /// the middle, as the seed has it, would stop the training of those before]
 /// The first trained layer's input gradient is still made.
+/// Layers are those of the language model, not of a tower in front of it.
 void freeze(ModelBlocks& blocks, const FrozenLayers& frozen);
 
-/// Freezes all but adapters: what comes before the layers has no backward pass, and the rest passes
-/// gradients on.
+/// Freezes the tower in front of a language model, all but its projector.
+void freeze_tower(ModelBlocks& blocks);
+
+/// Freezes all but adapters: what comes before the layers has no backward pass, a tower none
+/// either, and the rest passes gradients on.
 void freeze_base(ModelBlocks& blocks);
 
 }  // namespace titer

@@ -35,6 +35,11 @@ class Model {
   [[nodiscard]] const Transformer* if_transformer() const {
     return std::get_if<Transformer>(&form_);
   }
+  /// What stands in front of a language model; nullptr: nothing.
+  [[nodiscard]] const Tower* if_tower() const {
+    const Transformer* transformer = if_transformer();
+    return transformer != nullptr ? transformer->tower.get() : nullptr;
+  }
   [[nodiscard]] const LayeredModel* if_layered() const { return std::get_if<LayeredModel>(&form_); }
   [[nodiscard]] const Dlrm* if_dlrm() const { return std::get_if<Dlrm>(&form_); }
   /// Calls `what` with the model of whichever form.
@@ -53,7 +58,8 @@ class Model {
 [[nodiscard]] ForwardFlops forward_flops(const Model& model,
                                          double sequences,
                                          std::int64_t length,
-                                         AttentionCount count);
+                                         AttentionCount count,
+                                         const Images& images = {});
 /// `into` may refer to names in the model.
 void list_blocks(const Model& model, const Slice& slice, ModelBlocks& into);
 

@@ -46,11 +46,20 @@ inline constexpr std::array<Choice<ExpertDispatch>, 2> kExpertDispatches = {
   return kExpertDispatches[static_cast<std::size_t>(dispatch)].name;
 }
 
+/// What goes with each sequence to a tower in front of a language model.
+struct Images {
+  std::int64_t of_sequence = 0;  // images, or sounds
+  std::int64_t size = 0;         // pixels along each side, where the tower takes any
+
+  friend bool operator==(const Images&, const Images&) = default;
+};
+
 /// One rank's part of a micro-batch, and how it computes.
 struct Slice {
   std::int64_t micro_batch = 1;  // sequences
   std::int64_t sequence = 0;     // tokens each, on all ranks together
-  std::int64_t tensor = 1;       // t
+  Images images{};
+  std::int64_t tensor = 1;  // t
   // Images are cut into t / image_columns rows of so many parts.
   std::int64_t image_columns = 1;
   bool sequence_parallel = false;

@@ -67,8 +67,11 @@ class StageBlocks {
   std::vector<Rank> ranks_;
 };
 
-/// How many of a stage's layers the backward pass may repeat.
-[[nodiscard]] std::int64_t repeated_layers(const Plan& plan, std::int64_t layers);
+/// How many of a stage's layers the backward pass may repeat: all of a tower's, which are in front,
+/// and the first of the others.
+[[nodiscard]] std::int64_t repeated_layers(const Plan& plan,
+                                           std::int64_t layers,
+                                           std::int64_t front);
 
 /// A number of layers in all.
 [[nodiscard]] std::int64_t layers_of(const ModelBlocks& blocks);

@@ -55,6 +55,10 @@ struct Scenario {
                                     : std::optional<std::string_view>("plan.batch_shares");
   }
   [[nodiscard]] Slice slice() const;
+  /// What goes with each sequence to a tower in front of the model; nothing where there is none.
+  [[nodiscard]] Images images() const;
+  /// Whether the run has such a tower: of texts only it has not.
+  [[nodiscard]] bool has_tower() const { return images().of_sequence > 0; }
   /// Whether tensor-parallel ranks have parts of the same images, and gradients of all weights.
   [[nodiscard]] bool cuts_images() const {
     return model.if_layered() != nullptr && plan.tensor > 1;
@@ -103,6 +107,8 @@ struct Violation {
 /// The blocks of its model on one rank, frozen ones apart.
 void scenario_blocks(const Scenario& scenario, ModelBlocks& blocks);
 
+/// Of its model, without a tower that has nothing to do.
+[[nodiscard]] std::int64_t parameters(const Scenario& scenario);
 /// Of its adapters, on all ranks together; none without them.
 [[nodiscard]] std::int64_t adapter_parameters(const Scenario& scenario);
 

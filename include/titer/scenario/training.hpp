@@ -33,6 +33,11 @@ struct Training {
   bool fused_optimizer = true;
   FrozenLayers frozen{};
   std::optional<Adapters> adapters{};  // are trained instead of all weights
+  // Of a model with a tower in front of it: what it gets with each sequence, and whether it is
+  // trained; its projector always is.
+  std::optional<std::int64_t> images{};
+  std::optional<std::int64_t> image_size{};
+  bool frozen_tower = false;
 
   /// fp8 and fp4 are for products with weights only.
   [[nodiscard]] bool narrow_products() const {

@@ -5,6 +5,7 @@
 
 #include "huggingface_decoder.hpp"
 #include "huggingface_families.hpp"
+#include "huggingface_towers.hpp"
 #include "titer/model/unmodelled.hpp"
 
 namespace titer {
@@ -24,6 +25,8 @@ constexpr std::array kArchitectures = {
     Architecture{"mt5", hf::read_mt5},
     Architecture{"bart", hf::read_bart},
     Architecture{"llama4_text", hf::read_llama4},
+    Architecture{"mllama_text_model", hf::read_mllama},
+    Architecture{"whisper", hf::read_whisper},
     Architecture{"deepseek_v2", hf::read_deepseek_v2},
     Architecture{"deepseek_v3", hf::read_deepseek_v3},
     Architecture{"deepseek_v32", hf::read_deepseek_v32},
@@ -259,9 +262,13 @@ Names read_names(Reader& in) {
   return names;
 }
 
-/// The reader for the first of the names that is known; reports a problem where none is.
-std::optional<Known> choose_architecture(Reader& in, const Names& names) {
+/// The reader for the first of the names that is known; reports a problem where none is. Some
+/// classes inside others take other things for what a file leaves out.
+std::optional<Known> choose_architecture(Reader& in, const Names& names, std::string_view outer) {
   for (const std::string& name : names.all) {
+    if (const auto known = find_architecture(std::string(outer) + name)) {
+      return known;
+    }
     if (const auto known = find_architecture(name)) {
       return known;
     }
@@ -307,7 +314,9 @@ ImportedModel read_huggingface(Reader& in, std::string_view name_otherwise) {
   auto text = section == inner.end() ? std::nullopt : in.maybe_object(*section);
   Reader& shape = text ? *text : in;
   const Names names = text && is_huggingface(*text) ? read_names(*text) : outer;
-  const auto known = choose_architecture(text && !is_huggingface(*text) ? in : shape, names);
+  const std::string type = outer.all.empty() ? "" : plain(outer.all.front());
+  const auto known = choose_architecture(
+      text && !is_huggingface(*text) ? in : shape, names, text && !type.empty() ? type + "_" : "");
   if (!known) {
     return imported;
   }
@@ -320,13 +329,19 @@ ImportedModel read_huggingface(Reader& in, std::string_view name_otherwise) {
   if (const auto tied = text ? in.maybe_flag("tie_word_embeddings") : std::nullopt) {
     model.tied_embeddings = *tied;
   }
+  auto vision = hf::has_known_tower(type) ? in.maybe_object("vision_config") : std::nullopt;
+  if (vision) {
+    hf::read_vision(in, *vision, type, model);
+    collect_unread(*vision, "vision_config", imported);
+  }
+  check_attended(in, "vision_config", model);
   const std::string path = in.maybe_text("_name_or_path").value_or("");
   model.name = base_name(path);
   if (model.name.empty()) {
     model.name = name_otherwise.empty() ? known->type : name_otherwise;
   }
-  const bool has_tower = in.has("vision_config") || in.has("audio_config");
-  model.title = model.name + (has_tower ? " without its towers" : "");
+  const bool lacks_tower = (in.has("vision_config") && !vision) || in.has("audio_config");
+  model.title = model.name + (lacks_tower ? " without its towers" : "");
   model.source = "config.json of HuggingFace's " + std::string(known->type);
   collect_unread(in, "", imported);
   if (text) {

@@ -1,8 +1,11 @@
-// Encoders that learn from masked words, and encoders with decoders behind them.
+// Encoders that learn from masked words, encoders with decoders behind them, and decoders that
+// attend to images and sounds.
 #include <algorithm>
+#include <memory>
 
 #include "huggingface_decoder.hpp"
 #include "huggingface_families.hpp"
+#include "titer/model/transformer/tower.hpp"
 
 namespace titer::huggingface {
 namespace {
@@ -60,6 +63,11 @@ void stack(Transformer& model, std::int64_t encoders, std::int64_t decoders) {
              {{.kind = {.bidirectional = true}, .count = encoders},
               {.kind = {.cross_attention = true}, .count = decoders}});
   model.encoder_ends = true;
+}
+
+/// As many heads of keys as of queries, as wide as the hidden size has it.
+ShapeKeys heads_called(std::string_view key) {
+  return {.layers = "", .hidden = "", .heads = key, .kv_heads = "", .head_dim = ""};
 }
 
 /// What the two classes of T5's shape take for keys that a file leaves out.
@@ -130,6 +138,62 @@ void read_bart(Reader& in, Transformer& model) {
   stack(model,
         model.layers,
         in.maybe_integer("decoder_layers", 1, kMostLayers).value_or(model.layers));
+}
+
+/// Layers of cross-attention alone are among those with attention.  [Llama 3 2024, section 7.2]
+void read_mllama(Reader& in, Transformer& model) {
+  read_decoder(in, {.kv_heads = 8, .max_sequence = 131072}, model);
+  model.input_rows = 8;  // of places for images
+  LayerKinds kinds = all_layers(model);
+  for (const std::int64_t layer : integers(in, "cross_attention_layers")) {
+    if (layer < 0 || layer >= model.layers) {
+      in.fail("cross_attention_layers",
+              "expected numbers of the " + std::to_string(model.layers) + " layers, from 0");
+      return;
+    }
+    kinds[static_cast<std::size_t>(layer)] = {.cross_attention = true, .tokens = TokenMixing::none};
+  }
+  set_layers(model, kinds);
+}
+
+/// A spectrum's convolutions and layers, whose results all layers of the decoder attend to.
+/// [Radford 2022]
+void read_whisper(Reader& in, Transformer& model) {
+  read_shape(in,
+             {.shape = {.layers = "decoder_layers",
+                        .hidden = "d_model",
+                        .heads = "decoder_attention_heads",
+                        .kv_heads = "",
+                        .head_dim = ""},
+              .ffn = "decoder_ffn_dim",
+              .max_sequence = "max_target_positions"},
+             {.tied = true, .dropout = false, .max_sequence = 448},
+             model);
+  read_heads(in, heads_called("decoder_attention_heads"), {}, model);
+  model.norm = Norm::layernorm;
+  model.biases = kAll;
+  model.biases.keyless = true;
+  model.positions = Positions::learned;
+  model.position_rows = model.max_sequence;
+  set_layers(model, {{.kind = {.cross_attention = true}, .count = model.layers}});
+
+  Tower tower;
+  tower.encoder = model;
+  tower.encoder.name = "tower";
+  tower.encoder.layers = in.integer("encoder_layers", 1, kMostLayers);
+  tower.encoder.heads = in.integer("encoder_attention_heads", 1, kMostWidth);
+  read_grouped_heads(in, heads_called("encoder_attention_heads"), {}, tower.encoder);
+  tower.encoder.ffn = in.integer("encoder_ffn_dim", 1, kMostWidth);
+  tower.encoder.causal = false;
+  tower.encoder.vocabulary = 0;
+  tower.spectra =
+      Spectra{.bins = in.maybe_integer("num_mel_bins", 1, kMostWidth).value_or(80),
+              .length = in.maybe_integer("max_source_positions", 1, kMostTokens).value_or(1500)};
+  tower.encoder.position_rows = tower.spectra->length;
+  tower.attended = Attended::plain;
+  set_layers(tower.encoder, all_layers(tower.encoder));
+  model.tower = std::make_shared<const Tower>(std::move(tower));
+  static_cast<void>(in.raw("num_hidden_layers"));  // the encoder's once more
 }
 
 }  // namespace titer::huggingface

@@ -18,6 +18,10 @@ void read_deepseek_v3(Reader& in, Transformer& model);
 void read_deepseek_v32(Reader& in, Transformer& model);
 void read_glm_sparse(Reader& in, Transformer& model);
 
+// That attend to what a tower makes of images or sounds.
+void read_mllama(Reader& in, Transformer& model);
+void read_whisper(Reader& in, Transformer& model);
+
 // Mixers of tokens without attention, alone or between layers with it.
 void read_mamba(Reader& in, Transformer& model);
 void read_mamba2(Reader& in, Transformer& model);

@@ -97,11 +97,12 @@ void read_shape(Reader& in,
                 const DecoderKeys& keys,
                 const HuggingFaceDefaults& defaults,
                 Transformer& model) {
-  model.layers = in.integer(keys.shape.layers, 1, kMostLayers);
-  model.hidden = in.integer(keys.shape.hidden, 1, kMostWidth);
+  model.layers = integer_or(in, keys.shape.layers, defaults.layers, kMostLayers);
+  model.hidden = integer_or(in, keys.shape.hidden, defaults.hidden, kMostWidth);
   model.heads = integer_or(in, keys.shape.heads, defaults.heads, kMostWidth);
   if (!keys.ffn.empty()) {
-    model.ffn = integer_or(in, keys.ffn, defaults.ffn * model.hidden, kMostWidth);
+    model.ffn = integer_or(
+        in, keys.ffn, std::max(defaults.ffn_width, defaults.ffn * model.hidden), kMostWidth);
   }
   model.dropout = has_dropout(in, defaults.dropout);
   model.tied_embeddings = in.flag("tie_word_embeddings", defaults.tied);

@@ -32,7 +32,10 @@ struct DecoderKeys {
 struct HuggingFaceDefaults {
   bool tied = false;
   bool dropout = false;
+  std::int64_t layers = 0;        // 0: has to be told
+  std::int64_t hidden = 0;        // 0: has to be told
   std::int64_t ffn = 0;           // times the hidden size; 0: has to be told
+  std::int64_t ffn_width = 0;     // the same, as a width
   std::int64_t heads = 0;         // 0: has to be told
   std::int64_t kv_heads = 0;      // 0: as many as heads
   std::int64_t head_dim = 0;      // 0: hidden size / heads

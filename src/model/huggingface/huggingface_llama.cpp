@@ -78,6 +78,12 @@ constexpr Decoder kQwen3{.type = "qwen3",
 // Of the time of Llama.
 constexpr std::array kLlamas = {
     Decoder{.type = "llama", .otherwise = {.max_sequence = 2048}, .bias_keys = kLlamaBiases},
+    // Files of models for texts and images leave out what is the class's own.
+    Decoder{
+        .type = "llava_llama",
+        .otherwise =
+            {.layers = 32, .hidden = 4096, .ffn_width = 11008, .heads = 32, .max_sequence = 2048},
+        .bias_keys = kLlamaBiases},
     Decoder{.type = "aquila", .otherwise = {.max_sequence = 2048}},
     Decoder{.type = "granite", .otherwise = {.max_sequence = 2048}, .bias_keys = kLlamaBiases},
     Decoder{.type = "minicpm",

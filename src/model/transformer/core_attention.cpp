@@ -11,13 +11,18 @@ class CoreBuilder {
       : layer_(layer),
         slice_(layer.slice()),
         view_(attention.view),
+        seen_(attention.attended.value_or(attention.view.length * attended_share(attention.view))),
+        columns_(attention.attended.value_or(attention.view.length)),
         modules_(attention.modules),
         freed_by_(attention.freed_by),
         queries_(layer.tokens() * attention.widths.query * layer.element()),
-        keys_(layer.tokens() * attention.widths.key * layer.element()),
-        values_(layer.tokens() * attention.widths.value * layer.element()),
+        keys_(key_tokens(attention) * attention.widths.key * layer.element()),
+        values_(key_tokens(attention) * attention.widths.value * layer.element()),
         outputs_(layer.tokens() * attention.widths.output * layer.element()),
         widths_(attention.widths) {
+    if (attention.attended) {
+      return;  // no part of them is anywhere else
+    }
     const auto context = static_cast<double>(slice_.context);
     switch (slice_.context_method) {
       case ContextMethod::ring:
@@ -54,6 +59,10 @@ class CoreBuilder {
   }
 
  private:
+  [[nodiscard]] double key_tokens(const CoreAttention& attention) const {
+    return attention.attended ? static_cast<double>(slice_.micro_batch) * *attention.attended
+                              : layer_.tokens();
+  }
   [[nodiscard]] bool gathers() const {
     return parts_ > 1 && slice_.context_method == ContextMethod::all_gather;
   }
@@ -139,8 +148,7 @@ class CoreBuilder {
     }
     const double busiest = slice_.context_balanced ? 1.0 : busiest_part(view_, parts_);
     const double columns = widths_.query + widths_.output;
-    const Flops flops = Flops::from_si(2.0 * layer_.tokens() * view_.length * columns *
-                                       attended_share(view_) * busiest);
+    const Flops flops = Flops::from_si(2.0 * layer_.tokens() * seen_ * columns * busiest);
     op.forward = {.kind = KernelKind::attention,
                   .flops = flops,
                   .bytes = queries_ + outputs_ + (keys_ + values_) + log_sums,
@@ -165,7 +173,7 @@ class CoreBuilder {
     const bool windowed = view_.window < view_.chunk;
     const int edges = windowed ? 2 : (view_.causal ? 1 : 0);
     return {.rows = static_cast<float>(view_.length / parts_),
-            .columns = static_cast<float>(view_.length * attended_share(view_) * busiest),
+            .columns = static_cast<float>(seen_ * busiest),
             .inner = static_cast<float>((widths_.query_head + widths_.value_head) / 2.0),
             .count = static_cast<float>(heads / head_ranks_),
             .group = static_cast<float>(widths_.query / widths_.key),
@@ -177,7 +185,7 @@ class CoreBuilder {
     const Transformer& model = layer_.model();
     const double heads = static_cast<double>(slice_.micro_batch * model.heads) / layer_.tensor();
     const double rows = view_.length / static_cast<double>(slice_.context);
-    const double columns = view_.length;
+    const double columns = columns_;
     const Bytes scores = heads * rows * columns * layer_.element();
     const Bytes mask = heads * rows * columns * Bytes::from_si(1.0);
 
@@ -220,6 +228,8 @@ class CoreBuilder {
   LayerBuilder& layer_;
   const Slice& slice_;
   const View& view_;
+  double seen_;     // tokens that one attends to, on average
+  double columns_;  // of a whole matrix of scores
   Modules modules_;
   Modules freed_by_;
   Bytes queries_;

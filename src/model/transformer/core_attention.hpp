@@ -19,8 +19,9 @@ struct AttentionWidths {
 struct CoreAttention {
   AttentionWidths widths;
   View view;
-  Modules modules = 0;   // core attention among them
-  Modules freed_by = 0;  // queries, keys and values
+  std::optional<double> attended{};  // tokens of images to attend to, which every rank has whole
+  Modules modules = 0;               // core attention among them
+  Modules freed_by = 0;              // queries, keys and values
 };
 
 /// With what ranks that have parts of the same sequence send each other.

@@ -1,24 +1,10 @@
 // The parameters of a transformer, by who holds them.
 #include <algorithm>
 
-#include "titer/model/transformer/transformer.hpp"
+#include "titer/model/transformer/tower.hpp"
 
 namespace titer {
 namespace {
-
-/// Of a norm over `width` elements.
-std::int64_t norm_parameters(const Transformer& model, std::int64_t width) {
-  switch (model.norm) {
-    case Norm::layernorm:
-      return 2 * width;
-    case Norm::layernorm_without_weights:
-      return 0;
-    case Norm::layernorm_without_bias:
-    case Norm::rmsnorm:
-      break;
-  }
-  return width;
-}
 
 /// Of one stack of layers.
 std::int64_t position_parameters(const Transformer& model) {
@@ -67,7 +53,8 @@ ParameterCount expert_parameters(const Transformer& model, const Experts& expert
 ParameterCount grouped_query_parameters(const Transformer& model) {
   const std::int64_t h = model.hidden;
   const std::int64_t qkv = model.query_width() + 2 * model.kv_width();
-  return {.split = h * qkv + model.query_width() * h + (model.biases.qkv ? qkv : 0),
+  const std::int64_t biases = qkv - (model.biases.keyless ? model.kv_width() : 0);
+  return {.split = h * qkv + model.query_width() * h + (model.biases.qkv ? biases : 0),
           .replicated = model.biases.output ? h : 0};
 }
 
@@ -77,11 +64,11 @@ ParameterCount latent_attention_parameters(const Transformer& model, const Laten
   const std::int64_t head = mla.nope_dim + mla.rope_dim;
   const std::int64_t kv_latent = mla.kv_rank + mla.rope_dim;
   ParameterCount count;
-  count.replicated = h * kv_latent + norm_parameters(model, mla.kv_rank);
+  count.replicated = h * kv_latent + norm_parameters(model.norm, mla.kv_rank);
   count.split =
       mla.kv_rank * model.heads * (mla.nope_dim + mla.value_dim) + model.heads * mla.value_dim * h;
   if (mla.q_rank > 0) {
-    count.replicated += h * mla.q_rank + norm_parameters(model, mla.q_rank);
+    count.replicated += h * mla.q_rank + norm_parameters(model.norm, mla.q_rank);
     count.split += mla.q_rank * model.heads * head;
   } else {
     count.split += h * model.heads * head;
@@ -104,12 +91,12 @@ std::int64_t indexer_parameters(const Transformer& model, const Indexer& indexer
 ParameterCount query_key_norm_parameters(const Transformer& model) {
   switch (model.qk_norm_of) {
     case QkNorm::head:
-      return {.replicated = 2 * norm_parameters(model, model.head_dim)};
+      return {.replicated = 2 * norm_parameters(model.norm, model.head_dim)};
     case QkNorm::each_head:
       return {.split = model.query_width() + model.kv_width()};
     case QkNorm::all_heads:
-      return {.split = norm_parameters(model, model.query_width()) +
-                       norm_parameters(model, model.kv_width())};
+      return {.split = norm_parameters(model.norm, model.query_width()) +
+                       norm_parameters(model.norm, model.kv_width())};
   }
   return {};
 }
@@ -121,6 +108,15 @@ ParameterCount attention_parameters(const Transformer& model) {
   count.replicated += model.indexer ? indexer_parameters(model, *model.indexer) : 0;
   count.split += model.sinks ? model.heads : 0;
   count.split += model.attention_gate ? model.hidden * model.query_width() : 0;
+  return count;
+}
+
+/// Gates of the attention and of the MLP behind it are a number each.  [Llama 3 2024, section 7.2]
+ParameterCount cross_attention_parameters(const Transformer& model) {
+  ParameterCount count = grouped_query_parameters(model);
+  if (model.tower && model.tower->attended == Attended::gated) {
+    count.replicated += 2 * norm_parameters(model.norm, model.head_dim) + 2;
+  }
   return count;
 }
 
@@ -208,17 +204,17 @@ ParameterCount layer_parameters(const Transformer& model) {
 ParameterCount layer_parameters(const Transformer& model, const LayerKind& kind) {
   ParameterCount count = mixing_parameters(model, kind);
   if (kind.cross_attention) {
-    count += grouped_query_parameters(model);
+    count += cross_attention_parameters(model);
   }
   count += feed_forward_parameters(model, kind);
-  count.replicated += norms_of(model, kind) * norm_parameters(model, model.hidden);
+  count.replicated += norms_of(model, kind) * norm_parameters(model.norm, model.hidden);
   return count;
 }
 
 ParameterCount embedding_parameters(const Transformer& model, std::int64_t tensor) {
-  const std::int64_t norm = model.embedding_norm ? norm_parameters(model, model.hidden) : 0;
+  const std::int64_t norm = model.embedding_norm ? norm_parameters(model.norm, model.hidden) : 0;
   const std::int64_t stacks = model.encoder_ends ? 2 : 1;
-  return {.split = model.padded_vocabulary(tensor) * model.hidden,
+  return {.split = (model.padded_vocabulary(tensor) + model.input_rows) * model.hidden,
           .replicated =
               stacks * (position_parameters(model) + norm) + model.token_types * model.hidden};
 }
@@ -228,7 +224,8 @@ ParameterCount prediction_parameters(const Transformer& model) {
   const auto last = static_cast<std::size_t>(model.order.empty() ? 0 : model.order.back().kind);
   ParameterCount module = layer_parameters(model, model.kinds[last]);
   module.split += 2 * h * h;
-  module.replicated += 3 * norm_parameters(model, h);  // of both hidden states, and the final one
+  module.replicated +=
+      3 * norm_parameters(model.norm, h);  // of both hidden states, and the final one
   return model.predicted_tokens * module;
 }
 
@@ -237,7 +234,7 @@ ParameterCount head_parameters(const Transformer& model, std::int64_t tensor) {
   ParameterCount count = prediction_parameters(model);
   count.split += model.tied_embeddings ? 0 : rows * model.hidden;
   count.split += model.biases.head ? rows : 0;
-  const std::int64_t norm = norm_parameters(model, model.hidden);
+  const std::int64_t norm = norm_parameters(model.norm, model.hidden);
   count.replicated += model.final_norm ? (model.encoder_ends ? 2 : 1) * norm : 0;
   count.replicated += model.head_transform ? model.hidden * (model.hidden + 1) + norm : 0;
   return count;
@@ -252,6 +249,7 @@ ParameterCount published_parameters(const Transformer& model) {
   published.predicted_tokens = 0;
   ParameterCount count = embedding_parameters(published, 1);
   count += head_parameters(published, 1);
+  count += model.tower ? tower_parameters(*model.tower) : ParameterCount{};
   for (const LayerRun& run : model.runs()) {
     count += run.count * layer_parameters(model, model.kinds[static_cast<std::size_t>(run.kind)]);
   }

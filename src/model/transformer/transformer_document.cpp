@@ -2,19 +2,15 @@
 
 #include <algorithm>
 
+#include "document_parts.hpp"
+#include "titer/model/transformer/tower.hpp"
+
 namespace titer {
 namespace {
 
-/// Adds a member unless it has its default.
-template <class T>
-void add_unless(Value& object, std::string key, const T& value, const T& otherwise) {
-  if (value != otherwise) {
-    object.add(std::move(key), Value(value));
-  }
-}
-
 Value biases_value(const Biases& biases) {
-  if (biases.qkv == biases.output && biases.output == biases.mlp && !biases.head) {
+  if (biases.qkv == biases.output && biases.output == biases.mlp && !biases.head &&
+      !biases.keyless) {
     return biases.mlp;
   }
   Value each = Value::make_object();
@@ -22,6 +18,7 @@ Value biases_value(const Biases& biases) {
   add_unless(each, "output", biases.output, false);
   add_unless(each, "mlp", biases.mlp, false);
   add_unless(each, "head", biases.head, false);
+  add_unless(each, "keyless", biases.keyless, false);
   return each;
 }
 
@@ -154,6 +151,13 @@ Value pattern_value(const Transformer& model) {
   return list;
 }
 
+void add_pattern(const Transformer& model, Value& object) {
+  const LayerKind usual{.experts = model.experts.has_value()};
+  if (model.kinds != std::vector<LayerKind>{usual}) {
+    object.add("pattern", pattern_value(model));
+  }
+}
+
 void add_shape(const Transformer& model, Value& object) {
   object.add("layers", model.layers).add("hidden", model.hidden);
   if (model.heads > 0) {
@@ -188,21 +192,34 @@ void add_style(const Transformer& model, Value& object) {
   add_unless(object, "sinks", model.sinks, false);
   add_unless(object, "attention_gate", model.attention_gate, false);
   object.add("dropout", model.dropout)
-      .add("positions", Value(name_in(kPositions, model.positions)))
-      .add("tied_embeddings", model.tied_embeddings)
-      .add("vocabulary", model.vocabulary);
+      .add("positions", Value(name_in(kPositions, model.positions)));
+}
+
+void add_tables(const Transformer& model, Value& object) {
+  object.add("tied_embeddings", model.tied_embeddings).add("vocabulary", model.vocabulary);
   add_unless<std::int64_t>(object, "vocabulary_multiple", model.vocabulary_multiple, 1);
   object.add("max_sequence", model.max_sequence);
   if (model.positions == Positions::learned || model.positions == Positions::relative) {
     add_unless(object, "position_rows", model.position_rows, model.max_sequence);
   }
   add_unless<std::int64_t>(object, "token_types", model.token_types, 0);
+  add_unless<std::int64_t>(object, "input_rows", model.input_rows, 0);
   object.add("attention", Value(name(model.attention)));
   add_unless(object, "causal", model.causal, true);
   add_unless<std::int64_t>(object, "predicted_tokens", model.predicted_tokens, 0);
 }
 
 }  // namespace
+
+Value stack_document(const Transformer& model) {
+  Value object = Value::make_object();
+  add_shape(model, object);
+  add_style(model, object);
+  add_unless(object, "causal", model.causal, false);
+  add_unless<std::int64_t>(object, "position_rows", model.position_rows, 0);
+  add_pattern(model, object);
+  return object;
+}
 
 Value transformer_document(const Transformer& model) {
   Value object = Value::make_object();
@@ -211,6 +228,7 @@ Value transformer_document(const Transformer& model) {
       .add("source", Value(model.source));
   add_shape(model, object);
   add_style(model, object);
+  add_tables(model, object);
   if (model.indexer) {
     object.add("indexer",
                Value::make_object()
@@ -224,9 +242,9 @@ Value transformer_document(const Transformer& model) {
   if (model.mixer) {
     object.add("mixer", mixer_value(*model.mixer));
   }
-  const LayerKind usual{.experts = model.experts.has_value()};
-  if (model.kinds != std::vector<LayerKind>{usual}) {
-    object.add("pattern", pattern_value(model));
+  add_pattern(model, object);
+  if (model.tower) {
+    object.add("tower", tower_document(*model.tower));
   }
   return object;
 }

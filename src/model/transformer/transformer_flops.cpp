@@ -2,7 +2,7 @@
 #include <cmath>
 #include <span>
 
-#include "titer/model/transformer/transformer.hpp"
+#include "titer/model/transformer/tower.hpp"
 
 namespace titer {
 namespace {
@@ -75,11 +75,15 @@ double mixing_products(const Transformer& model, const LayerKind& kind) {
                                                           : 0.0;
 }
 
-double layer_products(const Transformer& model, const LayerKind& kind) {
+/// Keys and values are of the tokens that are attended to: so many for each of the layer's own.
+double cross_products(const Transformer& model, double attended) {
   const double h = wide(model.hidden);
-  const double q = wide(model.query_width());
-  const double cross = kind.cross_attention ? 2.0 * h * (q + wide(model.kv_width())) : 0.0;
-  return mixing_products(model, kind) + cross + mlp_products(model, kind);
+  return 2.0 * h * (wide(model.query_width()) + attended * wide(model.kv_width()));
+}
+
+double layer_products(const Transformer& model, const LayerKind& kind, double attended) {
+  return mixing_products(model, kind) + mlp_products(model, kind) +
+         (kind.cross_attention ? cross_products(model, attended) : 0.0);
 }
 
 /// Multiply-adds of QK^T and AV for each pair of tokens.
@@ -113,6 +117,7 @@ double self_attention(const Transformer& model,
 double core_products(const Transformer& model,
                      const LayerKind& kind,
                      std::int64_t length,
+                     double attended,
                      AttentionCount count) {
   const double s = wide(length);
   double sum = 0.0;
@@ -121,8 +126,17 @@ double core_products(const Transformer& model,
   } else if (kind.tokens == TokenMixing::mixer && model.mixer) {
     sum = s * model.mixer->scan_products(length);
   }
-  // Every token attends to the encoder's whole output.
-  return sum + (kind.cross_attention ? pair_products(model) * s * s : 0.0);
+  // Every token attends to all of an encoder's or a tower's.
+  return sum + (kind.cross_attention ? pair_products(model) * s * attended * s : 0.0);
+}
+
+/// Tokens that cross-attention attends to, over those that attend.
+double attended_tokens(const Transformer& model, std::int64_t length, const Images& images) {
+  if (!model.tower || model.tower->attended == Attended::no) {
+    return 1.0;  // an encoder's, of as long sequences
+  }
+  const std::int64_t tokens = images.of_sequence * tokens_of(*model.tower, images).returned;
+  return wide(tokens) / wide(length);
 }
 
 }  // namespace
@@ -130,14 +144,16 @@ double core_products(const Transformer& model,
 ForwardFlops forward_flops(const Transformer& model,
                            double sequences,
                            std::int64_t length,
-                           AttentionCount count) {
+                           AttentionCount count,
+                           const Images& images) {
   const double s = wide(length);
   const double h = wide(model.hidden);
+  const double attended = attended_tokens(model, length, images);
   double products = 0.0;
   double core = 0.0;
   const auto add = [&](std::size_t kind, double layers) {
-    products += layers * layer_products(model, model.kinds[kind]);
-    core += layers * core_products(model, model.kinds[kind], length, count);
+    products += layers * layer_products(model, model.kinds[kind], attended);
+    core += layers * core_products(model, model.kinds[kind], length, attended, count);
   };
   const LayerRun alike{.kind = 0, .count = model.layers};
   const std::span<const LayerRun> runs =
@@ -150,9 +166,13 @@ ForwardFlops forward_flops(const Transformer& model,
   products += further * 2.0 * h * h;
   const double transform = model.head_transform ? h * h : 0.0;
   const double logits = (1.0 + further) * h * wide(model.vocabulary) + transform;
-  return {.layers = Flops::from_si(2.0 * sequences * s * products),
-          .core_attention = Flops::from_si(2.0 * sequences * core),
-          .logits = Flops::from_si(2.0 * sequences * s * logits)};
+  ForwardFlops flops{.layers = Flops::from_si(2.0 * sequences * s * products),
+                     .core_attention = Flops::from_si(2.0 * sequences * core),
+                     .logits = Flops::from_si(2.0 * sequences * s * logits)};
+  if (model.tower && images.of_sequence > 0) {
+    flops += forward_flops(*model.tower, sequences, images);
+  }
+  return flops;
 }
 
 Flops model_flops(const Transformer& model,

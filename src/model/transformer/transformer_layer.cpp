@@ -233,6 +233,9 @@ struct KindNames {
 };
 
 KindNames names_of(const LayerKind& kind) {
+  if (kind.tokens == TokenMixing::none && kind.cross_attention) {
+    return {"cross-attention layer", "cross-attention layer with experts", "cross-attention"};
+  }
   if (kind.tokens == TokenMixing::none) {
     return {"MLP", "experts", ""};
   }
@@ -257,6 +260,16 @@ std::string_view name_of(const LayerKind& kind) {
     return names.alone;
   }
   return kind.experts ? names.experts : names.dense;
+}
+
+/// What layers hand on beside their own results to those behind them that attend to it: of an
+/// encoder, or of images.
+Bytes handed_on(const Transformer& model, const LayerKind& kind, const Slice& slice) {
+  const Bytes row = static_cast<double>(model.hidden) * size_of(slice.type);
+  if (model.tower && model.tower->attended != Attended::no) {
+    return tokens_of(attended_slice(*model.tower, slice)) * row;
+  }
+  return kind.cross_attention ? tokens_of(slice) * row : Bytes{};
 }
 
 void add_adapters(const ParameterCount& adapters, Block& block) {
@@ -293,9 +306,9 @@ void list_blocks(const Transformer& model, const Slice& slice, ModelBlocks& into
     add_layer(builder, kind);
     add_adapters(builder.adapters(), block);
     block.input = input;
-    // Decoders hand the encoder's output on, to the decoders behind them.
-    block.output = (kind.cross_attention ? 2.0 : 1.0) * whole;
+    block.output = whole + handed_on(model, kind, slice);
   }
+  into.front = 0;
   if (model.order.empty()) {
     into.order.assign(1, {.kind = 0, .count = model.layers});
   } else {
@@ -305,6 +318,9 @@ void list_blocks(const Transformer& model, const Slice& slice, ModelBlocks& into
   add_embedding(model, slice, into.embedding.operations);
   fill(into.head, "output head", head_parameters(model, slice.tensor));
   add_adapters(add_head(model, slice, into.head.operations), into.head);
+  if (model.tower && slice.images.of_sequence > 0) {
+    add_tower(*model.tower, slice, into);
+  }
   // Modules that predict further tokens look these up on the last stage.
   const bool twice = model.tied_embeddings || model.predicted_tokens > 0;
   into.tied_table = twice ? model.padded_vocabulary(slice.tensor) * model.hidden : 0;

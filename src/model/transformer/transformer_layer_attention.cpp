@@ -240,28 +240,62 @@ void add_attention(LayerBuilder& layer, const LayerKind& kind) {
   add_output(layer, "attention output", sums_once(model, kind));
 }
 
+namespace {
+
+/// Of the heads' queries and keys, each rank's own; weights are shared by all heads.
+void add_cross_norm(LayerBuilder& layer, std::string_view name, double columns_of_rank) {
+  const Bytes x = layer.tokens() * columns_of_rank * layer.element();
+  Operation op{.name = name, .saved = x, .modules = kAttention, .freed_by = kAttention};
+  op.forward = LayerBuilder::memory(2.0 * x);
+  op.input_gradient = LayerBuilder::memory(3.0 * x);
+  layer.add(op);
+}
+
+/// Of tokens that all layers of a stage keep together: their states are counted in none of them.
+void add_attended(LayerBuilder& layer, const AttentionWidths& widths, bool has_norm) {
+  const double kv = columns(layer.model().kv_width());
+  layer.column_product({.name = "cross-attention key and value",
+                        .inner = layer.hidden(),
+                        .columns = 2.0 * kv,
+                        .modules = kAttention,
+                        .keeps_input = false,
+                        .parts = {{{WeightRole::key, kv}, {WeightRole::value, kv}}}});
+  gather_heads(layer, "cross-attention key and value gather", 2.0 * kv);
+  if (has_norm) {
+    add_cross_norm(layer, "cross-attention key norm", widths.key);
+  }
+}
+
+}  // namespace
+
 void add_cross_attention(LayerBuilder& layer) {
   const Transformer& model = layer.model();
+  const AttentionWidths widths = widths_of(model, layer.tensor());
+  const bool has_images = model.tower && model.tower->attended != Attended::no;
+  const bool has_norm = has_images && model.tower->attended == Attended::gated;
   layer.column_product({.name = "cross-attention query",
                         .inner = layer.hidden(),
                         .columns = columns(model.query_width()),
                         .modules = kAttention,
                         .freed_by = layer.input_norm(),
                         .parts = {{{WeightRole::query, columns(model.query_width())}}}});
-  // All layers of a stage keep the encoder's output together: it is counted in none of them.
-  layer.column_product({.name = "cross-attention key and value",
-                        .inner = layer.hidden(),
-                        .columns = 2.0 * columns(model.kv_width()),
-                        .modules = kAttention,
-                        .keeps_input = false,
-                        .parts = {{{WeightRole::key, columns(model.kv_width())},
-                                   {WeightRole::value, columns(model.kv_width())}}}});
-  gather_heads(layer, "cross-attention key and value gather", 2.0 * columns(model.kv_width()));
-  add_core_attention(layer,
-                     {.widths = widths_of(model, layer.tensor()),
-                      .view = view_of(model, {.bidirectional = true}, layer.slice()),
-                      .modules = kCore,
-                      .freed_by = kAttention});
+  if (has_norm) {
+    add_cross_norm(layer, "cross-attention query norm", widths.query);
+  }
+  CoreAttention core{.widths = widths,
+                     .view = view_of(model, {.bidirectional = true}, layer.slice()),
+                     .modules = kCore,
+                     .freed_by = kAttention};
+  if (has_images) {
+    const Slice images = attended_slice(*model.tower, layer.slice());
+    LayerBuilder of_images = layer.beside(images);
+    add_attended(of_images, widths, has_norm);
+    layer.take(of_images);
+    core.attended = columns(images.sequence);
+  } else {
+    add_attended(layer, widths, false);
+  }
+  add_core_attention(layer, core);
   add_output(layer, "cross-attention output", false);
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "titer/model/huggingface/huggingface.hpp"
+#include "titer/model/transformer/tower.hpp"
 #include "transformer_reading.hpp"
 
 namespace titer {
@@ -53,7 +54,8 @@ Biases read_biases(Reader& in, bool otherwise) {
     const Biases biases = {.qkv = each.flag("qkv", false),
                            .output = each.flag("output", false),
                            .mlp = each.flag("mlp", false),
-                           .head = each.flag("head", false)};
+                           .head = each.flag("head", false),
+                           .keyless = each.flag("keyless", false)};
     each.finish();
     return biases;
   }
@@ -166,7 +168,8 @@ void read_mixer(Reader& in, Transformer& model) {
 /// What of a layer excludes what else is written of it.
 void check_kind(Reader& in, const LayerKind& kind) {
   if (kind.tokens != TokenMixing::attention &&
-      (kind.window || kind.bidirectional || kind.cross_attention)) {
+      (kind.window || kind.bidirectional ||
+       (kind.cross_attention && kind.tokens == TokenMixing::mixer))) {
     in.fail("tokens", "expected attention, since the layer says how it attends");
   }
   if (!kind.mlp && (kind.experts || kind.tokens == TokenMixing::none)) {
@@ -216,22 +219,6 @@ std::vector<KindRun> read_pattern(Reader& in, std::string_view key) {
   return runs;
 }
 
-/// Every kind costs as much as a whole model of layers that are all alike.
-constexpr std::size_t kMostKindsOfLayers = 64;
-
-bool has_few_kinds(const std::vector<KindRun>& runs) {
-  std::vector<LayerKind> kinds;
-  for (const KindRun& run : runs) {
-    if (std::find(kinds.begin(), kinds.end(), run.kind) == kinds.end()) {
-      kinds.push_back(run.kind);
-    }
-    if (kinds.size() > kMostKindsOfLayers) {
-      return false;
-    }
-  }
-  return true;
-}
-
 /// Whether the parts that the layers are told to have are those of the model.
 void check_parts(Reader& in, const Transformer& model, const std::vector<KindRun>& runs) {
   const auto any = [&](auto has) {
@@ -262,6 +249,35 @@ void check_parts(Reader& in, const Transformer& model, const std::vector<KindRun
   }
 }
 
+void read_rest(Reader& in, Transformer& model) {
+  model.tied_embeddings = in.flag("tied_embeddings", false);
+  model.vocabulary = in.integer("vocabulary", 1, kMostTokens);
+  model.vocabulary_multiple = in.maybe_integer("vocabulary_multiple", 1, 1'000'000).value_or(1);
+  model.max_sequence = in.integer("max_sequence", 1, kMostTokens);
+  model.position_rows =
+      in.maybe_integer("position_rows", 1, kMostTokens).value_or(model.max_sequence);
+  model.token_types = in.maybe_integer("token_types", 0, kMostTokens).value_or(0);
+  model.input_rows = in.maybe_integer("input_rows", 0, kMostTokens).value_or(0);
+  model.attention = in.choice<AttentionKernel>("attention", kAttentionKernels);
+  model.causal = in.flag("causal", true);
+  model.predicted_tokens =
+      in.maybe_integer("predicted_tokens", 0, kMostPredictedTokens).value_or(0);
+}
+
+}  // namespace
+
+void read_stack(Reader& in, Transformer& model) {
+  read_shape(in, model);
+  model.gated = in.flag("gated", false);
+  model.activation_parameters =
+      in.maybe_integer("activation_parameters", 0, kMostWidth).value_or(0);
+  model.norm = in.choice<Norm>("norm", kNorms);
+  model.biases = read_biases(in, model.norm == Norm::layernorm);
+  read_norms(in, model);
+  model.dropout = in.flag("dropout", false);
+  model.positions = in.choice<Positions>("positions", kPositions);
+}
+
 void read_layers(Reader& in, Transformer& model) {
   if (!in.has("pattern")) {
     if (in.has("mixer")) {
@@ -290,22 +306,6 @@ void read_layers(Reader& in, Transformer& model) {
   set_layers(model, runs);
 }
 
-void read_rest(Reader& in, Transformer& model) {
-  model.tied_embeddings = in.flag("tied_embeddings", false);
-  model.vocabulary = in.integer("vocabulary", 1, kMostTokens);
-  model.vocabulary_multiple = in.maybe_integer("vocabulary_multiple", 1, 1'000'000).value_or(1);
-  model.max_sequence = in.integer("max_sequence", 1, kMostTokens);
-  model.position_rows =
-      in.maybe_integer("position_rows", 1, kMostTokens).value_or(model.max_sequence);
-  model.token_types = in.maybe_integer("token_types", 0, kMostTokens).value_or(0);
-  model.attention = in.choice<AttentionKernel>("attention", kAttentionKernels);
-  model.causal = in.flag("causal", true);
-  model.predicted_tokens =
-      in.maybe_integer("predicted_tokens", 0, kMostPredictedTokens).value_or(0);
-}
-
-}  // namespace
-
 Transformer read_transformer(Reader& in) {
   if (in.has("model")) {
     in.fail("", "this is a run, which has a model; expected a model");
@@ -318,20 +318,16 @@ Transformer read_transformer(Reader& in) {
   model.name = in.text("name");
   model.title = in.maybe_text("title").value_or(model.name);
   model.source = in.maybe_text("source").value_or("given by the user");
-  read_shape(in, model);
-  model.gated = in.flag("gated", false);
-  model.activation_parameters =
-      in.maybe_integer("activation_parameters", 0, kMostWidth).value_or(0);
-  model.norm = in.choice<Norm>("norm", kNorms);
-  model.biases = read_biases(in, model.norm == Norm::layernorm);
-  read_norms(in, model);
-  model.dropout = in.flag("dropout", false);
-  model.positions = in.choice<Positions>("positions", kPositions);
+  read_stack(in, model);
   read_rest(in, model);
   read_indexer(in, model);
   read_all_experts(in, model);
   read_mixer(in, model);
   read_layers(in, model);
+  if (auto tower = in.maybe_object("tower")) {
+    model.tower = std::make_shared<const Tower>(read_tower(*tower, model.hidden));
+  }
+  check_attended(in, "tower", model);
   const auto dense = [](const LayerKind& kind) { return kind.is_dense(); };
   if (model.ffn == 0 && std::any_of(model.kinds.begin(), model.kinds.end(), dense)) {
     in.fail("ffn", "missing; expected the width of the layers without experts");

@@ -120,6 +120,19 @@ void check_indexer(Reader& in, std::string_view key, const Transformer& model) {
   }
 }
 
+bool has_few_kinds(const std::vector<KindRun>& runs) {
+  std::vector<LayerKind> kinds;
+  for (const KindRun& run : runs) {
+    if (std::find(kinds.begin(), kinds.end(), run.kind) == kinds.end()) {
+      kinds.push_back(run.kind);
+    }
+    if (kinds.size() > kMostKindsOfLayers) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void set_layers(Transformer& model, const std::vector<KindRun>& runs) {
   model.kinds.clear();
   model.order.clear();

@@ -63,11 +63,21 @@ void check_mixer(Reader& in, std::string_view key, const Mixer& mixer);
 /// Refuses what an indexer cannot do without, or too wide a one.
 void check_indexer(Reader& in, std::string_view key, const Transformer& model);
 
+/// Of this program's own keys: widths, norms, biases and positions; which layer is of which kind,
+/// when all that they may have has been read.
+void read_stack(Reader& in, Transformer& model);
+void read_layers(Reader& in, Transformer& model);
+/// Refuses layers that attend to a tower's results without one, and such results that none reads.
+void check_attended(Reader& in, std::string_view tower_key, const Transformer& model);
+
 /// Equal layers in a row, their kind spelt out.
 struct KindRun {
   LayerKind kind;
   std::int64_t count = 1;
 };
+/// Every kind costs as much as a whole model of layers that are all alike.
+inline constexpr std::size_t kMostKindsOfLayers = 64;
+[[nodiscard]] bool has_few_kinds(const std::vector<KindRun>& runs);
 /// Finds the distinct kinds, in the order they come, and joins equal neighbours.
 void set_layers(Transformer& model, const std::vector<KindRun>& runs);
 

@@ -32,7 +32,8 @@ Buffers buffers(const Plan& plan,
   Bytes input;
   Bytes whole;
   for (std::size_t kind = 0; kind < stage.kinds.size(); ++kind) {
-    if (stage.kinds[kind] > 0) {
+    // What a tower's blocks hand on stays on the stage.
+    if (stage.kinds[kind] > 0 && blocks.kinds[kind].output > Bytes{}) {
       input = std::max(input, blocks.kinds[kind].input);
       whole = std::max(whole, blocks.kinds[kind].output);
     }

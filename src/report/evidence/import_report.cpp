@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "titer/model/transformer/tower.hpp"
 #include "titer/units/text.hpp"
 #include "titer/view/table.hpp"
 
@@ -35,7 +36,11 @@ std::string shape(const Transformer& model) {
   if (model.experts) {
     text += fmt::format(", {} of {} experts", model.experts->per_token, model.experts->count);
   }
-  return text + fmt::format(", vocabulary {}", model.vocabulary);
+  text += fmt::format(", vocabulary {}", model.vocabulary);
+  return model.tower ? text + fmt::format("; a tower of {} layers, hidden {}",
+                                          model.tower->encoder.layers,
+                                          model.tower->encoder.hidden)
+                     : text;
 }
 
 /// "tensor 4, pipeline 2, …": keys with their values, in their order.

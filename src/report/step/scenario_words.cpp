@@ -19,18 +19,33 @@ std::string adapter_words(const Scenario& scenario) {
                      adapters->rank,
                      adapters->base ? fmt::format(", base {}", name(*adapters->base)) : "",
                      trained,
-                     parameters(scenario.model) + trained);
+                     parameters(scenario) + trained);
+}
+
+/// " with 2 images of 448 pixels".
+std::string image_words(const Scenario& scenario) {
+  const Images images = scenario.images();
+  if (images.of_sequence == 0) {
+    return "";
+  }
+  const char* const plural = images.of_sequence == 1 ? "" : "s";
+  return images.size == 0
+             ? fmt::format(" with {} sound{}", images.of_sequence, plural)
+             : fmt::format(
+                   " with {} image{} of {} pixels", images.of_sequence, plural, images.size);
 }
 
 }  // namespace
 
 std::string training_words(const Scenario& scenario) {
-  return fmt::format("batch {} x {} tokens, {}, gradients {}, {}{}; stack {}",
+  return fmt::format("batch {} x {} tokens{}, {}, gradients {}, {}{}{}; stack {}",
                      scenario.training.global_batch,
                      scenario.training.sequence,
+                     image_words(scenario),
                      name(scenario.training.precision),
                      name(scenario.gradient_type()),
                      scenario.training.optimizer.name,
+                     scenario.training.frozen_tower ? ", tower frozen" : "",
                      adapter_words(scenario),
                      scenario.stack.name);
 }

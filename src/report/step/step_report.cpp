@@ -90,7 +90,7 @@ Figures adapter_figures(const Scenario& scenario) {
     return {};
   }
   const std::int64_t trained = adapter_parameters(scenario);
-  return {{"trained_parameters", trained}, {"parameters", parameters(scenario.model) + trained}};
+  return {{"trained_parameters", trained}, {"parameters", parameters(scenario) + trained}};
 }
 
 /// Where not every stage has as many.

@@ -3,6 +3,7 @@
 // and the FLOPs of its training.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "titer/units/quantity.hpp"
 
 namespace titer {
+
+struct Tower;
 
 struct Transformer {
   std::string name;
@@ -41,6 +44,7 @@ struct Transformer {
   // all layers add to their scores.  [T5 2020]
   std::int64_t position_rows = 0;
   std::int64_t token_types = 0;  // rows of a table of them, added to the tokens'  [BERT 2019]
+  std::int64_t input_rows = 0;   // further rows of the vocabulary's table that no logit is of
   AttentionKernel attention = AttentionKernel::flash;
   bool causal = true;
   // Norms of a layer: two; four with ones behind attention and MLP too; one where both read the
@@ -64,7 +68,8 @@ struct Transformer {
   std::optional<Mixer> mixer{};       // of layers without attention
   std::int64_t predicted_tokens = 0;  // multi-token prediction: so many more layers with heads
   std::vector<LayerKind> kinds = {{}};
-  std::vector<LayerRun> order{};  // empty: all layers are of the first kind
+  std::vector<LayerRun> order{};         // empty: all layers are of the first kind
+  std::shared_ptr<const Tower> tower{};  // in front of the layers, and none of them
 
   /// Columns of the query projection (a * head_dim), and of key or value (k * head_dim).
   [[nodiscard]] std::int64_t query_width() const { return heads * head_dim; }
@@ -117,14 +122,21 @@ struct ForwardFlops {
   Flops logits{};          // and what is before them
 
   [[nodiscard]] Flops total() const { return layers + core_attention + logits; }
+  ForwardFlops& operator+=(const ForwardFlops& other) {
+    layers += other.layers;
+    core_attention += other.core_attention;
+    logits += other.logits;
+    return *this;
+  }
 };
 /// Of `sequences` sequences of `length` tokens, modules for further tokens included. Each token
 /// goes through the router, the experts chosen for it and those shared. Cross-attention is to an
-/// encoder's sequences of the same length.
+/// encoder's sequences of the same length, or to the images that a tower has encoded.
 [[nodiscard]] ForwardFlops forward_flops(const Transformer& model,
                                          double sequences,
                                          std::int64_t length,
-                                         AttentionCount count);
+                                         AttentionCount count,
+                                         const Images& images = {});
 
 /// Model FLOPs of a training step: three times the forward FLOPs, no recomputation. For a GPT with
 /// f = 4h and full attention this is 72 B s l h^2 (1 + s/(6h) + V/(12 l h)).  [Narayanan 2021,

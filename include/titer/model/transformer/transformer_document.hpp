@@ -8,5 +8,7 @@ namespace titer {
 
 /// What read_transformer() reads back to an equal model. Keys that have their default are left out.
 [[nodiscard]] Value transformer_document(const Transformer& model);
+/// The same of a stack of layers without what is at its ends, as a tower's encoder is.
+[[nodiscard]] Value stack_document(const Transformer& stack);
 
 }  // namespace titer

@@ -17,6 +17,19 @@ inline constexpr std::array<Choice<Norm>, 4> kNorms = {
      {"layernorm_without_bias", Norm::layernorm_without_bias},
      {"layernorm_without_weights", Norm::layernorm_without_weights},
      {"rmsnorm", Norm::rmsnorm}}};
+/// Parameters of a norm over `width` elements.
+[[nodiscard]] constexpr std::int64_t norm_parameters(Norm norm, std::int64_t width) {
+  switch (norm) {
+    case Norm::layernorm:
+      return 2 * width;
+    case Norm::layernorm_without_weights:
+      return 0;
+    case Norm::layernorm_without_bias:
+    case Norm::rmsnorm:
+      break;
+  }
+  return width;
+}
 /// Where the norms of attention and MLP are: before them, behind them, or behind the addition of
 /// what they return.  [Vaswani 2017; Xiong 2020; OLMo 2 2025, section 3.2]
 enum class NormPlace { input, output, sum };
@@ -95,7 +108,8 @@ struct Biases {
   bool qkv = false;
   bool output = false;  // attention's
   bool mlp = false;
-  bool head = false;  // the output matrix
+  bool head = false;     // the output matrix
+  bool keyless = false;  // of queries, keys and values: keys have none
   friend bool operator==(const Biases&, const Biases&) = default;
 };
 
