@@ -169,6 +169,9 @@ void import_megatron(const ImportTask& task) {
   in.rename("trainer.strategy.ddp.", "");
   rename_settings(in);
   finish(task);
+  if (std::any_of(keys.begin(), keys.end(), is_override)) {
+    in.skip(harmless_in_nemo());
+  }
 }
 
 void import_nemo(const ImportTask& task) {

@@ -83,6 +83,17 @@ TEST(MegatronFlags, PlansFollow) {
   EXPECT_EQ(member(open.plan, "micro_batch"), "\"left open by the import\"");
 }
 
+TEST(MegatronFlags, OverridesOfARecipeAreNemosToo) {
+  ImportOptions options;
+  options.base = of("").model;
+  const ImportedRun run = import_text(
+      "MODEL_ARGS:\n  trainer.max_steps: 50\n  model.config.num_layers: 2\n  --bf16: true\n",
+      "model_config.yaml",
+      options);
+  EXPECT_EQ(run.model->layers, 2);
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+}
+
 TEST(MegatronFlags, EachOfVeryManyIsListed) {
   constexpr int many = 60'000;
   std::string flags;
