@@ -67,7 +67,7 @@ TEST(AppExplain, ShowsTheAlgorithmsOnTheLinks) {
 }
 
 TEST(AppExplain, WritesOneTableInCsv) {
-  const auto rows = parse_csv(data_of(titer(command({"explain"}, "csv"))));
+  const auto rows = parse_answer(data_of(titer(command({"explain"}, "csv"))), "section");
   ASSERT_GT(rows.size(), 50u);
   for (const auto& row : rows) {
     EXPECT_EQ(row.size(), 6u);
@@ -75,7 +75,7 @@ TEST(AppExplain, WritesOneTableInCsv) {
 }
 
 TEST(AppExplain, WritesTheSameTermsInEveryFormat) {
-  const auto rows = parse_csv(data_of(titer(command({"explain"}, "csv"))));
+  const auto rows = parse_answer(data_of(titer(command({"explain"}, "csv"))), "section");
   const Document json = parse_json(data_of(titer(command({"explain"}, "json"))), "out");
   const std::string text = data_of(titer(command({"explain"}, "text")));
   std::size_t row = 1;

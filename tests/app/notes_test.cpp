@@ -119,7 +119,7 @@ TEST_F(AppNotes, AreNoneWhereAllIsSaid) {
       const Outcome outcome = in({command, whole, "--set", open}, format);
       EXPECT_EQ(outcome.err, "");
       for (const char* of_notes :
-           {"note: ", "\"notes\"", ",notes\n", "is not given", "beyond what"}) {
+           {"note: ", "\"notes\"", "is not given", "beyond what"}) {
         EXPECT_FALSE(contains(outcome.out, of_notes)) << command << " " << format;
       }
     }

@@ -86,7 +86,7 @@ TEST(AppSensitivity, WritesTheSameFiguresAsTables) {
     more.insert(more.end(), {"--format", format});
     return data_of(titer(sensitivity_of(more)));
   };
-  const auto rows = parse_csv(as("csv"));
+  const auto rows = parse_answer(as("csv"), "section");
   const Document json = parse_json(as("json"), "out");
   std::size_t row = 1;
   double last = 1e9;
@@ -151,7 +151,7 @@ TEST(AppDiff, WritesTheSameFiguresAsTables) {
     more.insert(more.end(), {"--format", format});
     return data_of(titer(diff_of(more)));
   };
-  const auto rows = parse_csv(as("csv"));
+  const auto rows = parse_answer(as("csv"), "section");
   const Document json = parse_json(as("json"), "out");
   double parts = 0;
   double contributions = 0;

@@ -226,8 +226,9 @@ void expect_points_in_order(const std::string& partial) {
   std::size_t rows = 0;
   for (std::size_t at = text.find('\n') + 1; at < text.size(); at = text.find('\n', at) + 1) {
     const std::string expected =
-        std::to_string(8 * (rows / 4 + 1)) + "," + std::to_string(1U << (rows % 4)) + ",";
-    ASSERT_EQ(text.substr(at, expected.size()), expected) << "row " << rows;
+        "," + std::to_string(8 * (rows / 4 + 1)) + "," + std::to_string(1U << (rows % 4)) + ",";
+    const std::string row = text.substr(at, text.find('\n', at) - at);
+    ASSERT_NE(row.find(expected), std::string::npos) << "row " << rows << ": " << row;
     ++rows;
   }
   EXPECT_GT(rows, 0u);

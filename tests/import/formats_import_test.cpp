@@ -343,7 +343,7 @@ TEST(ImportFormats, GraphsOfMegatronArePartsOfLayers) {
 }
 
 TEST(ImportFormats, OfAModelThatSeesTheLanguageModelIsReadAndThatIsSaid) {
-  const std::string text = R"({"model_type": "llava", "vision_config": {"hidden_size": 32},
+  const std::string text = R"({"model_type": "internvl_chat", "vision_config": {"hidden_size": 32},
       "projector_hidden_act": "gelu", "shared_intermediate_size": 0, "text_config": {
       "model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 128,
       "num_attention_heads": 4, "vocab_size": 100}})";

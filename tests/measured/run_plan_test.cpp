@@ -25,7 +25,10 @@ TEST(RunPlan, ReadsListsOfWhatIsRecomputedAndOffloaded) {
     Modules modules;
     bool offloads;
   };
-  const Modules heads = bits(Module::core_attention, Module::layer_norm);
+  const Modules products =
+      bits(Module::attention_result, Module::layer_norm, Module::mlp_activation);
+  const Modules heads = bits(
+      Module::attention_result, Module::attention_output, Module::layer_norm, Module::mlp);
   const std::vector<Case> cases = {
       {{{"recompute", "selective:layernorm+mlp"}},
        Recompute::modules,
@@ -33,11 +36,8 @@ TEST(RunPlan, ReadsListsOfWhatIsRecomputedAndOffloaded) {
        false},
       {{{"recompute", "selective(attention)"}}, Recompute::selective, 0, false},
       {{{"recompute", "selective(op)"}}, Recompute::operations, 0, false},
-      {{{"recompute", "minimal"}}, Recompute::modules, heads, false},
-      {{{"recompute", "qkv_proj_offloaded"}},
-       Recompute::modules,
-       static_cast<Modules>(heads | bit(Module::mlp)),
-       true},
+      {{{"recompute", "minimal"}}, Recompute::modules, products, false},
+      {{{"recompute", "qkv_proj_offloaded"}}, Recompute::modules, heads, true},
       {{{"recompute", "custom (saves/offloads decoder_layer_input)"}}, Recompute::full, 0, true},
       {{{"offload", "cpu: activation checkpoints"}}, Recompute::full, 0, true},
       {{{"offload", "none"}}, Recompute::full, 0, false}};

@@ -262,6 +262,7 @@ std::vector<Axis> lone_fields() {
       axis("training.master_precision", R"(["bf16", null, "x"])"),
       axis("training.gradient_messages", R"(["fp8", null, "x"])"),
       axis("training.weight_messages", R"(["fp8", null, "x"])"),
+      axis("training.fp8_activation_inputs", "[true, false, 0]"),
       axis("training.fused_optimizer", "[true, false, 0]"),
       axis("training.frozen_layers", "[2, [0, 3], null, [0.5]]"),
       axis("training.images", "[0, 2, null, -1]"),

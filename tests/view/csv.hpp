@@ -51,6 +51,25 @@ inline CsvRows parse_points(std::string_view text) {
   return rows;
 }
 
+/// All rows without what says which question they answer: from this column on, notes left out.
+inline CsvRows parse_answer(std::string_view text, std::string_view first_column) {
+  CsvRows rows = parse_csv(text);
+  EXPECT_FALSE(rows.empty());
+  if (rows.empty()) {
+    return rows;
+  }
+  const auto first = std::find(rows[0].begin(), rows[0].end(), first_column) - rows[0].begin();
+  const bool has_notes = rows[0].back() == "notes";
+  EXPECT_LT(first, std::ssize(rows[0])) << "a column " << first_column;
+  for (std::vector<std::string>& row : rows) {
+    row.erase(row.begin(), row.begin() + std::min(first, std::ssize(row)));
+    if (has_notes && !row.empty()) {
+      row.pop_back();
+    }
+  }
+  return rows;
+}
+
 /// The cells of a header and one row, by column.
 inline std::map<std::string, std::string> only_row(std::string_view text) {
   const CsvRows rows = parse_csv(text);

@@ -31,7 +31,7 @@ inline constexpr DataKind kChipData = {"chip", "configs/chips", {"matrix", "memo
 inline constexpr DataKind kClusterData = {
     "cluster", "configs/clusters", {"chip", "node", "network"}};
 inline constexpr DataKind kStackData = {
-    "stack", "configs/stacks", {"dispatch", "gradient_precision", "runtime_memory"}};
+    "stack", "configs/stacks", {"dispatch", "gradient_precision", "tensor_overlap"}};
 inline constexpr DataKind kTopologyData = {"topology", "topologies", {"name", "family", "family"}};
 inline constexpr DataKind kNetworkData = {
     "network", "configs/networks", {"protocols", "protocols", "protocols"}};
