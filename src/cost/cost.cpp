@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cost_parts.hpp"
+#include "titer/cost/cost_parts.hpp"
 #include "titer/cost/group_fabric.hpp"
 #include "titer/cost/shard_cost.hpp"
 #include "titer/cost/sync_cost.hpp"

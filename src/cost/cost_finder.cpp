@@ -1,6 +1,6 @@
 #include "titer/cost/cost_finder.hpp"
 
-#include "cost_parts.hpp"
+#include "titer/cost/cost_parts.hpp"
 #include "titer/cost/shard_cost.hpp"
 #include "titer/cost/sync_cost.hpp"
 #include "titer/plan/plan_fields.hpp"

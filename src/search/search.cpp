@@ -11,7 +11,7 @@ namespace titer {
 namespace {
 
 constexpr std::size_t kFirstBatch = 4;
-constexpr std::size_t kMostInBatch = 256;
+constexpr std::size_t kMostInBatch = 64;
 
 /// Calls `work` (worker, item) for every item, on as many threads as there are workers.
 void share_work(std::size_t workers,
@@ -128,7 +128,7 @@ void TreeSearch::take_batch(std::size_t first, std::size_t count) {
       counts[i].plans = tree_.count(tree_.layers()[layer]);
       counts[i].bounded = counts[i].plans;
     } else {
-      workers_[worker].search(layer, found[i], counts[i]);
+      workers_[worker].search(layer, bounds_[layer].least, found[i], counts[i]);
     }
   });
   for (std::size_t i = 0; i < count; ++i) {

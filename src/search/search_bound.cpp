@@ -124,34 +124,37 @@ class OneWayBound {
   mutable std::pair<Seconds, Ticks> sent_{};  // found last
 };
 
+/// All that is transferred, hidden or not.
+Seconds transferred_work(const BlockCost& cost) {
+  return cost.forward.comm_total() + cost.recompute.comm_total() +
+         std::min(cost.backward.comm_total(),
+                  cost.input_gradient.comm_total() + cost.weight_gradient.comm_total());
+}
+
 /// What a stage takes for one micro-batch where passes run in pairs or alone.
 struct PairedWork {
-  Seconds forward;
-  Seconds backward;   // with its recomputation
+  Seconds forward;    // alone
+  Seconds backward;   // likewise, with its recomputation
   Seconds launched;   // of both
   Seconds transfers;  // of both, hidden or not
 };
 
 PairedWork paired_work(const BlockCost& cost, bool alone) {
-  PairedWork work{
-      .forward = cost.forward.launched, .backward = {}, .launched = {}, .transfers = {}};
-  const Seconds parts = cost.input_gradient.launched + cost.weight_gradient.launched;
-  work.backward = cost.recompute.launched + std::min(cost.backward.launched, parts);
-  work.transfers = cost.forward.comm_total() + cost.recompute.comm_total() +
-                   std::min(cost.backward.comm_total(),
-                            cost.input_gradient.comm_total() + cost.weight_gradient.comm_total());
+  PairedWork work{.forward = cost.forward.busy(),
+                  .backward = cost.recompute.busy() + cost.backward.busy(),
+                  .launched = launched_work(cost),
+                  .transfers = transferred_work(cost)};
   if (alone) {
-    work.forward = cost.forward.busy();
-    work.backward = cost.recompute.busy() + cost.backward.busy();
+    work.launched = work.forward + work.backward;
   }
-  work.launched = work.forward + work.backward;
   return work;
 }
 
-/// A rank does the passes of its chunks for all micro-batches, or with two copies of the model for
-/// half of them. A pair takes no less than its compute, nor than its transfers, and so do passes
-/// alone. Where all are alone and whole (Chimera), after the last one of a rank come those of the
-/// stages before.
+/// A rank begins after forward passes that have nothing to be paired with: nothing goes back before
+/// something has gone all the way forth. Then it does the passes of its chunks for all
+/// micro-batches, or with two copies of the model for half of them. A pair takes no less than its
+/// compute, nor than its transfers, and so do passes alone. Where all are alone and whole
+/// (Chimera), after the last one of a rank come those of the stages before.
 Seconds paired_bound(const Scenario& scenario, const StepCosts& costs) {
   const Schedule& schedule = scenario.plan.schedule;
   const bool alone = !schedule.entry().pairs && !schedule.entry().splits;
@@ -217,6 +220,11 @@ Seconds place_bound(const Scenario& scenario, const StepCosts& costs) {
     return cost.forward.busy() + cost.recompute.busy() +
            std::min(cost.backward.busy(), cost.input_gradient.busy() + cost.weight_gradient.busy());
   });
+}
+
+Seconds paired_place_bound(const Scenario& scenario, const StepCosts& costs) {
+  return std::max(mean_work(scenario, costs, launched_work),
+                  mean_work(scenario, costs, transferred_work));
 }
 
 Seconds step_bound(const Scenario& scenario, const StepCosts& costs) {

@@ -20,20 +20,22 @@ bool SearchWorker::keeps_too_much() {
     return false;
   }
   stage_activations(
-      scenario_.plan, memory_needs(scenario_, of_plain_->blocks), costs_.contents, activations_);
+      scenario_.plan, memory_needs(scenario_, costs_->blocks), costs_->contents, activations_);
   Bytes least = activations_.front().kept;
   for (const StageActivations& stage : activations_) {
     least = std::min(least, stage.kept);
   }
-  return in_flight(scenario_.plan.schedule, 0, costs_.shape) * least > capacity_;
+  return in_flight(scenario_.plan.schedule, 0, costs_->shape) * least > capacity_;
 }
 
 /// What ranks need for activations and outside the tensors, however their state is kept.
-SearchWorker::LeastMemory SearchWorker::any_state(const Scenario& scenario, PipelineShape shape) {
-  MemoryNeeds needs = memory_needs(scenario, of_plain_->blocks);
+SearchWorker::LeastMemory SearchWorker::any_state(const Scenario& scenario,
+                                                  PipelineShape shape,
+                                                  const StageBlocks& contents) {
+  MemoryNeeds needs = memory_needs(scenario, costs_->blocks);
   needs.shape = shape;
   needs.step = {};  // by how their state is kept
-  memory_.find(scenario.plan, needs, stages_);
+  memory_.find(scenario.plan, needs, contents, stages_);
   LeastMemory memory{.least = needs.runtime + stages_.front().activations, .most = {}};
   for (const StageMemory& stage : stages_) {
     memory.least = std::min(memory.least, needs.runtime + stage.activations);
@@ -51,7 +53,7 @@ bool SearchWorker::is_too_large() {
   }
   PipelineShape shape = plain_.shape();
   shape.micro_batches = 1;
-  return any_state(plain_, shape).least > capacity_;
+  return any_state(plain_, shape, contents_of(plain_.plan)).least > capacity_;
 }
 
 }  // namespace titer

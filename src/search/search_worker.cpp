@@ -4,24 +4,11 @@
 #include <limits>
 
 #include "titer/estimate/device_classes.hpp"
-#include "titer/estimate/step_length.hpp"
 #include "titer/input/defect.hpp"
-#include "titer/plan/plan_fields.hpp"
 #include "titer/scenario/command_text.hpp"
 #include "titer/search/search_bound.hpp"
 
 namespace titer {
-namespace {
-
-/// 1F1B with one chunk a rank, nothing sharded, nothing beside the passes: what all plans of a
-/// place take at least.
-void make_plain(Plan& plan) {
-  leave_out_additions(plan);
-  plan.overlap_grad_reduce = false;
-  plan.overlap_param_gather = false;
-}
-
-}  // namespace
 
 SearchWorker::SearchWorker(const Search& search, const PlanTree& tree, const SearchOptions& options)
     : search_(&search),
@@ -33,81 +20,10 @@ SearchWorker::SearchWorker(const Search& search, const PlanTree& tree, const Sea
       plain_(search.scenario),
       capacity_((1 - search.limits.memory_margin) * least_memory(search.scenario)) {}
 
-bool SearchWorker::is_sound(const Scenario& scenario) {
-  const std::vector<Violation> violations = validate(scenario);
-  if (!violations.empty()) {
-    refusal_ = violations.front().text();
-  }
-  return violations.empty();
-}
-
-bool SearchWorker::is_short(const Scenario& scenario, const StepCosts& costs) {
-  try {
-    check_length(scenario, costs);
-    return true;
-  } catch (const InputError& error) {
-    refusal_ = error.lines.front();
-    return false;
-  }
-}
-
-/// Whether the plan's layers and place are sound; its blocks and costs are then known.
-bool SearchWorker::put_plain() {
-  plain_.plan = scenario_.plan;
-  make_plain(plain_.plan);
-  if (!is_sound(plain_)) {
-    return false;
-  }
-  CostFinder& finder = finder_of_place();
-  finder.find(plain_, Changed::plan);
-  of_plain_ = &finder.costs();
-  has_costs_ = false;
-  return is_short(plain_, *of_plain_);
-}
-
-/// What has costs of the same layer with its groups in the same places, if anything has.
-CostFinder& SearchWorker::finder_of_place() {
-  std::vector<std::pair<Group, int>> places;
-  for (std::size_t i = 0; i < kLayerGroups; ++i) {
-    const auto of = static_cast<LayerGroup>(i);
-    if (of == LayerGroup::data && plain_.model.if_layered() == nullptr) {
-      continue;  // no operation of these layers is among replicas
-    }
-    const PlanGroup group = plan_group(of);
-    if (group_ranks(plain_.plan, group).ranks > 1) {
-      const GroupPlace at = place(plain_.plan, group, plain_.cluster);
-      places.emplace_back(at.group, at.stride_in_node);
-    }
-  }
-  const auto end = placed_.begin() + static_cast<std::ptrdiff_t>(placed_count_);
-  const auto same = std::find_if(
-      placed_.begin(), end, [&](const PlacedCosts& known) { return known.places == places; });
-  if (same != end) {
-    return same->finder;
-  }
-  if (placed_count_ == placed_.size()) {
-    placed_.emplace_back();
-  }
-  placed_[placed_count_].places = std::move(places);
-  return placed_[placed_count_++].finder;
-}
-
-/// The costs of plain_ without what follows its last pass: a pipeline's stages go in.
-void SearchWorker::take_plain_costs() {
-  if (has_costs_) {
-    return;
-  }
-  costs_ = *of_plain_;
-  costs_.tails.assign(costs_.tails.size(), {});
-  costs_.embedding_sync = {};
-  has_costs_ = true;
-}
-
 /// Counts plans that a defect keeps from being told apart, and forgets what it had in work.
 void SearchWorker::leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts) {
   leaf_ = CostFinder();
-  placed_.clear();
-  placed_count_ = 0;
+  contents_.clear();
   memory_ = MemoryFinder();
   estimator_ = Estimator();
   counts += {.defects = plans,
@@ -133,7 +49,7 @@ LayerBound SearchWorker::sound_bound(const LayerChoice& layer) {
     }
     PlanTree::put(place, scenario_.plan);
     if (put_plain()) {
-      const Seconds least = work_bound(plain_, *of_plain_);
+      const Seconds least = work_bound(plain_, *costs_);
       return {.over_limit = least > search_->limits.longest(plain_),
               .least = scorer_.bound(plain_, least, {})};
     }
@@ -141,7 +57,10 @@ LayerBound SearchWorker::sound_bound(const LayerChoice& layer) {
   return {.refusal = refusal_};
 }
 
-void SearchWorker::search(std::uint32_t number, BestPlans& best, SearchCounts& counts) {
+void SearchWorker::search(std::uint32_t number,
+                          const Scores& least,
+                          BestPlans& best,
+                          SearchCounts& counts) {
   const LayerChoice& layer = tree_->layers()[number];
   placed_count_ = 0;
   tree_->put(layer, scenario_.plan);
@@ -159,6 +78,10 @@ void SearchWorker::search(std::uint32_t number, BestPlans& best, SearchCounts& c
     if (below == 0) {
       continue;
     }
+    if (!options_->exhaustive && best.excludes(least, form_of(scenario_.plan, best_of_))) {
+      counts.bounded += below;
+      continue;
+    }
     SearchCounts here;
     if (const auto defect = defect_met([&] { try_place(below, best, here); })) {
       leave_out(*defect, below - here.reached(), here);
@@ -168,40 +91,74 @@ void SearchWorker::search(std::uint32_t number, BestPlans& best, SearchCounts& c
 }
 
 void SearchWorker::try_place(std::size_t below, BestPlans& best, SearchCounts& counts) {
-  if (!options_->exhaustive && !put_plain()) {
+  const LayerChoice& layer = tree_->layers()[number_[0]];
+  const PlanPlace& place = tree_->layout(layer).places[number_[1]];
+  const std::vector<PipelineChoice>& pipelines = tree_->pipelines(layer, place);
+  of_pipeline_ = below / pipelines.size();
+  if (options_->exhaustive) {
+    for (std::size_t i = 0; i < pipelines.size(); ++i) {
+      put_pipeline(i);
+      search_pipeline(best, counts);
+    }
+  } else if (!put_plain()) {
     counts += {.refused = below, .refusal = refusal_};
-  } else if (!options_->exhaustive && is_too_large()) {
-    counts.over_memory += below;
   } else {
     search_place(best, counts);
   }
 }
 
-void SearchWorker::search_place(BestPlans& best, SearchCounts& counts) {
+void SearchWorker::put_pipeline(std::size_t number) {
   const LayerChoice& layer = tree_->layers()[number_[0]];
   const PlanPlace& place = tree_->layout(layer).places[number_[1]];
-  const std::vector<PipelineChoice>& pipelines = tree_->pipelines(layer, place);
-  const Seconds alone = options_->exhaustive ? Seconds{} : place_bound(plain_, *of_plain_);
-  for (std::size_t i = 0; i < pipelines.size(); ++i) {
-    number_[2] = static_cast<std::uint32_t>(i);
-    tree_->put(pipelines[i], scenario_.plan);
-    leaves_ = tree_->count(layer, place) / pipelines.size();
-    if (options_->exhaustive) {
-      search_pipeline(best, counts);
-      continue;
-    }
-    least_ = alone;
-    if (!scenario_.plan.schedule.entry().pairs && is_out(best, counts)) {
-      continue;
-    }
-    take_plain_costs();
-    costs_.shape = scenario_.shape();
-    costs_.placement = placement(scenario_.plan.schedule);
-    costs_.stages = model_stages(costs_.placement, costs_.shape);
-    costs_.contents.fill(scenario_.plan, costs_.blocks);
-    least_ = step_bound(scenario_, costs_);
+  number_[2] = static_cast<std::uint32_t>(number);
+  tree_->put(tree_->pipelines(layer, place)[number], scenario_.plan);
+  leaves_ = of_pipeline_;
+}
+
+/// Those pipelines first that may be the fastest: what is found in them excludes others.
+void SearchWorker::search_place(BestPlans& best, SearchCounts& counts) {
+  bound_pipelines(best, counts);
+  const std::size_t below = pipelines_.size() * of_pipeline_;
+  if (pipelines_.empty()) {
+    return;
+  }
+  take_plain_costs();
+  if (!is_short(plain_, *costs_)) {
+    counts += {.refused = below, .refusal = refusal_};
+    return;
+  }
+  if (is_too_large()) {
+    counts.over_memory += below;
+    return;
+  }
+  for (auto& [least, number] : pipelines_) {
+    put_pipeline(number);
+    put_stages();
+    least = step_bound(scenario_, *costs_);
+  }
+  std::sort(pipelines_.begin(), pipelines_.end());
+  for (const auto& [least, number] : pipelines_) {
+    put_pipeline(number);
+    least_ = least;
     if (!is_out(best, counts)) {
+      put_stages();
       search_pipeline(best, counts);
+    }
+  }
+}
+
+/// The place's pipelines of which some plan may be good enough, whatever its schedule.
+void SearchWorker::bound_pipelines(const BestPlans& best, SearchCounts& counts) {
+  const LayerChoice& layer = tree_->layers()[number_[0]];
+  const std::size_t all = tree_->pipelines(layer, tree_->layout(layer).places[number_[1]]).size();
+  const Seconds alone = place_bound(plain_, *costs_);
+  const Seconds paired = paired_place_bound(plain_, *costs_);
+  pipelines_.clear();
+  for (std::size_t i = 0; i < all; ++i) {
+    put_pipeline(i);
+    least_ = scenario_.plan.schedule.entry().pairs ? paired : alone;
+    if (!is_out(best, counts)) {
+      pipelines_.emplace_back(least_, i);
     }
   }
 }
@@ -211,7 +168,8 @@ void SearchWorker::search_pipeline(BestPlans& best, SearchCounts& counts) {
   const auto& states = tree_->states(layer, tree_->layout(layer).places[number_[1]]);
   if (!options_->exhaustive && keeps_activations()) {
     tree_->put(states.front(), states.front().overlaps.front(), scenario_.plan);
-    if (keeps_too_much() || any_state(scenario_, scenario_.shape()).most > capacity_) {
+    if (keeps_too_much() ||
+        any_state(scenario_, costs_->shape, costs_->contents).most > capacity_) {
       counts.over_memory += leaves_;
       return;
     }
@@ -230,7 +188,8 @@ void SearchWorker::search_state(BestPlans& best, SearchCounts& counts) {
       tree_->states(layer, tree_->layout(layer).places[number_[1]])[number_[3]];
   tree_->put(state, state.overlaps.front(), scenario_.plan);
   if (!options_->exhaustive) {
-    memory_.find(scenario_.plan, memory_needs(scenario_, of_plain_->blocks), stages_);
+    memory_.find(
+        scenario_.plan, memory_needs(scenario_, costs_->blocks), costs_->contents, stages_);
     peak_ = {};
     for (const StageMemory& stage : stages_) {
       peak_ = std::max(peak_, stage.total());

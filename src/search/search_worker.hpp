@@ -1,7 +1,9 @@
 #pragma once
 // One thread's way through a tree of plans.
 
+#include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,7 +26,8 @@ class SearchWorker {
 
   [[nodiscard]] LayerBound bound(const LayerChoice& layer);
   /// Goes through all plans of a layer that may be better than `best` has, which takes them.
-  void search(std::uint32_t layer, BestPlans& best, SearchCounts& counts);
+  /// `least`: the layer's bound.
+  void search(std::uint32_t layer, const Scores& least, BestPlans& best, SearchCounts& counts);
   /// The best of plans that are alike, again, and what the others are.
   [[nodiscard]] FoundPlan found(const AlikePlans& group);
 
@@ -33,14 +36,18 @@ class SearchWorker {
   [[nodiscard]] LayerBound sound_bound(const LayerChoice& layer);
   void leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts);
   [[nodiscard]] bool put_plain();
-  [[nodiscard]] CostFinder& finder_of_place();
+  [[nodiscard]] StepCosts& layers_in_place();
+  [[nodiscard]] const StageBlocks& contents_of(const Plan& plan);
   void take_plain_costs();
+  void put_pipeline(std::size_t number);
+  void put_stages();
   void put_numbered(const PlanNumber& number);
   [[nodiscard]] bool is_sound(const Scenario& scenario);
   /// Whether the step is no longer than what there is an answer for.
   [[nodiscard]] bool is_short(const Scenario& scenario, const StepCosts& costs);
   void try_place(std::size_t below, BestPlans& best, SearchCounts& counts);
   void search_place(BestPlans& best, SearchCounts& counts);
+  void bound_pipelines(const BestPlans& best, SearchCounts& counts);
   void search_pipeline(BestPlans& best, SearchCounts& counts);
   void search_state(BestPlans& best, SearchCounts& counts);
   void search_leaf(BestPlans& best, SearchCounts& counts);
@@ -52,7 +59,9 @@ class SearchWorker {
     Bytes most;
   };
   [[nodiscard]] bool keeps_activations() const;
-  [[nodiscard]] LeastMemory any_state(const Scenario& scenario, PipelineShape shape);
+  [[nodiscard]] LeastMemory any_state(const Scenario& scenario,
+                                      PipelineShape shape,
+                                      const StageBlocks& contents);
   [[nodiscard]] bool keeps_too_much();
   [[nodiscard]] bool is_too_large();
   [[nodiscard]] bool is_out(const BestPlans& best, SearchCounts& counts) const;
@@ -67,17 +76,21 @@ class SearchWorker {
   PlanNumber number_{};
   Seconds longest_;
   Bytes capacity_;
-  /// Costs where a layer's groups lie so: the places of one layer are few beside those of plans.
-  struct PlacedCosts {
+  /// Blocks and what they cost where a layer's groups lie so: the places of one layer are few
+  /// beside those of plans.
+  struct PlacedLayers {
     std::vector<std::pair<Group, int>> places;  // and the stride in a node
-    CostFinder finder;
+    bool own_experts = false;                   // no other rank has them
+    StepCosts costs;                            // of blocks alone
   };
-  std::vector<PlacedCosts> placed_;
-  std::size_t placed_count_ = 0;         // of the layer that is looked at
-  const StepCosts* of_plain_ = nullptr;  // of plain_
-  bool has_costs_ = false;
-  StepCosts costs_;  // the same, as a pipeline of scenario_'s stages
-  CostFinder leaf_;  // of scenario_
+  std::vector<PlacedLayers> placed_;
+  std::size_t placed_count_ = 0;  // of the layer that is looked at
+  StepCosts* costs_ = nullptr;    // of plain_, and of a pipeline of scenario_'s stages
+  std::map<std::tuple<std::int64_t, std::int64_t, Placement>, StageBlocks> contents_;
+  std::vector<LayerRun> order_;                             // of the layers that these share out
+  std::vector<std::pair<Seconds, std::size_t>> pipelines_;  // of a place, with what bounds them
+  std::size_t of_pipeline_ = 1;                             // plans of each
+  CostFinder leaf_;                                         // of scenario_
   // What the plans that are looked at take at least, and how many they are.
   Seconds least_;
   Bytes peak_;

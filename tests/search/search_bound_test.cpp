@@ -50,9 +50,8 @@ void expect_bounded(const Search& search, int plans) {
     const Seconds bound = step_bound(scenario, costs);
     EXPECT_LE(bound.si(), result.iteration_time.si()) << name(scenario.plan.schedule);
     EXPECT_LE(work_bound(scenario, costs), bound);
-    if (!scenario.plan.schedule.entry().pairs) {
-      EXPECT_LE(place_bound(scenario, costs), bound);
-    }
+    const bool pairs = scenario.plan.schedule.entry().pairs;
+    EXPECT_LE(pairs ? paired_place_bound(scenario, costs) : place_bound(scenario, costs), bound);
     EXPECT_GT(bound, 0.2 * result.iteration_time) << name(scenario.plan.schedule);
   }
   for (std::size_t i = 0; i < tried.size(); ++i) {
@@ -115,8 +114,10 @@ TEST(SearchBound, IsUnderTheTimeOfEverySchedule) {
           const Seconds bound = step_bound(scenario, costs);
           EXPECT_LE(bound.si(), estimate(scenario).iteration_time.si()) << name(schedule);
           EXPECT_LE(work_bound(scenario, costs), bound) << name(schedule);
-          if (!schedule.entry().pairs && sharding == Sharding::none) {
-            EXPECT_LE(place_bound(scenario, costs), bound) << name(schedule);
+          if (sharding == Sharding::none) {
+            const Seconds of_place = schedule.entry().pairs ? paired_place_bound(scenario, costs)
+                                                            : place_bound(scenario, costs);
+            EXPECT_LE(of_place, bound) << name(schedule);
           }
         }
       }

@@ -18,6 +18,9 @@ namespace titer {
 /// what transfers expose of them. `costs`: of one without sharding and offloading.
 [[nodiscard]] Seconds place_bound(const Scenario& scenario, const StepCosts& costs);
 
+/// The same where passes run in pairs: the lesser of compute and transfers is hidden.
+[[nodiscard]] Seconds paired_place_bound(const Scenario& scenario, const StepCosts& costs);
+
 /// Of one plan, or of any that differs in sharding, offloading and overlap beside the passes where
 /// `costs` are of one without, and have no tails and buckets. A rank begins after the forward
 /// passes of the model's stages before its first one, is busy with all of its passes, and then has
