@@ -62,6 +62,7 @@ struct Command {
 [[nodiscard]] Command add_new(CLI::App& program);
 [[nodiscard]] Command add_ask(CLI::App& program);
 [[nodiscard]] Command add_serve(CLI::App& program);
+[[nodiscard]] Command add_report(CLI::App& program);
 [[nodiscard]] Command add_completion(CLI::App& program);
 [[nodiscard]] Command add_help(CLI::App& program);
 [[nodiscard]] Command add_version(CLI::App& program);

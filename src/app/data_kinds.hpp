@@ -12,7 +12,11 @@
 
 namespace titer {
 
-inline constexpr std::array<DataKind, 14> kDataKinds = {kRunData,
+/// Questions, answered together by `titer report`.
+inline constexpr DataKind kReportData = {
+    "report", "configs/reports", {"title", "answers", "answers"}};
+
+inline constexpr std::array<DataKind, 15> kDataKinds = {kRunData,
                                                         kModelData,
                                                         kClusterData,
                                                         kChipData,
@@ -23,6 +27,7 @@ inline constexpr std::array<DataKind, 14> kDataKinds = {kRunData,
                                                         kSearchData,
                                                         kCapacityData,
                                                         kCourseData,
+                                                        kReportData,
                                                         kPriceData,
                                                         kGridData,
                                                         kReliabilityData};

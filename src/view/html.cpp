@@ -38,8 +38,9 @@ std::string breakable(std::string_view words) {
   return text;
 }
 
-/// The value, and what stands behind it in brackets in small.
-std::string card(const Figure& figure) {
+}  // namespace
+
+std::string card_element(const Figure& figure) {
   const std::string words = figure.datum.words();
   const std::size_t bracket = words.ends_with(')') ? words.find(" (") : words.npos;
   const std::string value = words.substr(0, bracket);
@@ -52,11 +53,13 @@ std::string card(const Figure& figure) {
                      rest.empty() ? "" : fmt::format("<small>{}</small>", escaped(rest)));
 }
 
+namespace {
+
 std::string cards(const Figures& headline) {
   std::string text;
   for (const Figure& figure : headline) {
     if (!figure.label.empty() && figure.datum.exists()) {
-      text += card(figure);
+      text += card_element(figure);
     }
   }
   return text.empty() ? text : fmt::format("<dl class=\"cards\">\n{}</dl>\n", text);
@@ -89,20 +92,35 @@ std::string caption(const std::string& title, const std::string& note) {
                      note.empty() ? "" : fmt::format("<p>{}</p>", escaped(note)));
 }
 
-std::string plot_figure(const Plot& plot, std::size_t number) {
-  return fmt::format("<figure>\n{}{}</figure>\n",
-                     caption(plot.title, plot.note),
-                     plot_element(plot, fmt::format("plot-{}", number)));
+std::string plot_figure(const Plot& plot, const std::string& id) {
+  return fmt::format(
+      "<figure>\n{}{}</figure>\n", caption(plot.title, plot.note), plot_element(plot, id));
+}
+
+/// With this before all identifiers of an SVG file, which others in the document may have, too.
+std::string with_own_ids(std::string_view svg, std::string_view prefix) {
+  std::string own;
+  while (!svg.empty()) {
+    std::size_t end = svg.npos;
+    for (const std::string_view before : {R"( id=")", "url(#"}) {
+      const std::size_t found = svg.find(before);
+      end = found == svg.npos ? end : std::min(end, found + before.size());
+    }
+    own += svg.substr(0, end);
+    own += end == svg.npos ? "" : prefix;
+    svg.remove_prefix(std::min(end, svg.size()));
+  }
+  return own;
 }
 
 /// An SVG file's element, with its name for those who do not see it.
-std::string named_svg(const Drawing& drawing) {
-  std::string svg = drawing.svg;
+std::string named_svg(const Drawing& drawing, std::string_view prefix) {
+  std::string svg = with_own_ids(drawing.svg, prefix);
   return svg.insert(std::string_view("<svg").size(),
                     fmt::format(R"( role="img" aria-label="{}")", escaped(drawing.title)));
 }
 
-std::string drawing_figure(const Drawing& drawing) {
+std::string drawing_figure(const Drawing& drawing, std::string_view prefix) {
   std::string picture;
   if (!drawing.svg.empty()) {
     const std::string frame =
@@ -110,7 +128,7 @@ std::string drawing_figure(const Drawing& drawing) {
             ? fmt::format(R"(<div class="close" role="region" tabindex="0" aria-label="{}">)",
                           escaped(drawing.title))
             : "<div>";
-    picture = fmt::format("{}\n{}</div>\n", frame, named_svg(drawing));
+    picture = fmt::format("{}\n{}</div>\n", frame, named_svg(drawing, prefix));
   }
   return fmt::format("<figure class=\"paper{}\">\n{}{}</figure>\n",
                      drawing.is_large ? " large" : "",
@@ -118,25 +136,19 @@ std::string drawing_figure(const Drawing& drawing) {
                      picture);
 }
 
-std::string pictures(const View& view) {
+std::string pictures(const View& view, const std::string& prefix) {
   std::string text;
   for (std::size_t i = 0; i < view.plots.size(); ++i) {
-    text += plot_figure(view.plots[i], i + 1);
+    text += plot_figure(view.plots[i], fmt::format("{}plot-{}", prefix, i + 1));
   }
   for (const Drawing& drawing : view.drawings) {
-    text += drawing_figure(drawing);
+    text += drawing_figure(drawing, prefix);
   }
-  return text.empty()
-             ? text
-             : fmt::format(
-                   "<section class=\"pictures\" aria-label=\"pictures\">\n{}{}"
-                   "</section>\n",
-                   view.plots.empty() ? ""
-                                      : fmt::format("<svg width=\"0\" height=\"0\" "
-                                                    "style=\"position:absolute\" aria-hidden="
-                                                    "\"true\">{}</svg>\n",
-                                                    kPlotDefinitions),
-                   text);
+  return text.empty() ? text
+                      : fmt::format(
+                            "<section class=\"pictures\" aria-label=\"pictures\">\n{}"
+                            "</section>\n",
+                            text);
 }
 
 /// As they are: an end of line is none of the characters that would be written out.
@@ -150,6 +162,8 @@ std::string escaped_lines(std::string_view text) {
   return safe;
 }
 
+}  // namespace
+
 std::string appendix_element(const Appendix& appendix) {
   const std::string file =
       appendix.file.empty() ? "" : fmt::format("<pre>{}</pre>\n", escaped_lines(appendix.file));
@@ -158,6 +172,8 @@ std::string appendix_element(const Appendix& appendix) {
                      parts_of(appendix.text, false).body,
                      file);
 }
+
+namespace {
 
 std::string details(const View& view) {
   std::string text;
@@ -180,54 +196,67 @@ std::string footer(const ReportOrigin& origin) {
       escaped(origin.command));
 }
 
-std::string head(const std::string& title) {
-  return fmt::format(
-      "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
-      "<meta charset=\"utf-8\"/>\n{}\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-      "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
-      "<title>{}</title>\n<style>{}</style>\n</head>\n",
-      kNoNetwork,
-      escaped(title),
-      html_style());
+/// What all charts of a document refer to.
+std::string definitions(bool are_needed) {
+  return are_needed ? fmt::format(
+                          "<svg width=\"0\" height=\"0\" style=\"position:absolute\" "
+                          "aria-hidden=\"true\">{}</svg>\n",
+                          kPlotDefinitions)
+                    : "";
 }
 
 }  // namespace
 
+ViewElements elements_of(const View& view, const std::string& prefix) {
+  const TextParts parts = parts_of(view.text, view.title.empty(), view.headline);
+  return {.title = escaped(capitalized(view.title.empty() ? parts.title : view.title)),
+          .lead = lead_element(parts),
+          .figures = cards(view.headline) + notes_element(parts.notes) + pictures(view, prefix),
+          .answer = fmt::format("<section class=\"answer\" aria-label=\"answer\">\n{}</section>\n",
+                                parts.body),
+          .details = details(view)};
+}
+
+std::string page_of(const PageParts& parts, const ReportOrigin& origin) {
+  return fmt::format(
+             "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n"
+             "<head>\n<meta charset=\"utf-8\"/>\n{}\n"
+             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+             "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
+             "<title>{}</title>\n<style>{}</style>\n</head>\n",
+             kNoNetwork,
+             parts.title,
+             html_style()) +
+         fmt::format(
+             "<body>\n{}<main>\n<header>\n<p class=\"kind\">Titer</p>\n<h1>{}</h1>\n"
+             "{}</header>\n{}{}</main>\n<script>{}</script>\n</body>\n</html>\n",
+             definitions(parts.has_plots),
+             parts.title,
+             parts.lead,
+             parts.body,
+             footer(origin),
+             kReportScript);
+}
+
 std::string html_style() { return fmt::format("{}{}", kReportStyle, kPlotStyle); }
 
 std::string html_fragment_of(const View& view) {
-  const TextParts parts = parts_of(view.text, view.title.empty(), view.headline);
-  return fmt::format(
-      "<h2 class=\"question\">{}</h2>\n{}{}{}{}"
-      "<section class=\"answer\" aria-label=\"answer\">\n{}</section>\n",
-      escaped(capitalized(view.title.empty() ? parts.title : view.title)),
-      lead_element(parts),
-      cards(view.headline),
-      notes_element(parts.notes),
-      pictures(view),
-      parts.body);
+  const ViewElements elements = elements_of(view, "");
+  return fmt::format("{}<h2 class=\"question\">{}</h2>\n{}{}{}",
+                     definitions(!view.plots.empty()),
+                     elements.title,
+                     elements.lead,
+                     elements.figures,
+                     elements.answer);
 }
 
 std::string html_of(const View& view, const ReportOrigin& origin) {
-  const TextParts parts = parts_of(view.text, view.title.empty(), view.headline);
-  const std::string title = capitalized(view.title.empty() ? parts.title : view.title);
-  return head(title) +
-         fmt::format(
-             "<body>\n<main>\n<header>\n<p class=\"kind\">Titer</p>\n<h1>{}</h1>\n"
-             "{}</header>\n{}{}{}",
-             escaped(title),
-             lead_element(parts),
-             cards(view.headline),
-             notes_element(parts.notes),
-             pictures(view)) +
-         fmt::format(
-             "<section class=\"answer\" aria-label=\"answer\">\n{}</section>\n{}{}</main>\n"
-             "<script>{}</script>\n</body>\n</html>\n",
-             parts.body,
-             details(view),
-             footer(origin),
-             kReportScript);
+  const ViewElements elements = elements_of(view, "");
+  return page_of({.title = elements.title,
+                  .lead = elements.lead,
+                  .body = elements.figures + elements.answer + elements.details,
+                  .has_plots = !view.plots.empty()},
+                 origin);
 }
 
 }  // namespace titer

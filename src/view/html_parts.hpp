@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "titer/view/view.hpp"
+#include "titer/view/html.hpp"
 
 namespace titer {
 
@@ -30,6 +30,31 @@ struct TextParts {
 [[nodiscard]] std::string line_element(std::string_view line, std::string_view element = "p");
 /// Rows, the first perhaps headings; `aligns` of text_table(). `name`: for those who do not see it.
 [[nodiscard]] std::string table_element(const TextView::Table& table, std::string_view name);
+
+/// A figure with its label: the value, and what stands behind it in brackets in small.
+[[nodiscard]] std::string card_element(const Figure& figure);
+/// What need not be read, behind its title.
+[[nodiscard]] std::string appendix_element(const Appendix& appendix);
+
+/// An answer's parts, as elements.
+struct ViewElements {
+  std::string title;  // escaped
+  std::string lead;
+  std::string figures;  // headline, notes and pictures
+  std::string answer;
+  std::string details;  // appendices and the tree
+};
+/// `prefix`: of all identifiers in it, unless it is alone in its document.
+[[nodiscard]] ViewElements elements_of(const View& view, const std::string& prefix);
+
+/// A document: `title` is escaped, all else elements.
+struct PageParts {
+  std::string title;
+  std::string lead;
+  std::string body;
+  bool has_plots = false;
+};
+[[nodiscard]] std::string page_of(const PageParts& parts, const ReportOrigin& origin);
 
 /// All figures of a tree, as tables.
 [[nodiscard]] std::string tree_elements(const Figures& figures);

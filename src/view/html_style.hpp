@@ -8,15 +8,15 @@ namespace titer {
 
 inline constexpr std::string_view kReportStyle = R"(
 :root{color-scheme:light dark;--ink:#1d2530;--dim:#566272;--rule:#dfe4ea;--card:#f5f7f9;
---sheet:#fff;--accent:#0072b2;--warn:#fff6e5;--warn-rule:#e69f00}
+--sheet:#fff;--accent:#0072b2;--warn:#fff6e5;--warn-rule:#e69f00;--no:#b3261e}
 *{box-sizing:border-box}
 body{margin:0;background:var(--sheet);color:var(--ink);font:16px/1.55 system-ui,-apple-system,
 "Segoe UI",Roboto,Helvetica,Arial,sans-serif;-webkit-text-size-adjust:100%}
 main{max-width:1120px;margin:0 auto;padding:2rem 1.25rem 3rem}
 h1{font-size:1.75rem;line-height:1.2;letter-spacing:-.015em;font-weight:680;margin:0 0 .75rem;
 text-wrap:balance}
-h2{font-size:1.2rem;line-height:1.3;font-weight:650;margin:2.5rem 0 .25rem}
-h3{font-size:1rem;font-weight:650;margin:1.75rem 0 .4rem;overflow-wrap:anywhere}
+h2,article h3{font-size:1.2rem;line-height:1.3;font-weight:650;margin:2.5rem 0 .25rem}
+h3,h4{font-size:1rem;font-weight:650;margin:1.75rem 0 .4rem;overflow-wrap:anywhere}
 p{margin:.35rem 0;max-width:80ch}
 .kind{color:var(--accent);font-weight:600;font-size:.875rem;margin:0 0 .35rem}
 .lead p{margin:.1rem 0;max-width:none;color:var(--dim);font-size:.9375rem}
@@ -34,13 +34,13 @@ font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 margin-top:.15rem}
 .notes{background:var(--warn);border-left:4px solid var(--warn-rule);border-radius:0 8px 8px 0;
 padding:.6rem 1rem .7rem;margin:1.25rem 0}
-.notes h2{font-size:.9375rem;margin:0}
+.notes :is(h2,h3){font-size:.9375rem;margin:0}
 .notes ul{margin:.2rem 0 0;padding-left:1.1rem;font-size:.9375rem}
 .pictures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,430px),1fr));
 gap:1.75rem 2rem;margin:1.75rem 0;align-items:start}
 figure{margin:0;min-width:0}
 figure.large{grid-column:1/-1}
-figcaption h2{font-size:1.0625rem;margin:0}
+figcaption :is(h2,h3){font-size:1.0625rem;margin:0}
 figcaption p{font-size:.875rem;color:var(--dim);margin:.1rem 0 0}
 figcaption{margin-bottom:.6rem}
 svg{display:block;max-width:100%;height:auto}
@@ -71,6 +71,21 @@ td.bar i.less{background:#009e73}
 details{margin:1.5rem 0 0;border-top:1px solid var(--rule);padding-top:.75rem}
 summary{font-weight:650;font-size:1.0625rem;cursor:pointer}
 details td{overflow-wrap:anywhere;min-width:5rem}
+nav ol{list-style:decimal;margin:.5rem 0 0;padding-left:1.75rem}
+nav li{padding:.7rem 0;border-bottom:1px solid var(--rule)}
+nav li::marker{color:var(--dim);font-weight:600}
+nav a{color:inherit;font-weight:650;text-decoration-color:var(--dim);text-underline-offset:.2em}
+nav dl{display:flex;flex-wrap:wrap;gap:.35rem 2rem;margin:.3rem 0 0}
+nav dt{color:var(--dim);font-size:.8125rem;line-height:1.35}
+nav dd{margin:0;font-weight:600;line-height:1.35;font-variant-numeric:tabular-nums;
+overflow-wrap:anywhere}
+nav small{font-size:.8125rem;font-weight:400;color:var(--dim);margin-left:.4rem}
+article{margin-top:4rem;border-top:2px solid var(--ink);padding-top:1.25rem}
+article h2{font-size:1.5rem;line-height:1.2;letter-spacing:-.01em;margin:0 0 .5rem}
+.kind a{color:inherit}
+.title{font-weight:600}
+.no{color:var(--no);font-weight:650}
+.again{color:var(--dim);font-size:.875rem;margin-top:2rem}
 footer{margin-top:2.5rem;border-top:1px solid var(--rule);padding-top:.9rem;color:var(--dim);
 font-size:.875rem}
 pre{margin:.4rem 0;padding:.6rem .8rem;background:var(--card);color:var(--ink);border-radius:8px;
@@ -82,7 +97,7 @@ background:var(--ink);color:var(--sheet);font-size:.8125rem;line-height:1.4;poin
 #tip:empty{display:none}
 @media screen and (prefers-color-scheme:dark){
 :root{--ink:#e6eaf0;--dim:#a4afbd;--rule:#2b333f;--card:#1e252f;--sheet:#151a21;--accent:#56b4e9;
---warn:#2d2617;--warn-rule:#e69f00}
+--warn:#2d2617;--warn-rule:#e69f00;--no:#ff8a80}
 .paper text[fill="#1a202c"],.paper text[fill="#2d3748"],.paper text[fill="#000000"]{fill:#e6eaf0}
 .paper text:not([fill]){fill:#e6eaf0}
 .paper g text:not([fill]){fill:inherit}
@@ -116,9 +131,13 @@ h1{font-size:17pt}
 .cards .words{font-size:10pt}
 .pictures{grid-template-columns:repeat(2,1fr);gap:5mm}
 figure,.cards div,tr,li{break-inside:avoid}
-h2,h3,figcaption,thead{break-after:avoid}
+h2,h3,h4,figcaption,thead{break-after:avoid}
 .answer{break-before:page}
 .answer h2:first-child{margin-top:0}
+article{break-before:page;margin:0;border:0;padding:0}
+article .answer{break-before:auto}
+nav li{padding:1.5mm 0}
+nav dl{gap:.5mm 7mm}
 .wide{overflow:visible}
 table{font-size:8.5pt}
 .many{font-size:6.5pt}

@@ -122,5 +122,26 @@ TEST(TopologySvg, SaysWhatItLeavesOutAndStaysSmall) {
   }
 }
 
+/// 32 ports over 8 spines: 4 links of 1 GB/s each, not 2 nodes' ports over 4 spines.
+TEST(TopologySvg, DrawsLinksInSmallAsTheyAreInTheWhole) {
+  const std::string svg = topology_svg(view_of(
+      R"({"family": "rails", "nodes": 64, "rails": 8, "nodes_per_group": 32, "spines": 8,
+          "oversubscription": 1, "bandwidth": "1 GB/s"})"));
+  EXPECT_NE(svg.find("drawn: 4 of 64 nodes"), std::string::npos);
+  EXPECT_EQ(occurrences(svg, " per link and direction"), 1U) << svg;
+  EXPECT_NE(svg.find("1 GB/s per link and direction"), std::string::npos);
+  EXPECT_NE(svg.find("parallel links, up to 4"), std::string::npos);
+}
+
+TEST(TopologySvg, KeepsGroupsOfADragonflyApart) {
+  const std::string svg = topology_svg(view_of(
+      R"({"family": "dragonfly", "groups": 5, "routers_per_group": 4, "devices_per_router": 2,
+          "global_links": 1, "device_bandwidth": "1 GB/s", "local_bandwidth": "1 GB/s",
+          "global_bandwidth": "1 GB/s"})"));
+  EXPECT_NE(svg.find(">group 4<"), std::string::npos);
+  EXPECT_EQ(occurrences(svg, "Q"), 5U * (4 * 3 / 2) + 5U * 4 / 2)
+      << "all links between routers bend";
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer::testing

@@ -13,7 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SHIPPED = {"run": ["configs/runs"], "sweep": ["configs/sweeps"], "search": ["configs/searches"],
-           "capacity": ["configs/capacity"], "course": ["configs/courses"],
+           "capacity": ["configs/capacity"], "course": ["configs/courses"], "report": ["configs/reports"],
            "chip": ["configs/chips"], "cluster": ["configs/clusters"],
            "network": ["configs/networks"], "stack": ["configs/stacks"],
            "reliability": ["configs/reliability"], "price": ["configs/prices"],

@@ -2,6 +2,7 @@
 
 #include "paths.hpp"
 #include "tasks/task.hpp"
+#include "view/html.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {
@@ -139,6 +140,31 @@ TEST(PlannerTasks, TheFrontOfTimeAndCost) {
     EXPECT_LT(plans[i].find("iteration_dollars")->number,
               plans[i - 1].find("iteration_dollars")->number);
   }
+}
+
+/// All of these in one file, for whoever has to decide and has no Titer: what matters of each
+/// first.
+TEST(PlannerTasks, AllAnswersInOneFileThatNeedsNoOtherWords) {
+  const Outcome outcome = titer({"report", "llama3-70b-10t-tokens"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const Report report(outcome.out);
+  const std::size_t questions = report.count("//article");
+  EXPECT_EQ(questions, 12u);
+  for (std::size_t i = 1; i <= questions; ++i) {
+    const std::string number = std::to_string(i);
+    const std::string in_short = "//nav//li[" + number + "]";
+    const std::string article = "//article[@id='answer-" + number + "']";
+    EXPECT_EQ(report.words((in_short + "/a").c_str()), report.words((article + "//h2").c_str()));
+    EXPECT_GE(report.count((in_short + "//dd").c_str()), 1u) << number << ": a figure or more";
+    EXPECT_GE(report.count((article + "//table").c_str()), 1u);
+    EXPECT_TRUE(report.words((article + "/pre").c_str()).starts_with("titer ")) << number;
+  }
+  EXPECT_TRUE(contains(report.words("//nav//li[1]//dd[1]"), " devices"));
+  EXPECT_TRUE(contains(report.words("//nav//li[1]//dd[1]"), " dollars"));
+  EXPECT_TRUE(contains(report.words("//nav//li[2]"), "dgx-b200: "));
+  EXPECT_TRUE(contains(report.words("//nav//li[8]"), "in time")) << "a risk";
+  EXPECT_EQ(report.count("//@src") + report.count("//link"), 0u) << "no other file";
+  EXPECT_EQ(report.count("//a[not(starts-with(@href, '#'))]"), 0u) << "no other page";
 }
 
 }  // namespace TITER_TEST_FILE

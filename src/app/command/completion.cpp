@@ -67,12 +67,13 @@ struct ArgumentType {
   DataKind kind;
   Value (*schema)();
 };
-constexpr std::array<ArgumentType, 7> kArgumentTypes = {
+constexpr std::array<ArgumentType, 8> kArgumentTypes = {
     {{"SCENARIO", kRunData, run_schema},
      {"SWEEP", kSweepData, sweep_schema},
      {"SEARCH", kSearchData, search_schema},
      {"CAPACITY", kCapacityData, capacity_schema},
      {"COURSE", kCourseData, course_schema},
+     {"REPORT", kReportData, nullptr},
      {"CLUSTER", kClusterData, cluster_file_schema},
      {"TOPOLOGY", kTopologyData, nullptr}}};
 

@@ -50,7 +50,7 @@ void ReportFile::open() {
   if (!plot_path_.empty()) {
     plot_file_ = std::make_unique<OutputFile>(plot_path_);
   }
-  if (is_wanted()) {
+  if (!path_.empty()) {
     file_ = std::make_unique<OutputFile>(path_);
   }
 }
@@ -65,6 +65,9 @@ void ReportFile::write(const View& view) {
     plot_file_.reset();
   } else if (is_plot_printed()) {
     charts_ = "\n" + plot_text(view.plots, width_of_charts());
+  }
+  if (kept_ != nullptr) {
+    *kept_ = view;
   }
   if (file_) {
     file_->write(html_of(view, {.command = command_, .version = std::string(version())}));

@@ -3,6 +3,7 @@
 // what is printed; `--plot` alone, charts of characters below it.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -24,7 +25,10 @@ class ReportFile {
   /// As the command was typed, for whoever wants to make the report again.
   void made_by(std::string command) { command_ = std::move(command); }
 
-  [[nodiscard]] bool is_wanted() const { return !path_.empty(); }
+  /// Keeps the answer here for a document of several, in place of a file.
+  void keep(std::optional<View>& answer) { kept_ = &answer; }
+
+  [[nodiscard]] bool is_wanted() const { return !path_.empty() || kept_ != nullptr; }
   /// A report or its charts.
   [[nodiscard]] bool is_any_wanted() const {
     return is_wanted() || !plot_path_.empty() || is_plot_printed();
@@ -44,6 +48,7 @@ class ReportFile {
   const CLI::Option* plot_ = nullptr;
   std::string charts_;
   std::string command_;
+  std::optional<View>* kept_ = nullptr;
   std::unique_ptr<OutputFile> file_;
   std::unique_ptr<OutputFile> plot_file_;
 };

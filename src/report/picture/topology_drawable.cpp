@@ -97,6 +97,9 @@ std::optional<NodeTopology> smaller(const Rails& net, std::string& note) {
   drawn.nodes = std::min(net.nodes, drawn.nodes_per_group * std::min(net.groups(), 2));
   drawn.rails = std::min(net.rails, 8);
   drawn.spines = std::min(net.spines, 4);
+  // As many links, as fast, from a leaf to a spine as in the whole.
+  drawn.oversubscription = net.oversubscription * net.spines / std::max(1, drawn.spines) *
+                           drawn.nodes_per_group / net.nodes_per_group;
   note = fmt::format("drawn: {} of {} nodes, {} of {} rails, {} of {} spines",
                      drawn.nodes,
                      net.nodes,

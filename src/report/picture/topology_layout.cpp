@@ -1,5 +1,5 @@
-// Places for the vertices of a topology: a torus on a grid, wired nodes on a circle, groups of a
-// dragonfly around one, and everything with switches in tiers above its devices.
+// Places for the vertices of a topology: a torus on a grid, wired nodes and groups of a
+// dragonfly on a circle, and everything with switches in tiers above its devices.
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,9 @@
 namespace titer {
 namespace {
 
-constexpr double kStep = 56.0;  // between neighbours in a row
+constexpr double kStep = 56.0;      // between neighbours in a row
+constexpr double kRouter = 78.0;    // of a circle, for each router
+constexpr double kOutwards = 60.0;  // from a router to its devices
 
 std::size_t index_of(int vertex) { return static_cast<std::size_t>(vertex); }
 
@@ -123,26 +125,50 @@ Layout on_grid(const Torus& torus, const Torus& whole, const Topology& graph) {
   return layout;
 }
 
+/// A wire between routers, inwards: past those between them, the farther the longer it is.
+Point bend_of(Point a, Point b) {
+  const Point middle = {(a.x + b.x) / 2, (a.y + b.y) / 2};
+  const double from_centre = std::hypot(middle.x, middle.y);
+  const double inwards = std::min(from_centre, 24.0 + 0.4 * std::hypot(a.x - b.x, a.y - b.y));
+  const double keep = from_centre > 0.0 ? 1.0 - inwards / from_centre : 1.0;
+  return {keep * middle.x, keep * middle.y};
+}
+
+/// All routers on a circle, group by group, their devices outside and their links inside of it.
 Layout around_groups(const Dragonfly& net, const Topology& graph) {
   Layout layout;
   layout.places.resize(index_of(graph.vertices()));
   const int routers = net.routers_per_group;
-  const double inner = routers == 1 ? 0.0 : std::max(62.0, routers * 16.0);
-  const double span = inner + 60.0;
-  const double outer = net.groups == 1
-                           ? 0.0
-                           : std::max(2.0 * span, net.groups * 2.3 * span / (2 * std::numbers::pi));
+  const int slots = net.groups * (routers + (net.groups > 1 ? 1 : 0));  // a free one between groups
+  const double slot = std::max(kRouter, 32.0 * net.devices_per_router);
+  const double radius = std::max(120.0, slots * slot / (2.0 * std::numbers::pi));
+  const auto turn_of = [&](int group, double router) {
+    return (group * (slots / net.groups) + router + 0.5 - routers / 2.0) / slots;
+  };
   for (int router = 0; router < net.groups * routers; ++router) {
-    const int group = router / routers;
-    const double group_turn = group / static_cast<double>(net.groups);
-    const Point centre = on_circle({}, outer, group_turn);
-    const double turn = group_turn + (router % routers) / static_cast<double>(routers);
-    layout.places[index_of(graph.devices + router)] = on_circle(centre, inner, turn);
+    const double turn = turn_of(router / routers, router % routers);
+    layout.places[index_of(graph.devices + router)] = on_circle({}, radius, turn);
     for (int i = 0; i < net.devices_per_router; ++i) {
-      const double fan = (i + 0.5) / net.devices_per_router - 0.5;  // side by side, outwards
+      const double aside = ((i + 0.5) / net.devices_per_router - 0.5) * 0.9 / slots;
       layout.places[index_of(router * net.devices_per_router + i)] =
-          on_circle(centre, inner + 50.0, turn + fan * 0.75 / routers);
+          on_circle({}, radius + kOutwards, turn + aside);
     }
+  }
+  for (int group = 0; group < net.groups && net.groups > 1; ++group) {
+    const double middle = radius + kOutwards / 2;
+    layout.bands.push_back(
+        {.from = on_circle({}, middle, turn_of(group, -0.5)),
+         .to = on_circle({}, middle, turn_of(group, routers - 0.5)),
+         .radius = middle,
+         .width = kOutwards + 56.0,
+         .label = on_circle({}, radius + kOutwards + 44.0, turn_of(group, (routers - 1) / 2.0)),
+         .name = "group " + std::to_string(group)});
+  }
+  for (const Wire& wire : graph.wires) {
+    const bool has_device = std::min(wire.a, wire.b) < graph.devices;
+    layout.bends.push_back(has_device ? std::nullopt
+                                      : std::optional(bend_of(layout.places[index_of(wire.a)],
+                                                              layout.places[index_of(wire.b)])));
   }
   return layout;
 }

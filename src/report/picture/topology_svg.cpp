@@ -55,6 +55,7 @@ class TopologyPicture {
 
   std::string text() {
     add_heading();
+    add_bands();
     add_wires();
     for (const Stub& stub : layout_.stubs) {
       add_line(stub.from, stub.to, drawing_.graph.wires.front(), "2 3");
@@ -79,36 +80,15 @@ class TopologyPicture {
 
   /// Shifts all places so that the picture begins below its heading, and measures it.
   void move_into_view() {
-    Point low = place(0);
-    Point high = low;
-    const auto include = [&](Point point) {
-      low = {std::min(low.x, point.x), std::min(low.y, point.y)};
-      high = {std::max(high.x, point.x), std::max(high.y, point.y)};
-    };
-    std::for_each(layout_.places.begin(), layout_.places.end(), include);
-    for (const Stub& stub : layout_.stubs) {
-      include(stub.to);
-    }
-    for (const Wire& wire : drawing_.graph.wires) {
-      if (layout_.arcs && std::max(wire.a, wire.b) < drawing_.graph.devices) {
-        high.y = std::max(high.y, place(wire.a).y + arc_depth(place(wire.a).x - place(wire.b).x));
-      }
-    }
+    const Frame frame = frame_of(layout_, drawing_.graph);
+    const Point size = {frame.high.x - frame.low.x, frame.high.y - frame.low.y};
     const double heading = drawing_.note.empty() ? 34.0 : 54.0;
     const double letters = 10.4 * static_cast<double>(heading_text().size());
     const double notes = 6.6 * static_cast<double>(drawing_.note.size());
-    width_ = std::max({high.x - low.x + 2 * kTopologyMargin, letters + 40.0, notes + 40.0, 320.0});
-    const Point by = {(width_ - (high.x - low.x)) / 2.0 - low.x, heading + kTopologyMargin - low.y};
-    const auto move = [&](Point& point) { point = {point.x + by.x, point.y + by.y}; };
-    std::for_each(layout_.places.begin(), layout_.places.end(), move);
-    for (Stub& stub : layout_.stubs) {
-      move(stub.from);
-      move(stub.to);
-    }
-    height_ = high.y + by.y + kTopologyMargin;
+    width_ = std::max({size.x + 2 * kTopologyMargin, letters + 40.0, notes + 40.0, 320.0});
+    move(layout_, {(width_ - size.x) / 2.0 - frame.low.x, heading + kTopologyMargin - frame.low.y});
+    height_ = heading + size.y + 2 * kTopologyMargin;
   }
-
-  static double arc_depth(double span) { return std::min(0.32 * std::abs(span), 190.0); }
 
   [[nodiscard]] std::string heading_text() const {
     const NamedTopology& named = view_.named;
@@ -145,6 +125,23 @@ class TopologyPicture {
     return dashes.empty() ? text : text + fmt::format(" stroke-dasharray=\"{}\"", dashes);
   }
 
+  void add_bands() {
+    for (const GroupBand& band : layout_.bands) {
+      body_ += fmt::format(
+          "<path d=\"M{0:.1f} {1:.1f}A{2:.1f} {2:.1f} 0 0 1 {3:.1f} {4:.1f}\" fill=\"none\" "
+          "stroke=\"#edf2f7\" stroke-width=\"{5}\"/>\n",
+          band.from.x,
+          band.from.y,
+          band.radius,
+          band.to.x,
+          band.to.y,
+          band.width);
+      add_text({band.label.x, band.label.y + 4.0},
+               band.name,
+               "font-size=\"12\" font-weight=\"bold\" text-anchor=\"middle\" fill=\"#4a5568\"");
+    }
+  }
+
   void add_line(Point a, Point b, const Wire& wire, std::string_view dashes) {
     body_ += fmt::format(
         "<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\" {}/>\n", a.x, a.y, b.x, b.y, style(wire, dashes));
@@ -178,6 +175,10 @@ class TopologyPicture {
     const Point a = place(wire.a);
     const Point b = place(wire.b);
     const bool is_level = std::abs(a.y - b.y) < 1.0;
+    const auto index = static_cast<std::size_t>(&wire - drawing_.graph.wires.data());
+    if (index < layout_.bends.size() && layout_.bends[index]) {
+      return add_bent(a, *layout_.bends[index], b, wire);
+    }
     if (!layout_.arcs || !is_level) {
       // A little off the middle, so that crossing lines do not hide each other's numbers.
       add_line(a, b, wire, "");
@@ -185,15 +186,20 @@ class TopologyPicture {
     }
     const bool is_below = std::max(wire.a, wire.b) < drawing_.graph.devices;
     const double bend = is_below ? 2.0 * arc_depth(a.x - b.x) : 0.0;
+    return add_bent(a, {(a.x + b.x) / 2, a.y + bend}, b, wire);
+  }
+
+  /// Returns its middle.
+  Point add_bent(Point a, Point towards, Point b, const Wire& wire) {
     body_ += fmt::format("<path d=\"M{:.1f} {:.1f}Q{:.1f} {:.1f} {:.1f} {:.1f}\" {}/>\n",
                          a.x,
                          a.y,
-                         (a.x + b.x) / 2,
-                         a.y + bend,
+                         towards.x,
+                         towards.y,
                          b.x,
                          b.y,
                          style(wire, ""));
-    return {(a.x + b.x) / 2, a.y + bend / 2};
+    return {(a.x + b.x) / 4 + towards.x / 2, (a.y + b.y) / 4 + towards.y / 2};
   }
 
   void add_count(Point at, int count) {
@@ -298,10 +304,7 @@ class TopologyPicture {
   }
 
   void add_remarks() {
-    const bool reduces = std::any_of(drawing_.graph.details.begin(),
-                                     drawing_.graph.details.end(),
-                                     [](const Switch& detail) { return detail.reduces; });
-    if (reduces) {
+    if (std::ranges::any_of(drawing_.graph.details, &Switch::reduces)) {
       remark_ += remark_.empty() ? "" : "; ";
       remark_ += "switches with a thick border can reduce";
     }

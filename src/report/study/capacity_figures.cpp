@@ -111,6 +111,16 @@ Figures cost_figures(const CapacityPoint& point) {
   return figures;
 }
 
+/// Of the simulated runs, where a deadline lies between their 10 and 90 %.
+std::string chance_text(const CapacityQuestion& question, const CapacityPoint& point) {
+  const bool straddles = question.deadline && point.spread && point.spread->in_time &&
+                         point.spread->low <= *question.deadline &&
+                         point.spread->high > *question.deadline;
+  return straddles
+             ? fmt::format(", only {} of the runs in time", percent_text(*point.spread->in_time))
+             : "";
+}
+
 }  // namespace
 
 std::string short_count(double count) {
@@ -127,6 +137,14 @@ std::string short_count(double count) {
 std::string days(Seconds time) { return fmt::format("{:.1f}", time / kDay); }
 
 std::string days_range(const TrainingTime& time) { return days(time.low) + "-" + days(time.high); }
+
+std::string cost_words(const CapacityQuestion& question, const CapacityPoint& point) {
+  std::string text = days(point.time) + " days";
+  if (point.bill && point.bill->dollars) {
+    text += fmt::format(", {} dollars", short_count(*point.bill->dollars));
+  }
+  return text + chance_text(question, point);
+}
 
 std::string recompute_name(const Plan& plan) {
   const bool is_mlp = plan.recompute == Recompute::modules && plan.recomputed == bit(Module::mlp);

@@ -39,6 +39,10 @@ namespace titer {
 /// "47.9-74.2", in which 80 % of the runs are through.
 [[nodiscard]] std::string days_range(const TrainingTime& time);
 
+/// "58.3 days, 3.2M dollars, only 70 % of the runs in time": the share where a deadline lies
+/// between 10 and 90 % of the simulated runs.
+[[nodiscard]] std::string cost_words(const CapacityQuestion& question, const CapacityPoint& point);
+
 /// What tells the rows of different questions apart.
 [[nodiscard]] Figures question_figures(const CapacityQuestion& question);
 /// Those that a point lacks are left out.

@@ -69,30 +69,11 @@ std::string lost_text(const CapacityPoint& point) {
       percent_text(lost.too_few_nodes));
 }
 
-/// Of the simulated runs, where a deadline lies between their 10 and 90 %.
-std::string chance_text(const CapacityQuestion& question, const CapacityPoint& point) {
-  const bool straddles = question.deadline && point.spread && point.spread->in_time &&
-                         point.spread->low <= *question.deadline &&
-                         point.spread->high > *question.deadline;
-  return straddles
-             ? fmt::format(", only {} of the runs in time", percent_text(*point.spread->in_time))
-             : "";
-}
-
-/// "58.3 days, 3.2M dollars"
-std::string cost_text(const CapacityQuestion& question, const CapacityPoint& point) {
-  std::string text = days(point.time) + " days";
-  if (point.bill && point.bill->dollars) {
-    text += fmt::format(", {} dollars", short_count(*point.bill->dollars));
-  }
-  return text + chance_text(question, point);
-}
-
 Row answer_row(const CapacityQuestion& question,
                std::string_view label,
                const CapacityPoint& point) {
   return {std::string(label),
-          fmt::format("{} devices, {}", point.devices, cost_text(question, point))};
+          fmt::format("{} devices, {}", point.devices, cost_words(question, point))};
 }
 
 constexpr const char* kInTime = "90 % in time";
@@ -125,7 +106,7 @@ Figures answers_headline(const CapacityQuestion& question, const CapacityResult&
     if (one.point) {
       const CapacityPoint& point = result.points[*one.point];
       figures.push_back({"",
-                         fmt::format("{} devices ({})", point.devices, cost_text(question, point)),
+                         fmt::format("{} devices ({})", point.devices, cost_words(question, point)),
                          one.label});
     }
   }

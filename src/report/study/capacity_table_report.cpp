@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "capacity_figures.hpp"
 #include "report/step/scenario_words.hpp"
@@ -253,6 +254,40 @@ TextView tables(const CapacityTable& table, const Rows& rows) {
   return text;
 }
 
+/// "llama3-70b on dgx-b200: 896 devices (58.3 days, 3.2M dollars)"
+std::string row_words(const CapacityRow& row) {
+  return fmt::format("{} on {}: {} devices ({})",
+                     row.of->model,
+                     row.of->cluster,
+                     row.point->devices,
+                     cost_words(*row.of->question, *row.point));
+}
+
+/// Of the rows that will do those that are the best by something, each once.
+Figures best_rows(Rows rows) {
+  Figures figures;
+  for (const auto& [order, words] : {std::pair(RowOrder::devices, "fewest devices"),
+                                     std::pair(RowOrder::dollars, "cheapest"),
+                                     std::pair(RowOrder::days, "soonest")}) {
+    sort_rows(order, rows);
+    const CapacityRow& best = rows.front();
+    const bool is_known =
+        order != RowOrder::dollars || (best.point && best.point->bill && best.point->bill->dollars);
+    if (!best.possible() || !is_known) {
+      continue;
+    }
+    const std::string found = row_words(best);
+    const auto same = std::ranges::find_if(
+        figures, [&](const Figure& figure) { return figure.datum.words() == found; });
+    if (same == figures.end()) {
+      figures.push_back({"", found, words});
+    } else {
+      same->label += std::string(", ") + words;
+    }
+  }
+  return figures;
+}
+
 }  // namespace
 
 View capacity_table_view(const CapacityTable& table, const Rows& rows, const TableOrder& order) {
@@ -267,14 +302,15 @@ View capacity_table_view(const CapacityTable& table, const Rows& rows, const Tab
       .columns = std::string(kCapacityColumns) +
                  " possible miss fits grade memory_peak_bytes memory_capacity_bytes reason",
       .title = title(table),
-      .headline = {
-          {"",
-           fmt::format(
-               "{} of {}",
-               std::count_if(
-                   rows.begin(), rows.end(), [](const CapacityRow& row) { return row.possible(); }),
-               rows.size()),
-           "combinations that will do"}}};
+      .headline =
+          joined({{"",
+                   fmt::format("{} of {}",
+                               std::count_if(rows.begin(),
+                                             rows.end(),
+                                             [](const CapacityRow& row) { return row.possible(); }),
+                               rows.size()),
+                   "combinations that will do"}},
+                 best_rows(rows))};
   view.text.append(tables(table, rows)).add(remarks(rows));
   add_notes(notes_of_rows(table, rows), view);
   return view;

@@ -2,13 +2,11 @@
 #include <memory>
 
 #include "app/command.hpp"
-#include "titer/campaign/capacity.hpp"
-#include "titer/campaign/course.hpp"
+#include "app/data_kinds.hpp"
 #include "titer/collectives/catalogue.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/plan/schedule/listed_schedule.hpp"
 #include "titer/report/step/step_report.hpp"
-#include "titer/search/search.hpp"
 #include "titer/topology/families.hpp"
 
 namespace titer {
@@ -102,7 +100,7 @@ std::vector<Row> formulas() {
           {"e7", "T_comp + T_TP + T_PP + T_DP + T_bubble, the seeds' E7 to E9; needs utilization"}};
 }
 
-constexpr std::array<Listing, 17> kListings = {{
+constexpr std::array<Listing, 18> kListings = {{
     {"models", models},
     {"chips", chips},
     {"clusters", [] { return titles(kClusterData); }},
@@ -117,6 +115,7 @@ constexpr std::array<Listing, 17> kListings = {{
     {"searches", [] { return titles(kSearchData); }},
     {"courses", [] { return titles(kCourseData); }},
     {"capacities", [] { return titles(kCapacityData); }},
+    {"reports", [] { return titles(kReportData); }},
     {"prices", [] { return titles(kPriceData); }},
     {"grids", [] { return titles(kGridData); }},
     {"reliabilities", [] { return titles(kReliabilityData); }},

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "app/command.hpp"
+#include "app/command/page/report_questions.hpp"
 #include "app/output/output_folder.hpp"
 #include "titer/campaign/file_schemas.hpp"
 #include "titer/input/schema.hpp"
@@ -21,12 +22,13 @@ struct FileKind {
   std::string_view title;
   Value (*schema)();
 };
-constexpr std::array<FileKind, 12> kFileKinds = {
+constexpr std::array<FileKind, 13> kFileKinds = {
     {{"run", "a scenario: model, cluster, stack, plan, training, conditions", run_schema},
      {"sweep", "a scenario, varied along axes", sweep_schema},
      {"search", "a scenario whose plan is searched for", search_schema},
      {"capacity", "how many devices for tokens, deadline and budget", capacity_schema},
      {"course", "training over time", course_schema},
+     {"report", "questions that are answered in one page", report_schema},
      {"chip", "an accelerator and its kernels", chip_file_schema},
      {"cluster", "nodes, their devices and the network between them", cluster_file_schema},
      {"network", "what joins nodes", network_file_schema},

@@ -1,0 +1,104 @@
+#include "program.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "titer/ask/version.hpp"
+
+namespace titer {
+namespace {
+
+/// The word that CLI11 could not place, with the subcommand or option it resembles.
+std::string with_suggestion(const CLI::App& program, const CLI::ParseError& error) {
+  std::vector<std::string> known;
+  const CLI::App* scope = &program;
+  for (const CLI::App* chosen : program.get_subcommands()) {
+    scope = chosen;
+  }
+  for (const CLI::App* sub : scope->get_subcommands(nullptr)) {
+    known.push_back(sub->get_name());
+  }
+  for (const CLI::Option* option : scope->get_options(nullptr)) {
+    known.push_back(option->get_name());
+  }
+  const std::vector<std::string_view> candidates(known.begin(), known.end());
+  for (const std::string& extra : program.remaining(true)) {
+    const std::string_view near = closest(extra, candidates);
+    return extra + ": not known here; " +
+           (near.empty() ? "`titer --help` lists what is"
+                         : "did you mean \"" + std::string(near) + "\"?");
+  }
+  return error.what();
+}
+
+bool is_help(const CLI::ParseError& error) { return error.get_exit_code() == 0; }  // --version, too
+
+}  // namespace
+
+Program::Program()
+    : app_(std::make_unique<CLI::App>(
+          "Predicts the time and memory of one training iteration on a cluster", "titer")) {
+  app_->set_version_flag("-V,--version", "titer " + std::string(version()));
+  app_->require_subcommand(1);
+  for (Command (*const add)(CLI::App&) :
+       {add_run,        add_check,       add_explain,   add_list,    add_sweep,    add_merge,
+        add_search,     add_collective,  add_topology,  add_traffic, add_timeline, add_export,
+        add_import,     add_validate,    add_calibrate, add_trace,   add_seeds,    add_course,
+        add_capacity,   add_sensitivity, add_diff,      add_schema,  add_compare,  add_show,
+        add_completion, add_help,        add_version,   add_tune,    add_new,      add_doctor,
+        add_replay,     add_ask,         add_serve,     add_support, add_report}) {
+    commands_.push_back(add(*app_));
+  }
+}
+
+Program::~Program() = default;
+
+int Program::run(int argc, const char* const* argv) {
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (is_help(error)) {
+      return app_->exit(error);
+    }
+    std::fprintf(stderr, "titer: %s\n", with_suggestion(*app_, error).c_str());
+    return kUserError;
+  }
+  const Command* command = chosen();
+  if (command->report) {
+    command->report->made_by(command_line(argc, argv));
+    command->report->open();
+  }
+  return command->run();
+}
+
+const Command& Program::choose(const std::vector<std::string>& words) {
+  try {
+    app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::ParseError& error) {
+    throw InputError(is_help(error) ? "expected a command that answers a question"
+                                    : with_suggestion(*app_, error));
+  }
+  return *chosen();
+}
+
+std::vector<std::string> Program::reporting() const {
+  std::vector<std::string> names;
+  for (const Command& command : commands_) {
+    if (command.report) {
+      names.push_back(command.app->get_name());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+const Command* Program::chosen() const {
+  const auto found = std::find_if(commands_.begin(), commands_.end(), [](const Command& command) {
+    return command.app->parsed();
+  });
+  ensure(found != commands_.end(), "a subcommand is required");
+  return &*found;
+}
+
+}  // namespace titer
