@@ -118,8 +118,7 @@ TEST_F(AppNotes, AreNoneWhereAllIsSaid) {
     for (const char* format : {"text", "json", "csv"}) {
       const Outcome outcome = in({command, whole, "--set", open}, format);
       EXPECT_EQ(outcome.err, "");
-      for (const char* of_notes :
-           {"note: ", "\"notes\"", "is not given", "beyond what"}) {
+      for (const char* of_notes : {"note: ", "\"notes\"", "is not given", "beyond what"}) {
         EXPECT_FALSE(contains(outcome.out, of_notes)) << command << " " << format;
       }
     }

@@ -62,7 +62,7 @@ TEST(AppReportCommand, SaysAllThatIsWrongWithItsFileAtOnce) {
   EXPECT_EQ(outcome.out, "");
   const std::vector<std::string> errors = outcome.errors();
   ASSERT_EQ(errors.size(), 8u) << outcome.err;
-  const auto expect_error = [&](std::string_view begin, std::string_view part) {
+  const auto expect_error = [&](const std::string& begin, std::string_view part) {
     const bool found = std::any_of(errors.begin(), errors.end(), [&](const std::string& line) {
       return line.starts_with(file + begin) && line.find(part) != std::string::npos;
     });

@@ -27,8 +27,8 @@ TEST(RunPlan, ReadsListsOfWhatIsRecomputedAndOffloaded) {
   };
   const Modules products =
       bits(Module::attention_result, Module::layer_norm, Module::mlp_activation);
-  const Modules heads = bits(
-      Module::attention_result, Module::attention_output, Module::layer_norm, Module::mlp);
+  const Modules heads =
+      bits(Module::attention_result, Module::attention_output, Module::layer_norm, Module::mlp);
   const std::vector<Case> cases = {
       {{{"recompute", "selective:layernorm+mlp"}},
        Recompute::modules,

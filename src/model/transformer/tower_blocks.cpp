@@ -117,9 +117,7 @@ void add_projection(LayerBuilder& layer, const Tower& tower, bool is_norm_joined
 class TowerBlocks {
  public:
   TowerBlocks(const Tower& tower, const Slice& slice, ModelBlocks& blocks)
-      : tower_(tower),
-        tokens_(tokens_of(tower, slice.images)),
-        blocks_(blocks) {
+      : tower_(tower), tokens_(tokens_of(tower, slice.images)), blocks_(blocks) {
     // g++ 12 breaks off where these initialise members.
     encoded_ = slice_of(slice, tokens_.encoded);
     returned_ = slice_of(slice, tokens_.returned);
