@@ -36,6 +36,57 @@ TEST(EngineerTasks, WhereAMeasuredStepWent) {
   EXPECT_TRUE(contains(trace.out, "%"));
 }
 
+/// Of two ranks of eight, which is said; what the run lost to what, and why.
+TEST(EngineerTasks, TracesLogAndTopologyAgainstThePrediction) {
+  const std::string folder = (root() / "tests/data/doctor").string();
+  const Document page = answer({"doctor",
+                                folder + "/run.json",
+                                folder + "/train.log",
+                                folder + "/rank0.json",
+                                folder + "/rank1.json",
+                                folder + "/all_reduce.txt",
+                                folder + "/topo.txt"});
+  EXPECT_EQ(text(page, "scenario.model"), "llama3-8b");
+  EXPECT_FALSE(page.at("causes")->items.empty());
+}
+
+/// What was measured moves the network's figures, each with its evidence; noise does not.
+TEST(EngineerTasks, ANetworkFittedToALog) {
+  const std::string log = "/tests/data/measured/collectives/allreduce_2n_p5_h100_efa_d.csv";
+  const Outcome fit = titer({"calibrate",
+                             "network",
+                             root().string() + log,
+                             "--base=efa-32x100g",
+                             "--cluster=dgx-h100",
+                             "--format=json"});
+  ASSERT_EQ(fit.code, 0) << fit.err;
+  const Document network = parse_json(fit.out, "network");
+  EXPECT_EQ(text(network, "protocols.0.latency.source"), "measured_calibration");
+}
+
+/// What nvidia-smi tells of a node, and how fast its links are, stands in place of its fabric.
+TEST(EngineerTasks, ANodesOwnTopology) {
+  const std::string folder = (root() / "tests/data/doctor").string();
+  const auto time = [&](const std::string& bandwidth) {
+    return number(answer({"run",
+                          folder + "/run.json",
+                          "--set=cluster.node.fabric=" + folder + "/topo.txt",
+                          "--set=cluster.node.fabric.link_bandwidth=" + bandwidth}),
+                  "iteration_time_s");
+  };
+  EXPECT_GT(time("12.5 GB/s"), time("25 GB/s"));
+}
+
+/// A table of one's own runs, as `calibrate stack` takes it, too.
+TEST(EngineerTasks, RunsOfOnesOwnAgainstPredictions) {
+  const TemporaryFolder folder;
+  const std::string runs =
+      folder.file("runs.csv", "run,iter_time_s,family\ngpt3-175b-64xa100,13.75,mine\n");
+  const Outcome validated = titer({"validate", runs});
+  EXPECT_EQ(validated.code, 0) << validated.err;
+  EXPECT_TRUE(contains(validated.out, "1 row: 1 compared, 0 skipped")) << validated.out;
+}
+
 /// From latency to bandwidth: longer messages take longer, and use the network better.
 TEST(EngineerTasks, ACollectiveOverSizes) {
   const Document rows = answer({"collective",
@@ -95,6 +146,19 @@ TEST(ArchitectTasks, OversubscriptionOfAFatTree) {
   };
   EXPECT_LT(slower("llama3-70b-64xh100"), 0.05);
   EXPECT_GE(slower("mixtral-8x7b-64xh100"), 0);
+}
+
+/// A dense model on four networks in one table: none of them costs it much.
+TEST(ArchitectTasks, ADenseModelOnAnyNetwork) {
+  const Document table = answer({"compare",
+                                 "llama3-70b-64xh100",
+                                 "--topology=fat-tree-2-level-1024,fat-tree-3-level-8192,"
+                                 "dragonfly-1056"});
+  const std::vector<Value>& networks = table.at("networks")->items;
+  ASSERT_EQ(networks.size(), 3u);
+  for (const Value& network : networks) {
+    EXPECT_NEAR(network.find("slower")->number, 0, 0.1);
+  }
 }
 
 TEST(ArchitectTasks, LinksThatFail) {

@@ -9,6 +9,24 @@ namespace TITER_TEST_FILE {
 
 constexpr double kDay = 86400;
 
+/// Models on clusters in one table, the soonest first, each row whole.
+TEST(PlannerTasks, ModelsOnClustersInOneTable) {
+  const Document table = answer({"compare",
+                                 "--model=llama3-8b,llama3-70b",
+                                 "--cluster=dgx-h100,dgx-b200",
+                                 "--tokens=2T",
+                                 "--deadline=60d",
+                                 "--prices=cloud-lists-2026",
+                                 "--sort=days"});
+  const std::vector<Value>& rows = table.at("rows")->items;
+  ASSERT_EQ(rows.size(), 4u);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_GT(rows[i].find("dollars")->number, 0);
+    EXPECT_LE(rows[i].find("time_s")->number, 60 * kDay);
+    EXPECT_GE(rows[i].find("time_s")->number, rows[i == 0 ? 0 : i - 1].find("time_s")->number);
+  }
+}
+
 /// A 70B model, 10 T tokens, 60 days on H100: the fewest that do are between numbers that do not
 /// and those that do, and none of them is only a power of two.
 TEST(PlannerTasks, DevicesForTokensByADeadline) {
