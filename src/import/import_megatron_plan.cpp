@@ -213,7 +213,8 @@ class MegatronPlan {
     }
   }
 
-  Value selected_modules() {
+  /// As a list, or in one text.
+  std::vector<std::string> listed_modules() {
     const Value* written = in_.raw("recompute_modules");
     std::vector<std::string> names;
     if (written != nullptr && written->kind == Value::Kind::array) {
@@ -227,6 +228,11 @@ class MegatronPlan {
         begin = end + 1;
       }
     }
+    return names;
+  }
+
+  Value selected_modules() {
+    std::vector<std::string> names = listed_modules();
     if (in_.is_on("moe_layer_recompute")) {
       if (names.empty() && in_.is_on("recompute_activations")) {
         names.emplace_back("core_attn");

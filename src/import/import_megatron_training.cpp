@@ -23,6 +23,7 @@ class MegatronTraining {
     }
     put(training_, "sequence", in_.integer("seq_length", 1));
     training_.add("precision", Value(precision()));
+    read_activation_inputs();
     put_optimizer(task_, in_.has("optim.name") ? "optim.name" : "optimizer");
     const auto in_fp32 = in_.flag("grad_reduce_in_fp32");  // of Megatron-Bridge
     if (in_fp32) {
@@ -55,18 +56,21 @@ class MegatronTraining {
     training_.add("global_batch", Value(batch));
   }
 
-  std::string_view precision() {
-    const std::string trainer = in_.word("trainer.precision").value_or("");
-    const std::string mixed = in_.word("mixed_precision").value_or("");
-    const auto says = [&](std::string_view what) {
-      return trainer.find(what) != std::string::npos || mixed.find(what) != std::string::npos;
-    };
+  void read_activation_inputs() {
     for (const std::string_view key :
          {"activation_func_fp8_input_store", "fp8_activation_input_store"}) {
       if (in_.is_on(key)) {
         training_.add("fp8_activation_inputs", Value(true));
       }
     }
+  }
+
+  std::string_view precision() {
+    const std::string trainer = in_.word("trainer.precision").value_or("");
+    const std::string mixed = in_.word("mixed_precision").value_or("");
+    const auto says = [&](std::string_view what) {
+      return trainer.find(what) != std::string::npos || mixed.find(what) != std::string::npos;
+    };
     const bool bf16 = in_.is_on("bf16");
     const bool fp16 = in_.is_on("fp16");
     const std::string fp8 = in_.word("fp8").value_or("false");

@@ -175,6 +175,21 @@ class NeoxModel {
   Transformer model_;
 };
 
+void read_recompute(const ImportTask& task, std::int64_t tensor) {
+  Settings& in = task.in;
+  Value& plan = task.into.plan;
+  const bool recomputes = in.is_on("checkpoint_activations");
+  plan.add("recompute", Value(recomputes ? "full" : "none"));
+  if (const auto every = in.integer("checkpoint_num_layers", 1); recomputes && every > 1) {
+    put(plan, "recompute_every", every);
+  }
+  if (!recomputes) {
+    in.skip({.what = kSwitchedOff, .patterns = "checkpoint_num_layers partition_activations"});
+  } else if (in.is_on("partition_activations") && tensor > 1) {
+    assume(task, "partition_activations", "every rank is taken to keep a layer's whole input");
+  }
+}
+
 void read_plan(const ImportTask& task) {
   Settings& in = task.in;
   Degrees degrees;
@@ -214,16 +229,7 @@ void read_plan(const ImportTask& task) {
             "expected a divisor of the " + std::to_string(model.layers) + " layers");
   }
   plan.add("sequence_parallel", Value(in.is_on("sequence_parallel")));
-  const bool recomputes = in.is_on("checkpoint_activations");
-  plan.add("recompute", Value(recomputes ? "full" : "none"));
-  if (const auto every = in.integer("checkpoint_num_layers", 1); recomputes && every > 1) {
-    put(plan, "recompute_every", every);
-  }
-  if (!recomputes) {
-    in.skip({.what = kSwitchedOff, .patterns = "checkpoint_num_layers partition_activations"});
-  } else if (in.is_on("partition_activations") && degrees.tensor.value_or(2) > 1) {
-    assume(task, "partition_activations", "every rank is taken to keep a layer's whole input");
-  }
+  read_recompute(task, degrees.tensor.value_or(2));
   const auto steps = in.integer("gradient_accumulation_steps", 1);
   const auto micro = in.integer(kNeoxKeys.micro_batch, 1);
   if (steps && micro && degrees.data && !in.has(kNeoxKeys.global_batch)) {

@@ -93,8 +93,9 @@ TEST_P(ViewsOf, HaveTheSameFigures) {
   const auto section =
       static_cast<std::size_t>(std::find(header.begin(), header.end(), "section") - header.begin());
   const bool has_sections = section < header.size();
-  for (std::size_t column = 0; column < table[0].size(); ++column) {
-    const std::string& name = table[0][column];
+  // What is in front of the sections is the question, which other tests hold.
+  for (std::size_t column = has_sections ? section : 0; column < header.size(); ++column) {
+    const std::string& name = header[column];
     const auto values = name == "name" ? known.end() : known.find(name);  // which may be a key
     found += values == known.end() ? 0 : 1;
     for (std::size_t row = 1; row < table.size() && values != known.end(); ++row) {

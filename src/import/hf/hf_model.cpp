@@ -46,6 +46,10 @@ bool is_of_tower(std::string_view key) {
   });
 }
 
+void append_key(const std::string& key, std::string& names) {
+  names += (names.empty() ? "" : ", ") + key;
+}
+
 }  // namespace
 
 void import_huggingface(const Foreign& foreign, const std::string& file, ImportedRun& into) {
@@ -60,7 +64,7 @@ void import_huggingface(const Foreign& foreign, const std::string& file, Importe
     std::string line = value == nullptr ? file : foreign.document.where(value->origin);
     line.append(": ").append(key);
     if (value != nullptr && tells_nothing(*value)) {
-      names += (names.empty() ? "" : ", ") + key;
+      append_key(key, names);
     } else if (is_of_tower(key)) {
       into.assumed.push_back(line + ": is not read: the language model alone is taken");
     } else {
@@ -68,7 +72,7 @@ void import_huggingface(const Foreign& foreign, const std::string& file, Importe
     }
   }
   for (const std::string& key : read.meaningless) {
-    names += (names.empty() ? "" : ", ") + key;
+    append_key(key, names);
   }
   if (!names.empty()) {
     into.harmless.push_back("of no concern for widths and operations: " + names);

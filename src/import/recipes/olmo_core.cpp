@@ -97,8 +97,24 @@ class OlmoCore {
     }
   }
 
-  void read_sharding() {
+  /// Ranks that share out the parameters, of which there are so many copies.
+  std::optional<std::int64_t> read_shard() {
     constexpr std::string_view copies_key = "train_module.dp_config.num_replicas";
+    const auto degree = in_.integer("train_module.dp_config.shard_degree", 1, kMostDegree);
+    std::optional<std::int64_t> shard = degree ? degree : shard_of_world(copies_key);
+    if (!shard && !in_.has(copies_key)) {
+      shard = in_.integer("gpus", 1, kMostDegree).value_or(8);
+      assume(task_,
+             "train_module.dp_config.shard_degree",
+             "taken as the devices of a node, " + std::to_string(*shard));
+    } else if (const auto copies = shard ? std::nullopt : in_.integer(copies_key, 1, kMostDegree);
+               copies && data_ && *data_ % *copies == 0) {
+      shard = *data_ / *copies;
+    }
+    return shard;
+  }
+
+  void read_sharding() {
     const bool has_section = in_.has("train_module.dp_config.name");
     std::string name = olmo_core_word(in_, "train_module.dp_config.name");
     if (!has_section) {
@@ -110,20 +126,11 @@ class OlmoCore {
       return;
     }
     plan_.add("sharding", Value(name == "ddp" ? "none" : "zero3"));
-    const auto degree = in_.integer("train_module.dp_config.shard_degree", 1, kMostDegree);
     if (name != "hsdp") {
+      static_cast<void>(in_.raw("train_module.dp_config.shard_degree"));
       return;
     }
-    std::optional<std::int64_t> shard = degree ? degree : shard_of_world(copies_key);
-    if (!shard && !in_.has(copies_key)) {
-      shard = in_.integer("gpus", 1, kMostDegree).value_or(8);
-      assume(task_,
-             "train_module.dp_config.shard_degree",
-             "taken as the devices of a node, " + std::to_string(*shard));
-    } else if (const auto copies = shard ? std::nullopt : in_.integer(copies_key, 1, kMostDegree);
-               copies && data_ && *data_ % *copies == 0) {
-      shard = *data_ / *copies;
-    }
+    const std::optional<std::int64_t> shard = read_shard();
     if (shard && !(data_ && *data_ % *shard != 0)) {
       plan_.add("shard", Value(*shard));
     }

@@ -23,11 +23,8 @@ class Expressions {
   }
 
  private:
-  [[nodiscard]] Value plain(std::string_view text, Origin at, int depth) const {
-    text = without_spaces(text);
-    if (text.empty() || depth > 20) {
-      return {};
-    }
+  /// A constant of the language.
+  [[nodiscard]] static std::optional<Value> literal(std::string_view text) {
     if (text == "None" || text == "True" || text == "False") {
       return text == "None" ? Value() : Value(text == "True");
     }
@@ -35,11 +32,19 @@ class Expressions {
     if ((first == '"' || first == '\'') && text.find(first, 1) == text.size() - 1) {
       return Value(text.substr(1, text.size() - 2));
     }
-    if (first == '[' || first == '(') {
+    return number_of(text);
+  }
+
+  [[nodiscard]] Value plain(std::string_view text, Origin at, int depth) const {
+    text = without_spaces(text);
+    if (text.empty() || depth > 20) {
+      return {};
+    }
+    if (text.front() == '[' || text.front() == '(') {
       return list(text, at, depth);
     }
-    if (const auto number = number_of(text)) {
-      return *number;
+    if (auto constant = literal(text)) {
+      return *std::move(constant);
     }
     if (const auto found = constants_.find(text); found != constants_.end()) {
       return found->second;

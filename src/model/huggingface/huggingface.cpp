@@ -303,6 +303,32 @@ std::vector<std::string_view> huggingface_architectures() {
   return types;
 }
 
+namespace {
+
+/// Its tower, if that is known; whether there is another that is left out.
+bool read_towers(Reader& in, const std::string& type, ImportedModel& imported) {
+  auto vision = hf::has_known_tower(type) ? in.maybe_object("vision_config") : std::nullopt;
+  if (vision) {
+    hf::read_vision(in, *vision, type, imported.model);
+    collect_unread(*vision, "vision_config", imported);
+  }
+  check_attended(in, "vision_config", imported.model);
+  return (in.has("vision_config") && !vision) || in.has("audio_config");
+}
+
+void read_titles(Reader& in,
+                 std::string_view name_otherwise,
+                 bool lacks_tower,
+                 Transformer& model) {
+  model.name = base_name(in.maybe_text("_name_or_path").value_or(""));
+  if (model.name.empty()) {
+    model.name = name_otherwise;
+  }
+  model.title = model.name + (lacks_tower ? " without its towers" : "");
+}
+
+}  // namespace
+
 ImportedModel read_huggingface(Reader& in, std::string_view name_otherwise) {
   ImportedModel imported;
   const Names outer = read_names(in);
@@ -329,19 +355,8 @@ ImportedModel read_huggingface(Reader& in, std::string_view name_otherwise) {
   if (const auto tied = text ? in.maybe_flag("tie_word_embeddings") : std::nullopt) {
     model.tied_embeddings = *tied;
   }
-  auto vision = hf::has_known_tower(type) ? in.maybe_object("vision_config") : std::nullopt;
-  if (vision) {
-    hf::read_vision(in, *vision, type, model);
-    collect_unread(*vision, "vision_config", imported);
-  }
-  check_attended(in, "vision_config", model);
-  const std::string path = in.maybe_text("_name_or_path").value_or("");
-  model.name = base_name(path);
-  if (model.name.empty()) {
-    model.name = name_otherwise.empty() ? known->type : name_otherwise;
-  }
-  const bool lacks_tower = (in.has("vision_config") && !vision) || in.has("audio_config");
-  model.title = model.name + (lacks_tower ? " without its towers" : "");
+  const bool lacks_tower = read_towers(in, type, imported);
+  read_titles(in, name_otherwise.empty() ? known->type : name_otherwise, lacks_tower, model);
   model.source = "config.json of HuggingFace's " + std::string(known->type);
   collect_unread(in, "", imported);
   if (text) {

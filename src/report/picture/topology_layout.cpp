@@ -142,8 +142,9 @@ Layout around_groups(const Dragonfly& net, const Topology& graph) {
   const int slots = net.groups * (routers + (net.groups > 1 ? 1 : 0));  // a free one between groups
   const double slot = std::max(kRouter, 32.0 * net.devices_per_router);
   const double radius = std::max(120.0, slots * slot / (2.0 * std::numbers::pi));
+  const int of_group = slots / net.groups;
   const auto turn_of = [&](int group, double router) {
-    return (group * (slots / net.groups) + router + 0.5 - routers / 2.0) / slots;
+    return (group * of_group + router + 0.5 - routers / 2.0) / slots;
   };
   for (int router = 0; router < net.groups * routers; ++router) {
     const double turn = turn_of(router / routers, router % routers);

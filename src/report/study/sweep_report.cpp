@@ -87,6 +87,20 @@ std::string asked_text(SweepColumn column, const SweepPoint& point) {
   return column == SweepColumn::algorithms ? algorithms_text(point.result) : point.beyond;
 }
 
+/// What stands in a row before the cells of these columns.
+std::vector<std::string> beginnings(const std::vector<std::string>& columns, bool is_json) {
+  std::vector<std::string> begins;
+  begins.reserve(columns.size());
+  for (const std::string& column : columns) {
+    std::string& begin = begins.emplace_back(begins.empty() ? (is_json ? "{" : "") : ",");
+    if (is_json) {
+      append_json_text(column, begin);
+      begin += ':';
+    }
+  }
+  return begins;
+}
+
 }  // namespace
 
 SweepRows::SweepRows(const Sweep& sweep, RowFormat format)
@@ -118,14 +132,7 @@ SweepRows::SweepRows(const Sweep& sweep, RowFormat format)
   for (const SweepColumn column : asked_) {
     columns_.emplace_back(name(column));
   }
-  for (const std::string& column : columns_) {
-    const bool is_json = format == RowFormat::json_lines;
-    std::string& begin = begins_.emplace_back(begins_.empty() ? (is_json ? "{" : "") : ",");
-    if (is_json) {
-      append_json_text(column, begin);
-      begin += ':';
-    }
-  }
+  begins_ = beginnings(columns_, format == RowFormat::json_lines);
   for (std::size_t i = 0; i < results.size(); ++i) {
     append_text(reason_ - results.size() + i, "", no_result_);
   }
