@@ -39,6 +39,8 @@ SWEEP = {
     "scenario": RUN,
     "axes": {"plan.micro_batch": [1, 4], "plan.tensor": [2, 1, 3], "plan.recompute": ["none", "full"]},
 }
+# Columns before the axes that say which question a row belongs to: the same in all rows.
+QUESTION = ["sweep", "model", "cluster", "stack"]
 
 
 def program(*arguments):
@@ -261,7 +263,7 @@ class TestSweep(unittest.TestCase):
         table = list(csv.DictReader(io.StringIO(swept())))
         self.assertEqual(len(rows), 2 * 3 * 2)
         self.assertEqual({row["status"] for row in rows}, {"ok", "out-of-memory", "invalid"})
-        self.assertEqual([list(row) for row in rows], [list(row) for row in table])
+        self.assertEqual([QUESTION + list(row) for row in rows], [list(row) for row in table])
         for row, cells in zip(rows, table):
             for column, value in row.items():
                 if isinstance(value, bool):
@@ -505,12 +507,13 @@ class TestInstallation(unittest.TestCase):
             there = pathlib.Path(folder, "there")
             subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--prefix", there,
                             wheel], timeout=120, check=True)
-            module, = there.glob("lib/python*/*/titer.*.so")
+            module, = there.rglob("titer.*.so")  # below local/, where Debian's Python installs
+            program, = there.rglob("bin/titer")
             environment = {**os.environ, "PYTHONPATH": str(module.parent)}
             environment.pop("TITER_DATA", None)
             said = subprocess.run([sys.executable, "-c", "import titer; print(titer.run('llama3-70b-64xh100').text())"],
                                   env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=60).stdout
-            done = subprocess.run([there / "bin" / "titer", "run", "llama3-70b-64xh100"], env=environment,
+            done = subprocess.run([program, "run", "llama3-70b-64xh100"], env=environment,
                                   stdout=subprocess.PIPE, text=True, check=True, timeout=60)
             self.assertEqual(said.rstrip(), done.stdout.rstrip())
 
@@ -521,7 +524,7 @@ class TestPandas(unittest.TestCase):
         import pandas
         table = pandas.read_csv(io.StringIO(swept()), keep_default_na=False, na_values=[""])
         rows = pandas.DataFrame(titer.sweep(SWEEP))
-        self.assertEqual(list(table.columns), list(rows.columns))
+        self.assertEqual(list(table.columns), QUESTION + list(rows.columns))
         self.assertEqual(table["iteration_time_s"].dtype, float)
         self.assertEqual(table["plan.tensor"].dtype, int)
         fits = table[table["status"] == "ok"]
