@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::array<const DataKind*, 4> kOfBases = {
     &kChipData, &kNetworkData, &kClusterData, &kStackData};
-constexpr std::array<const DataKind*, 1> kOfMeasuredClusters = {&kClusterData};
 
 constexpr std::array kCalibrateOptions = {
     options::text<&CalibrateRequest::kind>("kind", "KIND", "chip, network or stack")
@@ -35,7 +34,7 @@ constexpr std::array kCalibrateOptions = {
         .or_else("the usual ones of the kind"),
     options::text<&CalibrateRequest::cluster>(
         "cluster", "NAME", "the cluster that a network is measured in")
-        .file(kOfMeasuredClusters),
+        .file(kOnly<kClusterData>),
     options::text<&CalibrateRequest::from>(
         "from", "SIZE", "leave smaller collectives (1 MiB) or kernels (1 GFLOP) out"),
     options::flag<&CalibrateRequest::every_stack>(

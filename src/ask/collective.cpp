@@ -13,13 +13,11 @@
 namespace titer {
 namespace {
 
-constexpr std::array<const DataKind*, 1> kOfClusters = {&kClusterData};
-
 constexpr std::array kCollectiveOptions = {
     options::asked<&CollectiveRequest::cluster>(
         "cluster", "CLUSTER", "a cluster file, or the name of a shipped one")
         .needed()
-        .file(kOfClusters),
+        .file(kOnly<kClusterData>),
     options::text<&CollectiveRequest::op>(
         "op",
         "OP",

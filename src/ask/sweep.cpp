@@ -10,14 +10,12 @@
 namespace titer {
 namespace {
 
-constexpr std::array<const DataKind*, 1> kOfSweeps = {&kSweepData};
-
 constexpr std::array kSweepOptions = {
     options::asked<&SweepRequest::sweep>(
         "sweep", "SWEEP", "a sweep file, or a shipped sweep (titer list sweeps)")
         .needed()
         .first()
-        .file(kOfSweeps),
+        .file(kOnly<kSweepData>),
     options::text<&SweepRequest::fidelity>(
         "fidelity",
         "NAME",

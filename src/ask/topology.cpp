@@ -17,8 +17,6 @@
 namespace titer {
 namespace {
 
-constexpr std::array<const DataKind*, 1> kOfTopologies = {&kTopologyData};
-
 constexpr Range kAnyVertex = {-2147483648.0, 2147483647.0};
 constexpr std::array kTopologyOptions = {
     options::asked<&TopologyRequest::topology>(
@@ -29,7 +27,7 @@ constexpr std::array kTopologyOptions = {
         "topology.conf")
         .needed()
         .first()
-        .file(kOfTopologies),
+        .file(kOnly<kTopologyData>),
     options::integer<&TopologyRequest::from>(
         "from", "VERTEX", "show the routes from this vertex (devices come first)")
         .within(kAnyVertex),

@@ -9,8 +9,6 @@
 namespace titer {
 namespace {
 
-constexpr std::array<const DataKind*, 1> kOfTracedRuns = {&kRunData};
-
 constexpr std::array kTraceOptions = {
     options::texts<&TraceRequest::files>(
         "files",
@@ -22,7 +20,7 @@ constexpr std::array kTraceOptions = {
         .file(),
     options::asked<&TraceRequest::scenario>(
         "scenario", "SCENARIO", "the run that was measured, to predict it")
-        .file(kOfTracedRuns),
+        .file(kOnly<kRunData>),
     options::changes<&TraceRequest::scenario>(
         "put a value at a path of the scenario; may be repeated"),
     options::integer<&TraceRequest::warm_up>("warm_up", "LINES", "lines of a log to leave out")

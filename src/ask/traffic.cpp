@@ -16,14 +16,13 @@ namespace {
 
 constexpr int kMostTrafficDevices = 131'072;
 constexpr std::int64_t kMostIterations = 100'000;
-constexpr std::array<const DataKind*, 1> kOfTrafficRuns = {&kRunData};
 
 constexpr std::array kTrafficOptions = {
     options::asked<&TrafficRequest::scenario>(
         "scenario", "SCENARIO", "a run file, or the name of a shipped run (titer list runs)")
         .needed()
         .first()
-        .file(kOfTrafficRuns),
+        .file(kOnly<kRunData>),
     options::changes<&TrafficRequest::scenario>(
         "put a value at a path of the scenario, such as plan.tensor=4 or "
         "cluster.chip.memory.bandwidth=\"3 TB/s\"; may be repeated"),

@@ -58,11 +58,8 @@ class BlockMover {
   /// What goes to the host, of all that is kept: copies of a few layers are spread over the
   /// compute of all.  [Transformer Engine, AsyncDoubleBufferGroupOffloadHandler]
   [[nodiscard]] static double share_kept(const Plan& plan, const ModelBlocks& blocks) {
-    double layers = 0;
-    for (const LayerRun& run : blocks.order) {
-      layers += static_cast<double>(run.count);
-    }
-    return plan.offload.share_of(layers / static_cast<double>(plan.pipeline));
+    return plan.offload.share_of(static_cast<double>(layers_of(blocks)) /
+                                 static_cast<double>(plan.pipeline));
   }
 
   const Scenario& scenario_;

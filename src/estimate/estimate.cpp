@@ -149,6 +149,9 @@ double repeated_layers(const Scenario& scenario, const ModelBlocks& blocks) {
 /// Of the FLOPs of all layers' forward passes, those that backward passes repeat.
 double repeated_share(const Scenario& scenario, const ModelBlocks& blocks) {
   const Repeats repeats = repeats_of(scenario);
+  if (repeats.all && !repeats.what_is_needed) {
+    return repeated_layers(scenario, blocks);
+  }
   double all = 0;
   double repeated = 0;
   for (const LayerRun& run : blocks.order) {

@@ -1,6 +1,7 @@
 #pragma once
 // The options of a question, each once: the command line, files, Python and the page ask by them.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -9,11 +10,15 @@
 #include <vector>
 
 #include "titer/ask/asked.hpp"
-#include "titer/input/schema.hpp"
+#include "titer/input/fields.hpp"
 
 namespace titer {
 
 struct DataKind;
+
+/// Names of one kind of what is shipped.
+template <const DataKind& kind>
+inline constexpr std::array<const DataKind*, 1> kOnly = {&kind};
 
 enum class OptionKind : std::uint8_t {
   text,
@@ -86,15 +91,8 @@ struct Option {
 
 namespace options {
 
-template <class M>
-struct RequestOf;
-template <class R, class V>
-struct RequestOf<V R::*> {
-  using Type = R;
-};
-
 /// Reads whatever kind of value a member has.
-template <auto Member, OptionKind kind, class R = typename RequestOf<decltype(Member)>::Type>
+template <auto Member, OptionKind kind, class R = fields::ObjectOf<Member>>
 [[nodiscard]] constexpr Option<R> of(std::string_view key,
                                      std::string_view type,
                                      std::string_view about) {
@@ -161,7 +159,7 @@ template <auto Member>
   return of<Member, OptionKind::asked>(key, type, about);
 }
 /// Changes to what is asked about, "set".
-template <auto Member, class R = typename RequestOf<decltype(Member)>::Type>
+template <auto Member, class R = fields::ObjectOf<Member>>
 [[nodiscard]] constexpr Option<R> changes(std::string_view about) {
   return {
       .words = {.key = "set", .type = "PATH=VALUE", .about = about, .kind = OptionKind::changes},

@@ -98,9 +98,8 @@ class OlmoCore {
   }
 
   /// Ranks that share out the parameters, of which there are so many copies.
-  std::optional<std::int64_t> read_shard() {
+  std::optional<std::int64_t> read_shard(const std::optional<std::int64_t>& degree) {
     constexpr std::string_view copies_key = "train_module.dp_config.num_replicas";
-    const auto degree = in_.integer("train_module.dp_config.shard_degree", 1, kMostDegree);
     std::optional<std::int64_t> shard = degree ? degree : shard_of_world(copies_key);
     if (!shard && !in_.has(copies_key)) {
       shard = in_.integer("gpus", 1, kMostDegree).value_or(8);
@@ -126,11 +125,11 @@ class OlmoCore {
       return;
     }
     plan_.add("sharding", Value(name == "ddp" ? "none" : "zero3"));
+    const auto degree = in_.integer("train_module.dp_config.shard_degree", 1, kMostDegree);
     if (name != "hsdp") {
-      static_cast<void>(in_.raw("train_module.dp_config.shard_degree"));
       return;
     }
-    const std::optional<std::int64_t> shard = read_shard();
+    const std::optional<std::int64_t> shard = read_shard(degree);
     if (shard && !(data_ && *data_ % *shard != 0)) {
       plan_.add("shard", Value(*shard));
     }

@@ -65,11 +65,6 @@ void stack(Transformer& model, std::int64_t encoders, std::int64_t decoders) {
   model.encoder_ends = true;
 }
 
-/// As many heads of keys as of queries, as wide as the hidden size has it.
-ShapeKeys heads_called(std::string_view key) {
-  return {.layers = "", .hidden = "", .heads = key, .kv_heads = "", .head_dim = ""};
-}
-
 /// What the two classes of T5's shape take for keys that a file leaves out.
 struct T5 {
   bool tied = true;
@@ -169,7 +164,7 @@ void read_whisper(Reader& in, Transformer& model) {
               .max_sequence = "max_target_positions"},
              {.tied = true, .dropout = false, .max_sequence = 448},
              model);
-  read_heads(in, heads_called("decoder_attention_heads"), {}, model);
+  read_heads(in, heads_by("decoder_attention_heads"), {}, model);
   model.norm = Norm::layernorm;
   model.biases = kAll;
   model.biases.keyless = true;
@@ -182,7 +177,7 @@ void read_whisper(Reader& in, Transformer& model) {
   tower.encoder.name = "tower";
   tower.encoder.layers = in.integer("encoder_layers", 1, kMostLayers);
   tower.encoder.heads = in.integer("encoder_attention_heads", 1, kMostWidth);
-  read_grouped_heads(in, heads_called("encoder_attention_heads"), {}, tower.encoder);
+  read_grouped_heads(in, heads_by("encoder_attention_heads"), {}, tower.encoder);
   tower.encoder.ffn = in.integer("encoder_ffn_dim", 1, kMostWidth);
   tower.encoder.causal = false;
   tower.encoder.vocabulary = 0;

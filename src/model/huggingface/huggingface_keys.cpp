@@ -134,6 +134,10 @@ void read_decoder(Reader& in, const HuggingFaceDefaults& defaults, Transformer& 
   read_heads(in, DecoderKeys{}.shape, defaults, model);
 }
 
+ShapeKeys heads_by(std::string_view key) {
+  return {.layers = "", .hidden = "", .heads = key, .kv_heads = "", .head_dim = ""};
+}
+
 LayerKinds all_layers(const Transformer& model, bool experts) {
   return LayerKinds(static_cast<std::size_t>(model.layers), LayerKind{.experts = experts});
 }

@@ -72,6 +72,9 @@ void read_decoder_without_heads(Reader& in,
                                 const HuggingFaceDefaults& defaults,
                                 Transformer& model);
 
+/// As many heads of keys as of queries, as wide as the hidden size has it.
+[[nodiscard]] ShapeKeys heads_by(std::string_view key);
+
 /// A model's layers one by one.
 using LayerKinds = std::vector<LayerKind>;
 [[nodiscard]] LayerKinds all_layers(const Transformer& model, bool experts = false);

@@ -39,11 +39,6 @@ struct EncoderNames {
   std::string_view ffn = "intermediate_size";
 };
 
-/// As many heads of keys as of queries, as wide as the hidden size has it.
-ShapeKeys heads_by(std::string_view key) {
-  return {.layers = "", .hidden = "", .heads = key, .kv_heads = "", .head_dim = ""};
-}
-
 /// Layernorms, biases everywhere, an activation without a gate.
 void read_encoder(Reader& in, const EncoderNames& names, const EncoderShape& usual, Tower& tower) {
   Transformer& encoder = tower.encoder;
@@ -102,14 +97,10 @@ void read_siglip(Reader& in, Tower& tower) {
   skip(in, {"vision_use_head"});
 }
 
-void set_alike(Transformer& encoder, const LayerKind& kind) {
-  set_layers(encoder, LayerKinds(static_cast<std::size_t>(encoder.layers), kind));
-}
-
 /// Mean values of squares, a norm and one product.  [Gemma 3 2025, section 2.1]
 void read_gemma3_tower(Reader& in, Reader& vision, const Transformer& model, Tower& tower) {
   read_siglip(vision, tower);
-  set_alike(tower.encoder, {});
+  set_layers(tower.encoder, all_layers(tower.encoder));
   const std::int64_t tokens = number(in, "mm_tokens_per_image", 256, kMostTokens);
   const auto wanted = static_cast<std::int64_t>(std::sqrt(static_cast<double>(tokens)));
   const std::int64_t along = tower.image / tower.patches.side;
@@ -134,7 +125,7 @@ void read_llava_tower(Reader& in, Reader& vision, const Transformer& model, Towe
     vision.fail("model_type", "expected \"clip_vision_model\" or \"siglip_vision_model\"");
     return;
   }
-  set_alike(tower.encoder, {});
+  set_layers(tower.encoder, all_layers(tower.encoder));
   const Value* layer = in.raw("vision_feature_layer");
   if (layer != nullptr && layer->kind == Value::Kind::array) {
     tower.states = std::max<std::int64_t>(1, static_cast<std::int64_t>(layer->items.size()));
@@ -166,7 +157,7 @@ void read_qwen2_tower(Reader& /*in*/, Reader& vision, const Transformer& model, 
   tower.encoder.positions = Positions::rotary;
   skip(vision, {"hidden_size"});  // the language model's
   set_merger(vision, model, Norm::layernorm, tower);
-  set_alike(tower.encoder, {});
+  set_layers(tower.encoder, all_layers(tower.encoder));
 }
 
 /// Most layers attend inside square windows.  [Qwen2.5-VL 2025, section 2.1.1]
@@ -214,7 +205,7 @@ void read_qwen3_tower(Reader& /*in*/, Reader& vision, const Transformer& model, 
   const bool is_told = vision.has("deepstack_visual_indexes");
   const std::vector<std::int64_t> deep = integers(vision, "deepstack_visual_indexes");
   tower.deep = is_told ? static_cast<std::int64_t>(deep.size()) : 3;
-  set_alike(tower.encoder, {});
+  set_layers(tower.encoder, all_layers(tower.encoder));
 }
 
 /// An image is cut into tiles, each an input of its own; squares of patches through three products.
@@ -244,7 +235,7 @@ void read_llama4_tower(Reader& /*in*/, Reader& vision, const Transformer& model,
         "norm_eps",
         "rope_theta",
         "rope_parameters"});
-  set_alike(encoder, {});
+  set_layers(encoder, all_layers(encoder));
 }
 
 /// Up to four tiles that attend to one another; their results, and those of some layers, are what
@@ -277,7 +268,7 @@ void read_mllama_tower(Reader& /*in*/, Reader& vision, const Transformer& model,
   tower.projector = {.widths = {model.hidden}, .bias = true};
   tower.attended = Attended::gated;
   skip(vision, {"vision_output_dim", "norm_eps"});
-  set_alike(encoder, {});
+  set_layers(encoder, all_layers(encoder));
 }
 
 struct TowerReader {
@@ -293,22 +284,22 @@ constexpr std::array kTowers = {TowerReader{"gemma3", read_gemma3_tower},
                                 TowerReader{"llama4", read_llama4_tower},
                                 TowerReader{"mllama", read_mllama_tower}};
 
-}  // namespace
-
-bool has_known_tower(std::string_view plain_type) {
-  return std::any_of(kTowers.begin(), kTowers.end(), [&](const TowerReader& reader) {
-    return reader.type == plain_type;
-  });
+const TowerReader* reader_for(std::string_view plain_type) {
+  const auto* const found =
+      std::find_if(kTowers.begin(), kTowers.end(), [&](const TowerReader& reader) {
+        return reader.type == plain_type;
+      });
+  return found == kTowers.end() ? nullptr : found;
 }
 
+}  // namespace
+
+bool has_known_tower(std::string_view plain_type) { return reader_for(plain_type) != nullptr; }
+
 void read_vision(Reader& in, Reader& vision, std::string_view plain_type, Transformer& model) {
-  for (const TowerReader& reader : kTowers) {
-    if (reader.type == plain_type) {
-      Tower tower;
-      reader.read(in, vision, model, tower);
-      model.tower = std::make_shared<const Tower>(std::move(tower));
-    }
-  }
+  Tower tower;
+  reader_for(plain_type)->read(in, vision, model, tower);
+  model.tower = std::make_shared<const Tower>(std::move(tower));
 }
 
 }  // namespace titer::huggingface

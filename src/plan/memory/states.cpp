@@ -113,7 +113,7 @@ StageMemory states(const Plan& plan,
     memory.offloaded.add(*plan.offload.optimizer, std::exchange(memory.optimizer, Bytes{}));
   }
   memory.buffers = rank_buffers(plan, needs, contents, memory).total() +
-                   gathered_bytes(plan, *needs.blocks, contents, rank, needs);
+                   gathered_bytes(plan, contents, rank, needs);
   return memory;
 }
 

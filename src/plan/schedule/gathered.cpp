@@ -50,7 +50,6 @@ class Units {
 }  // namespace
 
 Bytes gathered_bytes(const Plan& plan,
-                     const ModelBlocks& blocks,
                      const StageBlocks& stages,
                      int rank,
                      const MemoryNeeds& needs) {
@@ -59,11 +58,12 @@ Bytes gathered_bytes(const Plan& plan,
   if (!gathers && !fetches && !plan.reduces_every_pass()) {
     return {};
   }
+  const ModelBlocks& blocks = *needs.blocks;
+  const ParameterBytes& parameter = needs.parameter;
   Units units(plan, blocks);
   for (int chunk = 0; chunk < stages.chunks(); ++chunk) {
     units.add_stage(stages, stages.of(rank, chunk));
   }
-  const ParameterBytes& parameter = needs.parameter;
   Bytes bytes;
   if (gathers && !plan.reshard_after_forward) {
     bytes += rank_parameters(blocks, stages, plan, rank).total() * parameter.gathered;

@@ -10,7 +10,6 @@ namespace titer {
 /// prefetched, or of all blocks where they stay until the backward pass; and the gradients of one
 /// block on their way to their shards.
 [[nodiscard]] Bytes gathered_bytes(const Plan& plan,
-                                   const ModelBlocks& blocks,
                                    const StageBlocks& stages,
                                    int rank,
                                    const MemoryNeeds& needs);

@@ -9,6 +9,8 @@
 namespace titer {
 namespace {
 
+bool has_attention(const Transformer& model) { return model.has_attention(); }
+
 bool has_dense_layers(const Transformer& model) {
   return std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) {
     return kind.is_dense();
@@ -23,10 +25,7 @@ struct ModulePart {
   bool (*exists)(const Transformer&);
 };
 constexpr std::array<ModulePart, 9> kModuleParts = {{
-    {Module::core_attention,
-     "core_attention",
-     "attention",
-     [](const Transformer& model) { return model.has_attention(); }},
+    {Module::core_attention, "core_attention", "attention", &has_attention},
     {Module::latent_up,
      "latent_up",
      "latent attention",
@@ -40,14 +39,8 @@ constexpr std::array<ModulePart, 9> kModuleParts = {{
      "activation",
      "experts",
      [](const Transformer& model) { return model.experts.has_value(); }},
-    {Module::attention_result,
-     "attention_result",
-     "attention",
-     [](const Transformer& model) { return model.has_attention(); }},
-    {Module::attention_output,
-     "attention_output",
-     "attention",
-     [](const Transformer& model) { return model.has_attention(); }},
+    {Module::attention_result, "attention_result", "attention", &has_attention},
+    {Module::attention_output, "attention_output", "attention", &has_attention},
     {Module::mlp_activation, "mlp_activation", "layers without experts", &has_dense_layers},
     {Module::shared_experts,
      "shared_experts",
@@ -62,9 +55,7 @@ struct GraphPart {
   bool (*exists)(const Transformer&);
 };
 constexpr std::array<GraphPart, 5> kGraphParts = {{
-    {LayerPart::attention,
-     "attention",
-     [](const Transformer& model) { return model.has_attention(); }},
+    {LayerPart::attention, "attention", &has_attention},
     {LayerPart::mixer,
      "a mixer of tokens",
      [](const Transformer& model) { return model.mixer.has_value(); }},
