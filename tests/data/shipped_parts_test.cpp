@@ -179,7 +179,14 @@ TEST(ShippedClusters, NodesAreJoinedFasterThanTheNetwork) {
 
 TEST(ShippedClusters, EveryFigureHasASource) {
   for_each_cluster([](const Cluster& cluster) {
-    std::vector<std::string> keys = {"node.fabric.bandwidth", "node.nic_bandwidth"};
+    std::vector<std::string> keys = {"node.nic_bandwidth"};
+    if (std::holds_alternative<PcieTree>(cluster.topology)) {
+      for (const char* of : {"device", "uplink", "socket"}) {
+        keys.push_back(std::string("node.fabric.") + of + "_bandwidth");
+      }
+    } else {
+      keys.emplace_back("node.fabric.bandwidth");
+    }
     const auto add = [&](const std::string& where, const std::vector<Protocol>& protocols) {
       for (const Protocol& protocol : protocols) {
         keys.push_back(where + protocol.name + ".latency");

@@ -120,7 +120,8 @@ std::vector<Model> models_to_try() {
   for (std::size_t i = 0; i < names.size(); ++i) {
     Model model = shipped::any_model(names[i]);
     const Transformer* transformer = model.if_transformer();
-    if (!testing::kSanitized || i % 3 == 0 || (transformer != nullptr && transformer->layers > 120)) {
+    if (!testing::kSanitized || i % 3 == 0 ||
+        (transformer != nullptr && transformer->layers > 120)) {
       models.push_back(std::move(model));
     }
   }

@@ -9,6 +9,7 @@
 
 #include "plan/shipped.hpp"
 #include "titer/collectives/choice.hpp"
+#include "titer/plan/place/collective_query.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -209,6 +210,78 @@ TEST(Polaris, RingsGoRoundItsPairwiseWires) {
       << "three ways round four devices, two links of each pair for each, both directions";
   EXPECT_EQ(cluster.ring_bandwidth(2, 1), 4 * 25_GBps);
   EXPECT_EQ(cluster.nic_share(), 2 * 100_Gbps / 4) << "two NICs for four devices";
+}
+
+/// Two sockets with two switches of two devices each.
+PcieTree two_sockets() {
+  PcieTree tree;
+  tree.devices = 8;
+  tree.devices_per_switch = 2;
+  tree.switches_per_socket = 2;
+  tree.device_bandwidth = 32_GBps;
+  tree.uplink_bandwidth = 24_GBps;
+  tree.socket_bandwidth = 16_GBps;
+  return tree;
+}
+
+Cluster with_tree(const PcieTree& tree) {
+  Cluster cluster = shipped::cluster("a100-pcie-8");
+  cluster.topology = tree;
+  EXPECT_EQ(cluster.fill_bandwidths(), tree.sockets() < 3);
+  return cluster;
+}
+
+TEST(PcieNode, GivesARingTheNarrowestEdgeOnItsWay) {
+  const Cluster cluster = with_tree(two_sockets());
+  EXPECT_EQ(cluster.ring_bandwidth(2, 1), 32_GBps) << "below one switch";
+  EXPECT_EQ(cluster.ring_bandwidth(4, 1), 24_GBps) << "over the switches of each socket";
+  EXPECT_EQ(cluster.ring_bandwidth(8, 1), 16_GBps) << "over both sockets";
+}
+
+TEST(PcieNode, SharesEdgesAmongTheGroupsThatTileIt) {
+  const Cluster cluster = with_tree(two_sockets());
+  EXPECT_EQ(cluster.ring_bandwidth(2, 2), 24_GBps / 2) << "0-2 and 1-3 leave the same switch";
+  EXPECT_EQ(cluster.ring_bandwidth(4, 2), 16_GBps / 2) << "all even devices and all odd ones";
+  EXPECT_EQ(cluster.ring_bandwidth(2, 4), 16_GBps / 4) << "0-4, 1-5, 2-6, 3-7";
+}
+
+TEST(PcieNode, SharesABusBetweenItsDirections) {
+  PcieTree buses = two_sockets();
+  buses.duplex = Duplex::half;
+  EXPECT_EQ(with_tree(buses).ring_bandwidth(8, 1), 16_GBps / 2);
+}
+
+TEST(PcieNode, SendsToAllOthersAsItsFullestEdgeLetsThem) {
+  const Cluster cluster = with_tree(two_sockets());
+  // Each of the four of a socket sends four of its seven parts to the other socket.
+  EXPECT_DOUBLE_EQ(*cluster.exchange_bandwidth(8, 1) / 1_GBps, 16.0 / (4 * 4.0 / 7));
+  EXPECT_EQ(*cluster.exchange_bandwidth(2, 1), 32_GBps);
+  EXPECT_FALSE(shipped::cluster("dgx-a100-80gb").exchange_bandwidth(8, 1)) << "one switch";
+}
+
+TEST(PcieNode, OfThreeSocketsHasSeveralWays) {
+  PcieTree three = two_sockets();
+  three.devices = 12;
+  EXPECT_FALSE(with_tree(three).exchange_bandwidth(12, 1));
+}
+
+/// A group by itself, whatever of its messages meet.
+TEST(PcieNode, TakesInClosedFormWhatItsWiresTake) {
+  const Cluster cluster = shipped::cluster("a100-pcie-8");
+  const std::vector<std::vector<int>> groups = {
+      {0, 1}, {0, 4}, {0, 1, 2, 3}, {0, 2, 4, 6}, {0, 1, 2, 3, 4, 5, 6, 7}};
+  for (const std::vector<int>& group : groups) {
+    CollectiveDesk desk(cluster, {&group, 1});
+    for (const Collective collective :
+         {Collective::all_reduce, Collective::all_gather, Collective::all_to_all}) {
+      const CollectiveAnswer answer = desk.answer({.collective = collective,
+                                                   .size = 1_GB,
+                                                   .algorithm = {},
+                                                   .fidelity = NetworkFidelity::flow});
+      EXPECT_NEAR(answer.time / answer.closed_time, 1.0, 1e-6)
+          << name_of(collective) << " of " << group.size() << " from " << group.front();
+    }
+  }
 }
 
 TEST(ClusterFabric, TakesTheBetterProtocolForEachSize) {

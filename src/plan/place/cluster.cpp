@@ -98,8 +98,11 @@ void read_fabric(Reader& in, Reader& node, W& cluster) {
   Reader fabric = node.object("fabric");
   cluster.topology = read_node_topology(fabric);
   read_slice(in, cluster);
-  if (const Value* value = fabric.raw("bandwidth"); value != nullptr) {
-    cluster.evidence.note(fabric, "bandwidth", "node.fabric.bandwidth");
+  for (const std::string_view key :
+       {"bandwidth", "device_bandwidth", "uplink_bandwidth", "socket_bandwidth"}) {
+    if (fabric.raw(key) != nullptr) {
+      cluster.evidence.note(fabric, key, "node.fabric." + std::string(key));
+    }
   }
   cluster.devices_per_node = build(cluster.topology).devices;
   cluster.has_network = in.has("network") || cluster.torus() == nullptr;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "node_tree.hpp"
 #include "rank_wiring.hpp"
 #include "titer/plan/place/cluster.hpp"
 #include "titer/topology/properties.hpp"
@@ -22,11 +23,30 @@ std::size_t table_index(int row, int column, int columns) {
 /// Whether one of the groups {first, first + stride, …} that tile a node begins at this device.
 bool begins_group(int device, int ranks, int stride) { return device % (ranks * stride) < stride; }
 
-/// What rings reach among some devices of a node. Through a switch every group is alike, so that
-/// only direct wires are searched.
+/// All of them.
+std::vector<std::vector<int>> tiles(int devices, int ranks, int stride) {
+  std::vector<std::vector<int>> groups;
+  for (int first = 0; first + (ranks - 1) * stride < devices; ++first) {
+    if (begins_group(first, ranks, stride)) {
+      std::vector<int>& group = groups.emplace_back();
+      for (int rank = 0; rank < ranks; ++rank) {
+        group.push_back(first + rank * stride);
+      }
+    }
+  }
+  return groups;
+}
+
+/// Through one switch all groups are alike.
+std::optional<NodeTree> tree_of(const NodeTopology& node) {
+  return std::holds_alternative<SwitchedNode>(node) ? std::nullopt : NodeTree::of(build(node));
+}
+
+/// What rings reach among some devices of a node. Through a switch every group is alike; a tree of
+/// switches has one way; only direct wires are searched.
 class NodeRings {
  public:
-  explicit NodeRings(const NodeTopology& node) : topology_(build(node)) {
+  explicit NodeRings(const NodeTopology& node) : topology_(build(node)), tree_(tree_of(node)) {
     if (const auto* switched = std::get_if<SwitchedNode>(&node)) {
       port_ = switched->bandwidth;
     }
@@ -36,21 +56,21 @@ class NodeRings {
     if (port_) {
       return port_;
     }
+    if (tree_) {
+      return tree_->ring({&group, 1});
+    }
     const RingPacking packing = pack_rings(topology_, group);
     return packing.directed_rings == 0 ? std::nullopt : std::optional(packing.bandwidth());
   }
 
-  /// The least over the groups {first, first + stride, …} that tile the node.
-  [[nodiscard]] std::optional<BytesPerSecond> worst(int ranks, int stride) const {
+  /// The least over groups that tile the node, of a tree all of them at once.
+  [[nodiscard]] std::optional<BytesPerSecond> worst(
+      const std::vector<std::vector<int>>& groups) const {
+    if (tree_) {
+      return tree_->ring(groups);
+    }
     std::optional<BytesPerSecond> least;
-    for (int first = 0; first + (ranks - 1) * stride < topology_.devices; ++first) {
-      if (!begins_group(first, ranks, stride)) {
-        continue;
-      }
-      std::vector<int> group(static_cast<std::size_t>(ranks));
-      std::generate(group.begin(), group.end(), [next = first - stride, stride]() mutable {
-        return next += stride;
-      });
+    for (const std::vector<int>& group : groups) {
       const auto found = bandwidth(group);
       if (!found) {
         return std::nullopt;
@@ -60,8 +80,11 @@ class NodeRings {
     return least;
   }
 
+  [[nodiscard]] const std::optional<NodeTree>& tree() const { return tree_; }
+
  private:
   Topology topology_;
+  std::optional<NodeTree> tree_;
   std::optional<BytesPerSecond> port_;
 };
 
@@ -154,6 +177,13 @@ bool add_switch_ports(const Cluster& cluster, Fabric& fabric) {
   return true;
 }
 
+/// Through a tree of switches all ranks that each send to one other, in turn to all, share its
+/// edges as those that send to all at once.
+void add_tree_ways(const Cluster& cluster, BytesPerSecond exchange, Fabric& fabric) {
+  fabric.pair = channel_of(peers_of(cluster), exchange);
+  fabric.exchange = fabric.pair;
+}
+
 /// By direct wires a rank reaches one other as its slowest pair does, or through the host where
 /// some two are not joined, and all others at once where every two are.
 void add_direct_ways(const Cluster& cluster,
@@ -218,11 +248,16 @@ bool Cluster::fill_bandwidths() {
   const int devices = devices_per_node;
   bool all_joined = true;
   ring_bandwidths.assign(table_index(devices + 1, 0, devices + 1), std::nullopt);
+  exchange_bandwidths.assign(rings.tree() ? ring_bandwidths.size() : 0, std::nullopt);
   for (int ranks = 2; ranks <= devices; ++ranks) {
     for (int stride = 1; ranks * stride <= devices; ++stride) {
-      auto& entry = ring_bandwidths[table_index(ranks, stride, devices + 1)];
-      entry = rings.worst(ranks, stride);
-      all_joined = all_joined && entry.has_value();
+      const std::vector<std::vector<int>> groups = tiles(devices, ranks, stride);
+      const std::size_t index = table_index(ranks, stride, devices + 1);
+      ring_bandwidths[index] = rings.worst(groups);
+      all_joined = all_joined && ring_bandwidths[index].has_value();
+      if (rings.tree()) {
+        exchange_bandwidths[index] = rings.tree()->exchange(groups);
+      }
     }
   }
   pair_bandwidths.assign(table_index(devices, 0, devices), std::nullopt);
@@ -243,6 +278,11 @@ std::optional<BytesPerSecond> Cluster::ring_bandwidth(int ranks, int stride) con
   return index < ring_bandwidths.size() ? ring_bandwidths[index] : std::nullopt;
 }
 
+std::optional<BytesPerSecond> Cluster::exchange_bandwidth(int ranks, int stride) const {
+  const std::size_t index = table_index(ranks, stride, devices_per_node + 1);
+  return index < exchange_bandwidths.size() ? exchange_bandwidths[index] : std::nullopt;
+}
+
 BytesPerSecond Cluster::nic_share() const {
   return nic_bandwidth * (static_cast<double>(nics) / devices_per_node);
 }
@@ -255,7 +295,9 @@ Fabric Cluster::fabric(int ranks, int stride) const {
     fabric.wire = channel_of(node_protocols, torus()->bandwidth);
   } else if (ranks > 1) {
     fabric.node = node_channel(*this, node_protocols, ring_bandwidth(ranks, stride));
-    if (!add_switch_ports(*this, fabric)) {
+    if (const auto exchange = exchange_bandwidth(ranks, stride)) {
+      add_tree_ways(*this, *exchange, fabric);
+    } else if (!add_switch_ports(*this, fabric)) {
       add_direct_ways(*this, ranks, slowest_pair_of_groups(*this, ranks, stride), fabric);
     }
   }
@@ -272,6 +314,12 @@ Fabric Cluster::fabric(const std::vector<int>& devices, Wiring& wiring) const {
     return fabric;
   }
   const Topology node = merged(topology);
+  if (const auto tree = tree_of(topology)) {
+    const NodeTree::Groups alone(&devices, 1);
+    fabric.node = channel_of(node_protocols, tree->ring(alone));
+    add_tree_ways(*this, tree->exchange(alone), fabric);
+    return fabric;
+  }
   const RingPacking rings = pack_rings(node, devices);
   if (host_path && rings.directed_rings > 0) {  // otherwise rings take the host's path already
     fabric.host = Channel(*host_path);

@@ -64,6 +64,9 @@ struct Cluster {
   /// Bandwidth, one direction, that a ring collective among `ranks` devices of a node, `stride`
   /// apart, has at each device; the worst such group of the node. Empty: only the host path.
   [[nodiscard]] std::optional<BytesPerSecond> ring_bandwidth(int ranks, int stride) const;
+  /// What each of them sends to all others of its group at once, where that is not as much as over
+  /// all its pairs: through a tree of switches, which the groups of the node share.
+  [[nodiscard]] std::optional<BytesPerSecond> exchange_bandwidth(int ranks, int stride) const;
   /// A device's share of its node's NICs, all devices sending at once.
   [[nodiscard]] BytesPerSecond nic_share() const;
   /// The channels that `ranks` devices of a node, `stride` apart, use inside and outside the node:
@@ -99,8 +102,9 @@ struct Cluster {
   /// Fills the tables below, once, when the cluster is read. False when some group or pair of a
   /// node's devices has no wires to use.
   bool fill_bandwidths();
-  // Index: (ranks, stride) and (device, device).
+  // Index: (ranks, stride), twice, and (device, device).
   std::vector<std::optional<BytesPerSecond>> ring_bandwidths;
+  std::vector<std::optional<BytesPerSecond>> exchange_bandwidths;
   std::vector<std::optional<BytesPerSecond>> pair_bandwidths;
 
  private:
