@@ -147,8 +147,10 @@ Placing place_measured(const MeasuredCollective& measured) {
 
 CollectiveWays ways_of(const PlacedCollective& placed) {
   const Group& group = placed.group;
-  const bool tiles = placed.cluster.devices_per_node % group.per_node == 0;
-  if (group.nodes > 1 || tiles) {
+  // A benchmark's group has a tree's ways to itself; those of a plan share them.
+  const bool as_of_plans =
+      placed.cluster.devices_per_node % group.per_node == 0 && !placed.cluster.nodes_are_trees();
+  if (group.nodes > 1 || as_of_plans) {
     return {.group = group, .fabric = placed.cluster.fabric(group.per_node, 1), .wiring = nullptr};
   }
   std::vector<int> devices(static_cast<std::size_t>(group.per_node));

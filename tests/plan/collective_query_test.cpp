@@ -208,6 +208,22 @@ TEST(CollectiveDesk, GroupsKeepTheRingsOfTheirOwnWires) {
   EXPECT_NEAR(answer.time / answer.closed_time, 1.0, 1e-6);
 }
 
+TEST(CollectiveDesk, GroupsShareTheLinkBetweenSockets) {
+  const Cluster cluster = plain("a100-pcie-8");
+  for (const NetworkFidelity fidelity : {NetworkFidelity::closed, NetworkFidelity::flow}) {
+    const auto time = [&](const std::vector<std::string>& groups) {
+      CollectiveDesk asked = desk(cluster, groups);
+      return asked.answer(query(kSum, 64_MiB, fidelity, "ring")).time.si();
+    };
+    const double alpha = 2 * 2e-6;
+    const double once = (64_MiB).si() / 18e9;
+    EXPECT_NEAR(time({"0,4"}), alpha + once, 1e-9);
+    EXPECT_NEAR(time({"0,4", "1,5"}), alpha + 2 * once, 1e-9);
+    EXPECT_NEAR(time({"0,4", "1,5", "2,6", "3,7"}), alpha + 4 * once, 1e-9);
+    EXPECT_LT(time({"0-1", "2-3", "4-5", "6-7"}), alpha + once);  // each behind a switch
+  }
+}
+
 TEST(CollectiveDesk, RefusesGroupsThatDifferOrOverlap) {
   const Cluster cluster = shipped::cluster("dgx-a100-80gb");
   const auto said = [&](const std::vector<std::string>& groups) {

@@ -304,7 +304,9 @@ Fabric Cluster::fabric(int ranks, int stride) const {
   return fabric;
 }
 
-Fabric Cluster::fabric(const std::vector<int>& devices, Wiring& wiring) const {
+Fabric Cluster::fabric(const std::vector<int>& devices,
+                       Wiring& wiring,
+                       std::span<const std::vector<int>> at_once) const {
   Fabric fabric = network_fabric(*this);
   if (torus() != nullptr) {
     fabric.wire = channel_of(node_protocols, torus()->bandwidth);
@@ -315,9 +317,9 @@ Fabric Cluster::fabric(const std::vector<int>& devices, Wiring& wiring) const {
   }
   const Topology node = merged(topology);
   if (const auto tree = tree_of(topology)) {
-    const NodeTree::Groups alone(&devices, 1);
-    fabric.node = channel_of(node_protocols, tree->ring(alone));
-    add_tree_ways(*this, tree->exchange(alone), fabric);
+    const NodeTree::Groups groups = at_once.empty() ? NodeTree::Groups(&devices, 1) : at_once;
+    fabric.node = channel_of(node_protocols, tree->ring(groups));
+    add_tree_ways(*this, tree->exchange(groups), fabric);
     return fabric;
   }
   const RingPacking rings = pack_rings(node, devices);

@@ -97,8 +97,10 @@ CollectiveDesk::CollectiveDesk(const Cluster& cluster,
                                int servers)
     : cluster_(cluster), servers_(servers) {
   ensure(!groups.empty(), "a collective is asked of one group or more");
+  const GroupsOfNodes at_once =
+      cluster.nodes_are_trees() ? groups_of_nodes(cluster, groups) : GroupsOfNodes{};
   for (const std::vector<int>& devices : groups) {
-    groups_.push_back(group_devices(cluster, devices));
+    groups_.push_back(group_devices(cluster, devices, at_once));
     nodes_ = std::max(nodes_, groups_.back().last_node(cluster) + 1);
   }
   check_apart(groups_);

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <span>
+#include <utility>
 
 #include "titer/input/reader.hpp"
 
@@ -114,20 +116,35 @@ DeviceGroup on_torus(const Cluster& cluster, std::vector<int> devices) {
 
 using DevicesOfNodes = std::map<int, std::vector<int>>;  // by node, numbered inside it
 
+DevicesOfNodes by_node(const Cluster& cluster, std::vector<int> devices) {
+  std::sort(devices.begin(), devices.end());
+  DevicesOfNodes on_node;
+  for (const int device : devices) {
+    on_node[device / cluster.devices_per_node].push_back(device % cluster.devices_per_node);
+  }
+  return on_node;
+}
+
 /// A group with as many ranks on every node; the slowest node holds up the others.
-void place_evenly(const Cluster& cluster, const DevicesOfNodes& on_node, DeviceGroup& placed) {
+void place_evenly(const Cluster& cluster,
+                  const DevicesOfNodes& on_node,
+                  const GroupsOfNodes& at_once,
+                  DeviceGroup& placed) {
   const std::size_t per_node = on_node.begin()->second.size();
   placed.group = {.per_node = static_cast<int>(per_node),
                   .nodes = static_cast<int>(on_node.size())};
   auto wiring = std::make_shared<Wiring>();
   std::optional<Fabric> slowest;
-  std::set<std::vector<int>> seen;  // equal devices of several nodes are as fast
+  // Equal devices of several nodes, beside equal groups, are as fast.
+  std::set<std::pair<std::vector<int>, std::vector<std::vector<int>>>> seen;
   for (const auto& [node, local] : on_node) {
-    if (!seen.insert(local).second) {
+    const auto groups = at_once.find(node);
+    const auto& beside = groups == at_once.end() ? std::vector<std::vector<int>>{} : groups->second;
+    if (!seen.insert({local, beside}).second) {
       continue;
     }
     Wiring found;
-    const Fabric fabric = cluster.fabric(local, found);
+    const Fabric fabric = cluster.fabric(local, found, beside);
     const bool slower =
         slowest && per_node > 1 && fabric.node.stream(1, 1_GB) > slowest->node.stream(1, 1_GB);
     if (!slowest || slower) {
@@ -176,16 +193,25 @@ std::optional<TorusShape> sub_torus(const Torus& torus, const std::vector<int>& 
   return volume == devices.size() ? std::optional(shape) : std::nullopt;
 }
 
-DeviceGroup group_devices(const Cluster& cluster, std::vector<int> devices) {
+GroupsOfNodes groups_of_nodes(const Cluster& cluster, std::span<const std::vector<int>> groups) {
+  GroupsOfNodes on_node;
+  for (const std::vector<int>& devices : groups) {
+    for (auto& [node, local] : by_node(cluster, devices)) {
+      on_node[node].push_back(std::move(local));
+    }
+  }
+  return on_node;
+}
+
+DeviceGroup group_devices(const Cluster& cluster,
+                          std::vector<int> devices,
+                          const GroupsOfNodes& at_once) {
   std::sort(devices.begin(), devices.end());
   check(cluster, devices);
   if (cluster.torus() != nullptr) {
     return on_torus(cluster, std::move(devices));
   }
-  DevicesOfNodes on_node;
-  for (const int device : devices) {
-    on_node[device / cluster.devices_per_node].push_back(device % cluster.devices_per_node);
-  }
+  const DevicesOfNodes on_node = by_node(cluster, devices);
   const std::size_t per_node = on_node.begin()->second.size();
   const bool even = std::all_of(on_node.begin(), on_node.end(), [&](const auto& node) {
     return node.second.size() == per_node;
@@ -193,7 +219,7 @@ DeviceGroup group_devices(const Cluster& cluster, std::vector<int> devices) {
   DeviceGroup placed;
   placed.devices = std::move(devices);
   if (even) {
-    place_evenly(cluster, on_node, placed);
+    place_evenly(cluster, on_node, at_once, placed);
   } else {
     const auto [fewest, most] =
         std::minmax_element(on_node.begin(), on_node.end(), [](const auto& a, const auto& b) {
@@ -211,7 +237,7 @@ DeviceGroup group_devices(const Cluster& cluster, std::vector<int> devices) {
 void send_through_network(const Cluster& cluster, DeviceGroup& group, std::string_view why) {
   Wiring none;
   group.group = {.per_node = 1, .nodes = static_cast<int>(group.devices.size())};
-  group.fabric = cluster.fabric(std::vector<int>{0}, none);
+  group.fabric = cluster.fabric(1, 1);
   group.remark = fmt::format("{}: every message is taken through the network", why);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,14 +68,19 @@ struct Cluster {
   /// What each of them sends to all others of its group at once, where that is not as much as over
   /// all its pairs: through a tree of switches, which the groups of the node share.
   [[nodiscard]] std::optional<BytesPerSecond> exchange_bandwidth(int ranks, int stride) const;
+  /// Whether the devices of a node hang from a tree of switches, whose ways its groups share.
+  [[nodiscard]] bool nodes_are_trees() const { return !exchange_bandwidths.empty(); }
   /// A device's share of its node's NICs, all devices sending at once.
   [[nodiscard]] BytesPerSecond nic_share() const;
   /// The channels that `ranks` devices of a node, `stride` apart, use inside and outside the node:
   /// those that libraries use.
   [[nodiscard]] Fabric fabric(int ranks, int stride) const;
   /// Every channel that these devices of a node have; `wiring` (it must stay) takes the rings and
-  /// trees found on their wires.
-  [[nodiscard]] Fabric fabric(const std::vector<int>& devices, Wiring& wiring) const;
+  /// trees found on their wires. `at_once`: all groups of the node that run, this one among them,
+  /// where the node is a tree of switches, whose ways they share; empty: this one alone.
+  [[nodiscard]] Fabric fabric(const std::vector<int>& devices,
+                              Wiring& wiring,
+                              std::span<const std::vector<int>> at_once = {}) const;
   /// Whether the node is a torus of all the devices there are (TPU pods).
   [[nodiscard]] const Torus* torus() const { return std::get_if<Torus>(&topology); }
   /// The torus that a plan for so many devices has; null where there is none of so many.

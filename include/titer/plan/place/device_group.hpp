@@ -1,8 +1,10 @@
 #pragma once
 // Any devices of a cluster as the ranks of a collective: how they lie, and what joins them.
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,11 +34,18 @@ struct DeviceGroup {
   }
 };
 
+/// The parts of groups of devices on each node, numbered inside it.
+using GroupsOfNodes = std::map<int, std::vector<std::vector<int>>>;
+[[nodiscard]] GroupsOfNodes groups_of_nodes(const Cluster& cluster,
+                                            std::span<const std::vector<int>> groups);
+
 /// Throws InputError where a device is listed twice or is not in the cluster, where several nodes
 /// have no network between them, or where the devices of a torus are no box. A group that has
 /// another number of ranks on some node is taken to run through the network throughout, and says
-/// so.
-[[nodiscard]] DeviceGroup group_devices(const Cluster& cluster, std::vector<int> devices);
+/// so. `at_once`: all groups that run, where nodes are trees of switches, whose ways they share.
+[[nodiscard]] DeviceGroup group_devices(const Cluster& cluster,
+                                        std::vector<int> devices,
+                                        const GroupsOfNodes& at_once = {});
 
 /// Takes every message of the group through the network, and remarks why.
 void send_through_network(const Cluster& cluster, DeviceGroup& group, std::string_view why);
