@@ -40,6 +40,15 @@ std::optional<std::string> layers_note(const Scenario& scenario) {
                                shares_text(split, layers, stages)));
 }
 
+/// Of nodes of several hosts, how many are used.
+std::optional<std::string> used_note(const Cluster& cluster) {
+  return cluster.devices_per_node == cluster.devices_of_whole_node()
+             ? std::nullopt
+             : std::optional(fmt::format("{} of the {} devices of each node are used",
+                                         cluster.devices_per_node,
+                                         cluster.devices_of_whole_node()));
+}
+
 /// Where ranks fill nodes behind one switch so that the last is not full, or groups are cut: how
 /// many devices of each node to use instead. Racks of 72 are mostly used by 64.
 std::optional<std::string> uneven_note(const Scenario& scenario) {
@@ -57,13 +66,17 @@ std::optional<std::string> uneven_note(const Scenario& scenario) {
   while (used > of_node / 2 && devices % used != 0) {
     used -= stretch;
   }
-  if (used <= of_node / 2) {
+  const bool is_other_way = used > of_node / 2;
+  if (!is_other_way && stretch == 1) {
     return std::nullopt;
   }
-  const std::string what =
+  std::string what =
       stretch > 1
           ? fmt::format("groups of {} ranks are cut by nodes of {} devices", stretch, of_node)
           : fmt::format("{} devices do not fill nodes of {}", devices, of_node);
+  if (!is_other_way) {
+    return what;
+  }
   std::string how = fmt::format("cluster.node.fabric.devices={}", used);
   if (cluster.nics * used % of_node == 0) {
     how += fmt::format(" and cluster.node.nics={}", cluster.nics * used / of_node);
@@ -149,7 +162,10 @@ void add_slice_notes(const Cluster& cluster,
 
 std::vector<std::string> plan_notes(const Scenario& scenario) {
   std::vector<std::string> notes;
-  for (const auto& note : {images_note(scenario), layers_note(scenario), uneven_note(scenario)}) {
+  for (const auto& note : {images_note(scenario),
+                           layers_note(scenario),
+                           used_note(scenario.cluster),
+                           uneven_note(scenario)}) {
     if (note) {
       notes.push_back(*note);
     }

@@ -101,6 +101,7 @@ void read_one(ScenarioPart part, Reader& root, Scenario& scenario) {
     case ScenarioPart::cluster: {
       Reader in = root.object("cluster");
       scenario.cluster = read_cluster(in);
+      scenario.cluster.use_for(scenario.plan.devices());
       break;
     }
     case ScenarioPart::stack: {
@@ -115,6 +116,7 @@ void read_one(ScenarioPart part, Reader& root, Scenario& scenario) {
       if (!has_data) {
         derive_data_degree(scenario);
       }
+      scenario.cluster.use_for(scenario.plan.devices());
       break;
     }
     case ScenarioPart::training: {
@@ -157,7 +159,7 @@ void derive_data_degree(Scenario& scenario) {
   const std::int64_t others =
       counted_product(plan.pipeline, counted_product(plan.tensor, plan.context));
   const std::int64_t devices =
-      scenario.cluster.nodes ? *scenario.cluster.nodes * scenario.cluster.devices_per_node : 1;
+      scenario.cluster.nodes ? *scenario.cluster.nodes * scenario.cluster.devices_of_whole_node() : 1;
   scenario.plan.data = devices % others == 0 ? devices / others : 1;
 }
 

@@ -104,6 +104,22 @@ void find_devices(const Field<F>& own, Reader& in, F& file) {
 
 void read_devices(const Field<F>& own, Reader& in, F& file) {
   find_devices(own, in, file);
+  Cluster& cluster = file.search.scenario.cluster;
+  const std::vector<std::int64_t>& devices = file.search.devices;
+  cluster.use_for(devices);
+  for (const std::int64_t& number : devices) {
+    const int used = cluster.used_of_node({&number, 1});
+    if (number > cluster.devices_per_node && used != cluster.devices_per_node) {
+      in.fail(own.key,
+              fmt::format("{} devices use {} of the {} of each node, the others together use {}; "
+                          "expected numbers that use as many, or one of them at a time",
+                          number,
+                          used,
+                          cluster.devices_of_whole_node(),
+                          cluster.devices_per_node));
+      break;
+    }
+  }
   file.problems->raise();
 }
 

@@ -30,6 +30,7 @@ std::string prepare(const CapacityQuestion& question, std::int64_t devices, Scen
     batch = sequences / scenario.plan.devices();
   }
   scenario.cluster.nodes.reset();
+  scenario.cluster.use_for(devices);
   return "";
 }
 

@@ -47,7 +47,8 @@ SweepReading::SweepReading(const Sweep& sweep)
       }
     }
   }
-  usable_ = succeeds([&] { prepare(); }) && !sizes_follow_plans();  // else points say what is wrong
+  usable_ = succeeds([&] { prepare(); }) && !sizes_follow_plans() &&
+            !conditions_follow_plans();  // else points say what is wrong
   prepared_ = source_;
 }
 
@@ -62,6 +63,13 @@ bool SweepReading::sizes_follow_plans() const {
   const bool is_fixed = sweep_->base.document().at("cluster.nodes") != nullptr;
   return varies("cluster") && (is_fixed || varies("cluster.nodes")) &&
          (varies("plan") || varies("plan.data"));
+}
+
+/// Whether the conditions would have to be read again for another plan: they number devices by
+/// node, of which plans of different sizes may use different parts.
+bool SweepReading::conditions_follow_plans() const {
+  return sweep_->base.document().at("conditions") != nullptr &&
+         (scenario_.cluster.whole_node || scenario_.cluster.devices_per_node == 0);
 }
 
 /// Reads what no axis changes.
@@ -124,6 +132,7 @@ bool SweepReading::read_changes(std::span<const std::size_t> at, const SweepRule
   if (open_data_) {
     derive_data_degree(scenario_);
   }
+  scenario_.cluster.use_for(scenario_.plan.devices());
   return true;
 }
 

@@ -84,6 +84,7 @@ class SweepReading {
   void sample_axis(Input& input);
   [[nodiscard]] std::optional<std::size_t> read_sample(const Input& input, const Value& value);
   [[nodiscard]] bool sizes_follow_plans() const;
+  [[nodiscard]] bool conditions_follow_plans() const;
   void prepare();
   [[nodiscard]] bool has_numbers(const SweepRules& rules);
   [[nodiscard]] bool read_changes(std::span<const std::size_t> at, const SweepRules& rules);

@@ -38,6 +38,7 @@ std::string scale(BatchRule rule, std::int64_t devices, Scenario& scenario) {
     return fmt::format("batch {} is not shared out evenly among {} replicas", batch, replicas);
   }
   plan.data = replicas;
+  scenario.cluster.use_for(devices);
   if (scenario.cluster.nodes) {
     const bool fills = devices % scenario.cluster.devices_per_node == 0;
     scenario.cluster.nodes = fills ? std::optional(plan_nodes(scenario)) : std::nullopt;

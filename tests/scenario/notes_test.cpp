@@ -40,12 +40,14 @@ TEST(PlanNotes, SayHowManyDevicesOfARackKeepGroupsWhole) {
   EXPECT_EQ(notes({"plan.tensor=8", "plan.data=8"}), Lines{});   // in one rack
   EXPECT_EQ(notes({"plan.tensor=8", "plan.data=18"}), Lines{});  // fill two
   EXPECT_EQ(notes({"plan.tensor=8", "plan.data=16"}),
-            Lines{"128 devices do not fill nodes of 72: cluster.node.fabric.devices=64 and "
-                  "cluster.node.nics=64 use as many of each"});
-  EXPECT_EQ(notes({"plan.tensor=16", "plan.data=16"}),
+            Lines{"64 of the 72 devices of each node are used"});
+  EXPECT_EQ(notes({"plan.tensor=8", "plan.data=17", "training.global_batch=1156"}),
+            (Lines{"68 of the 72 devices of each node are used",
+                   "groups of 8 ranks are cut by nodes of 68 devices"}));
+  EXPECT_EQ(notes({"plan.tensor=16", "plan.data=36"}),
             Lines{"groups of 16 ranks are cut by nodes of 72 devices: "
                   "cluster.node.fabric.devices=64 and cluster.node.nics=64 use as many of each"});
-  EXPECT_EQ(notes({"plan.tensor=16", "plan.data=16", "cluster.node.fabric.devices=64"}), Lines{});
+  EXPECT_EQ(notes({"plan.tensor=16", "plan.data=36", "cluster.node.fabric.devices=64"}), Lines{});
 }
 
 TEST(BeyondSoftware, NamesTensorRanksWithoutAHeadOfTheirOwn) {

@@ -69,6 +69,23 @@ TEST(SearchFile, RefusesADataDegreeAndWhatHasNoDevices) {
             "{\"most\": …}");
 }
 
+TEST(SearchFile, UsesAsMuchOfEachRackAsItsDevicesFill) {
+  const auto text = [](const std::string& devices) {
+    return R"({"scenario": {"model": "llama3-70b", "cluster": "gb200-nvl72",
+               "training": {"global_batch": 2304, "sequence": 8192}}, "devices": )" +
+           devices + "}";
+  };
+  const auto used = [&](const std::string& devices) {
+    return search_of(text(devices)).scenario.cluster.devices_per_node;
+  };
+  EXPECT_EQ(used("[72, 144]"), 72);
+  EXPECT_EQ(used("[64, 128, 256]"), 64);
+  EXPECT_TRUE(refusal_of_file(text("[128, 144]"))
+                  .ends_with("128 devices use 64 of the 72 of each node, the others together use "
+                             "72; expected numbers that use as many, or one of them at a time"))
+      << refusal_of_file(text("[128, 144]"));
+}
+
 /// Of what other softwares and predictions of memory would say: sequences, memory, software.
 TEST(SearchFile, RefusesToTakeTheLongestSequenceByItself) {
   EXPECT_EQ(

@@ -43,8 +43,8 @@ void add_slice_notes(const Cluster& cluster,
 /// "training.images is not given: 1 image of 336 x 336 pixels with each sequence, 576 tokens each".
 [[nodiscard]] std::optional<std::string> images_note(const Scenario& scenario);
 /// What images were taken; how many layers the stages have, where these do not go into all of them
-/// alike; how many devices of each node to use, where ranks do not fill nodes or groups are cut by
-/// their ends.
+/// alike; how many devices of each node are used, or should be, where ranks do not fill nodes or
+/// groups are cut by their ends.
 [[nodiscard]] std::vector<std::string> plan_notes(const Scenario& scenario);
 /// A line each: the note on the sequence, where there is one, and "beyond what megatron-lm can do:
 /// …", where its software misses something.

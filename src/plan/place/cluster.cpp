@@ -146,7 +146,10 @@ constexpr std::array kNodeFields = {
         .read_by(read_nic_bandwidth)
         .or_else("likewise"),
     fields::integer<&C::devices_per_host, W>(
-        "devices_per_host", {1, 1e6}, "of a node of several hosts, which fail one by one")
+        "devices_per_host",
+        {1, 1e6},
+        "of a node of several hosts, which fail one by one; of racks behind one switch a larger "
+        "plan uses as many as it fills: at least eight ninths, such as 64 of 72 devices")
         .or_else("all of its"),
     fields::part<&C::host_path, kHostPathFields, &C::evidence, kInNode, W>(
         "host_path", "the way through the host, where the fabric does not join every group"),
@@ -291,11 +294,30 @@ Cluster::~Cluster() = default;
 Value cluster_schema() { return schema_of<W>(kClusterFields); }
 Value network_schema() { return schema_of<W>(kNetworkFields); }
 
+namespace {
+
+/// Whether a plan may use some of a node's hosts: they are alike, each with its own interfaces,
+/// whose ports no topology numbers.
+bool has_alike_hosts(const Cluster& cluster) {
+  const int host = cluster.devices_per_host.value_or(cluster.devices_per_node);
+  return std::holds_alternative<SwitchedNode>(cluster.topology) && !cluster.network_topology &&
+         host < cluster.devices_per_node && cluster.devices_per_node % host == 0 &&
+         cluster.nics % (cluster.devices_per_node / host) == 0;
+}
+
+}  // namespace
+
 Cluster read_cluster(Reader& in) {
   WrittenCluster file;
   read_noted<W>(kClusterFields, in, "", file.evidence, file);
   if (file.title.empty()) {
     file.title = file.name;
+  }
+  if (has_alike_hosts(file)) {
+    file.whole_node = {.devices = file.devices_per_node,
+                       .nics = file.nics,
+                       .host_memory = file.host_memory,
+                       .nvme = file.nvme};
   }
   const bool is_small = file.devices_per_node > 0 && file.torus() == nullptr;
   if (is_small && !file.fill_bandwidths() && !file.host_path) {

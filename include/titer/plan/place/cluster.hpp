@@ -27,6 +27,14 @@ struct Protocol {
   Grade grade = Grade::extrapolated;  // of the efficiency
 };
 
+/// What a node of several hosts has where all of them are used.
+struct WholeNode {
+  int devices = 0;
+  int nics = 0;
+  std::optional<HostTier> host_memory{};
+  std::optional<HostTier> nvme{};
+};
+
 struct Cluster {
   // Defined in one place: every file that copies one would compile them again.
   Cluster();
@@ -42,6 +50,8 @@ struct Cluster {
   NodeTopology topology;
   int devices_per_node = 0;
   std::optional<int> devices_per_host{};  // where a node has several hosts
+  // Where these are behind one switch, so that a plan may use some of them: see use_for().
+  std::optional<WholeNode> whole_node{};
   std::vector<Protocol> node_protocols;
   std::vector<Protocol> peer_protocols;         // from one to others of a node; empty: as in rings
   std::vector<Protocol> node_switch_protocols;  // where the node's switch adds and multicasts
@@ -68,6 +78,16 @@ struct Cluster {
   /// What each of them sends to all others of its group at once, where that is not as much as over
   /// all its pairs: through a tree of switches, which the groups of the node share.
   [[nodiscard]] std::optional<BytesPerSecond> exchange_bandwidth(int ranks, int stride) const;
+  /// Takes of every node as many hosts as a plan on so many devices uses, see used_of_node(). Does
+  /// nothing but for whole_node.
+  void use_for(std::int64_t devices);
+  void use_for(std::span<const std::int64_t> devices);
+  /// The most devices of a node, of all or at least eight ninths, that each of these numbers fills
+  /// some nodes with, or is on one: of racks of 72 for 256 devices 64, for 144 72. All where none.
+  [[nodiscard]] int used_of_node(std::span<const std::int64_t> devices) const;
+  [[nodiscard]] int devices_of_whole_node() const {
+    return whole_node ? whole_node->devices : devices_per_node;
+  }
   /// Whether the devices of a node hang from a tree of switches, whose ways its groups share.
   [[nodiscard]] bool nodes_are_trees() const { return !exchange_bandwidths.empty(); }
   /// A device's share of its node's NICs, all devices sending at once.
