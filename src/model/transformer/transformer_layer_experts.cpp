@@ -164,7 +164,8 @@ class ExpertBuilder {
     op.output_gradient = local_tokens_ * columns * layer_.kept_gradient(narrow);
   }
 
-  /// Back to the tokens' own ranks, where what their experts returned is added up.
+  /// Back to the tokens' own ranks, where what their experts returned is added up: by the exchange
+  /// itself where that has sent a token once to several.
   void add_combination() {
     const Bytes returned = slice_.expert_sent * routed_ * hidden_ * element_;
     Operation back = begin("combination");
@@ -180,7 +181,8 @@ class ExpertBuilder {
     sum.saved = slice_.weighs_outputs
                     ? returned + routed_ * size_of(DataType::fp32)  // outputs and probabilities
                     : Bytes{};
-    sum.forward = LayerBuilder::memory(returned + tokens_ * hidden_ * element_);
+    sum.forward =
+        LayerBuilder::memory((copies_here() ? returned : Bytes{}) + tokens_ * hidden_ * element_);
     sum.input_gradient =
         LayerBuilder::memory(sum.forward.bytes + (slice_.weighs_outputs ? returned : Bytes{}));
     sum.forward_transfer = result_gather();
