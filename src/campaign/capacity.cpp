@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "capacity_bill.hpp"
 #include "titer/estimate/model_state.hpp"
 #include "titer/scenario/notes.hpp"
 
@@ -13,28 +14,6 @@ namespace titer {
 namespace {
 
 constexpr Seconds kDay = Seconds::from_si(86400);
-
-/// What paid devices draw power for: also what is done again.
-double utilisation(const CapacityPoint& point) {
-  const LostTime& lost = point.goodput.lost;
-  const double training = point.goodput.fraction + lost.rework + lost.slow_devices;
-  return computing_share(point.planned.step) * std::min(1.0, training);
-}
-
-/// Two figures of which one may not be known.
-template <class Figure>
-std::optional<Figure> sum_of(const std::optional<Figure>& a, const std::optional<Figure>& b) {
-  return a && b ? std::optional(*a + *b) : std::nullopt;
-}
-
-KnownBill bill_of(const CapacityPoint& point, const Economy& economy, Seconds time) {
-  const Chip& chip = point.planned.scenario->cluster.chip;
-  const KnownBill working = known_bill(economy, chip, point.devices, time, utilisation(point));
-  const KnownBill spare = known_bill(economy, chip, point.spare_devices, time, 0);
-  return {.dollars = sum_of(working.dollars, spare.dollars),
-          .energy = sum_of(working.energy, spare.energy),
-          .kilograms_co2e = sum_of(working.kilograms_co2e, spare.kilograms_co2e)};
-}
 
 /// Tokens in a second of the whole time.
 double useful_rate(const CapacityPoint& point) {
@@ -44,15 +23,23 @@ double useful_rate(const CapacityPoint& point) {
 /// As long as deadline and budget allow. REQUIRES one of them.
 Seconds allowed_time(const CapacityQuestion& question, const CapacityPoint& point) {
   Seconds time = question.deadline.value_or(Seconds::from_si(std::numeric_limits<double>::max()));
+  time = std::max(Seconds{}, time - point.others);
   if (question.budget) {
-    const double dollars_per_day = *bill_of(point, *question.economy, kDay).dollars;
-    time = std::min(time, *question.budget / dollars_per_day * kDay);
+    const double dollars_per_day = *running_dollars(question, point, kDay);
+    const double left = std::max(0.0, *question.budget - point.fixed_dollars);
+    time = std::min(time, left / dollars_per_day * kDay);
   }
   return time;
 }
 
 void fill_time(const CapacityQuestion& question, CapacityPoint& point) {
   const double rate = useful_rate(point);
+  for (const OtherRuns& runs : question.other_runs) {
+    point.others += runs.device_time() / static_cast<double>(point.devices);
+  }
+  if (question.economy) {
+    point.fixed_dollars = fixed_dollars(question, point);
+  }
   if (question.deadline || question.budget) {
     point.possible = rate * allowed_time(question, point).si();
   }
@@ -61,7 +48,9 @@ void fill_time(const CapacityQuestion& question, CapacityPoint& point) {
   TrainingSamples samples = samples_of(point.planned.step);
   samples.samples = question.samples;
   samples.seed = question.seed;
-  samples.deadline = question.deadline;
+  if (question.deadline) {
+    samples.deadline = std::max(Seconds{}, *question.deadline - point.others);
+  }
   if (question.reliability) {
     point.spread =
         simulate_training(point.goodput.job, point.goodput.fraction * point.time, samples);
@@ -69,7 +58,7 @@ void fill_time(const CapacityQuestion& question, CapacityPoint& point) {
     point.spread = time_of_steps(samples, point.time);
   }
   if (question.economy) {
-    point.bill = bill_of(point, *question.economy, point.time);
+    fill_bill(question, point);
   }
 }
 
@@ -92,7 +81,7 @@ std::optional<std::size_t> least(const std::vector<CapacityPoint>& points,
   return best;
 }
 
-const auto kTimeOf = [](const CapacityPoint& point) { return point.time; };
+const auto kTimeOf = [](const CapacityPoint& point) { return point.whole_time(); };
 const auto kDollarsOf = [](const CapacityPoint& point) { return *point.bill->dollars; };
 const auto kAny = [](const CapacityPoint& /*point*/) { return true; };
 
@@ -105,17 +94,17 @@ void fill_misses(const CapacityQuestion& question, CapacityResult& result) {
   const CapacityPoint& fast = result.points[*fastest];
   if (!keeps_deadline(question, fast)) {
     result.misses.push_back(
-        fast.time > *question.deadline
+        fast.whole_time() > *question.deadline
             ? fmt::format(
                   "the deadline is missed by {:.1f} days: the fastest, {} devices, take {:.1f}",
-                  (fast.time - *question.deadline) / kDay,
+                  (fast.whole_time() - *question.deadline) / kDay,
                   fast.devices,
-                  fast.time / kDay)
+                  fast.whole_time() / kDay)
             : fmt::format("the deadline is kept by {:.0f} % of the runs: the fastest, {} devices, "
                           "take {:.1f} days on average",
                           100 * chance_in_time(question, fast),
                           fast.devices,
-                          fast.time / kDay));
+                          fast.whole_time() / kDay));
   }
   if (!question.budget) {
     return;
@@ -181,7 +170,7 @@ void fill_answers(const CapacityQuestion& question, CapacityResult& result) {
   result.cheapest = least(result.points, may_cost, kDollarsOf);
   if (question.deadline) {
     const auto surely = [&](const CapacityPoint& point) {
-      return may(point) && point.spread && point.spread->high <= *question.deadline;
+      return may(point) && point.spread && point.others + point.spread->high <= *question.deadline;
     };
     result.certain = least(result.points, surely, devices);
   }
@@ -238,19 +227,26 @@ CapacityPoint capacity_point(const CapacityQuestion& question,
     point.planned.scenario.reset();
     return point;
   }
+  for (const OtherRuns& runs : question.other_runs) {
+    if (runs.devices > devices) {
+      point.planned.problem = fmt::format("{} beside it needs {} devices", runs.name, runs.devices);
+      point.planned.scenario.reset();
+      return point;
+    }
+  }
   fill_time(question, point);
   return point;
 }
 
 double chance_in_time(const CapacityQuestion& question, const CapacityPoint& point) {
-  const bool is_mean_in_time = point.time <= *question.deadline;
+  const bool is_mean_in_time = point.whole_time() <= *question.deadline;
   return point.spread && point.spread->in_time ? *point.spread->in_time : is_mean_in_time ? 1 : 0;
 }
 
 bool keeps_deadline(const CapacityQuestion& question, const CapacityPoint& point) {
   return !question.deadline ||
          (question.chance ? chance_in_time(question, point) >= *question.chance
-                          : point.time <= *question.deadline);
+                          : point.whole_time() <= *question.deadline);
 }
 
 CapacityResult capacity_of(const CapacityQuestion& question, std::vector<CapacityPoint> points) {

@@ -1,12 +1,33 @@
 // Counts and shares as people write them.
 
+#include "capacity_counts.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
-#include "titer/campaign/capacity.hpp"
-
 namespace titer {
+
+std::optional<double> read_count(Reader& in, std::string_view key, const CountLimit& limit) {
+  const Value* written = in.raw(key);
+  if (written == nullptr) {
+    return std::nullopt;
+  }
+  const auto count = written->kind == Value::Kind::text     ? parse_count(written->text)
+                     : written->kind == Value::Kind::number ? std::optional(written->number)
+                                                            : std::nullopt;
+  if (!count || *count <= 0 || *count > limit.most) {
+    in.fail(key,
+            fmt::format("expected {} above zero, up to {:g}, such as {}",
+                        limit.what,
+                        limit.most,
+                        limit.sample));
+    return std::nullopt;
+  }
+  return count;
+}
 
 std::optional<double> parse_count(std::string_view text) {
   constexpr std::array<std::pair<char, double>, 5> sizes = {

@@ -6,7 +6,9 @@
 #include <charconv>
 #include <cmath>
 
+#include "capacity_counts.hpp"
 #include "capacity_devices.hpp"
+#include "capacity_other_runs.hpp"
 #include "course_document.hpp"
 #include "titer/campaign/capacity.hpp"
 #include "titer/campaign/file_schemas.hpp"
@@ -19,13 +21,6 @@ namespace {
 
 constexpr std::string_view kLongest = "1000 years";
 
-/// A number above zero.
-struct CountLimit {
-  double most;
-  std::string_view what;
-  std::string_view sample;
-};
-constexpr CountLimit kTrainedTokens = {1e24, "a number of tokens", "\"15T\""};
 constexpr CountLimit kBudget = {1e15, "dollars", "\"10M\""};
 constexpr CountLimit kRent = {1e9, "dollars", "2.5"};  // for an hour of a device
 
@@ -33,7 +28,10 @@ constexpr CountLimit kRent = {1e9, "dollars", "2.5"};  // for an hour of a devic
 /// stands in place of figures of theirs.
 struct WrittenQuestion : CapacityQuestion {
   const Value* scenario_written = nullptr;
+  std::vector<WrittenOtherRuns> others{};
+  const Document* document = nullptr;
   std::string prices{};
+  std::string prices_against{};
   std::string grid{};
   std::string record{};
   std::optional<double> dollars_per_hour{};
@@ -52,38 +50,6 @@ Document as_question(Document run) {
 
 bool is_run(const Document& document) {
   return document.root.kind == Value::Kind::object && document.root.find("scenario") == nullptr;
-}
-
-std::optional<double> read_count(Reader& in, std::string_view key, const CountLimit& limit) {
-  const Value* written = in.raw(key);
-  if (written == nullptr) {
-    return std::nullopt;
-  }
-  const auto count = written->kind == Value::Kind::text     ? parse_count(written->text)
-                     : written->kind == Value::Kind::number ? std::optional(written->number)
-                                                            : std::nullopt;
-  if (!count || *count <= 0 || *count > limit.most) {
-    in.fail(key,
-            fmt::format("expected {} above zero, up to {:g}, such as {}",
-                        limit.what,
-                        limit.most,
-                        limit.sample));
-    return std::nullopt;
-  }
-  return count;
-}
-
-template <auto Member, const auto& limit>
-constexpr Field<Q> count(std::string_view key, std::string_view about) {
-  constexpr auto found = [](const Field<Q>& own, Reader& in) {
-    return read_count(in, own.key, limit);
-  };
-  Field<Q> field = fields::single<Member, found, Q>(key, about);
-  field.schema = [](const Field<Q>& /*own*/) {
-    return schema::either(
-        {schema::number({0, limit.most}), schema::text_like("^[-+.0-9eE]+[kKMBT]?$")});
-  };
-  return field;
 }
 
 /// Whether a text is a number with a unit of time, however large.
@@ -206,7 +172,7 @@ constexpr std::array kQuestionFields = {
         "replicas are added or taken away")
         .needed(),
     fields::label<Q>("title", "the same for people"),
-    count<&Q::tokens, kTrainedTokens>("tokens", "to train on, such as `15T` or `300B`")
+    count<Q, &Q::tokens, kTrainedTokens>("tokens", "to train on, such as `15T` or `300B`")
         .or_else("what the deadline or the budget allow"),
     fields::of_schema<Q, schema::text>(
         "deadline",
@@ -215,7 +181,7 @@ constexpr std::array kQuestionFields = {
         .or_else("any"),
     share<&Q::chance, kChance>("chance", "of keeping the deadline that is asked for, such as `90%`")
         .or_else("that it is kept on average"),
-    count<&Q::budget, kBudget>("budget", "dollars, such as `10M`; needs prices").or_else("any"),
+    count<Q, &Q::budget, kBudget>("budget", "dollars, such as `10M`; needs prices").or_else("any"),
     fields::special<Q>(
         "devices", {read_devices, devices_schema, nullptr}, "to try, such as `[1024, 2048]`")
         .or_else("all that share the batch out evenly and fill whole nodes, an even part of one, "
@@ -227,6 +193,17 @@ constexpr std::array kQuestionFields = {
         "by how much a fixed batch may be another where devices do not share it out evenly, such "
         "as `5%`")
         .or_else("0"),
+    fields::special<Q>("other_runs",
+                       {[](const Field<Q>& own, Reader& in, Q& question) {
+                          question.others = read_other_runs(own.key, in, *question.document);
+                        },
+                        [](const Field<Q>& /*own*/) { return other_runs_schema(); },
+                        nullptr},
+                       "ablations and other runs on the same devices, which take their time before "
+                       "this one and count in its budget"),
+    fields::object<&Q::side_costs, side_cost_fields, Q>("costs",
+                                                        "what is paid beside devices; needs prices")
+        .or_else("nothing"),
     fields::object<&Q::growth, growth_fields, Q>("growth",
                                                  "year by year; needs tokens and a deadline"),
     fields::integer<&Q::samples, Q>(
@@ -235,11 +212,16 @@ constexpr std::array kQuestionFields = {
     fields::integer<&Q::seed, Q>("seed", {}, "of these").or_else("1"),
     fields::text<&Q::prices>("prices", "one of `titer list prices`, or a file")
         .or_else("no dollars"),
+    fields::text<&Q::prices_against>(
+        "against",
+        "other prices of the same devices, one of `titer list prices` or a file: what they would "
+        "cost, and from how much use on buying is cheaper than renting")
+        .or_else("none"),
     fields::text<&Q::grid>("grid", "one of `titer list grids`, or a file; needs prices")
         .or_else("the prices' own"),
     fields::text<&Q::record>("reliability", "one of `titer list reliabilities`, or a file")
         .or_else("nothing fails"),
-    count<&Q::dollars_per_hour, kRent>("dollars_per_hour", "rent of a device")
+    count<Q, &Q::dollars_per_hour, kRent>("dollars_per_hour", "rent of a device")
         .or_else("the prices'"),
     fields::quantity<&Q::power>("power", "rated, of a device").or_else("the chip's")};
 
@@ -252,6 +234,12 @@ void check(const Q& question, Reader& in) {
     in.fail("",
             "expected tokens, a deadline or a budget (--tokens 15T, --deadline \"60 days\", "
             "--budget 10M)");
+  }
+  const bool has_prices = !question.prices.empty() || question.dollars_per_hour;
+  for (const std::string_view key : {"against", "costs"}) {
+    if (in.has(key) && !has_prices) {
+      in.fail(key, "expected prices too (--prices NAME), or --dollars-per-hour");
+    }
   }
   if (in.has("chance") && !in.has("deadline")) {
     in.fail("chance", "expected a deadline too");
@@ -280,6 +268,14 @@ void load_costs(Q& question) {
     }
     set_rent(*question.economy, chip, *question.dollars_per_hour);
   }
+  if (!question.prices_against.empty()) {
+    question.against = load_economy(question.prices_against, question.grid);
+    for (const BillGap& gap : bill_gaps(*question.against, chip)) {
+      if (gap.figure == BillGap::Figure::price) {
+        throw InputError("against: " + gap.reason);
+      }
+    }
+  }
   if (!question.budget) {
     return;
   }
@@ -306,6 +302,7 @@ CapacityQuestion read_capacity(Document document, std::span<const Assignment> ch
   Reader in(file.document, problems);
   problems.raise();
   WrittenQuestion question;
+  question.document = &file.document;
   read_fields<WrittenQuestion>(kQuestionFields, in, question);
   check(question, in);
   problems.raise();
@@ -320,6 +317,9 @@ CapacityQuestion read_capacity(Document document, std::span<const Assignment> ch
   load_costs(question);
   if (!question.record.empty()) {
     question.reliability = load_reliability(question.record);
+  }
+  for (const WrittenOtherRuns& runs : question.others) {
+    question.other_runs.push_back(load_other_runs(runs, question));
   }
   if (question.devices.empty()) {
     question.devices = default_devices(question);

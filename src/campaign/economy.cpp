@@ -12,7 +12,6 @@
 namespace titer {
 namespace {
 
-constexpr double kHoursOfYear = 8760;
 constexpr Joules kKilowattHour = Joules::from_si(3.6e6);
 
 /// When the figures held.
@@ -67,7 +66,7 @@ DevicePrice read_price(Reader in, const std::string& chip, EvidenceList& evidenc
   } else {
     const double years = in.number("years", kYears.least, kYears.most);
     price.dollars_per_hour = *written.purchase / (years * kHoursOfYear);
-    price.rented = false;
+    price.purchase = {.dollars = *written.purchase, .years = years};
     note("purchase");
     if (in.has("years")) {
       note("years");
@@ -252,13 +251,13 @@ std::vector<BillGap> bill_gaps(const Economy& economy, const Chip& chip) {
   const std::string no_power = power_gap(economy, chip);
   if (std::string no_price = price_gap(economy, chip); !no_price.empty()) {
     gaps.push_back({BillGap::Figure::price, std::move(no_price)});
-  } else if (!known_price(economy, chip)->rented && !economy.grid.dollars_per_kwh) {
+  } else if (!known_price(economy, chip)->rented() && !economy.grid.dollars_per_kwh) {
     gaps.push_back({BillGap::Figure::price,
                     fmt::format("{}: dollars_per_kwh: missing; {} is bought, so that its "
                                 "electricity is paid for",
                                 economy.grid.name,
                                 chip.name)});
-  } else if (!known_price(economy, chip)->rented && !no_power.empty()) {
+  } else if (!known_price(economy, chip)->rented() && !no_power.empty()) {
     gaps.push_back({BillGap::Figure::price, no_power});
   }
   if (!no_power.empty()) {
@@ -286,7 +285,7 @@ KnownBill known_bill(const Economy& economy,
   }
   if (const DevicePrice* price = known_price(economy, chip)) {
     const double dollars = static_cast<double>(devices) * (busy / kHour) * price->dollars_per_hour;
-    if (price->rented) {
+    if (price->rented()) {
       known.dollars = dollars;
     } else if (known.energy && economy.grid.dollars_per_kwh) {
       known.dollars = dollars + kilowatt_hours * *economy.grid.dollars_per_kwh;

@@ -172,6 +172,31 @@ TEST(AppCapacity, LeavesOpenWhatHasNoPriceOrPower) {
   EXPECT_TRUE(contains(price_alone, "cheapest  "));
 }
 
+TEST(AppCapacity, SaysWhenBuyingPays) {
+  const std::vector<std::string> arguments = {"capacity",
+                                              "llama3-70b-64xh100",
+                                              "--tokens=1T",
+                                              "--devices=64",
+                                              "--prices=gpu-clouds-2026",
+                                              "--against=owned-assumed",
+                                              "--set=costs.staff=30000"};
+  const std::string text = data_of(titer(arguments));
+  EXPECT_TRUE(contains(text, "\nbeside devices: 30k dollars a month for staff, 0 for the network"));
+  EXPECT_TRUE(contains(text, "  64 devices at gpu-clouds-2026 (rented): "));
+  EXPECT_TRUE(contains(text, "  to buy them costs 2.88M dollars: the cheaper way from "));
+  std::vector<std::string> csv = arguments;
+  csv.emplace_back("--format=csv");
+  const std::string header = data_of(titer(csv));
+  EXPECT_TRUE(
+      contains(header, ",side_dollars,dollars_against,purchase_dollars,buying_pays_after_s,"));
+  EXPECT_TRUE(contains(
+      refusal_of(
+          titer({"capacity", "llama3-70b-64xh100", "--tokens=1T", "--against=owned-assumed"})),
+      "against: \"owned-assumed\": expected prices too"))
+      << refusal_of(
+             titer({"capacity", "llama3-70b-64xh100", "--tokens=1T", "--against=owned-assumed"}));
+}
+
 TEST(AppCapacity, SaysWhereTheDeadlineIsATossOfACoin) {
   const std::string text = data_of(titer({"capacity",
                                           "llama3-70b-64xh100",

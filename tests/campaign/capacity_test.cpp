@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "temporary_folder.hpp"
+#include "titer/estimate/model_state.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -80,6 +81,109 @@ TEST(Capacity, PaysForDevicesAndTheirHours) {
   EXPECT_EQ(devices_at(result, result.cheapest), 64);
   EXPECT_EQ(devices_at(result, result.fastest), 128);
   EXPECT_NEAR(*first.possible / *question.tokens, 1.2, 1e-9);
+}
+
+TEST(Capacity, PaysForWhatIsBesideDevices) {
+  CapacityQuestion question = question_of();
+  question.economy = rent();
+  const double bytes = model_state(question.scenario).total().si();
+  question.side_costs = SideCosts{.staff = 30'000,
+                                  .network = 6000,
+                                  .storage = 25,
+                                  .stored = Bytes::from_si(200e12),
+                                  .checkpoints = 10,
+                                  .once = 1000};
+  const double devices = 64 * 100 * 24 * 2.67;
+  const double a_month = 30'000 + 6000 + 25 * (200 + 10 * bytes / 1e12);
+  const double beside = a_month * 100 / 30 + 1000;
+  CapacityPoint first = answer_to(question).points[0];
+  EXPECT_NEAR(first.side_dollars, beside, 1e-6);
+  EXPECT_NEAR(*first.bill->dollars, devices + beside, 1e-3);
+  // For twice the running dollars and what is paid once, twice the time.
+  question.budget = 2 * (devices + beside - 1000) + 1000;
+  first = answer_to(question).points[0];
+  EXPECT_NEAR(*first.possible / *question.tokens, 2, 1e-9);
+  question.budget = 500;  // less than that alone
+  EXPECT_EQ(*answer_to(question).points[0].possible, 0);
+}
+
+TEST(Capacity, LetsOtherRunsGoFirst) {
+  CapacityQuestion question = question_of();
+  question.economy = rent();
+  question.other_runs = {{.name = "ablations", .count = 4, .devices = 32, .time = days(16)},
+                         {.name = "evaluation", .count = 1, .devices = 64, .time = days(2)}};
+  question.deadline = days(109);
+  const CapacityResult result = answer_to(question);
+  const CapacityPoint& first = result.points[0];
+  EXPECT_NEAR(count_days(first.others), 4 * 32 * 16 / 64.0 + 2, 1e-9);  // 34
+  EXPECT_NEAR(count_days(first.whole_time()), 134, 1e-9);
+  EXPECT_FALSE(keeps_deadline(question, first));
+  EXPECT_EQ(devices_at(result, result.fewest), 128);  // 17 + 55.6
+  EXPECT_NEAR(*first.bill->dollars, 64 * 134 * 24 * 2.67, 1e-3);
+  EXPECT_NEAR(first.fixed_dollars, 64 * 34 * 24 * 2.67, 1e-3);
+  EXPECT_NEAR(*first.possible / *question.tokens, (109 - 34) / 100.0, 1e-9);
+  question.other_runs[0].devices = 128;
+  EXPECT_EQ(answer_to(question).points[0].planned.problem, "ablations beside it needs 128 devices");
+}
+
+TEST(Capacity, ComparesRentWithAPurchase) {
+  CapacityQuestion question = question_of();
+  question.economy = rent();
+  question.against = load_economy("owned-assumed");
+  const CapacityPoint first = answer_to(question).points[0];
+  const double kilowatts = 1.1 * ((0.1 + 0.9 * 0.5) * 0.7 + 0.35);
+  const double electricity = kilowatts * *question.against->grid.dollars_per_kwh;
+  const double written_off = 45'000 / (4 * 8760.0);
+  ASSERT_TRUE(first.against && first.against->rent_or_buy);
+  EXPECT_NEAR(*first.against->dollars, 64 * 100 * 24 * (written_off + electricity), 1e-3);
+  const RentOrBuy& choice = *first.against->rent_or_buy;
+  EXPECT_NEAR(choice.purchase, 64 * 45'000.0, 1e-6);
+  EXPECT_NEAR(choice.use / kHour, 45'000 / (2.67 - electricity), 1e-6);
+  EXPECT_NEAR(choice.share(), choice.use / kHour / (4 * 8760), 1e-12);
+  // The other way round the same holds.
+  std::swap(*question.economy, *question.against);
+  EXPECT_NEAR(answer_to(question).points[0].against->rent_or_buy->use / choice.use, 1, 1e-12);
+  // Two lists of rents have nothing of the kind, and cheap rent is never beaten.
+  question.economy = rent();
+  question.against = rent();
+  EXPECT_FALSE(answer_to(question).points[0].against->rent_or_buy);
+  EXPECT_FALSE(rent_or_buy({.dollars = 45'000, .years = 4}, 1, 0.05, written_off + electricity));
+}
+
+TEST(CapacityFile, ReadsWhatIsBesideTheRun) {
+  const auto question = [](const std::string& more) {
+    return read_capacity(parse_json(R"({"scenario": "llama3-70b-64xh100", "tokens": "1T",
+        "devices": 64, "prices": "gpu-clouds-2026", )" +
+                                        more + "}",
+                                    "q.json"));
+  };
+  const auto refusal = [&](const std::string& more) -> std::string {
+    try {
+      question(more);
+    } catch (const InputError& error) {
+      return error.lines.front();
+    }
+    return "";
+  };
+  const CapacityQuestion asked =
+      question(R"("costs": {"staff": 5, "stored": "2 TB", "checkpoints": 3},
+      "other_runs": [{"name": "small", "scenario": "llama3-70b-64xh100", "set": {"cluster.nodes": 4},
+                      "tokens": "10B", "count": 3}])");
+  EXPECT_EQ(asked.side_costs->staff, 5);
+  EXPECT_EQ(asked.side_costs->stored, Bytes::from_si(2e12));
+  ASSERT_EQ(asked.other_runs.size(), 1u);
+  EXPECT_EQ(asked.other_runs[0].devices, 32);
+  EXPECT_EQ(asked.other_runs[0].device_time(), 3 * 32 * asked.other_runs[0].time);
+  EXPECT_TRUE(
+      refusal(R"("other_runs": [{"name": "v", "scenario": "gpt3-175b-64xa100", "tokens": 9}])")
+          .starts_with("v: on a100-sxm4-80gb: expected a run on h100-sxm5-80gb"));
+  EXPECT_TRUE(refusal(R"("other_runs": [{"scenario": "llama3-70b-64xh100"}])")
+                  .ends_with(R"(tokens: missing; expected a number of tokens, such as "15T")"))
+      << refusal(R"("other_runs": [{"scenario": "llama3-70b-64xh100"}])");
+  EXPECT_TRUE(refusal(R"("costs": {"stuff": 5})").find("costs.stuff: unknown key") !=
+              std::string::npos);
+  EXPECT_TRUE(refusal(R"("against": "aws-capacity-blocks-2024", "set": 1)").find("set") !=
+              std::string::npos);
 }
 
 TEST(Capacity, SaysByHowMuchTheBestOneMisses) {

@@ -25,7 +25,10 @@ PowerDraw draw_of(double idle, double busy, Watts host, double pue) {
 
 Economy economy_of(bool rented) {
   Economy economy{.name = "test"};
-  economy.devices = {{.chip = "x", .dollars_per_hour = 2.5, .rented = rented}};
+  economy.devices = {{.chip = "x", .dollars_per_hour = 2.5}};
+  if (!rented) {
+    economy.devices.front().purchase = {.dollars = 2.5 * 3 * kYearHours, .years = 3};
+  }
   economy.draw = draw_of(0.1, 0.9, 300_W, 1.2);
   economy.grid = {.name = "g", .grams_co2e_per_kwh = 400, .dollars_per_kwh = 0.1};
   return economy;
@@ -141,7 +144,9 @@ TEST(Economy, OfEveryShippedNameIsReadAndSourced) {
 TEST(Economy, WritesAPurchaseOffInAStraightLine) {
   const Economy economy = load_economy("owned-assumed");
   const DevicePrice& price = device_price(economy, chip_of("h100-sxm5-80gb", 700_W));
-  EXPECT_FALSE(price.rented);
+  ASSERT_TRUE(price.purchase);
+  EXPECT_EQ(price.purchase->dollars, 45000);
+  EXPECT_EQ(price.purchase->years, 4);
   EXPECT_DOUBLE_EQ(price.dollars_per_hour, 45000 / (4 * kYearHours));
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "titer/campaign/economy.hpp"
+#include "titer/campaign/side_costs.hpp"
 #include "titer/campaign/training_time.hpp"
 #include "titer/plan/abilities.hpp"
 #include "titer/simulate/evaluate.hpp"
@@ -49,6 +50,9 @@ struct CapacityQuestion {
   std::optional<double> chance{};  // of keeping it; otherwise it is kept on average
   std::optional<double> budget;    // dollars
   std::optional<Economy> economy;
+  std::optional<Economy> against{};        // other prices of the same devices
+  std::optional<SideCosts> side_costs{};   // need prices of devices, too
+  std::vector<OtherRuns> other_runs{};     // on the same devices, before the one asked about
   std::optional<Reliability> reliability;  // none: nothing fails
   std::optional<CapacityGrowth> growth;
   std::uint32_t samples = 200;
@@ -58,10 +62,11 @@ struct CapacityQuestion {
 /// {"scenario": NAME|FILE|{…}, "tokens": "15T", "deadline": "60 days", "chance": "90%", "budget":
 /// "10M", "devices": [1024, 2048], "batch": "fixed" | "scaled", "batch_slack": "5%", "prices",
 /// "grid", "reliability": NAME|FILE, "dollars_per_hour": 2.5, "power": "700 W" (of a device, in
-/// place of what prices and chip say), "growth": {"years", "demand", "performance"}, "samples",
-/// "seed"}; or a run, which the changes complete. A change whose path leads into a part of a
-/// scenario is made to the scenario, others to the question. Needs tokens, a deadline or a budget;
-/// a budget needs a price. Throws InputError.
+/// place of what prices and chip say), "against": NAME|FILE, "costs": {…} of side_cost_fields(),
+/// "other_runs": [{"name", "scenario", "set", "tokens", "count"}], "growth": {"years", "demand",
+/// "performance"}, "samples", "seed"}; or a run, which the changes complete. A change whose path
+/// leads into a part of a scenario is made to the scenario, others to the question. Needs tokens, a
+/// deadline or a budget; a budget needs a price. Throws InputError.
 [[nodiscard]] CapacityQuestion load_capacity(std::string_view name_or_file,
                                              std::span<const Assignment> changes = {});
 /// Of a document.
@@ -94,6 +99,12 @@ using PlanFinder = std::function<PlannedStep(const CapacityQuestion&, std::int64
                                         std::int64_t devices,
                                         unsigned threads = 1);
 
+/// What devices cost at other prices, in the time that they are held at the question's.
+struct OtherBill {
+  std::optional<double> dollars{};         // of the devices alone
+  std::optional<RentOrBuy> rent_or_buy{};  // where the one list rents and the other buys
+};
+
 /// One number of devices. `time` and what follows from it: REQUIRES a plan.
 struct CapacityPoint {
   std::int64_t devices = 0;
@@ -104,11 +115,16 @@ struct CapacityPoint {
   double tokens = 0;                 // asked for; otherwise those that are possible
   std::optional<double> possible{};  // tokens that deadline and budget allow
   Seconds time{};                    // for these tokens
+  Seconds others{};                  // before it: of other runs, on all devices
   std::optional<TrainingTime> spread{};
-  std::optional<KnownBill> bill{};  // with the spares
+  std::optional<KnownBill> bill{};  // with the spares, other runs and side costs
+  double fixed_dollars = 0;         // of it, what does not grow with `time`
+  double side_dollars = 0;          // of it, what is not of devices
+  std::optional<OtherBill> against{};
 
   [[nodiscard]] bool has_plan() const { return planned.scenario.has_value(); }
-  [[nodiscard]] Seconds device_time() const { return static_cast<double>(devices) * time; }
+  [[nodiscard]] Seconds whole_time() const { return others + time; }
+  [[nodiscard]] Seconds device_time() const { return static_cast<double>(devices) * whole_time(); }
 };
 
 /// REQUIRES a price of the chip where there is a budget.

@@ -27,12 +27,21 @@ struct PowerGrid {
   EvidenceList evidence{};
 };
 
+inline constexpr double kHoursOfYear = 8760;
+
+struct Purchase {
+  double dollars = 0;
+  double years = 0;  // until it is written off
+};
+
 /// An hour of one device with its share of the server and network. A purchase is written off in a
 /// straight line, hour by hour, used or not; its electricity is paid beside it. Rent includes it.
 struct DevicePrice {
   std::string chip;
   double dollars_per_hour = 0;
-  bool rented = true;
+  std::optional<Purchase> purchase{};  // none: it is rented
+
+  [[nodiscard]] bool rented() const { return !purchase; }
 };
 
 /// What a device draws while it trains:

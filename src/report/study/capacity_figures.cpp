@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
+
+#include "titer/estimate/model_state.hpp"
+#include "titer/units/text.hpp"
 
 namespace titer {
 namespace {
@@ -86,6 +90,28 @@ Figures time_figures(const CapacityQuestion& question, const CapacityPoint& poin
   return figures;
 }
 
+/// What other runs take before it.
+Figures other_time(const CapacityQuestion& question, const CapacityPoint& point) {
+  return question.other_runs.empty()
+             ? Figures()
+             : Figures{{"other_runs_time_s", Datum(point.others, days(point.others)), "before it"}};
+}
+
+Figures against_figures(const CapacityPoint& point) {
+  if (!point.against) {
+    return {};
+  }
+  const auto& dollars = point.against->dollars;
+  Figures figures = {if_known(
+      {"dollars_against", dollars ? Datum(*dollars, short_count(*dollars)) : Datum(), "against"})};
+  if (const auto& choice = point.against->rent_or_buy) {
+    figures.push_back({"purchase_dollars", choice->purchase});
+    figures.push_back({"buying_pays_after_s", choice->use});
+    figures.push_back({"buying_pays_after_share", choice->share()});
+  }
+  return figures;
+}
+
 Figures cost_figures(const CapacityPoint& point) {
   const double device_hours = point.device_time() / kHour;
   Figures figures = {
@@ -95,9 +121,13 @@ Figures cost_figures(const CapacityPoint& point) {
   }
   const auto& [dollars, energy, carbon] =
       std::tie(point.bill->dollars, point.bill->energy, point.bill->kilograms_co2e);
-  if (dollars && point.spread) {  // all of it is in proportion to the time
-    figures.push_back({"dollars_low", *dollars * (point.spread->low / point.time)});
-    figures.push_back({"dollars_high", *dollars * (point.spread->high / point.time)});
+  if (dollars && point.spread) {  // but for what is fixed it is in proportion to the time
+    const double running = *dollars - point.fixed_dollars;
+    const auto of = [&](Seconds time) {
+      return point.fixed_dollars + running * (time / point.time);
+    };
+    figures.push_back({"dollars_low", of(point.spread->low)});
+    figures.push_back({"dollars_high", of(point.spread->high)});
   }
   const auto add = [&](std::string key, const auto& known, const auto& words, std::string label) {
     const Datum datum = known ? Datum(*known, words(*known)) : Datum(Value(), "");
@@ -108,7 +138,10 @@ Figures cost_figures(const CapacityPoint& point) {
       "energy_j", energy, [](Joules j) { return rounded(j / kMegawattHour); }, "MWh");
   add(
       "kilograms_co2e", carbon, [](double kg) { return rounded(kg / 1000); }, "t CO2e");
-  return figures;
+  if (point.side_dollars > 0) {
+    figures.push_back({"side_dollars", point.side_dollars});
+  }
+  return joined(figures, against_figures(point));
 }
 
 /// Of the simulated runs, where a deadline lies between their 10 and 90 %.
@@ -139,7 +172,7 @@ std::string days(Seconds time) { return fmt::format("{:.1f}", time / kDay); }
 std::string days_range(const TrainingTime& time) { return days(time.low) + "-" + days(time.high); }
 
 std::string cost_words(const CapacityQuestion& question, const CapacityPoint& point) {
-  std::string text = days(point.time) + " days";
+  std::string text = days(point.whole_time()) + " days";
   if (point.bill && point.bill->dollars) {
     text += fmt::format(", {} dollars", short_count(*point.bill->dollars));
   }
@@ -192,6 +225,86 @@ std::string prices_words(const CapacityQuestion& question, bool with_price) {
     text += fmt::format("; {:.4g} dollars for an hour of a device", price->dollars_per_hour);
   }
   return text + (economy.draw ? "; electricity of " + economy.grid.name : "");
+}
+
+std::vector<std::string> beside_words(const CapacityQuestion& question) {
+  std::vector<std::string> words;
+  for (const OtherRuns& runs : question.other_runs) {
+    words.push_back(fmt::format("before it: {} x {} on {} devices, {} days each, {} device-hours",
+                                runs.count,
+                                runs.name,
+                                runs.devices,
+                                days(runs.time),
+                                short_count(runs.device_time() / kHour)));
+  }
+  if (const auto& costs = question.side_costs) {
+    const Bytes checkpoint = model_state(question.scenario).total();
+    words.push_back(
+        fmt::format("beside devices: {} dollars a month for staff, {} for the network, {} for "
+                    "storage of {}; {} "
+                    "once",
+                    short_count(costs->staff),
+                    short_count(costs->network),
+                    short_count(costs->stored_in_a_month(checkpoint)),
+                    format(costs->stored + static_cast<double>(costs->checkpoints) * checkpoint),
+                    short_count(costs->once)));
+  }
+  return words;
+}
+
+std::vector<std::string> against_words(const CapacityQuestion& question,
+                                       const CapacityPoint& point) {
+  std::vector<std::string> words;
+  if (!point.against || !point.against->dollars || !point.bill || !point.bill->dollars) {
+    return words;
+  }
+  const Chip& chip = question.scenario.cluster.chip;
+  const auto way = [&](const Economy& economy) {
+    const DevicePrice* price = known_price(economy, chip);
+    return price->rented() ? std::string("rented")
+                           : fmt::format(
+                                 "its part of {:g} years that a purchase is written off in, "
+                                 "and its electricity",
+                                 price->purchase->years);
+  };
+  const double ours = *point.bill->dollars - point.side_dollars;
+  const double theirs = *point.against->dollars;
+  words.push_back(fmt::format("{} devices at {} ({}): {} dollars; at {} ({}): {}, {} {}",
+                              point.devices + point.spare_devices,
+                              question.economy->name,
+                              way(*question.economy),
+                              short_count(ours),
+                              question.against->name,
+                              way(*question.against),
+                              short_count(theirs),
+                              short_count(std::abs(ours - theirs)),
+                              theirs < ours ? "less" : "more"));
+  if (const auto& choice = point.against->rent_or_buy) {
+    const bool never = choice->share() > 1;
+    words.push_back(
+        never ? fmt::format("to buy them costs {} dollars: never the cheaper way within their {:g} "
+                            "years, after {} days of use only",
+                            short_count(choice->purchase),
+                            choice->years,
+                            days(choice->use))
+              : fmt::format("to buy them costs {} dollars: the cheaper way from {} days of use on, "
+                            "{:.0f} % of their {:g} years",
+                            short_count(choice->purchase),
+                            days(choice->use),
+                            100 * choice->share(),
+                            choice->years));
+  }
+  return words;
+}
+
+std::string capacity_columns(const CapacityQuestion& question) {
+  std::string columns(kCapacityColumns);
+  columns += question.other_runs.empty() ? "" : " other_runs_time_s";
+  columns += question.side_costs ? " side_dollars" : "";
+  columns += question.against ? " dollars_against purchase_dollars buying_pays_after_s "
+                                "buying_pays_after_share"
+                              : "";
+  return columns;
 }
 
 std::string capacity_title(const CapacityQuestion& question) {
@@ -255,7 +368,8 @@ Figures point_figures(const CapacityQuestion& question, const CapacityPoint& poi
     return joined(figures, {{"problem", point.planned.problem}});
   }
   figures = joined(figures, plan_columns(question, point));
-  figures = joined(joined(figures, time_figures(question, point)), cost_figures(point));
+  figures = joined(joined(figures, time_figures(question, point)), other_time(question, point));
+  figures = joined(figures, cost_figures(point));
   if (question.reliability) {
     figures = joined(figures,
                      {{"mtbf_s", point.goodput.job.rates.mtbf()},

@@ -27,6 +27,13 @@ namespace titer {
 [[nodiscard]] std::string failures_words(const CapacityQuestion& question);
 /// "gpu-clouds-2026 (2026-06), …; electricity of united-states", with `price` also an hour's rent.
 [[nodiscard]] std::string prices_words(const CapacityQuestion& question, bool with_price);
+/// What goes on beside the run and is paid beside its devices, a line each; none where nothing
+/// does.
+[[nodiscard]] std::vector<std::string> beside_words(const CapacityQuestion& question);
+/// What the devices of a point cost at the question's other prices, and when buying them is the
+/// cheaper way; a line each.
+[[nodiscard]] std::vector<std::string> against_words(const CapacityQuestion& question,
+                                                     const CapacityPoint& point);
 /// ", kept by 90 % of the runs", where that is asked for.
 [[nodiscard]] std::string chance_words(const CapacityQuestion& question);
 /// What bills of the question lack, a line each, with what would say it; none where nobody asks.
@@ -51,7 +58,7 @@ namespace titer {
 /// The points of the answers, by their devices.
 [[nodiscard]] Figures answer_figures(const CapacityResult& result);
 
-/// Of question_figures() and point_figures().
+/// Of question_figures() and point_figures(), but for what only some questions ask for.
 inline constexpr std::string_view kCapacityColumns =
     "model cluster chip stack sequence precision global_batch reliability deadline_s "
     "chance_asked_for budget prices "
@@ -60,5 +67,7 @@ inline constexpr std::string_view kCapacityColumns =
     "batch_change iteration_time_s "
     "tokens_per_s mfu goodput tokens possible_tokens time_s time_low_s time_high_s chance_in_time "
     "device_hours dollars dollars_low dollars_high energy_j kilograms_co2e problem";
+/// With that.
+[[nodiscard]] std::string capacity_columns(const CapacityQuestion& question);
 
 }  // namespace titer

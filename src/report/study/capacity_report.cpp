@@ -32,6 +32,9 @@ std::string asked_text(const CapacityQuestion& question) {
   for (const std::string& missing : missing_words(question)) {
     text += "\n  not known: " + missing;
   }
+  for (const std::string& beside : beside_words(question)) {
+    text += "\n" + beside;
+  }
   return text + "\n";
 }
 
@@ -117,6 +120,11 @@ Figures answers_headline(const CapacityQuestion& question, const CapacityResult&
          fmt::format("{} tokens (on {} devices)", short_count(*most.possible), most.devices),
          question.budget ? "most for the budget" : "most in time"});
   }
+  if (result.fewest && question.against) {
+    for (const std::string& line : against_words(question, result.points[*result.fewest])) {
+      figures.push_back({"", line, "rent or buy"});
+    }
+  }
   for (const std::string& miss : result.misses) {
     figures.push_back({"", miss, "no number of devices will do"});
   }
@@ -145,6 +153,12 @@ TextView answers_text(const CapacityQuestion& question, const CapacityResult& re
     text.add(miss + "\n");
   }
   const auto& detailed = result.fewest ? result.fewest : result.most;
+  if (detailed && question.against) {
+    text.add("\nrent or buy\n");
+    for (const std::string& line : against_words(question, result.points[*detailed])) {
+      text.add("  " + line + "\n");
+    }
+  }
   if (detailed && question.reliability) {
     const CapacityPoint& point = result.points[*detailed];
     text.add(fmt::format("\nwith {} devices\n", point.devices) + lost_text(point));
@@ -177,7 +191,7 @@ View capacity_view(const CapacityQuestion& question, const CapacityResult& resul
                     "\nplans: " + memory_margin_words(margin) + "\n" + asked_text(question) + "\n",
             .figures = {{"format_version", kFormatVersion}, {"title", capacity_title(question)}},
             .rows = rows_of(points, [&](const Figures& point) { return joined(point, asked); }),
-            .columns = std::string(kCapacityColumns),
+            .columns = capacity_columns(question),
             .headline = answers_headline(question, result),
             .plots = capacity_plots(question, result)};
   view.text.append(points_text(question, result)).add("\n");

@@ -21,6 +21,7 @@ struct CapacityCommandOptions {
   std::string devices;
   std::string batch_slack;
   std::string prices;
+  std::string against;
   std::string grid;
   std::string reliability;
   std::string dollars_per_hour;
@@ -40,7 +41,7 @@ struct CapacityOption {
   const char* type;
   const char* help;
 };
-constexpr std::array<CapacityOption, 11> kCapacityOptions = {{
+constexpr std::array<CapacityOption, 12> kCapacityOptions = {{
     {"--tokens",
      "tokens",
      &CapacityCommandOptions::tokens,
@@ -72,6 +73,12 @@ constexpr std::array<CapacityOption, 11> kCapacityOptions = {{
      &CapacityCommandOptions::prices,
      "NAME",
      "of devices (titer list prices), or a file"},
+    {"--against",
+     "against",
+     &CapacityCommandOptions::against,
+     "NAME",
+     "other prices of the same devices, as of ones that are bought: what they cost, and from how "
+     "much use on buying is cheaper than renting"},
     {"--grid",
      "grid",
      &CapacityCommandOptions::grid,
