@@ -37,6 +37,9 @@ struct WrittenPrice {
   std::optional<double> dollars_per_hour{};
   std::optional<double> purchase{};
   std::optional<double> years{};
+  std::optional<Seconds> commitment{};
+  std::optional<Seconds> spot_lifetime{};
+  std::optional<Seconds> spot_replacement{};
 };
 constexpr Range kDollars = {1e-6, 1e9};
 constexpr Range kYears = {0.1, 100};
@@ -45,8 +48,21 @@ constexpr std::array kPriceFields = {
         "dollars_per_hour", kDollars, "rent of one with its share of server and network"),
     fields::number<&WrittenPrice::purchase>(
         "purchase", kDollars, "in place of rent: what one with its share costs, in dollars"),
-    fields::number<&WrittenPrice::years>(
-        "years", kYears, "of a purchase: until it is written off")};
+    fields::number<&WrittenPrice::years>("years", kYears, "of a purchase: until it is written off"),
+    fields::quantity<&WrittenPrice::commitment>(
+        "commitment", "of rent that is reserved: how long it is paid for at least, used or not")
+        .or_else("none"),
+    fields::quantity<&WrittenPrice::spot_lifetime>(
+        "spot_lifetime",
+        "of spot rent: how long a server is kept on average until the cloud takes it back, which "
+        "is "
+        "a failure; needs a record of failures")
+        .or_else("it is kept"),
+    fields::quantity<&WrittenPrice::spot_replacement>(
+        "spot_replacement", "with that: until another one takes its place")};
+
+constexpr std::array<std::string_view, 4> kOfRent = {
+    "dollars_per_hour", "commitment", "spot_lifetime", "spot_replacement"};
 
 DevicePrice read_price(Reader in, const std::string& chip, EvidenceList& evidence) {
   DevicePrice price{.chip = chip};
@@ -59,11 +75,29 @@ DevicePrice read_price(Reader in, const std::string& chip, EvidenceList& evidenc
     in.fail("", "expected either dollars_per_hour or a purchase in dollars with its years");
   } else if (written.dollars_per_hour) {
     price.dollars_per_hour = *written.dollars_per_hour;
-    note("dollars_per_hour");
+    price.commitment = written.commitment.value_or(Seconds{});
+    if (written.spot_lifetime.has_value() != written.spot_replacement.has_value() ||
+        written.spot_lifetime == Seconds{}) {
+      in.fail("",
+              "expected both spot_lifetime, above zero, and spot_replacement, such as \"5 d\" and "
+              "\"20 min\"");
+    } else if (written.spot_lifetime) {
+      price.spot = {.lifetime = *written.spot_lifetime, .replacement = *written.spot_replacement};
+    }
+    for (const std::string_view key : kOfRent) {
+      if (in.has(key)) {
+        note(key);
+      }
+    }
     if (in.has("years")) {
       in.fail("years", "expected a purchase that they are of");
     }
   } else {
+    for (const std::string_view key : kOfRent) {
+      if (in.has(key)) {
+        in.fail(key, "expected rent that it is of");
+      }
+    }
     const double years = in.number("years", kYears.least, kYears.most);
     price.dollars_per_hour = *written.purchase / (years * kHoursOfYear);
     price.purchase = {.dollars = *written.purchase, .years = years};
@@ -305,6 +339,17 @@ Bill bill(const Economy& economy,
   }
   return {
       .dollars = *known.dollars, .energy = *known.energy, .kilograms_co2e = *known.kilograms_co2e};
+}
+
+double unused_dollars(const Economy& economy,
+                      const Chip& chip,
+                      std::int64_t devices,
+                      Seconds busy) {
+  const DevicePrice* price = known_price(economy, chip);
+  const Seconds unused = price == nullptr ? Seconds{} : price->commitment - busy;
+  return unused > Seconds{}
+             ? static_cast<double>(devices) * (unused / kHour) * price->dollars_per_hour
+             : 0;
 }
 
 double computing_share(const StepResult& result) {

@@ -159,7 +159,8 @@ void derive_data_degree(Scenario& scenario) {
   const std::int64_t others =
       counted_product(plan.pipeline, counted_product(plan.tensor, plan.context));
   const std::int64_t devices =
-      scenario.cluster.nodes ? *scenario.cluster.nodes * scenario.cluster.devices_of_whole_node() : 1;
+      scenario.cluster.nodes ? *scenario.cluster.nodes * scenario.cluster.devices_of_whole_node()
+                             : 1;
   scenario.plan.data = devices % others == 0 ? devices / others : 1;
 }
 

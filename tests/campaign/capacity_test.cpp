@@ -150,6 +150,52 @@ TEST(Capacity, ComparesRentWithAPurchase) {
   EXPECT_FALSE(rent_or_buy({.dollars = 45'000, .years = 4}, 1, 0.05, written_off + electricity));
 }
 
+TEST(Capacity, PaysForACommitmentItDoesNotUse) {
+  CapacityQuestion question = question_of();
+  question.economy = rent();
+  DevicePrice& price = question.economy->devices.front();
+  price = {.chip = "h100-sxm5-80gb", .dollars_per_hour = 2, .commitment = days(150)};
+  const CapacityPoint first = answer_to(question).points[0];  // 100 days
+  EXPECT_NEAR(first.unused_dollars, 64 * 50 * 24 * 2.0, 1e-6);
+  EXPECT_NEAR(*first.bill->dollars, 64 * 150 * 24 * 2.0, 1e-6);
+  price.commitment = days(90);
+  EXPECT_EQ(answer_to(question).points[0].unused_dollars, 0);
+  // A budget that does not reach for it pays for nothing; one that does, for all that it reaches.
+  question.budget = 64 * 89 * 24 * 2.0;
+  EXPECT_EQ(*answer_to(question).points[0].possible, 0);
+  question.budget = 64 * 91 * 24 * 2.0;
+  EXPECT_NEAR(*answer_to(question).points[0].possible / *question.tokens, 0.91, 1e-9);
+}
+
+TEST(CapacityFile, CountsSpotServersAsFailures) {
+  const testing::TemporaryFolder folder;
+  const auto prices = [&](const std::string& more) {
+    return folder.file("spot.json",
+                       R"({"name": "spot", "date": "2026", "sources": {},
+"devices": {"h100-sxm5-80gb": {"dollars_per_hour": 1)" +
+                           more + R"(}},
+"power": {"idle": 0.1, "busy": 1, "host": "350 W", "pue": 1.1}, "grid": "france"})");
+  };
+  const auto question = [](const std::string& file, const char* record) {
+    std::vector<Assignment> changes = {{"tokens", Value("1T"), "t"}, {"prices", Value(file), "p"}};
+    if (record != nullptr) {
+      changes.push_back({"reliability", Value(record), "r"});
+    }
+    return load_capacity("llama3-70b-64xh100", changes);
+  };
+  const std::string file = prices(R"(, "spot_lifetime": "20 d", "spot_replacement": "30 min")");
+  const Reliability without = load_reliability("assumed");
+  const Reliability with = *question(file, "assumed").reliability;
+  const Frequency broken = failure_rates(without, 8, 1).hardware;
+  const Frequency all = failure_rates(with, 8, 1).hardware;
+  EXPECT_NEAR((all - broken) * (20 * 24 * kHour), 1, 1e-9);
+  // As many servers are missing as of both kinds.
+  EXPECT_NEAR(
+      all * with.spares.repair, broken * without.spares.repair + 30.0 * 60 / (20 * 86400.0), 1e-9);
+  EXPECT_THROW(question(file, nullptr), InputError);
+  EXPECT_THROW(question(prices(R"(, "spot_lifetime": "20 d")"), "assumed"), InputError);
+}
+
 TEST(CapacityFile, ReadsWhatIsBesideTheRun) {
   const auto question = [](const std::string& more) {
     return read_capacity(parse_json(R"({"scenario": "llama3-70b-64xh100", "tokens": "1T",

@@ -120,6 +120,7 @@ struct CapacityPoint {
   std::optional<KnownBill> bill{};  // with the spares, other runs and side costs
   double fixed_dollars = 0;         // of it, what does not grow with `time`
   double side_dollars = 0;          // of it, what is not of devices
+  double unused_dollars = 0;        // of it, what a commitment costs that lasts longer
   std::optional<OtherBill> against{};
 
   [[nodiscard]] bool has_plan() const { return planned.scenario.has_value(); }

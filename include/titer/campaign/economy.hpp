@@ -34,12 +34,20 @@ struct Purchase {
   double years = 0;  // until it is written off
 };
 
+/// Servers that a cloud takes back: how long one is kept, and until another takes its place.
+struct Spot {
+  Seconds lifetime{};
+  Seconds replacement{};
+};
+
 /// An hour of one device with its share of the server and network. A purchase is written off in a
 /// straight line, hour by hour, used or not; its electricity is paid beside it. Rent includes it.
 struct DevicePrice {
   std::string chip;
   double dollars_per_hour = 0;
   std::optional<Purchase> purchase{};  // none: it is rented
+  Seconds commitment{};                // reserved: paid for at least, used or not
+  std::optional<Spot> spot{};          // none: servers are kept
 
   [[nodiscard]] bool rented() const { return !purchase; }
 };
@@ -117,6 +125,12 @@ void set_rent(Economy& economy, const Chip& chip, double dollars_per_hour);
                                    std::int64_t devices,
                                    Seconds busy,
                                    double utilisation);
+
+/// What is paid for the rest of a commitment that so many devices are not held for.
+[[nodiscard]] double unused_dollars(const Economy& economy,
+                                    const Chip& chip,
+                                    std::int64_t devices,
+                                    Seconds busy);
 
 /// The share of an iteration in which the device of the reference stage computes.
 [[nodiscard]] double computing_share(const StepResult& result);

@@ -26,7 +26,7 @@ struct SideCosts {
 
   [[nodiscard]] double stored_in_a_month(Bytes checkpoint) const;  // dollars of it
   friend bool operator==(const SideCosts&, const SideCosts&) = default;
-  [[nodiscard]] double in_a_month(Bytes checkpoint) const;         // of all but `once`
+  [[nodiscard]] double in_a_month(Bytes checkpoint) const;  // of all but `once`
 };
 [[nodiscard]] std::span<const Field<SideCosts>> side_cost_fields();
 

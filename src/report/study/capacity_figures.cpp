@@ -2,29 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cmath>
-
-#include "titer/estimate/model_state.hpp"
-#include "titer/units/text.hpp"
+#include <algorithm>
+#include <tuple>
 
 namespace titer {
 namespace {
 
-constexpr Seconds kDay = Seconds::from_si(86400);
 constexpr Joules kMegawattHour = Joules::from_si(3.6e9);
 
 /// Four digits, whole above a thousand.
 std::string rounded(double number) {
   return number >= 1000 ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
-}
-
-std::string gap_words(const CapacityQuestion& question, const BillGap& gap) {
-  if (gap.figure == BillGap::Figure::price) {
-    return "dollars: " + gap.reason + "; --dollars-per-hour X or --prices FILE gives it";
-  }
-  return "energy and carbon: " + gap.reason +
-         (question.economy->draw ? "; --watts X gives it" : "; --prices NAME does");
 }
 
 Figures lost_figures(const LostTime& lost) {
@@ -122,9 +110,10 @@ Figures cost_figures(const CapacityPoint& point) {
   const auto& [dollars, energy, carbon] =
       std::tie(point.bill->dollars, point.bill->energy, point.bill->kilograms_co2e);
   if (dollars && point.spread) {  // but for what is fixed it is in proportion to the time
-    const double running = *dollars - point.fixed_dollars;
+    const double running = *dollars - point.fixed_dollars - point.unused_dollars;
+    const double least = point.unused_dollars > 0 ? *dollars : 0;
     const auto of = [&](Seconds time) {
-      return point.fixed_dollars + running * (time / point.time);
+      return std::max(least, point.fixed_dollars + running * (time / point.time));
     };
     figures.push_back({"dollars_low", of(point.spread->low)});
     figures.push_back({"dollars_high", of(point.spread->high)});
@@ -141,43 +130,15 @@ Figures cost_figures(const CapacityPoint& point) {
   if (point.side_dollars > 0) {
     figures.push_back({"side_dollars", point.side_dollars});
   }
+  if (point.unused_dollars > 0) {
+    figures.push_back({"unused_dollars",
+                       Datum(point.unused_dollars, short_count(point.unused_dollars)),
+                       "of it unused"});
+  }
   return joined(figures, against_figures(point));
 }
 
-/// Of the simulated runs, where a deadline lies between their 10 and 90 %.
-std::string chance_text(const CapacityQuestion& question, const CapacityPoint& point) {
-  const bool straddles = question.deadline && point.spread && point.spread->in_time &&
-                         point.spread->low <= *question.deadline &&
-                         point.spread->high > *question.deadline;
-  return straddles
-             ? fmt::format(", only {} of the runs in time", percent_text(*point.spread->in_time))
-             : "";
-}
-
 }  // namespace
-
-std::string short_count(double count) {
-  constexpr std::array<std::pair<std::string_view, double>, 4> sizes = {
-      {{"T", 1e12}, {"B", 1e9}, {"M", 1e6}, {"k", 1e3}}};
-  for (const auto& [name, size] : sizes) {
-    if (count >= 0.99995 * size) {
-      return fmt::format("{:.4g}{}", count / size, name);
-    }
-  }
-  return fmt::format("{:.4g}", count);
-}
-
-std::string days(Seconds time) { return fmt::format("{:.1f}", time / kDay); }
-
-std::string days_range(const TrainingTime& time) { return days(time.low) + "-" + days(time.high); }
-
-std::string cost_words(const CapacityQuestion& question, const CapacityPoint& point) {
-  std::string text = days(point.whole_time()) + " days";
-  if (point.bill && point.bill->dollars) {
-    text += fmt::format(", {} dollars", short_count(*point.bill->dollars));
-  }
-  return text + chance_text(question, point);
-}
 
 std::string recompute_name(const Plan& plan) {
   const bool is_mlp = plan.recompute == Recompute::modules && plan.recomputed == bit(Module::mlp);
@@ -198,135 +159,21 @@ std::string short_plan(const Plan& plan) {
   return text + fmt::format(" b{} {}", plan.micro_batch, recompute_name(plan));
 }
 
-std::string failures_words(const CapacityQuestion& question) {
-  return question.reliability ? fmt::format("{} ({}), {}",
-                                            question.reliability->name,
-                                            question.reliability->date,
-                                            question.reliability->title)
-                              : "none (--reliability NAME)";
-}
-
-std::string chance_words(const CapacityQuestion& question) {
-  return question.chance ? fmt::format(", kept by {:.0f} % of the runs", 100 * *question.chance)
-                         : "";
-}
-
-std::string prices_words(const CapacityQuestion& question, bool with_price) {
-  if (!question.economy) {
-    return "none (--prices NAME)";
-  }
-  const Economy& economy = *question.economy;
-  std::string text = economy.name;
-  if (!economy.title.empty()) {
-    text += fmt::format(" ({}), {}", economy.date, economy.title);
-  }
-  const DevicePrice* price = known_price(economy, question.scenario.cluster.chip);
-  if (with_price && price != nullptr) {
-    text += fmt::format("; {:.4g} dollars for an hour of a device", price->dollars_per_hour);
-  }
-  return text + (economy.draw ? "; electricity of " + economy.grid.name : "");
-}
-
-std::vector<std::string> beside_words(const CapacityQuestion& question) {
-  std::vector<std::string> words;
-  for (const OtherRuns& runs : question.other_runs) {
-    words.push_back(fmt::format("before it: {} x {} on {} devices, {} days each, {} device-hours",
-                                runs.count,
-                                runs.name,
-                                runs.devices,
-                                days(runs.time),
-                                short_count(runs.device_time() / kHour)));
-  }
-  if (const auto& costs = question.side_costs) {
-    const Bytes checkpoint = model_state(question.scenario).total();
-    words.push_back(
-        fmt::format("beside devices: {} dollars a month for staff, {} for the network, {} for "
-                    "storage of {}; {} "
-                    "once",
-                    short_count(costs->staff),
-                    short_count(costs->network),
-                    short_count(costs->stored_in_a_month(checkpoint)),
-                    format(costs->stored + static_cast<double>(costs->checkpoints) * checkpoint),
-                    short_count(costs->once)));
-  }
-  return words;
-}
-
-std::vector<std::string> against_words(const CapacityQuestion& question,
-                                       const CapacityPoint& point) {
-  std::vector<std::string> words;
-  if (!point.against || !point.against->dollars || !point.bill || !point.bill->dollars) {
-    return words;
-  }
-  const Chip& chip = question.scenario.cluster.chip;
-  const auto way = [&](const Economy& economy) {
-    const DevicePrice* price = known_price(economy, chip);
-    return price->rented() ? std::string("rented")
-                           : fmt::format(
-                                 "its part of {:g} years that a purchase is written off in, "
-                                 "and its electricity",
-                                 price->purchase->years);
-  };
-  const double ours = *point.bill->dollars - point.side_dollars;
-  const double theirs = *point.against->dollars;
-  words.push_back(fmt::format("{} devices at {} ({}): {} dollars; at {} ({}): {}, {} {}",
-                              point.devices + point.spare_devices,
-                              question.economy->name,
-                              way(*question.economy),
-                              short_count(ours),
-                              question.against->name,
-                              way(*question.against),
-                              short_count(theirs),
-                              short_count(std::abs(ours - theirs)),
-                              theirs < ours ? "less" : "more"));
-  if (const auto& choice = point.against->rent_or_buy) {
-    const bool never = choice->share() > 1;
-    words.push_back(
-        never ? fmt::format("to buy them costs {} dollars: never the cheaper way within their {:g} "
-                            "years, after {} days of use only",
-                            short_count(choice->purchase),
-                            choice->years,
-                            days(choice->use))
-              : fmt::format("to buy them costs {} dollars: the cheaper way from {} days of use on, "
-                            "{:.0f} % of their {:g} years",
-                            short_count(choice->purchase),
-                            days(choice->use),
-                            100 * choice->share(),
-                            choice->years));
-  }
-  return words;
-}
-
 std::string capacity_columns(const CapacityQuestion& question) {
   std::string columns(kCapacityColumns);
   columns += question.other_runs.empty() ? "" : " other_runs_time_s";
   columns += question.side_costs ? " side_dollars" : "";
+  const DevicePrice* price =
+      question.economy ? known_price(*question.economy, question.scenario.cluster.chip) : nullptr;
+  columns += price != nullptr && price->commitment > Seconds{} ? " unused_dollars" : "";
   columns += question.against ? " dollars_against purchase_dollars buying_pays_after_s "
                                 "buying_pays_after_share"
                               : "";
   return columns;
 }
 
-std::string capacity_title(const CapacityQuestion& question) {
-  const Cluster& cluster = question.scenario.cluster;
-  return fmt::format("devices for {} on {} ({})",
-                     question.scenario.model.title(),
-                     cluster.chip.title,
-                     cluster.name);
-}
-
 double memory_margin(const CapacityResult& result) {
   return result.points.front().planned.memory_margin;
-}
-
-std::vector<std::string> missing_words(const CapacityQuestion& question) {
-  std::vector<std::string> words;
-  if (question.economy) {
-    for (const BillGap& gap : bill_gaps(*question.economy, question.scenario.cluster.chip)) {
-      words.push_back(gap_words(question, gap));
-    }
-  }
-  return words;
 }
 
 Figures question_figures(const CapacityQuestion& question) {

@@ -122,7 +122,7 @@ Figures answers_headline(const CapacityQuestion& question, const CapacityResult&
   }
   if (result.fewest && question.against) {
     for (const std::string& line : against_words(question, result.points[*result.fewest])) {
-      figures.push_back({"", line, "rent or buy"});
+      figures.push_back({"", line, "at other prices"});
     }
   }
   for (const std::string& miss : result.misses) {
@@ -154,7 +154,7 @@ TextView answers_text(const CapacityQuestion& question, const CapacityResult& re
   }
   const auto& detailed = result.fewest ? result.fewest : result.most;
   if (detailed && question.against) {
-    text.add("\nrent or buy\n");
+    text.add("\nat other prices\n");
     for (const std::string& line : against_words(question, result.points[*detailed])) {
       text.add("  " + line + "\n");
     }

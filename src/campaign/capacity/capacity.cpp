@@ -27,7 +27,10 @@ Seconds allowed_time(const CapacityQuestion& question, const CapacityPoint& poin
   if (question.budget) {
     const double dollars_per_day = *running_dollars(question, point, kDay);
     const double left = std::max(0.0, *question.budget - point.fixed_dollars);
-    time = std::min(time, left / dollars_per_day * kDay);
+    const Seconds paid = left / dollars_per_day * kDay;
+    const Seconds least =
+        device_price(*question.economy, question.scenario.cluster.chip).commitment - point.others;
+    time = std::min(time, paid < least ? Seconds{} : paid);
   }
   return time;
 }

@@ -61,9 +61,13 @@ OtherBill bill_against(const CapacityQuestion& question, const CapacityPoint& po
   const auto devices_dollars = [&](const Economy& economy, Seconds time) {
     return bill_of(point, economy, time).dollars;
   };
+  const Chip& chip = point.planned.scenario->cluster.chip;
   OtherBill bill{.dollars = sum_of(devices_dollars(*question.against, point.time),
                                    other_bill(question, *question.against).dollars)};
-  const Chip& chip = point.planned.scenario->cluster.chip;
+  if (bill.dollars) {
+    *bill.dollars += unused_dollars(
+        *question.against, chip, point.devices + point.spare_devices, point.whole_time());
+  }
   const DevicePrice* ours = known_price(*question.economy, chip);
   const DevicePrice* theirs = known_price(*question.against, chip);
   if (ours == nullptr || theirs == nullptr || ours->rented() == theirs->rented()) {
@@ -100,8 +104,12 @@ void fill_bill(const CapacityQuestion& question, CapacityPoint& point) {
   const Economy& economy = *question.economy;
   point.bill = sum_of(bill_of(point, economy, point.time), other_bill(question, economy));
   point.side_dollars = side_dollars(question, point, point.whole_time()) + dollars_once(question);
+  point.unused_dollars = unused_dollars(economy,
+                                        question.scenario.cluster.chip,
+                                        point.devices + point.spare_devices,
+                                        point.whole_time());
   if (point.bill->dollars) {
-    *point.bill->dollars += point.side_dollars;
+    *point.bill->dollars += point.side_dollars + point.unused_dollars;
   }
   if (question.against) {
     point.against = bill_against(question, point);

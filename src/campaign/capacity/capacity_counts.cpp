@@ -29,6 +29,21 @@ std::optional<double> read_count(Reader& in, std::string_view key, const CountLi
   return count;
 }
 
+std::optional<double> read_share(Reader& in, std::string_view key, const ShareLimit& limit) {
+  const Value* written = in.raw(key);
+  if (written == nullptr) {
+    return std::nullopt;
+  }
+  const auto share = written->kind == Value::Kind::text     ? parse_share(written->text)
+                     : written->kind == Value::Kind::number ? std::optional(written->number)
+                                                            : std::nullopt;
+  if (!share || *share < limit.range.least || *share > limit.range.most) {
+    in.fail(key, fmt::format("expected a share from {}", limit.sample));
+    return std::nullopt;
+  }
+  return share;
+}
+
 std::optional<double> parse_count(std::string_view text) {
   constexpr std::array<std::pair<char, double>, 5> sizes = {
       {{'k', 1e3}, {'K', 1e3}, {'M', 1e6}, {'B', 1e9}, {'T', 1e12}}};

@@ -6,12 +6,13 @@
 #include <charconv>
 #include <cmath>
 
+#include "campaign/course_document.hpp"
 #include "capacity_counts.hpp"
 #include "capacity_devices.hpp"
 #include "capacity_other_runs.hpp"
-#include "course_document.hpp"
 #include "titer/campaign/capacity.hpp"
 #include "titer/campaign/file_schemas.hpp"
+#include "titer/estimate/model_state.hpp"
 #include "titer/hardware/noted_fields.hpp"
 #include "titer/scenario/named_scenario.hpp"
 #include "titer/scenario/notes.hpp"
@@ -121,35 +122,8 @@ Value devices_schema(const Field<Q>& /*own*/) {
   return schema::either({number, schema::list_of(number), schema::text_like("^[0-9]+(,[0-9]+)*$")});
 }
 
-/// A share, as "5%" or 0.05.
-struct ShareLimit {
-  Range range;
-  std::string_view sample;
-};
 constexpr ShareLimit kSlack = {{0, 0.5}, "0 to 50%, such as \"5%\""};
 constexpr ShareLimit kChance = {{0.01, 0.99}, "1 to 99%, such as \"90%\""};
-
-template <auto Member, const auto& limit>
-constexpr Field<Q> share(std::string_view key, std::string_view about) {
-  constexpr auto read = [](const Field<Q>& own, Reader& in, Q& question) {
-    const Value* written = in.raw(own.key);
-    if (written == nullptr) {
-      return;
-    }
-    const auto found = written->kind == Value::Kind::text     ? parse_share(written->text)
-                       : written->kind == Value::Kind::number ? std::optional(written->number)
-                                                              : std::nullopt;
-    if (!found || *found < limit.range.least || *found > limit.range.most) {
-      in.fail(own.key, fmt::format("expected a share from {}", limit.sample));
-      return;
-    }
-    question.*Member = *found;
-  };
-  constexpr auto schema_of_share = [](const Field<Q>& /*own*/) {
-    return schema::either({schema::number(limit.range), schema::text_like("^[0-9.eE+-]+ ?%?$")});
-  };
-  return fields::special<Q>(key, {read, schema_of_share, nullptr}, about);
-}
 
 using G = CapacityGrowth;
 constexpr Range kTimes = {1e-3, 1e3};
@@ -179,7 +153,8 @@ constexpr std::array kQuestionFields = {
         read_deadline,
         "such as `60d`, `8w`, `2 months` (of 30 days) or `1 year` (of 365)")
         .or_else("any"),
-    share<&Q::chance, kChance>("chance", "of keeping the deadline that is asked for, such as `90%`")
+    share<Q, &Q::chance, kChance>("chance",
+                                  "of keeping the deadline that is asked for, such as `90%`")
         .or_else("that it is kept on average"),
     count<Q, &Q::budget, kBudget>("budget", "dollars, such as `10M`; needs prices").or_else("any"),
     fields::special<Q>(
@@ -188,7 +163,7 @@ constexpr std::array kQuestionFields = {
                  "or a slice"),
     fields::choice<&Q::batch, kBatchRules, Q>("batch", "`scaled`: it grows with the replicas")
         .or_else("`fixed`"),
-    share<&Q::batch_slack, kSlack>(
+    share<Q, &Q::batch_slack, kSlack>(
         "batch_slack",
         "by how much a fixed batch may be another where devices do not share it out evenly, such "
         "as `5%`")
@@ -291,6 +266,34 @@ void load_costs(Q& question) {
   }
 }
 
+/// Servers that a cloud takes back fail, and are there again sooner than those that are repaired:
+/// the nodes that are missing are as many as with the mean of both times.
+void add_spot(Q& question) {
+  const DevicePrice* price =
+      question.economy ? known_price(*question.economy, question.scenario.cluster.chip) : nullptr;
+  if (price == nullptr || !price->spot) {
+    return;
+  }
+  if (!question.reliability) {
+    throw InputError(fmt::format(
+        "prices: {} are spot: expected a record of failures too (--reliability NAME; `titer list "
+        "reliabilities` shows them), which says what an interruption costs",
+        question.economy->name));
+  }
+  Reliability& reliability = *question.reliability;
+  const auto of_host = [&] {
+    return failure_rates(reliability, devices_per_host(question.scenario.cluster), 1).hardware;
+  };
+  const Frequency broken = of_host();
+  reliability.components.push_back({.name = "spot servers that are taken back",
+                                    .per = FailureUnit::node,
+                                    .failure = Failure::hardware,
+                                    .mtbf = price->spot->lifetime});
+  const double broken_share = broken / of_host();
+  reliability.spares.repair =
+      broken_share * reliability.spares.repair + (1 - broken_share) * price->spot->replacement;
+}
+
 }  // namespace
 
 Value capacity_schema() { return schema_of<WrittenQuestion>(kQuestionFields); }
@@ -318,6 +321,7 @@ CapacityQuestion read_capacity(Document document, std::span<const Assignment> ch
   if (!question.record.empty()) {
     question.reliability = load_reliability(question.record);
   }
+  add_spot(question);
   for (const WrittenOtherRuns& runs : question.others) {
     question.other_runs.push_back(load_other_runs(runs, question));
   }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "course_document.hpp"
+#include "campaign/course_document.hpp"
 #include "titer/campaign/capacity_table.hpp"
 #include "titer/scenario/data_files.hpp"
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "course_document.hpp"
+#include "campaign/course_document.hpp"
 #include "titer/campaign/capacity.hpp"
 
 namespace titer {
