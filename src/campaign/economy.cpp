@@ -64,46 +64,45 @@ constexpr std::array kPriceFields = {
 constexpr std::array<std::string_view, 4> kOfRent = {
     "dollars_per_hour", "commitment", "spot_lifetime", "spot_replacement"};
 
+void read_rent(Reader& in, const WrittenPrice& written, DevicePrice& price) {
+  price.dollars_per_hour = *written.dollars_per_hour;
+  price.commitment = written.commitment.value_or(Seconds{});
+  if (written.spot_lifetime.has_value() != written.spot_replacement.has_value() ||
+      written.spot_lifetime == Seconds{}) {
+    in.fail("",
+            "expected both spot_lifetime, above zero, and spot_replacement, such as \"5 d\" and "
+            "\"20 min\"");
+  } else if (written.spot_lifetime) {
+    price.spot = {.lifetime = *written.spot_lifetime, .replacement = *written.spot_replacement};
+  }
+  if (in.has("years")) {
+    in.fail("years", "expected a purchase that they are of");
+  }
+}
+
+void read_purchase(Reader& in, const WrittenPrice& written, DevicePrice& price) {
+  const double years = in.number("years", kYears.least, kYears.most);
+  price.dollars_per_hour = *written.purchase / (years * kHoursOfYear);
+  price.purchase = {.dollars = *written.purchase, .years = years};
+  for (const std::string_view key : kOfRent) {
+    if (in.has(key)) {
+      in.fail(key, "expected rent that it is of");
+    }
+  }
+}
+
 DevicePrice read_price(Reader in, const std::string& chip, EvidenceList& evidence) {
   DevicePrice price{.chip = chip};
   WrittenPrice written;
   read_fields<WrittenPrice>(kPriceFields, in, written);
-  const auto note = [&](std::string_view key) {
-    evidence.note(in, key, fmt::format("devices.{}.{}", chip, key));
-  };
   if (written.dollars_per_hour.has_value() == written.purchase.has_value()) {
     in.fail("", "expected either dollars_per_hour or a purchase in dollars with its years");
-  } else if (written.dollars_per_hour) {
-    price.dollars_per_hour = *written.dollars_per_hour;
-    price.commitment = written.commitment.value_or(Seconds{});
-    if (written.spot_lifetime.has_value() != written.spot_replacement.has_value() ||
-        written.spot_lifetime == Seconds{}) {
-      in.fail("",
-              "expected both spot_lifetime, above zero, and spot_replacement, such as \"5 d\" and "
-              "\"20 min\"");
-    } else if (written.spot_lifetime) {
-      price.spot = {.lifetime = *written.spot_lifetime, .replacement = *written.spot_replacement};
-    }
-    for (const std::string_view key : kOfRent) {
-      if (in.has(key)) {
-        note(key);
-      }
-    }
-    if (in.has("years")) {
-      in.fail("years", "expected a purchase that they are of");
-    }
-  } else {
-    for (const std::string_view key : kOfRent) {
-      if (in.has(key)) {
-        in.fail(key, "expected rent that it is of");
-      }
-    }
-    const double years = in.number("years", kYears.least, kYears.most);
-    price.dollars_per_hour = *written.purchase / (years * kHoursOfYear);
-    price.purchase = {.dollars = *written.purchase, .years = years};
-    note("purchase");
-    if (in.has("years")) {
-      note("years");
+    return price;
+  }
+  written.purchase ? read_purchase(in, written, price) : read_rent(in, written, price);
+  for (const Field<WrittenPrice>& field : kPriceFields) {
+    if (in.has(field.key)) {
+      evidence.note(in, field.key, fmt::format("devices.{}.{}", chip, field.key));
     }
   }
   return price;

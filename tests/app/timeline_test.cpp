@@ -148,9 +148,12 @@ TEST(AppTimeline, WritesAFileWholeOrNotAtAll) {
 
 TEST(AppTimeline, DrawsThePicturesOfTheReadme) {
   const std::string folder = root().string() + "/.pictures/";
-  EXPECT_EQ(data_of(drawn({"--format", "svg"})), file_text(folder + "1f1b.svg"));
-  EXPECT_EQ(data_of(drawn({"--virtual-stages", "2", "--format", "svg"})),
-            file_text(folder + "1f1b-interleaved.svg"));
+  EXPECT_EQ(data_of(titer({"timeline",
+                           "--schedule=1f1b,interleaved,zb-h1,zb-v,dualpipev",
+                           "--pipeline=4",
+                           "--micro-batches=8",
+                           "--format=svg"})),
+            file_text(folder + "schedules.svg"));
   EXPECT_EQ(data_of(titer({"timeline",
                            "--schedule",
                            "zb-v",
@@ -161,6 +164,30 @@ TEST(AppTimeline, DrawsThePicturesOfTheReadme) {
                            "--format",
                            "svg"})),
             file_text(folder + "zb-v.svg"));
+}
+
+TEST(AppTimeline, DrawsSeveralSchedulesOnOneAxis) {
+  const auto drawn = [](const std::string& format) {
+    return titer({"timeline",
+                  "--schedule=1f1b,interleaved,zb-h1",
+                  "--pipeline=4",
+                  "--micro-batches=8",
+                  "--format=" + format});
+  };
+  const std::string text = data_of(drawn("text"));
+  // Chunks are half as long as passes of a rank, in all pictures.
+  EXPECT_TRUE(contains(text, "\nstage 3  ............F0- B0----- F1- "));
+  EXPECT_TRUE(contains(text, "\nstage 3  ......F0F1F2F3F0B0--F1B1--"));
+  EXPECT_TRUE(contains(text, "\n  1f1b           2      28.5        4.5        15.8 %    18.8 % "));
+  const auto rows = parse_csv(data_of(drawn("csv")));
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0][0], "schedule");
+  EXPECT_EQ(rows[3][0], "zb-h1");
+  EXPECT_EQ(rows[3][4], "27");
+  const Document json = parse_json(data_of(drawn("json")), "out");
+  EXPECT_EQ(json.at("schedules")->items.size(), 3u);
+  EXPECT_EQ(json.at("schedules.1.virtual_stages")->integer, 2);
+  EXPECT_TRUE(contains(refusal_of(drawn("trace")), "--format: \"trace\": expected one schedule"));
 }
 
 TEST(AppTimeline, KnowsInterleavedSchedulesByThatName) {

@@ -193,6 +193,18 @@ TEST(ResearcherTasks, SchedulesAsTextAndPictures) {
   }
 }
 
+TEST(ResearcherTasks, AllSchedulesSideBySide) {
+  const Outcome drawn = titer({"timeline",
+                               "--schedule=sequential,gpipe,1f1b,interleaved,breadth-first,zb-h1,"
+                               "zb-h2,zb-v,v-half,v-min,dualpipe,dualpipev,chimera,hanayo",
+                               "--pipeline=4",
+                               "--micro-batches=8",
+                               "--format=svg"});
+  ASSERT_EQ(drawn.code, 0) << drawn.err;
+  EXPECT_TRUE(contains(drawn.out, ">sequential: 4 stages"));
+  EXPECT_TRUE(contains(drawn.out, ">hanayo: 4 stages"));
+}
+
 TEST(ResearcherTasks, AStepForOtherSimulators) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "step.goal").string();

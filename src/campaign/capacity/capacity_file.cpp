@@ -230,6 +230,25 @@ bool replaces_cluster(const CourseDocument& file) {
                      [](const Assignment& change) { return change.path == "cluster"; });
 }
 
+/// Throws InputError where these are no prices of the chip.
+void demand_price(const Economy& economy,
+                  const Chip& chip,
+                  std::string_view key,
+                  std::string_view otherwise) {
+  for (const BillGap& gap : bill_gaps(economy, chip)) {
+    if (gap.figure == BillGap::Figure::price) {
+      throw InputError(fmt::format("{}: {}{}", key, gap.reason, otherwise));
+    }
+  }
+}
+
+void load_against(Q& question) {
+  if (!question.prices_against.empty()) {
+    question.against = load_economy(question.prices_against, question.grid);
+    demand_price(*question.against, question.scenario.cluster.chip, "against", "");
+  }
+}
+
 /// Prices and powers, before anything is computed with them.
 void load_costs(Q& question) {
   Chip& chip = question.scenario.cluster.chip;
@@ -243,14 +262,7 @@ void load_costs(Q& question) {
     }
     set_rent(*question.economy, chip, *question.dollars_per_hour);
   }
-  if (!question.prices_against.empty()) {
-    question.against = load_economy(question.prices_against, question.grid);
-    for (const BillGap& gap : bill_gaps(*question.against, chip)) {
-      if (gap.figure == BillGap::Figure::price) {
-        throw InputError("against: " + gap.reason);
-      }
-    }
-  }
+  load_against(question);
   if (!question.budget) {
     return;
   }
@@ -259,11 +271,7 @@ void load_costs(Q& question) {
         "budget: expected prices too (--prices NAME; `titer list prices` shows them), or "
         "--dollars-per-hour");
   }
-  for (const BillGap& gap : bill_gaps(*question.economy, chip)) {
-    if (gap.figure == BillGap::Figure::price) {
-      throw InputError("budget: " + gap.reason + "; or give a price by --dollars-per-hour");
-    }
-  }
+  demand_price(*question.economy, chip, "budget", "; or give a price by --dollars-per-hour");
 }
 
 /// Servers that a cloud takes back fail, and are there again sooner than those that are repaired:

@@ -34,6 +34,13 @@ std::string shade(std::string_view colour, double white) {
   return text;
 }
 
+/// What timelines below one another have in common.
+struct TimelineFrame {
+  double left = 0.0;
+  double width = 0.0;  // of the part that shows time
+  Ticks makespan = 1;  // that it stands for
+};
+
 class TimelineDrawing {
  public:
   explicit TimelineDrawing(const TimelineView& view)
@@ -45,13 +52,32 @@ class TimelineDrawing {
     for (const std::string& name : names_) {
       left_ = std::max(left_, 2 * kTimelineMargin + kNameLetter * static_cast<double>(name.size()));
     }
-    measure();
   }
 
-  std::string text() {
-    double y = 0.0;
+  [[nodiscard]] double left() const { return left_; }
+  [[nodiscard]] Ticks makespan() const { return std::max<Ticks>(picture_.makespan, 1); }
+  /// Pixels for a tick with which the number in every box has room.
+  [[nodiscard]] double needed() const {
+    double needed = 0.0;
+    for (const PictureRow& row : picture_.rows) {
+      for (const Box& box : row.boxes) {
+        if (box.micro_batch) {
+          needed = std::max(needed,
+                            (number_width(box) + 5.0) / static_cast<double>(box.end - box.start));
+        }
+      }
+    }
+    return needed;
+  }
+
+  /// Title and rows from `y` on; returns where they end.
+  double add_rows(const TimelineFrame& frame, double y) {
+    left_ = frame.left;
+    width_ = frame.width;
+    axis_ = frame.makespan;
+    per_tick_ = width_ / static_cast<double>(axis_);
     if (!view_.title.empty()) {
-      y = 26.0;
+      y += 26.0;
       add_text({kTimelineMargin, y, "font-size=\"15\" font-weight=\"bold\" fill=\"#1a202c\""},
                view_.title);
     }
@@ -63,17 +89,25 @@ class TimelineDrawing {
     for (std::size_t row = 0; row < picture_.rows.size(); ++row) {
       add_row(row);
     }
+    return top_ + row_height_ * static_cast<double>(picture_.rows.size());
+  }
+  /// The axis and what colours mean, below the rows; returns how wide and high all of it is.
+  std::pair<double, double> add_end() {
     add_axis();
     flush();
     add_legend();
-    return fmt::format(
-               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-               "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"Helvetica,Arial,sans-serif\">\n"
-               "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-               std::max(left_ + width_ + 2 * kTimelineMargin, legend_width_),
-               height_) +
-           body_ + "</svg>\n";
+    return {std::max(left_ + width_ + 2 * kTimelineMargin, legend_width_), height_};
   }
+  /// Rows that others follow.
+  void end_rows() { flush(); }
+  /// Chunks and colours of other timelines, which have the same shades and one legend.
+  void explain_also(const TimelineDrawing& other) {
+    picture_.chunks = std::max(picture_.chunks, other.picture_.chunks);
+    for (std::size_t i = 0; i < kPaintCount; ++i) {
+      picture_.used[i] = picture_.used[i] || other.picture_.used[i];
+    }
+  }
+  [[nodiscard]] const std::string& body() const { return body_; }
 
  private:
   struct TextStyle {
@@ -89,24 +123,11 @@ class TimelineDrawing {
                          escaped(text));
   }
 
-  /// Wide enough for the number in every box, within limits.
-  void measure() {
-    double needed = 0.0;  // pixels per tick
-    for (const PictureRow& row : picture_.rows) {
-      for (const Box& box : row.boxes) {
-        if (box.micro_batch) {
-          needed = std::max(needed,
-                            (number_width(box) + 5.0) / static_cast<double>(box.end - box.start));
-        }
-      }
-    }
-    const auto makespan = static_cast<double>(std::max<Ticks>(picture_.makespan, 1));
-    width_ = std::clamp(needed * makespan, kLeastWidth, kMostWidth);
-    per_tick_ = width_ / makespan;
-  }
-
   static double number_width(const Box& box) {
     return kDigit * static_cast<double>(std::to_string(box.micro_batch.value_or(0)).size());
+  }
+  [[nodiscard]] double own_width() const {
+    return picture_.makespan == axis_ ? width_ : per_tick_ * static_cast<double>(makespan());
   }
   [[nodiscard]] double x(Ticks tick) const { return left_ + per_tick_ * static_cast<double>(tick); }
 
@@ -124,7 +145,7 @@ class TimelineDrawing {
     body_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n",
                          tenths(left_),
                          tenths(y),
-                         tenths(width_),
+                         tenths(own_width()),
                          tenths(box_height_),
                          kIdleColour);
     add_text({kTimelineMargin, y + box_height_ / 2 + 4.0, "font-size=\"11\" fill=\"#2d3748\""},
@@ -161,9 +182,9 @@ class TimelineDrawing {
 
   /// Neighbouring columns of one colour are one rectangle.
   void add_columns(const std::vector<Box>& boxes, double y) {
-    const int columns = static_cast<int>(width_);
+    const int columns = std::max(1, static_cast<int>(own_width()));
     const auto paints = columns_of(boxes, picture_.makespan, columns);
-    const double wide = width_ / columns;
+    const double wide = own_width() / columns;
     for (std::size_t begin = 0; begin < paints.size();) {
       std::size_t end = begin + 1;
       while (end < paints.size() && paints[end] == paints[begin]) {
@@ -225,7 +246,7 @@ class TimelineDrawing {
 
   void add_axis() {
     const double y = top_ + row_height_ * static_cast<double>(picture_.rows.size()) + 2.0;
-    const double makespan = to_seconds(std::max<Ticks>(picture_.makespan, 1)).si();
+    const double makespan = to_seconds(axis_).si();
     const bool is_real = view_.scale == TimeScale::real;
     const double unit = !is_real || makespan >= 2.0 ? 1.0 : makespan >= 2e-3 ? 1e-3 : 1e-6;
     const std::string_view unit_name = unit == 1.0 ? "s" : unit == 1e-3 ? "ms" : "us";
@@ -310,6 +331,7 @@ class TimelineDrawing {
   double left_ = 0.0;
   double top_ = 0.0;
   double width_ = 0.0;
+  Ticks axis_ = 1;
   double per_tick_ = 0.0;
   double height_ = 0.0;
   double legend_width_ = 0.0;
@@ -317,6 +339,40 @@ class TimelineDrawing {
 
 }  // namespace
 
-std::string timeline_svg(const TimelineView& view) { return TimelineDrawing(view).text(); }
+std::string timeline_svg(const TimelineView& view) { return timelines_svg({&view, 1}); }
+
+std::string timelines_svg(std::span<const TimelineView> views) {
+  std::vector<TimelineDrawing> drawings(views.begin(), views.end());
+  TimelineFrame frame;
+  double needed = 0.0;
+  for (const TimelineDrawing& drawing : drawings) {
+    frame.left = std::max(frame.left, drawing.left());
+    frame.makespan = std::max(frame.makespan, drawing.makespan());
+    needed = std::max(needed, drawing.needed());
+  }
+  frame.width = std::clamp(needed * static_cast<double>(frame.makespan), kLeastWidth, kMostWidth);
+  for (const TimelineDrawing& drawing : drawings) {
+    drawings.back().explain_also(drawing);
+  }
+  std::string body;
+  double y = 0.0;
+  for (TimelineDrawing& drawing : drawings) {
+    drawing.explain_also(drawings.back());
+    y = drawing.add_rows(frame, y);
+    if (&drawing != &drawings.back()) {
+      drawing.end_rows();
+      body += drawing.body();
+      y += kTimelineMargin;
+    }
+  }
+  const auto [wide, high] = drawings.back().add_end();
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+             "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"Helvetica,Arial,sans-serif\">\n"
+             "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+             wide,
+             high) +
+         body + drawings.back().body() + "</svg>\n";
+}
 
 }  // namespace titer

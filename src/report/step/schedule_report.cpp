@@ -116,6 +116,76 @@ FigureRows stage_rows(const ScheduleView& view) {
 
 }  // namespace
 
+namespace {
+
+/// What tells schedules apart, one in a row.
+FigureRows compared_rows(std::span<const ScheduleView> views) {
+  FigureRows rows;
+  for (const ScheduleView& view : views) {
+    const ScheduleFigures figures(view);
+    const Seconds idle = view.run.bubble(false);
+    int alive = 0;
+    for (const RankRun& run : view.run.ranks) {
+      alive = std::max(alive, run.peak_chunks);
+    }
+    const int chunks = chunks_per_rank(placement(view.schedule), view.shape);
+    rows.push_back(
+        {{"schedule", name(view.schedule), "schedule"},
+         {"pipeline", view.shape.stages},
+         {"micro_batches", view.shape.micro_batches},
+         {"chunks", chunks, "chunks"},
+         {"makespan", Datum(view.run.makespan, time_text(view, view.run.makespan)), "makespan"},
+         {"idle", Datum(idle, time_text(view, idle)), "most idle"},
+         {"bubble_ratio", Datum(figures.ratio(idle), kPercent), "bubble ratio"},
+         {"bubble_overhead", Datum(figures.overhead(idle), kPercent), "overhead"},
+         {"peak_chunks", alive, "most chunks alive"},
+         {"peak_layers",
+          Datum(static_cast<double>(alive) / chunks,
+                fmt::format("{:.4g}", static_cast<double>(alive) / chunks)),
+          "of a rank's layers"}});
+  }
+  return rows;
+}
+
+std::vector<TimelineView> pictures_of(std::span<const ScheduleView> views) {
+  std::vector<TimelineView> pictures;
+  pictures.reserve(views.size());
+  for (const ScheduleView& view : views) {
+    pictures.push_back(picture_view(view));
+  }
+  return pictures;
+}
+
+}  // namespace
+
+std::string schedules_text(std::span<const ScheduleView> views, int width) {
+  return timelines_text(pictures_of(views), width) + "\n" +
+         TextView().table(compared_rows(views), "l").write();
+}
+
+std::string schedules_svg(std::span<const ScheduleView> views) {
+  return timelines_svg(pictures_of(views));
+}
+
+std::string schedules_csv(std::span<const ScheduleView> views) {
+  const FigureRows rows = compared_rows(views);
+  std::string columns;
+  for (const Figure& figure : rows.front()) {
+    columns += (columns.empty() ? "" : " ") + figure.key;
+  }
+  return csv_of(rows, columns);
+}
+
+Value schedules_json(std::span<const ScheduleView> views) {
+  Value list = Value::make_array();
+  for (const ScheduleView& view : views) {
+    list.push(schedule_json(view));
+  }
+  return Value::make_object()
+      .add("format_version", Value(kFormatVersion))
+      .add("schedules", std::move(list));
+}
+
 StepTimeline timeline_of(const ScheduleView& view) {
   StepTimeline timeline;
   timeline.makespan = to_ticks(view.run.makespan);

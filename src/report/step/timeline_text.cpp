@@ -55,20 +55,25 @@ std::vector<Cell> cells_of(const PictureRow& row, Writing writing, int chunks) {
 
 class TextPicture {
  public:
-  TextPicture(const TimelineView& view, int width)
+  TextPicture(const TimelineView& view, int width, Ticks axis)
       : view_(view),
         picture_(picture_of(view.timeline)),
         names_(rank_names(view.timeline)),
-        width_(width) {
+        width_(width),
+        axis_(std::max(axis, picture_.makespan)) {
     choose_writing();
     for (const std::string& name : names_) {
       indent_ = std::max(indent_, name.size() + 2);
     }
   }
 
+  [[nodiscard]] int columns() const { return columns_; }
+  /// To more columns.
+  void widen(int columns) { columns_ = columns; }
+
   [[nodiscard]] std::string text() const {
     std::string text = view_.title + "\n" + (view_.note.empty() ? "" : view_.note + "\n");
-    if (columns_ == 0) {
+    if (picture_.makespan == 0) {
       return text + "nothing takes any time\n";
     }
     text += "\n" + axis();
@@ -95,7 +100,7 @@ class TextPicture {
           least = std::max(least, letters / static_cast<double>(cell.end - cell.start));
         }
       }
-      const double columns = least * static_cast<double>(picture_.makespan);
+      const double columns = least * static_cast<double>(axis_);
       if (columns <= width_ + 0.5) {
         writing_ = writing;
         columns_ = std::max(1, static_cast<int>(std::lround(columns)));
@@ -111,9 +116,8 @@ class TextPicture {
     double passes = 0;  // of the shortest kind, one after the other
     for (const PictureRow& row : picture_.rows) {
       for (const Box& box : row.boxes) {
-        passes = std::max(
-            passes,
-            static_cast<double>(picture_.makespan) / static_cast<double>(box.end - box.start));
+        passes =
+            std::max(passes, static_cast<double>(axis_) / static_cast<double>(box.end - box.start));
       }
     }
     const double each = std::floor(width_ / passes);
@@ -122,13 +126,13 @@ class TextPicture {
 
   [[nodiscard]] std::size_t column(Ticks tick) const {
     return static_cast<std::size_t>(
-        std::lround(static_cast<double>(tick) / static_cast<double>(picture_.makespan) * columns_));
+        std::lround(static_cast<double>(tick) / static_cast<double>(axis_) * columns_));
   }
 
   [[nodiscard]] std::string line(const PictureRow& row) const {
-    std::string text(static_cast<std::size_t>(columns_), '.');
+    std::string text(column(picture_.makespan), '.');
     if (writing_ == Writing::letters) {
-      const auto paints = columns_of(row.boxes, picture_.makespan, columns_);
+      const auto paints = columns_of(row.boxes, picture_.makespan, static_cast<int>(text.size()));
       for (std::size_t i = 0; i < paints.size(); ++i) {
         text[i] = paints[i] ? look(paints[i]->paint).letter : '.';
       }
@@ -154,12 +158,13 @@ class TextPicture {
 
   /// Times above the columns where they are.
   [[nodiscard]] std::string axis() const {
+    const double whole = to_seconds(axis_).si();
     const double makespan = to_seconds(picture_.makespan).si();
-    const double distance = mark_distance(makespan * 14 / columns_);
+    const double distance = mark_distance(whole * 14 / columns_);
     std::string marks(indent_, ' ');
     for (int i = 0; i * distance <= makespan * (1 + 1e-9); ++i) {
       const auto at =
-          indent_ + static_cast<std::size_t>(std::lround(i * distance / makespan * columns_));
+          indent_ + static_cast<std::size_t>(std::lround(i * distance / whole * columns_));
       marks.resize(std::max(at, marks.size()), ' ');
       marks += "|" + time_text(i * distance);
     }
@@ -175,8 +180,7 @@ class TextPicture {
     }
     text += ". not computing";
     if (writing_ == Writing::letters) {
-      text += fmt::format("; a character is {}",
-                          time_text(to_seconds(picture_.makespan).si() / columns_));
+      text += fmt::format("; a character is {}", time_text(to_seconds(axis_).si() / columns_));
     } else {
       text += writing_ == Writing::digits ? ", last digit of the micro-batch" : ", micro-batch";
     }
@@ -190,6 +194,7 @@ class TextPicture {
   Picture picture_;
   std::vector<std::string> names_;
   int width_;
+  Ticks axis_;
   Writing writing_ = Writing::letters;
   int columns_ = 0;
   std::size_t indent_ = 0;
@@ -198,8 +203,26 @@ class TextPicture {
 }  // namespace
 
 std::string timeline_text(const TimelineView& view, int width) {
+  return timelines_text({&view, 1}, width);
+}
+
+std::string timelines_text(std::span<const TimelineView> views, int width) {
   ensure(width >= kLeastTextWidth, "a text picture needs some columns");
-  return TextPicture(view, width).text();
+  Ticks axis = 0;
+  for (const TimelineView& view : views) {
+    axis = std::max(axis, view.timeline.makespan);
+  }
+  std::vector<TextPicture> pictures;
+  int columns = 0;
+  for (const TimelineView& view : views) {
+    columns = std::max(columns, pictures.emplace_back(view, width, axis).columns());
+  }
+  std::string text;
+  for (TextPicture& picture : pictures) {
+    picture.widen(columns);
+    text += (text.empty() ? "" : "\n") + picture.text();
+  }
+  return text;
 }
 
 }  // namespace titer

@@ -131,6 +131,20 @@ Figures answers_headline(const CapacityQuestion& question, const CapacityResult&
   return figures;
 }
 
+/// What the devices of the answer cost another way, and what its time is lost to.
+TextView details_text(const CapacityQuestion& question, const CapacityPoint& point) {
+  TextView text;
+  const std::vector<std::string> others = against_words(question, point);
+  text.add(others.empty() ? "" : "\nat other prices\n");
+  for (const std::string& line : others) {
+    text.add("  " + line + "\n");
+  }
+  if (question.reliability) {
+    text.add(fmt::format("\nwith {} devices\n", point.devices) + lost_text(point));
+  }
+  return text;
+}
+
 TextView answers_text(const CapacityQuestion& question, const CapacityResult& result) {
   std::vector<Row> rows;
   for (const NamedPoint& one : named_points(question, result)) {
@@ -152,16 +166,8 @@ TextView answers_text(const CapacityQuestion& question, const CapacityResult& re
   for (const std::string& miss : result.misses) {
     text.add(miss + "\n");
   }
-  const auto& detailed = result.fewest ? result.fewest : result.most;
-  if (detailed && question.against) {
-    text.add("\nat other prices\n");
-    for (const std::string& line : against_words(question, result.points[*detailed])) {
-      text.add("  " + line + "\n");
-    }
-  }
-  if (detailed && question.reliability) {
-    const CapacityPoint& point = result.points[*detailed];
-    text.add(fmt::format("\nwith {} devices\n", point.devices) + lost_text(point));
+  if (const auto& detailed = result.fewest ? result.fewest : result.most) {
+    text.append(details_text(question, result.points[*detailed]));
   }
   return text;
 }

@@ -1,6 +1,8 @@
 #pragma once
 // A pipeline schedule executed by itself: its timeline, and what it leaves idle.
 
+#include <span>
+
 #include "titer/plan/schedule/schedule_run.hpp"
 #include "titer/report/step/timeline_report.hpp"
 #include "titer/view/view.hpp"
@@ -24,5 +26,13 @@ struct ScheduleView {
 [[nodiscard]] TextView schedule_text(const ScheduleView& view);
 /// The same figures, and all of the timeline.
 [[nodiscard]] Value schedule_json(const ScheduleView& view);
+
+/// Several in the order given, on one axis: pictures below one another, then a table.
+[[nodiscard]] std::string schedules_text(std::span<const ScheduleView> views, int width);
+[[nodiscard]] std::string schedules_svg(std::span<const ScheduleView> views);
+/// The table.
+[[nodiscard]] std::string schedules_csv(std::span<const ScheduleView> views);
+/// schedule_json() of each.
+[[nodiscard]] Value schedules_json(std::span<const ScheduleView> views);
 
 }  // namespace titer

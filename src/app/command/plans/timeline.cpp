@@ -34,7 +34,7 @@ constexpr double kLongestRun = 4e6;              // a timeline counts picosecond
 
 struct TimelineOptions {
   ScenarioOptions scenario;
-  std::string schedule;
+  std::vector<std::string> schedules;
   int pipeline = 0;
   int micro_batches = 0;
   std::optional<int> virtual_stages;
@@ -64,10 +64,31 @@ void check_range(std::string_view option, T value, T least, T most) {
   }
 }
 
-PipelineShape shape_of(const TimelineOptions& options, const Schedule& schedule) {
+/// As software calls 1f1b with more than one chunk of layers on each rank.
+constexpr std::string_view kInterleaved = "interleaved";
+
+/// One of --schedule, and how many chunks of layers each rank has.
+struct AskedSchedule {
+  Schedule schedule;
+  int chunks = 1;
+};
+AskedSchedule asked_schedule(const TimelineOptions& options, const std::string& word, bool alone) {
+  if (word == kInterleaved) {
+    const int chunks = options.virtual_stages.value_or(2);
+    check_range("--virtual-stages", chunks, 2, kMostStages);
+    return {schedule_called("1f1b"), chunks};
+  }
+  const Schedule schedule = schedule_called(word);
+  const bool is_free = alone || interleaves(schedule);
+  return {
+      schedule,
+      is_free ? options.virtual_stages.value_or(usual_chunks(schedule)) : usual_chunks(schedule)};
+}
+
+PipelineShape shape_of(const TimelineOptions& options, const AskedSchedule& asked) {
   check_range("--pipeline", options.pipeline, 1, kMostStages);
   check_range("--micro-batches", options.micro_batches, 1, kMostMicroBatches);
-  const int chunks = options.virtual_stages.value_or(usual_chunks(schedule));
+  const auto& [schedule, chunks] = asked;
   if (!interleaves(schedule) && chunks != usual_chunks(schedule)) {
     throw InputError(fmt::format("--virtual-stages: {}: expected {}, as {} has no other number",
                                  chunks,
@@ -123,13 +144,17 @@ ScheduleView executed(ScheduleView view) {
   return view;
 }
 
-ScheduleView by_itself(const TimelineOptions& options) {
-  const Schedule schedule = schedule_called(options.schedule);
-  return executed({.schedule = schedule,
-                   .shape = shape_of(options, schedule),
-                   .times = times_of(options),
-                   .run = {},
-                   .scale = TimeScale::relative});
+std::vector<ScheduleView> by_themselves(const TimelineOptions& options) {
+  std::vector<ScheduleView> views;
+  for (const std::string& word : options.schedules) {
+    const AskedSchedule asked = asked_schedule(options, word, options.schedules.size() == 1);
+    views.push_back(executed({.schedule = asked.schedule,
+                              .shape = shape_of(options, asked),
+                              .times = times_of(options),
+                              .run = {},
+                              .scale = TimeScale::relative}));
+  }
+  return views;
 }
 
 /// What pictures of both kinds have in common; the text goes on with `figures`, and `json` is more
@@ -156,8 +181,10 @@ std::string drawn(const TimelineView& picture,
   return {};
 }
 
-void write_schedule(const TimelineOptions& options, TimelineFormat format, OutputFile& out) {
-  const ScheduleView view = by_itself(options);
+void write_schedule(const TimelineOptions& options,
+                    const ScheduleView& view,
+                    TimelineFormat format,
+                    OutputFile& out) {
   if (format == TimelineFormat::actions) {
     out.write(actions_csv(view.schedule, view.shape));
     return;
@@ -200,30 +227,42 @@ void write_step(const TimelineOptions& options, TimelineFormat format, OutputFil
   }
 }
 
-/// As software calls 1f1b with more than one chunk of layers on each rank.
-constexpr std::string_view kInterleaved = "interleaved";
-
-void resolve_interleaved(TimelineOptions& options) {
-  if (options.schedule == kInterleaved) {
-    options.virtual_stages = options.virtual_stages.value_or(2);
-    check_range("--virtual-stages", *options.virtual_stages, 2, kMostStages);
-    options.schedule = "1f1b";
+/// Several below one another, on one axis.
+void write_schedules(const TimelineOptions& options,
+                     std::span<const ScheduleView> views,
+                     TimelineFormat format,
+                     OutputFile& out) {
+  switch (format) {
+    case TimelineFormat::text:
+      return out.write(schedules_text(views, options.width));
+    case TimelineFormat::csv:
+      return out.write(schedules_csv(views));
+    case TimelineFormat::json:
+      return out.write(to_json(schedules_json(views)) + "\n");
+    case TimelineFormat::svg:
+      return out.write(schedules_svg(views));
+    case TimelineFormat::trace:
+    case TimelineFormat::actions:
+      break;
   }
+  throw InputError(fmt::format("--format: \"{}\": expected one schedule, or text, csv, json or svg",
+                               options.format));
 }
 
-int timeline_command(TimelineOptions options) {
-  resolve_interleaved(options);
+int timeline_command(const TimelineOptions& options) {
   const TimelineFormat format = chosen("--format", options.format, kTimelineFormats);
   check_range("--width", options.width, kLeastTextWidth, kMostTextWidth);
-  if (options.schedule.empty() == options.scenario.scenario.empty()) {
+  if (options.schedules.empty() == options.scenario.scenario.empty()) {
     throw InputError(
         "timeline: expected either a scenario, or --schedule with --pipeline and --micro-batches");
   }
   OutputFile out(options.out);
-  if (options.schedule.empty()) {
+  if (options.schedules.empty()) {
     write_step(options, format, out);
+  } else if (const std::vector<ScheduleView> views = by_themselves(options); views.size() == 1) {
+    write_schedule(options, views.front(), format, out);
   } else {
-    write_schedule(options, format, out);
+    write_schedules(options, views, format, out);
   }
   out.finish();
   return kSuccess;
@@ -231,11 +270,14 @@ int timeline_command(TimelineOptions options) {
 
 void add_shape_options(CLI::App& app, TimelineOptions& options) {
   CLI::Option* schedule = app.add_option("--schedule",
-                                         options.schedule,
+                                         options.schedules,
                                          "draw this schedule by itself (titer list schedules; "
                                          "interleaved: 1f1b with --virtual-stages, 2 if not "
-                                         "said): stages alike, sending free")
-                              ->type_name("NAME");
+                                         "said): stages alike, sending free; several, with commas "
+                                         "between, on one axis")
+                              ->delimiter(',')
+                              ->allow_extra_args(false)
+                              ->type_name("NAME[,NAME…]");
   const auto add = [&](const char* name, auto& value, const char* what) {
     return app.add_option(name, value, what)->needs(schedule);
   };
@@ -262,6 +304,7 @@ Command add_timeline(CLI::App& program) {
       "  titer timeline --schedule 1f1b --pipeline 4 --micro-batches 8\n"
       "  titer timeline --schedule 1f1b --pipeline 4 --micro-batches 8 --virtual-stages 2 "
       "--format svg --out 1f1b.svg\n"
+      "  titer timeline --schedule 1f1b,interleaved,zb-h1,zb-v --pipeline 4 --micro-batches 8\n"
       "  titer timeline gpt3-175b-64xa100 --format svg --out gpt3.svg");
   const auto options = std::make_shared<TimelineOptions>();
   options->scenario.add_to(*app);
