@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "titer/input/document.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer {
 
@@ -16,7 +17,7 @@ struct NewRunRequest {
   std::int64_t batch = 0;     // sequences of a step; 0: about four million tokens
   std::int64_t sequence = 0;  // tokens; 0: 8192, or the model's longest where that is less
   std::string precision = "bf16";
-  std::string stack = "megatron-core";
+  std::string stack{kUsualStack};
   unsigned threads = 1;
 };
 

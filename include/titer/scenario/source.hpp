@@ -53,6 +53,8 @@ inline constexpr DataKind kSweepData = {"sweep", "configs/sweeps", {"scenario", 
 
 /// The stack of scenarios that name none.
 inline constexpr std::string_view kDefaultStack = "megatron-lm";
+/// That of questions that name a model and a cluster, and no scenario: software of today.
+inline constexpr std::string_view kUsualStack = "megatron-core";
 
 /// A scenario's parts, each read from the member of the same name.
 enum class ScenarioPart { model, cluster, stack, plan, training, formula, conditions };

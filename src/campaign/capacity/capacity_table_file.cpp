@@ -144,6 +144,9 @@ class PairReader {
 
   /// REQUIRES values of the lists; null: the run's, or nobody says.
   void read(const Value* model, const Value* cluster, std::size_t number) {
+    if (document_.root.find("scenario") == nullptr && lists_.stacks.empty()) {
+      object_in(document_.root, "scenario").add("stack", Value(kUsualStack));
+    }
     put("model", model);
     put("cluster", cluster);
     put("stack", of_cluster(lists_.stacks, number));

@@ -39,7 +39,11 @@ struct CompareOption {
 constexpr std::array<CompareOption, 17> kCompareOptions = {{
     {"--model", "models", "A,B", "models (titer list models), or files"},
     {"--cluster", "clusters", "X,Y", "clusters (titer list clusters), or files"},
-    {"--stack", "stacks", "NAMES", "training software: one for all, or one for each cluster"},
+    {"--stack",
+     "stacks",
+     "NAMES",
+     "training software: one for all, or one for each cluster; otherwise the run's, without a run "
+     "megatron-core"},
     {"--tokens", "tokens", "COUNT", "to train on, such as 10T or 300B"},
     {"--deadline", "deadlines", "TIMES", "such as 60d or 60d,12w; several are rows of their own"},
     {"--chance", "chance", "SHARE", "of the runs that keep it, such as 90%; otherwise on average"},
