@@ -125,7 +125,7 @@ void merge(ImportedRun& whole, ImportedRun part, const std::string& file) {
 
 /// What a plan needs and no default may stand for is left open: a number of devices, or the length
 /// of a sequence, is nobody's to guess.
-void leave_open(ImportedRun& run) {
+void leave_open(ImportedRun& run, bool tells_devices) {
   if (run.plan.members.empty()) {
     return;
   }
@@ -135,7 +135,10 @@ void leave_open(ImportedRun& run) {
       run.open.push_back(why);
     }
   };
-  open(run.plan, "data", "plan.data: no number of devices is told; --devices N tells it");
+  open(run.plan,
+       "data",
+       tells_devices ? "plan.data: is what the degrees that are left open leave of the devices"
+                     : "plan.data: no number of devices is told; --devices N tells it");
   open(run.training, "sequence", "training.sequence: no length of a sequence is told");
   open(run.training, "global_batch", "training.global_batch: no batch of all ranks is told");
   const Value* const sharding = run.plan.find("sharding");
@@ -235,7 +238,7 @@ ImportedRun import_files(std::span<const std::filesystem::path> files,
   if (!options.accept_unknown) {
     refuse_unread(whole);
   }
-  leave_open(whole);
+  leave_open(whole, options.devices.has_value());
   return whole;
 }
 

@@ -159,17 +159,18 @@ void import_megatron(const ImportTask& task) {
   // Overrides of a NeMo recipe in a test's MODEL_ARGS.
   const std::vector<std::string> keys = in.keys();
   const auto is_override = [](const std::string& key) { return key.starts_with("model.config."); };
-  if (std::any_of(keys.begin(), keys.end(), is_override) && lacks_recipe(task)) {
+  const bool is_recipe = std::any_of(keys.begin(), keys.end(), is_override);
+  if (is_recipe && lacks_recipe(task)) {
     return;
   }
-  task.into.stack = stack_of(in);
+  task.into.stack = is_recipe ? "nemo" : stack_of(in);
   for (const std::string_view section : {"trainer.strategy.", "model.config.", "data."}) {
     in.rename(section, "");
   }
   in.rename("trainer.strategy.ddp.", "");
   rename_settings(in);
   finish(task);
-  if (std::any_of(keys.begin(), keys.end(), is_override)) {
+  if (is_recipe) {
     in.skip(harmless_in_nemo());
   }
 }

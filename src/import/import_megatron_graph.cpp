@@ -14,29 +14,6 @@ namespace {
 
 constexpr std::string_view kImplementation = "cuda_graph_impl";
 
-/// The words of a list, or of a text with commas or blanks.
-std::vector<std::string> scopes_of(const ImportTask& task) {
-  const std::string_view key =
-      task.in.has("cuda_graph_modules") ? "cuda_graph_modules" : "cuda_graph_scope";
-  std::vector<std::string> scopes;
-  const Value* const written = task.in.raw(key);
-  if (written != nullptr && written->kind == Value::Kind::array) {
-    for (const Value& item : written->items) {
-      scopes.push_back(item.text);
-    }
-    return scopes;
-  }
-  const std::string text = task.in.word(key).value_or("");
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find_first_of(", ", begin), text.size());
-    if (end > begin) {
-      scopes.push_back(text.substr(begin, end - begin));
-    }
-    begin = end + 1;
-  }
-  return scopes;
-}
-
 bool asks_for_graphs(const ImportTask& task) {
   const std::string implementation = task.in.word(kImplementation).value_or("none");
   const bool local = task.in.is_on("enable_cuda_graph");
@@ -104,7 +81,8 @@ std::vector<std::string_view> captured_parts(const ImportTask& task,
 }  // namespace
 
 void put_megatron_graph(const ImportTask& task) {
-  const std::vector<std::string> scopes = scopes_of(task);
+  const std::vector<std::string> scopes = listed_words(
+      task, task.in.has("cuda_graph_modules") ? "cuda_graph_modules" : "cuda_graph_scope");
   if (!asks_for_graphs(task)) {
     task.in.skip({.what = kSwitchedOff, .patterns = "cuda_graph_*"});
     return;

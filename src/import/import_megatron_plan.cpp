@@ -161,6 +161,7 @@ class MegatronPlan {
     if (sharding != "none" && groups.value_or(1) > 1 && degrees_.data.value_or(0) % *groups == 0) {
       plan_.add("shard", degrees_.data ? Value(*degrees_.data / *groups) : Value(kLeftOpen));
     }
+    take_only(task_, "outer_dp_sharding_strategy", {"no_shard"});
     if (sharding == "zero1" || sharding == "none") {
       overlap("overlap_param_gather", "optim.overlap_param_sync");
     } else if (in_.is_on("overlap_param_gather")) {
@@ -213,26 +214,8 @@ class MegatronPlan {
     }
   }
 
-  /// As a list, or in one text.
-  std::vector<std::string> listed_modules() {
-    const Value* written = in_.raw("recompute_modules");
-    std::vector<std::string> names;
-    if (written != nullptr && written->kind == Value::Kind::array) {
-      for (const Value& item : written->items) {
-        names.push_back(item.text);
-      }
-    } else if (const auto text = in_.text("recompute_modules")) {
-      for (std::size_t begin = 0; begin < text->size();) {
-        const std::size_t end = std::min(text->find_first_of(" ,", begin), text->size());
-        names.push_back(text->substr(begin, end - begin));
-        begin = end + 1;
-      }
-    }
-    return names;
-  }
-
   Value selected_modules() {
-    std::vector<std::string> names = listed_modules();
+    std::vector<std::string> names = listed_words(task_, "recompute_modules");
     if (in_.is_on("moe_layer_recompute")) {
       if (names.empty() && in_.is_on("recompute_activations")) {
         names.emplace_back("core_attn");
@@ -246,7 +229,7 @@ class MegatronPlan {
     for (const std::string& name : names) {
       if (const auto known = our_word(kMegatronModules, name)) {
         list.push(Value(*known));
-      } else if (!name.empty()) {
+      } else {
         in_.fail("recompute_modules",
                  name +
                      ": expected core_attn, layernorm, mla_up_proj, mlp, moe, moe_act or "
@@ -297,6 +280,8 @@ class MegatronPlan {
     }
     if (in_.is_on("tp_comm_overlap") || in_.is_on("ub_tp_comm_overlap")) {
       plan_.add("tensor_overlap", Value("ring"));
+      in_.skip({.what = "how each product is sent beside another, as the stack's figures hold",
+                .patterns = "tp_comm_overlap_cfg* ub_tp_comm_overlap_cfg*"});
     }
     if (in_.is_on("use_tp_pp_dp_mapping")) {
       plan_.add("rank_order", Value("tp-cp-ep-pp-dp"));

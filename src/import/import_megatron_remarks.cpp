@@ -12,8 +12,9 @@ struct TakenOtherwise {
   std::string_view how;
 };
 /// Each concerns a small part of a step, or what the stack's figures hold already.
-constexpr std::array<TakenOtherwise, 25> kTakenOtherwise = {
+constexpr std::array<TakenOtherwise, 26> kTakenOtherwise = {
     {{"use_nccl_ub", "NCCL's figures are taken as without registered buffers"},
+     {"megatron_fsdp_version", "all versions of Megatron-FSDP are taken alike"},
      {"use_sharp", "where switches add up is the cluster's to tell"},
      {"deterministic_mode", "kernels are taken as without it"},
      {"batch_invariant_mode", "kernels are taken as without it"},

@@ -155,6 +155,27 @@ class MegatronStages {
 
 }  // namespace
 
+std::vector<std::string> listed_words(const ImportTask& task, std::string_view key) {
+  std::vector<std::string> words;
+  const Value* const written = task.in.raw(key);
+  if (written != nullptr && written->kind == Value::Kind::array) {
+    for (const Value& item : written->items) {
+      words.push_back(item.text);
+    }
+    return words;
+  }
+  const std::string text = task.in.word(key).value_or("");
+  for (std::size_t begin = 0; begin < text.size();) {
+    // Brackets stand around the lists of Megatron's own tests, within quotes for their shell.
+    const std::size_t end = std::min(text.find_first_of(", []", begin), text.size());
+    if (end > begin) {
+      words.push_back(text.substr(begin, end - begin));
+    }
+    begin = end + 1;
+  }
+  return words;
+}
+
 void put_megatron_stages(const ImportTask& task, const Degrees& degrees) {
   MegatronStages(task, degrees.pipeline).read();
 }

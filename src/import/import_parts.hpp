@@ -98,6 +98,8 @@ struct Degrees {
   std::optional<std::int64_t> devices;
   std::optional<std::int64_t> data;
 };
+/// The words of a list, or of a text with commas or blanks.
+[[nodiscard]] std::vector<std::string> listed_words(const ImportTask& task, std::string_view key);
 /// What is captured in graphs, in Megatron's names.
 void put_megatron_graph(const ImportTask& task);
 /// Layers of the stages, virtual stages and schedule in Megatron's names.

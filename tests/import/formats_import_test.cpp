@@ -147,6 +147,11 @@ TEST(ImportFormats, TorchtuneIsInSixteenBits) {
             R"("master_precision":"bf16","adapters":{"rank":64,"targets":["query","value",)"
             R"("output","gate","up","down"]},"global_batch":512,"sequence":2048,)"
             R"("optimizer":"adam"})");
+  EXPECT_EQ(import_text("model:\n  _component_: torchtune.models.gemma2.gemma_9b\nbatch_size: 1\n"
+                        "dtype: bf16\noptimizer:\n  _component_: torch.optim.AdamW\n",
+                        "full.yaml")
+                .shipped,
+            "gemma2-9b");
 }
 
 TEST(ImportFormats, NanotronHasItsPlanBesideTheModel) {

@@ -417,6 +417,11 @@ TEST(Import, WhatNothingTellsIsLeftOpenAndNoRunTakesIt) {
   EXPECT_EQ(member(run.plan, "data"), "\"left open by the import\"");
   EXPECT_TRUE(any_has(run.open, "--devices N tells it"));
   EXPECT_EQ(member(run.training, "sequence"), "2048");
+  ImportOptions options;
+  options.devices = 64;
+  const ImportedRun told = imported({data("scripts/open_degree.sh")}, options);
+  EXPECT_EQ(member(told.plan, "tensor"), "\"left open by the import\"");
+  EXPECT_TRUE(any_has(told.open, "plan.data: is what the degrees that are left open leave"));
   const ImportedRun joined = imported({data("config.json"), data("deepspeed.json")});
   EXPECT_EQ(member(joined.training, "sequence"), "\"left open by the import\"");
   EXPECT_EQ(run_document(joined).find("stack")->text, "deepspeed");

@@ -91,6 +91,41 @@ TEST(MegatronFlags, OverridesOfARecipeAreNemosToo) {
       "model_config.yaml",
       options);
   EXPECT_EQ(run.model->layers, 2);
+  EXPECT_EQ(run.stack, "nemo");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+}
+
+TEST(MegatronFlags, ListsOfItsTestsStandInBracketsWithinQuotes) {
+  const std::string widths =
+      "MODEL_ARGS:\n  --num-layers: 4\n  --hidden-size: 64\n  --num-attention-heads: 4\n"
+      "  --seq-length: 128\n  --max-position-embeddings: 128\n  --micro-batch-size: 1\n"
+      "  --global-batch-size: 64\n  --recompute-granularity: selective\n";
+  const ImportedRun run =
+      import_text(widths + "  --recompute-modules: \"[core_attn mlp]\"\n", "model_config.yaml");
+  EXPECT_EQ(member(run.plan, "recompute"), "[\"core_attention\",\"mlp\"]");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+}
+
+TEST(MegatronFlags, MegatronsFsdpSharesInGroupsWhoseCopiesAreWhole) {
+  const std::string flags =
+      "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params "
+      "--num-distributed-optimizer-instances 2 --outer-dp-sharding-strategy ";
+  const ImportedRun run = of(flags + "no_shard --megatron-fsdp-version 2", 8);
+  EXPECT_EQ(member(run.plan, "shard"), "4");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  EXPECT_TRUE(any_has(run.assumed, "megatron-fsdp-version"));
+  EXPECT_TRUE(any_has(of(flags + "optim", 8).unread, "taken as no_shard"));
+}
+
+TEST(MegatronFlags, HowEachProductIsSentBesideAnotherIsTheStacks) {
+  const ImportedRun run = import_text(
+      "trainer:\n  num_nodes: 1\n  devices: 8\n  precision: bf16\nmodel:\n  micro_batch_size: 1\n"
+      "  global_batch_size: 8\n  tensor_model_parallel_size: 2\n  encoder_seq_length: 128\n"
+      "  max_position_embeddings: 128\n  num_layers: 4\n  hidden_size: 64\n"
+      "  num_attention_heads: 4\n  sequence_parallel: true\n  ub_tp_comm_overlap: true\n"
+      "  ub_tp_comm_overlap_cfg:\n    qkv_dgrad:\n      method: bulk\n      num_sm: 4\n",
+      "nemo.yaml");
+  EXPECT_EQ(member(run.plan, "tensor_overlap"), "\"ring\"");
   EXPECT_TRUE(run.unread.empty()) << run.unread.front();
 }
 

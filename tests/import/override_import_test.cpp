@@ -133,6 +133,25 @@ TEST(ImportOlmoCore, WhatIsSavedAndShortExperimentsAreRead) {
   EXPECT_EQ(small.plan.find("micro_batch")->integer, 16384 / 4096);
 }
 
+TEST(ImportFormats, WhatLayersKeepGoesToTheHost) {
+  const std::string text =
+      "base_model: meta-llama/Llama-3.2-1B\nsequence_len: 512\nmicro_batch_size: 1\nbf16: true\n"
+      "min_sample_len: 64\nexperts_implementation: grouped_mm\nfp8_backend: te\n";
+  const ImportedRun alone =
+      import_text(text + "gradient_checkpointing: true\nactivation_offloading: legacy\n", "a.yaml");
+  EXPECT_EQ(to_json(*alone.plan.find("offload"), 0), R"({"activations":"host"})");
+  EXPECT_TRUE(alone.unread.empty()) << alone.unread.front();
+  const ImportedRun beside = import_text(
+      text + "gradient_checkpointing: offload\ndeepspeed: zero3_bf16_cpuoffload_params.json\n",
+      "a.yaml");
+  EXPECT_EQ(to_json(*beside.plan.find("offload"), 0), R"({"weights":"host","activations":"host"})");
+  EXPECT_EQ(beside.plan.find("recompute")->text, "full");
+  EXPECT_EQ(import_text(text + "activation_offloading: false\n", "a.yaml").plan.find("offload"),
+            nullptr);
+  EXPECT_THROW(static_cast<void>(import_text(text + "activation_offloading: disk\n", "a.yaml")),
+               InputError);
+}
+
 TEST(ImportPrimus, WhatAFileLeavesOutIsAsPrimusHasIt) {
   const ImportedRun run = on(16, {"formats/primus.yaml"});
   EXPECT_EQ(parameters(*run.model), 8'030'261'248);
@@ -148,6 +167,29 @@ TEST(ImportPrimus, WhatAFileLeavesOutIsAsPrimusHasIt) {
   const ImportedRun other = on(16, {"formats/primus.yaml"}, told);
   EXPECT_EQ(other.plan.find("tensor")->integer, 4);
   EXPECT_EQ(other.shipped, "llama2-7b");
+  // A switch that is off as in the model changes nothing of it.
+  const std::string off =
+      "work_group: lab\nmodules:\n  pre_trainer:\n    framework: megatron\n    model: NAME.yaml\n  "
+      "  overrides:\n"
+      "      multi_latent_attention: false\n";
+  const auto named = [&](std::string_view name) {
+    std::string text = off;
+    return text.replace(text.find("NAME"), 4, name);
+  };
+  EXPECT_EQ(import_text(named("gpt_oss_20B"), "a.yaml").shipped, "gpt-oss-20b");
+  EXPECT_THROW(static_cast<void>(import_text(named("deepseek_v3"), "a.yaml")), InputError);
+}
+
+TEST(ImportPrimus, OverMaxTextWeightsAndStatesAreInSixteenBits) {
+  const ImportedRun run = on(16, {"formats/primus_maxtext.yaml"});
+  EXPECT_EQ(run.stack, "maxtext");
+  EXPECT_EQ(run.shipped, "llama3-8b");
+  EXPECT_EQ(run.plan.find("data")->integer, 16);
+  EXPECT_EQ(run.plan.find("shard")->integer, 8);
+  EXPECT_EQ(run.plan.find("micro_batch")->integer, 3);
+  EXPECT_EQ(run.training.find("sequence")->integer, 4096);
+  EXPECT_EQ(run.training.find("master_precision")->text, "bf16");
+  EXPECT_TRUE(any_ends_with(run.assumed, "weight_dtype: bfloat16: as Primus' own files have it"));
 }
 
 }  // namespace TITER_TEST_FILE

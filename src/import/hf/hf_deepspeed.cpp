@@ -15,7 +15,7 @@ struct KnownFile {
   std::string_view name;
   std::string_view text;
 };
-constexpr std::array<KnownFile, 13> kKnownFiles = {
+constexpr std::array<KnownFile, 14> kKnownFiles = {
     {{"ds_z0_config.json", R"({"zero_optimization": {"stage": 0}})"},
      {"ds_z2_config.json", R"({"zero_optimization": {"stage": 2, "overlap_comm": false}})"},
      {"ds_z2_offload_config.json",
@@ -25,6 +25,9 @@ constexpr std::array<KnownFile, 13> kKnownFiles = {
      {"ds_z3_offload_config.json",
       R"({"zero_optimization": {"stage": 3, "overlap_comm": false,
          "offload_optimizer": {"device": "cpu"}, "offload_param": {"device": "cpu"}}})"},
+     {"ds_z3_fp8_config.json",
+      R"({"zero_optimization": {"stage": 3, "overlap_comm": false,
+         "offload_optimizer": {"device": "cpu"}}})"},
      {"zero1.json", R"({"zero_optimization": {"stage": 1, "overlap_comm": true}})"},
      {"zero1_torch_compile.json", R"({"zero_optimization": {"stage": 1, "overlap_comm": true}})"},
      {"zero2.json",

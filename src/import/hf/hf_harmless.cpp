@@ -42,7 +42,7 @@ constexpr std::array<HarmlessSettings, 11> kOfHf = {
      {"data and tokenizers",
       "dataset dataset* datasets* test_datasets* pretraining_dataset* template* chat_template* "
       "data_* train_file validation_file max_samples max_train_samples preprocessing_* "
-      "overwrite_cache dataloader_* remove_unused_columns tokenizer* tokenized_path "
+      "min_sample_len overwrite_cache dataloader_* remove_unused_columns tokenizer* tokenized_path "
       "special_tokens* tokens* add_* train_on_* group_by_* shuffle_* streaming buffer_size "
       "mix_strategy interleave_probs media_dir cache_dir completion_only_loss assistant_only_loss "
       "length_column_name trust_remote_code trust_remote_code* use_fast_tokenizer model_revision "
@@ -72,7 +72,9 @@ constexpr std::array<HarmlessSettings, 11> kOfHf = {
       "use_reentrant_gc torch_empty_cache_steps use_cache chunked_cross_entropy* "
       "scaling_softmax flex_attn_* loss_watchdog_* flash_optimum flash_attention_* "
       "attn_implementation_* "
-      "average_tokens_across_devices auto_find_batch_size use_v1_kernels use_triton"},
+      "experts_implementation fp8_backend average_tokens_across_devices auto_find_batch_size "
+      "use_v1_kernels "
+      "use_triton"},
      {"types as they are loaded",
       "torch_dtype dtype infer_dtype half_precision_backend upcast_* fp16_opt_level fp16_backend "
       "bf16_full* float32_logits use_ipex no_cuda use_mps_device jit_mode_eval "

@@ -201,10 +201,24 @@ class Trainer {
     const bool is_off = in_.is_on("disable_gradient_checkpointing");
     const bool is_on = mode == "true" || mode == "1" || mode == "unsloth" || mode == "offload" ||
                        (mode.empty() && keys_.recomputes && !is_off);
-    if (mode == "offload") {
-      in_.leave_out("gradient_checkpointing", "inputs of layers stay on the device here");
-    }
     put_if_absent(plan_, "recompute", Value(is_on ? "full" : "none"));
+    const std::string offload = in_.word("activation_offloading").value_or("false");
+    if (offload == "disk") {
+      in_.fail("activation_offloading", "expected true, false or legacy: the host's memory");
+    } else if (mode == "offload" || mode == "unsloth" || offload != "false") {
+      offload_activations();
+    }
+  }
+
+  /// Inputs of layers that are recomputed, or all that a layer keeps.
+  void offload_activations() {
+    if (Value* const there = plan_.find("offload")) {
+      put_if_absent(*there, "activations", Value("host"));
+      return;
+    }
+    Value offload = Value::make_object();
+    offload.add("activations", Value("host"));
+    plan_.add("offload", std::move(offload));
   }
 
   void read_attention() {

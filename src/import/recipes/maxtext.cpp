@@ -265,7 +265,13 @@ class MaxText {
       in_.fail("quantization", "expected int8 or fp8: others are not modelled");
     }
     training_.add("precision", Value(fp8 ? "fp8" : (int8 ? "int8" : (fp32 ? "fp32" : "bf16"))));
-    take_only(task_, "weight_dtype", {"float32"});
+    if (in_.word("weight_dtype").value_or("float32") == "bfloat16") {
+      // Gradients and the optimizer's states are of their weights' type.
+      put_all_bf16(task_);
+      take_only(task_, "mu_dtype", {"bfloat16", ""});
+    } else {
+      take_only(task_, "weight_dtype", {"float32"});
+    }
     take_only(task_, "grad_dtype", {"float32"});
   }
 

@@ -1,5 +1,5 @@
 // YAML of AMD's Primus: what it changes of a model of its own and of a module's defaults, for
-// Megatron-LM or torchtitan below it.
+// Megatron-LM, torchtitan or MaxText below it.
 
 #include <algorithm>
 #include <array>
@@ -7,6 +7,7 @@
 #include "import/hf/hf_parts.hpp"
 #include "import/import_harmless.hpp"
 #include "import/import_parts.hpp"
+#include "recipe_parts.hpp"
 
 namespace titer {
 namespace {
@@ -59,7 +60,7 @@ void take_defaults(const ImportTask& task, const std::array<ModuleDefault, N>& d
 }
 
 /// The widths that a file changes are of a model that has to be given.
-bool changes_widths(const ImportTask& task) {
+bool changes_widths(const ImportTask& task, std::string_view model) {
   constexpr std::array<std::string_view, 9> widths = {"num_layers",
                                                       "hidden_size",
                                                       "ffn_hidden_size",
@@ -69,8 +70,13 @@ bool changes_widths(const ImportTask& task) {
                                                       "moe_layer_freq",
                                                       "multi_latent_attention",
                                                       "mtp_num_layers"};
-  const auto* const found = std::find_if(
-      widths.begin(), widths.end(), [&](std::string_view key) { return task.in.has(key); });
+  // Of Primus' models those of DeepSeek and Kimi alone have latent attention; switched off, it
+  // changes no other.
+  const bool is_latent = model.starts_with("deepseek") || model.starts_with("kimi");
+  const auto* const found = std::find_if(widths.begin(), widths.end(), [&](std::string_view key) {
+    const bool is_off = key == "multi_latent_attention" && !is_latent && !task.in.is_on(key);
+    return task.in.has(key) && !is_off;
+  });
   if (found != widths.end() && !task.options.base) {
     task.in.fail(*found, "changes the model that the file names; --model NAME tells which it is");
   }
@@ -80,7 +86,7 @@ bool changes_widths(const ImportTask& task) {
 void import_over_megatron(const ImportTask& task, const std::string& model) {
   stand_in(task, "megatron-core", "Primus");
   take_defaults(task, kMegatronModule);
-  const bool is_changed = changes_widths(task);
+  const bool is_changed = changes_widths(task, model);
   if (!is_changed) {
     put_hub_model(task, "primus_model", model);
   }
@@ -123,6 +129,17 @@ void import_over_torchtitan(const ImportTask& task, const std::string& model) {
   task.in.skip(harmless_in_torchtitan());
 }
 
+/// primus/configs/modules/maxtext/pre_trainer.yaml differs from MaxText's own base.yml in this.
+void import_over_maxtext(const ImportTask& task, const std::string& model) {
+  if (!task.in.has("weight_dtype")) {
+    task.in.suppose("weight_dtype", Value("bfloat16"));
+    assume(task, "weight_dtype", "as Primus' own files have it");
+  }
+  task.in.suppose("model_name", Value(model));
+  import_maxtext(task);
+  task.in.skip(kOfPrimus);
+}
+
 }  // namespace
 
 void import_primus(const ImportTask& task) {
@@ -137,8 +154,10 @@ void import_primus(const ImportTask& task) {
     import_over_megatron(task, model);
   } else if (framework == "torchtitan") {
     import_over_torchtitan(task, model);
+  } else if (framework == "maxtext") {
+    import_over_maxtext(task, model);
   } else {
-    in.fail(section + "framework", "expected megatron or torchtitan: others are not read");
+    in.fail(section + "framework", "expected megatron, torchtitan or maxtext: others are not read");
   }
 }
 

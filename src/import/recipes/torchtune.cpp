@@ -34,6 +34,10 @@ std::string torchtune_model(std::string_view component) {
       name.erase(0, kind.size());
     }
   }
+  // Early releases had "gemma2.gemma_9b", which is no model of the first Gemma.
+  if (component.find(".gemma2.") != std::string_view::npos && name.starts_with("gemma_")) {
+    name.replace(0, std::string_view("gemma").size(), "gemma2");
+  }
   return name;
 }
 
