@@ -287,6 +287,20 @@ TEST(Shell, WhatIsPrintedIsNoCommand) {
        {"CMD=\"run --a 1\n  --b 2\"\necho $CMD\neval $CMD", R"({"--a":"1","--b":"2"})"}}});
 }
 
+TEST(Shell, WhatWouldStopForWantOfAFileDoesNot) {
+  constexpr std::string_view script = "A=(--a 1)\nB=\"--b 2\"\n";
+  for (const std::string_view stop : {"[[ -f ${IMAGE} ]] || { echo \"no $IMAGE\" ; exit -1 ; }",
+                                      "[ ! -d /data ] && { exit 1; }",
+                                      "[ -f x ] || (echo none; exit 1)",
+                                      "die() { echo none; exit 1; }\ntest -e x || die none"}) {
+    std::string text(script);
+    text.append(stop).append("\nrun ${A[@]} $B --c 3");
+    SCOPED_TRACE(text);
+    const std::string whole = text;
+    expect(std::array<Case, 1>{{{whole, R"({"--a":"1","--b":"2","--c":"3"})"}}});
+  }
+}
+
 TEST(Shell, AScriptThatRunsNothingIsWhatItsVariablesHold) {
   expect(std::array<Case, 2>{
       {{"export A=\"--a 1 --b 2\"\nB=(--c 3)\n", R"({"--a":"1","--b":"2","--c":"3"})"},

@@ -11,8 +11,13 @@ constexpr std::size_t kMostTurns = 64;  // of a loop
 
 using Joint = Command::Joint;
 
+bool ends_script(const Commands& body);
+
+/// Says what is missing and stops: "exit 1", "{ echo …; exit 1; }".
 bool stops_script(const Command& command) {
-  return !command.words.empty() && is_one_of(command.words.front().chars, {"exit", "return"});
+  return command.kind == Command::Kind::group
+             ? ends_script(command.body)
+             : !command.words.empty() && is_one_of(command.words.front().chars, {"exit", "return"});
 }
 
 bool ends_script(const Commands& body) { return !body.empty() && stops_script(body.back()); }
@@ -47,11 +52,24 @@ Verdict Player::run(const Commands& commands) {
     } else if (last.kind == Verdict::Kind::open) {
       run_if(last.question, command);
     } else if ((last.kind == Verdict::Kind::yes) == on_success) {
-      const bool only_stops = last.is_guess && stops_script(command);
+      const bool only_stops = last.is_guess && (stops_script(command) || calls_exit(command));
       last = only_stops ? last : run(command);
     }
   }
   return last;
+}
+
+/// "die", a function that ends with an exit.
+bool Player::calls_exit(const Command& command) const {
+  if (command.kind != Command::Kind::simple || command.words.empty()) {
+    return false;
+  }
+  const auto called = functions_.find(command.words.front().chars);
+  if (called == functions_.end() || called->second.empty()) {
+    return false;
+  }
+  const std::vector<Text>& last = called->second.back().words;
+  return !last.empty() && last.front().chars == "exit";
 }
 
 void Player::run_if(const Question& question, const Command& command) {

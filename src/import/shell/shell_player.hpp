@@ -42,6 +42,7 @@ class Player {
   Verdict run(const Command& command);
   /// A command that may be run or not.
   void run_if(const Question& question, const Command& command);
+  [[nodiscard]] bool calls_exit(const Command& command) const;
   /// Each of the bodies on its own (null: nothing happens); what they set differently depends on
   /// the question from then on. A body that ends the script is not the one that was taken.
   void fork(const std::vector<const Commands*>& bodies, const Question& question);
