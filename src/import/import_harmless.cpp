@@ -55,7 +55,7 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "universal_checkpoint verify_integrity async_* persistent_* replication replication_* "
       "use_mp_args_from_checkpoint_args strict_fsdp_dtensor_load retain_interval "
       "convert_checkpoint* "
-      "hf_checkpoint* use_dist_ckpt_*"},
+      "hf_checkpoint* use_dist_ckpt_* use_gcp_dynamic_checkpointing"},
      {kLength,
       "eval_* skip_train train_samples train_iters train_tokens exit_* rampup_batch_size test_mode "
       "decrease_batch_size_if_needed phase_transition_iterations iterations_to_skip "
@@ -79,7 +79,7 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "moe_router_pre_softmax moe_router_topk_scaling_factor moe_router_bias_update_rate "
       "moe_token_drop_policy moe_router_force_load_balancing moe_input_jitter_eps "
       "mtp_loss_scaling_factor moe_per_layer_logging moe_router_force_biased qk_clip* "
-      "moe_enable_routing_replay moe_use_fused_router_with_aux_score "
+      "use_z_loss moe_enable_routing_replay moe_use_fused_router_with_aux_score "
       "check_weight_hash_across_dp_replicas_interval"},
      {kLaunch,
       "distributed_timeout_minutes distributed_backend node_rank master_addr master_port rdzv_* "
@@ -96,7 +96,7 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "nccl_communicator_config_path high_priority_stream_groups export_force_local_attention "
       "enable_gpt_oss adlr_autoresume* no_mlflow* mail_user mail_type dependency signal "
       "requeue gpu_bind distribution switches "
-      "use_cpu_distributed_init bind_to map_by oversubscribe allow_run_as_root mca "
+      "use_cpu_distributed_init use_mpi bind_to map_by oversubscribe allow_run_as_root mca "
       "deprecated_use_mcore_models log_dir rdzv_id"},
      {kKernels,
       "bias_gelu_fusion no_bias_gelu_fusion bias_swiglu_fusion no_bias_swiglu_fusion "

@@ -129,6 +129,11 @@ TEST(MegatronFlags, HowEachProductIsSentBesideAnotherIsTheStacks) {
   EXPECT_TRUE(run.unread.empty()) << run.unread.front();
 }
 
+TEST(MegatronFlags, OfForksWhatChangesNoStepIsHarmless) {
+  const ImportedRun run = of("--use-mpi --use-z-loss --use-gcp-dynamic-checkpointing");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+}
+
 TEST(MegatronFlags, EachOfVeryManyIsListed) {
   constexpr int many = 60'000;
   std::string flags;
