@@ -164,7 +164,9 @@ KernelPace kernel_pace(const Scenario& scenario) {
       kernels.attention == AttentionGeneration::flash_2 ? scenario.cluster.chip.flash_2 : 1.0;
   return {.memory = kernels.memory_traffic,
           .attention = kernels.attention_slowdown / of_own,
-          .all = 1.0 + kernels.straggling * expected_maximum(scenario.plan.devices())};
+          .all = 1.0 + kernels.straggling * expected_maximum(scenario.plan.devices()),
+          .loss = kernels.loss_traffic.value_or(kernels.memory_traffic),
+          .mixer = kernels.mixer_slowdown};
 }
 
 BlockClock block_clock(const Scenario& scenario) {

@@ -150,7 +150,7 @@ class BlockTerms {
 
  private:
   [[nodiscard]] std::string paced_numbers(const Kernel& kernel) const {
-    const double pace = clock_.pace.of(kernel.kind);
+    const double pace = clock_.pace.of(kernel);
     const std::string numbers = kernel_numbers(kernel, clock_.kernels);
     return pace == 1.0 ? numbers : fmt::format("{:.4g} x ({})", pace, numbers);
   }

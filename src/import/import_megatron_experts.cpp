@@ -55,6 +55,7 @@ void read_megatron_experts(const ImportTask& task, Transformer& model) {
   }
   experts.shared_ffn =
       in.integer("moe_shared_expert_intermediate_size", 0, kMostWidth).value_or(experts.shared_ffn);
+  experts.latent = in.integer("moe_latent_size", 1, kMostWidth).value_or(experts.latent);
   experts.shared_gate = in.flag("moe_shared_expert_gate").value_or(experts.shared_gate);
   experts.router_bias = in.flag("moe_router_enable_expert_bias").value_or(experts.router_bias);
   read_routing(task, experts);

@@ -264,6 +264,7 @@ class MegatronModel {
     const std::int64_t interval = task_.defaults.expert_interval;
     const std::optional<std::int64_t> window = read_window();
     model_.predicted_tokens = in_.integer("mtp_num_layers", 0, 16).value_or(0);
+    model_.predicted_by_one = model_.predicted_tokens > 0 && in_.is_on("mtp_use_repeated_layer");
     const bool same_layers = has_base() && with_experts.empty() && !window;
     if (same_layers && (!in_.has("num_layers") || model_.layers == task_.options.base->layers)) {
       return;

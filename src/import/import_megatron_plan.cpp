@@ -311,6 +311,9 @@ class MegatronPlan {
     if (in_.is_on("overlap_moe_expert_parallel_comm")) {
       plan_.add("expert_overlap", Value(true));
     }
+    if (in_.is_on("use_transformer_engine_op_fuser")) {
+      plan_.add("fused_experts", Value(true));
+    }
   }
 
   /// What counts only beside something that this run has not.

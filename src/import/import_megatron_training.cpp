@@ -57,6 +57,9 @@ class MegatronTraining {
   }
 
   void read_activation_inputs() {
+    if (in_.is_on("fp8_output_proj")) {
+      training_.add("narrow_logits", Value(true));
+    }
     for (const std::string_view key :
          {"activation_func_fp8_input_store", "fp8_activation_input_store"}) {
       if (in_.is_on(key)) {

@@ -101,6 +101,9 @@ void put_experts(const Transformer& model, LaunchList& list) {
   if (experts.shared_ffn > 0) {
     list.put("moe_shared_expert_intermediate_size", experts.shared_ffn);
   }
+  if (experts.latent > 0) {
+    list.put("moe_latent_size", experts.latent);
+  }
   list.put_if(experts.shared_gate, "moe_shared_expert_gate");
   list.put_if(experts.router_bias, "moe_router_enable_expert_bias");
   if (experts.routing.groups > 1) {
@@ -147,6 +150,7 @@ std::vector<LaunchSetting> megatron_model_settings(const Scenario& scenario) {
   put_windows(model, list);
   if (model.predicted_tokens > 0) {
     list.put("mtp_num_layers", model.predicted_tokens);
+    list.put_if(model.predicted_by_one, "mtp_use_repeated_layer");
   }
   return list.take();
 }

@@ -92,6 +92,7 @@ class PlanSettings {
     list_.put("moe_token_dispatcher_type", once ? "flex" : "alltoall");
     list_.put_if(once, "moe_enable_deepep");
     list_.put_if(plan_.expert_overlap, "overlap_moe_expert_parallel_comm");
+    list_.put_if(plan_.fused_experts, "use_transformer_engine_op_fuser");
   }
 
   void put_state() {
@@ -179,6 +180,7 @@ std::vector<LaunchSetting> megatron_training_settings(const Scenario& scenario) 
   list.put("seq_length", training.sequence);
   list.put_if(training.base_type() == DataType::bf16, "bf16");
   list.put_if(training.base_type() == DataType::fp16, "fp16");
+  list.put_if(training.narrow_logits, "fp8_output_proj");
   list.put_if(training.fp8_activation_inputs, "activation_func_fp8_input_store");
   if (training.precision == DataType::fp8) {
     list.put("fp8_format", "hybrid");

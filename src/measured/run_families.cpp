@@ -21,6 +21,10 @@ constexpr std::array kHabitFields = {
     fields::text<&H::stack, H>("stack", "the name or file of its software"),
     fields::text<&H::cluster, H>("cluster", "the name or file of its machine")
         .or_else("by chip and devices of a node"),
+    fields::text<&H::model, H>("model", "the name or file of its model, for rows without layers"),
+    fields::integer<&H::predicted_tokens>(
+        "predicted_tokens", {0, 16}, "modules that predict further tokens")
+        .or_else("none, or as the model of that name has them"),
     fields::flag<&H::flash>("flash", "fused attention").or_else("as the row says, or both"),
     fields::text<&H::recompute, H>("recompute", "what is recomputed, in the words of rows"),
     fields::choice<&H::sharding, kShardings>("sharding", "what data-parallel ranks share"),
@@ -44,6 +48,8 @@ constexpr std::array kHabitFields = {
     fields::text<&H::offload, H>("offload", "what is kept on hosts, in the words of rows"),
     fields::choice<&H::expert_dispatch, kExpertDispatches>("expert_dispatch",
                                                            "how tokens reach their experts"),
+    fields::flag<&H::fused_experts>("fused_experts", "as `plan.fused_experts`"),
+    fields::flag<&H::narrow_logits>("narrow_logits", "as `training.narrow_logits`"),
     fields::text<&H::graph, H>("cuda_graph", "what is launched as one, in the words of rows"),
     fields::choice<&H::rates, kCountedAttentions>("rates",
                                                   "how its TFLOP/s count attention, where no time "

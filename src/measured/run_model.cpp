@@ -4,6 +4,7 @@
 
 #include "titer/input/words.hpp"
 #include "titer/measured/run_scenario.hpp"
+#include "titer/scenario/load_part.hpp"
 
 namespace titer {
 namespace {
@@ -73,12 +74,8 @@ void set_named_parts(const std::string& name, Transformer& model) {
   }
 }
 
-void add_experts(const RunRow& row, Transformer& model) {
-  model.experts = Experts{.count = row.whole("n_experts", 0),
-                          .per_token = row.whole("top_k", 1),
-                          .ffn = row.whole("expert_ffn", model.ffn),
-                          .shared_ffn = row.whole("shared_expert_ffn", 0)};
-  // Benchmarks force the balance of their experts.
+/// Benchmarks force the balance of their experts; some drop tokens.
+void set_routing(const RunRow& row, Transformer& model) {
   model.experts->routing.shape = RoutingShape::balanced;
   const std::string name = lower(row.text("model_name"));
   if (name.find("tokendrop") != std::string::npos || row.says("notes", "drop-and-pad")) {
@@ -90,6 +87,14 @@ void add_experts(const RunRow& row, Transformer& model) {
     model.experts->routing.groups = 8;
     model.experts->routing.groups_chosen = 4;
   }
+}
+
+void add_experts(const RunRow& row, Transformer& model) {
+  model.experts = Experts{.count = row.whole("n_experts", 0),
+                          .per_token = row.whole("top_k", 1),
+                          .ffn = row.whole("expert_ffn", model.ffn),
+                          .shared_ffn = row.whole("shared_expert_ffn", 0)};
+  set_routing(row, model);
   const std::int64_t dense = row.whole("dense_layers", 0);
   for (LayerKind& kind : model.kinds) {
     kind.experts = true;
@@ -102,9 +107,33 @@ void add_experts(const RunRow& row, Transformer& model) {
   }
 }
 
+/// Of a row that names a model and has none of its dimensions.
+Transformer named_model(const RunRow& row, const RunHabits& habits, bool flash) {
+  const Model model = load_model(Value(habits.model));
+  const Transformer* transformer = model.if_transformer();
+  if (transformer == nullptr) {
+    throw InputError(habits.model + " is no transformer");
+  }
+  Transformer named = *transformer;
+  named.attention = flash ? AttentionKernel::flash : AttentionKernel::materialised;
+  named.dropout = habits.dropout.value_or(named.dropout);
+  named.predicted_tokens = habits.predicted_tokens.value_or(named.predicted_tokens);
+  if (named.experts) {
+    set_routing(row, named);
+  }
+  return named;
+}
+
 }  // namespace
 
+bool is_named(const RunRow& row, const RunHabits& habits) {
+  return !habits.model.empty() && row.whole("layers", 0) <= 0;
+}
+
 Transformer run_model(const RunRow& row, const RunHabits& habits, const OpenModel& open) {
+  if (is_named(row, habits)) {
+    return named_model(row, habits, open.flash);
+  }
   for (const std::string_view column : {"layers", "hidden", "heads", "ffn"}) {
     if (row.whole(column, 0) <= 0) {
       throw InputError(std::string(column) + " not stated");
@@ -133,6 +162,7 @@ Transformer run_model(const RunRow& row, const RunHabits& habits, const OpenMode
   set_named_parts(lower(row.text("model_name")), model);
   model.dropout = habits.dropout.value_or(model.dropout);
   model.parallel = habits.parallel.value_or(false);
+  model.predicted_tokens = habits.predicted_tokens.value_or(0);
   if (row.has("n_experts")) {
     add_experts(row, model);
   }

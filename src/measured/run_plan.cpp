@@ -123,9 +123,20 @@ void read_sharding(const RunRow& row, const RunHabits& habits, Plan& plan) {
   }
 }
 
+/// Layers of stages that are a layer or two short of `each`: the last stage has a module for a
+/// further token beside the head, which count as three layers, or as two with the embedding as one.
+/// [NVIDIA-NeMo/Megatron-Bridge, deepseek_v3.py: "Et*4|(t*4|)*14tmL", "Et|(tt|)*30mL"]
+std::vector<std::int64_t> short_ends(std::size_t stages, std::int64_t each, bool predicts) {
+  std::vector<std::int64_t> of_stages(stages, each);
+  const std::int64_t front = predicts && each > 2 ? 0 : 1;
+  of_stages.front() -= front;
+  of_stages.back() -= 3 - front;
+  return of_stages;
+}
+
 /// What is not shared out evenly: embedding and head count as a layer each, the head and a module
 /// for further tokens as two, or the first stages have one more.
-void read_layers(const RunRow& row, std::int64_t layers, Plan& plan) {
+void read_layers(const RunRow& row, std::int64_t layers, bool predicts, Plan& plan) {
   const std::int64_t stages = plan.pipeline * plan.virtual_stages;
   const auto count = static_cast<std::size_t>(stages);
   if (row.says("inferred_fields", "one layer fewer") || row.says("notes", "one layer less") ||
@@ -137,10 +148,9 @@ void read_layers(const RunRow& row, std::int64_t layers, Plan& plan) {
     return;
   }
   std::vector<std::int64_t> of_stages(count, layers / stages);
-  if ((layers + 3) % stages == 0 && (layers + 3) / stages > 2) {
-    of_stages.assign(count, (layers + 3) / stages);
-    of_stages.front() -= 1;
-    of_stages.back() -= 2;
+  const std::int64_t each = (layers + 3) / stages;
+  if ((layers + 3) % stages == 0 && each > (predicts ? 1 : 2)) {
+    of_stages = short_ends(count, each, predicts);
   } else {
     for (std::size_t i = 0; i < static_cast<std::size_t>(layers % stages); ++i) {
       ++of_stages[i];
@@ -196,18 +206,31 @@ void read_overlaps(const RunRow& row, const RunHabits& habits, Plan& plan) {
     plan.expert_dispatch = ExpertDispatch::deduplicated;
   }
   plan.expert_overlap = row.says("notes", "A2A overlap");
+  plan.fused_experts = habits.fused_experts.value_or(false);
 }
 
-/// "transformer_engine:['attn', 'moe_router']": who captures, and which parts of layers, of those
-/// that the row's model has; "1": all of them.
-LayerPartSet graph_of(const std::string& text, bool has_experts) {
+/// Parts of layers that the row's model does not have; whatever one known by name may have counts.
+LayerPartSet absent_parts(const RunRow& row, const RunHabits& habits) {
+  constexpr LayerPartSet mixer = bit(LayerPart::mixer);
+  constexpr LayerPartSet experts = bit(LayerPart::router) | bit(LayerPart::experts);
+  if (is_named(row, habits)) {
+    return 0;
+  }
+  return row.whole("n_experts", 0) > 0 ? mixer : LayerPartSet{mixer | experts};
+}
+
+/// "transformer_engine:['attn', 'moe_router']": who captures, and which parts of layers; "1": all
+/// of them.
+LayerPartSet graph_of(const std::string& text, LayerPartSet absent) {
   struct ScopeWord {
     std::string_view text;
     LayerPartSet parts;
   };
   constexpr LayerPartSet of_experts = bit(LayerPart::router) | bit(LayerPart::experts);
-  constexpr LayerPartSet of_layers = bit(LayerPart::attention) | bit(LayerPart::mlp) | of_experts;
-  constexpr std::array<ScopeWord, 6> words = {{{"attn", bit(LayerPart::attention)},
+  constexpr LayerPartSet of_layers =
+      bit(LayerPart::attention) | bit(LayerPart::mixer) | bit(LayerPart::mlp) | of_experts;
+  constexpr std::array<ScopeWord, 7> words = {{{"attn", bit(LayerPart::attention)},
+                                               {"mamba", bit(LayerPart::mixer)},
                                                {"mlp", bit(LayerPart::mlp)},
                                                {"moe_router", bit(LayerPart::router)},
                                                {"'moe'", bit(LayerPart::experts)},
@@ -222,7 +245,6 @@ LayerPartSet graph_of(const std::string& text, bool has_experts) {
       graph = static_cast<LayerPartSet>(graph | word.parts);
     }
   }
-  const LayerPartSet absent = has_experts ? LayerPartSet{0} : of_experts;
   return captures_all(graph) ? graph : static_cast<LayerPartSet>(graph & ~absent);
 }
 
@@ -267,11 +289,11 @@ Plan run_plan(const RunRow& row, const RunHabits& habits) {
   read_sharding(row, habits, plan);
   read_recompute(row, habits, plan);
   read_offload(row, habits, plan);
-  read_layers(row, row.whole("layers", 0), plan);
+  read_layers(row, row.whole("layers", 0), habits.predicted_tokens.value_or(0) > 0, plan);
   read_schedule(row, plan);
   read_overlaps(row, habits, plan);
   plan.cuda_graph = graph_of(row.has("cuda_graph") ? row.text("cuda_graph") : habits.graph,
-                             row.whole("n_experts", 0) > 0);
+                             absent_parts(row, habits));
   return plan;
 }
 
@@ -284,6 +306,7 @@ Training run_training(const RunRow& row,
   training.sequence = row.has("seq") || !habits.sequence ? degree(row, "seq") : *habits.sequence;
   training.gradient_precision = habits.gradient;
   training.adapters = habits.adapters;
+  training.narrow_logits = habits.narrow_logits.value_or(false);
   training.fp8_activation_inputs = habits.fp8_activation_inputs.value_or(false);
   training.precision = precision_of(row, habits);
   if (row.says("precision", "bf16 weights")) {  // and with them what optax keeps of them

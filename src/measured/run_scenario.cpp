@@ -57,7 +57,7 @@ OpenValues open_values(const RunRow& row, const RunHabits& habits, const RunMach
     open.names += (open.names.empty() ? "" : ", ") + std::string(what);
   };
   open.vocabularies = {row.whole("vocab", habits.vocabulary.value_or(0))};
-  if (open.vocabularies.front() <= 0) {
+  if (open.vocabularies.front() <= 0 && !is_named(row, habits)) {
     open.vocabularies = {kSmallVocabulary, kLargeVocabulary};
     note("vocabulary");
   }

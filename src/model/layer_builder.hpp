@@ -97,6 +97,9 @@ class LayerBuilder {
   /// GELU on so many elements, or SiLU(gate) * up on twice as many, clamped before where the model
   /// does so; kept beside what `op` keeps.
   void activation(Operation op, double elements);
+  /// The same within the product before it, and the one behind it on the way back: what it reads is
+  /// kept, and no kernel is its own.
+  void fused_activation(Operation op, double elements);
   void embedding(std::string_view name);
   /// Softmax cross-entropy over a vocabulary split over ranks, in fp32.
   void cross_entropy(std::string_view name);

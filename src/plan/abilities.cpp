@@ -113,7 +113,7 @@ constexpr auto kAllowsDegree =
 using A = Abilities;
 using P = Plan;
 /// In the order of PlanPart.
-constexpr std::array<Ability, 15> kAbilities = {{
+constexpr std::array<Ability, 16> kAbilities = {{
     {PlanPart::degrees,
      kAllowsDegree<&A::tensor, &P::tensor>,
      [](const A&, const P& plan) { return fmt::format("tensor {}", plan.tensor); }},
@@ -134,6 +134,9 @@ constexpr std::array<Ability, 15> kAbilities = {{
     {PlanPart::layer,
      [](const A& can, const P& plan) { return allows(can.expert_overlap, plan.expert_overlap); },
      [](const A&, const P&) { return std::string("expert_overlap"); }},
+    {PlanPart::layer,
+     [](const A& can, const P& plan) { return allows(can.fused_experts, plan.fused_experts); },
+     [](const A&, const P&) { return std::string("fused_experts"); }},
     {PlanPart::layer,
      [](const A& can, const P& plan) { return allows(can.recompute, plan.recompute); },
      [](const A&, const P& plan) { return fmt::format("recompute {}", name(plan.recompute)); }},
@@ -238,6 +241,7 @@ constexpr std::array kAbilityFields = {
         "tensor_beyond_kv_heads", "whether it can: a tensor degree above the key-value heads"),
     whether<&A::sequence_parallel>("sequence_parallel"),
     whether<&A::expert_overlap>("expert_overlap"),
+    whether<&A::fused_experts>("fused_experts"),
     whether<&A::overlap_grad_reduce>("overlap_grad_reduce"),
     whether<&A::overlap_param_gather>("overlap_param_gather")};
 

@@ -225,6 +225,11 @@ constexpr std::array kPlanFields = {
                                      "tokens go to experts and back beside the compute of another "
                                      "micro-batch, of which every pass is taken to have one")
         .affecting(kLayerCosts),
+    fields::flag<&P::fused_experts>("fused_experts",
+                                    "the products of experts, which are one kernel for all, make "
+                                    "their activations and casts as well (Transformer Engine's "
+                                    "fused grouped MLP)")
+        .affecting(kLayerCosts),
     fields::choice<&P::context_method, kContextMethods>(
         "context_method",
         "how ranks attend to the others' parts of a sequence; `hierarchical`: by heads among "

@@ -164,6 +164,16 @@ constexpr std::array kStackFields = {
         "attention_slowdown",
         {0.5, kSlowdown.most},
         "of fused attention, over what the chip reaches with such kernels"),
+    fields::figure<&K::loss_traffic, S>(
+        "loss_traffic",
+        {0.05, kSlowdown.most},
+        "time of the loss's kernels, over what its steps move one by one in fp32: 44 B of a logit")
+        .or_else("`memory_traffic`"),
+    fields::figure<&K::mixer_slowdown, S>(
+        "mixer_slowdown",
+        {0.5, kSlowdown.most},
+        "of the kernels that are a mixer's own (short convolution, chunks, scan, gated norm), "
+        "besides"),
     fields::figure<&K::straggling, S>(
         "straggling", {0, 1}, "relative standard deviation of equal devices' compute"),
     fields::special<S>("error_bars",

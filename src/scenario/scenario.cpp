@@ -66,6 +66,8 @@ Slice Scenario::slice() const {
       .expert = plan.expert,
       .expert_tensor = plan.expert_tensor_degree(),
       .narrow_results = stack.memory.keeps_narrow_results,
+      .fused_experts = plan.fused_experts,
+      .narrow_logits = training.narrow_logits,
       .fp8_activation_inputs = training.fp8_activation_inputs,
       .product_type = training.narrow_products() ? std::optional(training.precision) : std::nullopt,
       .kept_input =

@@ -103,6 +103,9 @@ constexpr std::array kTrainingFields = {
     fields::choice<&T::narrow_scaling, kNarrowScalings>(
         "narrow_scaling",
         "of fp8: one scale for a `tensor`, or for a `block` of 32 numbers (mxfp8)"),
+    fields::flag<&T::narrow_logits>("narrow_logits",
+                                    "the output layer's product is of fp8 or fp4, too "
+                                    "(Megatron-Core's `fp8_output_proj`)"),
     fields::flag<&T::fp8_activation_inputs>(
         "fp8_activation_inputs",
         "what activation functions read is kept in fp8 for the backward pass, and converted twice "

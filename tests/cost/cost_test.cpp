@@ -331,6 +331,13 @@ TEST(OptimizerTraffic, ReadsAndWritesWhatItsRuleKeeps) {
   EXPECT_EQ(optimizer_traffic(scenario).per_updated, 4_B + 2.0 * (4_B + 4_B)) << "no copy";
 }
 
+Kernel kernel_of(KernelKind kind, KernelMaker maker = KernelMaker::kind) {
+  Kernel kernel;
+  kernel.kind = kind;
+  kernel.maker = maker;
+  return kernel;
+}
+
 TEST(KernelPace, IsThatOfTheGenerationThatAttentionIsWrittenFor) {
   Scenario scenario = scenarios::shipped_run();
   scenario.stack.kernels.attention_slowdown = 1.2;
@@ -340,7 +347,26 @@ TEST(KernelPace, IsThatOfTheGenerationThatAttentionIsWrittenFor) {
   EXPECT_DOUBLE_EQ(kernel_pace(scenario).attention, 1.2);
   scenario.stack.kernels.attention = AttentionGeneration::flash_2;
   EXPECT_DOUBLE_EQ(kernel_pace(scenario).attention, 2.4);
-  EXPECT_DOUBLE_EQ(kernel_pace(scenario).of(KernelKind::matrix), 1.0);
+  EXPECT_DOUBLE_EQ(kernel_pace(scenario).of(kernel_of(KernelKind::matrix)), 1.0);
+}
+
+TEST(KernelPace, IsThatOfThoseWhoMadeTheKernel) {
+  Scenario scenario = scenarios::shipped_run();
+  StackKernels& kernels = scenario.stack.kernels;
+  kernels.memory_traffic = 1.5;
+  kernels.attention_slowdown = 1.2;
+  kernels.straggling = 0;
+  const Kernel loss = kernel_of(KernelKind::memory, KernelMaker::loss);
+  EXPECT_DOUBLE_EQ(kernel_pace(scenario).of(loss), 1.5) << "as the others";
+  kernels.loss_traffic = 0.5;
+  kernels.mixer_slowdown = 2;
+  const KernelPace pace = kernel_pace(scenario);
+  EXPECT_DOUBLE_EQ(pace.of(loss), 0.5);
+  EXPECT_DOUBLE_EQ(pace.of(kernel_of(KernelKind::memory, KernelMaker::mixer)), 2 * 1.5);
+  EXPECT_DOUBLE_EQ(pace.of(kernel_of(KernelKind::memory)), 1.5);
+  const Kernel chunks = kernel_of(KernelKind::attention, KernelMaker::mixer);
+  EXPECT_DOUBLE_EQ(pace.of(chunks), 2 * kernel_pace(scenario).attention);
+  EXPECT_EQ(chunks.part(0.5).maker, KernelMaker::mixer);
 }
 
 TEST(Repeats, LeaveOutTheEndOfALayerWhereOnlyWhatIsNeededIsComputedAgain) {

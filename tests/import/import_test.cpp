@@ -579,11 +579,14 @@ TEST(TransformerDocument, IsReadBackToTheSameModel) {
   model.head_transform = true;
   model.encoder_ends = true;
   model.sinks = true;
-  model.predicted_tokens = 1;
+  model.predicted_tokens = 2;
+  model.predicted_by_one = true;
+  model.predicted_layer = LayerKind{.experts = true, .window = 16};
   Experts experts;
   experts.count = 16;
   experts.per_token = 2;
   experts.ffn = 256;
+  experts.latent = 48;
   experts.shared_ffn = 512;
   experts.shared_gate = true;
   experts.router_bias = true;
@@ -602,6 +605,7 @@ TEST(TransformerDocument, IsReadBackToTheSameModel) {
   EXPECT_EQ(parameters(back), parameters(model));
   EXPECT_EQ(back.kinds, model.kinds);
   EXPECT_EQ(back.order, model.order);
+  EXPECT_EQ(back.predicted_layer, model.predicted_layer);
 }
 
 TEST(ImportSamples, PublishedModelsHaveTheirPublishedParameters) {

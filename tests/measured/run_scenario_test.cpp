@@ -259,6 +259,64 @@ TEST(RunScenario, SharesLayersOutAsTrainingProgramsDo) {
   EXPECT_EQ(text_of(uneven.readings[0].scenarios[0].plan.layers), "[6, 6, 6, 5]");
 }
 
+// As the recipes have it, "Et*4|(t*4|)*14tmL" and "Et|(tt|)*30mL".
+TEST(RunScenario, LeavesRoomForAModuleThatPredictsAFurtherToken) {
+  const auto layers = [](const char* name, const char* p, const char* vpp) {
+    const RunReadings read = readings({{"family", "megatron_bridge"},
+                                       {"model_name", name},
+                                       {"layers", "61"},
+                                       {"p", p},
+                                       {"vpp", vpp},
+                                       {"d", "1"},
+                                       {"t", "1"},
+                                       {"n_chips", p}});
+    EXPECT_EQ(read.skip_reason, "");
+    const Scenario& scenario = read.readings.at(0).scenarios.at(0);
+    return std::pair(scenario.model.if_transformer()->predicted_tokens,
+                     std::get<std::vector<std::int64_t>>(scenario.plan.layers));
+  };
+  std::vector<std::int64_t> of_16(16, 4);
+  of_16.back() = 1;
+  EXPECT_EQ(layers("DeepSeekV3", "4", "4"), std::pair(std::int64_t{1}, of_16));
+  std::vector<std::int64_t> of_32(32, 2);
+  of_32.front() = 1;
+  of_32.back() = 0;
+  EXPECT_EQ(layers("DeepSeekV3", "8", "4"), std::pair(std::int64_t{1}, of_32));
+  of_16.front() = 3;
+  of_16.back() = 2;
+  EXPECT_EQ(layers("DeepSeekV3 (w/o MTP)", "4", "4"), std::pair(std::int64_t{0}, of_16));
+}
+
+TEST(RunScenario, TakesAModelByItsNameWhereARowHasNoDimensions) {
+  const Cells row = {{"family", "megatron_bridge"},
+                     {"model_name", "Nemotron_3_Nano"},
+                     {"layers", ""},
+                     {"hidden", ""},
+                     {"heads", ""},
+                     {"ffn", ""},
+                     {"vocab", ""},
+                     {"p", "1"},
+                     {"t", "1"},
+                     {"d", "16"},
+                     {"cuda_graph", "transformer_engine:['attn', 'mamba', 'moe_router']"}};
+  const RunReadings read = readings(row);
+  ASSERT_EQ(read.skip_reason, "");
+  ASSERT_EQ(read.readings.size(), 1U) << "its vocabulary is known";
+  const Scenario& scenario = read.readings[0].scenarios.at(0);
+  const Transformer& model = *scenario.model.if_transformer();
+  EXPECT_EQ(model.layers, 52);
+  EXPECT_EQ(model.vocabulary, 131'072);
+  EXPECT_EQ(model.experts->routing.shape, RoutingShape::balanced);
+  EXPECT_EQ(scenario.plan.cuda_graph,
+            bit(LayerPart::attention) | bit(LayerPart::mixer) | bit(LayerPart::router));
+  Cells stated = row;  // whose dimensions count, whatever its name
+  stated["layers"] = "4";
+  stated["hidden"] = "1024";
+  stated["heads"] = "16";
+  stated["ffn"] = "4096";
+  EXPECT_EQ(readings(stated).readings.at(0).scenarios.at(0).model.layers(), 4);
+}
+
 TEST(RunScenario, KnowsByItsNameWhatAModelsDimensionsDoNotTell) {
   const auto named = [](const char* name) {
     const RunReadings read = readings({{"model_name", name}, {"layers", "4"}});

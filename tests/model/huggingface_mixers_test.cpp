@@ -95,6 +95,89 @@ TEST(HuggingFaceMixers, CountNemotronH) {
   EXPECT_EQ(parameters(shipped), expected);
 }
 
+constexpr std::string_view kNemotron3Nano =
+    R"({"architectures": ["NemotronHForCausalLM"], "model_type": "nemotron_h", "hidden_size": 2688,
+        "hybrid_override_pattern": "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME",
+        "num_hidden_layers": 52, "intermediate_size": 1856, "num_attention_heads": 32,
+        "num_key_value_heads": 2, "head_dim": 128, "mamba_num_heads": 64, "mamba_head_dim": 64,
+        "ssm_state_size": 128, "n_groups": 8, "chunk_size": 128, "n_routed_experts": 128,
+        "num_experts_per_tok": 6, "moe_intermediate_size": 1856, "n_shared_experts": 1,
+        "moe_shared_expert_intermediate_size": 3712, "moe_latent_size": null,
+        "num_nextn_predict_layers": 0, "max_position_embeddings": 262144, "vocab_size": 131072})";
+
+// 23 of Mamba-2, 23 of experts, 6 of attention. [nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16, whose
+// 31.6 billion parameters its card rounds to 30]
+TEST(HuggingFaceMixers, CountNemotron3Nano) {
+  const Transformer model = imported(kNemotron3Nano).model;
+  const std::int64_t h = 2688;
+  const std::int64_t attention = h * 128 * (32 + 2 * 2) + 32 * 128 * h;
+  const std::int64_t router = 128 * h + 128;
+  const std::int64_t expert = 2 * h * 1856;
+  const std::int64_t expected = 23 * (mamba2(h, 64, 8, 128) + h) + 6 * (attention + h) +
+                                23 * (128 * expert + 2 * h * 3712 + router + h) + 2 * 131'072 * h +
+                                h;
+  EXPECT_EQ(expected, 31'577'940'288);
+  EXPECT_EQ(parameters(model), expected);
+  EXPECT_EQ(active_parameters(model), expected - 23 * (128 - 6) * expert);
+  const Transformer shipped = samples::shipped("nemotron-3-nano-30b-a3b");
+  EXPECT_EQ(shipped.mixer, model.mixer);
+  EXPECT_EQ(shipped.runs(), model.runs());
+  EXPECT_EQ(parameters(shipped), expected);
+}
+
+// 40 of Mamba-2, 40 of 512 experts that work on latents of 1024, 8 of attention; a module for
+// further tokens besides. Newer files leave the number of layers to their list.
+// [nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-BF16]
+TEST(HuggingFaceMixers, CountNemotron3Super) {
+  const Transformer shipped = samples::shipped("nemotron-3-super-120b-a12b");
+  std::string types;
+  for (const LayerRun& run : shipped.runs()) {
+    const LayerKind& kind = shipped.kinds[static_cast<std::size_t>(run.kind)];
+    const char* type = kind.experts                        ? "moe"
+                       : kind.tokens == TokenMixing::mixer ? "mamba"
+                                                           : "attention";
+    types += (types.empty() ? "\"" : ", \"") + std::string(type) + "\"";
+    EXPECT_EQ(run.count, 1);
+  }
+  const Transformer model = imported(R"({"model_type": "nemotron_h", "hidden_size": 4096,
+      "layers_block_type": [)" + types +
+                                     R"(], "num_hidden_layers": null,
+      "intermediate_size": 2688, "num_attention_heads": 32, "num_key_value_heads": 2,
+      "head_dim": 128, "mamba_num_heads": 128, "mamba_head_dim": 64, "ssm_state_size": 128,
+      "n_groups": 8, "chunk_size": 128, "n_routed_experts": 512, "num_experts_per_tok": 22,
+      "moe_intermediate_size": 2688, "moe_latent_size": 1024, "n_shared_experts": 1,
+      "moe_shared_expert_intermediate_size": 5376, "num_nextn_predict_layers": 1,
+      "mtp_layers_block_type": ["attention", "moe"], "vocab_size": 131072})")
+                                .model;
+  const std::int64_t h = 4096;
+  const std::int64_t attention = h * 128 * (32 + 2 * 2) + 32 * 128 * h + h;
+  const std::int64_t expert = 2 * 1024 * 2688;
+  const std::int64_t experts = 512 * expert + 2 * h * 1024 + 2 * h * 5376 + 512 * h + 512 + h;
+  const std::int64_t expected =
+      40 * (mamba2(h, 128, 8, 128) + h) + 8 * attention + 40 * experts + 2 * 131'072 * h + h;
+  EXPECT_EQ(expected, 120'668'707'840);
+  EXPECT_EQ(parameters(model), expected);
+  EXPECT_EQ(parameters(shipped), expected);
+  EXPECT_EQ(active_parameters(model), expected - 40 * (512 - 22) * expert);
+  EXPECT_EQ(prediction_parameters(model).total(), 2 * h * h + attention + experts + 3 * h);
+  EXPECT_EQ(prediction_parameters(shipped), prediction_parameters(model));
+  EXPECT_EQ(model.predicted_layer, shipped.predicted_layer);
+  EXPECT_EQ(model.experts->latent, 1024);
+}
+
+TEST(HuggingFaceMixers, RefuseNemotronsModulesOfMoreThanALayer) {
+  std::string text(kNemotron3Nano);
+  const std::string none = "\"num_nextn_predict_layers\": 0";
+  text.replace(text.find(none),
+               none.size(),
+               R"("num_nextn_predict_layers": 1, "mtp_hybrid_override_pattern": "M*E")");
+  EXPECT_NE(
+      problem_of(text).find("mtp_hybrid_override_pattern: \"M*E\": expected one layer, or one "
+                            "that mixes tokens"),
+      std::string::npos)
+      << problem_of(text);
+}
+
 TEST(HuggingFaceMixers, RefuseNemotronsPatternsThatSayOtherwise) {
   std::string longer(kNemotron);
   longer.replace(longer.find(": 52"), 4, ": 53");

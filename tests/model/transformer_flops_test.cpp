@@ -277,6 +277,23 @@ TEST(ForwardFlops, CountModulesForFurtherTokens) {
   EXPECT_NEAR((with.layers - without.layers).si(), (layer + projection).si(), 1e-9 * layer.si());
 }
 
+TEST(ForwardFlops, OfModulesForFurtherTokensAreOfTheirOwnLayer) {
+  Transformer model = shipped("nemotron-3-super-120b-a12b");
+  const ForwardFlops with = forward_flops(model, 1, 8192, AttentionCount::causal);
+  Transformer without = model;
+  without.predicted_tokens = 0;
+  const ForwardFlops plain = forward_flops(without, 1, 8192, AttentionCount::causal);
+  EXPECT_DOUBLE_EQ(with.logits.si(), 3 * plain.logits.si());
+  // Attention and experts, and a projection of two hidden states to one.
+  const double h = 4096;
+  const double attention = h * 128 * (32 + 2 * 2) + 32 * 128 * h;
+  const double experts = 22 * 2 * 1024.0 * 2688 + 2 * h * 1024 + 2 * h * 5376 + h * 512;
+  expect_close((with.layers - plain.layers).si(),
+               2 * 2.0 * 8192 * (attention + experts + 2 * h * h));
+  expect_close((with.core_attention - plain.core_attention).si(),
+               2 * 2.0 * 2 * 32 * 128 * 8192.0 * 8192 / 2);
+}
+
 TEST(ForwardFlops, TotalIsTheSumOfItsParts) {
   const ForwardFlops forward = forward_flops(samples::llama(), 1, 4096, AttentionCount::full);
   expect_close(forward.total().si(),

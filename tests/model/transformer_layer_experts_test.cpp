@@ -57,6 +57,73 @@ TEST(ExpertBytes, IncludeOutputsThatAreWeighedWhenTheyAreBack) {
   EXPECT_DOUBLE_EQ((moe_bytes(expert_layer(slice)) - before).si(), 2 * kHidden * 8 * kTokens / 2);
 }
 
+TEST(ExpertDispatch, SendsLatentsWhereExpertsWorkOnThese) {
+  Transformer model = samples::deepseek();
+  const Slice slice = slice_of(2, 8, 1);
+  const OperationList whole = expert_layer(slice, model);
+  model.experts->latent = 1792;  // a quarter
+  const OperationList latents = expert_layer(slice, model);
+  for (const char* name : {"permutation", "combination"}) {
+    EXPECT_EQ(named(latents, name).forward_transfer.size,
+              0.25 * named(whole, name).forward_transfer.size);
+  }
+  EXPECT_EQ(named(latents, "expert gate and up").forward.flops,
+            0.25 * named(whole, "expert gate and up").forward.flops);
+  // Every rank of the tensor group projects its part of the tokens, with all of the matrix.
+  const double flops = 2 * kTokens / 2 * kHidden * 1792;
+  EXPECT_DOUBLE_EQ(named(latents, "experts' latent").forward.flops.si(), flops);
+  EXPECT_DOUBLE_EQ(named(latents, "experts' hidden state").forward.flops.si(), flops);
+  EXPECT_EQ(named(latents, "router").forward.flops, named(whole, "router").forward.flops);
+}
+
+TEST(FusedExperts, LeaveNoKernelsBetweenTheirProducts) {
+  Slice slice = slice_of(1, 8, 1);
+  slice.product_type = DataType::fp8;
+  const OperationList separate = expert_layer(slice);
+  slice.fused_experts = true;
+  const OperationList fused = expert_layer(slice);
+  EXPECT_FALSE(named(fused, "expert activation").forward.exists());
+  EXPECT_FALSE(named(fused, "expert activation").input_gradient.exists());
+  const auto casts = [](const OperationList& list, Kernel Operation::*pass) {
+    Bytes sum;
+    for (const Operation& op : list) {
+      sum += std::string_view(op.name) == "cast" ? (op.*pass).bytes : Bytes{};
+    }
+    return sum.si();
+  };
+  // Of the activations, read in 16 bits and written twice in 8; and of their inputs' gradients.
+  const double elements = 8 * kTokens * 2048;
+  expect_close(casts(separate, &Operation::forward) - casts(fused, &Operation::forward),
+               4 * elements);
+  expect_close(
+      casts(separate, &Operation::input_gradient) - casts(fused, &Operation::input_gradient),
+      4 * 2 * elements);
+  EXPECT_EQ(saved_bytes(fused), saved_bytes(separate));
+  EXPECT_EQ(named(fused, "expert down").forward.flops,
+            named(separate, "expert down").forward.flops);
+  EXPECT_EQ(named(fused, "expert down").loops, 1);  // for the host
+  EXPECT_EQ(named(separate, "expert down").loops, 256 / 8);
+}
+
+TEST(NarrowProducts, LookForTheLargestOfNumbersThatBecomeFp4) {
+  Slice slice = slice_of(1, 1, 1);
+  const auto cast = [&](DataType type) {
+    slice.product_type = type;
+    return named(transformer_layer(samples::llama(), slice), "cast").forward.bytes.si();
+  };
+  const double elements = kTokens * 4096;
+  expect_close(cast(DataType::fp8), elements * (2 + 2 * 1));
+  expect_close(cast(DataType::fp4), elements * (2 * 2 + 2 * 0.5));
+}
+
+TEST(NarrowProducts, TakeInTheOutputLayerWhereTheyAreToldTo) {
+  Slice slice = slice_of(1, 1, 1);
+  slice.product_type = DataType::fp8;
+  EXPECT_FALSE(named(output_head(samples::llama(), slice), "logits").forward.narrow);
+  slice.narrow_logits = true;
+  EXPECT_TRUE(named(output_head(samples::llama(), slice), "logits").forward.narrow);
+}
+
 TEST(ExpertDispatch, CopiesTokensWhereTheyArrive) {
   Slice slice = slice_of(1, 8, 1);
   const OperationList copied = expert_layer(slice);

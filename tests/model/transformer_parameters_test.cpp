@@ -116,6 +116,31 @@ TEST(LayerParameters, OfExpertsWithBiases) {
   EXPECT_EQ(count.experts, 4 * (3 * 4096 * 100 + 2 * 100 + 4096));
 }
 
+TEST(LayerParameters, OfExpertsWithLatents) {
+  Transformer model = samples::llama();
+  model.experts = Experts{.count = 4, .per_token = 1, .ffn = 100, .shared_ffn = 300};
+  const ParameterCount plain = layer_parameters(model, {.experts = true});
+  model.experts->latent = 64;
+  const ParameterCount count = layer_parameters(model, {.experts = true});
+  EXPECT_EQ(count.experts, 4 * 3 * 64 * 100);
+  EXPECT_EQ(count.split, plain.split);                            // of the shared ones
+  EXPECT_EQ(count.replicated - plain.replicated, 2 * 4096 * 64);  // there and back
+  model.biases.mlp = true;
+  EXPECT_EQ(layer_parameters(model, {.experts = true}).experts, 4 * (3 * 64 * 100 + 2 * 100 + 64));
+}
+
+TEST(HeadParameters, HaveOneModuleWhereItPredictsAllFurtherTokens) {
+  Transformer model = latent_model();
+  const ParameterCount both = prediction_parameters(model);
+  model.predicted_by_one = true;
+  EXPECT_EQ(2 * prediction_parameters(model), both);
+  model.predicted_layer = LayerKind{};
+  EXPECT_EQ(prediction_parameters(model).split,
+            layer_parameters(model, model.kinds[0]).split + 2 * 64 * 64);
+  model.predicted_tokens = 0;
+  EXPECT_EQ(prediction_parameters(model), ParameterCount{});
+}
+
 TEST(HeadParameters, HaveModulesForFurtherTokens) {
   const Transformer model = latent_model();
   const ParameterCount layer = layer_parameters(model, model.kinds[1]);  // of the last kind

@@ -118,6 +118,17 @@ TEST(ReadTransformer, TakesTheWidthOfHeadsFromTheLatents) {
   EXPECT_EQ(model.predicted_tokens, 2);
 }
 
+TEST(ReadTransformer, TakesTheLayerOfModulesForFurtherTokens) {
+  const Transformer model = read_with(R"("ffn": 256)", R"("ffn": 256,
+      "experts": {"count": 8, "per_token": 2, "ffn": 32, "latent": 16},
+      "pattern": [{}, {"experts": true, "tokens": "none"}], "predicted_tokens": 2,
+      "predicted_by_one": true, "predicted_layer": {"experts": true})");
+  EXPECT_EQ(model.experts->latent, 16);
+  EXPECT_TRUE(model.predicted_by_one);
+  EXPECT_EQ(model.prediction_kind(), (LayerKind{.experts = true}));
+  EXPECT_EQ(read_with(R"("ffn": 256)", R"("ffn": 256)").prediction_kind(), LayerKind{});
+}
+
 /// What is put into the least model, and the end of the only line it gets.
 struct Refused {
   std::string_view from;
@@ -127,6 +138,12 @@ struct Refused {
 
 TEST(ReadTransformer, RefusesContradictions) {
   constexpr std::array rows = {
+      Refused{R"("layers": 2)",
+              R"("layers": 2, "predicted_layer": {"experts": true})",
+              "expected \"experts\" of the model, since this layer has them"},
+      Refused{R"("layers": 2)",
+              R"("layers": 2, "predicted_layer": {"tokens": "mixer"})",
+              "expected a \"mixer\" of the model, since this layer has it"},
       Refused{R"("layers": 2)",
               R"("layers": 2, "pattern": [{"count": 3}])",
               R"(pattern: [{"count":3}]: expected the model's 2 layers in all, not 3)"},

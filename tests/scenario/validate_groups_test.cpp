@@ -100,10 +100,12 @@ TEST(ValidateGroups, SaysWhatDoesNotDivide) {
          s.model = shipped::model("megatron-1.7b");
          s.plan.expert_tensor = 1;
          s.plan.expert_overlap = true;
+         s.plan.fused_experts = true;
        },
        {"plan.expert: 4: expected a model with experts, which megatron-1.7b has not",
         "plan.expert_tensor: 1: expected a model with experts, which megatron-1.7b has not",
-        "plan.expert_overlap: true: expected a model with experts, which megatron-1.7b has not"}},
+        "plan.expert_overlap: true: expected a model with experts, which megatron-1.7b has not",
+        "plan.fused_experts: true: expected a model with experts, which megatron-1.7b has not"}},
       {"an order that tears experts apart",
        [](Scenario& s) {
          s.plan.pipeline = 2;

@@ -32,6 +32,7 @@ std::vector<Value> plan_moves() {
     {"expert_tensor": 2}, {"expert_tensor": null},
     {"expert_dispatch": "deduplicated"}, {"expert_dispatch": "all-to-all"}, {"expert_dispatch": null},
     {"expert_overlap": true}, {"expert_overlap": false},
+    {"fused_experts": true}, {"fused_experts": false},
     {"image_columns": 1}, {"image_columns": 2}, {"image_columns": 4},
     {"virtual_stages": 1}, {"virtual_stages": 2}, {"virtual_stages": 3},
     {"virtual_stages": 2, "micro_batch_group": 6}, {"micro_batch_group": null},

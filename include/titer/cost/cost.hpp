@@ -95,7 +95,22 @@ struct KernelPace {
   double memory = 1;
   double attention = 1;
   double all = 1;
+  double loss = 1;   // instead of `memory`
+  double mixer = 1;  // besides
 
+  [[nodiscard]] double of(const Kernel& kernel) const {
+    switch (kernel.maker) {
+      case KernelMaker::loss:
+        return all * loss;
+      case KernelMaker::mixer:
+        return mixer * of(kernel.kind);
+      case KernelMaker::kind:
+        break;
+    }
+    return of(kernel.kind);
+  }
+
+ private:
   [[nodiscard]] double of(KernelKind kind) const {
     switch (kind) {
       case KernelKind::memory:
@@ -138,7 +153,7 @@ struct BlockClock {
   }
   /// Of a kernel, at its pace.
   [[nodiscard]] Seconds time(const Kernel& kernel) const {
-    return pace.of(kernel.kind) * kernels.time(kernel);
+    return pace.of(kernel) * kernels.time(kernel);
   }
   [[nodiscard]] Seconds transfer_time(const Transfer& transfer) const;
   /// Whether ring overlap cuts this kernel: a product of several ranks, next to their transfer.

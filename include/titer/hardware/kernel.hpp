@@ -18,6 +18,10 @@ enum class KernelKind : std::uint8_t {
   attention,  // fused (flash) attention
 };
 
+/// What of software its time depends on besides: how well kernels of its kind are made, or those of
+/// the loss or of mixers, which are its own.
+enum class KernelMaker : std::uint8_t { kind, loss, mixer };
+
 /// Work of one kernel on one device. No flops and no bytes: no kernel at all.
 struct Kernel {
   KernelKind kind = KernelKind::memory;
@@ -25,11 +29,12 @@ struct Kernel {
   Bytes bytes;          // read and written in device memory
   bool narrow = false;  // multiplies numbers of the type of products, where that is another one
   KernelShape shape{};  // of products and attention, where it is known
+  KernelMaker maker = KernelMaker::kind;
 
   [[nodiscard]] constexpr bool exists() const { return flops > Flops{} || bytes > Bytes{}; }
   /// What it does for a share of the tokens.
   [[nodiscard]] constexpr Kernel part(double share) const {
-    return {kind, share * flops, share * bytes, narrow, shape.part(share)};
+    return {kind, share * flops, share * bytes, narrow, shape.part(share), maker};
   }
 };
 

@@ -20,10 +20,12 @@ inline constexpr std::array<Choice<CountedAttention>, 2> kCountedAttentions = {
 
 /// What a family of rows ran, and what that software did where a row does not say.
 struct RunHabits {
-  std::string stack{};          // a name or file; "": not known
-  std::string cluster{};        // likewise; "": by chip and devices of a node
-  std::optional<bool> flash{};  // fused attention
-  std::string recompute{};      // in the words of rows; "": not known
+  std::string stack{};                             // a name or file; "": not known
+  std::string cluster{};                           // likewise; "": by chip and devices of a node
+  std::string model{};                             // a name or file, of rows that state no layers
+  std::optional<std::int64_t> predicted_tokens{};  // modules for further tokens
+  std::optional<bool> flash{};                     // fused attention
+  std::string recompute{};                         // in the words of rows; "": not known
   std::optional<Sharding> sharding{};
   std::optional<bool> reduces_once{};  // gradients of zero2 behind all passes, as zero1 does
   std::optional<bool> tf32{};          // products of fp32 are of tf32
@@ -38,6 +40,8 @@ struct RunHabits {
   std::optional<bool> fp8_activation_inputs{};
   std::string offload{};  // in the words of rows; "": nothing
   std::optional<ExpertDispatch> expert_dispatch{};
+  std::optional<bool> fused_experts{};
+  std::optional<bool> narrow_logits{};
   std::string graph{};  // what is launched as one, in the words of rows; "": not known
   std::optional<CountedAttention> rates{};  // otherwise a rate alone tells no time
 };

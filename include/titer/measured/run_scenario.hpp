@@ -21,8 +21,10 @@ struct OpenModel {
   std::int64_t vocabulary = 0;  // rows of the token table
   bool flash = false;
 };
-/// The model by its dimensions; what they leave open (norms, biases, positions) by its name and the
-/// habits. Throws InputError with the reason.
+/// Whether the model is one known by a name, since the row states no dimensions.
+[[nodiscard]] bool is_named(const RunRow& row, const RunHabits& habits);
+/// The model by that name, or by its dimensions; what they leave open (norms, biases, positions) by
+/// its name and the habits. Throws InputError with the reason.
 [[nodiscard]] Transformer run_model(const RunRow& row,
                                     const RunHabits& habits,
                                     const OpenModel& open);

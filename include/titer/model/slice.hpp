@@ -89,6 +89,8 @@ struct Slice {
   // wait with are kept in their type, and what attention returns in 12 bits, once.  [DeepSeek-V3
   // 2024, section 3.3.3]
   bool narrow_results = false;
+  bool fused_experts = false;              // their products make their activations and casts
+  bool narrow_logits = false;              // the output layer's product is as narrow as the others
   bool fp8_activation_inputs = false;      // by conversions of their own, whatever products read
   std::optional<DataType> product_type{};  // of what products with weights read; fp8 training
   std::optional<Bytes> kept_input{};       // of a number of their input; otherwise as they read it

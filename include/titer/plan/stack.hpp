@@ -80,6 +80,8 @@ struct StackKernels {
   double memory_traffic = 1;  // time of a layer's memory-bound kernels, over what must be moved
   AttentionGeneration attention = AttentionGeneration::own;
   double attention_slowdown = 1;  // of fused attention, over the chip's rate of its generation
+  std::optional<double> loss_traffic{};  // of the loss's kernels, likewise; otherwise as the others
+  double mixer_slowdown = 1;             // of mixers' own kernels, besides
   bool recomputes_what_is_needed = false;  // a compiler leaves the rest of a repeated pass out
   // Relative standard deviation of a device's compute: all wait for the slowest of them.
   double straggling = 0;

@@ -29,6 +29,7 @@ struct Training {
   std::optional<DataType> weight_messages{};
   std::optional<NarrowWeights> narrow_weights{};  // of fp8 and fp4 products; otherwise the stack's
   NarrowScaling narrow_scaling = NarrowScaling::tensor;
+  bool narrow_logits = false;          // the output layer's product is as narrow as the others
   bool fp8_activation_inputs = false;  // of activation functions, from the forward pass on
   bool fused_optimizer = true;
   FrozenLayers frozen{};

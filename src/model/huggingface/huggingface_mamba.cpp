@@ -241,11 +241,11 @@ std::optional<LayerKind> nemotron_kind(std::string_view type) {
   return std::nullopt;
 }
 
-/// The layers of a pattern such as "M-M*-", or of a list.
-LayerKinds read_nemotron_layers(Reader& in) {
-  const std::string_view key = written(in, {"hybrid_override_pattern", "layers_block_type"});
+/// The layers of a pattern such as "M-M*-", or of a list under another key.
+LayerKinds read_nemotron_layers(Reader& in, std::string_view pattern, std::string_view list) {
+  const std::string_view key = written(in, {pattern, list});
   std::vector<std::string> types;
-  if (key == "layers_block_type") {
+  if (key == list) {
     types = in.texts(key);
   } else {
     for (const char letter : in.text(key)) {
@@ -273,15 +273,46 @@ Experts read_nemotron_experts(Reader& in) {
   experts.routing.groups_chosen = width_or(in, "topk_group", 1);
   check_routing(in, "n_group", experts);
   if (in.has("moe_latent_size") && !is_null(in, "moe_latent_size")) {
-    in.fail("moe_latent_size", "expected null: there are no experts of narrower tokens yet");
+    experts.latent = in.integer("moe_latent_size", 1, kMostWidth);
   }
   return experts;
+}
+
+/// The branches of a module for a further token as one layer: what mixes tokens, and what follows.
+void read_nemotron_prediction(Reader& in, Transformer& model) {
+  constexpr std::string_view kCount = "num_nextn_predict_layers";
+  constexpr std::string_view kPattern = "mtp_hybrid_override_pattern";
+  constexpr std::string_view kList = "mtp_layers_block_type";
+  model.predicted_tokens = in.maybe_integer(kCount, 0, kMostPredictedTokens).value_or(0);
+  if (model.predicted_tokens == 0) {
+    static_cast<void>(in.raw(kPattern));
+    static_cast<void>(in.raw(kList));
+    return;
+  }
+  const LayerKinds branches = read_nemotron_layers(in, kPattern, kList);
+  const bool two =
+      branches.size() == 2 && !branches[0].mlp && branches[1].tokens == TokenMixing::none;
+  if (two) {
+    model.predicted_layer = branches[1];
+    model.predicted_layer->tokens = branches[0].tokens;
+  } else if (branches.size() == 1) {
+    model.predicted_layer = branches[0];
+  } else if (!branches.empty()) {
+    in.fail(written(in, {kPattern, kList}),
+            "expected one layer, or one that mixes tokens and an MLP or experts behind it");
+  }
 }
 
 }  // namespace
 
 void read_nemotron_h(Reader& in, Transformer& model) {
-  read_decoder_without_heads(in, {.heads = 32, .vocabulary = 131'072, .max_sequence = 4096}, model);
+  const LayerKinds kinds = read_nemotron_layers(in, "hybrid_override_pattern", "layers_block_type");
+  read_decoder_without_heads(in,
+                             {.layers = static_cast<std::int64_t>(kinds.size()),
+                              .heads = 32,
+                              .vocabulary = 131'072,
+                              .max_sequence = 4096},
+                             model);
   read_grouped_heads(in,
                      {.layers = "num_hidden_layers",
                       .hidden = "hidden_size",
@@ -295,7 +326,6 @@ void read_nemotron_h(Reader& in, Transformer& model) {
   model.biases.qkv = in.flag("attention_bias", false);
   model.biases.output = model.biases.qkv;
   model.biases.mlp = in.flag("mlp_bias", false);
-  const LayerKinds kinds = read_nemotron_layers(in);
   if (!kinds.empty() && static_cast<std::int64_t>(kinds.size()) != model.layers) {
     in.fail("num_hidden_layers",
             "expected the " + std::to_string(kinds.size()) + " layers of the pattern");
@@ -305,17 +335,15 @@ void read_nemotron_h(Reader& in, Transformer& model) {
     model.experts = read_nemotron_experts(in);
   }
   set_layers(model, kinds);
-  if (in.maybe_integer("num_nextn_predict_layers", 0, kMostPredictedTokens).value_or(0) > 0) {
-    in.fail("num_nextn_predict_layers",
-            "expected 0: there are no modules for further tokens with layers of their own yet");
-  }
+  read_nemotron_prediction(in, model);
   Mixer otherwise = kUsualMamba2;
   otherwise.head_dim = 64;
   otherwise.key_heads = 8;
   otherwise.key_dim = 128;
   otherwise.chunk = 128;
   const Mixer mixer = read_mamba2_mixer(in, kNemotron, otherwise, model.hidden);
-  for (const std::string_view key : {"mamba_proj_bias", "time_step_rank", "sliding_window"}) {
+  for (const std::string_view key :
+       {"mamba_proj_bias", "time_step_rank", "sliding_window", "n_shared_experts"}) {
     static_cast<void>(in.raw(key));  // the class does not look at them
   }
   set_mixer(in, kNemotron.heads, mixer, model);

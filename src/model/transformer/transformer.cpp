@@ -26,15 +26,26 @@ std::int64_t up_width(const Transformer& model, std::int64_t ffn) {
   return (model.gated ? 2 : 1) * ffn;
 }
 
-ParameterCount mlp_parameters(const Transformer& model, std::int64_t ffn) {
+ParameterCount mlp_parameters(const Transformer& model, std::int64_t ffn, std::int64_t width) {
   const std::int64_t up = up_width(model, ffn);
-  ParameterCount count{.split = model.hidden * up + ffn * model.hidden,
+  ParameterCount count{.split = width * up + ffn * width,
                        .replicated = model.activation_parameters};
   if (model.biases.mlp) {
-    count.split += up;                 // split with their columns
-    count.replicated += model.hidden;  // added after the row-split product's all-reduce
+    count.split += up;          // split with their columns
+    count.replicated += width;  // added after the row-split product's all-reduce
   }
   return count;
+}
+
+ParameterCount mlp_parameters(const Transformer& model, std::int64_t ffn) {
+  return mlp_parameters(model, ffn, model.hidden);
+}
+
+/// From the hidden state to what experts work on, and back; every tensor-parallel rank has both.
+std::int64_t latent_parameters(const Transformer& model, const Experts& experts) {
+  const std::int64_t h = model.hidden;
+  const std::int64_t biases = model.biases.mlp ? experts.latent + h : 0;
+  return experts.latent > 0 ? 2 * h * experts.latent + biases : 0;
 }
 
 ParameterCount expert_parameters(const Transformer& model, const Experts& experts) {
@@ -43,9 +54,11 @@ ParameterCount expert_parameters(const Transformer& model, const Experts& expert
   if (experts.shared_ffn > 0) {
     count = mlp_parameters(model, experts.shared_ffn);
   }
-  count.experts = experts.count * mlp_parameters(model, experts.ffn).total();
+  count.experts =
+      experts.count * mlp_parameters(model, experts.ffn, experts.token_width(h)).total();
   count.replicated +=
       h * experts.count + (experts.router_bias ? experts.count : 0) + (experts.shared_gate ? h : 0);
+  count.replicated += latent_parameters(model, experts);
   return count;
 }
 
@@ -193,6 +206,11 @@ std::int64_t Transformer::padded_vocabulary(std::int64_t tensor) const {
   return (vocabulary + multiple - 1) / multiple * multiple;
 }
 
+const LayerKind& Transformer::prediction_kind() const {
+  const int last = order.empty() ? 0 : order.back().kind;
+  return predicted_layer ? *predicted_layer : kinds[static_cast<std::size_t>(last)];
+}
+
 std::vector<LayerRun> Transformer::runs() const {
   return order.empty() ? std::vector<LayerRun>{{.kind = 0, .count = layers}} : order;
 }
@@ -221,12 +239,13 @@ ParameterCount embedding_parameters(const Transformer& model, std::int64_t tenso
 
 ParameterCount prediction_parameters(const Transformer& model) {
   const std::int64_t h = model.hidden;
-  const auto last = static_cast<std::size_t>(model.order.empty() ? 0 : model.order.back().kind);
-  ParameterCount module = layer_parameters(model, model.kinds[last]);
+  ParameterCount module = layer_parameters(model, model.prediction_kind());
   module.split += 2 * h * h;
   module.replicated +=
       3 * norm_parameters(model.norm, h);  // of both hidden states, and the final one
-  return model.predicted_tokens * module;
+  return (model.predicted_by_one ? std::min<std::int64_t>(model.predicted_tokens, 1)
+                                 : model.predicted_tokens) *
+         module;
 }
 
 ParameterCount head_parameters(const Transformer& model, std::int64_t tensor) {

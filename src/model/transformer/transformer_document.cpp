@@ -61,6 +61,7 @@ Value routing_value(const Routing& routing) {
 Value experts_value(const Experts& experts) {
   Value object = Value::make_object();
   object.add("count", experts.count).add("per_token", experts.per_token).add("ffn", experts.ffn);
+  add_unless<std::int64_t>(object, "latent", experts.latent, 0);
   add_unless<std::int64_t>(object, "shared_ffn", experts.shared_ffn, 0);
   add_unless(object, "shared_gate", experts.shared_gate, false);
   add_unless(object, "router_bias", experts.router_bias, false);
@@ -94,9 +95,7 @@ Value mixer_value(const Mixer& mixer) {
   return object;
 }
 
-Value run_value(const LayerRun& run, const LayerKind& kind) {
-  Value object = Value::make_object();
-  object.add("count", run.count);
+void add_kind(const LayerKind& kind, Value& object) {
   add_unless(object, "experts", kind.experts, false);
   if (kind.window) {
     object.add(kind.chunked ? "chunk" : "window", *kind.window);
@@ -108,6 +107,12 @@ Value run_value(const LayerRun& run, const LayerKind& kind) {
     object.add("tokens", Value(kind.tokens == TokenMixing::mixer ? "mixer" : "none"));
   }
   add_unless(object, "mlp", kind.mlp, true);
+}
+
+Value run_value(const LayerRun& run, const LayerKind& kind) {
+  Value object = Value::make_object();
+  object.add("count", run.count);
+  add_kind(kind, object);
   return object;
 }
 
@@ -207,6 +212,12 @@ void add_tables(const Transformer& model, Value& object) {
   object.add("attention", Value(name(model.attention)));
   add_unless(object, "causal", model.causal, true);
   add_unless<std::int64_t>(object, "predicted_tokens", model.predicted_tokens, 0);
+  add_unless(object, "predicted_by_one", model.predicted_by_one, false);
+  if (model.predicted_layer) {
+    Value layer = Value::make_object();
+    add_kind(*model.predicted_layer, layer);
+    object.add("predicted_layer", std::move(layer));
+  }
 }
 
 }  // namespace

@@ -62,9 +62,11 @@ double mlp_products(const Transformer& model, const LayerKind& kind) {
     return matrices * h * wide(model.ffn);
   }
   const Experts& experts = *model.experts;
-  const double width = wide(experts.per_token) * wide(experts.ffn) + wide(experts.shared_ffn);
+  const double chosen = matrices * wide(experts.per_token) * wide(experts.ffn);
+  const double shared = matrices * wide(experts.shared_ffn);
   const double router = wide(experts.count) + (experts.shared_gate ? 1.0 : 0.0);
-  return h * (matrices * width + router);
+  return wide(experts.token_width(model.hidden)) * chosen +
+         h * (shared + router + 2.0 * wide(experts.latent));
 }
 
 double mixing_products(const Transformer& model, const LayerKind& kind) {
@@ -151,18 +153,18 @@ ForwardFlops forward_flops(const Transformer& model,
   const double attended = attended_tokens(model, length, images);
   double products = 0.0;
   double core = 0.0;
-  const auto add = [&](std::size_t kind, double layers) {
-    products += layers * layer_products(model, model.kinds[kind], attended);
-    core += layers * core_products(model, model.kinds[kind], length, attended, count);
+  const auto add = [&](const LayerKind& kind, double layers) {
+    products += layers * layer_products(model, kind, attended);
+    core += layers * core_products(model, kind, length, attended, count);
   };
   const LayerRun alike{.kind = 0, .count = model.layers};
   const std::span<const LayerRun> runs =
       model.order.empty() ? std::span(&alike, 1) : std::span(model.order);
   for (const LayerRun& run : runs) {
-    add(static_cast<std::size_t>(run.kind), wide(run.count));
+    add(model.kinds[static_cast<std::size_t>(run.kind)], wide(run.count));
   }
   const double further = wide(model.predicted_tokens);
-  add(static_cast<std::size_t>(runs.back().kind), further);
+  add(model.prediction_kind(), further);
   products += further * 2.0 * h * h;
   const double transform = model.head_transform ? h * h : 0.0;
   const double logits = (1.0 + further) * h * wide(model.vocabulary) + transform;

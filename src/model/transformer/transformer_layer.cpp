@@ -181,14 +181,9 @@ void add_logits(LayerBuilder& layer) {
   layer.column_product({.name = "logits",
                         .inner = layer.hidden(),
                         .columns = rows,
-                        .narrow = false,
+                        .narrow = layer.slice().narrow_logits,
                         .is_table = true});
   layer.cross_entropy("cross-entropy");
-}
-
-const LayerKind& last_kind(const Transformer& model) {
-  const int last = model.order.empty() ? 0 : model.order.back().kind;
-  return model.kinds[static_cast<std::size_t>(last)];
 }
 
 void add_embedding(const Transformer& model, const Slice& slice, OperationList& list) {
@@ -218,7 +213,7 @@ ParameterCount add_head(const Transformer& model, const Slice& slice, OperationL
   add_logits(layer);
   for (std::int64_t i = 0; i < model.predicted_tokens; ++i) {
     add_prediction_input(layer);
-    add_layer(layer, last_kind(model));
+    add_layer(layer, model.prediction_kind());
     layer.norm("further token's final norm");
     add_logits(layer);
   }

@@ -15,6 +15,7 @@ class ExpertBuilder {
         experts_(experts),
         slice_(layer.slice()),
         hidden_(layer.hidden()),
+        width_(static_cast<double>(experts.token_width(layer.model().hidden))),
         element_(layer.element()),
         // The tensor-parallel ranks share the tokens out, also without sequence parallelism.
         tokens_(layer.tokens() / layer.tensor()),
@@ -26,11 +27,17 @@ class ExpertBuilder {
 
   void add() {
     add_router();
+    if (experts_.latent > 0) {
+      add_latent();
+    }
     layer_.begin(LayerPart::experts);
     add_permutation();
     add_sort();
     add_products();
     add_combination();
+    if (experts_.latent > 0) {
+      add_hidden();
+    }
     if (experts_.shared_ffn > 0) {
       layer_.begin(LayerPart::router);
       add_shared();
@@ -44,7 +51,7 @@ class ExpertBuilder {
     if (slice_.tensor == 1 || slice_.sequence_parallel) {
       return {};
     }
-    return {Collective::all_gather, layer_.tokens() * hidden_ * element_};
+    return {Collective::all_gather, layer_.tokens() * width_ * element_};
   }
   [[nodiscard]] Operation begin(std::string_view name) const {
     return {.name = name, .modules = kMoe, .freed_by = kMoe};
@@ -68,15 +75,33 @@ class ExpertBuilder {
     layer_.add(choice);
   }
 
+  /// To what experts work on; the router keeps its input.  [Megatron-Core 0.16, fc1_latent_proj]
+  void add_latent() {
+    layer_.replicated_product({.name = "experts' latent",
+                               .inner = hidden_,
+                               .columns = width_,
+                               .modules = kMoe,
+                               .freed_by = layer_.input_norm(),
+                               .keeps_input = false});
+  }
+  /// And from what they return back.
+  void add_hidden() {
+    layer_.replicated_product({.name = "experts' hidden state",
+                               .inner = width_,
+                               .columns = hidden_,
+                               .modules = kMoe,
+                               .freed_by = kMoe});
+  }
+
   /// Copies of the tokens in the order of their experts, and on to these. Where further copies are
   /// made by those that get them, the exchange itself puts the tokens in order.
   void add_permutation() {
     Operation op = begin("permutation");
-    const Bytes copies = copies_here() ? routed_ * hidden_ * element_ : Bytes{};
+    const Bytes copies = copies_here() ? routed_ * width_ * element_ : Bytes{};
     op.saved = tokens_ * static_cast<double>(experts_.per_token) * Bytes::from_si(4.0);  // places
-    op.forward = LayerBuilder::memory(tokens_ * hidden_ * element_ + copies);
+    op.forward = LayerBuilder::memory(tokens_ * width_ * element_ + copies);
     op.input_gradient = op.forward;
-    op.working = routed_ * slice_.expert_sent * hidden_ * element_;
+    op.working = routed_ * slice_.expert_sent * width_ * element_;
     op.forward_transfer = dispatch();
     op.backward_transfer = op.forward_transfer;
     op.awaited = !experts_.routing.padded;
@@ -86,7 +111,7 @@ class ExpertBuilder {
     if (slice_.expert == 1) {
       return {};
     }
-    return {Collective::all_to_all, sent_ * hidden_ * element_, LayerGroup::expert};
+    return {Collective::all_to_all, sent_ * width_ * element_, LayerGroup::expert};
   }
   [[nodiscard]] bool copies_here() const { return slice_.expert == 1 || slice_.expert_sent == 1.0; }
 
@@ -96,7 +121,7 @@ class ExpertBuilder {
       return;
     }
     Operation op = begin("expert sort");
-    const Bytes all = local_tokens_ * hidden_ * element_;
+    const Bytes all = local_tokens_ * width_ * element_;
     op.forward = LayerBuilder::memory(slice_.expert_sent * all + all);
     op.input_gradient = op.forward;
     if (slice_.expert_tensor > 1) {
@@ -109,8 +134,9 @@ class ExpertBuilder {
   void add_products() {
     const double gates = layer_.model().gated ? 2.0 : 1.0;
     const double width = static_cast<double>(experts_.ffn) / parts_;
+    const bool fused = slice_.fused_experts;
     Operation up = begin(layer_.model().gated ? "expert gate and up" : "expert up");
-    grouped(up, hidden_, gates * width);
+    grouped(up, {width_, gates * width, true, !fused});
     up.matrices.front().columns = width;
     up.matrices.front().count *= gates;
     layer_.add(up);
@@ -120,13 +146,17 @@ class ExpertBuilder {
     if (!slice_.weighs_outputs) {  // the probabilities to weigh them by
       activation.saved = local_tokens_ * size_of(DataType::fp32);
     }
-    layer_.activation(activation, local_tokens_ * width);
+    if (fused) {
+      layer_.fused_activation(activation, local_tokens_ * width);
+    } else {
+      layer_.activation(activation, local_tokens_ * width);
+    }
 
     Operation down = begin("expert down");
     down.freed_by = kActivation;
-    grouped(down, width, hidden_);
+    grouped(down, {width, width_, !fused, true});
     if (slice_.expert_tensor > 1) {
-      const Bytes all = local_tokens_ * hidden_ * element_;
+      const Bytes all = local_tokens_ * width_ * element_;
       down.forward_transfer = {Collective::reduce_scatter, all, LayerGroup::expert_tensor};
       down.backward_transfer = {Collective::all_gather, all, LayerGroup::expert_tensor};
     }
@@ -141,8 +171,8 @@ class ExpertBuilder {
   /// gradients of biases and probabilities are products and sums in fp32.
   /// [Megatron-Core 0.15 to 0.19, experts.py: _apply_bias]
   void add_output_bias() {
-    const Bytes x = local_tokens_ * hidden_ * element_;
-    const Bytes wide = local_tokens_ * hidden_ * size_of(DataType::fp32);
+    const Bytes x = local_tokens_ * width_ * element_;
+    const Bytes wide = local_tokens_ * width_ * size_of(DataType::fp32);
     Operation op = begin("expert biases");
     op.forward = LayerBuilder::memory(2.0 * x + 6.0 * wide);
     op.input_gradient = LayerBuilder::memory(2.0 * x + 8.0 * wide);
@@ -150,30 +180,38 @@ class ExpertBuilder {
     layer_.add(op);
   }
 
+  struct Grouped {
+    double inner = 0;
+    double columns = 0;
+    bool casts_input = true;     // by an operation of its own
+    bool casts_gradient = true;  // of its output, likewise
+  };
   /// One kernel for the products of all experts here, which reads all their weights.
-  void grouped(Operation& op, double inner, double columns) {
+  void grouped(Operation& op, const Grouped& p) {
     const bool narrow = layer_.has_narrow_products();
     if (narrow) {
-      layer_.cast(op.modules, local_tokens_ * inner, local_tokens_ * columns);
+      layer_.cast(op.modules,
+                  p.casts_input ? local_tokens_ * p.inner : 0.0,
+                  p.casts_gradient ? local_tokens_ * p.columns : 0.0);
     }
     const double count = static_cast<double>(experts_.count) / static_cast<double>(slice_.expert);
-    layer_.multiply(op, {local_tokens_ / count, inner, columns, count, narrow, true});
-    op.loops = count;
-    op.saved = local_tokens_ * inner * layer_.kept(narrow);
+    layer_.multiply(op, {local_tokens_ / count, p.inner, p.columns, count, narrow, true});
+    op.loops = slice_.fused_experts ? 1.0 : count;
+    op.saved = local_tokens_ * p.inner * layer_.kept(narrow);
     op.weight_input = op.saved;
-    op.output_gradient = local_tokens_ * columns * layer_.kept_gradient(narrow);
+    op.output_gradient = local_tokens_ * p.columns * layer_.kept_gradient(narrow);
   }
 
   /// Back to the tokens' own ranks, where what their experts returned is added up: by the exchange
   /// itself where that has sent a token once to several.
   void add_combination() {
-    const Bytes returned = slice_.expert_sent * routed_ * hidden_ * element_;
+    const Bytes returned = slice_.expert_sent * routed_ * width_ * element_;
     Operation back = begin("combination");
-    back.forward = LayerBuilder::memory((received_ + sent_) * hidden_ * element_);
+    back.forward = LayerBuilder::memory((received_ + sent_) * width_ * element_);
     back.input_gradient = back.forward;
     back.forward_transfer = dispatch();
     back.backward_transfer = back.forward_transfer;
-    back.working = received_ * hidden_ * element_;
+    back.working = received_ * width_ * element_;
     if (dispatch().exists() || slice_.expert_tensor > 1) {
       layer_.add(back);
     }
@@ -182,7 +220,7 @@ class ExpertBuilder {
                     ? returned + routed_ * size_of(DataType::fp32)  // outputs and probabilities
                     : Bytes{};
     sum.forward =
-        LayerBuilder::memory((copies_here() ? returned : Bytes{}) + tokens_ * hidden_ * element_);
+        LayerBuilder::memory((copies_here() ? returned : Bytes{}) + tokens_ * width_ * element_);
     sum.input_gradient =
         LayerBuilder::memory(sum.forward.bytes + (slice_.weighs_outputs ? returned : Bytes{}));
     sum.forward_transfer = result_gather();
@@ -229,6 +267,7 @@ class ExpertBuilder {
   const Experts& experts_;
   const Slice& slice_;
   double hidden_;
+  double width_;  // of a token at the experts
   Bytes element_;
   double tokens_;    // that this rank sends to experts
   double routed_;    // their copies, one for each expert

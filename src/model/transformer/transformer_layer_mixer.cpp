@@ -61,6 +61,8 @@ class MixerBuilder {
   void add_memory(Operation op, Bytes forward, Bytes backward) {
     op.forward = LayerBuilder::memory(forward);
     op.input_gradient = LayerBuilder::memory(backward);
+    op.forward.maker = KernelMaker::mixer;
+    op.input_gradient.maker = KernelMaker::mixer;
     layer_.add(op);
   }
   /// Ranks with parts of a sequence share its heads out; keys of fewer heads are copied.
@@ -214,7 +216,8 @@ class MixerBuilder {
     const auto kernel = [&](double each, Bytes of) {
       return Kernel{.kind = KernelKind::attention,
                     .flops = Flops::from_si(2.0 * tokens_ * each),
-                    .bytes = of};
+                    .bytes = of,
+                    .maker = KernelMaker::mixer};
     };
     op.forward = kernel(forward, moved);
     op.input_gradient = kernel(2.0 * forward + repeated, 3.0 * moved);

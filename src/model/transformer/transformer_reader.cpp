@@ -107,6 +107,7 @@ void read_all_experts(Reader& in, Transformer& model) {
     return;
   }
   Experts experts = read_experts(*object, kExperts);
+  experts.latent = object->maybe_integer("latent", 0, kMostWidth).value_or(0);
   experts.shared_ffn = object->maybe_integer("shared_ffn", 0, kMostWidth).value_or(0);
   experts.shared_gate = object->flag("shared_gate", false);
   experts.router_bias = object->flag("router_bias", false);
@@ -249,6 +250,36 @@ void check_parts(Reader& in, const Transformer& model, const std::vector<KindRun
   }
 }
 
+void read_prediction(Reader& in, Transformer& model) {
+  model.predicted_tokens =
+      in.maybe_integer("predicted_tokens", 0, kMostPredictedTokens).value_or(0);
+  model.predicted_by_one = in.flag("predicted_by_one", false);
+  if (auto object = in.maybe_object("predicted_layer")) {
+    model.predicted_layer = read_kind(*object);
+    object->finish();
+  }
+}
+
+/// Called when the model's parts have been read.
+void check_prediction(Reader& in, const Transformer& model) {
+  if (!model.predicted_layer) {
+    return;
+  }
+  const LayerKind& kind = *model.predicted_layer;
+  if (kind.experts && !model.experts) {
+    in.fail("predicted_layer", "expected \"experts\" of the model, since this layer has them");
+  }
+  if (kind.tokens == TokenMixing::mixer && !model.mixer) {
+    in.fail("predicted_layer", "expected a \"mixer\" of the model, since this layer has it");
+  }
+  if (kind.is_dense() && model.ffn == 0) {
+    in.fail("predicted_layer", "expected \"ffn\" of the model, since this layer has an MLP");
+  }
+  if (kind.tokens == TokenMixing::attention && model.heads == 0) {
+    in.fail("heads", "missing; expected the heads of the layer that predicts further tokens");
+  }
+}
+
 void read_rest(Reader& in, Transformer& model) {
   model.tied_embeddings = in.flag("tied_embeddings", false);
   model.vocabulary = in.integer("vocabulary", 1, kMostTokens);
@@ -260,8 +291,7 @@ void read_rest(Reader& in, Transformer& model) {
   model.input_rows = in.maybe_integer("input_rows", 0, kMostTokens).value_or(0);
   model.attention = in.choice<AttentionKernel>("attention", kAttentionKernels);
   model.causal = in.flag("causal", true);
-  model.predicted_tokens =
-      in.maybe_integer("predicted_tokens", 0, kMostPredictedTokens).value_or(0);
+  read_prediction(in, model);
 }
 
 }  // namespace
@@ -328,6 +358,7 @@ Transformer read_transformer(Reader& in) {
     model.tower = std::make_shared<const Tower>(read_tower(*tower, model.hidden));
   }
   check_attended(in, "tower", model);
+  check_prediction(in, model);
   const auto dense = [](const LayerKind& kind) { return kind.is_dense(); };
   if (model.ffn == 0 && std::any_of(model.kinds.begin(), model.kinds.end(), dense)) {
     in.fail("ffn", "missing; expected the width of the layers without experts");

@@ -167,6 +167,7 @@ void check_experts(const Scenario& scenario, const Transformer& model, Demands& 
                    plan.expert_tensor_degree(),
                    expected);
     demands.demand(!plan.expert_overlap, "plan.expert_overlap", "true", expected);
+    demands.demand(!plan.fused_experts, "plan.fused_experts", "true", expected);
     return;
   }
   const Experts& experts = *model.experts;
@@ -224,9 +225,11 @@ void check_images(const Scenario& scenario, Demands& demands) {
 
 /// What only transformers have.
 void check_layered(const Scenario& scenario, Demands& demands) {
-  demands.demand(!scenario.plan.expert_overlap, "plan.expert_overlap", "true", [&] {
+  const auto no_transformer = [&] {
     return fmt::format("expected false: {} is no transformer", scenario.model.name());
-  });
+  };
+  demands.demand(!scenario.plan.expert_overlap, "plan.expert_overlap", "true", no_transformer);
+  demands.demand(!scenario.plan.fused_experts, "plan.fused_experts", "true", no_transformer);
   if (scenario.model.if_dlrm() != nullptr) {
     check_tables(scenario, demands);
     return;

@@ -67,6 +67,8 @@ struct Transformer {
   std::optional<Experts> experts{};
   std::optional<Mixer> mixer{};       // of layers without attention
   std::int64_t predicted_tokens = 0;  // multi-token prediction: so many more layers with heads
+  std::optional<LayerKind> predicted_layer{};  // their kind; none: that of the last layer
+  bool predicted_by_one = false;               // one module predicts all of them in turn
   std::vector<LayerKind> kinds = {{}};
   std::vector<LayerRun> order{};         // empty: all layers are of the first kind
   std::shared_ptr<const Tower> tower{};  // in front of the layers, and none of them
@@ -82,6 +84,8 @@ struct Transformer {
   [[nodiscard]] bool has_attention() const;
   /// Vocabulary rows after padding to a multiple of vocabulary_multiple * t.
   [[nodiscard]] std::int64_t padded_vocabulary(std::int64_t tensor) const;
+  /// The kind of the layer in a module that predicts a further token.
+  [[nodiscard]] const LayerKind& prediction_kind() const;
   /// The layers in order, also where all are of one kind.
   [[nodiscard]] std::vector<LayerRun> runs() const;
 };
@@ -98,9 +102,9 @@ struct Transformer {
 /// The final norm, unless tied the output matrix, and modules for further tokens, on the last
 /// stage.
 [[nodiscard]] ParameterCount head_parameters(const Transformer& model, std::int64_t tensor);
-/// The modules that predict further tokens (multi-token prediction), each a layer of the model's
-/// last kind behind a projection of two hidden states to one; tables are the model's own. Part of
-/// head_parameters().  [DeepSeek-V3 2024, section 2.2]
+/// The modules that predict further tokens (multi-token prediction), each a layer of
+/// prediction_kind() behind a projection of two hidden states to one; tables are the model's own.
+/// Part of head_parameters().  [DeepSeek-V3 2024, section 2.2]
 [[nodiscard]] ParameterCount prediction_parameters(const Transformer& model);
 /// The whole model with its vocabulary as published: unpadded, and without prediction_parameters(),
 /// which are left out of published counts and of inference.

@@ -78,10 +78,16 @@ struct Experts {
   std::int64_t count = 0;
   std::int64_t per_token = 0;   // k of top-k
   std::int64_t ffn = 0;         // width of one
+  std::int64_t latent = 0;      // width that tokens are projected to before they go; 0: their own
   std::int64_t shared_ffn = 0;  // width of those that every token goes through, together
   bool shared_gate = false;     // these are weighed by a gate of h parameters
   bool router_bias = false;     // a parameter per expert
   Routing routing{};
+
+  /// What an expert multiplies by its matrices, and returns.  [Nemotron 3 2025, LatentMoE]
+  [[nodiscard]] std::int64_t token_width(std::int64_t hidden) const {
+    return latent > 0 ? latent : hidden;
+  }
 };
 
 /// What mixes the tokens of a layer: attention, the model's mixer, or nothing.
