@@ -257,14 +257,19 @@ class MegatronModel {
     return is_open ? names + " gpt2bpetokenizer" : names;
   }
 
+  void read_further_tokens() {
+    model_.predicted_tokens = in_.integer("mtp_num_layers", 0, 16).value_or(0);
+    const bool repeats = in_.is_on("mtp_use_repeated_layer");
+    model_.predicted_by_one = repeats && model_.predicted_tokens > 0;
+  }
+
   /// Which layers have experts, and which see a window only: all those but every n-th.
   void read_layers() {
     const std::vector<bool> with_experts =
         read_layer_choice(task_, "moe_layer_freq", model_.layers);
     const std::int64_t interval = task_.defaults.expert_interval;
     const std::optional<std::int64_t> window = read_window();
-    model_.predicted_tokens = in_.integer("mtp_num_layers", 0, 16).value_or(0);
-    model_.predicted_by_one = model_.predicted_tokens > 0 && in_.is_on("mtp_use_repeated_layer");
+    read_further_tokens();
     const bool same_layers = has_base() && with_experts.empty() && !window;
     if (same_layers && (!in_.has("num_layers") || model_.layers == task_.options.base->layers)) {
       return;

@@ -32,7 +32,9 @@ bool all_are(const Transformer& model, const Is& is) {
 void put_widths(const Transformer& model, LaunchList& list) {
   list.put("num_layers", model.layers);
   list.put("hidden_size", model.hidden);
-  list.put("ffn_hidden_size", model.ffn);
+  if (model.ffn > 0) {
+    list.put("ffn_hidden_size", model.ffn);
+  }
   list.put("num_attention_heads", model.heads);
   const std::int64_t of_head = model.latent ? model.latent->value_dim : model.head_dim;
   if (model.latent ? model.hidden % model.heads != 0 : of_head * model.heads != model.hidden) {

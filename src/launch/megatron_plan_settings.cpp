@@ -184,6 +184,9 @@ std::vector<LaunchSetting> megatron_training_settings(const Scenario& scenario) 
   list.put_if(training.fp8_activation_inputs, "activation_func_fp8_input_store");
   if (training.precision == DataType::fp8) {
     list.put("fp8_format", "hybrid");
+    if (training.narrow_scaling == NarrowScaling::block) {
+      list.put("fp8_recipe", "mxfp8");
+    }
   }
   list.put("optimizer", training.optimizer.name);
   if (scenario.gradient_type() != scenario.stack.gradient_type(training.precision)) {

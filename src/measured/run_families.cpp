@@ -48,6 +48,8 @@ constexpr std::array kHabitFields = {
     fields::text<&H::offload, H>("offload", "what is kept on hosts, in the words of rows"),
     fields::choice<&H::expert_dispatch, kExpertDispatches>("expert_dispatch",
                                                            "how tokens reach their experts"),
+    fields::flag<&H::expert_overlap>("expert_overlap", "as `plan.expert_overlap`")
+        .or_else("as the row says"),
     fields::flag<&H::fused_experts>("fused_experts", "as `plan.fused_experts`"),
     fields::flag<&H::narrow_logits>("narrow_logits", "as `training.narrow_logits`"),
     fields::text<&H::graph, H>("cuda_graph", "what is launched as one, in the words of rows"),

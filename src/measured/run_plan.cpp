@@ -205,7 +205,7 @@ void read_overlaps(const RunRow& row, const RunHabits& habits, Plan& plan) {
   if (row.says("notes", "DeepEP") || row.says("notes", "HybridEP")) {
     plan.expert_dispatch = ExpertDispatch::deduplicated;
   }
-  plan.expert_overlap = row.says("notes", "A2A overlap");
+  plan.expert_overlap = habits.expert_overlap.value_or(row.says("notes", "A2A overlap"));
   plan.fused_experts = habits.fused_experts.value_or(false);
 }
 

@@ -97,6 +97,27 @@ TEST(Launch, IsReadBackOfShardedParametersToo) {
   }
 }
 
+TEST(Launch, WritesExpertsAndNarrowNumbersAsTheyAreRead) {
+  const Scenario meant = scenario_of("mixtral-8x7b-64xh100",
+                                     {{"stack", Value("megatron-bridge"), "test"},
+                                      {"model.experts.latent", Value(1024), "test"},
+                                      {"model.predicted_tokens", Value(2), "test"},
+                                      {"model.predicted_by_one", Value(true), "test"},
+                                      {"plan.fused_experts", Value(true), "test"},
+                                      {"training.precision", Value("fp8"), "test"},
+                                      {"training.narrow_scaling", Value("block"), "test"},
+                                      {"training.narrow_logits", Value(true), "test"}});
+  const LaunchFile file = launch_file(LaunchFormat::megatron, meant);
+  EXPECT_EQ(file.lost, std::vector<std::string>());
+  for (const char* flag : {"--moe-latent-size 1024",
+                           "--mtp-use-repeated-layer",
+                           "--use-transformer-engine-op-fuser",
+                           "--fp8-recipe mxfp8",
+                           "--fp8-output-proj"}) {
+    EXPECT_NE(file.text.find(flag), std::string::npos) << flag << " in " << file.text;
+  }
+}
+
 TEST(Launch, SaysWhatALauncherWouldRunInstead) {
   const Scenario zero_bubble =
       scenario_of("llama3-70b-64xh100", {{"plan.schedule", Value("zb-h1"), "test"}});

@@ -40,6 +40,7 @@ struct RunHabits {
   std::optional<bool> fp8_activation_inputs{};
   std::string offload{};  // in the words of rows; "": nothing
   std::optional<ExpertDispatch> expert_dispatch{};
+  std::optional<bool> expert_overlap{};
   std::optional<bool> fused_experts{};
   std::optional<bool> narrow_logits{};
   std::string graph{};  // what is launched as one, in the words of rows; "": not known

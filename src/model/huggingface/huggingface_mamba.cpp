@@ -280,16 +280,16 @@ Experts read_nemotron_experts(Reader& in) {
 
 /// The branches of a module for a further token as one layer: what mixes tokens, and what follows.
 void read_nemotron_prediction(Reader& in, Transformer& model) {
-  constexpr std::string_view kCount = "num_nextn_predict_layers";
-  constexpr std::string_view kPattern = "mtp_hybrid_override_pattern";
-  constexpr std::string_view kList = "mtp_layers_block_type";
-  model.predicted_tokens = in.maybe_integer(kCount, 0, kMostPredictedTokens).value_or(0);
+  constexpr std::string_view count = "num_nextn_predict_layers";
+  constexpr std::string_view pattern = "mtp_hybrid_override_pattern";
+  constexpr std::string_view list = "mtp_layers_block_type";
+  model.predicted_tokens = in.maybe_integer(count, 0, kMostPredictedTokens).value_or(0);
   if (model.predicted_tokens == 0) {
-    static_cast<void>(in.raw(kPattern));
-    static_cast<void>(in.raw(kList));
+    static_cast<void>(in.raw(pattern));
+    static_cast<void>(in.raw(list));
     return;
   }
-  const LayerKinds branches = read_nemotron_layers(in, kPattern, kList);
+  const LayerKinds branches = read_nemotron_layers(in, pattern, list);
   const bool two =
       branches.size() == 2 && !branches[0].mlp && branches[1].tokens == TokenMixing::none;
   if (two) {
@@ -298,7 +298,7 @@ void read_nemotron_prediction(Reader& in, Transformer& model) {
   } else if (branches.size() == 1) {
     model.predicted_layer = branches[0];
   } else if (!branches.empty()) {
-    in.fail(written(in, {kPattern, kList}),
+    in.fail(written(in, {pattern, list}),
             "expected one layer, or one that mixes tokens and an MLP or experts behind it");
   }
 }
