@@ -1,6 +1,10 @@
-// Experts in Megatron's names.
+// Experts, and hybrids of mixers and attention, in Megatron's names.
+
+#include <algorithm>
+#include <array>
 
 #include "import_parts.hpp"
+#include "titer/model/transformer/branches.hpp"
 
 namespace titer {
 namespace {
@@ -60,6 +64,111 @@ void read_megatron_experts(const ImportTask& task, Transformer& model) {
   experts.router_bias = in.flag("moe_router_enable_expert_bias").value_or(experts.router_bias);
   read_routing(task, experts);
   model.experts = experts;
+}
+
+namespace {
+
+constexpr std::array<std::string_view, 2> kPatterns = {"hybrid_layer_pattern",
+                                                       "hybrid_override_pattern"};
+
+std::string_view pattern_key(const Settings& in) {
+  return in.has(kPatterns[0]) ? kPatterns[0] : kPatterns[1];
+}
+
+/// Letters of the layers: without "|", which divides them into stages, and without the modules for
+/// further tokens that stand behind "/" in newer releases.
+std::string hybrid_letters(const Settings& in) {
+  std::string letters = in.written(pattern_key(in));
+  letters.resize(std::min(letters.find('/'), letters.size()));
+  letters.erase(std::remove(letters.begin(), letters.end(), '|'), letters.end());
+  return letters;
+}
+
+std::vector<LayerKind> layers_of(const ImportTask& task,
+                                 std::string_view key,
+                                 const std::string& letters) {
+  std::vector<LayerKind> layers;
+  for (const char letter : letters) {
+    const auto layer = branch_layer(letter);
+    if (!layer) {
+      task.in.fail(key, "expected layers of M, *, - or E, not " + std::string(1, letter));
+      return {};
+    }
+    layers.push_back(*layer);
+  }
+  return layers;
+}
+
+/// A module for further tokens has layers of its own: told by themselves, or each behind a "/".
+void read_hybrid_prediction(const ImportTask& task, Transformer& model) {
+  constexpr std::string_view own = "mtp_hybrid_override_pattern";
+  const std::string all = task.in.written(pattern_key(task.in));
+  std::string letters = task.in.text(own).value_or("");
+  if (const std::size_t slash = all.find('/'); letters.empty() && slash != std::string::npos) {
+    letters = all.substr(slash + 1, all.find('/', slash + 1) - slash - 1);
+    if (!task.in.has("mtp_num_layers")) {
+      model.predicted_tokens = std::count(all.begin(), all.end(), '/');
+    }
+  }
+  const std::string_view key = task.in.has(own) ? own : pattern_key(task.in);
+  const std::vector<LayerKind> branches = layers_of(task, key, letters);
+  model.predicted_layer = joined(branches);
+  if (!branches.empty() && !model.predicted_layer) {
+    task.in.fail(key,
+                 "expected modules for further tokens of one layer, or one that mixes tokens and "
+                 "an MLP or experts behind it");
+  }
+}
+
+/// Mamba-2 with Megatron-Core's defaults.  [mamba_mixer.py]
+Mixer hybrid_mixer(const ImportTask& task, std::int64_t hidden) {
+  Settings& in = task.in;
+  const auto width = [&](std::string_view key, std::int64_t otherwise) {
+    return in.integer(key, 1, kMostWidth).value_or(otherwise);
+  };
+  Mixer mixer{.kind = MixerKind::mamba2, .convolution = 4, .chunk = 128};
+  mixer.convolution_bias = true;
+  mixer.head_dim = width("mamba_head_dim", 64);
+  mixer.heads = width("mamba_num_heads", std::max<std::int64_t>(1, 2 * hidden / mixer.head_dim));
+  mixer.key_heads = width("mamba_num_groups", 8);
+  mixer.key_dim = width("mamba_state_dim", 128);
+  return mixer;
+}
+
+}  // namespace
+
+std::int64_t hybrid_layers(const Settings& in) {
+  return in.has(pattern_key(in)) ? static_cast<std::int64_t>(hybrid_letters(in).size()) : 0;
+}
+
+void read_hybrid(const ImportTask& task, Transformer& model) {
+  Settings& in = task.in;
+  const std::string_view key = pattern_key(in);
+  for (const std::string_view told : {key, std::string_view("spec")}) {
+    static_cast<void>(in.text(told));
+  }
+  static_cast<void>(in.is_on("is_hybrid_model"));
+  const std::vector<LayerKind> layers = layers_of(task, key, hybrid_letters(in));
+  read_hybrid_prediction(task, model);
+  if (layers.empty()) {
+    return;
+  }
+  if (static_cast<std::int64_t>(layers.size()) != model.layers) {
+    in.fail("num_layers",
+            "expected the " + std::to_string(layers.size()) + " layers of the pattern");
+    return;
+  }
+  const auto any = [&](auto is) { return std::any_of(layers.begin(), layers.end(), is); };
+  if (any([](const LayerKind& kind) { return kind.experts; }) != model.experts.has_value()) {
+    in.fail(key,
+            model.experts ? "expected layers with experts (E), since there are some"
+                          : "expected num_experts, since some layers (E) have them");
+    return;
+  }
+  if (any([](const LayerKind& kind) { return kind.tokens == TokenMixing::mixer; })) {
+    model.mixer = hybrid_mixer(task, model.hidden);
+  }
+  set_layer_kinds(model, layers);
 }
 
 }  // namespace titer

@@ -47,7 +47,10 @@ class MegatronModel {
 
   void read_widths() {
     const bool new_heads = in_.has("num_attention_heads") || in_.has("hidden_size");
-    model_.layers = width("num_layers", model_.layers, kMostLayers);
+    const std::int64_t in_pattern = hybrid_layers(in_);
+    model_.layers = in_pattern > 0 && !in_.has("num_layers")
+                        ? in_pattern
+                        : width("num_layers", model_.layers, kMostLayers);
     model_.hidden = width("hidden_size", model_.hidden);
     model_.heads = width("num_attention_heads", model_.heads);
     const auto channels = in_.integer("kv_channels", 1, kMostWidth);
@@ -265,11 +268,15 @@ class MegatronModel {
 
   /// Which layers have experts, and which see a window only: all those but every n-th.
   void read_layers() {
+    read_further_tokens();
+    if (hybrid_layers(in_) > 0) {
+      read_hybrid(task_, model_);
+      return;
+    }
     const std::vector<bool> with_experts =
         read_layer_choice(task_, "moe_layer_freq", model_.layers);
     const std::int64_t interval = task_.defaults.expert_interval;
     const std::optional<std::int64_t> window = read_window();
-    read_further_tokens();
     const bool same_layers = has_base() && with_experts.empty() && !window;
     if (same_layers && (!in_.has("num_layers") || model_.layers == task_.options.base->layers)) {
       return;

@@ -81,6 +81,10 @@ void set_layer_kinds(Transformer& model, const std::vector<LayerKind>& layers);
 [[nodiscard]] Transformer megatron_model(const ImportTask& task);
 /// Its experts, after its widths.
 void read_megatron_experts(const ImportTask& task, Transformer& model);
+/// How many layers a pattern of hybrids has, such as "M-M*-"; 0: there is no pattern.
+[[nodiscard]] std::int64_t hybrid_layers(const Settings& in);
+/// The layers of the pattern, and their mixer, after widths and experts.
+void read_hybrid(const ImportTask& task, Transformer& model);
 /// Its plan and training likewise.
 void megatron_plan(const ImportTask& task);
 /// Says which of its settings are taken in another way than they ask for.

@@ -17,10 +17,8 @@ struct Sign {
 };
 
 /// Settings by how their names begin.
-constexpr std::array<Sign, 19> kSettings = {{{"linear_attention_", "megatron_delta"},
+constexpr std::array<Sign, 17> kSettings = {{{"linear_attention_", "megatron_delta"},
                                              {"is_hybrid_model", "megatron_mamba"},
-                                             {"hybrid_override_pattern", "megatron_mamba"},
-                                             {"hybrid_layer_pattern", "megatron_mamba"},
                                              {"hybrid_attention_ratio", "megatron_mamba"},
                                              {"hybrid_mlp_ratio", "megatron_mamba"},
                                              {"mamba_", "megatron_mamba"},
@@ -85,17 +83,23 @@ struct Told {
   std::string_view type;
 };
 
+/// What the architecture's layers are is told by a pattern, which is read.
+bool is_read(Settings& in, std::string_view type) {
+  return type == "megatron_mamba" && hybrid_layers(in) > 0;
+}
+
 std::optional<Told> told_by_settings(Settings& in) {
   for (const std::string& key : in.keys()) {
     const auto* sign = std::find_if(kSettings.begin(), kSettings.end(), [&](const Sign& known) {
       return key.starts_with(known.sign);
     });
-    if (sign != kSettings.end() && says_something(in, key)) {
+    if (sign != kSettings.end() && !is_read(in, sign->type) && says_something(in, key)) {
       return Told{.key = key, .type = sign->type};
     }
   }
   for (const WordSign& word : kWords) {
-    if (lower(in.written(word.key)).find(word.sign.sign) != std::string::npos) {
+    if (!is_read(in, word.sign.type) &&
+        lower(in.written(word.key)).find(word.sign.sign) != std::string::npos) {
       return Told{.key = std::string(word.key), .type = word.sign.type};
     }
   }
@@ -113,7 +117,7 @@ void refuse_unmodelled(const ImportTask& task) {
     const auto* sign = std::find_if(kScripts.begin(), kScripts.end(), [&](const Sign& known) {
       return script.find(known.sign) != std::string::npos;
     });
-    if (sign != kScripts.end()) {
+    if (sign != kScripts.end() && !is_read(task.in, sign->type)) {
       task.in.fail("", script + ": " + unmodelled_refusal(sign->type));
       return;
     }

@@ -275,7 +275,7 @@ TEST(ImportMegatron, ArchitecturesThatAreNoPlainModelAreRefusedByName) {
   const std::array<Case, 12> cases = {
       {{gpt("--linear-attention-type gated_delta_net"), "run.sh", "gated delta-net layers"},
        {gpt("--experimental-attention-variant gated_delta_net"), "run.sh", "gated delta-net"},
-       {gpt("--hybrid-override-pattern M-M*-"), "run.sh", "Mamba layers"},
+       {gpt("--hybrid-attention-ratio 0.1"), "run.sh", "Mamba layers"},
        {gpt("--spec megatron.core.models.mamba.mamba_layer_specs mamba"), "run.sh", "Mamba"},
        {gpt("--is-hybrid-model"), "run.sh", "Mamba layers"},
        {gpt("--bert-no-binary-head"), "run.sh", "token types and masked words"},

@@ -184,5 +184,57 @@ TEST(NanotronExperts, StandInThePlaceOfTheirLayersMlps) {
   EXPECT_EQ(member(run.plan, "expert"), "2");
 }
 
+// Nemotron 3 Nano in Megatron-LM's own settings has its published parameters.
+TEST(MegatronFlags, TellHybridsByAPattern) {
+  const std::string nano =
+      "--hidden-size 2688 --ffn-hidden-size 1856 --num-attention-heads 32 --kv-channels 128 "
+      "--group-query-attention --num-query-groups 2 --squared-relu --disable-bias-linear "
+      "--normalization RMSNorm --position-embedding-type none --vocab-size 131072 "
+      "--untie-embeddings-and-output-weights --seq-length 8192 --max-position-embeddings 8192 "
+      "--num-experts 128 --moe-router-topk 6 --moe-ffn-hidden-size 1856 "
+      "--moe-shared-expert-intermediate-size 3712 --moe-router-enable-expert-bias "
+      "--mamba-num-heads 64 --micro-batch-size 1 --global-batch-size 64 "
+      "--make-vocab-size-divisible-by 128 ";
+  const std::string pattern = "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME";
+  const ImportedRun run = import_text(
+      nano +
+          "--is-hybrid-model --num-layers 52 --spec mamba_layer_specs --hybrid-override-pattern " +
+          pattern,
+      "run.sh");
+  EXPECT_EQ(parameters(*run.model), 31'577'940'288);
+  // Newer releases divide it into stages, count its layers and append modules for further tokens.
+  std::string staged = pattern;
+  staged.insert(26, "|");
+  const ImportedRun newer =
+      import_text(nano + "--hybrid-layer-pattern '" + staged + "/*E/*E'", "run.sh");
+  EXPECT_EQ(newer.model->runs(), run.model->runs());
+  EXPECT_EQ(newer.model->predicted_tokens, 2);
+  EXPECT_EQ(newer.model->prediction_kind(), (LayerKind{.experts = true}));
+}
+
+TEST(MegatronFlags, RefuseHybridsThatContradictThemselves) {
+  const auto problem = [](std::string_view flags) {
+    try {
+      of(flags);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(problem("--hybrid-override-pattern M-M*-").find("expected the 5 layers of the pattern"),
+            std::string::npos);
+  EXPECT_NE(
+      problem("--hybrid-override-pattern M-G*").find("expected layers of M, *, - or E, not G"),
+      std::string::npos);
+  EXPECT_NE(problem("--hybrid-override-pattern MEM*").find("expected num_experts"),
+            std::string::npos);
+  EXPECT_NE(problem("--hybrid-override-pattern M-M* --num-experts 8").find("layers with experts"),
+            std::string::npos);
+  EXPECT_NE(problem("--hybrid-override-pattern M-M* --mtp-num-layers 1 "
+                    "--mtp-hybrid-override-pattern M*-")
+                .find("expected modules for further tokens of one layer"),
+            std::string::npos);
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

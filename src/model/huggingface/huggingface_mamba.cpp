@@ -3,6 +3,7 @@
 
 #include "huggingface_families.hpp"
 #include "huggingface_mixers.hpp"
+#include "titer/model/transformer/branches.hpp"
 
 namespace titer::huggingface {
 namespace {
@@ -224,21 +225,21 @@ void read_jamba(Reader& in, Transformer& model) {
 
 namespace {
 
-/// What one of Nemotron-H's layers is: each has a single branch.
+/// What one of Nemotron-H's layers is, by a letter or a word.
 std::optional<LayerKind> nemotron_kind(std::string_view type) {
-  if (type == "M" || type == "mamba" || type == "linear_attention") {
-    return LayerKind{.tokens = TokenMixing::mixer, .mlp = false};
+  if (type == "mamba" || type == "linear_attention") {
+    return branch_layer('M');
   }
-  if (type == "*" || type == "attention" || type == "full_attention") {
-    return LayerKind{.mlp = false};
+  if (type == "attention" || type == "full_attention") {
+    return branch_layer('*');
   }
-  if (type == "-" || type == "mlp") {
-    return LayerKind{.tokens = TokenMixing::none};
+  if (type == "mlp") {
+    return branch_layer('-');
   }
-  if (type == "E" || type == "moe") {
-    return LayerKind{.experts = true, .tokens = TokenMixing::none};
+  if (type == "moe") {
+    return branch_layer('E');
   }
-  return std::nullopt;
+  return type.size() == 1 ? branch_layer(type.front()) : std::nullopt;
 }
 
 /// The layers of a pattern such as "M-M*-", or of a list under another key.
@@ -290,14 +291,8 @@ void read_nemotron_prediction(Reader& in, Transformer& model) {
     return;
   }
   const LayerKinds branches = read_nemotron_layers(in, pattern, list);
-  const bool two =
-      branches.size() == 2 && !branches[0].mlp && branches[1].tokens == TokenMixing::none;
-  if (two) {
-    model.predicted_layer = branches[1];
-    model.predicted_layer->tokens = branches[0].tokens;
-  } else if (branches.size() == 1) {
-    model.predicted_layer = branches[0];
-  } else if (!branches.empty()) {
+  model.predicted_layer = joined(branches);
+  if (!branches.empty() && !model.predicted_layer) {
     in.fail(written(in, {pattern, list}),
             "expected one layer, or one that mixes tokens and an MLP or experts behind it");
   }
