@@ -34,7 +34,12 @@ class MegatronModel {
     read_style();
     read_tables();
     read_megatron_experts(task_, model_);
-    read_layers();
+    read_further_tokens();
+    if (hybrid_layers(in_) > 0) {
+      read_hybrid(task_, model_);
+    } else {
+      read_layers();
+    }
     return std::move(model_);
   }
 
@@ -268,11 +273,6 @@ class MegatronModel {
 
   /// Which layers have experts, and which see a window only: all those but every n-th.
   void read_layers() {
-    read_further_tokens();
-    if (hybrid_layers(in_) > 0) {
-      read_hybrid(task_, model_);
-      return;
-    }
     const std::vector<bool> with_experts =
         read_layer_choice(task_, "moe_layer_freq", model_.layers);
     const std::int64_t interval = task_.defaults.expert_interval;

@@ -138,8 +138,12 @@ std::string megatron_script(const Scenario& scenario, std::string_view about, bo
   text += array_text("PLAN", megatron_plan_settings(scenario));
   text += array_text("TRAINING", megatron_training_settings(scenario));
   text += std::string(kOwnArguments) + "\n" + start(nodes, slurm);
+  const Transformer* const model = scenario.model.if_transformer();
+  const bool hybrid = model != nullptr && model->mixer;
   return text +
-         "  pretrain_gpt.py \"${MODEL[@]}\" \"${PLAN[@]}\" \"${TRAINING[@]}\" \"${OWN[@]}\"\n";
+         fmt::format(
+             "  {} \"${{MODEL[@]}}\" \"${{PLAN[@]}}\" \"${{TRAINING[@]}}\" \"${{OWN[@]}}\"\n",
+             hybrid ? "pretrain_mamba.py" : "pretrain_gpt.py");
 }
 
 std::string yaml_text(std::span<const LaunchSetting> settings, std::string_view about) {

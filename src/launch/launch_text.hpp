@@ -15,8 +15,8 @@ namespace titer {
 /// A value as YAML, TOML and JSON have it alike: "llama3", 8, true, [128, 0].
 [[nodiscard]] std::string value_text(const Value& value);
 
-/// A shell script that starts pretrain_gpt.py; as a batch script for Slurm. `about`: lines that say
-/// what it is.
+/// A shell script that starts pretrain_gpt.py, or pretrain_mamba.py of a hybrid; as a batch script
+/// for Slurm. `about`: lines that say what it is.
 [[nodiscard]] std::string megatron_script(const Scenario& scenario,
                                           std::string_view about,
                                           bool slurm);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "launch_settings.hpp"
+#include "titer/model/transformer/branches.hpp"
 #include "titer/scenario/settled_plan.hpp"
 
 namespace titer {
@@ -95,6 +96,39 @@ void put_tables(const Scenario& scenario, const Transformer& model, LaunchList& 
   list.put_if(!model.tied_embeddings, "untie_embeddings_and_output_weights");
 }
 
+/// "M-M*-" of a hybrid whose layers have one branch each; "" of another model.
+std::string hybrid_pattern(const Transformer& model) {
+  std::string pattern;
+  for (const LayerRun& run : model.runs()) {
+    const std::string letter = branch_letters(model.kinds[static_cast<std::size_t>(run.kind)]);
+    if (letter.size() != 1 || !model.mixer || model.mixer->kind != MixerKind::mamba2) {
+      return "";
+    }
+    pattern.append(static_cast<std::size_t>(run.count), letter.front());
+  }
+  return pattern;
+}
+
+void put_hybrid(const Transformer& model, LaunchList& list) {
+  const std::string pattern = hybrid_pattern(model);
+  if (pattern.empty()) {
+    return;
+  }
+  Value spec = Value::make_array();
+  spec.push(Value("megatron.core.models.mamba.mamba_layer_specs"));
+  spec.push(Value("mamba_stack_spec"));
+  list.put("spec", std::move(spec));
+  list.put("is_hybrid_model", Value(true));
+  list.put("hybrid_override_pattern", pattern);
+  list.put("mamba_num_heads", model.mixer->heads);
+  list.put("mamba_head_dim", model.mixer->head_dim);
+  list.put("mamba_num_groups", model.mixer->key_heads);
+  list.put("mamba_state_dim", model.mixer->key_dim);
+  if (model.predicted_tokens > 0) {
+    list.put("mtp_hybrid_override_pattern", branch_letters(model.prediction_kind()));
+  }
+}
+
 void put_experts(const Transformer& model, LaunchList& list) {
   const Experts& experts = *model.experts;
   list.put("num_experts", experts.count);
@@ -116,7 +150,7 @@ void put_experts(const Transformer& model, LaunchList& list) {
     list.put("moe_expert_capacity_factor", *experts.routing.capacity_factor);
   }
   const auto has_experts = [](const LayerKind& kind) { return kind.experts; };
-  if (!all_are(model, has_experts)) {
+  if (!all_are(model, has_experts) && hybrid_pattern(model).empty()) {
     list.put("moe_layer_freq", layer_list(model, has_experts));
   }
   list.put("moe_grouped_gemm", Value(true));
@@ -149,6 +183,7 @@ std::vector<LaunchSetting> megatron_model_settings(const Scenario& scenario) {
   if (model.experts) {
     put_experts(model, list);
   }
+  put_hybrid(model, list);
   put_windows(model, list);
   if (model.predicted_tokens > 0) {
     list.put("mtp_num_layers", model.predicted_tokens);

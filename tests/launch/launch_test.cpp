@@ -118,6 +118,24 @@ TEST(Launch, WritesExpertsAndNarrowNumbersAsTheyAreRead) {
   }
 }
 
+TEST(Launch, WritesHybridsByTheirPattern) {
+  for (const char* name : {"nemotron-h-8b", "nemotron-3-super-120b-a12b"}) {
+    const Scenario meant = scenario_of("llama3-70b-64xh100",
+                                       {{"model", Value(name), "test"},
+                                        {"plan.pipeline", Value(1), "test"},
+                                        {"plan.tensor", Value(1), "test"},
+                                        {"plan.sequence_parallel", Value(false), "test"},
+                                        {"plan.data", Value(64), "test"},
+                                        {"training.sequence", Value(8192), "test"}});
+    const LaunchFile file = launch_file(LaunchFormat::megatron, meant);
+    EXPECT_EQ(file.lost, std::vector<std::string>()) << name;
+    EXPECT_NE(file.text.find("pretrain_mamba.py"), std::string::npos);
+    const ImportedRun back = import_text(file.text, "run.sh");
+    EXPECT_EQ(back.model->runs(), meant.model.if_transformer()->runs());
+    EXPECT_EQ(parameters(*back.model), parameters(meant.model));
+  }
+}
+
 TEST(Launch, SaysWhatALauncherWouldRunInstead) {
   const Scenario zero_bubble =
       scenario_of("llama3-70b-64xh100", {{"plan.schedule", Value("zb-h1"), "test"}});

@@ -1,5 +1,8 @@
 #include "titer/model/transformer/branches.hpp"
 
+#include <array>
+#include <string_view>
+
 namespace titer {
 
 std::optional<LayerKind> branch_layer(char letter) {
@@ -15,6 +18,24 @@ std::optional<LayerKind> branch_layer(char letter) {
     default:
       return std::nullopt;
   }
+}
+
+std::string branch_letters(const LayerKind& kind) {
+  constexpr std::string_view letters = "M*-E";
+  for (const char letter : letters) {
+    if (branch_layer(letter) == kind) {
+      return {letter};
+    }
+  }
+  for (const char first : letters) {
+    for (const char second : letters) {
+      const std::array both = {*branch_layer(first), *branch_layer(second)};
+      if (joined(both) == kind) {
+        return {first, second};
+      }
+    }
+  }
+  return "";
 }
 
 std::optional<LayerKind> joined(std::span<const LayerKind> branches) {
