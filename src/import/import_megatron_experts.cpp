@@ -33,6 +33,25 @@ void read_routing(const ImportTask& task, Experts& experts) {
   routing.capacity_factor = factor ? factor : routing.capacity_factor;
 }
 
+/// Those of forks for AMD's and Alibaba's recipes say how many there are, too.
+void read_shared_experts(const ImportTask& task, Experts& experts) {
+  Settings& in = task.in;
+  const bool is_renamed = in.has("shared_moe_ffn_hidden_size");
+  const auto width =
+      in.integer(is_renamed ? "shared_moe_ffn_hidden_size" : "moe_shared_expert_intermediate_size",
+                 0,
+                 kMostWidth);
+  const bool is_on = in.is_on("enable_shared_expert");
+  const auto count = in.integer("num_shared_experts", 0, kMostWidth);
+  if (width) {
+    experts.shared_ffn = *width;
+  } else if (count) {
+    experts.shared_ffn = *count * experts.ffn;
+  } else if (is_on) {
+    in.leave_out("enable_shared_expert", "nothing tells the width of the shared experts");
+  }
+}
+
 }  // namespace
 
 void read_megatron_experts(const ImportTask& task, Transformer& model) {
@@ -57,8 +76,7 @@ void read_megatron_experts(const ImportTask& task, Transformer& model) {
     in.fail("moe_router_topk",
             "expected at most the " + std::to_string(experts.count) + " experts that there are");
   }
-  experts.shared_ffn =
-      in.integer("moe_shared_expert_intermediate_size", 0, kMostWidth).value_or(experts.shared_ffn);
+  read_shared_experts(task, experts);
   experts.latent = in.integer("moe_latent_size", 1, kMostWidth).value_or(experts.latent);
   experts.shared_gate = in.flag("moe_shared_expert_gate").value_or(experts.shared_gate);
   experts.router_bias = in.flag("moe_router_enable_expert_bias").value_or(experts.router_bias);

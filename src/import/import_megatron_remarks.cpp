@@ -12,12 +12,13 @@ struct TakenOtherwise {
   std::string_view how;
 };
 /// Each concerns a small part of a step, or what the stack's figures hold already.
-constexpr std::array<TakenOtherwise, 26> kTakenOtherwise = {
+constexpr std::array<TakenOtherwise, 27> kTakenOtherwise = {
     {{"use_nccl_ub", "NCCL's figures are taken as without registered buffers"},
      {"megatron_fsdp_version", "all versions of Megatron-FSDP are taken alike"},
      {"use_sharp", "where switches add up is the cluster's to tell"},
      {"deterministic_mode", "kernels are taken as without it"},
      {"batch_invariant_mode", "kernels are taken as without it"},
+     {"wgrad_deferral_limit", "products for weights are taken where the schedule has them"},
      {"delay_wgrad_compute", "products for weights are taken where the schedule has them"},
      {"defer_embedding_wgrad_compute",
       "products for weights are taken where the schedule has them"},
@@ -54,6 +55,10 @@ bool asks_for_something(Settings& in, std::string_view key) {
 }  // namespace
 
 void remark_on_megatron(const ImportTask& task) {
+  if (asks_for_something(task.in, "attention_sink_k")) {
+    task.in.leave_out("attention_sink_k",
+                      "first tokens that all others see beside a window are not modelled");
+  }
   for (const TakenOtherwise& known : kTakenOtherwise) {
     if (!task.in.is_skipped(known.key) && asks_for_something(task.in, known.key)) {
       assume(task, known.key, known.how);

@@ -9,6 +9,13 @@ namespace {
 
 constexpr std::string_view kPipeline = "pipeline_model_parallel_size";
 
+/// "Et*3\\|(tt\\|)*29,m\\|L" of a file whose values one more shell is to read, which takes the
+/// backslashes away.
+std::string plain_layout(std::string layout) {
+  layout.erase(std::remove(layout.begin(), layout.end(), '\\'), layout.end());
+  return layout;
+}
+
 class MegatronStages {
  public:
   MegatronStages(const ImportTask& task, std::optional<std::int64_t> pipeline)
@@ -30,7 +37,7 @@ class MegatronStages {
     }
     plan_.add("schedule", Value("1f1b"));
     if (layout) {
-      plan_.add("layers", Value(*layout));
+      plan_.add("layers", Value(plain_layout(*layout)));
       return;
     }
     if (!partition.empty() && !partitioned(partition)) {

@@ -129,8 +129,16 @@ TEST(ImportMegatron, StagesAndRecomputationFollowTheFlags) {
     std::string_view key;
     std::string_view value;
   };
-  const std::array<Case, 14> cases = {
-      {{"--pipeline-model-parallel-size 4 --pipeline-model-parallel-layout 'Et*3|(tt|)*3tttL'",
+  const std::array<Case, 16> cases = {
+      {{"--pipeline-model-parallel-size 4 --pipeline-model-parallel-layout "
+        "Et*3\\|\\(tt\\|\\)*3tttL",
+        "layers",
+        "\"Et*3|(tt|)*3tttL\""},
+       {"--pipeline-model-parallel-size 4 --pipeline-model-parallel-layout "
+        "'Et*3\\|\\(tt\\|\\)*3tttL'",
+        "layers",
+        "\"Et*3|(tt|)*3tttL\""},
+       {"--pipeline-model-parallel-size 4 --pipeline-model-parallel-layout 'Et*3|(tt|)*3tttL'",
         "layers",
         "\"Et*3|(tt|)*3tttL\""},
        {"--pipeline-model-parallel-size 2 --num-layers-in-first-pipeline-stage 5",

@@ -53,6 +53,26 @@ TEST(MegatronFlags, WhatIsTakenOtherwiseIsSaid) {
               of("--bf16").assumed.size());
 }
 
+TEST(MegatronFlags, SharedExpertsAreAsWideAsIsTold) {
+  const auto width = [](std::string_view flags) {
+    return of("--num-experts 8 --moe-ffn-hidden-size 96 " + std::string(flags))
+        .model->experts->shared_ffn;
+  };
+  EXPECT_EQ(width(""), 0);
+  EXPECT_EQ(width("--moe-shared-expert-intermediate-size 160"), 160);
+  EXPECT_EQ(width("--enable-shared-expert --num-shared-experts 2"), 2 * 96);
+  // Of both it is the width that the layer is made of.
+  EXPECT_EQ(width("--num-shared-experts 2 --moe-shared-expert-intermediate-size 160"), 160);
+  EXPECT_EQ(width("--enable-shared-expert --shared-moe-ffn-hidden-size 160"), 160);
+  const ImportedRun open = of("--num-experts 8 --enable-shared-expert");
+  EXPECT_TRUE(any_has(open.unread, "--enable-shared-expert: nothing tells the width"));
+}
+
+TEST(MegatronFlags, AnAttentionSinkCountsWhereThereIsOne) {
+  EXPECT_TRUE(of("--attention-sink-k 0").unread.empty());
+  EXPECT_TRUE(any_has(of("--attention-sink-k 4").unread, "--attention-sink-k"));
+}
+
 TEST(MegatronFlags, GatesPositionsAndTablesFollow) {
   EXPECT_TRUE(of("--quick-geglu").model->gated);
   EXPECT_FALSE(of("").model->gated);
