@@ -100,7 +100,14 @@ TEST(ImportFormats, QuantisedWeightsAreThoseOfARank) {
             R"({"rank":16,"targets":"all-linear","base":"nf4"})");
   const ImportedRun shared = import_text(text + "deepspeed: zero3.json\n", "qlora.yaml");
   EXPECT_EQ(to_json(*shared.training.find("adapters"), 0), R"({"rank":16,"targets":"all-linear"})");
-  EXPECT_TRUE(any_has(shared.unread, "weights of 4 bits: taken as of 16"));
+  EXPECT_TRUE(
+      any_has(shared.unread, "qlora.yaml:2:1: adapter: qlora: weights of 4 bits that ranks"));
+  EXPECT_TRUE(any_has(shared.unread, "with ZeRO-2 or without sharding"));
+  const ImportedRun fully =
+      import_text(text + "load_in_4bit: true\nfsdp: [full_shard, auto_wrap]\n", "qlora.yaml");
+  EXPECT_TRUE(any_has(fully.unread, "qlora.yaml:8:1: load_in_4bit: weights of 4 bits"));
+  const ImportedRun second = import_text(text + "deepspeed: zero2.json\n", "qlora.yaml");
+  EXPECT_EQ(to_json(*second.training.find("adapters")->find("base"), 0), "\"nf4\"");
 }
 
 TEST(ImportFormats, AccelerateTellsDevicesOfAnotherFile) {

@@ -106,7 +106,7 @@ bool is_held_whole(const Value& plan) {
 
 }  // namespace
 
-void put_adapters(const ImportTask& task, const AdapterKeys& keys, std::int64_t bits) {
+void put_adapters(const ImportTask& task, const AdapterKeys& keys, const BaseBits& base) {
   Settings& in = task.in;
   const auto rank = in.integer(keys.rank, 1, 1'000'000);
   if (!rank) {
@@ -115,13 +115,14 @@ void put_adapters(const ImportTask& task, const AdapterKeys& keys, std::int64_t 
   Value adapters = Value::make_object();
   adapters.add("rank", Value(rank.value_or(keys.usual_rank)));
   adapters.add("targets", targets_of(task, keys));
-  if (bits > 0 && is_held_whole(task.into.plan)) {
-    adapters.add("base", Value(bits == 4 ? "nf4" : "int8"));
-  } else if (bits > 0) {
-    task.into.unread.push_back(
-        task.file + ": weights of " + std::to_string(bits) +
-        " bits: taken as of 16, since quantised ones that ranks share out or "
-        "fetch are not modelled");
+  if (base.bits > 0 && is_held_whole(task.into.plan)) {
+    adapters.add("base", Value(base.bits == 4 ? "nf4" : "int8"));
+  } else if (base.bits > 0) {
+    in.leave_out(
+        base.key,
+        "weights of " + std::to_string(base.bits) +
+            " bits that ranks share out (ZeRO-3, FSDP) or fetch are not modelled, and are "
+            "taken as of 16; with ZeRO-2 or without sharding, whole on each rank, they are");
   }
   if (task.into.training.find("adapters") == nullptr) {
     task.into.training.add("adapters", std::move(adapters));
@@ -137,7 +138,7 @@ void import_adapter(const ImportTask& task) {
   put_adapters(
       task,
       {.rank = "r", .targets = "target_modules", .usual_rank = 8, .usual_targets = "query value"},
-      0);
+      {});
   in.skip({.what = "how the adapters are scaled, stored and used",
            .patterns = "alpha_pattern auto_mapping base_model_name_or_path bias fan_in_fan_out "
                        "inference_mode init_lora_weights layer_replication loftq_config* "

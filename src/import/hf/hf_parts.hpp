@@ -62,8 +62,12 @@ struct AdapterKeys {
   std::string_view usual_targets;
   bool tells_targets = false;  // by another setting
 };
-/// `bits`: 4 or 8 of the weights that are not trained; 0 for those of 16.
-void put_adapters(const ImportTask& task, const AdapterKeys& keys, std::int64_t bits);
+/// Of the weights that are not trained.
+struct BaseBits {
+  std::int64_t bits = 0;  // 4 or 8; 0 for those of 16
+  std::string_view key;   // the setting that says so
+};
+void put_adapters(const ImportTask& task, const AdapterKeys& keys, const BaseBits& base);
 
 void import_huggingface(const Foreign& foreign, const std::string& file, ImportedRun& into);
 /// Says what the index of the weights in a folder of the Hub's layout comes to beside the model.

@@ -254,11 +254,17 @@ void take_stages(const ImportTask& task,
   }
 }
 
-std::int64_t bits_of(const ImportTask& task) {
-  const bool four = task.in.is_on("load_in_4bit") || task.in.is_on("use_4bit_quantization") ||
-                    task.in.is_on("q_lora");
-  const bool eight = task.in.is_on("load_in_8bit") || task.in.is_on("use_8bit_quantization");
-  return four ? 4 : (eight ? 8 : 0);
+/// Where several are asked for, that of the fewest bits.
+BaseBits bits_of(const ImportTask& task) {
+  BaseBits base;
+  for (const BaseBits& one : {BaseBits{8, "use_8bit_quantization"},
+                              BaseBits{8, "load_in_8bit"},
+                              BaseBits{4, "q_lora"},
+                              BaseBits{4, "use_4bit_quantization"},
+                              BaseBits{4, "load_in_4bit"}}) {
+    base = task.in.is_on(one.key) ? one : base;
+  }
+  return base;
 }
 
 }  // namespace
@@ -298,7 +304,7 @@ void import_llama_factory(const ImportTask& task) {
     put_adapters(
         task,
         {.rank = "lora_rank", .targets = "lora_target", .usual_rank = 8, .usual_targets = "all"},
-        bits == 4 || bits == 8 ? bits : 0);
+        {.bits = bits == 4 || bits == 8 ? bits : 0, .key = "quantization_bit"});
     if (bits > 0 && bits != 4 && bits != 8) {
       in.leave_out("quantization_bit", "weights of 4 and of 8 bits alone are modelled");
     }
@@ -321,15 +327,15 @@ void import_axolotl(const ImportTask& task) {
   const std::string adapter = in.word("adapter").value_or("");
   if (adapter == "lora" || adapter == "qlora") {
     const bool all = in.is_on("lora_target_linear");
-    std::int64_t bits = bits_of(task);
-    bits = adapter == "qlora" && bits == 0 ? 4 : bits;
+    const BaseBits told = bits_of(task);
+    const bool is_implied = adapter == "qlora" && told.bits == 0;
     put_adapters(task,
                  {.rank = "lora_r",
                   .targets = "lora_target_modules",
                   .usual_rank = 8,
                   .usual_targets = all ? "all" : "query value",
                   .tells_targets = all},
-                 bits);
+                 is_implied ? BaseBits{4, "adapter"} : told);
   } else if (!adapter.empty()) {
     in.fail("adapter", "expected lora or qlora: others are not modelled");
   }

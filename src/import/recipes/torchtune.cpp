@@ -54,7 +54,7 @@ void read_torchtune_adapters(const ImportTask& task, std::string_view component)
                 .targets = "model.lora_attn_modules",
                 .usual_rank = 8,
                 .usual_targets = "query value"},
-               quantised ? 4 : 0);
+               {.bits = quantised ? 4 : 0, .key = "model.quantize_base"});
   Value* const adapters = task.into.training.find("adapters");
   Value* const targets = adapters == nullptr ? nullptr : adapters->find("targets");
   if (in.is_on("model.apply_lora_to_mlp") && targets != nullptr &&
