@@ -84,12 +84,14 @@ class MegatronPlan {
     const auto launched = product("nnodes", "nproc_per_node");
     const auto spawned = product("num_nodes", "num_gpus");
     const auto trained = product("trainer.num_nodes", "trainer.devices");
+    const auto processes = in_.integer("num_processes", 1, kMostDegree);
     const auto world = in_.integer("world_size", 1, kMostDegree);
-    return task_.options.devices ? task_.options.devices
-           : trained             ? trained
-           : launched            ? launched
-           : spawned             ? spawned
-                                 : world;
+    for (const auto& told : {task_.options.devices, trained, launched, spawned, world}) {
+      if (told) {
+        return told;
+      }
+    }
+    return processes;
   }
 
   void check_model() {

@@ -80,6 +80,41 @@ TEST(ImportScripts, StringsInsideOfStringsAndLayersThatStagesDoNotDivide) {
             "does"});
 }
 
+TEST(ImportScripts, ACommandWithItsLogIsPutTogetherAndRunByEval) {
+  const ImportedRun run = imported("piped_eval.sh");
+  ASSERT_TRUE(run.model->experts.has_value());
+  EXPECT_EQ(run.model->experts->count, 16);
+  EXPECT_EQ(run.model->experts->shared_ffn, 2 * 1408);
+  const std::int64_t h = 2048;
+  const std::int64_t attention = 4 * h * h + 2 * h;  // with the layer's two norms
+  const std::int64_t experts = (16 + 2) * 3 * h * 1408 + 16 * h;
+  EXPECT_EQ(parameters(*run.model),
+            12 * attention + 3 * h * 8192 + 11 * experts + 2 * 128000 * h + h);
+  expect(run.plan,
+         {{"data", "16"},
+          {"expert", "8"},
+          {"sharding", "\"zero1\""},
+          {"overlap_grad_reduce", "true"},
+          {"overlap_param_gather", "true"}});
+  expect(run.training, {{"precision", "\"bf16\""}, {"global_batch", "64"}});
+  EXPECT_TRUE(run.unread.empty());
+  EXPECT_TRUE(run.assumed.empty()) << run.assumed.front();
+}
+
+TEST(ImportScripts, ProcessesOfMpiAreDevicesAndOptionsInOneWordAreOptions) {
+  expect(imported("mpirun_options.sh").plan,
+         {{"tensor", "4"},
+          {"pipeline", "2"},
+          {"data", std::to_string(2 * 8 / (4 * 2))},
+          {"sequence_parallel", "true"},
+          {"sharding", "\"zero1\""}});
+  ImportOptions more;
+  more.defines = {{"NODES", "8"}};
+  const ImportedRun run = imported("mpirun_options.sh", more);
+  expect(run.plan, {{"data", std::to_string(8 * 8 / (4 * 2))}});
+  expect(run.training, {{"precision", "\"bf16\""}});
+}
+
 TEST(ImportScripts, DefaultsOfWhatMayBeToldFromOutside) {
   const ImportedRun run = imported("cluster.sbatch");
   EXPECT_EQ(run.model->layers, 36);

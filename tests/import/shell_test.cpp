@@ -266,8 +266,8 @@ TEST(Shell, LaunchersAreReadWithWhatTheyLaunch) {
         R"({"--num_processes":"16","--num_machines":"2","--a":"1"})",
         {"--num_processes", "--num_machines"}},
        {"srun --nodes=2 --ntasks-per-node 8 python -u train.py --a 1",
-        R"({"--nodes":"2","--ntasks-per-node":"8","--a":"1"})",
-        {"--nodes", "--ntasks-per-node"}},
+        R"({"--nodes":"2","--ntasks-per-node":"8","--a":"1","--num_processes":"16"})",
+        {"--nodes", "--ntasks-per-node", "--num_processes"}},
        {"L=\"torchrun --nnodes 2\"\nsrun --wait=60 bash -c \"$L --node_rank \\$SLURM_PROCID t.py "
         "--a 1\"",
         R"({"--wait":"60","--nnodes":"2","--node_rank":"${SLURM_PROCID}","--a":"1"})",
@@ -277,6 +277,109 @@ TEST(Shell, LaunchersAreReadWithWhatTheyLaunch) {
     EXPECT_EQ(to_json(found.flags.root, 0), c.flags) << c.script;
     EXPECT_EQ(found.of_launcher, c.of_launcher) << c.script;
   }
+}
+
+TEST(Shell, PipesAndRedirectionsEndACommandWhereverItsWordsCameFrom) {
+  for (const std::string_view end : {"2>&1 | tee log",
+                                     "| tee -a log --x 9",
+                                     "> log 2>&1",
+                                     "&> log",
+                                     ">> log",
+                                     "|& tee log",
+                                     "; echo --x 9",
+                                     "&& echo --x 9",
+                                     "|| exit 1",
+                                     "&",
+                                     "> >(tee log) 2>&1"}) {
+    const std::string flag(end);
+    SCOPED_TRACE(flag);
+    // As written, in a text that is run, and in one whose words are handed on.
+    for (const std::string& script : {"run --a 1 --b " + flag,
+                                      "eval run --a 1 --b '" + flag + "'",
+                                      "C=\"run --a 1 --b " + flag + "\"\neval $C",
+                                      "C=\"run --a 1 --b " + flag + "\"\neval \"$C\"",
+                                      "C=\"run --a 1\"\nC=\"$C\n --b\"\neval ${C} \"" + flag + '"',
+                                      "C=\"run --a 1 --b " + flag + "\"\nbash -c \"$C\"",
+                                      "C=\"run --a 1 --b " + flag + "\"\n$C",
+                                      "C=\"run --a 1 --b\"\n${C} " + flag}) {
+      EXPECT_EQ(flags(script), R"({"--a":"1","--b":true})") << script;
+    }
+  }
+  // Quotes within a text for eval hold what a command would end at; in quotes, or as part of a
+  // value, these are values.
+  expect(std::array<Case, 6>{
+      {{"C=\"run --a '([0]*3+[1]*24)' --b 'x | y'\"\nC=\"$C | tee log\"\neval ${C}",
+        R"_({"--a":"([0]*3+[1]*24)","--b":"x | y"})_"},
+       {"C=\"run --a 1 --b; echo --x\"\n$C", R"({"--a":"1","--b":true})"},
+       {"run --a '|' --b \"2>&1\"", R"({"--a":"|","--b":"2>&1"})"},
+       {"P='Et|(tt|)*3'\nC=\"--a <pad> --b $P\"\nrun $C",
+        R"_({"--a":"<pad>","--b":"Et|(tt|)*3"})_"},
+       {"A=\"--a 1 --b 2>&1 | tee log\"", R"({"--a":"1","--b":true})"},
+       // Options that a script is handed in one word, on lines of their own.
+       {"A=\"\n --a 1\n --b\n\"\nmpirun bash entry.sh t.py \"${A} --c 2\"",
+        R"({"--a":"1","--b":true,"--c":"2"})"}}});
+}
+
+TEST(Shell, VariablesThatAllStandInTheCommandAreNoFileOfTheirOwn) {
+  const ArgumentText found = parse_arguments(
+      "A=\"--a 1 --b 2\"\nA=\"$A --c 3\"\nB=\"$A --d 4\"\nC=\"torchrun --nnodes 2 t.py $B\"\n"
+      "C=\"$C --e 5\"\neval $C",
+      "s.sh");
+  EXPECT_EQ(to_json(found.flags.root, 0),
+            R"({"--nnodes":"2","--a":"1","--b":"2","--c":"3","--d":"4","--e":"5"})");
+  EXPECT_EQ(found.of_launcher, Lines{"--nnodes"});
+  // Of a file that runs nothing, a launcher's flags are those of the variable that it stands in.
+  const ArgumentText sourced =
+      parse_arguments("A=\"--a 1\"\nB=\"torchrun --nnodes 2 t.py --b 2\"", "s.sh");
+  EXPECT_EQ(sourced.of_launcher, Lines{"--nnodes"});
+}
+
+TEST(Shell, HeadsThatStartAProcessForEachDeviceTellHowMany) {
+  struct Head {
+    std::string_view launch;
+    std::string_view processes;  // "" where it does not tell
+  };
+  const std::array<Head, 24> cases = {{{"mpirun -np 32 --bind-to none -x PATH python", "32"},
+                                       {"mpirun --np 32 -N 8 python3 -u", "32"},
+                                       {"/opt/mpi/bin/mpirun -n 16 --npernode 8 python", "16"},
+                                       {"mpiexec -n 16 -ppn 8 python", "16"},
+                                       {"mpirun -H a:8,b:8 python", "16"},
+                                       {"mpirun --host a,b -npernode 8 python", "16"},
+                                       {"mpirun -H a,b --map-by ppr:4:node python", "8"},
+                                       {"mpirun -H a,b python", ""},
+                                       {"mpirun --hostfile hosts python", ""},
+                                       {"horovodrun -np 16 -H a:8,b:8 python", "16"},
+                                       {"mpirun -np $N python", "${N}"},
+                                       {"mpirun -np $((2 * 8)) python", "16"},
+                                       {"mpirun -np 4 -npernode 1 python", ""},
+                                       {"mpirun -np 2 torchrun --nproc_per_node 8", ""},
+                                       {"mpirun -np 2 -npernode 1 bash -c \"python", "\""},
+                                       {"srun -N 4 --ntasks-per-node=8 python", "32"},
+                                       {"srun --nodes 4 --ntasks-per-node 8 python", "32"},
+                                       {"srun -N4 -n32 python", "32"},
+                                       {"srun --ntasks=32 python", "32"},
+                                       {"srun -N 4 python", ""},
+                                       {"srun -N 4 --ntasks-per-node=1 python", ""},
+                                       {"srun -N 4 -n 4 python", ""},
+                                       {"srun -N 4 -n 32 torchrun --nproc-per-node 8", ""},
+                                       {"python", ""}}};
+  for (const Head& c : cases) {
+    const bool in_quotes = c.processes == "\"";
+    const std::string script = std::string(c.launch) + " t.py --a 1" + (in_quotes ? "\"" : "");
+    const Document found = parse_arguments(script, "s.sh").flags;
+    const Value* const processes = found.root.find("--num_processes");
+    EXPECT_EQ(processes == nullptr ? "" : processes->text, in_quotes ? "" : c.processes) << script;
+  }
+  // What Slurm is asked for counts where the step is told nothing else.
+  constexpr std::string_view batch = "#SBATCH -N 4\n#SBATCH --ntasks-per-node=8\nsrun ";
+  EXPECT_EQ(parse_arguments(std::string(batch) + "python t.py --a 1", "s.sh")
+                .flags.root.at("--num_processes")
+                ->text,
+            "32");
+  EXPECT_EQ(parse_arguments(std::string(batch) + "--nodes=2 python t.py --a 1", "s.sh")
+                .flags.root.at("--num_processes")
+                ->text,
+            "16");
 }
 
 TEST(Shell, WhatIsPrintedIsNoCommand) {

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <set>
 
+#include "import/launch/chosen_command.hpp"
+#include "import/launch/processes.hpp"
 #include "shell_batch.hpp"
 #include "shell_override.hpp"
 #include "shell_play.hpp"
@@ -22,11 +24,6 @@ using shell::Text;
 
 constexpr std::size_t kLongestLine = 60;  // of a script that is shown
 
-bool is_flag(const Text& word) {
-  return word.size() > 2 && word.chars.starts_with("--") &&
-         std::isalpha(static_cast<unsigned char>(word.at(2))) != 0;
-}
-
 /// "-N", but no negative number.
 bool is_short_flag(const Text& word) {
   return word.size() > 1 && word.at(0) == '-' &&
@@ -34,14 +31,6 @@ bool is_short_flag(const Text& word) {
 }
 
 bool is_script(const Text& word) { return word.chars.ends_with(".py"); }
-
-/// What may stand after the flags of what launches it.
-bool is_program(const Text& word) {
-  constexpr std::array<std::string_view, 9> programs = {
-      "python", "python3", "torchrun", "deepspeed", "accelerate", "srun", "mpirun", "bash", "sh"};
-  const std::string_view name = std::string_view(word.chars).substr(word.chars.rfind('/') + 1);
-  return std::find(programs.begin(), programs.end(), name) != programs.end();
-}
 
 /// The name in a word that is nothing but ${NAME}; "" for another.
 std::string_view name_in(const Text& word) {
@@ -59,16 +48,6 @@ bool sounds_like_words(std::string_view name) {
   return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
     return small.find(part) != std::string::npos;
   });
-}
-
-std::size_t flags_of(const std::vector<Text>& words) {
-  return static_cast<std::size_t>(std::count_if(words.begin(), words.end(), is_flag));
-}
-
-std::size_t changes_of(const std::vector<Text>& words) {
-  return static_cast<std::size_t>(std::count_if(words.begin(), words.end(), [](const Text& word) {
-    return shell::override_of(word).has_value();
-  }));
 }
 
 /// "a, b or c", with what stands before the last.
@@ -119,6 +98,19 @@ class Flags {
         stands_for_words(words[i], true);
       }
       ++i;
+    }
+  }
+
+  /// Of what launches the program, where it starts a process for each device.
+  void add_processes(const std::vector<Text>& words, const BatchOptions& batch) {
+    const auto script = std::find_if(words.begin(), words.end(), is_script);
+    const auto processes =
+        script == words.end() ? std::nullopt : launched_processes({words.begin(), script}, batch);
+    if (processes && members_.count("--num_processes") == 0) {
+      Value value(processes->chars);
+      value.origin = processes->place();
+      put("--num_processes", std::move(value), processes->place());
+      into_.of_launcher.emplace_back("--num_processes");
     }
   }
 
@@ -202,7 +194,7 @@ class Flags {
     for (; !is_whole && i < words.size(); ++i) {
       const bool has_value = value.kind != Value::Kind::boolean;
       if ((has_value && shell::override_of(words[i])) || is_flag(words[i]) ||
-          is_short_flag(words[i]) || is_script(words[i]) || is_program(words[i])) {
+          is_short_flag(words[i]) || is_script(words[i]) || is_launcher(words[i])) {
         break;
       }
       if (stands_for_words(words[i], has_value)) {
@@ -284,38 +276,6 @@ class Flags {
   ArgumentText into_;
 };
 
-/// The command with the most flags and changes; of several the first.
-const PlayedCommand* command_of(const shell::Play& play) {
-  const auto found = std::max_element(
-      play.commands.begin(), play.commands.end(), [](const auto& a, const auto& b) {
-        return flags_of(a.words) + changes_of(a.words) < flags_of(b.words) + changes_of(b.words);
-      });
-  return found == play.commands.end() ? nullptr : &*found;
-}
-
-/// All that variables hold of flags: a file that another one is to source.
-std::vector<Text> words_of_variables(const shell::Play& play) {
-  std::vector<Text> words;
-  for (const std::string& name : play.order) {
-    const auto found = play.variables.find(name);
-    if (found == play.variables.end()) {
-      continue;
-    }
-    if (found->second.depends_on && !found->second.flags.empty()) {
-      words.push_back(shell::Text::made("${" + name + "}", found->second.depends_on->at));
-    }
-    for (const Text& item : found->second.items) {
-      if (item.chars.find("--") != std::string::npos) {
-        const std::vector<Text> parts = shell::split_words(item);
-        words.insert(words.end(), parts.begin(), parts.end());
-      } else if (found->second.is_array) {
-        words.push_back(item);
-      }
-    }
-  }
-  return words;
-}
-
 }  // namespace
 
 ArgumentText parse_arguments(std::string_view text,
@@ -324,19 +284,18 @@ ArgumentText parse_arguments(std::string_view text,
   const BatchOptions batch(text);
   const Text script = shell::Text::written(text, {.source = 0, .line = 1, .column = 1});
   const shell::Play play = shell::play_script(script, source_name, batch.variables(), defines);
-  const PlayedCommand* command = command_of(play);
-  const std::vector<Text> in_variables = words_of_variables(play);
-  const bool is_sourced =
-      command == nullptr ||
-      (changes_of(command->words) == 0 && 2 * flags_of(command->words) < flags_of(in_variables));
+  const ChosenCommand chosen = chosen_command(play);
   Flags flags(play, source_name);
   flags.assume_guesses();
-  flags.read(is_sourced ? in_variables : command->words);
+  for (const std::vector<Text>& words : chosen.words) {
+    flags.read(words);
+  }
   for (const BatchOptions::Option& option : batch.all()) {
     flags.add_option(option);
   }
-  if (!is_sourced) {
-    flags.assume_of(*command);
+  if (chosen.command != nullptr) {
+    flags.add_processes(chosen.command->words, batch);
+    flags.assume_of(*chosen.command);
   }
   return flags.finish();
 }

@@ -10,9 +10,13 @@ namespace {
 
 constexpr std::size_t kLongestText = std::size_t{1} << 20U;
 
+/// What becomes of a value without quotes around it.
+enum class Unquoted { splits, joins, stays };
+
 class Expansion {
  public:
-  Expansion(Scope& scope, bool splits) : scope_(scope), splits_(splits) {}
+  Expansion(Scope& scope, Unquoted unquoted)
+      : scope_(scope), unquoted_(unquoted), splits_(unquoted == Unquoted::splits) {}
 
   void word(const Text& written) {
     for (std::size_t i = 0; i < written.size();) {
@@ -307,7 +311,11 @@ class Expansion {
   void put_text(const Text& text, bool in_quotes) {
     check_size(text);
     if (in_quotes || !splits_) {
+      const auto begin = static_cast<std::ptrdiff_t>(made_.size());
       made_.append(text);
+      if (!in_quotes && unquoted_ == Unquoted::joins) {
+        std::replace(made_.chars.begin() + begin, made_.chars.end(), '\n', ' ');
+      }
       return;
     }
     if (text.empty()) {
@@ -341,6 +349,7 @@ class Expansion {
   }
 
   Scope& scope_;
+  Unquoted unquoted_;
   bool splits_;
   Text made_;
   bool has_quotes_ = false;
@@ -350,19 +359,25 @@ class Expansion {
 }  // namespace
 
 std::vector<Text> expand_words(Scope& scope, const Text& written) {
-  Expansion expansion(scope, true);
+  Expansion expansion(scope, Unquoted::splits);
   expansion.word(written);
   return std::move(expansion).words();
 }
 
 Text expand_text(Scope& scope, const Text& written) {
-  Expansion expansion(scope, false);
+  Expansion expansion(scope, Unquoted::stays);
+  expansion.word(written);
+  return std::move(expansion).text();
+}
+
+Text expand_command(Scope& scope, const Text& written) {
+  Expansion expansion(scope, Unquoted::joins);
   expansion.word(written);
   return std::move(expansion).text();
 }
 
 Text expand_document(Scope& scope, const Text& written) {
-  Expansion expansion(scope, false);
+  Expansion expansion(scope, Unquoted::stays);
   expansion.quoted(written, false);
   return std::move(expansion).text();
 }

@@ -110,6 +110,20 @@ std::vector<Text> Player::words_of(const Command& command) {
   return words;
 }
 
+std::vector<Text> Player::words_run(const Command& command) {
+  std::vector<Text> words;
+  for (const Text& word : command.words) {
+    std::vector<Text> more = expand_words(scope_, word);
+    const bool is_value = word.at(0) == '$';
+    const bool ends = is_value && end_command(more);
+    words.insert(words.end(), more.begin(), more.end());
+    if (ends) {
+      break;
+    }
+  }
+  return words;
+}
+
 std::optional<Origin> Player::passes_arguments(const Command& command) const {
   const auto found = std::find_if(command.words.begin(), command.words.end(), [](const Text& word) {
     return is_one_of(word.chars,
@@ -162,12 +176,23 @@ Verdict Player::simple(const Command& command) {
     assign(assignment);
   }
   documents(command);
-  std::vector<Text> words = words_of(command);
-  if (!words.empty()) {
+  if (!command.words.empty() && command.words.front().chars == "eval") {
+    evaluate(command);
+  } else if (std::vector<Text> words = words_run(command); !words.empty()) {
     passes_ = passes_arguments(command);
     execute(std::move(words));
   }
   return {.kind = Verdict::Kind::yes, .is_guess = true, .question = {}};
+}
+
+void Player::evaluate(const Command& command) {
+  passes_ = passes_arguments(command);
+  Text whole;
+  for (std::size_t i = 1; i < command.words.size(); ++i) {
+    whole.append(expand_command(scope_, command.words[i]));
+    whole.add(' ', command.words[i].place());
+  }
+  run_inside(whole);
 }
 
 void Player::execute(std::vector<Text> words) {
@@ -178,13 +203,6 @@ void Player::execute(std::vector<Text> words) {
   }
   if (head == "sed") {
     std::for_each(words.begin(), words.end(), [&](const Text& word) { replace(word); });
-  } else if (head == "eval") {
-    Text whole;
-    for (std::size_t i = 1; i < words.size(); ++i) {
-      whole.append(words[i]);
-      whole.add(' ', words[i].place());
-    }
-    run_inside(whole);
   } else if (functions_.count(head) > 0) {
     words.erase(words.begin());
     call(head, passes_ ? std::nullopt : std::optional(std::move(words)));
@@ -301,12 +319,18 @@ void Player::note(std::vector<Text> words) {
 }
 
 void Player::note_word(Text word, std::vector<Text>& made) {
+  // Options in one word, as a script is handed them: what is a line to a shell is a blank to it.
+  const std::size_t begin = word.chars.find_first_not_of(" \t\n");
+  if (begin != std::string::npos && begin > 0 && word.chars.compare(begin, 2, "--") == 0) {
+    word = word.part(begin, word.size());
+  }
   const std::size_t blank = word.chars.find_first_of(" \t\n");
   const bool is_text = blank != std::string::npos && has_flags(word);
   const bool is_flag = word.chars.starts_with("--");
   const std::size_t equals = word.chars.find('=');
   if (is_text && is_flag && equals > blank) {
     std::vector<Text> parts = split_words(word);
+    end_command(parts);
     made.insert(made.end(), parts.begin(), parts.end());
   } else if (is_text && !word.chars.starts_with('{')) {
     std::vector<Text> outer = made;

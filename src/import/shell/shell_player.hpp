@@ -73,9 +73,12 @@ class Player {
   void check(const std::vector<Text>& items) const;
   void documents(const Command& command);
   std::vector<Text> words_of(const Command& command);
+  /// The same as far as the command goes: a value may hold a pipe and what comes after it.
+  std::vector<Text> words_run(const Command& command);
   /// Whether "$@" of the script itself is among the words, whose arguments nobody knows.
   [[nodiscard]] std::optional<Origin> passes_arguments(const Command& command) const;
   Verdict simple(const Command& command);
+  void evaluate(const Command& command);
   void execute(std::vector<Text> words);
   /// exit, return, break, continue, unset, shift, source; false for another.
   bool builtin(const std::string& head, const std::vector<Text>& words);

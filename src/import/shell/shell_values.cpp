@@ -1,8 +1,23 @@
 #include "shell_values.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "titer/input/reader.hpp"
 
 namespace titer::shell {
+namespace {
+
+/// "|", "&&", ";", "2>&1", ">log"; no "<pad>", which is some program's value.
+bool is_end_of_command(const Text& word) {
+  constexpr std::array<std::string_view, 7> signs = {"|", "||", "|&", "&", "&&", ";", ";;"};
+  const std::string_view chars = word.chars;
+  const std::size_t stream = std::min(chars.find_first_not_of("0123456789"), chars.size());
+  return std::find(signs.begin(), signs.end(), chars) != signs.end() ||
+         chars.substr(stream).starts_with('>') || chars.starts_with("&>");
+}
+
+}  // namespace
 
 void refuse(const std::string& source, Origin at, const std::string& message) {
   throw InputError(source + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " +
@@ -59,6 +74,21 @@ std::vector<Text> split_words(const Text& text) {
     words.push_back(std::move(word));
   }
   return words;
+}
+
+bool end_command(std::vector<Text>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool ends_after = words[i].size() > 1 && words[i].chars.ends_with(';');
+    if (!ends_after && !is_end_of_command(words[i])) {
+      continue;
+    }
+    if (ends_after) {
+      words[i] = words[i].part(0, words[i].size() - 1);
+    }
+    words.resize(i + (ends_after ? 1 : 0));
+    return true;
+  }
+  return false;
 }
 
 bool is_open(std::string_view text) {

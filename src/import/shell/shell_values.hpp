@@ -50,11 +50,19 @@ struct Scope {
 [[nodiscard]] std::vector<Text> expand_words(Scope& scope, const Text& written);
 /// The same unsplit, as a value of an assignment.
 [[nodiscard]] Text expand_text(Scope& scope, const Text& written);
+/// The same as eval gets it: quotes within values stay, and lines of values are joined.
+[[nodiscard]] Text expand_command(Scope& scope, const Text& written);
 /// Of a here-document, in which quotes stand for themselves.
 [[nodiscard]] Text expand_document(Scope& scope, const Text& written);
 
 /// Words of a text that was handed on without quotes around it.
 [[nodiscard]] std::vector<Text> split_words(const Text& text);
+
+/// Leaves of words that come from a value what stands before a pipe, a redirection or whatever else
+/// ends a command; true if there was one. A shell that is given them as words would hand these
+/// signs to the program, which knows none of them: they are meant for a shell, as in a text for
+/// eval.
+bool end_command(std::vector<Text>& words);
 
 /// Integer arithmetic as in $(( … )); names are variables. Empty where something is not known.
 [[nodiscard]] std::optional<std::int64_t> calculate(Scope& scope, std::string_view expression);

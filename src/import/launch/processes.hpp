@@ -1,0 +1,22 @@
+#pragma once
+// How many processes mpirun, horovodrun or srun starts a program in.
+
+#include <optional>
+#include <vector>
+
+#include "import/shell/shell_batch.hpp"
+#include "import/shell/shell_text.hpp"
+
+namespace titer {
+
+/// Whether the word is a program that starts another one, or a shell.
+[[nodiscard]] bool is_launcher(const shell::Text& word);
+
+/// A process for each device, where the last of the words that launch the program is told so, or
+/// Slurm's options tell srun: none where torchrun or its like starts the processes of a node, or
+/// one process has all devices of a node. A number that the script does not tell stays as it is
+/// written.
+[[nodiscard]] std::optional<shell::Text> launched_processes(
+    const std::vector<shell::Text>& before_program, const shell::BatchOptions& batch);
+
+}  // namespace titer
