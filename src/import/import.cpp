@@ -200,34 +200,48 @@ ImportedRun import_text(std::string_view text,
   return import_foreign(parsed.front(), file, options, {});
 }
 
-ImportedRun import_files(std::span<const std::filesystem::path> files,
-                         const ImportOptions& options) {
-  std::vector<Foreign> parsed;
-  std::vector<std::string> names;
+namespace {
+
+FileSet told_by(std::span<const Foreign> parsed) {
   FileSet others;
-  for (const std::filesystem::path& given : files) {
-    names.push_back(file_of(given).string());
-    parsed.push_back(parse_foreign(read_small_text(names.back()), names.back(), options));
-  }
-  apply_changes(parsed, names, options);
   for (const Foreign& file : parsed) {
     others.has_trainer = others.has_trainer || file.format->is_trainer;
     others.has_launcher = others.has_launcher || file.format->name == kAccelerate;
     others.has_model = others.has_model || file.format->import_whole != nullptr;
   }
+  return others;
+}
+
+}  // namespace
+
+ImportedRun import_files(std::span<const std::filesystem::path> files,
+                         const ImportOptions& options) {
+  std::vector<Foreign> parsed;
+  std::vector<std::string> names;
+  for (const std::filesystem::path& given : files) {
+    names.push_back(file_of(given).string());
+    parsed.push_back(parse_foreign(read_small_text(names.back()), names.back(), options));
+  }
+  apply_changes(parsed, names, options);
+  const FileSet others = told_by(parsed);
   ImportOptions told = options;
   told.devices = options.devices ? options.devices : devices_of(parsed);
-  ImportedRun whole;
+  std::vector<ImportedRun> parts;
   for (std::size_t i = 0; i < parsed.size(); ++i) {
-    ImportedRun part = import_foreign(parsed[i], names[i], told, others);
+    parts.push_back(import_foreign(parsed[i], names[i], told, others));
     const auto folder = std::find_if(files.begin(), files.end(), [&](const auto& given) {
       return given != names[i] && file_of(given) == names[i];
     });
     if (folder != files.end()) {
-      compare_with_index(*folder, part);
+      compare_with_index(*folder, parts.back());
     }
-    merge(whole, std::move(part), names[i]);
   }
+  settle_precision(parts);
+  ImportedRun whole;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    merge(whole, std::move(parts[i]), names[i]);
+  }
+  drop_shared_base(whole, names.front());
   if (!whole.model && whole.shipped.empty()) {
     whole.model = options.base;
   }

@@ -119,6 +119,29 @@ TEST(ImportFormats, AccelerateTellsDevicesOfAnotherFile) {
   EXPECT_TRUE(run.open.empty());
 }
 
+TEST(ImportFormats, ATrainersOwnPrecisionGoesBeforeItsLaunchers) {
+  const std::filesystem::path trainer =
+      std::filesystem::path(::testing::TempDir()) / "titer_own_precision.yaml";
+  const auto told = [&](std::string_view own) {
+    std::ofstream(trainer) << "base_model: meta-llama/Llama-3.2-1B\nadapter: qlora\nlora_r: 16\n"
+                              "sequence_len: 512\nmicro_batch_size: 1\n"
+                           << own;
+    const std::vector<std::filesystem::path> files = {trainer, data("accelerate.yaml")};
+    ImportOptions options;
+    options.accept_unknown = true;
+    return import_files(files, options);
+  };
+  const ImportedRun fp16 = told("fp16: true\n");
+  EXPECT_EQ(fp16.training.find("precision")->text, "fp16");
+  EXPECT_TRUE(any_has(fp16.assumed, "the trainer's own fp16 counts"));
+  EXPECT_EQ(told("").training.find("precision")->text, "bf16");
+  EXPECT_FALSE(any_has(told("bf16: true\n").assumed, "counts"));
+  // The launcher's file shares out what the trainer's quantises.
+  EXPECT_TRUE(any_has(fp16.unread, "training.adapters.base: nf4: weights of 4 bits that ranks"));
+  EXPECT_EQ(fp16.training.find("adapters")->find("base"), nullptr);
+  std::filesystem::remove(trainer);
+}
+
 TEST(ImportFormats, ATrainersScriptSaysWhatDeepSpeedLeavesToIt) {
   const ImportedRun run = imported(std::vector<std::string_view>{"trainer.sh"});
   EXPECT_EQ(plan_of(run),

@@ -1,7 +1,10 @@
 // accelerate's YAML, which tells how many processes there are and what they share out; and what
 // launchers tell of the same.
 
+#include <algorithm>
+
 #include "hf_parts.hpp"
+#include "import/formats/formats.hpp"
 #include "import/import_harmless.hpp"
 
 namespace titer {
@@ -50,6 +53,29 @@ void import_accelerate(const ImportTask& task) {
     put(task.into.plan, "data", ranks.data);
   }
   in.skip(harmless_in_hf());
+}
+
+void settle_precision(std::vector<ImportedRun>& parts) {
+  const auto is_launcher = [](const ImportedRun& part) { return part.format == kAccelerate; };
+  const auto launcher = std::find_if(parts.begin(), parts.end(), is_launcher);
+  const auto trainer = std::find_if(parts.begin(), parts.end(), [&](const ImportedRun& part) {
+    return !is_launcher(part) && part.training.find("precision") != nullptr;
+  });
+  if (launcher == parts.end() || trainer == parts.end()) {
+    return;
+  }
+  Value* const asked = launcher->training.find("precision");
+  Value* const own = trainer->training.find("precision");
+  if (asked == nullptr || asked->text == own->text) {
+    return;
+  }
+  if (own->text == "fp32" || own->text == "tf32") {
+    *own = *asked;
+  } else {
+    launcher->assumed.push_back("accelerate's mixed_precision: " + asked->text +
+                                ": the trainer's own " + own->text + " counts");
+    *asked = *own;
+  }
 }
 
 ToldByLauncher put_launch_file(const ImportTask& task) {

@@ -96,6 +96,10 @@ Value targets_of(const ImportTask& task, const AdapterKeys& keys) {
   return list;
 }
 
+constexpr std::string_view kSharedBase =
+    " bits that ranks share out (ZeRO-3, FSDP) or fetch are not modelled, and are taken as of 16; "
+    "with ZeRO-2 or without sharding, whole on each rank, they are";
+
 /// Whether every rank has all weights of its layers on the device.
 bool is_held_whole(const Value& plan) {
   const Value* const sharding = plan.find("sharding");
@@ -118,14 +122,21 @@ void put_adapters(const ImportTask& task, const AdapterKeys& keys, const BaseBit
   if (base.bits > 0 && is_held_whole(task.into.plan)) {
     adapters.add("base", Value(base.bits == 4 ? "nf4" : "int8"));
   } else if (base.bits > 0) {
-    in.leave_out(
-        base.key,
-        "weights of " + std::to_string(base.bits) +
-            " bits that ranks share out (ZeRO-3, FSDP) or fetch are not modelled, and are "
-            "taken as of 16; with ZeRO-2 or without sharding, whole on each rank, they are");
+    in.leave_out(base.key, "weights of " + std::to_string(base.bits) + std::string(kSharedBase));
   }
   if (task.into.training.find("adapters") == nullptr) {
     task.into.training.add("adapters", std::move(adapters));
+  }
+}
+
+void drop_shared_base(ImportedRun& whole, const std::string& file) {
+  Value* const adapters = whole.training.find("adapters");
+  const Value* const base = adapters == nullptr ? nullptr : adapters->find("base");
+  const bool is_quantised = base != nullptr && (base->text == "nf4" || base->text == "int8");
+  if (is_quantised && !is_held_whole(whole.plan)) {
+    whole.unread.push_back(file + ": training.adapters.base: " + base->text + ": weights of " +
+                           (base->text == "nf4" ? "4" : "8") + std::string(kSharedBase));
+    adapters->erase("base");
   }
 }
 

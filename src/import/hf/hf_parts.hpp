@@ -69,6 +69,12 @@ struct BaseBits {
 };
 void put_adapters(const ImportTask& task, const AdapterKeys& keys, const BaseBits& base);
 
+/// Of quantised weights of one file that another one shares out or fetches: says that they are not
+/// modelled, and takes them as of 16 bits.
+void drop_shared_base(ImportedRun& whole, const std::string& file);
+/// Of several files: a trainer's own 16 bits go before accelerate's, and these before none.
+void settle_precision(std::vector<ImportedRun>& parts);
+
 void import_huggingface(const Foreign& foreign, const std::string& file, ImportedRun& into);
 /// Says what the index of the weights in a folder of the Hub's layout comes to beside the model.
 void compare_with_index(const std::filesystem::path& folder, ImportedRun& run);
