@@ -326,7 +326,10 @@ class MegatronPlan {
       }
     };
     skip(!task_.into.model || !task_.into.model->experts, "moe_* overlap_moe_* expert_*");
-    skip(degrees_.tensor == 1, "tp_comm_* ub_tp_comm_* no_async_tensor_model_parallel_allreduce");
+    skip(degrees_.tensor == 1, "tp_comm_* ub_tp_comm_*");
+    // With sequence parallelism gradients of inputs are scattered, and none is reduced by itself.
+    skip(degrees_.tensor == 1 || in_.is_on("sequence_parallel"),
+         "no_async_tensor_model_parallel_allreduce");
     skip(plan_.find("virtual_stages") == nullptr,
          "overlap_p2p_* batch_p2p_comm no_overlap_p2p_communication align_*");
     skip(degrees_.context == 1, "cp_comm_type hierarchical_context_parallel_sizes");

@@ -68,6 +68,14 @@ TEST(MegatronFlags, SharedExpertsAreAsWideAsIsTold) {
   EXPECT_TRUE(any_has(open.unread, "--enable-shared-expert: nothing tells the width"));
 }
 
+TEST(MegatronFlags, ReductionsOfInputsCountWhereSequencesAreWhole) {
+  constexpr std::string_view flag = "--no-async-tensor-model-parallel-allreduce";
+  const std::string split = std::string(flag) + " --tensor-model-parallel-size 2";
+  EXPECT_TRUE(of(flag).unread.empty());
+  EXPECT_TRUE(any_has(of(split).unread, flag));
+  EXPECT_TRUE(of(split + " --sequence-parallel").unread.empty());
+}
+
 TEST(MegatronFlags, AnAttentionSinkCountsWhereThereIsOne) {
   EXPECT_TRUE(of("--attention-sink-k 0").unread.empty());
   EXPECT_TRUE(any_has(of("--attention-sink-k 4").unread, "--attention-sink-k"));
