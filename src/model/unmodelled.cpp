@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kOnlyThere = "which are read from HuggingFace's config.json only";
 constexpr std::array kUnmodelled = {
-    Unmodelled{"megatron_mamba", "Mamba layers in Megatron's own settings"},
+    Unmodelled{"megatron_mamba", "Mamba layers that Megatron's settings tell of without a pattern"},
     Unmodelled{"megatron_delta", "gated delta-net layers in Megatron's own settings"},
     Unmodelled{"falcon_mamba", "Mamba layers with norms without weights"},
     Unmodelled{"falcon_h1", "attention beside Mamba-2 in the same layers"},
