@@ -86,12 +86,12 @@ class MegatronPlan {
     const auto trained = product("trainer.num_nodes", "trainer.devices");
     const auto processes = in_.integer("num_processes", 1, kMostDegree);
     const auto world = in_.integer("world_size", 1, kMostDegree);
-    for (const auto& told : {task_.options.devices, trained, launched, spawned, world}) {
+    for (const auto& told : {task_.options.devices, trained, launched, spawned, world, processes}) {
       if (told) {
         return told;
       }
     }
-    return processes;
+    return std::nullopt;
   }
 
   void check_model() {

@@ -23,7 +23,7 @@ class MegatronTraining {
     }
     put(training_, "sequence", in_.integer("seq_length", 1));
     training_.add("precision", Value(precision()));
-    read_activation_inputs();
+    read_narrow_parts();
     put_optimizer(task_, in_.has("optim.name") ? "optim.name" : "optimizer");
     const auto in_fp32 = in_.flag("grad_reduce_in_fp32");  // of Megatron-Bridge
     if (in_fp32) {
@@ -56,7 +56,8 @@ class MegatronTraining {
     training_.add("global_batch", Value(batch));
   }
 
-  void read_activation_inputs() {
+  /// What is narrow besides the products of layers.
+  void read_narrow_parts() {
     if (in_.is_on("fp8_output_proj")) {
       training_.add("narrow_logits", Value(true));
     }

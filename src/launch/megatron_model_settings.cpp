@@ -109,11 +109,7 @@ std::string hybrid_pattern(const Transformer& model) {
   return pattern;
 }
 
-void put_hybrid(const Transformer& model, LaunchList& list) {
-  const std::string pattern = hybrid_pattern(model);
-  if (pattern.empty()) {
-    return;
-  }
+void put_hybrid(const Transformer& model, const std::string& pattern, LaunchList& list) {
   Value spec = Value::make_array();
   spec.push(Value("megatron.core.models.mamba.mamba_layer_specs"));
   spec.push(Value("mamba_stack_spec"));
@@ -129,7 +125,8 @@ void put_hybrid(const Transformer& model, LaunchList& list) {
   }
 }
 
-void put_experts(const Transformer& model, LaunchList& list) {
+/// `in_pattern`: which layers have them a pattern tells.
+void put_experts(const Transformer& model, bool in_pattern, LaunchList& list) {
   const Experts& experts = *model.experts;
   list.put("num_experts", experts.count);
   list.put("moe_ffn_hidden_size", experts.ffn);
@@ -150,7 +147,7 @@ void put_experts(const Transformer& model, LaunchList& list) {
     list.put("moe_expert_capacity_factor", *experts.routing.capacity_factor);
   }
   const auto has_experts = [](const LayerKind& kind) { return kind.experts; };
-  if (!all_are(model, has_experts) && hybrid_pattern(model).empty()) {
+  if (!in_pattern && !all_are(model, has_experts)) {
     list.put("moe_layer_freq", layer_list(model, has_experts));
   }
   list.put("moe_grouped_gemm", Value(true));
@@ -180,10 +177,13 @@ std::vector<LaunchSetting> megatron_model_settings(const Scenario& scenario) {
   }
   put_style(scenario, model, list);
   put_tables(scenario, model, list);
+  const std::string pattern = hybrid_pattern(model);
   if (model.experts) {
-    put_experts(model, list);
+    put_experts(model, !pattern.empty(), list);
   }
-  put_hybrid(model, list);
+  if (!pattern.empty()) {
+    put_hybrid(model, pattern, list);
+  }
   put_windows(model, list);
   if (model.predicted_tokens > 0) {
     list.put("mtp_num_layers", model.predicted_tokens);

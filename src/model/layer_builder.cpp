@@ -189,15 +189,19 @@ void LayerBuilder::activation(Operation op, double elements) {
     op.forward.bytes += inputs * elements * (element_ + fp8);
     op.input_gradient.bytes += inputs * elements * (element_ + fp8);
   } else {
-    op.saved += inputs * elements * (keeps_narrow_results() ? product_element_ : element_);
+    op.saved += activation_input(elements);
   }
   add(op);
 }
 
 void LayerBuilder::fused_activation(Operation op, double elements) {
-  const double inputs = model_.gated ? 2.0 : 1.0;
-  op.saved += inputs * elements * (keeps_narrow_results() ? product_element_ : element_);
+  op.saved += activation_input(elements);
   add(op);
+}
+
+Bytes LayerBuilder::activation_input(double elements) const {
+  const double inputs = model_.gated ? 2.0 : 1.0;
+  return inputs * elements * (keeps_narrow_results() ? product_element_ : element_);
 }
 
 void LayerBuilder::embedding(std::string_view name) {

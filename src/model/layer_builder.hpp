@@ -135,6 +135,8 @@ class LayerBuilder {
   }
 
  private:
+  /// What an activation that makes so many elements keeps of what it reads.
+  [[nodiscard]] Bytes activation_input(double elements) const;
   [[nodiscard]] bool is_narrow(const Product& p) const { return p.narrow && has_narrow_products(); }
   [[nodiscard]] Operation begin(const Product& product, double rows);
   void keep_every_second(const Product& product, Operation& op);

@@ -15,8 +15,7 @@ enum class Unquoted { splits, joins, stays };
 
 class Expansion {
  public:
-  Expansion(Scope& scope, Unquoted unquoted)
-      : scope_(scope), unquoted_(unquoted), splits_(unquoted == Unquoted::splits) {}
+  Expansion(Scope& scope, Unquoted unquoted) : scope_(scope), unquoted_(unquoted) {}
 
   void word(const Text& written) {
     for (std::size_t i = 0; i < written.size();) {
@@ -310,7 +309,7 @@ class Expansion {
 
   void put_text(const Text& text, bool in_quotes) {
     check_size(text);
-    if (in_quotes || !splits_) {
+    if (in_quotes || unquoted_ != Unquoted::splits) {
       const auto begin = static_cast<std::ptrdiff_t>(made_.size());
       made_.append(text);
       if (!in_quotes && unquoted_ == Unquoted::joins) {
@@ -338,7 +337,7 @@ class Expansion {
 
   void put_all(const std::vector<Text>& items, bool each_is_a_word) {
     for (std::size_t i = 0; i < items.size(); ++i) {
-      if (i > 0 && splits_) {
+      if (i > 0 && unquoted_ == Unquoted::splits) {
         end_word();
       } else if (i > 0) {
         made_.add(' ', items[i].place());
@@ -350,7 +349,6 @@ class Expansion {
 
   Scope& scope_;
   Unquoted unquoted_;
-  bool splits_;
   Text made_;
   bool has_quotes_ = false;
   std::vector<Text> words_;

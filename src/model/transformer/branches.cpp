@@ -1,7 +1,6 @@
 #include "titer/model/transformer/branches.hpp"
 
-#include <array>
-#include <string_view>
+#include <vector>
 
 namespace titer {
 
@@ -20,24 +19,6 @@ std::optional<LayerKind> branch_layer(char letter) {
   }
 }
 
-std::string branch_letters(const LayerKind& kind) {
-  constexpr std::string_view letters = "M*-E";
-  for (const char letter : letters) {
-    if (branch_layer(letter) == kind) {
-      return {letter};
-    }
-  }
-  for (const char first : letters) {
-    for (const char second : letters) {
-      const std::array both = {*branch_layer(first), *branch_layer(second)};
-      if (joined(both) == kind) {
-        return {first, second};
-      }
-    }
-  }
-  return "";
-}
-
 std::optional<LayerKind> joined(std::span<const LayerKind> branches) {
   if (branches.size() == 1) {
     return branches.front();
@@ -50,6 +31,21 @@ std::optional<LayerKind> joined(std::span<const LayerKind> branches) {
   LayerKind both = branches[1];
   both.tokens = branches[0].tokens;
   return both;
+}
+
+std::string branch_letters(const LayerKind& kind) {
+  std::string letters;
+  if (kind.tokens != TokenMixing::none) {
+    letters += kind.tokens == TokenMixing::mixer ? 'M' : '*';
+  }
+  if (kind.mlp) {
+    letters += kind.experts ? 'E' : '-';
+  }
+  std::vector<LayerKind> branches;
+  for (const char letter : letters) {
+    branches.push_back(*branch_layer(letter));
+  }
+  return joined(branches) == kind ? letters : "";  // whose attention has no window, and so on
 }
 
 }  // namespace titer

@@ -243,9 +243,8 @@ ParameterCount prediction_parameters(const Transformer& model) {
   module.split += 2 * h * h;
   module.replicated +=
       3 * norm_parameters(model.norm, h);  // of both hidden states, and the final one
-  return (model.predicted_by_one ? std::min<std::int64_t>(model.predicted_tokens, 1)
-                                 : model.predicted_tokens) *
-         module;
+  const std::int64_t most = model.predicted_by_one ? 1 : model.predicted_tokens;
+  return std::min(model.predicted_tokens, most) * module;
 }
 
 ParameterCount head_parameters(const Transformer& model, std::int64_t tensor) {

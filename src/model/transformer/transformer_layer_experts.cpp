@@ -136,7 +136,7 @@ class ExpertBuilder {
     const double width = static_cast<double>(experts_.ffn) / parts_;
     const bool fused = slice_.fused_experts;
     Operation up = begin(layer_.model().gated ? "expert gate and up" : "expert up");
-    grouped(up, {width_, gates * width, true, !fused});
+    grouped(up, {.inner = width_, .columns = gates * width, .casts_gradient = !fused});
     up.matrices.front().columns = width;
     up.matrices.front().count *= gates;
     layer_.add(up);
@@ -154,7 +154,7 @@ class ExpertBuilder {
 
     Operation down = begin("expert down");
     down.freed_by = kActivation;
-    grouped(down, {width, width_, !fused, true});
+    grouped(down, {.inner = width, .columns = width_, .casts_input = !fused});
     if (slice_.expert_tensor > 1) {
       const Bytes all = local_tokens_ * width_ * element_;
       down.forward_transfer = {Collective::reduce_scatter, all, LayerGroup::expert_tensor};
