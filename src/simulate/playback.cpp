@@ -58,6 +58,9 @@ Playback::Playback(const SimulatedStep& step, Recorder* recorder)
   for (std::size_t rank = 0; rank < world_.ranks().size(); ++rank) {
     const auto stage = static_cast<std::size_t>(world_.ranks()[rank].stage);
     programs_.push_back(&step.programs[step.classes[rank]].ranks[stage]);
+    if (recorder_ != nullptr) {
+      recorder_->add_memory(rank, 0, {});  // what is there before the first pass
+    }
   }
   next_.assign(streams(), 0);
 }

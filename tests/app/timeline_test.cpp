@@ -152,6 +152,7 @@ TEST(AppTimeline, DrawsThePicturesOfTheReadme) {
                            "--schedule=1f1b,interleaved,zb-h1,zb-v,dualpipev",
                            "--pipeline=4",
                            "--micro-batches=8",
+                           "--memory",
                            "--format=svg"})),
             file_text(folder + "schedules.svg"));
   EXPECT_EQ(data_of(titer({"timeline",
@@ -188,6 +189,21 @@ TEST(AppTimeline, DrawsSeveralSchedulesOnOneAxis) {
   EXPECT_EQ(json.at("schedules")->items.size(), 3u);
   EXPECT_EQ(json.at("schedules.1.virtual_stages")->integer, 2);
   EXPECT_TRUE(contains(refusal_of(drawn("trace")), "--format: \"trace\": expected one schedule"));
+}
+
+TEST(AppTimeline, DrawsForPapersAndSaysWhatHasNoPlaceInAFormat) {
+  EXPECT_TRUE(data_of(drawn({"--format", "pdf", "--memory"})).starts_with("%PDF-1.4\n"));
+  EXPECT_TRUE(
+      contains(data_of(drawn({"--format", "tikz", "--palette", "grey"})), "\\begin{tikzpicture}"));
+  const std::string text = data_of(drawn({"--memory"}));
+  EXPECT_TRUE(contains(text, "  4\nstage 1  ")) << text;
+  EXPECT_TRUE(contains(data_of(titer({"timeline", "gpt3-175b-64xa100", "--memory"})),
+                       "memory in use, GiB, of 80; "));
+  EXPECT_EQ(refusal_of(drawn({"--memory", "--format", "csv"})),
+            "--memory: expected --format text, svg, pdf or tikz, got csv");
+  EXPECT_EQ(refusal_of(drawn({"--palette", "grey"})),
+            "--palette: grey: expected --format svg, pdf or tikz, got text");
+  EXPECT_TRUE(contains(refusal_of(drawn({"--palette", "gray", "--format", "svg"})), "grey"));
 }
 
 TEST(AppTimeline, KnowsInterleavedSchedulesByThatName) {

@@ -261,6 +261,20 @@ TEST_P(ScheduleContract, KeepsWhatItSaysOfItsOrder) {
   }
 }
 
+TEST(AliveChunks, CountBothOfAPairWhicheverIsListedFirst) {
+  const Action first{.pass = Pass::forward, .micro_batch = 0};
+  const Action last{.pass = Pass::backward, .micro_batch = 1};
+  const auto most = [&](Action one, const Action& other) {
+    one.with_next = true;
+    return most_alive(ActionList{first, one, other, last});
+  };
+  const Action forward{.pass = Pass::forward, .micro_batch = 1};
+  const Action backward{.pass = Pass::backward, .micro_batch = 0};
+  EXPECT_EQ(most(forward, backward), 2);
+  EXPECT_EQ(most(backward, forward), 2);
+  EXPECT_EQ(most_alive(ActionList{first, backward, forward, last}), 1);
+}
+
 TEST(Schedules, HaveNamesOfTheirOwn) {
   std::set<std::string_view> names;
   for (const Schedule& schedule : testing::all_schedules()) {

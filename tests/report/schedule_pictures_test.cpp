@@ -99,7 +99,7 @@ TEST(SchedulePictures, FillAsManyColumnsAsTheRankWasBusyFor) {
 
 TEST(SchedulePictures, PutOneRectangleForEachPassIntoTheSvg) {
   for (const ScheduleView& view : views()) {
-    const std::string svg = timeline_svg(picture_view(view));
+    const std::string svg = timeline_picture(picture_view(view));
     std::size_t rectangles = 0;
     for (std::size_t at = svg.find("zM"); at != std::string::npos; at = svg.find("zM", at + 1)) {
       ++rectangles;
@@ -112,6 +112,42 @@ TEST(SchedulePictures, PutOneRectangleForEachPassIntoTheSvg) {
       passes += rank.actions.size();
     }
     EXPECT_EQ(rectangles, passes) << about(view);
+  }
+}
+
+/// Chunks whose forward has begun and whose last pass has not ended, counted one by one.
+int alive_at(const RankRun& rank, Seconds now) {
+  int alive = 0;
+  for (const ActionTime& begun : rank.actions) {
+    const auto ends = [&](const ActionTime& time) {
+      return time.action.chunk == begun.action.chunk && makes_gradients(time.action.pass) &&
+             time.action.micro_batch == begun.action.micro_batch && time.end <= now;
+    };
+    const bool is_alive = begun.action.pass == Pass::forward && begun.start <= now &&
+                          std::none_of(rank.actions.begin(), rank.actions.end(), ends);
+    alive += is_alive ? 1 : 0;
+  }
+  return alive;
+}
+
+TEST(SchedulePictures, ShowInStripsHowManyChunksAreAlive) {
+  for (const ScheduleView& view : views()) {
+    const MemoryStrips strips = *picture_view(view, true).memory;
+    ASSERT_EQ(strips.ranks.size(), view.run.ranks.size());
+    const double chunks = chunks_per_rank(placement(view.schedule), view.shape);
+    for (std::size_t rank = 0; rank < strips.ranks.size(); ++rank) {
+      const std::vector<HeldPoint>& points = strips.ranks[rank];
+      double most = 0.0;
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        most = std::max(most, points[i].held);
+        const bool lasts = i + 1 == points.size() || points[i].tick < points[i + 1].tick;
+        const Seconds now = to_seconds(points[i].tick);
+        EXPECT_TRUE(!lasts || points[i].held * chunks == alive_at(view.run.ranks[rank], now))
+            << about(view) << ", rank " << rank << ", " << now.si();
+      }
+      EXPECT_EQ(most * chunks, view.run.ranks[rank].peak_chunks) << about(view);
+      EXPECT_EQ(points.back().held, 0.0) << about(view);
+    }
   }
 }
 

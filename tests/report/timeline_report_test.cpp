@@ -113,7 +113,7 @@ TEST(TimelineText, SaysSoWhereNothingTakesTime) {
 }
 
 TEST(TimelineSvg, HasARowForEachRankAndANumberInEachBox) {
-  const std::string svg = timeline_svg(pictured({.stages = 4, .micro_batches = 8}));
+  const std::string svg = timeline_picture(pictured({.stages = 4, .micro_batches = 8}));
   EXPECT_TRUE(svg.starts_with("<svg "));
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
   for (int stage = 0; stage < 4; ++stage) {
@@ -127,9 +127,9 @@ TEST(TimelineSvg, HasARowForEachRankAndANumberInEachBox) {
 }
 
 TEST(TimelineSvg, IsSmallEnoughForAPage) {
-  EXPECT_LT(timeline_svg(pictured({.stages = 4, .micro_batches = 8})).size(), 8'000u);
-  EXPECT_LT(timeline_svg(pictured({.stages = 8, .micro_batches = 20})).size(), 30'000u);
-  EXPECT_LT(timeline_svg(pictured({.stages = 32, .micro_batches = 1024})).size(), 1'500'000u);
+  EXPECT_LT(timeline_picture(pictured({.stages = 4, .micro_batches = 8})).size(), 8'000u);
+  EXPECT_LT(timeline_picture(pictured({.stages = 8, .micro_batches = 20})).size(), 30'000u);
+  EXPECT_LT(timeline_picture(pictured({.stages = 32, .micro_batches = 1024})).size(), 1'500'000u);
 }
 
 TEST(TimelineSvg, NumbersWidePassesBetweenThinOnes) {
@@ -152,23 +152,23 @@ TEST(TimelineSvg, NumbersWidePassesBetweenThinOnes) {
     add(TaskPart::recompute, i, start + 900_ms, start + 901_ms);
     add(TaskPart::recompute, i, start + 950_ms, start + 951_ms);
   }
-  const std::string svg = timeline_svg({"t", "", timeline});
+  const std::string svg = timeline_picture({"t", "", timeline});
   EXPECT_EQ(count(svg, ">7</text>"), 2u) << "the pass, and a mark of the axis";
   EXPECT_EQ(count(svg, "v22h-"), 3u * 10);
   // Thin ones alone are columns of what there is most of.
   std::erase_if(timeline.spans, [](auto& span) { return span.part == TaskPart::forward; });
-  EXPECT_EQ(count(timeline_svg({"t", "", timeline}), "v22h-"), 0u);
+  EXPECT_EQ(count(timeline_picture({"t", "", timeline}), "v22h-"), 0u);
 }
 
 TEST(TimelineSvg, ShadesChunksAndSaysWhich) {
   const std::string svg =
-      timeline_svg(pictured({.stages = 4, .micro_batches = 8, .virtual_stages = 2}));
+      timeline_picture(pictured({.stages = 4, .micro_batches = 8, .virtual_stages = 2}));
   EXPECT_EQ(count(svg, "<path fill="), 4u);  // two chunks, forward and backward
   EXPECT_NE(svg.find("dark to light: chunk 0 to 1"), std::string::npos);
 }
 
 TEST(TimelineSvg, DrawsLanesThatAreUsedAndOnlyThose) {
-  const std::string svg = timeline_svg({"a <b> & c", "", small_step()});
+  const std::string svg = timeline_picture({"a <b> & c", "", small_step()});
   EXPECT_EQ(count(svg, ">data comm<"), 1u);
   EXPECT_EQ(count(svg, ">pipeline send<"), 1u);
   EXPECT_EQ(count(svg, ">tensor comm<"), 0u);
@@ -178,15 +178,99 @@ TEST(TimelineSvg, DrawsLanesThatAreUsedAndOnlyThose) {
 }
 
 TEST(TimelineSvg, DividesTheHeightBetweenPassesDoneTogether) {
-  const std::string svg = timeline_svg({"t", "", paired(), TimeScale::relative});
+  const std::string svg = timeline_picture({"t", "", paired(), TimeScale::relative});
   EXPECT_EQ(count(svg, "v10.7h-"), 2u);  // (22 - 0.6) / 2
   EXPECT_EQ(count(svg, "v22h-"), 1u);
+}
+
+/// Two ranks in 13 ms, of which the first holds 5 GiB and then 2, the second 1.
+TimelineView with_memory() {
+  TimelineView view{.title = "t", .note = "", .timeline = small_step()};
+  view.memory = {.what = "memory in use, GiB",
+                 .ranks = {{{0, 5.0}, {to_ticks(6500_us), 2.0}}, {{0, 1.0}}},
+                 .limit = 4.0};
+  return view;
+}
+
+TEST(TimelineSvg, DrawsWhatRanksHoldBelowThemOnOneScale) {
+  const std::string svg = timeline_picture(with_memory());
+  // All of the strip for 5, two fifths of it for 2, a fifth for 1; each corner once.
+  EXPECT_EQ(count(svg, "<path fill=\"#8fa3bd\""), 2u);
+  EXPECT_EQ(count(svg, "stroke-dasharray"), 2u) << "what there is room for, on each";
+  EXPECT_EQ(count(svg, ">5</text>") + count(svg, ">1</text>"), 2u);
+  EXPECT_NE(svg.find("memory in use, GiB, of 4: "), std::string::npos);
+  TimelineView roomy = with_memory();
+  roomy.memory->limit = 8.0;
+  EXPECT_EQ(count(timeline_picture(roomy), "stroke-dasharray"), 0u) << "the strip's own edge";
+}
+
+TEST(TimelineText, WritesWhatRanksHoldBelowThemOnOneScale) {
+  const std::string text = timeline_text(with_memory(), 26);
+  EXPECT_NE(text.find("██████████▃▃▃▃▃▃▃▃▃▃  5\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂  1\n"), std::string::npos) << text;
+}
+
+TEST(TimelineView, ShowsTheMemoryThatWasRecorded) {
+  const MemoryStrips strips = memory_in_use(small_step(), 80_GiB);
+  ASSERT_EQ(strips.ranks.size(), 2u);
+  ASSERT_EQ(strips.ranks[0].size(), 2u);
+  EXPECT_DOUBLE_EQ(strips.ranks[0][1].held, 4_GB / 1_GiB);
+  EXPECT_EQ(strips.ranks[0][1].tick, to_ticks(13_ms));
+  EXPECT_TRUE(strips.ranks[1].empty());
+  EXPECT_EQ(strips.limit, 80.0);
+}
+
+TEST(TimelinePdf, SaysWhereItsObjectsAreAndHowLongItsPageIs) {
+  TimelineView view = with_memory();
+  view.title = "a (b) \\ \xC3\xBC \xE2\x96\x88";
+  const std::string pdf = timeline_picture(view, {.format = PictureFormat::pdf});
+  EXPECT_TRUE(pdf.starts_with("%PDF-1.4\n"));
+  const std::size_t xref = std::stoul(pdf.substr(pdf.find("startxref\n") + 10));
+  ASSERT_EQ(pdf.substr(xref, 9), "xref\n0 7\n");
+  for (std::size_t object = 1; object < 7; ++object) {
+    const std::string row = pdf.substr(xref + 9 + 20 * object, 20);
+    EXPECT_TRUE(row.ends_with(" 00000 n \n")) << row;
+    const std::string head = std::to_string(object) + " 0 obj\n";
+    EXPECT_EQ(pdf.substr(std::stoul(row), head.size()), head);
+  }
+  const std::size_t begin = pdf.find("stream\n") + 7;
+  const std::size_t length = pdf.find("endstream") - begin;
+  EXPECT_EQ(std::stoul(pdf.substr(pdf.find("/Length ") + 8)), length);
+  // Letters that mean something, one of Latin 1 and one that is not in it.
+  EXPECT_NE(pdf.find("(a \\(b\\) \\\\ \\374 ?) Tj"), std::string::npos);
+}
+
+TEST(TimelineTikz, DefinesItsColoursAndWritesWhatTexWouldRead) {
+  TimelineView view = with_memory();
+  view.title = "50 % of a_b & {c} \\";
+  const std::string tex = timeline_picture(view, {.format = PictureFormat::tikz});
+  EXPECT_NE(tex.find("{50 \\% of a\\_b \\& \\{c\\} \\textbackslash{}};"), std::string::npos) << tex;
+  int depth = 0;
+  for (std::size_t i = 0; i < tex.size(); ++i) {
+    const bool is_escaped = i > 0 && tex[i - 1] == '\\';
+    depth += is_escaped ? 0 : (tex[i] == '{' ? 1 : 0) - (tex[i] == '}' ? 1 : 0);
+    ASSERT_GE(depth, 0);
+  }
+  EXPECT_EQ(depth, 0);
+  for (std::size_t at = tex.find("\\fill[titer"); at != std::string::npos;
+       at = tex.find("\\fill[titer", at + 1)) {
+    const std::string colour = tex.substr(at + 6, 11);
+    EXPECT_EQ(count(tex, "\\definecolor{" + colour + "}{HTML}"), 1u) << colour;
+  }
+}
+
+TEST(TimelinePicture, HasTheColoursThatAreAskedFor) {
+  const TimelineView view = pictured({.stages = 4, .micro_batches = 8});
+  EXPECT_EQ(count(timeline_picture(view, {.palette = Palette::usual}), "\"#2f66ad\""), 2u);
+  EXPECT_EQ(count(timeline_picture(view, {.palette = Palette::safe}), "\"#0072b2\""), 2u);
+  EXPECT_EQ(count(timeline_picture(view, {.palette = Palette::grey}), "\"#2f66ad\""), 0u);
+  EXPECT_EQ(count(timeline_picture(view, {.palette = Palette::grey}), "\"#5a5a5a\""), 2u);
 }
 
 TEST(TimelineSvg, OfNothingIsStillAPicture) {
   StepTimeline nothing;
   nothing.ranks = {{.stage = 0}};
-  const std::string svg = timeline_svg({"t", "", nothing});
+  const std::string svg = timeline_picture({"t", "", nothing});
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(svg.find("inf"), std::string::npos);
 }

@@ -229,6 +229,7 @@ TEST(RecordedTimeline, FollowsTheMemoryInUseUpToItsPeak) {
   for (const MemoryPoint& point : simulation.timeline.memory) {
     const auto rank = static_cast<std::size_t>(point.rank);
     EXPECT_GE(point.tick, last[rank]);
+    EXPECT_TRUE(most[rank] > 0_B || point.tick == 0) << "from the beginning on";
     last[rank] = point.tick;
     most[rank] = std::max(most[rank], point.in_use);
   }

@@ -157,7 +157,8 @@ void count_chunks(RankRun& rank) {
   for (const ActionTime& time : rank.actions) {
     done.push_back(time.action);
   }
-  rank.peak_chunks = most_alive(done);
+  rank.alive = alive_chunks(done);
+  rank.peak_chunks = most_alive(rank.alive);
 }
 
 }  // namespace

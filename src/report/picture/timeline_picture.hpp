@@ -30,34 +30,23 @@ enum class Paint : std::uint8_t {
 struct PaintLook {
   std::string_view name;
   char letter;
-  std::string_view colour;
 };
-inline constexpr std::array<PaintLook, 12> kPaints = {{{"forward", 'F', "#2f66ad"},
-                                                       {"backward", 'B', "#3a8f57"},
-                                                       {"input gradient", 'I', "#2a9fa8"},
-                                                       {"weight gradient", 'W', "#d29a2d"},
-                                                       {"recompute", 'R', "#8662b8"},
-                                                       {"optimizer", 'O', "#4a5568"},
-                                                       {"tensor comm", 't', "#c2562f"},
-                                                       {"context comm", 'c', "#a0703c"},
-                                                       {"expert comm", 'e', "#a33b52"},
-                                                       {"pipeline comm", 'p', "#b8408a"},
-                                                       {"data comm", 'd', "#6b7689"},
-                                                       {"host copy", 'h', "#94804d"}}};
+inline constexpr std::array<PaintLook, 12> kPaints = {{{"forward", 'F'},
+                                                       {"backward", 'B'},
+                                                       {"input gradient", 'I'},
+                                                       {"weight gradient", 'W'},
+                                                       {"recompute", 'R'},
+                                                       {"optimizer", 'O'},
+                                                       {"tensor comm", 't'},
+                                                       {"context comm", 'c'},
+                                                       {"expert comm", 'e'},
+                                                       {"pipeline comm", 'p'},
+                                                       {"data comm", 'd'},
+                                                       {"host copy", 'h'}}};
 inline constexpr std::size_t kPaintCount = kPaints.size();
 [[nodiscard]] constexpr const PaintLook& look(Paint paint) {
   return kPaints[static_cast<std::size_t>(paint)];
 }
-
-inline constexpr std::array<std::string_view, kLanes> kLaneColours = {"#2f66ad",
-                                                                      "#c2562f",
-                                                                      "#a0703c",
-                                                                      "#a33b52",
-                                                                      "#b8408a",
-                                                                      "#d487b8",
-                                                                      "#6b7689",
-                                                                      "#94804d",
-                                                                      "#4a5568"};
 
 /// How much of its row's height a box takes: two at the same time share it.
 enum class Height : std::uint8_t { whole, upper, lower };

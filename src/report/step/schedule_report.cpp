@@ -147,24 +147,41 @@ FigureRows compared_rows(std::span<const ScheduleView> views) {
   return rows;
 }
 
-std::vector<TimelineView> pictures_of(std::span<const ScheduleView> views) {
+/// Chunks that are alive, each a share of the rank's layers.
+MemoryStrips chunks_held(const ScheduleView& view) {
+  MemoryStrips strips{.what = "activations held, in those of a rank's layers for one micro-batch",
+                      .ranks = {}};
+  const double chunks = chunks_per_rank(placement(view.schedule), view.shape);
+  for (const RankRun& rank : view.run.ranks) {
+    std::vector<HeldPoint>& points = strips.ranks.emplace_back();
+    for (std::size_t i = 0; i < rank.actions.size(); ++i) {
+      points.push_back({to_ticks(rank.actions[i].start), rank.alive[i].during / chunks});
+      points.push_back({to_ticks(rank.actions[i].end), rank.alive[i].after / chunks});
+    }
+  }
+  return strips;
+}
+
+std::vector<TimelineView> pictures_of(std::span<const ScheduleView> views, bool with_memory) {
   std::vector<TimelineView> pictures;
   pictures.reserve(views.size());
   for (const ScheduleView& view : views) {
-    pictures.push_back(picture_view(view));
+    pictures.push_back(picture_view(view, with_memory));
   }
   return pictures;
 }
 
 }  // namespace
 
-std::string schedules_text(std::span<const ScheduleView> views, int width) {
-  return timelines_text(pictures_of(views), width) + "\n" +
+std::string schedules_text(std::span<const ScheduleView> views, int width, bool with_memory) {
+  return timelines_text(pictures_of(views, with_memory), width) + "\n" +
          TextView().table(compared_rows(views), "l").write();
 }
 
-std::string schedules_svg(std::span<const ScheduleView> views) {
-  return timelines_svg(pictures_of(views));
+std::string schedules_picture(std::span<const ScheduleView> views,
+                              const PictureStyle& style,
+                              bool with_memory) {
+  return timelines_picture(pictures_of(views, with_memory), style);
 }
 
 std::string schedules_csv(std::span<const ScheduleView> views) {
@@ -209,7 +226,7 @@ StepTimeline timeline_of(const ScheduleView& view) {
   return timeline;
 }
 
-TimelineView picture_view(const ScheduleView& view) {
+TimelineView picture_view(const ScheduleView& view, bool with_memory) {
   const ScheduleFigures figures(view);
   const PipelineShape& shape = view.shape;
   const Seconds idle = view.run.bubble(false);
@@ -226,7 +243,8 @@ TimelineView picture_view(const ScheduleView& view) {
                               percent_text(figures.ratio(idle)),
                               percent_text(figures.overhead(idle))),
           .timeline = timeline_of(view),
-          .scale = view.scale};
+          .scale = view.scale,
+          .memory = with_memory ? std::optional(chunks_held(view)) : std::nullopt};
 }
 
 TextView schedule_text(const ScheduleView& view) {

@@ -37,8 +37,12 @@ std::optional<Drawing> step_drawing(const Scenario& scenario) {
     Simulation step = simulate(scenario, {.record = true});
     drawing.note = fmt::format("One iteration of {}, by events; numbers are micro-batches.",
                                format(step.result.iteration_time));
-    drawing.svg = timeline_svg(
-        {.title = "", .note = "", .timeline = std::move(step.timeline), .is_close = true});
+    MemoryStrips memory = memory_in_use(step.timeline, step.result.memory_capacity);
+    drawing.svg = timeline_picture({.title = "",
+                                    .note = "",
+                                    .timeline = std::move(step.timeline),
+                                    .is_close = true,
+                                    .memory = std::move(memory)});
   } catch (const InputError& error) {
     drawing.note = "Left out: " + error.lines.front();
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/picture/memory_strip.hpp"
 #include "report/picture/timeline_picture.hpp"
 #include "titer/report/step/timeline_report.hpp"
 #include "titer/units/text.hpp"
@@ -55,12 +56,13 @@ std::vector<Cell> cells_of(const PictureRow& row, Writing writing, int chunks) {
 
 class TextPicture {
  public:
-  TextPicture(const TimelineView& view, int width, Ticks axis)
+  TextPicture(const TimelineView& view, int width, Ticks axis, double full_strip)
       : view_(view),
         picture_(picture_of(view.timeline)),
         names_(rank_names(view.timeline)),
         width_(width),
-        axis_(std::max(axis, picture_.makespan)) {
+        axis_(std::max(axis, picture_.makespan)),
+        full_strip_(full_strip) {
     choose_writing();
     for (const std::string& name : names_) {
       indent_ = std::max(indent_, name.size() + 2);
@@ -80,6 +82,9 @@ class TextPicture {
     for (std::size_t row = 0; row < picture_.rows.size(); ++row) {
       text += names_[row] + std::string(indent_ - names_[row].size(), ' ') +
               line(picture_.rows[row]) + "\n";
+      if (view_.memory) {
+        text += strip(view_.memory->ranks[row]);
+      }
     }
     return text + "\n" + key();
   }
@@ -151,6 +156,13 @@ class TextPicture {
     return text;
   }
 
+  [[nodiscard]] std::string strip(const std::vector<HeldPoint>& points) const {
+    const auto columns = static_cast<int>(column(picture_.makespan));
+    return std::string(indent_, ' ') +
+           strip_text(held_columns(points, picture_.makespan, columns), full_strip_) +
+           fmt::format("  {:.4g}\n", most_held(points));
+  }
+
   [[nodiscard]] std::string time_text(double seconds) const {
     return view_.scale == TimeScale::relative ? fmt::format("{:.6g}", seconds)
                                               : format(Seconds::from_si(seconds));
@@ -187,6 +199,13 @@ class TextPicture {
     if (picture_.chunks > 1 && writing_ == Writing::numbers) {
       text += fmt::format(", chunk a to {}", static_cast<char>('a' + (picture_.chunks - 1) % 26));
     }
+    if (view_.memory) {
+      const auto limit = view_.memory->limit;
+      text += fmt::format("\nbelow each rank: {}{}; at the end of each line the most; █ is {:.4g}",
+                          view_.memory->what,
+                          limit ? fmt::format(", of {:.4g}", *limit) : "",
+                          full_strip_);
+    }
     return text + "\n";
   }
 
@@ -195,6 +214,7 @@ class TextPicture {
   std::vector<std::string> names_;
   int width_;
   Ticks axis_;
+  double full_strip_;
   Writing writing_ = Writing::letters;
   int columns_ = 0;
   std::size_t indent_ = 0;
@@ -209,13 +229,15 @@ std::string timeline_text(const TimelineView& view, int width) {
 std::string timelines_text(std::span<const TimelineView> views, int width) {
   ensure(width >= kLeastTextWidth, "a text picture needs some columns");
   Ticks axis = 0;
+  double full = 0.0;
   for (const TimelineView& view : views) {
     axis = std::max(axis, view.timeline.makespan);
+    full = std::max(full, view.memory ? full_strip(*view.memory) : 0.0);
   }
   std::vector<TextPicture> pictures;
   int columns = 0;
   for (const TimelineView& view : views) {
-    columns = std::max(columns, pictures.emplace_back(view, width, axis).columns());
+    columns = std::max(columns, pictures.emplace_back(view, width, axis, full).columns());
   }
   std::string text;
   for (TextPicture& picture : pictures) {

@@ -41,16 +41,42 @@ struct Action {
 
 using ActionList = std::vector<Action>;
 
-/// Most chunks forwarded and not yet through with all their gradients, along the actions.
-[[nodiscard]] inline int most_alive(const ActionList& list) {
-  int alive = 0;
+/// Chunks that are alive, forwarded and not yet through with all their gradients.
+struct AliveChunks {
+  int during = 0;  // while an action is done
+  int after = 0;
+};
+
+/// Of each action; two that are done together begin and end together.
+[[nodiscard]] inline std::vector<AliveChunks> alive_chunks(const ActionList& list) {
+  std::vector<AliveChunks> alive;
+  alive.reserve(list.size());
+  int now = 0;
+  while (alive.size() < list.size()) {
+    const std::size_t begin = alive.size();
+    const std::size_t end = begin + (list[begin].with_next ? 2 : 1);
+    ensure(end <= list.size(), "an action done with the next one has a next one");
+    for (std::size_t i = begin; i < end; ++i) {
+      now += list[i].pass == Pass::forward ? 1 : 0;
+    }
+    const int during = now;
+    for (std::size_t i = begin; i < end; ++i) {
+      now -= makes_gradients(list[i].pass) ? 1 : 0;
+    }
+    alive.insert(alive.end(), end - begin, {.during = during, .after = now});
+  }
+  return alive;
+}
+
+[[nodiscard]] inline int most_alive(const std::vector<AliveChunks>& alive) {
   int most = 0;
-  for (const Action& action : list) {
-    alive += action.pass == Pass::forward ? 1 : 0;
-    most = std::max(most, alive);
-    alive -= action.pass == Pass::backward || action.pass == Pass::weight_gradient ? 1 : 0;
+  for (const AliveChunks& chunks : alive) {
+    most = std::max(most, chunks.during);
   }
   return most;
+}
+[[nodiscard]] inline int most_alive(const ActionList& list) {
+  return most_alive(alive_chunks(list));
 }
 
 struct PipelineShape {

@@ -19,6 +19,7 @@ struct ActionTime {
 
 struct RankRun {
   std::vector<ActionTime> actions;  // in order
+  std::vector<AliveChunks> alive;   // of each action
   Seconds busy;
   int peak_chunks = 0;  // most chunks that were alive
 

@@ -6,8 +6,7 @@
 #include "app/command.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/trace_file.hpp"
-#include "titer/plan/schedule/listed_schedule.hpp"
-#include "titer/plan/schedule/read_schedule.hpp"
+#include "asked_schedules.hpp"
 #include "titer/report/step/schedule_report.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/scenario/notes.hpp"
@@ -17,162 +16,85 @@
 namespace titer {
 namespace {
 
-enum class TimelineFormat { text, csv, json, svg, trace, actions };
-constexpr std::array<Choice<TimelineFormat>, 6> kTimelineFormats = {
+enum class TimelineFormat { text, csv, json, svg, pdf, tikz, trace, actions };
+constexpr std::array<Choice<TimelineFormat>, 8> kTimelineFormats = {
     {{"text", TimelineFormat::text},
      {"csv", TimelineFormat::csv},
      {"json", TimelineFormat::json},
      {"svg", TimelineFormat::svg},
+     {"pdf", TimelineFormat::pdf},
+     {"tikz", TimelineFormat::tikz},
      {"trace", TimelineFormat::trace},
      {"actions", TimelineFormat::actions}}};
 
-constexpr int kMostStages = 4096;
-constexpr int kMostMicroBatches = 1'000'000;
-constexpr std::int64_t kMostPasses = 4'000'000;  // of all ranks; what a picture can be made of
-constexpr double kLongestPass = 10'000;          // durations are relative
-constexpr double kLongestRun = 4e6;              // a timeline counts picoseconds
+constexpr std::array<Choice<Palette>, 3> kPalettes = {
+    {{"usual", Palette::usual}, {"safe", Palette::safe}, {"grey", Palette::grey}}};
+
+/// Nothing where the format is no picture that is a file.
+std::optional<PictureFormat> picture_format(TimelineFormat format) {
+  switch (format) {
+    case TimelineFormat::svg:
+      return PictureFormat::svg;
+    case TimelineFormat::pdf:
+      return PictureFormat::pdf;
+    case TimelineFormat::tikz:
+      return PictureFormat::tikz;
+    case TimelineFormat::text:
+    case TimelineFormat::csv:
+    case TimelineFormat::json:
+    case TimelineFormat::trace:
+    case TimelineFormat::actions:
+      break;
+  }
+  return std::nullopt;
+}
 
 struct TimelineOptions {
   ScenarioOptions scenario;
-  std::vector<std::string> schedules;
-  int pipeline = 0;
-  int micro_batches = 0;
-  std::optional<int> virtual_stages;
-  std::optional<int> group;
-  double forward = 1;
-  double input_gradient = 1;
-  double weight_gradient = 1;
-  std::optional<double> pair;
+  AskedSchedules schedules;
   std::string format = "text";
+  std::optional<std::string> palette;
+  bool memory = false;
   std::string out;
   int width = kUsualTextWidth;
   bool every_rank = false;
 };
 
-Schedule schedule_called(const std::string& word) {
-  if (word.ends_with(".csv")) {
-    return ListedSchedule::load(word);
+/// How a picture looks. Refuses what the format has no place for.
+PictureStyle style_of(const TimelineOptions& options, TimelineFormat format) {
+  const std::optional<PictureFormat> picture = picture_format(format);
+  if (options.palette && !picture) {
+    throw InputError(fmt::format("--palette: {}: expected --format svg, pdf or tikz, got {}",
+                                 *options.palette,
+                                 options.format));
   }
-  return Schedule(*schedule_entries()[chosen("--schedule", word, schedule_choices())]);
-}
-
-/// What is wrong with a number on the command line.
-template <class T>
-void check_range(std::string_view option, T value, T least, T most) {
-  if (!(value >= least && value <= most)) {
-    throw InputError(fmt::format("{}: {}: expected {} to {}", option, value, least, most));
-  }
-}
-
-/// As software calls 1f1b with more than one chunk of layers on each rank.
-constexpr std::string_view kInterleaved = "interleaved";
-
-/// One of --schedule, and how many chunks of layers each rank has.
-struct AskedSchedule {
-  Schedule schedule;
-  int chunks = 1;
-};
-AskedSchedule asked_schedule(const TimelineOptions& options, const std::string& word, bool alone) {
-  if (word == kInterleaved) {
-    const int chunks = options.virtual_stages.value_or(2);
-    check_range("--virtual-stages", chunks, 2, kMostStages);
-    return {schedule_called("1f1b"), chunks};
-  }
-  const Schedule schedule = schedule_called(word);
-  const bool is_free = alone || interleaves(schedule);
-  return {
-      schedule,
-      is_free ? options.virtual_stages.value_or(usual_chunks(schedule)) : usual_chunks(schedule)};
-}
-
-PipelineShape shape_of(const TimelineOptions& options, const AskedSchedule& asked) {
-  check_range("--pipeline", options.pipeline, 1, kMostStages);
-  check_range("--micro-batches", options.micro_batches, 1, kMostMicroBatches);
-  const auto& [schedule, chunks] = asked;
-  if (!interleaves(schedule) && chunks != usual_chunks(schedule)) {
-    throw InputError(fmt::format("--virtual-stages: {}: expected {}, as {} has no other number",
-                                 chunks,
-                                 usual_chunks(schedule),
-                                 name(schedule)));
-  }
-  check_range("--virtual-stages", chunks, 1, kMostStages / options.pipeline);
-  const PipelineShape shape = {.stages = options.pipeline,
-                               .micro_batches = options.micro_batches,
-                               .virtual_stages = chunks,
-                               .group = options.group};
-  const std::int64_t passes =
-      std::int64_t{shape.stages} * shape.micro_batches * shape.virtual_stages;
-  if (passes > kMostPasses) {
+  if (options.memory && !picture && format != TimelineFormat::text) {
     throw InputError(
-        fmt::format("--micro-batches: {}: expected at most {} passes of a chunk in all, got {}",
-                    shape.micro_batches,
-                    kMostPasses,
-                    passes));
+        fmt::format("--memory: expected --format text, svg, pdf or tikz, got {}", options.format));
   }
-  if (const auto problem = refusal(schedule, shape)) {
-    throw InputError("--schedule " + std::string(name(schedule)) + ": " + *problem);
-  }
-  return shape;
-}
-
-PassTimes times_of(const TimelineOptions& options) {
-  check_range("--forward", options.forward, 0.0, kLongestPass);
-  check_range("--input-gradient", options.input_gradient, 0.0, kLongestPass);
-  check_range("--weight-gradient", options.weight_gradient, 0.0, kLongestPass);
-  check_range("--pair", options.pair.value_or(0.0), 0.0, kLongestPass);
-  PassTimes times = {.forward = Seconds::from_si(options.forward),
-                     .input_gradient = Seconds::from_si(options.input_gradient),
-                     .weight_gradient = Seconds::from_si(options.weight_gradient)};
-  if (options.pair) {
-    times.pair = Seconds::from_si(*options.pair);
-  }
-  const double work = (times.forward + times.backward() + times.both()).si();
-  if (work == 0 || work * options.pipeline * options.micro_batches > kLongestRun) {
-    throw InputError(fmt::format(
-        "--forward: {}: expected durations whose sum over all passes is above 0 and below {}",
-        options.forward,
-        kLongestRun));
-  }
-  return times;
-}
-
-ScheduleView executed(ScheduleView view) {
-  view.run = run_schedule(view.schedule, view.shape, view.times);
-  if (!view.run.deadlock.empty()) {
-    throw InputError("--schedule " + std::string(name(view.schedule)) + ": " + view.run.deadlock);
-  }
-  return view;
-}
-
-std::vector<ScheduleView> by_themselves(const TimelineOptions& options) {
-  std::vector<ScheduleView> views;
-  for (const std::string& word : options.schedules) {
-    const AskedSchedule asked = asked_schedule(options, word, options.schedules.size() == 1);
-    views.push_back(executed({.schedule = asked.schedule,
-                              .shape = shape_of(options, asked),
-                              .times = times_of(options),
-                              .run = {},
-                              .scale = TimeScale::relative}));
-  }
-  return views;
+  return {.format = picture.value_or(PictureFormat::svg),
+          .palette =
+              options.palette ? chosen("--palette", *options.palette, kPalettes) : Palette::usual};
 }
 
 /// What pictures of both kinds have in common; the text goes on with `figures`, and `json` is more
 /// than the timeline where it is there.
 std::string drawn(const TimelineView& picture,
+                  const TimelineOptions& options,
                   TimelineFormat format,
-                  int width,
                   const std::string& figures,
                   const Value& json) {
   switch (format) {
     case TimelineFormat::text:
-      return timeline_text(picture, width) + "\n" + figures;
+      return timeline_text(picture, options.width) + "\n" + figures;
     case TimelineFormat::csv:
       return timeline_csv(picture);
     case TimelineFormat::json:
       return to_json(json) + "\n";
     case TimelineFormat::svg:
-      return timeline_svg(picture);
+    case TimelineFormat::pdf:
+    case TimelineFormat::tikz:
+      return timeline_picture(picture, style_of(options, format));
     case TimelineFormat::trace:
     case TimelineFormat::actions:
       break;
@@ -189,13 +111,12 @@ void write_schedule(const TimelineOptions& options,
     out.write(actions_csv(view.schedule, view.shape));
     return;
   }
-  const TimelineView picture = picture_view(view);
+  const TimelineView picture = picture_view(view, options.memory);
   if (format == TimelineFormat::trace) {
     write_trace(out, picture.timeline, picture.title);
     return;
   }
-  out.write(
-      drawn(picture, format, options.width, schedule_text(view).write(), schedule_json(view)));
+  out.write(drawn(picture, options, format, schedule_text(view).write(), schedule_json(view)));
 }
 
 void write_step(const TimelineOptions& options, TimelineFormat format, OutputFile& out) {
@@ -210,9 +131,12 @@ void write_step(const TimelineOptions& options, TimelineFormat format, OutputFil
   check_fidelity(scenario, Fidelity::event);
   Simulation step =
       simulate(scenario, {.every_rank = options.every_rank, .record = true, .sample = 0});
-  const TimelineView view{.title = step_title(scenario),
-                          .note = "one iteration of " + titer::format(step.result.iteration_time),
-                          .timeline = std::move(step.timeline)};
+  TimelineView view{.title = step_title(scenario),
+                    .note = "one iteration of " + titer::format(step.result.iteration_time),
+                    .timeline = std::move(step.timeline)};
+  if (options.memory) {
+    view.memory = memory_in_use(view.timeline, step.result.memory_capacity);
+  }
   if (format == TimelineFormat::trace) {
     write_trace(out, view.timeline, view.title);
     tell_notes(notes);
@@ -221,7 +145,7 @@ void write_step(const TimelineOptions& options, TimelineFormat format, OutputFil
   Value json = timeline_json(view);
   add_notes(notes, json);
   out.write(format == TimelineFormat::text ? notes_text(notes) : "");
-  out.write(drawn(view, format, options.width, ranks_text(step.result).write(), json));
+  out.write(drawn(view, options, format, ranks_text(step.result).write(), json));
   if (format != TimelineFormat::text && format != TimelineFormat::json) {
     tell_notes(notes);
   }
@@ -234,64 +158,44 @@ void write_schedules(const TimelineOptions& options,
                      OutputFile& out) {
   switch (format) {
     case TimelineFormat::text:
-      return out.write(schedules_text(views, options.width));
+      return out.write(schedules_text(views, options.width, options.memory));
     case TimelineFormat::csv:
       return out.write(schedules_csv(views));
     case TimelineFormat::json:
       return out.write(to_json(schedules_json(views)) + "\n");
     case TimelineFormat::svg:
-      return out.write(schedules_svg(views));
+    case TimelineFormat::pdf:
+    case TimelineFormat::tikz:
+      return out.write(schedules_picture(views, style_of(options, format), options.memory));
     case TimelineFormat::trace:
     case TimelineFormat::actions:
       break;
   }
-  throw InputError(fmt::format("--format: \"{}\": expected one schedule, or text, csv, json or svg",
-                               options.format));
+  throw InputError(
+      fmt::format("--format: \"{}\": expected one schedule, or text, csv, json, svg, pdf or "
+                  "tikz",
+                  options.format));
 }
 
 int timeline_command(const TimelineOptions& options) {
   const TimelineFormat format = chosen("--format", options.format, kTimelineFormats);
   check_range("--width", options.width, kLeastTextWidth, kMostTextWidth);
-  if (options.schedules.empty() == options.scenario.scenario.empty()) {
+  static_cast<void>(style_of(options, format));
+  if (options.schedules.names.empty() == options.scenario.scenario.empty()) {
     throw InputError(
         "timeline: expected either a scenario, or --schedule with --pipeline and --micro-batches");
   }
   OutputFile out(options.out);
-  if (options.schedules.empty()) {
+  if (options.schedules.names.empty()) {
     write_step(options, format, out);
-  } else if (const std::vector<ScheduleView> views = by_themselves(options); views.size() == 1) {
+  } else if (const std::vector<ScheduleView> views = options.schedules.executed();
+             views.size() == 1) {
     write_schedule(options, views.front(), format, out);
   } else {
     write_schedules(options, views, format, out);
   }
   out.finish();
   return kSuccess;
-}
-
-void add_shape_options(CLI::App& app, TimelineOptions& options) {
-  CLI::Option* schedule = app.add_option("--schedule",
-                                         options.schedules,
-                                         "draw this schedule by itself (titer list schedules; "
-                                         "interleaved: 1f1b with --virtual-stages, 2 if not "
-                                         "said): stages alike, sending free; several, with commas "
-                                         "between, on one axis")
-                              ->delimiter(',')
-                              ->allow_extra_args(false)
-                              ->type_name("NAME[,NAME…]");
-  const auto add = [&](const char* name, auto& value, const char* what) {
-    return app.add_option(name, value, what)->needs(schedule);
-  };
-  CLI::Option* pipeline = add("--pipeline", options.pipeline, "ranks of the pipeline");
-  CLI::Option* micro_batches = add("--micro-batches", options.micro_batches, "per iteration");
-  schedule->needs(pipeline)->needs(micro_batches);
-  add("--virtual-stages", options.virtual_stages, "chunks of layers per rank");
-  add("--micro-batch-group",
-      options.group,
-      "micro-batches that interleaving takes through one chunk before the next");
-  add("--forward", options.forward, "duration of a rank's forward pass: 1");
-  add("--input-gradient", options.input_gradient, "of its backward pass for the input: 1");
-  add("--weight-gradient", options.weight_gradient, "of its backward pass for the weights: 1");
-  add("--pair", options.pair, "of a forward and a backward done together, otherwise their sum");
 }
 
 }  // namespace
@@ -309,13 +213,24 @@ Command add_timeline(CLI::App& program) {
   const auto options = std::make_shared<TimelineOptions>();
   options->scenario.add_to(*app);
   app->get_option("scenario")->required(false);
-  add_shape_options(*app, *options);
-  app->add_option(
-         "--format",
-         options->format,
-         "text, csv, json, svg, trace (Chrome's, JSON) or actions (what every rank does, in order)")
+  options->schedules.add_to(*app);
+  app->add_option("--format",
+                  options->format,
+                  "text, csv, json, svg, pdf, tikz (for LaTeX), trace (Chrome's, JSON) or actions "
+                  "(what every "
+                  "rank does, in order)")
       ->default_str("text")
       ->type_name("FORMAT");
+  app->add_flag("--memory",
+                options->memory,
+                "below each rank of a picture what it holds over time: activations of a schedule, "
+                "bytes of a scenario");
+  app->add_option(
+         "--palette",
+         options->palette,
+         "colours of svg, pdf and tikz: usual, safe (for those who tell few colours apart) "
+         "or grey")
+      ->type_name("NAME");
   app->add_flag("--every-rank",
                 options->every_rank,
                 "of a scenario: draw every device, not one for those that do the same");

@@ -1,0 +1,32 @@
+#pragma once
+// What each rank of a timeline holds over time, as a strip below its row.
+
+#include <string>
+#include <vector>
+
+#include "canvas.hpp"
+
+namespace titer {
+
+/// The most that is held by any, or the limit where that is more: what a full strip stands for. 0
+/// where nothing is held.
+[[nodiscard]] double full_strip(const MemoryStrips& strips);
+
+[[nodiscard]] double most_held(const std::vector<HeldPoint>& points);
+
+/// In each of so many columns of equal time, the most.
+[[nodiscard]] std::vector<double> held_columns(const std::vector<HeldPoint>& points,
+                                               Ticks makespan,
+                                               int columns);
+
+/// A character for each column, in eighths of `full`; anything above zero is seen.
+[[nodiscard]] std::string strip_text(const std::vector<double>& columns, double full);
+
+/// `area`: of the whole makespan, as high as `full`.
+void draw_strip(Canvas& canvas,
+                const Area& area,
+                const std::vector<double>& columns,
+                double full,
+                std::string_view colour);
+
+}  // namespace titer
