@@ -132,12 +132,21 @@ PlanGroup plan_group(LayerGroup group) {
   return groups[static_cast<std::size_t>(group)];
 }
 
-Repeats repeats_of(const Scenario& scenario) {
+Repeats repeats_of(const Scenario& scenario, const Block& layer) {
+  if (!layer.backward) {
+    return {};
+  }
   const Plan& plan = scenario.plan;
-  return {.all = plan.recompute == Recompute::full,
-          .by_operation = plan.recompute == Recompute::operations,
-          .modules = plan.recomputed_modules(),
-          .what_is_needed = scenario.stack.kernels.recomputes_what_is_needed};
+  Repeats repeats{.all = plan.recompute == Recompute::full,
+                  .by_operation = plan.recompute == Recompute::operations,
+                  .modules = plan.recomputed_modules(),
+                  .what_is_needed = scenario.stack.kernels.recomputes_what_is_needed};
+  if (plan.distribute_saved_activations) {
+    // Of layers whose input is kept together each has its share of the gather.
+    const auto together = static_cast<double>(plan.recompute_every.value_or(1));
+    repeats.input = {Collective::all_gather, layer.input / together, LayerGroup::tensor};
+  }
+  return repeats;
 }
 
 Seconds BlockClock::transfer_time(const Transfer& transfer) const {

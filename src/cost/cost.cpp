@@ -162,7 +162,7 @@ void fill_layer_costs(const Scenario& scenario, StepCosts& costs) {
   costs.kinds.resize(costs.blocks.kinds.size());
   for (std::size_t kind = 0; kind < costs.kinds.size(); ++kind) {
     const Block& block = costs.blocks.kinds[kind];
-    const Repeats repeats = block.backward ? repeats_of(scenario) : Repeats{};
+    const Repeats repeats = repeats_of(scenario, block);
     costs.kinds[kind] = block_cost(block.operations, repeats, clock);
   }
   costs.embedding = block_cost(costs.blocks.embedding.operations, {}, clock);

@@ -47,7 +47,7 @@ ModelItems model_items(const Scenario& scenario, const StepCosts& costs) {
       .head = block_items(costs.blocks.head.operations, costs.head, {}, clock)};
   for (std::size_t kind = 0; kind < costs.kinds.size(); ++kind) {
     const Block& block = costs.blocks.kinds[kind];
-    const Repeats repeats = block.backward ? repeats_of(scenario) : Repeats{};
+    const Repeats repeats = repeats_of(scenario, block);
     items.kinds.push_back(block_items(block.operations, costs.kinds[kind], repeats, clock));
   }
   return items;

@@ -138,6 +138,9 @@ class BlockList {
         weight_(clock, takes.weight_gradient) {}
 
   void list(const Repeats& repeats) {
+    if (repeats.input.exists() && !operations_.empty()) {
+      recompute_.add({operations_.front(), repeats.input, clock_.transfer_time(repeats.input)});
+    }
     for (const Operation& op : operations_) {
       const TimedKernel kernel{op, op.forward, clock_.time(op.forward), clock_.awaits(op)};
       const TimedTransfer transfer{

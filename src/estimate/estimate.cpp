@@ -148,14 +148,16 @@ double repeated_layers(const Scenario& scenario, const ModelBlocks& blocks) {
 
 /// Of the FLOPs of all layers' forward passes, those that backward passes repeat.
 double repeated_share(const Scenario& scenario, const ModelBlocks& blocks) {
-  const Repeats repeats = repeats_of(scenario);
-  if (repeats.all && !repeats.what_is_needed) {
+  if (scenario.plan.recompute == Recompute::full &&
+      !scenario.stack.kernels.recomputes_what_is_needed) {
     return repeated_layers(scenario, blocks);
   }
   double all = 0;
   double repeated = 0;
   for (const LayerRun& run : blocks.order) {
-    for (const Operation& op : blocks.kinds[static_cast<std::size_t>(run.kind)].operations) {
+    const Block& kind = blocks.kinds[static_cast<std::size_t>(run.kind)];
+    const Repeats repeats = repeats_of(scenario, kind);
+    for (const Operation& op : kind.operations) {
       const double flops = static_cast<double>(run.count) * op.forward.flops.si();
       all += flops;
       repeated += repeats.of(op) * flops;

@@ -127,6 +127,7 @@ class BlockTerms {
         section_{.title = std::move(title), .terms = {}} {}
 
   Section run(const OperationList& operations, const Repeats& repeats) {
+    transfer("recompute: gather of the input", repeats.input);
     for (const Operation& op : operations) {
       const std::string name(op.name);
       kernel(name + ": forward", op.forward);
@@ -276,7 +277,8 @@ void add_block_sections(const Scenario& scenario, std::vector<Section>& sections
     const std::string title = blocks.kinds.size() == 1
                                   ? std::string("one layer, one micro-batch, one rank")
                                   : fmt::format("a layer of the kind \"{}\"", kind.name);
-    sections.push_back(BlockTerms(scenario, title).run(kind.operations, repeats_of(scenario)));
+    sections.push_back(
+        BlockTerms(scenario, title).run(kind.operations, repeats_of(scenario, kind)));
   }
   if (!blocks.embedding.operations.empty()) {
     sections.push_back(

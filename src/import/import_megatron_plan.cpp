@@ -189,9 +189,17 @@ class MegatronPlan {
         .value_or(selective ? "selective" : (is_old ? "full" : "none"));
   }
 
+  /// By Megatron-LM's name or DeepSpeed's.
+  bool distributes_inputs() {
+    const bool by_megatron = in_.is_on("distribute_saved_activations");
+    const bool by_deepspeed = in_.is_on("partition_activations");
+    return (by_megatron || by_deepspeed) && degrees_.tensor != 1 && !in_.is_on("sequence_parallel");
+  }
+
   void read_recompute() {
     const std::string granularity = recompute_granularity();
     const std::string method = in_.word("recompute_method").value_or("");
+    const bool distributes = distributes_inputs();
     const auto count = in_.integer(
         in_.has("checkpoint_num_layers") ? "checkpoint_num_layers" : "recompute_num_layers", 0);
     for (const std::string_view key : {"num_micro_batches_with_partial_activation_checkpoints",
@@ -206,6 +214,9 @@ class MegatronPlan {
         plan_.add("recompute_layers", Value(count.value_or(1)));
       } else if (count.value_or(1) > 1) {
         plan_.add("recompute_every", Value(*count));
+      }
+      if (distributes) {
+        plan_.add("distribute_saved_activations", Value(true));
       }
     } else if (granularity == "selective") {
       plan_.add("recompute", selected_modules());

@@ -12,7 +12,7 @@ struct TakenOtherwise {
   std::string_view how;
 };
 /// Each concerns a small part of a step, or what the stack's figures hold already.
-constexpr std::array<TakenOtherwise, 27> kTakenOtherwise = {
+constexpr std::array<TakenOtherwise, 26> kTakenOtherwise = {
     {{"use_nccl_ub", "NCCL's figures are taken as without registered buffers"},
      {"megatron_fsdp_version", "all versions of Megatron-FSDP are taken alike"},
      {"use_sharp", "where switches add up is the cluster's to tell"},
@@ -31,7 +31,6 @@ constexpr std::array<TakenOtherwise, 27> kTakenOtherwise = {
      {"num_layers_at_end_in_bf16", "all layers are taken to be narrow"},
      {"fp8_dot_product_attention", "attention's own products are taken in 16 bits"},
      {"fp8_multi_head_attention", "attention's own products are taken in 16 bits"},
-     {"distribute_saved_activations", "every rank is taken to keep a layer's whole input"},
      {"moe_shared_expert_overlap", "shared experts are not taken beside the tokens' way"},
      {"moe_pad_expert_input_to_capacity", "experts are taken to get no more than their tokens"},
      {"moe_expert_rank_capacity_factor", "ranks are taken to get all their tokens"},

@@ -186,7 +186,7 @@ void read_recompute(const ImportTask& task, std::int64_t tensor) {
   if (!recomputes) {
     in.skip({.what = kSwitchedOff, .patterns = "checkpoint_num_layers partition_activations"});
   } else if (in.is_on("partition_activations") && tensor > 1) {
-    assume(task, "partition_activations", "every rank is taken to keep a layer's whole input");
+    plan.add("distribute_saved_activations", Value(true));
   }
 }
 

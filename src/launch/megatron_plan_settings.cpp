@@ -114,6 +114,7 @@ class PlanSettings {
       list_.put("recompute_method", block ? "block" : "uniform");
       list_.put("recompute_num_layers",
                 block ? *plan_.recompute_layers : plan_.recompute_every.value_or(1));
+      list_.put_if(plan_.distribute_saved_activations, "distribute_saved_activations");
     } else if (plan_.recompute == Recompute::selective) {
       list_.put("recompute_granularity", "selective");
     } else if (plan_.recompute == Recompute::modules) {

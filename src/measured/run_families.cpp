@@ -27,6 +27,8 @@ constexpr std::array kHabitFields = {
         .or_else("none, or as the model of that name has them"),
     fields::flag<&H::flash>("flash", "fused attention").or_else("as the row says, or both"),
     fields::text<&H::recompute, H>("recompute", "what is recomputed, in the words of rows"),
+    fields::flag<&H::distribute_saved_activations>("distribute_saved_activations",
+                                                   "as `plan.distribute_saved_activations`"),
     fields::choice<&H::sharding, kShardings>("sharding", "what data-parallel ranks share"),
     fields::flag<&H::reduces_once>("reduces_once",
                                    "gradients of zero2 once an iteration, as zero1 does"),

@@ -207,6 +207,8 @@ void read_overlaps(const RunRow& row, const RunHabits& habits, Plan& plan) {
   }
   plan.expert_overlap = habits.expert_overlap.value_or(row.says("notes", "A2A overlap"));
   plan.fused_experts = habits.fused_experts.value_or(false);
+  plan.distribute_saved_activations =
+      habits.distribute_saved_activations.value_or(false) && plan.tensor > 1;
 }
 
 /// Parts of layers that the row's model does not have; whatever one known by name may have counts.

@@ -142,7 +142,8 @@ void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan) {
 }
 
 void read_offload(const RunRow& row, const RunHabits& habits, Plan& plan) {
-  const std::string text = lower(row.has("offload") ? row.text("offload") : habits.offload);
+  const std::string told = lower(row.text("offload"));
+  const std::string text = told.empty() || told == "none" ? lower(habits.offload) : told;
   const auto is = [&](std::string_view word) { return text.find(word) != std::string::npos; };
   if (is("activation")) {
     plan.offload.activations = HostPlace::host;

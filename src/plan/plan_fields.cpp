@@ -290,11 +290,16 @@ constexpr std::array kPlanFields = {
     fields::integer<&P::recompute_every>(
         "recompute_every", kDegree, "of `full`: layers whose input is kept together")
         .or_else("1")
-        .affecting(kMemory),
+        .affecting(kLayerCosts | kMemory),
     fields::integer<&P::recompute_layers>(
         "recompute_layers", {0, kDegree.most}, "of `full`: how many of a stage's layers")
         .or_else("all")
         .affecting(kLayerCosts | kStages),
+    fields::flag<&P::distribute_saved_activations>(
+        "distribute_saved_activations",
+        "of `full`: each rank of a tensor group keeps a part of what is kept of a layer, which is "
+        "gathered before the layer is computed again (DeepSpeed's `partition_activations`)")
+        .affecting(kLayerCosts),
     fields::flag<&P::sequence_parallel>("sequence_parallel",
                                         "split norms and dropouts over the tensor group")
         .affecting(kLayerCosts),

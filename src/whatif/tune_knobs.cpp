@@ -208,10 +208,16 @@ class Knobs {
       ways.push_back({ways.front().front(),
                       put_plan("virtual_stages", Value(std::int64_t{usual_chunks(*at)}))});
     }
-    if (key == "recompute" && (plan.recompute_every || plan.recompute_layers)) {
+    const bool distributes = plan.distribute_saved_activations;
+    if (key == "recompute" && (plan.recompute_every || plan.recompute_layers || distributes)) {
       ways.push_back({ways.front().front(),
                       put_plan("recompute_every", Value()),
-                      put_plan("recompute_layers", Value())});
+                      put_plan("recompute_layers", Value()),
+                      put_plan("distribute_saved_activations", Value(false))});
+    }
+    if (key == "sequence_parallel" && distributes) {
+      ways.push_back(
+          {ways.front().front(), put_plan("distribute_saved_activations", Value(false))});
     }
     return ways;
   }

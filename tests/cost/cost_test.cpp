@@ -387,5 +387,28 @@ TEST(Repeats, LeaveOutTheEndOfALayerWhereOnlyWhatIsNeededIsComputedAgain) {
   EXPECT_EQ(needed.kinds.front().forward.busy(), whole.kinds.front().forward.busy());
 }
 
+TEST(Repeats, BeginWithTheGatherOfAnInputOfWhichEachRankKeepsAPart) {
+  Scenario scenario = plain::scenario(plan_of(1, 4, 1));
+  scenario.plan.recompute = Recompute::full;
+  const StepCosts whole = costs_of(scenario);
+  scenario.plan.distribute_saved_activations = true;
+  const StepCosts parts = costs_of(scenario);
+  const Block& layer = parts.blocks.kinds.front();
+  const Transfer gather = repeats_of(scenario, layer).input;
+  EXPECT_EQ(gather.kind, Collective::all_gather);
+  EXPECT_EQ(gather.size, layer.input);
+  const Seconds time = block_clock(scenario).transfer_time(gather);
+  EXPECT_GT(time, Seconds{});
+  const auto tensor = [](const PassCost& pass) { return pass.transfers[PassComm::tensor].si(); };
+  EXPECT_NEAR(tensor(parts.kinds.front().recompute),
+              tensor(whole.kinds.front().recompute) + time.si(),
+              1e-15);
+  EXPECT_EQ(tensor(parts.kinds.front().backward), tensor(whole.kinds.front().backward));
+  scenario.plan.recompute_every = 4;
+  EXPECT_EQ(repeats_of(scenario, layer).input.size, layer.input / 4.0);
+  scenario.plan.distribute_saved_activations = false;
+  EXPECT_FALSE(repeats_of(scenario, layer).input.exists());
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -129,7 +129,7 @@ TEST(ImportMegatron, StagesAndRecomputationFollowTheFlags) {
     std::string_view key;
     std::string_view value;
   };
-  const std::array<Case, 16> cases = {
+  const std::array<Case, 18> cases = {
       {{"--pipeline-model-parallel-size 4 --pipeline-model-parallel-layout "
         "Et*3\\|\\(tt\\|\\)*3tttL",
         "layers",
@@ -161,6 +161,13 @@ TEST(ImportMegatron, StagesAndRecomputationFollowTheFlags) {
        {"--recompute-granularity full --recompute-method block --recompute-num-layers 3",
         "recompute_layers",
         "3"},
+       {"--recompute-granularity full --tensor-model-parallel-size 2 "
+        "--distribute-saved-activations",
+        "distribute_saved_activations",
+        "true"},
+       {"--checkpoint-activations --tensor-model-parallel-size 2 --partition-activations",
+        "distribute_saved_activations",
+        "true"},
        {"--recompute-granularity selective --recompute-modules core_attn moe_act layernorm",
         "recompute",
         R"(["core_attention","activation","layer_norm"])"},

@@ -35,10 +35,9 @@ bool any_has(const std::vector<std::string>& lines, std::string_view part) {
 }
 
 TEST(MegatronFlags, WhatIsTakenOtherwiseIsSaid) {
-  constexpr std::array<std::string_view, 5> flags = {
+  constexpr std::array<std::string_view, 4> flags = {
       "--use-nccl-ub",
       "--deterministic-mode",
-      "--distribute-saved-activations",
       "--num-layers-at-start-in-bf16 1 --fp8-format hybrid",
       "--moe-shared-expert-overlap --num-experts 8"};
   for (const std::string_view flag : flags) {

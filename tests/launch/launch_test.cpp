@@ -168,6 +168,18 @@ TEST(Launch, WritesGraphsAsTheyAreRead) {
   }
 }
 
+TEST(Launch, WritesThatTensorRanksKeepAPartOfAnInputEach) {
+  const Scenario meant = scenario_of("gpt3-175b-64xa100",
+                                     {{"plan.recompute", Value("full"), "test"},
+                                      {"plan.sequence_parallel", Value(false), "test"},
+                                      {"plan.distribute_saved_activations", Value(true), "test"}});
+  const LaunchFile file = launch_file(LaunchFormat::megatron, meant);
+  const ImportedRun back = import_text(file.text, "run.sh");
+  EXPECT_TRUE(
+      read_document({.root = back.plan, .sources = {}}, read_plan).distribute_saved_activations)
+      << file.text;
+}
+
 TEST(Launch, NamesTheSettingsThatDiffer) {
   const Scenario before = scenario_of("gpt3-175b-64xa100");
   const Scenario after = scenario_of(

@@ -117,6 +117,9 @@ TEST(Activations, OfOneLayerFollowTheTableOfTheirPaper) {
   EXPECT_DOUBLE_EQ(kept(), in_flight * (10 + 24 / t)) << "selective, tensor";
   layout.plan.recompute = Recompute::full;
   EXPECT_DOUBLE_EQ(kept(), in_flight * 2) << "full";
+  layout.plan.distribute_saved_activations = true;
+  EXPECT_DOUBLE_EQ(kept(), in_flight * 2 / t) << "full, each rank a part of the input";
+  layout.plan.distribute_saved_activations = false;
   layout.plan.sequence_parallel = true;
   EXPECT_DOUBLE_EQ(kept(), in_flight * 2 / t) << "full, input split";
 }
@@ -133,6 +136,10 @@ TEST(Activations, RebuiltInTheBackwardPassAreWorkingMemory) {
   EXPECT_DOUBLE_EQ(working(), gradients + layout.sbh() * layout.scores());
   layout.plan.recompute = Recompute::full;
   EXPECT_DOUBLE_EQ(working(), gradients + layout.sbh() * (34 + layout.scores()));
+  layout.plan.tensor = 4;
+  const double whole = working();
+  layout.plan.distribute_saved_activations = true;
+  EXPECT_DOUBLE_EQ(working(), whole + 3.0 / 4 * 2 * layout.sbh()) << "gathered from the others";
 }
 
 TEST(Activations, RecomputingMoreKeepsLess) {

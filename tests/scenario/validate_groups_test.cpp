@@ -153,14 +153,22 @@ TEST(ValidateGroups, SaysWhatOfAModelCannotBeRecomputed) {
   scenario.plan.recomputed = 0;
   scenario.plan.recompute_every = 2;
   scenario.plan.recompute_layers = 1;
+  scenario.plan.sequence_parallel = false;
+  scenario.plan.distribute_saved_activations = true;
   EXPECT_EQ(
       texts(scenario),
       (Lines{"plan.recompute_every: 2: expected the recompute full: it keeps the input of one "
              "layer in so many",
              "plan.recompute_layers: 1: expected the recompute full: it is of so many layers "
-             "of a stage"}));
+             "of a stage",
+             "plan.distribute_saved_activations: true: expected the recompute full: it is of what "
+             "is kept of whole layers"}));
   scenario.plan.recompute = Recompute::full;
   EXPECT_EQ(texts(scenario), Lines());
+  scenario.plan.sequence_parallel = true;
+  EXPECT_EQ(texts(scenario),
+            (Lines{"plan.distribute_saved_activations: true: expected false with "
+                   "sequence_parallel, which splits what is kept of layers"}));
 }
 
 TEST(ValidateGroups, SaysWhatOfAModelCannotBeLaunchedAsOne) {

@@ -47,6 +47,8 @@ std::vector<Value> plan_moves() {
     {"recompute": ["mlp"]}, {"recompute": ["core_attention", "layer_norm"]},
     {"recompute": ["moe"]}, {"recompute": ["activation", "attention"]},
     {"recompute": "full", "recompute_every": 2}, {"recompute_every": null},
+    {"recompute": "full", "sequence_parallel": false, "distribute_saved_activations": true},
+    {"distribute_saved_activations": false},
     {"recompute": "full", "recompute_layers": 1}, {"recompute_layers": null},
     {"sequence_parallel": true}, {"sequence_parallel": false},
     {"cuda_graph": "none"}, {"cuda_graph": "iteration"}, {"cuda_graph": ["attention"]},

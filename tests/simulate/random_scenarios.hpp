@@ -195,6 +195,9 @@ class Numbered {
     if (full && rarely()) {
       plan.add("recompute_layers", below(4));
     }
+    if (full && rarely()) {
+      plan.add("distribute_saved_activations", true);
+    }
   }
 
   void add_sharding(Value& plan) {

@@ -228,6 +228,7 @@ std::vector<Axis> lone_fields() {
       axis("plan.virtual_stages", "[1, 2, null, 0]"),
       axis("plan.recompute", R"(["full", ["mlp"], ["mpl"], null])"),
       axis("plan.recompute_every", "[1, 2, \"2\"]"),
+      axis("plan.distribute_saved_activations", "[true, false, 1]"),
       axis("plan.recompute_layers", "[0, 12, 2, -1]"),
       axis("plan.micro_batch", "[1, 2.0, {\"value\": 4, \"source\": \"me\"}, 2000000]"),
       axis("plan.context_method", R"(["ring", "ulysses", "rings"])"),

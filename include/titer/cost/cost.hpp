@@ -193,6 +193,7 @@ struct Repeats {
   bool by_operation = false;
   Modules modules = 0;
   bool what_is_needed = false;  // what no gradient is made of is left out
+  Transfer input{};             // before all of it: what each rank kept a part of
 
   /// How much of its kernel.
   [[nodiscard]] double of(const Operation& op) const {
@@ -205,8 +206,8 @@ struct Repeats {
     return all || (op.modules & modules) != 0 ? 1.0 : 0.0;
   }
 };
-/// Of a layer of the plan.
-[[nodiscard]] Repeats repeats_of(const Scenario& scenario);
+/// Of a layer of the plan; nothing where no gradients pass through it.
+[[nodiscard]] Repeats repeats_of(const Scenario& scenario, const Block& layer);
 
 [[nodiscard]] BlockCost block_cost(const OperationList& operations,
                                    const Repeats& repeats,

@@ -26,6 +26,7 @@ struct RunHabits {
   std::optional<std::int64_t> predicted_tokens{};  // modules for further tokens
   std::optional<bool> flash{};                     // fused attention
   std::string recompute{};                         // in the words of rows; "": not known
+  std::optional<bool> distribute_saved_activations{};
   std::optional<Sharding> sharding{};
   std::optional<bool> reduces_once{};  // gradients of zero2 behind all passes, as zero1 does
   std::optional<bool> tf32{};          // products of fp32 are of tf32

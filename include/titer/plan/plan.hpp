@@ -135,6 +135,7 @@ struct Plan {
   // are recomputed at all; otherwise one and all.
   std::optional<std::int64_t> recompute_every{};
   std::optional<std::int64_t> recompute_layers{};
+  bool distribute_saved_activations = false;  // tensor ranks keep a part each of such an input
   ContextMethod context_method = ContextMethod::ring;
   std::int64_t context_inner = 1;  // neighbouring ranks of the hierarchical method's all-to-all
   bool context_balanced = true;

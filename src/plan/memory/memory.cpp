@@ -31,6 +31,12 @@ Bytes gradients_at_work(const Block& block) {
   return most + block.input;
 }
 
+/// Of the input of a layer that is recomputed whole, what a rank keeps.
+Bytes kept_input(const Plan& plan, const Block& block) {
+  return plan.distribute_saved_activations ? block.input / static_cast<double>(plan.tensor)
+                                           : block.input;
+}
+
 /// Of `count` layers of a kind, one after the other in a stage; whole-layer recomputation takes
 /// `repeated` of them, and `offloaded` of all that is kept goes to the host.
 LayerBytes layer_bytes(
@@ -42,8 +48,10 @@ LayerBytes layer_bytes(
   if (plan.recompute == Recompute::full) {
     // One layer's activations, or of those whose input is kept together, are rebuilt from it.
     const double together = static_cast<double>(plan.recompute_every.value_or(1));
-    bytes.kept = std::ceil(repeated / together) * block.input + (count - repeated) * all;
+    const Bytes kept = kept_input(plan, block);
+    bytes.kept = std::ceil(repeated / together) * kept + (count - repeated) * all;
     bytes.working += std::min(together, repeated) * all;
+    bytes.working += repeated > 0 ? block.input - kept : Bytes{};  // whole while it is worked on
   } else if (plan.recompute != Recompute::none) {
     const Bytes left = kept_bytes(plan, block);
     bytes.kept = count * left;
@@ -147,7 +155,7 @@ void add_followed(const Plan& plan,
 Bytes kept_bytes(const Plan& plan, const Block& block) {
   switch (plan.recompute) {
     case Recompute::full:
-      return block.input;
+      return kept_input(plan, block);
     case Recompute::operations:
       return block.input + result_bytes(block.operations);
     case Recompute::none:

@@ -81,6 +81,14 @@ void check_recomputation(const Scenario& scenario, Demands& demands) {
                  "plan.recompute_layers",
                  plan.recompute_layers.value_or(0),
                  "expected the recompute full: it is of so many layers of a stage");
+  demands.demand(full || !plan.distribute_saved_activations,
+                 "plan.distribute_saved_activations",
+                 "true",
+                 "expected the recompute full: it is of what is kept of whole layers");
+  demands.demand(!plan.sequence_parallel || !plan.distribute_saved_activations,
+                 "plan.distribute_saved_activations",
+                 "true",
+                 "expected false with sequence_parallel, which splits what is kept of layers");
   const Transformer* model = scenario.model.if_transformer();
   if (model == nullptr) {
     demands.demand(
