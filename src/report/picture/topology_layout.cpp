@@ -157,13 +157,14 @@ Layout around_groups(const Dragonfly& net, const Topology& graph) {
   }
   for (int group = 0; group < net.groups && net.groups > 1; ++group) {
     const double middle = radius + kOutwards / 2;
-    layout.bands.push_back(
-        {.from = on_circle({}, middle, turn_of(group, -0.5)),
-         .to = on_circle({}, middle, turn_of(group, routers - 0.5)),
-         .radius = middle,
-         .width = kOutwards + 56.0,
-         .label = on_circle({}, radius + kOutwards + 44.0, turn_of(group, (routers - 1) / 2.0)),
-         .name = "group " + std::to_string(group)});
+    const double turn = turn_of(group, (routers - 1) / 2.0);
+    const double half_text = 22.0 * std::abs(on_circle({}, 1.0, turn).x);  // its part outwards
+    layout.bands.push_back({.from = on_circle({}, middle, turn_of(group, -0.5)),
+                            .to = on_circle({}, middle, turn_of(group, routers - 0.5)),
+                            .radius = middle,
+                            .width = kOutwards + 56.0,
+                            .label = on_circle({}, radius + kOutwards + 44.0 + half_text, turn),
+                            .name = "group " + std::to_string(group)});
   }
   for (const Wire& wire : graph.wires) {
     const bool has_device = std::min(wire.a, wire.b) < graph.devices;
