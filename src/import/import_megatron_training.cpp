@@ -88,8 +88,9 @@ class MegatronTraining {
       read_fp8();
       return "fp8";
     }
-    in_.skip({.what = kSwitchedOff,
-              .patterns = "fp8* reduce_amax use_te_* first_last_layers_bf16 num_layers_at_*"});
+    in_.skip(
+        {.what = kSwitchedOff,
+         .patterns = "fp8* no_fp8_* reduce_amax use_te_* first_last_layers_bf16 num_layers_at_*"});
     if (bf16 || says("bf16") || says("bfloat16")) {
       return "bf16";
     }
@@ -112,6 +113,10 @@ class MegatronTraining {
                     "all three products of a layer are in FP8 here");
     }
     const std::string recipe = in_.word("fp8_recipe").value_or("delayed");
+    const bool transposes = in_.is_on("no_fp8_weight_transpose_cache");  // of Primus
+    if (transposes && recipe != "mxfp8") {
+      training_.add("transposes_narrow_weights", Value(true));
+    }
     if (recipe == "mxfp8") {
       training_.add("narrow_scaling", Value("block"));
     } else if (recipe == "blockwise") {

@@ -47,6 +47,8 @@ constexpr std::array kHabitFields = {
     fields::object<&H::adapters, adapter_fields>("adapters", "that are trained alone"),
     fields::flag<&H::fp8_activation_inputs>("fp8_activation_inputs",
                                             "as `training.fp8_activation_inputs`"),
+    fields::flag<&H::transposes_narrow_weights>("transposes_narrow_weights",
+                                                "as `training.transposes_narrow_weights`"),
     fields::text<&H::offload, H>("offload", "what is kept on hosts, in the words of rows"),
     fields::choice<&H::expert_dispatch, kExpertDispatches>("expert_dispatch",
                                                            "how tokens reach their experts"),

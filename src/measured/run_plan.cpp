@@ -310,6 +310,7 @@ Training run_training(const RunRow& row,
   training.adapters = habits.adapters;
   training.narrow_logits = habits.narrow_logits.value_or(false);
   training.fp8_activation_inputs = habits.fp8_activation_inputs.value_or(false);
+  training.transposes_narrow_weights = habits.transposes_narrow_weights.value_or(false);
   training.precision = precision_of(row, habits);
   if (row.says("precision", "bf16 weights")) {  // and with them what optax keeps of them
     training.master_precision = DataType::bf16;

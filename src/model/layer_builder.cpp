@@ -39,14 +39,19 @@ void LayerBuilder::multiply(Operation& op, const Extent& e) const {
                               (2.0 * size_of(DataType::fp32) - element_);  // read and write the sum
 }
 
-void LayerBuilder::cast(Modules modules, double inputs, double outputs) {
+void LayerBuilder::cast(Modules modules, const Narrowed& numbers) {
   // Before numbers of fp4 their largest is looked for, by a pass of its own: one scale of the whole
   // stands above those of blocks.  [Transformer Engine, NVFP4 recipe]
   const double reads = slice_.product_type == DataType::fp4 ? 2.0 : 1.0;
   const Bytes each = reads * element_ + 2.0 * product_element_;
   Operation op{.name = "cast", .modules = modules};
-  op.forward = memory(inputs * each);
-  op.input_gradient = memory(outputs * each);
+  op.forward = memory(numbers.inputs * each);
+  op.input_gradient = memory(numbers.outputs * each);
+  if (slice_.transposes_weights) {
+    const Bytes copy = numbers.weights * product_element_;
+    op.input_gradient.bytes += 2.0 * copy;
+    op.working = copy;
+  }
   add(op);
 }
 
@@ -101,7 +106,10 @@ void LayerBuilder::norm(Operation op, double width, double kept_width) {
 void LayerBuilder::column_product(const Product& p) {
   const bool narrow = is_narrow(p);
   if (narrow) {
-    cast(p.modules, outer_tokens_ * p.inner, tokens_ * p.columns / tensor_);
+    cast(p.modules,
+         {.inputs = outer_tokens_ * p.inner,
+          .outputs = tokens_ * p.columns / tensor_,
+          .weights = p.inner * p.columns / tensor_});
   }
   // With sequence parallelism the input is gathered again for the weight gradient.
   Operation op = begin(p, outer_tokens_ * p.inner);
@@ -129,7 +137,10 @@ void LayerBuilder::row_product(const Product& p) {
   const bool narrow = is_narrow(p);
   const double inputs = tokens_ * p.inner / tensor_;
   if (narrow) {
-    cast(p.modules, inputs, outer_tokens_ * p.columns);
+    cast(p.modules,
+         {.inputs = inputs,
+          .outputs = outer_tokens_ * p.columns,
+          .weights = p.inner / tensor_ * p.columns});
   }
   Operation op = begin(p, inputs);
   multiply(op, {tokens_, p.inner / tensor_, p.columns, 1, narrow});
@@ -150,7 +161,10 @@ void LayerBuilder::row_product(const Product& p) {
 void LayerBuilder::replicated_product(const Product& p) {
   const bool narrow = is_narrow(p);
   if (narrow) {
-    cast(p.modules, outer_tokens_ * p.inner, outer_tokens_ * p.columns);
+    cast(p.modules,
+         {.inputs = outer_tokens_ * p.inner,
+          .outputs = outer_tokens_ * p.columns,
+          .weights = p.inner * p.columns});
   }
   Operation op = begin(p, outer_tokens_ * p.inner);
   multiply(op, {outer_tokens_, p.inner, p.columns, 1, narrow});

@@ -116,9 +116,15 @@ class LayerBuilder {
   [[nodiscard]] Kernel matrix(const Extent& extent) const;
   /// The three products of an operation with weights B: Y = X B, dX = dY B^T, dB += X^T dY (fp32).
   void multiply(Operation& op, const Extent& extent) const;
+  /// Numbers around a narrow product.
+  struct Narrowed {
+    double inputs = 0;
+    double outputs = 0;
+    double weights = 0;
+  };
   /// The conversion of a product's input to its type, and of its output's gradient; in two layouts,
-  /// by rows and by columns.
-  void cast(Modules modules, double inputs, double outputs);
+  /// by rows and by columns. Its weights are transposed where no such copy of them is kept.
+  void cast(Modules modules, const Narrowed& numbers);
   /// Of all adapters that were added.
   [[nodiscard]] const ParameterCount& adapters() const { return adapters_; }
   [[nodiscard]] Bytes operand(bool narrow) const { return narrow ? product_element_ : element_; }

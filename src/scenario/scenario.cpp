@@ -66,6 +66,8 @@ Slice Scenario::slice() const {
       .expert = plan.expert,
       .expert_tensor = plan.expert_tensor_degree(),
       .narrow_results = stack.memory.keeps_narrow_results,
+      .transposes_weights =
+          training.transposes_narrow_weights && !cluster.chip.reads_narrow_columns,
       .fused_experts = plan.fused_experts,
       .narrow_logits = training.narrow_logits,
       .fp8_activation_inputs = training.fp8_activation_inputs,
@@ -103,12 +105,11 @@ std::optional<NarrowCopies> Scenario::narrow_copies() const {
   if (!training.narrow_products()) {
     return std::nullopt;
   }
-  const bool by_tensor =
-      training.precision == DataType::fp8 && training.narrow_scaling == NarrowScaling::tensor;
+  const bool is_one = cluster.chip.reads_narrow_columns || training.transposes_narrow_weights;
   return NarrowCopies{
       .held = training.narrow_weights.value_or(stack.narrow_weights(training.precision)),
       .number = training.narrow_number(),
-      .layouts = by_tensor && cluster.chip.reads_narrow_columns ? 1 : 2};
+      .layouts = training.scales_fp8_by_tensor() && is_one ? 1 : 2};
 }
 
 /// Blocks are gathered wide and cut behind that. [Megatron-LM, fp8_param_gather with mxfp8]

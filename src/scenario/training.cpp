@@ -103,6 +103,12 @@ constexpr std::array kTrainingFields = {
     fields::choice<&T::narrow_scaling, kNarrowScalings>(
         "narrow_scaling",
         "of fp8: one scale for a `tensor`, or for a `block` of 32 numbers (mxfp8)"),
+    fields::flag<&T::transposes_narrow_weights>(
+        "transposes_narrow_weights",
+        "of fp8 with one scale for a tensor: weights are transposed for each backward product, and "
+        "no transposed copy of them is kept (Transformer Engine's "
+        "`keep_fp8_weight_transpose_cache` "
+        "off); nothing on chips whose products read columns, too"),
     fields::flag<&T::narrow_logits>("narrow_logits",
                                     "the output layer's product is of fp8 or fp4, too "
                                     "(Megatron-Core's `fp8_output_proj`)"),

@@ -193,9 +193,12 @@ TEST(ImportMegatron, TrainingFollowsTheFlags) {
     std::string_view value;
   };
   const std::string states = "--bf16 --use-precision-aware-optimizer ";
-  const std::array<Case, 19> cases = {
+  const std::array<Case, 20> cases = {
       {{"--global-batch-size 64", "global_batch", "64"},
        {"--bf16 --fp8-format e4m3 --fp8-recipe mxfp8", "narrow_scaling", "\"block\""},
+       {"--bf16 --fp8-format e4m3 --no-fp8-weight-transpose-cache",
+        "transposes_narrow_weights",
+        "true"},
        {"--bf16 --fp8-format e4m3 --fp8-param-gather", "narrow_weights", "\"instead\""},
        {"--bf16 --fp4-format e2m1 --fp4-recipe nvfp4", "precision", "\"fp4\""},
        {states + "--exp-avg-dtype bf16 --exp-avg-sq-dtype bf16", "state_precision", "\"bf16\""},

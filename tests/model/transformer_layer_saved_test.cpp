@@ -317,5 +317,29 @@ TEST(SavedBytes, OfActivationsAreOneByteWhereTheirInputIsKeptInFp8) {
   EXPECT_NEAR(moved() - usual, inputs * (2 + 1), 1e-9 * usual) << "read once more, and written";
 }
 
+TEST(NarrowWeights, AreReadAndWrittenOnceMoreWhereTheyAreTransposed) {
+  for (const char* name : {"llama3-8b", "mixtral-8x7b"}) {
+    const Transformer model = samples::shipped(name);
+    Slice slice = slice_of(model, 2, Sequence::whole, AttentionKernel::flash);
+    slice.product_type = DataType::fp8;
+    const auto moved = [&] {
+      double sum = 0;
+      for (const Operation& op : transformer_layer(model, slice)) {
+        sum += op.input_gradient.bytes.si();
+      }
+      return sum;
+    };
+    double narrow = 0;
+    for (const Operation& op : transformer_layer(model, slice)) {
+      for (const WeightMatrix& matrix : op.matrices) {
+        narrow += op.name == "router" ? 0.0 : matrix.rows * matrix.columns * matrix.count;
+      }
+    }
+    const double kept = moved();
+    slice.transposes_weights = true;
+    EXPECT_NEAR(moved() - kept, 2.0 * narrow, 1e-9 * kept) << name;
+  }
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -123,6 +123,21 @@ TEST(NarrowCopies, AreTurnedRoundUnlessTheChipReadsColumnsOfWholeTensors) {
   EXPECT_DOUBLE_EQ(scenario.narrow_copies()->bytes().si(), 2 * (1 / 2.0 + 1 / 16.0));
 }
 
+TEST(NarrowCopies, AreOneWhereTheyAreTransposedForEachProduct) {
+  Scenario scenario = scenario_of();
+  scenario.training.precision = DataType::fp8;
+  EXPECT_FALSE(scenario.slice().transposes_weights);
+  scenario.training.transposes_narrow_weights = true;
+  EXPECT_EQ(scenario.narrow_copies()->bytes(), 1_B);
+  EXPECT_TRUE(scenario.slice().transposes_weights);
+  scenario.cluster.chip.reads_narrow_columns = true;
+  EXPECT_FALSE(scenario.slice().transposes_weights) << "none is needed";
+  scenario.training.narrow_scaling = NarrowScaling::block;
+  EXPECT_EQ(texts(scenario),
+            (Lines{"training.transposes_narrow_weights: true: expected the precision fp8 with "
+                   "narrow_scaling tensor: blocks have other scales by columns than by rows"}));
+}
+
 TEST(NarrowCopies, AreTheStacksUnlessTheTrainingSays) {
   Scenario scenario = scenario_of();
   scenario.stack.memory.fp8_weights = NarrowWeights::instead;

@@ -265,6 +265,7 @@ std::vector<Axis> lone_fields() {
       axis("training.gradient_messages", R"(["fp8", null, "x"])"),
       axis("training.weight_messages", R"(["fp8", null, "x"])"),
       axis("training.fp8_activation_inputs", "[true, false, 0]"),
+      axis("training.transposes_narrow_weights", "[true, false, 0]"),
       axis("training.narrow_logits", "[true, false, 0]"),
       axis("training.fused_optimizer", "[true, false, 0]"),
       axis("training.frozen_layers", "[2, [0, 3], null, [0.5]]"),

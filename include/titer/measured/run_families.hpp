@@ -39,6 +39,7 @@ struct RunHabits {
   std::optional<bool> parallel{};  // attention and MLP side by side
   std::optional<Adapters> adapters{};
   std::optional<bool> fp8_activation_inputs{};
+  std::optional<bool> transposes_narrow_weights{};
   std::string offload{};  // in the words of rows; "": nothing
   std::optional<ExpertDispatch> expert_dispatch{};
   std::optional<bool> expert_overlap{};

@@ -29,8 +29,9 @@ struct Training {
   std::optional<DataType> weight_messages{};
   std::optional<NarrowWeights> narrow_weights{};  // of fp8 and fp4 products; otherwise the stack's
   NarrowScaling narrow_scaling = NarrowScaling::tensor;
-  bool narrow_logits = false;          // the output layer's product is as narrow as the others
-  bool fp8_activation_inputs = false;  // of activation functions, from the forward pass on
+  bool transposes_narrow_weights = false;  // for each backward product: no transposed copy is kept
+  bool narrow_logits = false;              // the output layer's product is as narrow as the others
+  bool fp8_activation_inputs = false;      // of activation functions, from the forward pass on
   bool fused_optimizer = true;
   FrozenLayers frozen{};
   std::optional<Adapters> adapters{};  // are trained instead of all weights
@@ -40,6 +41,10 @@ struct Training {
   std::optional<std::int64_t> image_size{};
   bool frozen_tower = false;
 
+  /// A transposed copy of such numbers has the same ones.
+  [[nodiscard]] bool scales_fp8_by_tensor() const {
+    return precision == DataType::fp8 && narrow_scaling == NarrowScaling::tensor;
+  }
   /// fp8 and fp4 are for products with weights only.
   [[nodiscard]] bool narrow_products() const {
     return precision == DataType::fp8 || precision == DataType::fp4;

@@ -189,12 +189,13 @@ class ExpertBuilder {
   /// One kernel for the products of all experts here, which reads all their weights.
   void grouped(Operation& op, const Grouped& p) {
     const bool narrow = layer_.has_narrow_products();
+    const double count = static_cast<double>(experts_.count) / static_cast<double>(slice_.expert);
     if (narrow) {
       layer_.cast(op.modules,
-                  p.casts_input ? local_tokens_ * p.inner : 0.0,
-                  p.casts_gradient ? local_tokens_ * p.columns : 0.0);
+                  {.inputs = p.casts_input ? local_tokens_ * p.inner : 0.0,
+                   .outputs = p.casts_gradient ? local_tokens_ * p.columns : 0.0,
+                   .weights = count * p.inner * p.columns});
     }
-    const double count = static_cast<double>(experts_.count) / static_cast<double>(slice_.expert);
     layer_.multiply(op, {local_tokens_ / count, p.inner, p.columns, count, narrow, true});
     op.loops = slice_.fused_experts ? 1.0 : count;
     op.saved = local_tokens_ * p.inner * layer_.kept(narrow);

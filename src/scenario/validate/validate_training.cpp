@@ -129,6 +129,11 @@ void check_narrow_products(const Scenario& scenario, Demands& demands) {
                  "training.narrow_scaling",
                  "block",
                  "expected the precision fp8: only its products scale their numbers");
+  demands.demand(!training.transposes_narrow_weights || training.scales_fp8_by_tensor(),
+                 "training.transposes_narrow_weights",
+                 "true",
+                 "expected the precision fp8 with narrow_scaling tensor: blocks have other scales "
+                 "by columns than by rows");
 }
 
 }  // namespace titer
