@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "canvas.hpp"
+#include "legend.hpp"
 #include "memory_strip.hpp"
 #include "palette.hpp"
 #include "timeline_picture.hpp"
@@ -17,13 +18,11 @@ namespace {
 constexpr double kTimelineMargin = 14.0;
 constexpr double kLeastWidth = 560.0;  // of the part that shows time
 constexpr double kMostWidth = 1200.0;
-constexpr double kNameLetter = 6.2;  // at the size of the rows' names
 constexpr double kDigit = 5.6;       // at the size of the numbers in boxes
 constexpr double kLaneHeight = 5.0;  // of what goes on beside the computing
 constexpr double kThin = 1.5;        // where most boxes are thinner, columns are painted instead
 constexpr std::size_t kMostBoxes = 5000;  // of a row, which is columns if it has more
 constexpr double kPeakRoom = 30.0;        // for numbers to the right of strips
-constexpr std::string_view kQuietInk = "#4a5568";
 constexpr std::string_view kStripGround = "#f6f7f9";
 constexpr std::string_view kLimitColour = "#b02a37";
 
@@ -258,18 +257,8 @@ class TimelineDrawing {
     height_ = y + 40.0;
   }
 
-  void add_swatch(double& at, std::string_view fill, double high) {
-    canvas_->ground({at, height_ - 4.5 - high / 2, 13.0, high}, fill);
-    at += 14.0;
-  }
-  void add_label(double& at, std::string_view label) {
-    canvas_->text({at + 3.0, height_}, {}, label);
-    at += 22.0 + kNameLetter * static_cast<double>(label.size());
-    legend_width_ = std::max(legend_width_, at);
-  }
-
   void add_legend() {
-    double at = left_;
+    Legend legend(*canvas_, {left_, height_});
     for (std::size_t i = 0; i < kPaintCount; ++i) {
       const auto paint = static_cast<Paint>(i);
       if (!picture_.used[i]) {
@@ -277,48 +266,42 @@ class TimelineDrawing {
       }
       const int shades = paint == Paint::optimizer ? 1 : picture_.chunks;
       for (int chunk = 0; chunk < shades; ++chunk) {
-        add_swatch(at, colour(paint, chunk), 11.0);
+        legend.add_swatch(colour(paint, chunk), 11.0);
       }
-      add_label(at, look(paint).name);
+      legend.add_label(look(paint).name);
     }
-    add_swatch(at, kIdleColour, 11.0);
-    add_label(at, "not computing");
+    legend.add_swatch(kIdleColour, 11.0);
+    legend.add_label("not computing");
     if (picture_.chunks > 1) {
-      canvas_->text({at + 3.0, height_},
-                    {.colour = kQuietInk},
-                    fmt::format("dark to light: chunk 0 to {}", picture_.chunks - 1));
-      legend_width_ = std::max(legend_width_, at + 30 * kNameLetter);
+      legend.add_remark(fmt::format("dark to light: chunk 0 to {}", picture_.chunks - 1));
     }
     if (lanes_ > 0) {
-      add_lane_legend();
+      add_lanes_to(legend);
     }
     if (view_.memory) {
-      add_strip_legend();
+      add_memory_to(legend, *view_.memory);
     }
-    height_ += 14.0;
+    legend_width_ = legend.end().x;
+    height_ = legend.end().y + 14.0;
   }
 
-  void add_strip_legend() {
-    height_ += 18.0;
-    double at = left_;
-    add_swatch(at, memory_colour(palette_), 9.0);
-    const auto limit = view_.memory->limit;
-    add_label(at,
-              fmt::format("{}{}: the most at the end of each strip; a full one is {:.4g}",
-                          view_.memory->what,
-                          limit ? fmt::format(", of {:.4g}", *limit) : "",
-                          full_strip_));
-  }
-
-  void add_lane_legend() {
-    height_ += 18.0;
-    double at = left_;
+  void add_lanes_to(Legend& legend) const {
+    legend.begin_row();
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       if (picture_.lanes[lane]) {
-        add_swatch(at, colour_of_lane(lane), kLaneHeight - 1.0);
-        add_label(at, kLaneNames[lane]);
+        legend.add_swatch(colour_of_lane(lane), kLaneHeight - 1.0);
+        legend.add_label(kLaneNames[lane]);
       }
     }
+  }
+
+  void add_memory_to(Legend& legend, const MemoryStrips& memory) const {
+    legend.begin_row();
+    legend.add_swatch(memory_colour(palette_), 9.0);
+    legend.add_label(fmt::format("{}{}: the most at the end of each strip; a full one is {:.4g}",
+                                 memory.what,
+                                 memory.limit ? fmt::format(", of {:.4g}", *memory.limit) : "",
+                                 full_strip_));
   }
 
   const TimelineView& view_;
