@@ -17,11 +17,20 @@ using S = WrittenStack;
 using M = StackMemory;
 using K = StackKernels;
 
+/// Types that only products are in, of a training that is one in bf16 else.
+constexpr bool is_of_products(DataType type) {
+  return type == DataType::fp8 || type == DataType::fp4 || type == DataType::int8;
+}
+
 void read_gradient_precision(const Field<S>& own, Reader& in, S& stack) {
   Reader gradients = in.object(own.key);
+  const DataType of_bf16 =
+      gradients.maybe_choice<DataType>(name(DataType::bf16), kDataTypes).value_or(DataType::fp32);
   for (const Choice<DataType>& type : kDataTypes) {
+    const DataType usual =
+        type.value == DataType::bf16 || is_of_products(type.value) ? of_bf16 : DataType::fp32;
     stack.gradient[static_cast<std::size_t>(type.value)] =
-        gradients.maybe_choice<DataType>(type.name, kDataTypes).value_or(DataType::fp32);
+        gradients.maybe_choice<DataType>(type.name, kDataTypes).value_or(usual);
   }
   gradients.finish();
 }
@@ -29,11 +38,13 @@ void read_gradient_precision(const Field<S>& own, Reader& in, S& stack) {
 Value gradient_precision_schema(const Field<S>& /*own*/) {
   Value schema = schema::object();
   for (const Choice<DataType>& type : kDataTypes) {
+    const bool is_narrow = is_of_products(type.value);
     schema::add_key(schema,
                     {.key = type.name,
                      .about = "with this training precision",
+                     .otherwise = is_narrow ? "that of bf16" : "",
                      .written = schema::one_of<DataType>(kDataTypes),
-                     .usual = name(DataType::fp32)});
+                     .usual = is_narrow ? Value() : Value(name(DataType::fp32))});
   }
   return schema;
 }

@@ -35,6 +35,9 @@ TEST(ReadStack, TakesEveryMember) {
   EXPECT_TRUE(stack.pipeline_scatter_gather);
   EXPECT_EQ(stack.gradient_type(DataType::bf16), DataType::bf16);
   EXPECT_EQ(stack.gradient_type(DataType::fp16), DataType::fp32) << "unless said otherwise";
+  for (const DataType of_products : {DataType::fp8, DataType::fp4, DataType::int8}) {
+    EXPECT_EQ(stack.gradient_type(of_products), DataType::bf16) << "as in bf16";
+  }
   EXPECT_EQ(stack.runtime_memory, 2_GiB);
   EXPECT_EQ(stack.evidence.source("dispatch"), "a stopwatch");
   EXPECT_EQ(stack.evidence.source("runtime_memory"), "given by the user");
