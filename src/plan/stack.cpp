@@ -160,6 +160,10 @@ constexpr std::array kStackFields = {
     fields::figure<&M::logit, S>("logit_memory", "of a logit while the loss is computed")
         .or_else("its softmax in fp32 and its gradient"),
     fields::figure<&M::step, S>("step_memory", "of a parameter while a rank updates it"),
+    fields::flag<&K::fuses_casts, S>("fuses_casts",
+                                     "conversions to fp8 are part of the kernels that make the "
+                                     "numbers, as their scales are known "
+                                     "before"),
     fields::flag<&K::recomputes_what_is_needed, S>(
         "recomputes_what_is_needed",
         "of a repeated forward pass, what no gradient is made of is left out: the last product of "

@@ -66,6 +66,7 @@ Slice Scenario::slice() const {
       .expert = plan.expert,
       .expert_tensor = plan.expert_tensor_degree(),
       .narrow_results = stack.memory.keeps_narrow_results,
+      .fuses_casts = stack.kernels.fuses_casts,
       .transposes_weights =
           training.transposes_narrow_weights && !cluster.chip.reads_narrow_columns,
       .fused_experts = plan.fused_experts,

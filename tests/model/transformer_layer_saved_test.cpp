@@ -317,6 +317,25 @@ TEST(SavedBytes, OfActivationsAreOneByteWhereTheirInputIsKeptInFp8) {
   EXPECT_NEAR(moved() - usual, inputs * (2 + 1), 1e-9 * usual) << "read once more, and written";
 }
 
+TEST(Casts, MoveNothingWhereTheyArePartOfOtherKernels) {
+  const Transformer model = samples::shipped("mixtral-8x7b");
+  Slice slice = slice_of(model, 1, Sequence::whole, AttentionKernel::flash);
+  const auto moved = [&](bool casts) {
+    double sum = 0;
+    for (const Operation& op : transformer_layer(model, slice)) {
+      sum +=
+          (op.name == "cast") == casts ? op.forward.bytes.si() + op.input_gradient.bytes.si() : 0;
+    }
+    return sum;
+  };
+  slice.product_type = DataType::fp8;
+  const double others = moved(false);
+  EXPECT_GT(moved(true), 0.0);
+  slice.fuses_casts = true;
+  EXPECT_EQ(moved(true), 0.0);
+  EXPECT_EQ(moved(false), others);
+}
+
 TEST(NarrowWeights, AreReadAndWrittenOnceMoreWhereTheyAreTransposed) {
   for (const char* name : {"llama3-8b", "mixtral-8x7b"}) {
     const Transformer model = samples::shipped(name);

@@ -89,6 +89,7 @@ struct Slice {
   // wait with are kept in their type, and what attention returns in 12 bits, once.  [DeepSeek-V3
   // 2024, section 3.3.3]
   bool narrow_results = false;
+  bool fuses_casts = false;                // conversions cost nothing beside what makes the numbers
   bool transposes_weights = false;         // of narrow products, for those of the backward pass
   bool fused_experts = false;              // their products make their activations and casts
   bool narrow_logits = false;              // the output layer's product is as narrow as the others

@@ -83,6 +83,7 @@ struct StackKernels {
   std::optional<double> loss_traffic{};  // of the loss's kernels, likewise; otherwise as the others
   double mixer_slowdown = 1;             // of mixers' own kernels, besides
   bool recomputes_what_is_needed = false;  // a compiler leaves the rest of a repeated pass out
+  bool fuses_casts = false;                // to fp8, with what makes the numbers
   // Relative standard deviation of a device's compute: all wait for the slowest of them.
   double straggling = 0;
 };
