@@ -5,6 +5,7 @@
 #include "import/formats/formats.hpp"
 #include "import/formats/overrides.hpp"
 #include "import/hf/hf_parts.hpp"
+#include "import/launch/sourced_files.hpp"
 #include "import_harmless.hpp"
 #include "import_parts.hpp"
 #include "titer/import/foreign_text.hpp"
@@ -218,9 +219,16 @@ ImportedRun import_files(std::span<const std::filesystem::path> files,
                          const ImportOptions& options) {
   std::vector<Foreign> parsed;
   std::vector<std::string> names;
+  SourcedFiles sourced(files);
   for (const std::filesystem::path& given : files) {
+    if (sourced.was_read(given)) {
+      continue;
+    }
     names.push_back(file_of(given).string());
-    parsed.push_back(parse_foreign(read_small_text(names.back()), names.back(), options));
+    parsed.push_back(parse_foreign(
+        read_small_text(names.back()), names.back(), options, [&](std::string_view called) {
+          return sourced.find(called);
+        }));
   }
   apply_changes(parsed, names, options);
   const FileSet others = told_by(parsed);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "paths.hpp"
+#include "temporary_folder.hpp"
 #include "titer/import/import_figures.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/reader.hpp"
@@ -170,6 +171,45 @@ TEST(ImportScripts, WhatArgumentsTellIsAskedForByTheNamesTheyAreGiven) {
   EXPECT_EQ(whats(small.assumed),
             Lines{"positional.sh: --vocab-size: taken as 151936, for the tokenizer qwen; 152064 of "
                   "Qwen2 and 2.5 from 7B on: --vocabulary ROWS tells it"});
+}
+
+TEST(ImportScripts, WhatTheScriptSourcesIsReadBesideIt) {
+  const ImportedRun run = imported("sourcing.sh");
+  ASSERT_TRUE(run.model.has_value());
+  EXPECT_EQ(run.model->layers, 12);
+  expect(run.plan, {{"tensor", "4"}, {"data", std::to_string(2 * 8 / 4)}, {"micro_batch", "1"}});
+  expect(run.training, {{"global_batch", "32"}, {"sequence", "2048"}, {"precision", "\"bf16\""}});
+  const Lines said = whats(run.assumed);
+  ASSERT_GE(said.size(), 3U);
+  EXPECT_EQ(said[0],
+            "sourcing.sh:5:9: is gone through as " + script("conf/model_small.sh").string());
+  EXPECT_EQ(said[1], "sourcing.sh:6:3: is gone through as " + script("conf/cluster.sh").string());
+  EXPECT_EQ(said[2], "sourcing.sh:7:3: ~/secrets.sh: is not read, and sets nothing");
+}
+
+TEST(ImportScripts, AFileThatIsGivenBesideGoesBeforeOneThatLiesThere) {
+  const testing::TemporaryFolder folder;
+  const std::string own =
+      folder.file("model_small.sh",
+                  "MODEL_OPTIONS='--num-layers 2 --hidden-size 64 --num-attention-heads 4 "
+                  "--seq-length 128 --max-position-embeddings 128'\n");
+  const std::vector<std::filesystem::path> files = {script("sourcing.sh"), own};
+  EXPECT_EQ(import_files(files, {}).model->layers, 2);
+}
+
+TEST(ImportScripts, WhatIsNotAtHandIsNamed) {
+  const testing::TemporaryFolder folder;
+  const std::vector<std::filesystem::path> files = {
+      folder.file("run.sh", ". conf/sizes.sh\neval $CMD\n")};
+  try {
+    static_cast<void>(import_files(files, {}));
+    FAIL() << "not refused";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.lines.front(),
+              files.front().string() +
+                  ": tells nothing of a model itself, and sources conf/sizes.sh, which is not "
+                  "beside it; --with gives such a file");
+  }
 }
 
 }  // namespace TITER_TEST_FILE

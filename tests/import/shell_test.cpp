@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
+#include <optional>
 
 #include "titer/import/foreign_text.hpp"
 #include "titer/input/reader.hpp"
@@ -473,6 +475,63 @@ TEST(Shell, NothingIsRunOrReadFromTheEnvironment) {
   EXPECT_EQ(flags("run --a $TITER_TEST_OF_SHELL", {{"TITER_TEST_OF_SHELL", "2"}}),
             R"({"--a":"2"})");
   ASSERT_EQ(unsetenv("TITER_TEST_OF_SHELL"), 0);
+}
+
+TEST(Shell, SourcedFilesAreGoneThroughWhereTheyAreAtHand) {
+  const auto find = [](std::string_view called) -> std::optional<SourcedFile> {
+    if (called == "$(pwd)/sizes.sh") {
+      return SourcedFile{.name = "sizes.sh", .text = "L=$((2 * N))\nreturn\nL=7\n"};
+    }
+    return std::nullopt;
+  };
+  const ArgumentText found = parse_arguments(
+      "N=6\n. $(pwd)/sizes.sh\nsource other.sh\nrun.py --layers $L", "s.sh", {}, find);
+  EXPECT_EQ(to_json(found.flags.root, 0), R"({"--layers":"12"})");
+  EXPECT_EQ(found.flags.sources, (Lines{"s.sh", "sizes.sh"}));
+  EXPECT_EQ(found.sourced, Lines{"other.sh"});
+  EXPECT_EQ(found.assumed,
+            (Lines{"s.sh:2:3: is gone through as sizes.sh",
+                   "s.sh:3:8: other.sh: is not read, and sets nothing"}));
+}
+
+TEST(Shell, AFileThatSourcesItselfEnds) {
+  const auto find = [](std::string_view) -> std::optional<SourcedFile> {
+    return SourcedFile{.name = "again.sh", .text = ". again.sh\nN=$((N + 1))\n"};
+  };
+  const ArgumentText found = parse_arguments("N=0\n. a.sh\nrun.py --n $N", "s.sh", {}, find);
+  EXPECT_EQ(to_json(found.flags.root, 0), R"({"--n":"30"})");  // as deep as calls go
+}
+
+TEST(Shell, AMistakeInASourcedFileIsPlacedThere) {
+  const auto find = [](std::string_view) -> std::optional<SourcedFile> {
+    return SourcedFile{.name = "conf.sh", .text = "A=1\nB=\"open"};
+  };
+  try {
+    static_cast<void>(parse_arguments(". conf.sh\nrun.py --a $A", "s.sh", {}, find));
+    FAIL() << "not refused";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.lines.front().substr(0, 11), "conf.sh:2:3");
+  }
+}
+
+TEST(Shell, CommandsThatAShellIsGivenThroughAPipeAreRead) {
+  expect(std::array<Case, 5>{{
+      {"C=\"run.py --a 1\"; echo \"$C\" | bash", R"({"--a":"1"})"},
+      {"N=4\ncat <<END | sbatch\n#!/bin/bash\nsrun run.py --nodes $N\nEND\n", R"({"--nodes":"4"})"},
+      {"sbatch <<END\nsrun run.py --a \\$X\nEND\n", R"({"--a":"${X}"})"},
+      {"printf 'run.py --b 2' | sh -x", R"({"--b":"2"})"},
+      // What is printed into anything else is not run.
+      {"echo 'run.py --b 2' | tee log; go.py --c 3", R"({"--c":"3"})"},
+  }});
+}
+
+TEST(Shell, WhatTrainsGoesBeforeWhatConverts) {
+  expect(std::array<Case, 2>{{
+      {"if [ \"$1\" = convert ]; then\n  run tools/convert_weights.py --from a --to b --size 1\n"
+       "else\n  run train.py --layers 2\nfi",
+       R"({"--layers":"2"})"},
+      {"run tools/convert_weights.py --from a", R"({"--from":"a"})"},
+  }});
 }
 
 }  // namespace TITER_TEST_FILE

@@ -3,7 +3,9 @@
 // TOML, and the arguments of a command line or shell script.
 
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +41,7 @@ struct ArgumentText {
   Document flags;  // an object: "--num-layers" with its text, true, or several texts as an array
   std::vector<std::string> scripts;      // of Python that it names
   std::vector<std::string> started;      // files that its commands name
+  std::vector<std::string> sourced;      // files that it sources and that are not at hand
   std::vector<std::string> of_launcher;  // flags before the script: of srun, torchrun …
   std::vector<ArgumentOverride> overrides;
   std::vector<ArgumentChoice> choices;
@@ -46,18 +49,27 @@ struct ArgumentText {
   std::map<std::string, std::string> documents;  // files that the script writes by cat <<END
   std::map<std::string, std::string> replaced;   // what sed puts in the place of NAMES
 };
+/// A file that a script sources.
+struct SourcedFile {
+  std::string name;
+  std::string text;
+};
+/// Finds it by how the script calls it; none where it is not at hand.
+using FindSourced = std::function<std::optional<SourcedFile>(std::string_view called)>;
 /// The flags of a command line, or of the command of a script that has the most: through variables,
 /// arrays, conditions, functions, eval and bash -c; of a script that runs none all that its
 /// variables hold. Of a flag given several times the last one counts; one with an equals sign has
 /// one value. Nothing is run or read from the environment: what only these would tell stays as
 /// ${NAME} or $(command), and `defines` may tell it; a loop of which nothing tells how often it is
-/// gone through sets nothing, which `assumed` says. #SBATCH lines count as flags, and for what
-/// Slurm tells a job of them. Throws InputError for a quote, bracket, parenthesis or here-document
-/// that is not closed, for variables that grow beyond 1 MiB, and after 100,000 steps.
+/// gone through sets nothing, which `assumed` says. Files that it sources are gone through where
+/// `find_sourced` finds them. #SBATCH lines count as flags, and for what Slurm tells a job of them.
+/// Throws InputError for a quote, bracket, parenthesis or here-document that is not closed, for
+/// variables that grow beyond 1 MiB, and after 100,000 steps.
 [[nodiscard]] ArgumentText parse_arguments(
     std::string_view text,
     const std::string& source_name,
-    const std::map<std::string, std::string, std::less<>>& defines = {});
+    const std::map<std::string, std::string, std::less<>>& defines = {},
+    const FindSourced& find_sourced = {});
 
 /// All of a file of at most 16 MiB; a larger one, a folder, one with a NUL byte, or one that cannot
 /// be read is an InputError.

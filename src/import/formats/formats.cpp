@@ -118,14 +118,23 @@ Document parse(std::string_view text, const std::string& file, Syntax syntax) {
   }
 }
 
+std::string listed_names(const std::vector<std::string>& names) {
+  std::string line;
+  for (const std::string& name : names) {
+    line.append(line.empty() ? "" : ", ").append(name);
+  }
+  return shortened(line, kLongestKeys);
+}
+
 [[noreturn]] void refuse_arguments(const std::string& file, const ArgumentText& arguments) {
   if (!arguments.started.empty()) {
-    std::string names;
-    for (const std::string& name : arguments.started) {
-      names.append(names.empty() ? "" : ", ").append(name);
-    }
-    throw InputError(file + ": starts " + shortened(names, kLongestKeys) +
+    throw InputError(file + ": starts " + listed_names(arguments.started) +
                      ", and tells nothing of a model itself; import that instead");
+  }
+  if (!arguments.sourced.empty()) {
+    throw InputError(file + ": tells nothing of a model itself, and sources " +
+                     listed_names(arguments.sourced) +
+                     ", which is not beside it; --with gives such a file");
   }
   throw InputError(file +
                    ": expected arguments of Megatron-LM, such as --num-layers 24 "
@@ -157,11 +166,12 @@ const ForeignFormat* format_of(const Value& root, Syntax syntax) {
 
 Foreign parse_foreign(std::string_view text,
                       const std::string& file,
-                      const ImportOptions& options) {
+                      const ImportOptions& options,
+                      const FindSourced& find_sourced) {
   const Syntax syntax = syntax_of(text, file);
   Foreign made;
   if (syntax == Syntax::arguments) {
-    ArgumentText arguments = parse_arguments(text, file, options.defines);
+    ArgumentText arguments = parse_arguments(text, file, options.defines, find_sourced);
     made.document = std::move(arguments.flags);
     made.arguments = std::move(arguments);
   } else if (syntax == Syntax::python) {

@@ -51,7 +51,8 @@ struct Foreign {
 /// formats, and for one of a format that is known and not read.
 [[nodiscard]] Foreign parse_foreign(std::string_view text,
                                     const std::string& file,
-                                    const ImportOptions& options);
+                                    const ImportOptions& options,
+                                    const FindSourced& find_sourced = {});
 
 /// How a program's files are told apart, in the order in which they are tried.
 [[nodiscard]] std::span<const ForeignFormat> foreign_formats();

@@ -1,11 +1,14 @@
 #include "chosen_command.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "import/shell/shell_override.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {
@@ -20,10 +23,25 @@ std::size_t changes_of(const std::vector<Text>& words) {
   }));
 }
 
+/// Whether what it runs works on checkpoints, data or answers rather than trains.
+bool is_tool(const PlayedCommand& command) {
+  constexpr std::array<std::string_view, 8> kinds = {
+      "convert", "preprocess", "tokenize", "merge", "generat", "inference", "evaluat", "download"};
+  return std::any_of(command.words.begin(), command.words.end(), [&](const Text& word) {
+    const std::string name = lower(word.chars.substr(word.chars.rfind('/') + 1));
+    return name.ends_with(".py") &&
+           std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) {
+             return name.find(kind) != std::string::npos;
+           });
+  });
+}
+
 const PlayedCommand* command_of(const shell::Play& play) {
   const auto found = std::max_element(
       play.commands.begin(), play.commands.end(), [](const auto& a, const auto& b) {
-        return flags_of(a.words) + changes_of(a.words) < flags_of(b.words) + changes_of(b.words);
+        const std::pair of_a(!is_tool(a), flags_of(a.words) + changes_of(a.words));
+        const std::pair of_b(!is_tool(b), flags_of(b.words) + changes_of(b.words));
+        return of_a < of_b;
       });
   return found == play.commands.end() ? nullptr : &*found;
 }

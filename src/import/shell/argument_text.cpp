@@ -71,10 +71,10 @@ bool is_same(const PlayedCommand& a, const PlayedCommand& b) {
 /// Flags and their values out of the words of a command.
 class Flags {
  public:
-  Flags(const shell::Play& play, const std::string& source) : play_(play), source_(source) {
+  explicit Flags(const shell::Play& play) : play_(play) {
     into_.flags.root = Value::make_object();
     into_.flags.root.origin = {.source = 0, .line = 1, .column = 1};
-    into_.flags.sources = {source};
+    into_.flags.sources = play.sources;
   }
 
   void read(const std::vector<Text>& words) {
@@ -133,6 +133,9 @@ class Flags {
     for (const Question& question : play_.taken_as_false) {
       assume(question.at, shown(question.condition) + ": taken as false");
     }
+    for (std::size_t i = 0; i < play_.sourced_at.size(); ++i) {
+      assume(play_.sourced_at[i], "is gone through as " + play_.sources[i + 1]);
+    }
     for (const Text& file : play_.sourced) {
       assume(file.place(), shown(file.chars) + ": is not read, and sets nothing");
     }
@@ -167,6 +170,9 @@ class Flags {
     for (const Text& file : play_.started) {
       into_.started.push_back(file.chars);
     }
+    for (const Text& file : play_.sourced) {
+      into_.sourced.push_back(file.chars);
+    }
     for (const auto& [name, text] : play_.documents) {
       into_.documents[name] = text.chars;
     }
@@ -178,7 +184,8 @@ class Flags {
 
  private:
   [[nodiscard]] std::string where(Origin at) const {
-    return source_ + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": ";
+    const std::string& source = play_.sources[static_cast<std::size_t>(std::max(at.source, 0))];
+    return source + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": ";
   }
 
   static std::string shown(const std::string& condition) {
@@ -270,7 +277,6 @@ class Flags {
   }
 
   const shell::Play& play_;
-  const std::string& source_;
   std::set<std::string> said_;
   std::map<std::string, std::size_t, std::less<>> members_;  // of the flags, by name
   ArgumentText into_;
@@ -280,12 +286,14 @@ class Flags {
 
 ArgumentText parse_arguments(std::string_view text,
                              const std::string& source_name,
-                             const std::map<std::string, std::string, std::less<>>& defines) {
+                             const std::map<std::string, std::string, std::less<>>& defines,
+                             const FindSourced& find_sourced) {
   const BatchOptions batch(text);
   const Text script = shell::Text::written(text, {.source = 0, .line = 1, .column = 1});
-  const shell::Play play = shell::play_script(script, source_name, batch.variables(), defines);
+  const shell::Play play =
+      shell::play_script(script, source_name, batch.variables(), defines, find_sourced);
   const ChosenCommand chosen = chosen_command(play);
-  Flags flags(play, source_name);
+  Flags flags(play);
   flags.assume_guesses();
   for (const std::vector<Text>& words : chosen.words) {
     flags.read(words);

@@ -3,20 +3,21 @@
 #include "shell_branches.hpp"
 #include "shell_override.hpp"
 #include "shell_player.hpp"
-#include "titer/input/reader.hpp"
 
 namespace titer::shell {
 namespace {
 
-constexpr int kDeepestCall = 30;
 constexpr std::size_t kMostWords = 1'000'000;
 
 }  // namespace
 
 Player::Player(const std::string& source,
                const std::map<std::string, std::string, std::less<>>& initial,
-               const std::map<std::string, std::string, std::less<>>& defines) {
+               const std::map<std::string, std::string, std::less<>>& defines,
+               const FindSourced& find_sourced)
+    : find_sourced_(find_sourced) {
   scope_.source = source;
+  play_.sources = {source};
   scope_.defines = &defines;
   for (const auto& [name, value] : initial) {
     scope_.set(name, {.items = {Text::made(value, {.source = 0, .line = 1, .column = 1})}});
@@ -180,7 +181,13 @@ Verdict Player::simple(const Command& command) {
     evaluate(command);
   } else if (std::vector<Text> words = words_run(command); !words.empty()) {
     passes_ = passes_arguments(command);
-    execute(std::move(words));
+    if (!reads_commands(command, words)) {
+      printed_.reset();
+      if (is_one_of(words.front().chars, {"echo", "printf", "cat"})) {
+        print(command, words);
+      }
+      execute(std::move(words));
+    }
   }
   return {.kind = Verdict::Kind::yes, .is_guess = true, .question = {}};
 }
@@ -209,88 +216,6 @@ void Player::execute(std::vector<Text> words) {
   } else {
     note(std::move(words));
   }
-}
-
-bool Player::builtin(const std::string& head, const std::vector<Text>& words) {
-  if (head == "exit") {
-    has_left_ = true;
-  } else if (head == "return") {
-    has_returned_ = true;
-  } else if (head == "break" || head == "continue") {
-    ends_turn_ = true;
-    ends_loop_ = head == "break";
-  } else if (head == "unset") {
-    for (const Text& word : words) {
-      scope_.variables.erase(word.chars);
-    }
-  } else if (head == "shift") {
-    shift(words);
-  } else if ((head == "source" || head == ".") && words.size() > 1) {
-    play_.sourced.push_back(words[1]);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-/// More than there are arguments moves none.
-void Player::shift(const std::vector<Text>& words) {
-  const auto told =
-      words.size() > 1 ? calculate(scope_, words[1].chars) : std::optional(std::int64_t{1});
-  const auto by = static_cast<std::size_t>(std::clamp<std::int64_t>(told.value_or(1), 0, 1000));
-  if (!scope_.arguments) {
-    scope_.shifted += by;
-  } else if (by <= scope_.arguments->size()) {
-    scope_.arguments->erase(scope_.arguments->begin(),
-                            scope_.arguments->begin() + static_cast<std::ptrdiff_t>(by));
-  }
-}
-
-void Player::replace(const Text& word) {
-  const char sign = word.at(1);
-  if (word.at(0) != 's' || word.size() < 5 || std::isalnum(static_cast<unsigned char>(sign)) != 0) {
-    return;
-  }
-  const std::size_t middle = word.chars.find(sign, 2);
-  const std::size_t end = middle == std::string::npos ? middle : word.chars.find(sign, middle + 1);
-  const std::string name = word.chars.substr(2, middle - 2);
-  if (end != std::string::npos &&
-      name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == std::string::npos) {
-    play_.replaced[name] = word.part(middle + 1, end);
-  }
-}
-
-void Player::call(const std::string& name, std::optional<std::vector<Text>> arguments) {
-  if (++depth_ <= kDeepestCall) {
-    const Commands body = functions_.at(name);
-    std::map<std::string, std::optional<Variable>> outer;
-    std::swap(arguments, scope_.arguments);
-    std::swap(outer, outer_);
-    run(body);
-    std::swap(outer, outer_);
-    std::swap(arguments, scope_.arguments);
-    for (auto& [own, before] : outer) {
-      scope_.variables.erase(own);
-      if (before) {
-        scope_.set(own, *std::move(before));
-      }
-    }
-    has_returned_ = false;
-  }
-  --depth_;
-}
-
-void Player::run_inside(const Text& text) {
-  if (++depth_ <= kDeepestCall) {
-    Commands inside;
-    try {
-      inside = parse_script(text, scope_.source);
-    } catch (const InputError&) {
-      inside.clear();
-    }
-    run(inside);
-  }
-  --depth_;
 }
 
 void Player::note(std::vector<Text> words) {
@@ -345,8 +270,9 @@ void Player::note_word(Text word, std::vector<Text>& made) {
 Play play_script(const Text& script,
                  const std::string& source,
                  const std::map<std::string, std::string, std::less<>>& initial,
-                 const std::map<std::string, std::string, std::less<>>& defines) {
-  return Player(source, initial, defines).all(script);
+                 const std::map<std::string, std::string, std::less<>>& defines,
+                 const FindSourced& find_sourced) {
+  return Player(source, initial, defines, find_sourced).all(script);
 }
 
 }  // namespace titer::shell

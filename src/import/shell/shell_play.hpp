@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "shell_values.hpp"
+#include "titer/import/foreign_text.hpp"
 
 namespace titer::shell {
 
@@ -30,17 +31,21 @@ struct Play {
   std::vector<Question> taken_as_false;  // what nobody can tell, with flags depending on it
   std::vector<PassedOver> passed_over;
   std::vector<Text> started;              // files that commands without flags name
-  std::vector<Text> sourced;              // files whose commands would be run, too
+  std::vector<Text> sourced;              // files that are not at hand, whose commands would be run
+  std::vector<std::string> sources;       // the script itself and the files that it sources
+  std::vector<Origin> sourced_at;         // where each of these but the first is
   std::map<std::string, Text> documents;  // what it writes to files, by their names
   std::map<std::string, Text> replaced;   // by sed, in templates: names of capital letters
 };
 
 /// `initial`: variables that are set before it begins; `defines`: what nothing in it changes.
+/// Places in sourced files are those of their number in `sources`.
 /// Throws InputError like parse_script, and for a script whose variables or commands grow without
 /// measure.
 [[nodiscard]] Play play_script(const Text& script,
                                const std::string& source,
                                const std::map<std::string, std::string, std::less<>>& initial,
-                               const std::map<std::string, std::string, std::less<>>& defines);
+                               const std::map<std::string, std::string, std::less<>>& defines,
+                               const FindSourced& find_sourced);
 
 }  // namespace titer::shell

@@ -23,7 +23,8 @@ class Player {
  public:
   Player(const std::string& source,
          const std::map<std::string, std::string, std::less<>>& initial,
-         const std::map<std::string, std::string, std::less<>>& defines);
+         const std::map<std::string, std::string, std::less<>>& defines,
+         const FindSourced& find_sourced);
 
   Play all(const Text& script);
 
@@ -83,6 +84,12 @@ class Player {
   /// exit, return, break, continue, unset, shift, source; false for another.
   bool builtin(const std::string& head, const std::vector<Text>& words);
   void shift(const std::vector<Text>& words);
+  /// Goes through a file as if it stood there, if it is at hand.
+  void source(const Text& file);
+  /// echo and cat: what a shell behind a pipe would be given.
+  void print(const Command& command, const std::vector<Text>& words);
+  /// A shell, or Slurm's sbatch, that reads its commands from a pipe or a here-document.
+  bool reads_commands(const Command& command, const std::vector<Text>& words);
   /// What a function declares with `local` is as it was before when it has returned.
   void declare(const Command& command);
   void keep(const std::string& name);
@@ -97,8 +104,10 @@ class Player {
   void note(std::vector<Text> words);
   void note_word(Text word, std::vector<Text>& made);
 
+  const FindSourced& find_sourced_;
   Scope scope_;
   Play play_;
+  std::optional<Text> printed_;  // by the command before, which may be piped to a shell
   std::map<std::string, Commands, std::less<>> functions_;
   std::map<std::string, std::optional<Variable>> outer_;  // of what the function has as its own
   std::vector<Text> launcher_;  // words of the command that the one being run is an argument of
