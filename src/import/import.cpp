@@ -41,7 +41,9 @@ void refuse_choices(const std::vector<ArgumentChoice>& choices) {
   for (const ArgumentChoice& choice : choices) {
     const bool matters =
         std::any_of(choice.flags.begin(), choice.flags.end(), [](const std::string& flag) {
-          return !is_harmless(Settings::normalised(flag), harmless_in_megatron());
+          const std::string name = Settings::normalised(flag);
+          return !is_harmless(name, harmless_in_megatron()) &&
+                 !is_harmless(name, harmless_by_name());
         });
     if (matters) {
       problems.add(choice.line);
@@ -66,6 +68,7 @@ void import_settings(const Foreign& foreign,
     of_launcher += (of_launcher.empty() ? "" : " ") + Settings::normalised(flag);
   }
   in.skip({.what = kLaunch, .patterns = of_launcher});
+  in.skip(harmless_by_name());
   const std::vector<std::string>& guessed = foreign.arguments.assumed;
   into.assumed.insert(into.assumed.begin(), guessed.begin(), guessed.end());
   add_outcome(in, into);

@@ -32,6 +32,9 @@ void read_offload(const ImportTask& task) {
   if (task.in.is_on("zero_optimization.cpu_offload")) {
     offload.add("optimizer", Value("host"));
   }
+  if (task.in.is_on("zero_optimization.cpu_offload_params")) {
+    offload.add("weights", Value("host"));
+  }
   if (task.in.is_on("activation_checkpointing.cpu_checkpointing")) {
     offload.add("activations", Value("host"));
   }

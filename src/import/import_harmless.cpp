@@ -15,6 +15,21 @@ constexpr std::string_view kKernels =
     "kernels for the same operations, as the stack's figures hold";
 constexpr std::string_view kBuffers = "sizes of buckets and buffers, as the stack's";
 
+/// Words that no program has for what changes a step.
+constexpr std::array<HarmlessSettings, 5> kByName = {
+    {{kStart, "*_seed"},
+     {kLogs,
+      "*wandb* *tensorboard* *swanlab* *mlflow* *trackio* *log_interval* *log_dir *logging_dir "
+      "*log_freq* *log_every* *log_level*"},
+     {kCheckpoints,
+      "*ckpt_path* *ckpt_dir* *checkpoint_path* *checkpoint_dir* *save_path* *save_dir* "
+      "*save_folder* *load_path* *load_dir* *output_dir* *output_path* *save_interval* "
+      "*save_steps* *save_freq* *save_every* *hub_model_id* *push_to_hub*"},
+     {kLength, "*eval_interval* *eval_steps* *eval_iters* *eval_freq* *eval_every*"},
+     {kData,
+      "*tokenizer* *dataset* *chat_template* *system_prompt* *prompt_template* *data_path* "
+      "*data_dir* *data_file* *data_files* *train_files* *val_files* *cache_dir*"}}};
+
 /// By the groups of megatron/training/arguments.py.
 constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
     {{kLearning,
@@ -54,8 +69,9 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "use_tokenizer_model_from_checkpoint_args "
       "universal_checkpoint verify_integrity async_* persistent_* replication replication_* "
       "use_mp_args_from_checkpoint_args strict_fsdp_dtensor_load retain_interval "
-      "convert_checkpoint* "
-      "hf_checkpoint* use_dist_ckpt_* use_gcp_dynamic_checkpointing"},
+      "convert_checkpoint* use_checkpoint_args trigger_path convert_to_hf convert_from_hf "
+      "hf_checkpoint* hf_save_path hf_model_name_or_path use_dist_ckpt_* "
+      "use_gcp_dynamic_checkpointing"},
      {kLength,
       "eval_* skip_train train_samples train_iters train_tokens exit_* rampup_batch_size test_mode "
       "decrease_batch_size_if_needed phase_transition_iterations iterations_to_skip "
@@ -71,7 +87,9 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "train_weighted_split_paths_path valid_weighted_split_paths_path eod_* sft sft_* dataset "
       "goldfish* fim_* dataloader_* defer_npy_index_mmap no_defer_npy_index_mmap mask_prob "
       "short_seq_prob sample_rate pad_to_max_length dataset_provider* "
-      "num_dataset_workers special_tokens* enable_msc disable_msc"},
+      "num_dataset_workers special_tokens* enable_msc disable_msc ap_sft* repeated_dataloader "
+      "patch_tokenizer_type train_data valid_data test_data data_type "
+      "chat_format domain_proportions weights_path* epochs"},
      {kLoss,
       "calculate_per_token_loss initial_loss_scale loss_scale* min_loss_scale hysteresis "
       "native_amp_* check_for_* no_check_for_nan_in_loss_and_grad rerun_mode moe_aux_loss_coeff "
@@ -175,8 +193,7 @@ constexpr std::array<HarmlessSettings, 6> kOfDeepSpeed = {
       "zero_optimization.contiguous_gradients zero_optimization.round_robin_gradients "
       "zero_optimization.sub_group_size zero_optimization.stage3_max_live_parameters "
       "zero_optimization.stage3_max_reuse_distance zero_optimization.stage3_prefetch_bucket_size "
-      "zero_optimization.stage3_param_persistence_threshold "
-      "zero_optimization.stage3_model_persistence_threshold "
+      "zero_optimization.stage3_param_pers* zero_optimization.stage3_model_pers* "
       "zero_optimization.offload_optimizer.pin_memory zero_optimization.offload_optimizer.buffer_* "
       "zero_optimization.offload_optimizer.nvme_path zero_optimization.offload_optimizer.fast_init "
       "zero_optimization.offload_optimizer.pipeline* zero_optimization.offload_param.pin_memory "
@@ -207,7 +224,8 @@ constexpr std::array<HarmlessSettings, 10> kOfNeox = {
       "master_port detect_nvlink_pairs user_script include_path output_layer_parallelism"},
      {kKernels,
       "scaled_upper_triang_masked_softmax_fusion bias_gelu_fusion bias_dropout_fusion rope_fusion "
-      "layernorm_fusion rmsnorm_fusion synchronize_each_layer contiguous_checkpointing"}}};
+      "layernorm_fusion rmsnorm_fusion synchronize_each_layer contiguous_checkpointing "
+      "te_columnparallel te_rowparallel te_layernorm_mlp te_mha"}}};
 
 /// By the tables of torchtitan/config/job_config.py.
 constexpr std::array<HarmlessSettings, 8> kOfTorchtitan = {
@@ -227,6 +245,7 @@ constexpr std::array<HarmlessSettings, 8> kOfTorchtitan = {
 
 }  // namespace
 
+std::span<const HarmlessSettings> harmless_by_name() { return kByName; }
 std::span<const HarmlessSettings> harmless_in_megatron() { return kOfMegatron; }
 std::span<const HarmlessSettings> harmless_in_nemo() { return kOfNemo; }
 std::span<const HarmlessSettings> harmless_in_megatron_deepspeed() { return kOfMegatronDeepSpeed; }

@@ -11,6 +11,8 @@ namespace titer {
 
 inline constexpr std::string_view kLaunch = "how processes are launched";
 
+/// Whatever the program is: what names itself as of logs, data, checkpoints or lengths.
+[[nodiscard]] std::span<const HarmlessSettings> harmless_by_name();
 /// Of Megatron-LM, Megatron-Core and what launches them; with dashes as underscores.
 [[nodiscard]] std::span<const HarmlessSettings> harmless_in_megatron();
 /// Besides, of NeMo's trainer and of the sections of Megatron-Bridge.

@@ -50,8 +50,12 @@ std::string_view stack_of(const Settings& in) {
 
 /// NeMo and its kin call the same settings otherwise.
 void rename_settings(Settings& in) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> names = {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 14> names = {
       {{"data.seq_length", "seq_length"},
+       {"qk_nope_head_dim", "qk_head_dim"},
+       {"qk_rope_head_dim", "qk_pos_emb_head_dim"},
+       {"num_mtp_predictor", "mtp_num_layers"},
+       {"num_attention_heads_kv", "num_query_groups"},
        {"sequence_length", "seq_length"},
        {"num_layers_in_first_pipeline_stage", "decoder_first_pipeline_num_layers"},
        {"num_layers_in_last_pipeline_stage", "decoder_last_pipeline_num_layers"},
@@ -152,10 +156,31 @@ void leave_to_recipe(const ImportTask& task) {
   }
 }
 
+/// Whether the model is what a checkpoint says, and nothing else does; reports it.
+bool lacks_checkpoint(const ImportTask& task) {
+  constexpr std::string_view key = "use_checkpoint_args";
+  Settings& in = task.in;
+  if (!in.is_on(key) || in.has("num_layers")) {
+    return false;
+  }
+  if (!task.options.base) {
+    in.fail(key, "the checkpoint tells the model's shape; --model NAME tells which it is");
+    return true;
+  }
+  in.skip({.what = "what the checkpoint's model has",
+           .patterns = "model_name use_rms_norm glu_activation no_tie_embed_logits parallel_attn "
+                       "parallel_layernorm use_bias"});
+  return false;
+}
+
 }  // namespace
 
 void import_megatron(const ImportTask& task) {
   Settings& in = task.in;
+  in.rename("vocab_extra_ids_list", "tokenizer_extra_ids");  // T5 alone has vocab_extra_ids
+  if (lacks_checkpoint(task)) {
+    return;
+  }
   // Overrides of a NeMo recipe in a test's MODEL_ARGS.
   const std::vector<std::string> keys = in.keys();
   const auto is_override = [](const std::string& key) { return key.starts_with("model.config."); };
@@ -204,11 +229,21 @@ void import_bridge_recipe(const ImportTask& task) {
   rename_settings(in);
   const std::string called = in.text("recipe").value_or("");
   const auto named = in.text("hf_model");
-  put_hub_model(task, named ? "hf_model" : "recipe", named.value_or(model_of_recipe(called)));
+  refuse_unmodelled(task);
+  if (!named && in.has("num_layers") && in.has("hidden_size")) {
+    task.into.model = megatron_model(task);
+  } else {
+    put_hub_model(task, named ? "hf_model" : "recipe", named.value_or(model_of_recipe(called)));
+  }
   if (!in.is_sound()) {
     return;
   }
-  refuse_unmodelled(task);
+  const bool tells_precision = in.has("precision_recipe") || in.has("mixed_precision") ||
+                               in.has("bf16") || in.has("fp16") || in.has("trainer.precision");
+  if (task.into.model && !tells_precision) {
+    in.suppose("precision_recipe", Value("bf16_mixed"));
+    assume(task, "mixed_precision", "taken as bf16, as recipes train");
+  }
   megatron_plan(task);
   if (!called.empty()) {
     leave_to_recipe(task);
@@ -218,7 +253,9 @@ void import_bridge_recipe(const ImportTask& task) {
   in.skip(harmless_in_nemo());
   in.skip({.what = "how the recipe is made and started",
            .patterns = "recipe_arguments.* tokenizer.* logger.* scheduler.* rng.* peft "
-                       "optim.config.* log.* resume.* model.config.vocab_size executor.*"});
+                       "optim.config.* log.* resume.* scheduler model.config.vocab_size executor.* "
+                       "env_vars* dist.* "
+                       "use_transformer_engine_full_layer_spec layernorm_zero_centered_gamma"});
 }
 
 void import_bridge(const ImportTask& task) {

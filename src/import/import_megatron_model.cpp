@@ -178,6 +178,10 @@ class MegatronModel {
     if (in_.is_on("use_rotary_position_embeddings")) {
       model_.positions = Positions::rotary;
     }
+    if (in_.is_on("use_alibi_mask")) {
+      model_.positions = Positions::alibi;
+      return;
+    }
     if (!kind) {
       return;
     }
@@ -266,6 +270,7 @@ class MegatronModel {
   }
 
   void read_further_tokens() {
+    static_cast<void>(in_.flag("use_multi_token_prediction"));  // beside their number
     model_.predicted_tokens = in_.integer("mtp_num_layers", 0, 16).value_or(0);
     const bool repeats = in_.is_on("mtp_use_repeated_layer");
     model_.predicted_by_one = repeats && model_.predicted_tokens > 0;

@@ -71,7 +71,8 @@ class MegatronTraining {
 
   std::string_view precision() {
     const std::string trainer = in_.word("trainer.precision").value_or("");
-    const std::string mixed = in_.word("mixed_precision").value_or("");
+    const std::string mixed =
+        in_.word(in_.has("precision_recipe") ? "precision_recipe" : "mixed_precision").value_or("");
     const auto says = [&](std::string_view what) {
       return trainer.find(what) != std::string::npos || mixed.find(what) != std::string::npos;
     };

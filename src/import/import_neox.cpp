@@ -259,6 +259,12 @@ void import_neox(const ImportTask& task) {
     task.into.training.add("precision", Value(*word == "bfloat16" ? "bf16" : *word));
   }
   deepspeed_settings(task);
+  if (in.is_on("te_fp8_mha") || in.is_on("te_layernorm_mlp") || in.is_on("te_mha")) {
+    if (in.has("te_fp8_format")) {
+      in.fail("te_fp8_format", "which products are in FP8 is not read");
+    }
+  }
+  in.skip({.what = kSwitchedOff, .patterns = "te_fp8_*"});
   in.skip(harmless_in_neox());
 }
 

@@ -23,16 +23,25 @@ bool asks_for_nothing(const Value& value) {
   }
 }
 
-/// Calls visit(name, whether it stands for all that begin so).
 template <class Visit>
 void each_pattern(std::string_view patterns, const Visit& visit) {
   for (std::size_t begin = 0; begin < patterns.size();) {
     const std::size_t end = std::min(patterns.find(' ', begin), patterns.size());
-    const std::string_view pattern = patterns.substr(begin, end - begin);
-    const bool is_prefix = pattern.ends_with('*');
-    visit(pattern.substr(0, pattern.size() - (is_prefix ? 1 : 0)), is_prefix);
+    visit(patterns.substr(begin, end - begin));
     begin = end + 1;
   }
+}
+
+/// A star at either end of a pattern stands for anything.
+bool fits(std::string_view key, std::string_view pattern) {
+  const bool is_open = pattern.starts_with('*');
+  const bool is_prefix = pattern.ends_with('*');
+  pattern = pattern.substr(is_open ? 1 : 0);
+  pattern = pattern.substr(0, pattern.size() - (is_prefix ? 1 : 0));
+  if (is_open) {
+    return is_prefix ? key.find(pattern) != key.npos : key.ends_with(pattern);
+  }
+  return is_prefix ? key.starts_with(pattern) : key == pattern;
 }
 
 }  // namespace
@@ -49,22 +58,35 @@ std::string Settings::written(std::string_view key) const {
 bool is_harmless(std::string_view key, std::span<const HarmlessSettings> known) {
   return std::any_of(known.begin(), known.end(), [&](const HarmlessSettings& kind) {
     bool is_named = false;
-    each_pattern(kind.patterns, [&](std::string_view head, bool is_prefix) {
-      is_named = is_named || (is_prefix ? key.starts_with(head) : key == head);
-    });
+    each_pattern(kind.patterns,
+                 [&](std::string_view pattern) { is_named = is_named || fits(key, pattern); });
     return is_named;
   });
 }
 
 void Settings::skip(const HarmlessSettings& known) {
-  each_pattern(known.patterns, [&](std::string_view head, bool is_prefix) {
-    for (const std::size_t place : places(head, is_prefix)) {
+  each_pattern(known.patterns, [&](std::string_view pattern) {
+    for (const std::size_t place : fitting(pattern)) {
       Entry& entry = entries_[place].second;
       if (!entry.asked && entry.harmless.empty()) {
         entry.harmless = known.what;
       }
     }
   });
+}
+
+std::vector<std::size_t> Settings::fitting(std::string_view pattern) const {
+  if (!pattern.starts_with('*')) {
+    const bool is_prefix = pattern.ends_with('*');
+    return places(pattern.substr(0, pattern.size() - (is_prefix ? 1 : 0)), is_prefix);
+  }
+  std::vector<std::size_t> found;
+  for (const auto& [name, place] : index_) {
+    if (fits(name, pattern)) {
+      found.push_back(place);
+    }
+  }
+  return found;
 }
 
 void Settings::skip(std::span<const HarmlessSettings> known) {

@@ -263,5 +263,52 @@ TEST(MegatronFlags, RefuseHybridsThatContradictThemselves) {
             std::string::npos);
 }
 
+TEST(MegatronFlags, WhatNamesItselfAsOfLogsAndDataIsHarmlessInAnyFork) {
+  const ImportedRun run =
+      of("--my-wandb-team a --fork-tokenizer-cache b --extra-dataset-mix c --image-log-dir d "
+         "--backup-save-interval 5 --shuffle-seed 7");
+  EXPECT_TRUE(run.unread.empty());
+  // Words that begin alike and are no such names.
+  for (const std::string_view flag : {"--loads-balance", "--seed-layers", "--dir-attention"}) {
+    EXPECT_FALSE(of(std::string(flag) + " 3").unread.empty()) << flag;
+  }
+}
+
+TEST(MegatronFlags, ForksCallWidthsByNamesOfTheirOwn) {
+  const Transformer model = *of("--multi-latent-attention --kv-lora-rank 32 --qk-nope-head-dim 24 "
+                                "--qk-rope-head-dim 8 --v-head-dim 16 "
+                                "--use-multi-token-prediction --num-mtp-predictor 1")
+                                 .model;
+  ASSERT_TRUE(model.latent.has_value());
+  EXPECT_EQ(model.latent->nope_dim, 24);
+  EXPECT_EQ(model.latent->rope_dim, 8);
+  EXPECT_EQ(model.predicted_tokens, 1);
+  EXPECT_EQ(of("--use-alibi-mask --position-embedding-type none").model->positions,
+            Positions::alibi);
+  EXPECT_EQ(of("--num-attention-heads-kv 2").model->kv_heads, 2);
+}
+
+TEST(MegatronFlags, ACheckpointsShapeIsAskedForByName) {
+  constexpr std::string_view command =
+      "torchrun --nproc_per_node 8 finetune.py --tensor_model_parallel_size 4 --micro_batch_size 1 "
+      "--global_batch_size 16 --seq_length 128 --bf16 --use_checkpoint_args --use_rms_norm "
+      "--glu_activation swiglu --no_tie_embed_logits --vocab_extra_ids_list [a],[b]";
+  try {
+    static_cast<void>(import_text(command, "run.sh", {}));
+    FAIL() << "not refused";
+  } catch (const InputError& error) {
+    EXPECT_NE(error.lines.front().find("the checkpoint tells the model's shape; --model NAME"),
+              std::string::npos)
+        << error.lines.front();
+  }
+  ImportOptions options;
+  options.base = *of("--swiglu --normalization RMSNorm --position-embedding-type rope").model;
+  const ImportedRun run = import_text(command, "run.sh", options);
+  EXPECT_EQ(run.model->layers, 4);
+  EXPECT_EQ(member(run.plan, "tensor"), "4");
+  EXPECT_EQ(member(run.plan, "data"), "2");
+  EXPECT_TRUE(run.unread.empty());
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

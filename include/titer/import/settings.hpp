@@ -21,7 +21,7 @@ namespace titer {
 
 /// Settings that are known to change neither time nor memory of a step, or no more than the figures
 /// of a stack hold for: what they are, and which, divided by blanks ("save_*" stands for all that
-/// begin so).
+/// begin so, "*_dir" for all that end so, "*wandb*" for all with it in them).
 struct HarmlessSettings {
   std::string_view what;
   std::string_view patterns;
@@ -121,6 +121,8 @@ class Settings {
   [[nodiscard]] const Entry* find(std::string_view key) const;
   /// The places of all of this name, or of those that begin so.
   [[nodiscard]] std::vector<std::size_t> places(std::string_view name, bool is_prefix) const;
+  /// The places of all that a pattern of HarmlessSettings stands for.
+  [[nodiscard]] std::vector<std::size_t> fitting(std::string_view pattern) const;
   void rename_at(std::size_t place, std::string renamed);
   /// The text with what it refers to; empty, and noted, where that is not known.
   [[nodiscard]] std::optional<std::string> expand(const std::string& text, Entry& entry, int depth);
