@@ -17,7 +17,8 @@ std::optional<std::int64_t> launched_devices(const ImportTask& task) {
     return each ? std::optional(nodes.value_or(1) * *each) : std::nullopt;
   };
   const auto launched = product("nnodes", "nproc_per_node");
-  const auto spawned = product("num_nodes", "num_gpus");
+  const bool is_scheduled = in.has("num_nodes") && in.has("gpus");
+  const auto spawned = product("num_nodes", is_scheduled ? "gpus" : "num_gpus");
   const auto processes = in.integer("num_processes", 1, kMostDegree);
   return task.options.devices ? task.options.devices
          : launched           ? launched

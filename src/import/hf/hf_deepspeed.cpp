@@ -5,6 +5,7 @@
 #include <array>
 
 #include "hf_parts.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {
@@ -51,6 +52,49 @@ const KnownFile* known_file(std::string_view path) {
                                          kKnownFiles.end(),
                                          [&](const KnownFile& file) { return file.name == name; });
   return found == kKnownFiles.end() ? nullptr : found;
+}
+
+/// The digit behind "zero", "stage" or "z" in a file's name; none: the name tells no stage, or of
+/// something that is put elsewhere in part.
+std::optional<std::int64_t> stage_of(std::string_view name) {
+  for (const std::string_view word : {"zero", "stage", "z"}) {
+    for (std::size_t at = name.find(word); at != name.npos; at = name.find(word, at + 1)) {
+      const std::size_t digit = name.find_first_not_of("_-", at + word.size());
+      if (digit != name.npos && name[digit] >= '0' && name[digit] <= '3' &&
+          name.find("partial") == name.npos) {
+        return name[digit] - '0';
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// A stage, and what is offloaded, as a file that is not at hand has it in its name.
+bool put_named_stage(const ImportTask& task, std::string_view key, std::string_view path) {
+  constexpr std::array<std::string_view, 4> stages = {"none", "zero1", "zero2", "zero3"};
+  const std::string name = lower(path.substr(path.rfind('/') + 1));
+  const auto stage = stage_of(name);
+  if (!stage) {
+    return false;
+  }
+  task.into.plan.add("sharding", Value(stages[static_cast<std::size_t>(*stage)]));
+  const bool is_kept = name.find("no_off") != std::string::npos ||
+                       name.find("without_off") != std::string::npos ||
+                       name.find("no-off") != std::string::npos;
+  const bool offloads = !is_kept && name.find("offload") != std::string::npos;
+  if (offloads) {
+    Value offload = Value::make_object();
+    offload.add("optimizer", Value("host"));
+    if (*stage == 3) {
+      offload.add("weights", Value("host"));
+    }
+    task.into.plan.add("offload", std::move(offload));
+  }
+  assume(task,
+         key,
+         "is not beside the file, and taken for what its name says: ZeRO of stage " +
+             std::to_string(*stage) + (offloads ? ", offloaded to the host" : ""));
+  return true;
 }
 
 void read_file(const ImportTask& task, const Document& document) {
@@ -115,7 +159,9 @@ bool put_deepspeed(const ImportTask& task, std::string_view key) {
   }
   const KnownFile* const known = known_file(*path);
   if (known == nullptr) {
-    in.fail(key, "is not beside the file, and none that is known by its name; give it there");
+    if (!put_named_stage(task, key, *path)) {
+      in.fail(key, "is not beside the file, and none that is known by its name; give it there");
+    }
     return true;
   }
   read_file(task, parse_json(known->text, std::string(known->name)));

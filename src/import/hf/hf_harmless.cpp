@@ -29,11 +29,14 @@ constexpr std::array<HarmlessSettings, 11> kOfHf = {
       "mlflow_* comet_* use_tensorboard plot_loss include_num_input_tokens_seen "
       "include_tokens_per_second skip_memory_metrics debug profiler_* log_with swanlab_* "
       "use_swanlab "
-      "trackio_* ray_* otel_* use_otel_* monitor_config* comms_config* include_tkps"},
+      "trackio_* ray_* otel_* use_otel_* monitor_config* comms_config* include_tkps include_mfu "
+      "mfu_* with_tracking profiling verbose"},
      {"checkpoints",
       "save save_* output_dir overwrite_output_dir resume_from_checkpoint load_best_model_at_end "
       "push_to_hub* hub_* auto_resume_from_checkpoints saves_per_epoch "
-      "restore_callback_states_from_checkpoint enable_jit_checkpoint"},
+      "restore_callback_states_from_checkpoint enable_jit_checkpoint keep_last_n_checkpoints "
+      "checkpointing_steps clean_checkpoints* exp_name try_* hf_* gs_* "
+      "experimental_skip_move_to_device"},
      {"length of the training and its evaluation",
       "num_train_epochs num_epochs max_steps eval_* evals_per_epoch evaluation_strategy do_* "
       "per_device_eval_* per_gpu_* val_* val_set_size max_eval_* predict_* compute_accuracy "
@@ -53,7 +56,8 @@ constexpr std::array<HarmlessSettings, 11> kOfHf = {
       "lazy_preprocess skip_prepare_dataset role* label_names enable_thinking tool_format "
       "splits num_proc field* default_system_message seq_length_column text_column* "
       "max_prompt_length use_auth_token hf_hub_token ms_hub_token token "
-      "low_cpu_mem_usage shift_attn pretraining_tp"},
+      "low_cpu_mem_usage shift_attn pretraining_tp mixer_list mixer_list_* dataset_mixer* "
+      "max_train_steps eos_token bos_token cache_* sanity_check* ground_truths_key"},
      {"how processes are launched",
       "ddp_* local_rank machine_rank main_process_* main_training_function num_machines "
       "num_processes rdzv_* same_network tpu_* use_cpu downcast_bf16 enable_cpu_affinity "
@@ -62,6 +66,10 @@ constexpr std::array<HarmlessSettings, 11> kOfHf = {
       "master_port config_file num_gpus num_nodes hostfile include exclude module standalone "
       "max_restarts "
       "stage finetuning_type method hub_model_id ipex_config* mpirun_config* megatron_lm_config* "
+      "num_cpu_threads_per_process multi_gpu deepspeed_multinode_launcher "
+      "gpus cluster workspace priority image description pure_docker_mode preemptible "
+      "max_retries non_resumable no_auto_dataset_cache budget env "
+      "context_parallel.backend context_parallel.load_balance context_parallel.ring_impl "
       "tp_size_auto world_size device_map base_model_config model_type tokenizer_type "
       "base_model_ignore_patterns revision_of_model"},
      {"kernels for the same operations, as the stack's figures hold",

@@ -157,7 +157,14 @@ void put_hub_model(const ImportTask& task, std::string_view key, const std::stri
 }
 
 void put_named_model(const ImportTask& task, std::string_view key) {
-  const std::optional<std::string> name = task.in.text(key);
+  // Of "$HOME/models/Qwen/Qwen3-8B" the name is told, whatever folder it is in.
+  const std::string written = task.in.written(key);
+  const std::size_t slash = written.rfind('/');
+  const std::size_t open = written.find_last_of("$`}");
+  const bool is_in_folder = open != std::string::npos && slash != std::string::npos &&
+                            open < slash && slash + 1 < written.size();
+  const std::optional<std::string> name =
+      is_in_folder && task.in.raw(key) != nullptr ? written.substr(slash + 1) : task.in.text(key);
   if (!name) {
     if (task.in.has(key) || task.options.base || task.others.has_model) {
       return;

@@ -83,6 +83,8 @@ void import_hf_trainer(const ImportTask& task);
 void import_llama_factory(const ImportTask& task);
 void import_axolotl(const ImportTask& task);
 void import_accelerate(const ImportTask& task);
+void import_fsdp_example(const ImportTask& task);
+void import_verl_sft(const ImportTask& task);
 
 /// Settings of the trainer that concern neither time nor memory.
 [[nodiscard]] std::span<const HarmlessSettings> harmless_in_hf();

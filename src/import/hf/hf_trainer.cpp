@@ -75,6 +75,9 @@ class Trainer {
         training_(task.into.training) {}
 
   void read() {
+    if (in_.is_on("use_deepspeed")) {  // of accelerate launch
+      in_.rename("deepspeed_config_file", "deepspeed");
+    }
     put_named_model(task_, keys_.model);
     read_precision();
     const ToldByLauncher launch = put_launch_file(task_);
@@ -105,7 +108,9 @@ class Trainer {
       assume(task_, "bf16", "taken as true");
     }
     const bool pure = in_.is_on("pure_bf16");
-    const bool bf16 = is_auto || pure || in_.is_on("bf16") || in_.is_on("bfloat16");
+    const std::string mixed = in_.word("mixed_precision").value_or("no");  // of accelerate launch
+    const bool bf16 =
+        is_auto || pure || in_.is_on("bf16") || in_.is_on("bfloat16") || mixed == "bf16";
     const std::string_view format = narrowest_format(bf16);
     training_.add("precision", Value(format));
     if (pure) {
@@ -118,7 +123,8 @@ class Trainer {
 
   /// Of those that are asked for; bf16 is asked for in more ways than one word.
   [[nodiscard]] std::string_view narrowest_format(bool bf16) const {
-    const bool fp16 = in_.is_on("fp16") || in_.is_on("float16");
+    const bool fp16 = in_.is_on("fp16") || in_.is_on("float16") ||
+                      in_.word("mixed_precision").value_or("no") == "fp16";
     const bool fp8 = in_.is_on("fp8");
     const bool tf32 = in_.is_on("tf32");
     return fp8 ? "fp8" : (bf16 ? "bf16" : (fp16 ? "fp16" : (tf32 ? "tf32" : "fp32")));
@@ -141,7 +147,7 @@ class Trainer {
     const std::int64_t context = degree(first_given(
         in_,
         "context_parallel_size sequence_parallel_degree parallelism_config.cp_size cp_size "
-        "sequence_parallel_size"));
+        "sequence_parallel_size context_parallel.size"));
     if (tensor > 1) {
       plan_.add("tensor", Value(tensor));
       plan_.add("sequence_parallel", Value(true));
@@ -278,6 +284,14 @@ void put_all_bf16(const ImportTask& task) {
 void import_hf_trainer(const ImportTask& task) {
   Settings& in = task.in;
   take_stages(task, "task_type", {"causal_lm"});
+  for (const std::string_view key : {"beta", "loss_type", "rpo_alpha", "num_generations"}) {
+    if (in.has(key) && in.word(key) != "nll") {
+      in.fail(key,
+              "is of training by preferences or rewards, whose steps have more passes, which are "
+              "not modelled");
+      return;
+    }
+  }
   Trainer(task, kHfKeys).read();
   const bool adapts = in.is_on("use_peft") || in.is_on("use_lora") || in.is_on("use_peft_lora");
   if (adapts) {
@@ -308,6 +322,16 @@ void import_llama_factory(const ImportTask& task) {
     if (bits > 0 && bits != 4 && bits != 8) {
       in.leave_out("quantization_bit", "weights of 4 and of 8 bits alone are modelled");
     }
+  }
+  if (in.is_on("use_muon")) {
+    if (Value* const optimizer = task.into.training.find("optimizer")) {
+      *optimizer = Value("muon");
+    } else {
+      task.into.training.add("optimizer", Value("muon"));
+    }
+  }
+  if (in.is_on("use_adam_mini")) {
+    in.fail("use_adam_mini", "expected false: Adam-mini's states are not modelled");
   }
   if (in.is_on("use_galore") || in.is_on("use_apollo") || in.is_on("use_badam")) {
     in.fail("", "expected an ordinary optimizer: galore, apollo and badam are not modelled");

@@ -14,7 +14,7 @@ struct ShippedModel {
   std::string_view name;  // as bare_name() makes it
   std::string_view shipped;
 };
-constexpr std::array<ShippedModel, 27> kShipped = {{{"llama27b", "llama2-7b"},
+constexpr std::array<ShippedModel, 33> kShipped = {{{"llama27b", "llama2-7b"},
                                                     {"llama213b", "llama2-13b"},
                                                     {"llama270b", "llama2-70b"},
                                                     {"llama38b", "llama3-8b"},
@@ -39,6 +39,12 @@ constexpr std::array<ShippedModel, 27> kShipped = {{{"llama27b", "llama2-7b"},
                                                     {"gemma29b", "gemma2-9b"},
                                                     {"starcoder215b", "starcoder2-15b"},
                                                     {"olmo271124", "olmo2-7b"},
+                                                    {"olmo211247b", "olmo2-7b"},
+                                                    {"olmo2032532b", "olmo2-32b"},
+                                                    {"deepseekv216b", "deepseek-v2-lite"},
+                                                    {"deepseek216b", "deepseek-v2-lite"},
+                                                    {"llama417b16e", "llama4-scout"},
+                                                    {"grok1", "grok-1"},
                                                     {"glm45", "glm-4.5"},
                                                     {"glm45air", "glm-4.5-air"}}};
 
@@ -66,6 +72,24 @@ constexpr auto kDense = std::to_array<DenseModel>({
     {"codellama34b", "llama", 48, 8192, 22016, 64, 8, 32000, 16384},
     {"yi6b", "llama", 32, 4096, 11008, 32, 4, 64000, 4096},
     {"yi34b", "llama", 60, 7168, 20480, 56, 8, 64000, 4096},
+    {"llama7b", "llama", 32, 4096, 11008, 32, 32, 32000, 2048},
+    {"llama13b", "llama", 40, 5120, 13824, 40, 40, 32000, 2048},
+    {"llama30b", "llama", 60, 6656, 17920, 52, 52, 32000, 2048},
+    {"llama65b", "llama", 80, 8192, 22016, 64, 64, 32000, 2048},
+    {"yi156b", "llama", 32, 4096, 11008, 32, 4, 64000, 4096},
+    {"yi159b", "llama", 48, 4096, 11008, 32, 4, 64000, 4096},
+    {"yi1534b", "llama", 60, 7168, 20480, 56, 8, 64000, 4096},
+    {"deepseekcoder13b", "llama", 24, 2048, 5504, 16, 16, 32256, 16384},
+    {"deepseekcoder67b", "llama", 32, 4096, 11008, 32, 32, 32256, 16384},
+    {"deepseekcoder33b", "llama", 62, 7168, 19200, 56, 8, 32256, 16384},
+    {"deepseekllm7b", "llama", 30, 4096, 11008, 32, 32, 102400, 4096},
+    {"deepseekllm67b", "llama", 95, 8192, 22016, 64, 8, 102400, 4096},
+    {"eurollm17b", "llama", 24, 2048, 5632, 16, 8, 128000, 4096},
+    {"eurollm9b", "llama", 42, 4096, 12288, 32, 8, 128000, 4096},
+    {"smollm135m", "llama", 30, 576, 1536, 9, 3, 49152, 2048, true},
+    {"smollm360m", "llama", 32, 960, 2560, 15, 5, 49152, 2048, true},
+    {"smollm17b", "llama", 24, 2048, 8192, 32, 32, 49152, 2048, true},
+    {"smollm33b", "smollm3", 36, 2048, 11008, 16, 4, 128256, 65536, true},
     {"smollm2135m", "llama", 30, 576, 1536, 9, 3, 49152, 8192, true},
     {"smollm2360m", "llama", 32, 960, 2560, 15, 5, 49152, 8192, true},
     {"smollm217b", "llama", 24, 2048, 8192, 32, 32, 49152, 8192, true},
@@ -74,6 +98,18 @@ constexpr auto kDense = std::to_array<DenseModel>({
     {"mistral7bv03", "mistral", 32, 4096, 14336, 32, 8, 32768, 32768},
     {"mistral7b", "mistral", 32, 4096, 14336, 32, 8, 32000, 32768},
     {"mistralnemo2407", "mistral", 40, 5120, 14336, 32, 8, 131072, 131072, false, 128},
+    {"mistralsmall24b2501", "mistral", 40, 5120, 32768, 32, 8, 131072, 32768, false, 128},
+    {"mistrallarge2407", "mistral", 88, 12288, 28672, 96, 8, 32768, 131072},
+    {"codestral22b", "mistral", 56, 6144, 16384, 48, 8, 32768, 32768},
+    {"mathstral7b", "mistral", 32, 4096, 14336, 32, 8, 32768, 32768},
+    {"qwen1505b", "qwen2", 24, 1024, 2816, 16, 16, 151936, 32768, true},
+    {"qwen1518b", "qwen2", 24, 2048, 5504, 16, 16, 151936, 32768},
+    {"qwen154b", "qwen2", 40, 2560, 6912, 20, 20, 151936, 32768},
+    {"qwen157b", "qwen2", 32, 4096, 11008, 32, 32, 151936, 32768},
+    {"qwen1514b", "qwen2", 40, 5120, 13696, 40, 40, 152064, 32768},
+    {"qwen1532b", "qwen2", 64, 5120, 27392, 40, 8, 152064, 32768},
+    {"qwen1572b", "qwen2", 80, 8192, 24576, 64, 64, 152064, 32768},
+    {"qwen15110b", "qwen2", 80, 8192, 49152, 64, 8, 152064, 32768},
     {"qwen205b", "qwen2", 24, 896, 4864, 14, 2, 151936, 131072, true},
     {"qwen215b", "qwen2", 28, 1536, 8960, 12, 2, 151936, 131072, true},
     {"qwen27b", "qwen2", 28, 3584, 18944, 28, 4, 152064, 131072},
@@ -100,18 +136,52 @@ constexpr auto kDense = std::to_array<DenseModel>({
     {"phi3mini", "phi3", 32, 3072, 8192, 32, 32, 32064, 4096},
     {"phi4", "phi3", 40, 5120, 17920, 40, 10, 100352, 16384},
     {"phi414b", "phi3", 40, 5120, 17920, 40, 10, 100352, 16384},
+    {"phi35mini", "phi3", 32, 3072, 8192, 32, 32, 32064, 131072},
+    {"phi3medium4k", "phi3", 40, 5120, 17920, 40, 10, 32064, 4096},
+    {"phi2", "phi", 32, 2560, 10240, 32, 32, 51200, 2048},
+    {"olmo2112413b", "olmo2", 40, 5120, 13824, 40, 40, 100352, 4096},
+    {"starcoder23b", "starcoder2", 30, 3072, 12288, 24, 2, 49152, 16384, true},
+    {"starcoder27b", "starcoder2", 32, 4608, 18432, 36, 4, 49152, 16384, true},
+    {"pythia70m", "gpt_neox", 6, 512, 2048, 8, 8, 50304, 2048},
+    {"pythia160m", "gpt_neox", 12, 768, 3072, 12, 12, 50304, 2048},
+    {"pythia410m", "gpt_neox", 24, 1024, 4096, 16, 16, 50304, 2048},
+    {"pythia1b", "gpt_neox", 16, 2048, 8192, 8, 8, 50304, 2048},
+    {"pythia14b", "gpt_neox", 24, 2048, 8192, 16, 16, 50304, 2048},
+    {"pythia28b", "gpt_neox", 32, 2560, 10240, 32, 32, 50304, 2048},
+    {"pythia69b", "gpt_neox", 32, 4096, 16384, 32, 32, 50432, 2048},
+    {"pythia12b", "gpt_neox", 36, 5120, 20480, 40, 40, 50688, 2048},
+    {"gptneox20b", "gpt_neox", 44, 6144, 24576, 64, 64, 50432, 2048},
+    {"gpt2", "gpt2", 12, 768, 3072, 12, 12, 50257, 1024, true},
+    {"gpt2medium", "gpt2", 24, 1024, 4096, 16, 16, 50257, 1024, true},
+    {"gpt2large", "gpt2", 36, 1280, 5120, 20, 20, 50257, 1024, true},
+    {"gpt2xl", "gpt2", 48, 1600, 6400, 25, 25, 50257, 1024, true},
+    {"opt125m", "opt", 12, 768, 3072, 12, 12, 50272, 2048, true},
+    {"opt13b", "opt", 24, 2048, 8192, 32, 32, 50272, 2048, true},
+    {"opt27b", "opt", 32, 2560, 10240, 32, 32, 50272, 2048, true},
+    {"opt67b", "opt", 32, 4096, 16384, 32, 32, 50272, 2048, true},
+    {"opt30b", "opt", 48, 7168, 28672, 56, 56, 50272, 2048, true},
+    {"opt66b", "opt", 64, 9216, 36864, 72, 72, 50272, 2048, true},
 });
 
 /// Models that differ from another one in weights alone.
-constexpr std::array<ShippedModel, 9> kLikenesses = {{{"deepseekr1distillllama8b", "llama318b"},
-                                                      {"deepseekr1distillllama70b", "llama3370b"},
-                                                      {"deepseekr1distillqwen15b", "qwen2515b"},
-                                                      {"deepseekr1distillqwen7b", "qwen257b"},
-                                                      {"deepseekr1distillqwen14b", "qwen2514b"},
-                                                      {"deepseekr1distillqwen32b", "qwen2532b"},
-                                                      {"hermes3llama318b", "llama318b"},
-                                                      {"hermes2promistral7b", "mistral7bv01"},
-                                                      {"zephyr7bbeta", "mistral7bv01"}}};
+constexpr std::array<ShippedModel, 18> kLikenesses = {{{"deepseekr1distillllama8b", "llama318b"},
+                                                       {"deepseekr1distillllama70b", "llama3370b"},
+                                                       {"deepseekr1distillqwen15b", "qwen2515b"},
+                                                       {"deepseekr1distillqwen7b", "qwen257b"},
+                                                       {"deepseekr1distillqwen14b", "qwen2514b"},
+                                                       {"deepseekr1distillqwen32b", "qwen2532b"},
+                                                       {"hermes3llama318b", "llama318b"},
+                                                       {"hermes2promistral7b", "mistral7bv01"},
+                                                       {"zephyr7bbeta", "mistral7bv01"},
+                                                       {"zephyr7b", "mistral7bv01"},
+                                                       {"openhermes25mistral7b", "mistral7bv01"},
+                                                       {"vicuna7b", "llama27b"},
+                                                       {"vicuna13b", "llama213b"},
+                                                       {"llama31tulu38b", "llama318b"},
+                                                       {"llama31tulu370b", "llama3170b"},
+                                                       {"dbrxconverted", "dbrx"},
+                                                       {"smollm33bcheckpoints", "smollm33b"},
+                                                       {"llamaguard38b", "llama318b"}}};
 
 /// Words after which the shape is the same: what a model was tuned for, how it is stored.
 constexpr std::array<std::string_view, 36> kNotOfShape = {
@@ -145,14 +215,25 @@ std::string bare_name(std::string_view name) {
   return without(without(std::move(made), "metallama", "llama"), "llama3herd", "llama3");
 }
 
+/// In the keys of its class.
 Value config_of(const DenseModel& model) {
   Value config = Value::make_object();
   config.add("model_type", Value(model.type));
+  if (model.type == "gpt2") {
+    config.add("n_layer", Value(model.layers));
+    config.add("n_embd", Value(model.hidden));
+    config.add("n_head", Value(model.heads));
+    config.add("n_positions", Value(model.longest));
+    config.add("vocab_size", Value(model.vocabulary));
+    return config;
+  }
   config.add("num_hidden_layers", Value(model.layers));
   config.add("hidden_size", Value(model.hidden));
-  config.add("intermediate_size", Value(model.ffn));
+  config.add(model.type == "opt" ? "ffn_dim" : "intermediate_size", Value(model.ffn));
   config.add("num_attention_heads", Value(model.heads));
-  config.add("num_key_value_heads", Value(model.kv_heads));
+  if (model.kv_heads != model.heads) {
+    config.add("num_key_value_heads", Value(model.kv_heads));
+  }
   if (model.head_dim > 0) {
     config.add("head_dim", Value(model.head_dim));
   }

@@ -32,6 +32,14 @@ bool is_short_flag(const Text& word) {
 
 bool is_script(const Text& word) { return word.chars.ends_with(".py"); }
 
+/// The first script, or the first behind "--", where one launcher is given the command of another.
+std::vector<Text>::const_iterator program_in(const std::vector<Text>& words) {
+  const auto last = std::find_if(
+      words.rbegin(), words.rend(), [](const Text& word) { return word.chars == "--"; });
+  const auto behind = std::find_if(last.base(), words.end(), is_script);
+  return behind == words.end() ? std::find_if(words.begin(), words.end(), is_script) : behind;
+}
+
 /// The name in a word that is nothing but ${NAME}; "" for another.
 std::string_view name_in(const Text& word) {
   const std::string_view chars = word.chars;
@@ -78,7 +86,7 @@ class Flags {
   }
 
   void read(const std::vector<Text>& words) {
-    const auto script = std::find_if(words.begin(), words.end(), is_script);
+    const auto script = program_in(words);
     std::for_each(
         words.begin(), script == words.end() ? words.begin() : script, [&](const Text& word) {
           if (is_flag(word)) {
@@ -103,7 +111,7 @@ class Flags {
 
   /// Of what launches the program, where it starts a process for each device.
   void add_processes(const std::vector<Text>& words, const BatchOptions& batch) {
-    const auto script = std::find_if(words.begin(), words.end(), is_script);
+    const auto script = program_in(words);
     const auto processes =
         script == words.end() ? std::nullopt : launched_processes({words.begin(), script}, batch);
     if (processes && members_.count("--num_processes") == 0) {

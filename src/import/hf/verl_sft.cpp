@@ -1,0 +1,112 @@
+// verl's trainer for supervised fine-tuning over FSDP: what a command changes of its own
+// configuration (verl/trainer/config/sft_trainer.yaml), whose values are taken for the rest.
+
+#include <array>
+
+#include "hf_parts.hpp"
+#include "import/import_harmless.hpp"
+#include "import/recipes/recipe_parts.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::array<HarmlessSettings, 3> kOfVerl = {
+    {{"learning rate and the optimizer's numbers", "optim.*"},
+     {"data, lengths, logs and checkpoints",
+      "trainer.* data.train_files data.val_files data.*_key data.*_keys data.multiturn.* "
+      "data.truncation data.balance_dp_token data.custom_cls.* data.apply_chat_template* "
+      "data.train_max_samples data.val_max_samples data.shuffle data.seed"},
+     {"how the model is made, wrapped and called",
+      "model.trust_remote_code model.external_lib model.use_liger model.use_shm model.lora_alpha "
+      "model.fsdp_config.wrap_policy.* model.fsdp_config.forward_prefetch use_remove_padding "
+      "model.attn_implementation"}}};
+constexpr std::int64_t kUsualBatch = 256;
+constexpr std::int64_t kUsualMicroBatch = 4;
+constexpr std::int64_t kUsualLength = 1024;
+
+void put_verl_plan(const ImportTask& task, std::int64_t context) {
+  Settings& in = task.in;
+  Value& plan = task.into.plan;
+  if (context > 1) {
+    plan.add("context", Value(context));
+    plan.add("context_method", Value("ulysses"));
+  }
+  const std::string strategy = in.word("model.strategy").value_or("fsdp");
+  if (strategy != "fsdp" && strategy != "fsdp2") {
+    in.fail("model.strategy", "expected fsdp or fsdp2");
+  }
+  plan.add("sharding", Value("zero3"));
+  plan.add("recompute", Value(in.is_on("model.enable_gradient_checkpointing") ? "full" : "none"));
+  if (in.is_on("model.fsdp_config.cpu_offload")) {
+    Value offload = Value::make_object();
+    offload.add("weights", Value("host")).add("optimizer", Value("host"));
+    plan.add("offload", std::move(offload));
+    static_cast<void>(in.flag("model.fsdp_config.offload_params"));
+  }
+}
+
+/// The batch of all ranks is told, and what a device has of it at a time.
+void put_verl_batches(const ImportTask& task, std::optional<std::int64_t> data) {
+  Settings& in = task.in;
+  constexpr std::string_view batch = "data.train_batch_size";
+  constexpr std::string_view micro = "data.micro_batch_size_per_gpu";
+  const auto told = in.integer(batch, 1);
+  const auto each = in.integer(micro, 1);
+  if (!told) {
+    assume(task, batch, "taken as 256, as sft_trainer.yaml has it");
+  }
+  if (!each) {
+    assume(task, micro, "taken as 4, as sft_trainer.yaml has it");
+  }
+  put_rank_batches(task,
+                   batch,
+                   {.micro = each.value_or(kUsualMicroBatch),
+                    .accumulation = std::nullopt,
+                    .global = told.value_or(kUsualBatch)},
+                   data);
+  const auto length = in.integer("data.max_length", 1, kMostTokens);
+  task.into.training.add("sequence", Value(length.value_or(kUsualLength)));
+  assume(task, "data.max_length", "every sequence is taken as long as the longest");
+}
+
+}  // namespace
+
+void import_verl_sft(const ImportTask& task) {
+  Settings& in = task.in;
+  task.into.stack = "fsdp";
+  put_named_model(task, "model.partial_pretrain");
+  const std::int64_t context =
+      in.integer("ulysses_sequence_parallel_size", 1, kMostDegree).value_or(1);
+  const auto devices = launched_devices(task);
+  if (devices && *devices % context != 0) {
+    in.fail("ulysses_sequence_parallel_size",
+            "expected a divisor of the " + std::to_string(*devices) + " devices");
+  }
+  if (!in.is_sound()) {
+    return;
+  }
+  const auto data = devices ? std::optional(*devices / context) : std::nullopt;
+  put(task.into.plan, "data", data);
+  put_verl_plan(task, context);
+  put_verl_batches(task, data);
+  task.into.training.add("precision", Value("bf16"));
+  const std::string kept = in.word("model.fsdp_config.model_dtype").value_or("fp32");
+  if (kept == "bf16" || kept == "bfloat16") {
+    put_all_bf16(task);
+  } else if (kept != "fp32" && kept != "float32") {
+    in.fail("model.fsdp_config.model_dtype", "expected fp32 or bf16");
+  }
+  if (in.integer("model.lora_rank", 0).value_or(0) > 0) {
+    put_adapters(task,
+                 {.rank = "model.lora_rank",
+                  .targets = "model.target_modules",
+                  .usual_rank = 32,
+                  .usual_targets = "all-linear"},
+                 {});
+  } else {
+    in.skip({.what = kSwitchedOff, .patterns = "model.target_modules"});
+  }
+  in.skip(kOfVerl);
+}
+
+}  // namespace titer

@@ -1,0 +1,201 @@
+// Trainers on HuggingFace's models: what their commands and files tell in words of their own.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "titer/import/imported.hpp"
+#include "titer/input/reader.hpp"
+#include "titer/model/transformer/transformer_document.hpp"
+
+namespace titer {
+namespace TITER_TEST_FILE {
+
+ImportedRun of(std::string_view text,
+               const std::string& file,
+               std::optional<std::int64_t> devices = {}) {
+  ImportOptions options;
+  options.devices = devices;
+  return import_text(text, file, options);
+}
+
+std::string member(const Value& object, std::string_view key) {
+  const Value* const found = object.find(key);
+  return found == nullptr ? "absent" : to_json(*found, 0);
+}
+
+bool any_has(const std::vector<std::string>& lines, std::string_view part) {
+  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+    return line.find(part) != std::string::npos;
+  });
+}
+
+std::string refusal(std::string_view text, const std::string& file) {
+  try {
+    static_cast<void>(of(text, file, 8));
+  } catch (const InputError& error) {
+    return error.lines.front();
+  }
+  return "not refused";
+}
+
+constexpr std::string_view kExample =
+    "#SBATCH --nodes=2\nARGS=(--max_context_width=4096 --num_key_value_heads=8 --num_heads=32\n"
+    "  --intermediate_size=14336 --hidden_width=4096 --num_layers=32 --vocab_size=128256\n"
+    "  --model_type=llama_v3 --tokenizer=some/name --train_batch_size=2 --max_steps=30 ";
+
+std::string example(std::string_view more) {
+  return std::string(kExample) + std::string(more) +
+         ")\nsrun torchrun --nproc_per_node=8 --nnodes=$SLURM_JOB_NUM_NODES ../src/train.py "
+         "\"${ARGS[@]}\"\n";
+}
+
+TEST(ImportTrainers, TheExampleOfFsdpTellsAModelByItsWidths) {
+  const ImportedRun run = of(example("--offload_activations=1"), "fsdp.sbatch");
+  EXPECT_EQ(run.stack, "fsdp");
+  ASSERT_TRUE(run.model.has_value());
+  EXPECT_EQ(parameters(*run.model), 8'030'261'248);  // as Llama 3 8B is published
+  EXPECT_EQ(member(run.plan, "data"), std::to_string(2 * 8));
+  EXPECT_EQ(member(run.plan, "sharding"), "\"zero3\"");
+  EXPECT_EQ(member(run.plan, "recompute"), "\"full\"");  // unless it is switched off
+  EXPECT_EQ(member(run.plan, "offload"), R"({"activations":"host"})");
+  EXPECT_EQ(member(run.training, "sequence"), "4096");
+  EXPECT_EQ(member(run.training, "global_batch"), std::to_string(2 * 16));
+  EXPECT_TRUE(run.unread.empty());
+}
+
+TEST(ImportTrainers, TheExampleOfFsdpMayShareOutWithinNodes) {
+  const ImportedRun run = of(
+      example("--sharding_strategy=hybrid --activation_checkpointing=0 --cpu_offload=1"), "f.sh");
+  EXPECT_EQ(member(run.plan, "shard"), "8");
+  EXPECT_EQ(member(run.plan, "recompute"), "\"none\"");
+  EXPECT_EQ(member(run.plan, "offload"), R"({"weights":"host","optimizer":"host"})");
+  EXPECT_EQ(of(example("--model_type=mixtral"), "f.sh").model->experts->count, 8);
+  EXPECT_NE(refusal(example("--model_type=bloom"), "f.sh").find("expected gpt_neox"),
+            std::string::npos);
+}
+
+std::string verl(std::string_view more) {
+  return "torchrun --nnodes=2 --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer "
+         "data.max_length=8192 data.train_batch_size=64 data.micro_batch_size_per_gpu=2 "
+         "data.train_files=$HOME/a.parquet model.partial_pretrain=$HOME/models/Qwen/Qwen2.5-7B "
+         "optim.lr=1e-6 trainer.project_name=p " +
+         std::string(more);
+}
+
+TEST(ImportTrainers, VerlSplitsSequencesAndTellsTheBatchOfAllRanks) {
+  const ImportedRun run = of(verl("ulysses_sequence_parallel_size=4"), "sft.sh");
+  EXPECT_EQ(parameters(*run.model), 7'615'616'512);  // as the Hub counts Qwen2.5-7B
+  EXPECT_EQ(member(run.plan, "context"), "4");
+  EXPECT_EQ(member(run.plan, "context_method"), "\"ulysses\"");
+  EXPECT_EQ(member(run.plan, "data"), std::to_string(16 / 4));
+  EXPECT_EQ(member(run.plan, "micro_batch"), "2");
+  EXPECT_EQ(member(run.training, "global_batch"), "64");
+  EXPECT_EQ(member(run.training, "sequence"), "8192");
+  EXPECT_EQ(member(run.training, "adapters"), "absent");
+}
+
+TEST(ImportTrainers, VerlAdaptsAndOffloadsWhereItIsToldTo) {
+  const ImportedRun run =
+      of(verl("model.lora_rank=16 model.fsdp_config.cpu_offload=true "
+              "model.fsdp_config.model_dtype=bf16 model.enable_gradient_checkpointing=true"),
+         "sft.sh");
+  EXPECT_EQ(member(run.training, "adapters"), R"({"rank":16,"targets":"all-linear"})");
+  EXPECT_EQ(member(run.plan, "offload"), R"({"weights":"host","optimizer":"host"})");
+  EXPECT_EQ(member(run.plan, "recompute"), "\"full\"");
+  EXPECT_EQ(member(run.training, "master_precision"), "\"bf16\"");
+  EXPECT_NE(refusal("python -m verl.trainer.sft_trainer model.path=a data.train_files=b "
+                    "data.use_dynamic_bsz=True engine=fsdp",
+                    "sft.sh"),
+            "not refused");
+}
+
+TEST(ImportTrainers, LaunchersMayBeGivenTheCommandOfAnother) {
+  const ImportedRun run = of(
+      "uv run python mason.py --cluster c --num_nodes 2 --gpus 8 --priority urgent -- accelerate "
+      "launch --mixed_precision bf16 --num_processes 8 --use_deepspeed --deepspeed_config_file "
+      "configs/stage3_no_offloading_accelerate.conf finetune.py --model_name_or_path "
+      "allenai/OLMo-2-1124-7B --per_device_train_batch_size 1 --gradient_accumulation_steps 4 "
+      "--max_seq_length 4096 --with_tracking",
+      "sft.sh");
+  EXPECT_EQ(run.shipped, "olmo2-7b");
+  EXPECT_EQ(member(run.plan, "data"), "16");
+  EXPECT_EQ(member(run.plan, "sharding"), "\"zero3\"");
+  EXPECT_EQ(member(run.plan, "offload"), "absent");
+  EXPECT_EQ(member(run.training, "precision"), "\"bf16\"");
+  EXPECT_EQ(member(run.training, "global_batch"), std::to_string(4 * 16));
+  EXPECT_TRUE(any_has(run.assumed, "taken for what its name says: ZeRO of stage 3"));
+}
+
+std::string trainer(std::string_view more) {
+  return "model_name_or_path: Qwen/Qwen3-8B\nper_device_train_batch_size: 1\nmax_length: 2048\n"
+         "bf16: true\n" +
+         std::string(more);
+}
+
+TEST(ImportTrainers, AFileOfDeepSpeedThatIsNotAtHandIsTakenForItsName) {
+  struct Named {
+    std::string_view file;
+    std::string_view sharding;
+    std::string_view offload;
+  };
+  constexpr std::array<Named, 4> files = {
+      {{"my/zero_2.json", "\"zero2\"", "absent"},
+       {"ds_z1_conf.json", "\"zero1\"", "absent"},
+       {"stage3_offload_all.json", "\"zero3\"", R"({"optimizer":"host","weights":"host"})"},
+       {"stage2-offload.json", "\"zero2\"", R"({"optimizer":"host"})"}}};
+  for (const Named& named : files) {
+    const ImportedRun run = of(trainer("deepspeed: " + std::string(named.file)), "t.yaml", 8);
+    EXPECT_EQ(member(run.plan, "sharding"), named.sharding) << named.file;
+    EXPECT_EQ(member(run.plan, "offload"), named.offload) << named.file;
+  }
+  EXPECT_NE(refusal(trainer("deepspeed: ds_config.json"), "t.yaml"), "not refused");
+  EXPECT_NE(refusal(trainer("deepspeed: ds_z3_partial_offload.json"), "t.yaml"), "not refused");
+}
+
+TEST(ImportTrainers, PreferencesAreNotTakenForPlainTuning) {
+  EXPECT_NE(refusal(trainer("beta: 0.01"), "t.yaml").find("beta: 0.01: is of training by preferen"),
+            std::string::npos);
+  EXPECT_EQ(refusal(trainer("loss_type: nll"), "t.yaml"), "not refused");
+}
+
+TEST(ImportTrainers, AxolotlMaySplitSequencesBySections) {
+  const ImportedRun run =
+      of("base_model: NousResearch/Meta-Llama-3.1-8B\nmicro_batch_size: 1\nsequence_len: 32768\n"
+         "context_parallel:\n  size: 8\n  backend: auto\nfsdp_version: 2\nbf16: true\n"
+         "datasets: []\nfsdp_config:\n  reshard_after_forward: true\n",
+         "a.yaml",
+         16);
+  EXPECT_EQ(member(run.plan, "context"), "8");
+  EXPECT_EQ(member(run.plan, "data"), "2");
+  EXPECT_TRUE(run.unread.empty());
+}
+
+TEST(ImportTrainers, ModelsOfTheHubAreCountedToTheLastParameter) {
+  struct Model {
+    std::string_view name;
+    std::int64_t parameters;  // as the Hub counts them
+  };
+  constexpr std::array<Model, 8> models = {{{"openai-community/gpt2", 124'439'808},
+                                            {"facebook/opt-125m", 125'239'296},
+                                            {"EleutherAI/pythia-6.9b", 6'857'302'016},
+                                            {"HuggingFaceTB/SmolLM3-3B", 3'075'098'624},
+                                            {"huggyllama/llama-7b", 6'738'415'616},
+                                            {"microsoft/phi-2", 2'779'683'840},
+                                            {"Qwen/Qwen1.5-7B", 7'721'324'544},
+                                            {"bigcode/starcoder2-3b", 3'030'371'328}}};
+  for (const Model& model : models) {
+    const ImportedRun run =
+        of("model_name_or_path: " + std::string(model.name) +
+               "\nper_device_train_batch_size: 1\nmax_length: 512\nbf16: true\n",
+           "t.yaml",
+           8);
+    ASSERT_TRUE(run.model.has_value()) << model.name;
+    EXPECT_EQ(parameters(*run.model), model.parameters) << model.name;
+  }
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer
