@@ -20,6 +20,22 @@ constexpr DegreeKeys kTorchtitanKeys = {.tensor = "parallelism.tensor_parallel_d
                                         .micro_batch = "training.local_batch_size",
                                         .global_batch = "training.global_batch_size"};
 
+/// "17b-16e" of 17bx16e.
+std::string without_letter_x(const std::string& flavor) {
+  const std::size_t sign = flavor.find('x');
+  return sign == std::string::npos ? flavor
+                                   : flavor.substr(0, sign) + "-" + flavor.substr(sign + 1);
+}
+
+/// What is published under these names.
+std::string hub_name(const std::string& model, const std::string& flavor) {
+  const std::string lite = model == "deepseek_v3" && flavor == "16B" ? "deepseek-v2-lite" : "";
+  if (!lite.empty() || flavor.empty()) {
+    return lite;
+  }
+  return model == "llama4" ? "llama-4-" + without_letter_x(flavor) : model + "-" + flavor;
+}
+
 void read_model(const ImportTask& task) {
   Settings& in = task.in;
   const bool is_named = in.has("model.name");
@@ -30,10 +46,14 @@ void read_model(const ImportTask& task) {
         return known.model == model && known.flavor == flavor;
       });
   if (found == kTorchtitanFlavors.end()) {
-    if (!task.options.base) {
+    if (const std::string name = hub_name(model, flavor);
+        !task.options.base && hub_model(name).has_value()) {
+      put_hub_model(task, "model.flavor", name);
+    } else if (!task.options.base) {
       in.fail("model.flavor",
-              "expected llama3 8B, 70B or 405B, or deepseek_v3 671B: the shapes of the others are "
-              "in torchtitan's code, not in the file; --model tells which it is");
+              "expected a model of llama3, llama4, qwen3, gpt_oss or deepseek_v3 in a size that "
+              "is published: the shapes of the others are in torchtitan's code, not in the file; "
+              "--model tells which it is");
     }
     return;
   }
@@ -145,6 +165,12 @@ void read_training(const ImportTask& task) {
   const std::string reduce = in.word("training.mixed_precision_reduce").value_or("float32");
   task.into.training.add("gradient_precision", Value(reduce == "bfloat16" ? "bf16" : "fp32"));
   put_optimizer(task, "optimizer.name");
+  const std::string kept = in.word("training.dtype").value_or("float32");
+  if (kept == "bfloat16") {
+    put_all_bf16(task);  // weights, and the optimizer's states that are made like them
+  } else if (kept != "float32") {
+    in.fail("training.dtype", "expected float32 or bfloat16");
+  }
   if (!fp8) {
     in.skip({.what = kSwitchedOff, .patterns = "float8.* quantize.* mx.*"});
     return;
@@ -204,6 +230,11 @@ void torchtitan_plan(const ImportTask& task) {
   plan.add("sequence_parallel", Value(*degrees.tensor > 1));
   if (in.is_on("parallelism.enable_async_tensor_parallel")) {
     plan.add("tensor_overlap", Value("ring"));
+  }
+  if (in.is_on("training.enable_cpu_offload")) {
+    Value offload = Value::make_object();
+    offload.add("weights", Value("host")).add("optimizer", Value("host"));
+    plan.add("offload", std::move(offload));
   }
   read_recompute(task);
   put_batches(task, degrees, kTorchtitanKeys);

@@ -175,8 +175,9 @@ Foreign parse_foreign(std::string_view text,
     made.document = std::move(arguments.flags);
     made.arguments = std::move(arguments);
   } else if (syntax == Syntax::python) {
-    made.document = is_olmo_core(text) ? parse_olmo_core(text, file, options)
-                                       : parse_recipe(text, file, options);
+    made.document = is_olmo_core(text)
+                        ? parse_olmo_core(text, file, options, made.arguments.assumed)
+                        : parse_recipe(text, file, options, made.arguments.assumed);
   } else {
     made.document = parse(text, file, syntax);
   }

@@ -66,7 +66,8 @@ void take_launcher(Foreign& into, const Foreign& script, int source) {
 std::string configurations_of(const Foreign& script) {
   std::string names;
   for (const std::string& name : script.arguments.started) {
-    if (!name.ends_with(".py") && !name.ends_with(".sh")) {
+    const bool is_change = name.find('=') != std::string::npos;
+    if (!is_change && !name.ends_with(".py") && !name.ends_with(".sh")) {
       names.append(names.empty() ? "" : ", ").append(name.substr(name.rfind('/') + 1));
     }
   }
@@ -130,8 +131,11 @@ Foreign alone(const Foreign& script, const std::string& file) {
   }
   // MaxText has a file for each of its models.
   const std::string stem = std::filesystem::path(named).stem().string();
-  if (made.document.root.find("model_name") == nullptr && !stem.empty() && stem != "base") {
-    made.document.root.add("model_name", Value(stem));
+  if (!stem.empty() && stem != "base") {
+    if (made.document.root.find("model_name") == nullptr) {
+      made.document.root.add("model_name", Value(stem));
+    }
+    put_at(made.document.root, "config_file", Value(named), {.source = 0, .line = 1, .column = 1});
   }
   return made;
 }

@@ -17,9 +17,14 @@ constexpr std::array<HarmlessSettings, 4> kOfLlmFoundry = {
       "data_* tokenizer.* train_loader.* eval_loader.* icl_* eval_* callbacks.* loggers.* "
       "progress_bar log_to_console console_log_interval python_log_level save_* load_* "
       "run_name autoresume seed global_seed metadata.* profiler.* expt_name wandb* "
-      "hf_save* max_duration device_eval_batch_size model.config_overrides.max_seq_len"},
+      "hf_save* max_duration device_eval_batch_size model.config_overrides.max_seq_len "
+      "only_* log_config code_paths dataset_* accumulate_train_batch_on_tokens tags "
+      "compute* image integrations command cluster gpu_num gpu_type"},
      {"how the model is made and wrapped",
-      "model.init_device model.loss_fn model.pretrained model.use_auth_token model.verbose "
+      "model.init_device model.loss_fn model.pretrained model.use_auth_token "
+      "model.trust_remote_code model.use_train_metrics model.should_save_peft_only "
+      "model.config_overrides.torch_dtype model.use_logits model.additional_train_metrics "
+      "expandable_segments model.verbose "
       "model.learned_pos_emb model.no_bias model.max_seq_len dist_timeout variables.* "
       "fsdp_config.limit_all_gathers fsdp_config.backward_prefetch fsdp_config.forward_prefetch "
       "fsdp_config.activation_checkpointing_reentrant fsdp_config.state_dict_type "
@@ -43,6 +48,13 @@ void put_mpt(const ImportTask& task) {
     if (const auto number = in.number("model." + std::string(key))) {
       config.add(std::string(key), Value(static_cast<std::int64_t>(*number)));
     }
+  }
+  const auto factor = in.number("model.ffn_config.expansion_ratio");
+  if (factor && config.find("expansion_ratio") == nullptr) {
+    config.add("expansion_ratio", Value(static_cast<std::int64_t>(*factor)));
+  }
+  if (in.integer("model.attn_config.sliding_window_size", -1).value_or(-1) > 0) {
+    in.fail("model.attn_config.sliding_window_size", "expected -1: windows of MPT are not read");
   }
   Value attention = Value::make_object();
   attention.add("alibi", Value(in.is_on("model.attn_config.alibi")));

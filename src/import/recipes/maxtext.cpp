@@ -78,6 +78,9 @@ constexpr std::array<HarmlessSettings, 5> kOfMaxText = {
       "decode_* prefill_* autoregressive_decode_assert inference_* ar_cache* "
       "quantize_kvcache kv_quant* max_corpus_chars"}}};
 
+/// Layers that have experts in the place of an MLP.
+enum class MixedLayers { none, some, all };
+
 class MaxText {
  public:
   explicit MaxText(const ImportTask& task)
@@ -85,6 +88,7 @@ class MaxText {
 
   void read() {
     task_.into.stack = "maxtext";
+    static_cast<void>(in_.text("config_file"));  // asked for where something is missing
     put_model();
     if (!in_.is_sound()) {
       return;
@@ -93,6 +97,7 @@ class MaxText {
     put_degrees();
     put_batches();
     put_recompute();
+    take_capacity();
     put_precision();
     put_optimizer(task_, "opt_type");
     in_.skip(kOfMaxText);
@@ -139,10 +144,29 @@ class MaxText {
       const std::string key = std::string(level).append(name).append("_parallelism");
       const bool is_inner = level == "ici_";
       const auto written = in_.integer(key, -1, kMostDegree);
-      const std::int64_t size = written.value_or(is_inner ? usual : 1);
+      const bool is_rest = is_inner && usual == 1 && written == -1;
+      const std::int64_t size =
+          is_rest ? rest_of_node(key) : written.value_or(is_inner ? usual : 1);
       product = size == -1 || product == -1 ? -1 : product * std::max<std::int64_t>(1, size);
     }
     return product;
+  }
+
+  /// What the other axes leave of a node's devices.
+  std::int64_t rest_of_node(const std::string& key) {
+    constexpr std::int64_t node = 8;
+    std::int64_t others = 1;
+    for (const std::string& name : in_.keys()) {
+      if (name.starts_with("ici_") && name != key) {
+        others *= std::max<std::int64_t>(1, in_.integer(name, -1, kMostDegree).value_or(1));
+      }
+    }
+    if (node % others != 0) {
+      in_.fail(key, "expected the other axes within a slice to divide the 8 devices of a node");
+      return 1;
+    }
+    assume(task_, key, "taken as " + std::to_string(node / others) + ", of 8 devices of a node");
+    return node / others;
   }
 
   void read_degrees() {
@@ -194,8 +218,13 @@ class MaxText {
   /// A batch is told for a device, as a fraction where several have one sequence.
   void put_batches() {
     constexpr std::string_view key = "per_device_batch_size";
-    const double each = in_.number(key).value_or(kBaseBatch);
+    put_length();
     const auto steps = in_.integer("gradient_accumulation_steps", 1).value_or(1);
+    if (!in_.has(key) && is_elsewhere(key)) {
+      plan_.add("micro_batch", Value(kLeftOpen));
+      return;
+    }
+    const double each = in_.number(key).value_or(kBaseBatch);
     if (!in_.has(key)) {
       assume(task_, key, "taken as 12, as configs/base.yml has it");
     }
@@ -213,27 +242,78 @@ class MaxText {
                       .accumulation = steps,
                       .global = std::nullopt},
                      data_);
-    const auto sequence = in_.integer("max_target_length", 1, kMostTokens);
-    training_.add("sequence", Value(sequence.value_or(kBaseSequence)));
-    if (!sequence) {
-      assume(task_, "max_target_length", "taken as 2048, as configs/base.yml has it");
+  }
+
+  /// Of experts that work on as many tokens each, so many times their share.
+  void take_capacity() {
+    constexpr std::string_view key = "capacity_factor";
+    const double factor = in_.number(key).value_or(-1);
+    if (factor > 1) {
+      in_.leave_out(key, "experts work on their share of the tokens here, without padding");
+    } else if (factor > 0) {
+      assume(task_, key, "experts are taken to get their share of the tokens");
     }
   }
 
-  [[nodiscard]] Value modules_of(const Policy& policy) const {
+  void put_length() {
+    constexpr std::string_view key = "max_target_length";
+    const auto sequence = in_.integer(key, 1, kMostTokens);
+    if (!sequence && is_elsewhere(key)) {
+      return;
+    }
+    training_.add("sequence", Value(sequence.value_or(kBaseSequence)));
+    if (!sequence) {
+      assume(task_, key, "taken as 2048, as configs/base.yml has it");
+    }
+  }
+
+  /// Whether a file that the command names, and that is not at hand, may tell it; says so.
+  bool is_elsewhere(std::string_view key) {
+    const std::string file = in_.text("config_file").value_or("");
+    if (!file.empty()) {
+      task_.into.open.push_back(std::string(key) + ": is what " + file +
+                                " has; --with gives that file");
+    }
+    return !file.empty();
+  }
+
+  /// Which layers have experts, of a shipped model by its name.
+  [[nodiscard]] MixedLayers mixed_layers() const {
+    const auto is_among = [&](std::initializer_list<std::string_view> names) {
+      return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+        return task_.into.shipped.find(name) != std::string::npos;
+      });
+    };
+    if (is_among({"deepseek", "kimi", "glm-4.5"})) {
+      return MixedLayers::some;
+    }
     const bool has_experts = task_.into.model && task_.into.model->experts;
+    return has_experts ||
+                   is_among({"mixtral", "-a3b", "-a22b", "gpt-oss", "dbrx", "grok", "llama4"})
+               ? MixedLayers::all
+               : MixedLayers::none;
+  }
+
+  [[nodiscard]] Value modules_of(const Policy& policy) const {
+    const MixedLayers mixed = mixed_layers();
     Value modules = Value::make_array();
     for (const std::string_view module : policy.recompute) {
-      if (!module.empty()) {
-        modules.push(Value(has_experts && module == "mlp"              ? "moe"
-                           : has_experts && module == "mlp_activation" ? "activation"
-                                                                       : module));
+      const bool is_mlp = module == "mlp" || module == "mlp_activation";
+      if (!module.empty() && !(is_mlp && mixed == MixedLayers::all)) {
+        modules.push(Value(module));
+      }
+      if (is_mlp && mixed != MixedLayers::none) {
+        modules.push(Value(module == "mlp" ? "moe" : "activation"));
       }
     }
     return modules;
   }
 
   void put_recompute() {
+    if (!in_.has("remat_policy") && is_elsewhere("remat_policy")) {
+      plan_.add("recompute", Value(kLeftOpen));
+      return;
+    }
     const std::string policy = in_.word("remat_policy").value_or("full");
     const auto* const found =
         std::find_if(kRematPolicies.begin(), kRematPolicies.end(), [&](const Policy& known) {

@@ -163,6 +163,9 @@ class OlmoCore {
     static_cast<void>(in_.number("train_module.ac_config.activation_memory_budget"));
     if (mode == "selected_modules" && names.find("feed_forward") != std::string::npos) {
       plan_.add("recompute", Value::make_array().push(Value("mlp")));
+      if (names.find("range(") != std::string::npos) {
+        assume(task_, "train_module.ac_config.modules", "taken of every layer");
+      }
       return;
     }
     const bool is_none = mode.empty() || mode == "none";

@@ -71,12 +71,30 @@ class OlmoCoreModel {
       in_.fail(kFactory, "expected olmo2 or olmo3 of a size from 60M to 32B");
       return;
     }
-    put_config(*shape, factory.substr(0, 5), vocabulary());
+    const bool slides = in_.has("model.block.attention.sliding_window.pattern");
+    put_config(changed(*shape), slides ? "olmo3" : factory.substr(0, 5), vocabulary());
     task_.into.model->name = lower(factory);
     task_.into.model->title = factory;
   }
 
  private:
+  /// With what a program gives the function that makes it.
+  [[nodiscard]] OlmoShape changed(OlmoShape shape) {
+    shape.kv_heads = in_.integer("model.n_kv_heads", 1, kMostWidth).value_or(shape.kv_heads);
+    const auto factor = in_.number("model.hidden_size_multiplier");
+    const auto multiple = in_.integer("model.hidden_size_multiple_of", 1, kMostWidth);
+    if (factor || multiple) {
+      constexpr std::int64_t usual_multiple = 256;
+      const std::int64_t plain = 8 * shape.hidden / 3;
+      const double usual_factor = shape.ffn > 5 * plain / 4 ? 1.5 : 1.0;
+      const auto width =
+          static_cast<std::int64_t>(factor.value_or(usual_factor) * static_cast<double>(plain));
+      const std::int64_t step = multiple.value_or(usual_multiple);
+      shape.ffn = (std::max<std::int64_t>(1, width) + step - 1) / step * step;
+    }
+    return shape;
+  }
+
   /// As the trainer saves them.
   void read_widths() {
     const std::string block = in_.word("model.block.name").value_or("default");

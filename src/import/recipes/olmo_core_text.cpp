@@ -53,10 +53,43 @@ class Sections {
       if (found) {
         names_[found->path] = section;
       }
+    } else if (is_builder(found ? called : path_of(statement.text))) {
+      take_batches(found ? found->value : std::string_view(statement.text), statement.at);
     } else if (found && found->path.find('.') == std::string::npos) {
+      names_.erase(found->path);
       constants_[found->path] = value_of(constants_, found->value, statement.at);
     } else {
       change(statement);
+    }
+  }
+
+  static std::string_view path_of(std::string_view text) {
+    return text.substr(0, end_of_path(text, 0));
+  }
+
+  /// What is given the batch and the length of a sequence beside the functions that configure.
+  static bool is_builder(std::string_view called) {
+    return called == "main" || called == "partial" || called == "functools.partial" ||
+           called == "build_config";
+  }
+
+  void take_batches(std::string_view call, Origin at) {
+    constexpr std::array<std::array<std::string_view, 3>, 3> keys = {
+        {{"global_batch_size", "data_loader", "global_batch_size"},
+         {"sequence_length", "dataset", "sequence_length"},
+         {"max_sequence_length", "dataset", "sequence_length"}}};
+    const Value given = value_of(constants_, call, at);
+    for (const auto& [theirs, section, key] : keys) {
+      const Value* const value = given.find(theirs);
+      if (value == nullptr || !value->is_integer) {
+        continue;
+      }
+      if (root_.find(section) == nullptr) {
+        put(root_, std::string(section), Value::make_object(), at);
+      }
+      if (Value& object = *root_.find(section); object.find(key) == nullptr) {
+        put(object, std::string(key), *value, at);
+      }
     }
   }
 
@@ -128,6 +161,9 @@ class Sections {
 
 /// Whether "if get_world_size() >= 1024:" holds; another condition does not.
 bool holds(std::string_view condition, const ImportOptions& options) {
+  if (condition.starts_with("if __name__ ==")) {
+    return true;
+  }
   constexpr std::string_view asks = "if get_world_size() >= ";
   if (!condition.starts_with(asks) || !condition.ends_with(':') || !options.devices) {
     return false;
@@ -146,7 +182,8 @@ bool is_olmo_core(std::string_view text) {
 
 Document parse_olmo_core(std::string_view text,
                          const std::string& file,
-                         const ImportOptions& options) {
+                         const ImportOptions& options,
+                         std::vector<std::string>& assumed) {
   Sections sections(file);
   std::size_t skipped = std::string_view::npos;  // what is indented more than this
   for (const Statement& statement : python_statements(text, file)) {
@@ -154,6 +191,11 @@ Document parse_olmo_core(std::string_view text,
       continue;
     }
     skipped = std::string_view::npos;
+    if (statement.text.find("= BatchSizeSchedulerCallback(") != std::string::npos) {
+      assumed.push_back(file + ":" + std::to_string(statement.at.line) +
+                        ": BatchSizeSchedulerCallback: batches that change in the course of the "
+                        "training are not followed");
+    }
     if (statement.text.starts_with("if ") && !holds(statement.text, options)) {
       skipped = statement.indent;
     }

@@ -129,6 +129,28 @@ void import_over_torchtitan(const ImportTask& task, const std::string& model) {
   task.in.skip(harmless_in_torchtitan());
 }
 
+void import_over_bridge(const ImportTask& task, const std::string& model) {
+  Settings& in = task.in;
+  task.into.stack = "megatron-bridge";
+  if (in.is_on("use_lora")) {
+    in.fail("use_lora", "expected false: adapters are not read here");
+    return;
+  }
+  in.skip({.what = kSwitchedOff, .patterns = "lora_* use_turbo_*"});
+  if (!in.has("use_distributed_optimizer")) {
+    in.suppose("use_distributed_optimizer", Value(true));
+    assume(
+        task, "use_distributed_optimizer", "taken as true, as recipes of Megatron-Bridge have it");
+  }
+  put_hub_model(task, "primus_model", model);
+  if (!in.is_sound()) {
+    return;
+  }
+  megatron_plan(task);
+  in.skip(kOfPrimus);
+  in.skip(harmless_in_megatron());
+}
+
 /// primus/configs/modules/maxtext/pre_trainer.yaml differs from MaxText's own base.yml in this.
 void import_over_maxtext(const ImportTask& task, const std::string& model) {
   if (!task.in.has("weight_dtype")) {
@@ -156,8 +178,11 @@ void import_primus(const ImportTask& task) {
     import_over_torchtitan(task, model);
   } else if (framework == "maxtext") {
     import_over_maxtext(task, model);
+  } else if (framework == "megatron_bridge") {
+    import_over_bridge(task, model);
   } else {
-    in.fail(section + "framework", "expected megatron, torchtitan or maxtext: others are not read");
+    in.fail(section + "framework",
+            "expected megatron, megatron_bridge, torchtitan or maxtext: others are not read");
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "titer/import/imported.hpp"
 #include "titer/input/document.hpp"
@@ -15,10 +16,12 @@ namespace titer {
 /// it is asked for. "model.hf_model" is the name in from_hf_pretrained("…") or of a model's class,
 /// "recipe" the function that is called for what is then changed. Of several functions the option
 /// `recipe` tells which; throws InputError with their names where it does not, and with the place
-/// of a bracket or a quote that is not closed.
+/// of a bracket or a quote that is not closed. Conditions on constants, and functions of the file
+/// that are given the configuration, are followed; of what is not, `assumed` has a located line.
 [[nodiscard]] Document parse_recipe(std::string_view text,
                                     const std::string& file,
-                                    const ImportOptions& options);
+                                    const ImportOptions& options,
+                                    std::vector<std::string>& assumed);
 
 /// Whether the text is a program of OLMo-core.
 [[nodiscard]] bool is_olmo_core(std::string_view text);
@@ -27,6 +30,7 @@ namespace titer {
 /// the number of devices.
 [[nodiscard]] Document parse_olmo_core(std::string_view text,
                                        const std::string& file,
-                                       const ImportOptions& options);
+                                       const ImportOptions& options,
+                                       std::vector<std::string>& assumed);
 
 }  // namespace titer

@@ -1,0 +1,257 @@
+// What programs in Python and configurations of recipes tell beyond plain values: functions that
+// they call, models by names of their own, values that another file has.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "temporary_folder.hpp"
+#include "titer/import/imported.hpp"
+#include "titer/input/reader.hpp"
+#include "titer/model/transformer/transformer_document.hpp"
+
+namespace titer {
+namespace TITER_TEST_FILE {
+
+ImportedRun of(const std::string& text, const std::string& file, std::int64_t devices) {
+  const testing::TemporaryFolder folder;
+  const std::vector<std::filesystem::path> files = {folder.file(file, text)};
+  ImportOptions options;
+  options.devices = devices;
+  return import_files(files, options);
+}
+
+std::string member(const Value& object, std::string_view key) {
+  const Value* const found = object.find(key);
+  return found == nullptr ? "absent" : to_json(*found, 0);
+}
+
+bool any_has(const std::vector<std::string>& lines, std::string_view part) {
+  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+    return line.find(part) != std::string::npos;
+  });
+}
+
+std::string bridge(const std::string& body) {
+  return "from megatron.bridge.recipes.common import _pretrain_common\n"
+         "def _set_optimizer(cfg, kind, wide=False):\n"
+         "    if kind == \"adam\":\n"
+         "        opt, schedule = distributed_adam_with_cosine(max_lr=1e-4)\n"
+         "        cfg.ddp.use_distributed_optimizer = True\n"
+         "    elif kind == \"muon\":\n"
+         "        opt, schedule = distributed_muon_with_cosine(max_lr=1e-4)\n"
+         "        cfg.ddp.use_distributed_optimizer = False\n"
+         "    else:\n"
+         "        raise ValueError(kind)\n"
+         "    cfg.optimizer = opt\n"
+         "    cfg.scheduler = schedule\n"
+         "    if not wide:\n"
+         "        cfg.optimizer.clip_grad = 1.0\n"
+         "def small_pretrain_config():\n"
+         "    cfg = _pretrain_common()\n"
+         "    cfg.model = GPTModelProvider(num_layers=8, hidden_size=512, ffn_hidden_size=2048,\n"
+         "        num_attention_heads=8, seq_length=1024, tensor_model_parallel_size=2)\n"
+         "    cfg.train.global_batch_size = 64\n"
+         "    cfg.train.micro_batch_size = 2\n" +
+         body + "    return cfg\n";
+}
+
+TEST(ImportRecipes, AModelBesideItsRecipeIsReadByItsWidths) {
+  const ImportedRun run = of(bridge(""), "small.py", 16);
+  ASSERT_TRUE(run.model.has_value());
+  EXPECT_EQ(run.model->layers, 8);
+  EXPECT_EQ(run.model->ffn, 2048);
+  EXPECT_EQ(member(run.plan, "tensor"), "2");
+  EXPECT_EQ(member(run.plan, "data"), "8");
+  EXPECT_EQ(member(run.training, "global_batch"), "64");
+  EXPECT_EQ(member(run.training, "precision"), "\"bf16\"");  // of recipes, which is said
+  EXPECT_TRUE(any_has(run.assumed, "mixed_precision: taken as bf16"));
+}
+
+TEST(ImportRecipes, FunctionsOfTheFileAreFollowedWithWhatTheyAreGiven) {
+  const ImportedRun muon = of(bridge("    _set_optimizer(cfg, \"muon\")\n"), "small.py", 16);
+  EXPECT_EQ(member(muon.training, "optimizer"), "\"muon\"");
+  EXPECT_EQ(member(muon.plan, "sharding"), "\"none\"");
+  const ImportedRun adam = of(bridge("    _set_optimizer(cfg, kind=\"adam\")\n"), "small.py", 16);
+  EXPECT_EQ(member(adam.training, "optimizer"), "\"adam\"");
+  EXPECT_EQ(member(adam.plan, "sharding"), "\"zero1\"");
+}
+
+TEST(ImportRecipes, WhatIsNotFollowedIsSaid) {
+  const ImportedRun run = of(bridge("    apply_settings(cfg, fast=True)\n    if cfg.model.fused:\n"
+                                    "        cfg.train.micro_batch_size = 4\n"),
+                             "small.py",
+                             16);
+  EXPECT_TRUE(any_has(run.assumed, ":21:5: apply_settings(cfg, fast=True) is not followed"));
+  EXPECT_TRUE(any_has(run.assumed, ":22:5: if cfg.model.fused: is taken not to hold"));
+  EXPECT_EQ(member(run.plan, "micro_batch"), "2");
+}
+
+TEST(ImportRecipes, APrecisionByNameKeepsItWhenPartsOfItAreChanged) {
+  const ImportedRun run = of(bridge("    cfg.mixed_precision = get_config(\"fp16_mixed\")\n"
+                                    "    cfg.mixed_precision.grad_reduce_in_fp32 = False\n"),
+                             "small.py",
+                             16);
+  EXPECT_EQ(member(run.training, "precision"), "\"fp16\"");
+  EXPECT_EQ(member(run.training, "gradient_precision"), "\"bf16\"");
+}
+
+std::string olmo(const std::string& model, const std::string& launch) {
+  return "from olmo_core.nn.transformer import TransformerConfig\n"
+         "LENGTH = 2048\n"
+         "BATCH = 128 * LENGTH\n"
+         "def build_model(common):\n"
+         "    config = " +
+         model +
+         "\n    return config\n"
+         "def build_train_module(common):\n"
+         "    return TransformerTrainModuleConfig(rank_microbatch_size=2 * LENGTH,\n"
+         "        max_sequence_length=common.max_sequence_length,\n"
+         "        dp_config=TransformerDataParallelConfig(name=DataParallelType.fsdp,\n"
+         "            param_dtype=DType.bfloat16))\n"
+         "def build_trainer(common):\n"
+         "    config = (TrainerConfig(save_folder=\"x\"))\n"
+         "    config.callbacks[\"grow\"] = BatchSizeSchedulerCallback(batch_sizes=[BATCH])\n"
+         "    return config\n"
+         "if __name__ == \"__main__\":\n"
+         "    " +
+         launch + "\n";
+}
+
+TEST(ImportRecipes, BatchesOfOlmoCoreAreToldWhereItsProgramIsStarted) {
+  for (const std::string launch :
+       {"main(global_batch_size=BATCH, sequence_length=LENGTH, model_config_builder=build_model)",
+        "builder = partial(build_config, global_batch_size=BATCH, max_sequence_length=LENGTH)"}) {
+    const ImportedRun run =
+        of(olmo("TransformerConfig.olmo2_7B(vocab_size=100352)", launch), "train.py", 32);
+    EXPECT_EQ(member(run.training, "global_batch"), "128") << launch;
+    EXPECT_EQ(member(run.training, "sequence"), "2048") << launch;
+    EXPECT_EQ(member(run.plan, "micro_batch"), "2") << launch;
+    EXPECT_TRUE(any_has(run.assumed, "BatchSizeSchedulerCallback")) << launch;
+    EXPECT_EQ(parameters(*run.model), 7'298'617'344) << launch;  // as the Hub counts OLMo 2 7B
+  }
+}
+
+TEST(ImportRecipes, WidthsOfOlmoCoreThatAProgramChangesAreItsOwn) {
+  const ImportedRun run = of(olmo("TransformerConfig.olmo2_7B(vocab_size=100352, n_kv_heads=8, "
+                                  "hidden_size_multiplier=1.2, hidden_size_multiple_of=1024)",
+                                  "main(global_batch_size=BATCH, sequence_length=LENGTH)"),
+                             "train.py",
+                             32);
+  EXPECT_EQ(run.model->kv_heads, 8);
+  // 8 h / 3 = 10922, times 1.2, up to a multiple of 1024.
+  EXPECT_EQ(run.model->ffn, (10922 * 12 / 10 + 1023) / 1024 * 1024);
+}
+
+std::string titan(const std::string& model, const std::string& training) {
+  return "[model]\n" + model + "\n[training]\nlocal_batch_size = 1\nseq_len = 1024\n" + training +
+         "\n[parallelism]\ndata_parallel_shard_degree = 8\n";
+}
+
+TEST(ImportRecipes, ModelsOfTorchtitanAreKnownByTheirPublishedSizes) {
+  const auto shipped = [](const std::string& name, const std::string& flavor) {
+    return of(titan("name = \"" + name + "\"\nflavor = \"" + flavor + "\"", ""), "t.toml", 8)
+        .shipped;
+  };
+  EXPECT_EQ(shipped("deepseek_v3", "16B"), "deepseek-v2-lite");
+  EXPECT_EQ(shipped("qwen3", "30B-A3B"), "qwen3-30b-a3b");
+  EXPECT_EQ(shipped("llama4", "17bx16e"), "llama4-scout");
+  const ImportedRun small = of(titan("name = \"qwen3\"\nflavor = \"0.6B\"", ""), "t.toml", 8);
+  EXPECT_EQ(parameters(*small.model), 596'049'920);  // as the Hub counts Qwen3-0.6B
+  EXPECT_THROW(shipped("llama3", "debugmodel"), InputError);
+}
+
+TEST(ImportRecipes, WeightsOfTorchtitanMayBeKeptInSixteenBits) {
+  const std::string model = "name = \"llama3\"\nflavor = \"8B\"";
+  const ImportedRun wide = of(titan(model, ""), "t.toml", 8);
+  EXPECT_EQ(member(wide.training, "master_precision"), "absent");
+  const ImportedRun run = of(
+      titan(
+          model,
+          "dtype = \"bfloat16\"\nmixed_precision_reduce = \"float32\"\nenable_cpu_offload = true"),
+      "t.toml",
+      8);
+  EXPECT_EQ(member(run.training, "master_precision"), "\"bf16\"");
+  EXPECT_EQ(member(run.training, "state_precision"), "\"bf16\"");
+  EXPECT_EQ(member(run.training, "gradient_precision"), "\"fp32\"");
+  EXPECT_EQ(member(run.plan, "offload"), R"({"weights":"host","optimizer":"host"})");
+}
+
+TEST(ImportRecipes, MptIsAsWideAsItsFeedForwardSectionSays) {
+  const std::string foundry =
+      "max_seq_len: 512\nmodel:\n  name: mpt_causal_lm\n  d_model: 256\n  n_heads: 4\n"
+      "  n_layers: 2\n  vocab_size: 1000\n  ffn_config:\n    expansion_ratio: 6\n"
+      "train_loader: {name: text}\nglobal_train_batch_size: 16\n"
+      "device_train_microbatch_size: 2\nexpandable_segments: true\n";
+  EXPECT_EQ(of(foundry, "mpt.yaml", 8).model->ffn, 6 * 256);
+}
+
+TEST(ImportRecipes, WhatAFileThatMaxTextIsGivenHasIsLeftOpenWithoutIt) {
+  const std::string command =
+      "python3 -m MaxText.train MaxText/configs/models/gpu/llama2_7b.yml run_name=a "
+      "base_config=base.yml dcn_data_parallelism=2 ici_fsdp_parallelism=8 ";
+  const testing::TemporaryFolder folder;
+  const std::string script = folder.file("run.sh", command);
+  const std::vector<std::filesystem::path> alone = {script};
+  const ImportedRun run = import_files(alone, {});
+  EXPECT_EQ(run.shipped, "llama2-7b");
+  EXPECT_EQ(member(run.plan, "micro_batch"), "\"" + std::string(kLeftOpen) + "\"");
+  EXPECT_EQ(member(run.training, "sequence"), "\"" + std::string(kLeftOpen) + "\"");
+  EXPECT_TRUE(any_has(run.open, "per_device_batch_size: is what llama2_7b.yml has"));
+  const std::vector<std::filesystem::path> both = {
+      folder.file("llama2_7b.yml",
+                  "base_config: base.yml\nmodel_name: llama2-7b\nper_device_batch_size: 4\n"
+                  "max_target_length: 4096\nremat_policy: minimal_flash\n"),
+      script};
+  const ImportedRun whole = import_files(both, {});
+  EXPECT_EQ(member(whole.plan, "micro_batch"), "4");
+  EXPECT_EQ(member(whole.training, "sequence"), "4096");
+  EXPECT_EQ(member(whole.training, "global_batch"), std::to_string(4 * 16));
+}
+
+std::string primus(const std::string& framework,
+                   const std::string& model,
+                   const std::string& more) {
+  return "work_group: amd\nmodules:\n  pre_trainer:\n    framework: " + framework +
+         "\n    config: pre_trainer.yaml\n    model: " + model + "\n    overrides:\n" + more;
+}
+
+TEST(ImportRecipes, AnAxisOfMaxTextTakesTheRestOfANode) {
+  const ImportedRun run = of(primus("maxtext",
+                                    "mixtral_8x7B.yaml",
+                                    "      ici_expert_parallelism: -1\n"
+                                    "      ici_tensor_parallelism: 2\n"
+                                    "      dcn_data_parallelism: -1\n"
+                                    "      ici_fsdp_parallelism: 1\n"
+                                    "      per_device_batch_size: 2\n"
+                                    "      capacity_factor: 1\n"
+                                    "      remat_policy: save_dot_with_context_except_mlp\n"),
+                             "p.yaml",
+                             16);
+  EXPECT_EQ(member(run.plan, "expert"), std::to_string(8 / 2));
+  EXPECT_TRUE(any_has(run.assumed, "ici_expert_parallelism: -1: taken as 4"));
+  // Every layer of Mixtral has experts, and none an MLP.
+  EXPECT_EQ(member(run.plan, "recompute"), R"(["layer_norm","moe"])");
+}
+
+TEST(ImportRecipes, PrimusOverMegatronBridgeIsReadLikeMegatron) {
+  const std::string plan =
+      "      micro_batch_size: 2\n      global_batch_size: 128\n      seq_length: 4096\n"
+      "      expert_model_parallel_size: 8\n      bf16: true\n";
+  const ImportedRun run =
+      of(primus("megatron_bridge", "qwen3_30B_A3B.yaml", plan + "      use_lora: false\n"),
+         "p.yaml",
+         8);
+  EXPECT_EQ(run.stack, "megatron-bridge");
+  EXPECT_EQ(run.shipped, "qwen3-30b-a3b");
+  EXPECT_EQ(member(run.plan, "expert"), "8");
+  EXPECT_EQ(member(run.plan, "sharding"), "\"zero1\"");
+  EXPECT_THROW(of(primus("megatron_bridge", "qwen3_30B_A3B.yaml", plan + "      use_lora: true\n"),
+                  "p.yaml",
+                  8),
+               InputError);
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer
