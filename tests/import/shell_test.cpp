@@ -494,6 +494,60 @@ TEST(Shell, SourcedFilesAreGoneThroughWhereTheyAreAtHand) {
                    "s.sh:3:8: other.sh: is not read, and sets nothing"}));
 }
 
+TEST(Shell, AScriptThatIsStartedSeesItsArgumentsAndWhatIsExported) {
+  const auto find = [](std::string_view called) -> std::optional<SourcedFile> {
+    if (called != "./train.sh") {
+      return std::nullopt;
+    }
+    return SourcedFile{.name = "train.sh",
+                       .text =
+                           "export N=1\nrun.py --layers ${L:-1} --hidden ${H:-64} --tp "
+                           "${T:-1} --all ${A:-1} \"$@\"\nexit\n"};
+  };
+  const auto read = [&](const std::string& script) {
+    const ArgumentText found = parse_arguments(script, "s.sh", {}, find);
+    return to_json(found.flags.root, 0);
+  };
+  EXPECT_EQ(read("export L=6\nH=128\nT=2 bash -x ./train.sh --bf16 --seq 8\n"),
+            R"({"--layers":"6","--hidden":"64","--tp":"2","--all":"1","--bf16":true,"--seq":"8"})");
+  EXPECT_EQ(read("set -ea\nH=128\nset +a\nA=3\nexec ./train.sh\nrun.py --a --b --c --d --e --f"),
+            R"({"--layers":"1","--hidden":"128","--tp":"1","--all":"1"})");
+  EXPECT_EQ(read("srun --nodes=4 ./train.sh --x 1\n"),
+            R"({"--nodes":"4","--layers":"1","--hidden":"64","--tp":"1","--all":"1","--x":"1"})");
+  EXPECT_EQ(read("sbatch --export=ALL,L=3,A=5 ./train.sh\n"),
+            R"({"--export":"ALL,L=3,A=5","--layers":"3","--hidden":"64","--tp":"1","--all":"5"})");
+  EXPECT_EQ(
+      read(
+          "srun bash -c 'docker exec -e L=2 -e T=4 box bash -c \"cd /work; A=7 bash ./train.sh\"'"),
+      R"({"--layers":"2","--hidden":"64","--tp":"4","--all":"7"})");
+  // What it sets is gone when it has ended, and the script goes on.
+  EXPECT_EQ(read("N=8\n./train.sh\nrun.py --n $N --a --b --c --d --e --f\n"),
+            R"({"--n":"8","--a":true,"--b":true,"--c":true,"--d":true,"--e":true,"--f":true})");
+}
+
+TEST(Shell, AScriptThatIsNotAtHandIsNamed) {
+  const auto find = [](std::string_view called) -> std::optional<SourcedFile> {
+    return called == "odd.sh" ? std::optional(SourcedFile{.name = "odd.sh", .text = "echo 'a"})
+                              : std::nullopt;
+  };
+  const ArgumentText found =
+      parse_arguments("bash odd.sh\nexec other.sh 70b\nrm third.sh.log\n", "s.sh", {}, find);
+  EXPECT_EQ(found.started, (Lines{"odd.sh", "other.sh"}));
+}
+
+TEST(Shell, ARunGoesAnotherWayThanToTheEndOfTheScript) {
+  EXPECT_EQ(flags("if docker ps; then B=docker; elif podman ps; then B=podman; else exit 1; fi\n"
+                  "run --box $B"),
+            R"({"--box":"docker"})");
+  EXPECT_EQ(flags("if docker ps; then B=docker; else B=none; fi\nrun --box $B"),
+            R"({"--box":"none"})");
+}
+
+TEST(Shell, SetGivesTheScriptItsArguments) {
+  EXPECT_EQ(flags("set -- 4 8\nrun --tp $1 --pp $2 --n $#"),
+            R"({"--tp":"4","--pp":"8","--n":"2"})");
+}
+
 TEST(Shell, AFileThatSourcesItselfEnds) {
   const auto find = [](std::string_view) -> std::optional<SourcedFile> {
     return SourcedFile{.name = "again.sh", .text = ". again.sh\nN=$((N + 1))\n"};

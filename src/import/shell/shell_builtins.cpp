@@ -11,6 +11,22 @@ namespace {
 
 constexpr int kDeepestCall = 30;
 
+bool is_shell_script(const Text& word) {
+  const std::size_t dot = word.chars.rfind('.');
+  return dot != std::string::npos && dot > 0 &&
+         is_one_of(std::string_view(word.chars).substr(dot), {".sh", ".bash", ".slurm", ".sbatch"});
+}
+
+/// The first word that names a script, after none but what starts scripts with its options.
+std::vector<Text>::iterator script_started(std::vector<Text>& words) {
+  const auto found = std::find_if(words.begin(), words.end(), is_shell_script);
+  const bool starts =
+      found == words.begin() ||
+      is_one_of(words.front().chars,
+                {"bash", "sh", "zsh", "exec", "nohup", "env", "sbatch", "srun", "qsub", "mpirun"});
+  return starts ? found : words.end();
+}
+
 }  // namespace
 
 bool Player::builtin(const std::string& head, const std::vector<Text>& words) {
@@ -25,6 +41,8 @@ bool Player::builtin(const std::string& head, const std::vector<Text>& words) {
     for (const Text& word : words) {
       scope_.variables.erase(word.chars);
     }
+  } else if (head == "set") {
+    set_options(words);
   } else if (head == "shift") {
     shift(words);
   } else if ((head == "source" || head == ".") && words.size() > 1) {
@@ -35,22 +53,129 @@ bool Player::builtin(const std::string& head, const std::vector<Text>& words) {
   return true;
 }
 
-void Player::source(const Text& file) {
-  auto found = find_sourced_ && depth_ < kDeepestCall ? find_sourced_(file.chars) : std::nullopt;
-  if (!found) {
-    play_.sourced.push_back(file);
-    return;
+void Player::set_options(const std::vector<Text>& words) {
+  const auto marks =
+      std::find_if(words.begin(), words.end(), [](const Text& word) { return word.chars == "--"; });
+  for (auto word = words.begin(); word != marks; ++word) {
+    const bool is_name = word->chars == "allexport";
+    const char sign = (is_name ? *std::prev(word) : *word).at(0);
+    if (is_name || ((sign == '-' || sign == '+') && word->chars.find('a') != std::string::npos)) {
+      exports_all_ = sign == '-';
+    }
   }
-  ++depth_;
-  play_.sources.push_back(found->name);
-  play_.sourced_at.push_back(file.place());
-  const int number = static_cast<int>(play_.sources.size()) - 1;
+  if (marks != words.end() && !passes_) {
+    scope_.arguments.emplace(marks + 1, words.end());
+  }
+}
+
+std::optional<Player::FileAtHand> Player::at_hand(const Text& file) const {
+  const auto found =
+      find_sourced_ && depth_ < kDeepestCall ? find_sourced_(file.chars) : std::nullopt;
+  if (!found) {
+    return std::nullopt;
+  }
+  const int number = static_cast<int>(play_.sources.size());
   const Text text = Text::written(found->text, {.source = number, .line = 1, .column = 1});
-  std::swap(scope_.source, found->name);
-  run(parse_script(text, scope_.source));
-  std::swap(scope_.source, found->name);
+  return FileAtHand{.name = found->name, .commands = parse_script(text, found->name)};
+}
+
+void Player::go_through(FileAtHand file, Origin at) {
+  ++depth_;
+  play_.sources.push_back(file.name);
+  play_.sourced_at.push_back(at);
+  std::swap(scope_.source, file.name);
+  run(file.commands);
+  std::swap(scope_.source, file.name);
   has_returned_ = false;
   --depth_;
+}
+
+void Player::source(const Text& file) {
+  if (auto found = at_hand(file)) {
+    go_through(*std::move(found), file.place());
+  } else {
+    play_.sourced.push_back(file);
+  }
+}
+
+void Player::export_names(const Command& command) {
+  const bool is_export = !command.words.empty() && command.words.front().chars == "export";
+  const bool is_for_command =
+      !command.words.empty() &&
+      !is_one_of(command.words.front().chars, {"local", "declare", "typeset", "readonly"});
+  for (const Assignment& assignment : command.assignments) {
+    if (is_for_command) {
+      exported_.insert(assignment.name);
+    }
+  }
+  for (const Text& word : command.words) {
+    if (is_export && end_of_name(word.chars, 0) == word.size()) {
+      exported_.insert(word.chars);
+    }
+  }
+}
+
+/// sbatch --export=ALL,NAME=VALUE, qsub -v NAME=VALUE and docker run -e NAME=VALUE set these for
+/// what they start.
+void Player::export_options(std::vector<Text>::iterator first, std::vector<Text>::iterator last) {
+  for (auto word = first; word != last; ++word) {
+    const bool is_next =
+        word != first && is_one_of(std::prev(word)->chars, {"-v", "-e", "--env", "-x"});
+    std::size_t begin = word->chars.starts_with("--export=") ? word->chars.find('=') + 1 : 0;
+    while (begin < word->size() && (begin > 0 || is_next)) {
+      const std::size_t end = std::min(word->chars.find(',', begin), word->size());
+      const std::size_t equals = word->chars.find('=', begin);
+      const std::string name = word->chars.substr(begin, std::min(equals, end) - begin);
+      if (equals < end && end_of_name(name, 0) == name.size()) {
+        set(name, {.items = {word->part(equals + 1, end)}});
+        exported_.insert(name);
+      }
+      begin = end + 1;
+    }
+  }
+}
+
+bool Player::starts_script(std::vector<Text>& words) {
+  const auto script = script_started(words);
+  std::optional<FileAtHand> file;
+  try {
+    file = script == words.end() ? std::nullopt : at_hand(*script);
+  } catch (const InputError&) {  // not of the language that is gone through here
+    return false;
+  }
+  if (!file) {
+    return false;
+  }
+  const bool replaces = words.front().chars == "exec";
+  Scope scope = scope_;
+  auto launcher = launcher_;
+  std::map<std::string, Commands, std::less<>> functions;
+  std::map<std::string, std::optional<Variable>> outer;
+  const auto exchange = [&] {
+    std::swap(scope_, scope);
+    std::swap(launcher_, launcher);
+    std::swap(functions_, functions);
+    std::swap(outer_, outer);
+  };
+  std::copy_if(words.begin(), script, std::back_inserter(launcher), [](const Text& word) {
+    return !is_one_of(word.chars, {"bash", "sh", "zsh", "exec", "nohup"});
+  });
+  exchange();
+  std::erase_if(scope_.variables, [&](const auto& variable) {
+    return !exports_all_ && exported_.count(variable.first) == 0;
+  });
+  export_options(words.begin(), script);
+  scope_.shifted = 0;
+  scope_.arguments.reset();
+  if (!passes_) {
+    scope_.arguments.emplace(script + 1, words.end());
+  }
+  go_through(*std::move(file), script->place());
+  exchange();
+  has_left_ = replaces;
+  scope.variables.insert(of_started_.begin(), of_started_.end());
+  std::swap(of_started_, scope.variables);
+  return true;
 }
 
 void Player::print(const Command& command, const std::vector<Text>& words) {

@@ -76,8 +76,10 @@ class Expansion {
       return close;
     }
     if (c == '"') {
+      const std::size_t before = made_.size();
+      is_no_word_ = false;
       quoted(written.part(i + 1, end - 1), true);
-      has_quotes_ = true;
+      has_quotes_ = has_quotes_ || !is_no_word_ || made_.size() > before;
     } else if (c != '\\') {
       return other(written, i, end, false);
     } else if (written.at(i + 1) != '\n') {
@@ -271,6 +273,9 @@ class Expansion {
     if (is_digit(to.name.front()) && scope_.arguments) {
       return argument(to.name);
     }
+    if (to.name == "#" && scope_.arguments) {
+      return Variable{.items = {Text::made(std::to_string(scope_.arguments->size()), {})}};
+    }
     if (const std::string* defined = scope_.defined(to.name)) {
       return Variable{.items = {Text::made(*defined, {.source = 0, .line = 1, .column = 1})}};
     }
@@ -336,6 +341,7 @@ class Expansion {
   }
 
   void put_all(const std::vector<Text>& items, bool each_is_a_word) {
+    is_no_word_ = items.empty() && each_is_a_word;
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (i > 0 && unquoted_ == Unquoted::splits) {
         end_word();
@@ -351,6 +357,7 @@ class Expansion {
   Unquoted unquoted_;
   Text made_;
   bool has_quotes_ = false;
+  bool is_no_word_ = false;  // "$@" of no arguments, and the like of arrays
   std::vector<Text> words_;
 };
 

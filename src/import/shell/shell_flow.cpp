@@ -197,6 +197,9 @@ void Player::add_branch(const Branch& branch, Open& open) {
     play_.taken_as_false.push_back(verdict.question);
   }
   const bool only_stops = !is_open && verdict.is_guess && ends_script(branch.body);
+  if (nobody_tells && open.taken_as_false == nullptr) {
+    open.taken_as_false = &branch.body;
+  }
   if (nobody_tells || verdict.kind == Verdict::Kind::no || only_stops) {
     return;
   }
@@ -214,7 +217,14 @@ void Player::conditional(const Command& command) {
       add_branch(branch, open);
     }
   }
+  const std::optional<Scope> before =
+      open.taken_as_false == nullptr ? std::nullopt : std::optional(scope_);
   follow(open);
+  if (before && has_left_) {  // a run goes another way than to the script's end
+    scope_ = *before;
+    has_left_ = false;
+    run(*open.taken_as_false);
+  }
 }
 
 void Player::choose(const Command& command) {

@@ -20,6 +20,7 @@ Player::Player(const std::string& source,
   play_.sources = {source};
   scope_.defines = &defines;
   for (const auto& [name, value] : initial) {
+    exported_.insert(name);
     scope_.set(name, {.items = {Text::made(value, {.source = 0, .line = 1, .column = 1})}});
   }
 }
@@ -35,10 +36,18 @@ Play Player::all(const Text& script) {
     }
   }
   play_.variables = std::move(scope_.variables);
+  for (auto& [name, variable] : of_started_) {
+    if (play_.variables.count(name) == 0 || variable.depends_on) {
+      play_.variables[name] = std::move(variable);
+    }
+  }
   return std::move(play_);
 }
 
 void Player::set(const std::string& name, Variable value) {
+  if (exports_all_) {
+    exported_.insert(name);
+  }
   if (scope_.find(name) == nullptr) {
     play_.order.push_back(name);
   }
@@ -173,6 +182,7 @@ Verdict Player::simple(const Command& command) {
                : judge(scope_, command.words, command.at);
   }
   declare(command);
+  export_names(command);
   for (const Assignment& assignment : command.assignments) {
     assign(assignment);
   }
@@ -213,7 +223,7 @@ void Player::execute(std::vector<Text> words) {
   } else if (functions_.count(head) > 0) {
     words.erase(words.begin());
     call(head, passes_ ? std::nullopt : std::optional(std::move(words)));
-  } else {
+  } else if (!starts_script(words)) {
     note(std::move(words));
   }
 }
@@ -221,18 +231,22 @@ void Player::execute(std::vector<Text> words) {
 void Player::note(std::vector<Text> words) {
   for (const Text& word : words) {
     const std::size_t dot = word.chars.rfind('.');
-    if (dot != std::string::npos && dot > 0 &&
+    if (dot != std::string::npos && dot > 0 && word.chars.find(' ') == std::string::npos &&
         is_one_of(std::string_view(word.chars).substr(dot),
                   {".sh", ".py", ".yaml", ".yml", ".toml", ".slurm", ".sbatch"})) {
       play_.started.push_back(word);
     }
   }
+  export_options(words.begin(), words.end());
   std::vector<Text> made = launcher_;
   bool has_any = false;
   const bool names_file = !play_.started.empty();
+  bool is_commands = false;
   for (Text& word : words) {
     has_any = has_any || has_flags(word) || (names_file && override_of(word).has_value());
-    note_word(std::move(word), made);
+    const bool is_next = is_one_of(word.chars, {"-c", "-lc", "-cl", "-ic", "-xc"});
+    note_word(std::move(word), is_commands, made);
+    is_commands = is_next;
   }
   words_ += made.size();
   if (words_ > kMostWords) {
@@ -243,14 +257,14 @@ void Player::note(std::vector<Text> words) {
   }
 }
 
-void Player::note_word(Text word, std::vector<Text>& made) {
+void Player::note_word(Text word, bool is_commands, std::vector<Text>& made) {
   // Options in one word, as a script is handed them: what is a line to a shell is a blank to it.
   const std::size_t begin = word.chars.find_first_not_of(" \t\n");
   if (begin != std::string::npos && begin > 0 && word.chars.compare(begin, 2, "--") == 0) {
     word = word.part(begin, word.size());
   }
   const std::size_t blank = word.chars.find_first_of(" \t\n");
-  const bool is_text = blank != std::string::npos && has_flags(word);
+  const bool is_text = blank != std::string::npos && (is_commands || has_flags(word));
   const bool is_flag = word.chars.starts_with("--");
   const std::size_t equals = word.chars.find('=');
   if (is_text && is_flag && equals > blank) {

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,12 @@ class Player {
     std::vector<const Commands*> bodies;
     std::optional<Question> question;
     bool is_settled = false;
+    const Commands* taken_as_false = nullptr;  // the first on a condition that nobody can tell
+  };
+
+  struct FileAtHand {
+    std::string name;
+    Commands commands;
   };
 
   // ---- control flow
@@ -81,11 +88,20 @@ class Player {
   Verdict simple(const Command& command);
   void evaluate(const Command& command);
   void execute(std::vector<Text> words);
-  /// exit, return, break, continue, unset, shift, source; false for another.
+  /// exit, return, break, continue, unset, shift, set, source; false for another.
   bool builtin(const std::string& head, const std::vector<Text>& words);
   void shift(const std::vector<Text>& words);
-  /// Goes through a file as if it stood there, if it is at hand.
+  /// Of `set`: what exports every variable, and arguments after "--".
+  void set_options(const std::vector<Text>& words);
+  [[nodiscard]] std::optional<FileAtHand> at_hand(const Text& file) const;
+  /// Goes through a file as if it stood there.
+  void go_through(FileAtHand file, Origin at);
   void source(const Text& file);
+  /// A script at hand that a command starts: it sees its arguments and what is exported, and what
+  /// it sets is gone when it has ended.
+  bool starts_script(std::vector<Text>& words);
+  void export_names(const Command& command);
+  void export_options(std::vector<Text>::iterator first, std::vector<Text>::iterator last);
   /// echo and cat: what a shell behind a pipe would be given.
   void print(const Command& command, const std::vector<Text>& words);
   /// A shell, or Slurm's sbatch, that reads its commands from a pipe or a here-document.
@@ -102,7 +118,7 @@ class Player {
   /// Quoted words with flags in them are words of their own ("--fp8-format hybrid") or commands
   /// ("torchrun --nproc_per_node 8 …").
   void note(std::vector<Text> words);
-  void note_word(Text word, std::vector<Text>& made);
+  void note_word(Text word, bool is_commands, std::vector<Text>& made);
 
   const FindSourced& find_sourced_;
   Scope scope_;
@@ -110,6 +126,9 @@ class Player {
   std::optional<Text> printed_;  // by the command before, which may be piped to a shell
   std::map<std::string, Commands, std::less<>> functions_;
   std::map<std::string, std::optional<Variable>> outer_;  // of what the function has as its own
+  std::set<std::string, std::less<>> exported_;
+  bool exports_all_ = false;
+  Variables of_started_;        // what scripts had set that were started
   std::vector<Text> launcher_;  // words of the command that the one being run is an argument of
   std::optional<Question> if_only_;
   std::optional<Origin> passes_;  // the arguments of the script, in the command being run
