@@ -89,7 +89,7 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "short_seq_prob sample_rate pad_to_max_length dataset_provider* "
       "num_dataset_workers special_tokens* enable_msc disable_msc ap_sft* repeated_dataloader "
       "patch_tokenizer_type train_data valid_data test_data data_type "
-      "chat_format domain_proportions weights_path* epochs"},
+      "chat_format domain_proportions weights_path* epochs generation_length"},
      {kLoss,
       "calculate_per_token_loss initial_loss_scale loss_scale* min_loss_scale hysteresis "
       "native_amp_* check_for_* no_check_for_nan_in_loss_and_grad rerun_mode moe_aux_loss_coeff "

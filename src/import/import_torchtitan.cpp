@@ -29,9 +29,11 @@ std::string without_letter_x(const std::string& flavor) {
 
 /// What is published under these names.
 std::string hub_name(const std::string& model, const std::string& flavor) {
-  const std::string lite = model == "deepseek_v3" && flavor == "16B" ? "deepseek-v2-lite" : "";
-  if (!lite.empty() || flavor.empty()) {
-    return lite;
+  if (flavor.empty()) {
+    return {};
+  }
+  if (model == "deepseek_v3" && flavor == "16B") {
+    return "deepseek-v2-lite";
   }
   return model == "llama4" ? "llama-4-" + without_letter_x(flavor) : model + "-" + flavor;
 }

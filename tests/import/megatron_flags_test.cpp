@@ -157,7 +157,8 @@ TEST(MegatronFlags, HowEachProductIsSentBesideAnotherIsTheStacks) {
 }
 
 TEST(MegatronFlags, OfForksWhatChangesNoStepIsHarmless) {
-  const ImportedRun run = of("--use-mpi --use-z-loss --use-gcp-dynamic-checkpointing");
+  const ImportedRun run =
+      of("--use-mpi --use-z-loss --use-gcp-dynamic-checkpointing --generation-length 128");
   EXPECT_TRUE(run.unread.empty()) << run.unread.front();
 }
 

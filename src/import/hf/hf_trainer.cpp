@@ -273,6 +273,24 @@ BaseBits bits_of(const ImportTask& task) {
   return base;
 }
 
+/// LLaMA-Factory's switches go before the optimizer that is named.
+void switch_optimizer(const ImportTask& task) {
+  Settings& in = task.in;
+  if (in.is_on("use_muon")) {
+    if (Value* const optimizer = task.into.training.find("optimizer")) {
+      *optimizer = Value("muon");
+    } else {
+      task.into.training.add("optimizer", Value("muon"));
+    }
+  }
+  if (in.is_on("use_adam_mini")) {
+    in.fail("use_adam_mini", "expected false: Adam-mini's states are not modelled");
+  }
+  if (in.is_on("use_galore") || in.is_on("use_apollo") || in.is_on("use_badam")) {
+    in.fail("", "expected an ordinary optimizer: galore, apollo and badam are not modelled");
+  }
+}
+
 }  // namespace
 
 void put_all_bf16(const ImportTask& task) {
@@ -323,19 +341,7 @@ void import_llama_factory(const ImportTask& task) {
       in.leave_out("quantization_bit", "weights of 4 and of 8 bits alone are modelled");
     }
   }
-  if (in.is_on("use_muon")) {
-    if (Value* const optimizer = task.into.training.find("optimizer")) {
-      *optimizer = Value("muon");
-    } else {
-      task.into.training.add("optimizer", Value("muon"));
-    }
-  }
-  if (in.is_on("use_adam_mini")) {
-    in.fail("use_adam_mini", "expected false: Adam-mini's states are not modelled");
-  }
-  if (in.is_on("use_galore") || in.is_on("use_apollo") || in.is_on("use_badam")) {
-    in.fail("", "expected an ordinary optimizer: galore, apollo and badam are not modelled");
-  }
+  switch_optimizer(task);
 }
 
 void import_axolotl(const ImportTask& task) {

@@ -259,22 +259,32 @@ class Expansion {
            value.find_first_not_of("0123456789", 2) == value.size() - 1;
   }
 
-  /// Of the function that is called; "" for one that it is not given.
+  /// Of the function that is called; "" for one that it is not given, and for # how many there are.
   [[nodiscard]] Variable argument(std::string_view name) const {
+    if (name == "#") {
+      return {.items = {Text::made(std::to_string(scope_.arguments->size()), {})}};
+    }
     const std::size_t number = std::stoul("0" + std::string(name.substr(0, 4)));
     const bool is_given = number >= 1 && number <= scope_.arguments->size();
     return {.items = {is_given ? (*scope_.arguments)[number - 1] : Text{}}};
+  }
+
+  [[nodiscard]] std::optional<Variable> element(const Variable& array,
+                                                std::string_view subscript) const {
+    const auto index = calculate(scope_, subscript);
+    const bool is_there =
+        index && *index >= 0 && *index < static_cast<std::int64_t>(array.items.size());
+    return is_there
+               ? std::optional(Variable{.items = {array.items[static_cast<std::size_t>(*index)]}})
+               : std::nullopt;
   }
 
   [[nodiscard]] std::optional<Variable> value_of(const Reference& to) const {
     if (to.name.empty()) {
       return std::nullopt;
     }
-    if (is_digit(to.name.front()) && scope_.arguments) {
+    if (scope_.arguments && (is_digit(to.name.front()) || to.name == "#")) {
       return argument(to.name);
-    }
-    if (to.name == "#" && scope_.arguments) {
-      return Variable{.items = {Text::made(std::to_string(scope_.arguments->size()), {})}};
     }
     if (const std::string* defined = scope_.defined(to.name)) {
       return Variable{.items = {Text::made(*defined, {.source = 0, .line = 1, .column = 1})}};
@@ -284,12 +294,7 @@ class Expansion {
       return std::nullopt;
     }
     if (!to.subscript.empty() && to.subscript != "@" && to.subscript != "*") {
-      const auto index = calculate(scope_, to.subscript);
-      const bool is_there =
-          index && *index >= 0 && *index < static_cast<std::int64_t>(found->items.size());
-      return is_there ? std::optional(
-                            Variable{.items = {found->items[static_cast<std::size_t>(*index)]}})
-                      : std::nullopt;
+      return element(*found, to.subscript);
     }
     if (found->is_array && to.subscript.empty()) {
       return Variable{.items = {found->items.empty() ? Text{} : found->items.front()}};
