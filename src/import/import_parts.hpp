@@ -102,6 +102,8 @@ struct Degrees {
   std::optional<std::int64_t> devices;
   std::optional<std::int64_t> data;
 };
+/// What FSDP's CPU offload keeps on the host, of a plan's "offload".
+[[nodiscard]] Value state_on_host();
 /// The words of a list, or of a text with commas or blanks.
 [[nodiscard]] std::vector<std::string> listed_words(const ImportTask& task, std::string_view key);
 /// What is captured in graphs, in Megatron's names.

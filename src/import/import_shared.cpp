@@ -325,4 +325,10 @@ void put_batches(const ImportTask& task, const Degrees& degrees, const DegreeKey
   task.into.training.add("global_batch", Value(global.value_or(together)));
 }
 
+Value state_on_host() {
+  Value offload = Value::make_object();
+  offload.add("weights", Value("host")).add("optimizer", Value("host"));
+  return offload;
+}
+
 }  // namespace titer

@@ -234,9 +234,7 @@ void torchtitan_plan(const ImportTask& task) {
     plan.add("tensor_overlap", Value("ring"));
   }
   if (in.is_on("training.enable_cpu_offload")) {
-    Value offload = Value::make_object();
-    offload.add("weights", Value("host")).add("optimizer", Value("host"));
-    plan.add("offload", std::move(offload));
+    plan.add("offload", state_on_host());
   }
   read_recompute(task);
   put_batches(task, degrees, kTorchtitanKeys);

@@ -98,9 +98,7 @@ bool put_fsdp(const ImportTask& task, const TrainerPlan& plan) {
     put_reshard(task);
   }
   if (in.is_on("fsdp_config.offload_params") || words.find("offload") != std::string::npos) {
-    Value offload = Value::make_object();
-    offload.add("weights", Value("host")).add("optimizer", Value("host"));
-    task.into.plan.add("offload", std::move(offload));
+    task.into.plan.add("offload", state_on_host());
   }
   const bool gathers_gradients = strategy->sharding != "none" && plan.accumulation > 1 &&
                                  !in.is_on("fsdp_config.sync_each_batch");

@@ -38,9 +38,7 @@ void put_verl_plan(const ImportTask& task, std::int64_t context) {
   plan.add("sharding", Value("zero3"));
   plan.add("recompute", Value(in.is_on("model.enable_gradient_checkpointing") ? "full" : "none"));
   if (in.is_on("model.fsdp_config.cpu_offload")) {
-    Value offload = Value::make_object();
-    offload.add("weights", Value("host")).add("optimizer", Value("host"));
-    plan.add("offload", std::move(offload));
+    plan.add("offload", state_on_host());
     static_cast<void>(in.flag("model.fsdp_config.offload_params"));
   }
 }

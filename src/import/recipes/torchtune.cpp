@@ -94,9 +94,7 @@ void import_torchtune(const ImportTask& task) {
   static_cast<void>(in.integer("data_parallel_shard_dim", -1));
   task.into.plan.add("sharding", Value("zero3"));
   if (in.is_on("fsdp_cpu_offload")) {
-    Value offload = Value::make_object();
-    offload.add("weights", Value("host")).add("optimizer", Value("host"));
-    task.into.plan.add("offload", std::move(offload));
+    task.into.plan.add("offload", state_on_host());
   }
   if (in.is_on("enable_activation_offloading")) {
     in.leave_out("enable_activation_offloading", "activations stay on the device here");

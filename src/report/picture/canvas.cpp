@@ -6,7 +6,7 @@ namespace titer {
 
 void Canvas::box(const Area& area, const std::string& colour) { boxes_[colour] += box_text(area); }
 
-void Canvas::number(Position foot, const std::string& colour, int number) {
+void Canvas::number(Point foot, const std::string& colour, int number) {
   numbers_[colour] += number_text(foot, std::to_string(number));
 }
 

@@ -8,17 +8,13 @@
 #include <string>
 #include <string_view>
 
+#include "point.hpp"
 #include "titer/report/step/timeline_report.hpp"
 
 namespace titer {
 
 /// A pixel in big points, 1/72 inch: the unit of PDF.
 inline constexpr double kBigPoints = 0.75;
-
-struct Position {
-  double x = 0.0;
-  double y = 0.0;
-};
 
 struct Area {
   double x = 0.0;
@@ -47,16 +43,16 @@ class Canvas {
   /// What boxes lie on.
   virtual void ground(const Area& area, std::string_view colour) = 0;
   /// The foot of the letters is at `foot`.
-  virtual void text(Position foot, const TextLook& look, std::string_view words) = 0;
+  virtual void text(Point foot, const TextLook& look, std::string_view words) = 0;
   /// Thin; `is_dashed` for bounds.
-  virtual void line(Position from, Position to, std::string_view colour, bool is_dashed) = 0;
+  virtual void line(Point from, Point to, std::string_view colour, bool is_dashed) = 0;
   /// Closes by itself.
-  virtual void polygon(std::span<const Position> corners, std::string_view colour) = 0;
+  virtual void polygon(std::span<const Point> corners, std::string_view colour) = 0;
 
   /// One of many: all of a colour are one element.
   void box(const Area& area, const std::string& colour);
   /// In a box, centred.
-  void number(Position foot, const std::string& colour, int number);
+  void number(Point foot, const std::string& colour, int number);
   /// Writes what was gathered: what follows is drawn over it.
   void flush();
 
@@ -68,7 +64,7 @@ class Canvas {
   [[nodiscard]] const std::string& body() const { return body_; }
 
   [[nodiscard]] virtual std::string box_text(const Area& area) const = 0;
-  [[nodiscard]] virtual std::string number_text(Position foot, std::string_view digits) const = 0;
+  [[nodiscard]] virtual std::string number_text(Point foot, std::string_view digits) const = 0;
   [[nodiscard]] virtual std::string filled(std::string_view colour, std::string_view boxes) = 0;
   [[nodiscard]] virtual std::string written(std::string_view colour, std::string_view numbers) = 0;
 

@@ -50,7 +50,7 @@ class PdfCanvas : public Canvas {
     add(filled(colour, box_text(area)));
   }
 
-  void text(Position foot, const TextLook& look, std::string_view words) override {
+  void text(Point foot, const TextLook& look, std::string_view words) override {
     if (look.is_centred) {
       foot.x -= helvetica_width(words) * look.size / 2;
     }
@@ -61,7 +61,7 @@ class PdfCanvas : public Canvas {
                     shown(foot, words)));
   }
 
-  void line(Position from, Position to, std::string_view colour, bool is_dashed) override {
+  void line(Point from, Point to, std::string_view colour, bool is_dashed) override {
     add(fmt::format("{} RG {} {:.2f} {:.2f} m {:.2f} {:.2f} l S\n",
                     rgb(colour),
                     is_dashed ? "[4 3] 0 d" : "[] 0 d",
@@ -71,10 +71,10 @@ class PdfCanvas : public Canvas {
                     to.y));
   }
 
-  void polygon(std::span<const Position> corners, std::string_view colour) override {
+  void polygon(std::span<const Point> corners, std::string_view colour) override {
     add(rgb(colour) + " rg");
     std::string_view step = "m";
-    for (const Position& corner : corners) {
+    for (const Point& corner : corners) {
       add(fmt::format(" {:.2f} {:.2f} {}", corner.x, corner.y, step));
       step = "l";
     }
@@ -116,7 +116,7 @@ class PdfCanvas : public Canvas {
   [[nodiscard]] std::string box_text(const Area& area) const override {
     return fmt::format("{:.2f} {:.2f} {:.2f} {:.2f} re\n", area.x, area.y, area.wide, area.high);
   }
-  [[nodiscard]] std::string number_text(Position foot, std::string_view digits) const override {
+  [[nodiscard]] std::string number_text(Point foot, std::string_view digits) const override {
     foot.x -= helvetica_width(digits) * kNumberSize / 2;
     return shown(foot, digits) + "\n";
   }
@@ -129,7 +129,7 @@ class PdfCanvas : public Canvas {
 
  private:
   /// Letters stand upright though y goes down.
-  static std::string shown(Position foot, std::string_view words) {
+  static std::string shown(Point foot, std::string_view words) {
     return fmt::format("1 0 0 -1 {:.2f} {:.2f} Tm {} Tj", foot.x, foot.y, pdf_string(words));
   }
   static std::string rgb(std::string_view colour) {

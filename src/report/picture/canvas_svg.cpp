@@ -18,7 +18,7 @@ class SvgCanvas : public Canvas {
                     colour));
   }
 
-  void text(Position foot, const TextLook& look, std::string_view words) override {
+  void text(Point foot, const TextLook& look, std::string_view words) override {
     add(fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\"{}{} fill=\"{}\">{}</text>\n",
                     tenths(foot.x),
                     tenths(foot.y),
@@ -29,7 +29,7 @@ class SvgCanvas : public Canvas {
                     escaped(words)));
   }
 
-  void line(Position from, Position to, std::string_view colour, bool is_dashed) override {
+  void line(Point from, Point to, std::string_view colour, bool is_dashed) override {
     add(fmt::format("<path stroke=\"{}\"{} fill=\"none\" d=\"M{} {}L{} {}\"/>\n",
                     colour,
                     is_dashed ? " stroke-dasharray=\"4 3\"" : "",
@@ -39,9 +39,9 @@ class SvgCanvas : public Canvas {
                     tenths(to.y)));
   }
 
-  void polygon(std::span<const Position> corners, std::string_view colour) override {
+  void polygon(std::span<const Point> corners, std::string_view colour) override {
     std::string path;
-    for (const Position& corner : corners) {
+    for (const Point& corner : corners) {
       path += fmt::format("{}{} {}", path.empty() ? "M" : "L", tenths(corner.x), tenths(corner.y));
     }
     add(fmt::format("<path fill=\"{}\" d=\"{}Z\"/>\n", colour, path));
@@ -66,7 +66,7 @@ class SvgCanvas : public Canvas {
                        tenths(area.high),
                        tenths(area.wide));
   }
-  [[nodiscard]] std::string number_text(Position foot, std::string_view digits) const override {
+  [[nodiscard]] std::string number_text(Point foot, std::string_view digits) const override {
     return fmt::format(
         "<text x=\"{}\" y=\"{}\">{}</text>\n", tenths(foot.x), tenths(foot.y), digits);
   }

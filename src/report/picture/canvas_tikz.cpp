@@ -37,7 +37,7 @@ class TikzCanvas : public Canvas {
     add(filled(colour, box_text(area)));
   }
 
-  void text(Position foot, const TextLook& look, std::string_view words) override {
+  void text(Point foot, const TextLook& look, std::string_view words) override {
     add(node(foot,
              fmt::format("anchor={},text={},font={}{}",
                          look.is_centred ? "base" : "base west",
@@ -47,7 +47,7 @@ class TikzCanvas : public Canvas {
              tex_escaped(words)));
   }
 
-  void line(Position from, Position to, std::string_view colour, bool is_dashed) override {
+  void line(Point from, Point to, std::string_view colour, bool is_dashed) override {
     add(fmt::format("\\draw[{},line width=0.75bp{}] ({:.2f},{:.2f}) -- ({:.2f},{:.2f});\n",
                     name_of(colour),
                     is_dashed ? ",dashed" : "",
@@ -57,9 +57,9 @@ class TikzCanvas : public Canvas {
                     to.y));
   }
 
-  void polygon(std::span<const Position> corners, std::string_view colour) override {
+  void polygon(std::span<const Point> corners, std::string_view colour) override {
     std::string path;
-    for (const Position& corner : corners) {
+    for (const Point& corner : corners) {
       path += fmt::format("({:.2f},{:.2f}) -- ", corner.x, corner.y);
     }
     add(fmt::format("\\fill[{}] {}cycle;\n", name_of(colour), path));
@@ -81,7 +81,7 @@ class TikzCanvas : public Canvas {
     return fmt::format(
         " ({:.2f},{:.2f}) rectangle +({:.2f},{:.2f})\n", area.x, area.y, area.wide, area.high);
   }
-  [[nodiscard]] std::string number_text(Position foot, std::string_view digits) const override {
+  [[nodiscard]] std::string number_text(Point foot, std::string_view digits) const override {
     return node(foot, "anchor=base", digits);
   }
   [[nodiscard]] std::string filled(std::string_view colour, std::string_view boxes) override {
@@ -99,7 +99,7 @@ class TikzCanvas : public Canvas {
   static std::string font(double size) {
     return fmt::format("\\fontsize{{{0:.2f}bp}}{{{0:.2f}bp}}\\selectfont", size * kBigPoints);
   }
-  static std::string node(Position foot, std::string_view look, std::string_view words) {
+  static std::string node(Point foot, std::string_view look, std::string_view words) {
     return fmt::format("\\node[{}] at ({:.2f},{:.2f}) {{{}}};\n", look, foot.x, foot.y, words);
   }
   /// As \definecolor knows it.

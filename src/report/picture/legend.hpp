@@ -13,7 +13,7 @@ inline constexpr std::string_view kQuietInk = "#4a5568";
 class Legend {
  public:
   /// `foot`: of the first row's letters.
-  Legend(Canvas& canvas, Position foot) : canvas_(canvas), left_(foot.x), at_(foot) {}
+  Legend(Canvas& canvas, Point foot) : canvas_(canvas), left_(foot.x), at_(foot) {}
 
   /// Several stand for one label where they come one after the other.
   void add_swatch(std::string_view colour, double high);
@@ -22,12 +22,12 @@ class Legend {
   void begin_row();
 
   /// Of the longest row's end, and of the last one's letters.
-  [[nodiscard]] Position end() const { return {right_, at_.y}; }
+  [[nodiscard]] Point end() const { return {right_, at_.y}; }
 
  private:
   Canvas& canvas_;
   double left_;
-  Position at_;
+  Point at_;
   double right_ = 0.0;
 };
 

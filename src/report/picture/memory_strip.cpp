@@ -25,10 +25,16 @@ double most_held(const std::vector<HeldPoint>& points) {
   return most;
 }
 
-double full_strip(const MemoryStrips& strips) {
-  double full = strips.limit.value_or(0.0);
-  for (const std::vector<HeldPoint>& points : strips.ranks) {
-    full = std::max(full, most_held(points));
+double full_strip(std::span<const TimelineView> views) {
+  double full = 0.0;
+  for (const TimelineView& view : views) {
+    if (!view.memory) {
+      continue;
+    }
+    full = std::max(full, view.memory->limit.value_or(0.0));
+    for (const std::vector<HeldPoint>& points : view.memory->ranks) {
+      full = std::max(full, most_held(points));
+    }
   }
   return full;
 }
@@ -74,7 +80,7 @@ void draw_strip(Canvas& canvas,
   }
   const double foot = area.y + area.high;
   const double wide = area.wide / static_cast<double>(columns.size());
-  std::vector<Position> outline = {{area.x, foot}};
+  std::vector<Point> outline = {{area.x, foot}};
   for (std::size_t begin = 0; begin < columns.size();) {
     std::size_t end = begin + 1;
     while (end < columns.size() && columns[end] == columns[begin]) {

@@ -8,9 +8,9 @@
 
 namespace titer {
 
-/// The most that is held by any, or the limit where that is more: what a full strip stands for. 0
-/// where nothing is held.
-[[nodiscard]] double full_strip(const MemoryStrips& strips);
+/// What a full strip of these timelines stands for: the most that is held on any, or the limit
+/// where that is more; 0 where nothing is held.
+[[nodiscard]] double full_strip(std::span<const TimelineView> views);
 
 [[nodiscard]] double most_held(const std::vector<HeldPoint>& points);
 

@@ -329,12 +329,12 @@ std::string timelines_picture(std::span<const TimelineView> views, const Picture
   std::vector<TimelineDrawing> drawings;
   drawings.reserve(views.size());
   TimelineFrame frame;
+  frame.held = full_strip(views);
   double needed = 0.0;
   for (const TimelineView& view : views) {
     const TimelineDrawing& drawing = drawings.emplace_back(view, style.palette);
     frame.left = std::max(frame.left, drawing.left());
     frame.makespan = std::max(frame.makespan, drawing.makespan());
-    frame.held = std::max(frame.held, view.memory ? full_strip(*view.memory) : 0.0);
     needed = std::max(needed, drawing.needed());
   }
   frame.width = std::clamp(needed * static_cast<double>(frame.makespan), kLeastWidth, kMostWidth);

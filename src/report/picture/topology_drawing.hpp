@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "point.hpp"
 #include "titer/topology/families.hpp"
 
 namespace titer {
@@ -18,11 +19,6 @@ struct Drawable {
   std::optional<Torus> whole;      // that the family is a corner of
 };
 [[nodiscard]] Drawable drawable(const NodeTopology& family, const Topology& graph);
-
-struct Point {
-  double x = 0.0;
-  double y = 0.0;
-};
 
 /// A link that leaves the picture: it goes on, or around to the other end of its row.
 struct Stub {

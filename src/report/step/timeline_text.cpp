@@ -229,10 +229,9 @@ std::string timeline_text(const TimelineView& view, int width) {
 std::string timelines_text(std::span<const TimelineView> views, int width) {
   ensure(width >= kLeastTextWidth, "a text picture needs some columns");
   Ticks axis = 0;
-  double full = 0.0;
+  const double full = full_strip(views);
   for (const TimelineView& view : views) {
     axis = std::max(axis, view.timeline.makespan);
-    full = std::max(full, view.memory ? full_strip(*view.memory) : 0.0);
   }
   std::vector<TextPicture> pictures;
   int columns = 0;
