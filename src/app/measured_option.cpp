@@ -47,7 +47,8 @@ void MeasuredOption::add_to(CLI::App& app) {
 }
 
 std::vector<std::string> MeasuredOption::learn(const ScenarioSource& source,
-                                               std::vector<Assignment>& changes) const {
+                                               std::vector<Assignment>& changes,
+                                               PlanIs plan) const {
   if (files_.empty()) {
     return {};
   }
@@ -63,14 +64,18 @@ std::vector<std::string> MeasuredOption::learn(const ScenarioSource& source,
                      ": no row can be used: expected rows that leave nothing open and are not of "
                      "grade C");
   }
-  LearnedChanges learned = learned_changes(::titer::learn(runs), runs, names, source, changes);
+  const Posterior posterior =
+      plan == PlanIs::given ? learn_for(source, runs) : ::titer::learn(runs);
+  LearnedChanges learned = learned_changes(posterior, runs, names, source, changes);
   std::move(learned.changes.begin(), learned.changes.end(), std::back_inserter(changes));
   return std::move(learned.notes);
 }
 
 std::vector<std::string> MeasuredOption::learn(const DataKind& study, Asked& asked) const {
   return files_.empty() ? std::vector<std::string>()
-                        : learn(studied_source(study, asked), asked.changes);
+                        : learn(studied_source(study, asked),
+                                asked.changes,
+                                study.name == kRunData.name ? PlanIs::given : PlanIs::sought);
 }
 
 }  // namespace titer

@@ -4,11 +4,14 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <tuple>
 
 #include "prior_figures.hpp"
+#include "run_scatter.hpp"
 #include "titer/estimate/estimate.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/measured/statistics.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
@@ -84,15 +87,35 @@ class RunTimes {
   StepResult result_;
 };
 
-/// In scatters; beyond kFarOff of them by its size, as Huber's function has it.
-double residual(double predicted, double measured) {
-  const double scatters = std::log(predicted / measured) / kRunScatter;
+/// Beyond kFarOff scatters by its size, as Huber's function has it.
+double residual(double scatters) {
   const double size = std::abs(scatters);
   return size <= kFarOff ? scatters
                          : std::copysign(std::sqrt(kFarOff * (2.0 * size - kFarOff)), scatters);
 }
 
-FitResult fit(RunTimes& times, std::span<const MeasuredRun> runs) {
+/// Of seconds: ln(predicted / measured).
+void take_logarithms(std::span<const MeasuredRun> runs, std::span<double> predicted) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    predicted[i] = std::log(predicted[i] / runs[i].iteration_time.si());
+  }
+}
+
+/// Runs in the order of how far they are off what is usual among them.
+std::vector<std::size_t> usual_first(RunTimes& times, std::span<const MeasuredRun> runs) {
+  std::vector<double> off(runs.size());
+  times.predict(std::vector<double>(times.priors().size(), 0.0), off);
+  take_logarithms(runs, off);
+  const double usual = percentile(off, 0.5);
+  std::vector<std::size_t> order(runs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::abs(off[a] - usual) < std::abs(off[b] - usual);
+  });
+  return order;
+}
+
+FitResult fit(RunTimes& times, std::span<const MeasuredRun> runs, const RunScatter& scatter) {
   const std::vector<PriorFigure>& priors = times.priors();
   std::vector<FitParameter> parameters;
   parameters.reserve(priors.size());
@@ -104,10 +127,11 @@ FitResult fit(RunTimes& times, std::span<const MeasuredRun> runs) {
                           .scale = prior.spread});
   }
   const auto residuals = [&](std::span<const double> values, std::span<double> left) {
-    times.predict(values, left.first(runs.size()));
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      left[i] = residual(left[i], runs[i].iteration_time.si());
-    }
+    const std::span<double> of_runs = left.first(runs.size());
+    times.predict(values, of_runs);
+    take_logarithms(runs, of_runs);
+    scatter.standardise(of_runs);
+    std::transform(of_runs.begin(), of_runs.end(), of_runs.begin(), residual);
     for (std::size_t i = 0; i < priors.size(); ++i) {
       left[runs.size() + i] = values[i] / priors[i].spread;
     }
@@ -168,13 +192,15 @@ ErrorShares PredictedSpread::narrowed(const ErrorShares& shares) const {
   return {.low = std::pow(shares.low, left), .high = std::pow(shares.high, left)};
 }
 
-Posterior learn(std::span<const MeasuredRun> runs) {
+Posterior learn(std::span<const MeasuredRun> runs, const Scenario* asked) {
   if (runs.empty()) {
     throw InputError("expected measured runs, found none");
   }
   RunTimes times(runs);
-  const FitResult found = fit(times, runs);
-  Posterior posterior{.figures = {}, .covariance = found.covariance, .runs = {}};
+  const RunScatter scatter(runs, usual_first(times, runs), asked);
+  const FitResult found = fit(times, runs, scatter);
+  Posterior posterior{
+      .figures = {}, .covariance = found.covariance, .runs = {}, .left = scatter.left()};
   for (std::size_t i = 0; i < times.priors().size(); ++i) {
     LearnedFigure& figure = posterior.figures.emplace_back();
     static_cast<PriorFigure&>(figure) = times.priors()[i];
@@ -187,10 +213,12 @@ Posterior learn(std::span<const MeasuredRun> runs) {
   times.predict(std::vector<double>(times.priors().size(), 0.0), before);
   times.predict(found.values, after);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    posterior.runs.push_back({.name = runs[i].name,
-                              .measured = runs[i].iteration_time.si(),
-                              .before = before[i],
-                              .after = after[i]});
+    posterior.runs.push_back(
+        {.name = runs[i].name,
+         .measured = runs[i].iteration_time.si(),
+         .before = before[i],
+         .after = after[i],
+         .likeness = asked == nullptr ? 0 : likeness(runs[i].scenario, *asked)});
   }
   return posterior;
 }
@@ -207,7 +235,7 @@ PredictedSpread predicted_spread(const Posterior& posterior, const MeasuredRun& 
   std::vector<double> known(all, 0.0);  // slopes of the posterior's figures
   const std::vector<double> slopes = one.slopes(factors_of(posterior, placed));
   double before = kRunScatter * kRunScatter;
-  double after = before;
+  double after = posterior.left;
   for (std::size_t i = 0; i < placed.size(); ++i) {
     const double own = slopes[i] * placed[i].prior.spread;
     before += own * own;

@@ -48,7 +48,6 @@ GivenTrial tried(std::span<const MeasuredRun* const> family, std::size_t given) 
     trial.given.push_back(told.back().name);
     order[place] = family.size();
   }
-  const Posterior posterior = learn(told);
   std::vector<double> measured;
   std::vector<double> with;
   std::vector<double> without;
@@ -60,6 +59,7 @@ GivenTrial tried(std::span<const MeasuredRun* const> family, std::size_t given) 
     }
     measured.push_back(family[at]->iteration_time.si());
     without.push_back(before[at]);
+    const Posterior posterior = learn(told, &family[at]->scenario);
     with.push_back(predicted_time(posterior, *family[at]));
     if (bars[at]) {
       const ErrorShares bar = predicted_spread(posterior, *family[at]).narrowed(*bars[at]);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "prior_figures.hpp"
 #include "titer/input/reader.hpp"
@@ -25,13 +26,26 @@ bool is_given(const std::string& path, std::span<const Assignment> given) {
   });
 }
 
-/// Of (measured / predicted - 1), whichever way.
+/// Of (predicted / measured - 1), whichever way.
+double off_percent(double predicted, double measured) {
+  return 100.0 * std::abs(predicted / measured - 1.0);
+}
+
 double mean_error(const Posterior& posterior, double LearnedRun::*predicted) {
   std::vector<double> errors;
   for (const LearnedRun& run : posterior.runs) {
-    errors.push_back(std::abs(run.*predicted / run.measured - 1.0));
+    errors.push_back(off_percent(run.*predicted, run.measured));
   }
   return mean_of(errors);
+}
+
+/// Nothing where it leaves something open.
+std::optional<Scenario> asked_of(const ScenarioSource& source) {
+  try {
+    return source.read();
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
 }
 
 std::string source_path(FigureOwner owner) {
@@ -65,8 +79,9 @@ class Changer {
         count_of(runs_.size()),
         files_,
         runs_.size() == 1 ? "s" : "",
-        100.0 * mean_error(posterior_, &LearnedRun::before),
-        100.0 * mean_error(posterior_, &LearnedRun::after)));
+        mean_error(posterior_, &LearnedRun::before),
+        mean_error(posterior_, &LearnedRun::after)));
+    tell_likest();
     for (const PlacedPrior& placed : priors_of(source_.document(), scenario_)) {
       for (const LearnedFigure& figure : posterior_.figures) {
         if (figure.owner == placed.prior.owner && figure.of == placed.prior.of &&
@@ -113,6 +128,23 @@ class Changer {
         posterior_.figures.begin(), posterior_.figures.end(), [&](const LearnedFigure& figure) {
           return figure.owner == owner && figure.of == of;
         });
+  }
+
+  /// Of several runs the one that tells most.
+  void tell_likest() {
+    const auto likest = std::max_element(
+        posterior_.runs.begin(), posterior_.runs.end(), [](const auto& a, const auto& b) {
+          return a.likeness < b.likeness;
+        });
+    if (posterior_.runs.size() > 1 && likest->likeness > 0.0) {
+      made_.notes.push_back(fmt::format(
+          "{}, measured at {}, is most like what is asked for and tells most: {:.1f} % off before, "
+          "{:.1f} % with",
+          likest->name,
+          format(Seconds::from_si(likest->measured)),
+          off_percent(likest->before, likest->measured),
+          off_percent(likest->after, likest->measured)));
+    }
   }
 
   void put(const LearnedFigure& learned,
@@ -198,21 +230,23 @@ class Changer {
   }
 
   [[nodiscard]] PredictedSpread spread() const {
-    try {
+    const bool is_of_asked = std::any_of(posterior_.runs.begin(),
+                                         posterior_.runs.end(),
+                                         [](const LearnedRun& run) { return run.likeness > 0; });
+    if (const auto asked = is_of_asked ? asked_of(source_) : std::nullopt) {
       return predicted_spread(posterior_,
-                              {.scenario = source_.read(),
+                              {.scenario = *asked,
                                .iteration_time = {},
                                .group = {},
                                .source = std::make_shared<ScenarioSource>(source_)});
-    } catch (const InputError&) {  // of a search or sweep, which leaves its plan open
-      PredictedSpread mean;
-      for (const MeasuredRun& run : runs_) {
-        const PredictedSpread one = predicted_spread(posterior_, run);
-        mean.before += one.before / static_cast<double>(runs_.size());
-        mean.after += one.after / static_cast<double>(runs_.size());
-      }
-      return mean;
     }
+    PredictedSpread mean;
+    for (const MeasuredRun& run : runs_) {
+      const PredictedSpread one = predicted_spread(posterior_, run);
+      mean.before += one.before / static_cast<double>(runs_.size());
+      mean.after += one.after / static_cast<double>(runs_.size());
+    }
+    return mean;
   }
 
   void add(std::string path, Value value) {
@@ -230,6 +264,11 @@ class Changer {
 };
 
 }  // namespace
+
+Posterior learn_for(const ScenarioSource& source, std::span<const MeasuredRun> runs) {
+  const std::optional<Scenario> asked = asked_of(source);
+  return learn(runs, asked ? &*asked : nullptr);
+}
 
 LearnedChanges learned_changes(const Posterior& posterior,
                                std::span<const MeasuredRun> runs,

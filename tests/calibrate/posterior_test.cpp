@@ -108,6 +108,39 @@ TEST(Posterior, DoesNotFollowARunThatIsFarOff) {
   EXPECT_LT(std::abs(posterior.runs[0].after / posterior.runs[0].measured - 1.0), 0.1);
 }
 
+TEST(Likeness, IsWholeOfTheSameAndNothingOfOtherSoftwareOrChips) {
+  const Scenario here = made_run({}).scenario;
+  EXPECT_DOUBLE_EQ(likeness(here, here), 1.0);
+  const Scenario near = made_run({set("plan.micro_batch", 2)}).scenario;
+  const Scenario far = made_run({set("plan.micro_batch", 8)}).scenario;
+  EXPECT_DOUBLE_EQ(likeness(here, near), likeness(near, here));
+  EXPECT_LT(likeness(here, far), likeness(here, near));
+  // Twice the tokens at once, half the micro-batches; sizes that differ by e^1.5 are one apart, and
+  // micro-batches count half.
+  const double apart = std::log(2.0) / 1.5;
+  EXPECT_NEAR(likeness(here, near), std::exp(-0.5 * apart * apart * (1.0 + 0.25)), 1e-12);
+  const Scenario again = made_run({set("plan.recompute", "full")}).scenario;
+  EXPECT_NEAR(likeness(here, again), std::exp(-0.5), 1e-12);
+  EXPECT_EQ(likeness(here, made_run({set("stack", "nemo")}).scenario), 0.0);
+  EXPECT_EQ(likeness(here, made_run({set("cluster", "dgx-h100")}).scenario), 0.0);
+}
+
+TEST(Posterior, AsksARunsNeighbourBeforeOthers) {
+  const MeasuredRun here = made_run({}, {}, 1.12);
+  const MeasuredRun there =
+      made_run({set("plan.micro_batch", 8), set("plan.recompute", "full")}, {}, 0.95);
+  const std::vector<MeasuredRun> runs = {here, there};
+  const auto off = [](const Posterior& posterior, const MeasuredRun& run) {
+    return std::abs(std::log(predicted_time(posterior, run) / run.iteration_time.si()));
+  };
+  for (const MeasuredRun& run : runs) {
+    const Posterior asked = learn(runs, &run.scenario);
+    EXPECT_LT(off(asked, run), kRunNoise) << "what was measured is answered";
+    EXPECT_LT(off(asked, run), off(learn(runs), run));
+    EXPECT_LT(predicted_spread(asked, run).after, predicted_spread(learn(runs), run).after);
+  }
+}
+
 TEST(PredictedSpread, NarrowsBarsByWhatIsLeftAndNeverWidensThem) {
   const ErrorShares half = PredictedSpread{.before = 0.2, .after = 0.1}.narrowed({0.81, 1.44});
   EXPECT_NEAR(half.low, 0.9, 1e-12);
@@ -136,6 +169,19 @@ TEST(LearnedChanges, MakeTheScenarioAnswerAsThePosteriorDoes) {
   EXPECT_GT(result.error_bar->low / result.iteration_time,
             before.error_bar->low / before.iteration_time);
   EXPECT_GE(learned.notes.size(), 3u);
+}
+
+TEST(LearnedChanges, NameTheRunThatIsMostLikeWhatIsAsked) {
+  MeasuredRun here = made_run({}, {}, 1.12);
+  here.name = "here";
+  const MeasuredRun there = made_run({set("plan.micro_batch", 8)}, {}, 0.95);
+  const std::vector<MeasuredRun> runs = {there, here};
+  const LearnedChanges learned =
+      learned_changes(learn_for(*here.source, runs), runs, "runs.csv", *here.source, {});
+  ASSERT_GE(learned.notes.size(), 2u);
+  EXPECT_TRUE(learned.notes[1].starts_with("here, measured at ")) << learned.notes[1];
+  EXPECT_NE(learned.notes[1].find("tells most: 10.7 % off before"), std::string::npos)
+      << learned.notes[1] << ": 1 / 1.12 - 1";
 }
 
 TEST(LearnedChanges, KeepValuesThatAreGiven) {

@@ -41,24 +41,35 @@ struct LearnedFigure : PriorFigure {
 struct LearnedRun {
   std::string name;
   double measured = 0;
-  double before = 0;  // predicted by the prior
-  double after = 0;   // and by the posterior
+  double before = 0;    // predicted by the prior
+  double after = 0;     // and by the posterior
+  double likeness = 0;  // to what is asked for, 0 to 1
 };
+
+/// How much of the model's error two scenarios share, 0 to 1: all of it where they are the same;
+/// none where software or chip is another. exp(-D^2 / 2), where D^2 adds up squared ratios of sizes
+/// and degrees as logarithms, and one for each choice (model, precision, recomputation, ...) that
+/// differs.
+[[nodiscard]] double likeness(const Scenario& a, const Scenario& b);
+
+/// Standard deviation of ln(measured / predicted) of runs of one software on one chip, once the
+/// figures are as the others of them say; and of that what a run does not share with any other.
+inline constexpr double kRunScatter = 0.08;
+inline constexpr double kRunNoise = 0.03;
 
 struct Posterior {
   std::vector<LearnedFigure> figures;
   std::vector<double> covariance;  // of the factors' logarithms, row by row
   std::vector<LearnedRun> runs;
+  double left = kRunScatter * kRunScatter;  // variance of ln(measured / predicted) besides
 };
 
-/// Standard deviation of ln(measured / predicted) of runs of one software on one chip, once the
-/// figures are as the others of them say.
-inline constexpr double kRunScatter = 0.08;
-
-/// The most probable factors, by least squares of ln(predicted / measured) / kRunScatter and of
-/// each factor's logarithm / its spread. A run that is further off than twice the scatter counts by
-/// how far, not by its square. Throws InputError for no runs.
-[[nodiscard]] Posterior learn(std::span<const MeasuredRun> runs);
+/// The most probable factors, by least squares of ln(predicted / measured), of which runs that are
+/// alike share a part, and of each factor's logarithm / its spread. Where a scenario is asked for,
+/// they are those for runs like it: what a neighbour's run is off, it is as well. Else they are
+/// those for runs like the given ones on average. A run that is further off than twice the scatter
+/// counts by how far, not by its square. Throws InputError for no runs.
+[[nodiscard]] Posterior learn(std::span<const MeasuredRun> runs, const Scenario* asked = nullptr);
 
 /// Seconds that a run takes by the figures of the posterior.
 [[nodiscard]] double predicted_time(const Posterior& posterior, const MeasuredRun& run);
