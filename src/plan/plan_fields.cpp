@@ -153,7 +153,7 @@ using P = Plan;
 
 Value schedule_schema(const Field<P>& /*own*/) {
   return schema::either(
-      {schema::one_of<std::size_t>(schedule_choices()), schema::text_like("[.]csv$")});
+      {schema::one_of<std::size_t>(schedule_words()), schema::text_like("[.]csv$")});
 }
 
 Value layers_schema(const Field<P>& /*own*/) {
@@ -249,7 +249,9 @@ constexpr std::array kPlanFields = {
         {[](const Field<P>& /*own*/, Reader& in, P& plan) { plan.schedule = read_schedule(in); },
          schedule_schema,
          [](const P& plan) { return Value(name(plan.schedule)); }},
-        "a name of `titer list schedules`, or a CSV file beside the scenario")
+        "a name of `titer list schedules` (`interleaved`: 1f1b with `virtual_stages`), or a CSV "
+        "file "
+        "beside the scenario")
         .affecting(kMemory)
         .marked(kAdds),
     fields::integer<&P::virtual_stages>(

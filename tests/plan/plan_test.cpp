@@ -169,11 +169,20 @@ TEST(ReadPlan, TakesContextAndExpertDegrees) {
   EXPECT_FALSE(plan.context_balanced);
 }
 
+TEST(ReadPlan, TakesInterleavedForTheScheduleThatRanksWithChunksHave) {
+  const Plan plan = sound(R"("schedule": "interleaved", "virtual_stages": 3)");
+  EXPECT_EQ(name(plan.schedule), "1f1b");
+  EXPECT_EQ(plan.virtual_stages, 3);
+  expect_complaint(R"("schedule": "interleaved")",
+                   "run.json:1:23: plan.schedule: \"interleaved\": expected \"virtual_stages\" "
+                   "too: how many chunks of layers a rank has");
+}
+
 TEST(ReadPlan, SuggestsTheNameThatWasMeant) {
   expect_complaint(R"("schedule": "1f1")",
                    "run.json:1:23: plan.schedule: \"1f1\": expected one of: sequential, gpipe, "
                    "1f1b, breadth-first, zb-h1, zb-h2, zb-v, v-half, v-min, dualpipe, dualpipev, "
-                   "chimera, hanayo; did you mean \"1f1b\"?");
+                   "chimera, hanayo, interleaved; did you mean \"1f1b\"?");
   expect_complaint(R"("recompute": "selectiv")",
                    "run.json:1:24: plan.recompute: \"selectiv\": expected one of: none, selective, "
                    "full, operations; did you mean \"selective\"?");

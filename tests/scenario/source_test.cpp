@@ -363,7 +363,7 @@ TEST(ScenarioErrors, OfReadingComeBeforeThoseOfValidation) {
   EXPECT_EQ(lines,
             (Lines{"--set plan.schedule=zb: plan.schedule: \"zb\": expected one of: sequential, "
                    "gpipe, 1f1b, breadth-first, zb-h1, zb-h2, zb-v, v-half, v-min, dualpipe, "
-                   "dualpipev, chimera, hanayo",
+                   "dualpipev, chimera, hanayo, interleaved",
                    "run.json:2:51: colour: unknown key; known keys: name, title, model, cluster, "
                    "stack, plan, training, formula, conditions"}));
 }

@@ -150,6 +150,7 @@ constinit const ScheduleEntry kGPipe{
 /// groups through each chunk.  [Narayanan et al. 2021, arXiv 2104.04473]
 constinit const ScheduleEntry kOneForwardOneBackward{
     .name = "1f1b",
+    .of_chunks = "interleaved",
     .formula = "(p - 1) (F + B + W) / v",
     .source = "Narayanan et al. 2021, section 2.2",
     .interleaves = true,

@@ -21,6 +21,7 @@ struct ListedSchedule;
 /// would say is the same for most.
 struct ScheduleEntry {
   std::string_view name;
+  std::string_view of_chunks{};  // also a name of it, with several chunks per rank
   /// Of its bubble, in p, m, v, F, B, W and F&B; "executed" where no trusted one exists.
   std::string_view formula = "executed";
   std::string_view source;

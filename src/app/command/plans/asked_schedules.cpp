@@ -28,11 +28,8 @@ Schedule schedule_called(const std::string& word) {
   if (word.ends_with(".csv")) {
     return ListedSchedule::load(word);
   }
-  return Schedule(*schedule_entries()[chosen("--schedule", word, schedule_choices())]);
+  return Schedule(*schedule_entries()[chosen("--schedule", word, schedule_words())]);
 }
-
-/// As software calls 1f1b with more than one chunk of layers on each rank.
-constexpr std::string_view kInterleaved = "interleaved";
 
 /// One of --schedule, and how many chunks of layers each rank has.
 struct AskedSchedule {
@@ -40,12 +37,12 @@ struct AskedSchedule {
   int chunks = 1;
 };
 AskedSchedule asked_schedule(const AskedSchedules& all, const std::string& word, bool alone) {
-  if (word == kInterleaved) {
+  const Schedule schedule = schedule_called(word);
+  if (word == schedule.entry().of_chunks) {
     const int chunks = all.virtual_stages.value_or(2);
     check_range("--virtual-stages", chunks, 2, kMostStages);
-    return {schedule_called("1f1b"), chunks};
+    return {schedule, chunks};
   }
-  const Schedule schedule = schedule_called(word);
   const bool is_free = alone || interleaves(schedule);
   return {schedule,
           is_free ? all.virtual_stages.value_or(usual_chunks(schedule)) : usual_chunks(schedule)};
