@@ -2,6 +2,8 @@
 
 #include "report_parts.hpp"
 #include "titer/ask/asked_source.hpp"
+#include "titer/measured/support.hpp"
+#include "titer/report/evidence/support_report.hpp"
 #include "titer/report/step/step_drawing.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/scenario/notes.hpp"
@@ -114,6 +116,7 @@ Answer ask(const RunRequest& request) {
                         fit_advice(scenario, result),
                         answer_notes(source, scenario),
                         sampled(request.samples, scenario));
+  add_support(shipped_support(), combination_of(scenario), view);
   add_asked(request.scenario, scenario, view);
   if (request.for_report) {
     if (auto drawing = step_drawing(scenario)) {

@@ -126,6 +126,7 @@ class Result(TypedDict):
     comm_total_s: CommunicationTotal
     ranks: NotRequired[list[Rank]]  # where the step was simulated
     contention: NotRequired[Contention]  # with the fidelity network
+    measured_runs: NotRequired[MeasuredRuns]  # of titer.run: the likest public ones
     limited_by: NotRequired[str]  # the ports that are narrower than the NICs
     algorithms: NotRequired[list[TakenAlgorithm]]  # on the links, where the closed form takes others
     event_iteration_time_s: NotRequired[float | None]  # where events differ; None: not followed
@@ -172,6 +173,11 @@ class Rank(TypedDict):
     memory_peak_bytes: int
     memory_peak_s: float
     memory_peak_operation: str
+
+class MeasuredRuns(TypedDict):
+    like: str  # "same", "stack_and_chip", "stack", "chip" or "none"
+    runs: int
+    mean_error_pct: NotRequired[float]
 
 class Contention(TypedDict):
     """Sets of transfers that met on links."""

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 namespace titer {
 namespace {
@@ -49,6 +50,7 @@ struct Likeness {
   std::string_view label;
   bool (*is_like)(const Combination&, const Combination&);
 };
+constexpr std::string_view kNone = "none";
 constexpr std::array<Likeness, 4> kLikenesses = {{
     {"same", "the same", [](const Combination& a, const Combination& b) { return a == b; }},
     {"stack_and_chip",
@@ -85,7 +87,44 @@ FigureRows likeness_rows(std::span<const SupportCell> cells, const Combination& 
   return rows;
 }
 
+/// The likest that were measured, and how many; those without runs, where none was.
+std::pair<const Likeness*, SupportCell> likest(std::span<const SupportCell> cells,
+                                               const Combination& asked) {
+  for (const Likeness& likeness : kLikenesses) {
+    const SupportCell of =
+        total(cells, [&](const Combination& one) { return likeness.is_like(one, asked); });
+    if (of.runs > 0) {
+      return {&likeness, of};
+    }
+  }
+  return {nullptr, {}};
+}
+
+std::string words_of(const Combination& asked) {
+  return fmt::format("{} by {} on {} in {}", asked.model, asked.stack, asked.chip, asked.precision);
+}
+
 }  // namespace
+
+void add_support(std::span<const SupportCell> cells, const Combination& asked, View& view) {
+  const auto [likeness, of] = likest(cells, asked);
+  Figures figures = {{"like", likeness == nullptr ? kNone : likeness->key}, {"runs", of.runs}};
+  std::string text = fmt::format("measured: {}: ", words_of(asked));
+  if (likeness == nullptr) {
+    text += "nothing of this software or chip\n";
+  } else {
+    figures.push_back({"mean_error_pct", tenths_of_percent(of.mean_error, kMeanErrorStyle)});
+    text += fmt::format("{}{} public run{}, predicted {:.1f} % off on average\n",
+                        likeness == kLikenesses.begin()
+                            ? std::string()
+                            : fmt::format("no public run; of {}: ", likeness->label),
+                        of.runs,
+                        of.runs == 1 ? "" : "s",
+                        100.0 * of.mean_error);
+  }
+  view.text.add(text);
+  view.figures.push_back({"measured_runs", figures});
+}
 
 View support_view(std::span<const SupportCell> cells, const std::optional<Combination>& asked) {
   const SupportCell all = total(cells, [](const Combination&) { return true; });
@@ -96,8 +135,7 @@ View support_view(std::span<const SupportCell> cells, const std::optional<Combin
             .columns = std::string(kSupportColumns)};
   if (asked) {
     const FigureRows like = likeness_rows(cells, *asked);
-    view.text.add(fmt::format(
-        "{} by {} on {} in {}\n\n", asked->model, asked->stack, asked->chip, asked->precision));
+    view.text.add(words_of(*asked) + "\n\n");
     view.text.table(like).add("\n");
     view.figures.push_back({"like_scenario", like});
   }

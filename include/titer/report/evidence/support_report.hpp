@@ -14,4 +14,8 @@ namespace titer {
 [[nodiscard]] View support_view(std::span<const SupportCell> cells,
                                 const std::optional<Combination>& asked);
 
+/// Puts below an answer, and into it as "measured_runs", what is known of runs like the one that is
+/// asked: the likest there are, how many, and how far off predictions of them were.
+void add_support(std::span<const SupportCell> cells, const Combination& asked, View& view);
+
 }  // namespace titer
