@@ -7,6 +7,7 @@
 #include "titer/ask/asked_source.hpp"
 #include "titer/calibrate/posterior_update.hpp"
 #include "titer/scenario/named_scenario.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -57,7 +58,7 @@ std::vector<std::string> MeasuredOption::learn(const ScenarioSource& source,
   for (const std::filesystem::path file : files_) {
     std::vector<MeasuredRun> more = load_measured_runs(file, "");
     std::move(more.begin(), more.end(), std::back_inserter(runs));
-    names += (names.empty() ? "" : ", ") + file.filename().string();
+    add_listed(names, file.filename().string());
   }
   if (runs.empty()) {
     throw InputError("--measured " + names +

@@ -8,6 +8,7 @@
 #include "titer/measured/measured_collective.hpp"
 #include "titer/report/network/collective_report.hpp"
 #include "titer/report/network/library_report.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -209,10 +210,8 @@ std::span<const Option<CollectiveRequest>> collective_options() { return kCollec
 Answer ask(const CollectiveRequest& request) {
   const Cluster cluster = cluster_of(request.cluster);
   std::vector<std::vector<int>> groups;
-  std::string among;
   for (const std::string& ranks : request.ranks) {
     groups.push_back(parse_devices(ranks));
-    among += (among.empty() ? "" : " ") + ranks;
   }
   CollectiveDesk desk(cluster, groups, static_cast<int>(request.servers));
   View view =
@@ -220,7 +219,7 @@ Answer ask(const CollectiveRequest& request) {
   add_asked(request.cluster,
             {{"cluster", cluster.name},
              {"op", name_of(collective_called(request.op))},
-             {"devices", among}},
+             {"devices", listed(request.ranks, " ")}},
             view);
   return {.view = std::move(view)};
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -12,6 +14,7 @@
 #include "titer/report/network/topology_report.hpp"
 #include "titer/report/network/traffic_report.hpp"
 #include "titer/topology/properties.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -111,11 +114,9 @@ std::string remark_on(const NodeTopology& family, const std::vector<Assumption>&
     return "";
   }
   std::string remark;
-  const auto add = [&](const std::string& what) { remark += (remark.empty() ? "" : ", ") + what; };
   for (const Assumption& figure : figures) {
     if (std::find(read->used.begin(), read->used.end(), figure.key) != read->used.end()) {
-      add(std::string(figure.key) + " " + std::string(figure.value) + " (" +
-          std::string(figure.why) + ")");
+      add_listed(remark, fmt::format("{} {} ({})", figure.key, figure.value, figure.why));
     }
   }
   for (const std::string& used : read->used) {
@@ -123,7 +124,7 @@ std::string remark_on(const NodeTopology& family, const std::vector<Assumption>&
                                     kAssumptions.end(),
                                     [&](const auto& known) { return known.key == used; });
     if (!is_key) {
-      add(used);
+      add_listed(remark, used);
     }
   }
   return remark.empty() ? remark : remark + "; --set changes it";

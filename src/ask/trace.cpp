@@ -5,6 +5,7 @@
 #include "titer/ask/evidence.hpp"
 #include "titer/report/evidence/trace_breakdown_report.hpp"
 #include "titer/report/step/step_report.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -101,12 +102,9 @@ Answer ask(const TraceRequest& request) {
   const PredictedStep* const beside = predicted ? &*predicted : nullptr;
   const double samples = scenario ? static_cast<double>(scenario->training.global_batch) : 0;
   View view = ranks ? steps_view(*ranks, beside) : logged_view(*measured.log, beside, samples);
-  std::string files;
-  for (const std::string& file : request.files) {
-    files += (files.empty() ? "" : " ") + file;
-  }
-  view.asked = joined({{"asked", files}, {"scenario", words_of(request.scenario)}},
-                      scenario ? asked_columns(*scenario) : Figures());
+  view.asked =
+      joined({{"asked", listed(request.files, " ")}, {"scenario", words_of(request.scenario)}},
+             scenario ? asked_columns(*scenario) : Figures());
   return {.view = std::move(view)};
 }
 

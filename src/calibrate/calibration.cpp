@@ -10,6 +10,7 @@
 #include "titer/input/reader.hpp"
 #include "titer/measured/statistics.hpp"
 #include "titer/units/ensure.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -112,11 +113,7 @@ FitResult fit_determined(const Document& base,
     into.undetermined.insert(into.undetermined.begin(), std::move(*figure));
     into.figures.erase(figure);
   }
-  std::string names;
-  for (const FittedFigure& figure : into.undetermined) {
-    names += (names.empty() ? "" : ", ") + figure.path;
-  }
-  throw InputError("the data do not determine " + names +
+  throw InputError("the data do not determine " + listed(into.undetermined, &FittedFigure::path) +
                    ": expected measurements that change with one of them");
 }
 

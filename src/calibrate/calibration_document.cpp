@@ -9,6 +9,7 @@
 #include "titer/hardware/figure_sources.hpp"
 #include "titer/hardware/fit_errors.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -129,16 +130,12 @@ Value evidence_value(const Calibration& calibration,
 std::string source_text(const Calibration& calibration,
                         const CalibrationData& data,
                         const CalibrationLabel& label) {
-  std::string files;
-  for (const std::string& file : data.files) {
-    files += (files.empty() ? "" : ", ") + file;
-  }
   std::string text = label.source.empty() ? "" : label.source + "; ";
   text += fmt::format(
       "{} of {}: {} rows, {}; robust least squares of ln(predicted / measured); mean error {} (p90 "
       "{}, bias {})",
       data.what,
-      files,
+      listed(data.files),
       data.measured.size(),
       data.range,
       percent(calibration.fitted.mean),

@@ -5,6 +5,7 @@
 #include "titer/collectives/algorithm/torus.hpp"
 #include "titer/collectives/catalogue.hpp"
 #include "titer/collectives/choice.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -89,17 +90,14 @@ std::string kernel_numbers(const Kernel& kernel, const KernelClock& clock) {
 
 /// "13.2 us start-up, a = 0.57 us, B = 112.2 GB/s or …": what a channel's protocols offer.
 std::string channel_text(const Channel& channel) {
-  std::string text;
-  for (const Link& link : channel.links()) {
-    text +=
-        fmt::format("{}{}a = {}, B = {}{}",
-                    text.empty() ? "" : " or ",
-                    link.startup > Seconds{} ? format(link.startup) + " start-up, " : "",
-                    format(link.latency),
-                    format(link.bandwidth),
-                    link.own_share > 0.0 ? fmt::format(", own share x {}", link.own_share) : "");
-  }
-  return text;
+  const auto words = [](const Link& link) {
+    return fmt::format("{}a = {}, B = {}{}",
+                       link.startup > Seconds{} ? format(link.startup) + " start-up, " : "",
+                       format(link.latency),
+                       format(link.bandwidth),
+                       link.own_share > 0.0 ? fmt::format(", own share x {}", link.own_share) : "");
+  };
+  return listed(channel.links(), words, " or ");
 }
 
 std::string fabric_text(Group group, const Fabric& fabric) {

@@ -4,6 +4,7 @@
 
 #include "titer/hardware/chip_schema.hpp"
 #include "titer/hardware/noted_fields.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -264,7 +265,7 @@ std::string data_type_names(const Chip& chip) {
   std::string names;
   for (const Choice<DataType>& type : kDataTypes) {
     if (chip.rate(type.value)) {
-      names += (names.empty() ? "" : ", ") + std::string(type.name);
+      add_listed(names, type.name);
     }
   }
   return names;

@@ -1,6 +1,7 @@
 #include "titer/input/input_error.hpp"
 
 #include "titer/input/words.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -12,19 +13,10 @@ const std::vector<std::string>& make_visible(std::vector<std::string>& lines) {
   return lines;
 }
 
-std::string joined_lines(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) {
-    text += text.empty() ? "" : "\n";
-    text += line;
-  }
-  return text;
-}
-
 }  // namespace
 
 InputError::InputError(std::vector<std::string> problem_lines)
-    : std::runtime_error(joined_lines(make_visible(problem_lines))),
+    : std::runtime_error(listed(make_visible(problem_lines), "\n")),
       lines(std::move(problem_lines)) {}
 
 }  // namespace titer

@@ -6,6 +6,7 @@
 
 #include "titer/input/words.hpp"
 #include "titer/units/ensure.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -26,15 +27,6 @@ const Value& nothing() {
 }
 
 std::string shown(const Value& value) { return shortened(to_json(value, 0), kLongestShown); }
-
-std::string joined(std::span<const std::string_view> names) {
-  std::string list;
-  for (const std::string_view name : names) {
-    list += list.empty() ? "" : ", ";
-    list += name;
-  }
-  return list;
-}
 
 std::string suggestion(std::string_view word, std::span<const std::string_view> candidates) {
   const std::string_view best = closest(word, candidates);
@@ -118,7 +110,7 @@ std::optional<bool> Reader::maybe_flag(std::string_view key) {
 }
 
 std::size_t Reader::name(std::string_view key, const std::vector<std::string_view>& names) {
-  require(key, "one of: " + joined(names));
+  require(key, "one of: " + listed(names));
   return maybe_name(key, names).value_or(0);
 }
 
@@ -134,7 +126,7 @@ std::optional<std::size_t> Reader::maybe_name(std::string_view key,
     return static_cast<std::size_t>(found - names.begin());
   }
   refuse(
-      path_to(key), *value, "expected one of: " + joined(names) + suggestion(value->text, names));
+      path_to(key), *value, "expected one of: " + listed(names) + suggestion(value->text, names));
   return std::nullopt;
 }
 
@@ -222,7 +214,7 @@ void Reader::finish() {
     }
     std::string hint = suggestion(key, known);
     if (hint.empty()) {
-      hint = known.empty() ? "; no keys are known here" : "; known keys: " + joined(known);
+      hint = known.empty() ? "; no keys are known here" : "; known keys: " + listed(known);
     }
     report(value_->key_origins[i], path_to(key), "unknown key" + hint);
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "titer/units/listed.hpp"
+
 namespace titer::schema {
 namespace {
 
@@ -40,15 +42,6 @@ void allow_null(Value& schema) {
   }
 }
 
-std::string joined(const std::vector<std::string>& words, std::string_view last) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    text += i == 0 ? "" : i + 1 == words.size() ? last : ", ";
-    text += words[i];
-  }
-  return text;
-}
-
 bool lists(const Value* list, std::string_view word) {
   const auto is_it = [&](const Value& item) { return item.text == word; };
   return list != nullptr && std::any_of(list->items.begin(), list->items.end(), is_it);
@@ -76,7 +69,7 @@ std::string names_words(const Value& names) {
       alternatives.push_back(code(name));
     }
   }
-  return joined(alternatives, " or ");
+  return listed_to_last(alternatives, " or ");
 }
 
 /// Whether it is a list of what another alternative is one of.
@@ -95,7 +88,7 @@ std::string either_words(const Value& schemas) {
     alternatives.push_back(lists_another(one, schemas) ? "a list of such" : words(one));
   }
   std::erase(alternatives, "");
-  return joined(alternatives, "; or ");
+  return listed_to_last(alternatives, "; or ");
 }
 
 /// Of a schema of one type.

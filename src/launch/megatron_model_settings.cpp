@@ -7,6 +7,7 @@
 #include "launch_settings.hpp"
 #include "titer/model/transformer/branches.hpp"
 #include "titer/scenario/settled_plan.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -14,12 +15,11 @@ namespace {
 /// "([0]*3+[1]*58)": of each layer in order whether it is so.
 template <class Is>
 std::string layer_list(const Transformer& model, const Is& is) {
-  std::string text;
-  for (const LayerRun& run : model.runs()) {
+  const auto run_text = [&](const LayerRun& run) {
     const bool so = is(model.kinds[static_cast<std::size_t>(run.kind)]);
-    text += fmt::format("{}[{}]*{}", text.empty() ? "" : "+", so ? 1 : 0, run.count);
-  }
-  return "(" + text + ")";
+    return fmt::format("[{}]*{}", so ? 1 : 0, run.count);
+  };
+  return "(" + listed(model.runs(), run_text, "+") + ")";
 }
 
 template <class Is>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <span>
 #include <string>
 
 #include "titer/measured/collective_comparison.hpp"
@@ -10,6 +11,7 @@
 #include "titer/measured/measured_kernel.hpp"
 #include "titer/measured/measured_runs.hpp"
 #include "titer/measured/run_comparison.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -93,10 +95,8 @@ DatasetKind dataset_kind(const CsvTable& table, const std::string& source) {
   if (table.has("busbw_GBps")) {
     return DatasetKind::bandwidths;
   }
-  std::string given;
-  for (std::size_t i = 0; i < std::min(table.columns().size(), kMostNamed); ++i) {
-    given += (given.empty() ? "" : ", ") + table.columns()[i];
-  }
+  std::string given =
+      listed(std::span(table.columns()).first(std::min(table.columns().size(), kMostNamed)));
   given += table.columns().size() > kMostNamed ? ", …" : "";
   throw InputError(source + ":1: " + given +
                    ": expected the columns of training runs (case_id, iter_time_s, …, or run, "

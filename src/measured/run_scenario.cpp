@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "titer/input/document.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -53,9 +54,7 @@ struct OpenValues {
 
 OpenValues open_values(const RunRow& row, const RunHabits& habits, const RunMachine& machine) {
   OpenValues open;
-  const auto note = [&](std::string_view what) {
-    open.names += (open.names.empty() ? "" : ", ") + std::string(what);
-  };
+  const auto note = [&](std::string_view what) { add_listed(open.names, what); };
   open.vocabularies = {row.whole("vocab", habits.vocabulary.value_or(0))};
   if (open.vocabularies.front() <= 0 && !is_named(row, habits)) {
     open.vocabularies = {kSmallVocabulary, kLargeVocabulary};

@@ -8,6 +8,7 @@
 #include "titer/hardware/noted_fields.hpp"
 #include "titer/plan/file_schemas.hpp"
 #include "titer/plan/schedule/read_schedule.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -26,11 +27,9 @@ std::optional<std::vector<T>> read_some(Reader& in,
     const auto at = std::find_if(
         choices.begin(), choices.end(), [&](const auto& choice) { return choice.name == word; });
     if (at == choices.end()) {
-      std::string names;
-      for (const auto& choice : choices) {
-        names += (names.empty() ? "" : ", ") + std::string(choice.name);
-      }
-      in.fail(key, fmt::format("{}: expected a list of some of {}", word, names));
+      in.fail(key,
+              fmt::format(
+                  "{}: expected a list of some of {}", word, listed(choices, &Choice<E>::name)));
       break;
     }
     some.emplace_back(at->value);
@@ -93,11 +92,8 @@ bool allows_offload(const Abilities& can, const Plan& plan) {
 }
 
 std::string offload_text(const Plan& plan) {
-  std::string text;
-  for (const std::string& part : offloaded(plan.offload)) {
-    text += (text.empty() ? "offload " : "+") + part;
-  }
-  return text;
+  const std::string parts = listed(offloaded(plan.offload), "+");
+  return parts.empty() ? "" : "offload " + parts;
 }
 
 struct Ability {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "titer/units/listed.hpp"
+
 namespace titer {
 namespace {
 
@@ -213,7 +215,7 @@ std::string shares_text(const LayerSplit& split, std::int64_t layers, int stages
     while (stage + alike < stages && layers_of(split, stage + alike, layers, stages) == each) {
       ++alike;
     }
-    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", alike, each);
+    add_listed(text, fmt::format("{} x {}", alike, each));
     stage += alike;
   }
   return text;

@@ -4,6 +4,7 @@
 
 #include "plan/place/rank_order.hpp"
 #include "titer/plan/schedule/read_schedule.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -23,13 +24,7 @@ constexpr std::array<Choice<Module>, 11> kModuleNames = {
      {"attention_output", Module::attention_output},
      {"mlp_activation", Module::mlp_activation}}};
 
-std::string module_names() {
-  std::string names;
-  for (const Choice<Module>& module : kModuleNames) {
-    names += (names.empty() ? "" : ", ") + std::string(module.name);
-  }
-  return names;
-}
+std::string module_names() { return listed(kModuleNames, &Choice<Module>::name); }
 
 constexpr std::span<const Choice<Recompute>> kNamedRecomputes(kRecomputes.data(),
                                                               kRecomputes.size() - 1);
@@ -396,7 +391,7 @@ std::string graph_text(LayerPartSet graph) {
   std::string text(graph_name(graph).value_or(""));
   for (const Choice<LayerPart>& part : kPartNames) {
     if (!captures_all(graph) && (graph & bit(part.value)) != 0) {
-      text += (text.empty() ? "" : "+") + std::string(part.name);
+      add_listed(text, part.name, "+");
     }
   }
   return text;

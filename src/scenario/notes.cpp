@@ -1,12 +1,12 @@
 #include "titer/scenario/notes.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 
 #include "titer/plan/place/torus_place.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -181,7 +181,7 @@ std::vector<std::string> notes_of(const std::optional<std::string>& sequence,
     notes.push_back(*sequence);
   }
   if (!missing.empty()) {
-    notes.push_back(fmt::format("beyond what {} can do: {}", stack, fmt::join(missing, ", ")));
+    notes.push_back(fmt::format("beyond what {} can do: {}", stack, listed(missing)));
   }
   return notes;
 }
@@ -245,7 +245,7 @@ std::vector<std::string> ScenarioNotes::lines() const {
   std::vector<std::string> lines;
   for (const auto& [note, owners] : notes_) {
     const bool of_all = owners.size() == scenarios_;
-    lines.push_back(of_all ? note : fmt::format("{} (in {})", note, fmt::join(owners, ", ")));
+    lines.push_back(of_all ? note : fmt::format("{} (in {})", note, listed(owners)));
   }
   return lines;
 }

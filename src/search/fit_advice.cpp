@@ -9,6 +9,7 @@
 
 #include "titer/estimate/device_classes.hpp"
 #include "titer/estimate/estimate.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -158,13 +159,11 @@ Seconds time_of(const std::optional<Seconds>& alone) {
 
 std::string FitAdvice::text() const {
   constexpr std::string_view plan = "plan.";
-  std::string list;
-  for (const PlanChange& change : changes) {
+  return listed(changes, [&](const PlanChange& change) {
     const std::string value =
         change.value.kind == Value::Kind::text ? change.value.text : to_json(change.value, 0);
-    list += (list.empty() ? "" : ", ") + change.path.substr(plan.size()) + " " + value;
-  }
-  return list;
+    return change.path.substr(plan.size()) + " " + value;
+  });
 }
 
 std::vector<FitAdvice> fit_advice(const Scenario& scenario, std::size_t most) {

@@ -19,7 +19,7 @@ void add_numbers(Reader& in,
                  std::int64_t each,
                  std::vector<std::int64_t>& numbers) {
   const Value* written = in.raw(key);
-  for (const Value& value : written == nullptr ? std::vector<Value>() : listed(*written)) {
+  for (const Value& value : written == nullptr ? std::vector<Value>() : values_in(*written)) {
     if (!value.is_integer || value.integer < 1 || value.integer > kMostDevicesAsked / each) {
       in.fail(key, "expected a whole number of at least 1, or a list of them");
       return;
@@ -68,7 +68,7 @@ Document around_run(std::string_view name_or_file) {
 
 }  // namespace
 
-std::vector<Value> listed(const Value& value) {
+std::vector<Value> values_in(const Value& value) {
   return value.kind == Value::Kind::array ? value.items : std::vector<Value>{value};
 }
 

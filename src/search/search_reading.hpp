@@ -14,7 +14,7 @@
 namespace titer {
 
 /// The elements of a list, or the one value.
-[[nodiscard]] std::vector<Value> listed(const Value& value);
+[[nodiscard]] std::vector<Value> values_in(const Value& value);
 
 /// The search of this name or file. A run's is the search around it.
 [[nodiscard]] Document search_document(std::string_view name_or_file);

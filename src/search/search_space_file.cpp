@@ -4,6 +4,7 @@
 
 #include "search_reading.hpp"
 #include "titer/plan/plan_fields.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -48,7 +49,7 @@ void put_space(const SearchFile& file, Reader& in, Search& search) {
         file.kept.begin(), file.kept.end(), [&](const auto& entry) { return entry.first == &key; });
     const bool is_listed = written != nullptr && written->kind != Value::Kind::null;
     if (is_listed) {
-      put_values(file, key, listed(*written), search.space);
+      put_values(file, key, values_in(*written), search.space);
       if (written->kind == Value::Kind::array && written->items.empty()) {
         space->fail(key.name, "expected at least one value");
       }
@@ -82,13 +83,13 @@ void add_models(const SearchFile& file, Reader& in, Search& search) {
   if (file.largest == nullptr) {
     return;
   }
-  for (const Value& value : listed(*file.largest)) {
+  for (const Value& value : values_in(*file.largest)) {
     Search of_model = search;
     std::string title = value.text;
     if (value.kind == Value::Kind::object) {
       for (const auto& [key, changed] : value.members) {
         of_model.source.assign({"model." + key, changed, "largest_model"});
-        title += (title.empty() ? "" : ", ") + key + " " + to_json(changed, 0);
+        add_listed(title, key + " " + to_json(changed, 0));
       }
     } else {
       of_model.source.assign({"model", value, "largest_model"});

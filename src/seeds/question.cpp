@@ -6,6 +6,7 @@
 #include "question_text.hpp"
 #include "titer/input/csv.hpp"
 #include "titer/seeds/equations.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -17,7 +18,7 @@ Question read_alternative(Reader& in,
   std::optional<Question> question;
   std::string keys;
   const auto try_one = [&]<class Kind>(std::type_identity<Kind> /*kind*/) {
-    keys += (keys.empty() ? "" : ", ") + std::string(Kind::key);
+    add_listed(keys, Kind::key);
     if (!question && in.has(Kind::key)) {
       question = Kind::read(in, folder);
     }

@@ -11,6 +11,7 @@
 
 #include "titer/input/reader.hpp"
 #include "titer/sweep/row_file.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -27,7 +28,7 @@ std::string number_list(const std::vector<std::size_t>& numbers) {
     while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) {
       ++last;
     }
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
+    add_listed(text, std::to_string(numbers[i]));
     if (last > i) {
       text += fmt::format("-{}", numbers[last]);
     }

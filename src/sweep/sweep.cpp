@@ -1,8 +1,5 @@
 #include "titer/sweep/sweep.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 
@@ -11,6 +8,7 @@
 #include "sweep_software.hpp"
 #include "titer/input/defect.hpp"
 #include "titer/scenario/notes.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -227,12 +225,11 @@ void SweepWorker::Working::evaluate_point(const Scenario& scenario, SweepPoint& 
   } catch (const InputError& error) {
     beside_plan.clear();  // nothing was evaluated
     for (const std::string& line : error.lines) {
-      into.reason += (into.reason.empty() ? "" : "; ") + line;
+      add_listed(into.reason, line, "; ");
     }
     return;
   }
-  into.beyond =
-      fmt::format("{}", fmt::join(beyond_software(software.abilities(into.at), scenario), ", "));
+  into.beyond = listed(beyond_software(software.abilities(into.at), scenario));
   into.status = into.result.fits() ? PointStatus::ok : PointStatus::out_of_memory;
   if (!into.result.fits()) {
     into.reason = memory_sentences.of(into.result);

@@ -1,4 +1,5 @@
 #include "sweep_reading.hpp"
+#include "titer/units/listed.hpp"
 
 #include <fmt/format.h>
 
@@ -94,10 +95,10 @@ bool SweepReading::has_numbers(const SweepRules& rules) {
   for (std::size_t i = 0; i < sweep_->derived.size(); ++i) {
     if (!std::isfinite(rules.derived(i))) {
       const DerivedField& field = sweep_->derived[i];
-      problem_ += fmt::format("{}derived {}: {}: expected a finite value",
-                              problem_.empty() ? "" : "; ",
-                              field.name,
-                              field.expression);
+      add_listed(
+          problem_,
+          fmt::format("derived {}: {}: expected a finite value", field.name, field.expression),
+          "; ");
     }
   }
   return problem_.empty();
@@ -263,10 +264,7 @@ const Scenario* SweepReading::read_afresh(std::span<const std::size_t> at,
     source.read_unchecked(afresh_);
     return &afresh_;
   } catch (const InputError& error) {
-    problem_.clear();
-    for (const std::string& line : error.lines) {
-      problem_ += (problem_.empty() ? "" : "; ") + line;
-    }
+    problem_ = listed(error.lines, "; ");
     return nullptr;
   }
 }

@@ -1,7 +1,6 @@
 #include "titer/topology/failures.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <boost/pending/disjoint_sets.hpp>
@@ -9,6 +8,7 @@
 #include <random>
 
 #include "titer/topology/properties.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -263,7 +263,7 @@ std::string failures_text(const Failures& failures) {
   add(failures.ports, "port", "ports");
   add(failures.switches, "switch", "switches");
   parts.insert(parts.end(), failures.named.begin(), failures.named.end());
-  std::string text = fmt::format("{}", fmt::join(parts, ", "));
+  std::string text = listed(parts);
   if (failures.left > 0) {
     text += fmt::format(" with {:g} % of the bandwidth left", 100 * failures.left);
   }

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <utility>
 
+#include "titer/units/listed.hpp"
+
 namespace titer {
 namespace {
 
@@ -272,8 +274,7 @@ std::string unit_names() {
   std::string names;
   for (const Unit& unit : Table<Q>::units) {
     if (unit.use != Use::understood) {
-      names += names.empty() ? "" : ", ";
-      names += unit.name;
+      add_listed(names, unit.name);
     }
   }
   return names;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "titer/units/listed.hpp"
 #include "titer/view/table.hpp"
 
 namespace titer {
@@ -131,11 +132,7 @@ std::string column_names(const FigureRows& rows) {
     }
   }
   std::erase_if(columns, [](const NotedColumn& column) { return !column.is_needed; });
-  std::string text;
-  for (const NotedColumn& column : columns) {
-    text += (text.empty() ? "" : " ") + std::string(column.name);
-  }
-  return text;
+  return listed(columns, &NotedColumn::name, " ");
 }
 
 std::string csv_of(const FigureRows& rows, std::string_view columns, const Figures& all_rows) {

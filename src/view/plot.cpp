@@ -8,6 +8,7 @@
 
 #include "plot_drawing.hpp"
 #include "plot_style.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/view/figure.hpp"
 #include "titer/view/svg.hpp"
 #include "titer/view/table.hpp"
@@ -43,10 +44,8 @@ std::string bar_words(const PlotBars& bars, const PlotBar& bar) {
   std::string parts;
   for (std::size_t i = 0; i < bar.values.size(); ++i) {
     if (bar.values[i] != 0 && !bars.parts[i].name.empty()) {
-      parts += fmt::format("{}{} {:.4g}",
-                           parts.empty() ? "" : ", ",
-                           bars.parts[i].name,
-                           bars.axis.scale * bar.values[i]);
+      add_listed(parts,
+                 fmt::format("{} {:.4g}", bars.parts[i].name, bars.axis.scale * bar.values[i]));
     }
   }
   std::string text = bar.name;
@@ -158,8 +157,8 @@ std::string plot_svg(std::span<const Plot> plots) {
     y += 14;
     sheet.add(fmt::format("<g transform=\"translate(0 {})\">\n{}</g>\n", tenths(y), picture.body));
     y += std::ceil(picture.height) + 12;
-    title += (title.empty() ? "" : "; ") + plot.title;
-    words += (words.empty() ? "" : " ") + plot_words(plot);
+    add_listed(title, plot.title, "; ");
+    add_listed(words, plot_words(plot), " ");
   }
   return fmt::format(
       R"(<svg class="plot" xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" )"

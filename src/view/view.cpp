@@ -1,9 +1,8 @@
 #include "titer/view/view.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
+
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -50,7 +49,7 @@ Figure notes_figure(const std::vector<std::string>& notes) {
 }
 
 Figure notes_column(const std::vector<std::string>& notes) {
-  return if_any({"notes", notes.empty() ? Datum() : fmt::format("{}", fmt::join(notes, "; "))});
+  return if_any({"notes", notes.empty() ? Datum() : listed(notes, "; ")});
 }
 
 std::string View::as_csv() const {

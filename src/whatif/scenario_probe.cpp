@@ -7,6 +7,7 @@
 
 #include "titer/estimate/figures.hpp"
 #include "titer/sweep/scenario_fields.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -36,14 +37,6 @@ std::vector<ScenarioPart> parts_of(std::span<const Assignment> changes) {
   return parts;
 }
 
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) {
-    text += (text.empty() ? "" : "; ") + line;
-  }
-  return text;
-}
-
 }  // namespace
 
 std::vector<OutcomeFigure> outcome_figures() {
@@ -64,18 +57,16 @@ std::vector<OutcomeFigure> outcome_figures() {
 OutcomeFigure outcome_figure(std::string_view name, std::string_view option) {
   const std::vector<OutcomeFigure> known = outcome_figures();
   std::vector<std::string_view> names;
-  std::string list;
   for (const OutcomeFigure& figure : known) {
     if (figure.name == name) {
       return figure;
     }
     names.emplace_back(figure.name);
-    list += (list.empty() ? "" : ", ") + figure.name;
   }
   const std::string_view near = closest(name, names);
   throw InputError(
       near.empty()
-          ? fmt::format("{}: {}: expected one of {}", option, name, list)
+          ? fmt::format("{}: {}: expected one of {}", option, name, listed(names))
           : fmt::format("{}: {}: no figure of a result; did you mean \"{}\"?", option, name, near));
 }
 
@@ -113,14 +104,14 @@ bool ScenarioProbe::evaluate_changed(std::span<const Assignment> changes,
       source_.read_part(part, changed_);
     }
     for (const Violation& violation : validate(changed_)) {
-      refusal_ += (refusal_.empty() ? "" : "; ") + violation.text();
+      add_listed(refusal_, violation.text(), "; ");
     }
     if (refusal_.empty()) {
       evaluate(changed_, fidelity_, estimator_, result_);
       ++evaluations_;
     }
   } catch (const InputError& error) {
-    refusal_ = joined(error.lines);
+    refusal_ = listed(error.lines, "; ");
   }
   return refusal_.empty();
 }

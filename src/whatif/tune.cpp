@@ -1,7 +1,6 @@
 #include "titer/whatif/tune.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include "titer/plan/place/placement.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/search/search.hpp"
+#include "titer/units/listed.hpp"
 #include "tune_knobs.hpp"
 
 namespace titer {
@@ -132,7 +132,7 @@ class Tuner {
     std::erase_if(missing, [&](const std::string& one) {
       return std::find(missing_.begin(), missing_.end(), one) != missing_.end();
     });
-    return fmt::format("{}", fmt::join(missing, ", "));
+    return listed(missing);
   }
 
   void take(const StepResult& result, Tuning& tuning) const {

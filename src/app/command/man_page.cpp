@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "titer/ask/version.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -92,8 +93,7 @@ std::string heading(const CLI::Option& option) {
   }
   std::string text;
   const auto add = [&](std::string_view dashes, const std::string& name) {
-    text +=
-        (text.empty() ? "" : ", ") + fmt::format("\\fB{}\\fR", troff(std::string(dashes) + name));
+    add_listed(text, fmt::format("\\fB{}\\fR", troff(std::string(dashes) + name)));
   };
   for (const std::string& name : option.get_snames()) {
     add("-", name);

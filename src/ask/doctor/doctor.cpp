@@ -17,6 +17,7 @@
 #include "titer/topology/families.hpp"
 #include "titer/trace/trace_comparison.hpp"
 #include "titer/trace/trace_ranks.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
 #include "titer/whatif/tune.hpp"
 
@@ -31,14 +32,12 @@ std::string value_text(const Value& value) {
 
 /// "recompute selective -> none"
 std::string words_of(const Tuning& tuning) {
-  std::vector<std::string> words;
-  for (const KnobValue& value : tuning.values) {
-    words.push_back(fmt::format("{} {} -> {}",
-                                value.path.substr(value.path.find('.') + 1),
-                                value_text(value.from),
-                                value_text(value.to)));
-  }
-  return fmt::format("{}", fmt::join(words, ", "));
+  return listed(tuning.values, [](const KnobValue& value) {
+    return fmt::format("{} {} -> {}",
+                       value.path.substr(value.path.find('.') + 1),
+                       value_text(value.from),
+                       value_text(value.to));
+  });
 }
 
 class Doctor {
@@ -78,7 +77,7 @@ class Doctor {
   [[nodiscard]] std::string asked_words() const {
     std::string words = request_.run;
     for (const std::string& file : request_.files) {
-      words += (words.empty() ? "" : " ") + file;
+      add_listed(words, file, " ");
     }
     return words;
   }
@@ -321,8 +320,7 @@ class Doctor {
           .setting = ""};
       if (has_settings) {
         static_cast<void>(probe_->with(tuning.assignments()));
-        trial.setting = fmt::format(
-            "{}", fmt::join(changed_settings(*format, scenario, probe_->changed()), "  "));
+        trial.setting = listed(changed_settings(*format, scenario, probe_->changed()), "  ");
       }
       report_.trials.push_back(std::move(trial));
     }

@@ -7,6 +7,7 @@
 #include "huggingface_families.hpp"
 #include "huggingface_towers.hpp"
 #include "titer/model/unmodelled.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -239,12 +240,8 @@ std::string refusal(std::string_view name) {
     }
   }
   const std::vector<std::string_view> known = huggingface_architectures();
-  std::string list;
-  for (const std::string_view type : known) {
-    list += (list.empty() ? "" : ", ") + std::string(type);
-  }
   const std::string_view near = closest(name, known);
-  return "this architecture is not known; expected one of: " + list +
+  return "this architecture is not known; expected one of: " + listed(known) +
          (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?");
 }
 

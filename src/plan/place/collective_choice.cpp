@@ -7,6 +7,7 @@
 
 #include "titer/input/reader.hpp"
 #include "titer/plan/place/collective_query.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -15,7 +16,7 @@ std::string names_of(const std::vector<Candidate>& candidates) {
   std::string names;
   for (const Candidate& candidate : candidates) {
     if (candidate.time) {
-      names += (names.empty() ? "" : ", ") + std::string(candidate.algorithm->name);
+      add_listed(names, candidate.algorithm->name);
     }
   }
   return names.empty() ? "none does" : names;

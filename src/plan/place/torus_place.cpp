@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "titer/units/listed.hpp"
+
 namespace titer {
 namespace {
 
@@ -122,7 +124,7 @@ std::string fitting_degrees(const Torus& torus, std::int64_t stride) {
   std::string list;
   for (std::int64_t ranks = 1; ranks <= most; ++ranks) {
     if (torus_shape(torus, {.ranks = ranks, .stride = stride})) {
-      list += fmt::format("{}{}", list.empty() ? "" : ", ", ranks);
+      add_listed(list, std::to_string(ranks));
     }
   }
   return list;

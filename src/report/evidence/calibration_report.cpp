@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "report/plot/evidence_plots.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/view/table.hpp"
 
 namespace titer {
@@ -22,7 +23,7 @@ FigureRows fitted_rows(const Calibration& calibration) {
     const auto error = calibration.fit.errors[i];
     std::string name = figure.path;
     for (const std::string& path : figure.same) {
-      name += ", " + path;
+      add_listed(name, path);
     }
     rows.push_back(
         {{"", name, "figure"},
@@ -87,25 +88,16 @@ Figures group_accuracy_figures(const GroupAccuracy& group) {
 }
 
 /// "{" or "[" to its end with something between.
-template <class List, class Write>
-std::string joined(const List& list, const Write& write, std::string_view between) {
-  std::string text;
-  for (const auto& item : list) {
-    text += (text.empty() ? "" : std::string(between)) + write(item);
-  }
-  return text;
-}
-
 std::string flat(const Value& value) {
   switch (value.kind) {
     case Value::Kind::object: {
       const auto member = [](const auto& entry) {
         return to_json(Value(entry.first), 0) + ": " + flat(entry.second);
       };
-      return "{" + joined(value.members, member, ", ") + "}";
+      return "{" + listed(value.members, member) + "}";
     }
     case Value::Kind::array:
-      return "[" + joined(value.items, flat, ", ") + "]";
+      return "[" + listed(value.items, flat) + "]";
     default:
       return to_json(value, 0);
   }
@@ -133,13 +125,13 @@ std::string laid_out(const Value& value, std::size_t depth, std::size_t before) 
   const std::string end = "\n" + std::string(2 * depth, ' ');
   if (value.kind == Value::Kind::array) {
     const auto item = [&](const Value& inner) { return indent + laid_out(inner, depth + 1, 0); };
-    return "[\n" + joined(value.items, item, ",\n") + end + "]";
+    return "[\n" + listed(value.items, item, ",\n") + end + "]";
   }
   const auto member = [&](const auto& entry) {
     const std::string key = to_json(Value(entry.first), 0) + ": ";
     return indent + key + laid_out(entry.second, depth + 1, key.size());
   };
-  return "{\n" + joined(value.members, member, ",\n") + end + "}";
+  return "{\n" + listed(value.members, member, ",\n") + end + "}";
 }
 
 }  // namespace
@@ -174,12 +166,8 @@ View calibration_view(const Calibration& calibration, const CalibrationData& dat
 }
 
 std::string rejection_text(const Calibration& calibration, bool is_written) {
-  std::string text;
-  for (const std::string& objection : calibration.objections) {
-    text += (text.empty() ? "the fit is rejected: " : "; ") + objection;
-  }
-  return text + (is_written
-                     ? "\nits figures are written as assumed, with its residuals as error bars\n"
+  return "the fit is rejected: " + listed(calibration.objections, "; ") +
+         (is_written ? "\nits figures are written as assumed, with its residuals as error bars\n"
                      : "\nnothing is written; other data, --from or --fit may help, and --accept "
                        "writes it as assumed, with its residuals as error bars\n");
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "titer/model/transformer/tower.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
 #include "titer/view/table.hpp"
 
@@ -44,16 +45,11 @@ std::string shape(const Transformer& model) {
 }
 
 /// "tensor 4, pipeline 2, …": keys with their values, in their order.
-std::string listed(const Value& object) {
-  std::string text;
-  for (const auto& [key, value] : object.members) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, plain_text(value));
-  }
+std::string settings_text(const Value& object) {
+  const std::string text = listed(object.members, [](const auto& member) {
+    return member.first + " " + plain_text(member.second);
+  });
   return text.empty() ? "none" : text;
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 void add(std::string& text, std::string_view label, const std::string& what) {
@@ -82,8 +78,8 @@ std::string import_summary(const Transformer& model, const ImportedRun& imported
                   figures.sequence,
                   format(figures.forward_full),
                   format(figures.forward_causal)));
-  add(text, "plan", listed(imported.plan));
-  add(text, "training", listed(imported.training));
+  add(text, "plan", settings_text(imported.plan));
+  add(text, "training", settings_text(imported.training));
   add(text,
       "memory",
       fmt::format("weights {}, {} gradients {}, optimizer {} on a device of pipeline rank {}, "
@@ -105,7 +101,7 @@ std::string import_remarks(const ImportedRun& imported) {
     }
   };
   if (!imported.used.empty()) {
-    add_lines("used", {joined(imported.used)});
+    add_lines("used", {listed(imported.used)});
   }
   add_lines("known to be harmless", imported.harmless);
   add_lines("assumed", imported.assumed);

@@ -4,6 +4,7 @@
 
 #include "seed_wording.hpp"
 #include "titer/seeds/seed_totals.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -19,10 +20,8 @@ std::string law_text(const LawTotal& law) {
 std::string headline(const SeedTotals& totals) {
   std::string within;
   for (std::size_t band = 0; band < kFigureBands.size(); ++band) {
-    within += fmt::format("{}{} within {:.0f} %",
-                          band == 0 ? "" : ", ",
-                          totals.within[band],
-                          100 * kFigureBands[band]);
+    add_listed(within,
+               fmt::format("{} within {:.0f} %", totals.within[band], 100 * kFigureBands[band]));
   }
   return fmt::format(
              "of {} printed figures are predicted: {}; unmet (more than {:.0f} % off): {}; open: "

@@ -5,6 +5,7 @@
 #include "seed_wording.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/seeds/seed_totals.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -13,9 +14,8 @@ namespace {
 std::string wanted(const CheckResult& result) {
   const SeedCheck& check = *result.check;
   std::string text;
-  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
   if (result.expected) {
-    add(shown(*result.expected));
+    add_listed(text, shown(*result.expected));
     if (check.margin) {
       text += fmt::format(" within {}", shown(*check.margin));
     } else if (check.tolerance > 0.0) {
@@ -23,10 +23,10 @@ std::string wanted(const CheckResult& result) {
     }
   }
   if (result.at_least) {
-    add("at least " + shown(*result.at_least));
+    add_listed(text, "at least " + shown(*result.at_least));
   }
   if (result.at_most) {
-    add("at most " + shown(*result.at_most));
+    add_listed(text, "at most " + shown(*result.at_most));
   }
   return text;
 }

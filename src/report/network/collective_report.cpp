@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/plot/network_plots.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -37,7 +38,7 @@ std::string protocols_text(const ProtocolChoice& protocols) {
   for (const auto& [tier, name] :
        {std::pair{"node", protocols.node}, std::pair{"network", protocols.network}}) {
     if (!name.empty()) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", tier, name);
+      add_listed(text, fmt::format("{} {}", tier, name));
     }
   }
   return text;

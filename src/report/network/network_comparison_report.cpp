@@ -6,6 +6,7 @@
 
 #include "report/step/scenario_words.hpp"
 #include "titer/report/step/step_report.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -35,11 +36,7 @@ Figures step_figures(const NetworkStep& one, const NetworkStep& first) {
                  ? Datum(one.step->iteration_time / first.step->iteration_time - 1, kSignedPercent)
                  : Datum();
   }
-  std::string hottest;
-  for (const TierLoad& tier : one.tiers) {
-    hottest += (hottest.empty() ? "" : ", ") + tier_words(tier);
-  }
-  const std::string remark = one.problem.empty() ? hottest : one.problem;
+  const std::string remark = one.problem.empty() ? listed(one.tiers, tier_words) : one.problem;
   Figures figures = {
       {"topology", one.topology, "topology"},
       if_any({"oversubscription", Datum(one.variant.oversubscription, kPlain), "down:up"}),

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "canvas.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -136,7 +137,7 @@ class PdfCanvas : public Canvas {
     std::string text;
     for (std::size_t i = 1; i < colour.size(); i += 2) {
       const int value = std::stoi(std::string(colour.substr(i, 2)), nullptr, 16);
-      text += fmt::format("{}{:.3f}", text.empty() ? "" : " ", value / 255.0);
+      add_listed(text, fmt::format("{:.3f}", value / 255.0), " ");
     }
     return text;
   }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "titer/report/network/topology_report.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/view/svg.hpp"
 #include "topology_drawing.hpp"
 
@@ -305,8 +306,7 @@ class TopologyPicture {
 
   void add_remarks() {
     if (std::ranges::any_of(drawing_.graph.details, &Switch::reduces)) {
-      remark_ += remark_.empty() ? "" : "; ";
-      remark_ += "switches with a thick border can reduce";
+      add_listed(remark_, "switches with a thick border can reduce", "; ");
     }
     if (!remark_.empty()) {
       add_text({20.0, height_}, remark_, "font-size=\"12\" fill=\"#2d3748\"");

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "report/evidence/validation_parts.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
 #include "titer/view/svg.hpp"
 
@@ -77,7 +78,7 @@ std::string validation_scatter_svg(const ValidationPicture& picture) {
                                      std::pair(range.high, 1 - band.error),
                                      std::pair(range.high, 1 + band.error),
                                      std::pair(range.low, 1 + band.error)}) {
-      corners += (corners.empty() ? "" : " ") + tenths(x(at)) + "," + tenths(y(at * factor));
+      add_listed(corners, tenths(x(at)) + "," + tenths(y(at * factor)), " ");
     }
     paper += fmt::format("<polygon fill=\"{}\" points=\"{}\"/>\n", band.colour, corners);
     add_to_legend(chart, band);

@@ -5,6 +5,7 @@
 
 #include "report/study/capacity_figures.hpp"
 #include "study_plots.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -35,7 +36,7 @@ std::string standing_of(const CapacityResult& result, std::size_t index) {
                                     std::pair(result.cheapest, "cheapest"),
                                     std::pair(result.fastest, "fastest")}) {
     if (point == index) {
-      text += (text.empty() ? "" : ", ") + std::string(name);
+      add_listed(text, name);
     }
   }
   return text;

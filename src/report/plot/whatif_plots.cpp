@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +6,7 @@
 #include "step_plots.hpp"
 #include "study_plots.hpp"
 #include "titer/report/step/step_report.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -87,7 +87,7 @@ Plot shared_out(const Difference& found) {
   for (const Contribution& one : found.contributions) {
     if (bars.bars.size() < kMostTornadoBars && one.time != Seconds{}) {
       const double share = one.time / found.a.iteration_time;
-      bars.bars.push_back(signed_bar(fmt::format("{}", fmt::join(one.paths, " and ")),
+      bars.bars.push_back(signed_bar(listed(one.paths, " and "),
                                      one.time.si(),
                                      fmt::format("{}{} ({} of A)",
                                                  one.time > Seconds{} ? "+" : "",
@@ -133,7 +133,7 @@ Figures difference_headline(const Difference& found) {
     const Contribution& most = found.contributions.front();
     figures.push_back({"",
                        fmt::format("{} ({}{})",
-                                   fmt::join(most.paths, " and "),
+                                   listed(most.paths, " and "),
                                    most.time > Seconds{} ? "+" : "",
                                    format(most.time)),
                        "the input that makes most of it"});

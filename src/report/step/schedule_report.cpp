@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "titer/units/listed.hpp"
+
 namespace titer {
 namespace {
 
@@ -186,11 +188,7 @@ std::string schedules_picture(std::span<const ScheduleView> views,
 
 std::string schedules_csv(std::span<const ScheduleView> views) {
   const FigureRows rows = compared_rows(views);
-  std::string columns;
-  for (const Figure& figure : rows.front()) {
-    columns += (columns.empty() ? "" : " ") + figure.key;
-  }
-  return csv_of(rows, columns);
+  return csv_of(rows, listed(rows.front(), &Figure::key, " "));
 }
 
 Value schedules_json(std::span<const ScheduleView> views) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -125,11 +126,10 @@ Figures remark_figures(const Scenario& scenario, const StepResult& result) {
 }
 
 std::string algorithms_text(const StepResult& result) {
-  std::string all;
-  for (const TakenAlgorithm& at : result.algorithms) {
-    all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", collective_title(at), taken_text(at));
-  }
-  return all;
+  const auto words = [](const TakenAlgorithm& at) {
+    return fmt::format("{}: {}", collective_title(at), taken_text(at));
+  };
+  return listed(result.algorithms, words, "; ");
 }
 
 }  // namespace titer

@@ -5,6 +5,7 @@
 #include "capacity_figures.hpp"
 #include "report/plot/study_plots.hpp"
 #include "report/step/scenario_words.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -12,17 +13,17 @@ namespace {
 
 std::string asked_text(const CapacityQuestion& question) {
   std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (question.tokens) {
-    add(short_count(*question.tokens) + " tokens");
+    add_listed(text, short_count(*question.tokens) + " tokens");
   }
   if (question.deadline) {
-    add("in " + days(*question.deadline) + " days" + chance_words(question));
+    add_listed(text, "in " + days(*question.deadline) + " days" + chance_words(question));
   }
   if (question.budget) {
-    add("for " + short_count(*question.budget) + " dollars");
+    add_listed(text, "for " + short_count(*question.budget) + " dollars");
   }
-  add("batch " + std::string(kBatchRules[static_cast<std::size_t>(question.batch)].name));
+  add_listed(text,
+             "batch " + std::string(kBatchRules[static_cast<std::size_t>(question.batch)].name));
   if (question.batch_slack > 0 && question.batch == BatchRule::fixed) {
     text += fmt::format(" but for {} where devices do not share it out",
                         percent_text(question.batch_slack));

@@ -1,7 +1,6 @@
 #include "titer/report/study/difference_report.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include "report/plot/study_plots.hpp"
 #include "titer/estimate/figures.hpp"
 #include "titer/report/step/step_report.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -36,7 +36,7 @@ std::string shortened(std::string text) {
 }
 
 std::string joined_paths(const Contribution& contribution) {
-  return fmt::format("{}", fmt::join(contribution.paths, " and "));
+  return listed(contribution.paths, " and ");
 }
 
 /// A figure of both.
@@ -124,7 +124,7 @@ TextView contributions_text(const Difference& found) {
   std::string none;
   for (const Contribution& one : found.contributions) {
     if (one.time == Seconds{}) {
-      none += (none.empty() ? "" : ", ") + joined_paths(one);
+      add_listed(none, joined_paths(one));
       continue;
     }
     const double share = one.time / found.a.iteration_time;

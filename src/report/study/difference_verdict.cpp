@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
 #include "titer/view/table.hpp"
 
@@ -89,10 +90,10 @@ std::string work_text(const Difference& found) {
   std::string text;
   for (const AskedValue& value : asked_values(found)) {
     if (value.differs && value.key != kDevicesKey) {
-      text += (text.empty() ? "not the same work: " : "; ") + differing_text(value, found);
+      add_listed(text, differing_text(value, found), "; ");
     }
   }
-  return text.empty() ? "" : text + "\n";
+  return text.empty() ? "" : "not the same work: " + text + "\n";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "titer/report/step/step_report.hpp"
 #include "titer/scenario/notes.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -132,13 +133,9 @@ std::string shown(const Value& value) {
     case Value::Kind::number:
     case Value::Kind::array:
       return to_json(value, 0);
-    case Value::Kind::object: {
-      std::string text;
-      for (const auto& [key, member] : value.members) {
-        text += (text.empty() ? "" : "+") + key;
-      }
-      return text;
-    }
+    case Value::Kind::object:
+      return listed(
+          value.members, [](const auto& member) { return member.first; }, "+");
     default:
       return Datum(value).words();
   }
@@ -149,7 +146,7 @@ std::string plan_difference(const Plan& plan, const Plan& other) {
   for (const SearchKey& key : search_keys()) {
     const std::string own = shown(key.value(plan));
     if (own != shown(key.value(other))) {
-      text += (text.empty() ? "" : ", ") + std::string(key.name) + " " + own;
+      add_listed(text, std::string(key.name) + " " + own);
     }
   }
   return text;

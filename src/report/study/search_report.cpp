@@ -1,7 +1,6 @@
 #include "titer/report/study/search_report.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include "report/plot/study_plots.hpp"
 #include "report/step/scenario_words.hpp"
 #include "search_figures.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -79,10 +79,8 @@ FigureRows plan_rows(const SearchAnswer& answer) {
 
 /// "best by time", "no other is better in time and memory".
 std::string objective_text(const Search& search) {
-  std::string text;
-  for (const Objective objective : search.objectives) {
-    text += (text.empty() ? "" : ", ") + std::string(name(objective));
-  }
+  const std::string text =
+      listed(search.objectives, [](const Objective objective) { return name(objective); });
   if (search.objectives.size() > 1) {
     return "Pareto front of " + text;
   }
@@ -122,12 +120,8 @@ std::string space_text(const Search& search) {
     if (given == search.narrowed.end()) {
       continue;
     }
-    text += fmt::format("{}{} ", text.empty() ? "" : "; ", key.name);
-    std::string_view between;
-    for (const Value& value : key.values(search.space)) {
-      text += fmt::format("{}{}", between, shown(value));
-      between = ", ";
-    }
+    const auto words = [](const Value& value) { return shown(value); };
+    add_listed(text, fmt::format("{} {}", key.name, listed(key.values(search.space), words)), "; ");
   }
   return text.empty() ? "all plans there are" : "plans with " + text;
 }
@@ -173,7 +167,7 @@ std::string software_text(const Search& search,
     text += fmt::format("  beyond {} (--any-software): {}, with {}\n",
                         stack,
                         gain_text(search, answer, one),
-                        fmt::join(leaving_software(search, one.best), ", "));
+                        listed(leaving_software(search, one.best)));
   }
   return text;
 }
@@ -197,7 +191,7 @@ std::string alike_keys(const FoundPlan& found) {
       return text_of(plan, key) != text_of(found.plan, key);
     });
     if (differs) {
-      text += (text.empty() ? "" : ", ") + std::string(key.name);
+      add_listed(text, key.name);
     }
   }
   return text;
@@ -258,10 +252,7 @@ std::string no_plan_sentence(const SearchAnswer& answer) {
   std::string text;
   for (const SearchCountName& count : counts) {
     if (answer.counts.*count.value > 0) {
-      text += fmt::format("{}{} {}",
-                          text.empty() ? "" : ", ",
-                          grouped_count(answer.counts.*count.value),
-                          count.name);
+      add_listed(text, fmt::format("{} {}", grouped_count(answer.counts.*count.value), count.name));
     }
   }
   if (answer.counts.plans == 0) {
@@ -298,7 +289,7 @@ View search_view(const Search& search,
   }
   view.text.add(software_text(search, answer, beyond));
   if (!answer.without_plan.empty()) {
-    say(fmt::format("no plan for: {}", fmt::join(answer.without_plan, "; ")));
+    say("no plan for: " + listed(answer.without_plan, "; "));
   }
   if (answer.plans.empty()) {
     say(no_plan_sentence(answer));

@@ -1,5 +1,6 @@
 #include "sensitivity_figures.hpp"
 
+#include "titer/units/listed.hpp"
 #include "titer/view/table.hpp"
 
 namespace titer {
@@ -116,16 +117,14 @@ void add_counts(const CountEffect& effect, FigureRows& rows) {
     if (!move) {
       continue;
     }
-    std::string note;
-    for (const Assignment& along : move->along) {
-      note += (note.empty() ? "with " : ", ") + along.path + "=" + to_json(along.value, 0);
-    }
+    const std::string along = listed(
+        move->along, [](const Assignment& one) { return one.path + "=" + to_json(one.value, 0); });
     rows.push_back(row_of("count",
                           effect.figure,
                           {{"elasticity", move->elasticity},
                            {"to", move->to},
                            {"outcome", move->outcome},
-                           {"note", note}}));
+                           {"note", along.empty() ? along : "with " + along}}));
   }
 }
 
@@ -140,12 +139,11 @@ void add_break_even(const BreakEven& one, FigureRows& rows) {
     if (!bend) {
       continue;
     }
-    std::string note;
-    for (const PartSlope& part : bend->parts) {
-      note += (note.empty() ? "" : " ") + std::string(part.part);
-    }
-    rows.push_back(row_of(
-        "bend", one.figure, {{"elasticity", bend->after}, {"to", bend->at}, {"note", note}}));
+    rows.push_back(row_of("bend",
+                          one.figure,
+                          {{"elasticity", bend->after},
+                           {"to", bend->at},
+                           {"note", listed(bend->parts, &PartSlope::part, " ")}}));
   }
 }
 

@@ -1,7 +1,6 @@
 #include "titer/report/study/sensitivity_report.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include "report/plot/study_plots.hpp"
 #include "sensitivity_figures.hpp"
 #include "titer/report/step/step_report.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -178,7 +178,7 @@ std::string parts_of_bend(const Bend& bend) {
       changes[static_cast<std::size_t>(known - kinds.begin())] += fmt::format(", {}", part.part);
     }
   }
-  return fmt::format("{}", fmt::join(changes, ""));
+  return listed(changes, "");
 }
 
 std::string bend_text(const ScenarioFigure& figure, const Bend& bend) {

@@ -1,12 +1,12 @@
 #include "titer/report/study/sweep_view.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -59,8 +59,7 @@ class SweptTable {
     std::string text;
     for (const Axis& axis : sweep_.axes) {
       if (axis.path != but && axis.values.size() > 1) {
-        text +=
-            fmt::format("{}{} {}", text.empty() ? "" : ", ", axis.path, rows_.text(row, axis.path));
+        add_listed(text, fmt::format("{} {}", axis.path, rows_.text(row, axis.path)));
       }
     }
     return text;
@@ -98,13 +97,7 @@ class SweptTable {
     return fmt::format("{} on {}", name_of("model.name"), name_of("cluster.name"));
   }
 
-  [[nodiscard]] std::string paths() const {
-    std::vector<std::string_view> names;
-    for (const Axis& axis : sweep_.axes) {
-      names.push_back(axis.path);
-    }
-    return fmt::format("{}", fmt::join(names, ", "));
-  }
+  [[nodiscard]] std::string paths() const { return listed(sweep_.axes, &Axis::path); }
 
   [[nodiscard]] TextView text() const {
     TextView text = fmt::format("Sweep of {} along {}\n", subject(), paths());

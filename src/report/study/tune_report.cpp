@@ -1,7 +1,6 @@
 #include "titer/report/study/tune_report.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 
 #include "titer/report/step/step_report.hpp"
 #include "titer/scenario/command_text.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/view/table.hpp"
 
 namespace titer {
@@ -25,13 +25,8 @@ std::string value_words(const Value& value) {
       return "none";
     case Value::Kind::boolean:
       return value.boolean ? "on" : "off";
-    case Value::Kind::array: {
-      std::string list;
-      for (const Value& item : value.items) {
-        list += (list.empty() ? "" : "+") + plain_text(item);
-      }
-      return list;
-    }
+    case Value::Kind::array:
+      return listed(value.items, plain_text, "+");
     default:
       return plain_text(value);
   }
@@ -39,15 +34,12 @@ std::string value_words(const Value& value) {
 
 /// "tensor 8 -> 4, data 2 -> 4"
 std::string change_words(const Tuning& tuning) {
-  std::string text;
-  for (const KnobValue& value : tuning.values) {
-    text += fmt::format("{}{} {} -> {}",
-                        text.empty() ? "" : ", ",
-                        value.path.substr(value.path.find('.') + 1),
-                        value_words(value.from),
-                        value_words(value.to));
-  }
-  return text;
+  return listed(tuning.values, [](const KnobValue& value) {
+    return fmt::format("{} {} -> {}",
+                       value.path.substr(value.path.find('.') + 1),
+                       value_words(value.from),
+                       value_words(value.to));
+  });
 }
 
 std::string percent_less(double gain) { return fmt::format("{:+.1f} %", -100 * gain); }
@@ -85,9 +77,7 @@ std::vector<std::string> flags_of(const TuneReport& report, const Tuning& tuning
   return report.flags && !is_simple(tuning) ? report.flags(tuning) : std::vector<std::string>{};
 }
 
-std::string knobs_text(const Tuning& tuning) {
-  return fmt::format("{}", fmt::join(tuning.knobs, "; "));
-}
+std::string knobs_text(const Tuning& tuning) { return listed(tuning.knobs, "; "); }
 
 Figures tuning_figures(const TuneReport& report, const Tuning& tuning) {
   return joined(joined({{"knobs", tuning.knobs},
@@ -104,16 +94,15 @@ FigureRows table_rows(const TuneReport& report) {
   const StepResult& base = report.probe->base();
   const auto add = [&](std::string_view section, const std::vector<Tuning>& list) {
     for (const Tuning& tuning : list) {
-      rows.push_back(
-          joined(joined({{"section", section},
-                         {"knobs", knobs_text(tuning)},
-                         {"change", change_words(tuning)},
-                         {"outcome", name(tuning.outcome)}},
-                        answer_figures(report, tuning)),
-                 {{"same_numbers", tuning.same_numbers},
-                  {"set", set_options(tuning.assignments())},
-                  {"flags", fmt::format("{}", fmt::join(flags_of(report, tuning), "; "))},
-                  {"reason", tuning.reason}}));
+      rows.push_back(joined(joined({{"section", section},
+                                    {"knobs", knobs_text(tuning)},
+                                    {"change", change_words(tuning)},
+                                    {"outcome", name(tuning.outcome)}},
+                                   answer_figures(report, tuning)),
+                            {{"same_numbers", tuning.same_numbers},
+                             {"set", set_options(tuning.assignments())},
+                             {"flags", listed(flags_of(report, tuning), "; ")},
+                             {"reason", tuning.reason}}));
     }
   };
   rows.push_back({{"section", "run"},
@@ -239,9 +228,7 @@ std::string flags_text(const TuneReport& report, const std::vector<const Tuning*
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const std::vector<std::string> flags = report.flags(*shown[i]);
     text += fmt::format(
-        "  {}: {}\n",
-        i + 1,
-        flags.empty() ? "none that is known here" : fmt::format("{}", fmt::join(flags, "  ")));
+        "  {}: {}\n", i + 1, flags.empty() ? "none that is known here" : listed(flags, "  "));
   }
   return text + "\n";
 }
@@ -300,7 +287,7 @@ std::string lacking_text(const TuneReport& report) {
     if (list.size() > kMostUntried) {
       ++more;
     } else {
-      list += (list.empty() ? "" : ", ") + tuning.reason;
+      add_listed(list, tuning.reason);
     }
   }
   return list.empty() ? ""

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "app/command.hpp"
 #include "app/data_kinds.hpp"
 #include "titer/scenario/data_files.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -51,14 +51,9 @@ DataKind kind_of(const ShowOptions& options) {
   }
   const std::vector<DataKind> found = kinds_with(options.name);
   if (found.size() > 1) {
-    std::vector<std::string_view> names;
-    names.reserve(found.size());
-    for (const DataKind& kind : found) {
-      names.push_back(kind.name);
-    }
     throw InputError(fmt::format("{}: the name of more than one thing: expected --kind {}",
                                  options.name,
-                                 fmt::join(names, " or --kind ")));
+                                 listed(found, &DataKind::name, " or --kind ")));
   }
   return found.front();
 }

@@ -6,6 +6,7 @@
 #include "app/command.hpp"
 #include "titer/report/network/replay_report.hpp"
 #include "titer/scenario/load_part.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -26,11 +27,7 @@ int replay_command(const ReplayCommand& command) {
   const Cluster cluster = load_cluster(Value(command.cluster), parse_assignments(command.sets));
   const Replay answer = replay(workload, cluster, command.options);
   View view = replay_view(workload, answer, cluster, command.options);
-  std::string asked;
-  for (const std::string& file : command.files) {
-    asked += (asked.empty() ? "" : " ") + file;
-  }
-  view.asked = {{"asked", asked}, {"cluster", cluster.name}};
+  view.asked = {{"asked", listed(command.files, " ")}, {"cluster", cluster.name}};
   return print(format, {.view = std::move(view)}, *command.report);
 }
 

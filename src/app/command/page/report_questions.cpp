@@ -1,12 +1,12 @@
 #include "report_questions.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
 
 #include "titer/hardware/noted_fields.hpp"
 #include "titer/input/read_document.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/units/shell_word.hpp"
 
 namespace titer {
@@ -24,9 +24,8 @@ void choose_command(WrittenAnswer& answer) {
   answer.program = std::make_shared<Program>();
   answer.chosen = &answer.program->choose({words->begin() + 1, words->end()});
   if (!answer.chosen->report) {
-    throw InputError(fmt::format("{} has no report; expected one of {}",
-                                 words->at(1),
-                                 fmt::join(answer.program->reporting(), ", ")));
+    throw InputError(fmt::format(
+        "{} has no report; expected one of {}", words->at(1), listed(answer.program->reporting())));
   }
   if (answer.chosen->report->is_any_wanted()) {
     throw InputError("expected neither --report nor --plot: the answer is a part of this report");
