@@ -6,16 +6,11 @@
 #include <vector>
 
 #include "titer/view/plot.hpp"
+#include "titer/view/point.hpp"
 
 namespace titer {
 
 inline constexpr double kPlotWidth = 480;
-
-/// A place on a picture, in pixels.
-struct PlotPlace {
-  double x = 0;
-  double y = 0;
-};
 
 /// Numbers along an axis, and where they stand on it.
 class PlotScale {
@@ -49,15 +44,15 @@ class PlotScale {
 class PlotSheet {
  public:
   /// `classes`: of the style.
-  void text(PlotPlace at, std::string_view classes, std::string_view words);
-  void rectangle(PlotPlace at, PlotPlace size, std::string_view classes);
+  void text(Point at, std::string_view classes, std::string_view words);
+  void rectangle(Point at, Point size, std::string_view classes);
   void path(std::string_view classes, const std::string& d);
   void add(std::string_view element) { body_ += element; }
   /// What follows until the end is read as these words.
   void begin_mark(std::string_view words);
   void end_mark() { body_ += "</g>\n"; }
   /// Names beside their colours, in as many rows as they need; how high these are.
-  double legend(const std::vector<PlotPart>& parts, PlotPlace at);
+  double legend(const std::vector<PlotPart>& parts, Point at);
 
   [[nodiscard]] const std::string& body() const { return body_; }
 
@@ -74,7 +69,7 @@ struct PlotTone {
 };
 [[nodiscard]] PlotTone tone_of(const std::vector<PlotPart>& parts, std::size_t part);
 /// "M12 7.5": a point of a path.
-[[nodiscard]] std::string path_to(char how, PlotPlace at);
+[[nodiscard]] std::string path_to(char how, Point at);
 
 /// All numbers that an axis of a chart has to hold.
 [[nodiscard]] std::vector<double> x_numbers(const PlotPlane& plane);

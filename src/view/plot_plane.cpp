@@ -35,7 +35,7 @@ std::vector<double> along(const PlotPlane& plane,
 }
 
 /// Around a point: disk, square, triangle, diamond.
-std::string shape(std::size_t kind, PlotPlace at) {
+std::string shape(std::size_t kind, Point at) {
   constexpr double r = kRadius;
   switch (kind % 4) {
     case 1:
@@ -80,7 +80,7 @@ class PlaneDrawing {
   }
 
  private:
-  [[nodiscard]] PlotPlace place(double x, double y) const {
+  [[nodiscard]] Point place(double x, double y) const {
     return {left_ + x_.share(x) * (right_ - left_), bottom_ - y_.share(y) * (bottom_ - top_)};
   }
 
@@ -144,7 +144,7 @@ class PlaneDrawing {
 
   void add_point(const PlotPoint& point, const PlotSeries& series, std::size_t index) {
     const std::size_t tone = index % kTones;
-    const PlotPlace at = place(point.x, point.y);
+    const Point at = place(point.x, point.y);
     sheet_.begin_mark(point.words.empty() ? series.name : point.words);
     if (point.range && series.look == PlotLook::points) {
       sheet_.path(fmt::format("line l{}", tone),

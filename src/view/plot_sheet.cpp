@@ -94,7 +94,7 @@ double PlotScale::share(double si) const {
 
 std::string PlotScale::mark_text(double si) const { return mark_number(si * scale_); }
 
-void PlotSheet::text(PlotPlace at, std::string_view classes, std::string_view words) {
+void PlotSheet::text(Point at, std::string_view classes, std::string_view words) {
   body_ += fmt::format(R"(<text x="{}" y="{}" class="{}">{}</text>)",
                        tenths(at.x),
                        tenths(at.y),
@@ -103,7 +103,7 @@ void PlotSheet::text(PlotPlace at, std::string_view classes, std::string_view wo
   body_ += '\n';
 }
 
-void PlotSheet::rectangle(PlotPlace at, PlotPlace size, std::string_view classes) {
+void PlotSheet::rectangle(Point at, Point size, std::string_view classes) {
   body_ += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" class="{}"/>)",
                        tenths(at.x),
                        tenths(at.y),
@@ -122,7 +122,7 @@ void PlotSheet::begin_mark(std::string_view words) {
   body_ += fmt::format(R"(<g class="mark"><title>{}</title>)", escaped(words));
 }
 
-double PlotSheet::legend(const std::vector<PlotPart>& parts, PlotPlace at) {
+double PlotSheet::legend(const std::vector<PlotPart>& parts, Point at) {
   const double left = at.x;
   const double top = at.y;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -131,7 +131,7 @@ double PlotSheet::legend(const std::vector<PlotPart>& parts, PlotPlace at) {
       at = {left, at.y + kLegendLine};
     }
     const PlotTone tone = tone_of(parts, i);
-    const PlotPlace swatch = {at.x, at.y - kSwatch + 2};
+    const Point swatch = {at.x, at.y - kSwatch + 2};
     rectangle(swatch, {kSwatch, kSwatch}, fmt::format("t{}", tone.colour));
     if (tone.hatched) {
       body_ += fmt::format(R"~(<rect x="{}" y="{}" width="{}" height="{}" fill="url(#hatched)"/>)~",
@@ -155,6 +155,6 @@ PlotTone tone_of(const std::vector<PlotPart>& parts, std::size_t part) {
   return {.colour = tone > kGreyTone ? tone - kGreyTone - 1 : tone, .hatched = tone > kGreyTone};
 }
 
-std::string path_to(char how, PlotPlace at) { return how + tenths(at.x) + " " + tenths(at.y); }
+std::string path_to(char how, Point at) { return how + tenths(at.x) + " " + tenths(at.y); }
 
 }  // namespace titer

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "point.hpp"
 #include "titer/report/step/timeline_report.hpp"
+#include "titer/view/point.hpp"
 
 namespace titer {
 

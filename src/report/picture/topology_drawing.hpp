@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "point.hpp"
 #include "titer/topology/families.hpp"
+#include "titer/view/point.hpp"
 
 namespace titer {
 

@@ -1,8 +1,9 @@
 #pragma once
+// A place on a picture.
 
 namespace titer {
 
-/// A place on a picture: pixels, y down.
+/// In pixels, y down.
 struct Point {
   double x = 0.0;
   double y = 0.0;
