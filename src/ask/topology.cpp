@@ -13,6 +13,7 @@
 #include "titer/input/read_document.hpp"
 #include "titer/report/network/topology_report.hpp"
 #include "titer/report/network/traffic_report.hpp"
+#include "titer/topology/import/fabric_files.hpp"
 #include "titer/topology/properties.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"

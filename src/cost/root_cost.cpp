@@ -2,6 +2,7 @@
 
 #include "titer/collectives/algorithm/tree.hpp"
 #include "titer/cost/sync_cost.hpp"
+#include "titer/topology/family/node_families.hpp"
 
 namespace titer {
 namespace {
@@ -39,7 +40,7 @@ RootWay root_way(MoveTime when, Pass pass) {
 Seconds root_time(const Scenario& scenario, Bytes size) {
   const GroupPlace at = place(scenario.plan, PlanGroup::data, scenario.cluster.devices_per_node);
   Fabric fabric = at.fabric(scenario.cluster);
-  if (!std::holds_alternative<SwitchedNode>(scenario.cluster.topology)) {
+  if (scenario.cluster.topology.as<SwitchedNode>() == nullptr) {
     fabric =
         along_ring(fabric);  // a wire to one of the others has only a part of what the root has
   }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "titer/plan/place/torus_place.hpp"
+#include "titer/topology/family/node_families.hpp"
 #include "titer/units/listed.hpp"
 
 namespace titer {
@@ -55,7 +56,7 @@ std::optional<std::string> uneven_note(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
   const std::int64_t devices = scenario.plan.devices();
   const std::int64_t of_node = cluster.devices_per_node;
-  if (!std::holds_alternative<SwitchedNode>(cluster.topology) || devices <= of_node) {
+  if (cluster.topology.as<SwitchedNode>() == nullptr || devices <= of_node) {
     return std::nullopt;
   }
   const std::int64_t stretch = cut_stretch(scenario.plan, of_node);

@@ -5,6 +5,12 @@
 #include <utility>
 
 #include "titer/topology/detours.hpp"
+#include "titer/topology/family/dragonfly.hpp"
+#include "titer/topology/family/joined_nodes.hpp"
+#include "titer/topology/family/node_families.hpp"
+#include "titer/topology/family/torus.hpp"
+#include "titer/topology/family/trees.hpp"
+#include "titer/topology/import/fabric_files.hpp"
 #include "titer/topology/routes.hpp"
 #include "titer/units/ensure.hpp"
 
@@ -12,44 +18,54 @@ namespace titer {
 
 namespace {
 
-/// The names of the variant's alternatives, as choices of their positions.
-template <class... Families>
-constexpr auto family_choices(std::variant<Families...>*) {
-  std::size_t index = 0;
-  return std::array{Choice<std::size_t>{Families::name, index++}...};
-}
+constexpr std::array kFamilies = {&FamilyOf<SwitchedNode>::family,
+                                  &FamilyOf<FullyConnectedNode>::family,
+                                  &FamilyOf<RingNode>::family,
+                                  &FamilyOf<EdgeListNode>::family,
+                                  &FamilyOf<Torus>::family,
+                                  &FamilyOf<FatTree>::family,
+                                  &FamilyOf<Rails>::family,
+                                  &FamilyOf<Dragonfly>::family,
+                                  &FamilyOf<PcieTree>::family,
+                                  &FamilyOf<JoinedNodes>::family,
+                                  &FamilyOf<NvidiaSmiNode>::family,
+                                  &FamilyOf<RocmSmiNode>::family,
+                                  &FamilyOf<NcclXmlNode>::family,
+                                  &FamilyOf<IbNetwork>::family,
+                                  &FamilyOf<SlurmNetwork>::family};
 
-/// Reads the alternative at position `wanted`.
-template <class... Families>
-NodeTopology read_family(std::variant<Families...>*, std::size_t wanted, Reader& in) {
-  NodeTopology node;
-  std::size_t index = 0;
-  ((index++ == wanted ? void(node = Families::read(in)) : void()), ...);
-  return node;
-}
+constexpr auto kFamilyNames = [] {
+  std::array<Choice<const TopologyFamily*>, kFamilies.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    names[i] = {kFamilies[i]->name, kFamilies[i]};
+  }
+  return names;
+}();
 
 }  // namespace
 
+std::span<const TopologyFamily* const> topology_families() { return kFamilies; }
+
+NodeTopology::NodeTopology() : NodeTopology(SwitchedNode()) {}
+
 NamedTopology read_topology(Reader& in) {
-  constexpr NodeTopology* families = nullptr;  // carries the list of alternatives, no value
-  constexpr auto choices = family_choices(families);
-  NamedTopology read{.name = {}, .title = {}, .source = {}, .family = SwitchedNode{1, 1_GBps}};
+  NamedTopology read{.family = SwitchedNode{1, 1_GBps}};
   if (!in.has("family") && in.has("topology")) {
     Reader inner = in.object("topology");
     read = read_topology(inner);
     in.finish();
     return read;
   }
-  const auto family = in.maybe_choice<std::size_t>("family", choices);
+  const auto family = in.maybe_choice<const TopologyFamily*>("family", kFamilyNames);
   if (!family) {
     // What the other keys should be is not known; the getter says what the family may be.
     if (!in.has("family")) {
-      static_cast<void>(in.choice<std::size_t>("family", choices));
+      static_cast<void>(in.choice<const TopologyFamily*>("family", kFamilyNames));
     }
     return read;
   }
-  read.family = read_family(families, *family, in);
-  read.name = in.maybe_text("name").value_or(std::string(choices[*family].name));
+  read.family = (*family)->read(in);
+  read.name = in.maybe_text("name").value_or(std::string((*family)->name));
   read.title = in.maybe_text("title").value_or("");
   read.source = in.maybe_text("source").value_or("");
   static_cast<void>(in.raw("sources"));
@@ -77,12 +93,8 @@ NodeTopology read_node_topology(Reader& in) {
 }
 
 NetworkRouting NamedTopology::routing_used() const {
-  return routing.value_or(std::holds_alternative<Dragonfly>(family) ? NetworkRouting::adaptive
-                                                                    : NetworkRouting::minimal);
-}
-
-Topology build(const NodeTopology& node) {
-  return std::visit([](const auto& family) { return family.build(); }, node);
+  return routing.value_or(family.as<Dragonfly>() != nullptr ? NetworkRouting::adaptive
+                                                            : NetworkRouting::minimal);
 }
 
 Topology build(const NamedTopology& network) {
@@ -91,31 +103,15 @@ Topology build(const NamedTopology& network) {
   ensure(!problem, "what has failed was tried when the topology was read");
   graph.routing = network.routing_used();
   if (goes_by_others(graph.routing)) {
-    const auto* dragonfly = std::get_if<Dragonfly>(&network.family);
+    const auto* dragonfly = network.family.as<Dragonfly>();
     graph.regions = regions_of(graph, dragonfly == nullptr ? 1 : dragonfly->routers_per_group);
   }
   return graph;
 }
 
 Router router_of(const NodeTopology& node, Topology graph) {
-  const auto* torus = std::get_if<Torus>(&node);
+  const auto* torus = node.as<Torus>();
   return torus == nullptr ? Router(std::move(graph)) : Router(std::move(graph), torus->dimensions);
-}
-
-const Imported* imported_of(const NodeTopology& node) {
-  return std::visit(
-      [](const auto& family) -> const Imported* {
-        if constexpr (requires { family.imported; }) {
-          return &family.imported;
-        } else {
-          return nullptr;
-        }
-      },
-      node);
-}
-
-std::string_view family_name(const NodeTopology& node) {
-  return std::visit([](const auto& family) { return std::string_view(family.name); }, node);
 }
 
 }  // namespace titer

@@ -118,12 +118,12 @@ TEST(AppList, CountsWhatThereIsOfEachKind) {
 }
 
 TEST(AppList, RefusesAnUnknownKindWithASuggestion) {
-  EXPECT_EQ(
-      refusal_of(titer({"list", "chip"})),
-      "list: chip: expected models, chips, clusters, networks, stacks, topologies, algorithms, "
-      "schedules, formulas, runs, sweeps, searches, courses, capacities, reports, prices, grids, "
-      "reliabilities; "
-      "did you mean \"chips\"?");
+  EXPECT_EQ(refusal_of(titer({"list", "chip"})),
+            "list: chip: expected models, chips, clusters, networks, stacks, topologies, families, "
+            "algorithms, schedules, formulas, runs, sweeps, searches, courses, capacities, "
+            "reports, prices, grids, "
+            "reliabilities; "
+            "did you mean \"chips\"?");
   EXPECT_TRUE(contains(refusal_of(titer({"list", "planets"})), "list: planets: expected models, "));
 }
 

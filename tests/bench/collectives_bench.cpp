@@ -28,6 +28,8 @@
 
 #include "collectives/contract_groups.hpp"
 #include "collectives/graphs.hpp"
+#include "titer/topology/family/node_families.hpp"
+#include "titer/topology/family/torus.hpp"
 
 namespace {
 

@@ -13,6 +13,8 @@
 #include "collectives/graphs.hpp"
 #include "paths.hpp"
 #include "temporary_folder.hpp"
+#include "titer/topology/family/node_families.hpp"
+#include "titer/topology/family/torus.hpp"
 #include "titer/units/text.hpp"
 #include "view/csv.hpp"
 

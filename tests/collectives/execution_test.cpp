@@ -12,6 +12,9 @@
 #include "collectives/contract_groups.hpp"
 #include "collectives/graphs.hpp"
 #include "titer/topology/families.hpp"
+#include "titer/topology/family/node_families.hpp"
+#include "titer/topology/family/torus.hpp"
+#include "titer/topology/family/trees.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

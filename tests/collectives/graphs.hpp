@@ -9,6 +9,9 @@
 #include "titer/collectives/catalogue.hpp"
 #include "titer/collectives/execution.hpp"
 #include "titer/topology/families.hpp"
+#include "titer/topology/family/joined_nodes.hpp"
+#include "titer/topology/family/node_families.hpp"
+#include "titer/topology/family/trees.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer::testing {

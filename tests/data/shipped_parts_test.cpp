@@ -6,6 +6,7 @@
 #include "plan/shipped.hpp"
 #include "titer/model/transformer/transformer_layer.hpp"
 #include "titer/scenario/source.hpp"
+#include "titer/topology/family/trees.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -180,7 +181,7 @@ TEST(ShippedClusters, NodesAreJoinedFasterThanTheNetwork) {
 TEST(ShippedClusters, EveryFigureHasASource) {
   for_each_cluster([](const Cluster& cluster) {
     std::vector<std::string> keys = {"node.nic_bandwidth"};
-    if (std::holds_alternative<PcieTree>(cluster.topology)) {
+    if (cluster.topology.as<PcieTree>() != nullptr) {
       for (const char* of : {"device", "uplink", "socket"}) {
         keys.push_back(std::string("node.fabric.") + of + "_bandwidth");
       }

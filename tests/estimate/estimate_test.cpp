@@ -11,6 +11,7 @@
 #include "allocations.hpp"
 #include "estimate/same_result.hpp"
 #include "scenario/scenarios.hpp"
+#include "titer/topology/family/node_families.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -149,11 +150,14 @@ Scenario sped_up(Scenario scenario, double factor) {
       }
     }
   }
-  if (auto* node = std::get_if<SwitchedNode>(&cluster.topology)) {
-    faster(node->bandwidth);
-  }
-  if (auto* torus = std::get_if<Torus>(&cluster.topology)) {
-    faster(torus->bandwidth);
+  const auto faster_wires = [&](auto family) {
+    faster(family.bandwidth);
+    cluster.topology = family;
+  };
+  if (const auto* node = cluster.topology.as<SwitchedNode>()) {
+    faster_wires(*node);
+  } else if (const auto* torus = cluster.topology.as<Torus>()) {
+    faster_wires(*torus);
   }
   for (auto* protocols : {&cluster.node_protocols,
                           &cluster.peer_protocols,

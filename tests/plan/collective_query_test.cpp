@@ -9,6 +9,7 @@
 
 #include "plan/shipped.hpp"
 #include "titer/collectives/choice.hpp"
+#include "titer/topology/family/trees.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "titer/topology/family/dragonfly.hpp"
+#include "titer/topology/family/torus.hpp"
 #include "topology/samples.hpp"
 #include "view/csv.hpp"
 
@@ -61,14 +63,14 @@ TEST(TopologySvg, DrawsEveryVertexAndWireOfASmallOne) {
     const std::string svg = topology_svg(view);
     EXPECT_EQ(occurrences(svg, "#ebf4ff"), static_cast<std::size_t>(view.graph.devices));
     EXPECT_EQ(occurrences(svg, "rx=\"5\""), static_cast<std::size_t>(view.graph.switches));
-    if (!std::holds_alternative<Torus>(view.named.family)) {
+    if (view.named.family.as<Torus>() == nullptr) {
       std::vector<double> rates;  // each has a line in the legend
       for (const Wire& wire : view.graph.wires) {
         if (std::find(rates.begin(), rates.end(), wire.bandwidth.si()) == rates.end()) {
           rates.push_back(wire.bandwidth.si());
         }
       }
-      const auto* dragonfly = std::get_if<Dragonfly>(&view.named.family);
+      const auto* dragonfly = view.named.family.as<Dragonfly>();
       const std::size_t bands =  // one behind each group
           dragonfly != nullptr ? static_cast<std::size_t>(dragonfly->groups) : 0;
       EXPECT_EQ(occurrences(svg, "<path"), view.graph.wires.size() + rates.size() + bands);

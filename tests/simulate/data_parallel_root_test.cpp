@@ -9,6 +9,7 @@
 #include "titer/estimate/estimate.hpp"
 #include "titer/simulate/evaluate.hpp"
 #include "titer/simulate/simulate.hpp"
+#include "titer/topology/family/node_families.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -24,7 +25,9 @@ Scenario scenario_of(std::int64_t data, Sharding sharding = Sharding::data_paral
   Scenario scenario = plain::scenario(plan);
   scenario.training.global_batch = kMicroBatches * plan.micro_batch * data;
   scenario.training.gradient_precision = DataType::fp16;
-  std::get<SwitchedNode>(scenario.cluster.topology).bandwidth = plain::kInside.bandwidth;
+  SwitchedNode node = *scenario.cluster.topology.as<SwitchedNode>();
+  node.bandwidth = plain::kInside.bandwidth;
+  scenario.cluster.topology = node;
   return scenario;
 }
 

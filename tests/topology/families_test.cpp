@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "titer/topology/family/node_families.hpp"
+#include "titer/topology/family/torus.hpp"
 #include "titer/topology/routes.hpp"
 
 namespace titer {
@@ -47,8 +51,10 @@ void expect_complaint(const std::string& edges, const std::vector<std::string>& 
 }
 
 TEST(NodeFamilies, OnlyTheTorusRoutesByDimension) {
-  const Torus torus = std::get<Torus>(read_text(
-      R"({"family": "torus", "dimensions": [4, 4], "wrap": true, "bandwidth": "50 GB/s"})"));
+  const Torus torus =
+      *read_text(
+           R"({"family": "torus", "dimensions": [4, 4], "wrap": true, "bandwidth": "50 GB/s"})")
+           .as<Torus>();
   // One step along x and one along y: in either order of the wires alone, x first on a torus.
   const int across = 1 + 4;
   EXPECT_EQ(Router(torus.build()).all_routes(0, across, 10).size(), 2U);
@@ -57,10 +63,22 @@ TEST(NodeFamilies, OnlyTheTorusRoutesByDimension) {
   EXPECT_EQ(router_of(star, build(star)).hops(0, 3), 2);
 }
 
+TEST(NodeFamilies, AreListedOnceEachWithASentence) {
+  std::set<std::string_view> names;
+  for (const TopologyFamily* family : topology_families()) {
+    EXPECT_TRUE(names.insert(family->name).second) << family->name;
+    EXPECT_FALSE(family->about.empty() || family->about.ends_with('.')) << family->name;
+  }
+  const NodeTopology ring = RingNode{.devices = 3, .bandwidth = 1_GBps};
+  EXPECT_EQ(family_name(ring), "ring");
+  EXPECT_EQ(ring.as<RingNode>()->devices, 3);
+  EXPECT_EQ(ring.as<SwitchedNode>(), nullptr);
+}
+
 TEST(NodeFamilies, SwitchIsRead) {
   const NodeTopology node =
       read_text(R"({"family": "switch", "devices": 8, "bandwidth": "300 GB/s"})");
-  ASSERT_TRUE(std::holds_alternative<SwitchedNode>(node));
+  ASSERT_TRUE(node.as<SwitchedNode>() != nullptr);
   const Topology topology = build(node);
   EXPECT_EQ(topology.name, "switch");
   EXPECT_EQ(topology.devices, 8);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "titer/topology/family/node_families.hpp"
 #include "topology/samples.hpp"
 
 namespace titer::testing {

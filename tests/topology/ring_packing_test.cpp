@@ -10,6 +10,7 @@
 #include "paths.hpp"
 #include "titer/input/file.hpp"
 #include "titer/topology/families.hpp"
+#include "titer/topology/family/node_families.hpp"
 #include "titer/topology/topology.hpp"
 #include "titer/units/ensure.hpp"
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "titer/topology/families.hpp"
+#include "titer/topology/family/node_families.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {

@@ -1,54 +1,120 @@
 #pragma once
-// The topology families. Each alternative is a small value that builds a Topology; the list
-// NodeTopology is the only place where a family is enrolled.
+// The topology families. Each is a small value, in a file of its own, that builds a Topology; they
+// are enrolled in src/topology/families.cpp, and nobody else has to know them all.
 
 #include <concepts>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <variant>
+#include <utility>
 
 #include "titer/input/reader.hpp"
 #include "titer/topology/failures.hpp"
-#include "titer/topology/family/dragonfly.hpp"
-#include "titer/topology/family/joined_nodes.hpp"
-#include "titer/topology/family/node_families.hpp"
-#include "titer/topology/family/torus.hpp"
-#include "titer/topology/family/trees.hpp"
-#include "titer/topology/import/fabric_files.hpp"
-#include "titer/topology/import/imports.hpp"
 #include "titer/topology/topology.hpp"
 
 namespace titer {
 
 class Router;
+struct Imported;
 
-/// What a family must offer: a name, a reader of its own keys (all but "family" and the labels
-/// below), its graph.
+/// What a family must offer: a name, a sentence, a reader of its own keys (all but "family" and the
+/// labels below), its graph.
 template <class F>
 concept NodeFamily = requires(const F& family, Reader& in) {
   { F::name } -> std::convertible_to<std::string_view>;
+  { F::about } -> std::convertible_to<std::string_view>;
   { F::read(in) } -> std::same_as<F>;
   { family.build() } -> std::same_as<Topology>;
 };
 
-template <NodeFamily... Families>
-using NodeTopologyOf = std::variant<Families...>;
-using NodeTopology = NodeTopologyOf<SwitchedNode,
-                                    FullyConnectedNode,
-                                    RingNode,
-                                    EdgeListNode,
-                                    Torus,
-                                    FatTree,
-                                    Rails,
-                                    Dragonfly,
-                                    PcieTree,
-                                    JoinedNodes,
-                                    NvidiaSmiNode,
-                                    RocmSmiNode,
-                                    NcclXmlNode,
-                                    IbNetwork,
-                                    SlurmNetwork>;
+class NodeTopology;
+
+/// A family as others use it, whatever it is; FamilyOf<F> makes it of what F offers.
+struct TopologyFamily {
+  std::string_view name;
+  std::string_view about;  // without a full stop
+  NodeTopology (*read)(Reader& in);
+  Topology (*build)(const NodeTopology& node);
+  /// In closed form, where it offers bisection() and diameter(); nothing where the graph tells.
+  std::optional<Bisection> (*bisection)(const NodeTopology& node);
+  std::optional<int> (*diameter)(const NodeTopology& node);
+  /// in_small(note): the same with less of everything, to be drawn; the note says what it is of.
+  std::optional<NodeTopology> (*in_small)(const NodeTopology& node, std::string& note);
+  const Imported* (*imported)(const NodeTopology& node);
+};
+
+template <NodeFamily F>
+struct FamilyOf;
+
+/// A value of one of the families.
+class NodeTopology {
+ public:
+  NodeTopology();  // a switch without devices
+  template <NodeFamily F>
+  NodeTopology(F value)  // NOLINT: what a family describes is a topology
+      : family_(&FamilyOf<F>::family), value_(std::make_shared<const F>(std::move(value))) {}
+
+  [[nodiscard]] const TopologyFamily& family() const { return *family_; }
+  /// nullptr where it is of another family.
+  template <NodeFamily F>
+  [[nodiscard]] const F* as() const {
+    return family_ == &FamilyOf<F>::family ? static_cast<const F*>(value_.get()) : nullptr;
+  }
+
+ private:
+  const TopologyFamily* family_;
+  std::shared_ptr<const void> value_;
+};
+
+template <NodeFamily F>
+struct FamilyOf {
+  static const F& of(const NodeTopology& node) { return *node.as<F>(); }
+  static NodeTopology read(Reader& in) { return F::read(in); }
+  static Topology build(const NodeTopology& node) { return of(node).build(); }
+  static std::optional<Bisection> bisection([[maybe_unused]] const NodeTopology& node) {
+    if constexpr (requires(const F& value) { value.bisection(); }) {
+      return of(node).bisection();
+    } else {
+      return std::nullopt;
+    }
+  }
+  static std::optional<int> diameter([[maybe_unused]] const NodeTopology& node) {
+    if constexpr (requires(const F& value) { value.diameter(); }) {
+      return of(node).diameter();
+    } else {
+      return std::nullopt;
+    }
+  }
+  static std::optional<NodeTopology> in_small([[maybe_unused]] const NodeTopology& node,
+                                              [[maybe_unused]] std::string& note) {
+    if constexpr (requires(const F& value) { value.in_small(note); }) {
+      return of(node).in_small(note);
+    } else {
+      return std::nullopt;
+    }
+  }
+  static const Imported* imported([[maybe_unused]] const NodeTopology& node) {
+    if constexpr (requires(const F& value) { value.imported; }) {
+      return &of(node).imported;
+    } else {
+      return nullptr;
+    }
+  }
+
+  static constexpr TopologyFamily family = {.name = F::name,
+                                            .about = F::about,
+                                            .read = read,
+                                            .build = build,
+                                            .bisection = bisection,
+                                            .diameter = diameter,
+                                            .in_small = in_small,
+                                            .imported = imported};
+};
+
+/// All of them, in the order in which they are listed.
+[[nodiscard]] std::span<const TopologyFamily* const> topology_families();
 
 /// A family with its labels, as in topologies/<name>.json.
 struct NamedTopology {
@@ -69,14 +135,18 @@ struct NamedTopology {
 [[nodiscard]] NamedTopology read_topology(Reader& in);
 /// Of a node, all of whose links work.
 [[nodiscard]] NodeTopology read_node_topology(Reader& in);
-[[nodiscard]] Topology build(const NodeTopology& node);
+[[nodiscard]] inline Topology build(const NodeTopology& node) { return node.family().build(node); }
+/// "torus".
+[[nodiscard]] inline std::string_view family_name(const NodeTopology& node) {
+  return node.family().name;
+}
+/// What was read of a machine's or program's own file; nullptr for other families.
+[[nodiscard]] inline const Imported* imported_of(const NodeTopology& node) {
+  return node.family().imported(node);
+}
 /// With its routing, and without what has failed.
 [[nodiscard]] Topology build(const NamedTopology& network);
 /// Of the graph of a family: devices of a torus forward in the order of its dimensions.
 [[nodiscard]] Router router_of(const NodeTopology& node, Topology graph);
-/// What was read of a machine's or program's own file; nullptr for other families.
-[[nodiscard]] const Imported* imported_of(const NodeTopology& node);
-/// "torus": the name of the alternative.
-[[nodiscard]] std::string_view family_name(const NodeTopology& node);
 
 }  // namespace titer

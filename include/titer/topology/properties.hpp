@@ -18,23 +18,11 @@ namespace titer {
 /// The first device that device 0 cannot reach.
 [[nodiscard]] std::optional<int> unreachable_device(const Topology& topology);
 
-/// Bandwidth one way between two halves of the devices, and how it was found.
-struct Bisection {
-  BytesPerSecond bandwidth;
-  std::string_view how;
-};
-
-/// - torus, mesh: the links cut across the dimension where they are fewest: c P / p, c = 2 where
-///   it is closed (2 P / p_max links of a torus).
-/// - fat tree whose top switches have an even number of lower neighbours: half of the narrowest
-///   level's bandwidth.
-/// - dragonfly of several groups: the global links between two halves of the groups, an estimate.
-/// - otherwise halves_bandwidth(), the min cut between the halves as numbered.
-/// Empty for fewer than two devices.
+/// What the family knows of itself, else halves_bandwidth(), the min cut between the halves as
+/// numbered. Empty for fewer than two devices.
 [[nodiscard]] std::optional<Bisection> bisection_bandwidth(const NodeTopology& family,
                                                            const Topology& built);
 /// Fewest links between the two devices farthest apart; empty when some are not connected.
-/// Torus: the sum of p/2 (closed) or p-1 (open); fat tree: twice the levels that branch.
 [[nodiscard]] std::optional<int> diameter(const NodeTopology& family, const Topology& built);
 
 /// All of it, to be shown.

@@ -82,6 +82,12 @@ int add_switches(Topology& topology, int count, Switch detail);
 /// between the two sets as numbered. (The worst split over all numberings is NP-hard.)
 [[nodiscard]] BytesPerSecond halves_bandwidth(const Topology& topology);
 
+/// Bandwidth one way between two halves of the devices, and how it was found.
+struct Bisection {
+  BytesPerSecond bandwidth;
+  std::string_view how;
+};
+
 /// What a ring collective can use inside a group: `directed_rings` link-disjoint directed rings
 /// through all of the group, each of bandwidth `per_ring`.
 struct RingPacking {

@@ -14,7 +14,7 @@
 #include "titer/launch/launch.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/scenario/notes.hpp"
-#include "titer/topology/families.hpp"
+#include "titer/topology/import/fabric_files.hpp"
 #include "titer/trace/trace_comparison.hpp"
 #include "titer/trace/trace_ranks.hpp"
 #include "titer/units/listed.hpp"

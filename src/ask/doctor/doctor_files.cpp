@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "titer/input/file.hpp"
-#include "titer/topology/families.hpp"
+#include "titer/topology/import/fabric_files.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {

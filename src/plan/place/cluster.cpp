@@ -6,6 +6,7 @@
 #include "titer/hardware/noted_fields.hpp"
 #include "titer/plan/file_schemas.hpp"
 #include "titer/plan/place/named_algorithms.hpp"
+#include "titer/topology/family/node_families.hpp"
 #include "titer/topology/properties.hpp"
 
 namespace titer {
@@ -86,8 +87,10 @@ constexpr std::array kHostPathFields = {
 
 /// What a cluster says of which part of its torus it is.
 void read_slice(Reader& in, Cluster& cluster) {
-  if (auto* torus = std::get_if<Torus>(&cluster.topology)) {
-    torus->read_slice(in);
+  if (const Torus* whole = cluster.torus()) {
+    Torus slice = *whole;
+    slice.read_slice(in);
+    cluster.topology = std::move(slice);
   } else if (in.has("slice")) {
     in.fail("slice", "expected a node whose fabric is a torus, which alone has slices");
   }
@@ -300,7 +303,7 @@ namespace {
 /// whose ports no topology numbers.
 bool has_alike_hosts(const Cluster& cluster) {
   const int host = cluster.devices_per_host.value_or(cluster.devices_per_node);
-  return std::holds_alternative<SwitchedNode>(cluster.topology) && !cluster.network_topology &&
+  return cluster.topology.as<SwitchedNode>() != nullptr && !cluster.network_topology &&
          host < cluster.devices_per_node && cluster.devices_per_node % host == 0 &&
          cluster.nics % (cluster.devices_per_node / host) == 0;
 }

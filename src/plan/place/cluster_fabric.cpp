@@ -7,6 +7,8 @@
 #include "node_tree.hpp"
 #include "rank_wiring.hpp"
 #include "titer/plan/place/cluster.hpp"
+#include "titer/topology/family/joined_nodes.hpp"
+#include "titer/topology/family/node_families.hpp"
 #include "titer/topology/properties.hpp"
 #include "titer/topology/tree_packing.hpp"
 #include "titer/units/ensure.hpp"
@@ -39,7 +41,7 @@ std::vector<std::vector<int>> tiles(int devices, int ranks, int stride) {
 
 /// Through one switch all groups are alike.
 std::optional<NodeTree> tree_of(const NodeTopology& node) {
-  return std::holds_alternative<SwitchedNode>(node) ? std::nullopt : NodeTree::of(build(node));
+  return node.as<SwitchedNode>() != nullptr ? std::nullopt : NodeTree::of(build(node));
 }
 
 /// What rings reach among some devices of a node. Through a switch every group is alike; a tree of
@@ -47,7 +49,7 @@ std::optional<NodeTree> tree_of(const NodeTopology& node) {
 class NodeRings {
  public:
   explicit NodeRings(const NodeTopology& node) : topology_(build(node)), tree_(tree_of(node)) {
-    if (const auto* switched = std::get_if<SwitchedNode>(&node)) {
+    if (const auto* switched = node.as<SwitchedNode>()) {
       port_ = switched->bandwidth;
     }
   }
@@ -167,7 +169,7 @@ Fabric network_fabric(const Cluster& cluster) {
 /// Through a switch a rank reaches one or all others as it reaches the next of a ring. Returns
 /// whether the node has one.
 bool add_switch_ports(const Cluster& cluster, Fabric& fabric) {
-  const auto* switched = std::get_if<SwitchedNode>(&cluster.topology);
+  const auto* switched = cluster.topology.as<SwitchedNode>();
   if (switched == nullptr) {
     return false;
   }
@@ -198,7 +200,7 @@ void add_direct_ways(const Cluster& cluster,
 
 /// The node's wiring as far as bandwidths go: what several chips of its switch carry together.
 Topology merged(const NodeTopology& node) {
-  if (const auto* switched = std::get_if<SwitchedNode>(&node)) {
+  if (const auto* switched = node.as<SwitchedNode>()) {
     SwitchedNode one = *switched;
     one.planes = 1;
     return one.build();

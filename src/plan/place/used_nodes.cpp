@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "titer/plan/place/cluster.hpp"
+#include "titer/topology/family/node_families.hpp"
 
 namespace titer {
 namespace {
@@ -39,7 +40,9 @@ void Cluster::use_for(std::span<const std::int64_t> devices) {
   const int whole = whole_node->devices;
   const double share = static_cast<double>(used) / whole;
   devices_per_node = used;
-  std::get<SwitchedNode>(topology).devices = used;
+  SwitchedNode part = *topology.as<SwitchedNode>();
+  part.devices = used;
+  topology = part;
   nics = whole_node->nics * used / whole;
   host_memory = part_of(whole_node->host_memory, share);
   nvme = part_of(whole_node->nvme, share);

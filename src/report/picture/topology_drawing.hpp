@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "titer/topology/families.hpp"
+#include "titer/topology/family/torus.hpp"
 #include "titer/view/point.hpp"
 
 namespace titer {

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "titer/topology/family/dragonfly.hpp"
 #include "titer/topology/properties.hpp"
 #include "topology_drawing.hpp"
 
@@ -333,13 +334,13 @@ class Tiers {
 }  // namespace
 
 Layout lay_out(const Drawable& drawing) {
-  if (const auto* torus = std::get_if<Torus>(&drawing.family)) {
+  if (const auto* torus = drawing.family.as<Torus>()) {
     const auto is_long = [](int length) { return length > 1; };
     if (std::count_if(torus->dimensions.begin(), torus->dimensions.end(), is_long) > 1) {
       return on_grid(*torus, drawing.whole.value_or(*torus), drawing.graph);
     }
   }
-  if (const auto* net = std::get_if<Dragonfly>(&drawing.family)) {
+  if (const auto* net = drawing.family.as<Dragonfly>()) {
     return around_groups(*net, drawing.graph);
   }
   return drawing.graph.switches == 0 ? on_circle(drawing.graph) : Tiers(drawing.graph).run();

@@ -1,5 +1,9 @@
 #include "titer/topology/family/dragonfly.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace titer {
 namespace {
 
@@ -85,6 +89,32 @@ Topology Dragonfly::build() const {
     }
   }
   return topology;
+}
+
+Dragonfly Dragonfly::in_small(std::string& note) const {
+  Dragonfly drawn = *this;
+  drawn.groups = std::min(groups, 6);
+  drawn.routers_per_group = std::min(routers_per_group, 5);
+  drawn.devices_per_router = std::min(devices_per_router, 3);
+  drawn.pair_links = 1;
+  note = fmt::format("drawn in small: the whole has {} groups of {} routers with {} devices each",
+                     groups,
+                     routers_per_group,
+                     devices_per_router);
+  if (pair_links > 1) {
+    note += fmt::format(", and {} links between each two groups", pair_links);
+  }
+  return drawn;
+}
+
+std::optional<Bisection> Dragonfly::bisection() const {
+  if (groups < 2) {
+    return std::nullopt;
+  }
+  const int half = groups / 2;
+  const double pairs = 1.0 * half * (groups - half);
+  return Bisection{pairs * pair_links * global_bandwidth,
+                   "estimate: global links between two halves of the groups"};
 }
 
 }  // namespace titer

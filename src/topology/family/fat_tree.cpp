@@ -1,7 +1,11 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "titer/topology/family/trees.hpp"
+#include "titer/units/listed.hpp"
 #include "topology/lists.hpp"
 
 namespace titer {
@@ -95,6 +99,15 @@ bool is_buildable(const FatTree& tree) {
   return true;
 }
 
+/// Levels up to the highest one whose switches have more than one lower neighbour.
+std::size_t branching_levels(const std::vector<FatTreeLevel>& levels) {
+  std::size_t branching = 0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    branching = levels[i].down > 1 ? i + 1 : branching;
+  }
+  return branching;
+}
+
 }  // namespace
 
 FatTree FatTree::read(Reader& in) {
@@ -159,6 +172,45 @@ Topology FatTree::build() const {
     }
   }
   return topology;
+}
+
+FatTree FatTree::in_small(std::string& note) const {
+  FatTree drawn = *this;
+  const int most = levels.size() <= 2 ? 4 : levels.size() == 3 ? 3 : 2;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    FatTreeLevel& level = drawn.levels[i];
+    level.down = std::min(level.down, most);
+    level.up = std::min(level.up, i == 0 ? most : most - 1);
+  }
+  drawn.planes = std::min(planes, 2);
+  const auto number = [](int FatTreeLevel::*member) {
+    return [member](const FatTreeLevel& level) { return std::to_string(level.*member); };
+  };
+  note = fmt::format(
+      "drawn in small: the whole has {} lower neighbours and {} parents per level, bottom first",
+      listed(levels, number(&FatTreeLevel::down)),
+      listed(levels, number(&FatTreeLevel::up)));
+  note += planes > 1 ? fmt::format(", in {} planes", planes) : "";
+  return drawn;
+}
+
+std::optional<Bisection> FatTree::bisection() const {
+  const std::size_t top = branching_levels(levels);
+  if (top == 0 || levels[top - 1].down % 2 != 0) {
+    return std::nullopt;
+  }
+  std::optional<BytesPerSecond> narrowest;
+  for (std::size_t i = 0; i < top; ++i) {
+    const FatTreeLevel& level = levels[i];
+    const BytesPerSecond all =
+        (1.0 * planes * size(i) * level.up * level.parallel) * level.bandwidth;
+    narrowest = std::min(narrowest.value_or(all), all);
+  }
+  return Bisection{*narrowest / 2.0, "half of the narrowest level's links"};
+}
+
+std::optional<int> FatTree::diameter() const {
+  return 2 * static_cast<int>(branching_levels(levels));
 }
 
 }  // namespace titer

@@ -1,5 +1,9 @@
 #include "titer/topology/family/node_families.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace titer {
 namespace {
 
@@ -34,6 +38,20 @@ Topology SwitchedNode::build() const {
   return topology;
 }
 
+SwitchedNode SwitchedNode::in_small(std::string& note) const {
+  SwitchedNode drawn = *this;
+  drawn.devices = std::min(devices, 16);
+  drawn.planes = std::min(planes, 6);
+  // As fast to each of the chips as the whole node is.
+  drawn.bandwidth = bandwidth * (1.0 * drawn.planes / planes);
+  note = fmt::format("drawn: {} of {} devices, {} of {} switch chips",
+                     drawn.devices,
+                     devices,
+                     drawn.planes,
+                     planes);
+  return drawn;
+}
+
 FullyConnectedNode FullyConnectedNode::read(Reader& in) {
   return {.devices = read_devices(in, 2, kMostWired),
           .links = static_cast<int>(in.maybe_integer("links", 1, kMostParallel).value_or(1)),
@@ -50,6 +68,13 @@ Topology FullyConnectedNode::build() const {
   return topology;
 }
 
+FullyConnectedNode FullyConnectedNode::in_small(std::string& note) const {
+  FullyConnectedNode drawn = *this;
+  drawn.devices = std::min(devices, 12);
+  note = fmt::format("drawn: {} of {} devices", drawn.devices, devices);
+  return drawn;
+}
+
 RingNode RingNode::read(Reader& in) {
   return {.devices = read_devices(in, 3, kMostInCircle),
           .bandwidth = in.quantity<BytesPerSecond>("bandwidth")};
@@ -62,6 +87,13 @@ Topology RingNode::build() const {
         {.a = device, .b = (device + 1) % devices, .count = 1, .bandwidth = bandwidth});
   }
   return topology;
+}
+
+RingNode RingNode::in_small(std::string& note) const {
+  RingNode drawn = *this;
+  drawn.devices = std::min(devices, 32);
+  note = fmt::format("drawn: a ring of {} instead of {} devices", drawn.devices, devices);
+  return drawn;
 }
 
 }  // namespace titer

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "titer/topology/family/trees.hpp"
@@ -60,6 +63,25 @@ Topology Rails::build() const {
     }
   }
   return topology;
+}
+
+Rails Rails::in_small(std::string& note) const {
+  Rails drawn = *this;
+  drawn.nodes_per_group = std::min(nodes_per_group, groups() > 1 ? 2 : 4);
+  drawn.nodes = std::min(nodes, drawn.nodes_per_group * std::min(groups(), 2));
+  drawn.rails = std::min(rails, 8);
+  drawn.spines = std::min(spines, 4);
+  // As many links, as fast, from a leaf to a spine as in the whole.
+  drawn.oversubscription = oversubscription * spines / std::max(1, drawn.spines) *
+                           drawn.nodes_per_group / nodes_per_group;
+  note = fmt::format("drawn: {} of {} nodes, {} of {} rails, {} of {} spines",
+                     drawn.nodes,
+                     nodes,
+                     drawn.rails,
+                     rails,
+                     drawn.spines,
+                     spines);
+  return drawn;
 }
 
 }  // namespace titer

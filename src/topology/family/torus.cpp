@@ -178,4 +178,40 @@ Topology Torus::build() const {
   return topology;
 }
 
+Torus Torus::in_small(std::string& note) const {
+  Torus drawn = *this;
+  const auto long_ones =
+      std::count_if(dimensions.begin(), dimensions.end(), [](int length) { return length > 1; });
+  const int most = long_ones <= 1 ? 32 : long_ones == 2 ? 12 : long_ones == 3 ? 4 : 2;
+  for (int& length : drawn.dimensions) {
+    length = std::min(length, most);
+  }
+  note = fmt::format("drawn: a corner of {} out of {}",
+                     fmt::join(drawn.dimensions, " x "),
+                     fmt::join(dimensions, " x "));
+  return drawn;
+}
+
+std::optional<Bisection> Torus::bisection() const {
+  std::optional<double> fewest;
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    const double links = 1.0 * links_across(i) * devices() / dimensions[i];
+    if (links > 0.0) {
+      fewest = std::min(fewest.value_or(links), links);
+    }
+  }
+  return fewest ? std::optional(Bisection{*fewest * bandwidth,
+                                          "links cut across the dimension where they are fewest"})
+                : std::nullopt;
+}
+
+std::optional<int> Torus::diameter() const {
+  int links = 0;
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    const int length = dimensions[i];
+    links += links_across(i) == 2 ? length / 2 : length - 1;
+  }
+  return links;
+}
+
 }  // namespace titer

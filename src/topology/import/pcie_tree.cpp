@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "titer/topology/family/trees.hpp"
 
 namespace titer {
@@ -51,6 +55,16 @@ Topology PcieTree::build() const {
     join(first_nic + nic, first_switch + nic / nics_per_switch, *nic_bandwidth);
   }
   return topology;
+}
+
+PcieTree PcieTree::in_small(std::string& note) const {
+  PcieTree drawn = *this;
+  drawn.devices_per_switch = std::min(devices_per_switch, 4);
+  drawn.switches_per_socket = std::min(switches_per_socket, 2);
+  drawn.devices = std::min(devices, drawn.devices_per_switch * drawn.switches_per_socket * 2);
+  drawn.nics_per_switch = std::min(nics_per_switch, 2);
+  note = fmt::format("drawn: {} of {} devices", drawn.devices, devices);
+  return drawn;
 }
 
 }  // namespace titer

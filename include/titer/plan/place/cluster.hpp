@@ -13,6 +13,7 @@
 #include "titer/hardware/chip.hpp"
 #include "titer/plan/memory/offload.hpp"
 #include "titer/topology/families.hpp"
+#include "titer/topology/family/torus.hpp"
 
 namespace titer {
 
@@ -102,7 +103,7 @@ struct Cluster {
                               Wiring& wiring,
                               std::span<const std::vector<int>> at_once = {}) const;
   /// Whether the node is a torus of all the devices there are (TPU pods).
-  [[nodiscard]] const Torus* torus() const { return std::get_if<Torus>(&topology); }
+  [[nodiscard]] const Torus* torus() const { return topology.as<Torus>(); }
   /// The torus that a plan for so many devices has; null where there is none of so many.
   [[nodiscard]] const Torus* torus_of(std::int64_t devices) const {
     return torus() == nullptr ? nullptr : torus()->of(devices);

@@ -1,6 +1,8 @@
 #pragma once
 // Groups of routers, all of a group joined, and all groups joined.
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "titer/input/reader.hpp"
@@ -14,6 +16,8 @@ namespace titer {
 /// around the circle of groups (the palm-tree arrangement).
 struct Dragonfly {
   static constexpr std::string_view name = "dragonfly";
+  static constexpr std::string_view about =
+      "groups of routers, all of a group joined, and all groups joined";
   int groups = 0;
   int routers_per_group = 0;
   int devices_per_router = 0;
@@ -24,6 +28,9 @@ struct Dragonfly {
   Seconds latency{};  // of any link
   [[nodiscard]] static Dragonfly read(Reader& in);
   [[nodiscard]] Topology build() const;
+  [[nodiscard]] Dragonfly in_small(std::string& note) const;
+  /// Of several groups: the global links between two halves of them, an estimate.
+  [[nodiscard]] std::optional<Bisection> bisection() const;
 
   /// Global ports of one router; the last routers may use fewer.
   [[nodiscard]] int global_ports() const {

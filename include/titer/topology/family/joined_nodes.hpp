@@ -14,6 +14,8 @@ namespace titer {
 /// node by node, the nodes' switches, the NICs, the network's switches.
 struct JoinedNodes {
   static constexpr std::string_view name = "nodes";
+  static constexpr std::string_view about =
+      "a whole cluster: equal nodes, their interfaces and a network";
   int nodes = 0;
   int nics = 0;  // per node
   BytesPerSecond nic_bandwidth;

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +18,7 @@ namespace titer {
 /// none. `bandwidth`: of one link, one direction.
 struct Torus {
   static constexpr std::string_view name = "torus";
+  static constexpr std::string_view about = "any number of dimensions, each closed or open";
   static constexpr std::size_t most_dimensions = 8;
   std::vector<int> dimensions;
   std::vector<bool> wrap;  // per dimension
@@ -29,6 +32,12 @@ struct Torus {
   /// all there is of it.
   void read_slice(Reader& in);
   [[nodiscard]] Topology build() const;
+  [[nodiscard]] Torus in_small(std::string& note) const;
+  /// The links cut across the dimension where they are fewest: c P / p, c = 2 where it is closed
+  /// (2 P / p_max links of a torus).
+  [[nodiscard]] std::optional<Bisection> bisection() const;
+  /// The sum of p/2 (closed) or p-1 (open).
+  [[nodiscard]] std::optional<int> diameter() const;
 
   /// The torus that so many of its chips are: itself, or a slice. Null where none has so many.
   [[nodiscard]] const Torus* of(std::int64_t chips) const;

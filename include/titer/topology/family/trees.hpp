@@ -2,6 +2,7 @@
 // Networks of switches in levels: fat trees, rail-optimised networks, PCIe trees.
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,11 +28,18 @@ struct FatTreeLevel {
 /// to all.
 struct FatTree {
   static constexpr std::string_view name = "fat-tree";
+  static constexpr std::string_view about = "switches in levels, in one plane or several";
   std::vector<FatTreeLevel> levels;
   int planes = 1;
   bool reduces = false;
   [[nodiscard]] static FatTree read(Reader& in);
   [[nodiscard]] Topology build() const;
+  [[nodiscard]] FatTree in_small(std::string& note) const;
+  /// Half of the narrowest level's bandwidth, where the top switches have an even number of lower
+  /// neighbours.
+  [[nodiscard]] std::optional<Bisection> bisection() const;
+  /// Twice the levels that branch.
+  [[nodiscard]] std::optional<int> diameter() const;
 
   [[nodiscard]] int devices() const;
   /// Vertices of a level in one plane; level 0 are the devices.
@@ -43,6 +51,8 @@ struct FatTree {
 /// rail. `oversubscription`: of the rail switches, down over up.
 struct Rails {
   static constexpr std::string_view name = "rails";
+  static constexpr std::string_view about =
+      "port i of every node on rail switch i of its group, rails joined by spines";
   int nodes = 0;
   int rails = 0;
   int nodes_per_group = 0;
@@ -53,6 +63,7 @@ struct Rails {
   bool reduces = false;
   [[nodiscard]] static Rails read(Reader& in);
   [[nodiscard]] Topology build() const;
+  [[nodiscard]] Rails in_small(std::string& note) const;
 
   [[nodiscard]] int groups() const { return (nodes + nodes_per_group - 1) / nodes_per_group; }
 };
@@ -61,6 +72,7 @@ struct Rails {
 /// With `duplex` half every wire is a bus shared by both directions.
 struct PcieTree {
   static constexpr std::string_view name = "pcie-tree";
+  static constexpr std::string_view about = "devices on PCIe switches, these on sockets";
   int devices = 0;
   int devices_per_switch = 0;
   int switches_per_socket = 0;
@@ -72,6 +84,7 @@ struct PcieTree {
   Duplex duplex = Duplex::full;
   [[nodiscard]] static PcieTree read(Reader& in);
   [[nodiscard]] Topology build() const;
+  [[nodiscard]] PcieTree in_small(std::string& note) const;
 
   [[nodiscard]] int pcie_switches() const {
     return (devices + devices_per_switch - 1) / devices_per_switch;

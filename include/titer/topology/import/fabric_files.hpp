@@ -35,6 +35,8 @@ struct SlurmChoices {
 /// {"family": "ibnetdiscover", "file": "…", "ports": 8}
 struct IbNetwork {
   static constexpr std::string_view name = "ibnetdiscover";
+  static constexpr std::string_view about =
+      "what `ibnetdiscover` prints of an InfiniBand subnet, in `file`";
   Imported imported;
   [[nodiscard]] static IbNetwork read(Reader& in);
   [[nodiscard]] Topology build() const { return imported.topology; }
@@ -43,6 +45,7 @@ struct IbNetwork {
 /// {"family": "slurm-topology", "file": "…", "bandwidth": "400 Gbps", "nics": 8}
 struct SlurmNetwork {
   static constexpr std::string_view name = "slurm-topology";
+  static constexpr std::string_view about = "the topology.conf of Slurm, in `file`";
   Imported imported;
   [[nodiscard]] static SlurmNetwork read(Reader& in);
   [[nodiscard]] Topology build() const { return imported.topology; }

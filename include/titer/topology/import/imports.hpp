@@ -55,6 +55,7 @@ struct Imported {
 /// {"family": "nvidia-smi", "file": "…", "link_bandwidth": "25 GB/s", …}
 struct NvidiaSmiNode {
   static constexpr std::string_view name = "nvidia-smi";
+  static constexpr std::string_view about = "what `nvidia-smi topo -m` prints, in `file`";
   Imported imported;
   [[nodiscard]] static NvidiaSmiNode read(Reader& in);
   [[nodiscard]] Topology build() const { return imported.topology; }
@@ -63,6 +64,7 @@ struct NvidiaSmiNode {
 /// {"family": "rocm-smi", "file": "…", "link_bandwidth": "64 GB/s", …}
 struct RocmSmiNode {
   static constexpr std::string_view name = "rocm-smi";
+  static constexpr std::string_view about = "what `rocm-smi --showtopo` prints, in `file`";
   Imported imported;
   [[nodiscard]] static RocmSmiNode read(Reader& in);
   [[nodiscard]] Topology build() const { return imported.topology; }
@@ -71,6 +73,7 @@ struct RocmSmiNode {
 /// {"family": "nccl-xml", "file": "…"}
 struct NcclXmlNode {
   static constexpr std::string_view name = "nccl-xml";
+  static constexpr std::string_view about = "what NCCL writes (NCCL_TOPO_DUMP_FILE), in `file`";
   Imported imported;
   [[nodiscard]] static NcclXmlNode read(Reader& in);
   [[nodiscard]] Topology build() const { return imported.topology; }

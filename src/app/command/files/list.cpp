@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "app/command.hpp"
@@ -8,6 +9,7 @@
 #include "titer/plan/schedule/listed_schedule.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/topology/families.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -69,6 +71,14 @@ std::vector<Row> topologies() {
   return rows;
 }
 
+std::vector<Row> families() {
+  std::vector<Row> rows = {{"family", "is"}};
+  for (const TopologyFamily* family : topology_families()) {
+    rows.push_back({std::string(family->name), std::string(family->about)});
+  }
+  return rows;
+}
+
 std::vector<Row> algorithms() {
   std::vector<Row> rows = {{"collective", "algorithm", "time", "source"}};
   for (const AlgorithmEntry& info : algorithm_catalogue()) {
@@ -100,13 +110,14 @@ std::vector<Row> formulas() {
           {"e7", "T_comp + T_TP + T_PP + T_DP + T_bubble, the seeds' E7 to E9; needs utilization"}};
 }
 
-constexpr std::array<Listing, 18> kListings = {{
+constexpr std::array<Listing, 19> kListings = {{
     {"models", models},
     {"chips", chips},
     {"clusters", [] { return titles(kClusterData); }},
     {"networks", [] { return titles(kNetworkData); }},
     {"stacks", [] { return titles(kStackData); }},
     {"topologies", topologies},
+    {"families", families},
     {"algorithms", algorithms},
     {"schedules", schedules},
     {"formulas", formulas},
@@ -170,12 +181,12 @@ Command add_list(CLI::App& program) {
     std::string format = "text";
   };
   const auto options = std::make_shared<Options>();
+  std::vector<std::string> names(kListings.size());
+  std::ranges::transform(
+      kListings, names.begin(), [](const Listing& listing) { return std::string(listing.name); });
   app->add_option("what",
                   options->what,
-                  "models, chips, clusters, networks, stacks, topologies, algorithms, schedules, "
-                  "formulas, runs, sweeps, searches, courses, capacities, prices, grids or "
-                  "reliabilities; "
-                  "nothing: how many there are of each")
+                  listed_to_last(names, " or ") + "; nothing: how many there are of each")
       ->type_name("WHAT");
   add_format(*app, options->format);
   return {app, [options] { return list_command(options->what, options->format); }};
