@@ -10,9 +10,7 @@ namespace {
 
 /// "--accept-unknown", or "files" of what stands without its name.
 std::string name_of(const OptionWords& option) {
-  std::string name(option.key);
-  std::ranges::replace(name, '_', '-');
-  return option.is_first ? name : "--" + name;
+  return dashed(option).substr(option.is_first ? 2 : 0);
 }
 
 /// As JSON has a number; what is none stays a text, which is refused where it is read.

@@ -185,7 +185,7 @@ CalibrationData data_of(const CalibrateRequest& request,
   return {};
 }
 
-void check_options(const CalibrateRequest& request, CalibrationKind kind, const Document& base) {
+void check_request(const CalibrateRequest& request, CalibrationKind kind, const Document& base) {
   check_date(request.date);
   const bool is_network = kind == CalibrationKind::network && base.at("protocols") != nullptr;
   if (is_network && request.cluster.empty()) {
@@ -218,7 +218,7 @@ CalibrateOutcome ask(const CalibrateRequest& request) {
   const CalibrationKind kind = chosen("KIND", request.kind, kCalibrationKinds);
   const DataKind& of_data = data_kind(kind, request.base);
   const Document base = load_data(of_data, request.base);
-  check_options(request, kind, base);
+  check_request(request, kind, base);
   const std::vector<FittedFigure> figures = figures_of(request, kind, base);
   const CalibrationData data = data_of(request, kind, base, figures);
   CalibrationOptions options;

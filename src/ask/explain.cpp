@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report_parts.hpp"
+#include "scenario_options.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/report/step/explain_report.hpp"
 #include "titer/report/step/step_report.hpp"
@@ -11,6 +12,13 @@
 
 namespace titer {
 namespace {
+
+constexpr std::array kExplainOptions = options::with_scenario<&ExplainRequest::scenario>(
+    std::array{options::choice<&ExplainRequest::fidelity, kFidelities>(
+                   "fidelity",
+                   "NAME",
+                   "closed (the terms) or network (also the algorithms that the links choose)")
+                   .or_else("closed")});
 
 /// The terms of the closed form and, on the links of the network, what is chosen there.
 std::vector<Section> sections_of(const Scenario& scenario, Fidelity fidelity) {
@@ -33,6 +41,8 @@ void add_result(const Scenario& scenario, Fidelity fidelity, View& view) {
 }
 
 }  // namespace
+
+std::span<const Option<ExplainRequest>> explain_options() { return kExplainOptions; }
 
 Answer ask(const ExplainRequest& request) {
   if (request.fidelity == Fidelity::event) {

@@ -20,6 +20,12 @@ const Value* value_of(const OptionWords& own, Reader& in) {
 
 }  // namespace
 
+std::string dashed(const OptionWords& option) {
+  std::string name = "--" + std::string(option.key);
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
 std::optional<std::string> read_text(const OptionWords& own, Reader& in) {
   const Value* value = value_of(own, in);
   if (value != nullptr && !is_text(*value)) {
@@ -84,14 +90,14 @@ std::vector<Assignment> read_changes(const OptionWords& own, Reader& in) {
   }
   if (value->kind != Value::Kind::object) {
     const auto texts = read_texts(own, in);
-    return texts ? parse_assignments(*texts) : std::vector<Assignment>();
+    return texts ? parse_assignments(*texts, dashed(own)) : std::vector<Assignment>();
   }
   std::vector<Assignment> changes;
   for (const auto& [path, member] : value->members) {
-    changes.push_back(
-        {.path = path,
-         .value = member,
-         .source = "set " + path + "=" + (is_text(member) ? member.text : to_json(member, 0))});
+    changes.push_back({.path = path,
+                       .value = member,
+                       .source = std::string(own.key) + " " + path + "=" +
+                                 (is_text(member) ? member.text : to_json(member, 0))});
   }
   return changes;
 }

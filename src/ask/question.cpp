@@ -4,9 +4,13 @@
 #include <array>
 #include <utility>
 
+#include "titer/ask/doctor.hpp"
 #include "titer/ask/evidence.hpp"
+#include "titer/ask/explain.hpp"
 #include "titer/ask/network.hpp"
+#include "titer/ask/run.hpp"
 #include "titer/ask/sweep.hpp"
+#include "titer/ask/whatif.hpp"
 #include "titer/scenario/source.hpp"
 
 namespace titer {
@@ -38,11 +42,17 @@ constexpr Question question(std::string_view name) {
 }
 
 constexpr std::array kQuestions = {question<calibrate_options>("calibrate"),
+                                   question<check_options>("check"),
                                    question<collective_options>("collective"),
+                                   question<diff_options>("diff"),
+                                   question<doctor_options>("doctor"),
+                                   question<explain_options>("explain"),
+                                   question<sensitivity_options>("sensitivity"),
                                    question<sweep_options>("sweep"),
                                    question<topology_options>("topology"),
                                    question<trace_options>("trace"),
                                    question<traffic_options>("traffic"),
+                                   question<tune_options>("tune"),
                                    question<validate_options>("validate")};
 
 bool is_named(const OptionWords& option, const std::string& text) {

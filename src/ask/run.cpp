@@ -1,6 +1,7 @@
 #include "titer/ask/run.hpp"
 
 #include "report_parts.hpp"
+#include "scenario_options.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/measured/support.hpp"
 #include "titer/report/evidence/support_report.hpp"
@@ -13,6 +14,9 @@
 
 namespace titer {
 namespace {
+
+constexpr std::array kCheckOptions =
+    options::with_scenario<&CheckRequest::scenario>(std::array<Option<CheckRequest>, 0>());
 
 /// The one that was asked for; otherwise the closed form, where it can answer.
 Fidelity fidelity_of(const RunRequest& request, const Scenario& scenario) {
@@ -127,6 +131,8 @@ Answer ask(const RunRequest& request) {
   }
   return {.view = std::move(view), .good = result.fits()};
 }
+
+std::span<const Option<CheckRequest>> check_options() { return kCheckOptions; }
 
 Answer ask(const CheckRequest& request) {
   const ScenarioSource source = source_of(request.scenario);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "report_parts.hpp"
+#include "scenario_options.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/ask/network.hpp"
 #include "titer/report/network/traffic_matrix_report.hpp"
@@ -17,15 +18,7 @@ namespace {
 constexpr int kMostTrafficDevices = 131'072;
 constexpr std::int64_t kMostIterations = 100'000;
 
-constexpr std::array kTrafficOptions = {
-    options::asked<&TrafficRequest::scenario>(
-        "scenario", "SCENARIO", "a run file, or the name of a shipped run (titer list runs)")
-        .needed()
-        .first()
-        .file(kOnly<kRunData>),
-    options::changes<&TrafficRequest::scenario>(
-        "put a value at a path of the scenario, such as plan.tensor=4 or "
-        "cluster.chip.memory.bandwidth=\"3 TB/s\"; may be repeated"),
+constexpr std::array kTrafficOptions = options::with_scenario<&TrafficRequest::scenario>(std::array{
     options::text<&TrafficRequest::kind>(
         "kind", "KIND", "all, tensor, context, expert, data, pipeline or embedding traffic only")
         .or_else("all"),
@@ -45,7 +38,7 @@ constexpr std::array kTrafficOptions = {
         "routing_exponent",
         "A:B",
         "route by Zipf's law with this exponent, or from one to "
-        "another over the iterations, such as 1.0:0.1")};
+        "another over the iterations, such as 1.0:0.1")});
 
 /// From the first iteration to the last.
 struct Exponents {

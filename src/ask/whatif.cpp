@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "report_parts.hpp"
+#include "scenario_options.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/launch/launch.hpp"
 #include "titer/report/network/network_comparison_report.hpp"
@@ -16,6 +19,66 @@
 
 namespace titer {
 namespace {
+
+template <Asked DiffRequest::*... scenarios>
+constexpr Option<DiffRequest> changes_of(std::string_view key, std::string_view about) {
+  return {.words = {.key = key, .type = "PATH=VALUE", .about = about, .kind = OptionKind::changes},
+          .read = [](const OptionWords& own, Reader& in, const Document&, DiffRequest& request) {
+            const std::vector<Assignment> changes = read_changes(own, in);
+            (std::ranges::copy(changes, std::back_inserter((request.*scenarios).changes)), ...);
+          }};
+}
+
+constexpr std::array kDiffOptions = {
+    options::asked<&DiffRequest::a>("a", "A", "a run file, or the name of a shipped run")
+        .needed()
+        .first()
+        .file(kOnly<kRunData>),
+    options::asked<&DiffRequest::b>("b", "B", "the one to compare with it")
+        .needed()
+        .first()
+        .file(kOnly<kRunData>),
+    changes_of<&DiffRequest::a, &DiffRequest::b>("set",
+                                                 "put a value at a path of both; may be repeated"),
+    changes_of<&DiffRequest::a>("set_a", "of A alone"),
+    changes_of<&DiffRequest::b>("set_b", "of B alone"),
+    options::choice<&DiffRequest::fidelity, kFidelities>(
+        "fidelity", "NAME", "closed, event or network")
+        .or_else("closed")};
+
+constexpr std::array kSensitivityOptions =
+    options::with_scenario<&SensitivityRequest::scenario>(std::array{
+        options::choice<&SensitivityRequest::fidelity, kFidelities>(
+            "fidelity", "NAME", "closed, event or network")
+            .or_else("closed"),
+        options::text<&SensitivityRequest::of>(
+            "of",
+            "NAME",
+            "the figure of the result, such as iteration_time_s, mfu, tokens_per_s, data_comm_s or "
+            "memory_peak_bytes")
+            .or_else("iteration_time_s"),
+        options::text<&SensitivityRequest::by>("by", "PERCENT", "the largest step of a figure")
+            .or_else("1%"),
+        options::text<&SensitivityRequest::reach>(
+            "reach",
+            "TARGET",
+            "what each figure alone must be for this: 12s of the iteration time, or mfu=0.5"),
+        options::texts<&SensitivityRequest::costs>(
+            "cost",
+            "PATH=DOLLARS",
+            "what a tenth more of a figure costs, in dollars; may be repeated")});
+
+constexpr std::array kTuneOptions = options::with_scenario<&TuneRequest::scenario>(
+    std::array{options::choice<&TuneRequest::fidelity, kFidelities>(
+                   "fidelity", "NAME", "closed, event or network")
+                   .or_else("closed; event where devices differ"),
+               options::text<&TuneRequest::measured>(
+                   "measured",
+                   "TIME",
+                   "what an iteration of the run was measured to take: gains are shares of it"),
+               options::integer<&TuneRequest::top>("top", "N", "how many changes the text shows")
+                   .or_else("10")
+                   .within({1, 1000})});
 
 /// Inputs whose contributions are told apart, as far as time allows.
 constexpr std::size_t kMostInputs = 8;
@@ -98,6 +161,8 @@ void note_unknown_abilities(const ScenarioSource& source,
 
 }  // namespace
 
+std::span<const Option<DiffRequest>> diff_options() { return kDiffOptions; }
+
 Answer ask(const DiffRequest& request) {
   const ScenarioSource a = source_of(request.a);
   const ScenarioSource b = source_of(request.b);
@@ -131,6 +196,8 @@ Answer ask(const CompareNetworksRequest& request) {
   return {.view = std::move(view)};
 }
 
+std::span<const Option<SensitivityRequest>> sensitivity_options() { return kSensitivityOptions; }
+
 Answer ask(const SensitivityRequest& request) {
   SensitivityOptions options{.of = outcome_figure(request.of, "--of"), .step = step_of(request.by)};
   for (const std::string& cost : request.costs) {
@@ -156,6 +223,8 @@ Answer ask(const SensitivityRequest& request) {
   }
   return {.view = std::move(view)};
 }
+
+std::span<const Option<TuneRequest>> tune_options() { return kTuneOptions; }
 
 Answer ask(const TuneRequest& request) {
   const std::optional<Seconds> measured = measured_time(request.measured);

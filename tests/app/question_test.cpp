@@ -75,6 +75,31 @@ TEST_F(AppQuestion, OfNetworksAreAnsweredAlike) {
                   "seed": 7})");
 }
 
+TEST_F(AppQuestion, AboutAScenarioAreAnsweredAlike) {
+  expect_same({"check", "gpt3-175b-64xa100", "--set", "plan.micro_batch=2"},
+              R"({"question": "check", "scenario": "gpt3-175b-64xa100",
+                  "set": {"plan.micro_batch": 2}})");
+  expect_same(
+      {"explain", "gpt3-175b-64xa100", "--formula", "e7", "--set", "formula.utilization=0.4"},
+      R"({"question": "explain", "scenario": "gpt3-175b-64xa100", "formula": "e7",
+                  "set": ["formula.utilization=0.4"]})");
+  expect_same({"sensitivity", "gpt3-175b-64xa100", "--of", "mfu", "--by", "2%"},
+              R"({"question": "sensitivity", "scenario": "gpt3-175b-64xa100", "of": "mfu",
+                  "by": "2%"})");
+  expect_same({"diff",
+               "gpt3-175b-64xa100",
+               "gpt3-175b-64xa100",
+               "--set",
+               "training.global_batch=128",
+               "--set-b",
+               "plan.recompute=full"},
+              R"({"question": "diff", "a": "gpt3-175b-64xa100", "b": "gpt3-175b-64xa100",
+                  "set": {"training.global_batch": 128}, "set_b": ["plan.recompute=full"]})");
+  expect_same({"tune", "gpt3-175b-64xa100", "--measured", "16.5s", "--fidelity", "closed"},
+              R"({"question": "tune", "scenario": "gpt3-175b-64xa100", "measured": "16.5s",
+                  "fidelity": "closed"})");
+}
+
 // What a file would hold may stand in its place.
 TEST_F(AppQuestion, TakesObjectsForNames) {
   const std::string ring = R"({"family": "ring", "devices": 4, "bandwidth": "1 GB/s"})";
@@ -89,6 +114,17 @@ TEST_F(AppQuestion, OfMeasurementsAreAnsweredAlike) {
   const std::string log = file("train.log", "");
   EXPECT_EQ(asked(R"({"question": "trace", "files": [")" + log + "\"]}").code,
             titer({"trace", log}).code);
+}
+
+TEST_F(AppQuestion, OfADoctorAreAnsweredAlike) {
+  const std::string log = file("steps.log",
+                               "iteration 1/ 9 | elapsed time per iteration (ms): 1000\n"
+                               "iteration 2/ 9 | elapsed time per iteration (ms): 1000\n");
+  EXPECT_EQ(asked(R"({"question": "doctor", "files": [")" + log + R"("]})").code,
+            titer({"doctor", log}).code);
+  expect_same({"doctor", "--run", "gpt3-175b-64xa100", "--set", "plan.micro_batch=2"},
+              R"({"question": "doctor", "run": "gpt3-175b-64xa100",
+                  "set": {"plan.micro_batch": 2}})");
 }
 
 TEST_F(AppQuestion, OfASweepHasItsRows) {

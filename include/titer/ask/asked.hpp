@@ -11,6 +11,10 @@
 
 namespace titer {
 
+/// One of a table by which a request is asked: titer/ask/option.hpp, for who reads requests.
+template <class R>
+struct Option;
+
 /// What a question is about: the name of what is shipped, a file (which has a slash, or ends in
 /// ".json"), or a document; and the values to put into it first.
 struct Asked {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct DoctorRequest {
       {};                   // what ${NAME} stands for in scripts
   bool for_report = false;  // with what reports alone show, terms and inputs
 };
+[[nodiscard]] std::span<const Option<DoctorRequest>> doctor_options();
 /// Imports, predicts, calibrates the links, compares and tunes. What cannot be done is said in the
 /// answer. Throws InputError where a file cannot be read or is none of these.
 [[nodiscard]] Answer ask(const DoctorRequest& request);

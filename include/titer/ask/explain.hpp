@@ -1,6 +1,8 @@
 #pragma once
 // Why a prediction is what it is.
 
+#include <span>
+
 #include "titer/ask/asked.hpp"
 #include "titer/simulate/fidelity.hpp"
 
@@ -13,6 +15,7 @@ struct ExplainRequest {
   Fidelity fidelity = Fidelity::closed;  // or network
   bool for_report = false;               // with what reports alone show, inputs
 };
+[[nodiscard]] std::span<const Option<ExplainRequest>> explain_options();
 /// Throws InputError.
 [[nodiscard]] Answer ask(const ExplainRequest& request);
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "titer/ask/asked.hpp"
@@ -78,6 +79,9 @@ struct Option {
   }
 };
 
+/// As the command line has it: "--accept-unknown".
+[[nodiscard]] std::string dashed(const OptionWords& option);
+
 /// What an option is read as, by its kind; nothing where it is left out.
 [[nodiscard]] std::optional<std::string> read_text(const OptionWords& own, Reader& in);
 [[nodiscard]] std::optional<std::vector<std::string>> read_texts(const OptionWords& own,
@@ -91,6 +95,20 @@ struct Option {
 
 namespace options {
 
+/// What was read, if anything was.
+template <auto Member, class T, class R = fields::ObjectOf<Member>>
+void put(std::optional<T> value, R& request) {
+  using Held = std::remove_cvref_t<decltype(request.*Member)>;
+  if (!value) {
+    return;
+  }
+  if constexpr (std::is_arithmetic_v<Held>) {
+    request.*Member = static_cast<Held>(*value);
+  } else {
+    request.*Member = *std::move(value);
+  }
+}
+
 /// Reads whatever kind of value a member has.
 template <auto Member, OptionKind kind, class R = fields::ObjectOf<Member>>
 [[nodiscard]] constexpr Option<R> of(std::string_view key,
@@ -101,21 +119,16 @@ template <auto Member, OptionKind kind, class R = fields::ObjectOf<Member>>
                      Reader& in,
                      [[maybe_unused]] const Document& whole,
                      R& request) {
-            [[maybe_unused]] const auto put = [&](auto value) {
-              if (value) {
-                request.*Member = *std::move(value);
-              }
-            };
             if constexpr (kind == OptionKind::text) {
-              put(read_text(own, in));
+              put<Member>(read_text(own, in), request);
             } else if constexpr (kind == OptionKind::texts) {
-              put(read_texts(own, in));
+              put<Member>(read_texts(own, in), request);
             } else if constexpr (kind == OptionKind::flag) {
-              put(in.maybe_flag(own.key));
+              put<Member>(in.maybe_flag(own.key), request);
             } else if constexpr (kind == OptionKind::integer) {
-              put(read_integer(own, in));
+              put<Member>(read_integer(own, in), request);
             } else if constexpr (kind == OptionKind::number) {
-              put(read_number(own, in));
+              put<Member>(read_number(own, in), request);
             } else {
               if (auto asked = read_asked(own, in, whole)) {
                 (request.*Member).what = std::move(asked->what);
@@ -157,6 +170,18 @@ template <auto Member>
                                    std::string_view type,
                                    std::string_view about) {
   return of<Member, OptionKind::asked>(key, type, about);
+}
+/// One of `choices`, by its name.
+template <auto Member, const auto& choices, class R = fields::ObjectOf<Member>>
+[[nodiscard]] constexpr Option<R> choice(std::string_view key,
+                                         std::string_view type,
+                                         std::string_view about) {
+  return {.words = {.key = key, .type = type, .about = about},
+          .read = [](const OptionWords& own, Reader& in, const Document&, R& request) {
+            if (const auto name = read_text(own, in)) {
+              request.*Member = chosen(dashed(own), *name, choices);
+            }
+          }};
 }
 /// Changes to what is asked about, "set".
 template <auto Member, class R = fields::ObjectOf<Member>>

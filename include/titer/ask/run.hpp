@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "titer/ask/asked.hpp"
@@ -41,6 +42,7 @@ struct CheckRequest {
   Asked scenario;
   bool for_report = false;  // with what reports alone show, pictures, terms and inputs
 };
+[[nodiscard]] std::span<const Option<CheckRequest>> check_options();
 /// Good: it fits. Throws InputError with all that is not sound.
 [[nodiscard]] Answer ask(const CheckRequest& request);
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct DiffRequest {
   Fidelity fidelity = Fidelity::closed;
   bool for_report = false;  // with what reports alone show, inputs
 };
+[[nodiscard]] std::span<const Option<DiffRequest>> diff_options();
 /// Throws InputError.
 [[nodiscard]] Answer ask(const DiffRequest& request);
 
@@ -42,6 +44,7 @@ struct SensitivityRequest {
   std::vector<std::string> costs = {};  // "PATH=DOLLARS" of a tenth more of a figure
   bool for_report = false;              // with what reports alone show, terms and inputs
 };
+[[nodiscard]] std::span<const Option<SensitivityRequest>> sensitivity_options();
 /// Throws InputError.
 [[nodiscard]] Answer ask(const SensitivityRequest& request);
 
@@ -52,6 +55,7 @@ struct TuneRequest {
   std::string measured = {};              // "16.5s": an iteration of the run as it is
   std::size_t top = 10;                   // changes that the text shows
 };
+[[nodiscard]] std::span<const Option<TuneRequest>> tune_options();
 /// Throws InputError. Good where the run fits, or something makes it fit.
 [[nodiscard]] Answer ask(const TuneRequest& request);
 

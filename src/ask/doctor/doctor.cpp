@@ -3,20 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <set>
 
 #include "ask/report_parts.hpp"
 #include "doctor_files.hpp"
 #include "doctor_links.hpp"
+#include "doctor_steps.hpp"
+#include "titer/ask/option.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/file.hpp"
 #include "titer/launch/launch.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/scenario/notes.hpp"
+#include "titer/scenario/source.hpp"
 #include "titer/topology/import/fabric_files.hpp"
-#include "titer/trace/trace_comparison.hpp"
-#include "titer/trace/trace_ranks.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
 #include "titer/whatif/tune.hpp"
@@ -25,6 +27,49 @@ namespace titer {
 namespace {
 
 constexpr std::size_t kMostTrials = 3;
+constexpr double kMostCounted = 1e9;  // devices, rows of a table
+
+void read_defines(const OptionWords& own,
+                  Reader& in,
+                  const Document& /*whole*/,
+                  DoctorRequest& request) {
+  for (const std::string& define : read_texts(own, in).value_or(std::vector<std::string>())) {
+    const std::size_t equals = define.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw InputError("--define " + define + ": expected NAME=VALUE, such as TP=8");
+    }
+    request.defines[define.substr(0, equals)] = define.substr(equals + 1);
+  }
+}
+
+constexpr std::array kDoctorOptions = {
+    options::texts<&DoctorRequest::files>("files", "FILE", "what the run left behind")
+        .first()
+        .file(),
+    options::text<&DoctorRequest::run>("run", "SCENARIO", "what ran, where no file tells it")
+        .file(kOnly<kRunData>),
+    Option<DoctorRequest>{
+        .words = {.key = "set",
+                  .type = "PATH=VALUE",
+                  .about = "put a value at a path of the run; may be repeated",
+                  .kind = OptionKind::changes},
+        .read =
+            [](const OptionWords& own, Reader& in, const Document&, DoctorRequest& request) {
+              request.changes = read_changes(own, in);
+            }},
+    options::text<&DoctorRequest::cluster>("cluster", "NAME", "the cluster of a script's run")
+        .file(kOnly<kClusterData>),
+    options::integer<&DoctorRequest::devices>(
+        "devices", "N", "all of them, where neither the script nor a trace tells")
+        .within({1, kMostCounted}),
+    options::integer<&DoctorRequest::vocabulary>(
+        "vocabulary", "ROWS", "rows of a script's token table")
+        .within({1, kMostCounted}),
+    Option<DoctorRequest>{.words = {.key = "define",
+                                    .type = "NAME=VALUE",
+                                    .about = "what ${NAME} stands for in a script; repeatable",
+                                    .kind = OptionKind::texts},
+                          .read = read_defines}};
 
 std::string value_text(const Value& value) {
   return value.kind == Value::Kind::null ? "left out" : plain_text(value);
@@ -54,10 +99,10 @@ class Doctor {
     }
     if (probe_) {
       calibrate_links(*source);
-      compare_steps();
+      compare_steps(files_, *probe_, report_);
       try_changes(*source);
     } else {
-      measure_alone();
+      measure_alone(files_, report_);
     }
     look_at_topologies();
     say_what_is_missing();
@@ -168,136 +213,13 @@ class Doctor {
     }
     const Scenario scenario = fit.source->read();
     auto probe = std::make_unique<ScenarioProbe>(*fit.source, usual_fidelity(scenario));
-    add_cause("links", probe->base().iteration_time - probe_->base().iteration_time, fit.evidence);
+    add_cause(report_,
+              "links",
+              probe->base().iteration_time - probe_->base().iteration_time,
+              fit.evidence);
     report_.causes.back().is_told = true;
     probe_ = std::move(probe);
     source = std::move(*fit.source);
-  }
-
-  /// What the log and the traces say, beside the prediction, and where they differ.
-  void compare_steps() {
-    const StepResult& step = probe_->base();
-    std::optional<TraceRanks> ranks;
-    if (!files_.traces.empty()) {
-      ranks = join_ranks(files_.traces);
-    }
-    if (!files_.logs.empty()) {
-      compare_log(files_.logs.front(), step);
-    }
-    const bool timed = ranks && !ranks->mean.only_shares;
-    if (timed && !report_.measured) {
-      report_.measured = ranks->mean.time;
-      report_.measured_by = ranks->mean.source;
-      add_figure("iteration_time_s", "iteration", step.iteration_time, *report_.measured);
-    }
-    if (!report_.measured) {
-      report_.causes.clear();
-      return;
-    }
-    Seconds rest = *report_.measured - *report_.predicted;
-    for (const DoctorCause& cause : report_.causes) {
-      rest -= cause.time;
-    }
-    if (timed) {
-      rest -= share_out(*ranks);
-      add_cause(
-          "beyond the traced steps",
-          rest,
-          fmt::format("{} has {}, the traced steps take {}: a profiler's cost where it is below "
-                      "zero, or steps that were not typical",
-                      report_.measured_by,
-                      format(*report_.measured),
-                      format(ranks->mean.time)));
-    } else {
-      add_cause("not told apart", rest, "a trace of a rank would share it out");
-    }
-    std::stable_sort(report_.causes.begin(),
-                     report_.causes.end(),
-                     [](const DoctorCause& a, const DoctorCause& b) {
-                       return std::abs(a.time.si()) > std::abs(b.time.si());
-                     });
-  }
-
-  void compare_log(const TrainingLog& log, const StepResult& step) {
-    const Scenario& scenario = probe_->scenario();
-    const auto samples = static_cast<double>(scenario.training.global_batch);
-    const double tokens = step.tokens_per_s_per_device * step.iteration_time.si();
-    const auto time = iteration_time(log, samples, tokens);
-    if (time) {
-      report_.measured = time;
-      report_.measured_by = log.source;
-      add_figure("iteration_time_s", "iteration", step.iteration_time, *time);
-      report_.figures.push_back({.key = "tokens_per_s_per_device",
-                                 .label = "tokens/s of a device",
-                                 .predicted = step.tokens_per_s_per_device,
-                                 .measured = tokens / time->si(),
-                                 .style = {.format = "{:.5g}"}});
-    }
-    if (log.flops) {
-      add_figure("model_flops_per_device",
-                 "FLOP/s of a device",
-                 step.model_flops_per_device,
-                 FlopsPerSecond::from_si(log.flops->median));
-    }
-    if (log.memory) {
-      add_figure("memory_peak_bytes", "most memory", step.memory_peak, *log.memory);
-    }
-    for (const std::string& remark : log.remarks) {
-      report_.findings.push_back(log.source + ": " + remark);
-    }
-  }
-
-  /// Adds a cause for each term of the trace; their sum.
-  Seconds share_out(const TraceRanks& ranks) {
-    const std::optional<int> rank = ranks.ranks.size() == 1 ? ranks.mean.rank : std::nullopt;
-    const PredictedStep predicted = predict_step(probe_->scenario(), rank);
-    const TraceComparison comparison = compare(ranks.mean, &predicted);
-    Seconds sum;
-    for (const TraceTerm& term : comparison.terms) {
-      const Seconds difference = term.difference().value_or(Seconds{});
-      std::string evidence =
-          fmt::format("measured {}, predicted {}",
-                      format(term.measured.counted),
-                      format(term.predicted ? term.predicted->counted : Seconds{}));
-      for (const std::string& reading : comparison.readings) {
-        if (reading.starts_with(term.name + ": ")) {
-          evidence = reading.substr(term.name.size() + 2);
-        }
-      }
-      add_cause(term.name, difference, std::move(evidence));
-      sum += difference;
-    }
-    if (const std::string late = straggler_sentence(ranks); !late.empty()) {
-      report_.findings.push_back(late);
-    }
-    for (const std::string& remark : comparison.remarks) {
-      report_.findings.push_back(remark);
-    }
-    return sum;
-  }
-
-  template <class Q>
-  void add_figure(std::string key, std::string label, Q predicted, Q measured) {
-    report_.figures.push_back({.key = std::move(key),
-                               .label = std::move(label),
-                               .predicted = predicted.si(),
-                               .measured = measured.si(),
-                               .style = kUnitsOf<Q>});
-  }
-  void add_cause(std::string name, Seconds time, std::string evidence) {
-    report_.causes.push_back(
-        {.name = std::move(name), .time = time, .evidence = std::move(evidence)});
-  }
-
-  /// Without a run there is still a time.
-  void measure_alone() {
-    if (!files_.logs.empty() && files_.logs.front().time) {
-      report_.measured = Seconds::from_si(files_.logs.front().time->median);
-      report_.measured_by = files_.logs.front().source;
-    } else if (!files_.traces.empty() && !files_.traces.front().only_shares) {
-      report_.measured = join_ranks(files_.traces).mean.time;
-      report_.measured_by = files_.traces.front().source;
-    }
   }
 
   /// The best settings of single knobs, as `titer tune` finds them.
@@ -367,6 +289,8 @@ class Doctor {
 };
 
 }  // namespace
+
+std::span<const Option<DoctorRequest>> doctor_options() { return kDoctorOptions; }
 
 Answer ask(const DoctorRequest& request) {
   if (request.files.empty() && request.run.empty()) {

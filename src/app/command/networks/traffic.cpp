@@ -17,7 +17,6 @@ constexpr std::array<Choice<TrafficFormat>, 4> kTrafficFormats = {{{"text", Traf
 
 struct TrafficCommand {
   RequestOptions<TrafficRequest> options;
-  std::string formula = {};
   std::string format = "text";
   std::string out = {};
 };
@@ -25,10 +24,6 @@ struct TrafficCommand {
 int traffic_command(const TrafficCommand& command) {
   const TrafficFormat format = chosen("--format", command.format, kTrafficFormats);
   TrafficRequest request = command.options.request();
-  if (!command.formula.empty()) {
-    request.scenario.changes.push_back(
-        {"formula.name", command.formula, "--formula " + command.formula});
-  }
   request.is_drawn = format == TrafficFormat::svg;
   OutputFile out(command.out);
   const PictureOutcome outcome = ask(request);
@@ -56,8 +51,6 @@ Command add_traffic(CLI::App& program) {
       "  titer traffic mixtral-8x7b-64xh100 --iterations 5 --routing-exponent 1.0:0.1");
   const auto command =
       std::make_shared<TrafficCommand>(TrafficCommand{.options = {*app, traffic_options()}});
-  app->add_option("--formula", command->formula, "titer, or e7: the seeds' own closed form")
-      ->type_name("NAME");
   app->add_option("--format", command->format, "text, csv, json or svg (a heat map)")
       ->default_str("text")
       ->type_name("FORMAT");
