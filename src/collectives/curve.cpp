@@ -102,13 +102,6 @@ double left_out_error(const std::vector<CurveSample>& samples) {
   return sum / static_cast<double>(samples.size());
 }
 
-CurvePiece read_piece(Reader in) {
-  CurvePiece piece{.start = in.quantity<Seconds>("start"),
-                   .bandwidth = in.maybe_quantity<BytesPerSecond>("bandwidth")};
-  in.finish();
-  return piece;
-}
-
 Value to_value(const CurvePiece& piece) {
   Value value = Value::make_object();
   value.add("start", fmt::format("{:.6g} us", piece.start.si() * 1e6));
@@ -139,24 +132,6 @@ Curve fit_curve(std::span<const CurveSample> samples) {
     curve.max_error = std::max(curve.max_error, error);
   }
   curve.left_out_error = left_out_error(ordered);
-  return curve;
-}
-
-Curve read_curve(Reader& in) {
-  constexpr double any = std::numeric_limits<double>::max();
-  Curve curve;
-  curve.least = in.quantity<Bytes>("from");
-  curve.split = in.quantity<Bytes>("split");
-  curve.most = in.quantity<Bytes>("to");
-  curve.below = read_piece(in.object("below"));
-  curve.above = read_piece(in.object("above"));
-  curve.mean_error = in.number("mean_error", 0.0, any);
-  curve.max_error = in.number("max_error", 0.0, any);
-  curve.left_out_error = in.number("left_out_error", 0.0, any);
-  if (curve.split < curve.least || curve.most < curve.split) {
-    in.fail("split", "expected a size between \"from\" and \"to\"");
-  }
-  in.finish();
   return curve;
 }
 

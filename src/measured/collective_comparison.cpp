@@ -77,14 +77,4 @@ std::vector<Comparison> compare_collective(const fs::path& table) {
   return rows;
 }
 
-std::vector<Comparison> compare_collectives(std::span<const fs::path> tables) {
-  std::vector<Comparison> all;
-  for (const fs::path& table : tables) {
-    std::vector<Comparison> rows = compare_collective(table);
-    all.insert(
-        all.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
-  }
-  return all;
-}
-
 }  // namespace titer

@@ -156,39 +156,13 @@ TEST(FitCurve, RefusesWhatItCannotFit) {
   EXPECT_THROW((void)fit_curve(samples), InputError);
 }
 
-Curve read_text(const std::string& text) {
-  const Document document = parse_json(text, "curve.json");
-  Problems problems;
-  Reader reader(document, problems);
-  const Curve curve = read_curve(reader);
-  problems.raise();
-  return curve;
-}
-
-TEST(ReadCurve, ReadsWhatIsWritten) {
-  Curve curve = fit_curve(samples_of(kTrue, 0.1));
+TEST(CurveValue, SaysItsPiecesBetweenTheirSizes) {
+  Curve curve = kTrue;
   curve.below.bandwidth.reset();
-  const std::string written = to_json(to_value(curve));
-  const Curve read = read_text(written);
-  EXPECT_EQ(to_json(to_value(read)), written);
-  EXPECT_NEAR(read.above.start.si(), curve.above.start.si(), 1e-5 * curve.above.start.si());
-  EXPECT_EQ(read.split, curve.split);
-  EXPECT_EQ(read.most, curve.most);
-  EXPECT_FALSE(read.below.bandwidth.has_value());
-  EXPECT_EQ(read.left_out_error, curve.left_out_error);
-}
-
-TEST(ReadCurve, RefusesASplitOutsideItsRange) {
-  std::string text = to_json(to_value(kTrue));
-  const std::string split = "\"split\": \"16777216 B\"";
-  ASSERT_NE(text.find(split), std::string::npos) << text;
-  text.replace(text.find(split), split.size(), "\"split\": \"2 GiB\"");
-  try {
-    (void)read_text(text);
-    FAIL() << "no complaint";
-  } catch (const InputError& error) {
-    EXPECT_NE(error.lines.front().find("split"), std::string::npos) << error.lines.front();
-  }
+  const Value value = to_value(curve);
+  EXPECT_EQ(value.find("split")->text, "16777216 B");  // 2^24
+  EXPECT_EQ(value.find("below")->find("bandwidth"), nullptr);
+  EXPECT_NE(value.find("above")->find("bandwidth"), nullptr);
 }
 
 }  // namespace TITER_TEST_FILE

@@ -121,14 +121,6 @@ TEST(TableLoad, HandsOutAsManyBytesAsItReceivesWhereTablesAreAlike) {
   EXPECT_THROW((void)table_load(small({{.rows = 1}}), {.devices = 0, .samples = 1}), Defect);
 }
 
-TEST(DlrmMemory, HoldsTablesWeightsGradientsAndInputs) {
-  const Dlrm model = small({{.rows = 1000}, {.rows = 10}});
-  const DlrmMemory memory = dlrm_memory(model, kBatch);
-  EXPECT_EQ(memory.tables.si(), 1000 * 32);
-  EXPECT_EQ(memory.dense.si(), 8.0 * (5 * 16 + 17 * 8 + 12 * 32 + 33));
-  EXPECT_EQ(memory.activations.si(), 100.0 * 4 * (4 + 16 + 11 + 32 + 3 * 8));
-}
-
 DlrmTimes random_times(std::mt19937& random) {
   const auto time = [&] { return to_seconds(static_cast<Ticks>(random() % 1000)); };
   return {.bottom_forward = time(),

@@ -60,8 +60,6 @@ struct CurveSample {
 /// fewer than four distinct sizes, or figures that are not positive.
 [[nodiscard]] Curve fit_curve(std::span<const CurveSample> samples);
 
-/// Reads a curve's object, as written by to_value.
-[[nodiscard]] Curve read_curve(Reader& in);
 [[nodiscard]] Value to_value(const Curve& curve);
 
 }  // namespace titer

@@ -15,7 +15,5 @@ namespace titer {
 /// there. Every row of a table whose machine is not known is skipped with the reason. Throws
 /// InputError where the table cannot be understood.
 [[nodiscard]] std::vector<Comparison> compare_collective(const std::filesystem::path& table);
-[[nodiscard]] std::vector<Comparison> compare_collectives(
-    std::span<const std::filesystem::path> tables);
 
 }  // namespace titer

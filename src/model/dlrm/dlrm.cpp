@@ -116,16 +116,6 @@ TableLoad deal_out(const Dlrm& model, const DlrmBatch& batch) {
   return most;
 }
 
-/// Bytes of an MLP's inputs for one sample.
-double input_widths(std::int64_t input, const std::vector<std::int64_t>& widths) {
-  double sum = 0;
-  for (const std::int64_t width : widths) {
-    sum += static_cast<double>(input);
-    input = width;
-  }
-  return sum;
-}
-
 }  // namespace
 
 DlrmParameters dlrm_parameters(const Dlrm& model) {
@@ -168,17 +158,6 @@ TableLoad table_load(const Dlrm& model, const DlrmBatch& batch) {
     }
   }
   return load;
-}
-
-DlrmMemory dlrm_memory(const Dlrm& model, const DlrmBatch& batch) {
-  const DlrmParameters count = dlrm_parameters(model);
-  const auto dense = static_cast<double>(count.bottom + count.top);
-  const double widths = input_widths(model.dense_features, model.bottom) +
-                        input_widths(model.interaction_width(), model.top) +
-                        static_cast<double>(model.vectors() * model.dim);
-  return {.tables = table_load(model, batch).memory,
-          .dense = dense * (kDlrmGradient + kDlrmGradient),
-          .activations = batch.own_samples() * (widths * size_of(batch.type))};
 }
 
 }  // namespace titer

@@ -113,16 +113,6 @@ struct TableLoad {
 /// A gradient of a weight, or of a row of a data-parallel table: fp32.
 inline constexpr Bytes kDlrmGradient = Bytes::from_si(4);
 
-/// Of the device that has most.
-struct DlrmMemory {
-  Bytes tables;
-  Bytes dense;        // weights and gradients of the MLPs
-  Bytes activations;  // inputs of all layers of the MLPs, vectors that interact
-
-  [[nodiscard]] Bytes total() const { return tables + dense + activations; }
-};
-[[nodiscard]] DlrmMemory dlrm_memory(const Dlrm& model, const DlrmBatch& batch);
-
 /// Its blocks in the order that they run: tables, bottom MLP, interaction, top MLP. The tables are
 /// on the slice's `expert` ranks, which exchange vectors in its expert group; of a micro-batch each
 /// rank has all micro_batch x sequence samples.
