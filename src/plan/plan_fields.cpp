@@ -2,122 +2,14 @@
 
 #include <algorithm>
 
+#include "part_sets.hpp"
 #include "plan/place/rank_order.hpp"
 #include "titer/plan/schedule/read_schedule.hpp"
-#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
 
 constexpr Range kDegree = {1, 10'000'000};
-
-constexpr std::array<Choice<Module>, 11> kModuleNames = {
-    {{"core_attention", Module::core_attention},
-     {"layer_norm", Module::layer_norm},
-     {"latent_up", Module::latent_up},
-     {"mlp", Module::mlp},
-     {"moe", Module::moe},
-     {"activation", Module::activation},
-     {"shared_experts", Module::shared_experts},
-     {"attention", Module::attention},
-     {"attention_result", Module::attention_result},
-     {"attention_output", Module::attention_output},
-     {"mlp_activation", Module::mlp_activation}}};
-
-std::string module_names() { return listed(kModuleNames, &Choice<Module>::name); }
-
-constexpr std::span<const Choice<Recompute>> kNamedRecomputes(kRecomputes.data(),
-                                                              kRecomputes.size() - 1);
-
-/// "none", "selective", "full", "operations", or a list of modules.
-void read_recompute(const Field<Plan>& own, Reader& in, Plan& plan) {
-  const Value* value = in.raw(own.key);
-  if (value == nullptr || value->kind != Value::Kind::array) {
-    plan.recompute =
-        in.maybe_choice<Recompute>(own.key, kNamedRecomputes).value_or(Recompute::none);
-    return;
-  }
-  plan.recompute = Recompute::modules;
-  for (const std::string& word : in.texts(own.key)) {
-    const auto* known = std::find_if(kModuleNames.begin(),
-                                     kModuleNames.end(),
-                                     [&](const Choice<Module>& m) { return m.name == word; });
-    if (known == kModuleNames.end()) {
-      in.fail(own.key, "expected some of " + module_names() + ", not \"" + word + "\"");
-      break;
-    }
-    plan.recomputed = static_cast<Modules>(plan.recomputed | bit(known->value));
-  }
-}
-
-Value recompute_schema(const Field<Plan>& /*own*/) {
-  return schema::either({schema::one_of<Recompute>(kNamedRecomputes),
-                         schema::list_of(schema::one_of<Module>(kModuleNames))});
-}
-
-Value write_recompute(const Plan& plan) {
-  if (plan.recompute != Recompute::modules) {
-    return name(plan.recompute);
-  }
-  Value list = Value::make_array();
-  for (const Choice<Module>& module : kModuleNames) {
-    if ((plan.recomputed & bit(module.value)) != 0) {
-      list.push(module.name);
-    }
-  }
-  return list;
-}
-
-constexpr std::array<Choice<LayerPart>, 5> kPartNames = {{{"attention", LayerPart::attention},
-                                                          {"mixer", LayerPart::mixer},
-                                                          {"mlp", LayerPart::mlp},
-                                                          {"router", LayerPart::router},
-                                                          {"experts", LayerPart::experts}}};
-constexpr std::array<Choice<LayerPartSet>, 2> kGraphs = {
-    {{"none", LayerPartSet{0}}, {"iteration", kWholeIteration}}};
-
-void read_graph(const Field<Plan>& own, Reader& in, Plan& plan) {
-  const Value* value = in.raw(own.key);
-  if (value == nullptr || value->kind != Value::Kind::array) {
-    plan.cuda_graph = in.maybe_choice<LayerPartSet>(own.key, kGraphs).value_or(LayerPartSet{0});
-    return;
-  }
-  for (const std::string& word : in.texts(own.key)) {
-    const auto* known = std::find_if(kPartNames.begin(),
-                                     kPartNames.end(),
-                                     [&](const Choice<LayerPart>& p) { return p.name == word; });
-    if (known == kPartNames.end()) {
-      in.fail(own.key,
-              "expected some of attention, mixer, mlp, router, experts, not \"" + word + "\"");
-      break;
-    }
-    plan.cuda_graph = static_cast<LayerPartSet>(plan.cuda_graph | bit(known->value));
-  }
-}
-
-Value graph_schema(const Field<Plan>& /*own*/) {
-  return schema::either({schema::one_of<LayerPartSet>(kGraphs),
-                         schema::list_of(schema::one_of<LayerPart>(kPartNames))});
-}
-
-std::optional<std::string_view> graph_name(LayerPartSet graph) {
-  const auto* named = std::find_if(
-      kGraphs.begin(), kGraphs.end(), [&](const auto& one) { return one.value == graph; });
-  return named == kGraphs.end() ? std::nullopt : std::optional(named->name);
-}
-
-Value write_graph(const Plan& plan) {
-  if (const auto named = graph_name(plan.cuda_graph)) {
-    return *named;
-  }
-  Value list = Value::make_array();
-  for (const Choice<LayerPart>& part : kPartNames) {
-    if ((plan.cuda_graph & bit(part.value)) != 0) {
-      list.push(part.name);
-    }
-  }
-  return list;
-}
 
 /// "hsdp" is zero3 in groups.
 void read_shard(const Field<Plan>& own, Reader& in, Plan& plan) {
@@ -386,16 +278,6 @@ constexpr std::array kPlanFields = {
 }  // namespace
 
 std::span<const Field<Plan>> plan_fields() { return kPlanFields; }
-
-std::string graph_text(LayerPartSet graph) {
-  std::string text(graph_name(graph).value_or(""));
-  for (const Choice<LayerPart>& part : kPartNames) {
-    if (!captures_all(graph) && (graph & bit(part.value)) != 0) {
-      add_listed(text, part.name, "+");
-    }
-  }
-  return text;
-}
 
 Plan read_plan(Reader& in) {
   Plan plan;
