@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 #include <utility>
 
 #include "titer/report/step/step_report.hpp"
-#include "titer/scenario/command_text.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/view/table.hpp"
+#include "tune_figures.hpp"
 
 namespace titer {
 namespace {
@@ -19,102 +18,10 @@ namespace {
 constexpr std::size_t kMostMissed = 5;     // gains without memory for them that the text lists
 constexpr std::size_t kMostUntried = 400;  // characters of what the software lacks
 
-std::string value_words(const Value& value) {
-  switch (value.kind) {
-    case Value::Kind::null:
-      return "none";
-    case Value::Kind::boolean:
-      return value.boolean ? "on" : "off";
-    case Value::Kind::array:
-      return listed(value.items, plain_text, "+");
-    default:
-      return plain_text(value);
-  }
-}
-
-/// "tensor 8 -> 4, data 2 -> 4"
-std::string change_words(const Tuning& tuning) {
-  return listed(tuning.values, [](const KnobValue& value) {
-    return fmt::format("{} {} -> {}",
-                       value.path.substr(value.path.find('.') + 1),
-                       value_words(value.from),
-                       value_words(value.to));
-  });
-}
-
 std::string percent_less(double gain) { return fmt::format("{:+.1f} %", -100 * gain); }
 
 std::string odds_text(double odds) {
   return fmt::format("{} ({:.0f} %)", odds_words(odds), 100 * odds);
-}
-
-bool is_simple(const Tuning& tuning) {
-  return tuning.outcome == TuneOutcome::unsound || tuning.outcome == TuneOutcome::beyond_software;
-}
-
-Figures value_figures(const KnobValue& value) {
-  return {{"path", value.path}, {"from", value.from}, {"to", value.to}};
-}
-
-/// What a change comes to; nothing of one that has no answer.
-Figures answer_figures(const TuneReport& report, const Tuning& tuning) {
-  if (is_simple(tuning)) {
-    return {};
-  }
-  Figures figures = {{"iteration_time_s", tuning.iteration_time},
-                     {"gain", tuning.gain},
-                     {"memory_peak_bytes", whole_bytes(tuning.peak)},
-                     {"memory_spare_bytes", whole_bytes(tuning.spare)},
-                     {"odds", tuning.odds},
-                     {"confidence", odds_words(tuning.odds)}};
-  if (report.measured) {
-    figures.push_back({"of_measured_s", tuning.of_measured(*report.measured)});
-  }
-  return figures;
-}
-
-std::vector<std::string> flags_of(const TuneReport& report, const Tuning& tuning) {
-  return report.flags && !is_simple(tuning) ? report.flags(tuning) : std::vector<std::string>{};
-}
-
-std::string knobs_text(const Tuning& tuning) { return listed(tuning.knobs, "; "); }
-
-Figures tuning_figures(const TuneReport& report, const Tuning& tuning) {
-  return joined(joined({{"knobs", tuning.knobs},
-                        {"values", rows_of(tuning.values, value_figures)},
-                        {"outcome", name(tuning.outcome)}},
-                       answer_figures(report, tuning)),
-                {{"same_numbers", tuning.same_numbers},
-                 {"flags", flags_of(report, tuning)},
-                 if_any({"reason", said(tuning.reason)})});
-}
-
-FigureRows table_rows(const TuneReport& report) {
-  FigureRows rows;
-  const StepResult& base = report.probe->base();
-  const auto add = [&](std::string_view section, const std::vector<Tuning>& list) {
-    for (const Tuning& tuning : list) {
-      rows.push_back(joined(joined({{"section", section},
-                                    {"knobs", knobs_text(tuning)},
-                                    {"change", change_words(tuning)},
-                                    {"outcome", name(tuning.outcome)}},
-                                   answer_figures(report, tuning)),
-                            {{"same_numbers", tuning.same_numbers},
-                             {"set", set_options(tuning.assignments())},
-                             {"flags", listed(flags_of(report, tuning), "; ")},
-                             {"reason", tuning.reason}}));
-    }
-  };
-  rows.push_back({{"section", "run"},
-                  {"iteration_time_s", base.iteration_time},
-                  {"memory_peak_bytes", whole_bytes(base.memory_peak)},
-                  {"memory_spare_bytes", whole_bytes(base.memory_capacity - base.memory_peak)}});
-  if (report.measured) {
-    rows.back().push_back({"of_measured_s", *report.measured});
-  }
-  add("single", report.answer.singles);
-  add("pair", report.answer.pairs);
-  return rows;
 }
 
 /// Those that may be made, the fastest first: of each knob, or two of them, its best setting.
@@ -297,53 +204,14 @@ std::string lacking_text(const TuneReport& report) {
                                     more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-Figures base_figures(const TuneReport& report) {
-  const StepResult& base = report.probe->base();
-  Figures figures = {{"iteration_time_s", base.iteration_time},
-                     {"fits", report.answer.run_fits},
-                     {"memory_spare_bytes", whole_bytes(base.memory_capacity - base.memory_peak)}};
-  if (report.measured) {
-    figures.push_back({"measured_s", *report.measured});
-    figures.push_back({"error", base.iteration_time / *report.measured - 1});
-  }
-  return figures;
-}
-
-Figures count_figures(const TuneAnswer& answer) {
-  Figures counts;
-  for (const Choice<TuneOutcome>& outcome : kTuneOutcomes) {
-    counts.push_back({std::string(outcome.name), answer.count(outcome.value)});
-  }
-  return joined(counts, {{"pairs", answer.pairs_tried}});
-}
-
-Figures tree(const TuneReport& report, const std::vector<std::string>& notes) {
-  const auto of = [&](const Tuning& tuning) { return tuning_figures(report, tuning); };
-  const auto best = [&](bool other_numbers) {
-    const Tuning* found = report.answer.best(other_numbers);
-    return found == nullptr ? Datum() : Datum(of(*found));
-  };
-  return {{"format_version", kFormatVersion},
-          {"scenario", asked_figures(report.probe->scenario())},
-          {"run", base_figures(report)},
-          {"best", best(false)},
-          {"best_with_other_numbers", best(true)},
-          {"kept_free_bytes", whole_bytes(report.answer.kept_free)},
-          {"software", said(report.software)},
-          {"tried", count_figures(report.answer)},
-          {"singles", rows_of(report.answer.singles, of)},
-          {"pairs", rows_of(report.answer.pairs, of)},
-          notes_figure(notes)};
-}
-
 }  // namespace
 
 View tune_view(const TuneReport& report, const std::vector<std::string>& notes) {
   const std::vector<const Tuning*> shown = shown_tunings(report);
   View view{.text = headline(report) + measured_text(report) + "\n" +
                     step_heading(report.probe->scenario()) + notes_text(notes) + "\n",
-            .figures = tree(report, notes),
-            .rows = table_rows(report),
+            .figures = tune_figures(report, notes),
+            .rows = tune_rows(report),
             .columns = {},
             .title = fmt::format("{} on {} x {}: which knobs to turn",
                                  report.probe->scenario().model.title(),
