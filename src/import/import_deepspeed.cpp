@@ -62,7 +62,7 @@ void read_gradient_precision(const ImportTask& task) {
 void read_precision(const ImportTask& task) {
   Settings& in = task.in;
   const bool tells = in.has("bf16.enabled") || in.has("fp16.enabled") || in.has("bfloat16.enabled");
-  const bool bf16 = in.is_on("bf16.enabled") || in.is_on("bfloat16.enabled");
+  const bool bf16 = in.any_on({"bf16.enabled", "bfloat16.enabled"});
   const bool fp16 = in.is_on("fp16.enabled");
   if (bf16 && fp16) {
     in.fail("fp16.enabled", "expected bf16 or fp16, not both");

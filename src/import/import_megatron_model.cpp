@@ -203,12 +203,15 @@ class MegatronModel {
   void read_attention() {
     const std::string backend = in_.word("attention_backend").value_or("");
     const std::string implementation = in_.word("transformer_impl").value_or("");
-    const bool fused = in_.is_on("use_flash_attn") || in_.is_on("use_flash_attention") ||
-                       in_.is_on("use_flash_attn_v1") || in_.is_on("use_flash_attn_v2") ||
-                       in_.is_on("use_flash_attn_triton") || in_.is_on("use_flash_attn_builder");
+    const bool fused = in_.any_on({"use_flash_attn",
+                                   "use_flash_attention",
+                                   "use_flash_attn_v1",
+                                   "use_flash_attn_v2",
+                                   "use_flash_attn_triton",
+                                   "use_flash_attn_builder"});
     const bool engine_off = in_.has("transformer_engine") && !in_.is_on("transformer_engine");
     const bool local = implementation == "local" || engine_off ||
-                       (implementation.empty() && task_.defaults.is_deepspeed);
+                       (implementation.empty() && task_.defaults.is_local);
     model_.attention = backend.find("unfused") != std::string::npos || (local && !fused)
                            ? AttentionKernel::materialised
                            : AttentionKernel::flash;
@@ -224,7 +227,10 @@ class MegatronModel {
     }
     const std::string_view padded = present(in_, {"padded_vocab_size", "pad_vocab_size_to"});
     const bool is_padded = in_.has(padded);
-    const bool embeds_norm = in_.is_on("embed_layernorm") || in_.is_on("use_embedding_layernorm");
+    if (is_padded) {
+      static_cast<void>(in_.number("vocab_size"));  // which is less
+    }
+    const bool embeds_norm = in_.any_on({"embed_layernorm", "use_embedding_layernorm"});
     model_.embedding_norm = model_.embedding_norm || embeds_norm;
     model_.vocabulary =
         read_vocabulary(task_,

@@ -125,7 +125,7 @@ class MegatronPlan {
   /// By the switches of Megatron's own FSDP, PyTorch's and NeMo's, else of the distributed
   /// optimizer.
   std::string_view sharding_of_switches() {
-    const bool fsdp = in_.is_on("use_megatron_fsdp") || in_.is_on("use_custom_fsdp");
+    const bool fsdp = in_.any_on({"use_megatron_fsdp", "use_custom_fsdp"});
     const std::string optimizer = in_.word("optim.name").value_or("");
     const bool sharded = in_.is_on("use_distributed_optimizer") ||
                          optimizer.find("distributed") != std::string::npos;
@@ -173,13 +173,13 @@ class MegatronPlan {
 
   /// Off unless switched on.
   void overlap(std::string_view key, std::string_view nemo_key) {
-    const bool on = in_.is_on(key) || in_.is_on(nemo_key);
+    const bool on = in_.any_on({key, nemo_key});
     plan_.add(std::string(key), Value(on));
   }
 
   /// "full", "selective", "none", or what else stands there.
   std::string recompute_granularity() {
-    const bool selective = in_.is_on("recompute_activations") || in_.is_on("moe_layer_recompute");
+    const bool selective = in_.any_on({"recompute_activations", "moe_layer_recompute"});
     // Before there were granularities a method stood for all of a layer.
     const std::vector<std::string> keys = in_.keys();
     const bool is_old =
@@ -289,9 +289,10 @@ class MegatronPlan {
         in_.fail("cp_comm_type", "expected p2p, all_gather, a2a or a2a+p2p");
       } else if (degrees_.context.value_or(2) > 1) {
         plan_.add("context_method", Value(*known));
+        read_inner_context(*known);
       }
     }
-    if (in_.is_on("tp_comm_overlap") || in_.is_on("ub_tp_comm_overlap")) {
+    if (in_.any_on({"tp_comm_overlap", "ub_tp_comm_overlap"})) {
       plan_.add("tensor_overlap", Value("ring"));
       in_.skip({.what = "how each product is sent beside another, as the stack's figures hold",
                 .patterns = "tp_comm_overlap_cfg* ub_tp_comm_overlap_cfg*"});
@@ -300,6 +301,18 @@ class MegatronPlan {
       plan_.add("rank_order", Value("tp-cp-ep-pp-dp"));
     }
     read_sends();
+  }
+
+  /// Ranks that split the heads, the first of the sizes.
+  void read_inner_context(std::string_view method) {
+    constexpr std::string_view key = "hierarchical_context_parallel_sizes";
+    const std::vector<std::string> sizes = listed_words(task_, key);
+    if (method != "hierarchical" || sizes.empty()) {
+      return;
+    }
+    const Value inner(sizes.front());
+    in_.replace(key, inner);
+    put(plan_, "context_inner", in_.integer(key, 1, kMostDegree));
   }
 
   /// Interleaved stages send beside compute, unless told otherwise.
@@ -316,7 +329,7 @@ class MegatronPlan {
   /// How tokens reach their experts. The flexible dispatcher's backends (DeepEP, HybridEP) send one
   /// copy of a token to a rank.
   void read_dispatch() {
-    take_only(task_, "moe_token_dispatcher_type", {"alltoall", "flex"});
+    take_only(task_, "moe_token_dispatcher_type", {"alltoall", "flex", "alltoall_seq"});
     static_cast<void>(in_.word("moe_flex_dispatcher_backend"));  // all of them alike
     if (in_.is_on("moe_enable_deepep") || in_.word("moe_token_dispatcher_type") == "flex") {
       plan_.add("expert_dispatch", Value(name(ExpertDispatch::deduplicated)));

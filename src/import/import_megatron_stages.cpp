@@ -23,19 +23,14 @@ class MegatronStages {
 
   /// How the layers are shared out over the stages, where all that it takes is known.
   void read() {
-    const auto first = in_.integer("decoder_first_pipeline_num_layers", 0, kMostLayers);
-    const auto last = in_.integer("decoder_last_pipeline_num_layers", 0, kMostLayers);
-    const bool embedding = in_.is_on("account_for_embedding_in_pipeline_split");
-    const bool loss = in_.is_on("account_for_loss_in_pipeline_split");
-    const auto per_chunk = in_.integer("num_layers_per_virtual_pipeline_stage", 1, kMostLayers);
-    auto chunks = in_.integer("num_virtual_stages_per_pipeline_rank", 1, kMostLayers);
-    chunks = chunks ? chunks : in_.integer("virtual_pipeline_model_parallel_size", 1, kMostLayers);
+    const Told told = read_told();
     const auto layout = in_.text("pipeline_model_parallel_layout");
     const std::string partition = in_.word("pp_partition_method").value_or("");
-    if (!task_.into.model || pipeline_.value_or(1) == 1) {
+    if (pipeline_.value_or(1) == 1) {
       return;
     }
-    plan_.add("schedule", Value("1f1b"));
+    const bool is_folded = in_.word("schedules_method") == "dualpipev";  // of MindSpeed
+    plan_.add("schedule", Value(is_folded ? "dualpipev" : "1f1b"));
     if (layout) {
       plan_.add("layers", Value(plain_layout(*layout)));
       return;
@@ -43,25 +38,89 @@ class MegatronStages {
     if (!partition.empty() && !partitioned(partition)) {
       return;
     }
+    if (!task_.into.model) {
+      put_of_shipped(told);
+      return;
+    }
     const std::int64_t layers = task_.into.model->layers;
     const std::int64_t stages = *pipeline_;
-    const std::int64_t counted = layers + (embedding ? 1 : 0) + (loss ? 1 : 0);
-    if (per_chunk && !chunks) {
-      chunks = virtual_stages(counted, stages, *per_chunk);
+    const std::int64_t counted = layers + (told.ends.embedding ? 1 : 0) + (told.ends.loss ? 1 : 0);
+    std::optional<std::int64_t> chunks = told.chunks;
+    if (told.of_chunk && !chunks) {
+      chunks = virtual_stages(counted, stages, *told.of_chunk);
     }
     if (chunks) {
       plan_.add("virtual_stages", Value(*chunks));
     }
-    if (task_.defaults.is_deepspeed) {
-      return;  // whose pipelines share out any number of layers
+    if (put_listed() || is_folded || task_.defaults.is_deepspeed) {
+      return;  // DeepSpeed's pipelines share out any number of layers
     }
-    share_out({.first = first, .last = last, .embedding = embedding, .loss = loss},
-              layers,
-              stages,
-              chunks.value_or(1));
+    share_out(told.ends, layers, stages, chunks.value_or(1));
   }
 
  private:
+  struct Ends {
+    std::optional<std::int64_t> first;
+    std::optional<std::int64_t> last;
+    bool embedding = false;
+    bool loss = false;
+  };
+  struct Told {
+    Ends ends;
+    std::optional<std::int64_t> of_chunk;  // layers of a virtual stage
+    std::optional<std::int64_t> chunks;
+  };
+
+  Told read_told() {
+    Told told;
+    told.ends.first = in_.integer("decoder_first_pipeline_num_layers", 0, kMostLayers);
+    told.ends.last = in_.integer("decoder_last_pipeline_num_layers", 0, kMostLayers);
+    told.ends.embedding = in_.is_on("account_for_embedding_in_pipeline_split");
+    told.ends.loss = in_.is_on("account_for_loss_in_pipeline_split");
+    told.of_chunk = in_.integer("num_layers_per_virtual_pipeline_stage", 1, kMostLayers);
+    told.chunks = in_.integer("num_virtual_stages_per_pipeline_rank", 1, kMostLayers);
+    if (!told.chunks) {
+      told.chunks = in_.integer("virtual_pipeline_model_parallel_size", 1, kMostLayers);
+    }
+    return told;
+  }
+
+  /// Of a model that only the run knows: what needs no number of its layers.
+  void put_of_shipped(const Told& told) {
+    put(plan_, "virtual_stages", told.chunks);
+    if (told.of_chunk && !told.chunks) {
+      in_.leave_out("num_layers_per_virtual_pipeline_stage",
+                    "the model's layers are not told here; plan.virtual_stages takes their stages");
+    }
+    if (told.ends.first || told.ends.last) {
+      Value ends = Value::make_object();
+      put(ends, "first", told.ends.first);
+      put(ends, "last", told.ends.last);
+      plan_.add("layers", std::move(ends));
+    } else if (told.ends.embedding && told.ends.loss) {
+      plan_.add("layers", Value("lighter-ends"));
+    }
+  }
+
+  /// MindSpeed's "15,16,16,15": so many on each stage.
+  [[nodiscard]] bool put_listed() {
+    Value list = Value::make_array();
+    for (const std::string& word : listed_words(task_, "num_layer_list")) {
+      const bool is_count =
+          word.size() < 7 && word.find_first_not_of("0123456789") == std::string::npos;
+      if (!is_count) {
+        in_.fail("num_layer_list", "expected layers of the stages, such as 7,8,8,7");
+        return true;
+      }
+      list.push(Value(static_cast<std::int64_t>(std::stoll(word))));
+    }
+    const bool is_told = !list.items.empty();
+    if (is_told) {
+      plan_.add("layers", std::move(list));
+    }
+    return is_told;
+  }
+
   /// DeepSpeed's "type:transformer|embedding" counts embedding and head as a layer each. False
   /// where nothing more is to be said.
   bool partitioned(const std::string& partition) {
@@ -84,13 +143,6 @@ class MegatronStages {
     }
     return layers / (stages * per_chunk);
   }
-
-  struct Ends {
-    std::optional<std::int64_t> first;
-    std::optional<std::int64_t> last;
-    bool embedding = false;
-    bool loss = false;
-  };
 
   void share_out(const Ends& ends, std::int64_t layers, std::int64_t ranks, std::int64_t chunks) {
     const std::int64_t stages = ranks * chunks;

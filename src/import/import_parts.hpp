@@ -25,6 +25,7 @@ struct MegatronDefaults {
   std::int64_t expert_interval = 1;  // every so manieth layer has experts
   std::optional<double> capacity_factor{};
   bool is_deepspeed = false;  // whose configuration tells how states are split
+  bool is_local = false;      // attention is not fused unless the file asks for it
 };
 
 /// What other files of the same run tell.
@@ -154,6 +155,7 @@ void deepspeed_settings(const ImportTask& task);
 
 void import_megatron(const ImportTask& task);
 void import_megatron_deepspeed(const ImportTask& task);
+void import_mindspeed(const ImportTask& task);
 void import_nemo(const ImportTask& task);
 void import_bridge(const ImportTask& task);
 void import_bridge_recipe(const ImportTask& task);

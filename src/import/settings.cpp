@@ -152,6 +152,16 @@ void Settings::suppose(std::string_view key, Value value) {
           .path = std::string(key), .value = &supposed_.back(), .origin = {}, .is_supposed = true});
 }
 
+void Settings::replace(std::string_view key, Value value) {
+  Entry* const entry = take(key);
+  if (entry == nullptr) {
+    suppose(key, std::move(value));
+    return;
+  }
+  supposed_.push_back(std::move(value));
+  entry->value = &supposed_.back();
+}
+
 bool Settings::has(std::string_view key) const {
   const Entry* entry = find(key);
   return entry != nullptr && entry->value->kind != Value::Kind::null && !entry->is_told_elsewhere;
@@ -251,6 +261,14 @@ std::optional<bool> Settings::flag(std::string_view key) {
   }
   refuse(*find(key), "expected true or false");
   return std::nullopt;
+}
+
+bool Settings::any_on(std::initializer_list<std::string_view> keys) {
+  bool any = false;
+  for (const std::string_view key : keys) {
+    any = is_on(key) || any;
+  }
+  return any;
 }
 
 std::optional<std::string> Settings::text(std::string_view key) {

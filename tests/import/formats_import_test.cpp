@@ -236,7 +236,7 @@ TEST(ImportFormats, ARecipeInPythonIsReadAsText) {
   EXPECT_EQ(run.shipped, "llama3-8b");
   EXPECT_EQ(run.stack, "megatron-bridge");
   EXPECT_EQ(plan_of(run),
-            R"({"pipeline":2,"tensor":4,"context":2,"data":2,"sharding":"zero1",)"
+            R"({"pipeline":2,"tensor":4,"context":2,"data":2,"schedule":"1f1b","sharding":"zero1",)"
             R"("overlap_grad_reduce":true,"overlap_param_gather":true,"recompute":"none",)"
             R"("sequence_parallel":true,"tensor_overlap":"ring","micro_batch":1,)"
             R"("cuda_graph":["attention","mlp"]})");

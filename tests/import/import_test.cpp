@@ -345,8 +345,13 @@ TEST(ImportMegatron, DeepSpeedsForkHasDefaultsOfItsOwn) {
   EXPECT_TRUE(any_has(run.assumed, "every second layer"));
   EXPECT_FALSE(
       import_text(gpt("--deepspeed --num-experts 1 --zero-stage 1"), "r.sh").model->experts);
-  EXPECT_TRUE(any_has(refusal(gpt(flags + "--num-experts 16 --mlp-type residual"), "run.sh"),
-                      "--mlp-type: residual: expected standard"));
+  EXPECT_EQ(import_text(gpt(flags + "--num-experts 16 16"), "run.sh").model->experts->count, 16);
+  EXPECT_TRUE(any_has(refusal(gpt(flags + "--num-experts 16 32"), "run.sh"),
+                      "layers with different numbers of experts (PR-MoE) are not modelled"));
+  const ImportedRun residual =
+      import_text(gpt(flags + "--num-experts 16 --mlp-type residual"), "run.sh");
+  EXPECT_EQ(residual.model->experts->shared_ffn, residual.model->ffn);
+  EXPECT_TRUE(any_has(residual.assumed, "is taken as an expert of all tokens"));
 }
 
 TEST(ImportMegatron, DeepSpeedsStageIsWhatTheScriptItselfWrites) {

@@ -90,6 +90,12 @@ TEST(MegatronFlags, GatesPositionsAndTablesFollow) {
   EXPECT_EQ(of("--vocab-file a/vocab.json --merge-file a/merges.txt").model->vocabulary, 50257);
 }
 
+TEST(MegatronFlags, WhatOneSettingSaysAnotherMaySayAgain) {
+  EXPECT_TRUE(of("--use-flash-attn --use-flash-attn-v2 --overlap-grad-reduce").unread.empty());
+  EXPECT_TRUE(of("--padded-vocab-size 1024 --vocab-size 1000").unread.empty());
+  EXPECT_EQ(of("--padded-vocab-size 1024 --vocab-size 1000").model->vocabulary, 1024);
+}
+
 TEST(MegatronFlags, PlansFollow) {
   const ImportedRun groups =
       of("--use-distributed-optimizer --num-distributed-optimizer-instances 2", 16);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <optional>
@@ -57,6 +58,9 @@ class Settings {
 
   /// A setting that the file leaves to what it is based on: as if it were given, but in no list.
   void suppose(std::string_view key, Value value);
+  /// A setting stands for another value than the one that is written; one that is not given is
+  /// supposed.
+  void replace(std::string_view key, Value value);
 
   /// Whether it is given, and not as null.
   [[nodiscard]] bool has(std::string_view key) const;
@@ -68,6 +72,8 @@ class Settings {
   [[nodiscard]] std::optional<bool> flag(std::string_view key);
   /// Whether a flag is given and not switched off.
   [[nodiscard]] bool is_on(std::string_view key) { return flag(key).value_or(false); }
+  /// The same of several, all of which are asked for.
+  [[nodiscard]] bool any_on(std::initializer_list<std::string_view> keys);
   /// In lower case for words of a closed set.
   [[nodiscard]] std::optional<std::string> text(std::string_view key);
   [[nodiscard]] std::optional<std::string> word(std::string_view key);

@@ -82,6 +82,16 @@ constexpr auto kFormats = std::to_array<ForeignFormat>({
             "gradient_accumulation_steps",
      .import = import_deepspeed},
     // ---- Megatron's family
+    {.name = "MindSpeed arguments",
+     .syntaxes = "arguments",
+     .all = "num_layers",
+     .any =
+         "noop_layers num_layer_list use_fused_rmsnorm use_fused_swiglu use_fused_rotary_pos_emb "
+         "no_shared_storage reuse_fp32_param context_parallel_algo moe_tp_extend_ep use_mc2 "
+         "multi_head_latent_attention first_k_dense_replace swap_attention swap_optimizer "
+         "schedules_method use_ascend_coc moe_alltoall_overlap_comm lora_target_modules "
+         "is_instruction_dataset",
+     .import = import_mindspeed},
     {.name = "Megatron-DeepSpeed arguments",
      .syntaxes = "arguments",
      .all = "num_layers",

@@ -10,7 +10,7 @@ namespace titer {
 namespace {
 
 /// Products of layers by their modules' names; several of ours where they are one of theirs.
-constexpr std::array<ForeignWord, 24> kTargets = {{{"q_proj", "query"},
+constexpr std::array<ForeignWord, 28> kTargets = {{{"q_proj", "query"},
                                                    {"k_proj", "key"},
                                                    {"v_proj", "value"},
                                                    {"o_proj", "output"},
@@ -33,7 +33,11 @@ constexpr std::array<ForeignWord, 24> kTargets = {{{"q_proj", "query"},
                                                    {"dense", "output"},
                                                    {"wo", "output"},
                                                    {"dense_h_to_4h", "up"},
-                                                   {"dense_4h_to_h", "down"}}};
+                                                   {"dense_4h_to_h", "down"},
+                                                   {"linear_qkv", "query key value"},
+                                                   {"linear_proj", "output"},
+                                                   {"linear_fc1", "gate up"},
+                                                   {"linear_fc2", "down"}}};
 
 /// Words of a list, or of a text with commas or blanks.
 std::vector<std::string> target_words(const ImportTask& task, std::string_view key) {

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
-#include "import_harmless.hpp"
-#include "import_parts.hpp"
+#include "import/import_harmless.hpp"
+#include "import/import_parts.hpp"
 
 namespace titer {
 namespace {
@@ -51,6 +52,36 @@ void put_written_stage(const ImportTask& task) {
   }
 }
 
+/// "64 64 128": of each layer that has experts in turn; a single number stands for all of them.
+void read_experts_of_layers(const ImportTask& task) {
+  constexpr std::string_view key = "num_experts";
+  const std::vector<std::string> counts = listed_words(task, key);
+  if (counts.size() < 2) {
+    return;
+  }
+  const bool are_alike =
+      std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
+  if (!are_alike) {
+    task.in.fail(key, "layers with different numbers of experts (PR-MoE) are not modelled");
+  }
+  task.in.replace(key, Value(counts.front()));
+}
+
+/// What all tokens go through beside their experts, a dense MLP, is what shared experts do.
+void read_residual(const ImportTask& task) {
+  constexpr std::string_view key = "mlp_type";
+  const std::string type = task.in.word(key).value_or("standard");
+  const bool is_residual = type == "residual";
+  if (!is_residual && type != "standard") {
+    task.in.fail(key, "expected standard or residual");
+  }
+  if (is_residual && task.into.model && task.into.model->experts) {
+    task.into.model->experts->shared_ffn = task.into.model->ffn;
+    task.into.model->experts->shared_gate = true;
+    assume(task, key, "the dense MLP beside experts is taken as an expert of all tokens");
+  }
+}
+
 }  // namespace
 
 void import_megatron_deepspeed(const ImportTask& task) {
@@ -64,10 +95,7 @@ void import_megatron_deepspeed(const ImportTask& task) {
   for (const auto& [theirs, ours] : names) {
     in.rename(theirs, ours);
   }
-  if (in.word("mlp_type").value_or("standard") != "standard") {
-    in.fail("mlp_type", "expected standard: experts beside a dense MLP are not modelled");
-    return;
-  }
+  read_experts_of_layers(task);
   ImportTask with_defaults = task;
   const bool drops = !in.is_on("disable_moe_token_dropping");
   with_defaults.defaults = {
@@ -75,9 +103,11 @@ void import_megatron_deepspeed(const ImportTask& task) {
       .least_experts = 2,
       .expert_interval = in.integer("expert_interval", 1, kMostLayers).value_or(2),
       .capacity_factor = drops ? std::optional(1.0) : std::nullopt,
-      .is_deepspeed = true};
+      .is_deepspeed = true,
+      .is_local = true};
   import_megatron(with_defaults);
   task.into.stack = "deepspeed";
+  read_residual(task);
   put_written_stage(task);
   const bool has_experts = task.into.model && task.into.model->experts;
   if (has_experts && !in.has("expert_interval")) {

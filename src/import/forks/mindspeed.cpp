@@ -1,0 +1,320 @@
+// Arguments of MindSpeed and MindSpeed-LLM, which have Megatron-LM train on Ascend's devices:
+// Megatron-LM's, with settings and defaults of their own (mindspeed_llm/training/arguments.py).
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "import/hf/hf_parts.hpp"
+#include "import/import_harmless.hpp"
+#include "import/import_parts.hpp"
+#include "titer/import/foreign_words.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::array<HarmlessSettings, 6> kOfMindSpeed = {
+    {{"numbers inside of operations",
+      "rope_scaling_* low_freq_factor high_freq_factor original_max_position_embeddings "
+      "query_pre_attn_scalar attn_logit_softcapping output_logit_softcapping add_rmsnorm_offset "
+      "input_embeds_norm scale_emb scale_depth dim_model_base embedding_multiplier_scale "
+      "output_multiplier_scale partial_rotary_factor use_glm_rope square_alibi_mask fill_neg_inf "
+      "skip_bias_add input_layernorm_in_fp32 router_gating_in_fp32"},
+     {"how loss and routing are weighed",
+      "norm_topk_prob routed_scaling_factor seq_aux moe_*_loss_coeff noisy_gate_policy "
+      "input_jitter topk_softmax_in_fp32 fix_router"},
+     {"data and tokenizers",
+      "prompt_type* is_instruction_dataset full_shuffle_instruction_dataset handler_name "
+      "no_shared_storage no_shuffle neat_pack padded_samples no_cut_token cut_max_seqlen "
+      "return_document_ids pad_to_multiple_of append_eod enable_hf2mg_convert model_type_hf "
+      "max_packing_length load_checkpoint_loosely lora_load lora_ckpt_filter padding_free"},
+     {"how processes are launched",
+      "ai_framework local_worker_num join max_new_tokens local_rank use_deter_comp jit_compile "
+      "async_log_allreduce hccl_* "
+      "optimization_level spec npu_deterministic"},
+     {"kernels for the same operations, as the stack's figures hold",
+      "use_fused_* gemm_gradient_accumulation_fusion shape_order sparse_mode pre_tockens "
+      "next_tockens mla_mm_split mla_fa_without_pad mla_fa_divide_qk padded_base_length "
+      "moe_permutation_async_comm enable_token_rearrange_opt moe_unperm2_mem_optim "
+      "attention_mask_on_cpu use_cp_send_recv_overlap kv_head_repeat_before_uly_alltoall "
+      "use_rotary_position_embeddings lora_fusion optimize_send_recv_comm "
+      "optimize_vpp_send_recv_comm use_ring_attention_update megatron_cp_in_bnsd"},
+     {"sizes of buckets and buffers, as the stack's", "swap_optimizer_times param_and_grad_*"}}};
+
+struct MindSpeedWord {
+  std::string_view theirs;
+  std::string_view ours;
+};
+constexpr std::array<MindSpeedWord, 11> kRenamed = {
+    {{"multi_head_latent_attention", "multi_latent_attention"},
+     {"n_shared_experts", "num_shared_experts"},
+     {"n_group", "moe_router_num_groups"},
+     {"topk_group", "moe_router_group_topk"},
+     {"moe_intermediate_size", "moe_ffn_hidden_size"},
+     {"shared_expert_gate", "moe_shared_expert_gate"},
+     {"gelu_tanh", "geglu"},  // both of them have gates
+     {"swap_optimizer", "optimizer_cpu_offload"},
+     {"use_mc2", "tp_comm_overlap"},
+     {"worker_num", "num_processes"},  // of msrun, MindSpore's launcher
+     {"moe_fb_overlap", "overlap_moe_expert_parallel_comm"}}};
+
+/// What is asked for and taken in another way, which is said.
+constexpr std::array<MindSpeedWord, 10> kSaidOtherwise = {
+    {{"moe_alltoall_overlap_comm", "tokens are not taken on their way beside experts' products"},
+     {"moe_allgather_overlap_comm", "tokens are not taken on their way beside experts' products"},
+     {"use_ascend_coc", "products are not taken beside what their tensor group sends"},
+     {"dualpipev_dw_detach", "products for weights are taken where the schedule has them"},
+     {"recompute_in_advance", "what is computed again is taken right before its backward pass"},
+     {"mtp_mem_efficient_logits", "logits of further tokens are taken to be kept"},
+     {"recompute_mtp_norm", "modules for further tokens recompute as the layers do"},
+     {"recompute_mtp_layer", "modules for further tokens recompute as the layers do"},
+     {"variable_seq_lengths", "every sequence is taken as long as the longest"},
+     {"no_pad_to_seq_lengths", "every sequence is taken as long as the longest"}}};
+
+class MindSpeed {
+ public:
+  explicit MindSpeed(const ImportTask& task) : task_(task), in_(task.in) {}
+
+  void read() {
+    for (const auto& [theirs, ours] : kRenamed) {
+      in_.rename(theirs, ours);
+    }
+    take_stage();
+    read_layers();
+    read_experts();
+    read_expert_ranks();
+    read_context();
+    read_window();
+    if (!in_.is_sound()) {
+      return;
+    }
+    ImportTask with_defaults = task_;
+    with_defaults.defaults.is_local = true;
+    import_megatron(with_defaults);
+    if (!in_.is_sound() || !task_.into.model) {
+      return;
+    }
+    stand_in(task_, "megatron-core", "MindSpeed");
+    read_style(*task_.into.model);
+    read_memory();
+    read_adapters();
+    for (const auto& [key, how] : kSaidOtherwise) {
+      if (in_.is_on(key)) {
+        assume(task_, key, how);
+      }
+    }
+    in_.skip(kOfMindSpeed);
+  }
+
+ private:
+  /// Steps of preferences, rewards and policies have more passes than one.
+  void take_stage() {
+    const std::string stage = in_.word("stage").value_or("sft");
+    if (stage != "sft" && stage != "pt") {
+      in_.fail("stage", "expected sft: steps of others have more passes, which are not modelled");
+    }
+  }
+
+  /// Layers that do nothing fill up the stages of a pipeline; the others keep their places.
+  void read_layers() {
+    const std::int64_t places = in_.integer("num_layers", 1, kMostLayers).value_or(0);
+    is_layer_.assign(static_cast<std::size_t>(places), true);
+    if (!in_.has("noop_layers")) {
+      return;
+    }
+    for (const std::string& word : listed_words(task_, "noop_layers")) {
+      const bool is_place =
+          word.size() < 7 && word.find_first_not_of("0123456789") == std::string::npos;
+      const auto place = is_place ? std::stoul(word) : is_layer_.size();
+      if (place >= is_layer_.size()) {
+        in_.fail("noop_layers", "expected numbers of layers, from 0 on");
+        return;
+      }
+      is_layer_[place] = false;
+    }
+    const std::int64_t layers = std::count(is_layer_.begin(), is_layer_.end(), true);
+    const std::int64_t stages = count_stages();
+    if (layers == 0 || places % stages != 0) {
+      in_.fail("num_layers",
+               "expected pipeline x virtual stages, " + std::to_string(stages) +
+                   ", to divide the layers, with those that do nothing");
+      return;
+    }
+    put_stages(static_cast<std::size_t>(places / stages));
+    assume(task_,
+           "noop_layers",
+           "they do nothing: the model has the other " + std::to_string(layers) + " layers");
+    in_.replace("num_layers", Value(layers));
+  }
+
+  /// Stages of the model, of which a rank has several.
+  [[nodiscard]] std::int64_t count_stages() {
+    const std::int64_t ranks =
+        in_.integer("pipeline_model_parallel_size", 1, kMostDegree).value_or(1);
+    if (in_.word("schedules_method") == "dualpipev") {
+      return 2 * ranks;
+    }
+    const auto of_chunk = in_.integer("num_layers_per_virtual_pipeline_stage", 1, kMostLayers);
+    const auto places = static_cast<std::int64_t>(is_layer_.size());
+    if (!of_chunk || places % (ranks * *of_chunk) != 0) {
+      return ranks;
+    }
+    in_.suppose("num_virtual_stages_per_pipeline_rank", Value(places / (ranks * *of_chunk)));
+    return places / *of_chunk;
+  }
+
+  void put_stages(std::size_t of_stage) {
+    Value list = Value::make_array();
+    for (auto place = is_layer_.begin(); place != is_layer_.end();
+         place += static_cast<std::ptrdiff_t>(of_stage)) {
+      const auto end = place + static_cast<std::ptrdiff_t>(of_stage);
+      list.push(Value(std::to_string(std::count(place, end, true))));
+    }
+    if (list.items.size() > 1) {
+      in_.suppose("num_layer_list", std::move(list));
+    }
+  }
+
+  /// The first layers are dense, of the others every so manieth has experts; -1 stands for all.
+  void read_experts() {
+    constexpr std::string_view first = "first_k_dense_replace";
+    constexpr std::string_view every = "moe_layer_freq";
+    if (!in_.has(first)) {
+      return;
+    }
+    const std::int64_t dense = in_.integer(first, -1, kMostLayers).value_or(-1);
+    const std::int64_t interval = in_.integer(every, -1, kMostLayers).value_or(1);
+    std::string list;
+    for (std::size_t i = 0; i < is_layer_.size(); ++i) {
+      const auto place = static_cast<std::int64_t>(i);
+      const bool has_experts = place >= dense && (interval < 1 || place % interval == 0);
+      if (is_layer_[i]) {
+        list.append(list.empty() ? "[" : ",").append(has_experts ? "1" : "0");
+      }
+    }
+    in_.replace(every, Value(list + "]"));
+  }
+
+  /// Tensor ranks may hold experts of their own instead of parts of all.
+  void read_expert_ranks() {
+    if (in_.is_on("moe_tp_extend_ep")) {
+      const auto tensor = in_.integer("tensor_model_parallel_size", 1, kMostDegree).value_or(1);
+      const auto expert = in_.integer("expert_model_parallel_size", 1, kMostDegree).value_or(1);
+      in_.replace("expert_model_parallel_size", Value(tensor * expert));
+      in_.replace("expert_tensor_parallel_size", Value(std::int64_t{1}));
+    }
+  }
+
+  void read_context() {
+    constexpr std::string_view key = "context_parallel_algo";
+    constexpr std::array<ForeignWord, 3> methods = {
+        {{"ulysses_cp_algo", "a2a"}, {"megatron_cp_algo", "p2p"}, {"hybrid_cp_algo", "a2a+p2p"}}};
+    const std::string method = in_.word(key).value_or("ulysses_cp_algo");
+    if (in_.integer("context_parallel_size", 1, kMostDegree) == 1) {
+      in_.skip({.what = kSwitchedOff, .patterns = "cp_window_size *_mask_type"});
+    }
+    const auto known = our_word(methods, method);
+    if (!known) {
+      in_.leave_out(key, "sequences that are split by their masks are not modelled");
+    }
+    in_.suppose("cp_comm_type", Value(known.value_or("p2p")));
+    in_.rename("ulysses_degree_in_cp", "hierarchical_context_parallel_sizes");
+    take_only(task_, "cp_attention_mask_type", {"causal"});
+    take_only(task_, "attention_mask_type", {"causal"});
+  }
+
+  /// Of Gemma 2 every second layer sees a window, the first of two.
+  void read_window() {
+    const auto in_turn = in_.integer("interleave_sliding_window", 1, kMostTokens);
+    const auto of_all = in_.integer("sliding_window", 1, kMostTokens);
+    if (const auto window = in_turn ? in_turn : of_all) {
+      in_.suppose("window_size", Value(std::to_string(*window - 1) + ",0"));
+    }
+    if (in_turn) {
+      in_.suppose("window_attn_skip_freq", Value("2"));
+    }
+  }
+
+  void read_style(Transformer& model) {
+    model.biases.output = model.biases.output || in_.is_on("add_dense_bias");
+    model.biases.head = in_.is_on("add_output_layer_bias");
+    if (in_.is_on("post_norm")) {
+      model.norms = 4;
+    }
+  }
+
+  void read_memory() {
+    Value& training = task_.into.training;
+    if (in_.is_on("reuse_fp32_param")) {
+      training.add("master_precision", Value("bf16"));
+      assume(task_,
+             "reuse_fp32_param",
+             "of the weights that are updated, 16 bits are those that layers use, and 16 bits "
+             "stand beside them");
+    }
+    if (in_.is_on("o2_optimizer")) {
+      training.add("state_precision", Value("bf16"));
+    }
+    if (in_.is_on("o2_gradient") && training.find("gradient_precision") == nullptr) {
+      training.add("gradient_precision", Value("bf16"));
+    }
+    read_recompute();
+  }
+
+  /// Parts of layers, unless layers are recomputed as a whole.
+  void read_recompute() {
+    constexpr std::array<MindSpeedWord, 2> parts = {
+        {{"recompute_activation_function", "mlp_activation"}, {"recompute_norm", "layer_norm"}}};
+    Value* const there = task_.into.plan.find("recompute");
+    Value list = Value::make_array();
+    for (const auto& [key, part] : parts) {
+      if (!in_.is_on(key)) {
+        continue;
+      }
+      if (there == nullptr || there->text != "none") {
+        in_.leave_out(key, "parts of layers are not recomputed beside whole ones here");
+        continue;
+      }
+      const bool has_experts = part == "mlp_activation" && task_.into.model->experts;
+      list.push(Value(has_experts ? std::string_view("activation") : part));
+    }
+    if (!list.items.empty()) {
+      *there = std::move(list);
+    }
+    if (in_.word("moe_zero_memory").value_or("disable") != "disable") {
+      in_.leave_out("moe_zero_memory", "what experts keep is taken as without it");
+    }
+    if (in_.is_on("enable_recompute_layers_per_pp_rank")) {
+      in_.leave_out("enable_recompute_layers_per_pp_rank",
+                    "layers that are recomputed are counted for each virtual stage here");
+    }
+  }
+
+  void read_adapters() {
+    if (!in_.has("lora_target_modules")) {
+      in_.skip({.what = kSwitchedOff, .patterns = "lora_*"});
+      return;
+    }
+    const bool quantises = in_.is_on("qlora");
+    put_adapters(task_,
+                 {.rank = "lora_r",
+                  .targets = "lora_target_modules",
+                  .usual_rank = 16,
+                  .usual_targets = "all"},
+                 quantises ? BaseBits{4, "qlora"} : BaseBits{});
+    in_.skip({.what = "how the adapters are scaled and stored",
+              .patterns = "lora_alpha lora_modules_to_save lora_register_forward_hook "
+                          "qlora_save_dequantize"});
+  }
+
+  const ImportTask& task_;
+  Settings& in_;
+  std::vector<bool> is_layer_;  // of the places that --num-layers counts
+};
+
+}  // namespace
+
+void import_mindspeed(const ImportTask& task) { MindSpeed(task).read(); }
+
+}  // namespace titer
