@@ -206,6 +206,43 @@ ImportedRun import_text(std::string_view text,
 
 namespace {
 
+/// The files of a run: those that are given, and those at hand that a command of one of them
+/// starts its program with.
+class FilesRead {
+ public:
+  FilesRead(const ImportOptions& options, SourcedFiles& sourced)
+      : options_(options), sourced_(sourced) {}
+
+  void add(const std::string& text, const std::string& name) {
+    if (!parsed_.empty() && parsed_.back().format != nullptr &&
+        parsed_.back().format->comes_in_parts && is_configuration(name)) {
+      add_part(parsed_.back(), text, name);
+      return;
+    }
+    parsed_.push_back(parse_foreign(
+        text, name, options_, [&](std::string_view called) { return sourced_.find(called); }));
+    names_.push_back(name);
+    for (const std::string& called : configurations_of(parsed_.back())) {
+      if (const auto found = sourced_.find(called)) {
+        add(found->text, found->name);
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<Foreign>& parsed() { return parsed_; }
+  [[nodiscard]] std::vector<std::string>& names() { return names_; }
+
+ private:
+  static bool is_configuration(const std::string& name) {
+    return name.ends_with(".yml") || name.ends_with(".yaml") || name.ends_with(".json");
+  }
+
+  const ImportOptions& options_;
+  SourcedFiles& sourced_;
+  std::vector<Foreign> parsed_;
+  std::vector<std::string> names_;  // of these files
+};
+
 FileSet told_by(std::span<const Foreign> parsed) {
   FileSet others;
   for (const Foreign& file : parsed) {
@@ -220,19 +257,17 @@ FileSet told_by(std::span<const Foreign> parsed) {
 
 ImportedRun import_files(std::span<const std::filesystem::path> files,
                          const ImportOptions& options) {
-  std::vector<Foreign> parsed;
-  std::vector<std::string> names;
   SourcedFiles sourced(files);
+  FilesRead files_read(options, sourced);
   for (const std::filesystem::path& given : files) {
     if (sourced.was_read(given)) {
       continue;
     }
-    names.push_back(file_of(given).string());
-    parsed.push_back(parse_foreign(
-        read_small_text(names.back()), names.back(), options, [&](std::string_view called) {
-          return sourced.find(called);
-        }));
+    const std::string name = file_of(given).string();
+    files_read.add(read_small_text(name), name);
   }
+  std::vector<Foreign>& parsed = files_read.parsed();
+  std::vector<std::string>& names = files_read.names();
   apply_changes(parsed, names, options);
   const FileSet others = told_by(parsed);
   ImportOptions told = options;

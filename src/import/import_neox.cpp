@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "import/hf/hf_parts.hpp"
 #include "import_harmless.hpp"
 #include "import_parts.hpp"
 
@@ -63,10 +64,18 @@ class NeoxModel {
       in_.fail("intermediate_size", "expected at most 1000000");
     }
     if (in_.word("mlp_type").value_or("regular") == "llama") {
-      in_.fail("mlp_type",
-               "expected none, with \"activation\": \"swiglu\": the older llama type "
-               "is not read");
+      read_llama_mlp();
     }
+  }
+
+  /// The older type: three matrices without biases, whatever the activation is called.
+  /// [megatron/model/transformer.py, LLaMAParallelMLP]
+  void read_llama_mlp() {
+    const std::int64_t multiple = in_.integer("mlp_multiple_of", 1, kMostWidth).value_or(256);
+    const std::int64_t width = 2 * model_.hidden * 4 / 3;
+    model_.gated = true;
+    model_.ffn = (width + multiple - 1) / multiple * multiple;
+    is_llama_ = true;
   }
 
   void read_style() {
@@ -80,10 +89,10 @@ class NeoxModel {
       assume(task_, "use_bias_in_norms", "a layernorm here has its biases");
     }
     const bool attention = in_.flag("use_bias_in_attn_linear").value_or(true);
-    const bool mlp = in_.flag("use_bias_in_mlp").value_or(true);
+    const bool mlp = in_.flag("use_bias_in_mlp").value_or(true) && !is_llama_;
     model_.biases = {.qkv = attention, .output = attention, .mlp = mlp, .head = false};
-    model_.dropout = in_.number("hidden_dropout").value_or(0) > 0 ||
-                     in_.number("attention_dropout").value_or(0) > 0;
+    const double hidden = in_.number("hidden_dropout").value_or(0);
+    model_.dropout = in_.number("attention_dropout").value_or(0) > 0 || hidden > 0;
     model_.parallel = in_.is_on("gpt_j_residual");
     model_.norms = model_.parallel && in_.is_on("gpt_j_tied") ? 1 : 2;
     model_.qk_norm = in_.is_on("use_qk_layernorm");
@@ -173,6 +182,7 @@ class NeoxModel {
   const ImportTask& task_;
   Settings& in_;
   Transformer model_;
+  bool is_llama_ = false;  // of the older type of its MLP
 };
 
 void read_recompute(const ImportTask& task, std::int64_t tensor) {
@@ -202,8 +212,10 @@ void read_plan(const ImportTask& task) {
   degrees.tensor = degree(kNeoxKeys.tensor);
   degrees.pipeline = degree(kNeoxKeys.pipeline);
   degrees.context = degree(kNeoxKeys.context);
-  degrees.devices =
-      task.options.devices ? task.options.devices : in.integer(kNeoxKeys.devices, 1, kMostDegree);
+  degrees.devices = in.integer(kNeoxKeys.devices, 1, kMostDegree);
+  if (task.options.devices || !degrees.devices) {
+    degrees.devices = launched_devices(task);
+  }
   Value& plan = task.into.plan;
   put_degree(task, "pipeline", kNeoxKeys.pipeline, degrees.pipeline);
   put_degree(task, "tensor", kNeoxKeys.tensor, degrees.tensor);
@@ -259,7 +271,7 @@ void import_neox(const ImportTask& task) {
     task.into.training.add("precision", Value(*word == "bfloat16" ? "bf16" : *word));
   }
   deepspeed_settings(task);
-  if (in.is_on("te_fp8_mha") || in.is_on("te_layernorm_mlp") || in.is_on("te_mha")) {
+  if (in.any_on({"te_fp8_mha", "te_layernorm_mlp", "te_mha"})) {
     if (in.has("te_fp8_format")) {
       in.fail("te_fp8_format", "which products are in FP8 is not read");
     }

@@ -200,6 +200,33 @@ Foreign parse_foreign(std::string_view text,
   return made;
 }
 
+namespace {
+
+void set_source(Value& value, int source) {
+  value.origin.source = source;
+  for (Origin& origin : value.key_origins) {
+    origin.source = source;
+  }
+  for (auto& [key, member] : value.members) {
+    set_source(member, source);
+  }
+  for (Value& item : value.items) {
+    set_source(item, source);
+  }
+}
+
+}  // namespace
+
+void add_part(Foreign& whole, std::string_view text, const std::string& file) {
+  Document part = parse(text, file, syntax_of(text, file));
+  whole.document.sources.push_back(file);
+  set_source(part.root, static_cast<int>(whole.document.sources.size()) - 1);
+  for (std::size_t i = 0; i < part.root.members.size(); ++i) {
+    auto& [key, value] = part.root.members[i];
+    put_at(whole.document.root, key, std::move(value), part.root.key_origins[i]);
+  }
+}
+
 std::string read_small_text(const std::filesystem::path& path) {
   std::error_code ignored;
   std::ifstream file(path, std::ios::binary);

@@ -37,6 +37,8 @@ struct ForeignFormat {
   std::string_view instead{};  // of one that is not read: what could be
   /// It names batches, precision and model for DeepSpeed's "auto".
   bool is_trainer = false;
+  /// A run has several files of it, each with some of the keys.
+  bool comes_in_parts = false;
 };
 
 /// A file's text as a document, with what it is.
@@ -53,6 +55,11 @@ struct Foreign {
                                     const std::string& file,
                                     const ImportOptions& options,
                                     const FindSourced& find_sourced = {});
+
+/// Puts another file's keys beside those of a format that comes in parts.
+void add_part(Foreign& whole, std::string_view text, const std::string& file);
+/// Files that a command without settings of its own starts its program with.
+[[nodiscard]] std::vector<std::string> configurations_of(const Foreign& script);
 
 /// How a program's files are told apart, in the order in which they are tried.
 [[nodiscard]] std::span<const ForeignFormat> foreign_formats();

@@ -46,13 +46,33 @@ std::vector<ArgumentOverride> changes_of(const Foreign& script) {
   return changes;
 }
 
+/// Of a program that starts its own processes Slurm's job tells nodes, and devices of each.
+void take_job(Foreign& into, const Foreign& script, int source) {
+  constexpr std::array<std::array<std::string_view, 2>, 3> told = {
+      {{"--nodes", "num_nodes"}, {"--gpus-per-node", "num_gpus"}, {"--gres", "num_gpus"}}};
+  for (const auto& [flag, name] : told) {
+    const Value* const value = script.document.root.find(flag);
+    if (value == nullptr || into.document.root.find(name) != nullptr) {
+      continue;
+    }
+    Value count(value->text.substr(value->text.rfind(':') + 1));
+    count.origin = value->origin;
+    count.origin.source = source;
+    const Origin at = count.origin;
+    put_at(into.document.root, name, std::move(count), at);
+    into.arguments.of_launcher.emplace_back(name);
+  }
+}
+
 /// What launches the program tells of devices.
 void take_launcher(Foreign& into, const Foreign& script, int source) {
   constexpr std::array<std::string_view, 6> told = {
       "nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines"};
+  bool is_launched = false;
   for (const auto& [flag, value] : script.document.root.members) {
     const std::string name = Settings::normalised(flag);
     const bool is_told = std::find(told.begin(), told.end(), name) != told.end();
+    is_launched = is_launched || is_told;
     if (is_told && into.document.root.find(name) == nullptr) {
       Origin at = value.origin;
       at.source = source;
@@ -60,18 +80,40 @@ void take_launcher(Foreign& into, const Foreign& script, int source) {
       into.arguments.of_launcher.push_back(flag);
     }
   }
+  if (!is_launched) {
+    take_job(into, script, source);
+  }
 }
 
-/// Files that the command names, the last words of their paths.
-std::string configurations_of(const Foreign& script) {
+std::string listed_files(const Foreign& script) {
   std::string names;
-  for (const std::string& name : script.arguments.started) {
-    const bool is_change = name.find('=') != std::string::npos;
-    if (!is_change && !name.ends_with(".py") && !name.ends_with(".sh")) {
-      names.append(names.empty() ? "" : ", ").append(name.substr(name.rfind('/') + 1));
-    }
+  for (const std::string& name : configurations_of(script)) {
+    names.append(names.empty() ? "" : ", ").append(name.substr(name.rfind('/') + 1));
   }
   return names;
+}
+
+/// Other flags of a program that is started with a configuration: nothing reads them, which is to
+/// be said.
+void keep_flags(Foreign& into, const Foreign& script, int source) {
+  const std::vector<std::string>& launcher = script.arguments.of_launcher;
+  const std::vector<std::string> files = configurations_of(script);
+  const Value& flags = script.document.root;
+  for (std::size_t i = 0; i < flags.members.size(); ++i) {
+    const auto& [flag, value] = flags.members[i];
+    const std::string& word = value.text;
+    const bool names_file =
+        !word.empty() && std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+          return file.ends_with(word);
+        });
+    const bool is_launchers = std::find(launcher.begin(), launcher.end(), flag) != launcher.end();
+    if (!names_file && !is_launchers && into.document.root.find(flag) == nullptr) {
+      Origin at = flags.key_origins[i];
+      at.source = source;
+      into.document.root.add(flag, value);
+      into.document.root.key_origins.back() = at;
+    }
+  }
 }
 
 void put_all(Foreign& into, const Foreign& script, const std::string& file) {
@@ -81,6 +123,9 @@ void put_all(Foreign& into, const Foreign& script, const std::string& file) {
     change(into.document, told, source);
   }
   take_launcher(into, script, source);
+  if (changes_of(script).empty()) {
+    keep_flags(into, script, source);
+  }
 }
 
 }  // namespace
@@ -112,9 +157,24 @@ void put_at(Value& root, std::string_view path, Value value, Origin at) {
   }
 }
 
+std::vector<std::string> configurations_of(const Foreign& script) {
+  constexpr std::array<std::string_view, 4> endings = {".yaml", ".yml", ".json", ".toml"};
+  std::vector<std::string> files;
+  for (const std::string& name : script.arguments.started) {
+    const bool is_file = name.find('=') == std::string::npos &&
+                         std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) {
+                           return name.ends_with(ending);
+                         });
+    if (is_file && script.syntax == Syntax::arguments && script.format == nullptr) {
+      files.push_back(name);
+    }
+  }
+  return files;
+}
+
 bool only_changes(const Foreign& script) {
   return script.syntax == Syntax::arguments && script.format == nullptr &&
-         !changes_of(script).empty();
+         (!changes_of(script).empty() || !configurations_of(script).empty());
 }
 
 Foreign alone(const Foreign& script, const std::string& file) {
@@ -123,11 +183,14 @@ Foreign alone(const Foreign& script, const std::string& file) {
   put_all(made, script, file);
   made.syntax = Syntax::yaml;
   made.format = format_of(made.document.root, Syntax::yaml);
-  const std::string named = configurations_of(script);
+  const std::string named = listed_files(script);
   if (made.format == nullptr || made.format->import == nullptr) {
-    throw InputError(file + ": changes " +
-                     (named.empty() ? "a configuration" : shortened(named, 60)) +
-                     " by key=value; import that, and this --with it");
+    const std::string what = named.empty() ? "a configuration" : shortened(named, 60);
+    throw InputError(
+        file + (changes_of(script).empty()
+                    ? ": starts a program with " + what +
+                          ", which is not beside it; --with gives such a file"
+                    : ": changes " + what + " by key=value; import that, and this --with it"));
   }
   // MaxText has a file for each of its models.
   const std::string stem = std::filesystem::path(named).stem().string();

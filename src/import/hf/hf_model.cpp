@@ -8,6 +8,7 @@
 
 #include "hf_parts.hpp"
 #include "import/formats/formats.hpp"
+#include "import/formats/overrides.hpp"
 #include "titer/input/words.hpp"
 #include "titer/model/huggingface/huggingface.hpp"
 
@@ -130,7 +131,8 @@ std::string file_beside(const ImportTask& task, const std::string& named) {
     folder = folder.parent_path();
   }
   const fs::path beside = fs::path(task.file).parent_path() / path.filename();
-  return fs::exists(beside, ignored) ? beside.string() : "";
+  const bool is_other = fs::exists(beside, ignored) && !fs::equivalent(beside, task.file, ignored);
+  return is_other ? beside.string() : "";
 }
 
 void put_hub_model(const ImportTask& task, std::string_view key, const std::string& name) {
@@ -156,7 +158,76 @@ void put_hub_model(const ImportTask& task, std::string_view key, const std::stri
   assume(task, key, "widths as the config.json of that model on the Hub has them");
 }
 
+namespace {
+
+/// The widths that classes of the transformers have by themselves.
+constexpr std::array<std::array<std::string_view, 2>, 7> kWidthsOfTypes = {
+    {{"gpt2", "vocab_size=50257,n_positions=1024,n_embd=768,n_layer=12,n_head=12"},
+     {"gptj", "vocab_size=50400,n_positions=2048,n_embd=4096,n_layer=28,n_head=16"},
+     {"gpt_neox",
+      "vocab_size=50432,hidden_size=6144,num_hidden_layers=44,num_attention_heads=64,"
+      "intermediate_size=24576,max_position_embeddings=2048"},
+     {"opt",
+      "vocab_size=50272,hidden_size=768,num_hidden_layers=12,ffn_dim=3072,num_attention_heads=12,"
+      "max_position_embeddings=2048"},
+     {"llama",
+      "vocab_size=32000,hidden_size=4096,intermediate_size=11008,num_hidden_layers=32,"
+      "num_attention_heads=32,max_position_embeddings=2048"},
+     {"mistral",
+      "vocab_size=32000,hidden_size=4096,intermediate_size=14336,num_hidden_layers=32,"
+      "num_attention_heads=32,num_key_value_heads=8,max_position_embeddings=131072,"
+      "sliding_window=4096"},
+     {"qwen2",
+      "vocab_size=151936,hidden_size=4096,intermediate_size=22016,num_hidden_layers=32,"
+      "num_attention_heads=32,num_key_value_heads=32,max_position_embeddings=32768"}}};
+
+/// "n_embd=1024,n_layer=24" over what is there; false for another text.
+[[nodiscard]] bool put_changes(Value& config, std::string_view changes, const std::string& file) {
+  while (!changes.empty()) {
+    const std::string_view word = changes.substr(0, changes.find(','));
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+      return false;
+    }
+    put_at(config, word.substr(0, equals), parse_yaml(word.substr(equals + 1), file).root, {});
+    changes.remove_prefix(std::min(word.size() + 1, changes.size()));
+  }
+  return true;
+}
+
+/// Of run_clm.py: a model of this type with its class's own widths, but for
+/// "n_embd=1024,n_layer=24".
+[[nodiscard]] bool put_model_of_type(const ImportTask& task) {
+  constexpr std::string_view overrides = "config_overrides";
+  const std::optional<std::string> type = task.in.word("model_type");
+  if (!type || task.options.base || task.others.has_model) {
+    return false;
+  }
+  Value config = Value::make_object();
+  config.add("model_type", Value(*type));
+  const auto* const own = std::find_if(kWidthsOfTypes.begin(),
+                                       kWidthsOfTypes.end(),
+                                       [&](const auto& known) { return known[0] == *type; });
+  if (own != kWidthsOfTypes.end()) {
+    static_cast<void>(put_changes(config, (*own)[1], task.file));
+  }
+  if (!put_changes(config, task.in.text(overrides).value_or(""), task.file)) {
+    task.in.fail(overrides, "expected changes such as n_embd=1024,n_layer=24");
+    return true;
+  }
+  put_model_of_config(task, config);
+  assume(task, "model_type", "what is not overridden is as the model's class has it");
+  return true;
+}
+
+}  // namespace
+
 void put_named_model(const ImportTask& task, std::string_view key) {
+  if (!task.in.has(key) && task.in.has("config_name")) {
+    key = "config_name";
+  } else if (!task.in.has(key) && put_model_of_type(task)) {
+    return;
+  }
   // Of "$HOME/models/Qwen/Qwen3-8B" the name is told, whatever folder it is in.
   const std::string written = task.in.written(key);
   const std::size_t slash = written.rfind('/');
@@ -172,7 +243,8 @@ void put_named_model(const ImportTask& task, std::string_view key) {
     task.in.fail(key, "expected a model; --with CONFIG.json gives its config.json");
     return;
   }
-  const std::string file = file_beside(task, *name + "/config.json");
+  const bool is_file = name->ends_with(".json");
+  const std::string file = file_beside(task, is_file ? *name : *name + "/config.json");
   if (!file.empty() && !task.options.base && !task.others.has_model) {
     const Document document = parse_json(read_small_text(file), file);
     task.into.model = model_of(document, "").model;

@@ -183,4 +183,29 @@ std::optional<Text> launched_processes(const std::vector<Text>& before_program,
   return program_of(*head) == "srun" ? of_slurm(options, batch) : of_message_passing(options);
 }
 
+std::optional<Text> processes_of_environment(const shell::Variables& variables) {
+  const auto written = [&](std::string_view name) {
+    const auto found = variables.find(name);
+    const bool is_told =
+        found != variables.end() && found->second.items.size() == 1 && !found->second.depends_on;
+    return is_told ? std::optional(found->second.items.front()) : std::nullopt;
+  };
+  const auto each = written("NPROC_PER_NODE");
+  const auto nodes = written("NNODES");
+  const auto of_node = each ? number(each->chars) : std::nullopt;
+  const auto all = nodes ? number(nodes->chars) : std::optional<std::int64_t>(1);
+  if (each) {
+    return of_node && all ? std::optional(made(*of_node * *all, each->place())) : std::nullopt;
+  }
+  for (const std::string_view name : {"CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES"}) {
+    const auto visible = written(name);
+    const bool is_list = visible && !visible->empty() &&
+                         visible->chars.find_first_not_of("0123456789, ") == std::string::npos;
+    if (is_list && all) {
+      return made(hosts_of(visible->chars).count * *all, visible->place());
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace titer

@@ -19,4 +19,8 @@ namespace titer {
 [[nodiscard]] std::optional<shell::Text> launched_processes(
     const std::vector<shell::Text>& before_program, const shell::BatchOptions& batch);
 
+/// How many there are by NPROC_PER_NODE and NNODES, or by the devices that are visible.
+[[nodiscard]] std::optional<shell::Text> processes_of_environment(
+    const shell::Variables& variables);
+
 }  // namespace titer

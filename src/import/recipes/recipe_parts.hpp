@@ -24,6 +24,7 @@ void put_rank_batches(const ImportTask& task,
 
 void import_torchtune(const ImportTask& task);
 void import_nanotron(const ImportTask& task);
+void import_picotron(const ImportTask& task);
 void import_llm_foundry(const ImportTask& task);
 void import_olmo(const ImportTask& task);
 void import_olmo_core(const ImportTask& task);

@@ -122,6 +122,24 @@ class Flags {
     }
   }
 
+  /// Of a program that starts its own processes, by what its environment is set to.
+  void add_environment(const PlayedCommand* command) {
+    constexpr std::array<std::string_view, 3> programs = {"swift", "megatron", "llamafactory-cli"};
+    const bool starts_own =
+        command == nullptr ||
+        std::find(programs.begin(), programs.end(), command->words.front().chars) != programs.end();
+    if (command != nullptr && starts_own && command->words.size() > 1) {
+      into_.program = command->words[0].chars + " " + command->words[1].chars;
+    }
+    const auto processes = starts_own ? processes_of_environment(play_.variables) : std::nullopt;
+    if (processes && members_.count("--num_processes") == 0) {
+      Value value(processes->chars);
+      value.origin = processes->place();
+      put("--num_processes", std::move(value), processes->place());
+      into_.of_launcher.emplace_back("--num_processes");
+    }
+  }
+
   void add_option(const BatchOptions::Option& option) {
     if (members_.count(option.name) == 0 && option.name.starts_with("--")) {
       Value value = option.value.empty() ? Value(true) : Value(option.value.chars);
@@ -296,10 +314,11 @@ ArgumentText parse_arguments(std::string_view text,
                              const std::string& source_name,
                              const std::map<std::string, std::string, std::less<>>& defines,
                              const FindSourced& find_sourced) {
-  const BatchOptions batch(text);
+  BatchOptions batch(text);
   const Text script = shell::Text::written(text, {.source = 0, .line = 1, .column = 1});
   const shell::Play play =
       shell::play_script(script, source_name, batch.variables(), defines, find_sourced);
+  batch.add(play.batch);
   const ChosenCommand chosen = chosen_command(play);
   Flags flags(play);
   flags.assume_guesses();
@@ -309,6 +328,7 @@ ArgumentText parse_arguments(std::string_view text,
   for (const BatchOptions::Option& option : batch.all()) {
     flags.add_option(option);
   }
+  flags.add_environment(chosen.command);
   if (chosen.command != nullptr) {
     flags.add_processes(chosen.command->words, batch);
     flags.assume_of(*chosen.command);

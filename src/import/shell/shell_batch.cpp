@@ -6,11 +6,11 @@
 
 namespace titer::shell {
 
-BatchOptions::BatchOptions(std::string_view text) {
+BatchOptions::BatchOptions(std::string_view text, int source) {
   int line = 1;
   for (std::size_t begin = 0; begin < text.size(); ++line) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    read(text.substr(begin, end - begin), line);
+    read_line(text.substr(begin, end - begin), {.source = source, .line = line, .column = 1});
     begin = end + 1;
   }
 }
@@ -56,25 +56,33 @@ std::string BatchOptions::gpus_of_a_node() const {
   return "";
 }
 
-void BatchOptions::read(std::string_view line, int number) {
+void BatchOptions::add(const BatchOptions& others) {
+  options_.insert(options_.end(), others.options_.begin(), others.options_.end());
+}
+
+void BatchOptions::read_line(std::string_view line, Origin at) {
   if (!line.starts_with("#SBATCH")) {
     return;
   }
   const std::string_view kept = line.substr(0, line.find(" #", 7));
-  const Text written = Text::written(kept, {.source = 0, .line = number, .column = 1});
-  const std::vector<Text> words = split_words(written);
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const std::size_t equals = words[i].chars.find('=');
-    if (words[i].at(0) != '-') {
+  const std::vector<Text> words = split_words(Text::written(kept, at));
+  read(words.begin() + 1, words.end());
+}
+
+void BatchOptions::read(std::vector<Text>::const_iterator word,
+                        std::vector<Text>::const_iterator end) {
+  for (; word != end; ++word) {
+    const std::size_t equals = word->chars.find('=');
+    if (word->at(0) != '-') {
       continue;
     }
-    const bool has_next = equals == std::string::npos && i + 1 < words.size();
-    std::string name = words[i].chars.substr(0, equals);
+    const bool has_next = equals == std::string::npos && word + 1 != end;
+    std::string name = word->chars.substr(0, equals);
     name = name == "-N" ? "--nodes" : (name == "-n" ? "--ntasks" : name);
-    options_.push_back(
-        {name,
-         has_next ? words[i + 1]
-                  : words[i].part(std::min(equals, words[i].size() - 1) + 1, words[i].size())});
+    options_.push_back({name,
+                        has_next
+                            ? *(word + 1)
+                            : word->part(std::min(equals, word->size() - 1) + 1, word->size())});
   }
 }
 

@@ -76,7 +76,9 @@ std::optional<Player::FileAtHand> Player::at_hand(const Text& file) const {
   }
   const int number = static_cast<int>(play_.sources.size());
   const Text text = Text::written(found->text, {.source = number, .line = 1, .column = 1});
-  return FileAtHand{.name = found->name, .commands = parse_script(text, found->name)};
+  return FileAtHand{.name = found->name,
+                    .commands = parse_script(text, found->name),
+                    .batch = BatchOptions(found->text, number)};
 }
 
 void Player::go_through(FileAtHand file, Origin at) {
@@ -135,6 +137,24 @@ void Player::export_options(std::vector<Text>::iterator first, std::vector<Text>
   }
 }
 
+void Player::queue(std::vector<Text>::const_iterator first,
+                   std::vector<Text>::const_iterator script,
+                   const BatchOptions& of_script) {
+  const auto sbatch =
+      std::find_if(first, script, [](const Text& word) { return word.chars == "sbatch"; });
+  if (sbatch == script) {
+    return;
+  }
+  BatchOptions job;
+  job.read(sbatch + 1, script);
+  job.add(of_script);
+  for (const auto& [name, value] : job.variables()) {
+    scope_.set(name, {.items = {Text::made(value, sbatch->place())}});
+    exported_.insert(name);
+  }
+  play_.batch.add(job);
+}
+
 bool Player::starts_script(std::vector<Text>& words) {
   const auto script = script_started(words);
   std::optional<FileAtHand> file;
@@ -165,6 +185,7 @@ bool Player::starts_script(std::vector<Text>& words) {
     return !exports_all_ && exported_.count(variable.first) == 0;
   });
   export_options(words.begin(), script);
+  queue(words.begin(), script, file->batch);
   scope_.shifted = 0;
   scope_.arguments.reset();
   if (!passes_) {

@@ -9,6 +9,14 @@ namespace {
 
 constexpr std::size_t kMostWords = 1'000'000;
 
+/// A script, or a configuration of one.
+bool names_a_file(const Text& word) {
+  const std::size_t dot = word.chars.rfind('.');
+  return dot != std::string::npos && dot > 0 && word.chars.find(' ') == std::string::npos &&
+         is_one_of(std::string_view(word.chars).substr(dot),
+                   {".sh", ".py", ".yaml", ".yml", ".toml", ".json", ".slurm", ".sbatch"});
+}
+
 }  // namespace
 
 Player::Player(const std::string& source,
@@ -103,6 +111,13 @@ void Player::check(const std::vector<Text>& items) const {
 }
 
 void Player::documents(const Command& command) {
+  const bool is_read = !command.words.empty() && command.words.front().chars == "read";
+  const std::string name = is_read ? command.words.back().chars : "";
+  if (!name.empty() && !command.documents.empty() && end_of_name(name, 0) == name.size()) {
+    const HereDocument& document = command.documents.back();
+    set(name,
+        {.items = {document.expands ? expand_document(scope_, document.text) : document.text}});
+  }
   if (command.documents.empty() || command.writes_to.empty()) {
     return;
   }
@@ -229,12 +244,15 @@ void Player::execute(std::vector<Text> words) {
 }
 
 void Player::note(std::vector<Text> words) {
-  for (const Text& word : words) {
-    const std::size_t dot = word.chars.rfind('.');
-    if (dot != std::string::npos && dot > 0 && word.chars.find(' ') == std::string::npos &&
-        is_one_of(std::string_view(word.chars).substr(dot),
-                  {".sh", ".py", ".yaml", ".yml", ".toml", ".slurm", ".sbatch"})) {
-      play_.started.push_back(word);
+  Text folder;  // that GPT-NeoX's launcher has its files in
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0 && is_one_of(words[i - 1].chars, {"-d", "--conf_dir"})) {
+      folder = words[i];
+      folder.add('/', words[i].place());
+    } else if (names_a_file(words[i])) {
+      Text file = words[i].chars.ends_with(".py") ? Text() : folder;
+      file.append(words[i]);
+      play_.started.push_back(std::move(file));
     }
   }
   export_options(words.begin(), words.end());

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "shell_batch.hpp"
 #include "shell_values.hpp"
 #include "titer/import/foreign_text.hpp"
 
@@ -34,6 +35,7 @@ struct Play {
   std::vector<Text> sourced;              // files that are not at hand, whose commands would be run
   std::vector<std::string> sources;       // the script itself and the files that it sources
   std::vector<Origin> sourced_at;         // where each of these but the first is
+  BatchOptions batch;                     // of scripts that it gives to sbatch
   std::map<std::string, Text> documents;  // what it writes to files, by their names
   std::map<std::string, Text> replaced;   // by sed, in templates: names of capital letters
 };

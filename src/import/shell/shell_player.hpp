@@ -41,6 +41,7 @@ class Player {
   struct FileAtHand {
     std::string name;
     Commands commands;
+    BatchOptions batch;
   };
 
   // ---- control flow
@@ -100,6 +101,10 @@ class Player {
   /// A script at hand that a command starts: it sees its arguments and what is exported, and what
   /// it sets is gone when it has ended.
   bool starts_script(std::vector<Text>& words);
+  /// What Slurm tells a script that sbatch is given, with these words before it.
+  void queue(std::vector<Text>::const_iterator first,
+             std::vector<Text>::const_iterator script,
+             const BatchOptions& of_script);
   void export_names(const Command& command);
   void export_options(std::vector<Text>::iterator first, std::vector<Text>::iterator last);
   /// echo and cat: what a shell behind a pipe would be given.
