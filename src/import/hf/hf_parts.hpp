@@ -54,6 +54,25 @@ void put_all_bf16(const ImportTask& task);
 /// Reads the DeepSpeed configuration that a setting names or holds; false where there is none.
 [[nodiscard]] bool put_deepspeed(const ImportTask& task, std::string_view key);
 
+/// In which settings one of these programs tells the same.
+struct TrainerKeys {
+  std::string_view model;
+  std::string_view micro_batch;
+  std::int64_t usual_micro_batch;
+  std::string_view sequence;  // the first of these that is given
+  std::optional<std::int64_t> usual_sequence;
+  std::string_view packing;
+  bool recomputes;  // unless it is told otherwise
+};
+/// The first of several keys, divided by blanks, that is given; the first of all if none is.
+[[nodiscard]] std::string first_given(const Settings& in, std::string_view keys);
+/// Model, plan and training of one of these programs.
+void put_trainer(const ImportTask& task, const TrainerKeys& keys);
+/// Reports a training in which other passes are made than one forward and one backward.
+void take_stages(const ImportTask& task,
+                 std::string_view key,
+                 std::initializer_list<std::string_view> plain);
+
 /// In which settings adapters are told.
 struct AdapterKeys {
   std::string_view rank;
@@ -67,6 +86,8 @@ struct BaseBits {
   std::int64_t bits = 0;  // 4 or 8; 0 for those of 16
   std::string_view key;   // the setting that says so
 };
+/// Where several are asked for, that of the fewest bits.
+[[nodiscard]] BaseBits bits_of(const ImportTask& task);
 void put_adapters(const ImportTask& task, const AdapterKeys& keys, const BaseBits& base);
 
 /// Of quantised weights of one file that another one shares out or fetches: says that they are not
@@ -82,9 +103,11 @@ void import_adapter(const ImportTask& task);
 void import_hf_trainer(const ImportTask& task);
 void import_llama_factory(const ImportTask& task);
 void import_axolotl(const ImportTask& task);
+void import_swift(const ImportTask& task);
 void import_accelerate(const ImportTask& task);
 void import_fsdp_example(const ImportTask& task);
 void import_verl_sft(const ImportTask& task);
+void import_openrlhf(const ImportTask& task);
 
 /// Settings of the trainer that concern neither time nor memory.
 [[nodiscard]] std::span<const HarmlessSettings> harmless_in_hf();

@@ -10,20 +10,10 @@
 namespace titer {
 namespace {
 
-/// In which settings one of these programs tells the same.
-struct TrainerKeys {
-  std::string_view model;
-  std::string_view micro_batch;
-  std::int64_t usual_micro_batch;
-  std::string_view sequence;  // the first of these that is given
-  std::optional<std::int64_t> usual_sequence;
-  std::string_view packing;
-  bool recomputes;  // unless it is told otherwise
-};
 constexpr std::string_view kAccumulation = "gradient_accumulation_steps";
 
 constexpr TrainerKeys kHfKeys = {
-    .model = "model_name_or_path",
+    .model = "model_name_or_path model_name",
     .micro_batch = "per_device_train_batch_size",
     .usual_micro_batch = 8,
     .sequence =
@@ -31,34 +21,6 @@ constexpr TrainerKeys kHfKeys = {
     .usual_sequence = std::nullopt,
     .packing = "packing",
     .recomputes = false};
-constexpr TrainerKeys kLlamaFactoryKeys = {.model = "model_name_or_path",
-                                           .micro_batch = "per_device_train_batch_size",
-                                           .usual_micro_batch = 8,
-                                           .sequence = "cutoff_len",
-                                           .usual_sequence = 2048,
-                                           .packing = "packing",
-                                           .recomputes = true};
-constexpr TrainerKeys kAxolotlKeys = {.model = "base_model",
-                                      .micro_batch = "micro_batch_size",
-                                      .usual_micro_batch = 1,
-                                      .sequence = "sequence_len",
-                                      .usual_sequence = 512,
-                                      .packing = "sample_packing",
-                                      .recomputes = false};
-
-/// The first of several keys that is given; the first of all if none is.
-std::string first_given(const Settings& in, std::string_view keys) {
-  for (std::size_t begin = 0; begin < keys.size();) {
-    const std::size_t end = std::min(keys.find(' ', begin), keys.size());
-    std::string key(keys.substr(begin, end - begin));
-    if (in.has(key)) {
-      return key;
-    }
-    begin = end + 1;
-  }
-  return std::string(keys.substr(0, keys.find(' ')));
-}
-
 void put_if_absent(Value& object, const std::string& key, Value value) {
   if (object.find(key) == nullptr) {
     object.add(key, std::move(value));
@@ -78,7 +40,7 @@ class Trainer {
     if (in_.is_on("use_deepspeed")) {  // of accelerate launch
       in_.rename("deepspeed_config_file", "deepspeed");
     }
-    put_named_model(task_, keys_.model);
+    put_named_model(task_, first_given(in_, keys_.model));
     read_precision();
     const ToldByLauncher launch = put_launch_file(task_);
     ranks_.devices = launch.devices ? launch.devices : launched_devices(task_);
@@ -109,8 +71,7 @@ class Trainer {
     }
     const bool pure = in_.is_on("pure_bf16");
     const std::string mixed = in_.word("mixed_precision").value_or("no");  // of accelerate launch
-    const bool bf16 =
-        is_auto || pure || in_.is_on("bf16") || in_.is_on("bfloat16") || mixed == "bf16";
+    const bool bf16 = is_auto || pure || in_.any_on({"bf16", "bfloat16"}) || mixed == "bf16";
     const std::string_view format = narrowest_format(bf16);
     training_.add("precision", Value(format));
     if (pure) {
@@ -123,8 +84,8 @@ class Trainer {
 
   /// Of those that are asked for; bf16 is asked for in more ways than one word.
   [[nodiscard]] std::string_view narrowest_format(bool bf16) const {
-    const bool fp16 = in_.is_on("fp16") || in_.is_on("float16") ||
-                      in_.word("mixed_precision").value_or("no") == "fp16";
+    const bool fp16 =
+        in_.any_on({"fp16", "float16"}) || in_.word("mixed_precision").value_or("no") == "fp16";
     const bool fp8 = in_.is_on("fp8");
     const bool tf32 = in_.is_on("tf32");
     return fp8 ? "fp8" : (bf16 ? "bf16" : (fp16 ? "fp16" : (tf32 ? "tf32" : "fp32")));
@@ -136,7 +97,9 @@ class Trainer {
       micro_ = keys_.usual_micro_batch;
       assume(task_, keys_.micro_batch, "taken as " + std::to_string(*micro_) + ", its default");
     }
-    ranks_.accumulation = in_.integer(kAccumulation, 1).value_or(1);
+    const auto accumulation = in_.integer(kAccumulation, 1);
+    ranks_.accumulation = accumulation.value_or(1);
+    is_open_ = in_.has(kAccumulation) && !accumulation;
     const auto degree = [&](std::string_view key) {
       return std::max<std::int64_t>(1, in_.integer(key, 0, kMostDegree).value_or(1));
     };
@@ -178,6 +141,10 @@ class Trainer {
     }
     plan_.add("micro_batch", Value(*micro_));
     const std::int64_t of_a_rank = *micro_ * ranks_.accumulation;
+    if (is_open_) {
+      put_if_absent(training_, "global_batch", Value(kLeftOpen));
+      return;
+    }
     if (ranks_.data) {
       put_if_absent(training_, "global_batch", Value(of_a_rank * *ranks_.data));
       return;
@@ -196,8 +163,7 @@ class Trainer {
       training_.add("sequence", Value(*keys_.usual_sequence));
       assume(task_, key, "taken as " + std::to_string(*keys_.usual_sequence) + ", its default");
     }
-    if (!in_.is_on(keys_.packing) && !in_.is_on("neat_packing") &&
-        !in_.is_on("pad_to_sequence_len") && !in_.is_on("pad_to_max_length")) {
+    if (!in_.any_on({keys_.packing, "neat_packing", "pad_to_sequence_len", "pad_to_max_length"})) {
       assume(task_, keys_.packing, "every sequence is taken as long as the longest");
     }
   }
@@ -230,8 +196,11 @@ class Trainer {
   void read_attention() {
     const std::string key = first_given(in_, "attn_implementation flash_attn attention");
     const std::string kernel = in_.word(key).value_or("");
-    const bool flash = in_.is_on("flash_attention") || in_.is_on("sdp_attention") ||
-                       in_.is_on("flex_attention") || in_.is_on("use_flash_attn");
+    const bool flash = in_.any_on({"flash_attention",
+                                   "sdp_attention",
+                                   "flex_attention",
+                                   "use_flash_attn",
+                                   "use_flash_attention_2"});
     if (kernel == "eager" || kernel == "disabled" || kernel == "off") {
       plan_.add("attention", Value("materialised"));
     } else if (flash || (!kernel.empty() && kernel != "auto")) {
@@ -245,10 +214,32 @@ class Trainer {
   Value& plan_;
   Value& training_;
   std::optional<std::int64_t> micro_;
+  bool is_open_ = false;  // how many micro-batches a step has
   TrainerPlan ranks_;
 };
 
-/// A training in which other passes are made than one forward and one backward.
+}  // namespace
+
+void put_all_bf16(const ImportTask& task) {
+  for (const char* const what : {"gradient_precision", "state_precision", "master_precision"}) {
+    put_if_absent(task.into.training, what, Value("bf16"));
+  }
+}
+
+std::string first_given(const Settings& in, std::string_view keys) {
+  for (std::size_t begin = 0; begin < keys.size();) {
+    const std::size_t end = std::min(keys.find(' ', begin), keys.size());
+    std::string key(keys.substr(begin, end - begin));
+    if (in.has(key)) {
+      return key;
+    }
+    begin = end + 1;
+  }
+  return std::string(keys.substr(0, keys.find(' ')));
+}
+
+void put_trainer(const ImportTask& task, const TrainerKeys& keys) { Trainer(task, keys).read(); }
+
 void take_stages(const ImportTask& task,
                  std::string_view key,
                  std::initializer_list<std::string_view> plain) {
@@ -260,7 +251,6 @@ void take_stages(const ImportTask& task,
   }
 }
 
-/// Where several are asked for, that of the fewest bits.
 BaseBits bits_of(const ImportTask& task) {
   BaseBits base;
   for (const BaseBits& one : {BaseBits{8, "use_8bit_quantization"},
@@ -273,34 +263,12 @@ BaseBits bits_of(const ImportTask& task) {
   return base;
 }
 
-/// LLaMA-Factory's switches go before the optimizer that is named.
-void switch_optimizer(const ImportTask& task) {
-  Settings& in = task.in;
-  if (in.is_on("use_muon")) {
-    if (Value* const optimizer = task.into.training.find("optimizer")) {
-      *optimizer = Value("muon");
-    } else {
-      task.into.training.add("optimizer", Value("muon"));
-    }
-  }
-  if (in.is_on("use_adam_mini")) {
-    in.fail("use_adam_mini", "expected false: Adam-mini's states are not modelled");
-  }
-  if (in.is_on("use_galore") || in.is_on("use_apollo") || in.is_on("use_badam")) {
-    in.fail("", "expected an ordinary optimizer: galore, apollo and badam are not modelled");
-  }
-}
-
-}  // namespace
-
-void put_all_bf16(const ImportTask& task) {
-  for (const char* const what : {"gradient_precision", "state_precision", "master_precision"}) {
-    put_if_absent(task.into.training, what, Value("bf16"));
-  }
-}
-
 void import_hf_trainer(const ImportTask& task) {
   Settings& in = task.in;
+  if (task.arguments.program.starts_with("swift ")) {
+    import_swift(task);
+    return;
+  }
   take_stages(task, "task_type", {"causal_lm"});
   for (const std::string_view key : {"beta", "loss_type", "rpo_alpha", "num_generations"}) {
     if (in.has(key) && in.word(key) != "nll") {
@@ -311,7 +279,7 @@ void import_hf_trainer(const ImportTask& task) {
     }
   }
   Trainer(task, kHfKeys).read();
-  const bool adapts = in.is_on("use_peft") || in.is_on("use_lora") || in.is_on("use_peft_lora");
+  const bool adapts = in.any_on({"use_peft", "use_lora", "use_peft_lora"});
   if (adapts) {
     const std::string_view rank = in.has("lora_rank") ? "lora_rank" : "lora_r";
     const std::string_view targets =
@@ -320,54 +288,6 @@ void import_hf_trainer(const ImportTask& task) {
         task,
         {.rank = rank, .targets = targets, .usual_rank = 16, .usual_targets = "query value"},
         bits_of(task));
-  }
-}
-
-void import_llama_factory(const ImportTask& task) {
-  Settings& in = task.in;
-  take_stages(task, "stage", {"sft", "pt"});
-  const std::string type = in.word("finetuning_type").value_or("lora");
-  if (type != "full" && type != "lora") {
-    in.fail("finetuning_type", "expected full or lora: which layers are frozen is not read");
-  }
-  Trainer(task, kLlamaFactoryKeys).read();
-  if (type == "lora") {
-    const std::int64_t bits = in.integer("quantization_bit", 2, 8).value_or(0);
-    put_adapters(
-        task,
-        {.rank = "lora_rank", .targets = "lora_target", .usual_rank = 8, .usual_targets = "all"},
-        {.bits = bits == 4 || bits == 8 ? bits : 0, .key = "quantization_bit"});
-    if (bits > 0 && bits != 4 && bits != 8) {
-      in.leave_out("quantization_bit", "weights of 4 and of 8 bits alone are modelled");
-    }
-  }
-  switch_optimizer(task);
-}
-
-void import_axolotl(const ImportTask& task) {
-  Settings& in = task.in;
-  take_stages(task, "rl", {"none"});
-  const auto batch = in.integer("batch_size", 1);
-  if (batch && !in.has(kAccumulation)) {
-    in.leave_out("batch_size",
-                 "one micro-batch is taken for a step; "
-                 "gradient_accumulation_steps tells how many");
-  }
-  Trainer(task, kAxolotlKeys).read();
-  const std::string adapter = in.word("adapter").value_or("");
-  if (adapter == "lora" || adapter == "qlora") {
-    const bool all = in.is_on("lora_target_linear");
-    const BaseBits told = bits_of(task);
-    const bool is_implied = adapter == "qlora" && told.bits == 0;
-    put_adapters(task,
-                 {.rank = "lora_r",
-                  .targets = "lora_target_modules",
-                  .usual_rank = 8,
-                  .usual_targets = all ? "all" : "query value",
-                  .tells_targets = all},
-                 is_implied ? BaseBits{4, "adapter"} : told);
-  } else if (!adapter.empty()) {
-    in.fail("adapter", "expected lora or qlora: others are not modelled");
   }
 }
 

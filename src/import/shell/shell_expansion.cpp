@@ -112,7 +112,7 @@ class Expansion {
       return end;
     }
     if (following == '(') {
-      made_.append(written.part(i, end));
+      command(written, i, end);
       return end;
     }
     if (following == '{') {
@@ -133,6 +133,18 @@ class Expansion {
     const Text name = written.part(i + 1, name_end);
     braces(name, written.part(i, name_end), in_quotes);
     return name_end;
+  }
+
+  /// Of the commands $(…) expr computes; what another one prints is not known.
+  void command(const Text& written, std::size_t i, std::size_t end) {
+    constexpr std::string_view computes = "expr ";
+    std::string inside = written.chars.substr(i + 2, end - i - 3);
+    std::erase_if(inside, [](char c) { return c == '\\' || c == '"' || c == '\''; });
+    const auto value = inside.starts_with(computes)
+                           ? calculate(scope_, std::string_view(inside).substr(computes.size()))
+                           : std::nullopt;
+    made_.append(value ? Text::made(std::to_string(*value), written.place(i))
+                       : written.part(i, end));
   }
 
   void arithmetic(const Text& written, std::size_t i, std::size_t end) {

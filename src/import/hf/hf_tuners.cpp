@@ -1,0 +1,137 @@
+// What is built on HuggingFace's trainer with words of its own: LLaMA-Factory, axolotl, ms-swift.
+
+#include <algorithm>
+#include <array>
+
+#include "hf_parts.hpp"
+#include "import/import_harmless.hpp"
+
+namespace titer {
+namespace {
+
+constexpr TrainerKeys kLlamaFactoryKeys = {.model = "model_name_or_path",
+                                           .micro_batch = "per_device_train_batch_size",
+                                           .usual_micro_batch = 8,
+                                           .sequence = "cutoff_len",
+                                           .usual_sequence = 2048,
+                                           .packing = "packing",
+                                           .recomputes = true};
+constexpr TrainerKeys kAxolotlKeys = {.model = "base_model",
+                                      .micro_batch = "micro_batch_size",
+                                      .usual_micro_batch = 1,
+                                      .sequence = "sequence_len",
+                                      .usual_sequence = 512,
+                                      .packing = "sample_packing",
+                                      .recomputes = false};
+
+constexpr TrainerKeys kSwiftKeys = {.model = "model model_id_or_path model_name_or_path",
+                                    .micro_batch = "per_device_train_batch_size",
+                                    .usual_micro_batch = 1,
+                                    .sequence = "max_length",
+                                    .usual_sequence = std::nullopt,
+                                    .packing = "packing",
+                                    .recomputes = true};
+
+/// LLaMA-Factory's switches go before the optimizer that is named.
+void switch_optimizer(const ImportTask& task) {
+  Settings& in = task.in;
+  if (in.is_on("use_muon")) {
+    if (Value* const optimizer = task.into.training.find("optimizer")) {
+      *optimizer = Value("muon");
+    } else {
+      task.into.training.add("optimizer", Value("muon"));
+    }
+  }
+  if (in.is_on("use_adam_mini")) {
+    in.fail("use_adam_mini", "expected false: Adam-mini's states are not modelled");
+  }
+  if (in.any_on({"use_galore", "use_apollo", "use_badam"})) {
+    in.fail("", "expected an ordinary optimizer: galore, apollo and badam are not modelled");
+  }
+}
+
+}  // namespace
+
+void import_llama_factory(const ImportTask& task) {
+  Settings& in = task.in;
+  take_stages(task, "stage", {"sft", "pt"});
+  const std::string type = in.word("finetuning_type").value_or("lora");
+  if (type != "full" && type != "lora") {
+    in.fail("finetuning_type", "expected full or lora: which layers are frozen is not read");
+  }
+  put_trainer(task, kLlamaFactoryKeys);
+  if (type == "lora") {
+    const std::int64_t bits = in.integer("quantization_bit", 2, 8).value_or(0);
+    put_adapters(
+        task,
+        {.rank = "lora_rank", .targets = "lora_target", .usual_rank = 8, .usual_targets = "all"},
+        {.bits = bits == 4 || bits == 8 ? bits : 0, .key = "quantization_bit"});
+    if (bits > 0 && bits != 4 && bits != 8) {
+      in.leave_out("quantization_bit", "weights of 4 and of 8 bits alone are modelled");
+    }
+  }
+  switch_optimizer(task);
+}
+
+void import_axolotl(const ImportTask& task) {
+  Settings& in = task.in;
+  take_stages(task, "rl", {"none"});
+  const auto batch = in.integer("batch_size", 1);
+  if (batch && !in.has(kAccumulation)) {
+    in.leave_out("batch_size",
+                 "one micro-batch is taken for a step; "
+                 "gradient_accumulation_steps tells how many");
+  }
+  put_trainer(task, kAxolotlKeys);
+  const std::string adapter = in.word("adapter").value_or("");
+  if (adapter == "lora" || adapter == "qlora") {
+    const bool all = in.is_on("lora_target_linear");
+    const BaseBits told = bits_of(task);
+    const bool is_implied = adapter == "qlora" && told.bits == 0;
+    put_adapters(task,
+                 {.rank = "lora_r",
+                  .targets = "lora_target_modules",
+                  .usual_rank = 8,
+                  .usual_targets = all ? "all" : "query value",
+                  .tells_targets = all},
+                 is_implied ? BaseBits{4, "adapter"} : told);
+  } else if (!adapter.empty()) {
+    in.fail("adapter", "expected lora or qlora: others are not modelled");
+  }
+}
+
+/// ms-swift trains adapters unless it is told otherwise.  [swift/llm/argument/base_args]
+void import_swift(const ImportTask& task) {
+  Settings& in = task.in;
+  if (task.arguments.program != "swift sft" && task.arguments.program != "swift pt") {
+    in.fail("",
+            "expected swift sft or swift pt: steps of others have more passes, which are not "
+            "modelled");
+    return;
+  }
+  const std::string type_key = first_given(in, "train_type tuner_type sft_type");
+  const std::string type = in.word(type_key).value_or("lora");
+  if (type != "lora" && type != "full") {
+    in.fail(type_key, "expected lora or full: others are not modelled");
+    return;
+  }
+  const std::string kept = in.word(first_given(in, "torch_dtype dtype")).value_or("bfloat16");
+  if (!in.has("bf16") && !in.has("fp16")) {
+    in.suppose(kept == "float16" ? "fp16" : "bf16", Value(kept != "float32"));
+  }
+  put_trainer(task, kSwiftKeys);
+  if (type == "lora") {
+    const std::int64_t bits = in.integer("quant_bits", 2, 8).value_or(0);
+    put_adapters(
+        task,
+        {.rank = "lora_rank", .targets = "target_modules", .usual_rank = 8, .usual_targets = "all"},
+        {.bits = bits, .key = "quant_bits"});
+  }
+  in.skip({.what = "how the adapters are scaled, and the data read",
+           .patterns = "lora_alpha lora_dropout system model_author model_name quant_method "
+                       "bnb_* split_dataset_ratio load_from_cache_file use_hf use_chat_template "
+                       "lazy_tokenize truncation_strategy model_type template* agent_template "
+                       "loss_scale add_version check_model max_pixels num_labels"});
+}
+
+}  // namespace titer
