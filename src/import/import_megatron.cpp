@@ -83,6 +83,23 @@ void refuse_other_blocks(Settings& in) {
   }
 }
 
+/// What NeMo's functions that make a trainer call the same settings.
+void rename_trainer(Settings& in) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> names = {
+      {{"plugins.precision", "trainer.precision"},
+       {"num_gpus_per_node", "trainer.devices"},
+       {"tensor_parallelism", "tensor_model_parallel_size"},
+       {"pipeline_parallelism", "pipeline_model_parallel_size"},
+       {"pipeline_parallelism_type", "pipeline_dtype"},
+       {"virtual_pipeline_parallelism", "virtual_pipeline_model_parallel_size"},
+       {"context_parallelism", "context_parallel_size"},
+       {"sequence_parallelism", "sequence_parallel"},
+       {"expert_parallelism", "expert_model_parallel_size"}}};
+  for (const auto& [theirs, ours] : names) {
+    in.rename("trainer." + std::string(theirs), ours);
+  }
+}
+
 /// Whether a file that changes a recipe lacks the recipe's model; reports it.
 bool lacks_recipe(const ImportTask& task) {
   if (!task.options.base) {
@@ -95,14 +112,16 @@ bool lacks_recipe(const ImportTask& task) {
 
 /// What pretraining recipes of Megatron-Bridge set where a file does not change it.
 /// [src/megatron/bridge/recipes/common.py, _pretrain_common]
-void take_recipe(const ImportTask& task) {
+void take_recipe(const ImportTask& task, bool has_ddp = false) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> on = {
       {{"use_distributed_optimizer", "sharding"},
        {"overlap_grad_reduce", "overlap_grad_reduce"},
        {"overlap_param_gather", "overlap_param_gather"}}};
   for (const auto& [theirs, ours] : on) {
     Value* const taken = task.into.plan.find(ours);
-    if (task.in.has(theirs) || taken == nullptr) {
+    // Of its own data-parallel settings a file switches on what it names, and nothing else.
+    const bool is_told = task.in.has(theirs) || (has_ddp && ours != "sharding");
+    if (is_told || taken == nullptr) {
       continue;
     }
     *taken = ours == "sharding" ? Value("zero1") : Value(true);
@@ -133,6 +152,40 @@ std::string model_of_recipe(std::string_view called) {
     }
   }
   return std::string(called);
+}
+
+/// Beside a model that is told by its name.
+void read_further_tokens(const ImportTask& task) {
+  constexpr std::string_view key = "mtp_num_layers";
+  const auto modules = task.in.integer(key, 0, 16);
+  if (task.into.model) {
+    task.into.model->predicted_tokens = modules.value_or(task.into.model->predicted_tokens);
+  } else if (modules) {
+    assume(task, key, "taken as the shipped model has it");
+  }
+}
+
+/// LoRA as NeMo and Megatron-Bridge have it.  [megatron/bridge/peft/lora.py]
+void read_adapters(const ImportTask& task) {
+  Settings& in = task.in;
+  const std::string named = in.written("peft");
+  if (!in.has("peft.dim") && !in.has("peft.target_modules")) {
+    static_cast<void>(in.text("peft"));
+    if (named == "lora") {
+      in.replace("peft.dim", Value(std::int64_t{32}));
+    } else if (!named.empty() && named != "none") {
+      in.leave_out("peft", "nothing tells which adapters are trained");
+    }
+  }
+  if (in.has("peft.dim") || in.has("peft.target_modules")) {
+    put_adapters(task,
+                 {.rank = "peft.dim",
+                  .targets = "peft.target_modules",
+                  .usual_rank = 32,
+                  .usual_targets = "all"},
+                 {});
+    in.skip({.what = "how the adapters are scaled", .patterns = "peft.alpha peft.dropout*"});
+  }
 }
 
 /// A program that changes a recipe leaves to it what it does not change.
@@ -217,11 +270,17 @@ void import_nemo(const ImportTask& task) {
 
 void import_bridge_recipe(const ImportTask& task) {
   Settings& in = task.in;
-  const bool is_nemo = in.has("trainer.devices") || in.has("trainer.strategy.ddp") ||
+  const bool is_nemo = in.has("trainer.devices") || in.has("trainer.num_gpus_per_node") ||
+                       in.has("trainer.strategy.ddp") ||
                        in.has("recipe_arguments.num_gpus_per_node");
   task.into.stack = is_nemo ? "nemo" : "megatron-bridge";
   in.rename("recipe_arguments.num_nodes", "trainer.num_nodes");
   in.rename("recipe_arguments.num_gpus_per_node", "trainer.devices");
+  const std::vector<std::string> keys = in.keys();
+  const bool has_ddp = std::any_of(keys.begin(), keys.end(), [](const std::string& key) {
+    return key.starts_with("trainer.strategy.ddp.");
+  });
+  rename_trainer(in);
   in.rename("trainer.strategy.", "");
   rename_sections(in);
   in.rename("data.", "");
@@ -238,6 +297,7 @@ void import_bridge_recipe(const ImportTask& task) {
   if (!in.is_sound()) {
     return;
   }
+  read_further_tokens(task);
   const bool tells_precision = in.has("precision_recipe") || in.has("mixed_precision") ||
                                in.has("bf16") || in.has("fp16") || in.has("trainer.precision");
   if (task.into.model && !tells_precision) {
@@ -248,12 +308,14 @@ void import_bridge_recipe(const ImportTask& task) {
   if (!called.empty()) {
     leave_to_recipe(task);
   }
-  take_recipe(task);
+  take_recipe(task, has_ddp);
+  read_adapters(task);
   in.skip(harmless_in_megatron());
   in.skip(harmless_in_nemo());
   in.skip({.what = "how the recipe is made and started",
-           .patterns = "recipe_arguments.* tokenizer.* logger.* scheduler.* rng.* peft "
-                       "optim.config.* log.* resume.* scheduler model.config.vocab_size executor.* "
+           .patterns = "recipe_arguments.* tokenizer.* logger.* scheduler.* rng.* "
+                       "optim.* log* resume* name fn trainer.gradient_* scheduler "
+                       "model.config.vocab_size executor.* "
                        "env_vars* dist.* "
                        "use_transformer_engine_full_layer_spec layernorm_zero_centered_gamma"});
 }

@@ -184,7 +184,91 @@ TEST(ImportRecipes, MptIsAsWideAsItsFeedForwardSectionSays) {
       "  n_layers: 2\n  vocab_size: 1000\n  ffn_config:\n    expansion_ratio: 6\n"
       "train_loader: {name: text}\nglobal_train_batch_size: 16\n"
       "device_train_microbatch_size: 2\nexpandable_segments: true\n";
-  EXPECT_EQ(of(foundry, "mpt.yaml", 8).model->ffn, 6 * 256);
+  const ImportedRun run = of(foundry, "mpt.yaml", 8);
+  EXPECT_EQ(run.model->ffn, 6 * 256);
+  // What its class has by itself, unlike the models on the Hub.
+  EXPECT_EQ(run.model->positions, Positions::learned);
+  EXPECT_TRUE(run.model->biases.mlp);
+  EXPECT_EQ(run.model->norm, Norm::layernorm);
+}
+
+std::string nemo(const std::string& body) {
+  return "NAME = \"mixtral_8x7b\"\n"
+         "@run.cli.factory(name=NAME)\n"
+         "def model():\n"
+         "    return run.Config(MixtralModel, config=run.Config(MixtralConfig8x7B))\n"
+         "def trainer(pp: int = 4, vp: Optional[int] = 8, nodes: int = 8, callbacks=None):\n"
+         "    strategy = run.Config(nl.MegatronStrategy, pipeline_model_parallel_size=pp,\n"
+         "        virtual_pipeline_model_parallel_size=vp, expert_model_parallel_size=8,\n"
+         "        ddp=run.Config(DistributedDataParallelConfig, grad_reduce_in_fp32=True))\n"
+         "    made = run.Config(nl.Trainer, devices=8, num_nodes=nodes, strategy=strategy,\n"
+         "        callbacks=callbacks, plugins=run.Config(Mixed, precision=\"bf16-mixed\"))\n"
+         "    made.max_steps = 10\n"
+         "    return made\n"
+         "def pretrain_recipe(nodes: int = 4, fn=pretrain):\n"
+         "    return run.Partial(fn, model=model(),\n"
+         "        trainer=trainer(nodes=nodes, callbacks=[run.Config(TimingCallback)]),\n"
+         "        data=run.Config(Mock, seq_length=8192, global_batch_size=512,\n"
+         "            micro_batch_size=1), log=default_log(name=NAME), resume=default_resume(),\n"
+         "        optim=distributed_fused_adam_with_cosine_annealing(max_lr=3e-4))\n" +
+         body;
+}
+
+ImportedRun recipe(const std::string& body, const std::string& name) {
+  ImportOptions options;
+  options.defines["recipe"] = name;
+  return import_text(nemo(body), "mixtral.py", options);
+}
+
+TEST(ImportRecipes, FunctionsAreFollowedToWhatTheyReturn) {
+  const std::string tuning =
+      "def finetune_recipe():\n"
+      "    recipe = pretrain_recipe(nodes=16, fn=finetune)\n"
+      "    recipe.peft = run.Config(LoRA, target_modules=['linear_qkv', 'linear_proj'], dim=16)\n"
+      "    recipe.data = run.Config(Squad, seq_length=4096, global_batch_size=256,\n"
+      "        micro_batch_size=1)\n"
+      "    return recipe\n";
+  const ImportedRun whole = recipe(tuning, "pretrain_recipe");
+  EXPECT_EQ(whole.shipped, "mixtral-8x7b");
+  EXPECT_EQ(whole.stack, "nemo");
+  EXPECT_EQ(member(whole.plan, "pipeline"), "4");
+  EXPECT_EQ(member(whole.plan, "virtual_stages"), "8");  // though the file tells no layers
+  EXPECT_EQ(member(whole.plan, "data"), std::to_string(4 * 8 / 4));
+  // Its data-parallel settings are the file's own, which switches no overlap on.
+  EXPECT_EQ(member(whole.plan, "overlap_grad_reduce"), "false");
+  EXPECT_EQ(member(whole.training, "global_batch"), "512");
+  EXPECT_EQ(member(whole.training, "precision"), "\"bf16\"");
+  EXPECT_TRUE(whole.unread.empty()) << whole.unread.front();
+  const ImportedRun tuned = recipe(tuning, "finetune_recipe");
+  EXPECT_EQ(member(tuned.plan, "data"), std::to_string(16 * 8 / 4));
+  EXPECT_EQ(member(tuned.training, "sequence"), "4096");
+  EXPECT_EQ(member(tuned.training, "adapters"),
+            R"({"rank":16,"targets":["query","key","value","output"]})");
+}
+
+TEST(ImportRecipes, FunctionsThatCallEachOtherEnd) {
+  const std::string calls =
+      "def a(x):\n    y = b(b(x))\n    return b(y=y)\n"
+      "def b(x):\n    y = a(a(x))\n    return a(y=y)\n"
+      "def small():\n    cfg.model.num_layers = a(b(1))\n    return cfg\n";
+  EXPECT_THROW(static_cast<void>(recipe(calls, "small")), InputError);
+}
+
+TEST(ImportRecipes, NamesOnTheHubMayBeInVariables) {
+  const std::string body =
+      "    path = \"Qwen/Qwen2.5-7B\"\n"
+      "    cfg.model = AutoBridge.from_hf_pretrained(path).to_megatron_provider()\n"
+      "    cfg.model.tensor_model_parallel_size = 2\n"
+      "    cfg.model.mtp_num_layers = 1\n";
+  const ImportedRun run = of("def tune_config():\n    cfg = _sft_common()\n" + body +
+                                 "    cfg.train.global_batch_size = 16\n"
+                                 "    cfg.train.micro_batch_size = 1\n"
+                                 "    cfg.dataset.seq_length = 1024\n    return cfg\n",
+                             "tune.py",
+                             8);
+  EXPECT_EQ(run.model->hidden, 3584);
+  EXPECT_EQ(run.model->predicted_tokens, 1);
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
 }
 
 TEST(ImportRecipes, WhatAFileThatMaxTextIsGivenHasIsLeftOpenWithoutIt) {

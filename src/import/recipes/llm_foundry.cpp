@@ -25,7 +25,7 @@ constexpr std::array<HarmlessSettings, 4> kOfLlmFoundry = {
       "model.trust_remote_code model.use_train_metrics model.should_save_peft_only "
       "model.config_overrides.torch_dtype model.use_logits model.additional_train_metrics "
       "expandable_segments model.verbose "
-      "model.learned_pos_emb model.no_bias model.max_seq_len dist_timeout variables.* "
+      "model.max_seq_len dist_timeout variables.* "
       "fsdp_config.limit_all_gathers fsdp_config.backward_prefetch fsdp_config.forward_prefetch "
       "fsdp_config.activation_checkpointing_reentrant fsdp_config.state_dict_type "
       "fsdp_config.use_orig_params fsdp_config.verbose fsdp_config.sync_module_states "
@@ -36,6 +36,24 @@ constexpr std::array<HarmlessSettings, 4> kOfLlmFoundry = {
      {"kernels for the same operations, as the stack's figures hold",
       "model.attn_config.* model.fc_type* model.norm_type model.ffn_config.fc_type* "
       "model.use_flash_attention_2 model.config_overrides.use_cache precision_config*"}}};
+
+/// What the trainer's own class has by itself, unlike the models on the Hub: learned positions,
+/// and biases.  [llmfoundry/models/mpt/configuration_mpt.py]
+void put_mpt_style(const ImportTask& task, Transformer& model) {
+  Settings& in = task.in;
+  const bool alibi = in.is_on("model.attn_config.alibi");
+  const bool rope = in.is_on("model.attn_config.rope");
+  const bool learned = in.flag("model.learned_pos_emb").value_or(true);
+  const bool has_bias = !in.is_on("model.no_bias");
+  const bool has_rms = in.word("model.norm_type").value_or("").find("rms") != std::string::npos;
+  model.positions = alibi     ? Positions::alibi
+                    : rope    ? Positions::rotary
+                    : learned ? Positions::learned
+                              : Positions::none;
+  model.position_rows = model.max_sequence;
+  model.biases = {.qkv = has_bias, .output = has_bias, .mlp = has_bias, .head = false};
+  model.norm = has_rms ? Norm::rmsnorm : has_bias ? Norm::layernorm : Norm::layernorm_without_bias;
+}
 
 /// MPT in the keys of its config.json on the Hub.
 void put_mpt(const ImportTask& task) {
@@ -72,6 +90,9 @@ void put_mpt(const ImportTask& task) {
     return;
   }
   put_model_of_config(task, config);
+  if (task.into.model) {
+    put_mpt_style(task, *task.into.model);
+  }
 }
 
 void put_foundry_model(const ImportTask& task) {

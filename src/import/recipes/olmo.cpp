@@ -43,9 +43,8 @@ void put_olmo_model(const ImportTask& task) {
   }
   const auto ratio = in.integer("model.mlp_ratio", 1, 1000).value_or(4);
   const auto written = in.integer("model.mlp_hidden_size", 1, 10 * kMostWidth);
-  const bool is_second = in.is_on("model.attention_layer_norm") ||
-                         in.word("model.layer_norm_type").value_or("default") == "rms" ||
-                         in.is_on("model.norm_after");
+  const bool has_rms = in.word("model.layer_norm_type").value_or("default") == "rms";
+  const bool is_second = in.any_on({"model.attention_layer_norm", "model.norm_after"}) || has_rms;
   Value config = Value::make_object();
   config.add("model_type", Value(is_second ? "olmo2" : "olmo"));
   config.add("hidden_size", Value(hidden));

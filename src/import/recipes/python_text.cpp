@@ -9,6 +9,7 @@
 #include "import/formats/overrides.hpp"
 #include "import/import_parts.hpp"
 #include "python_branches.hpp"
+#include "python_functions.hpp"
 #include "python_syntax.hpp"
 #include "python_values.hpp"
 #include "titer/input/reader.hpp"
@@ -65,43 +66,6 @@ struct Recipe {
   std::vector<std::string> assumed{};  // located
 };
 
-/// A function as it is written.
-struct Definition {
-  std::vector<std::string> parameters;  // "peft: str = None"
-  std::vector<Statement> body;
-};
-
-/// The statements of each function by its name; those outside by "".
-std::map<std::string, Definition, std::less<>> definitions_of(
-    const std::vector<Statement>& statements, std::vector<std::string>& order) {
-  std::map<std::string, Definition, std::less<>> made;
-  std::string name;
-  order.emplace_back();
-  for (const Statement& statement : statements) {
-    const std::string_view text = statement.text;
-    if (statement.indent == 0 && text.starts_with("def ")) {
-      const std::size_t end = end_of_path(text, 4);
-      const std::size_t close = std::min(text.rfind(')'), text.size());
-      name = std::string(text.substr(4, end - 4));
-      order.push_back(name);
-      Definition& definition = made[name] = {};
-      for (const std::string_view parameter :
-           parts_of(text.substr(end + 1, std::max(close, end + 1) - end - 1), ',')) {
-        definition.parameters.emplace_back(without_spaces(parameter));
-      }
-      continue;
-    }
-    name = statement.indent == 0 ? "" : name;
-    made[name].body.push_back(statement);
-  }
-  return made;
-}
-
-/// "cfg" of "cfg: ConfigContainer = None".
-std::string_view name_of_parameter(std::string_view parameter) {
-  return parameter.substr(0, end_of_path(parameter, 0));
-}
-
 class Recipes {
  public:
   Recipes(const std::vector<Statement>& statements, const std::string& file) : file_(file) {
@@ -122,7 +86,7 @@ class Recipes {
   /// Goes through a function that is called with these arguments.
   void run(const Definition& definition, const std::vector<std::string_view>& arguments) {
     PythonConstants outer = constants_;
-    bind(definition, arguments);
+    functions_.bind(definition, arguments, constants_);
     PythonBranches branches;
     for (const Statement& statement : definition.body) {
       if (branches.follows(statement, constants_)) {
@@ -134,36 +98,6 @@ class Recipes {
     }
     if (!recipes_.back().name.empty()) {
       constants_ = std::move(outer);
-    }
-  }
-
-  /// What a parameter is given by its place or name, or has of itself.
-  void bind(const Definition& definition, const std::vector<std::string_view>& arguments) {
-    for (std::size_t i = 0; i < definition.parameters.size(); ++i) {
-      const auto usual = assigned(definition.parameters[i]);
-      const std::string name(name_of_parameter(definition.parameters[i]));
-      if (usual) {
-        constants_[name] = value_of(constants_, usual->value, {});
-      } else {
-        constants_.erase(name);
-      }
-      if (i < arguments.size() && !assigned(arguments[i])) {
-        put_argument(name, arguments[i]);
-      }
-    }
-    for (const std::string_view argument : arguments) {
-      if (const auto named = assigned(argument)) {
-        put_argument(named->path, named->value);
-      }
-    }
-  }
-
-  void put_argument(const std::string& name, std::string_view written) {
-    Value value = value_of(constants_, written, {});
-    if (value.kind == Value::Kind::text && !untold_expression(value).empty()) {
-      constants_.erase(name);
-    } else {
-      constants_[name] = std::move(value);
     }
   }
 
@@ -203,6 +137,10 @@ class Recipes {
   void add(const Statement& statement) {
     const std::string text = first_of_tuple(statement.text);
     const auto found = assigned(text);
+    if (text.starts_with("return ")) {
+      put_returned(functions_.value_of(constants_, std::string_view(text).substr(7), statement.at));
+      return;
+    }
     if (!found) {
       call(statement);
       return;
@@ -213,7 +151,7 @@ class Recipes {
       add_name(*found, statement, recipe);
     } else if (!is_foreign(found->path.substr(0, dot))) {
       const std::string path = found->path.substr(dot + 1);
-      Value value = value_of(constants_, found->value, statement.at);
+      Value value = functions_.value_of(constants_, found->value, statement.at);
       put_model(path, found->value, statement.at, recipe);
       if (put_named_section(path, value, statement.at, recipe)) {
         return;
@@ -240,14 +178,47 @@ class Recipes {
       return;
     }
     if (!is_recipe) {
-      constants_[found.path] = value_of(constants_, found.value, statement.at);
+      Value value = functions_.value_of(constants_, found.value, statement.at);
+      static_cast<void>(put_returned(value));
+      constants_[found.path] = std::move(value);
+      return;
+    }
+    if (const auto made = functions_.returned(constants_, found.value, statement.at);
+        made && put_returned(*made)) {
       return;
     }
     put_at(recipe.root, "recipe", Value(called), statement.at);
-    const Value arguments = value_of(constants_, found.value, statement.at);
+    const Value arguments = functions_.value_of(constants_, found.value, statement.at);
     for (const auto& [key, value] : arguments.members) {
       put_at(recipe.root, "recipe_arguments." + key, value, statement.at);
     }
+  }
+
+  /// A whole recipe, as functions of NeMo's return it; false for something else.
+  bool put_returned(const Value& made) {
+    const Value* const model = made.find("model");
+    if (model == nullptr || made.find("trainer") == nullptr) {
+      return false;
+    }
+    Recipe& recipe = recipes_.back();
+    for (std::size_t i = 0; i < made.members.size(); ++i) {
+      put_at(recipe.root, made.members[i].first, made.members[i].second, made.key_origins[i]);
+    }
+    // run.Config(MixtralModel, config=run.Config(MixtralConfig8x7B)), nemotron_model(version=…)
+    const Value* const config = model->find("config");
+    const Value* const version = model->find("version");
+    const Value& told = config == nullptr ? *model : *config;
+    if (version != nullptr) {
+      put_at(recipe.root, "model", Value::make_object(), version->origin);
+      put_at(recipe.root, "model.hf_model", *version, version->origin);
+    } else if (told.kind == Value::Kind::text) {
+      put_at(recipe.root, "model", Value::make_object(), told.origin);
+      put_model("model", untold_expression(told), told.origin, recipe);
+    }
+    if (const Value* const callbacks = made.find("trainer")->find("callbacks")) {
+      put_callbacks(*callbacks, recipe);
+    }
+    return true;
   }
 
   /// A section by the name of a recipe, or by the function that makes it, of which parts may be
@@ -275,22 +246,56 @@ class Recipes {
     return false;
   }
 
-  static void put_model(const std::string& path,
-                        std::string_view value,
-                        Origin at,
-                        Recipe& recipe) {
+  void put_model(const std::string& path, std::string_view value, Origin at, Recipe& recipe) {
     if (path != "model" && path != "model.config") {
       return;
     }
-    std::string name = quoted_after(value, "from_hf_pretrained(");
+    std::string name = name_on_hub(value);
     name = name.empty() ? model_of_class(value) : name;
     if (!name.empty()) {
       put_at(recipe.root, "model.hf_model", Value(name), at);
     }
   }
 
+  /// What from_hf_pretrained is given: a text, or what such a text was assigned to.
+  [[nodiscard]] std::string name_on_hub(std::string_view value) const {
+    constexpr std::string_view maker = "from_hf_pretrained(";
+    const std::size_t found = value.find(maker);
+    if (found == std::string_view::npos) {
+      return "";
+    }
+    const std::size_t begin = found + maker.size();
+    const auto known = constants_.find(value.substr(begin, end_of_path(value, begin) - begin));
+    return known != constants_.end() && known->second.kind == Value::Kind::text
+               ? known->second.text
+               : quoted_after(value, maker);
+  }
+
+  /// What is switched on by a callback of the trainer; those that watch or tidy up change nothing.
+  static void put_callbacks(const Value& callbacks, Recipe& recipe) {
+    constexpr std::array<std::string_view, 6> idle = {
+        "Timing", "GarbageCollection", "Nsys", "Checkpoint", "LearningRate", "MemoryProfile"};
+    Value others = Value::make_array();
+    for (const Value& callback : callbacks.items) {
+      if (callback.kind == Value::Kind::object) {
+        for (const auto& [key, value] : callback.members) {
+          put_at(recipe.root, "comm_overlap." + key, value, callback.origin);
+        }
+      } else if (std::none_of(idle.begin(), idle.end(), [&](std::string_view part) {
+                   return callback.text.find(part) != std::string::npos;
+                 })) {
+        others.push(callback);
+      }
+    }
+    put_at(recipe.root,
+           "trainer.callbacks",
+           others.items.empty() ? Value() : std::move(others),
+           callbacks.origin);
+  }
+
   std::string file_;
-  std::map<std::string, Definition, std::less<>> definitions_;
+  Definitions definitions_;
+  PythonFunctions functions_{definitions_};
   std::vector<Recipe> recipes_;
   PythonConstants constants_;
   int depth_ = 0;

@@ -14,7 +14,8 @@ namespace {
 
 class Expressions {
  public:
-  explicit Expressions(const PythonConstants& constants) : constants_(constants) {}
+  Expressions(const PythonConstants& constants, const FollowCall& follow)
+      : constants_(constants), follow_(follow) {}
 
   [[nodiscard]] Value value_of(std::string_view text, Origin at, int depth = 0) const {
     Value made = plain(text, at, depth);
@@ -87,17 +88,18 @@ class Expressions {
                                                     int depth) const {
     constexpr double most = 1e15;
     const std::vector<std::string_view> factors = parts_of(text, '*');
+    if (factors.size() < 2) {
+      return std::nullopt;
+    }
     double made = 1;
     for (const std::string_view factor : factors) {
       const Value value = value_of(factor, at, depth + 1);
-      if (factors.size() < 2 || !value.is_integer) {
+      if (!value.is_integer) {
         return std::nullopt;
       }
       made *= value.number;
     }
-    return std::abs(made) < most && !factors.empty()
-               ? std::optional(static_cast<std::int64_t>(made))
-               : std::nullopt;
+    return std::abs(made) < most ? std::optional(static_cast<std::int64_t>(made)) : std::nullopt;
   }
 
   static std::optional<Value> number_of(std::string_view text) {
@@ -121,6 +123,9 @@ class Expressions {
     const bool is_call = open > 0 && open < text.size() && text[open] == '(' &&
                          text.back() == ')' &&
                          places_of(text, '.').size() == count_dots(text, open);
+    if (auto followed = is_call && follow_ ? follow_(text) : std::nullopt) {
+      return *std::move(followed);
+    }
     Value made = Value::make_object();
     if (is_call) {
       for (const std::string_view argument :
@@ -140,12 +145,16 @@ class Expressions {
   }
 
   const PythonConstants& constants_;
+  const FollowCall& follow_;
 };
 
 }  // namespace
 
-Value value_of(const PythonConstants& constants, std::string_view text, Origin at) {
-  return Expressions(constants).value_of(text, at);
+Value value_of(const PythonConstants& constants,
+               std::string_view text,
+               Origin at,
+               const FollowCall& follow) {
+  return Expressions(constants, follow).value_of(text, at);
 }
 
 std::string_view untold_expression(const Value& value) {

@@ -1,7 +1,9 @@
 #pragma once
 // Expressions of Python that can be told without running them.
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,9 +14,15 @@ namespace titer {
 /// Names with what was assigned to them.
 using PythonConstants = std::map<std::string, Value, std::less<>>;
 
+/// What the call of a function comes to; none where it is not followed.
+using FollowCall = std::function<std::optional<Value>(std::string_view call)>;
+
 /// A number, text, list, name or product of these; Name(key=value, …) as an object; another
 /// expression as "$(…)".
-[[nodiscard]] Value value_of(const PythonConstants& constants, std::string_view text, Origin at);
+[[nodiscard]] Value value_of(const PythonConstants& constants,
+                             std::string_view text,
+                             Origin at,
+                             const FollowCall& follow = {});
 
 /// The expression in a "$(…)"; "" of a value that is known.
 [[nodiscard]] std::string_view untold_expression(const Value& value);

@@ -100,8 +100,9 @@ Command add_import(CLI::App& program) {
       "import", "Read models and plans from the files of other programs, as a run of this one");
   app->footer(
       "Files: a model's config.json or its folder; settings of HuggingFace's trainer, accelerate, "
-      "axolotl,\nLLaMA-Factory, torchtune, DeepSpeed; arguments of Megatron-LM (a script, or YAML "
-      "with MODEL_ARGS);\nYAML of NeMo, Megatron-Bridge, GPT-NeoX, Primus, nanotron, llm-foundry, "
+      "axolotl,\nLLaMA-Factory, torchtune, DeepSpeed; arguments of Megatron-LM and MindSpeed (a "
+      "script, or YAML with\nMODEL_ARGS), ms-swift, OpenRLHF, verl; JSON of picotron; YAML of "
+      "NeMo, Megatron-Bridge, GPT-NeoX, Primus, nanotron, llm-foundry, "
       "OLMo, MaxText;\nrecipes in Python, programs of OLMo-core; TOML of torchtitan; and what a "
       "command changes of one\nof these (key.of=value), beside it.\n"
       "Examples:\n"
