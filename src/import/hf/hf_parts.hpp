@@ -54,6 +54,8 @@ void put_all_bf16(const ImportTask& task);
 /// Reads the DeepSpeed configuration that a setting names or holds; false where there is none.
 [[nodiscard]] bool put_deepspeed(const ImportTask& task, std::string_view key);
 
+/// Of all of these programs: micro-batches of a step.
+inline constexpr std::string_view kAccumulation = "gradient_accumulation_steps";
 /// In which settings one of these programs tells the same.
 struct TrainerKeys {
   std::string_view model;

@@ -10,8 +10,6 @@
 namespace titer {
 namespace {
 
-constexpr std::string_view kAccumulation = "gradient_accumulation_steps";
-
 constexpr TrainerKeys kHfKeys = {
     .model = "model_name_or_path model_name",
     .micro_batch = "per_device_train_batch_size",

@@ -6,6 +6,7 @@
 
 #include "import/shell/shell_batch.hpp"
 #include "import/shell/shell_text.hpp"
+#include "import/shell/shell_values.hpp"
 
 namespace titer {
 
