@@ -89,7 +89,7 @@ TEST(Economy, NamesTheFigureThatAChipLacks) {
 
 TEST(Economy, BillsWhatIsKnown) {
   const auto billed = [](const Economy& economy, const Chip& chip) {
-    return known_bill(economy, chip, 16, 7200_s, 0.75);
+    return known_bill(economy, chip, {16, 7200_s}, 0.75);
   };
   Economy economy = economy_of(true);
   Chip chip = chip_of("x", 700_W);
@@ -169,8 +169,8 @@ TEST(Economy, NamesWhatIsWrongInAFile) {
   EXPECT_EQ(problems_with("{\"dollars_per_hour\"", "{\"years\": 4, \"dollars_per_hour\""),
             Lines{"p.json:2:28: devices.x.years: 4: expected a purchase that they are of"});
   EXPECT_EQ(problems_with("{\"dollars_per_hour\": {\"value\": 2, \"source\": \"s\"}}", "{}"),
-            Lines{"p.json:2:18: devices.x: expected either dollars_per_hour or a purchase in "
-                  "dollars with its years"});
+            Lines{"p.json:2:18: devices.x: expected either dollars_per_hour, or rent_per_hour or a "
+                  "purchase with its years in the file's currency"});
   EXPECT_EQ(problems_with("\"busy\": 1", "\"busy\": 0.05"),
             Lines{"p.json:3:32: power.busy: 0.05: expected at least idle, 0.1"});
   EXPECT_EQ(problems_with("\"pue\": 1.1", "\"pue\": 0.9").size(), 1u);

@@ -108,6 +108,36 @@ TEST(PlannerTasks, EnergyAndCarbonOnAnotherGrid) {
   EXPECT_LT(number(there, "points.0.kilograms_co2e"), number(here, "points.0.kilograms_co2e"));
 }
 
+/// A budget and an answer in euros, with what leaves the cloud and rents that fall until the run
+/// begins: the same dollars, and each further part in the bill.
+TEST(PlannerTasks, ABillInAnotherCurrency) {
+  const auto asked = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"capacity",
+                                          "llama3-70b-64xh100",
+                                          "--tokens=1T",
+                                          "--devices=256",
+                                          "--prices=gpu-clouds-2026"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  };
+  const Document dollars = answer(asked({}));
+  const Document euros = answer(asked({"--currency=EUR=1.25@2026-10"}));
+  EXPECT_EQ(number(euros, "points.0.dollars"), number(dollars, "points.0.dollars"));
+  EXPECT_EQ(text(euros, "currency"), "EUR");
+  EXPECT_EQ(number(euros, "dollars_per_currency"), 1.25);
+  const Document more =
+      answer(asked({"--set=costs.egress=0.08", "--set=costs.moved_out=\"100 TB\""}));
+  EXPECT_NEAR(
+      number(more, "points.0.dollars") - number(dollars, "points.0.dollars"), 100e3 * 0.08, 1e-3);
+  const Document later =
+      answer(asked({"--set=escalation.rent=-20%", "--set=escalation.begins=\"1 year\""}));
+  EXPECT_LT(number(later, "points.0.dollars"), 0.8 * number(dollars, "points.0.dollars"));
+  const Outcome words = titer(asked({"--currency=EUR=1.25@2026-10", "--budget=1M"}));
+  EXPECT_NE(words.out.find("for 1M EUR"), std::string::npos) << words.out;
+  EXPECT_NE(words.out.find("EUR, each 1.25 dollars (2026-10)"), std::string::npos);
+  EXPECT_EQ(words.out.find("M dollars"), std::string::npos);
+}
+
 TEST(PlannerTasks, RiskOfFailures) {
   const Document capacity = answer({"capacity",
                                     "llama3-70b-64xh100",

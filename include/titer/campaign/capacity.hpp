@@ -49,9 +49,11 @@ struct CapacityQuestion {
   std::optional<Seconds> deadline;
   std::optional<double> chance{};  // of keeping it; otherwise it is kept on average
   std::optional<double> budget;    // dollars
+  Currency currency{};             // of the answer; all amounts here are dollars
   std::optional<Economy> economy;
   std::optional<Economy> against{};        // other prices of the same devices
   std::optional<SideCosts> side_costs{};   // need prices of devices, too
+  Escalation escalation{};                 // of these prices
   std::vector<OtherRuns> other_runs{};     // on the same devices, before the one asked about
   std::optional<Reliability> reliability;  // none: nothing fails
   std::optional<CapacityGrowth> growth;
@@ -62,7 +64,8 @@ struct CapacityQuestion {
 /// {"scenario": NAME|FILE|{…}, "tokens": "15T", "deadline": "60 days", "chance": "90%", "budget":
 /// "10M", "devices": [1024, 2048], "batch": "fixed" | "scaled", "batch_slack": "5%", "prices",
 /// "grid", "reliability": NAME|FILE, "dollars_per_hour": 2.5, "power": "700 W" (of a device, in
-/// place of what prices and chip say), "against": NAME|FILE, "costs": {…} of side_cost_fields(),
+/// place of what prices and chip say), "against": NAME|FILE, "currency": {…} of read_currency(),
+/// "costs": {…} of side_cost_fields(), "escalation": {…} of escalation_fields(),
 /// "other_runs": [{"name", "scenario", "set", "tokens", "count"}], "growth": {"years", "demand",
 /// "performance"}, "samples", "seed"}; or a run, which the changes complete. A change whose path
 /// leads into a part of a scenario is made to the scenario, others to the question. Needs tokens, a
@@ -117,10 +120,12 @@ struct CapacityPoint {
   Seconds time{};                    // for these tokens
   Seconds others{};                  // before it: of other runs, on all devices
   std::optional<TrainingTime> spread{};
-  std::optional<KnownBill> bill{};  // with the spares, other runs and side costs
-  double fixed_dollars = 0;         // of it, what does not grow with `time`
-  double side_dollars = 0;          // of it, what is not of devices
-  double unused_dollars = 0;        // of it, what a commitment costs that lasts longer
+  std::optional<KnownBill> bill{};      // with the spares, other runs and side costs
+  std::optional<double> dollars_low{};  // of the bill, for the spread's times
+  std::optional<double> dollars_high{};
+  double fixed_dollars = 0;   // of it, what does not grow with `time`
+  double side_dollars = 0;    // of it, what is not of devices
+  double unused_dollars = 0;  // of it, what a commitment costs that lasts longer
   std::optional<OtherBill> against{};
 
   [[nodiscard]] bool has_plan() const { return planned.scenario.has_value(); }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "titer/campaign/currency.hpp"
 #include "titer/estimate/result.hpp"
 #include "titer/hardware/chip.hpp"
 #include "titer/scenario/source.hpp"
@@ -24,6 +25,7 @@ struct PowerGrid {
   std::string name;
   double grams_co2e_per_kwh = 0;
   std::optional<double> dollars_per_kwh{};
+  Currency currency{};  // in which its file has that price
   EvidenceList evidence{};
 };
 
@@ -66,10 +68,17 @@ struct Economy {
   std::string name;
   std::string title{};
   std::string date{};
+  Currency currency{};  // in which its file has the prices
   std::vector<DevicePrice> devices{};
   std::optional<PowerDraw> draw{};  // empty: neither power nor grid is known
   PowerGrid grid{};
   EvidenceList evidence{};
+};
+
+/// What prices have become since the date of their list, over what they were.
+struct PriceGrowth {
+  double rent = 1;
+  double electricity = 1;  // of devices that are bought
 };
 
 struct Bill {
@@ -119,12 +128,17 @@ void set_rent(Economy& economy, const Chip& chip, double dollars_per_hour);
                         Seconds busy,
                         double utilisation);
 
+/// Devices, and for how long.
+struct DevicesHeld {
+  std::int64_t devices = 0;
+  Seconds busy{};
+};
 /// The same with nothing in place of what cannot be said.
 [[nodiscard]] KnownBill known_bill(const Economy& economy,
                                    const Chip& chip,
-                                   std::int64_t devices,
-                                   Seconds busy,
-                                   double utilisation);
+                                   const DevicesHeld& held,
+                                   double utilisation,
+                                   const PriceGrowth& growth = {});
 
 /// What is paid for the rest of a commitment that so many devices are not held for.
 [[nodiscard]] double unused_dollars(const Economy& economy,

@@ -25,12 +25,11 @@ Seconds allowed_time(const CapacityQuestion& question, const CapacityPoint& poin
   Seconds time = question.deadline.value_or(Seconds::from_si(std::numeric_limits<double>::max()));
   time = std::max(Seconds{}, time - point.others);
   if (question.budget) {
-    const double dollars_per_day = *running_dollars(question, point, kDay);
     const double left = std::max(0.0, *question.budget - point.fixed_dollars);
-    const Seconds paid = left / dollars_per_day * kDay;
     const Seconds least =
         device_price(*question.economy, question.scenario.cluster.chip).commitment - point.others;
-    time = std::min(time, paid < least ? Seconds{} : paid);
+    const Seconds paid = affordable_time(question, point, left, std::max(time, least));
+    time = paid < least ? Seconds{} : std::min(time, paid);
   }
   return time;
 }
@@ -112,22 +111,25 @@ void fill_misses(const CapacityQuestion& question, CapacityResult& result) {
   if (!question.budget) {
     return;
   }
+  const auto amount = [&](double dollars) { return question.currency.amount_of(dollars); };
   const CapacityPoint& cheap = result.points[*least(result.points, kAny, kDollarsOf)];
   if (!in_budget(question, cheap)) {
-    result.misses.push_back(fmt::format(
-        "the budget is exceeded by {:.0f} dollars: the cheapest, {} devices, cost {:.0f}",
-        *cheap.bill->dollars - *question.budget,
-        cheap.devices,
-        *cheap.bill->dollars));
+    result.misses.push_back(
+        fmt::format("the budget is exceeded by {:.0f} {}: the cheapest, {} devices, cost {:.0f}",
+                    amount(*cheap.bill->dollars - *question.budget),
+                    question.currency.words(),
+                    cheap.devices,
+                    amount(*cheap.bill->dollars)));
   }
   if (result.misses.empty()) {
     const auto timely = [&](const CapacityPoint& point) { return keeps_deadline(question, point); };
     const CapacityPoint& both = result.points[*least(result.points, timely, kDollarsOf)];
     result.misses.push_back(
         fmt::format("deadline and budget are not met together: the cheapest in time, {} devices, "
-                    "cost {:.0f} dollars more than the budget",
+                    "cost {:.0f} {} more than the budget",
                     both.devices,
-                    *both.bill->dollars - *question.budget));
+                    amount(*both.bill->dollars - *question.budget),
+                    question.currency.words()));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "campaign/course_document.hpp"
+#include "capacity_costs.hpp"
 #include "capacity_counts.hpp"
 #include "capacity_devices.hpp"
 #include "capacity_other_runs.hpp"
@@ -22,21 +23,15 @@ namespace {
 
 constexpr std::string_view kLongest = "1000 years";
 
-constexpr CountLimit kBudget = {1e15, "dollars", "\"10M\""};
+constexpr CountLimit kBudget = {1e15, "an amount", "\"10M\""};
 constexpr CountLimit kRent = {1e9, "dollars", "2.5"};  // for an hour of a device
 
-/// A question as its file has it. What comes from other files is there by their names, and what
-/// stands in place of figures of theirs.
-struct WrittenQuestion : CapacityQuestion {
+/// A question as its file has it. What comes from other files is there by their names.
+struct WrittenQuestion : CapacityQuestion, WrittenCosts {
   const Value* scenario_written = nullptr;
   std::vector<WrittenOtherRuns> others{};
   const Document* document = nullptr;
-  std::string prices{};
-  std::string prices_against{};
-  std::string grid{};
   std::string record{};
-  std::optional<double> dollars_per_hour{};
-  std::optional<Watts> power{};
 };
 using Q = WrittenQuestion;
 
@@ -156,7 +151,9 @@ constexpr std::array kQuestionFields = {
     share<Q, &Q::chance, kChance>("chance",
                                   "of keeping the deadline that is asked for, such as `90%`")
         .or_else("that it is kept on average"),
-    count<Q, &Q::budget, kBudget>("budget", "dollars, such as `10M`; needs prices").or_else("any"),
+    count<Q, &Q::budget, kBudget>("budget",
+                                  "in the currency of the answer, such as `10M`; needs prices")
+        .or_else("any"),
     fields::special<Q>(
         "devices", {read_devices, devices_schema, nullptr}, "to try, such as `[1024, 2048]`")
         .or_else("all that share the batch out evenly and fill whole nodes, an even part of one, "
@@ -179,26 +176,38 @@ constexpr std::array kQuestionFields = {
     fields::object<&Q::side_costs, side_cost_fields, Q>("costs",
                                                         "what is paid beside devices; needs prices")
         .or_else("nothing"),
+    fields::object<&Q::escalation, escalation_fields, Q>(
+        "escalation", "how prices change from their date on; needs prices")
+        .or_else("they stay"),
     fields::object<&Q::growth, growth_fields, Q>("growth",
                                                  "year by year; needs tokens and a deadline"),
     fields::integer<&Q::samples, Q>(
         "samples", {1, 1e5}, "runs that are followed from failure to failure")
         .or_else("200"),
     fields::integer<&Q::seed, Q>("seed", {}, "of these").or_else("1"),
-    fields::text<&Q::prices>("prices", "one of `titer list prices`, or a file")
+    fields::text<&Q::prices, Q>("prices", "one of `titer list prices`, or a file")
         .or_else("no dollars"),
-    fields::text<&Q::prices_against>(
+    fields::text<&Q::prices_against, Q>(
         "against",
         "other prices of the same devices, one of `titer list prices` or a file: what they would "
         "cost, and from how much use on buying is cheaper than renting")
         .or_else("none"),
-    fields::text<&Q::grid>("grid", "one of `titer list grids`, or a file; needs prices")
+    fields::of_schema<Q, currency_schema>(
+        "currency",
+        [](const Field<Q>& own, Reader& in, Q& question) {
+          question.asked_currency = read_currency(own.key, in);
+        },
+        "of the answer, with its rate to the dollar and the date of that: an object, or as in "
+        "`EUR=1.08@2026-10`; needs prices")
+        .or_else("that of the prices"),
+    fields::text<&Q::grid, Q>("grid", "one of `titer list grids`, or a file; needs prices")
         .or_else("the prices' own"),
     fields::text<&Q::record>("reliability", "one of `titer list reliabilities`, or a file")
         .or_else("nothing fails"),
-    count<Q, &Q::dollars_per_hour, kRent>("dollars_per_hour", "rent of a device")
+    count<Q, &Q::dollars_per_hour, kRent>("dollars_per_hour",
+                                          "rent of a device, whatever the currency of the answer")
         .or_else("the prices'"),
-    fields::quantity<&Q::power>("power", "rated, of a device").or_else("the chip's")};
+    fields::quantity<&Q::power, Q>("power", "rated, of a device").or_else("the chip's")};
 
 /// What does not go together.
 void check(const Q& question, Reader& in) {
@@ -211,7 +220,7 @@ void check(const Q& question, Reader& in) {
             "--budget 10M)");
   }
   const bool has_prices = !question.prices.empty() || question.dollars_per_hour;
-  for (const std::string_view key : {"against", "costs"}) {
+  for (const std::string_view key : {"against", "costs", "currency", "escalation"}) {
     if (in.has(key) && !has_prices) {
       in.fail(key, "expected prices too (--prices NAME), or --dollars-per-hour");
     }
@@ -228,78 +237,6 @@ bool replaces_cluster(const CourseDocument& file) {
   return std::any_of(file.for_scenarios.begin(),
                      file.for_scenarios.end(),
                      [](const Assignment& change) { return change.path == "cluster"; });
-}
-
-/// Throws InputError where these are no prices of the chip.
-void demand_price(const Economy& economy,
-                  const Chip& chip,
-                  std::string_view key,
-                  std::string_view otherwise) {
-  for (const BillGap& gap : bill_gaps(economy, chip)) {
-    if (gap.figure == BillGap::Figure::price) {
-      throw InputError(fmt::format("{}: {}{}", key, gap.reason, otherwise));
-    }
-  }
-}
-
-void load_against(Q& question) {
-  if (!question.prices_against.empty()) {
-    question.against = load_economy(question.prices_against, question.grid);
-    demand_price(*question.against, question.scenario.cluster.chip, "against", "");
-  }
-}
-
-/// Prices and powers, before anything is computed with them.
-void load_costs(Q& question) {
-  Chip& chip = question.scenario.cluster.chip;
-  chip.power = question.power ? question.power : chip.power;
-  if (!question.prices.empty()) {
-    question.economy = load_economy(question.prices, question.grid);
-  }
-  if (question.dollars_per_hour) {
-    if (!question.economy) {
-      question.economy = Economy{.name = "given"};
-    }
-    set_rent(*question.economy, chip, *question.dollars_per_hour);
-  }
-  load_against(question);
-  if (!question.budget) {
-    return;
-  }
-  if (!question.economy) {
-    throw InputError(
-        "budget: expected prices too (--prices NAME; `titer list prices` shows them), or "
-        "--dollars-per-hour");
-  }
-  demand_price(*question.economy, chip, "budget", "; or give a price by --dollars-per-hour");
-}
-
-/// Servers that a cloud takes back fail, and are there again sooner than those that are repaired:
-/// the nodes that are missing are as many as with the mean of both times.
-void add_spot(Q& question) {
-  const DevicePrice* price =
-      question.economy ? known_price(*question.economy, question.scenario.cluster.chip) : nullptr;
-  if (price == nullptr || !price->spot) {
-    return;
-  }
-  if (!question.reliability) {
-    throw InputError(fmt::format(
-        "prices: {} are spot: expected a record of failures too (--reliability NAME; `titer list "
-        "reliabilities` shows them), which says what an interruption costs",
-        question.economy->name));
-  }
-  Reliability& reliability = *question.reliability;
-  const auto of_host = [&] {
-    return failure_rates(reliability, devices_per_host(question.scenario.cluster), 1).hardware;
-  };
-  const Frequency broken = of_host();
-  reliability.components.push_back({.name = "spot servers that are taken back",
-                                    .per = FailureUnit::node,
-                                    .failure = Failure::hardware,
-                                    .mtbf = price->spot->lifetime});
-  const double broken_share = broken / of_host();
-  reliability.spares.repair =
-      broken_share * reliability.spares.repair + (1 - broken_share) * price->spot->replacement;
 }
 
 }  // namespace
@@ -325,7 +262,7 @@ CapacityQuestion read_capacity(Document document, std::span<const Assignment> ch
   question.abilities = software_abilities(source);
   question.sequence_note = sequence_note(source, question.scenario);
   check_fidelity(question.scenario, Fidelity::closed);
-  load_costs(question);
+  load_costs(question, question);
   if (!question.record.empty()) {
     question.reliability = load_reliability(question.record);
   }

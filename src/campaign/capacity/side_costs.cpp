@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "capacity_counts.hpp"
 #include "titer/estimate/model_state.hpp"
 #include "titer/simulate/evaluate.hpp"
 
@@ -9,26 +12,59 @@ namespace titer {
 namespace {
 
 constexpr Bytes kTerabyte = Bytes::from_si(1e12);
-constexpr Range kAmountOfDollars = {0, 1e12};
+constexpr Bytes kGigabyte = Bytes::from_si(1e9);
+constexpr Range kAmountOfMoney = {0, 1e12};
+constexpr Range kNumber = {0, 1e6};
 
 using Costs = SideCosts;
 constexpr std::array kSideCostFields = {
-    fields::number<&Costs::staff>("staff", kAmountOfDollars, "dollars in a month (of 30 days)")
+    fields::number<&Costs::staff>(
+        "staff",
+        kAmountOfMoney,
+        "in a month (of 30 days), as all prices here in the currency of the answer")
         .or_else("0"),
     fields::number<&Costs::network>(
-        "network", kAmountOfDollars, "likewise, of lines out of the site and what goes over them")
+        "network", kAmountOfMoney, "in a month, of lines out of the site")
         .or_else("0"),
     fields::number<&Costs::storage>(
-        "storage", kAmountOfDollars, "dollars for a terabyte (1e12 bytes) that is kept for a month")
+        "storage", kAmountOfMoney, "of a terabyte (1e12 bytes) that is kept for a month")
         .or_else("0"),
     fields::quantity<&Costs::stored>("stored", "kept beside checkpoints, such as `500 TB`")
         .or_else("nothing"),
     fields::integer<&Costs::checkpoints>(
-        "checkpoints", {0, 1e6}, "how many are kept at the same time")
+        "checkpoints", kNumber, "how many are kept at the same time")
         .or_else("0"),
+    fields::number<&Costs::egress>(
+        "egress", kAmountOfMoney, "of a gigabyte (1e9 bytes) that leaves the site")
+        .or_else("0"),
+    fields::quantity<&Costs::moved_out>(
+        "moved_out", "leaves it in the whole time beside checkpoints, such as `20 TB`")
+        .or_else("nothing"),
+    fields::integer<&Costs::checkpoints_out>("checkpoints_out", kNumber, "how many leave it")
+        .or_else("0"),
+    fields::quantity<&Costs::checkpoint_out_every>(
+        "checkpoint_out_every",
+        "beside these: after how long each time one more leaves it, as `1 d`")
+        .or_else("none does"),
     fields::number<&Costs::once>(
-        "once", kAmountOfDollars, "dollars once: licences, moving data in and out")
+        "once", kAmountOfMoney, "paid once: licences, setting up, moving data in")
         .or_else("0")};
+
+constexpr ShareLimit kRise = {{-0.9, 10}, "-90% to 1000%, such as \"5%\""};
+using E = Escalation;
+constexpr std::array kEscalationFields = {
+    share<E, &E::rent, kRise>(
+        "rent",
+        "by how much a device's rent rises in a year, such as `5%`, or falls, such as `-20%`; what "
+        "is reserved keeps the price that it begins with")
+        .or_else("0"),
+    share<E, &E::electricity, kRise>("electricity", "likewise, for devices that are bought")
+        .or_else("0"),
+    share<E, &E::costs, kRise>("costs", "likewise, of what is paid beside devices in a month")
+        .or_else("0"),
+    fields::quantity<&E::begins>("begins",
+                                 "how long after the date of the prices the first run does")
+        .or_else("then")};
 
 }  // namespace
 
@@ -38,8 +74,40 @@ double SideCosts::stored_in_a_month(Bytes checkpoint) const {
   return storage * ((stored + static_cast<double>(checkpoints) * checkpoint) / kTerabyte);
 }
 
+Bytes SideCosts::out_in_a_month(Bytes checkpoint) const {
+  return checkpoint_out_every ? kMonth / *checkpoint_out_every * checkpoint : Bytes{};
+}
+
+Bytes SideCosts::out_once(Bytes checkpoint) const {
+  return moved_out + static_cast<double>(checkpoints_out) * checkpoint;
+}
+
+double SideCosts::egress_of(Bytes bytes) const { return egress * (bytes / kGigabyte); }
+
 double SideCosts::in_a_month(Bytes checkpoint) const {
-  return staff + network + stored_in_a_month(checkpoint);
+  return staff + network + stored_in_a_month(checkpoint) + egress_of(out_in_a_month(checkpoint));
+}
+
+double SideCosts::paid_once(Bytes checkpoint) const {
+  return once + egress_of(out_once(checkpoint));
+}
+
+SideCosts SideCosts::times(double rate) const {
+  SideCosts costs = *this;
+  for (double* price : {&costs.staff, &costs.network, &costs.storage, &costs.egress, &costs.once}) {
+    *price *= rate;
+  }
+  return costs;
+}
+
+std::span<const Field<Escalation>> escalation_fields() { return kEscalationFields; }
+
+double mean_growth(double yearly, const Escalation& all, CampaignTime time) {
+  const double in_a_year = std::log1p(yearly);
+  const auto years = [](Seconds t) { return t / kHour / kHoursOfYear; };
+  const double at_first = std::exp(in_a_year * years(all.begins + time.from));
+  const double growth = in_a_year * years(time.to - time.from);
+  return growth == 0 ? at_first : at_first * (std::expm1(growth) / growth);
 }
 
 OtherRuns other_runs(std::string name,

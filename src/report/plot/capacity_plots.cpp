@@ -18,16 +18,20 @@ PlotAxis devices_axis(const CapacityResult& result) {
   return {.label = "devices", .logarithmic = most > far * least};
 }
 
-std::string point_words(const CapacityPoint& point) {
-  std::string text = fmt::format("{} devices: {} days", point.devices, days(point.time));
+std::string point_words(const CapacityQuestion& question, const CapacityPoint& point) {
+  std::string text = fmt::format("{} devices: {} days", point.devices, days(point.whole_time()));
   if (point.spread) {
-    text += fmt::format(" ({} to {})", days(point.spread->low), days(point.spread->high));
+    text += fmt::format(" ({} to {})",
+                        days(point.others + point.spread->low),
+                        days(point.others + point.spread->high));
   }
   if (point.bill && point.bill->dollars) {
-    text += fmt::format(", {} dollars", short_count(*point.bill->dollars));
+    text += ", " + money(question, *point.bill->dollars);
   }
   return text;
 }
+
+using MaybeRange = std::optional<PlotRange>;
 
 /// "fewest", "cheapest": what an answer names a point for.
 std::string standing_of(const CapacityResult& result, std::size_t index) {
@@ -42,24 +46,24 @@ std::string standing_of(const CapacityResult& result, std::size_t index) {
   return text;
 }
 
-template <class Of>
-PlotSeries series_of(const CapacityResult& result, const std::string& name, const Of& of) {
-  PlotSeries series{.name = name};
+/// What `of` makes of each point that has a plan, and what `range_of` its spread.
+template <class Of, class RangeOf>
+PlotSeries series_of(const CapacityQuestion& question,
+                     const CapacityResult& result,
+                     const Of& of,
+                     const RangeOf& range_of) {
+  PlotSeries series;
   for (std::size_t i = 0; i < result.points.size(); ++i) {
     const CapacityPoint& point = result.points[i];
     const std::optional<double> y = point.has_plan() ? of(point) : std::nullopt;
     if (!y) {
       continue;
     }
-    PlotPoint at{.x = static_cast<double>(point.devices),
-                 .y = *y,
-                 .words = point_words(point),
-                 .label = standing_of(result, i)};
-    if (point.spread) {  // what goes with the time goes with its spread
-      at.range =
-          PlotRange{*y * (point.spread->low / point.time), *y * (point.spread->high / point.time)};
-    }
-    series.points.push_back(std::move(at));
+    series.points.push_back({.x = static_cast<double>(point.devices),
+                             .y = *y,
+                             .range = point.spread ? range_of(point) : MaybeRange(),
+                             .words = point_words(question, point),
+                             .label = standing_of(result, i)});
   }
   return series;
 }
@@ -93,10 +97,17 @@ Plot over_devices(const CapacityResult& result,
 std::vector<Plot> capacity_plots(const CapacityQuestion& question, const CapacityResult& result) {
   std::vector<Plot> plots;
   PlotSeries times = series_of(
-      result, "Days", [](const CapacityPoint& point) { return std::optional(point.time.si()); });
+      question,
+      result,
+      [](const CapacityPoint& point) { return std::optional(point.whole_time().si()); },
+      [](const CapacityPoint& point) {
+        return MaybeRange(
+            {(point.others + point.spread->low).si(), (point.others + point.spread->high).si()});
+      });
   if (times.points.empty()) {
     return plots;
   }
+  times.name = "Days";
   std::vector<PlotLimit> deadline;
   if (question.deadline) {
     deadline.push_back(
@@ -105,16 +116,28 @@ std::vector<Plot> capacity_plots(const CapacityQuestion& question, const Capacit
   const double day = 86400;
   plots.push_back(over_devices(
       result, std::move(times), {.label = "days", .scale = 1 / day}, std::move(deadline)));
-  PlotSeries dollars = series_of(result, "Dollars", [](const CapacityPoint& point) {
-    return point.bill ? point.bill->dollars : std::nullopt;
-  });
-  if (!dollars.points.empty()) {
+  const auto amount = [&](double dollars) { return question.currency.amount_of(dollars); };
+  PlotSeries cost = series_of(
+      question,
+      result,
+      [&](const CapacityPoint& point) {
+        return point.bill && point.bill->dollars ? std::optional(amount(*point.bill->dollars))
+                                                 : std::nullopt;
+      },
+      [&](const CapacityPoint& point) {
+        return point.dollars_low
+                   ? MaybeRange({amount(*point.dollars_low), amount(*point.dollars_high)})
+                   : MaybeRange();
+      });
+  if (!cost.points.empty()) {
+    cost.name = question.currency.is_dollar() ? "Dollars" : question.currency.name;
     std::vector<PlotLimit> budget;
     if (question.budget) {
-      budget.push_back({*question.budget, fmt::format("budget {}", short_count(*question.budget))});
+      budget.push_back(
+          {amount(*question.budget), "budget " + money_count(question, *question.budget)});
     }
-    PlotAxis axis = count_axis("dollars", largest_of(dollars));
-    plots.push_back(over_devices(result, std::move(dollars), std::move(axis), std::move(budget)));
+    PlotAxis axis = count_axis(question.currency.words(), largest_of(cost));
+    plots.push_back(over_devices(result, std::move(cost), std::move(axis), std::move(budget)));
   }
   return plots;
 }

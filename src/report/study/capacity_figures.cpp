@@ -85,13 +85,12 @@ Figures other_time(const CapacityQuestion& question, const CapacityPoint& point)
              : Figures{{"other_runs_time_s", Datum(point.others, days(point.others)), "before it"}};
 }
 
-Figures against_figures(const CapacityPoint& point) {
+Figures against_figures(const CapacityQuestion& question, const CapacityPoint& point) {
   if (!point.against) {
     return {};
   }
-  const auto& dollars = point.against->dollars;
-  Figures figures = {if_known(
-      {"dollars_against", dollars ? Datum(*dollars, short_count(*dollars)) : Datum(), "against"})};
+  Figures figures = {
+      if_known({"dollars_against", money_datum(question, point.against->dollars), "against"})};
   if (const auto& choice = point.against->rent_or_buy) {
     figures.push_back({"purchase_dollars", choice->purchase});
     figures.push_back({"buying_pays_after_s", choice->use});
@@ -100,7 +99,7 @@ Figures against_figures(const CapacityPoint& point) {
   return figures;
 }
 
-Figures cost_figures(const CapacityPoint& point) {
+Figures cost_figures(const CapacityQuestion& question, const CapacityPoint& point) {
   const double device_hours = point.device_time() / kHour;
   Figures figures = {
       {"device_hours", Datum(device_hours, short_count(device_hours)), "device-hours"}};
@@ -109,20 +108,16 @@ Figures cost_figures(const CapacityPoint& point) {
   }
   const auto& [dollars, energy, carbon] =
       std::tie(point.bill->dollars, point.bill->energy, point.bill->kilograms_co2e);
-  if (dollars && point.spread) {  // but for what is fixed it is in proportion to the time
-    const double running = *dollars - point.fixed_dollars - point.unused_dollars;
-    const double least = point.unused_dollars > 0 ? *dollars : 0;
-    const auto of = [&](Seconds time) {
-      return std::max(least, point.fixed_dollars + running * (time / point.time));
-    };
-    figures.push_back({"dollars_low", of(point.spread->low)});
-    figures.push_back({"dollars_high", of(point.spread->high)});
+  if (point.dollars_low) {
+    figures.push_back({"dollars_low", *point.dollars_low});
+    figures.push_back({"dollars_high", *point.dollars_high});
   }
   const auto add = [&](std::string key, const auto& known, const auto& words, std::string label) {
     const Datum datum = known ? Datum(*known, words(*known)) : Datum(Value(), "");
     figures.push_back(if_known({std::move(key), datum, std::move(label)}));
   };
-  add("dollars", dollars, short_count, "dollars");
+  const Datum paid = dollars ? money_datum(question, dollars) : Datum(Value(), "");
+  figures.push_back(if_known({"dollars", paid, question.currency.words()}));
   add(
       "energy_j", energy, [](Joules j) { return rounded(j / kMegawattHour); }, "MWh");
   add(
@@ -131,14 +126,17 @@ Figures cost_figures(const CapacityPoint& point) {
     figures.push_back({"side_dollars", point.side_dollars});
   }
   if (point.unused_dollars > 0) {
-    figures.push_back({"unused_dollars",
-                       Datum(point.unused_dollars, short_count(point.unused_dollars)),
-                       "of it unused"});
+    figures.push_back(
+        {"unused_dollars", money_datum(question, point.unused_dollars), "of it unused"});
   }
-  return joined(figures, against_figures(point));
+  return joined(figures, against_figures(question, point));
 }
 
 }  // namespace
+
+Datum money_datum(const CapacityQuestion& question, const std::optional<double>& dollars) {
+  return dollars ? Datum(*dollars, money_count(question, *dollars)) : Datum();
+}
 
 std::string recompute_name(const Plan& plan) {
   const bool is_mlp = plan.recompute == Recompute::modules && plan.recomputed == bit(Module::mlp);
@@ -205,7 +203,9 @@ Figures question_figures(const CapacityQuestion& question) {
           if_any({"grid", grid}),
           if_any({"device_power_w", chip.power}),
           {"prices", prices},
-          {"prices_date", date}};
+          {"prices_date", date},
+          {"currency", question.currency.name},
+          {"dollars_per_currency", question.currency.dollars}};
 }
 
 Figures point_figures(const CapacityQuestion& question, const CapacityPoint& point) {
@@ -216,7 +216,7 @@ Figures point_figures(const CapacityQuestion& question, const CapacityPoint& poi
   }
   figures = joined(figures, plan_columns(question, point));
   figures = joined(joined(figures, time_figures(question, point)), other_time(question, point));
-  figures = joined(figures, cost_figures(point));
+  figures = joined(figures, cost_figures(question, point));
   if (question.reliability) {
     figures = joined(figures,
                      {{"mtbf_s", point.goodput.job.rates.mtbf()},
@@ -226,19 +226,20 @@ Figures point_figures(const CapacityQuestion& question, const CapacityPoint& poi
   return figures;
 }
 
-Figures year_figures(const CapacityResult& result, const CapacityYear& year) {
+Figures year_figures(const CapacityQuestion& question,
+                     const CapacityResult& result,
+                     const CapacityYear& year) {
   Datum devices(Value(), "more");
   Datum time;
   if (year.point) {
     devices = result.points[*year.point].devices;
     time = Datum(year.time, days(year.time));
   }
-  const Datum dollars = year.dollars ? Datum(*year.dollars, short_count(*year.dollars)) : Datum();
   return {{"year", year.year, "year"},
           {"tokens", Datum(year.tokens, short_count(year.tokens)), "tokens"},
           if_known({"devices", devices, "devices"}),
           if_known({"time_s", time, "days"}),
-          if_known({"dollars", dollars, "dollars"})};
+          if_known({"dollars", money_datum(question, year.dollars), question.currency.words()})};
 }
 
 Figures answer_figures(const CapacityResult& result) {

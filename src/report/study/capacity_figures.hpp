@@ -39,6 +39,14 @@ namespace titer {
 /// What bills of the question lack, a line each, with what would say it; none where nobody asks.
 [[nodiscard]] std::vector<std::string> missing_words(const CapacityQuestion& question);
 
+/// "3.2M dollars", "2.9M EUR": dollars in the currency of the answer.
+[[nodiscard]] std::string money(const CapacityQuestion& question, double dollars);
+/// The number alone.
+[[nodiscard]] std::string money_count(const CapacityQuestion& question, double dollars);
+/// What programs read in dollars, and people in the currency of the answer.
+[[nodiscard]] Datum money_datum(const CapacityQuestion& question,
+                                const std::optional<double>& dollars);
+
 /// "15.6T", "1.2M": four digits.
 [[nodiscard]] std::string short_count(double count);
 /// With one digit behind the point.
@@ -54,7 +62,9 @@ namespace titer {
 [[nodiscard]] Figures question_figures(const CapacityQuestion& question);
 /// Those that a point lacks are left out.
 [[nodiscard]] Figures point_figures(const CapacityQuestion& question, const CapacityPoint& point);
-[[nodiscard]] Figures year_figures(const CapacityResult& result, const CapacityYear& year);
+[[nodiscard]] Figures year_figures(const CapacityQuestion& question,
+                                   const CapacityResult& result,
+                                   const CapacityYear& year);
 /// The points of the answers, by their devices.
 [[nodiscard]] Figures answer_figures(const CapacityResult& result);
 
@@ -62,7 +72,8 @@ namespace titer {
 inline constexpr std::string_view kCapacityColumns =
     "model cluster chip stack sequence precision global_batch reliability deadline_s "
     "chance_asked_for budget prices "
-    "prices_date grid dollars_per_device_hour device_power_w devices nodes spare_devices status "
+    "prices_date currency dollars_per_currency grid dollars_per_device_hour device_power_w devices "
+    "nodes spare_devices status "
     "tensor pipeline data context expert virtual_stages micro_batch schedule recompute sharding "
     "batch_change iteration_time_s "
     "tokens_per_s mfu goodput tokens possible_tokens time_s time_low_s time_high_s chance_in_time "

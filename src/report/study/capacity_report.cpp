@@ -20,7 +20,7 @@ std::string asked_text(const CapacityQuestion& question) {
     add_listed(text, "in " + days(*question.deadline) + " days" + chance_words(question));
   }
   if (question.budget) {
-    add_listed(text, "for " + short_count(*question.budget) + " dollars");
+    add_listed(text, "for " + money(question, *question.budget));
   }
   add_listed(text,
              "batch " + std::string(kBatchRules[static_cast<std::size_t>(question.batch)].name));
@@ -189,7 +189,9 @@ TextView years_text(const CapacityQuestion& question, const FigureRows& years) {
 
 View capacity_view(const CapacityQuestion& question, const CapacityResult& result) {
   const auto of_point = [&](const CapacityPoint& point) { return point_figures(question, point); };
-  const auto of_year = [&](const CapacityYear& year) { return year_figures(result, year); };
+  const auto of_year = [&](const CapacityYear& year) {
+    return year_figures(question, result, year);
+  };
   const FigureRows points = rows_of(result.points, of_point);
   const FigureRows years = rows_of(result.years, of_year);
   const Figures asked = question_figures(question);

@@ -73,13 +73,14 @@ Figures answer_columns(const CapacityTable& table, const CapacityRow& row) {
       chance = Datum(point.spread->in_time, kWholePercent);
     }
   }
-  const Datum dollars = bill.dollars ? Datum(*bill.dollars, short_count(*bill.dollars)) : Datum();
+  const CapacityQuestion& question = first_question(table);  // all are paid in one currency
+  const Datum dollars = money_datum(question, bill.dollars);
   return joined(identity(table, row),
                 {{"", devices, "devices"},
                  {"", time, "days"},
                  if_any({"", range, "10-90 %"}),
                  if_any({"", chance, "in time"}),
-                 if_any({"", dollars, "dollars"}),
+                 if_any({"", dollars, question.currency.words()}),
                  if_any({"", Datum(bill.energy, kWholeMegawattHours), "MWh"}),
                  if_any({"", Datum(bill.kilograms_co2e, kWholeTons), "t CO2e"}),
                  if_any({"", or_blank(said(row.miss)), kNoHeading})});
@@ -160,7 +161,7 @@ std::string asked_words(const CapacityTable& table) {
   }
   text += chance_words(question);
   if (question.budget) {
-    text += " for " + short_count(*question.budget) + " dollars";
+    text += " for " + money(question, *question.budget);
   }
   const bool is_open = question.devices.empty();
   return text + (is_open ? "; the fewest devices, of usual sizes, that will do" : "");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -16,7 +17,8 @@ constexpr Seconds kDay = Seconds::from_si(86400);
 
 std::string gap_words(const CapacityQuestion& question, const BillGap& gap) {
   if (gap.figure == BillGap::Figure::price) {
-    return "dollars: " + gap.reason + "; --dollars-per-hour X or --prices FILE gives it";
+    return question.currency.words() + ": " + gap.reason +
+           "; --dollars-per-hour X or --prices FILE gives it";
   }
   return "energy and carbon: " + gap.reason +
          (question.economy->draw ? "; --watts X gives it" : "; --prices NAME does");
@@ -30,6 +32,61 @@ std::string chance_text(const CapacityQuestion& question, const CapacityPoint& p
   return straddles
              ? fmt::format(", only {} of the runs in time", percent_text(*point.spread->in_time))
              : "";
+}
+
+/// Of files whose prices are not in the answer's currency, each once: "; prices in EUR, each 1.08
+/// dollars (2026-10)"; and of the answer's own rate.
+std::string currencies_words(const CapacityQuestion& question) {
+  std::string text;
+  std::vector<std::string> seen = {"USD"};
+  const auto add = [&](const Currency& currency, std::string_view what) {
+    if (std::find(seen.begin(), seen.end(), currency.name) == seen.end()) {
+      seen.push_back(currency.name);
+      text += fmt::format("; {} in {}", what, rate_words(currency));
+    }
+  };
+  add(question.currency, "amounts");
+  add(question.economy->currency, "prices");
+  add(question.economy->grid.currency, "electricity");
+  if (question.against) {
+    add(question.against->currency, "other prices");
+  }
+  return text;
+}
+
+void add_side_costs(const CapacityQuestion& question, std::vector<std::string>& words) {
+  const SideCosts& costs = *question.side_costs;
+  const Bytes checkpoint = model_state(question.scenario).total();
+  const auto amount = [&](double dollars) { return money_count(question, dollars); };
+  words.push_back(fmt::format(
+      "beside devices: {} a month for staff, {} for the network, {} for storage of {}; {} once",
+      money(question, costs.staff),
+      amount(costs.network),
+      amount(costs.stored_in_a_month(checkpoint)),
+      format(costs.stored + static_cast<double>(costs.checkpoints) * checkpoint),
+      amount(costs.once)));
+  if (costs.egress > 0) {
+    const Bytes monthly = costs.out_in_a_month(checkpoint);
+    const Bytes once = costs.out_once(checkpoint);
+    words.push_back(
+        fmt::format("out of the site, for {:.4g} {} a GB: {} a month ({}), {} once ({})",
+                    question.currency.amount_of(costs.egress),
+                    question.currency.words(),
+                    format(monthly),
+                    amount(costs.egress_of(monthly)),
+                    format(once),
+                    amount(costs.egress_of(once))));
+  }
+}
+
+std::string escalation_words(const Escalation& escalation) {
+  return fmt::format(
+      "prices a year after their date: rent {:+.4g} %, electricity {:+.4g} %, what is paid by the "
+      "month {:+.4g} %; the first run begins {}",
+      100 * escalation.rent,
+      100 * escalation.electricity,
+      100 * escalation.costs,
+      escalation.begins > Seconds{} ? days(escalation.begins) + " days after it" : "on it");
 }
 
 }  // namespace
@@ -57,10 +114,18 @@ std::string days(Seconds time) { return fmt::format("{:.1f}", time / kDay); }
 
 std::string days_range(const TrainingTime& time) { return days(time.low) + "-" + days(time.high); }
 
+std::string money_count(const CapacityQuestion& question, double dollars) {
+  return short_count(question.currency.amount_of(dollars));
+}
+
+std::string money(const CapacityQuestion& question, double dollars) {
+  return money_count(question, dollars) + " " + question.currency.words();
+}
+
 std::string cost_words(const CapacityQuestion& question, const CapacityPoint& point) {
   std::string text = days(point.whole_time()) + " days";
   if (point.bill && point.bill->dollars) {
-    text += fmt::format(", {} dollars", short_count(*point.bill->dollars));
+    text += ", " + money(question, *point.bill->dollars);
   }
   return text + chance_text(question, point);
 }
@@ -89,7 +154,9 @@ std::string prices_words(const CapacityQuestion& question, bool with_price) {
   }
   const DevicePrice* price = known_price(economy, question.scenario.cluster.chip);
   if (with_price && price != nullptr) {
-    text += fmt::format("; {:.4g} dollars for an hour of a device", price->dollars_per_hour);
+    text += fmt::format("; {:.4g} {} for an hour of a device",
+                        question.currency.amount_of(price->dollars_per_hour),
+                        question.currency.words());
     if (price->commitment > Seconds{}) {
       text += fmt::format(", for {} days at least", days(price->commitment));
     }
@@ -99,7 +166,8 @@ std::string prices_words(const CapacityQuestion& question, bool with_price) {
                           format(price->spot->replacement));
     }
   }
-  return text + (economy.draw ? "; electricity of " + economy.grid.name : "");
+  return text + (economy.draw ? "; electricity of " + economy.grid.name : "") +
+         currencies_words(question);
 }
 
 std::vector<std::string> beside_words(const CapacityQuestion& question) {
@@ -112,17 +180,11 @@ std::vector<std::string> beside_words(const CapacityQuestion& question) {
                                 days(runs.time),
                                 short_count(runs.device_time() / kHour)));
   }
-  if (const auto& costs = question.side_costs) {
-    const Bytes checkpoint = model_state(question.scenario).total();
-    words.push_back(
-        fmt::format("beside devices: {} dollars a month for staff, {} for the network, {} for "
-                    "storage of {}; {} "
-                    "once",
-                    short_count(costs->staff),
-                    short_count(costs->network),
-                    short_count(costs->stored_in_a_month(checkpoint)),
-                    format(costs->stored + static_cast<double>(costs->checkpoints) * checkpoint),
-                    short_count(costs->once)));
+  if (question.side_costs) {
+    add_side_costs(question, words);
+  }
+  if (question.escalation != Escalation{}) {
+    words.push_back(escalation_words(question.escalation));
   }
   return words;
 }
@@ -144,27 +206,27 @@ std::vector<std::string> against_words(const CapacityQuestion& question,
   };
   const double ours = *point.bill->dollars - point.side_dollars;
   const double theirs = *point.against->dollars;
-  words.push_back(fmt::format("{} devices at {} ({}): {} dollars; at {} ({}): {}, {} {}",
+  words.push_back(fmt::format("{} devices at {} ({}): {}; at {} ({}): {}, {} {}",
                               point.devices + point.spare_devices,
                               question.economy->name,
                               way(*question.economy),
-                              short_count(ours),
+                              money(question, ours),
                               question.against->name,
                               way(*question.against),
-                              short_count(theirs),
-                              short_count(std::abs(ours - theirs)),
+                              money_count(question, theirs),
+                              money_count(question, std::abs(ours - theirs)),
                               theirs < ours ? "less" : "more"));
   if (const auto& choice = point.against->rent_or_buy) {
     const bool never = choice->share() > 1;
     words.push_back(
-        never ? fmt::format("to buy them costs {} dollars: never the cheaper way within their {:g} "
+        never ? fmt::format("to buy them costs {}: never the cheaper way within their {:g} "
                             "years, after {} days of use only",
-                            short_count(choice->purchase),
+                            money(question, choice->purchase),
                             choice->years,
                             days(choice->use))
-              : fmt::format("to buy them costs {} dollars: the cheaper way from {} days of use on, "
+              : fmt::format("to buy them costs {}: the cheaper way from {} days of use on, "
                             "{:.0f} % of their {:g} years",
-                            short_count(choice->purchase),
+                            money(question, choice->purchase),
                             days(choice->use),
                             100 * choice->share(),
                             choice->years));

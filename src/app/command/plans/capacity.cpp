@@ -22,6 +22,7 @@ struct CapacityCommandOptions {
   std::string batch_slack;
   std::string prices;
   std::string against;
+  std::string currency;
   std::string grid;
   std::string reliability;
   std::string dollars_per_hour;
@@ -41,7 +42,7 @@ struct CapacityOption {
   const char* type;
   const char* help;
 };
-constexpr std::array<CapacityOption, 12> kCapacityOptions = {{
+constexpr std::array<CapacityOption, 13> kCapacityOptions = {{
     {"--tokens",
      "tokens",
      &CapacityCommandOptions::tokens,
@@ -57,7 +58,11 @@ constexpr std::array<CapacityOption, 12> kCapacityOptions = {{
      &CapacityCommandOptions::chance,
      "SHARE",
      "of the runs that keep the deadline, such as 90%; otherwise it is kept on average"},
-    {"--budget", "budget", &CapacityCommandOptions::budget, "DOLLARS", "such as 10M"},
+    {"--budget",
+     "budget",
+     &CapacityCommandOptions::budget,
+     "AMOUNT",
+     "such as 10M, in the currency of the answer: dollars, the prices' or --currency's"},
     {"--devices",
      "devices",
      &CapacityCommandOptions::devices,
@@ -79,6 +84,11 @@ constexpr std::array<CapacityOption, 12> kCapacityOptions = {{
      "NAME",
      "other prices of the same devices, as of ones that are bought: what they cost, and from how "
      "much use on buying is cheaper than renting"},
+    {"--currency",
+     "currency",
+     &CapacityCommandOptions::currency,
+     "NAME=RATE@DATE",
+     "of the answer, with what one of it is in dollars and when, such as EUR=1.08@2026-10"},
     {"--grid",
      "grid",
      &CapacityCommandOptions::grid,
@@ -93,7 +103,7 @@ constexpr std::array<CapacityOption, 12> kCapacityOptions = {{
      "dollars_per_hour",
      &CapacityCommandOptions::dollars_per_hour,
      "X",
-     "rent of a device, in place of the price file's"},
+     "rent of a device, always in dollars, in place of the price file's"},
     {"--watts",
      "power",
      &CapacityCommandOptions::watts,

@@ -36,7 +36,7 @@ struct CompareOption {
   const char* type;
   const char* help;
 };
-constexpr std::array<CompareOption, 17> kCompareOptions = {{
+constexpr std::array<CompareOption, 18> kCompareOptions = {{
     {"--model", "models", "A,B", "models (titer list models), or files"},
     {"--cluster", "clusters", "X,Y", "clusters (titer list clusters), or files"},
     {"--stack",
@@ -51,7 +51,7 @@ constexpr std::array<CompareOption, 17> kCompareOptions = {{
      "devices",
      "LIST",
      "numbers to try, such as 1024,2048; otherwise the fewest that keep the deadline are found"},
-    {"--budget", "budget", "DOLLARS", "such as 10M"},
+    {"--budget", "budget", "AMOUNT", "such as 10M, in the currency of the answer"},
     {"--batch", "training.global_batch", "N", "sequences of a step; otherwise 16 Mi tokens"},
     {"--sequence", "training.sequence", "N", "tokens of a sequence; otherwise 8192 or fewer"},
     {"--precision", "training.precision", "TYPE", "of products: bf16 (usual), fp8, …"},
@@ -62,6 +62,10 @@ constexpr std::array<CompareOption, 17> kCompareOptions = {{
      "X,…",
      "rent of a device in place of the prices': one, or one for each cluster (- for theirs)"},
     {"--watts", "power", "X,…", "rated power of a device in place of its chip's, likewise"},
+    {"--currency",
+     "currency",
+     "NAME=RATE@DATE",
+     "of the answer, with what one of it is in dollars and when, such as EUR=1.08@2026-10"},
     {"--grid", "grid", "NAME", "where the electricity comes from (titer list grids), or a file"},
     {"--reliability", "reliability", "NAME", "what fails how often (titer list reliabilities)"},
 }};
