@@ -177,6 +177,12 @@ std::vector<LaunchSetting> launch_settings(LaunchFormat format, const Scenario& 
         scenario.model.name(),
         software_name(format)));
   }
+  if (scenario.model.if_transformer()->denoiser && format != LaunchFormat::deepspeed) {
+    throw InputError(fmt::format(
+        "model: {}: expected a model of texts: {} has scripts of its own for what denoises images",
+        scenario.model.name(),
+        software_name(format)));
+  }
   return software_of(format).settings(scenario);
 }
 

@@ -219,6 +219,29 @@ Bytes LayerBuilder::activation_input(double elements) const {
   return inputs * elements * (keeps_narrow_results() ? product_element_ : element_);
 }
 
+void LayerBuilder::pass_over(std::string_view name, double elements, double kept) {
+  const Bytes x = elements * element_;
+  Operation op{.name = name, .saved = kept * element_};
+  op.forward = memory(2.0 * x);
+  op.input_gradient = memory((kept > 0 ? 3.0 : 2.0) * x);
+  add(op);
+}
+
+void LayerBuilder::first_product(std::string_view name, const Extent& extent, bool has_gradient) {
+  Operation op{.name = name};
+  multiply(op, extent);
+  op.matrices = {};
+  op.saved = extent.rows * extent.inner * element_;
+  op.weight_input = op.saved;
+  op.output_gradient = extent.rows * extent.columns * element_;
+  op.kept_result = op.output_gradient;
+  op.repeated = 0;
+  if (!has_gradient) {
+    op.input_gradient = {};
+  }
+  add(op);
+}
+
 void LayerBuilder::embedding(std::string_view name) {
   const Bytes x = tokens_ * hidden_ * element_;
   const Bytes ids = tokens_ * Bytes::from_si(8.0);  // 64-bit token ids

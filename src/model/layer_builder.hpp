@@ -97,6 +97,8 @@ class LayerBuilder {
   /// GELU on so many elements, or SiLU(gate) * up on twice as many, clamped before where the model
   /// does so; kept beside what `op` keeps.
   void activation(Operation op, double elements);
+  /// Read, changed and written, in both passes, so many elements; some of them kept.
+  void pass_over(std::string_view name, double elements, double kept);
   /// The same within the product before it, and the one behind it on the way back: what it reads is
   /// kept, and no kernel is its own.
   void fused_activation(Operation op, double elements);
@@ -114,6 +116,9 @@ class LayerBuilder {
     bool grouped = false;  // of experts: counts of rows differ
   };
   [[nodiscard]] Kernel matrix(const Extent& extent) const;
+  /// A product of the numbers that a model is given, in the type of activations. They are no
+  /// results: they have no gradient, unless told.
+  void first_product(std::string_view name, const Extent& extent, bool has_gradient = false);
   /// The three products of an operation with weights B: Y = X B, dX = dY B^T, dB += X^T dY (fp32).
   void multiply(Operation& op, const Extent& extent) const;
   /// Numbers around a narrow product.
@@ -174,15 +179,27 @@ class LayerBuilder {
   bool keeps_shared_ = false;  // the input that products share is kept for adapters already
 };
 
+/// A count as a factor of products that may exceed 64 bits.
+[[nodiscard]] inline double real(std::int64_t number) { return static_cast<double>(number); }
+
 /// A product of doubles: two admitted integers may exceed 64 bits together.
 [[nodiscard]] inline double tokens_of(const Slice& slice) {
   return static_cast<double>(slice.micro_batch) * static_cast<double>(slice.sequence) /
          static_cast<double>(slice.context);
 }
 
+/// Whether attention and MLP read the layer's input, and their results are added once.
+[[nodiscard]] inline bool is_parallel(const Transformer& model, const LayerKind& kind) {
+  return model.parallel || kind.parallel;
+}
+/// Norms of a layer with two branches; one: both read the same.
+[[nodiscard]] inline int norms_of_branches(const Transformer& model, const LayerKind& kind) {
+  return kind.parallel ? 1 : model.norms;
+}
+
 /// Whether attention's and the MLP's partial sums are added up over the ranks together.
 [[nodiscard]] inline bool sums_once(const Transformer& model, const LayerKind& kind) {
-  return model.parallel && !kind.experts && model.norms < 4;
+  return is_parallel(model, kind) && !kind.experts && model.norms < 4;
 }
 
 /// The matrices of an MLP's first product.
@@ -196,6 +213,11 @@ class LayerBuilder {
 void add_attention(LayerBuilder& layer, const LayerKind& kind);
 /// The same of a mixer. Of parallel branches the MLP's product sums both.
 void add_mixer(LayerBuilder& layer, const Mixer& mixer, bool shares_transfers);
+/// Of one of two streams of tokens from its normalised hidden state to queries, keys and values; of
+/// both together, which attend to all; of one, what it got.
+void add_stream_projections(LayerBuilder& stream, const LayerKind& kind);
+void add_joint_attention(LayerBuilder& layer, const LayerKind& kind);
+void add_stream_output(LayerBuilder& stream);
 /// From the decoder's normalised hidden state, attending to the encoder's output.
 void add_cross_attention(LayerBuilder& layer);
 /// From the normalised hidden state to the sum of what the experts return.

@@ -26,7 +26,7 @@ struct DataKind {
   // data with changes.
   std::array<std::string_view, 3> essential;
 };
-inline constexpr DataKind kModelData = {"model", "models", {"layers", "hidden", "vocabulary"}};
+inline constexpr DataKind kModelData = {"model", "models", {"layers", "hidden", "attention"}};
 inline constexpr DataKind kChipData = {"chip", "configs/chips", {"matrix", "memory", "attention"}};
 inline constexpr DataKind kClusterData = {
     "cluster", "configs/clusters", {"chip", "node", "network"}};

@@ -44,12 +44,17 @@ constexpr std::array kArchitectures = {
     Architecture{"minimax_text_01", hf::read_minimax},
     Architecture{"minimax_m1", hf::read_minimax},
     Architecture{"kimi_linear", hf::read_kimi_linear},
+    Architecture{"FluxTransformer2DModel", hf::read_flux},
+    Architecture{"PixArtTransformer2DModel", hf::read_pixart},
+    Architecture{"WanTransformer3DModel", hf::read_wan},
 };
 
 /// Keys that tell nothing about time or memory, or what the reader takes from elsewhere.
-constexpr std::array<std::string_view, 135> kMeaningless = {
+constexpr std::array<std::string_view, 137> kMeaningless = {
     "quantization_config",  // of the weights as they are published, not of training
     "_name_or_path",
+    "_class_name",
+    "_diffusers_version",
     "architectures",
     "model_type",
     "auto_map",
@@ -251,6 +256,9 @@ struct Names {
   std::vector<std::string> all;
 };
 Names read_names(Reader& in) {
+  if (const auto of_diffusers = in.maybe_text("_class_name")) {
+    return {.key = "_class_name", .all = {*of_diffusers}};
+  }
   const auto type = in.maybe_text("model_type");
   Names names{.key = type ? "model_type" : "architectures", .all = in.texts("architectures")};
   if (type) {
@@ -290,7 +298,9 @@ void collect_unread(const Reader& in, std::string_view path, ImportedModel& impo
 
 }  // namespace
 
-bool is_huggingface(const Reader& in) { return in.has("model_type") || in.has("architectures"); }
+bool is_huggingface(const Reader& in) {
+  return in.has("model_type") || in.has("architectures") || in.has("_class_name");
+}
 
 std::vector<std::string_view> huggingface_architectures() {
   std::vector<std::string_view> types;

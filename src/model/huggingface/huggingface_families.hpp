@@ -22,6 +22,11 @@ void read_glm_sparse(Reader& in, Transformer& model);
 void read_mllama(Reader& in, Transformer& model);
 void read_whisper(Reader& in, Transformer& model);
 
+// Denoisers, as the diffusers library has them.
+void read_flux(Reader& in, Transformer& model);
+void read_pixart(Reader& in, Transformer& model);
+void read_wan(Reader& in, Transformer& model);
+
 // Mixers of tokens without attention, alone or between layers with it.
 void read_mamba(Reader& in, Transformer& model);
 void read_mamba2(Reader& in, Transformer& model);

@@ -40,6 +40,12 @@ std::string_view written(const Reader& in, std::initializer_list<std::string_vie
   return found == names.end() ? *names.begin() : *found;
 }
 
+void skip(Reader& in, std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    static_cast<void>(in.raw(key));
+  }
+}
+
 bool is_null(Reader& in, std::string_view key) {
   const Value* value = in.raw(key);
   return value != nullptr && value->kind == Value::Kind::null;

@@ -46,6 +46,8 @@ struct HuggingFaceDefaults {
 /// The first of these names of the same key that is written, else the first.
 [[nodiscard]] std::string_view written(const Reader& in,
                                        std::initializer_list<std::string_view> names);
+/// Reads keys that tell nothing about time or memory.
+void skip(Reader& in, std::initializer_list<std::string_view> keys);
 /// Whether the key is there with the value null, which is not the same as left out.
 [[nodiscard]] bool is_null(Reader& in, std::string_view key);
 /// The numbers of a list; a missing one is empty.

@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::int64_t kMostPixels = 20'000;
 
-/// Keys that tell nothing about time or memory.
-void skip(Reader& in, std::initializer_list<std::string_view> keys) {
-  for (const std::string_view key : keys) {
-    static_cast<void>(in.raw(key));
-  }
-}
-
 std::int64_t number(Reader& in, std::string_view key, std::int64_t otherwise, std::int64_t most) {
   return in.maybe_integer(key, 1, most).value_or(otherwise);
 }

@@ -7,8 +7,6 @@
 namespace titer {
 namespace {
 
-double real(std::int64_t number) { return static_cast<double>(number); }
-
 /// Of so many tokens for each of a micro-batch's images. Adapters are the language model's.
 Slice slice_of(const Slice& slice, std::int64_t tokens) {
   Slice own = slice;
@@ -25,50 +23,21 @@ Bytes input_bytes(const Slice& slice, std::int64_t width) {
   return tokens_of(slice) * real(width) * size_of(slice.type);
 }
 
-/// Its inputs are no results: they have no gradient. They are of the type of activations.
-void add_first_product(LayerBuilder& layer,
-                       std::string_view name,
-                       const LayerBuilder::Extent& extent,
-                       bool has_gradient) {
-  Operation op{.name = name};
-  layer.multiply(op, extent);
-  op.matrices = {};
-  op.saved = extent.rows * extent.inner * layer.element();
-  op.weight_input = op.saved;
-  op.output_gradient = extent.rows * extent.columns * layer.element();
-  op.kept_result = op.output_gradient;
-  op.repeated = 0;
-  if (!has_gradient) {
-    op.input_gradient = {};
-  }
-  layer.add(op);
-}
-
-/// Read, changed and written, in both passes.
-void add_pass_over(LayerBuilder& layer, std::string_view name, double elements, double kept) {
-  const Bytes x = elements * layer.element();
-  Operation op{.name = name, .saved = kept * layer.element()};
-  op.forward = LayerBuilder::memory(2.0 * x);
-  op.input_gradient = LayerBuilder::memory((kept > 0 ? 3.0 : 2.0) * x);
-  layer.add(op);
-}
-
 void add_input(LayerBuilder& layer, const Tower& tower) {
   const double h = layer.hidden();
   const double tokens = layer.tokens();
   if (tower.spectra) {
     const double taps = real(tower.spectra->taps);
     const double steps = kStride * tokens;
-    add_first_product(
-        layer, "first convolution", {steps, taps * real(tower.spectra->bins), h}, false);
-    add_pass_over(layer, "first convolution's activation", steps * h, steps * h);
-    add_first_product(layer, "second convolution", {tokens, taps * h, h}, true);
-    add_pass_over(layer, "second convolution's activation", tokens * h, tokens * h);
+    layer.first_product("first convolution", {steps, taps * real(tower.spectra->bins), h});
+    layer.pass_over("first convolution's activation", steps * h, steps * h);
+    layer.first_product("second convolution", {tokens, taps * h, h}, true);
+    layer.pass_over("second convolution's activation", tokens * h, tokens * h);
   } else {
-    add_first_product(layer, "patch embedding", {tokens, real(tower.patches.inputs()), h}, false);
+    layer.first_product("patch embedding", {tokens, real(tower.patches.inputs()), h});
   }
   if (tower.encoder.positions == Positions::learned || tower.table_parameters > 0) {
-    add_pass_over(layer, "positions", tokens * h, 0);
+    layer.pass_over("positions", tokens * h, 0);
   }
   if (tower.encoder.embedding_norm) {
     layer.norm("embedding norm");
@@ -93,13 +62,13 @@ void add_projection(LayerBuilder& layer, const Tower& tower, bool is_norm_joined
   const std::int64_t side = tower.projector.side;
   const double joined = layer.tokens() * real(side * side * tower.states) * layer.hidden();
   if (tower.projector.norm && !is_norm_joined) {
-    add_pass_over(layer, "projector norm", joined, joined);
+    layer.pass_over("projector norm", joined, joined);
   }
   if (side > 1 || tower.states > 1) {
-    add_pass_over(layer, "joined patches", joined, 0);
+    layer.pass_over("joined patches", joined, 0);
   }
   if (tower.projector.norm && is_norm_joined) {
-    add_pass_over(layer, "projector norm", joined, joined);
+    layer.pass_over("projector norm", joined, joined);
   }
   const std::vector<TowerProduct> products = products_of(tower);
   for (std::size_t i = 0; i < products.size(); ++i) {
@@ -108,7 +77,7 @@ void add_projection(LayerBuilder& layer, const Tower& tower, bool is_norm_joined
       const bool split = products[i].split == TowerProduct::Split::columns;
       const double elements =
           layer.tokens() * real(products[i].columns) / (split ? layer.tensor() : 1.0);
-      add_pass_over(layer, "projector activation", elements, elements);
+      layer.pass_over("projector activation", elements, elements);
     }
   }
 }

@@ -20,6 +20,9 @@ struct TowerProduct {
 };
 [[nodiscard]] std::vector<TowerProduct> products_of(const Tower& tower);
 
+/// With what is taken where a file leaves it out.
+[[nodiscard]] Patches read_patches(Reader& in, const Patches& otherwise);
+
 /// Columns of a token that is made of a square of patches.
 [[nodiscard]] std::int64_t joined_width(const Tower& tower);
 

@@ -14,18 +14,6 @@ constexpr std::int64_t kMostPixelsAlong = 20'000;  // of an image, pixels
 constexpr std::int64_t kMostParts = 64;            // of what is counted on fingers
 constexpr std::int64_t kMostInputs = 10'000'000;   // of a patch
 
-Patches read_patches(Reader& in) {
-  const Patches patches{.side = in.integer("side", 1, kMostPixelsAlong),
-                        .channels = in.maybe_integer("channels", 1, kMostParts).value_or(3),
-                        .frames = in.maybe_integer("frames", 1, kMostParts).value_or(1),
-                        .bias = in.flag("bias", false)};
-  if (patches.inputs() > kMostInputs) {
-    in.fail("side", "expected a patch of at most " + std::to_string(kMostInputs) + " numbers");
-  }
-  in.finish();
-  return patches;
-}
-
 Spectra read_spectra(Reader& in) {
   const Spectra spectra{.bins = in.integer("bins", 1, kMostWidth),
                         .taps = in.maybe_integer("taps", 1, kMostTaps).value_or(3),
@@ -36,7 +24,7 @@ Spectra read_spectra(Reader& in) {
 
 void read_image(Reader& in, Tower& tower) {
   Reader patches = in.object("patches");
-  tower.patches = read_patches(patches);
+  tower.patches = read_patches(patches, {});
   tower.image = in.maybe_integer("image", 1, kMostPixelsAlong).value_or(0);
   tower.class_token = in.flag("class_token", false);
   tower.keeps_class = in.flag("keeps_class", false);
@@ -118,6 +106,19 @@ Value spectra_document(const Spectra& spectra) {
 }
 
 }  // namespace
+
+Patches read_patches(Reader& in, const Patches& otherwise) {
+  const Patches patches{
+      .side = in.integer("side", 1, kMostPixelsAlong),
+      .channels = in.maybe_integer("channels", 1, kMostParts).value_or(otherwise.channels),
+      .frames = in.maybe_integer("frames", 1, kMostParts).value_or(1),
+      .bias = in.flag("bias", otherwise.bias)};
+  if (patches.inputs() > kMostInputs) {
+    in.fail("side", "expected a patch of at most " + std::to_string(kMostInputs) + " numbers");
+  }
+  in.finish();
+  return patches;
+}
 
 void check_attended(Reader& in, std::string_view tower_key, const Transformer& model) {
   const bool attends = model.tower && model.tower->attended != Attended::no;

@@ -1,7 +1,7 @@
 // The parameters of a transformer, by who holds them.
 #include <algorithm>
 
-#include "titer/model/transformer/tower.hpp"
+#include "titer/model/transformer/denoiser.hpp"
 
 namespace titer {
 namespace {
@@ -104,12 +104,12 @@ std::int64_t indexer_parameters(const Transformer& model, const Indexer& indexer
 ParameterCount query_key_norm_parameters(const Transformer& model) {
   switch (model.qk_norm_of) {
     case QkNorm::head:
-      return {.replicated = 2 * norm_parameters(model.norm, model.head_dim)};
+      return {.replicated = 2 * norm_parameters(model.query_key_norm(), model.head_dim)};
     case QkNorm::each_head:
       return {.split = model.query_width() + model.kv_width()};
     case QkNorm::all_heads:
-      return {.split = norm_parameters(model.norm, model.query_width()) +
-                       norm_parameters(model.norm, model.kv_width())};
+      return {.split = norm_parameters(model.query_key_norm(), model.query_width()) +
+                       norm_parameters(model.query_key_norm(), model.kv_width())};
   }
   return {};
 }
@@ -129,6 +129,9 @@ ParameterCount cross_attention_parameters(const Transformer& model) {
   ParameterCount count = grouped_query_parameters(model);
   if (model.tower && model.tower->attended == Attended::gated) {
     count.replicated += 2 * norm_parameters(model.norm, model.head_dim) + 2;
+  }
+  if (model.denoiser && model.qk_norm) {
+    count += query_key_norm_parameters(model);
   }
   return count;
 }
@@ -189,8 +192,21 @@ ParameterCount feed_forward_parameters(const Transformer& model, const LayerKind
 
 /// A layer with one branch has the norms of one.
 int norms_of(const Transformer& model, const LayerKind& kind) {
-  const bool two = kind.tokens != TokenMixing::none && kind.mlp;
-  return (two ? model.norms : (model.norms + 1) / 2) + (kind.cross_attention ? 1 : 0);
+  const bool two = kind.tokens != TokenMixing::none && kind.mlp && !kind.parallel;
+  return two ? model.norms : (model.norms + 1) / 2;
+}
+
+Norm norm_across(const Transformer& model) {
+  const bool has_own = model.denoiser && model.denoiser->text && model.denoiser->text->norm;
+  return has_own ? *model.denoiser->text->norm : model.norm;
+}
+
+/// What is the same for each of a layer's streams.
+ParameterCount stream_parameters(const Transformer& model, const LayerKind& kind) {
+  ParameterCount count = mixing_parameters(model, kind);
+  count += feed_forward_parameters(model, kind);
+  count.replicated += norms_of(model, kind) * norm_parameters(model.norm, model.hidden);
+  return count;
 }
 
 }  // namespace
@@ -220,12 +236,15 @@ ParameterCount layer_parameters(const Transformer& model) {
 }
 
 ParameterCount layer_parameters(const Transformer& model, const LayerKind& kind) {
-  ParameterCount count = mixing_parameters(model, kind);
+  ParameterCount count = (kind.two_streams ? 2 : 1) * stream_parameters(model, kind);
   if (kind.cross_attention) {
     count += cross_attention_parameters(model);
+    count.replicated += norm_parameters(norm_across(model), model.hidden);
   }
-  count += feed_forward_parameters(model, kind);
-  count.replicated += norms_of(model, kind) * norm_parameters(model.norm, model.hidden);
+  if (kind.parallel && model.biases.output && model.biases.mlp) {
+    count.replicated -= model.hidden;  // one product returns both
+  }
+  count.replicated += modulation_parameters(model, kind);
   return count;
 }
 
@@ -233,8 +252,8 @@ ParameterCount embedding_parameters(const Transformer& model, std::int64_t tenso
   const std::int64_t norm = model.embedding_norm ? norm_parameters(model.norm, model.hidden) : 0;
   const std::int64_t stacks = model.encoder_ends ? 2 : 1;
   return {.split = (model.padded_vocabulary(tensor) + model.input_rows) * model.hidden,
-          .replicated =
-              stacks * (position_parameters(model) + norm) + model.token_types * model.hidden};
+          .replicated = stacks * (position_parameters(model) + norm) +
+                        model.token_types * model.hidden + denoiser_input_parameters(model)};
 }
 
 ParameterCount prediction_parameters(const Transformer& model) {
@@ -255,6 +274,7 @@ ParameterCount head_parameters(const Transformer& model, std::int64_t tensor) {
   const std::int64_t norm = norm_parameters(model.norm, model.hidden);
   count.replicated += model.final_norm ? (model.encoder_ends ? 2 : 1) * norm : 0;
   count.replicated += model.head_transform ? model.hidden * (model.hidden + 1) + norm : 0;
+  count.replicated += denoiser_output_parameters(model);
   return count;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "document_parts.hpp"
-#include "titer/model/transformer/tower.hpp"
+#include "titer/model/transformer/denoiser.hpp"
 
 namespace titer {
 namespace {
@@ -107,6 +107,8 @@ void add_kind(const LayerKind& kind, Value& object) {
     object.add("tokens", Value(kind.tokens == TokenMixing::mixer ? "mixer" : "none"));
   }
   add_unless(object, "mlp", kind.mlp, true);
+  add_unless(object, "parallel", kind.parallel, false);
+  add_unless(object, "two_streams", kind.two_streams, false);
 }
 
 Value run_value(const LayerRun& run, const LayerKind& kind) {
@@ -189,6 +191,9 @@ void add_style(const Transformer& model, Value& object) {
   if (model.qk_norm_of != QkNorm::head) {
     object.add("qk_norm_of", Value(name_in(kQkNorms, model.qk_norm_of)));
   }
+  if (model.qk_norm_type) {
+    object.add("qk_norm_type", Value(name_in(kNorms, *model.qk_norm_type)));
+  }
   add_unless(object, "embedding_norm", model.embedding_norm, false);
   add_unless(object, "final_norm", model.final_norm, true);
   add_unless(object, "head_transform", model.head_transform, false);
@@ -201,7 +206,9 @@ void add_style(const Transformer& model, Value& object) {
 }
 
 void add_tables(const Transformer& model, Value& object) {
-  object.add("tied_embeddings", model.tied_embeddings).add("vocabulary", model.vocabulary);
+  if (!model.denoiser) {
+    object.add("tied_embeddings", model.tied_embeddings).add("vocabulary", model.vocabulary);
+  }
   add_unless<std::int64_t>(object, "vocabulary_multiple", model.vocabulary_multiple, 1);
   object.add("max_sequence", model.max_sequence);
   if (model.positions == Positions::learned || model.positions == Positions::relative) {
@@ -210,7 +217,7 @@ void add_tables(const Transformer& model, Value& object) {
   add_unless<std::int64_t>(object, "token_types", model.token_types, 0);
   add_unless<std::int64_t>(object, "input_rows", model.input_rows, 0);
   object.add("attention", Value(name(model.attention)));
-  add_unless(object, "causal", model.causal, true);
+  add_unless(object, "causal", model.causal, !model.denoiser);
   add_unless<std::int64_t>(object, "predicted_tokens", model.predicted_tokens, 0);
   add_unless(object, "predicted_by_one", model.predicted_by_one, false);
   if (model.predicted_layer) {
@@ -256,6 +263,9 @@ Value transformer_document(const Transformer& model) {
   add_pattern(model, object);
   if (model.tower) {
     object.add("tower", tower_document(*model.tower));
+  }
+  if (model.denoiser) {
+    object.add("denoiser", denoiser_document(*model.denoiser));
   }
   return object;
 }

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <span>
 
-#include "titer/model/transformer/tower.hpp"
+#include "titer/model/transformer/denoiser.hpp"
 
 namespace titer {
 namespace {
@@ -134,6 +134,9 @@ double core_products(const Transformer& model,
 
 /// Tokens that cross-attention attends to, over those that attend.
 double attended_tokens(const Transformer& model, std::int64_t length, const Images& images) {
+  if (model.denoiser && model.denoiser->text) {
+    return wide(model.denoiser->text->tokens) / wide(length);
+  }
   if (!model.tower || model.tower->attended == Attended::no) {
     return 1.0;  // an encoder's, of as long sequences
   }
@@ -173,6 +176,9 @@ ForwardFlops forward_flops(const Transformer& model,
                      .logits = Flops::from_si(2.0 * sequences * s * logits)};
   if (model.tower && images.of_sequence > 0) {
     flops += forward_flops(*model.tower, sequences, images);
+  }
+  if (model.denoiser) {
+    flops += denoiser_flops(model, sequences, length);
   }
   return flops;
 }

@@ -1,6 +1,6 @@
 #include "titer/model/transformer/transformer_layer.hpp"
 
-#include "model/layer_builder.hpp"
+#include "denoiser_parts.hpp"
 
 namespace titer {
 namespace {
@@ -10,13 +10,13 @@ constexpr Modules kDenseActivation = bits(Module::mlp, Module::mlp_activation);
 /// Whether what comes out of the MLP is added to the residual stream as it is, and that is all.
 bool ends_in_mlp(const Transformer& model, const LayerKind& kind) {
   return !(kind.experts && model.experts) && model.norms == 2 &&
-         model.norm_place == NormPlace::input && !sums_once(model, kind);
+         model.norm_place == NormPlace::input && !sums_once(model, kind) && !model.denoiser;
 }
 
 void add_mlp(LayerBuilder& layer, const LayerKind& kind) {
   const Transformer& model = layer.model();
   const auto f = static_cast<double>(model.ffn);
-  const bool same_input = model.norms == 1;  // as attention
+  const bool same_input = norms_of_branches(model, kind) == 1;  // as attention
   layer.column_product({.name = model.gated ? "MLP gate and up" : "MLP up",
                         .inner = layer.hidden(),
                         .columns = model.gated ? 2.0 * f : f,
@@ -71,10 +71,11 @@ struct Branch {
   std::string_view norm;
   std::string_view output_norm;  // a further one, in models with four; "" for none
   std::string_view residual;
+  bool is_modulated = true;  // in a denoiser
 };
 constexpr Branch kAttends{"attention norm", "attention output norm", "attention residual"};
 constexpr Branch kMixes{"mixer norm", "mixer output norm", "mixer residual"};
-constexpr Branch kAttendsAcross{"cross-attention norm", "", "cross-attention residual"};
+constexpr Branch kAttendsAcross{"cross-attention norm", "", "cross-attention residual", false};
 constexpr Branch kFeeds{"MLP norm", "MLP output norm", "MLP residual"};
 
 const Branch& mixing_of(const LayerKind& kind) {
@@ -92,6 +93,9 @@ void begin_branch(LayerBuilder& layer, const Branch& branch, Modules made_by = {
   if (layer.model().norm_place == NormPlace::input) {
     add_input_norm(layer, branch.norm, layer.hidden(), made_by);
   }
+  if (layer.model().denoiser && branch.is_modulated) {
+    add_shift(layer);
+  }
 }
 
 void end_branch(LayerBuilder& layer, const Branch& branch, bool ends_layer = false) {
@@ -101,6 +105,9 @@ void end_branch(LayerBuilder& layer, const Branch& branch, bool ends_layer = fal
   }
   if (model.norm_place == NormPlace::output) {
     layer.norm(branch.norm);
+  }
+  if (model.denoiser && branch.is_modulated) {
+    add_branch_gate(layer);
   }
   layer.residual(branch.residual, 1.0, ends_layer);
   if (model.norm_place == NormPlace::sum) {
@@ -112,13 +119,48 @@ void end_branch(LayerBuilder& layer, const Branch& branch, bool ends_layer = fal
 void add_parallel_branches(LayerBuilder& layer, const LayerKind& kind) {
   layer.begin(mixing_part(kind));
   add_input_norm(layer, mixing_of(kind).norm, layer.hidden());
+  if (layer.model().denoiser) {
+    add_shift(layer);
+  }
   add_mixing(layer, kind);
   layer.begin(feeding_part(layer.model(), kind));
-  if (layer.model().norms > 1) {
+  if (norms_of_branches(layer.model(), kind) > 1) {
     add_input_norm(layer, "MLP norm", 0.0);  // the first norm keeps the same input
   }
   add_feed_forward(layer, kind);
+  if (layer.model().denoiser) {
+    add_branch_gate(layer);
+  }
   layer.residual("residual", 2.0);
+}
+
+/// Texts and images each go through branches of their own; in attention they meet.
+void add_two_streams(LayerBuilder& layer, const LayerKind& kind) {
+  const std::array<Slice, 2> streams = {text_slice(layer.model(), layer.slice()),
+                                        image_slice(layer.model(), layer.slice())};
+  const auto of_each = [&](auto add) {
+    for (const Slice& slice : streams) {
+      LayerBuilder stream = layer.beside(slice);
+      add(stream);
+      layer.take(stream);
+    }
+  };
+  layer.begin(LayerPart::attention);
+  of_each([&](LayerBuilder& stream) {
+    begin_branch(stream, kAttends);
+    add_stream_projections(stream, kind);
+  });
+  add_joint_attention(layer, kind);
+  of_each([](LayerBuilder& stream) {
+    add_stream_output(stream);
+    end_branch(stream, kAttends);
+  });
+  layer.begin(LayerPart::mlp);
+  of_each([&](LayerBuilder& stream) {
+    begin_branch(stream, kFeeds, bit(Module::attention_output));
+    add_feed_forward(stream, kind);
+    end_branch(stream, kFeeds);
+  });
 }
 
 /// One after the other, each reads what the one before it has added to.
@@ -189,6 +231,10 @@ void add_logits(LayerBuilder& layer) {
 void add_embedding(const Transformer& model, const Slice& slice, OperationList& list) {
   list.clear();
   LayerBuilder layer(model, slice, list);
+  if (model.denoiser) {
+    add_denoiser_input(layer, *model.denoiser);
+    return;
+  }
   for (int stack = 0; stack < (model.encoder_ends ? 2 : 1); ++stack) {
     layer.embedding("embedding");
     if (model.embedding_norm) {
@@ -203,6 +249,10 @@ ParameterCount add_head(const Transformer& model, const Slice& slice, OperationL
   LayerBuilder layer(model, slice, list);
   if (model.final_norm && model.encoder_ends) {
     layer.norm("encoder's final norm");
+  }
+  if (model.denoiser) {
+    add_denoiser_output(layer, *model.denoiser);
+    return layer.adapters();
   }
   if (model.final_norm) {
     layer.norm("final norm");
@@ -240,6 +290,12 @@ KindNames names_of(const LayerKind& kind) {
   if (kind.cross_attention) {
     return {"decoder layer", "decoder layer with experts", "attention"};
   }
+  if (kind.two_streams) {
+    return {"two-stream layer", "", ""};
+  }
+  if (kind.parallel) {
+    return {"parallel layer", "", ""};
+  }
   if (kind.bidirectional) {
     return {"encoder layer", "encoder layer with experts", "attention"};
   }
@@ -264,6 +320,9 @@ Bytes handed_on(const Transformer& model, const LayerKind& kind, const Slice& sl
   if (model.tower && model.tower->attended != Attended::no) {
     return tokens_of(attended_slice(*model.tower, slice)) * row;
   }
+  if (model.denoiser && kind.cross_attention) {
+    return tokens_of(text_slice(model, slice)) * row;
+  }
   return kind.cross_attention ? tokens_of(slice) * row : Bytes{};
 }
 
@@ -281,7 +340,12 @@ Block& fill(Block& block, std::string_view name, const ParameterCount& parameter
 }  // namespace
 
 void add_layer(LayerBuilder& layer, const LayerKind& kind) {
-  if (layer.model().parallel) {
+  if (layer.model().denoiser) {
+    add_modulation(layer, kind, *layer.model().denoiser);
+  }
+  if (kind.two_streams) {
+    add_two_streams(layer, kind);
+  } else if (is_parallel(layer.model(), kind)) {
     add_parallel_branches(layer, kind);
   } else {
     add_branches(layer, kind);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core_attention.hpp"
+#include "titer/model/transformer/denoiser.hpp"
 
 namespace titer {
 namespace {
@@ -240,6 +241,20 @@ void add_attention(LayerBuilder& layer, const LayerKind& kind) {
   add_output(layer, "attention output", sums_once(model, kind));
 }
 
+void add_stream_projections(LayerBuilder& stream, const LayerKind& kind) {
+  add_projections(stream, kind, widths_of(stream.model(), stream.tensor()));
+}
+
+void add_joint_attention(LayerBuilder& layer, const LayerKind& kind) {
+  add_core_attention(layer,
+                     {.widths = widths_of(layer.model(), layer.tensor()),
+                      .view = view_of(layer.model(), kind, layer.slice()),
+                      .modules = kCore,
+                      .freed_by = kAttention});
+}
+
+void add_stream_output(LayerBuilder& stream) { add_output(stream, "attention output", false); }
+
 namespace {
 
 /// Of the heads' queries and keys, each rank's own; weights are shared by all heads.
@@ -248,7 +263,20 @@ void add_cross_norm(LayerBuilder& layer, std::string_view name, double columns_o
   Operation op{.name = name, .saved = x, .modules = kAttention, .freed_by = kAttention};
   op.forward = LayerBuilder::memory(2.0 * x);
   op.input_gradient = LayerBuilder::memory(3.0 * x);
+  if (layer.model().qk_norm_of == QkNorm::all_heads && layer.slice().tensor > 1) {
+    op.forward_transfer = {Collective::all_reduce, layer.tokens() * size_of(DataType::fp32)};
+    op.backward_transfer = op.forward_transfer;
+  }
   layer.add(op);
+}
+
+/// Of images that a tower has encoded or a text that conditions, which every rank has whole; none:
+/// of an encoder's sequences, as long as the layer's own.
+std::optional<Slice> whole_attended(const Transformer& model, const Slice& slice) {
+  if (model.tower && model.tower->attended != Attended::no) {
+    return attended_slice(*model.tower, slice);
+  }
+  return model.denoiser ? std::optional(text_slice(model, slice)) : std::nullopt;
 }
 
 /// Of tokens that all layers of a stage keep together: their states are counted in none of them.
@@ -271,8 +299,9 @@ void add_attended(LayerBuilder& layer, const AttentionWidths& widths, bool has_n
 void add_cross_attention(LayerBuilder& layer) {
   const Transformer& model = layer.model();
   const AttentionWidths widths = widths_of(model, layer.tensor());
-  const bool has_images = model.tower && model.tower->attended != Attended::no;
-  const bool has_norm = has_images && model.tower->attended == Attended::gated;
+  const std::optional<Slice> whole = whole_attended(model, layer.slice());
+  const bool has_norm =
+      model.denoiser ? model.qk_norm : whole && model.tower->attended == Attended::gated;
   layer.column_product({.name = "cross-attention query",
                         .inner = layer.hidden(),
                         .columns = columns(model.query_width()),
@@ -286,12 +315,11 @@ void add_cross_attention(LayerBuilder& layer) {
                      .view = view_of(model, {.bidirectional = true}, layer.slice()),
                      .modules = kCore,
                      .freed_by = kAttention};
-  if (has_images) {
-    const Slice images = attended_slice(*model.tower, layer.slice());
-    LayerBuilder of_images = layer.beside(images);
-    add_attended(of_images, widths, has_norm);
-    layer.take(of_images);
-    core.attended = columns(images.sequence);
+  if (whole) {
+    LayerBuilder attended = layer.beside(*whole);
+    add_attended(attended, widths, has_norm);
+    layer.take(attended);
+    core.attended = columns(whole->sequence);
   } else {
     add_attended(layer, widths, false);
   }

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "titer/model/huggingface/huggingface.hpp"
-#include "titer/model/transformer/tower.hpp"
+#include "titer/model/transformer/denoiser.hpp"
 #include "transformer_reading.hpp"
 
 namespace titer {
@@ -79,6 +79,7 @@ void read_norms(Reader& in, Transformer& model) {
   }
   model.qk_norm = in.flag("qk_norm", false);
   model.qk_norm_of = in.maybe_choice<QkNorm>("qk_norm_of", kQkNorms).value_or(QkNorm::head);
+  model.qk_norm_type = in.maybe_choice<Norm>("qk_norm_type", kNorms);
   model.embedding_norm = in.flag("embedding_norm", false);
   model.final_norm = in.flag("final_norm", true);
   model.head_transform = in.flag("head_transform", false);
@@ -166,6 +167,17 @@ void read_mixer(Reader& in, Transformer& model) {
   model.mixer = mixer;
 }
 
+/// Branches that are beside one another, or there for texts and images each.
+void check_branches(Reader& in, const LayerKind& kind) {
+  const bool has_both = kind.tokens != TokenMixing::none && kind.mlp && !kind.cross_attention;
+  if (kind.parallel && (!has_both || kind.experts || kind.two_streams)) {
+    in.fail("parallel", "expected a layer of two branches, an MLP beside what mixes its tokens");
+  }
+  if (kind.two_streams && (!has_both || kind.tokens != TokenMixing::attention)) {
+    in.fail("two_streams", "expected attention among its own tokens, and an MLP");
+  }
+}
+
 /// What of a layer excludes what else is written of it.
 void check_kind(Reader& in, const LayerKind& kind) {
   if (kind.tokens != TokenMixing::attention &&
@@ -178,6 +190,7 @@ void check_kind(Reader& in, const LayerKind& kind) {
             kind.experts ? "expected no false beside experts, which are in its place"
                          : "expected a layer that has something in it");
   }
+  check_branches(in, kind);
 }
 
 LayerKind read_kind(Reader& in) {
@@ -195,6 +208,8 @@ LayerKind read_kind(Reader& in) {
   kind.rotary = in.flag("rotary", true);
   kind.tokens = in.maybe_choice<TokenMixing>("tokens", kTokenMixings).value_or(kind.tokens);
   kind.mlp = in.flag("mlp", true);
+  kind.parallel = in.flag("parallel", false);
+  kind.two_streams = in.flag("two_streams", false);
   check_kind(in, kind);
   return kind;
 }
@@ -282,7 +297,7 @@ void check_prediction(Reader& in, const Transformer& model) {
 
 void read_rest(Reader& in, Transformer& model) {
   model.tied_embeddings = in.flag("tied_embeddings", false);
-  model.vocabulary = in.integer("vocabulary", 1, kMostTokens);
+  model.vocabulary = in.has("denoiser") ? 0 : in.integer("vocabulary", 1, kMostTokens);
   model.vocabulary_multiple = in.maybe_integer("vocabulary_multiple", 1, 1'000'000).value_or(1);
   model.max_sequence = in.integer("max_sequence", 1, kMostTokens);
   model.position_rows =
@@ -290,7 +305,7 @@ void read_rest(Reader& in, Transformer& model) {
   model.token_types = in.maybe_integer("token_types", 0, kMostTokens).value_or(0);
   model.input_rows = in.maybe_integer("input_rows", 0, kMostTokens).value_or(0);
   model.attention = in.choice<AttentionKernel>("attention", kAttentionKernels);
-  model.causal = in.flag("causal", true);
+  model.causal = in.flag("causal", !in.has("denoiser"));
   read_prediction(in, model);
 }
 
@@ -357,7 +372,11 @@ Transformer read_transformer(Reader& in) {
   if (auto tower = in.maybe_object("tower")) {
     model.tower = std::make_shared<const Tower>(read_tower(*tower, model.hidden));
   }
+  if (auto denoiser = in.maybe_object("denoiser")) {
+    model.denoiser = std::make_shared<const Denoiser>(read_denoiser(*denoiser));
+  }
   check_attended(in, "tower", model);
+  check_denoiser(in, model);
   check_prediction(in, model);
   const auto dense = [](const LayerKind& kind) { return kind.is_dense(); };
   if (model.ffn == 0 && std::any_of(model.kinds.begin(), model.kinds.end(), dense)) {

@@ -37,7 +37,7 @@ std::string shape(const Transformer& model) {
   if (model.experts) {
     text += fmt::format(", {} of {} experts", model.experts->per_token, model.experts->count);
   }
-  text += fmt::format(", vocabulary {}", model.vocabulary);
+  text += model.denoiser ? ", of patches" : fmt::format(", vocabulary {}", model.vocabulary);
   return model.tower ? text + fmt::format("; a tower of {} layers, hidden {}",
                                           model.tower->encoder.layers,
                                           model.tower->encoder.hidden)

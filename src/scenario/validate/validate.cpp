@@ -36,6 +36,7 @@ class Validator {
     check_frozen(scenario_, demands_);
     check_adapters(scenario_, demands_);
     check_tower(scenario_, demands_);
+    check_denoiser(scenario_, demands_);
     check_narrow_products(scenario_, demands_);
     return demands_.take();
   }

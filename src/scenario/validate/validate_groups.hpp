@@ -15,6 +15,8 @@ inline constexpr double kMostDevices = 1e8;  // ranks are numbered in 32 bits
 void check_splits(const Scenario& scenario, Demands& demands);
 /// Whether a tower's can be, and images are part of their sequences.
 void check_tower(const Scenario& scenario, Demands& demands);
+/// Whether a denoiser's sequences have more than their texts.
+void check_denoiser(const Scenario& scenario, Demands& demands);
 /// Whether groups lie evenly apart, and divide the devices.
 void check_groups(const Scenario& scenario, Demands& demands);
 /// Whether a plan is on all chips of a torus, and its groups are boxes of it. REQUIRES a torus.

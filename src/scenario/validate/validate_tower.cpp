@@ -1,7 +1,8 @@
-// What a tower in front of a model asks of a plan, and of the sequences that its images are in.
+// What a tower in front of a model asks of a plan, and of the sequences that its images are in; and
+// what a denoiser asks of them.
 #include <fmt/format.h>
 
-#include "titer/model/transformer/tower.hpp"
+#include "titer/model/transformer/denoiser.hpp"
 #include "validate_groups.hpp"
 
 namespace titer {
@@ -74,6 +75,22 @@ void check_tower(const Scenario& scenario, Demands& demands) {
                  "formula",
                  "e7",
                  "expected titer, or training.images 0: the formula knows equal layers only");
+}
+
+void check_denoiser(const Scenario& scenario, Demands& demands) {
+  const Transformer* model = scenario.model.if_transformer();
+  if (model == nullptr || !model->denoiser) {
+    return;
+  }
+  const std::int64_t text = joins_text(*model) ? model->denoiser->text->tokens : 0;
+  demands.demand(
+      scenario.training.sequence > text, "training.sequence", scenario.training.sequence, [&] {
+        return fmt::format("expected more than the {} tokens of text that are part of it", text);
+      });
+  demands.demand(scenario.formula == Formula::titer,
+                 "formula",
+                 "e7",
+                 "expected titer: the formula knows models with a vocabulary only");
 }
 
 }  // namespace titer

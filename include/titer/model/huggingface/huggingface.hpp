@@ -21,7 +21,8 @@ struct ImportedModel {
   std::vector<std::string> meaningless;  // keys that mean nothing for either
 };
 
-/// Whether the object says what a configuration has to: "model_type" or "architectures".
+/// Whether the object says what a configuration has to: "model_type" or "architectures", or of the
+/// diffusers library "_class_name".
 [[nodiscard]] bool is_huggingface(const Reader& in);
 
 /// Of a model of texts and images the part for texts. Refuses an architecture with layers that no
@@ -29,7 +30,7 @@ struct ImportedModel {
 /// `name_otherwise`, else its architecture.
 [[nodiscard]] ImportedModel read_huggingface(Reader& in, std::string_view name_otherwise = "");
 
-/// The "model_type" of every architecture that is read.
+/// The "model_type", or "_class_name", of every architecture that is read.
 [[nodiscard]] std::vector<std::string_view> huggingface_architectures();
 
 }  // namespace titer

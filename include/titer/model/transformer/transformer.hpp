@@ -19,6 +19,7 @@
 namespace titer {
 
 struct Tower;
+struct Denoiser;
 
 struct Transformer {
   std::string name;
@@ -54,7 +55,8 @@ struct Transformer {
   bool parallel = false;
   bool qk_norm = false;  // of queries and keys
   QkNorm qk_norm_of = QkNorm::head;
-  bool embedding_norm = false;  // behind the embedding
+  std::optional<Norm> qk_norm_type{};  // otherwise as the other norms
+  bool embedding_norm = false;         // behind the embedding
   bool final_norm = true;
   bool head_transform = false;  // a product, an activation and a norm before the output matrix
   // An encoder has positions, a norm behind the embedding and a final norm as the decoder has.
@@ -70,8 +72,9 @@ struct Transformer {
   std::optional<LayerKind> predicted_layer{};  // their kind; none: that of the last layer
   bool predicted_by_one = false;               // one module predicts all of them in turn
   std::vector<LayerKind> kinds = {{}};
-  std::vector<LayerRun> order{};         // empty: all layers are of the first kind
-  std::shared_ptr<const Tower> tower{};  // in front of the layers, and none of them
+  std::vector<LayerRun> order{};               // empty: all layers are of the first kind
+  std::shared_ptr<const Tower> tower{};        // in front of the layers, and none of them
+  std::shared_ptr<const Denoiser> denoiser{};  // in the place of a vocabulary
 
   /// Columns of the query projection (a * head_dim), and of key or value (k * head_dim).
   [[nodiscard]] std::int64_t query_width() const { return heads * head_dim; }
@@ -82,6 +85,8 @@ struct Transformer {
   }
   /// Whether any layer has attention. A model without has no heads.
   [[nodiscard]] bool has_attention() const;
+  /// Of queries and keys.
+  [[nodiscard]] Norm query_key_norm() const { return qk_norm_type.value_or(norm); }
   /// Vocabulary rows after padding to a multiple of vocabulary_multiple * t.
   [[nodiscard]] std::int64_t padded_vocabulary(std::int64_t tensor) const;
   /// The kind of the layer in a module that predicts a further token.

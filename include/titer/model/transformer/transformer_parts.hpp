@@ -102,7 +102,9 @@ struct LayerKind {
   bool cross_attention = false;  // of a decoder: attends to the encoder's output too
   bool rotary = true;            // where the model has rotary positions
   TokenMixing tokens = TokenMixing::attention;
-  bool mlp = true;  // or experts
+  bool mlp = true;           // or experts
+  bool parallel = false;     // attention and MLP read one norm and are added once
+  bool two_streams = false;  // texts and images have weights of their own, and attend to all
 
   [[nodiscard]] bool is_dense() const { return mlp && !experts; }
 

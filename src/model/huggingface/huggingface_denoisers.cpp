@@ -1,0 +1,163 @@
+// Transformers of HuggingFace's diffusers library, by the names of their classes.
+#include <memory>
+
+#include "huggingface_families.hpp"
+#include "huggingface_keys.hpp"
+#include "titer/model/transformer/denoiser.hpp"
+
+namespace titer::huggingface {
+namespace {
+
+constexpr std::int64_t kFrequencies = 256;  // of the time step
+constexpr std::int64_t kMostSide = 1'000;
+
+std::int64_t width(Reader& in, std::string_view key, std::int64_t otherwise) {
+  return in.maybe_integer(key, 1, kMostWidth).value_or(otherwise);
+}
+
+/// Layernorms without weights, biases, attention of all tokens to all.
+void read_heads_and_layers(Reader& in,
+                           std::int64_t heads,
+                           std::int64_t head_dim,
+                           Transformer& model) {
+  model.layers = in.integer("num_layers", 0, kMostLayers);
+  model.heads = width(in, "num_attention_heads", heads);
+  model.head_dim = width(in, "attention_head_dim", head_dim);
+  model.kv_heads = model.heads;
+  model.hidden = model.heads * model.head_dim;
+  model.norm = Norm::layernorm_without_weights;
+  model.biases = {.qkv = true, .output = true, .mlp = true};
+  model.dropout = false;
+  model.tied_embeddings = false;
+  model.causal = false;
+  if (model.hidden > kMostWidth) {
+    in.fail("num_attention_heads",
+            "expected heads of at most " + std::to_string(kMostWidth) + " columns together");
+    model.heads = model.kv_heads = model.head_dim = model.hidden = 1;
+  }
+}
+
+void set_denoiser(Transformer& model, Denoiser denoiser) {
+  model.denoiser = std::make_shared<const Denoiser>(std::move(denoiser));
+}
+
+}  // namespace
+
+/// Layers of two streams, then such whose branches are parallel.  [Black Forest Labs 2024]
+void read_flux(Reader& in, Transformer& model) {
+  read_heads_and_layers(in, 24, 128, model);
+  const std::int64_t two_streams = model.layers;
+  const std::int64_t parallel = in.maybe_integer("num_single_layers", 0, kMostLayers).value_or(38);
+  model.layers += parallel;
+  model.ffn = 4 * model.hidden;
+  model.positions = Positions::rotary;
+  model.qk_norm = true;
+  model.qk_norm_type = Norm::rmsnorm;
+  // Images of a million pixels in latents of an eighth of the side, 2 x 2 a token; texts of T5.
+  constexpr std::int64_t text = 512;
+  constexpr std::int64_t image = 4096;
+  model.max_sequence = image + text;
+  std::vector<KindRun> runs;
+  if (two_streams > 0) {
+    runs.push_back({.kind = {.two_streams = true}, .count = two_streams});
+  }
+  if (parallel > 0) {
+    runs.push_back({.kind = {.parallel = true}, .count = parallel});
+  }
+  if (runs.empty()) {
+    in.fail("num_layers", "expected a model with layers");
+    return;
+  }
+  set_layers(model, runs);
+  // Its pipeline packs squares of the latent before: "patch_size" is 1.
+  const std::int64_t channels = width(in, "in_channels", 64);
+  Denoiser denoiser{
+      .patches = {.side = in.maybe_integer("patch_size", 1, kMostSide).value_or(1),
+                  .channels = channels,
+                  .bias = true},
+      .output_channels = width(in, "out_channels", channels),
+      .vectors = {kFrequencies, width(in, "pooled_projection_dim", 768)},
+      .text = DenoiserText{.tokens = text, .width = width(in, "joint_attention_dim", 4096)}};
+  if (in.flag("guidance_embeds", false)) {
+    denoiser.vectors.push_back(kFrequencies);
+  }
+  skip(in, {"axes_dims_rope"});
+  set_denoiser(model, std::move(denoiser));
+}
+
+/// Self- and cross-attention, one modulation for all layers.  [Chen et al. 2023]
+void read_pixart(Reader& in, Transformer& model) {
+  read_heads_and_layers(in, 16, 72, model);
+  model.ffn = 4 * model.hidden;
+  model.positions = Positions::none;  // a table that is not trained
+  const std::int64_t side = in.maybe_integer("patch_size", 1, kMostSide).value_or(2);
+  const std::int64_t along = std::max<std::int64_t>(1, width(in, "sample_size", 128) / side);
+  model.max_sequence = along * along;
+  set_layers(model, {{.kind = {.cross_attention = true}, .count = model.layers}});
+  const std::int64_t channels = width(in, "in_channels", 4);
+  set_denoiser(model,
+               {.patches = {.side = side, .channels = channels, .bias = true},
+                .output_channels = width(in, "out_channels", 8),
+                .vectors = {kFrequencies},
+                .modulation = Modulation::shared,
+                .text = DenoiserText{.tokens = 120,
+                                     .width = width(in, "caption_channels", 4096),
+                                     .products = 2,
+                                     .norm = Norm::layernorm_without_weights}});
+  skip(in,
+       {"activation_fn",
+        "attention_bias",
+        "attention_type",
+        "cross_attention_dim",
+        "dropout",
+        "interpolation_scale",
+        "norm_elementwise_affine",
+        "norm_eps",
+        "norm_num_groups",
+        "norm_type",
+        "num_embeds_ada_norm",
+        "upcast_attention",
+        "use_additional_conditions"});
+}
+
+/// The same of films, with norms of queries and keys.  [Wan 2025]
+void read_wan(Reader& in, Transformer& model) {
+  read_heads_and_layers(in, 40, 128, model);
+  model.ffn = width(in, "ffn_dim", 13824);
+  model.positions = Positions::rotary;
+  model.qk_norm = true;
+  model.qk_norm_of = QkNorm::all_heads;
+  model.qk_norm_type = Norm::rmsnorm;
+  // 81 frames of 1280 x 720 pixels: 21 x 45 x 80.
+  model.max_sequence = 75'600;
+  set_layers(model, {{.kind = {.cross_attention = true}, .count = model.layers}});
+  std::int64_t frames = 1;
+  std::int64_t side = 2;
+  if (const Value* patch = in.raw("patch_size"); patch != nullptr) {
+    const bool is_known = patch->items.size() == 3 && patch->items[1].is_integer &&
+                          patch->items[0].is_integer && patch->items[0].integer > 0 &&
+                          patch->items[1].integer > 0 && patch->items[0].integer <= kMostSide &&
+                          patch->items[1].integer <= kMostSide;
+    if (!is_known) {
+      in.fail("patch_size", "expected frames, rows and columns of a patch, such as [1, 2, 2]");
+    } else {
+      frames = patch->items[0].integer;
+      side = patch->items[1].integer;
+    }
+  }
+  const bool has_norm = in.flag("cross_attn_norm", true);
+  set_denoiser(
+      model,
+      {.patches =
+           {.side = side, .channels = width(in, "in_channels", 16), .frames = frames, .bias = true},
+       .output_channels = width(in, "out_channels", 16),
+       .vectors = {width(in, "freq_dim", kFrequencies)},
+       .modulation = Modulation::shared,
+       .text = DenoiserText{.tokens = 512,
+                            .width = width(in, "text_dim", 4096),
+                            .products = 2,
+                            .norm = has_norm ? Norm::layernorm : Norm::layernorm_without_weights}});
+  skip(in, {"eps", "qk_norm", "rope_max_seq_len", "window_size"});
+}
+
+}  // namespace titer::huggingface
