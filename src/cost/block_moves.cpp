@@ -44,6 +44,7 @@ class BlockMover {
         case MoveTime::complete:
         case MoveTime::update:
         case MoveTime::updated:
+        case MoveTime::met:
           break;
       }
     }

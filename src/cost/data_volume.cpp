@@ -39,11 +39,11 @@ class MoveList {
 
   std::vector<DataMove> run() {
     for (const Move& move : list_moves(scenario_)) {
-      if (move.among == MoveAmong::shard || move.among == MoveAmong::copies) {
+      if (has_parts(move)) {
         for (const MovePart& part : parts_of(move, count_of(move.when), groups_)) {
           add(part.experts ? move.text->of_experts : move.text->what,
               move.collective,
-              part.size,
+              part.size / move.every,
               part.among->group.ranks());
         }
       } else if (move.among == MoveAmong::servers) {

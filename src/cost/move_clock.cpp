@@ -35,20 +35,30 @@ HostPath host_path(const Scenario& scenario, HostPlace where) {
   return path;
 }
 
-bool has_parts(const Move& move) {
-  return move.among == MoveAmong::shard || move.among == MoveAmong::copies;
-}
-
 /// Ranks that split among them what is sharded.
 DeviceParameters shards_of(const SyncGroups& places) {
   return {.dense = static_cast<double>(places.dense_shard.group.ranks()),
           .experts = static_cast<double>(places.expert_shard.group.ranks())};
 }
 
+/// Of an all-reduce around the islands, in which each device has its part of what its island sends.
+Seconds time_between_islands(const Scenario& scenario, Bytes part) {
+  const LocalSteps& local = *scenario.plan.local_steps;
+  const auto islands = static_cast<double>(local.islands);
+  const double devices = static_cast<double>(scenario.plan.devices()) / islands;
+  const Bytes sent = volume(Collective::all_reduce, part, static_cast<int>(local.islands));
+  return devices * sent / *local.bandwidth + 2 * (islands - 1) * local.latency;
+}
+
 }  // namespace
 
+bool has_parts(const Move& move) {
+  return move.among == MoveAmong::shard || move.among == MoveAmong::copies ||
+         move.among == MoveAmong::islands;
+}
+
 MoveParts parts_of(const Move& move, const DeviceParameters& parameters, const SyncGroups& places) {
-  const bool copies = move.among == MoveAmong::copies;
+  const bool copies = move.among == MoveAmong::copies || move.among == MoveAmong::islands;
   const DeviceParameters of = move.own ? shards_of(places) : DeviceParameters{1, 1};
   MoveParts parts;
   if (parameters.dense > 0 || parameters.experts == 0) {
@@ -71,7 +81,7 @@ PlanGroup plan_group(const Plan& plan, const Move& move, const MovePart& part) {
   if (move.among == MoveAmong::copies) {
     return part.experts ? PlanGroup::expert_shard_copies : PlanGroup::shard_copies;
   }
-  if (plan.shard) {
+  if (plan.group()) {
     return part.experts ? PlanGroup::expert_shard : PlanGroup::shard;
   }
   return part.experts ? PlanGroup::expert_replicas : PlanGroup::replicas;
@@ -92,7 +102,14 @@ Seconds MoveClock::time(const Move& move, const DeviceParameters& parameters, By
       for (const MovePart& part : parts_of(move, parameters, *places_)) {
         sum += time_of(move, part);
       }
-      return sum;
+      return sum / move.every;
+    }
+    case MoveAmong::islands: {
+      Bytes sum;
+      for (const MovePart& part : parts_of(move, parameters, *places_)) {
+        sum += part.size;
+      }
+      return time_between_islands(*scenario_, sum) / move.every;
     }
     case MoveAmong::servers: {
       const ParameterServers servers = servers_of(*scenario_);
@@ -103,7 +120,8 @@ Seconds MoveClock::time(const Move& move, const DeviceParameters& parameters, By
       return root_time(*scenario_, others + parameters.total() * move.each);
     case MoveAmong::host: {
       const double count = move.own ? own(parameters) : parameters.total();
-      return move.ways * host_path(*scenario_, *move.place).time(others + count * move.each);
+      return move.ways / move.every *
+             host_path(*scenario_, *move.place).time(others + count * move.each);
     }
   }
   ensure(false, "a move is among one of the enumerated ones");
@@ -116,6 +134,20 @@ Seconds MoveClock::time(MoveTime when, const DeviceParameters& parameters) const
     sum += move.when == when ? time(move, parameters) : Seconds{};
   }
   return sum;
+}
+
+IslandMeeting MoveClock::meeting(const DeviceParameters& trained) const {
+  IslandMeeting meeting;
+  for (const Move& move : moves_) {
+    if (move.when == MoveTime::met) {
+      (move.among == MoveAmong::host ? meeting.host : meeting.exchange) += time(move, trained);
+    }
+  }
+  if (const std::optional<LocalSteps>& local = scenario_->plan.local_steps) {
+    const double parameters = scenario_->plan.shards() ? own(trained) : trained.total();
+    meeting.update = kernels_.time(parameters * kOuterTraffic) / static_cast<double>(local->steps);
+  }
+  return meeting;
 }
 
 Seconds MoveClock::expert_time(MoveTime when, const DeviceParameters& parameters) const {

@@ -78,6 +78,40 @@ void add_copies(const Scenario& scenario, Moves& moves) {
   }
 }
 
+/// Of all that each island has trained, once, its difference to what it was; and what is kept of
+/// that on the host comes and goes.  [Douillard et al. 2023, algorithm 1]
+void add_meeting(const Scenario& scenario, Moves& moves) {
+  static constexpr std::string_view source = "Douillard et al. 2023, DiLoCo";
+  static constexpr MoveText differences{.what = "how far islands have come",
+                                        .of_experts = "how far their experts have come",
+                                        .formula = "(2 (M - 1) / M S / BW + 2 (M - 1) t) / H",
+                                        .source = source};
+  static constexpr MoveText states{
+      .what = "where islands were and their momentum, from and to the host", .source = source};
+  const std::optional<LocalSteps>& local = scenario.plan.local_steps;
+  if (!local) {
+    return;
+  }
+  const auto every = static_cast<double>(local->steps);
+  moves.add({.text = &differences,
+             .when = MoveTime::met,
+             .among = local->bandwidth ? MoveAmong::islands : MoveAmong::copies,
+             .each = size_of(local->messages),
+             .own = local->bandwidth || scenario.plan.shards(),
+             .every = every});
+  if (local->state) {
+    moves.add({.text = &states,
+               .when = MoveTime::met,
+               .among = MoveAmong::host,
+               .collective = Collective::send_recv,
+               .each = kOuterState,
+               .own = scenario.plan.shards(),
+               .ways = 2,
+               .every = every,
+               .place = local->state});
+  }
+}
+
 }  // namespace
 
 const ShardingScheme& scheme_of(Sharding sharding) {
@@ -98,6 +132,7 @@ Moves list_moves(const Scenario& scenario) {
   add_matrices(scenario, moves);
   add_norms(scenario, moves);
   add_copies(scenario, moves);
+  add_meeting(scenario, moves);
   return moves;
 }
 

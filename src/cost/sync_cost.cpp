@@ -33,6 +33,10 @@ StageTail tail_of(const Scenario& scenario,
                  .optimizer = clock.optimizer(trained, matrices),
                  .parameter_sync = {},
                  .host = clock.time(MoveTime::update, trained)};
+  const IslandMeeting meeting = clock.meeting(trained);
+  tail.optimizer += meeting.update;
+  tail.host += meeting.host;
+  tail.meeting = meeting.exchange;
   if (!in_buckets) {
     tail.gradient_sync = clock.time(MoveTime::complete, trained);
     tail.expert_gradients = clock.expert_time(MoveTime::complete, trained);

@@ -110,7 +110,7 @@ SyncGroups sync_groups(const Scenario& scenario, Placement placement, int rank) 
       own ? sync_group_of(scenario, PlanGroup::expert_replicas, placement, rank) : groups.dense;
   groups.dense_shard = groups.dense;
   groups.expert_shard = groups.experts;
-  if (scenario.plan.shard) {
+  if (scenario.plan.group()) {
     const auto of = [&](PlanGroup group) {
       return sync_group_of(scenario, group, placement, rank);
     };

@@ -279,7 +279,8 @@ namespace {
 /// As if all devices of a node were of the rank that keeps most there.
 void fill_tiers(const Scenario& scenario, StepResult& result) {
   result.tiers.clear();
-  if (!scenario.plan.offload.any()) {
+  const Plan& plan = scenario.plan;
+  if (!plan.offload.any() && !(plan.local_steps && plan.local_steps->state)) {
     return;
   }
   const Cluster& cluster = scenario.cluster;

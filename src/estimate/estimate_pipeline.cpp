@@ -85,6 +85,7 @@ void add_tails(const StepCosts& costs, std::vector<LaneEnds>& ends, std::vector<
     finish[s] += to_ticks(costs.tails[s].optimizer) + to_ticks(costs.tails[s].host);
   }
   add_collective(costs, &StageTail::parameter_sync, ends, finish);
+  add_collective(costs, &StageTail::meeting, ends, finish);
 }
 
 /// What of the passes and of the lanes beside them is otherwise than in the estimate before.

@@ -18,7 +18,8 @@ class RankBreakdown {
     }
     const StageTail& tail = costs_.tails[static_cast<std::size_t>(rank_)];
     parts_.optimizer = rounded(tail.optimizer);
-    const Seconds synchronised = rounded(tail.gradient_sync) + rounded(tail.parameter_sync);
+    const Seconds synchronised =
+        rounded(tail.gradient_sync) + rounded(tail.parameter_sync) + rounded(tail.meeting);
     parts_.data_comm += synchronised;
     const Seconds copied = rounded(tail.host);
     parts_.host_comm += copied;

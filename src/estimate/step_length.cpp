@@ -38,10 +38,6 @@ Seconds bucket_times(const StepCosts& costs, std::size_t stage) {
   return sum;
 }
 
-Seconds tail_time(const StageTail& tail) {
-  return tail.gradient_sync + tail.optimizer + tail.parameter_sync + tail.host;
-}
-
 /// Of all ranks, one thing after the other.
 Seconds one_by_one(const StepCosts& costs) {
   Seconds of_micro_batch = whole_work(costs.embedding) + whole_work(costs.head);
@@ -55,7 +51,7 @@ Seconds one_by_one(const StepCosts& costs) {
     of_micro_batch += 2.0 * chunks * send;
   }
   for (const StageTail& tail : costs.tails) {
-    sum += tail_time(tail);
+    sum += tail.total();
   }
   for (int stage = 0; stage < costs.stages; ++stage) {
     sum += bucket_times(costs, static_cast<std::size_t>(stage));
@@ -98,7 +94,7 @@ Seconds pipeline_length(const Scenario& scenario, const StepCosts& costs) {
 Seconds beside_passes(const StepCosts& costs) {
   Seconds most;
   for (int rank = 0; rank < costs.shape.stages; ++rank) {
-    Seconds sum = tail_time(costs.tails[static_cast<std::size_t>(rank)]);
+    Seconds sum = costs.tails[static_cast<std::size_t>(rank)].total();
     for (int chunk = 0; chunk < chunks_per_rank(costs.placement, costs.shape); ++chunk) {
       const int stage = stage_of(costs.placement, {.rank = rank, .chunk = chunk}, costs.shape);
       sum += bucket_times(costs, static_cast<std::size_t>(stage));

@@ -77,6 +77,16 @@ Term server_term(const std::string& name, const Move& move, const Plan& plan, Se
           std::string(move.text->source)};
 }
 
+/// What islands send one another over links of their own.
+Term island_term(const Move& move, const LocalSteps& local, Seconds time) {
+  return {
+      std::string(move.text->what),
+      std::string(move.text->formula),
+      fmt::format("M = {}, H = {}, BW = {}", local.islands, local.steps, format(*local.bandwidth)),
+      format(time),
+      std::string(move.text->source)};
+}
+
 /// What a move sends in each group of several ranks.
 void add_parts(const std::string& before,
                const Move& move,
@@ -85,7 +95,12 @@ void add_parts(const std::string& before,
   for (const MovePart& part : parts) {
     if (part.among->group.ranks() > 1) {
       const std::string_view what = part.experts ? move.text->of_experts : move.text->what;
-      section.terms.push_back(part_term(before + std::string(what), move, part));
+      Term term = part_term(before + std::string(what), move, part);
+      if (move.every > 1) {
+        term.formula = fmt::format("({}) / {} steps", term.formula, move.every);
+        term.value = format(time_of(move, part) / move.every);
+      }
+      section.terms.push_back(std::move(term));
     }
   }
 }
@@ -102,12 +117,60 @@ void add_moves(const Scenario& scenario,
     if (move.when != when || time <= Seconds{}) {
       continue;
     }
+    if (move.among == MoveAmong::host) {
+      continue;
+    }
+    if (move.among == MoveAmong::islands) {
+      section.terms.push_back(island_term(move, *scenario.plan.local_steps, time));
+      continue;
+    }
     if (move.among == MoveAmong::servers) {
       section.terms.push_back(
           server_term(before + std::string(move.text->what), move, scenario.plan, time));
       continue;
     }
     add_parts(before, move, parts_of(move, trained, clock.places()), section);
+  }
+}
+
+/// The update of the parameters of a rank, and what of it is of matrices or once in many steps.
+void add_optimizer_terms(const Scenario& scenario,
+                         const StepCosts& costs,
+                         int stage,
+                         const MoveClock& clock,
+                         Section& section) {
+  const DeviceParameters& trained = costs.trained[static_cast<std::size_t>(stage)];
+  const OptimizerTraffic traffic = optimizer_traffic(scenario);
+  section.terms.push_back(
+      {"optimizer",
+       "t0 + (updated x bytes + gradients x bytes) / (eta_m BW)",
+       fmt::format("{:.4g} parameters{}, {} per updated, {} per gradient",
+                   trained.total(),
+                   scenario.plan.shards()
+                       ? fmt::format(" / d = {}", clock.places().dense_shard.group.ranks())
+                       : "",
+                   format(traffic.per_updated),
+                   format(traffic.per_gradient)),
+       format(costs.tails[static_cast<std::size_t>(stage)].optimizer),
+       scenario.training.fused_optimizer
+           ? "memory traffic of the fused step; Rajbhandari et al. 2020"
+           : "memory traffic, a pass for each "
+             "step of the rule"});
+  const MatrixUpdate matrices = matrix_update(scenario, costs, stage);
+  if (matrices.time > Seconds{}) {
+    section.terms.push_back({"of it, matrices of hidden layers",
+                             "5 (4 n² m + 2 n³) FLOPs each, n <= m, in bf16; moment, norm, update",
+                             fmt::format("{:.4g} parameters, those of the rank that has most",
+                                         matrices.parameters.total()),
+                             format(matrices.time),
+                             "Jordan et al. 2024"});
+  }
+  if (const std::optional<LocalSteps>& local = scenario.plan.local_steps) {
+    section.terms.push_back({"of it, the outer optimizer",
+                             "(t0 + 9 x 4 B of a parameter / (eta_m BW)) / H",
+                             fmt::format("H = {}", local->steps),
+                             format(clock.meeting(trained).update),
+                             "Douillard et al. 2023, DiLoCo"});
   }
 }
 
@@ -118,7 +181,6 @@ Section tail_section(const Scenario& scenario, const StepCosts& costs, const Ste
   Section section{.title = fmt::format("after the passes, on stage {}", stage), .terms = {}};
   const StageTail& tail = costs.tails[static_cast<std::size_t>(stage)];
   const DeviceParameters& trained = costs.trained[static_cast<std::size_t>(stage)];
-  const OptimizerTraffic traffic = optimizer_traffic(scenario);
   const SyncGroups places = sync_groups(scenario, costs.placement, stage);
   const MoveClock clock(scenario, places);
   if (costs.embedding_sync > Seconds{}) {
@@ -136,29 +198,8 @@ Section tail_section(const Scenario& scenario, const StepCosts& costs, const Ste
   if (!scenario.overlap_param_gather()) {
     add_moves(scenario, clock, MoveTime::updated, trained, section);
   }
-  section.terms.push_back(
-      {"optimizer",
-       "t0 + (updated x bytes + gradients x bytes) / (eta_m BW)",
-       fmt::format(
-           "{:.4g} parameters{}, {} per updated, {} per gradient",
-           trained.total(),
-           scenario.plan.shards() ? fmt::format(" / d = {}", places.dense_shard.group.ranks()) : "",
-           format(traffic.per_updated),
-           format(traffic.per_gradient)),
-       format(tail.optimizer),
-       scenario.training.fused_optimizer
-           ? "memory traffic of the fused step; Rajbhandari et al. 2020"
-           : "memory traffic, a pass for each "
-             "step of the rule"});
-  const MatrixUpdate matrices = matrix_update(scenario, costs, stage);
-  if (matrices.time > Seconds{}) {
-    section.terms.push_back({"of it, matrices of hidden layers",
-                             "5 (4 n² m + 2 n³) FLOPs each, n <= m, in bf16; moment, norm, update",
-                             fmt::format("{:.4g} parameters, those of the rank that has most",
-                                         matrices.parameters.total()),
-                             format(matrices.time),
-                             "Jordan et al. 2024"});
-  }
+  add_moves(scenario, clock, MoveTime::met, trained, section);
+  add_optimizer_terms(scenario, costs, stage, clock, section);
   if (tail.host > Seconds{}) {
     section.terms.push_back({"the optimizer's state, from and to the host",
                              "state / bandwidth, both ways at once where it is prefetched",

@@ -236,6 +236,11 @@ constexpr std::array kPlanFields = {
     fields::object<&P::offload, offload_fields>("offload", "what is kept outside the devices")
         .affecting(kMemory)
         .marked(kAdds),
+    fields::object<&P::local_steps, local_steps_fields>(
+        "local_steps",
+        "islands of data-parallel ranks train by themselves for many steps, then meet (DiLoCo)")
+        .affecting(kPlaces | kMemory)
+        .marked(kAdds),
     fields::special<P, &P::rank_order>(
         "rank_order",
         {read_rank_order, [](const Field<P>& /*own*/) { return schema::text(); }, write_rank_order},

@@ -85,6 +85,15 @@ std::optional<std::string> uneven_note(const Scenario& scenario) {
   return fmt::format("{}: {} use as many of each", what, how);
 }
 
+std::optional<std::string> islands_note(const Plan& plan) {
+  return plan.local_steps
+             ? std::optional(fmt::format("an iteration is the mean of {}, at the end of which "
+                                         "islands of {} data-parallel ranks meet",
+                                         plan.local_steps->steps,
+                                         plan.data / plan.local_steps->islands))
+             : std::nullopt;
+}
+
 }  // namespace
 
 Abilities software_abilities(const ScenarioSource& source) {
@@ -166,7 +175,8 @@ std::vector<std::string> plan_notes(const Scenario& scenario) {
   for (const auto& note : {images_note(scenario),
                            layers_note(scenario),
                            used_note(scenario.cluster),
-                           uneven_note(scenario)}) {
+                           uneven_note(scenario),
+                           islands_note(scenario.plan)}) {
     if (note) {
       notes.push_back(*note);
     }

@@ -113,7 +113,7 @@ class OneWayBound {
       passes = std::max(passes, end - sent(place, Pass::backward) - stage.making + stage.sync);
     }
     return passes - end + to_ticks(own.gradient_sync) + to_ticks(own.optimizer) +
-           to_ticks(own.host) + to_ticks(own.parameter_sync);
+           to_ticks(own.host) + to_ticks(own.parameter_sync) + to_ticks(own.meeting);
   }
 
   const StepCosts& costs_;
@@ -180,7 +180,7 @@ Seconds paired_bound(const Scenario& scenario, const StepCosts& costs) {
       first = std::min(first, stage);
     }
     const StageTail& tail = costs.tails[static_cast<std::size_t>(rank)];
-    const Seconds own = tail.gradient_sync + tail.optimizer + tail.host + tail.parameter_sync;
+    const Seconds own = tail.total();
     const Seconds end = heads[first] + passes * std::max(launched, transfers);
     bound = std::max({bound, end + own, end + (alone ? drains[first] : Seconds{})});
   }

@@ -21,6 +21,7 @@ struct Slot {
 struct Kind {
   Affected affected = Affected::nothing;
   bool gathers = false;
+  bool meets = false;
   Ticks duration = 0;           // of data-parallel transfers
   std::array<int, 4> passes{};  // of those of passes: chunk and pass of one or two
   friend auto operator<=>(const Kind&, const Kind&) = default;
@@ -84,7 +85,9 @@ class LinkSharer {
         continue;
       }
       const std::span<const Action> passes = passes_of(own, instruction);
-      Kind kind{.affected = instruction.affected, .gathers = instruction.gathers};
+      Kind kind{.affected = instruction.affected,
+                .gathers = instruction.gathers,
+                .meets = instruction.meets};
       if (is_synchronisation(instruction.affected)) {
         kind.duration = instruction.duration;
       }

@@ -113,6 +113,17 @@ LinkUse NetworkTransfers::of_passes(int rank,
   return one_after_the_other(uses);
 }
 
+namespace {
+
+MoveTime time_of(const Instruction& instruction) {
+  if (instruction.meets) {
+    return MoveTime::met;
+  }
+  return instruction.gathers ? MoveTime::updated : MoveTime::complete;
+}
+
+}  // namespace
+
 LinkUse NetworkTransfers::of_data(int rank, const Instruction& instruction) {
   const DeviceParameters parameters =
       instruction.bucket ? costs_
@@ -120,22 +131,23 @@ LinkUse NetworkTransfers::of_data(int rank, const Instruction& instruction) {
                                        [static_cast<std::size_t>(*instruction.bucket)]
                                .parameters
                          : costs_.trained[static_cast<std::size_t>(rank)];
-  const MoveTime when = instruction.gathers ? MoveTime::updated : MoveTime::complete;
   const bool experts = instruction.affected == Affected::experts;
   std::vector<LinkUse> uses;
-  for (const Move& move : clock_.moves()) {
-    if (move.when != when) {
-      continue;
-    }
-    if (move.among == MoveAmong::servers) {
-      uses.push_back(of_servers(move, parameters));
-      continue;
-    }
+  const auto add_parts = [&](const Move& move) {
     for (const MovePart& part : parts_of(move, parameters, clock_.places())) {
-      if (part.experts == experts) {
-        uses.push_back(
-            collective(plan_group(scenario_.plan, move, part), rank, move.collective, part.size));
+      if (part.experts == experts || instruction.meets) {
+        uses.push_back(times(
+            1 / move.every,
+            collective(plan_group(scenario_.plan, move, part), rank, move.collective, part.size)));
       }
+    }
+  };
+  const MoveTime when = time_of(instruction);
+  for (const Move& move : clock_.moves()) {
+    if (move.when == when && move.among == MoveAmong::servers) {
+      uses.push_back(of_servers(move, parameters));
+    } else if (move.when == when && move.among != MoveAmong::host) {
+      add_parts(move);
     }
   }
   const LinkUse use = uses.size() == 1 ? uses.front() : one_after_the_other(uses);

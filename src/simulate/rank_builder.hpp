@@ -15,6 +15,7 @@ struct Plans {
   SimulatedMembers members;
   // Where what runs beside a transfer slows it down, the members of its group go on together.
   bool leave_together;
+  bool islands_have_links;  // of their own, beside the cluster's network
 };
 
 /// Goes through the schedule of a rank once.

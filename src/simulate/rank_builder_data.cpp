@@ -110,6 +110,13 @@ void RankBuilder::add_tail() {
              .affected = Affected::nothing});
   }
   synchronise(tail.parameter_sync, tail.expert_parameters, true);
+  if (tail.meeting > Seconds{}) {
+    on_main({.duration = to_ticks(tail.meeting),
+             .lane = DeviceLane::data_comm,
+             .part = TaskPart::data_comm,
+             .affected = plans_.islands_have_links ? Affected::nothing : Affected::data,
+             .meets = true});
+  }
 }
 
 void RankBuilder::synchronise(Seconds time, Seconds experts, bool gathers) {

@@ -21,7 +21,9 @@ StepProgram step_program(const Scenario& scenario,
                     .messages = messages,
                     .send = scenario.pipeline_send(),
                     .members = members,
-                    .leave_together = scenario.stack.overlap_slowdown > 1};
+                    .leave_together = scenario.stack.overlap_slowdown > 1,
+                    .islands_have_links = scenario.plan.local_steps &&
+                                          scenario.plan.local_steps->bandwidth.has_value()};
   StepProgram program;
   program.ranks.reserve(lists.size());
   for (int rank = 0; rank < costs.shape.stages; ++rank) {

@@ -16,7 +16,10 @@ std::size_t at(Post post) { return static_cast<std::size_t>(post); }
 
 }  // namespace
 
-PlanGroup group_of(Meeting meeting) {
+PlanGroup group_of(Meeting meeting, const Plan& plan) {
+  if (plan.local_steps && is_synchronisation(meeting)) {
+    return meeting == Meeting::data ? PlanGroup::shard : PlanGroup::expert_shard;
+  }
   constexpr std::array<PlanGroup, kMeetings> groups = {PlanGroup::tensor,
                                                        PlanGroup::context,
                                                        PlanGroup::all_experts,
@@ -30,7 +33,7 @@ Crossings::Crossings(const Scenario& scenario) {
   const int devices = scenario.cluster.devices_per_node;
   for (const Meeting meeting : kAllMeetings) {
     of_[static_cast<std::size_t>(meeting)] =
-        place(scenario.plan, group_of(meeting), devices).group.nodes > 1;
+        place(scenario.plan, group_of(meeting, scenario.plan), devices).group.nodes > 1;
   }
   const Placement placed = placement(scenario.plan.schedule);
   for (int rank = 0; rank < static_cast<int>(scenario.plan.pipeline); ++rank) {
@@ -97,7 +100,7 @@ void World::number(const Plan& plan) {
                       .context = static_cast<int>(context.member(rank))});
   }
   for (const Meeting meeting : kAllMeetings) {
-    groups_[static_cast<std::size_t>(meeting)] = group_ranks(plan, group_of(meeting));
+    groups_[static_cast<std::size_t>(meeting)] = group_ranks(plan, group_of(meeting, plan));
   }
 }
 

@@ -68,9 +68,9 @@ CategoryShares shares_of_moves(const Scenario& scenario) {
       continue;
     }
     const double sent = move.collective == Collective::all_reduce ? 2.0 : 1.0;
-    const double parts = move.own ? static_cast<double>(scenario.plan.shard.value_or(1)) : 1.0;
+    const double parts = move.own ? static_cast<double>(scenario.plan.group().value_or(1)) : 1.0;
     const double times = move.is_of_pass() ? static_cast<double>(scenario.micro_batches()) : 1.0;
-    const double bytes = times * sent / parts * move.each.si();
+    const double bytes = times * sent / parts / move.every * move.each.si();
     shares[static_cast<std::size_t>(category_of(move.collective))] += bytes;
     sum += bytes;
   }

@@ -31,6 +31,7 @@ struct Way {
   bool in_groups = false;
   bool by_reduces = false;
   std::int64_t frozen = 0;
+  std::int64_t islands = 1;
 };
 
 std::vector<Way> ways() {
@@ -48,7 +49,11 @@ std::vector<Way> ways() {
           {.pipeline = 4, .data = 2, .frozen = 7},
           {.pipeline = 2, .data = 4, .every_pass = false, .in_groups = true},
           {.tensor = 2, .data = 8, .again = false},
-          {.pipeline = 2, .tensor = 2, .data = 2}};
+          {.pipeline = 2, .tensor = 2, .data = 2},
+          {.islands = 2},
+          {.data = 16, .beside = false, .islands = 2},
+          {.data = 16, .islands = 16},
+          {.pipeline = 2, .data = 4, .every_pass = false, .islands = 2}};
 }
 
 Scenario scenario_of(Sharding sharding, const Way& way) {
@@ -66,6 +71,9 @@ Scenario scenario_of(Sharding sharding, const Way& way) {
   plan.prefetch = !plan.gathers_every_pass() || way.beside;
   if (way.in_groups && plan.shards()) {
     plan.shard = 2;
+  }
+  if (way.islands > 1) {
+    plan.local_steps = LocalSteps{.islands = way.islands, .steps = 5};
   }
   if (sharding == Sharding::parameter_server) {
     plan.servers = way.data / 8;  // as many nodes as the workers are on
@@ -103,7 +111,7 @@ int on_each(const Check& check) {
 }
 
 bool is_exported(const Scenario& scenario) {
-  return scheme_of(scenario.plan.sharding).refused.empty() &&
+  return scheme_of(scenario.plan.sharding).refused.empty() && !scenario.plan.local_steps &&
          scenario.plan.gradient_exchange() != GradientCollective::reduce;
 }
 
@@ -158,11 +166,13 @@ TEST(Moves, HaveRoomForAllThatAPlanMayMove) {
       scenario.plan.offload.weights = HostPlace::host;
       scenario.plan.offload.activations = HostPlace::host;
       scenario.plan.offload.optimizer = HostPlace::host;
+      scenario.plan.local_steps = LocalSteps{.state = HostPlace::host};
       most = std::max(most, list_moves(scenario).size());
     }
   }
-  // Gradients in groups and among them, parameters twice, and all that a host keeps; matrices.
-  EXPECT_EQ(most, 2u + 2 + 4 + 1);
+  // Gradients in groups and among them, parameters twice, and all that a host keeps; matrices;
+  // islands that meet.
+  EXPECT_EQ(most, 2u + 2 + 4 + 1 + 2);
 }
 
 // Whole shards of hybrid groups, of an optimizer that needs whole matrices, kept on the host.

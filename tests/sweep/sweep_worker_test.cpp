@@ -245,6 +245,8 @@ std::vector<Axis> lone_fields() {
       axis("plan.servers", "[2, null, 0]"),
       axis("plan.offload",
            R"([{"optimizer": "host"}, null, {"optimizer": "disk"}, {"wights": 1}])"),
+      axis("plan.local_steps",
+           R"([{"islands": 2, "steps": 9}, null, {"islands": 3, "steps": 1}, {"islands": 2}])"),
       axis("plan.rank_order", R"(["tp-dp-pp", "pp-dp-tp", "pp-dp"])"),
       axis("plan.attention", R"(["flash", "materialised", "fast"])"),
       axis("plan.micro_batch_group", "[1, 4, null, 0]"),

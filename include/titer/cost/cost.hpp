@@ -242,6 +242,11 @@ struct StageTail {
   Seconds expert_gradients{};   // of gradient_sync, what experts take among their own replicas
   Seconds expert_parameters{};  // of parameter_sync, likewise
   Seconds host{};               // between both: states of the optimizer from and to the host
+  Seconds meeting{};            // behind all: what islands send one another
+
+  [[nodiscard]] Seconds total() const {
+    return gradient_sync + optimizer + host + parameter_sync + meeting;
+  }
 };
 
 /// A part of a chunk's gradients that is synchronised by itself, beside the backward passes.

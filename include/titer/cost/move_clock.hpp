@@ -22,8 +22,18 @@ using MoveParts = FewOf<MovePart, 2>;
 /// By the collective of its move.
 [[nodiscard]] Seconds time_of(const Move& move, const MovePart& part);
 
+/// Whether it is among groups of ranks, of whose parameters it moves a part each.
+[[nodiscard]] bool has_parts(const Move& move);
+
 /// The ranks that do it.
 [[nodiscard]] PlanGroup plan_group(const Plan& plan, const Move& move, const MovePart& part);
+
+/// When islands meet, as much as a step has of it.
+struct IslandMeeting {
+  Seconds exchange;
+  Seconds host;    // states from there and back
+  Seconds update;  // of the outer optimizer
+};
 
 class MoveClock {
  public:
@@ -41,6 +51,7 @@ class MoveClock {
   [[nodiscard]] Seconds time(MoveTime when, const DeviceParameters& parameters) const;
   /// Of these, what experts take.
   [[nodiscard]] Seconds expert_time(MoveTime when, const DeviceParameters& parameters) const;
+  [[nodiscard]] IslandMeeting meeting(const DeviceParameters& trained) const;
   /// Servers update the parameters as the gradients come.
   [[nodiscard]] Seconds optimizer(const DeviceParameters& trained,
                                   const MatrixUpdate& matrices) const;

@@ -23,11 +23,13 @@ enum class MoveTime : std::uint8_t {
   complete,        // once, when the last micro-batch has made all gradients
   update,          // once, while parameters are updated
   updated,         // once, after that
+  met,             // once in many steps, when islands meet
 };
 
 enum class MoveAmong : std::uint8_t {
   shard,   // ranks that split among them what is sharded: all that have the same, or groups of them
   copies,  // ranks that have the same shard
+  islands,  // the same of islands of ranks, over links of their own
   servers,  // each rank and the servers
   root,     // the first rank and each other one
   host,     // a device and the memory of its host
@@ -51,6 +53,7 @@ struct Move {
   Bytes each{};                                    // of a parameter
   bool own = false;                                // a rank has no more than its shard of it
   double ways = 1;                                 // one after the other
+  double every = 1;                                // steps, of which it counts as so much of each
   std::optional<HostPlace> place{};                // of the host
 
   [[nodiscard]] bool is_of_pass() const { return when < MoveTime::complete; }
@@ -58,7 +61,8 @@ struct Move {
 /// Of a scheme; a plan adds matrices and norms of its optimizer, and copies from and to the host.
 inline constexpr std::size_t kMostSchemeMoves = 4;
 inline constexpr std::size_t kMostHostMoves = 4;
-using Moves = FewOf<Move, kMostSchemeMoves + 2 + kMostHostMoves>;
+inline constexpr std::size_t kMostMeetingMoves = 2;
+using Moves = FewOf<Move, kMostSchemeMoves + 2 + kMostHostMoves + kMostMeetingMoves>;
 
 /// What the moves of a scheme are made of.
 struct MoveTerms {

@@ -15,6 +15,7 @@
 #include "titer/model/slice.hpp"
 #include "titer/plan/batch_shares.hpp"
 #include "titer/plan/layers.hpp"
+#include "titer/plan/local_steps.hpp"
 #include "titer/plan/memory/offload.hpp"
 #include "titer/plan/schedule/schedule.hpp"
 #include "titer/plan/stack.hpp"
@@ -152,6 +153,7 @@ struct Plan {
   bool prefetch = true;                   // zero3: while the block before is computed
   std::optional<std::int64_t> servers{};  // of the sharding parameter-server
   Offload offload{};
+  std::optional<LocalSteps> local_steps{};  // otherwise all ranks meet in every step
   // Neighbouring ranks first: "tp-cp-dp-pp" puts a tensor group on neighbouring devices.
   std::array<Dimension, kDimensions> rank_order = {
       Dimension::tensor, Dimension::context, Dimension::data, Dimension::pipeline};
@@ -169,6 +171,11 @@ struct Plan {
   }
   /// Ranks that have the same parameters but for experts, on one pipeline rank: d cp.
   [[nodiscard]] std::int64_t replicas() const { return data * context; }
+  /// Of these so many in a row split what is sharded and add up gradients by themselves, where not
+  /// all do: a shard's, or an island's.
+  [[nodiscard]] std::optional<std::int64_t> group() const {
+    return local_steps ? replicas() / local_steps->islands : shard;
+  }
   [[nodiscard]] std::int64_t expert_tensor_degree() const { return expert_tensor.value_or(tensor); }
   /// Ranks that have all experts between them: ep etp.
   [[nodiscard]] std::int64_t expert_ranks() const { return expert * expert_tensor_degree(); }

@@ -38,6 +38,7 @@ struct Instruction {
   bool opens = false;    // begins a pass or a pair
   bool closes = false;   // ends one
   bool gathers = false;  // parameters, not gradients
+  bool meets = false;    // islands, neither
   std::optional<std::int16_t> stage{};
   std::optional<std::int16_t> bucket{};
   std::optional<std::int32_t> micro_batch{};

@@ -13,7 +13,7 @@ namespace titer {
 
 /// The group of a plan that has a meeting. Where two copies of the model go opposite ways, those of
 /// both ranks of a stage meet to synchronise.
-[[nodiscard]] PlanGroup group_of(Meeting meeting);
+[[nodiscard]] PlanGroup group_of(Meeting meeting, const Plan& plan);
 
 /// Which transfers of a plan go through the network, all of their kind alike.
 class Crossings {

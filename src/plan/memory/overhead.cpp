@@ -60,8 +60,8 @@ ProcessGroups process_groups(const Plan& plan) {
     count(plan.expert_tensor_degree());
     count(plan.expert_replicas());
   }
-  if (plan.shard && *plan.shard < plan.replicas()) {
-    count(*plan.shard);
+  if (plan.group() && *plan.group() < plan.replicas()) {
+    count(*plan.group());
   }
   return groups;
 }

@@ -112,6 +112,14 @@ StageMemory states(const Plan& plan,
   if (plan.offload.optimizer) {
     memory.offloaded.add(*plan.offload.optimizer, std::exchange(memory.optimizer, Bytes{}));
   }
+  if (plan.local_steps) {
+    const Bytes outer = sharded(trained, shards.optimizer) * kOuterState;
+    if (plan.local_steps->state) {
+      memory.offloaded.add(*plan.local_steps->state, outer);
+    } else {
+      memory.optimizer += outer;
+    }
+  }
   memory.buffers = rank_buffers(plan, needs, contents, memory).total() +
                    gathered_bytes(plan, contents, rank, needs);
   return memory;

@@ -27,10 +27,11 @@ GroupRanks replicas(const Plan& plan) {
   return {.ranks = plan.replicas(), .stride = by_data ? data : context};
 }
 
-/// Of ranks that have the same experts, those that split among them what is sharded: all, or as
-/// many as of the dense parameters where the plan says how many.
+/// Of ranks that have the same experts, those that split among them what is sharded: all, those of
+/// an island, or as many as of the dense parameters where the plan says how many.
 std::int64_t expert_shard_of(const Plan& plan, std::int64_t same) {
-  return std::min(plan.shard.value_or(same), same);
+  return plan.local_steps ? same / plan.local_steps->islands
+                          : std::min(plan.shard.value_or(same), same);
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ bool has_own_expert_groups(const Plan& plan) {
 
 GroupRanks group_ranks(const Plan& plan, PlanGroup group) {
   const GroupRanks all = replicas(plan);
-  const std::int64_t shard = plan.shard.value_or(all.ranks);
+  const std::int64_t shard = plan.group().value_or(all.ranks);
   const std::int64_t etp = plan.expert_tensor_degree();
   const bool own = has_own_expert_groups(plan);
   switch (group) {
@@ -107,7 +108,7 @@ std::vector<std::vector<int>> groups_of(const Plan& plan, PlanGroup group, int r
 
 std::int64_t shard_ranks(const Plan& plan) {
   const std::int64_t copies = placement(plan.schedule) == Placement::two_ways ? 2 : 1;
-  return plan.shard.value_or(copies * plan.replicas());
+  return plan.group().value_or(copies * plan.replicas());
 }
 
 std::int64_t expert_shard_ranks(const Plan& plan) {

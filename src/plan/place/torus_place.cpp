@@ -83,6 +83,7 @@ struct NamedGroup {
 
 /// The kinds of groups that exchange something, inner ones before those that lie around them.
 std::vector<NamedGroup> groups_in_use(const Plan& plan) {
+  const std::string_view apart = plan.local_steps ? "plan.local_steps.islands" : "plan.shard";
   std::vector<NamedGroup> groups = {
       {PlanGroup::tensor, "plan.tensor", "tensor"},
       {PlanGroup::context_inner, "plan.context_inner", "inner context"},
@@ -90,16 +91,16 @@ std::vector<NamedGroup> groups_in_use(const Plan& plan) {
       {PlanGroup::context, "plan.context", "context"},
       {PlanGroup::expert_tensor, "plan.expert_tensor", "expert-tensor"},
       {PlanGroup::expert, "plan.expert", "expert"},
-      {PlanGroup::shard, "plan.shard", "shard"},
-      {PlanGroup::shard_copies, "plan.shard", "shard-copies"},
+      {PlanGroup::shard, apart, "shard"},
+      {PlanGroup::shard_copies, apart, "shard-copies"},
       {PlanGroup::data, "plan.data", "data"},
       {PlanGroup::replicas, "plan.data", "data-context"},
-      {PlanGroup::expert_shard, "plan.shard", "expert-shard"},
-      {PlanGroup::expert_shard_copies, "plan.shard", "expert-shard-copies"},
+      {PlanGroup::expert_shard, apart, "expert-shard"},
+      {PlanGroup::expert_shard_copies, apart, "expert-shard-copies"},
       {PlanGroup::expert_replicas, "plan.expert", "expert-data"},
       {PlanGroup::pipeline, "plan.pipeline", "pipeline"}};
-  if (!plan.shard) {
-    std::erase_if(groups, [](const NamedGroup& one) { return one.path == "plan.shard"; });
+  if (!plan.group()) {
+    std::erase_if(groups, [&](const NamedGroup& one) { return one.path == apart; });
   }
   std::stable_sort(
       groups.begin(), groups.end(), [&](const NamedGroup& one, const NamedGroup& other) {

@@ -268,7 +268,7 @@ std::string step_heading(const Scenario& scenario) {
                                  cluster.name);
   text += fmt::format(
       "plan: pipeline {}{}{}, tensor {}{}, {}data {}; micro-batch {} x {}; {}, recompute {}, "
-      "sharding {}{}\n",
+      "sharding {}{}{}\n",
       plan.pipeline,
       plan.virtual_stages > 1 ? fmt::format(" (interleaved {})", plan.virtual_stages) : "",
       layers_words(scenario),
@@ -281,6 +281,10 @@ std::string step_heading(const Scenario& scenario) {
       name(plan.schedule),
       name(plan.recompute),
       name(plan.sharding),
+      plan.local_steps ? fmt::format(", {} islands that meet every {} steps",
+                                     plan.local_steps->islands,
+                                     plan.local_steps->steps)
+                       : "",
       plan.cuda_graph == 0 ? "" : ", CUDA graph of " + graph_text(plan.cuda_graph));
   text += fmt::format("training: {}\n", training_words(scenario));
   return text;

@@ -60,6 +60,72 @@ void check_shard(const Scenario& scenario, Demands& demands) {
                  });
 }
 
+/// A place of some kind in the cluster.
+void check_place(const Scenario& scenario,
+                 std::string_view path,
+                 const std::optional<HostPlace>& where,
+                 Demands& demands) {
+  if (!where) {
+    return;
+  }
+  const Cluster& cluster = scenario.cluster;
+  demands.demand(cluster.host_memory.has_value(), path, name(*where), [&] {
+    return fmt::format(
+        "expected a cluster with node.host_memory (capacity, bandwidth and "
+        "device_bandwidth), which {} has not",
+        cluster.name);
+  });
+  demands.demand(*where != HostPlace::nvme || cluster.nvme.has_value(), path, name(*where), [&] {
+    return fmt::format(
+        "expected a cluster with node.nvme (capacity, bandwidth and "
+        "device_bandwidth), which {} has not",
+        cluster.name);
+  });
+}
+
+/// Islands that train by themselves.
+void check_local_steps(const Scenario& scenario, Demands& demands) {
+  const Plan& plan = scenario.plan;
+  if (!plan.local_steps) {
+    return;
+  }
+  const LocalSteps& local = *plan.local_steps;
+  constexpr std::string_view islands = "plan.local_steps.islands";
+  demands.demand(plan.data % local.islands == 0, islands, local.islands, [&] {
+    return fmt::format("expected a divisor of the data degree {}", plan.data);
+  });
+  demands.demand(plan.expert_replicas() % local.islands == 0 || plan.data % local.islands != 0,
+                 islands,
+                 local.islands,
+                 [&] {
+                   return fmt::format(
+                       "expected a divisor of the {} ranks that have the same experts: each island "
+                       "has them all",
+                       plan.expert_replicas());
+                 });
+  demands.demand(!plan.shard,
+                 "plan.shard",
+                 plan.shard.value_or(0),
+                 "expected none: the ranks of an island split what is sharded");
+  demands.demand(plan.sharding == Sharding::none || plan.shards(),
+                 "plan.sharding",
+                 name(plan.sharding),
+                 "expected none, zero1, zero2 or zero3, which islands have each for itself");
+  demands.demand(placement(plan.schedule) != Placement::two_ways,
+                 "plan.schedule",
+                 name(plan.schedule),
+                 "expected a schedule with one copy of the model, which each island has");
+  demands.demand(local.bandwidth || local.latency == Seconds{},
+                 "plan.local_steps.latency",
+                 format(local.latency),
+                 "expected \"bandwidth\" too, of the links between islands");
+  demands.demand(scenario.formula == Formula::titer,
+                 "formula",
+                 "e7",
+                 "expected titer: the formula adds up gradients in every step");
+  check_place(scenario, "plan.local_steps.state", local.state, demands);
+}
+
 /// The collective that adds up gradients does what the sharding needs.
 void check_gradient_collective(const Scenario& scenario, Demands& demands) {
   const Plan& plan = scenario.plan;
@@ -140,35 +206,13 @@ bool may_have(std::optional<DataType> type, std::initializer_list<DataType> know
   return !type || std::find(known.begin(), known.end(), *type) != known.end();
 }
 
-/// A place of some kind in the cluster.
-void check_place(const Scenario& scenario,
-                 std::string_view path,
-                 const std::optional<HostPlace>& where,
-                 Demands& demands) {
-  if (!where) {
-    return;
-  }
-  const Cluster& cluster = scenario.cluster;
-  demands.demand(cluster.host_memory.has_value(), path, name(*where), [&] {
-    return fmt::format(
-        "expected a cluster with node.host_memory (capacity, bandwidth and "
-        "device_bandwidth), which {} has not",
-        cluster.name);
-  });
-  demands.demand(*where != HostPlace::nvme || cluster.nvme.has_value(), path, name(*where), [&] {
-    return fmt::format(
-        "expected a cluster with node.nvme (capacity, bandwidth and "
-        "device_bandwidth), which {} has not",
-        cluster.name);
-  });
-}
-
 }  // namespace
 
 void check_sharding(const Scenario& scenario, Demands& demands) {
   const Plan& plan = scenario.plan;
   check_servers(scenario, demands);
   check_shard(scenario, demands);
+  check_local_steps(scenario, demands);
   check_gradient_collective(scenario, demands);
   check_root(scenario, demands);
   check_shares(scenario, demands);
