@@ -233,6 +233,13 @@ std::vector<std::string> answer_notes(const ScenarioSource& source, const Scenar
                     "network) alone",
                     failures_text(network->failures)));
   }
+  if (const auto& network = scenario.cluster.network_topology;
+      network && network->places.placement != NodePlacement::contiguous) {
+    notes.push_back(fmt::format(
+        "nodes are placed {}: what that costs is seen on the network's links (--fidelity network) "
+        "alone",
+        places_text(network->places)));
+  }
   std::ranges::move(plan_notes(scenario), std::back_inserter(notes));
   if (const auto note = run_note(source)) {
     notes.push_back(*note);

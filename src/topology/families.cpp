@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 #include "titer/topology/detours.hpp"
@@ -48,6 +49,24 @@ std::span<const TopologyFamily* const> topology_families() { return kFamilies; }
 
 NodeTopology::NodeTopology() : NodeTopology(SwitchedNode()) {}
 
+namespace {
+
+void read_places(Reader& in, NamedTopology& read) {
+  const auto placement = in.maybe_choice<NodePlacement>("placement", kNodePlacements);
+  const auto seed = in.maybe_integer("placement_seed", 0, std::numeric_limits<std::int64_t>::max());
+  read.places.placement = placement.value_or(NodePlacement::contiguous);
+  if (seed && read.places.placement != NodePlacement::random) {
+    in.fail("placement_seed", "expected \"placement\": \"random\", which is drawn by it");
+  }
+  read.places.seed = static_cast<std::uint64_t>(seed.value_or(0));
+  if (read.places.placement != NodePlacement::contiguous && read.family.as<Torus>() != nullptr) {
+    in.fail("placement", "expected contiguous: devices of a torus have places by their numbers");
+    read.places = {};
+  }
+}
+
+}  // namespace
+
 NamedTopology read_topology(Reader& in) {
   NamedTopology read{.family = SwitchedNode{1, 1_GBps}};
   if (!in.has("family") && in.has("topology")) {
@@ -78,14 +97,18 @@ NamedTopology read_topology(Reader& in) {
       read.failures = {};
     }
   }
+  read_places(in, read);
   in.finish();
   return read;
 }
 
 NodeTopology read_node_topology(Reader& in) {
   NamedTopology read = read_topology(in);
-  if (read.failures.any() || read.routing) {
-    in.fail(read.routing ? "routing" : "failures",
+  const bool is_placed = read.places != NodePlaces{};
+  if (read.failures.any() || read.routing || is_placed) {
+    in.fail(read.routing ? "routing"
+            : is_placed  ? "placement"
+                         : "failures",
             "expected of networks alone: what a node's devices are joined by works, and takes the "
             "best routes");
   }
@@ -97,7 +120,7 @@ NetworkRouting NamedTopology::routing_used() const {
                                                             : NetworkRouting::minimal);
 }
 
-Topology build(const NamedTopology& network) {
+Topology build(const NamedTopology& network, int ports_of_node) {
   Topology graph = build(network.family);
   const auto problem = put_out(network.failures, graph);
   ensure(!problem, "what has failed was tried when the topology was read");
@@ -106,6 +129,7 @@ Topology build(const NamedTopology& network) {
     const auto* dragonfly = network.family.as<Dragonfly>();
     graph.regions = regions_of(graph, dragonfly == nullptr ? 1 : dragonfly->routers_per_group);
   }
+  place_nodes(network.places, ports_of_node, graph);
   return graph;
 }
 

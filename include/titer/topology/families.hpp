@@ -12,6 +12,7 @@
 
 #include "titer/input/reader.hpp"
 #include "titer/topology/failures.hpp"
+#include "titer/topology/node_places.hpp"
 #include "titer/topology/topology.hpp"
 
 namespace titer {
@@ -124,14 +125,15 @@ struct NamedTopology {
   NodeTopology family;
   std::optional<NetworkRouting> routing{};
   Failures failures{};
+  NodePlaces places{};
 
   /// What it says, else what such networks do: dragonflies are adaptive, others minimal.
   [[nodiscard]] NetworkRouting routing_used() const;
 };
 
 /// Reads {"family": "switch", "devices": 8, "bandwidth": "300 GB/s", …} to its end (finish()), with
-/// or without "name", "title", "source" and "sources", "routing" and "failures". Without "family",
-/// a "topology" holds it all.
+/// or without "name", "title", "source" and "sources", "routing", "failures" and "placement".
+/// Without "family", a "topology" holds it all.
 [[nodiscard]] NamedTopology read_topology(Reader& in);
 /// Of a node, all of whose links work.
 [[nodiscard]] NodeTopology read_node_topology(Reader& in);
@@ -144,8 +146,9 @@ struct NamedTopology {
 [[nodiscard]] inline const Imported* imported_of(const NodeTopology& node) {
   return node.family().imported(node);
 }
-/// With its routing, and without what has failed.
-[[nodiscard]] Topology build(const NamedTopology& network);
+/// With its routing, without what has failed, and its devices, of which nodes have so many each,
+/// numbered as nodes are placed.
+[[nodiscard]] Topology build(const NamedTopology& network, int ports_of_node = 1);
 /// Of the graph of a family: devices of a torus forward in the order of its dimensions.
 [[nodiscard]] Router router_of(const NodeTopology& node, Topology graph);
 

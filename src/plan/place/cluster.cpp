@@ -183,7 +183,9 @@ std::optional<int> node_without_ports(const Topology& network, int nics) {
 void read_network_topology(const Field<W>& own, Reader& in, W& cluster) {
   if (auto topology = in.maybe_object(own.key)) {
     cluster.network_topology = read_topology(*topology);
-    const Topology graph = build(*cluster.network_topology);
+    NamedTopology unplaced = *cluster.network_topology;
+    unplaced.places = {};
+    const Topology graph = build(unplaced);
     const int ports = graph.devices;
     if (cluster.nics > 0 && ports % cluster.nics != 0) {
       in.fail(own.key,

@@ -90,7 +90,7 @@ Topology Cluster::graph(int node_count, double node_efficiency, double network_e
   }
   Topology network =
       network_topology
-          ? build(*network_topology)
+          ? build(*network_topology, nics)
           : SwitchedNode{.devices = node_count * nics, .bandwidth = nic_bandwidth}.build();
   scale(network, network_efficiency);
   Topology graph = JoinedNodes{.nodes = node_count,

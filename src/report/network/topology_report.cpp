@@ -175,6 +175,9 @@ TextView topology_text(const TopologyView& view, const TopologySummary& summary)
   if (view.named.failures.any()) {
     add_line(text, "failed", failures_text(view.named.failures));
   }
+  if (view.named.places != NodePlaces{}) {
+    add_line(text, "devices", "placed " + places_text(view.named.places));
+  }
   if (!view.named.source.empty()) {
     add_line(text, "source", view.named.source);
   }
