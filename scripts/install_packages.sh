@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that Titer needs; does nothing when they are there already.
 #
-#   scripts/install_packages.sh build|package|test|lint|cluster
+#   scripts/install_packages.sh build|package|test|lint|cluster|web
 #
 # build: to build and run the program. package: also to pack it. test: also to build and run the tests. lint: also for the
-# checks before a change lands. cluster: what scripts/test_cluster.sh runs sweeps under. Needs root, or a user who may use sudo.
+# checks before a change lands. cluster: what scripts/test_cluster.sh runs sweeps under. web: also to build the page that needs
+# no program. Needs root, or a user who may use sudo.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -41,6 +42,9 @@ lint   clang               a second compiler's warnings and tests
 lint   libclang-rt-dev     its sanitizers
 lint   clang-tidy          static checks
 lint   clang-format        the layout of the code
+web    emscripten          the library in WebAssembly
+web    node-acorn          what it trims its scripts with
+web    nodejs              puts the page together
 cluster slurmctld          srun, sbatch, job arrays: its controller
 cluster slurmd             its daemon of a node
 cluster slurm-client       its commands
@@ -54,8 +58,9 @@ case ${1:-} in
   test) lists='build|test' ;;
   lint) lists='build|test|lint' ;;
   cluster) lists='cluster' ;;
+  web) lists='build|web' ;;
   -h | --help) usage && exit ;;
-  *) die "expected one of: build package test lint cluster" ;;
+  *) die "expected one of: build package test lint cluster web" ;;
 esac
 mapfile -t wanted < <(packages | awk -v lists="^($lists)$" '$1 ~ lists { print $2 }')
 

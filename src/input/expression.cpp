@@ -14,9 +14,6 @@ namespace {
 
 constexpr std::size_t kLongestExpression = 200;  // bytes of one in a message
 
-constexpr std::string_view kNameCharacters =
-    "0123456789_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
 using ParserError = mu::Parser::exception_type;
 
 /// "where.0: plan.data > : "
@@ -70,16 +67,6 @@ mu::Parser parser_of(const std::string& text, std::span<const NamedNumber> names
 }
 
 }  // namespace
-
-std::string expression_name(std::string_view text) {
-  std::string name(text);
-  std::replace_if(
-      name.begin(),
-      name.end(),
-      [](char c) { return kNameCharacters.find(c) == std::string_view::npos; },
-      '_');
-  return name;
-}
 
 double evaluate_expression(const std::string& text,
                            std::span<const NamedNumber> names,

@@ -1,5 +1,6 @@
 #include "expression_syntax.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "titer/input/expression.hpp"
@@ -74,6 +75,16 @@ std::optional<std::string> refused_syntax(std::string_view text) {
     }
   }
   return std::nullopt;
+}
+
+std::string expression_name(std::string_view text) {
+  std::string name(text);
+  std::replace_if(
+      name.begin(),
+      name.end(),
+      [](char c) { return kNameCharacters.find(c) == std::string_view::npos; },
+      '_');
+  return name;
 }
 
 bool is_condition(std::string_view text, const std::function<bool(std::string_view)>& is_truth) {

@@ -7,6 +7,10 @@
 
 namespace titer {
 
+/// Of names.
+inline constexpr std::string_view kNameCharacters =
+    "0123456789_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
 /// The parser takes "=" for an assignment, and of "a, b" the last alone. What was expected in place
 /// of such a text; empty where there is neither.
 [[nodiscard]] std::optional<std::string> refused_syntax(std::string_view text);

@@ -4,8 +4,8 @@ width of a phone and of a desk.
 
 usage: page_test.py PROGRAM [PAGE.html] [--pictures FOLDER]
 
-PROGRAM serves the page; PAGE.html, which needs no server, is opened from the disk instead. Exit code 77: no Chromium here, or
-the program was built without its server. Writes what it looked at to FOLDER.
+PROGRAM serves the page; PAGE.html, which needs no server, is opened from the disk instead. Exit code 77: no Chromium here, no
+such page, or the program was built without its server. Writes what it looked at to FOLDER.
 """
 import argparse
 import base64
@@ -176,6 +176,9 @@ def main():
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not chromium:
         print("no Chromium here")
+        return 77
+    if options.page and not pathlib.Path(options.page).exists():
+        print(f"no {options.page}: scripts/build_web_page.sh makes it")
         return 77
     server = None
     if options.page:

@@ -1,0 +1,78 @@
+// What the page does without: libraries that Debian has compiled for machines alone. Their files of
+// the library are left out of this build; who comes here is told so.
+#include "titer/import/foreign_text.hpp"
+#include "titer/input/expression.hpp"
+#include "titer/input/reader.hpp"
+#include "titer/topology/import/imports.hpp"
+#include "titer/topology/import/nccl_xml.hpp"
+#include "titer/trace/trace.hpp"
+#include "trace/trace_file.hpp"
+
+namespace titer {
+namespace {
+
+[[noreturn]] void refuse(std::string_view where, std::string_view what) {
+  throw InputError(std::string(where) + (where.empty() ? "" : ": ") + "expected no " +
+                   std::string(what) + ": the page cannot; the program `titer` can");
+}
+
+}  // namespace
+
+// muParser
+double evaluate_expression(const std::string& /*text*/,
+                           std::span<const NamedNumber> /*names*/,
+                           std::string_view where) {
+  refuse(where, "expression");
+}
+std::vector<std::string> names_in(const std::string& /*text*/, std::string_view where) {
+  refuse(where, "expression");
+}
+struct Expression::Parsed {};
+Expression::Expression(std::string /*text*/,
+                       std::vector<std::string> /*names*/,
+                       std::string where) {
+  refuse(where, "expression");
+}
+Expression::Expression(const Expression& /*other*/) { refuse("", "expression"); }
+Expression::Expression(Expression&&) noexcept = default;
+Expression& Expression::operator=(const Expression& /*other*/) { refuse("", "expression"); }
+Expression& Expression::operator=(Expression&&) noexcept = default;
+Expression::~Expression() = default;
+double Expression::evaluate(std::span<const double> /*values*/) { refuse("", "expression"); }
+
+// yaml-cpp
+Document parse_yaml(std::string_view /*text*/, std::string source_name) {
+  refuse(source_name, "YAML");
+}
+
+// pugixml
+bool is_xml(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  return begin != std::string_view::npos && text[begin] == '<';
+}
+Imported import_nccl_xml(std::string_view /*text*/,
+                         std::string_view source,
+                         const LinkFigures& /*figures*/) {
+  refuse(source, "XML");
+}
+Imported import_nccl_xml(std::string_view /*text*/,
+                         std::string_view source,
+                         const LinkFigures& /*figures*/,
+                         const XmlChoices& /*choices*/) {
+  refuse(source, "XML");
+}
+NcclXmlNode NcclXmlNode::read(Reader& in) {
+  in.fail("family", "expected no nccl-xml: the page cannot; the program `titer` can");
+  return {};
+}
+
+// zlib and SQLite
+void PieceFile::Close::operator()(void* /*file*/) const {}
+PieceFile::PieceFile(const std::filesystem::path& path) { refuse(path.string(), "trace"); }
+std::size_t PieceFile::read(std::span<char> /*piece*/) { refuse(name_, "trace"); }
+std::string read_pieces(const std::filesystem::path& path, std::size_t /*most*/) {
+  refuse(path.string(), "trace");
+}
+Trace load_nsight_trace(const std::filesystem::path& path) { refuse(path.string(), "trace"); }
+
+}  // namespace titer
