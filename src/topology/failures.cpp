@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/pending/disjoint_sets.hpp>
 #include <cmath>
 #include <random>
@@ -15,13 +16,36 @@ namespace {
 
 constexpr double kMostFailures = 4e6;
 
-double read_amount(Reader& in, std::string_view key) {
-  const double amount = in.maybe_number(key, 0, kMostFailures).value_or(0.0);
+template <auto Member>
+void read_amount(const Field<Failures>& own, Reader& in, Failures& failures) {
+  const double amount = in.maybe_number(own.key, own.range.least, own.range.most).value_or(0.0);
   if (amount > 1 && amount != std::floor(amount)) {
-    in.fail(key, "expected a whole number, or a share below 1");
+    in.fail(own.key, "expected a whole number, or a share below 1");
   }
-  return amount;
+  failures.*Member = amount;
 }
+
+template <auto Member>
+constexpr Field<Failures> amount(std::string_view key, std::string_view about) {
+  return fields::number<Member>(key, {0, kMostFailures}, about).read_by(read_amount<Member>);
+}
+
+Value names_schema() { return schema::list_of(schema::text()); }
+
+constexpr double kMostSeed = 9007199254740991;  // 2^53 - 1
+
+constexpr std::array kFailureFields = {
+    amount<&Failures::links>("links", "between switches, or below 1 their share"),
+    amount<&Failures::ports>("ports", "between devices and switches, or below 1 their share"),
+    amount<&Failures::switches>("switches", "with all their links, or below 1 their share"),
+    fields::of_schema<Failures, names_schema>(
+        "named",
+        [](const Field<Failures>& own, Reader& in, Failures& failures) {
+          failures.named = in.texts(own.key);
+        },
+        "parts such as `spine 3`, or `leaf 0 - spine 3`: all links between them"),
+    fields::number<&Failures::left>("left", {0, 1}, "of the bandwidth of each failed link"),
+    fields::integer<&Failures::seed>("seed", {0, kMostSeed}, "another one draws others")};
 
 std::size_t number_of(double amount, std::size_t all) {
   return static_cast<std::size_t>(amount < 1 ? std::round(amount * static_cast<double>(all))
@@ -238,16 +262,12 @@ std::optional<int> cut_off(const Topology& before, const Topology& after) {
 }  // namespace
 
 Failures read_failures(Reader& in) {
-  constexpr std::int64_t most_seed = (std::int64_t{1} << 53) - 1;
-  Failures failures{.links = read_amount(in, "links"),
-                    .ports = read_amount(in, "ports"),
-                    .switches = read_amount(in, "switches"),
-                    .named = in.texts("named"),
-                    .left = in.maybe_number("left", 0, 1).value_or(0.0)};
-  failures.seed = static_cast<std::uint64_t>(in.maybe_integer("seed", 0, most_seed).value_or(0));
-  in.finish();
+  Failures failures;
+  read_fields<Failures>(kFailureFields, in, failures);
   return failures;
 }
+
+Value failures_schema() { return schema_of<Failures>(kFailureFields); }
 
 std::string failures_text(const Failures& failures) {
   std::vector<std::string> parts;

@@ -1,8 +1,9 @@
 #include "titer/topology/families.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstddef>
-#include <limits>
 #include <utility>
 
 #include "titer/topology/detours.hpp"
@@ -51,19 +52,57 @@ NodeTopology::NodeTopology() : NodeTopology(SwitchedNode()) {}
 
 namespace {
 
-void read_places(Reader& in, NamedTopology& read) {
-  const auto placement = in.maybe_choice<NodePlacement>("placement", kNodePlacements);
-  const auto seed = in.maybe_integer("placement_seed", 0, std::numeric_limits<std::int64_t>::max());
-  read.places.placement = placement.value_or(NodePlacement::contiguous);
-  if (seed && read.places.placement != NodePlacement::random) {
-    in.fail("placement_seed", "expected \"placement\": \"random\", which is drawn by it");
+using Named = NamedTopology;
+
+void read_failed(const Field<Named>& own, Reader& in, Named& read) {
+  auto failures = in.maybe_object(own.key);
+  if (!failures) {
+    return;
   }
-  read.places.seed = static_cast<std::uint64_t>(seed.value_or(0));
+  read.failures = read_failures(*failures);
+  Topology graph = build(read.family);
+  if (const auto problem = put_out(read.failures, graph)) {
+    in.fail(own.key, *problem);
+    read.failures = {};
+  }
+}
+
+void read_placement(const Field<Named>& own, Reader& in, Named& read) {
+  read.places.placement =
+      in.maybe_choice<NodePlacement>(own.key, kNodePlacements).value_or(NodePlacement::contiguous);
   if (read.places.placement != NodePlacement::contiguous && read.family.as<Torus>() != nullptr) {
-    in.fail("placement", "expected contiguous: devices of a torus have places by their numbers");
+    in.fail(own.key, "expected contiguous: devices of a torus have places by their numbers");
     read.places = {};
   }
 }
+
+Value placement_schema() { return schema::one_of<NodePlacement>(kNodePlacements); }
+
+void read_placement_seed(const Field<Named>& own, Reader& in, Named& read) {
+  const auto seed = fields::read_integer(own.key, own.range, false, in);
+  if (seed && read.places.placement != NodePlacement::random) {
+    in.fail(own.key, "expected \"placement\": \"random\", which is drawn by it");
+  }
+  read.places.seed = static_cast<std::uint64_t>(seed.value_or(0));
+}
+
+Value seed_schema() { return schema::integer({}); }
+
+/// The keys of any topology.
+constexpr std::array kCommonFields = {
+    fields::text<&Named::name>("name", "what others call it by").or_else("its family's"),
+    fields::text<&Named::title>("title", "the same for people"),
+    fields::text<&Named::source>("source", "where it is from"),
+    fields::anything<Named>("sources", "what figures name as their `source`"),
+    fields::choice<&Named::routing, kNetworkRoutings>("routing", "of what goes through a network")
+        .or_else("`minimal`; of dragonflies `adaptive`"),
+    fields::of_schema<Named, failures_schema>("failures", read_failed, "what does not work"),
+    fields::of_schema<Named, placement_schema>(
+        "placement", read_placement, "how the nodes of a job lie in a network")
+        .or_else("`contiguous`"),
+    fields::of_schema<Named, seed_schema>(
+        "placement_seed", read_placement_seed, "of a random placement: another draws others")
+        .or_else("`0`")};
 
 }  // namespace
 
@@ -84,22 +123,36 @@ NamedTopology read_topology(Reader& in) {
     return read;
   }
   read.family = (*family)->read(in);
-  read.name = in.maybe_text("name").value_or(std::string((*family)->name));
-  read.title = in.maybe_text("title").value_or("");
-  read.source = in.maybe_text("source").value_or("");
-  static_cast<void>(in.raw("sources"));
-  read.routing = in.maybe_choice<NetworkRouting>("routing", kNetworkRoutings);
-  if (auto failures = in.maybe_object("failures")) {
-    read.failures = read_failures(*failures);
-    Topology graph = build(read.family);
-    if (const auto problem = put_out(read.failures, graph)) {
-      in.fail("failures", *problem);
-      read.failures = {};
-    }
-  }
-  read_places(in, read);
-  in.finish();
+  read.name = (*family)->name;
+  read_fields<Named>(kCommonFields, in, read);
   return read;
+}
+
+Value topology_schema() {
+  std::vector<Value> families;
+  for (const TopologyFamily* family : kFamilies) {
+    Value one = schema::object();
+    add_keys<Named>(kCommonFields, one);
+    schema::add_key(one,
+                    {.key = "family",
+                     .about = family->about,
+                     .required = true,
+                     .written = schema::one_of(std::array{family->name})});
+    Value own = schema::object();
+    family->add_keys(own);
+    // Several families have keys of the same name.
+    for (auto& [key, written] : own.find("properties")->members) {
+      Value* about = written.find("description");
+      *about = Value(fmt::format("{}: {}", family->name, about->text));
+      one.find("properties")->add(key, std::move(written));
+    }
+    const Value* needed = own.find("required");
+    for (const Value& key : needed == nullptr ? std::vector<Value>() : needed->items) {
+      one.find("required")->push(key);
+    }
+    families.push_back(std::move(one));
+  }
+  return schema::either(std::move(families));
 }
 
 NodeTopology read_node_topology(Reader& in) {

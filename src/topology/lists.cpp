@@ -122,6 +122,22 @@ std::vector<double> maybe_ratios(Reader& in, std::string_view key, std::size_t c
   return ratios;
 }
 
+namespace {
+
+Value one_or_list(const Value& one) { return schema::either({one, schema::list_of(one)}); }
+
+}  // namespace
+
+Value counts_schema() {
+  return schema::list_of(schema::integer({1, static_cast<double>(kMostDevicesOfFamily)}));
+}
+Value bandwidths_schema() {
+  const Value one = schema::quantity<BytesPerSecond>();
+  return schema::either({schema::figure(one), schema::list_of(one)});
+}
+Value flags_schema() { return one_or_list(schema::flag()); }
+Value ratios_schema() { return one_or_list(schema::number({0.01, 1e6})); }
+
 bool product_within(const std::vector<int>& counts, std::int64_t most) {
   std::int64_t product = 1;
   for (const int count : counts) {

@@ -6,11 +6,13 @@
 #include <string_view>
 #include <vector>
 
-#include "titer/input/reader.hpp"
+#include "titer/input/schema.hpp"
 
 namespace titer {
 
 inline constexpr std::int64_t kMostDevicesOfFamily = 1 << 20;  // of a family told by its counts
+inline constexpr std::string_view kReducesAbout =
+    "whether the switches can add up what passes (SHARP)";
 
 /// The integers of a list, each in 1 .. most; empty after a problem or where the key is missing.
 [[nodiscard]] std::vector<int> maybe_counts(Reader& in, std::string_view key, std::int64_t most);
@@ -24,6 +26,11 @@ inline constexpr std::int64_t kMostDevicesOfFamily = 1 << 20;  // of a family to
 [[nodiscard]] std::vector<bool> read_flags(Reader& in, std::string_view key, std::size_t count);
 /// A ratio, down over up, for all of `count`, or a list of so many; empty where missing or wrong.
 [[nodiscard]] std::vector<double> maybe_ratios(Reader& in, std::string_view key, std::size_t count);
+/// What these may be.
+[[nodiscard]] Value counts_schema();
+[[nodiscard]] Value bandwidths_schema();
+[[nodiscard]] Value flags_schema();
+[[nodiscard]] Value ratios_schema();
 /// Whether the product of the counts stays within `most`.
 [[nodiscard]] bool product_within(const std::vector<int>& counts, std::int64_t most);
 

@@ -92,7 +92,7 @@ TEST(AppSchema, RefusesWhatIsNotThereWithTheNearest) {
   EXPECT_EQ(kind.code, 2);
   EXPECT_EQ(kind.err,
             "schema: rum: expected run, sweep, search, capacity, course, report, chip, cluster, "
-            "network, stack, reliability, price, grid; did you mean \"run\"?\n");
+            "network, topology, stack, reliability, price, grid; did you mean \"run\"?\n");
   const Outcome path = titer({"schema", "run", "plan.tenser"});
   EXPECT_EQ(path.code, 2);
   EXPECT_EQ(path.err, "plan.tenser: no key of a run file; did you mean \"plan.tensor\"?\n");

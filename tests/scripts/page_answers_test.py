@@ -3,8 +3,8 @@
 
 usage: page_answers_test.py PROGRAM MODULE.js
 
-Figures may differ in what the C libraries' functions round otherwise, beyond the twelfth digit. Exit code 77: no Node.js here, or no
-such module.
+Figures may differ in what the C libraries' functions round otherwise, beyond the twelfth digit. Exit code 77: no Node.js here, no
+such module, or one of another version than the program.
 """
 import json
 import pathlib
@@ -38,6 +38,11 @@ def differences(a, b, where=""):
     return [] if a == b else [f"{where}: {str(a)[:80]!r} and {str(b)[:80]!r}"]
 
 
+def answer_of(program, question):
+    asked = subprocess.run([program, "ask", "--no-files"], input=json.dumps(question), capture_output=True, text=True)
+    return json.loads(asked.stdout)
+
+
 def main():
     program, module = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
     node = shutil.which("node")
@@ -56,13 +61,16 @@ def main():
     text = "\n".join(json.dumps(question) for question in questions)
     out = subprocess.run([node, "-e", NODE, str(module)], input=text, capture_output=True, text=True, check=True).stdout
     answers = [json.loads(line) for line in out.splitlines()]
+    made_of, version = answers[0]["version"], answer_of(program, questions[0])["version"]
+    if made_of != version:
+        print(f"the module is of {made_of}, the program of {version}: scripts/build_web_page.sh makes it anew")
+        return 77
     if len(answers) != len(questions):
         print(f"{len(answers)} answers to {len(questions)} questions")
         return 1
     failed = 0
     for question, answer in zip(questions, answers):
-        asked = subprocess.run([program, "ask", "--no-files"], input=json.dumps(question), capture_output=True, text=True)
-        for line in differences(json.loads(asked.stdout), answer)[:5]:
+        for line in differences(answer_of(program, question), answer)[:5]:
             print(json.dumps(question)[:100] + line)
             failed = 1
     print(f"{len(questions)} questions")

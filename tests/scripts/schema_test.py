@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SHIPPED = {"run": ["configs/runs"], "sweep": ["configs/sweeps"], "search": ["configs/searches"],
            "capacity": ["configs/capacity"], "course": ["configs/courses"], "report": ["configs/reports"],
            "chip": ["configs/chips"], "cluster": ["configs/clusters"],
-           "network": ["configs/networks"], "stack": ["configs/stacks"],
+           "network": ["configs/networks"], "topology": ["topologies"], "stack": ["configs/stacks"],
            "reliability": ["configs/reliability"], "price": ["configs/prices"],
            "grid": ["configs/grids"]}
 WRONG = {"run": ["fractional-degree", "missing-batch", "missing-model", "negative-batch",

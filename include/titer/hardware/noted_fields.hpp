@@ -27,36 +27,6 @@ template <auto Member, class T = ObjectOf<Member>>
   return quantity<Member, T>(key, about).marked(kFigure);
 }
 
-template <auto Member, class T = ObjectOf<Member>>
-[[nodiscard]] constexpr Field<T> text(std::string_view key, std::string_view about) {
-  constexpr auto found = [](const Field<T>& own, Reader& in) {
-    return own.required ? std::optional(in.text(own.key)) : in.maybe_text(own.key);
-  };
-  Field<T> field = single<Member, found, T>(key, about);
-  field.schema = [](const Field<T>& /*own*/) { return schema::text(); };
-  return field;
-}
-
-/// A text that nothing depends on.
-template <class T>
-[[nodiscard]] constexpr Field<T> label(std::string_view key, std::string_view about) {
-  return of_schema<T, schema::text>(
-      key,
-      [](const Field<T>& own, Reader& in, T& /*object*/) {
-        static_cast<void>(own.required ? in.text(own.key) : in.maybe_text(own.key).value_or(""));
-      },
-      about);
-}
-
-/// A key whose value is not read, but may be there.
-template <class T>
-[[nodiscard]] constexpr Field<T> anything(std::string_view key, std::string_view about) {
-  return of_schema<T, Value::make_object>(
-      key,
-      [](const Field<T>& own, Reader& in, T& /*object*/) { static_cast<void>(in.raw(own.key)); },
-      about);
-}
-
 /// The texts of the sources that figures name.
 template <auto Evidences, class T = ObjectOf<Evidences>>
 [[nodiscard]] constexpr Field<T> sources() {

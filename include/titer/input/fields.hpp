@@ -69,12 +69,17 @@ struct Field {
   }
 };
 
-/// Reads an object by its table, and refuses keys that are not in it.
+/// Reads the keys of a table; others are for whoever knows the rest of the object.
 template <class T>
-void read_fields(std::span<const Field<T>> table, Reader& in, T& object) {
+void read_keys(std::span<const Field<T>> table, Reader& in, T& object) {
   for (const Field<T>& field : table) {
     field.read(field, in, object);
   }
+}
+/// Reads an object by its table, and refuses keys that are not in it.
+template <class T>
+void read_fields(std::span<const Field<T>> table, Reader& in, T& object) {
+  read_keys(table, in, object);
   in.finish();
 }
 
@@ -90,10 +95,9 @@ template <class T>
   return written;
 }
 
-/// The schema of objects of this table.
+/// Adds the keys of a table to a schema of objects.
 template <class T>
-[[nodiscard]] Value schema_of(std::span<const Field<T>> table) {
-  Value schema = schema::object();
+void add_keys(std::span<const Field<T>> table, Value& schema) {
   for (const Field<T>& field : table) {
     schema::add_key(schema,
                     {.key = field.key,
@@ -103,6 +107,12 @@ template <class T>
                      .written = field.schema(field),
                      .usual = field.write == nullptr ? Value() : field.write(T{})});
   }
+}
+/// The schema of objects of this table.
+template <class T>
+[[nodiscard]] Value schema_of(std::span<const Field<T>> table) {
+  Value schema = schema::object();
+  add_keys(table, schema);
   return schema;
 }
 
@@ -290,6 +300,36 @@ template <auto Member, class T = ObjectOf<Member>>
     return value == nullptr ? Value() : Value(exact_text(*value));
   };
   return field;
+}
+
+template <auto Member, class T = ObjectOf<Member>>
+[[nodiscard]] constexpr Field<T> text(std::string_view key, std::string_view about) {
+  constexpr auto found = [](const Field<T>& own, Reader& in) {
+    return own.required ? std::optional(in.text(own.key)) : in.maybe_text(own.key);
+  };
+  Field<T> field = single<Member, found, T>(key, about);
+  field.schema = [](const Field<T>& /*own*/) { return schema::text(); };
+  return field;
+}
+
+/// A text that nothing depends on.
+template <class T>
+[[nodiscard]] constexpr Field<T> label(std::string_view key, std::string_view about) {
+  return of_schema<T, schema::text>(
+      key,
+      [](const Field<T>& own, Reader& in, T& /*object*/) {
+        static_cast<void>(own.required ? in.text(own.key) : in.maybe_text(own.key).value_or(""));
+      },
+      about);
+}
+
+/// A key whose value is not read, but may be there.
+template <class T>
+[[nodiscard]] constexpr Field<T> anything(std::string_view key, std::string_view about) {
+  return of_schema<T, Value::make_object>(
+      key,
+      [](const Field<T>& own, Reader& in, T& /*object*/) { static_cast<void>(in.raw(own.key)); },
+      about);
 }
 
 /// One of some names; of several for one value the first is the one that is written.

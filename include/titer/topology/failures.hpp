@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "titer/input/reader.hpp"
+#include "titer/input/fields.hpp"
 #include "titer/topology/topology.hpp"
 
 namespace titer {
@@ -29,6 +29,7 @@ struct Failures {
 /// {"links": 10, "ports": 0.01, "switches": 1, "named": ["leaf 0 - spine 3"], "left": 0.5, "seed":
 /// 7}, each key if need be.
 [[nodiscard]] Failures read_failures(Reader& in);
+[[nodiscard]] Value failures_schema();
 /// "10 links and spine 3 (seed 7)"
 [[nodiscard]] std::string failures_text(const Failures& failures);
 

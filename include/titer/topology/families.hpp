@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "titer/input/reader.hpp"
+#include "titer/input/fields.hpp"
 #include "titer/topology/failures.hpp"
 #include "titer/topology/node_places.hpp"
 #include "titer/topology/topology.hpp"
@@ -20,13 +20,14 @@ namespace titer {
 class Router;
 struct Imported;
 
-/// What a family must offer: a name, a sentence, a reader of its own keys (all but "family" and the
-/// labels below), its graph.
+/// What a family must offer: a name, a sentence, the table of its own keys (all but "family" and
+/// those of any topology), its graph. Where keys bear on one another, check(in) says what is wrong
+/// and leaves a value that can be built.
 template <class F>
-concept NodeFamily = requires(const F& family, Reader& in) {
+concept NodeFamily = requires(const F& family) {
   { F::name } -> std::convertible_to<std::string_view>;
   { F::about } -> std::convertible_to<std::string_view>;
-  { F::read(in) } -> std::same_as<F>;
+  { F::fields() } -> std::same_as<std::span<const Field<F>>>;
   { family.build() } -> std::same_as<Topology>;
 };
 
@@ -37,6 +38,7 @@ struct TopologyFamily {
   std::string_view name;
   std::string_view about;  // without a full stop
   NodeTopology (*read)(Reader& in);
+  void (*add_keys)(Value& schema);  // its own
   Topology (*build)(const NodeTopology& node);
   /// In closed form, where it offers bisection() and diameter(); nothing where the graph tells.
   std::optional<Bisection> (*bisection)(const NodeTopology& node);
@@ -72,7 +74,15 @@ class NodeTopology {
 template <NodeFamily F>
 struct FamilyOf {
   static const F& of(const NodeTopology& node) { return *node.as<F>(); }
-  static NodeTopology read(Reader& in) { return F::read(in); }
+  static NodeTopology read(Reader& in) {
+    F value;
+    read_keys(F::fields(), in, value);
+    if constexpr (requires { value.check(in); }) {
+      value.check(in);
+    }
+    return value;
+  }
+  static void add_keys(Value& schema) { titer::add_keys(F::fields(), schema); }
   static Topology build(const NodeTopology& node) { return of(node).build(); }
   static std::optional<Bisection> bisection([[maybe_unused]] const NodeTopology& node) {
     if constexpr (requires(const F& value) { value.bisection(); }) {
@@ -107,6 +117,7 @@ struct FamilyOf {
   static constexpr TopologyFamily family = {.name = F::name,
                                             .about = F::about,
                                             .read = read,
+                                            .add_keys = add_keys,
                                             .build = build,
                                             .bisection = bisection,
                                             .diameter = diameter,
@@ -135,6 +146,8 @@ struct NamedTopology {
 /// or without "name", "title", "source" and "sources", "routing", "failures" and "placement".
 /// Without "family", a "topology" holds it all.
 [[nodiscard]] NamedTopology read_topology(Reader& in);
+/// Of files that hold one: an alternative for each family.
+[[nodiscard]] Value topology_schema();
 /// Of a node, all of whose links work.
 [[nodiscard]] NodeTopology read_node_topology(Reader& in);
 [[nodiscard]] inline Topology build(const NodeTopology& node) { return node.family().build(node); }

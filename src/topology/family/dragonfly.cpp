@@ -3,57 +3,74 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostOfDragonfly = 4096;
+constexpr Range kOfDragonfly = {1, 4096};
 
-/// Links per pair of groups, given as such or by the global ports of a router.
-int read_pair_links(Reader& in, int groups, int routers) {
-  if (in.has("global_links") == in.has("pair_links")) {
+/// Links of each pair of groups by the global ports of a router: they are dealt out evenly.
+void read_global_links(const Field<Dragonfly>& own, Reader& in, Dragonfly& net) {
+  if (in.has(own.key) == in.has("pair_links")) {
     in.fail("",
             "expected \"global_links\" (of each router) or \"pair_links\" (between each pair of "
             "groups), one of them");
-    static_cast<void>(in.raw("global_links"));
-    static_cast<void>(in.raw("pair_links"));
-    return 1;
   }
-  if (in.has("pair_links")) {
-    return static_cast<int>(in.integer("pair_links", 1, kMostOfDragonfly));
+  const auto ports = fields::read_integer(own.key, own.range, false, in);
+  const int others = net.groups - 1;
+  if (!ports || others < 1) {
+    return;
   }
-  const auto ports = static_cast<int>(in.integer("global_links", 1, kMostOfDragonfly));
-  const int others = groups - 1;
-  if (others > 0 && routers * ports % others != 0) {
-    in.fail("global_links",
-            "the " + std::to_string(routers * ports) +
+  const int links = net.routers_per_group * static_cast<int>(*ports);
+  if (links % others != 0) {
+    in.fail(own.key,
+            "the " + std::to_string(links) +
                 " global links of a group do not spread evenly over the " + std::to_string(others) +
                 " other groups; expected a multiple, or \"pair_links\"");
-    return 1;
+    return;
   }
-  return others > 0 ? routers * ports / others : 1;
+  net.pair_links = links / others;
 }
+
+constexpr std::array kDragonflyFields = {
+    fields::integer<&Dragonfly::groups>("groups", kOfDragonfly, "of routers").needed(),
+    fields::integer<&Dragonfly::routers_per_group>(
+        "routers_per_group", kOfDragonfly, "each joined with all others of its group")
+        .needed(),
+    fields::integer<&Dragonfly::devices_per_router>(
+        "devices_per_router", kOfDragonfly, "on each router")
+        .needed(),
+    fields::integer<&Dragonfly::pair_links>(
+        "global_links", kOfDragonfly, "of each router to other groups, in place of `pair_links`")
+        .or_else("by `pair_links`")
+        .read_by(read_global_links),
+    fields::integer<&Dragonfly::pair_links>(
+        "pair_links", kOfDragonfly, "between each pair of groups, in place of `global_links`")
+        .or_else("by `global_links`"),
+    fields::quantity<&Dragonfly::device_bandwidth>("device_bandwidth",
+                                                   "of a device's port, one direction")
+        .needed(),
+    fields::quantity<&Dragonfly::local_bandwidth>("local_bandwidth",
+                                                  "of a link within a group, one direction")
+        .needed(),
+    fields::quantity<&Dragonfly::global_bandwidth>("global_bandwidth",
+                                                   "of a link between groups, one direction")
+        .needed(),
+    fields::quantity<&Dragonfly::latency>("latency", "of a link")};
 
 }  // namespace
 
-Dragonfly Dragonfly::read(Reader& in) {
-  Dragonfly net;
-  net.groups = static_cast<int>(in.integer("groups", 1, kMostOfDragonfly));
-  net.routers_per_group = static_cast<int>(in.integer("routers_per_group", 1, kMostOfDragonfly));
-  net.devices_per_router = static_cast<int>(in.integer("devices_per_router", 1, kMostOfDragonfly));
-  net.pair_links = read_pair_links(in, net.groups, net.routers_per_group);
-  net.device_bandwidth = in.quantity<BytesPerSecond>("device_bandwidth");
-  net.local_bandwidth = in.quantity<BytesPerSecond>("local_bandwidth");
-  net.global_bandwidth = in.quantity<BytesPerSecond>("global_bandwidth");
-  net.latency = in.maybe_quantity<Seconds>("latency").value_or(Seconds{});
-  const double routers = 1.0 * net.groups * net.routers_per_group;
-  const double wires = routers * (net.devices_per_router + net.routers_per_group / 2.0) +
-                       0.5 * net.groups * net.groups * net.pair_links;
+std::span<const Field<Dragonfly>> Dragonfly::fields() { return kDragonflyFields; }
+
+void Dragonfly::check(Reader& in) {
+  const double routers = 1.0 * groups * routers_per_group;
+  const double wires =
+      routers * (devices_per_router + routers_per_group / 2.0) + 0.5 * groups * groups * pair_links;
   if (wires > 4e6) {
     in.fail("groups", "expected a network of at most four million links");
-    net.groups = net.routers_per_group = net.devices_per_router = net.pair_links = 1;
+    groups = routers_per_group = devices_per_router = pair_links = 1;
   }
-  return net;
 }
 
 Topology Dragonfly::build() const {

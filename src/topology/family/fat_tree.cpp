@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -34,40 +35,96 @@ void set_parents_by_ratio(Reader& in, std::vector<FatTreeLevel>& levels) {
   }
 }
 
-/// "up" or "oversubscription", one of them where there is more than one level.
-void read_parents(Reader& in, std::vector<FatTreeLevel>& levels) {
-  const bool by_ratio = in.has("oversubscription");
-  const std::vector<int> up = maybe_counts(in, "up", kMostDevicesOfFamily);
-  if (by_ratio == in.has("up") && (by_ratio || levels.size() > 1)) {
-    in.fail(by_ratio ? "up" : "",
-            "expected \"up\" (parents per level, from the bottom) or \"oversubscription\" (down "
-            "over up), one of them");
-    static_cast<void>(in.raw("oversubscription"));
-    return;
+/// The levels, as many as the list has entries.
+void read_down(const Field<FatTree>& own, Reader& in, FatTree& tree) {
+  const std::vector<int> down = read_counts(in, own.key, kMostDevicesOfFamily);
+  const bool too_deep = down.size() > kMostLevels;
+  if (too_deep) {
+    in.fail(own.key, "expected at most " + std::to_string(kMostLevels) + " levels");
   }
-  if (by_ratio) {
-    set_parents_by_ratio(in, levels);
-    return;
-  }
-  if (!up.empty() && up.size() != levels.size()) {
-    in.fail("up", "expected as many entries as \"down\", " + std::to_string(levels.size()));
-    return;
-  }
-  for (std::size_t i = 0; i < up.size(); ++i) {
-    levels[i].up = up[i];
+  tree.levels.resize(too_deep || down.empty() ? 1 : down.size());
+  for (std::size_t i = 0; i < down.size() && !too_deep; ++i) {
+    tree.levels[i].down = down[i];
   }
 }
 
-void read_parallel(Reader& in, std::vector<FatTreeLevel>& levels) {
-  const std::vector<int> parallel = maybe_counts(in, "parallel", 1024);
-  if (!parallel.empty() && parallel.size() != levels.size()) {
-    in.fail("parallel", "expected as many entries as \"down\", " + std::to_string(levels.size()));
-    return;
-  }
-  for (std::size_t i = 0; i < parallel.size(); ++i) {
-    levels[i].parallel = parallel[i];
+void read_level_bandwidths(const Field<FatTree>& own, Reader& in, FatTree& tree) {
+  const std::vector<BytesPerSecond> bandwidths = read_bandwidths(in, own.key, tree.levels.size());
+  for (std::size_t i = 0; i < tree.levels.size(); ++i) {
+    tree.levels[i].bandwidth = bandwidths[i];
   }
 }
+
+void read_level_latency(const Field<FatTree>& own, Reader& in, FatTree& tree) {
+  const Seconds latency = in.maybe_quantity<Seconds>(own.key).value_or(Seconds{});
+  for (FatTreeLevel& level : tree.levels) {
+    level.latency = latency;
+  }
+}
+
+/// An entry for each level, or none at all.
+template <auto Member>
+void read_per_level(const Field<FatTree>& own, Reader& in, FatTree& tree) {
+  const std::vector<int> counts =
+      maybe_counts(in, own.key, static_cast<std::int64_t>(own.range.most));
+  if (!counts.empty() && counts.size() != tree.levels.size()) {
+    in.fail(own.key, "expected as many entries as \"down\", " + std::to_string(tree.levels.size()));
+    return;
+  }
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    tree.levels[i].*Member = counts[i];
+  }
+}
+
+/// In place of "up", one of which there is where there is more than one level.
+void read_oversubscription(const Field<FatTree>& own, Reader& in, FatTree& tree) {
+  const bool by_ratio = in.has(own.key);
+  if (by_ratio == in.has("up") && (by_ratio || tree.levels.size() > 1)) {
+    in.fail(by_ratio ? "up" : "",
+            "expected \"up\" (parents per level, from the bottom) or \"oversubscription\" (down "
+            "over up), one of them");
+    static_cast<void>(in.raw(own.key));
+  } else if (by_ratio) {
+    set_parents_by_ratio(in, tree.levels);
+  }
+}
+
+Value latency_schema() { return schema::figure(schema::quantity<Seconds>()); }
+
+constexpr Field<FatTree> with_most(Field<FatTree> field, double most) {
+  field.range = {1, most};
+  return field;
+}
+
+constexpr std::array kFatTreeFields = {
+    fields::of_schema<FatTree, counts_schema>(
+        "down", read_down, "lower neighbours of a switch, level by level from the bottom")
+        .needed(),
+    fields::of_schema<FatTree, bandwidths_schema>(
+        "bandwidth", read_level_bandwidths, "of a link, one direction, of all levels or of each")
+        .needed(),
+    fields::of_schema<FatTree, latency_schema>("latency", read_level_latency, "of a link")
+        .or_else("`0 s`"),
+    with_most(
+        fields::of_schema<FatTree, counts_schema>("parallel",
+                                                  read_per_level<&FatTreeLevel::parallel>,
+                                                  "links between two neighbours, level by level")
+            .or_else("1 each"),
+        1024),
+    with_most(fields::of_schema<FatTree, counts_schema>("up",
+                                                        read_per_level<&FatTreeLevel::up>,
+                                                        "switches above each lower neighbour, "
+                                                        "level by level")
+                  .or_else("by `oversubscription`"),
+              static_cast<double>(kMostDevicesOfFamily)),
+    fields::of_schema<FatTree, ratios_schema>(
+        "oversubscription",
+        read_oversubscription,
+        "down over up, of all levels but the last or of each, in place of `up`")
+        .or_else("by `up`"),
+    fields::integer<&FatTree::planes>(
+        "planes", {1, 256}, "independent copies, to all of which each device is attached"),
+    fields::flag<&FatTree::reduces>("reduces", kReducesAbout)};
 
 SwitchKind kind_of(std::size_t level, std::size_t levels) {
   if (level == 1) {
@@ -110,31 +167,13 @@ std::size_t branching_levels(const std::vector<FatTreeLevel>& levels) {
 
 }  // namespace
 
-FatTree FatTree::read(Reader& in) {
-  FatTree tree;
-  const std::vector<int> down = read_counts(in, "down", kMostDevicesOfFamily);
-  const bool too_deep = down.size() > kMostLevels;
-  if (too_deep) {
-    in.fail("down", "expected at most " + std::to_string(kMostLevels) + " levels");
-  }
-  tree.levels.resize(too_deep || down.empty() ? 1 : down.size());
-  const std::vector<BytesPerSecond> bandwidths =
-      read_bandwidths(in, "bandwidth", tree.levels.size());
-  const Seconds latency = in.maybe_quantity<Seconds>("latency").value_or(Seconds{});
-  for (std::size_t i = 0; i < tree.levels.size() && !down.empty() && !too_deep; ++i) {
-    tree.levels[i].down = down[i];
-    tree.levels[i].bandwidth = bandwidths[i];
-    tree.levels[i].latency = latency;
-  }
-  read_parallel(in, tree.levels);
-  read_parents(in, tree.levels);
-  tree.planes = static_cast<int>(in.maybe_integer("planes", 1, 256).value_or(1));
-  tree.reduces = in.flag("reduces", false);
-  if (!is_buildable(tree)) {
+std::span<const Field<FatTree>> FatTree::fields() { return kFatTreeFields; }
+
+void FatTree::check(Reader& in) {
+  if (!is_buildable(*this)) {
     in.fail("down", "expected a tree of at most a million devices and four million links a level");
-    tree.levels = {FatTreeLevel{}};
+    levels = {FatTreeLevel{}};
   }
-  return tree;
 }
 
 int FatTree::devices() const { return size(0); }

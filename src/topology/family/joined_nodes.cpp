@@ -1,6 +1,7 @@
 #include "titer/topology/family/joined_nodes.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "titer/topology/families.hpp"
 #include "titer/units/ensure.hpp"
@@ -8,7 +9,7 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostNodes = 1 << 16;
+constexpr double kMostNodes = 1 << 16;
 constexpr double kMostWires = 4e6;
 
 /// Whether the parts go together; otherwise says why not.
@@ -31,6 +32,34 @@ bool parts_fit(Reader& in, const JoinedNodes& joined) {
 Switch detail_or_crossbar(const Topology& part, int i) {
   return part.details.empty() ? Switch{} : part.details[static_cast<std::size_t>(i)];
 }
+
+void read_node(const Field<JoinedNodes>& own, Reader& in, JoinedNodes& joined) {
+  const bool is_there = in.has(own.key);
+  Reader node = in.object(own.key);
+  if (is_there) {
+    joined.node = titer::build(read_node_topology(node));
+  }
+}
+
+void read_network(const Field<JoinedNodes>& own, Reader& in, JoinedNodes& joined) {
+  const bool is_there = in.has(own.key);
+  Reader network = in.object(own.key);
+  if (is_there) {
+    joined.network = titer::build(read_topology(network));
+  }
+}
+
+constexpr std::array kJoinedFields = {
+    fields::integer<&JoinedNodes::nodes>("nodes", {1, kMostNodes}, "equal ones").needed(),
+    fields::integer<&JoinedNodes::nics>("nics", {1, 1024}, "interfaces of a node").needed(),
+    fields::quantity<&JoinedNodes::nic_bandwidth>("nic_bandwidth", "of an interface, one direction")
+        .needed(),
+    fields::of_schema<JoinedNodes, schema::named_data>(
+        "node", read_node, "a topology of one node's devices")
+        .needed(),
+    fields::of_schema<JoinedNodes, schema::named_data>(
+        "network", read_network, "a topology of the nodes' interfaces, node by node")
+        .needed()};
 
 /// The node's wires, once per node.
 void add_nodes(const JoinedNodes& joined, Topology& topology) {
@@ -72,23 +101,13 @@ int add_nics(const JoinedNodes& joined, Topology& topology) {
 
 }  // namespace
 
-JoinedNodes JoinedNodes::read(Reader& in) {
-  JoinedNodes joined;
-  joined.nodes = static_cast<int>(in.integer("nodes", 1, kMostNodes));
-  joined.nics = static_cast<int>(in.integer("nics", 1, 1024));
-  joined.nic_bandwidth = in.quantity<BytesPerSecond>("nic_bandwidth");
-  const bool has_parts = in.has("node") && in.has("network");
-  Reader node = in.object("node");
-  Reader network = in.object("network");
-  if (has_parts) {
-    joined.node = titer::build(read_node_topology(node));
-    joined.network = titer::build(read_topology(network));
-    if (parts_fit(in, joined)) {
-      return joined;
-    }
+std::span<const Field<JoinedNodes>> JoinedNodes::fields() { return kJoinedFields; }
+
+void JoinedNodes::check(Reader& in) {
+  if (node.devices == 0 || network.devices == 0 || !parts_fit(in, *this)) {
+    const Topology alone{.name = {}, .devices = 1, .switches = 0, .wires = {}};
+    *this = {.nodes = 1, .nics = 1, .nic_bandwidth = 1_GBps, .node = alone, .network = alone};
   }
-  const Topology alone{.name = {}, .devices = 1, .switches = 0, .wires = {}};
-  return {.nodes = 1, .nics = 1, .nic_bandwidth = 1_GBps, .node = alone, .network = alone};
 }
 
 Topology JoinedNodes::build() const {

@@ -3,28 +3,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+
+#include "topology/lists.hpp"
 
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostSwitched = 1 << 16;  // on a switch
-constexpr std::int64_t kMostInCircle = 1024;
-constexpr std::int64_t kMostWired = 64;  // wired pair by pair
-constexpr std::int64_t kMostParallel = 64;
-constexpr std::int64_t kMostPlanes = 256;
+constexpr std::array kSwitchedFields = {
+    fields::integer<&SwitchedNode::devices>("devices", {1, 1 << 16}, "of the node").needed(),
+    fields::quantity<&SwitchedNode::bandwidth>("bandwidth", "of a device's port, one direction")
+        .needed(),
+    fields::integer<&SwitchedNode::planes>(
+        "planes", {1, 256}, "switch chips, each with an equal share of a port"),
+    fields::flag<&SwitchedNode::reduces>("reduces", kReducesAbout)};
 
-int read_devices(Reader& in, std::int64_t least, std::int64_t most) {
-  return static_cast<int>(in.integer("devices", least, most));
-}
+constexpr std::array kFullyConnectedFields = {
+    fields::integer<&FullyConnectedNode::devices>("devices", {2, 64}, "of the node").needed(),
+    fields::integer<&FullyConnectedNode::links>("links", {1, 64}, "between every pair of devices"),
+    fields::quantity<&FullyConnectedNode::bandwidth>("bandwidth", "of a link, one direction")
+        .needed()};
+
+constexpr std::array kRingFields = {
+    fields::integer<&RingNode::devices>("devices", {3, 1024}, "in the circle").needed(),
+    fields::quantity<&RingNode::bandwidth>("bandwidth", "of a link, one direction").needed()};
 
 }  // namespace
 
-SwitchedNode SwitchedNode::read(Reader& in) {
-  return {.devices = read_devices(in, 1, kMostSwitched),
-          .bandwidth = in.quantity<BytesPerSecond>("bandwidth"),
-          .planes = static_cast<int>(in.maybe_integer("planes", 1, kMostPlanes).value_or(1)),
-          .reduces = in.flag("reduces", false)};
-}
+std::span<const Field<SwitchedNode>> SwitchedNode::fields() { return kSwitchedFields; }
 
 Topology SwitchedNode::build() const {
   Topology topology{.name = std::string(name), .devices = devices, .switches = 0, .wires = {}};
@@ -52,10 +58,8 @@ SwitchedNode SwitchedNode::in_small(std::string& note) const {
   return drawn;
 }
 
-FullyConnectedNode FullyConnectedNode::read(Reader& in) {
-  return {.devices = read_devices(in, 2, kMostWired),
-          .links = static_cast<int>(in.maybe_integer("links", 1, kMostParallel).value_or(1)),
-          .bandwidth = in.quantity<BytesPerSecond>("bandwidth")};
+std::span<const Field<FullyConnectedNode>> FullyConnectedNode::fields() {
+  return kFullyConnectedFields;
 }
 
 Topology FullyConnectedNode::build() const {
@@ -75,10 +79,7 @@ FullyConnectedNode FullyConnectedNode::in_small(std::string& note) const {
   return drawn;
 }
 
-RingNode RingNode::read(Reader& in) {
-  return {.devices = read_devices(in, 3, kMostInCircle),
-          .bandwidth = in.quantity<BytesPerSecond>("bandwidth")};
-}
+std::span<const Field<RingNode>> RingNode::fields() { return kRingFields; }
 
 Topology RingNode::build() const {
   Topology topology{.name = std::string(name), .devices = devices, .switches = 0, .wires = {}};

@@ -1,39 +1,51 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "titer/topology/family/trees.hpp"
+#include "topology/lists.hpp"
 
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostOfRails = 1 << 16;
+constexpr double kMostOfRails = 1 << 16;
 
-int read_count(Reader& in, std::string_view key, std::int64_t least) {
-  return static_cast<int>(in.integer(key, least, kMostOfRails));
+/// Without spines nothing is oversubscribed.
+void read_oversubscription(const Field<Rails>& own, Reader& in, Rails& net) {
+  if (net.spines > 0) {
+    net.oversubscription = in.number(own.key, own.range.least, own.range.most);
+  }
 }
+
+constexpr std::array kRailsFields = {
+    fields::integer<&Rails::nodes>("nodes", {1, kMostOfRails}, "endpoints over `rails`").needed(),
+    fields::integer<&Rails::rails>("rails", {1, 64}, "ports of a node").needed(),
+    fields::integer<&Rails::nodes_per_group>(
+        "nodes_per_group", {1, kMostOfRails}, "on the same rail switches")
+        .or_else("all `nodes`"),
+    fields::integer<&Rails::spines>("spines", {0, 4096}, "which join all rail switches").needed(),
+    fields::number<&Rails::oversubscription>(
+        "oversubscription", {0.01, 1e6}, "of the rail switches, down over up")
+        .or_else("required with `spines`")
+        .read_by(read_oversubscription),
+    fields::quantity<&Rails::bandwidth>("bandwidth", "of a port, one direction").needed(),
+    fields::quantity<&Rails::latency>("latency", "of a link"),
+    fields::flag<&Rails::reduces>("reduces", kReducesAbout)};
 
 }  // namespace
 
-Rails Rails::read(Reader& in) {
-  Rails net;
-  net.nodes = read_count(in, "nodes", 1);
-  net.rails = static_cast<int>(in.integer("rails", 1, 64));
-  net.nodes_per_group =
-      static_cast<int>(in.maybe_integer("nodes_per_group", 1, kMostOfRails).value_or(net.nodes));
-  net.spines = static_cast<int>(in.integer("spines", 0, 4096));
-  if (net.spines > 0) {
-    net.oversubscription = in.number("oversubscription", 0.01, 1e6);
+std::span<const Field<Rails>> Rails::fields() { return kRailsFields; }
+
+void Rails::check(Reader& in) {
+  if (nodes_per_group == 0) {
+    nodes_per_group = nodes;
   }
-  net.bandwidth = in.quantity<BytesPerSecond>("bandwidth");
-  net.latency = in.maybe_quantity<Seconds>("latency").value_or(Seconds{});
-  net.reduces = in.flag("reduces", false);
-  if (1.0 * net.groups() * net.rails * net.spines > 4e6) {
+  if (1.0 * groups() * rails * spines > 4e6) {
     in.fail("spines", "expected a network of at most four million links");
-    net.spines = 0;
+    spines = 0;
   }
-  return net;
 }
 
 Topology Rails::build() const {

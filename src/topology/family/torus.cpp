@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "topology/lists.hpp"
@@ -29,25 +30,66 @@ std::vector<int> compact_factors(int number, std::size_t axes, int longest) {
   return {};
 }
 
-}  // namespace
-
-Torus Torus::read(Reader& in) {
-  Torus torus;
-  torus.dimensions = read_counts(in, "dimensions", kMostDevicesOfFamily);
-  if (torus.dimensions.size() > most_dimensions ||
+void read_dimensions(const Field<Torus>& own, Reader& in, Torus& torus) {
+  torus.dimensions = read_counts(in, own.key, kMostDevicesOfFamily);
+  if (torus.dimensions.size() > Torus::most_dimensions ||
       !product_within(torus.dimensions, kMostDevicesOfFamily)) {
-    in.fail("dimensions",
-            "expected at most " + std::to_string(most_dimensions) + " dimensions and " +
+    in.fail(own.key,
+            "expected at most " + std::to_string(Torus::most_dimensions) + " dimensions and " +
                 std::to_string(kMostDevicesOfFamily) + " devices");
     torus.dimensions.clear();
   }
-  torus.wrap = read_flags(in, "wrap", torus.dimensions.size());
-  torus.bandwidth = in.quantity<BytesPerSecond>("bandwidth");
-  torus.latency = in.maybe_quantity<Seconds>("latency").value_or(Seconds{});
-  if (auto slices = in.maybe_object("slices")) {
-    torus.read_slices(std::move(*slices));
-  }
-  return torus;
+}
+
+Value slices_schema() {
+  constexpr Range lengths = {1, static_cast<double>(kMostDevicesOfFamily)};
+  Value slices = schema::object();
+  schema::add_key(slices,
+                  {.key = "shapes",
+                   .about = "the lengths of boxes of it",
+                   .written = schema::list_of(counts_schema())});
+  schema::add_key(slices,
+                  {.key = "cubes",
+                   .about = "the side of cubes that switches join to closed tori",
+                   .written = schema::integer(lengths)});
+  schema::add_key(slices,
+                  {.key = "longest",
+                   .about = "axis of joined cubes",
+                   .otherwise = "required with `cubes`",
+                   .written = schema::integer(lengths)});
+  schema::add_key(slices,
+                  {.key = "most",
+                   .about = "chips of joined cubes",
+                   .otherwise = "all of it",
+                   .written = schema::integer(lengths)});
+  return slices;
+}
+
+}  // namespace
+
+std::span<const Field<Torus>> Torus::fields() {
+  static constexpr std::array table = {
+      titer::fields::of_schema<Torus, counts_schema>(
+          "dimensions", read_dimensions, "devices along each axis")
+          .needed(),
+      titer::fields::of_schema<Torus, flags_schema>(
+          "wrap",
+          [](const Field<Torus>& own, Reader& in, Torus& torus) {
+            torus.wrap = read_flags(in, own.key, torus.dimensions.size());
+          },
+          "whether axes are closed to rings, all or each")
+          .or_else("`true`"),
+      titer::fields::quantity<&Torus::bandwidth>("bandwidth", "of a link, one direction").needed(),
+      titer::fields::quantity<&Torus::latency>("latency", "of a link"),
+      titer::fields::of_schema<Torus, slices_schema>(
+          "slices",
+          [](const Field<Torus>& own, Reader& in, Torus& torus) {
+            if (auto slices = in.maybe_object(own.key)) {
+              torus.read_slices(std::move(*slices));
+            }
+          },
+          "what parts of it are handed out")};
+  return table;
 }
 
 /// {"shapes": [[2, 2], [2, 4]]} are boxes of it; {"cubes": 4, "longest": 64, "most": 6144} says

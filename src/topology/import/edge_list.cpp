@@ -76,88 +76,134 @@ std::string flaw_of(const Value& edge, std::int64_t vertices, Pairs& seen) {
   return {};
 }
 
-std::vector<Wire> read_edges(Reader& in, int vertices, BytesPerSecond bandwidth) {
-  const Value* edges = in.raw("edges");
-  if (edges == nullptr || edges->kind != Value::Kind::array || edges->items.empty()) {
-    in.fail("edges", "expected a list of [device, device, parallel links]");
-    return {};
+using OwnField = Field<EdgeListNode>;
+
+/// Whether the list stands in an object of its own, or is the name of a shipped one.
+bool is_elsewhere(const Reader& in) { return in.has("topology"); }
+
+void read_edges(const OwnField& own, Reader& in, EdgeListNode& node) {
+  if (is_elsewhere(in)) {
+    return;
   }
-  std::vector<Wire> wires;
+  const Value* edges = in.raw(own.key);
+  if (edges == nullptr || edges->kind != Value::Kind::array || edges->items.empty()) {
+    in.fail(own.key, "expected a list of [device, device, parallel links]");
+    return;
+  }
+  const int vertices = node.devices + static_cast<int>(node.switches.size());
   Pairs seen;
   for (std::size_t i = 0; i < edges->items.size(); ++i) {
     const Value& edge = edges->items[i];
     const std::string flaw = flaw_of(edge, vertices, seen);
     if (!flaw.empty()) {
-      in.fail("edges", "entry " + std::to_string(i) + ", " + to_json(edge, 0) + ": " + flaw);
+      in.fail(own.key, "entry " + std::to_string(i) + ", " + to_json(edge, 0) + ": " + flaw);
       continue;
     }
-    wires.push_back({.a = static_cast<int>(edge.items[0].integer),
-                     .b = static_cast<int>(edge.items[1].integer),
-                     .count = static_cast<int>(edge.items[2].integer),
-                     .bandwidth = *bandwidth_of(edge, bandwidth)});
+    node.wires.push_back({.a = static_cast<int>(edge.items[0].integer),
+                          .b = static_cast<int>(edge.items[1].integer),
+                          .count = static_cast<int>(edge.items[2].integer),
+                          .bandwidth = *bandwidth_of(edge, node.bandwidth)});
   }
-  return wires;
 }
 
-/// "switches": how many, or the list of their kinds.
-std::vector<Switch> read_switches(Reader& in) {
-  const Value* value = in.raw("switches");
-  if (value == nullptr || value->kind != Value::Kind::array) {
-    const auto count = in.maybe_integer("switches", 0, kMostListedDevices).value_or(0);
-    return std::vector<Switch>(static_cast<std::size_t>(count));
+Value edges_schema() {
+  return schema::list_of(
+      schema::list_of(schema::either({schema::integer({}), schema::quantity<BytesPerSecond>()})));
+}
+
+void read_devices(const OwnField& own, Reader& in, EdgeListNode& node) {
+  if (!is_elsewhere(in)) {
+    node.devices = static_cast<int>(in.integer(own.key, 2, kMostListedDevices));
   }
-  std::vector<Switch> switches;
-  for (const std::string& kind : in.texts("switches")) {
+}
+
+Value devices_schema() { return schema::integer({2, static_cast<double>(kMostListedDevices)}); }
+
+/// How many, or the list of their kinds.
+void read_switches(const OwnField& own, Reader& in, EdgeListNode& node) {
+  if (is_elsewhere(in)) {
+    return;
+  }
+  const Value* value = in.raw(own.key);
+  if (value == nullptr || value->kind != Value::Kind::array) {
+    const auto count = in.maybe_integer(own.key, 0, kMostListedDevices).value_or(0);
+    node.switches.resize(static_cast<std::size_t>(count));
+    return;
+  }
+  for (const std::string& kind : in.texts(own.key)) {
     const auto* known = std::find_if(
         kKinds.begin(), kKinds.end(), [&](const auto& choice) { return choice.name == kind; });
     if (known == kKinds.end()) {
-      in.fail("switches",
+      in.fail(own.key,
               "\"" + kind + "\": expected switch, leaf, spine, core, router, nic, pcie or cpu");
       continue;
     }
-    switches.push_back({.kind = known->value});
+    node.switches.push_back({.kind = known->value});
   }
-  return switches;
 }
 
-/// The keys of the list itself, `outer` being the bandwidth given around it.
-EdgeListNode read_list(Reader& in, std::optional<BytesPerSecond> outer) {
-  EdgeListNode node;
-  if (outer) {
-    static_cast<void>(in.raw("bandwidth"));
-    node.bandwidth = *outer;
+Value switches_schema() {
+  return schema::either({schema::integer({0, static_cast<double>(kMostListedDevices)}),
+                         schema::list_of(schema::one_of<SwitchKind>(kKinds))});
+}
+
+/// What stands around a list goes before its own.
+void read_bandwidth(const OwnField& own, Reader& in, EdgeListNode& node) {
+  if (node.bandwidth > BytesPerSecond{}) {
+    static_cast<void>(in.raw(own.key));
+  } else if (is_elsewhere(in)) {
+    node.bandwidth = in.maybe_quantity<BytesPerSecond>(own.key).value_or(BytesPerSecond{});
   } else {
-    node.bandwidth = in.quantity<BytesPerSecond>("bandwidth");
+    node.bandwidth = in.quantity<BytesPerSecond>(own.key);
   }
-  node.devices = static_cast<int>(in.integer("devices", 2, kMostListedDevices));
-  node.switches = read_switches(in);
-  const int vertices = node.devices + static_cast<int>(node.switches.size());
-  node.wires = read_edges(in, vertices, node.bandwidth);
-  return node;
 }
 
-}  // namespace
+Value bandwidth_schema() { return schema::figure(schema::quantity<BytesPerSecond>()); }
 
-EdgeListNode EdgeListNode::read(Reader& in) {
-  if (!in.has("topology")) {
-    EdgeListNode node = read_list(in, std::nullopt);
-    node.wiring = in.maybe_text("name").value_or(std::string(name));
-    return node;
+void read_elsewhere(const OwnField& own, Reader& in, EdgeListNode& node) {
+  if (!is_elsewhere(in)) {
+    node.wiring = in.maybe_text("name").value_or(std::string(EdgeListNode::name));
+    return;
   }
-  const auto outer = in.maybe_quantity<BytesPerSecond>("bandwidth");
-  Reader list = in.object("topology");
-  if (list.maybe_text("family").value_or(std::string(name)) != name) {
+  Reader list = in.object(own.key);
+  if (list.maybe_text("family").value_or(std::string(EdgeListNode::name)) != EdgeListNode::name) {
     list.fail("family", "expected edges; leave out the \"family\" that stands around it");
-    return {};
+    return;
   }
-  EdgeListNode node = read_list(list, outer);
+  read_keys(EdgeListNode::fields(), list, node);
   node.wiring = list.text("name");
   static_cast<void>(list.maybe_text("title"));
   static_cast<void>(list.maybe_text("source"));
   static_cast<void>(list.raw("sources"));
   list.finish();
-  return node;
 }
+
+constexpr std::string_view kUnlessElsewhere = "required without `topology`";
+
+constexpr std::array kEdgeListFields = {
+    fields::of_schema<EdgeListNode, bandwidth_schema>(
+        "bandwidth",
+        read_bandwidth,
+        "of a link, one direction, where its entry has none of its own")
+        .or_else("that of `topology`"),
+    fields::of_schema<EdgeListNode, schema::named_data>(
+        "topology",
+        read_elsewhere,
+        "a list with other bandwidths, as the keys below or by its name"),
+    fields::of_schema<EdgeListNode, devices_schema>("devices", read_devices, "of the node")
+        .or_else(kUnlessElsewhere),
+    fields::of_schema<EdgeListNode, switches_schema>(
+        "switches", read_switches, "how many, or their kinds: the vertices behind the devices")
+        .or_else("0"),
+    fields::of_schema<EdgeListNode, edges_schema>(
+        "edges",
+        read_edges,
+        "pairs of vertices, how many links join them, and perhaps their bandwidth: `[0, 1, 2]`")
+        .or_else(kUnlessElsewhere)};
+
+}  // namespace
+
+std::span<const Field<EdgeListNode>> EdgeListNode::fields() { return kEdgeListFields; }
 
 Topology EdgeListNode::build() const {
   return {.name = wiring,

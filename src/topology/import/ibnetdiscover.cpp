@@ -310,13 +310,18 @@ Imported import_ibnetdiscover(std::string_view text,
   return SubnetReader(text, source).run(ports);
 }
 
-IbNetwork IbNetwork::read(Reader& in) {
-  const std::string path = in.file("file");
-  std::optional<int> ports;
-  if (const auto count = in.maybe_integer("ports", 1, 64)) {
-    ports = static_cast<int>(*count);
+std::span<const Field<IbNetwork>> IbNetwork::fields() {
+  static constexpr std::array table = {
+      kFileField<IbNetwork>,
+      titer::fields::integer<&IbNetwork::ports>(
+          "ports", {1, 64}, "of the nodes that count: hosts with another number are left out")};
+  return table;
+}
+
+void IbNetwork::check(Reader& /*in*/) {
+  if (!file.empty()) {
+    imported = import_ibnetdiscover(file_text(file), file, ports);
   }
-  return {path.empty() ? Imported{} : import_ibnetdiscover(file_text(path), path, ports)};
 }
 
 }  // namespace titer

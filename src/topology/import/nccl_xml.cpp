@@ -369,15 +369,24 @@ Imported import_nccl_xml(std::string_view text,
   return Importer(text, source, figures, choices).run();
 }
 
-NcclXmlNode NcclXmlNode::read(Reader& in) {
-  const std::string path = in.file("file");
-  const LinkFigures figures = read_link_figures(in);
-  XmlChoices choices;
-  if (const auto count = in.maybe_integer("nvlinks", 0, 1024)) {
-    choices.nvlinks = static_cast<int>(*count);
+std::span<const Field<NcclXmlNode>> NcclXmlNode::fields() {
+  static constexpr auto& shared = kMachineFileFields<NcclXmlNode>;
+  static constexpr std::array table = {
+      shared[0],
+      shared[1],
+      shared[2],
+      shared[3],
+      titer::fields::integer<&XmlChoices::nvlinks, NcclXmlNode>(
+          "nvlinks", {0, 1024}, "of every GPU to one switch, where the file tells none"),
+      titer::fields::flag<&XmlChoices::accept_unknown, NcclXmlNode>(
+          "accept_unknown", "leave out what the file holds and nothing here stands for")};
+  return table;
+}
+
+void NcclXmlNode::check(Reader& /*in*/) {
+  if (!file.empty()) {
+    imported = import_nccl_xml(file_text(file), file, *this, *this);
   }
-  choices.accept_unknown = in.flag("accept_unknown", false);
-  return {path.empty() ? Imported{} : import_nccl_xml(file_text(path), path, figures, choices)};
 }
 
 }  // namespace titer

@@ -205,10 +205,14 @@ Imported import_nvidia_smi(std::string_view text,
   return result;
 }
 
-NvidiaSmiNode NvidiaSmiNode::read(Reader& in) {
-  const std::string path = in.file("file");
-  const LinkFigures figures = read_link_figures(in);
-  return {path.empty() ? Imported{} : import_nvidia_smi(file_text(path), path, figures)};
+std::span<const Field<NvidiaSmiNode>> NvidiaSmiNode::fields() {
+  return kMachineFileFields<NvidiaSmiNode>;
+}
+
+void NvidiaSmiNode::check(Reader& /*in*/) {
+  if (!file.empty()) {
+    imported = import_nvidia_smi(file_text(file), file, *this);
+  }
 }
 
 }  // namespace titer

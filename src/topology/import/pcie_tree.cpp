@@ -1,33 +1,59 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "titer/topology/family/trees.hpp"
 
 namespace titer {
 
-PcieTree PcieTree::read(Reader& in) {
-  PcieTree tree;
-  tree.devices = static_cast<int>(in.integer("devices", 1, 1024));
-  tree.devices_per_switch = static_cast<int>(in.integer("devices_per_switch", 1, 1024));
-  tree.switches_per_socket = static_cast<int>(in.integer("switches_per_socket", 1, 1024));
-  tree.device_bandwidth = in.quantity<BytesPerSecond>("device_bandwidth");
-  tree.uplink_bandwidth = in.quantity<BytesPerSecond>("uplink_bandwidth");
-  tree.socket_bandwidth = in.maybe_quantity<BytesPerSecond>("socket_bandwidth");
-  if (tree.sockets() > 1 && !tree.socket_bandwidth) {
+namespace {
+
+constexpr Range kOfTree = {1, 1024};
+
+constexpr std::array kPcieFields = {
+    fields::integer<&PcieTree::devices>("devices", kOfTree, "of the node").needed(),
+    fields::integer<&PcieTree::devices_per_switch>("devices_per_switch", kOfTree, "on a switch")
+        .needed(),
+    fields::integer<&PcieTree::switches_per_socket>(
+        "switches_per_socket", kOfTree, "on a processor")
+        .needed(),
+    fields::quantity<&PcieTree::device_bandwidth>("device_bandwidth",
+                                                  "of a device's link, one direction")
+        .needed(),
+    fields::quantity<&PcieTree::uplink_bandwidth>(
+        "uplink_bandwidth", "of a switch's link to its processor, one direction")
+        .needed(),
+    fields::quantity<&PcieTree::socket_bandwidth>("socket_bandwidth",
+                                                  "between two processors, one direction")
+        .or_else("required where there are several"),
+    fields::integer<&PcieTree::nics_per_switch>(
+        "nics_per_switch", {0, 64}, "network interfaces on a switch"),
+    fields::quantity<&PcieTree::nic_bandwidth>("nic_bandwidth", "of an interface, one direction")
+        .or_else("required where there are interfaces"),
+    fields::of_schema<PcieTree, schema::flag>(
+        "half_duplex",
+        [](const Field<PcieTree>& own, Reader& in, PcieTree& tree) {
+          tree.duplex = in.flag(own.key, false) ? Duplex::half : Duplex::full;
+        },
+        "whether both directions of a link share its bandwidth")
+        .or_else("`false`")};
+
+}  // namespace
+
+std::span<const Field<PcieTree>> PcieTree::fields() { return kPcieFields; }
+
+void PcieTree::check(Reader& in) {
+  if (sockets() > 1 && !socket_bandwidth) {
     in.fail("",
             "socket_bandwidth: missing; expected the bandwidth between the " +
-                std::to_string(tree.sockets()) + " sockets");
-    tree.socket_bandwidth = 1_GBps;
+                std::to_string(sockets()) + " sockets");
+    socket_bandwidth = 1_GBps;
   }
-  tree.nics_per_switch = static_cast<int>(in.maybe_integer("nics_per_switch", 0, 64).value_or(0));
-  tree.nic_bandwidth = in.maybe_quantity<BytesPerSecond>("nic_bandwidth");
-  if (tree.nics_per_switch > 0 && !tree.nic_bandwidth) {
+  if (nics_per_switch > 0 && !nic_bandwidth) {
     in.fail("", "nic_bandwidth: missing; expected the bandwidth of a NIC");
-    tree.nic_bandwidth = 1_GBps;
+    nic_bandwidth = 1_GBps;
   }
-  tree.duplex = in.flag("half_duplex", false) ? Duplex::half : Duplex::full;
-  return tree;
 }
 
 Topology PcieTree::build() const {

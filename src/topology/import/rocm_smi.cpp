@@ -186,10 +186,14 @@ Imported import_rocm_smi(std::string_view text,
   return RocmSmiReader(text, source).run(figures);
 }
 
-RocmSmiNode RocmSmiNode::read(Reader& in) {
-  const std::string path = in.file("file");
-  const LinkFigures figures = read_link_figures(in);
-  return {path.empty() ? Imported{} : import_rocm_smi(file_text(path), path, figures)};
+std::span<const Field<RocmSmiNode>> RocmSmiNode::fields() {
+  return kMachineFileFields<RocmSmiNode>;
+}
+
+void RocmSmiNode::check(Reader& /*in*/) {
+  if (!file.empty()) {
+    imported = import_rocm_smi(file_text(file), file, *this);
+  }
 }
 
 }  // namespace titer

@@ -301,14 +301,23 @@ Imported import_slurm_topology(std::string_view text,
   return SlurmBuilder(slurm_lines(text, source), source, choices).run();
 }
 
-SlurmNetwork SlurmNetwork::read(Reader& in) {
-  const std::string path = in.file("file");
-  SlurmChoices choices{.bandwidth = in.quantity<BytesPerSecond>("bandwidth")};
-  choices.nics = static_cast<int>(in.maybe_integer("nics", 1, 64).value_or(1));
-  choices.oversubscription = in.maybe_number("oversubscription", 1.0, 64.0).value_or(1.0);
-  return {path.empty() || !(choices.bandwidth > BytesPerSecond{})
-              ? Imported{}
-              : import_slurm_topology(file_text(path), path, choices)};
+std::span<const Field<SlurmNetwork>> SlurmNetwork::fields() {
+  static constexpr std::array table = {
+      kFileField<SlurmNetwork>,
+      titer::fields::quantity<&SlurmChoices::bandwidth, SlurmNetwork>(
+          "bandwidth", "of a port and of a cable, one direction")
+          .needed(),
+      titer::fields::integer<&SlurmChoices::nics, SlurmNetwork>(
+          "nics", {1, 64}, "ports of a node, all on its switch"),
+      titer::fields::number<&SlurmChoices::oversubscription, SlurmNetwork>(
+          "oversubscription", {1, 64}, "of each switch, down over up")};
+  return table;
+}
+
+void SlurmNetwork::check(Reader& /*in*/) {
+  if (!file.empty() && bandwidth > BytesPerSecond{}) {
+    imported = import_slurm_topology(file_text(file), file, *this);
+  }
 }
 
 }  // namespace titer

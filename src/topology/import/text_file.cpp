@@ -90,12 +90,6 @@ bool before_by_number(std::string_view a, std::string_view b) {
   return left.empty() != right.empty() ? left.empty() : a < b;
 }
 
-LinkFigures read_link_figures(Reader& in) {
-  return {.link = in.maybe_quantity<BytesPerSecond>("link_bandwidth"),
-          .pcie = in.maybe_quantity<BytesPerSecond>("pcie_bandwidth"),
-          .socket = in.maybe_quantity<BytesPerSecond>("socket_bandwidth")};
-}
-
 std::optional<std::string_view> machine_family(std::string_view text) {
   struct FamilyOfText {
     std::string_view family;

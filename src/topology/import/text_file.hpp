@@ -1,6 +1,7 @@
 #pragma once
 // What the importers of this room share: a file's text, and what a user adds to it.
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,23 @@ namespace titer {
 /// Whether a name comes before another, the numbers in them by value: "node9" before "node10".
 [[nodiscard]] bool before_by_number(std::string_view a, std::string_view b);
 
-/// The keys "link_bandwidth", "pcie_bandwidth" and "socket_bandwidth".
-[[nodiscard]] LinkFigures read_link_figures(Reader& in);
+/// The key of a file that is read into a member `file`.
+template <class F>
+inline constexpr Field<F> kFileField = fields::of_schema<F, schema::text>(
+                                           "file",
+                                           [](const Field<F>& own, Reader& in, F& family) {
+                                             family.file = in.file(own.key);
+                                           },
+                                           "to read, found from the folder of this one")
+                                           .needed();
+
+/// With the bandwidths that the file may leave open.
+template <class F>
+inline constexpr std::array<Field<F>, 4> kMachineFileFields = {
+    kFileField<F>,
+    fields::quantity<&LinkFigures::link, F>("link_bandwidth", "of one NVLink or xGMI link")
+        .or_else("by the generation of the devices, where the file tells it"),
+    fields::quantity<&LinkFigures::pcie, F>("pcie_bandwidth", "of a device's PCIe link"),
+    fields::quantity<&LinkFigures::socket, F>("socket_bandwidth", "between two processors")};
 
 }  // namespace titer

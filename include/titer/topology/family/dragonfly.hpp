@@ -2,10 +2,11 @@
 // Groups of routers, all of a group joined, and all groups joined.
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
-#include "titer/input/reader.hpp"
+#include "titer/input/fields.hpp"
 #include "titer/topology/topology.hpp"
 
 namespace titer {
@@ -26,7 +27,8 @@ struct Dragonfly {
   BytesPerSecond local_bandwidth;
   BytesPerSecond global_bandwidth;
   Seconds latency{};  // of any link
-  [[nodiscard]] static Dragonfly read(Reader& in);
+  [[nodiscard]] static std::span<const Field<Dragonfly>> fields();
+  void check(Reader& in);
   [[nodiscard]] Topology build() const;
   [[nodiscard]] Dragonfly in_small(std::string& note) const;
   /// Of several groups: the global links between two halves of them, an estimate.

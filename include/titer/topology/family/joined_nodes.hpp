@@ -1,9 +1,10 @@
 #pragma once
 // A whole cluster built from parts: equal nodes, their NICs, and a network of the NICs' ports.
 
+#include <span>
 #include <string_view>
 
-#include "titer/input/reader.hpp"
+#include "titer/input/fields.hpp"
 #include "titer/topology/topology.hpp"
 
 namespace titer {
@@ -21,7 +22,8 @@ struct JoinedNodes {
   BytesPerSecond nic_bandwidth;
   Topology node;
   Topology network;
-  [[nodiscard]] static JoinedNodes read(Reader& in);
+  [[nodiscard]] static std::span<const Field<JoinedNodes>> fields();
+  void check(Reader& in);
   [[nodiscard]] Topology build() const;
 };
 

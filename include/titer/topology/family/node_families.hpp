@@ -1,11 +1,12 @@
 #pragma once
 // The families of small nodes: switched, wired pair by pair, in a circle, or by a list.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "titer/input/reader.hpp"
+#include "titer/input/fields.hpp"
 #include "titer/topology/topology.hpp"
 
 namespace titer {
@@ -20,7 +21,7 @@ struct SwitchedNode {
   BytesPerSecond bandwidth;
   int planes = 1;
   bool reduces = false;
-  [[nodiscard]] static SwitchedNode read(Reader& in);
+  [[nodiscard]] static std::span<const Field<SwitchedNode>> fields();
   [[nodiscard]] Topology build() const;
   [[nodiscard]] SwitchedNode in_small(std::string& note) const;
 };
@@ -33,7 +34,7 @@ struct FullyConnectedNode {
   int devices = 0;
   int links = 1;
   BytesPerSecond bandwidth;
-  [[nodiscard]] static FullyConnectedNode read(Reader& in);
+  [[nodiscard]] static std::span<const Field<FullyConnectedNode>> fields();
   [[nodiscard]] Topology build() const;
   [[nodiscard]] FullyConnectedNode in_small(std::string& note) const;
 };
@@ -44,7 +45,7 @@ struct RingNode {
   static constexpr std::string_view about = "devices in a circle";
   int devices = 0;
   BytesPerSecond bandwidth;
-  [[nodiscard]] static RingNode read(Reader& in);
+  [[nodiscard]] static std::span<const Field<RingNode>> fields();
   [[nodiscard]] Topology build() const;
   [[nodiscard]] RingNode in_small(std::string& note) const;
 };
@@ -60,7 +61,7 @@ struct EdgeListNode {
   BytesPerSecond bandwidth;
   std::vector<Wire> wires;
   std::vector<Switch> switches{};
-  [[nodiscard]] static EdgeListNode read(Reader& in);
+  [[nodiscard]] static std::span<const Field<EdgeListNode>> fields();
   [[nodiscard]] Topology build() const;
 };
 

@@ -4,11 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "titer/input/reader.hpp"
+#include "titer/input/fields.hpp"
 #include "titer/topology/topology.hpp"
 
 namespace titer {
@@ -27,7 +28,7 @@ struct Torus {
   /// What parts of it are handed out, fewest chips first, for each number of them the most compact;
   /// the whole torus is not among them.
   std::vector<Torus> slices{};
-  [[nodiscard]] static Torus read(Reader& in);
+  [[nodiscard]] static std::span<const Field<Torus>> fields();
   /// Cuts it to the box whose lengths are the list "slice" of `in`, if there is one: then that is
   /// all there is of it.
   void read_slice(Reader& in);

@@ -2,11 +2,12 @@
 // Networks of switches in levels: fat trees, rail-optimised networks, PCIe trees.
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "titer/input/reader.hpp"
+#include "titer/input/fields.hpp"
 #include "titer/topology/topology.hpp"
 
 namespace titer {
@@ -32,7 +33,8 @@ struct FatTree {
   std::vector<FatTreeLevel> levels;
   int planes = 1;
   bool reduces = false;
-  [[nodiscard]] static FatTree read(Reader& in);
+  [[nodiscard]] static std::span<const Field<FatTree>> fields();
+  void check(Reader& in);
   [[nodiscard]] Topology build() const;
   [[nodiscard]] FatTree in_small(std::string& note) const;
   /// Half of the narrowest level's bandwidth, where the top switches have an even number of lower
@@ -61,7 +63,8 @@ struct Rails {
   BytesPerSecond bandwidth;  // of a port, one direction
   Seconds latency{};
   bool reduces = false;
-  [[nodiscard]] static Rails read(Reader& in);
+  [[nodiscard]] static std::span<const Field<Rails>> fields();
+  void check(Reader& in);
   [[nodiscard]] Topology build() const;
   [[nodiscard]] Rails in_small(std::string& note) const;
 
@@ -82,7 +85,8 @@ struct PcieTree {
   int nics_per_switch = 0;
   std::optional<BytesPerSecond> nic_bandwidth;
   Duplex duplex = Duplex::full;
-  [[nodiscard]] static PcieTree read(Reader& in);
+  [[nodiscard]] static std::span<const Field<PcieTree>> fields();
+  void check(Reader& in);
   [[nodiscard]] Topology build() const;
   [[nodiscard]] PcieTree in_small(std::string& note) const;
 

@@ -37,17 +37,22 @@ struct IbNetwork {
   static constexpr std::string_view name = "ibnetdiscover";
   static constexpr std::string_view about =
       "what `ibnetdiscover` prints of an InfiniBand subnet, in `file`";
+  std::string file;  // "" after a problem
+  std::optional<int> ports{};
   Imported imported;
-  [[nodiscard]] static IbNetwork read(Reader& in);
+  [[nodiscard]] static std::span<const Field<IbNetwork>> fields();
+  void check(Reader& in);
   [[nodiscard]] Topology build() const { return imported.topology; }
 };
 
 /// {"family": "slurm-topology", "file": "…", "bandwidth": "400 Gbps", "nics": 8}
-struct SlurmNetwork {
+struct SlurmNetwork : SlurmChoices {
   static constexpr std::string_view name = "slurm-topology";
   static constexpr std::string_view about = "the topology.conf of Slurm, in `file`";
+  std::string file;  // "" after a problem
   Imported imported;
-  [[nodiscard]] static SlurmNetwork read(Reader& in);
+  [[nodiscard]] static std::span<const Field<SlurmNetwork>> fields();
+  void check(Reader& in);
   [[nodiscard]] Topology build() const { return imported.topology; }
 };
 

@@ -5,11 +5,12 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "titer/input/reader.hpp"
+#include "titer/input/fields.hpp"
 #include "titer/topology/topology.hpp"
 
 namespace titer {
@@ -52,31 +53,42 @@ struct Imported {
                                        const LinkFigures& figures);
 [[nodiscard]] bool is_xml(std::string_view text);
 
+/// What families share that read such a file.
+struct MachineFile : LinkFigures {
+  std::string file;  // "" after a problem
+  Imported imported;
+  [[nodiscard]] Topology build() const { return imported.topology; }
+};
+
 /// {"family": "nvidia-smi", "file": "…", "link_bandwidth": "25 GB/s", …}
-struct NvidiaSmiNode {
+struct NvidiaSmiNode : MachineFile {
   static constexpr std::string_view name = "nvidia-smi";
   static constexpr std::string_view about = "what `nvidia-smi topo -m` prints, in `file`";
-  Imported imported;
-  [[nodiscard]] static NvidiaSmiNode read(Reader& in);
-  [[nodiscard]] Topology build() const { return imported.topology; }
+  [[nodiscard]] static std::span<const Field<NvidiaSmiNode>> fields();
+  void check(Reader& in);
 };
 
 /// {"family": "rocm-smi", "file": "…", "link_bandwidth": "64 GB/s", …}
-struct RocmSmiNode {
+struct RocmSmiNode : MachineFile {
   static constexpr std::string_view name = "rocm-smi";
   static constexpr std::string_view about = "what `rocm-smi --showtopo` prints, in `file`";
-  Imported imported;
-  [[nodiscard]] static RocmSmiNode read(Reader& in);
-  [[nodiscard]] Topology build() const { return imported.topology; }
+  [[nodiscard]] static std::span<const Field<RocmSmiNode>> fields();
+  void check(Reader& in);
+};
+
+/// What a user says of links that the XML of NCCL does not hold.
+struct XmlChoices {
+  std::optional<int> nvlinks =
+      std::nullopt;             // of every GPU to one switch, where the file tells none
+  bool accept_unknown = false;  // leave out what the file holds and nothing here stands for
 };
 
 /// {"family": "nccl-xml", "file": "…"}
-struct NcclXmlNode {
+struct NcclXmlNode : MachineFile, XmlChoices {
   static constexpr std::string_view name = "nccl-xml";
   static constexpr std::string_view about = "what NCCL writes (NCCL_TOPO_DUMP_FILE), in `file`";
-  Imported imported;
-  [[nodiscard]] static NcclXmlNode read(Reader& in);
-  [[nodiscard]] Topology build() const { return imported.topology; }
+  [[nodiscard]] static std::span<const Field<NcclXmlNode>> fields();
+  void check(Reader& in);
 };
 
 /// The family that reads a text; none where no machine or program wrote it.

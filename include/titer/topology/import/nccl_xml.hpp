@@ -5,12 +5,6 @@
 
 namespace titer {
 
-struct XmlChoices {
-  std::optional<int> nvlinks =
-      std::nullopt;             // of every GPU to one switch, where the file tells none
-  bool accept_unknown = false;  // leave out what the file holds and nothing here stands for
-};
-
 /// As import_nccl_xml() without choices, which refuses a file that leaves the NVLinks to the
 /// driver, and elements that are not known: they may be links. `used` also names what was taken of
 /// the file's own links without being told.

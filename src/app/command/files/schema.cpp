@@ -11,6 +11,7 @@
 #include "titer/scenario/data_schema.hpp"
 #include "titer/search/search_schema.hpp"
 #include "titer/sweep/sweep_schema.hpp"
+#include "titer/topology/families.hpp"
 #include "titer/view/table.hpp"
 
 namespace titer {
@@ -22,7 +23,7 @@ struct FileKind {
   std::string_view title;
   Value (*schema)();
 };
-constexpr std::array<FileKind, 13> kFileKinds = {
+constexpr std::array<FileKind, 14> kFileKinds = {
     {{"run", "a scenario: model, cluster, stack, plan, training, conditions", run_schema},
      {"sweep", "a scenario, varied along axes", sweep_schema},
      {"search", "a scenario whose plan is searched for", search_schema},
@@ -32,6 +33,7 @@ constexpr std::array<FileKind, 13> kFileKinds = {
      {"chip", "an accelerator and its kernels", chip_file_schema},
      {"cluster", "nodes, their devices and the network between them", cluster_file_schema},
      {"network", "what joins nodes", network_file_schema},
+     {"topology", "devices, switches and wires, by family", topology_schema},
      {"stack", "training software", stack_file_schema},
      {"reliability", "what fails how often, checkpoints and restarts", reliability_schema},
      {"price", "what devices cost and draw", price_schema},
