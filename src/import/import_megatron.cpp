@@ -182,7 +182,8 @@ void read_adapters(const ImportTask& task) {
                  {.rank = "peft.dim",
                   .targets = "peft.target_modules",
                   .usual_rank = 32,
-                  .usual_targets = "all"},
+                  .usual_targets = "all",
+                  .is_fused = true},
                  {});
     in.skip({.what = "how the adapters are scaled", .patterns = "peft.alpha peft.dropout*"});
   }

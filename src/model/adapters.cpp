@@ -62,6 +62,10 @@ constexpr std::array kAdapterFields = {
     fields::special<A, &A::targets>("targets",
                                     {read_targets, targets_schema, write_targets},
                                     "beside which products; `all-linear`: of all in layers"),
+    fields::flag<&A::fused>(
+        "fused",
+        "beside the matrices of query, key and value, and of gate and up, one adapter for all of "
+        "them, as Megatron has it, not one for each"),
     fields::choice<&A::base, kBaseFormats>(
         "base",
         "number format of weights that are not trained; `nf4`, `int8`: of layers' matrices, made "

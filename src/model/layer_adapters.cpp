@@ -1,4 +1,6 @@
 // What adapters add to a layer, and what weights take that are kept in few bits.
+#include <algorithm>
+
 #include "layer_builder.hpp"
 
 namespace titer {
@@ -36,11 +38,22 @@ void LayerBuilder::add(const Operation& op, const Product& product, Split split)
   if (split != Split::rows && product.keeps_input) {
     keeps_shared_ = false;
   }
-  if (product.parts.front().columns == 0) {
-    add_adapter(product, {.role = WeightRole::other, .columns = product.columns}, split);
+  const Product::Parts& parts = product.parts;
+  const Product::Part whole{.role = WeightRole::other, .columns = product.columns};
+  const auto is_target = [&](const Product::Part& part) {
+    return part.columns > 0 && slice_.adapters->is_target(part.role);
+  };
+  if (slice_.adapters->fused && parts[1].columns > 0) {
+    if (std::any_of(parts.begin(), parts.end(), is_target)) {
+      add_adapter(product, whole, split);
+    }
+    return;
   }
-  for (const Product::Part& part : product.parts) {
-    if (part.columns > 0) {
+  if (parts.front().columns == 0 && is_target(whole)) {
+    add_adapter(product, whole, split);
+  }
+  for (const Product::Part& part : parts) {
+    if (is_target(part)) {
       add_adapter(product, part, split);
     }
   }
@@ -62,9 +75,6 @@ void LayerBuilder::add_dequantisation(const Operation& product) {
 /// Y += (X A) B, scaled. Of a product whose columns are split B's are, too, and every rank has A;
 /// of one whose rows are split A's are, and every rank has B. [PEFT; Megatron-Bridge]
 void LayerBuilder::add_adapter(const Product& product, const Product::Part& part, Split split) {
-  if (!slice_.adapters->is_target(part.role)) {
-    return;
-  }
   add(adapter_in(product, part.role, split));
   const Operation out = adapter_out(product, part, split);
   add(out);

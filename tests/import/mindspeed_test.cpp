@@ -169,7 +169,7 @@ TEST(MindSpeed, WhatMemoryKeepsFollows) {
 TEST(MindSpeed, AdaptersAreNamedByMegatronsLayers) {
   const ImportedRun run = of("--swiglu --lora-r 8 --lora-target-modules linear_qkv linear_fc2");
   EXPECT_EQ(member(run.training, "adapters"),
-            R"({"rank":8,"targets":["query","key","value","down"]})");
+            R"({"rank":8,"targets":["query","key","value","down"],"fused":true})");
   EXPECT_TRUE(any_has({refusal("--stage dpo")}, "--stage: dpo: expected sft"));
 }
 

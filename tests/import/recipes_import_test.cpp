@@ -243,7 +243,7 @@ TEST(ImportRecipes, FunctionsAreFollowedToWhatTheyReturn) {
   EXPECT_EQ(member(tuned.plan, "data"), std::to_string(16 * 8 / 4));
   EXPECT_EQ(member(tuned.training, "sequence"), "4096");
   EXPECT_EQ(member(tuned.training, "adapters"),
-            R"({"rank":16,"targets":["query","key","value","output"]})");
+            R"({"rank":16,"targets":["query","key","value","output"],"fused":true})");
 }
 
 TEST(ImportRecipes, FunctionsThatCallEachOtherEnd) {

@@ -35,6 +35,21 @@ TEST(Adapters, HaveThePublishedNumberOfParameters) {
             80 * 64 * (2 * 2 * h + 2 * (h + h / 8) + 3 * (h + f)));
 }
 
+TEST(Adapters, AreOneBesideMatricesThatAreOneWhereTheyAreFused) {
+  const std::int64_t h = 8192;
+  const std::int64_t f = 28672;
+  const WeightRoles attention = kQueryAndValue | role_bit(WeightRole::output);
+  // r (in + out): query, key and value h + h + 2 h / 8, output 2 h. Any of the three asks for one.
+  EXPECT_EQ(
+      adapter_parameters(adapted("llama2-70b", {.rank = 16, .targets = attention, .fused = true})),
+      80 * 16 * (h + h + 2 * h / 8 + 2 * h));
+  EXPECT_EQ(adapter_parameters(adapted("llama2-70b", {.rank = 16, .fused = true})),
+            80 * 16 * (h + h + 2 * h / 8 + 2 * h + h + 2 * f + f + h));
+  const WeightRoles down = role_bit(WeightRole::down);
+  EXPECT_EQ(adapter_parameters(adapted("llama2-70b", {.rank = 1, .targets = down, .fused = true})),
+            80 * (f + h));
+}
+
 TEST(Adapters, AloneHaveGradientsAndStates) {
   const Scenario scenario = adapted("llama3-8b", {.rank = 16});
   const StageMemory memory = estimate(scenario).memory.front();
@@ -265,6 +280,7 @@ TEST(AdapterFields, ReadAndWriteTargets) {
   EXPECT_EQ(some, (Adapters{.rank = 4, .targets = kQueryAndValue, .base = BaseFormat::nf4}));
   EXPECT_EQ(to_json(write_fields(adapter_fields(), some), 0),
             R"({"rank":4,"targets":["query","value"],"base":"nf4"})");
+  EXPECT_EQ(read(R"({"rank": 4, "fused": true})"), (Adapters{.rank = 4, .fused = true}));
   EXPECT_THROW(read(R"({"rank": 4, "targets": ["router"]})"), InputError);
   EXPECT_THROW(read(R"({"rank": 4, "targets": []})"), InputError);
   EXPECT_THROW(read(R"({"rank": 4, "targets": "linear"})"), InputError);

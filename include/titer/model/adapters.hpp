@@ -54,6 +54,9 @@ inline constexpr std::array<Choice<BaseFormat>, 4> kBaseFormats = {{{"bf16", Bas
 struct Adapters {
   std::int64_t rank = 0;
   WeightRoles targets = kAllLinear;
+  // Beside matrices that are one, of queries, keys and values or of gates and ups, one adapter for
+  // all of them. [Megatron-Bridge, NeMo: linear_qkv, linear_fc1]
+  bool fused = false;
   std::optional<BaseFormat> base{};  // otherwise as other weights are
 
   [[nodiscard]] bool is_target(WeightRole role) const { return (targets & role_bit(role)) != 0; }

@@ -112,6 +112,15 @@ bool is_held_whole(const Value& plan) {
          (offload == nullptr || offload->find("weights") == nullptr);
 }
 
+/// Whether one of the modules holds several matrices, beside which is one adapter.
+bool names_fused(const ImportTask& task, const AdapterKeys& keys) {
+  const std::vector<std::string> words = target_words(task, keys.targets);
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    const auto known = our_word(kTargets, word);
+    return known && known->find(' ') != std::string_view::npos;
+  });
+}
+
 }  // namespace
 
 void put_adapters(const ImportTask& task, const AdapterKeys& keys, const BaseBits& base) {
@@ -123,6 +132,9 @@ void put_adapters(const ImportTask& task, const AdapterKeys& keys, const BaseBit
   Value adapters = Value::make_object();
   adapters.add("rank", Value(rank.value_or(keys.usual_rank)));
   adapters.add("targets", targets_of(task, keys));
+  if (keys.is_fused || names_fused(task, keys)) {
+    adapters.add("fused", Value(true));
+  }
   if (base.bits > 0 && is_held_whole(task.into.plan)) {
     adapters.add("base", Value(base.bits == 4 ? "nf4" : "int8"));
   } else if (base.bits > 0) {

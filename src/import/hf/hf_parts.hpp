@@ -82,6 +82,7 @@ struct AdapterKeys {
   std::int64_t usual_rank;
   std::string_view usual_targets;
   bool tells_targets = false;  // by another setting
+  bool is_fused = false;       // one beside matrices that are one
 };
 /// Of the weights that are not trained.
 struct BaseBits {
