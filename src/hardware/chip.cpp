@@ -87,6 +87,17 @@ constexpr std::array kAttentionBackwardFields = {
     fields::figure<&B::others>("others", "of the kernels before and behind it").needed(),
     fields::figure<&B::traffic>("traffic", "of theirs, for an element of the queries").needed()};
 
+using N = NarrowAttention;
+constexpr Range kTimeRatio = {0.1, 10};
+constexpr std::array kNarrowAttentionFields = {
+    fields::figure<&N::forward>("forward", kTimeRatio, "of the forward kernel").needed(),
+    fields::figure<&N::backward>("backward", kTimeRatio, "of the backward kernel").needed(),
+    fields::figure<&N::wide_forward>(
+        "wide_forward", kTimeRatio, "of heads of 160 elements and more")
+        .or_else("`forward`"),
+    fields::figure<&N::wide_backward>("wide_backward", kTimeRatio, "likewise")
+        .or_else("`backward`")};
+
 constexpr std::array kSustainedFields = {
     fields::figure<&SustainedClock::share>("share", kShare, "of a burst's rate, in long runs")
         .needed(),
@@ -135,6 +146,9 @@ constexpr std::array kAttentionFields = {
         "backward_tiling",
         "how its backward kernel is cut into tiles of keys, where it was measured")
         .or_else("as forward, at the rate `tiling.backward`"),
+    fields::part<&Chip::narrow_attention, kNarrowAttentionFields, &Chip::evidence, kAttention>(
+        "fp8", "time with its products in fp8, over that in 16 bits")
+        .or_else("not known: no run can ask for it"),
     fields::figure<&Chip::flash_2>(
         "flash_2",
         kShare,

@@ -26,6 +26,7 @@ KernelClock::KernelClock(const Chip& chip, DataType type, DataType product, Cloc
   if (chip.tiling && chip.attention_tiling) {
     attention_.emplace(chip, type);
   }
+  narrow_attention_ = chip.narrow_attention.value_or(NarrowAttention{});
   if (clocks == Clocks::sustained) {
     clock_ = chip.sustained.share;
   } else {
@@ -38,12 +39,20 @@ Seconds KernelClock::arithmetic(const Kernel& kernel) const {
     return {};
   }
   if (!by_tiles(kernel)) {
-    return at_clock((kernel.flops + saturation(kernel)) / plateau_rate(kernel));
+    return at_clock(narrow_ratio(kernel) * (kernel.flops + saturation(kernel)) /
+                    plateau_rate(kernel));
   }
   if (kernel.kind == KernelKind::attention) {
-    return at_clock(attention_->time(kernel.shape, kernel.flops));
+    return at_clock(narrow_ratio(kernel) * attention_->time(kernel.shape, kernel.flops));
   }
   return at_clock((is_narrow(kernel) ? *narrow_products_ : *products_).time(kernel.shape));
+}
+
+double KernelClock::narrow_ratio(const Kernel& kernel) const {
+  const bool is_narrow_attention = kernel.narrow && kernel.kind == KernelKind::attention;
+  return is_narrow_attention
+             ? narrow_attention_.time_ratio(kernel.shape.backward, kernel.shape.inner >= kWideHead)
+             : 1.0;
 }
 
 Seconds KernelClock::at_clock(Seconds time) const {

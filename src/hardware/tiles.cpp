@@ -16,7 +16,6 @@ constexpr double kLargestTile = 128;
 constexpr Bytes kFetched = Bytes::from_si(16);  // at once
 constexpr Bytes kNarrow = Bytes::from_si(2);    // numbers whose products need them so
 constexpr double kHeadStep = 32;
-constexpr double kWideHead = 160;
 
 /// Positive numbers only, with 1e-9 to spare for what a division left; faster than the library's
 /// where the processor has no instruction.

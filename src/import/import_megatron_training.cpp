@@ -125,6 +125,9 @@ class MegatronTraining {
     } else {
       take_only(task_, "fp8_recipe", {"delayed", "tensorwise"});
     }
+    if (in_.is_on("fp8_dot_product_attention") || in_.is_on("fp8_multi_head_attention")) {
+      training_.add("fp8_attention", Value(true));
+    }
     for (const std::string_view key : {"fp8_param_gather", "fp8_param", "fp8_params"}) {
       if (in_.is_on(key) && training_.find("narrow_weights") == nullptr) {
         training_.add("narrow_weights", Value("instead"));

@@ -182,6 +182,7 @@ std::vector<LaunchSetting> megatron_training_settings(const Scenario& scenario) 
   list.put_if(training.base_type() == DataType::bf16, "bf16");
   list.put_if(training.base_type() == DataType::fp16, "fp16");
   list.put_if(training.narrow_logits, "fp8_output_proj");
+  list.put_if(training.fp8_attention, "fp8_dot_product_attention");
   list.put_if(training.fp8_activation_inputs, "activation_func_fp8_input_store");
   if (training.precision == DataType::fp8) {
     list.put("fp8_format", "hybrid");

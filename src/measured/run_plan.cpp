@@ -309,6 +309,7 @@ Training run_training(const RunRow& row,
   training.gradient_precision = habits.gradient;
   training.adapters = habits.adapters;
   training.narrow_logits = habits.narrow_logits.value_or(false);
+  training.fp8_attention = row.says("notes", "fp8 attention");
   training.fp8_activation_inputs = habits.fp8_activation_inputs.value_or(false);
   training.transposes_narrow_weights = habits.transposes_narrow_weights.value_or(false);
   training.precision = precision_of(row, habits);

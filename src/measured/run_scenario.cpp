@@ -36,7 +36,13 @@ ScenarioSource base_source(const RunMachine& machine,
 double micro_batches(const RunRow& row, const Plan& plan) {
   const auto batch = row.number("global_batch");
   if (batch && *batch > 0) {
-    return *batch / static_cast<double>(plan.micro_batch * plan.data);
+    const double count = *batch / static_cast<double>(plan.micro_batch * plan.data);
+    if (row.says("notes", "log says accumulation") &&
+        !row.says("notes", fmt::format("log says accumulation {:g};", count))) {
+      throw InputError(
+          fmt::format("the log has another accumulation than the configuration's {:g}", count));
+    }
+    return count;
   }
   if (const auto count = row.number("grad_accum"); count && *count >= 1) {
     return *count;

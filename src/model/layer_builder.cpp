@@ -43,8 +43,9 @@ void LayerBuilder::cast(Modules modules, const Narrowed& numbers) {
   // Before numbers of fp4 their largest is looked for, by a pass of its own: one scale of the whole
   // stands above those of blocks.  [Transformer Engine, NVFP4 recipe]
   const double reads = slice_.product_type == DataType::fp4 ? 2.0 : 1.0;
-  // Both copies together are as large as what would be written instead.
-  const Bytes each = slice_.fuses_casts ? Bytes{} : reads * element_ + 2.0 * product_element_;
+  // A copy by columns is for the weight gradient, where there is one.
+  const double copies = slice_.adapters || slice_.reads_columns ? 1.0 : 2.0;
+  const Bytes each = slice_.fuses_casts ? Bytes{} : reads * element_ + copies * product_element_;
   Operation op{.name = "cast", .modules = modules};
   op.forward = memory(numbers.inputs * each);
   op.input_gradient = memory(numbers.outputs * each);

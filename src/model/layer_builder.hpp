@@ -127,8 +127,9 @@ class LayerBuilder {
     double outputs = 0;
     double weights = 0;
   };
-  /// The conversion of a product's input to its type, and of its output's gradient; in two layouts,
-  /// by rows and by columns. Its weights are transposed where no such copy of them is kept.
+  /// The conversion of a product's input to its type, and of its output's gradient; by rows, and by
+  /// columns where a weight gradient reads such a copy. Its weights are transposed where no such
+  /// copy of them is kept.
   void cast(Modules modules, const Narrowed& numbers);
   /// Of all adapters that were added.
   [[nodiscard]] const ParameterCount& adapters() const { return adapters_; }

@@ -69,8 +69,10 @@ Slice Scenario::slice() const {
       .fuses_casts = stack.kernels.fuses_casts,
       .transposes_weights =
           training.transposes_narrow_weights && !cluster.chip.reads_narrow_columns,
+      .reads_columns = training.scales_fp8_by_tensor() && cluster.chip.reads_narrow_columns,
       .fused_experts = plan.fused_experts,
       .narrow_logits = training.narrow_logits,
+      .fp8_attention = training.fp8_attention,
       .fp8_activation_inputs = training.fp8_activation_inputs,
       .product_type = training.narrow_products() ? std::optional(training.precision) : std::nullopt,
       .kept_input =

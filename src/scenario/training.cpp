@@ -112,6 +112,9 @@ constexpr std::array kTrainingFields = {
     fields::flag<&T::narrow_logits>("narrow_logits",
                                     "the output layer's product is of fp8 or fp4, too "
                                     "(Megatron-Core's `fp8_output_proj`)"),
+    fields::flag<&T::fp8_attention>("fp8_attention",
+                                    "products of fused attention are in fp8, too, between "
+                                    "conversions (Megatron-Core's `fp8_dot_product_attention`)"),
     fields::flag<&T::fp8_activation_inputs>(
         "fp8_activation_inputs",
         "what activation functions read is kept in fp8 for the backward pass, and converted twice "

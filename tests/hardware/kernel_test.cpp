@@ -82,6 +82,23 @@ TEST(KernelClock, TakesAttentionOfUnknownExtentsToHaveHeadsOf128) {
   EXPECT_DOUBLE_EQ(clock.rate({KernelKind::attention, 1_TFLOP, 1_MB}).si(), kAttention * kPeak / 2);
 }
 
+TEST(KernelClock, TakesAttentionInFp8ByWhatItTakesIn16Bits) {
+  Chip chip = toy_chip();
+  chip.narrow_attention = NarrowAttention{.forward = 0.5, .backward = 2, .wide_forward = 0.25};
+  const Kernel wide{.kind = KernelKind::attention, .flops = Flops::from_si(1e12), .bytes = {}};
+  const auto arithmetic = [&](const Kernel& kernel) {
+    return KernelClock(chip, DataType::bf16).arithmetic(kernel);
+  };
+  Kernel narrow = wide;
+  narrow.narrow = true;
+  narrow.shape.inner = 128;
+  EXPECT_DOUBLE_EQ(arithmetic(narrow) / arithmetic(wide), 0.5);
+  narrow.shape.inner = 160;
+  EXPECT_DOUBLE_EQ(arithmetic(narrow) / arithmetic(wide), 0.25);
+  narrow.shape.backward = true;
+  EXPECT_DOUBLE_EQ(arithmetic(narrow) / arithmetic(wide), 2.0) << "as other heads";
+}
+
 TEST(KernelClock, SlowsArithmeticDownToTheSustainedClockButNotMemory) {
   Chip chip = toy_chip();
   chip.sustained = {.share = 0.8, .onset = 1_ms};

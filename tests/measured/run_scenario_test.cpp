@@ -155,6 +155,25 @@ TEST(RunScenario, TakesNoTrainingOfAdaptersForTrainingOfAll) {
   EXPECT_FALSE(adapters->is_target(WeightRole::up));
 }
 
+TEST(RunScenario, TakesNoConfigurationThatTheLogDoesNot) {
+  EXPECT_EQ(readings({{"notes", "log says accumulation 8; SHARP"}}).skip_reason, "");
+  EXPECT_EQ(readings({{"notes", "log says accumulation 4; SHARP"}}).skip_reason,
+            "the log has another accumulation than the configuration's 8");
+}
+
+TEST(RunScenario, TakesAttentionInFp8WhereTheNotesSaySo) {
+  const Cells narrow = {{"hw_key", "H100-SXM5-80GB"}, {"precision", "fp8"}, {"flash_attn", "1"}};
+  Cells said = narrow;
+  said["notes"] = "fp8 attention; 3 runs";
+  const auto of = [](const Cells& cells) {
+    const RunReadings read = readings(cells);
+    EXPECT_EQ(read.skip_reason, "");
+    return !read.readings.empty() && read.readings.front().scenarios.front().training.fp8_attention;
+  };
+  EXPECT_FALSE(of(narrow));
+  EXPECT_TRUE(of(said));
+}
+
 Cells fully_sharded_slice() {
   return {{"family", "maxtext_v5e"},
           {"hw_key", "TPU v5e"},

@@ -317,6 +317,40 @@ TEST(SavedBytes, OfActivationsAreOneByteWhereTheirInputIsKeptInFp8) {
   EXPECT_NEAR(moved() - usual, inputs * (2 + 1), 1e-9 * usual) << "read once more, and written";
 }
 
+TEST(Casts, GoAroundAttentionInFp8) {
+  const Transformer model = samples::shipped("llama3-8b");
+  Slice slice = slice_of(model, 1, Sequence::whole, AttentionKernel::flash);
+  const double tokens = kB * static_cast<double>(model.max_sequence);
+  const double h = static_cast<double>(model.hidden);
+  const double keys = 2.0 * h / 4;  // and values
+  slice.fp8_attention = true;
+  const OperationList layer = transformer_layer(model, slice);
+  const auto cast = std::find_if(
+      layer.begin(), layer.end(), [](const Operation& op) { return op.name == "attention cast"; });
+  ASSERT_NE(cast, layer.end());
+  EXPECT_DOUBLE_EQ(cast->forward.bytes.si(), tokens * (2 * h + keys) * (2 + 1));
+  EXPECT_EQ(cast->forward.bytes, cast->input_gradient.bytes);
+}
+
+TEST(Casts, WriteACopyByColumnsForWeightGradientsAlone) {
+  const Transformer model = samples::shipped("llama3-8b");
+  Slice slice = slice_of(model, 1, Sequence::whole, AttentionKernel::flash);
+  slice.product_type = DataType::fp8;
+  const auto moved = [&] {
+    double sum = 0;
+    for (const Operation& op : transformer_layer(model, slice)) {
+      sum += op.name == "cast" ? op.forward.bytes.si() + op.input_gradient.bytes.si() : 0;
+    }
+    return sum;
+  };
+  const double both = moved();
+  slice.reads_columns = true;
+  EXPECT_DOUBLE_EQ(moved(), both * (2 + 1) / (2 + 2)) << "where products read columns, too";
+  slice.reads_columns = false;
+  slice.adapters = Adapters{.rank = 8};
+  EXPECT_DOUBLE_EQ(moved(), both * (2 + 1) / (2 + 2)) << "of frozen weights";
+}
+
 TEST(Casts, MoveNothingWhereTheyArePartOfOtherKernels) {
   const Transformer model = samples::shipped("mixtral-8x7b");
   Slice slice = slice_of(model, 1, Sequence::whole, AttentionKernel::flash);

@@ -123,6 +123,23 @@ TEST(NarrowCopies, AreTurnedRoundUnlessTheChipReadsColumnsOfWholeTensors) {
   EXPECT_DOUBLE_EQ(scenario.narrow_copies()->bytes().si(), 2 * (1 / 2.0 + 1 / 16.0));
 }
 
+TEST(Fp8Attention, NeedsNarrowProductsAFusedKernelAndAChipWhereItWasMeasured) {
+  Scenario scenario = scenario_of();
+  scenario.training.fp8_attention = true;
+  scenario.plan.attention = AttentionKernel::materialised;
+  scenario.cluster.chip.narrow_attention.reset();
+  EXPECT_EQ(texts(scenario),
+            (Lines{"training.fp8_attention: true: expected the precision fp8 or fp4",
+                   "training.fp8_attention: true: expected the attention kernel flash",
+                   "training.fp8_attention: true: expected a chip of which attention.fp8 is "
+                   "known"}));
+  scenario.training.precision = DataType::fp8;
+  scenario.plan.attention = AttentionKernel::flash;
+  scenario.cluster.chip.narrow_attention = NarrowAttention{.forward = 0.5, .backward = 0.5};
+  EXPECT_EQ(texts(scenario), Lines());
+  EXPECT_TRUE(scenario.slice().fp8_attention);
+}
+
 TEST(NarrowCopies, AreOneWhereTheyAreTransposedForEachProduct) {
   Scenario scenario = scenario_of();
   scenario.training.precision = DataType::fp8;

@@ -266,6 +266,7 @@ std::vector<Axis> lone_fields() {
       axis("training.master_precision", R"(["bf16", null, "x"])"),
       axis("training.gradient_messages", R"(["fp8", null, "x"])"),
       axis("training.weight_messages", R"(["fp8", null, "x"])"),
+      axis("training.fp8_attention", "[true, false, 0]"),
       axis("training.fp8_activation_inputs", "[true, false, 0]"),
       axis("training.transposes_narrow_weights", "[true, false, 0]"),
       axis("training.narrow_logits", "[true, false, 0]"),

@@ -67,6 +67,21 @@ struct AttentionBackward {
   Bytes traffic{};          // of theirs, for an element of the queries
 };
 
+/// Fused attention with products in fp8: times over those in 16 bits. Exponentials are the same,
+/// and probabilities are converted besides.
+struct NarrowAttention {
+  double forward = 1;
+  double backward = 1;
+  // Of heads of 160 elements and more, as of multi-head latent attention; otherwise as others.
+  std::optional<double> wide_forward{};
+  std::optional<double> wide_backward{};
+
+  [[nodiscard]] double time_ratio(bool is_backward, bool is_wide) const {
+    const double usual = is_backward ? backward : forward;
+    return is_wide ? (is_backward ? wide_backward : wide_forward).value_or(usual) : usual;
+  }
+};
+
 /// Clocks under power and heat: a burst runs at the plateau, and after a while at a share of it.
 ///   t' = t / (1 - (1 - share) t / (t + onset)) for a product of t,  t / share in a long run.
 struct SustainedClock {
@@ -86,6 +101,7 @@ struct Chip {
   std::optional<AttentionTiling> attention_tiling{};
   std::optional<AttentionBackward> attention_backward{};
   double flash_2 = 1.0;  // rate of FlashAttention 2, written for A100, over that of its own
+  std::optional<NarrowAttention> narrow_attention{};
   SustainedClock sustained{};
   MemoryTier memory;
   Seconds launch_floor;   // least time of one kernel on the device

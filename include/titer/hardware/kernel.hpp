@@ -27,7 +27,8 @@ struct Kernel {
   KernelKind kind = KernelKind::memory;
   Flops flops;
   Bytes bytes;          // read and written in device memory
-  bool narrow = false;  // multiplies numbers of the type of products, where that is another one
+  bool narrow = false;  // multiplies numbers of the type of products, where that is another one;
+                        // of attention: in fp8
   KernelShape shape{};  // of products and attention, where it is known
   KernelMaker maker = KernelMaker::kind;
 
@@ -115,6 +116,8 @@ class KernelClock {
     return Seconds::from_si(std::sqrt(a.si() * a.si() + b.si() * b.si()));
   }
   [[nodiscard]] Seconds at_clock(Seconds time) const;
+  /// Of attention, over what it takes in 16 bits.
+  [[nodiscard]] double narrow_ratio(const Kernel& kernel) const;
 
   MemoryClock memory_;
   Flops saturation_;
@@ -125,6 +128,7 @@ class KernelClock {
   std::optional<ProductTiles> products_;
   std::optional<ProductTiles> narrow_products_;
   std::optional<AttentionTiles> attention_;
+  NarrowAttention narrow_attention_;
   double clock_ = 1;  // share of the plateau, in the long run
   std::optional<SustainedClock> burst_;
 };

@@ -10,6 +10,9 @@
 
 namespace titer {
 
+/// Elements of a head of attention, beyond which kernels are others.
+inline constexpr double kWideHead = 160;
+
 /// Of a product: C[rows, columns] = A[rows, inner] B[inner, columns], `count` times. Of fused
 /// attention: `rows` queries, each attending to `columns` keys on average, heads of `inner`
 /// elements (the mean of a query's and a value's), `count` sequences and heads. No rows: unknown.

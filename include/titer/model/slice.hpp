@@ -91,8 +91,10 @@ struct Slice {
   bool narrow_results = false;
   bool fuses_casts = false;                // conversions cost nothing beside what makes the numbers
   bool transposes_weights = false;         // of narrow products, for those of the backward pass
+  bool reads_columns = false;              // they need no copies of operands by columns
   bool fused_experts = false;              // their products make their activations and casts
   bool narrow_logits = false;              // the output layer's product is as narrow as the others
+  bool fp8_attention = false;              // products of fused attention are in fp8
   bool fp8_activation_inputs = false;      // by conversions of their own, whatever products read
   std::optional<DataType> product_type{};  // of what products with weights read; fp8 training
   std::optional<Bytes> kept_input{};       // of a number of their input; otherwise as they read it

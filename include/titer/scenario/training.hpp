@@ -31,6 +31,7 @@ struct Training {
   NarrowScaling narrow_scaling = NarrowScaling::tensor;
   bool transposes_narrow_weights = false;  // for each backward product: no transposed copy is kept
   bool narrow_logits = false;              // the output layer's product is as narrow as the others
+  bool fp8_attention = false;              // products of fused attention, too
   bool fp8_activation_inputs = false;      // of activation functions, from the forward pass on
   bool fused_optimizer = true;
   FrozenLayers frozen{};

@@ -49,6 +49,9 @@ class CoreBuilder {
       add_gather();
     }
     if (slice_.attention == AttentionKernel::flash) {
+      if (slice_.fp8_attention) {
+        add_conversions();
+      }
       add_flash();
     } else {
       add_materialised();
@@ -130,6 +133,17 @@ class CoreBuilder {
     }
   }
 
+  /// Around a kernel in fp8: what goes into it is converted, and what comes out of it; backward
+  /// their gradients.  [Transformer Engine, fp8_dpa]
+  /// As much is kept as in 16 bits: measured peaks of such runs leave no room for less.
+  void add_conversions() {
+    Operation op = begin("attention cast");
+    const double both = 1.0 + size_of(DataType::fp8) / layer_.element();
+    op.forward = LayerBuilder::memory(both * (queries_ + (keys_ + values_) + outputs_));
+    op.input_gradient = op.forward;
+    layer_.add(op);
+  }
+
   /// One fused kernel: tiles that no token attends to are skipped; the backward kernel repeats the
   /// scores, five products instead of two. [Dao 2022, 2023]
   void add_flash() {
@@ -152,12 +166,14 @@ class CoreBuilder {
     op.forward = {.kind = KernelKind::attention,
                   .flops = flops,
                   .bytes = queries_ + outputs_ + (keys_ + values_) + log_sums,
+                  .narrow = slice_.fp8_attention,
                   .shape = shape()};
     // Scores, and gradients of queries and keys; gradients of probabilities and values.
     const double repeated = (3.0 * widths_.query + 2.0 * widths_.output) / columns;
     op.input_gradient = {.kind = KernelKind::attention,
                          .flops = repeated * flops,
                          .bytes = 2.0 * (queries_ + outputs_) + 2.0 * (keys_ + values_) + log_sums,
+                         .narrow = slice_.fp8_attention,
                          .shape = op.forward.shape};
     op.input_gradient.shape.backward = true;
     send_around(op);

@@ -117,6 +117,25 @@ void check_adapters(const Scenario& scenario, Demands& demands) {
   check_base(scenario, *training.adapters, demands);
 }
 
+namespace {
+
+void check_fp8_attention(const Scenario& scenario, Demands& demands) {
+  if (!scenario.training.fp8_attention) {
+    return;
+  }
+  const auto check = [&](bool condition, std::string_view expected) {
+    demands.demand(condition, "training.fp8_attention", "true", expected);
+  };
+  check(scenario.training.narrow_products(), "expected the precision fp8 or fp4");
+  check(scenario.model.if_transformer() != nullptr, "expected a transformer");
+  check(scenario.slice().attention == AttentionKernel::flash,
+        "expected the attention kernel flash");
+  check(scenario.cluster.chip.narrow_attention.has_value(),
+        "expected a chip of which attention.fp8 is known");
+}
+
+}  // namespace
+
 void check_narrow_products(const Scenario& scenario, Demands& demands) {
   const Training& training = scenario.training;
   demands.demand(!training.narrow_weights || training.narrow_products(),
@@ -129,6 +148,7 @@ void check_narrow_products(const Scenario& scenario, Demands& demands) {
                  "training.narrow_scaling",
                  "block",
                  "expected the precision fp8: only its products scale their numbers");
+  check_fp8_attention(scenario, demands);
   demands.demand(!training.transposes_narrow_weights || training.scales_fp8_by_tensor(),
                  "training.transposes_narrow_weights",
                  "true",
