@@ -80,6 +80,45 @@ TEST(TorusSlices, AreTakenByPlansAsIfTheRunSaidThem) {
   }
 }
 
+std::string asked_slice(const std::string& pod, std::int64_t chips, const std::string& slice) {
+  ScenarioSource source = run_on(pod, chips);
+  source.assign(parse_assignment("cluster.slice=" + slice));
+  Scenario scenario;
+  source.read_unchecked(scenario);
+  return torus_name(*scenario.cluster.torus());
+}
+
+/// Switches join whole cubes whoever names them; what is less than a cube has wires alone.
+TEST(TorusSlices, OfCubesAreClosedWhereTheRunSaysThem) {
+  EXPECT_EQ(asked_slice("tpu-v5p-pod", 1024, "[8, 8, 16]"), "8 x 8 x 16");
+  EXPECT_EQ(asked_slice("tpu-v5p-pod", 256, "[4, 4, 16]"), "4 x 4 x 16");
+  EXPECT_EQ(asked_slice("tpu-v5p-pod", 768, "[4, 4, 48]"), "4 x 4 x 48") << "longer than the pod";
+  EXPECT_EQ(asked_slice("tpu-v5p-pod", 32, "[2, 4, 4]"), "2 (open) x 4 (open) x 4 (open)");
+  EXPECT_EQ(asked_slice("tpu-v5p-pod", 1344, "[6, 8, 28]"), "6 (open) x 8 (open) x 28");
+  EXPECT_EQ(asked_slice("tpu-v5e-pod", 64, "[8, 8]"), "8 (open) x 8 (open)") << "has no cubes";
+  ScenarioSource taken = run_on("tpu-v5p-pod", 1024);
+  ScenarioSource asked = taken;
+  asked.assign(parse_assignment("cluster.slice=[8, 8, 16]"));
+  EXPECT_EQ(time_of(asked.read(), Fidelity::closed), time_of(taken.read(), Fidelity::closed));
+}
+
+TEST(TorusSlices, OfCubesThatAreTooLongOrTooManyAreRefused) {
+  for (const char* wrong : {"[4, 4, 68]", "[4, 4, 30]", "[8, 8]"}) {
+    ScenarioSource source = run_on("tpu-v5p-pod", 1024);
+    source.assign(parse_assignment(std::string("cluster.slice=") + wrong));
+    try {
+      Scenario scenario;
+      source.read_unchecked(scenario);
+      ADD_FAILURE() << wrong;
+    } catch (const InputError& error) {
+      EXPECT_NE(error.lines.front().find("or of cubes of 4 joined to 6144 chips at most, none "
+                                         "longer than 64"),
+                std::string::npos)
+          << error.lines.front();
+    }
+  }
+}
+
 TEST(TorusSlices, FollowThePlanThatAnEstimatorSeesNext) {
   Estimator kept;
   StepResult result;

@@ -104,7 +104,10 @@ void Torus::read_slices(Reader in) {
   if (const auto side = in.maybe_integer("cubes", 1, kMostDevicesOfFamily)) {
     const auto longest = in.integer("longest", *side, kMostDevicesOfFamily);
     const auto most = in.maybe_integer("most", 1, kMostDevicesOfFamily).value_or(devices());
-    add_closed(static_cast<int>(*side), static_cast<int>(longest), static_cast<int>(most));
+    cubes = {.side = static_cast<int>(*side),
+             .longest = static_cast<int>(longest),
+             .most = static_cast<int>(most)};
+    add_closed();
   }
   in.finish();
   std::stable_sort(slices.begin(), slices.end(), [](const Torus& one, const Torus& other) {
@@ -126,20 +129,19 @@ void Torus::add_shape(const Value& shape, Reader& in) {
   }
 }
 
-void Torus::add_closed(int side, int longest, int most) {
+void Torus::add_closed() {
   int cube = 1;
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
-    cube *= side;
+    cube *= cubes->side;
   }
-  for (int cubes = 1; cubes * cube <= std::min(most, devices()); ++cubes) {
-    Torus slice = *this;
-    slice.slices.clear();
-    slice.dimensions = compact_factors(cubes, dimensions.size(), longest / side);
-    for (int& length : slice.dimensions) {
-      length *= side;
+  for (int count = 1; count * cube <= std::min(cubes->most, devices()); ++count) {
+    std::vector<int> lengths =
+        compact_factors(count, dimensions.size(), cubes->longest / cubes->side);
+    for (int& length : lengths) {
+      length *= cubes->side;
     }
-    if (!slice.dimensions.empty()) {
-      slices.push_back(std::move(slice));
+    if (!lengths.empty()) {
+      slices.push_back(joined_cubes(std::move(lengths)));
     }
   }
 }
@@ -152,13 +154,25 @@ bool Torus::is_box(const std::vector<int>& lengths) const {
                     [](int part, int whole) { return part >= 1 && part <= whole; });
 }
 
+bool Torus::is_of_cubes(const std::vector<int>& lengths) const {
+  const bool is_whole =
+      cubes && lengths.size() == dimensions.size() && std::ranges::all_of(lengths, [&](int length) {
+        return length % cubes->side == 0 && length <= cubes->longest;
+      });
+  return is_whole && product_within(lengths, std::min(cubes->most, devices()));
+}
+
 Torus Torus::box(std::vector<int> lengths) const {
-  Torus part{
-      .dimensions = std::move(lengths), .wrap = wrap, .bandwidth = bandwidth, .latency = latency};
+  Torus part = joined_cubes(std::move(lengths));
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     part.wrap[i] = wrap[i] && part.dimensions[i] == dimensions[i];
   }
   return part;
+}
+
+Torus Torus::joined_cubes(std::vector<int> lengths) const {
+  return {
+      .dimensions = std::move(lengths), .wrap = wrap, .bandwidth = bandwidth, .latency = latency};
 }
 
 const Torus* Torus::of(std::int64_t chips) const {
@@ -177,13 +191,21 @@ void Torus::read_slice(Reader& in) {
   if (lengths.empty()) {
     return;
   }
-  if (!is_box(lengths)) {
+  if (is_of_cubes(lengths)) {
+    *this = joined_cubes(lengths);
+  } else if (is_box(lengths)) {
+    *this = box(lengths);
+  } else {
     in.fail("slice",
-            fmt::format("expected the lengths of a box of the torus {}, one for each axis",
-                        fmt::join(dimensions, " x ")));
-    return;
+            fmt::format("expected the lengths of a box of the torus {}, one for each axis{}",
+                        fmt::join(dimensions, " x "),
+                        cubes ? fmt::format(", or of cubes of {} joined to {} chips at most, none "
+                                            "longer than {}",
+                                            cubes->side,
+                                            std::min(cubes->most, devices()),
+                                            cubes->longest)
+                              : ""));
   }
-  *this = box(lengths);
 }
 
 int Torus::devices() const {

@@ -21,6 +21,13 @@ struct Torus {
   static constexpr std::string_view name = "torus";
   static constexpr std::string_view about = "any number of dimensions, each closed or open";
   static constexpr std::size_t most_dimensions = 8;
+  /// Cubes of this side that switches join to closed tori, of axes up to `longest` chips and `most`
+  /// chips in all.
+  struct Cubes {
+    int side = 1;
+    int longest = 1;
+    int most = 1;
+  };
   std::vector<int> dimensions;
   std::vector<bool> wrap;  // per dimension
   BytesPerSecond bandwidth;
@@ -28,9 +35,10 @@ struct Torus {
   /// What parts of it are handed out, fewest chips first, for each number of them the most compact;
   /// the whole torus is not among them.
   std::vector<Torus> slices{};
+  std::optional<Cubes> cubes{};
   [[nodiscard]] static std::span<const Field<Torus>> fields();
-  /// Cuts it to the box whose lengths are the list "slice" of `in`, if there is one: then that is
-  /// all there is of it.
+  /// Cuts it to the box, or to the whole cubes, whose lengths are the list "slice" of `in`, if
+  /// there is one: then that is all there is of it.
   void read_slice(Reader& in);
   [[nodiscard]] Topology build() const;
   [[nodiscard]] Torus in_small(std::string& note) const;
@@ -50,11 +58,14 @@ struct Torus {
  private:
   void read_slices(Reader in);
   void add_shape(const Value& shape, Reader& in);
-  /// Adds those that cubes of this side make.
-  void add_closed(int side, int longest, int most);
+  /// Adds those that its cubes make.
+  void add_closed();
   [[nodiscard]] bool is_box(const std::vector<int>& lengths) const;
+  /// Whether lengths, one for each axis, are of whole cubes that may be joined.
+  [[nodiscard]] bool is_of_cubes(const std::vector<int>& lengths) const;
   /// An axis stays closed only where the box goes all the way round it.
   [[nodiscard]] Torus box(std::vector<int> lengths) const;
+  [[nodiscard]] Torus joined_cubes(std::vector<int> lengths) const;
 };
 
 }  // namespace titer
