@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -79,6 +80,7 @@ struct NamedGroup {
   PlanGroup group;
   std::string_view path;
   std::string_view name;
+  GroupRanks of{};
 };
 
 /// The kinds of groups that exchange something, inner ones before those that lie around them.
@@ -102,30 +104,44 @@ std::vector<NamedGroup> groups_in_use(const Plan& plan) {
   if (!plan.group()) {
     std::erase_if(groups, [&](const NamedGroup& one) { return one.path == apart; });
   }
-  std::stable_sort(
-      groups.begin(), groups.end(), [&](const NamedGroup& one, const NamedGroup& other) {
-        return group_ranks(plan, one.group).stride < group_ranks(plan, other.group).stride;
-      });
+  for (NamedGroup& one : groups) {
+    one.of = group_ranks(plan, one.group);
+  }
+  std::ranges::stable_sort(groups, {}, [](const NamedGroup& one) { return one.of.stride; });
   return groups;
 }
 
 std::optional<NamedGroup> first_misfit(const Plan& plan, const Torus& torus) {
   for (const NamedGroup& one : groups_in_use(plan)) {
-    const GroupRanks of = group_ranks(plan, one.group);
-    if (of.ranks > 1 && !torus_shape(torus, of)) {
+    if (one.of.ranks > 1 && !torus_shape(torus, one.of)) {
       return one;
     }
   }
   return std::nullopt;
 }
 
+/// Where the numbers of a box end that begins at the first chip, fewest first: whole axes, and a
+/// part of the next one.
+std::set<std::int64_t> ends_of_boxes(const Torus& torus) {
+  std::set<std::int64_t> ends;
+  std::int64_t whole = 1;
+  for (const int length : torus.dimensions) {
+    for (int part = 1; part <= length; ++part) {
+      if (length % part == 0) {
+        ends.insert(whole * part);
+      }
+    }
+    whole *= length;
+  }
+  return ends;
+}
+
 /// The numbers of ranks that would fit at a stride.
 std::string fitting_degrees(const Torus& torus, std::int64_t stride) {
-  const std::int64_t most = torus.devices() / stride;
   std::string list;
-  for (std::int64_t ranks = 1; ranks <= most; ++ranks) {
-    if (torus_shape(torus, {.ranks = ranks, .stride = stride})) {
-      add_listed(list, std::to_string(ranks));
+  for (const std::int64_t end : ends_of_boxes(torus)) {
+    if (end % stride == 0 && torus_shape(torus, {.ranks = end / stride, .stride = stride})) {
+      add_listed(list, std::to_string(end / stride));
     }
   }
   return list;
@@ -233,7 +249,7 @@ std::optional<TorusMisfit> torus_misfit(const Plan& plan, const Torus& torus) {
   if (!found) {
     return std::nullopt;
   }
-  const GroupRanks of = group_ranks(plan, found->group);
+  const GroupRanks of = found->of;
   const auto order = fitting_order(plan, torus);
   return TorusMisfit{
       .path = std::string(found->path),
