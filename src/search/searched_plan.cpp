@@ -66,6 +66,9 @@ PlannedStep best_plan(const CapacityQuestion& question,
                 .objectives = {question.reliability ? Objective::goodput : Objective::time},
                 .top = 1};
   search.limits.memory_margin = planned.memory_margin;
+  if (question.least_tokens_per_s > 0) {
+    search.limits.least_tokens_per_s = question.least_tokens_per_s;
+  }
   search.reliability = question.reliability;
   search.abilities = question.abilities;
   const SearchAnswer answer = run_search(search, {.threads = threads});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace titer {
@@ -142,6 +143,35 @@ TEST(CapacityTable, FindsTheFewestDevicesOfUsualSizes) {
   EXPECT_EQ(rows[1].point->devices, 112);
   EXPECT_NEAR(rows[1].point->time.si() / kDaySeconds, 1000.0 / 112, 1e-9);
   EXPECT_LE(tried.size(), 4u * 8u);  // of some 80 sizes
+}
+
+/// Sizes that share nothing out have no plan, which says nothing of those beside them.
+TEST(CapacityTable, FindsTheFewestDevicesBetweenSizesThatWillNotDo) {
+  const auto fewest = [](const std::string& deadline, const std::vector<std::int64_t>& with_plan) {
+    const PlanFinder plan = [&](const CapacityQuestion& question, std::int64_t devices) {
+      return std::ranges::count(with_plan, devices) == 0
+                 ? PlannedStep{.problem = "shares nothing out"}
+                 : SteadyPlans{.days = 1000}(question, devices);
+    };
+    const CapacityTable table = read_capacity_table(asked(", \"deadlines\": \"" + deadline + "\""));
+    return find_rows(table, plan)[0].point->devices;
+  };
+  EXPECT_EQ(fewest("8d", {96, 112, 160, 224, 640}), 160);   // 125 would do
+  EXPECT_EQ(fewest("13d", {64, 80, 160, 192, 256}), 80);    // 77 would do
+  EXPECT_EQ(fewest("13d", {64, 112, 160, 192, 256}), 112);  // of those with a plan
+}
+
+TEST(CapacityTable, LeavesOutOnlyPlansThatAreTooSlowWhereItLooksForFewerDevices) {
+  const PlanFinder plan = [](const CapacityQuestion& question, std::int64_t devices) {
+    PlannedStep planned = SteadyPlans{.days = 1000}(question, devices);
+    const double least = question.least_tokens_per_s;
+    return planned.step.tokens_per_s < least ? PlannedStep{.problem = "too slow"} : planned;
+  };
+  const CapacityTable table = read_capacity_table(asked(R"(, "deadlines": "9d,8d,9d")"));
+  const std::vector<CapacityRow> rows = find_rows(table, plan);
+  EXPECT_EQ(rows[0].point->devices, 112);
+  EXPECT_EQ(rows[1].point->devices, 128);
+  EXPECT_EQ(rows[2].point->devices, 112) << "what is too slow for 8 days may do for 9";
 }
 
 TEST(CapacityTable, KeepsTheDeadlineWithTheChanceAskedFor) {

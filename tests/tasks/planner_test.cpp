@@ -61,6 +61,23 @@ TEST(PlannerTasks, TheSameOnAnotherMachineWithTheBestPlans) {
             number(table, "rows.0.memory_capacity_bytes"));
 }
 
+/// The fewest of all slices, though some between have no plan: they share out neither layers nor
+/// batch.
+TEST(PlannerTasks, TheFewestTpusInTime) {
+  const auto asked = [](const std::string& devices) {
+    std::vector<std::string> arguments = {
+        "compare", "--model=llama3-70b", "--cluster=tpu-v5p-pod", "--tokens=10T", "--deadline=60d"};
+    if (!devices.empty()) {
+      arguments.push_back("--devices=" + devices);
+    }
+    return arguments;
+  };
+  const Document fewest = answer(asked(""));
+  EXPECT_LE(number(fewest, "rows.0.time_s"), 60 * kDay);
+  EXPECT_LE(number(fewest, "rows.0.devices"), number(answer(asked("3584")), "rows.0.devices"));
+  EXPECT_GT(number(answer(asked("3072"), 1), "rows.0.time_s"), 60 * kDay);
+}
+
 /// Slices of TPUs at a price of one's own; no number of them keeps the deadline, which is said.
 TEST(PlannerTasks, TheSameOnTpusAtAPriceOfOnesOwn) {
   const Document table = answer({"compare",

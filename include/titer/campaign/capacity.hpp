@@ -57,6 +57,7 @@ struct CapacityQuestion {
   std::vector<OtherRuns> other_runs{};     // on the same devices, before the one asked about
   std::optional<Reliability> reliability;  // none: nothing fails
   std::optional<CapacityGrowth> growth;
+  double least_tokens_per_s = 0;  // of a step: slower plans may be left out of those to choose from
   std::uint32_t samples = 200;
   std::uint64_t seed = 1;
 };

@@ -55,9 +55,9 @@ struct CapacityRow {
 /// Told how many cases are through.
 using CasesDone = std::function<void(std::size_t)>;
 
-/// A row for each case, in order. The table must stay. Where no devices are asked for, the
-/// fewest of usual sizes that keep the deadline are looked for: that more devices take less time is
-/// assumed only between sizes that were tried.
+/// A row for each case, in order. The table must stay. Where no devices are asked for, the fewest
+/// of usual sizes that keep the deadline are looked for, whether more devices take less time or
+/// not.
 [[nodiscard]] std::vector<CapacityRow> find_rows(const CapacityTable& table,
                                                  const PlanFinder& plan,
                                                  const CasesDone& done = {});

@@ -3,128 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <tuple>
 
-#include "capacity_devices.hpp"
-#include "titer/model/model.hpp"
+#include "fewest_devices.hpp"
 
 namespace titer {
 namespace {
 
 /// Plans that were found, by pair and devices: another deadline has the same.
 using FoundPlans = std::map<std::pair<std::size_t, std::int64_t>, PlannedStep>;
-
-/// The fewest devices of usual sizes that keep a deadline, from a guess on.
-class FewestDevices {
- public:
-  FewestDevices(const CapacityQuestion& question, const PlanFinder& plan)
-      : question_(question), plan_(plan), sizes_(usual_sizes(question.scenario.cluster)) {}
-
-  /// The points that were tried, by their devices.
-  std::vector<CapacityPoint> find() {
-    std::size_t next = first_of(ideal_devices() / usual_share);
-    while (above_ - below_ > 1) {
-      next = std::clamp(next, below_, above_ - 2);  // of sizes; the bounds are one more
-      const CapacityPoint& point = try_size(next);
-      const bool in_time = point.has_plan() && keeps_deadline(question_, point);
-      (in_time ? above_ : below_) = next + 1;
-      if (!in_time && no_longer_helps()) {
-        break;
-      }
-      next = after(next);
-    }
-    if (above_ > sizes_.size()) {
-      try_between();
-    }
-    std::vector<CapacityPoint> points;
-    for (auto& [size, point] : tried_) {
-      points.push_back(std::move(point));
-    }
-    return points;
-  }
-
- private:
-  static constexpr double usual_share = 0.4;  // of the peak, at which the search begins
-  static constexpr double most_growth = 4;    // from one that has a plan to the next
-
-  /// That would do at the peak of the chip, 6 FLOPs for each parameter and token.
-  [[nodiscard]] double ideal_devices() const {
-    const Scenario& scenario = question_.scenario;
-    const Transformer* transformer = scenario.model.if_transformer();
-    const double parameters = static_cast<double>(
-        transformer != nullptr ? active_parameters(*transformer) : titer::parameters(scenario));
-    const auto& rate = scenario.cluster.chip.rate(scenario.training.precision);
-    return rate ? 6 * parameters * *question_.tokens / (rate->peak.si() * question_.deadline->si())
-                : 1;
-  }
-  /// The first size of so many devices or more; the last where there is none.
-  [[nodiscard]] std::size_t first_of(double devices) const {
-    const auto found = std::lower_bound(
-        sizes_.begin(), sizes_.end(), devices, [](std::int64_t size, double least) {
-          return static_cast<double>(size) < least;
-        });
-    return std::min(static_cast<std::size_t>(found - sizes_.begin()), sizes_.size() - 1);
-  }
-  CapacityPoint& try_size(std::size_t size) {
-    return tried_.emplace(size, capacity_point(question_, plan_, sizes_[size])).first->second;
-  }
-  /// That has to be within the deadline: with a chance asked for, about what 90 % keep.
-  [[nodiscard]] Seconds time_asked_for(const CapacityPoint& point) const {
-    return question_.chance && point.spread ? point.spread->high : point.time;
-  }
-  /// What the point just tried says of the next, as if twice as many took half the time.
-  [[nodiscard]] std::size_t after(std::size_t size) const {
-    const CapacityPoint& point = tried_.at(size);
-    const auto devices = static_cast<double>(point.devices);
-    const double times =
-        point.has_plan() ? std::min(most_growth, time_asked_for(point) / *question_.deadline) : 2;
-    return first_of(devices * times);
-  }
-  /// Where the largest sizes will not do, some between may: plans share out some numbers better
-  /// than others. As many devices as the best of those that were tried would need are the least.
-  void try_between() {
-    constexpr int most_tries = 4;
-    constexpr double slack = 0.95;
-    double least = std::numeric_limits<double>::infinity();
-    for (const auto& [size, point] : tried_) {
-      if (point.has_plan()) {
-        least = std::min(
-            least,
-            static_cast<double>(point.devices) * (time_asked_for(point) / *question_.deadline));
-      }
-    }
-    int tries = 0;
-    for (std::size_t size = 0; size < sizes_.size() && tries < most_tries; ++size) {
-      if (static_cast<double>(sizes_[size]) >= slack * least && !tried_.contains(size)) {
-        const CapacityPoint& point = try_size(size);
-        ++tries;
-        if (point.has_plan() && keeps_deadline(question_, point)) {
-          return;
-        }
-      }
-    }
-  }
-  /// Whether of two sizes that are too slow the larger is no faster.
-  [[nodiscard]] bool no_longer_helps() const {
-    const CapacityPoint* before = nullptr;
-    for (const auto& [size, point] : tried_) {
-      if (point.has_plan() && before != nullptr && point.time >= before->time) {
-        return true;
-      }
-      before = point.has_plan() ? &point : before;
-    }
-    return false;
-  }
-
-  const CapacityQuestion& question_;
-  const PlanFinder& plan_;
-  std::vector<std::int64_t> sizes_;
-  std::map<std::size_t, CapacityPoint> tried_;
-  std::size_t below_ = 0;                  // one more than the largest size that will not do
-  std::size_t above_ = sizes_.size() + 1;  // one more than the smallest size that will
-};
 
 /// "20 % too slow"
 std::string beyond(double share, std::string_view what) {
@@ -179,7 +67,7 @@ CapacityRow row_of(const CapacityCase& one, const PlanFinder& plan) {
   }
   const CapacityQuestion& question = *one.question;
   const CapacityResult result = question.devices.empty()
-                                    ? capacity_of(question, FewestDevices(question, plan).find())
+                                    ? capacity_of(question, try_for_fewest(question, plan))
                                     : find_capacity(question, plan);
   row.miss.clear();
   row.reason.clear();
@@ -232,9 +120,14 @@ std::vector<CapacityRow> find_rows(const CapacityTable& table,
   for (const CapacityCase& one : table.cases) {
     const PlanFinder remembered = [&](const CapacityQuestion& question, std::int64_t devices) {
       const std::pair key(one.pair, devices);
-      const auto known = found.find(key);
-      return known != found.end() ? known->second
-                                  : found.emplace(key, plan(question, devices)).first->second;
+      if (const auto known = found.find(key); known != found.end()) {
+        return known->second;
+      }
+      PlannedStep step = plan(question, devices);
+      if (step.scenario || question.least_tokens_per_s == 0) {
+        found.emplace(key, step);
+      }
+      return step;
     };
     rows.push_back(row_of(one, remembered));
     if (done) {
