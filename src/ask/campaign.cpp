@@ -10,16 +10,6 @@
 
 namespace titer {
 
-namespace {
-
-PlanFinder search_on(unsigned threads) {
-  return [=](const CapacityQuestion& question, std::int64_t devices) {
-    return searched_plan(question, devices, threads);
-  };
-}
-
-}  // namespace
-
 Answer ask(const CapacityRequest& request) {
   const Asked& asked = request.question;
   const CapacityQuestion question = resolved(
@@ -27,7 +17,7 @@ Answer ask(const CapacityRequest& request) {
       [&](const std::string& name) { return load_capacity(name, asked.changes); },
       [&](const Document& document) { return read_capacity(document, asked.changes); });
   const CapacityResult result = find_capacity(
-      question, request.search ? search_on(request.threads) : PlanFinder(scaled_plan));
+      question, request.search ? searched_plans(request.threads) : PlanFinder(scaled_plan));
   View view = capacity_view(question, result);
   add_asked(asked, Figures(), view);
   add_notes(capacity_notes(question, result), view);
@@ -48,7 +38,7 @@ Answer ask(const CompareRequest& request) {
   const bool is_searched = request.search || !table.has_run;
   std::vector<CapacityRow> rows =
       find_rows(table,
-                is_searched ? search_on(request.threads) : PlanFinder(scaled_plan),
+                is_searched ? searched_plans(request.threads) : PlanFinder(scaled_plan),
                 [&](std::size_t done) {
                   if (request.progress) {
                     request.progress(done, table.cases.size());

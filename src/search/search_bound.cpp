@@ -193,38 +193,52 @@ BlockCost not_repeated(BlockCost layer) {
   return layer;
 }
 
-/// A rank's mean share of a time for every block of the model.
+/// What transfers expose of all passes of a block.
+Seconds busy_work(const BlockCost& cost) {
+  return cost.forward.busy() + cost.recompute.busy() +
+         std::min(cost.backward.busy(), cost.input_gradient.busy() + cost.weight_gradient.busy());
+}
+
+/// The sum of a time over every block of the model.
 template <class Work>
-Seconds mean_work(const Scenario& scenario, const StepCosts& costs, const Work& work) {
-  const Plan& plan = scenario.plan;
+Seconds sum_of_blocks(const Plan& plan, const StepCosts& costs, const Work& work) {
   Seconds sum = work(costs.embedding) + work(costs.head);
   for (const LayerRun& run : costs.blocks.order) {
     const BlockCost& layer = costs.kinds[static_cast<std::size_t>(run.kind)];
     sum += static_cast<double>(run.count) *
            (plan.recompute_layers ? work(not_repeated(layer)) : work(layer));
   }
+  return sum;
+}
+
+/// A rank's mean share of what all blocks take for one micro-batch.
+Seconds mean_work(const Scenario& scenario, Seconds work) {
+  const Plan& plan = scenario.plan;
   const double passes = static_cast<double>(scenario.training.global_batch) /
                         static_cast<double>(plan.micro_batch * plan.data * plan.pipeline);
-  return kBelowRounding * passes * sum;
+  return kBelowRounding * passes * work;
 }
 
 }  // namespace
 
+BlockWork block_work(const Plan& plan, const StepCosts& costs) {
+  return {.launched = sum_of_blocks(plan, costs, launched_work),
+          .busy = sum_of_blocks(plan, costs, busy_work),
+          .transferred = sum_of_blocks(plan, costs, transferred_work),
+          .slowdown = costs.slowdown};
+}
+
 /// What runs beside a transfer has been slowed down at most so much.
-Seconds work_bound(const Scenario& scenario, const StepCosts& costs) {
-  return mean_work(scenario, costs, launched_work) / costs.slowdown;
+Seconds work_bound(const Scenario& scenario, const BlockWork& work) {
+  return mean_work(scenario, work.launched) / work.slowdown;
 }
 
-Seconds place_bound(const Scenario& scenario, const StepCosts& costs) {
-  return mean_work(scenario, costs, [](const BlockCost& cost) {
-    return cost.forward.busy() + cost.recompute.busy() +
-           std::min(cost.backward.busy(), cost.input_gradient.busy() + cost.weight_gradient.busy());
-  });
+Seconds place_bound(const Scenario& scenario, const BlockWork& work) {
+  return mean_work(scenario, work.busy);
 }
 
-Seconds paired_place_bound(const Scenario& scenario, const StepCosts& costs) {
-  return std::max(mean_work(scenario, costs, launched_work),
-                  mean_work(scenario, costs, transferred_work));
+Seconds paired_place_bound(const Scenario& scenario, const BlockWork& work) {
+  return std::max(mean_work(scenario, work.launched), mean_work(scenario, work.transferred));
 }
 
 Seconds step_bound(const Scenario& scenario, const StepCosts& costs) {

@@ -38,36 +38,37 @@ bool SearchWorker::is_short(const Scenario& scenario, const StepCosts& costs) {
   }
 }
 
-/// Whether the plan's layers and place are sound; its blocks and their costs are then known.
+/// Whether the plan's layers and place are sound; where its groups lie is then known.
 bool SearchWorker::put_plain() {
   plain_.plan = scenario_.plan;
   make_plain(plain_.plan);
   if (!is_sound(plain_)) {
     return false;
   }
-  costs_ = &layers_in_place();
+  place_ = layers_place(plain_);
   return true;
+}
+
+/// Known from elsewhere, or of its costs.
+BlockWork SearchWorker::work_in_place() {
+  KnownWork* const elsewhere = options_->known_work;
+  if (elsewhere != nullptr) {
+    if (const auto known = elsewhere->find(plain_, place_)) {
+      return *known;
+    }
+  }
+  const BlockWork work = block_work(plain_.plan, layers_in_place());
+  if (elsewhere != nullptr) {
+    elsewhere->add(plain_, place_, work);
+  }
+  return work;
 }
 
 /// Of the same layer with its groups in the same places, if that was there before.
 StepCosts& SearchWorker::layers_in_place() {
-  std::vector<std::pair<Group, int>> places;
-  for (std::size_t i = 0; i < kLayerGroups; ++i) {
-    const auto of = static_cast<LayerGroup>(i);
-    if (of == LayerGroup::data && plain_.model.if_layered() == nullptr) {
-      continue;  // no operation of these layers is among replicas
-    }
-    const PlanGroup group = plan_group(of);
-    if (group_ranks(plain_.plan, group).ranks > 1) {
-      const GroupPlace at = place(plain_.plan, group, plain_.cluster);
-      places.emplace_back(at.group, at.stride_in_node);
-    }
-  }
-  const bool own_experts = plain_.plan.expert_replicas() == 1;
   const auto end = placed_.begin() + static_cast<std::ptrdiff_t>(placed_count_);
-  const auto same = std::find_if(placed_.begin(), end, [&](const PlacedLayers& known) {
-    return known.own_experts == own_experts && known.places == places;
-  });
+  const auto same = std::find_if(
+      placed_.begin(), end, [&](const PlacedLayers& known) { return known.place == place_; });
   if (same != end) {
     return same->costs;
   }
@@ -75,8 +76,7 @@ StepCosts& SearchWorker::layers_in_place() {
     placed_.emplace_back();
   }
   PlacedLayers& next = placed_[placed_count_];
-  next.places = std::move(places);
-  next.own_experts = own_experts;
+  next.place = place_;
   fill_layer_costs(plain_, next.costs);
   ++placed_count_;  // unless a defect kept it from its costs
   return next.costs;

@@ -49,7 +49,7 @@ LayerBound SearchWorker::sound_bound(const LayerChoice& layer) {
     }
     PlanTree::put(place, scenario_.plan);
     if (put_plain()) {
-      const Seconds least = work_bound(plain_, *costs_);
+      const Seconds least = work_bound(plain_, work_in_place());
       return {.over_limit = least > search_->limits.longest(plain_),
               .least = scorer_.bound(plain_, least, {})};
     }
@@ -122,6 +122,7 @@ void SearchWorker::search_place(BestPlans& best, SearchCounts& counts) {
   if (pipelines_.empty()) {
     return;
   }
+  costs_ = &layers_in_place();
   take_plain_costs();
   if (!is_short(plain_, *costs_)) {
     counts += {.refused = below, .refusal = refusal_};
@@ -151,8 +152,9 @@ void SearchWorker::search_place(BestPlans& best, SearchCounts& counts) {
 void SearchWorker::bound_pipelines(const BestPlans& best, SearchCounts& counts) {
   const LayerChoice& layer = tree_->layers()[number_[0]];
   const std::size_t all = tree_->pipelines(layer, tree_->layout(layer).places[number_[1]]).size();
-  const Seconds alone = place_bound(plain_, *costs_);
-  const Seconds paired = paired_place_bound(plain_, *costs_);
+  const BlockWork work = work_in_place();
+  const Seconds alone = place_bound(plain_, work);
+  const Seconds paired = paired_place_bound(plain_, work);
   pipelines_.clear();
   for (std::size_t i = 0; i < all; ++i) {
     put_pipeline(i);

@@ -10,6 +10,7 @@
 #include "search_score.hpp"
 #include "titer/cost/cost_finder.hpp"
 #include "titer/estimate/estimate.hpp"
+#include "titer/search/known_work.hpp"
 
 namespace titer {
 
@@ -36,6 +37,7 @@ class SearchWorker {
   [[nodiscard]] LayerBound sound_bound(const LayerChoice& layer);
   void leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts);
   [[nodiscard]] bool put_plain();
+  [[nodiscard]] BlockWork work_in_place();
   [[nodiscard]] StepCosts& layers_in_place();
   [[nodiscard]] const StageBlocks& contents_of(const Plan& plan);
   void take_plain_costs();
@@ -79,12 +81,12 @@ class SearchWorker {
   /// Blocks and what they cost where a layer's groups lie so: the places of one layer are few
   /// beside those of plans.
   struct PlacedLayers {
-    std::vector<std::pair<Group, int>> places;  // and the stride in a node
-    bool own_experts = false;                   // no other rank has them
-    StepCosts costs;                            // of blocks alone
+    LayersPlace place;
+    StepCosts costs;  // of blocks alone
   };
   std::vector<PlacedLayers> placed_;
   std::size_t placed_count_ = 0;  // of the layer that is looked at
+  LayersPlace place_;             // of plain_
   StepCosts* costs_ = nullptr;    // of plain_, and of a pipeline of scenario_'s stages
   std::map<std::tuple<std::int64_t, std::int64_t, Placement>, StageBlocks> contents_;
   std::vector<LayerRun> order_;                             // of the layers that these share out

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "titer/campaign/capacity.hpp"
 #include "titer/plan/place/torus_place.hpp"
 #include "titer/search/search.hpp"
@@ -56,7 +58,7 @@ std::vector<std::int64_t> batches(const CapacityQuestion& question,
 PlannedStep best_plan(const CapacityQuestion& question,
                       Scenario scenario,
                       std::int64_t devices,
-                      unsigned threads) {
+                      const SearchOptions& options) {
   PlannedStep planned{.memory_margin = SearchLimits().memory_margin};
   Search search{.title = {},
                 .source = ScenarioSource(Document()),  // nobody writes the plan to a file
@@ -71,7 +73,7 @@ PlannedStep best_plan(const CapacityQuestion& question,
   }
   search.reliability = question.reliability;
   search.abilities = question.abilities;
-  const SearchAnswer answer = run_search(search, {.threads = threads});
+  const SearchAnswer answer = run_search(search, options);
   if (answer.plans.empty()) {
     const SearchCounts& counts = answer.counts;
     planned.over_memory = counts.over_memory > 0;
@@ -99,11 +101,9 @@ double useful_rate(const CapacityQuestion& question, const PlannedStep& planned)
   return planned.step.tokens_per_s * fraction;
 }
 
-}  // namespace
-
 PlannedStep searched_plan(const CapacityQuestion& question,
                           std::int64_t devices,
-                          unsigned threads) {
+                          const SearchOptions& options) {
   PlannedStep best{.memory_margin = SearchLimits().memory_margin};
   Scenario scenario = question.scenario;
   best.problem = prepare(question, devices, scenario);
@@ -112,7 +112,7 @@ PlannedStep searched_plan(const CapacityQuestion& question,
   }
   for (const std::int64_t batch : batches(question, devices, scenario.training.global_batch)) {
     scenario.training.global_batch = batch;
-    PlannedStep next = best_plan(question, scenario, devices, threads);
+    PlannedStep next = best_plan(question, scenario, devices, options);
     const bool is_better =
         best.scenario ? next.scenario && useful_rate(question, next) > useful_rate(question, best)
                       : next.scenario || best.problem.empty();
@@ -121,6 +121,24 @@ PlannedStep searched_plan(const CapacityQuestion& question,
     }
   }
   return best;
+}
+
+/// What layers take, of the pair that was asked about last.
+struct KnownOfPair {
+  std::size_t pair = 0;
+  std::unique_ptr<KnownWork> work{};
+};
+
+}  // namespace
+
+PlanFinder searched_plans(unsigned threads) {
+  return [threads, known = std::make_shared<KnownOfPair>()](const CapacityQuestion& question,
+                                                            std::int64_t devices) {
+    if (!known->work || known->pair != question.pair) {
+      *known = {.pair = question.pair, .work = std::make_unique<KnownWork>()};
+    }
+    return searched_plan(question, devices, {.threads = threads, .known_work = known->work.get()});
+  };
 }
 
 }  // namespace titer

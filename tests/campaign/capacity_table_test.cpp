@@ -61,7 +61,7 @@ TEST(CapacityTableFile, MakesAQuestionOfEachCombination) {
   ASSERT_EQ(table.cases.size(), 2u * 2u * 2u);
   EXPECT_EQ(table.cases[2].model, "llama3-8b");
   EXPECT_EQ(table.cases[2].cluster, "dgx-h100");
-  EXPECT_EQ(table.cases[2].pair, 1u);
+  EXPECT_EQ(table.cases[2].question->pair, 1u);
   EXPECT_EQ(table.cases[3].question->deadline->si(), 8 * 7 * kDaySeconds);
   EXPECT_TRUE(table.cases[3].question->devices.empty());
   EXPECT_FALSE(table.has_run);

@@ -390,12 +390,12 @@ TEST(SearchedPlan, HasABatchForItsDevices) {
   question.batch = BatchRule::scaled;
   question.scenario.training.global_batch = 24;
   const std::int64_t devices = question.scenario.plan.devices();
-  const PlannedStep planned = searched_plan(question, 2 * devices, 2);
+  const PlannedStep planned = searched_plans(2)(question, 2 * devices);
   ASSERT_TRUE(planned.scenario) << planned.problem;
   EXPECT_EQ(planned.scenario->training.global_batch, 48);
   EXPECT_EQ(planned.scenario->plan.devices(), 2 * devices);
   question.scenario.training.global_batch = 25;
-  EXPECT_EQ(searched_plan(question, devices / 2, 2).problem,
+  EXPECT_EQ(searched_plans(2)(question, devices / 2).problem,
             fmt::format("batch 25 of {} devices cannot be scaled to {}", devices, devices / 2));
 }
 
@@ -634,8 +634,8 @@ TEST(CapacityPlans, MayHaveAnotherBatchWithinTheSlack) {
   EXPECT_EQ(batch(scaled_plan(question, 24)), 0);
   question.batch_slack = 0.01;
   EXPECT_EQ(batch(scaled_plan(question, 24)), 1008);
-  EXPECT_EQ(batch(searched_plan(question, 24)), 1008);
-  EXPECT_EQ(batch(searched_plan(question, 8)), 1000);
+  EXPECT_EQ(batch(searched_plans()(question, 24)), 1008);
+  EXPECT_EQ(batch(searched_plans()(question, 8)), 1000);
   question.batch_slack = 0.005;
   EXPECT_EQ(batch(scaled_plan(question, 24)), 0);
 }
@@ -645,7 +645,7 @@ TEST(CapacityPlans, OfASearchAreNoSlowerThanTheScenariosOwn) {
   question.scenario = ScenarioSource::load("resnet-50-8xa100").read();
   for (const std::int64_t devices : {8, 16}) {
     const PlannedStep own = scaled_plan(question, devices);
-    const PlannedStep best = searched_plan(question, devices);
+    const PlannedStep best = searched_plans()(question, devices);
     ASSERT_TRUE(own.scenario && best.scenario) << own.problem << best.problem;
     EXPECT_LE(best.step.iteration_time, own.step.iteration_time);
     EXPECT_EQ(best.scenario->plan.devices(), devices);
@@ -656,7 +656,7 @@ TEST(CapacityPlans, OfASearchAreNoSlowerThanTheScenariosOwn) {
 TEST(CapacityPlans, OfASearchSayWhyThereIsNone) {
   CapacityQuestion question;
   question.scenario = ScenarioSource::load("gpt3-175b-64xa100").read();
-  const std::string problem = searched_plan(question, 1).problem;
+  const std::string problem = searched_plans()(question, 1).problem;
   EXPECT_NE(problem.find("over the memory"), std::string::npos) << problem;
 }
 

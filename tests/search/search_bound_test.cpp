@@ -48,10 +48,11 @@ void expect_bounded(const Search& search, int plans) {
     estimator.estimate(scenario, result);
     step_costs(scenario, costs);
     const Seconds bound = step_bound(scenario, costs);
+    const BlockWork work = block_work(scenario.plan, costs);
     EXPECT_LE(bound.si(), result.iteration_time.si()) << name(scenario.plan.schedule);
-    EXPECT_LE(work_bound(scenario, costs), bound);
+    EXPECT_LE(work_bound(scenario, work), bound);
     const bool pairs = scenario.plan.schedule.entry().pairs;
-    EXPECT_LE(pairs ? paired_place_bound(scenario, costs) : place_bound(scenario, costs), bound);
+    EXPECT_LE(pairs ? paired_place_bound(scenario, work) : place_bound(scenario, work), bound);
     EXPECT_GT(bound, 0.2 * result.iteration_time) << name(scenario.plan.schedule);
   }
   for (std::size_t i = 0; i < tried.size(); ++i) {
@@ -112,11 +113,12 @@ TEST(SearchBound, IsUnderTheTimeOfEverySchedule) {
           ASSERT_TRUE(validate(scenario).empty()) << name(schedule);
           step_costs(scenario, costs);
           const Seconds bound = step_bound(scenario, costs);
+          const BlockWork work = block_work(scenario.plan, costs);
           EXPECT_LE(bound.si(), estimate(scenario).iteration_time.si()) << name(schedule);
-          EXPECT_LE(work_bound(scenario, costs), bound) << name(schedule);
+          EXPECT_LE(work_bound(scenario, work), bound) << name(schedule);
           if (sharding == Sharding::none) {
-            const Seconds of_place = schedule.entry().pairs ? paired_place_bound(scenario, costs)
-                                                            : place_bound(scenario, costs);
+            const Seconds of_place = schedule.entry().pairs ? paired_place_bound(scenario, work)
+                                                            : place_bound(scenario, work);
             EXPECT_LE(of_place, bound) << name(schedule);
           }
         }

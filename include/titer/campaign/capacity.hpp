@@ -57,6 +57,7 @@ struct CapacityQuestion {
   std::vector<OtherRuns> other_runs{};     // on the same devices, before the one asked about
   std::optional<Reliability> reliability;  // none: nothing fails
   std::optional<CapacityGrowth> growth;
+  std::size_t pair = 0;           // of model and cluster: questions of one have the same plans
   double least_tokens_per_s = 0;  // of a step: slower plans may be left out of those to choose from
   std::uint32_t samples = 200;
   std::uint64_t seed = 1;
@@ -98,10 +99,9 @@ using PlanFinder = std::function<PlannedStep(const CapacityQuestion&, std::int64
 [[nodiscard]] PlannedStep scaled_plan(const CapacityQuestion& question, std::int64_t devices);
 
 /// The best of all plans (search/search.hpp), whatever the scenario's is: by tokens that count
-/// where something fails, otherwise by time.
-[[nodiscard]] PlannedStep searched_plan(const CapacityQuestion& question,
-                                        std::int64_t devices,
-                                        unsigned threads = 1);
+/// where something fails, otherwise by time. What layers take is kept from one number of devices to
+/// the next, so that one finder is asked about questions of one pair after another.
+[[nodiscard]] PlanFinder searched_plans(unsigned threads = 1);
 
 /// What devices cost at other prices, in the time that they are held at the question's.
 struct OtherBill {

@@ -15,8 +15,7 @@ namespace titer {
 
 /// A model on a cluster by a deadline.
 struct CapacityCase {
-  std::size_t pair = 0;  // cases of one model and cluster have the same plans
-  std::string model;     // as they are called in the answer
+  std::string model;  // as they are called in the answer
   std::string cluster;
   std::string stack;
   std::optional<CapacityQuestion> question{};  // its devices: those that were asked for, or none

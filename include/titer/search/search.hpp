@@ -19,6 +19,7 @@
 #include "titer/campaign/goodput.hpp"
 #include "titer/estimate/result.hpp"
 #include "titer/scenario/source.hpp"
+#include "titer/search/known_work.hpp"
 #include "titer/search/search_space.hpp"
 #include "titer/simulate/evaluate.hpp"
 
@@ -160,6 +161,8 @@ struct SearchOptions {
   unsigned threads = 1;
   bool exhaustive = false;  // evaluate all that is sound: neither bounds nor memory first
   const std::atomic<bool>* stop = nullptr;
+  /// Of searches of the same but on other numbers of devices, to which this one adds.
+  KnownWork* known_work = nullptr;
   /// Told how many plans of how many are through.
   std::function<void(std::size_t, std::size_t)> progress{};
 };

@@ -6,20 +6,31 @@
 
 namespace titer {
 
+/// What all blocks of a model take for one micro-batch, at least; of a plan's pipeline, data and
+/// state it says nothing.
+struct BlockWork {
+  Seconds launched{};     // kernels and launches alone
+  Seconds busy{};         // with what transfers expose
+  Seconds transferred{};  // all that is transferred, hidden or not
+  double slowdown = 1;    // at most, of what runs beside a transfer
+};
+/// `costs`: of blocks.
+[[nodiscard]] BlockWork block_work(const Plan& plan, const StepCosts& costs);
+
 /// Of all plans with these layers and this many devices, whatever the pipeline, its schedule, the
 /// rank order and the sharding. All passes of all micro-batches are work of some rank, and a rank
 /// takes no less than its mean:
 ///   T >= m / p sum over blocks of (F + R + B)
 /// F, R, B: kernels and launches alone, without what transfers add. m / p = gb t cp / (b n) is the
-/// same for any p. `costs`: of any plan among them.
-[[nodiscard]] Seconds work_bound(const Scenario& scenario, const StepCosts& costs);
+/// same for any p. `work`: of any plan among them.
+[[nodiscard]] Seconds work_bound(const Scenario& scenario, const BlockWork& work);
 
 /// The same of all plans in this place of the pipeline whose schedule may not pair passes, with
-/// what transfers expose of them. `costs`: of one without sharding and offloading.
-[[nodiscard]] Seconds place_bound(const Scenario& scenario, const StepCosts& costs);
+/// what transfers expose of them. `work`: of one without sharding and offloading.
+[[nodiscard]] Seconds place_bound(const Scenario& scenario, const BlockWork& work);
 
 /// The same where passes run in pairs: the lesser of compute and transfers is hidden.
-[[nodiscard]] Seconds paired_place_bound(const Scenario& scenario, const StepCosts& costs);
+[[nodiscard]] Seconds paired_place_bound(const Scenario& scenario, const BlockWork& work);
 
 /// Of one plan, or of any that differs in sharding, offloading and overlap beside the passes where
 /// `costs` are of one without, and have no tails and buckets. A rank begins after the forward

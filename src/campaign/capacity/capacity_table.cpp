@@ -119,7 +119,7 @@ std::vector<CapacityRow> find_rows(const CapacityTable& table,
   std::vector<CapacityRow> rows;
   for (const CapacityCase& one : table.cases) {
     const PlanFinder remembered = [&](const CapacityQuestion& question, std::int64_t devices) {
-      const std::pair key(one.pair, devices);
+      const std::pair key(question.pair, devices);
       if (const auto known = found.find(key); known != found.end()) {
         return known->second;
       }

@@ -139,8 +139,12 @@ const Value* of_cluster(const std::vector<Value>& list, std::size_t number) {
 /// Questions of one model on one cluster.
 class PairReader {
  public:
-  PairReader(const TableLists& lists, CapacityCase names, CapacityTable& table)
-      : lists_(lists), names_(std::move(names)), table_(table), document_(lists.rest) {}
+  PairReader(std::size_t pair, const TableLists& lists, CapacityCase names, CapacityTable& table)
+      : pair_(pair),
+        lists_(lists),
+        names_(std::move(names)),
+        table_(table),
+        document_(lists.rest) {}
 
   /// REQUIRES values of the lists; null: the run's, or nobody says.
   void read(const Value* model, const Value* cluster, std::size_t number) {
@@ -269,11 +273,13 @@ class PairReader {
     one.model = question.scenario.model.name();
     one.cluster = question.scenario.cluster.name;
     one.stack = question.scenario.stack.name;
+    question.pair = pair_;
     question.devices = std::move(devices);
     one.question = std::move(question);
     table_.cases.push_back(std::move(one));
   }
 
+  std::size_t pair_;
   const TableLists& lists_;
   CapacityCase names_;
   CapacityTable& table_;
@@ -306,11 +312,10 @@ CapacityTable read_capacity_table(const Document& document, std::span<const Assi
   for (const Value* model : each_of(lists.models)) {
     std::size_t number = 0;
     for (const Value* cluster : each_of(lists.clusters)) {
-      const CapacityCase names{.pair = pair++,
-                               .model = text_of(model),
+      const CapacityCase names{.model = text_of(model),
                                .cluster = text_of(cluster),
                                .stack = text_of(of_cluster(lists.stacks, number))};
-      PairReader(lists, names, table).read(model, cluster, number);
+      PairReader(pair++, lists, names, table).read(model, cluster, number);
       ++number;
     }
   }

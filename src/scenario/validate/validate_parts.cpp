@@ -115,7 +115,8 @@ void check_graph(const Scenario& scenario, Demands& demands) {
   }
   const Transformer* model = scenario.model.if_transformer();
   if (model == nullptr) {
-    demands.demand(graph == 0, "plan.cuda_graph", graph_text(graph), [&] {
+    const auto text = [&] { return graph_text(graph); };
+    demands.demand(graph == 0, "plan.cuda_graph", text, [&] {
       return fmt::format("expected none or iteration: {} is no transformer", scenario.model.name());
     });
     return;
@@ -123,7 +124,7 @@ void check_graph(const Scenario& scenario, Demands& demands) {
   for (const GraphPart& part : kGraphParts) {
     demands.demand((graph & bit(part.part)) == 0 || part.exists(*model),
                    "plan.cuda_graph",
-                   graph_text(bit(part.part)),
+                   [&] { return graph_text(bit(part.part)); },
                    [&] {
                      return fmt::format(
                          "expected a model with {}, which {} has not", part.needs, model->name);

@@ -1,0 +1,57 @@
+#pragma once
+// What layers were found to take, for searches of the same model on other numbers of devices.
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "titer/scenario/scenario.hpp"
+#include "titer/search/search_bound.hpp"
+
+namespace titer {
+
+/// Where the groups lie among which layers exchange data: where this is equal, so are their costs.
+struct LayersPlace {
+  std::vector<std::pair<Group, int>> groups{};  // and the stride in a node
+  bool own_experts = false;                     // no other rank has them
+
+  friend bool operator==(const LayersPlace&, const LayersPlace&) = default;
+};
+[[nodiscard]] LayersPlace layers_place(const Scenario& scenario);
+
+/// Of scenarios that differ in their plans, numbers of devices and batches alone. Threads may share
+/// it.
+class KnownWork {
+ public:
+  /// No more than the scenario's blocks take in this place; none where nobody added it.
+  [[nodiscard]] std::optional<BlockWork> find(const Scenario& scenario,
+                                              const LayersPlace& place) const;
+  void add(const Scenario& scenario, const LayersPlace& place, const BlockWork& work);
+
+ private:
+  using Layout =
+      std::tuple<std::int64_t, std::int64_t, std::int64_t, std::optional<std::int64_t>, int>;
+  /// The last: which of its layout's places it has.
+  using Layer =
+      std::tuple<std::int64_t, bool, Recomputation, std::optional<TensorOverlap>, std::size_t>;
+  struct Known {
+    BlockWork work{};
+    double pace = 1;  // of kernels: more devices wait for the slowest of more
+  };
+  struct KnownLayout {
+    std::vector<LayersPlace> places{};  // few
+    std::map<Layer, Known> layers{};
+  };
+  [[nodiscard]] static Layout layout_of(const Scenario& scenario);
+  [[nodiscard]] static Layer layer_of(const Plan& plan, std::size_t place);
+
+  mutable std::mutex mutex_;
+  std::map<Layout, KnownLayout> layouts_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace titer
