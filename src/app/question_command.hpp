@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/command.hpp"
+#include "app/output/progress.hpp"
 #include "app/question_options.hpp"
 
 namespace titer {
@@ -26,7 +27,7 @@ template <class R>
     if constexpr (requires { request.for_report; }) {
       request.for_report = given->report->is_wanted();
     }
-    return print(format, ask(request), *given->report);
+    return print(format, ask_with_progress(request), *given->report);
   };
   return {&app, answer, given->report};
 }

@@ -22,14 +22,14 @@ void SamplingOptions::add_to(CLI::App& app) {
       ->type_name("N");
 }
 
-AskedSamples SamplingOptions::asked(std::optional<Progress>& progress) const {
-  if (samples) {
-    progress.emplace("samples", static_cast<std::size_t>(*samples));
-  }
+AskedSamples SamplingOptions::asked(Progress& progress) const {
   return {.count = samples,
           .seed = seed,
           .threads = jobs > 0 ? jobs : std::thread::hardware_concurrency(),
-          .progress = [&](std::size_t done) { progress->update(done); }};
+          .progress = [tell = progress.counting("samples"),
+                       all = static_cast<std::size_t>(samples.value_or(0))](std::size_t done) {
+            tell(done, all);
+          }};
 }
 
 }  // namespace titer

@@ -17,7 +17,7 @@ struct SamplingOptions {
 
   void add_to(CLI::App& app);
   /// Where there are samples, the progress is shown from now on. It must outlive what is returned.
-  [[nodiscard]] AskedSamples asked(std::optional<Progress>& progress) const;
+  [[nodiscard]] AskedSamples asked(Progress& progress) const;
 };
 
 }  // namespace titer

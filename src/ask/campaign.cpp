@@ -9,6 +9,24 @@
 #include "titer/report/study/course_report.hpp"
 
 namespace titer {
+namespace {
+
+/// The same finder, which tells the request how many numbers of devices are through.
+PlanFinder counted(const PlanFinder& plan,
+                   const CapacityRequest& request,
+                   const CapacityQuestion& asked) {
+  if (!request.progress) {
+    return plan;
+  }
+  return [&plan, &request, done = std::size_t{0}, of = asked.devices.size()](
+             const CapacityQuestion& question, std::int64_t devices) mutable {
+    PlannedStep step = plan(question, devices);
+    request.progress(++done, of);
+    return step;
+  };
+}
+
+}  // namespace
 
 Answer ask(const CapacityRequest& request) {
   const Asked& asked = request.question;
@@ -16,8 +34,9 @@ Answer ask(const CapacityRequest& request) {
       asked,
       [&](const std::string& name) { return load_capacity(name, asked.changes); },
       [&](const Document& document) { return read_capacity(document, asked.changes); });
-  const CapacityResult result = find_capacity(
-      question, request.search ? searched_plans(request.threads) : PlanFinder(scaled_plan));
+  const PlanFinder plan =
+      request.search ? searched_plans(request.threads) : PlanFinder(scaled_plan);
+  const CapacityResult result = find_capacity(question, counted(plan, request, question));
   View view = capacity_view(question, result);
   add_asked(asked, Figures(), view);
   add_notes(capacity_notes(question, result), view);

@@ -16,6 +16,7 @@ struct CapacityRequest {
   Asked question;       // or a run, which the changes complete
   bool search = false;  // the best of all plans for each number of devices, not the scenario's
   unsigned threads = 1;
+  std::function<void(std::size_t done, std::size_t of)> progress = {};  // numbers of devices
 };
 /// Good: some number of devices will do. Throws InputError.
 [[nodiscard]] Answer ask(const CapacityRequest& request);

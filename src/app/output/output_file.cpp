@@ -1,5 +1,6 @@
 #include "output_file.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -7,6 +8,13 @@
 #include "app/command.hpp"
 
 namespace titer {
+
+void tell_if_large(const std::string& name, double bytes) {
+  constexpr double large = 100e6;
+  if (bytes >= large && isatty(STDERR_FILENO) == 1) {
+    fmt::print(stderr, "\r\033[K{}: some {:.0f} MB will be written\n", name, bytes / 1e6);
+  }
+}
 
 OutputFile::OutputFile(const std::string& path) : target_(path) {
   if (target_.empty()) {
@@ -40,6 +48,10 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write(std::string_view text) {
+  if (is_empty_ && !target_.empty()) {
+    tell_if_large(target_.string(), static_cast<double>(text.size()));
+  }
+  is_empty_ = false;
   if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) {
     fail("cannot be written any further; is the disk full?");
   }

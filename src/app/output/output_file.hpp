@@ -9,6 +9,9 @@
 
 namespace titer {
 
+/// "step.goal: some 984 MB will be written", of 100 MB and more; on a terminal alone.
+void tell_if_large(const std::string& name, double bytes);
+
 /// Writes to a temporary file beside the target and renames it at finish(); without finish() the
 /// target is left as it was. An empty path is standard output; a device or pipe has no temporary.
 class OutputFile {
@@ -18,6 +21,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
+  /// A large text that is the file's first is announced: it is all, or nearly all, of the file.
   void write(std::string_view text);
   void finish();
 
@@ -27,6 +31,7 @@ class OutputFile {
   std::filesystem::path target_;
   std::filesystem::path temporary_;
   std::FILE* file_ = nullptr;
+  bool is_empty_ = true;
 };
 
 }  // namespace titer

@@ -244,12 +244,17 @@ class GoalRank {
 
 }  // namespace
 
-void write_goal(const ExportedStep& step, const TextSink& sink) {
+void write_goal(const ExportedStep& step,
+                const TextSink& sink,
+                const std::function<void(int ranks)>& done) {
   GoalText text(sink);
   Exchanges exchanges(step);
   text.line("num_ranks {}", step.ranks());
   for (int rank = 0; rank < step.ranks(); ++rank) {
     GoalRank(step, rank, exchanges, text).write();
+    if (done) {
+      done(rank + 1);
+    }
   }
   text.flush();
 }

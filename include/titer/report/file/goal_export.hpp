@@ -20,6 +20,8 @@ using TextSink = std::function<void(std::string_view)>;
 inline constexpr std::int64_t kMostGoalLines = 100'000'000;
 
 /// Throws InputError when it gets too long.
-void write_goal(const ExportedStep& step, const TextSink& sink);
+void write_goal(const ExportedStep& step,
+                const TextSink& sink,
+                const std::function<void(int ranks)>& done = {});
 
 }  // namespace titer

@@ -10,6 +10,7 @@
 #include "app/command.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/output_folder.hpp"
+#include "app/output/progress.hpp"
 #include "titer/launch/launch.hpp"
 #include "titer/report/file/chakra_export.hpp"
 #include "titer/report/file/goal_export.hpp"
@@ -79,6 +80,30 @@ void check_size(const ExportedStep& step, std::size_t ranks) {
   }
 }
 
+/// How many ranks are through; of the first ones how large all will be.
+class ExportProgress {
+ public:
+  ExportProgress(std::string name, std::size_t ranks)
+      : name_(std::move(name)), ranks_(ranks), progress_("ranks", ranks) {}
+
+  void wrote(std::string_view text) { bytes_ += static_cast<double>(text.size()); }
+  void done(std::size_t ranks) {
+    constexpr double enough = 1e6;  // bytes, to tell from
+    if (!is_told_ && bytes_ >= enough) {
+      tell_if_large(name_, bytes_ * static_cast<double>(ranks_) / static_cast<double>(ranks));
+      is_told_ = true;
+    }
+    progress_.update(ranks);
+  }
+
+ private:
+  std::string name_;
+  std::size_t ranks_;
+  double bytes_ = 0;
+  bool is_told_ = false;
+  Progress progress_;
+};
+
 void export_goal(const ExportOptions& options, const ExportedStep& step) {
   if (!options.ranks.empty()) {
     throw InputError("--ranks: " + options.ranks +
@@ -86,7 +111,14 @@ void export_goal(const ExportOptions& options, const ExportedStep& step) {
   }
   check_size(step, static_cast<std::size_t>(step.ranks()));
   OutputFile out(options.out);
-  write_goal(step, [&](std::string_view text) { out.write(text); });
+  ExportProgress progress(options.out, static_cast<std::size_t>(step.ranks()));
+  write_goal(
+      step,
+      [&](std::string_view text) {
+        progress.wrote(text);
+        out.write(text);
+      },
+      [&](int ranks) { progress.done(static_cast<std::size_t>(ranks)); });
   out.finish();
 }
 
@@ -97,8 +129,13 @@ void export_chakra(const ExportOptions& options, const ExportedStep& step) {
     throw InputError("--out: missing: expected a folder for the files of --format chakra");
   }
   OutputFolder out(options.out);
+  ExportProgress progress(options.out, ranks.size());
+  std::size_t done = 0;
   for (const int rank : ranks) {
-    out.write(fmt::format("step.{}.et", rank), chakra_trace(step, rank));
+    const std::string trace = chakra_trace(step, rank);
+    progress.wrote(trace);
+    out.write(fmt::format("step.{}.et", rank), trace);
+    progress.done(++done);
   }
   out.write("comm_group.json", chakra_groups(step));
   out.finish();

@@ -26,15 +26,7 @@ struct CalibrateCommand {
 int calibrate_command(const CalibrateCommand& command) {
   CalibrateRequest request = command.options.request();
   const CalibrationFormat format = chosen("--format", command.format, kCalibrationFormats);
-  std::optional<Progress> progress;
-  request.progress = [&](std::size_t done, std::size_t all) {
-    if (!progress) {
-      progress.emplace("fits", all);
-    }
-    progress->update(done);
-  };
-  const CalibrateOutcome outcome = ask(request);
-  progress.reset();
+  const CalibrateOutcome outcome = ask_with_progress(request, "fits");
   if (!command.out.empty() && outcome.good) {
     OutputFile file(command.out);
     file.write(outcome.profile);

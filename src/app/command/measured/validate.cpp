@@ -66,15 +66,7 @@ int validate_command(const ValidateCommand& command) {
   OutputFile out(command.out);
   const std::vector<Picture> pictures = pictures_of(command);
   request.for_report = command.report->is_any_wanted();
-  std::optional<Progress> progress;
-  request.progress = [&](std::size_t done, std::size_t all) {
-    if (!progress) {
-      progress.emplace("families", all);
-    }
-    progress->update(done);
-  };
-  const ValidateOutcome outcome = ask(request);
-  progress.reset();
+  const ValidateOutcome outcome = ask_with_progress(request, "families");
   out.write(written(format, outcome.view, command.out));
   command.report->write(outcome.view);
   for (const Picture& wanted : pictures) {

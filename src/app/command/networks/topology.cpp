@@ -3,6 +3,7 @@
 
 #include "app/command.hpp"
 #include "app/output/output_file.hpp"
+#include "app/output/progress.hpp"
 #include "app/question_options.hpp"
 #include "titer/ask/network.hpp"
 
@@ -35,7 +36,7 @@ int topology_command(const TopologyCommand& command) {
   request.picture = picture_in(format);
   request.for_report = command.report->is_wanted();
   OutputFile out(command.out);
-  const PictureOutcome outcome = ask(request);
+  const PictureOutcome outcome = ask_with_progress(request);
   const bool is_picture = request.picture != TopologyPicture::none;
   out.write(is_picture
                 ? outcome.picture

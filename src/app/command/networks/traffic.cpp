@@ -3,6 +3,7 @@
 
 #include "app/command.hpp"
 #include "app/output/output_file.hpp"
+#include "app/output/progress.hpp"
 #include "app/question_options.hpp"
 #include "titer/ask/network.hpp"
 
@@ -26,7 +27,7 @@ int traffic_command(const TrafficCommand& command) {
   TrafficRequest request = command.options.request();
   request.is_drawn = format == TrafficFormat::svg;
   OutputFile out(command.out);
-  const PictureOutcome outcome = ask(request);
+  const PictureOutcome outcome = ask_with_progress(request);
   out.write(request.is_drawn
                 ? outcome.picture
                 : written(chosen("--format", command.format, kFormats), outcome.view, command.out));

@@ -5,6 +5,7 @@
 #include "app/command.hpp"
 #include "app/measured_option.hpp"
 #include "app/output/processes.hpp"
+#include "app/output/progress.hpp"
 #include "titer/ask/campaign.hpp"
 #include "titer/campaign/capacity.hpp"
 
@@ -131,7 +132,7 @@ int capacity_command(const CapacityCommandOptions& options) {
                           .search = options.search,
                           .threads = threads_or_usual(options.jobs, this_process(""))};
   const std::vector<std::string> learned = options.measured.learn(kCapacityData, request.question);
-  Answer answer = ask(request);
+  Answer answer = ask_with_progress(request, "numbers of devices");
   add_notes(learned, answer.view);
   return print(format, answer, *options.report);
 }

@@ -126,13 +126,12 @@ int compare_networks_of(const CompareCommandOptions& options, Format format) {
         "--topology, --oversubscription and --failed-links compare networks of one RUN: expected "
         "it, and none of the options that compare models and clusters");
   }
-  return print(format,
-               ask(CompareNetworksRequest{
-                   .scenario = {.what = options.run, .changes = parse_assignments(options.sets)},
-                   .topologies = parts_of(options.topologies),
-                   .oversubscriptions = numbers_of("--oversubscription", options.oversubscriptions),
-                   .failed_links = numbers_of("--failed-links", options.failed_links)}),
-               *options.report);
+  CompareNetworksRequest request{
+      .scenario = {.what = options.run, .changes = parse_assignments(options.sets)},
+      .topologies = parts_of(options.topologies),
+      .oversubscriptions = numbers_of("--oversubscription", options.oversubscriptions),
+      .failed_links = numbers_of("--failed-links", options.failed_links)};
+  return print(format, ask_with_progress(request), *options.report);
 }
 
 int compare_command(const CompareCommandOptions& options) {
@@ -141,21 +140,12 @@ int compare_command(const CompareCommandOptions& options) {
       !options.failed_links.empty()) {
     return compare_networks_of(options, format);
   }
-  std::unique_ptr<Progress> progress;
   CompareRequest request{.table = asked_table(options),
                          .search = options.search,
                          .sort = options.sort,
                          .best_of = options.best_of,
                          .threads = threads_or_usual(options.jobs, this_process(""))};
-  request.progress = [&](std::size_t done, std::size_t of) {
-    if (!progress) {
-      progress = std::make_unique<Progress>("rows", of);
-    }
-    progress->update(done);
-  };
-  const Answer answer = ask(request);
-  progress.reset();
-  return print(format, answer, *options.report);
+  return print(format, ask_with_progress(request, "rows"), *options.report);
 }
 
 }  // namespace

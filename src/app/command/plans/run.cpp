@@ -39,8 +39,8 @@ int run_command(const RunOptions& options) {
   }
   request.scenario = options.scenario.asked();
   const std::vector<std::string> learned = options.measured.learn(kRunData, request.scenario);
-  std::optional<Progress> progress;
-  request.samples = options.sampling.asked(progress);
+  std::optional<Progress> progress(std::in_place);
+  request.samples = options.sampling.asked(*progress);
   std::optional<OutputFile> trace;
   if (!options.trace.empty()) {
     trace.emplace(options.trace);  // a path that cannot be written is told before any work

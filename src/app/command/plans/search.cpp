@@ -96,18 +96,8 @@ int search_command(const SearchCommandOptions& options) {
   }
   const Interrupt interrupt;  // what was found until then is the answer
   request.stop = &interrupt.requested();
-  std::unique_ptr<Progress> progress;
-  std::size_t total = 0;
-  request.progress = [&](std::size_t done, std::size_t of) {
-    if (!progress || of != total) {
-      progress = std::make_unique<Progress>("plans", of);
-      total = of;
-    }
-    progress->update(done);
-  };
-  SearchOutcome outcome = ask(request);
+  SearchOutcome outcome = ask_with_progress(request, "plans");
   add_notes(learned, outcome.view);
-  progress.reset();
   if (out && outcome.best) {
     out->write(to_json(outcome.best->root) + "\n");
     out->finish();
