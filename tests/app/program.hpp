@@ -41,7 +41,6 @@ struct Surroundings {
   std::string data = root().string();  // $TITER_DATA
   std::string output{};                // standard output goes here instead of into the outcome
   std::string path{};                  // $TITER_PATH, where there is one
-  std::string terminal{};              // standard error goes to this one
 };
 
 inline std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -67,8 +66,7 @@ inline std::vector<std::string> environment_with(const std::string& data) {
 inline Outcome titer(std::vector<std::string> arguments, const Surroundings& around = {}) {
   const TemporaryFolder folder;
   const std::string out = around.output.empty() ? (folder.path() / "out").string() : around.output;
-  const std::string err =
-      around.terminal.empty() ? (folder.path() / "err").string() : around.terminal;
+  const std::string err = (folder.path() / "err").string();
   arguments.insert(arguments.begin(), program());
   std::vector<std::string> environment = environment_with(around.data);
   if (!around.path.empty()) {
@@ -95,7 +93,7 @@ inline Outcome titer(std::vector<std::string> arguments, const Surroundings& aro
   }
   return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
           .out = around.output.empty() ? file_text(out) : "",
-          .err = around.terminal.empty() ? file_text(err) : ""};
+          .err = file_text(err)};
 }
 
 /// Success: data, and nothing said.

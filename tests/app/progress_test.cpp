@@ -1,76 +1,67 @@
-// How far a long command is, on a terminal.
+// How far a long command is, on a terminal, and what it leaves behind where it is ended.
 
 #include <gtest/gtest.h>
 
-#include <array>
+#include <chrono>
 #include <thread>
 
+#include "app/on_terminal.hpp"
 #include "app/program.hpp"
+#include "titer/report/file/chakra_export.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {
 
-/// A terminal that nobody sees: what is written to it.
-class Terminal {
- public:
-  Terminal() : own_(posix_openpt(O_RDWR | O_NOCTTY)) {
-    EXPECT_EQ(grantpt(own_), 0);
-    EXPECT_EQ(unlockpt(own_), 0);
-    name_ = ptsname(own_);
-    other_ = open(name_.c_str(), O_RDWR | O_NOCTTY);
-    reader_ = std::thread([this] {
-      std::array<char, 4096> piece{};
-      for (ssize_t size = 0; (size = read(own_, piece.data(), piece.size())) > 0;) {
-        text_.append(piece.data(), static_cast<std::size_t>(size));
-      }
-    });
-  }
-  Terminal(const Terminal&) = delete;
-  Terminal& operator=(const Terminal&) = delete;
-  ~Terminal() { close(own_); }
-
-  [[nodiscard]] const std::string& name() const { return name_; }
-  /// Once: all of it.
-  [[nodiscard]] const std::string& text() {
-    close(other_);  // the last that has it open: then the reader's end comes
-    reader_.join();
-    return text_;
-  }
-
- private:
-  int own_;
-  int other_ = -1;
-  std::string name_;
-  std::string text_;
-  std::thread reader_;
-};
-
-std::string on_terminal(const std::vector<std::string>& arguments) {
-  Terminal terminal;
-  EXPECT_LE(titer(arguments, {.terminal = terminal.name()}).code, 1);
-  return terminal.text();
+/// All that it tells there.
+std::string told(const std::vector<std::string>& arguments) {
+  OnATerminal running(arguments);
+  EXPECT_FALSE(running.saw("what no program says"));
+  EXPECT_LE(running.code(), 1);
+  return running.seen;
 }
 
 TEST(Progress, IsShownOnATerminalAndWipedBeforeTheAnswer) {
   const std::vector<std::string> long_one = {"capacity", "llama3-405b", "--search", "--jobs=1"};
-  const std::string shown = on_terminal(long_one);
+  const std::string shown = told(long_one);
   EXPECT_TRUE(contains(shown, " of 3 numbers of devices, ")) << shown;
   EXPECT_TRUE(shown.ends_with("\r\033[K")) << shown;
   EXPECT_EQ(titer(long_one).err, "") << "no terminal";
 }
 
 TEST(Progress, SaysHowLongItHasBeenWhereNothingIsCounted) {
-  const std::string shown = on_terminal({"collective",
-                                         "--cluster=dgx-h100",
-                                         "--op=all_to_all",
-                                         "--bytes=1MiB",
-                                         "--ranks=0-1279",
-                                         "--fidelity=flow"});
-  EXPECT_TRUE(contains(shown, "1 s so far")) << shown;
+  OnATerminal running({"collective",
+                       "--cluster=dgx-h100",
+                       "--op=all_to_all",
+                       "--bytes=1MiB",
+                       "--ranks=0-2047",
+                       "--fidelity=flow"});
+  EXPECT_TRUE(running.saw("1 s so far"));
+  running.send(SIGTERM);
+  EXPECT_EQ(running.code(), 128 + SIGTERM);
 }
 
-TEST(Progress, IsNoWordOfAShortCommand) {
-  EXPECT_EQ(on_terminal({"run", "llama3-70b-64xh100"}), "");
+TEST(Progress, IsNoWordOfAShortCommand) { EXPECT_EQ(told({"run", "llama3-70b-64xh100"}), ""); }
+
+/// A file and a folder, which are not there before they are whole.
+TEST(Temporaries, AreRemovedWhereASignalEndsTheProgram) {
+  if (!can_write_chakra()) {
+    GTEST_SKIP() << "built without protobuf";
+  }
+  for (const int signal : {SIGINT, SIGTERM}) {
+    for (const char* format : {"goal", "chakra"}) {
+      const TemporaryFolder folder;
+      OnATerminal running({"export",
+                           "gpt3-175b-64xa100",
+                           std::string("--format=") + format,
+                           "--detail=operation",
+                           "--out=" + (folder.path() / "step").string()});
+      ASSERT_TRUE(running.saw(" of 64 ranks"));
+      ASSERT_EQ(names_in(folder.path()).size(), 1u);
+      running.send(signal);
+      EXPECT_EQ(running.code(), 128 + signal);
+      EXPECT_TRUE(names_in(folder.path()).empty()) << names_in(folder.path()).front();
+    }
+  }
 }
 
 }  // namespace TITER_TEST_FILE

@@ -1,7 +1,6 @@
 // titer sweep interrupted, resumed and in shards, and titer merge, from the outside.
 
 #include <gtest/gtest.h>
-#include <poll.h>
 
 #include <chrono>
 #include <csignal>
@@ -10,6 +9,7 @@
 #include <sstream>
 #include <thread>
 
+#include "app/on_terminal.hpp"
 #include "app/program.hpp"
 #include "paths.hpp"
 
@@ -26,76 +26,6 @@ std::uintmax_t bytes_of(const fs::path& path) {
   const std::uintmax_t bytes = fs::file_size(path, missing);
   return missing ? 0 : bytes;
 }
-
-std::vector<std::string> names_in(const fs::path& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-/// The program with a terminal as its standard error.
-class OnATerminal {
- public:
-  explicit OnATerminal(Arguments arguments) {
-    terminal_ = posix_openpt(O_RDWR | O_NOCTTY);
-    EXPECT_EQ(grantpt(terminal_) + unlockpt(terminal_), 0);
-    const std::string name = ptsname(terminal_);
-    arguments.insert(arguments.begin(), program());
-    Arguments environment = environment_with(root().string());
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, name.c_str(), O_RDWR | O_NOCTTY, 0);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);  // ignored where a script runs the tests in the background
-    posix_spawnattr_setsigdefault(&attributes, &signals);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    EXPECT_EQ(posix_spawn(&child_,
-                          arguments.front().c_str(),
-                          &actions,
-                          &attributes,
-                          pointers(arguments).data(),
-                          pointers(environment).data()),
-              0);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-  }
-  OnATerminal(const OnATerminal&) = delete;
-  OnATerminal& operator=(const OnATerminal&) = delete;
-  ~OnATerminal() { close(terminal_); }
-
-  /// Reads until the text has been seen, or nothing more comes.
-  bool saw(std::string_view text) {
-    std::array<char, 4096> part{};
-    while (seen.find(text) == std::string::npos) {
-      pollfd ready = {.fd = terminal_, .events = POLLIN, .revents = 0};
-      const ssize_t bytes =
-          poll(&ready, 1, 20'000) == 1 ? read(terminal_, part.data(), part.size()) : 0;
-      if (bytes <= 0) {
-        return false;
-      }
-      seen.append(part.data(), static_cast<std::size_t>(bytes));
-    }
-    return true;
-  }
-  void send(int signal) const { kill(child_, signal); }
-  int code() {
-    int status = 0;
-    EXPECT_EQ(waitpid(child_, &status, 0), child_);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-
-  std::string seen;
-
- private:
-  int terminal_ = -1;
-  pid_t child_ = 0;
-};
 
 /// The program with at most so many KiB in any file: a write beyond them ends it by a signal, or,
 /// where the signal is ignored, fails as on a full disk.

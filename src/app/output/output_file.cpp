@@ -28,10 +28,9 @@ OutputFile::OutputFile(const std::string& path) : target_(path) {
   }
   // A device or pipe is written through: a file in its place would be no device any more.
   if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) {
-    temporary_ = target_;
-    temporary_ += ".partial-" + std::to_string(getpid());
+    temporary_.emplace(target_);
   }
-  file_ = std::fopen((temporary_.empty() ? target_ : temporary_).c_str(), "wb");
+  file_ = std::fopen((temporary_ ? temporary_->path() : target_).c_str(), "wb");
   if (file_ == nullptr) {
     fail("cannot be written; expected a path in a folder that exists");
   }
@@ -40,10 +39,6 @@ OutputFile::OutputFile(const std::string& path) : target_(path) {
 OutputFile::~OutputFile() {
   if (file_ != nullptr && !target_.empty()) {
     std::fclose(file_);
-  }
-  if (!temporary_.empty()) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary_, ignored);
   }
 }
 
@@ -69,15 +64,15 @@ void OutputFile::finish() {
   if (!closed) {
     fail("cannot be written any further; is the disk full?");
   }
-  if (temporary_.empty()) {
+  if (!temporary_) {
     return;
   }
   std::error_code error;
-  std::filesystem::rename(temporary_, target_, error);
+  std::filesystem::rename(temporary_->path(), target_, error);
   if (error) {
     fail("cannot be replaced");
   }
-  temporary_.clear();
+  temporary_.reset();
 }
 
 void OutputFile::fail(std::string_view what) const {

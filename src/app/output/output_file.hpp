@@ -4,8 +4,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "temporary.hpp"
 
 namespace titer {
 
@@ -29,7 +32,7 @@ class OutputFile {
   [[noreturn]] void fail(std::string_view what) const;
 
   std::filesystem::path target_;
-  std::filesystem::path temporary_;
+  std::optional<Temporary> temporary_;
   std::FILE* file_ = nullptr;
   bool is_empty_ = true;
 };

@@ -1,7 +1,5 @@
 #include "output_folder.hpp"
 
-#include <unistd.h>
-
 #include "app/command.hpp"
 #include "output_file.hpp"
 
@@ -19,33 +17,25 @@ OutputFolder::OutputFolder(const std::string& path) : target_(path) {
   if (target_.empty() || (fs::exists(status) && (!empty || missing))) {
     fail("expected a folder that is new or empty");
   }
-  const fs::path temporary = target_.string() + ".partial-" + std::to_string(getpid());
-  if (!fs::create_directory(temporary, missing)) {
+  temporary_.emplace(target_);
+  if (!fs::create_directory(temporary_->path(), missing)) {
     fail("cannot be made; expected a path in a folder that exists");
-  }
-  temporary_ = temporary;
-}
-
-OutputFolder::~OutputFolder() {
-  if (!temporary_.empty()) {
-    std::error_code ignored;
-    fs::remove_all(temporary_, ignored);
   }
 }
 
 void OutputFolder::write(const std::string& name, std::string_view text) {
-  OutputFile file((temporary_ / name).string());
+  OutputFile file((temporary_->path() / name).string());
   file.write(text);
   file.finish();
 }
 
 void OutputFolder::finish() {
   std::error_code error;
-  fs::rename(temporary_, target_, error);
+  fs::rename(temporary_->path(), target_, error);
   if (error) {
     fail("cannot be replaced");
   }
-  temporary_.clear();
+  temporary_.reset();
 }
 
 void OutputFolder::fail(std::string_view what) const {

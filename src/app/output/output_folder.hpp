@@ -2,8 +2,11 @@
 // Where a command's files go when there are many: a folder that appears whole or not at all.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "temporary.hpp"
 
 namespace titer {
 
@@ -14,7 +17,6 @@ class OutputFolder {
   explicit OutputFolder(const std::string& path);
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
-  ~OutputFolder();
 
   void write(const std::string& name, std::string_view text);
   void finish();
@@ -23,7 +25,7 @@ class OutputFolder {
   [[noreturn]] void fail(std::string_view what) const;
 
   std::filesystem::path target_;
-  std::filesystem::path temporary_;
+  std::optional<Temporary> temporary_;
 };
 
 }  // namespace titer
