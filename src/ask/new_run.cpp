@@ -110,7 +110,7 @@ NewRun ask(const NewRunRequest& request) {
   const SearchAnswer answer = run_search(search, {.threads = request.threads});
   if (answer.plans.empty()) {
     throw InputError(fmt::format(
-        "titer new: batch {} x {} tokens: {}", batch, sequence, no_plan_sentence(answer)));
+        "titer new: batch {} x {} tokens: {}", batch, sequence, no_plan_sentence(search, answer)));
   }
   const FoundPlan& best = answer.plans.front();
   NewRun run{.file = Value::make_object(), .says = {}, .notes = {}};

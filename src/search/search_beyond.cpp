@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "search_score.hpp"
@@ -91,7 +92,38 @@ std::string reason_of(const Search& search, const SearchedDegree& degree, std::i
   return degree.reason(search.scenario, value);
 }
 
+bool has_plans(const Search& search, std::int64_t devices, std::int64_t batch) {
+  Scenario scenario = search.scenario;
+  scenario.training.global_batch = batch;
+  return PlanTree(scenario, search.space, std::array{devices}, search.abilities).plans() > 0;
+}
+
+/// Multiples of what powers of two do not share out, beside the batch.
+std::array<std::int64_t, 2> batches_beside(std::int64_t batch, std::int64_t devices) {
+  std::int64_t odd = devices;
+  while (odd % 2 == 0) {
+    odd /= 2;
+  }
+  const std::int64_t below = batch / odd * odd;
+  return {below, below + odd};
+}
+
 }  // namespace
+
+std::optional<std::int64_t> batch_with_plans(const Search& search) {
+  const std::int64_t batch = search.scenario.training.global_batch;
+  std::optional<std::int64_t> nearest;
+  for (const std::int64_t devices : search.devices) {
+    for (const std::int64_t other : batches_beside(batch, devices)) {
+      const bool is_near = other >= (batch + 1) / 2 && other <= 2 * batch && other != batch;
+      const bool is_nearer = !nearest || std::abs(other - batch) < std::abs(*nearest - batch);
+      if (is_near && is_nearer && has_plans(search, devices, other)) {
+        nearest = other;
+      }
+    }
+  }
+  return nearest;
+}
 
 std::vector<BeyondSoftware> best_beyond_software(const Search& search,
                                                  const SearchAnswer& answer,

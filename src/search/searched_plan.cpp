@@ -77,6 +77,14 @@ PlannedStep best_plan(const CapacityQuestion& question,
   if (answer.plans.empty()) {
     const SearchCounts& counts = answer.counts;
     planned.over_memory = counts.over_memory > 0;
+    const std::int64_t batch = scenario.training.global_batch;
+    if (const auto other = counts.plans == 0 ? batch_with_plans(search) : std::nullopt) {
+      planned.problem = fmt::format("batch {} is not shared out by {} devices{}",
+                                    batch,
+                                    devices,
+                                    offer_of_batch(batch, other));
+      return planned;
+    }
     planned.problem =
         fmt::format("none of {} plans that {} can run: {} over the memory, {} not sound{}",
                     counts.plans,

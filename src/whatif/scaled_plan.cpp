@@ -168,9 +168,7 @@ PlannedStep scaled_plan(const CapacityQuestion& question, std::int64_t devices) 
     ensure(problem.empty(), "a batch that was found to have a plan has one");
     return Variants(scenario).best();
   }
-  if (batch) {
-    problem += fmt::format("; batch {} would do (--set training.global_batch={})", *batch, *batch);
-  }
+  problem += offer_of_batch(scenario.training.global_batch, batch);
   return {.scenario = {}, .step = {}, .problem = std::move(problem)};
 }
 

@@ -231,5 +231,25 @@ TEST(AppSearch, ARunInTheModelsPlaceIsSaidInOneLine) {
   EXPECT_TRUE(contains(refused, "my-run.json:1:1: model: this is a run")) << refused;
 }
 
+/// A prime number of nodes: nothing but replicas has so many parts, if the batch has.
+TEST(AppSearch, OffersTheNearestBatchWhereDevicesShareOutNone) {
+  const Outcome none = titer({"search",
+                              "--model=llama3-70b",
+                              "--cluster=dgx-h100",
+                              "--devices=1208",
+                              "--batch=128",
+                              "--sequence=8192"});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_TRUE(contains(none.out, "layers, heads and batch; batch 151 would do (--batch 151)"));
+}
+
+TEST(AppSearch, PutsClusterAndBatchInPlaceOfARuns) {
+  const Outcome other =
+      titer({"search", "llama3-70b-64xh100", "--batch=64", "--cluster=dgx-b200", "--top=1"});
+  EXPECT_EQ(other.code, 0) << other.err;
+  EXPECT_TRUE(contains(other.out, "(dgx-b200): best by time"));
+  EXPECT_TRUE(contains(other.out, "batch 64 x 8192 tokens"));
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer::testing

@@ -375,8 +375,8 @@ TEST(ScaledPlan, KeepsTheBatchAndFillsNodes) {
   EXPECT_EQ(scaled_plan(question, 100).problem,
             "expected a multiple of tensor x context x pipeline = 8 x 1 x 8 = 64");
   EXPECT_EQ(scaled_plan(question, 320).problem,
-            "batch 1536 is not shared out evenly among 5 replicas; batch 1535 would do (--set "
-            "training.global_batch=1535)");
+            "batch 1536 is not shared out evenly among 5 replicas; batch 1535 would do "
+            "(--batch-slack 1%, or --set training.global_batch=1535)");
   // 64 x 7 devices: of 7 x 219 = 1533 and 7 x 220 = 1540 the nearer.
   question.scenario.training.global_batch = 1533;
   EXPECT_TRUE(scaled_plan(question, 448).scenario);
@@ -638,6 +638,27 @@ TEST(CapacityPlans, MayHaveAnotherBatchWithinTheSlack) {
   EXPECT_EQ(batch(searched_plans()(question, 8)), 1000);
   question.batch_slack = 0.005;
   EXPECT_EQ(batch(scaled_plan(question, 24)), 0);
+}
+
+/// 151 is a prime: nothing but data-parallel replicas has so many parts, if the batch has.
+TEST(CapacityPlans, OfASearchOfferTheBatchThatDevicesShareOut) {
+  CapacityQuestion question;
+  question.scenario = ScenarioSource::load("llama3-70b-64xh100").read();
+  question.scenario.training.global_batch = 2048;
+  EXPECT_EQ(searched_plans()(question, 1208).problem,
+            "batch 2048 is not shared out by 1208 devices; batch 2114 would do (--batch-slack 4%, "
+            "or --set training.global_batch=2114)");
+  question.batch_slack = 0.04;
+  const PlannedStep planned = searched_plans()(question, 1208);
+  ASSERT_TRUE(planned.scenario) << planned.problem;
+  EXPECT_EQ(planned.scenario->training.global_batch, 14 * 151);
+}
+
+TEST(CapacityPlans, OfferABatchByFlagsThatMayTakeIt) {
+  EXPECT_EQ(offer_of_batch(100, std::nullopt), "");
+  EXPECT_EQ(offer_of_batch(100, 151), "; batch 151 would do (--set training.global_batch=151)");
+  EXPECT_EQ(offer_of_batch(100, 50),
+            "; batch 50 would do (--batch-slack 50%, or --set training.global_batch=50)");
 }
 
 TEST(CapacityPlans, OfASearchAreNoSlowerThanTheScenariosOwn) {

@@ -93,6 +93,10 @@ struct PlannedStep {
 };
 using PlanFinder = std::function<PlannedStep(const CapacityQuestion&, std::int64_t devices)>;
 
+/// "; batch 129 would do (--batch-slack 1%, or --set training.global_batch=129)", of one that is
+/// not `batch`; nothing without one.
+[[nodiscard]] std::string offer_of_batch(std::int64_t batch, std::optional<std::int64_t> other);
+
 /// The scenario's plan with as many replicas as there are devices for: of the micro-batches (the
 /// scenario's, and powers of two up to 16 or it) and recomputations (the scenario's and those that
 /// keep less) the fastest that fits, with fewer virtual stages only where no other does.

@@ -193,6 +193,10 @@ struct BeyondSoftware {
                                                                const SearchAnswer& answer,
                                                                const SearchOptions& options = {});
 
+/// Of a search that has no plans the batch nearest to its own with which it has some, by half as
+/// large to twice; none where that is not why.
+[[nodiscard]] std::optional<std::int64_t> batch_with_plans(const Search& search);
+
 /// Degrees of the space that no plan has, each with its reason: "pipeline 16: 61 layers …".
 [[nodiscard]] std::vector<std::string> degrees_left_out(const Search& search);
 

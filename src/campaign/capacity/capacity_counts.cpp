@@ -76,4 +76,17 @@ std::optional<double> parse_share(std::string_view text) {
                                     : std::nullopt;
 }
 
+std::string offer_of_batch(std::int64_t batch, std::optional<std::int64_t> other) {
+  if (!other) {
+    return "";
+  }
+  const double off = std::abs(static_cast<double>(*other - batch)) / static_cast<double>(batch);
+  const double percent = std::ceil(100 * off);
+  return fmt::format(
+      "; batch {} would do ({}--set training.global_batch={})",
+      *other,
+      percent <= 100 * kMostBatchSlack ? fmt::format("--batch-slack {:.0f}%, or ", percent) : "",
+      *other);
+}
+
 }  // namespace titer

@@ -9,6 +9,8 @@
 
 namespace titer {
 
+inline constexpr double kMostBatchSlack = 0.5;
+
 /// A number above zero.
 struct CountLimit {
   double most;

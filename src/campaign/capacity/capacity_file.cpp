@@ -117,7 +117,7 @@ Value devices_schema(const Field<Q>& /*own*/) {
   return schema::either({number, schema::list_of(number), schema::text_like("^[0-9]+(,[0-9]+)*$")});
 }
 
-constexpr ShareLimit kSlack = {{0, 0.5}, "0 to 50%, such as \"5%\""};
+constexpr ShareLimit kSlack = {{0, kMostBatchSlack}, "0 to 50%, such as \"5%\""};
 constexpr ShareLimit kChance = {{0.01, 0.99}, "1 to 99%, such as \"90%\""};
 
 using G = CapacityGrowth;

@@ -243,7 +243,7 @@ std::string chances_text(const SearchAnswer& answer) {
 
 }  // namespace
 
-std::string no_plan_sentence(const SearchAnswer& answer) {
+std::string no_plan_sentence(const Search& search, const SearchAnswer& answer) {
   std::vector<SearchCountName> counts(kSearchCounts.begin(), kSearchCounts.end());
   std::stable_sort(
       counts.begin(), counts.end(), [&](const SearchCountName& a, const SearchCountName& b) {
@@ -256,9 +256,11 @@ std::string no_plan_sentence(const SearchAnswer& answer) {
     }
   }
   if (answer.counts.plans == 0) {
-    return answer.counts.beyond > 0
-               ? "no plan is left: the software can run none of them (--any-software)"
-               : "no plan is there: no degrees share out the devices, layers, heads and batch";
+    const auto batch = batch_with_plans(search);
+    return (answer.counts.beyond > 0
+                ? "no plan is left: the software can run none of them (--any-software)"
+                : "no plan is there: no degrees share out the devices, layers, heads and batch") +
+           (batch ? fmt::format("; batch {} would do (--batch {})", *batch, *batch) : "");
   }
   return fmt::format("no plan is left of {}{}",
                      grouped_count(answer.counts.plans),
@@ -292,7 +294,7 @@ View search_view(const Search& search,
     say("no plan for: " + listed(answer.without_plan, "; "));
   }
   if (answer.plans.empty()) {
-    say(no_plan_sentence(answer));
+    say(no_plan_sentence(of, answer));
   } else {
     view.text.add(best_plan_text(answer.plans.front()) + "\n").table(plan_rows(answer));
     view.text.add("\n" + rows_text(answer)).add(chances_text(answer));

@@ -17,7 +17,7 @@ namespace titer {
                                const SearchAnswer& answer,
                                const std::vector<std::string>& notes = {},
                                std::span<const BeyondSoftware> beyond = {});
-/// Why no plan is left: what became of all of them, largest first.
-[[nodiscard]] std::string no_plan_sentence(const SearchAnswer& answer);
+/// Why no plan is left: what became of all of them, largest first, and which batch would do.
+[[nodiscard]] std::string no_plan_sentence(const Search& search, const SearchAnswer& answer);
 
 }  // namespace titer

@@ -65,6 +65,9 @@ Asked asked_search(const SearchCommandOptions& options) {
       sets.push_back(text);
     }
   };
+  const bool has_search = !options.search.empty();
+  put(has_search && !options.cluster.empty(), "cluster=" + options.cluster);
+  put(has_search && options.batch > 0, fmt::format("training.global_batch={}", options.batch));
   put(options.devices > 0, fmt::format("devices={}", options.devices));
   put(options.sequence > 0, fmt::format("training.sequence={}", options.sequence));
   put(!options.precision.empty(), "training.precision=" + options.precision);
