@@ -6,8 +6,32 @@
 #include "hf_parts.hpp"
 #include "import/formats/formats.hpp"
 #include "import/import_harmless.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
+namespace {
+
+/// Of "localhost:0,1,2,3" or "a:0,1@b:0,1", as deepspeed is told which devices to take; none where
+/// a host's are all taken.
+std::optional<std::int64_t> included_devices(Settings& in) {
+  const std::string hosts = in.text("include").value_or("");
+  std::int64_t count = 0;
+  for (std::size_t begin = 0; begin < hosts.size();) {
+    const std::size_t end = std::min(hosts.find('@', begin), hosts.size());
+    const std::string host = hosts.substr(begin, end - begin);
+    const std::size_t colon = host.find(':');
+    const bool is_list =
+        colon != host.npos && host.find_first_not_of("0123456789,", colon + 1) == host.npos;
+    if (!is_list || colon + 1 == host.size()) {
+      return std::nullopt;
+    }
+    count += 1 + std::count(host.begin() + static_cast<std::ptrdiff_t>(colon), host.end(), ',');
+    begin = end + 1;
+  }
+  return count > 0 ? std::optional(count) : std::nullopt;
+}
+
+}  // namespace
 
 std::optional<std::int64_t> launched_devices(const ImportTask& task) {
   Settings& in = task.in;
@@ -20,9 +44,13 @@ std::optional<std::int64_t> launched_devices(const ImportTask& task) {
   const bool is_scheduled = in.has("num_nodes") && in.has("gpus");
   const auto spawned = product("num_nodes", is_scheduled ? "gpus" : "num_gpus");
   const auto processes = in.integer("num_processes", 1, kMostDegree);
+  const auto gaudis = is_on_gaudi(task) ? in.integer("world_size", 1, kMostDegree) : std::nullopt;
+  const auto included = included_devices(in);
   return task.options.devices ? task.options.devices
          : launched           ? launched
          : spawned            ? spawned
+         : included           ? included
+         : gaudis             ? gaudis
                               : processes;
 }
 
@@ -79,6 +107,32 @@ void settle_precision(std::vector<ImportedRun>& parts) {
   }
 }
 
+namespace {
+
+/// Of deepspeed_zero3.yaml, fsdp2.yaml or multi_gpu.yaml, as TRL and others call them.
+ToldByLauncher told_by_name(const ImportTask& task, const std::string& path) {
+  constexpr std::string_view key = "config_file";
+  const std::string name = lower(path.substr(path.rfind('/') + 1));
+  if (put_named_stage(task, key, path)) {
+    return {.devices = std::nullopt, .stack = "deepspeed"};
+  }
+  const auto is_called = [&](std::string_view part) { return name.find(part) != name.npos; };
+  const bool is_sharded = is_called("fsdp");
+  if (!is_sharded && !is_called("multi_gpu") && !is_called("ddp") && !is_called("single_gpu")) {
+    task.in.leave_out(key, "is not beside the file; --with gives it");
+    return {};
+  }
+  task.into.plan.add("sharding", Value(is_sharded ? "zero3" : "none"));
+  assume(task,
+         key,
+         std::string("is not beside the file, and taken for what its name says: ") +
+             (is_sharded ? "FSDP that shares out weights, too" : "every rank has all states"));
+  return {.devices = is_called("single_gpu") ? std::optional<std::int64_t>(1) : std::nullopt,
+          .stack = "fsdp"};
+}
+
+}  // namespace
+
 ToldByLauncher put_launch_file(const ImportTask& task) {
   const std::optional<std::string> named = task.in.text("config_file");
   if (!named) {
@@ -86,10 +140,7 @@ ToldByLauncher put_launch_file(const ImportTask& task) {
   }
   const std::string file = file_beside(task, *named);
   if (file.empty()) {
-    if (!task.others.has_launcher) {
-      task.in.leave_out("config_file", "is not beside the file; --with gives it");
-    }
-    return {};
+    return task.others.has_launcher ? ToldByLauncher() : told_by_name(task, *named);
   }
   const Document document = parse_yaml(read_small_text(file), file);
   Problems problems;

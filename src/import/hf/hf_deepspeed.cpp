@@ -46,8 +46,12 @@ constexpr std::array<KnownFile, 14> kKnownFiles = {
       R"({"zero_optimization": {"stage": 3, "overlap_comm": true,
          "offload_optimizer": {"device": "cpu"}, "offload_param": {"device": "cpu"}}})"}}};
 
-const KnownFile* known_file(std::string_view path) {
+/// Others have files of axolotl's names, too, and offload nothing in them.
+const KnownFile* known_file(const ImportTask& task, std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (!name.starts_with("ds_") && !task.in.has("base_model")) {
+    return nullptr;
+  }
   const auto* const found = std::find_if(kKnownFiles.begin(),
                                          kKnownFiles.end(),
                                          [&](const KnownFile& file) { return file.name == name; });
@@ -67,34 +71,6 @@ std::optional<std::int64_t> stage_of(std::string_view name) {
     }
   }
   return std::nullopt;
-}
-
-/// A stage, and what is offloaded, as a file that is not at hand has it in its name.
-bool put_named_stage(const ImportTask& task, std::string_view key, std::string_view path) {
-  constexpr std::array<std::string_view, 4> stages = {"none", "zero1", "zero2", "zero3"};
-  const std::string name = lower(path.substr(path.rfind('/') + 1));
-  const auto stage = stage_of(name);
-  if (!stage) {
-    return false;
-  }
-  task.into.plan.add("sharding", Value(stages[static_cast<std::size_t>(*stage)]));
-  const bool is_kept = name.find("no_off") != std::string::npos ||
-                       name.find("without_off") != std::string::npos ||
-                       name.find("no-off") != std::string::npos;
-  const bool offloads = !is_kept && name.find("offload") != std::string::npos;
-  if (offloads) {
-    Value offload = Value::make_object();
-    offload.add("optimizer", Value("host"));
-    if (*stage == 3) {
-      offload.add("weights", Value("host"));
-    }
-    task.into.plan.add("offload", std::move(offload));
-  }
-  assume(task,
-         key,
-         "is not beside the file, and taken for what its name says: ZeRO of stage " +
-             std::to_string(*stage) + (offloads ? ", offloaded to the host" : ""));
-  return true;
 }
 
 void read_file(const ImportTask& task, const Document& document) {
@@ -135,6 +111,33 @@ bool put_section(const ImportTask& task) {
 
 }  // namespace
 
+bool put_named_stage(const ImportTask& task, std::string_view key, std::string_view path) {
+  constexpr std::array<std::string_view, 4> stages = {"none", "zero1", "zero2", "zero3"};
+  const std::string name = lower(path.substr(path.rfind('/') + 1));
+  const auto stage = stage_of(name);
+  if (!stage) {
+    return false;
+  }
+  task.into.plan.add("sharding", Value(stages[static_cast<std::size_t>(*stage)]));
+  const bool is_kept = name.find("no_off") != std::string::npos ||
+                       name.find("without_off") != std::string::npos ||
+                       name.find("no-off") != std::string::npos;
+  const bool offloads = !is_kept && name.find("offload") != std::string::npos;
+  if (offloads) {
+    Value offload = Value::make_object();
+    offload.add("optimizer", Value("host"));
+    if (*stage == 3) {
+      offload.add("weights", Value("host"));
+    }
+    task.into.plan.add("offload", std::move(offload));
+  }
+  assume(task,
+         key,
+         "is not beside the file, and taken for what its name says: ZeRO of stage " +
+             std::to_string(*stage) + (offloads ? ", offloaded to the host" : ""));
+  return true;
+}
+
 bool put_deepspeed(const ImportTask& task, std::string_view key) {
   Settings& in = task.in;
   const std::vector<std::string> keys = in.keys();
@@ -157,7 +160,7 @@ bool put_deepspeed(const ImportTask& task, std::string_view key) {
     read_file(task, parse_json(read_small_text(file), file));
     return true;
   }
-  const KnownFile* const known = known_file(*path);
+  const KnownFile* const known = known_file(task, *path);
   if (known == nullptr) {
     if (!put_named_stage(task, key, *path)) {
       in.fail(key, "is not beside the file, and none that is known by its name; give it there");

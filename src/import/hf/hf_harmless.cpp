@@ -39,7 +39,8 @@ constexpr std::array<HarmlessSettings, 11> kOfHf = {
       "experimental_skip_move_to_device"},
      {"length of the training and its evaluation",
       "num_train_epochs num_epochs max_steps eval_* evals_per_epoch evaluation_strategy do_* "
-      "per_device_eval_* per_gpu_* val_* val_set_size max_eval_* predict_* compute_accuracy "
+      "per_device_eval_* per_gpu_* val_* validation_* val_set_size max_eval_* predict_* "
+      "compute_accuracy "
       "prediction_loss_only early_stopping* metric_for_best_model greater_is_better batch_eval_* "
       "bf16_full_eval fp16_full_eval include_for_metrics eval_on_start strict"},
      {"data and tokenizers",

@@ -45,8 +45,10 @@ struct ToldByLauncher {
   std::optional<std::int64_t> devices;
   std::string stack;  // "" without one
 };
-/// Reads it, and puts what nothing has told before.
+/// Reads it, or what its name says where it is not at hand, and puts what nothing has told before.
 [[nodiscard]] ToldByLauncher put_launch_file(const ImportTask& task);
+/// Whether optimum-habana's launcher starts the program, or Gaudi is asked for.
+[[nodiscard]] bool is_on_gaudi(const ImportTask& task);
 /// Gradients, moments and the weights that are updated are of 16 bits, as the weights.
 void put_all_bf16(const ImportTask& task);
 /// Reads FSDP's section; false where it is not asked for.
@@ -56,6 +58,11 @@ void put_all_bf16(const ImportTask& task);
 
 /// Of all of these programs: micro-batches of a step.
 inline constexpr std::string_view kAccumulation = "gradient_accumulation_steps";
+/// Puts a stage of ZeRO, and what is offloaded, as a file that is not at hand has it in its name;
+/// false where the name tells none.
+[[nodiscard]] bool put_named_stage(const ImportTask& task,
+                                   std::string_view key,
+                                   std::string_view path);
 /// In which settings one of these programs tells the same.
 struct TrainerKeys {
   std::string_view model;

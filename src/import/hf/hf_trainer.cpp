@@ -1,5 +1,5 @@
-// HuggingFace's trainer, and what is built on it: TRL, LLaMA-Factory, axolotl. Batches are of one
-// device; the devices come from the launcher, accelerate's file or the option.
+// What HuggingFace's trainer and those that are built on it tell alike. Batches are of one device;
+// the devices come from the launcher, accelerate's file or the option.
 
 #include <algorithm>
 #include <array>
@@ -10,15 +10,6 @@
 namespace titer {
 namespace {
 
-constexpr TrainerKeys kHfKeys = {
-    .model = "model_name_or_path model_name",
-    .micro_batch = "per_device_train_batch_size",
-    .usual_micro_batch = 8,
-    .sequence =
-        "max_seq_length max_length model_max_length max_seq_len block_size max_source_length",
-    .usual_sequence = std::nullopt,
-    .packing = "packing",
-    .recomputes = false};
 void put_if_absent(Value& object, const std::string& key, Value value) {
   if (object.find(key) == nullptr) {
     object.add(key, std::move(value));
@@ -198,6 +189,7 @@ class Trainer {
                                    "sdp_attention",
                                    "flex_attention",
                                    "use_flash_attn",
+                                   "use_flash_attention",
                                    "use_flash_attention_2"});
     if (kernel == "eager" || kernel == "disabled" || kernel == "off") {
       plan_.add("attention", Value("materialised"));
@@ -237,56 +229,5 @@ std::string first_given(const Settings& in, std::string_view keys) {
 }
 
 void put_trainer(const ImportTask& task, const TrainerKeys& keys) { Trainer(task, keys).read(); }
-
-void take_stages(const ImportTask& task,
-                 std::string_view key,
-                 std::initializer_list<std::string_view> plain) {
-  const auto word = task.in.word(key);
-  if (word && std::find(plain.begin(), plain.end(), *word) == plain.end()) {
-    task.in.fail(key,
-                 "expected " + std::string(*plain.begin()) +
-                     ": steps of others have more passes, which are not modelled");
-  }
-}
-
-BaseBits bits_of(const ImportTask& task) {
-  BaseBits base;
-  for (const BaseBits& one : {BaseBits{8, "use_8bit_quantization"},
-                              BaseBits{8, "load_in_8bit"},
-                              BaseBits{4, "q_lora"},
-                              BaseBits{4, "use_4bit_quantization"},
-                              BaseBits{4, "load_in_4bit"}}) {
-    base = task.in.is_on(one.key) ? one : base;
-  }
-  return base;
-}
-
-void import_hf_trainer(const ImportTask& task) {
-  Settings& in = task.in;
-  if (task.arguments.program.starts_with("swift ")) {
-    import_swift(task);
-    return;
-  }
-  take_stages(task, "task_type", {"causal_lm"});
-  for (const std::string_view key : {"beta", "loss_type", "rpo_alpha", "num_generations"}) {
-    if (in.has(key) && in.word(key) != "nll") {
-      in.fail(key,
-              "is of training by preferences or rewards, whose steps have more passes, which are "
-              "not modelled");
-      return;
-    }
-  }
-  Trainer(task, kHfKeys).read();
-  const bool adapts = in.any_on({"use_peft", "use_lora", "use_peft_lora"});
-  if (adapts) {
-    const std::string_view rank = in.has("lora_rank") ? "lora_rank" : "lora_r";
-    const std::string_view targets =
-        in.has("lora_modules") ? "lora_modules" : "lora_target_modules";
-    put_adapters(
-        task,
-        {.rank = rank, .targets = targets, .usual_rank = 16, .usual_targets = "query value"},
-        bits_of(task));
-  }
-}
 
 }  // namespace titer

@@ -124,7 +124,8 @@ class Flags {
 
   /// Of a program that starts its own processes, by what its environment is set to.
   void add_environment(const PlayedCommand* command) {
-    constexpr std::array<std::string_view, 3> programs = {"swift", "megatron", "llamafactory-cli"};
+    constexpr std::array<std::string_view, 4> programs = {
+        "swift", "megatron", "llamafactory-cli", "trl"};
     const bool starts_own =
         command == nullptr ||
         std::find(programs.begin(), programs.end(), command->words.front().chars) != programs.end();

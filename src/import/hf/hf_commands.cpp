@@ -1,0 +1,271 @@
+// Programs over HuggingFace's trainer: TRL's, optimum-habana's, FastChat's, LLaVA's and people's
+// own.
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <span>
+
+#include "hf_parts.hpp"
+#include "import/import_harmless.hpp"
+#include "titer/input/words.hpp"
+
+namespace titer {
+namespace {
+
+constexpr TrainerKeys kHfKeys = {
+    .model = "model_name_or_path model_name",
+    .micro_batch = "per_device_train_batch_size",
+    .usual_micro_batch = 8,
+    .sequence =
+        "max_seq_length max_length model_max_length max_seq_len block_size max_source_length",
+    .usual_sequence = std::nullopt,
+    .packing = "packing",
+    .recomputes = false};
+
+std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+/// Whether one of the words is in the name of a program, as "dpo" is in run_dpo.py.
+bool names_one_of(std::string_view program, std::span<const std::string_view> words) {
+  const std::string name = lower(file_of(program));
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    for (std::size_t at = name.find(word); at != name.npos; at = name.find(word, at + 1)) {
+      const auto is_letter = [&](std::size_t place) {
+        return place < name.size() && std::isalpha(static_cast<unsigned char>(name[place])) != 0;
+      };
+      if (!(at > 0 && is_letter(at - 1)) && !is_letter(at + word.size())) {
+        return true;
+      }
+    }
+    return false;
+  });
+}
+
+constexpr std::string_view kMorePasses =
+    "is of training by preferences or rewards, whose steps have more passes, which are not "
+    "modelled";
+
+constexpr std::array<std::string_view, 15> kOtherTrainings = {"dpo",
+                                                              "grpo",
+                                                              "ppo",
+                                                              "kto",
+                                                              "orpo",
+                                                              "cpo",
+                                                              "simpo",
+                                                              "rloo",
+                                                              "bco",
+                                                              "gkd",
+                                                              "xpo",
+                                                              "nash",
+                                                              "nashmd",
+                                                              "reward",
+                                                              "rewards"};
+
+/// Reports a training by preferences or rewards, by its own settings or by its program's name.
+bool is_of_preferences(const ImportTask& task) {
+  Settings& in = task.in;
+  const std::string loss = in.word("loss_type").value_or("nll");
+  const bool is_plain = loss == "nll" || loss == "chunked_nll" || loss == "dft";
+  for (const std::string_view key : {"beta", "loss_type", "rpo_alpha", "num_generations"}) {
+    if (in.has(key) && !(key == "loss_type" && is_plain)) {
+      in.fail(key, kMorePasses);
+      return true;
+    }
+  }
+  std::vector<std::string> programs = task.arguments.scripts;
+  const std::string& program = task.arguments.program;
+  programs.push_back(program.starts_with("trl ") ? program.substr(4) : "");
+  for (const std::string& name : programs) {
+    if (names_one_of(name, kOtherTrainings)) {
+      in.fail("", name + " " + std::string(kMorePasses));
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_program(const ImportTask& task, std::span<const std::string_view> words) {
+  const std::vector<std::string>& scripts = task.arguments.scripts;
+  return std::any_of(scripts.begin(), scripts.end(), [&](const std::string& name) {
+    return names_one_of(name, words);
+  });
+}
+
+/// TRL's own program, whose defaults are others than the trainer's.  [trl/trainer/base_config.py,
+/// sft_config.py of TRL 1; before it the length was called max_seq_length]
+bool is_trl(const ImportTask& task) {
+  const std::vector<std::string>& scripts = task.arguments.scripts;
+  const bool is_script = std::any_of(scripts.begin(), scripts.end(), [](const std::string& name) {
+    return name.find("trl/") != std::string::npos && file_of(name) == "sft.py";
+  });
+  const bool is_gaudis = task.in.has("use_habana");
+  return (is_script && !is_gaudis) || task.arguments.program == "trl sft";
+}
+
+void suppose_as_trl(const ImportTask& task) {
+  Settings& in = task.in;
+  const bool is_old = in.has("max_seq_length");
+  const auto suppose = [&](std::string_view key, Value value, std::string_view what) {
+    in.suppose(key, std::move(value));
+    assume(task, key, "taken as " + std::string(what) + ", as TRL's SFTConfig has it");
+  };
+  if (!is_old && !in.has("max_length")) {
+    suppose("max_length", Value(1024), "1024");
+  }
+  if (!is_old && !in.has("bf16") && !in.has("fp16")) {
+    suppose("bf16", Value(true), "true");
+  }
+  if (!is_old && !in.has("gradient_checkpointing")) {
+    suppose("gradient_checkpointing", Value(true), "true");
+  }
+}
+
+/// Of qlora.py, whose sequences are a source and a target.
+void join_lengths(const ImportTask& task) {
+  Settings& in = task.in;
+  const auto source = in.integer("source_max_len", 1, kMostTokens);
+  const auto target = in.integer("target_max_len", 1, kMostTokens);
+  if (source && target && !in.has("max_length")) {
+    in.suppose("max_length", Value(*source + *target));
+  }
+}
+
+constexpr std::array<std::string_view, 3> kOfAdapters = {"lora", "qlora", "peft"};
+constexpr std::array<std::string_view, 1> kGaudisLauncher = {"gaudi_spawn"};
+constexpr std::array<std::string_view, 5> kSwitches = {
+    "use_peft", "use_lora", "use_peft_lora", "lora_enable", "lora"};
+
+/// Whether adapters are trained: as a switch says; without one a program that is told their rank,
+/// or is named for them, has no use for another training. TRL's own has: it asks for its switch.
+bool trains_adapters(const ImportTask& task, const std::string& told_by) {
+  Settings& in = task.in;
+  if (in.is_on("full_finetune")) {
+    return false;
+  }
+  const bool has_switch = std::any_of(
+      kSwitches.begin(), kSwitches.end(), [&](std::string_view key) { return in.has(key); });
+  if (has_switch) {
+    return in.any_on({kSwitches[0], kSwitches[1], kSwitches[2], kSwitches[3], kSwitches[4]});
+  }
+  const bool is_named = is_program(task, kOfAdapters);
+  const bool is_told = in.has(told_by);
+  if (is_trl(task) && is_told) {
+    assume(task, told_by, "counts for nothing without use_peft");
+    return false;
+  }
+  if (is_told && !is_named) {
+    assume(task, told_by, "adapters are taken to be trained, as nothing switches them off");
+  }
+  return is_told || is_named;
+}
+
+/// Where nothing tells them: what PEFT takes for most models, or all that LLaVA's program finds.
+/// [llava/train/train.py, find_all_linear_names; fastchat/train/train_lora.py]
+void put_hf_adapters(const ImportTask& task) {
+  Settings& in = task.in;
+  const std::string rank = first_given(in, "lora_r lora_rank lora_dim");
+  const std::string targets = first_given(
+      in, "lora_target_modules lora_modules lora_trainable trainable lora_target lora_targets");
+  if (!trains_adapters(task, in.has(rank) ? rank : targets)) {
+    return;
+  }
+  const bool is_llava = in.has("lora_enable");
+  const bool is_trls = in.has("use_peft");
+  put_adapters(task,
+               {.rank = rank,
+                .targets = targets,
+                .usual_rank = is_llava ? 64 : (is_trls ? 16 : 8),
+                .usual_targets = is_llava ? "all-linear" : "query value"},
+               bits_of(task));
+}
+
+/// LLaVA's program and those after it: what looks is in no file, and small beside the model.
+void read_llava(const ImportTask& task) {
+  Settings& in = task.in;
+  if (!in.has("vision_tower")) {
+    return;
+  }
+  for (const std::string_view key : {"tune_mm_mlp_adapter", "freeze_backbone"}) {
+    if (in.is_on(key)) {
+      in.fail(key, "expected false: training what joins images to a frozen model is not modelled");
+    }
+  }
+  assume(task, "vision_tower", "is not read: the language model alone is taken");
+  in.skip({.what = "what looks, and how it is joined to the language model",
+           .patterns = "vision_tower* mm_* version pretrain_mm_mlp_adapter freeze_mm_mlp_adapter "
+                       "tune_mm_mlp_adapter freeze_backbone"});
+}
+
+constexpr HarmlessSettings kOfGaudi = {
+    "launcher, graphs and kernels of Gaudi",
+    "use_mpi use_habana use_lazy_mode use_hpu_graphs* max_hpu_graphs throughput_warmup_steps "
+    "adjust_throughput pipelining_fwd_bwd attn_softmax_bf16 non_blocking_data_copy "
+    "distribution_strategy use_fused_rope sdp_on_bf16 use_zero3_leaf_promotion "
+    "use_deepspeed process_per_node compile_* "
+    "use_compiled_autograd compile_from_sec_iteration profiling_*"};
+
+/// What Habana's configurations on the Hub switch on is in none of the files.
+void read_gaudi(const ImportTask& task) {
+  Settings& in = task.in;
+  if (!is_on_gaudi(task)) {
+    return;
+  }
+  if (in.text("gaudi_config_name") && !in.is_on("bf16")) {
+    in.leave_out("gaudi_config_name", "may switch bf16 on, and is not at hand");
+  }
+  in.skip(kOfGaudi);
+}
+
+}  // namespace
+
+bool is_on_gaudi(const ImportTask& task) {
+  return task.in.has("use_habana") || is_program(task, kGaudisLauncher);
+}
+
+void take_stages(const ImportTask& task,
+                 std::string_view key,
+                 std::initializer_list<std::string_view> plain) {
+  const auto word = task.in.word(key);
+  if (word && std::find(plain.begin(), plain.end(), *word) == plain.end()) {
+    task.in.fail(key,
+                 "expected " + std::string(*plain.begin()) +
+                     ": steps of others have more passes, which are not modelled");
+  }
+}
+
+BaseBits bits_of(const ImportTask& task) {
+  BaseBits base;
+  if (const auto bits = task.in.integer("bits", 2, 32); bits == 4 || bits == 8) {
+    base = {.bits = *bits, .key = "bits"};
+  }
+  for (const BaseBits& one : {BaseBits{8, "use_8bit_quantization"},
+                              BaseBits{8, "load_in_8bit"},
+                              BaseBits{4, "q_lora"},
+                              BaseBits{4, "use_qlora"},
+                              BaseBits{4, "use_4bit_quantization"},
+                              BaseBits{4, "load_in_4bit"}}) {
+    base = task.in.is_on(one.key) ? one : base;
+  }
+  return base;
+}
+
+void import_hf_trainer(const ImportTask& task) {
+  if (task.arguments.program.starts_with("swift ")) {
+    import_swift(task);
+    return;
+  }
+  take_stages(task, "task_type", {"causal_lm"});
+  if (is_of_preferences(task)) {
+    return;
+  }
+  if (is_trl(task)) {
+    suppose_as_trl(task);
+  }
+  join_lengths(task);
+  put_trainer(task, kHfKeys);
+  put_hf_adapters(task);
+  read_llava(task);
+  read_gaudi(task);
+}
+
+}  // namespace titer
