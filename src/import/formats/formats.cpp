@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 
+#include "import/hf/hf_program.hpp"
 #include "import/import_parts.hpp"
 #include "import/recipes/python_text.hpp"
 #include "overrides.hpp"
@@ -175,9 +176,10 @@ Foreign parse_foreign(std::string_view text,
     made.document = std::move(arguments.flags);
     made.arguments = std::move(arguments);
   } else if (syntax == Syntax::python) {
-    made.document = is_olmo_core(text)
-                        ? parse_olmo_core(text, file, options, made.arguments.assumed)
-                        : parse_recipe(text, file, options, made.arguments.assumed);
+    const auto parse_program = is_olmo_core(text)    ? parse_olmo_core
+                               : is_hf_program(text) ? parse_hf_program
+                                                     : parse_recipe;
+    made.document = parse_program(text, file, options, made.arguments.assumed);
   } else {
     made.document = parse(text, file, syntax);
   }

@@ -2,6 +2,7 @@
 // launchers tell of the same.
 
 #include <algorithm>
+#include <array>
 
 #include "hf_parts.hpp"
 #include "import/formats/formats.hpp"
@@ -45,13 +46,11 @@ std::optional<std::int64_t> launched_devices(const ImportTask& task) {
   const auto spawned = product("num_nodes", is_scheduled ? "gpus" : "num_gpus");
   const auto processes = in.integer("num_processes", 1, kMostDegree);
   const auto gaudis = is_on_gaudi(task) ? in.integer("world_size", 1, kMostDegree) : std::nullopt;
-  const auto included = included_devices(in);
-  return task.options.devices ? task.options.devices
-         : launched           ? launched
-         : spawned            ? spawned
-         : included           ? included
-         : gaudis             ? gaudis
-                              : processes;
+  const std::array told = {
+      task.options.devices, launched, spawned, included_devices(in), gaudis, processes};
+  const auto* const first =
+      std::find_if(told.begin(), told.end(), [](const auto& count) { return count.has_value(); });
+  return first == told.end() ? std::nullopt : *first;
 }
 
 void import_accelerate(const ImportTask& task) {

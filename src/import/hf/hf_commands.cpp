@@ -61,6 +61,17 @@ constexpr std::array<std::string_view, 15> kOtherTrainings = {"dpo",
                                                               "reward",
                                                               "rewards"};
 
+/// Of TRL, as DPOConfig and GRPOTrainer.
+bool is_class_of_preferences(std::string_view name) {
+  for (const std::string_view ending : {"Config", "Trainer"}) {
+    name.remove_suffix(name.ends_with(ending) ? ending.size() : 0);
+  }
+  const std::string stem = lower(name);
+  return std::any_of(kOtherTrainings.begin(), kOtherTrainings.end(), [&](std::string_view word) {
+    return stem.ends_with(word);
+  });
+}
+
 /// Reports a training by preferences or rewards, by its own settings or by its program's name.
 bool is_of_preferences(const ImportTask& task) {
   Settings& in = task.in;
@@ -68,6 +79,12 @@ bool is_of_preferences(const ImportTask& task) {
   const bool is_plain = loss == "nll" || loss == "chunked_nll" || loss == "dft";
   for (const std::string_view key : {"beta", "loss_type", "rpo_alpha", "num_generations"}) {
     if (in.has(key) && !(key == "loss_type" && is_plain)) {
+      in.fail(key, kMorePasses);
+      return true;
+    }
+  }
+  for (const std::string_view key : {"config_class", "trainer_class"}) {
+    if (is_class_of_preferences(in.text(key).value_or(""))) {
       in.fail(key, kMorePasses);
       return true;
     }
@@ -91,6 +108,11 @@ bool is_program(const ImportTask& task, std::span<const std::string_view> words)
   });
 }
 
+/// The class that a program in Python gives the settings to, in small letters.
+std::string class_of(const ImportTask& task, std::string_view key) {
+  return task.in.word(key).value_or("");
+}
+
 /// TRL's own program, whose defaults are others than the trainer's.  [trl/trainer/base_config.py,
 /// sft_config.py of TRL 1; before it the length was called max_seq_length]
 bool is_trl(const ImportTask& task) {
@@ -99,7 +121,8 @@ bool is_trl(const ImportTask& task) {
     return name.find("trl/") != std::string::npos && file_of(name) == "sft.py";
   });
   const bool is_gaudis = task.in.has("use_habana");
-  return (is_script && !is_gaudis) || task.arguments.program == "trl sft";
+  return (is_script && !is_gaudis) || task.arguments.program == "trl sft" ||
+         class_of(task, "config_class") == "sftconfig";
 }
 
 void suppose_as_trl(const ImportTask& task) {
@@ -109,7 +132,7 @@ void suppose_as_trl(const ImportTask& task) {
     in.suppose(key, std::move(value));
     assume(task, key, "taken as " + std::string(what) + ", as TRL's SFTConfig has it");
   };
-  if (!is_old && !in.has("max_length")) {
+  if (!is_old && !in.has("max_length") && !in.has("model_max_length")) {
     suppose("max_length", Value(1024), "1024");
   }
   if (!is_old && !in.has("bf16") && !in.has("fp16")) {
@@ -196,6 +219,25 @@ void read_llava(const ImportTask& task) {
                        "tune_mm_mlp_adapter freeze_backbone"});
 }
 
+/// What only a program in Python tells.
+void read_program(const ImportTask& task) {
+  Settings& in = task.in;
+  const bool has_length = in.has("max_seq_length") || in.has("max_length") ||
+                          in.has("model_max_length") || in.has("block_size");
+  if (class_of(task, "trainer_class") == "sfttrainer" && !has_length) {
+    in.suppose("max_length", Value(1024));
+    assume(task, "max_length", "taken as 1024, as TRL's SFTTrainer has it");
+  }
+  if (in.has("model_class")) {
+    in.leave_out("model_class", "a language model's own head is taken in the place of this one's");
+  }
+  in.skip({.what = "how adapters are made",
+           .patterns = "peft.inference_mode peft.fan_in_fan_out peft.init_lora_weights "
+                       "peft.loftq_config* peft.use_rslora peft.random_state peft.max_seq_length "
+                       "peft.layers_pattern peft.temporary_location llm_int8_* model_max_length "
+                       "load_in_16bit"});
+}
+
 constexpr HarmlessSettings kOfGaudi = {
     "launcher, graphs and kernels of Gaudi",
     "use_mpi use_habana use_lazy_mode use_hpu_graphs* max_hpu_graphs throughput_warmup_steps "
@@ -235,8 +277,9 @@ void take_stages(const ImportTask& task,
 
 BaseBits bits_of(const ImportTask& task) {
   BaseBits base;
-  if (const auto bits = task.in.integer("bits", 2, 32); bits == 4 || bits == 8) {
-    base = {.bits = *bits, .key = "bits"};
+  const std::int64_t bits = task.in.integer("bits", 2, 32).value_or(0);
+  if (bits == 4 || bits == 8) {
+    base = {.bits = bits, .key = "bits"};
   }
   for (const BaseBits& one : {BaseBits{8, "use_8bit_quantization"},
                               BaseBits{8, "load_in_8bit"},
@@ -262,6 +305,7 @@ void import_hf_trainer(const ImportTask& task) {
     suppose_as_trl(task);
   }
   join_lengths(task);
+  read_program(task);
   put_trainer(task, kHfKeys);
   put_hf_adapters(task);
   read_llava(task);

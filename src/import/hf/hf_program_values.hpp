@@ -1,0 +1,54 @@
+#pragma once
+// What names of such a program stand for, as far as it tells without being run.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "import/recipes/python_syntax.hpp"
+#include "import/recipes/python_values.hpp"
+#include "titer/import/imported.hpp"
+
+namespace titer {
+
+struct PythonCall {
+  std::string_view name;    // with dots
+  std::string_view inside;  // the brackets
+};
+/// All that a statement calls, those inside of others before them.
+[[nodiscard]] std::vector<PythonCall> calls_in(std::string_view text);
+
+class HfProgramValues {
+ public:
+  explicit HfProgramValues(const ImportOptions& options) : options_(options) {}
+
+  [[nodiscard]] const PythonConstants& constants() const { return constants_; }
+  /// A statement that tells what something stands for. True: arguments of the program's own have
+  /// been taken as their defaults.
+  bool add(const Statement& statement);
+  [[nodiscard]] Value value(std::string_view text, Origin at) const;
+  /// "key=value", with those of "**name".
+  [[nodiscard]] std::vector<std::pair<std::string, Value>> arguments(std::string_view inside,
+                                                                     Origin at) const;
+
+ private:
+  void enter_class(const Statement& statement);
+  void add_argument(const PythonCall& call, Origin at);
+  void add_parameters(std::string_view text, Origin at);
+  bool add_parsed(const AssignedName& found);
+  bool add_made(const AssignedName& found, Origin at);
+  [[nodiscard]] std::optional<Value> defined(std::string_view name) const;
+  [[nodiscard]] std::optional<Value> member(std::string_view name, std::string_view key) const;
+  [[nodiscard]] std::optional<Value> item(std::string_view text, Origin at) const;
+  [[nodiscard]] Value dictionary(std::string_view inside, Origin at) const;
+
+  const ImportOptions& options_;
+  PythonConstants constants_;
+  PythonConstants own_arguments_;
+  std::string class_;             // whose body this is
+  std::size_t class_indent_ = 0;  // of its body
+};
+
+}  // namespace titer
