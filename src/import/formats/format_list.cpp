@@ -11,6 +11,7 @@
 namespace titer {
 namespace {
 
+constexpr std::string_view kLitGpt = "a configuration of LitGPT";
 constexpr std::string_view kScenario = "a run of this program";
 
 constexpr auto kFormats = std::to_array<ForeignFormat>({
@@ -171,6 +172,12 @@ constexpr auto kFormats = std::to_array<ForeignFormat>({
      .any = "base_config base_emb_dim ici_fsdp_parallelism dcn_data_parallelism "
             "per_device_batch_size base_num_decoder_layers",
      .import = import_maxtext},
+    {.name = kLitGpt,
+     .syntaxes = "yaml",
+     .all = "train out_dir",
+     .any = "checkpoint_dir tokenizer_dir eval logger_name model_config",
+     .import = import_litgpt},
+    {.name = kLitGpt, .syntaxes = "yaml", .all = "", .any = "litgpt", .import = import_litgpt},
     // ---- told from others, and not read
     {.name = "a configuration of verl", .syntaxes = "yaml", .all = "actor_rollout_ref", .any = ""},
     {.name = "a configuration of Levanter",
@@ -181,10 +188,6 @@ constexpr auto kFormats = std::to_array<ForeignFormat>({
      .syntaxes = "arguments",
      .all = "mesh_dim",
      .any = "load_llama_config load_olmo_config load_model_config load_gptj_config"},
-    {.name = "a configuration of LitGPT",
-     .syntaxes = "yaml",
-     .all = "train out_dir",
-     .any = "checkpoint_dir tokenizer_dir eval"},
     {.name = "a configuration of NeMo for Neuron",
      .syntaxes = "yaml",
      .all = "distributed_strategy",

@@ -154,6 +154,13 @@ std::string listed_names(const std::vector<std::string>& names) {
                    "; `titer import --help` names those that are read");
 }
 
+/// By what a program in Python imports.
+auto reader_of_program(std::string_view text) {
+  return is_olmo_core(text)    ? parse_olmo_core
+         : is_hf_program(text) ? parse_hf_program
+                               : parse_recipe;
+}
+
 }  // namespace
 
 const ForeignFormat* format_of(const Value& root, Syntax syntax) {
@@ -176,10 +183,7 @@ Foreign parse_foreign(std::string_view text,
     made.document = std::move(arguments.flags);
     made.arguments = std::move(arguments);
   } else if (syntax == Syntax::python) {
-    const auto parse_program = is_olmo_core(text)    ? parse_olmo_core
-                               : is_hf_program(text) ? parse_hf_program
-                                                     : parse_recipe;
-    made.document = parse_program(text, file, options, made.arguments.assumed);
+    made.document = reader_of_program(text)(text, file, options, made.arguments.assumed);
   } else {
     made.document = parse(text, file, syntax);
   }

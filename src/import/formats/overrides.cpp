@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "import/import_parts.hpp"
+#include "import/recipes/recipe_parts.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
 
@@ -30,13 +31,32 @@ void change(Document& document, const ArgumentOverride& told, int source) {
   put_at(document.root, std::string_view(told.path).substr(begin), std::move(value), at);
 }
 
-/// "--training.steps" of torchtitan is a change, too.
+constexpr std::string_view kLitGptProgram = "litgpt ";
+
+/// "litgpt finetune_lora NAME": what it does, and to which model.
+void add_litgpt_command(const ArgumentText& arguments, std::vector<ArgumentOverride>& changes) {
+  const std::string action = arguments.program.substr(kLitGptProgram.size());
+  const bool begins = action.starts_with("pretrain");
+  const Origin at{.source = 0, .line = 1, .column = 1};
+  changes.push_back({.path = "litgpt", .value = action, .at = at});
+  if (!arguments.subject.empty()) {
+    changes.push_back(
+        {.path = begins ? "model_name" : "checkpoint_dir", .value = arguments.subject, .at = at});
+  }
+}
+
+/// "--training.steps" of torchtitan is a change, too, and all flags of LitGPT.
 std::vector<ArgumentOverride> changes_of(const Foreign& script) {
   std::vector<ArgumentOverride> changes = script.arguments.overrides;
   const Value& flags = script.document.root;
+  const bool is_litgpt = script.arguments.program.starts_with(kLitGptProgram);
+  if (is_litgpt) {
+    add_litgpt_command(script.arguments, changes);
+  }
   for (std::size_t i = 0; i < flags.members.size(); ++i) {
     const auto& [flag, value] = flags.members[i];
-    const bool is_path = flag.find('.') != std::string::npos && flag.starts_with("--");
+    const bool is_path = (is_litgpt || flag.find('.') != std::string::npos) &&
+                         flag.starts_with("--") && flag != "--config" && flag != "--num_processes";
     if (is_path && value.kind != Value::Kind::array && !flag.ends_with("config_file")) {
       changes.push_back({.path = flag.substr(2),
                          .value = value.kind == Value::Kind::text ? value.text : "true",
@@ -194,7 +214,7 @@ Foreign alone(const Foreign& script, const std::string& file) {
   }
   // MaxText has a file for each of its models.
   const std::string stem = std::filesystem::path(named).stem().string();
-  if (!stem.empty() && stem != "base") {
+  if (!stem.empty() && stem != "base" && made.format->import == import_maxtext) {
     if (made.document.root.find("model_name") == nullptr) {
       made.document.root.add("model_name", Value(stem));
     }

@@ -31,5 +31,6 @@ void import_olmo_core(const ImportTask& task);
 /// The short YAML of an experiment, which names a model of OLMo-core.
 void import_olmo_experiment(const ImportTask& task);
 void import_maxtext(const ImportTask& task);
+void import_litgpt(const ImportTask& task);
 
 }  // namespace titer

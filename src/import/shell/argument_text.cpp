@@ -124,13 +124,15 @@ class Flags {
 
   /// Of a program that starts its own processes, by what its environment is set to.
   void add_environment(const PlayedCommand* command) {
-    constexpr std::array<std::string_view, 4> programs = {
-        "swift", "megatron", "llamafactory-cli", "trl"};
+    constexpr std::array<std::string_view, 5> programs = {
+        "swift", "megatron", "llamafactory-cli", "trl", "litgpt"};
     const bool starts_own =
         command == nullptr ||
         std::find(programs.begin(), programs.end(), command->words.front().chars) != programs.end();
     if (command != nullptr && starts_own && command->words.size() > 1) {
       into_.program = command->words[0].chars + " " + command->words[1].chars;
+      const bool has_subject = command->words.size() > 2 && !is_flag(command->words[2]);
+      into_.subject = has_subject ? command->words[2].chars : "";
     }
     const auto processes = starts_own ? processes_of_environment(play_.variables) : std::nullopt;
     if (processes && members_.count("--num_processes") == 0) {
