@@ -103,7 +103,7 @@ void read_data_parallelism(const ImportTask& task, Degrees& degrees) {
 void read_schedule(const ImportTask& task, std::int64_t pipeline) {
   Settings& in = task.in;
   const std::string_view key = "parallelism.pipeline_parallel_schedule";
-  const std::string name = in.word(key).value_or("interleaved1f1b");
+  const std::string name = in.word(key).value_or("1f1b");
   const auto layers = in.integer("parallelism.pipeline_parallel_layers_per_stage", 1);
   if (pipeline == 1) {
     return;
@@ -122,6 +122,56 @@ void read_schedule(const ImportTask& task, std::int64_t pipeline) {
     }
     task.into.plan.add("virtual_stages", Value(2));
   }
+}
+
+/// A pipeline takes a rank's batch in parts, of one sequence each unless it is told otherwise; the
+/// first releases told how many parts, as many as stages by themselves.
+std::int64_t part_of_batch(const ImportTask& task, std::int64_t batch, std::int64_t early_parts) {
+  constexpr std::string_view size = "parallelism.pipeline_parallel_microbatch_size";
+  constexpr std::string_view count = "experimental.pipeline_parallel_microbatches";
+  Settings& in = task.in;
+  const auto told = in.integer(size, 1);
+  const std::int64_t parts = in.integer(count, 1).value_or(early_parts);
+  const std::int64_t part = parts > 0 ? batch / parts : told.value_or(1);
+  if (part < 1 || batch % part != 0 || (parts > 0 && batch % parts != 0)) {
+    in.fail(parts > 0 ? count : size,
+            "expected a divisor of training.local_batch_size, " + std::to_string(batch));
+    return 1;
+  }
+  if (!told && parts == 0 && batch > 1) {
+    assume(task, size, "taken as 1, its default");
+  }
+  return part;
+}
+
+void read_batches(const ImportTask& task, const Degrees& degrees, std::int64_t early_parts) {
+  Settings& in = task.in;
+  const auto batch = in.integer(kTorchtitanKeys.micro_batch, 1);
+  const auto written = in.integer(kTorchtitanKeys.global_batch, -1);
+  const auto global = written && *written > 0 ? written : std::nullopt;  // -1: what follows
+  const bool has_parts = degrees.pipeline != 1 && batch;
+  put_degree(task,
+             "micro_batch",
+             kTorchtitanKeys.micro_batch,
+             has_parts ? std::optional(part_of_batch(task, *batch, early_parts)) : batch);
+  in.skip({.what = kSwitchedOff, .patterns = "parallelism.pipeline_parallel_microbatch_size"});
+  if (!batch || !degrees.data) {
+    put(task.into.training, "global_batch", global);
+    return;
+  }
+  const std::int64_t together = *batch * *degrees.data;
+  if (global && *global % together != 0) {
+    in.fail(kTorchtitanKeys.global_batch,
+            "expected a multiple of training.local_batch_size x data-parallel degree, " +
+                std::to_string(*batch) + " x " + std::to_string(*degrees.data));
+  } else if (!global) {
+    assume(task, kTorchtitanKeys.global_batch, "taken as micro-batch x data-parallel degree");
+  } else if (has_parts && *global > together) {
+    assume(task,
+           kTorchtitanKeys.global_batch,
+           "the pipeline is taken not to run empty between the batches that are added up");
+  }
+  task.into.training.add("global_batch", Value(global.value_or(together)));
 }
 
 void read_recompute(const ImportTask& task) {
@@ -160,7 +210,8 @@ void read_training(const ImportTask& task) {
   Settings& in = task.in;
   put(task.into.training, "sequence", in.integer("training.seq_len", 1));
   const std::string converters = in.word("model.converters").value_or("");
-  const bool fp8 = converters.find("float8") != std::string::npos;
+  const bool blocks = converters.find("mx") != std::string::npos;  // scales of 32 numbers
+  const bool fp8 = converters.find("float8") != std::string::npos || blocks;
   const std::string type = in.word("training.mixed_precision_param").value_or("bfloat16");
   const bool fp32 = type == "float32";
   task.into.training.add("precision", Value(fp8 ? "fp8" : (fp32 ? "fp32" : "bf16")));
@@ -176,6 +227,11 @@ void read_training(const ImportTask& task) {
   if (!fp8) {
     in.skip({.what = kSwitchedOff, .patterns = "float8.* quantize.* mx.*"});
     return;
+  }
+  if (blocks) {
+    task.into.training.add("narrow_scaling", Value("block"));
+    in.skip({.what = "how blocks are scaled and multiplied",
+             .patterns = "mx.* quantize.linear.mx.* quantize.grouped_mm.mx.*"});
   }
   in.rename("quantize.linear.", "");
   in.rename("quantize.dense.", "");
@@ -206,6 +262,8 @@ void torchtitan_plan(const ImportTask& task) {
                                                  : "torchtitan";
   in.skip({.what = "what is compiled", .patterns = "compile.*"});
   in.rename("training.batch_size", "training.local_batch_size");
+  const bool is_early = in.has("experimental.pipeline_parallel_degree");
+  in.rename("experimental.pipeline_parallel_schedule", "parallelism.pipeline_parallel_schedule");
   in.rename("experimental.pipeline_parallel_degree", "parallelism.pipeline_parallel_degree");
   in.rename("experimental.context_parallel_degree", "parallelism.context_parallel_degree");
   in.rename("training.tensor_parallel_degree", "parallelism.tensor_parallel_degree");
@@ -237,7 +295,7 @@ void torchtitan_plan(const ImportTask& task) {
     plan.add("offload", state_on_host());
   }
   read_recompute(task);
-  put_batches(task, degrees, kTorchtitanKeys);
+  read_batches(task, degrees, is_early ? *degrees.pipeline : 0);
   read_training(task);
   in.skip_what_is_off("enable");
   in.skip(harmless_in_torchtitan());

@@ -72,7 +72,9 @@ std::vector<LaunchSetting> torchtitan_settings(const Scenario& scenario) {
   const Training& training = scenario.training;
   LaunchList list;
   put_model(scenario, list);
-  list.put("training.local_batch_size", plan.micro_batch);
+  const bool has_parts = plan.pipeline > 1;  // in which the pipeline takes the batch
+  list.put("training.local_batch_size",
+           has_parts ? training.global_batch / plan.data : plan.micro_batch);
   list.put("training.global_batch_size", training.global_batch);
   list.put("training.seq_len", training.sequence);
   list.put("training.mixed_precision_param",
@@ -84,6 +86,9 @@ std::vector<LaunchSetting> torchtitan_settings(const Scenario& scenario) {
   list.put_if(plan.tensor > 1 && plan.tensor_overlap == TensorOverlap::ring,
               "parallelism.enable_async_tensor_parallel");
   put_pipeline(plan, list);
+  if (has_parts) {
+    list.put("parallelism.pipeline_parallel_microbatch_size", plan.micro_batch);
+  }
   list.put("parallelism.context_parallel_degree", plan.context);
   if (plan.expert > 1) {
     list.put("parallelism.expert_parallel_degree", plan.expert);
