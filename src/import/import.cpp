@@ -219,8 +219,12 @@ class FilesRead {
       add_part(parsed_.back(), text, name);
       return;
     }
+    ImportOptions told = options_;
+    if (const std::string recipe = started_recipe(); !recipe.empty()) {
+      told.defines.emplace("recipe", recipe);
+    }
     parsed_.push_back(parse_foreign(
-        text, name, options_, [&](std::string_view called) { return sourced_.find(called); }));
+        text, name, told, [&](std::string_view called) { return sourced_.find(called); }));
     names_.push_back(name);
     for (const std::string& called : configurations_of(parsed_.back())) {
       if (const auto found = sourced_.find(called)) {
@@ -233,6 +237,18 @@ class FilesRead {
   [[nodiscard]] std::vector<std::string>& names() { return names_; }
 
  private:
+  /// Of a command before it: torchtitan.train --module llama3 --config llama3_8b.
+  [[nodiscard]] std::string started_recipe() const {
+    for (const Foreign& file : parsed_) {
+      const Value* const module = file.document.root.find("--module");
+      const Value* const config = file.document.root.find("--config");
+      if (file.syntax == Syntax::arguments && module != nullptr && config != nullptr) {
+        return config->text;
+      }
+    }
+    return "";
+  }
+
   static bool is_configuration(const std::string& name) {
     return name.ends_with(".yml") || name.ends_with(".yaml") || name.ends_with(".json");
   }

@@ -241,7 +241,8 @@ constexpr std::array<HarmlessSettings, 8> kOfTorchtitan = {
      {kData,
       "model.hf_assets_path model.tokenizer_path training.dataset* training.data* "
       "experimental.custom_*"},
-     {kLaunch, "comm.init_timeout_seconds comm.train_timeout_seconds fault_tolerance.*"},
+     {kLaunch,
+      "comm.init_timeout_seconds comm.train_timeout_seconds fault_tolerance.* module config"},
      {kKernels, "model.norm_type activation_checkpoint.early_stop"}}};
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "temporary_folder.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/input_error.hpp"
 
@@ -17,9 +18,9 @@ ImportedRun of(const std::string& text, std::int64_t devices = 64) {
   return import_text(text, "run.toml", options);
 }
 
-std::string refusal(const std::string& text) {
+std::string refusal(const std::string& text, const std::string& file = "run.toml") {
   try {
-    static_cast<void>(of(text));
+    static_cast<void>(import_text(text, file, {}));
   } catch (const InputError& error) {
     return error.lines.front();
   }
@@ -84,6 +85,85 @@ TEST(ImportTorchtitan, ScalesOfBlocksAreNoOrdinaryFloat8) {
   EXPECT_EQ(member(run.training, "precision"), "\"fp8\"");
   EXPECT_EQ(member(run.training, "narrow_scaling"), "\"block\"");
   EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+}
+
+const std::string kRegistry = R"py(
+from torchtitan.trainer import Trainer
+from . import model_registry
+
+def llama3_8b() -> Trainer.Config:
+    return Trainer.Config(
+        hf_assets_path="./assets",
+        model_spec=model_registry("8B", attn_backend="flex"),
+        optimizer=OptimizersContainer.Config(lr=3e-4),
+        training=TrainingConfig(local_batch_size=2, seq_len=8192, steps=10),
+        parallelism=ParallelismConfig(tensor_parallel_degree=2),
+        activation_checkpoint=ActivationCheckpointConfig(mode="selective"),
+        checkpoint=CheckpointManager.Config(interval=500),
+    )
+
+def llama3_8b_narrow() -> Trainer.Config:
+    config = llama3_8b()
+    config.model_converters = ModelConvertersContainer.Config(
+        converters=[Float8LinearConverter.Config(enable_fsdp_float8_all_gather=True)],
+    )
+    config.compile = CompileConfig(enable=True)
+    config.training.seq_len = 4096
+    return config
+)py";
+
+ImportedRun registered(const std::string& recipe, const std::string& text = kRegistry) {
+  ImportOptions options;
+  options.devices = 16;
+  options.defines["recipe"] = recipe;
+  return import_text(text, "config_registry.py", options);
+}
+
+TEST(ImportTorchtitan, ConfigurationsInPythonAreReadByTheirNames) {
+  const ImportedRun run = registered("llama3_8b");
+  EXPECT_EQ(run.shipped, "llama3-8b");
+  EXPECT_EQ(run.stack, "torchtitan");
+  EXPECT_EQ(member(run.plan, "tensor"), "2");
+  EXPECT_EQ(member(run.plan, "data"), std::to_string(16 / 2));
+  EXPECT_EQ(member(run.plan, "recompute"), "\"operations\"");
+  EXPECT_EQ(member(run.plan, "micro_batch"), "2");
+  EXPECT_EQ(member(run.training, "sequence"), "8192");
+  EXPECT_EQ(member(run.training, "precision"), "\"bf16\"");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  const ImportedRun narrow = registered("llama3_8b_narrow");
+  EXPECT_EQ(narrow.shipped, "llama3-8b");
+  EXPECT_EQ(narrow.stack, "torchtitan-compiled");
+  EXPECT_EQ(member(narrow.training, "precision"), "\"fp8\"");
+  EXPECT_EQ(member(narrow.training, "narrow_weights"), "\"gathered\"");
+  EXPECT_EQ(member(narrow.training, "sequence"), "4096");
+  std::string other = kRegistry;
+  other.replace(other.find("attn_backend=\"flex\""), 19, "moe_comm_backend=\"deepep\"");
+  EXPECT_TRUE(any_has(registered("llama3_8b", other).unread, "model.spec.moe_comm_backend"));
+  try {
+    static_cast<void>(registered("llama3_9b"));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(error.lines.front().find("tells which: llama3_8b, llama3_8b_narrow"),
+              std::string::npos);
+  }
+}
+
+TEST(ImportTorchtitan, ACommandNamesTheConfigurationAndChangesIt) {
+  const testing::TemporaryFolder folder;
+  const std::vector<std::filesystem::path> files = {
+      folder.file("run.sh",
+                  "CONFIG=${CONFIG:-llama3_8b}\ntorchrun --nproc_per_node=8 -m torchtitan.train "
+                  "--module llama3 --config ${CONFIG} \"$@\"\n"),
+      folder.file("config_registry.py", kRegistry)};
+  const ImportedRun run = import_files(files);
+  EXPECT_EQ(member(run.plan, "data"), std::to_string(8 / 2));
+  EXPECT_EQ(member(run.training, "sequence"), "8192");
+  ImportOptions options;
+  options.defines["CONFIG"] = "llama3_8b_narrow --training.seq_len 1024";
+  EXPECT_EQ(member(import_files(files, options).training, "precision"), "\"fp8\"");
+  EXPECT_NE(refusal("torchrun -m torchtitan.train --module llama3 --config llama3_8b", "run.sh")
+                .find("starts torchtitan with llama3_8b of a config_registry.py"),
+            std::string::npos);
 }
 
 }  // namespace TITER_TEST_FILE

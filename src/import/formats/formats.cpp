@@ -157,6 +157,7 @@ std::string listed_names(const std::vector<std::string>& names) {
 /// By what a program in Python imports.
 auto reader_of_program(std::string_view text) {
   return is_olmo_core(text)    ? parse_olmo_core
+         : is_torchtitan(text) ? parse_torchtitan
          : is_hf_program(text) ? parse_hf_program
                                : parse_recipe;
 }

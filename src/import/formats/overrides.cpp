@@ -53,6 +53,10 @@ std::vector<ArgumentOverride> changes_of(const Foreign& script) {
   if (is_litgpt) {
     add_litgpt_command(script.arguments, changes);
   }
+  // torchtitan.train --module llama3 --config llama3_8b
+  if (flags.find("--module") != nullptr && flags.find("--config") != nullptr) {
+    changes.push_back({.path = "config", .value = flags.find("--config")->text, .at = {}});
+  }
   for (std::size_t i = 0; i < flags.members.size(); ++i) {
     const auto& [flag, value] = flags.members[i];
     const bool is_path = (is_litgpt || flag.find('.') != std::string::npos) &&
@@ -205,6 +209,11 @@ Foreign alone(const Foreign& script, const std::string& file) {
   made.format = format_of(made.document.root, Syntax::yaml);
   const std::string named = listed_files(script);
   if (made.format == nullptr || made.format->import == nullptr) {
+    if (const Value* const config = script.document.root.find("--config");
+        config != nullptr && script.document.root.find("--module") != nullptr) {
+      throw InputError(file + ": starts torchtitan with " + config->text +
+                       " of a config_registry.py; --with gives that file");
+    }
     const std::string what = named.empty() ? "a configuration" : shortened(named, 60);
     throw InputError(
         file + (changes_of(script).empty()

@@ -316,27 +316,39 @@ Document parse_recipe(std::string_view text,
                                         recipe.root.find("recipe") == nullptr;
                                }),
                 recipes.end());
-  const auto told = options.defines.find("recipe");
-  std::string names;
-  for (Recipe& recipe : recipes) {
-    const bool is_it =
-        told == options.defines.end() ? recipes.size() == 1 : recipe.name == told->second;
-    if (is_it) {
-      if (recipe.root.find("model") == nullptr) {
-        recipe.root.add("model", Value::make_object());
-      }
-      assumed = std::move(recipe.assumed);
-      return {.root = std::move(recipe.root), .sources = {file}};
-    }
-    names.append(names.empty() ? "" : ", ").append(recipe.name.empty() ? file : recipe.name);
+  std::vector<std::string> names(recipes.size());
+  std::transform(recipes.begin(), recipes.end(), names.begin(), [&](const Recipe& recipe) {
+    return recipe.name.empty() ? file : recipe.name;
+  });
+  const std::string& chosen = chosen_recipe(names, file, options);
+  Recipe& recipe = recipes[static_cast<std::size_t>(&chosen - names.data())];
+  if (recipe.root.find("model") == nullptr) {
+    recipe.root.add("model", Value::make_object());
   }
-  if (recipes.empty()) {
+  assumed = std::move(recipe.assumed);
+  return {.root = std::move(recipe.root), .sources = {file}};
+}
+
+const std::string& chosen_recipe(const std::vector<std::string>& names,
+                                 const std::string& file,
+                                 const ImportOptions& options) {
+  const auto told = options.defines.find("recipe");
+  const bool is_told = told != options.defines.end();
+  const auto found = is_told ? std::find(names.begin(), names.end(), told->second) : names.begin();
+  if (found != names.end() && (is_told || names.size() == 1)) {
+    return *found;
+  }
+  if (names.empty()) {
     throw InputError(file +
                      ": is a program in Python, and assigns nothing to the model of a recipe; "
                      "expected cfg.model.… = … of Megatron-Bridge, or recipe.… = … of NeMo");
   }
+  std::string line;
+  for (const std::string& name : names) {
+    line.append(line.empty() ? "" : ", ").append(name);
+  }
   throw InputError(file + ": has several recipes; --define recipe=NAME tells which: " +
-                   shortened(names, kLongestNames));
+                   shortened(line, kLongestNames));
 }
 
 }  // namespace titer

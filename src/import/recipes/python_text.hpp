@@ -33,4 +33,18 @@ namespace titer {
                                        const ImportOptions& options,
                                        std::vector<std::string>& assumed);
 
+/// Whether the text is one of torchtitan's files of configurations.
+[[nodiscard]] bool is_torchtitan(std::string_view text);
+/// The configuration that one of its functions returns, with the sections that it has in TOML.
+[[nodiscard]] Document parse_torchtitan(std::string_view text,
+                                        const std::string& file,
+                                        const ImportOptions& options,
+                                        std::vector<std::string>& assumed);
+
+/// Of several recipes of a file the one that the option `recipe` tells. Throws InputError with
+/// their names where it does not, or where there is none.
+[[nodiscard]] const std::string& chosen_recipe(const std::vector<std::string>& names,
+                                               const std::string& file,
+                                               const ImportOptions& options);
+
 }  // namespace titer
