@@ -10,7 +10,15 @@ namespace titer {
 namespace {
 
 /// Products of layers by their modules' names; several of ours where they are one of theirs.
-constexpr std::array<ForeignWord, 28> kTargets = {{{"q_proj", "query"},
+constexpr std::array<ForeignWord, 36> kTargets = {{{"q_proj", "query"},
+                                                   {"to_q", "query"},
+                                                   {"to_k", "key"},
+                                                   {"to_v", "value"},
+                                                   {"to_out.0", "output"},
+                                                   {"add_q_proj", "query"},
+                                                   {"add_k_proj", "key"},
+                                                   {"add_v_proj", "value"},
+                                                   {"to_add_out", "output"},
                                                    {"k_proj", "key"},
                                                    {"v_proj", "value"},
                                                    {"o_proj", "output"},

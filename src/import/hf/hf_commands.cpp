@@ -150,6 +150,8 @@ void join_lengths(const ImportTask& task) {
   const auto target = in.integer("target_max_len", 1, kMostTokens);
   if (source && target && !in.has("max_length")) {
     in.suppose("max_length", Value(*source + *target));
+    in.skip({.what = "how weights are quantised, and answers for evaluation",
+             .patterns = "double_quant quant_type max_new_tokens mmlu_* max_mmlu_samples"});
   }
 }
 
@@ -246,18 +248,6 @@ constexpr HarmlessSettings kOfGaudi = {
     "use_deepspeed process_per_node compile_* "
     "use_compiled_autograd compile_from_sec_iteration profiling_*"};
 
-/// What Habana's configurations on the Hub switch on is in none of the files.
-void read_gaudi(const ImportTask& task) {
-  Settings& in = task.in;
-  if (!is_on_gaudi(task)) {
-    return;
-  }
-  if (in.text("gaudi_config_name") && !in.is_on("bf16")) {
-    in.leave_out("gaudi_config_name", "may switch bf16 on, and is not at hand");
-  }
-  in.skip(kOfGaudi);
-}
-
 }  // namespace
 
 bool is_on_gaudi(const ImportTask& task) {
@@ -273,6 +263,17 @@ void take_stages(const ImportTask& task,
                  "expected " + std::string(*plain.begin()) +
                      ": steps of others have more passes, which are not modelled");
   }
+}
+
+void read_gaudi(const ImportTask& task) {
+  Settings& in = task.in;
+  if (!is_on_gaudi(task)) {
+    return;
+  }
+  if (in.text("gaudi_config_name") && !in.is_on("bf16")) {
+    in.leave_out("gaudi_config_name", "may switch bf16 on, and is not at hand");
+  }
+  in.skip(kOfGaudi);
 }
 
 BaseBits bits_of(const ImportTask& task) {

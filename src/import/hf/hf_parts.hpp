@@ -49,6 +49,9 @@ struct ToldByLauncher {
 [[nodiscard]] ToldByLauncher put_launch_file(const ImportTask& task);
 /// Whether optimum-habana's launcher starts the program, or Gaudi is asked for.
 [[nodiscard]] bool is_on_gaudi(const ImportTask& task);
+/// Passes over what its launcher and graphs are told. What Habana's configurations on the Hub
+/// switch on is in none of the files, which is said.
+void read_gaudi(const ImportTask& task);
 /// Gradients, moments and the weights that are updated are of 16 bits, as the weights.
 void put_all_bf16(const ImportTask& task);
 /// Reads FSDP's section; false where it is not asked for.
@@ -118,6 +121,7 @@ void import_accelerate(const ImportTask& task);
 void import_fsdp_example(const ImportTask& task);
 void import_verl_sft(const ImportTask& task);
 void import_openrlhf(const ImportTask& task);
+void import_diffusers(const ImportTask& task);
 
 /// Settings of the trainer that concern neither time nor memory.
 [[nodiscard]] std::span<const HarmlessSettings> harmless_in_hf();

@@ -1,0 +1,86 @@
+// Commands of the diffusers library's examples.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "titer/import/imported.hpp"
+#include "titer/input/input_error.hpp"
+
+namespace titer {
+namespace TITER_TEST_FILE {
+
+ImportedRun of(const std::string& text) { return import_text(text, "run.sh"); }
+
+std::string refusal(const std::string& text) {
+  try {
+    static_cast<void>(of(text));
+  } catch (const InputError& error) {
+    return error.lines.front();
+  }
+  return "not refused";
+}
+
+std::string member(const Value& object, std::string_view key) {
+  const Value* const found = object.find(key);
+  return found == nullptr ? "absent" : to_json(*found, 0);
+}
+
+bool any_has(const std::vector<std::string>& lines, std::string_view part) {
+  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+    return line.find(part) != std::string::npos;
+  });
+}
+
+const std::string kFlux =
+    " --pretrained_model_name_or_path=black-forest-labs/FLUX.1-dev --instance_data_dir=cats "
+    "--instance_prompt=\"a cat\" --train_batch_size=2 --gradient_accumulation_steps=4 "
+    "--mixed_precision=bf16 --max_train_steps=500 ";
+
+TEST(ImportDiffusers, AdaptersOfFluxAreTrainedOnTextsAndImages) {
+  const ImportedRun run =
+      of("accelerate launch --num_processes 4 train_dreambooth_lora_flux.py --resolution=1024 "
+         "--gradient_checkpointing --use_8bit_adam --rank 16" +
+         kFlux);
+  EXPECT_EQ(run.shipped, "flux.1-dev");
+  EXPECT_EQ(member(run.plan, "data"), "4");
+  EXPECT_EQ(member(run.plan, "micro_batch"), "2");
+  EXPECT_EQ(member(run.plan, "recompute"), "\"full\"");
+  EXPECT_EQ(member(run.training, "global_batch"), std::to_string(2 * 4 * 4));
+  EXPECT_EQ(member(run.training, "sequence"), std::to_string(512 + (1024 / 16) * (1024 / 16)));
+  EXPECT_EQ(member(run.training, "precision"), "\"bf16\"");
+  EXPECT_EQ(member(run.training, "optimizer"), "\"adam-8bit\"");
+  EXPECT_EQ(member(run.training, "adapters"),
+            R"({"rank":16,"targets":["query","key","value","output"]})");
+  EXPECT_TRUE(any_has(run.assumed, "encoders of images and texts beside the transformer"));
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+}
+
+TEST(ImportDiffusers, AllWeightsAreTrainedByAProgramThatIsNotNamedForAdapters) {
+  const ImportedRun run =
+      of("accelerate launch --num_processes 8 --config_file deepspeed_zero2.yaml "
+         "train_dreambooth_flux.py --height 768 --width=512 --max_sequence_length 256" +
+         kFlux);
+  EXPECT_EQ(run.stack, "deepspeed");
+  EXPECT_EQ(member(run.plan, "sharding"), "\"zero2\"");
+  EXPECT_EQ(member(run.plan, "recompute"), "\"none\"");
+  EXPECT_EQ(member(run.training, "sequence"), std::to_string(256 + (768 / 16) * (512 / 16)));
+  EXPECT_EQ(member(run.training, "adapters"), "absent");
+  EXPECT_EQ(member(of("python train_dreambooth_flux.py --with_prior_preservation" + kFlux).plan,
+                   "micro_batch"),
+            std::to_string(2 * 2));
+  EXPECT_NE(refusal("python train_dreambooth_flux.py --optimizer prodigy" + kFlux)
+                .find("the states of prodigy are not modelled"),
+            std::string::npos);
+}
+
+TEST(ImportDiffusers, OthersAreRefusedAsWhatTheyAre) {
+  EXPECT_NE(refusal("accelerate launch train_text_to_image.py --resolution 512 "
+                    "--pretrained_model_name_or_path CompVis/stable-diffusion-v1-4")
+                .find("expected FLUX.1"),
+            std::string::npos);
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer
