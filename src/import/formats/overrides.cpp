@@ -140,6 +140,21 @@ void keep_flags(Foreign& into, const Foreign& script, int source) {
   }
 }
 
+/// What "--module NAME --config NAME" calls is in a program's code: torchtitan's, or axlearn's,
+/// whose modules have paths.
+void refuse_named_configuration(const Foreign& script, const std::string& file) {
+  const Value* const module = script.document.root.find("--module");
+  const Value* const config = script.document.root.find("--config");
+  if (module == nullptr || config == nullptr) {
+    return;
+  }
+  const bool is_axlearn = module->text.find('.') != std::string::npos;
+  throw InputError(file + ": starts " +
+                   (is_axlearn ? "axlearn with " + config->text + ", which is not read"
+                               : "torchtitan with " + config->text +
+                                     " of a config_registry.py; --with gives that file"));
+}
+
 void put_all(Foreign& into, const Foreign& script, const std::string& file) {
   into.document.sources.push_back(file);
   const int source = static_cast<int>(into.document.sources.size()) - 1;
@@ -209,11 +224,7 @@ Foreign alone(const Foreign& script, const std::string& file) {
   made.format = format_of(made.document.root, Syntax::yaml);
   const std::string named = listed_files(script);
   if (made.format == nullptr || made.format->import == nullptr) {
-    if (const Value* const config = script.document.root.find("--config");
-        config != nullptr && script.document.root.find("--module") != nullptr) {
-      throw InputError(file + ": starts torchtitan with " + config->text +
-                       " of a config_registry.py; --with gives that file");
-    }
+    refuse_named_configuration(script, file);
     const std::string what = named.empty() ? "a configuration" : shortened(named, 60);
     throw InputError(
         file + (changes_of(script).empty()

@@ -122,6 +122,7 @@ void import_fsdp_example(const ImportTask& task);
 void import_verl_sft(const ImportTask& task);
 void import_openrlhf(const ImportTask& task);
 void import_diffusers(const ImportTask& task);
+void import_paddlenlp(const ImportTask& task);
 
 /// Settings of the trainer that concern neither time nor memory.
 [[nodiscard]] std::span<const HarmlessSettings> harmless_in_hf();
