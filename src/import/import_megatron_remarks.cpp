@@ -12,11 +12,12 @@ struct TakenOtherwise {
   std::string_view how;
 };
 /// Each concerns a small part of a step, or what the stack's figures hold already.
-constexpr std::array<TakenOtherwise, 26> kTakenOtherwise = {
+constexpr std::array<TakenOtherwise, 27> kTakenOtherwise = {
     {{"use_nccl_ub", "NCCL's figures are taken as without registered buffers"},
      {"megatron_fsdp_version", "all versions of Megatron-FSDP are taken alike"},
      {"use_sharp", "where switches add up is the cluster's to tell"},
      {"deterministic_mode", "kernels are taken as without it"},
+     {"optimizer_cuda_graph", "the optimizer's kernels are taken as launched one by one"},
      {"batch_invariant_mode", "kernels are taken as without it"},
      {"wgrad_deferral_limit", "products for weights are taken where the schedule has them"},
      {"delay_wgrad_compute", "products for weights are taken where the schedule has them"},

@@ -35,8 +35,9 @@ bool any_has(const std::vector<std::string>& lines, std::string_view part) {
 }
 
 TEST(MegatronFlags, WhatIsTakenOtherwiseIsSaid) {
-  constexpr std::array<std::string_view, 4> flags = {
+  constexpr std::array<std::string_view, 5> flags = {
       "--use-nccl-ub",
+      "--optimizer-cuda-graph",
       "--deterministic-mode",
       "--num-layers-at-start-in-bf16 1 --fp8-format hybrid",
       "--moe-shared-expert-overlap --num-experts 8"};

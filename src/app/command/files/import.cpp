@@ -99,12 +99,13 @@ Command add_import(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "import", "Read models and plans from the files of other programs, as a run of this one");
   app->footer(
-      "Files: a model's config.json or its folder; settings of HuggingFace's trainer, accelerate, "
-      "axolotl,\nLLaMA-Factory, torchtune, DeepSpeed; arguments of Megatron-LM and MindSpeed (a "
-      "script, or YAML with\nMODEL_ARGS), ms-swift, OpenRLHF, verl; JSON of picotron; YAML of "
-      "NeMo, Megatron-Bridge, GPT-NeoX, Primus, nanotron, llm-foundry, "
-      "OLMo, MaxText;\nrecipes in Python, programs of OLMo-core; TOML of torchtitan; and what a "
-      "command changes of one\nof these (key.of=value), beside it.\n"
+      "Files: a model's config.json or its folder; settings and programs of HuggingFace's trainer, "
+      "TRL and\nUnsloth; accelerate, axolotl, LLaMA-Factory, torchtune, DeepSpeed, LitGPT, "
+      "PaddleNLP; arguments of\nMegatron-LM and MindSpeed (a script, or YAML with MODEL_ARGS), "
+      "ms-swift, OpenRLHF, verl, optimum-habana,\ndiffusers; JSON of picotron; YAML of NeMo, "
+      "Megatron-Bridge, GPT-NeoX, Primus, nanotron, llm-foundry,\nOLMo, MaxText; recipes in "
+      "Python, programs of OLMo-core; TOML and Python of torchtitan; and what a\ncommand changes "
+      "of one of these (key.of=value), beside it.\n"
       "Examples:\n"
       "  titer import config.json\n"
       "  titer import config.json --with ds_config.json --devices 64 --out run.json\n"
