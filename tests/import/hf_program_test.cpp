@@ -176,6 +176,18 @@ TEST(HfProgram, WhatNothingTellsStaysOpen) {
   EXPECT_TRUE(any_has(run.open, "gradient_accumulation_steps: $(len(data))"));
 }
 
+TEST(HfProgram, WhatIsDeeperThanAnybodyWritesStaysOpen) {
+  constexpr std::size_t deep = 100'000;
+  std::string nested;
+  for (std::size_t i = 0; i < deep; ++i) {
+    nested += "{'a': ";
+  }
+  nested += "1" + std::string(deep, '}');
+  std::string text = kPlain;
+  text.replace(text.find("dict("), 5, "dict(data_seed=" + nested + ", ");
+  EXPECT_EQ(member(of(text).plan, "micro_batch"), "2");
+}
+
 TEST(HfProgram, WhatIsNoTrainingOfALanguageModelIsRefusedOrSaid) {
   const std::string head =
       "from trl import DPOConfig, DPOTrainer\n"

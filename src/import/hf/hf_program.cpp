@@ -61,12 +61,9 @@ class HfProgram {
   }
 
   void read(const std::vector<Statement>& statements) {
-    PythonConstants constants;
     PythonBranches branches;
     for (const Statement& statement : statements) {
-      constants = values_.constants();
-      constants["__name__"] = Value("__main__");
-      if (branches.follows(statement, constants)) {
+      if (branches.follows(statement, values_.constants())) {
         add(statement);
       } else if (gives_settings(statement)) {
         say(statement.at, "stands under a condition that is taken not to hold");

@@ -199,10 +199,10 @@ bool HfProgramValues::add_made(const AssignedName& found, Origin at) {
   }
   const std::string prefix = std::string(calls.front().name) + ".";
   PythonConstants made;
-  for (const auto& [name, member] : constants_) {
-    if (name.starts_with(prefix)) {
-      made[found.path + "." + name.substr(prefix.size())] = member;
-    }
+  for (auto one = constants_.lower_bound(prefix);
+       one != constants_.end() && one->first.starts_with(prefix);
+       ++one) {
+    made[found.path + "." + one->first.substr(prefix.size())] = one->second;
   }
   if (made.empty()) {
     return false;
@@ -239,6 +239,17 @@ std::vector<std::pair<std::string, Value>> HfProgramValues::arguments(std::strin
 }
 
 Value HfProgramValues::value(std::string_view text, Origin at) const {
+  constexpr int deepest = 20;
+  if (depth_ == deepest) {
+    return Value("$(" + std::string(text) + ")");
+  }
+  ++depth_;
+  Value made = told(text, at);
+  --depth_;
+  return made;
+}
+
+Value HfProgramValues::told(std::string_view text, Origin at) const {
   text = without_spaces(chosen(without_spaces(text)));
   if (const auto inner = inside_of(text, {"int", "float", "str", "bool", "list", "tuple"})) {
     return value(*inner, at);

@@ -22,7 +22,9 @@ struct PythonCall {
 
 class HfProgramValues {
  public:
-  explicit HfProgramValues(const ImportOptions& options) : options_(options) {}
+  explicit HfProgramValues(const ImportOptions& options) : options_(options) {
+    constants_["__name__"] = Value("__main__");
+  }
 
   [[nodiscard]] const PythonConstants& constants() const { return constants_; }
   /// A statement that tells what something stands for. True: arguments of the program's own have
@@ -42,9 +44,11 @@ class HfProgramValues {
   [[nodiscard]] std::optional<Value> defined(std::string_view name) const;
   [[nodiscard]] std::optional<Value> member(std::string_view name, std::string_view key) const;
   [[nodiscard]] std::optional<Value> item(std::string_view text, Origin at) const;
+  [[nodiscard]] Value told(std::string_view text, Origin at) const;
   [[nodiscard]] Value dictionary(std::string_view inside, Origin at) const;
 
   const ImportOptions& options_;
+  mutable int depth_ = 0;  // of an expression inside of others
   PythonConstants constants_;
   PythonConstants own_arguments_;
   std::string class_;             // whose body this is

@@ -56,7 +56,8 @@ class Registry {
   }
 
  private:
-  static constexpr int most_calls = 8;  // of functions inside of each other
+  static constexpr int deepest_call = 8;
+  static constexpr int most_calls = 1000;
 
   [[nodiscard]] std::optional<Value> configured(const std::string& name) const {
     std::optional<Value> made = functions_.returned({}, name + "()", {});
@@ -98,9 +99,10 @@ class Registry {
   [[nodiscard]] Named named_in(const std::string& name, int depth) const {
     Named made;
     const auto found = definitions_.find(name);
-    if (found == definitions_.end() || depth > most_calls) {
+    if (found == definitions_.end() || depth > deepest_call || calls_ > most_calls) {
       return made;
     }
+    ++calls_;
     for (const Statement& statement : found->second.body) {
       const std::string_view text = statement.text;
       if (const auto called = assigned(text); called && called->value.ends_with("()")) {
@@ -155,6 +157,7 @@ class Registry {
   std::vector<std::string> order_;
   Definitions definitions_;
   PythonFunctions functions_{definitions_};
+  mutable int calls_ = 0;  // whose names were looked for
 };
 
 }  // namespace
