@@ -84,8 +84,8 @@ std::span<const Field<Torus>> Torus::fields() {
       titer::fields::of_schema<Torus, slices_schema>(
           "slices",
           [](const Field<Torus>& own, Reader& in, Torus& torus) {
-            if (auto slices = in.maybe_object(own.key)) {
-              torus.read_slices(std::move(*slices));
+            if (auto written = in.maybe_object(own.key)) {
+              torus.read_slices(std::move(*written));
             }
           },
           "what parts of it are handed out")};
