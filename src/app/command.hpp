@@ -84,9 +84,6 @@ enum class Format { text, csv, json };
 inline constexpr std::array<Choice<Format>, 3> kFormats = {
     {{"text", Format::text}, {"csv", Format::csv}, {"json", Format::json}}};
 
-/// Powers of --watts, with commas between them: what has no unit is in watts.
-[[nodiscard]] std::string watts_of(std::string_view values);
-
 /// Adds `--format` with its default.
 void add_format(CLI::App& app, std::string& format);
 /// The same and `--report`.

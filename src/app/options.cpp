@@ -34,17 +34,6 @@ Asked ScenarioOptions::asked() const {
 
 ScenarioSource ScenarioOptions::source() const { return source_of(asked()); }
 
-std::string watts_of(std::string_view values) {
-  std::string text;
-  while (!values.empty()) {
-    const std::string one(values.substr(0, values.find(',')));
-    const bool is_bare = one != "-" && !parse<Watts>(one);
-    text += (text.empty() ? "" : ",") + one + (is_bare ? " W" : "");
-    values.remove_prefix(std::min(values.size(), one.size() + 1));
-  }
-  return text;
-}
-
 void add_format(CLI::App& app, std::string& format) {
   app.add_option("--format", format, "text, csv or json")->default_str("text")->type_name("FORMAT");
 }

@@ -42,6 +42,7 @@ class RequestOptions {
   RequestOptions(CLI::App& app, std::span<const Option<R>> table)
       : table_(table), options_(app, words_of(table)) {}
   [[nodiscard]] R request() const { return read_request(table_, options_.document()); }
+  [[nodiscard]] Document document() const { return options_.document(); }
 
  private:
   std::span<const Option<R>> table_;

@@ -49,7 +49,10 @@ Answer ask(const CompareRequest& request) {
   if (order.best_of != BestOf::all && order.by == RowOrder::as_asked) {
     order.by = RowOrder::days;
   }
-  const Asked& asked = request.table;
+  Asked asked = request.table;
+  if (const auto* name = std::get_if<std::string>(&asked.what); name != nullptr && name->empty()) {
+    asked.what = Document{.root = Value::make_object(), .sources = {}};
+  }
   const CapacityTable table = resolved(
       asked,
       [&](const std::string& name) { return load_capacity_table(name, asked.changes); },

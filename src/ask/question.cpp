@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "titer/ask/campaign.hpp"
 #include "titer/ask/doctor.hpp"
 #include "titer/ask/evidence.hpp"
 #include "titer/ask/explain.hpp"
@@ -42,8 +43,11 @@ constexpr Question question(std::string_view name) {
 }
 
 constexpr std::array kQuestions = {question<calibrate_options>("calibrate"),
+                                   question<capacity_options>("capacity"),
                                    question<check_options>("check"),
                                    question<collective_options>("collective"),
+                                   question<compare_options>("compare"),
+                                   question<course_options>("course"),
                                    question<diff_options>("diff"),
                                    question<doctor_options>("doctor"),
                                    question<explain_options>("explain"),
@@ -55,9 +59,12 @@ constexpr std::array kQuestions = {question<calibrate_options>("calibrate"),
                                    question<tune_options>("tune"),
                                    question<validate_options>("validate")};
 
-bool is_named(const OptionWords& option, const std::string& text) {
-  return std::ranges::any_of(option.kinds,
-                             [&](const DataKind* kind) { return is_shipped(*kind, text); });
+/// Whether each name, of several between commas, is of what is shipped.
+bool is_named(const OptionWords& option, std::string_view text) {
+  const std::string name(text.substr(0, text.find(',')));
+  const bool is_it = std::ranges::any_of(
+      option.kinds, [&](const DataKind* kind) { return is_shipped(*kind, name); });
+  return is_it && (name.size() == text.size() || is_named(option, text.substr(name.size() + 1)));
 }
 
 }  // namespace

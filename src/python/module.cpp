@@ -481,8 +481,8 @@ PYBIND11_MODULE(titer, module) {
              py::arg("jobs") = 0,
              "ask(question, jobs=0)\n--\n\n"
              "A question as `titer ask` takes it: a dict with its name as \"question\" and its\n"
-             "options: calibrate, check, collective, diff, doctor, explain, sensitivity, sweep,\n"
-             "topology, trace, traffic, tune or validate.");
+             "options: calibrate, capacity, check, collective, compare, course, diff, doctor,\n"
+             "explain, sensitivity, sweep, topology, trace, traffic, tune or validate.");
   module.def("names",
              names,
              py::arg("kind"),

@@ -100,6 +100,39 @@ TEST_F(AppQuestion, AboutAScenarioAreAnsweredAlike) {
                   "fidelity": "closed"})");
 }
 
+TEST_F(AppQuestion, AboutTrainingOverTimeAreAnsweredAlike) {
+  expect_same({"capacity",
+               "gpt3-175b-64xa100",
+               "--tokens",
+               "300B",
+               "--devices",
+               "64,128",
+               "--watts",
+               "450",
+               "--prices",
+               "gpu-clouds-2026"},
+              R"({"question": "capacity", "capacity": "gpt3-175b-64xa100", "tokens": "300B",
+                  "devices": "64,128", "watts": 450, "prices": "gpu-clouds-2026"})");
+  expect_same({"compare",
+               "--model",
+               "llama3-8b",
+               "--cluster",
+               "dgx-h100,dgx-h200",
+               "--tokens",
+               "1T",
+               "--devices",
+               "64",
+               "--batch",
+               "512",
+               "--sort",
+               "days"},
+              R"({"question": "compare", "model": "llama3-8b", "cluster": "dgx-h100,dgx-h200",
+                  "tokens": "1T", "devices": "64", "batch": "512", "sort": "days"})");
+  expect_same({"course", "federated", "--set", "rounds.local_steps=1"},
+              R"({"question": "course", "course": "federated",
+                  "set": ["rounds.local_steps=1"]})");
+}
+
 // What a file would hold may stand in its place.
 TEST_F(AppQuestion, TakesObjectsForNames) {
   const std::string ring = R"({"family": "ring", "devices": 4, "bandwidth": "1 GB/s"})";

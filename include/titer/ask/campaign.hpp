@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "titer/ask/asked.hpp"
@@ -18,19 +19,21 @@ struct CapacityRequest {
   unsigned threads = 1;
   std::function<void(std::size_t done, std::size_t of)> progress = {};  // numbers of devices
 };
+[[nodiscard]] std::span<const Option<CapacityRequest>> capacity_options();
 /// Good: some number of devices will do. Throws InputError.
 [[nodiscard]] Answer ask(const CapacityRequest& request);
 
 /// The same of models on clusters by deadlines, a row for each combination, sorted or the best of
 /// each model or cluster.
 struct CompareRequest {
-  Asked table;                  // or a run, which the changes complete
+  Asked table;                  // or a run, which the changes complete; "": they say it all
   bool search = false;          // also where a run has a plan; without a run plans are searched for
   std::string sort = "asked";   // or days, dollars, devices, energy, carbon
   std::string best_of = "all";  // or model, cluster: by the order, otherwise by days
   unsigned threads = 1;
   std::function<void(std::size_t done, std::size_t of)> progress = {};
 };
+[[nodiscard]] std::span<const Option<CompareRequest>> compare_options();
 /// Good: some combination will do. Throws InputError.
 [[nodiscard]] Answer ask(const CompareRequest& request);
 
@@ -40,6 +43,7 @@ struct CourseRequest {
   Asked course;
   Fidelity fidelity = Fidelity::closed;
 };
+[[nodiscard]] std::span<const Option<CourseRequest>> course_options();
 /// Good: all of it fits in memory. Throws InputError.
 [[nodiscard]] Answer ask(const CourseRequest& request);
 
