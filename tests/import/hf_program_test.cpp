@@ -188,6 +188,14 @@ TEST(HfProgram, WhatIsDeeperThanAnybodyWritesStaysOpen) {
   EXPECT_EQ(member(of(text).plan, "micro_batch"), "2");
 }
 
+TEST(HfProgram, IsNotReadInPart) {
+  std::string text = kPlain;
+  for (int i = 0; i < 100'001; ++i) {
+    text += "x = 1\n";
+  }
+  EXPECT_NE(refusal(text).find("has more than 100000 statements"), std::string::npos);
+}
+
 TEST(HfProgram, WhatIsNoTrainingOfALanguageModelIsRefusedOrSaid) {
   const std::string head =
       "from trl import DPOConfig, DPOTrainer\n"

@@ -24,8 +24,13 @@ class Statements {
 
   std::vector<Statement> all() {
     std::vector<Statement> made;
-    while (next_ < text_.size() && made.size() < kMostStatements) {
+    while (next_ < text_.size()) {
       Statement one = read();
+      if (made.size() == kMostStatements) {
+        throw InputError(file_ + ":" + std::to_string(one.at.line) + ": has more than " +
+                         std::to_string(kMostStatements) +
+                         " statements; expected a program that trains a model");
+      }
       if (!without_spaces(one.text).empty()) {
         one.text = std::string(without_spaces(one.text));
         made.push_back(std::move(one));
