@@ -147,7 +147,7 @@ constexpr std::array kCompareOptions = {
         "stack",
         "NAMES",
         "training software: one for all, or one for each cluster; otherwise the run's, without a "
-        "run megatron-core")
+        "run megatron-core, or what there is for the cluster's chips")
         .file(kOnly<kStackData>),
     value<kTable>("tokens", "COUNT", "to train on, such as 10T or 300B"),
     value_at<kTable, kDeadlines>(

@@ -30,7 +30,9 @@ Value scenario_value(const NewRunRequest& request, std::int64_t batch, std::int6
   scenario.add("model", Value(request.model));
   scenario.add("cluster", Value(request.cluster));
   scenario.add("training", std::move(training));
-  scenario.add("stack", Value(request.stack));
+  scenario.add("stack",
+               Value(request.stack.empty() ? usual_stack({.root = scenario, .sources = {}})
+                                           : std::string_view(request.stack)));
   return scenario;
 }
 

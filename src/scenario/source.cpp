@@ -1,6 +1,7 @@
 #include "titer/scenario/source.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "derived_data.hpp"
@@ -61,6 +62,19 @@ void expand_name(Document& document, Value& value, const DataKind& kind) {
 }
 
 }  // namespace
+
+std::string_view usual_stack(const Document& scenario) {
+  constexpr std::string_view usual = "megatron-core";
+  // Of chips for which that is not written, by their maker.
+  constexpr std::array<Choice<std::string_view>, 3> others = {
+      {{"Google", "maxtext"}, {"AWS", "neuronx"}, {"Intel", "deepspeed"}}};
+  const ScenarioSource source(scenario);
+  const Value* maker = source.document().at("cluster.chip.vendor");
+  const auto* other = std::find_if(others.begin(), others.end(), [&](const auto& one) {
+    return maker != nullptr && one.name == maker->text;
+  });
+  return other == others.end() ? usual : other->value;
+}
 
 std::optional<ScenarioPart> scenario_part(std::string_view path) {
   const auto* found =

@@ -71,6 +71,28 @@ TEST(AppCompare, HasARowForEachCombination) {
   EXPECT_GE(std::stoi(cell(1, "devices")), std::stoi(cell(2, "devices")));
 }
 
+TEST(AppCompare, TakesSoftwareThatThereIsForEachClustersChips) {
+  const auto rows = parse_csv(data_of(titer({"compare",
+                                             "--model",
+                                             "llama3-8b",
+                                             "--cluster",
+                                             "dgx-h100,tpu-v5p-pod",
+                                             "--tokens",
+                                             "100B",
+                                             "--devices",
+                                             "64",
+                                             "--batch",
+                                             "256",
+                                             "--format",
+                                             "csv"})));
+  ASSERT_EQ(rows.size(), 1u + 2u);
+  const auto stack = std::find(rows[0].begin(), rows[0].end(), "stack");
+  ASSERT_NE(stack, rows[0].end());
+  const auto at = static_cast<std::size_t>(stack - rows[0].begin());
+  EXPECT_EQ(rows[1][at], "megatron-core");
+  EXPECT_EQ(rows[2][at], "maxtext");
+}
+
 /// A deadline that no size keeps, and one of which some do.
 TEST(AppCompare, SaysWhyThereIsNoAnswer) {
   const auto some = titer(comparing({"--deadline", "1 min,30d"}));

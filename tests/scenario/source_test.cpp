@@ -128,6 +128,18 @@ TEST(DataRoot, IsChosenByTheEnvironment) {
                   "configs"});
 }
 
+TEST(UsualStack, IsSoftwareThatThereIsForTheChips) {
+  const auto on = [](const std::string& cluster) {
+    return std::string(usual_stack(parse_json("{\"cluster\": \"" + cluster + "\"}", "run.json")));
+  };
+  EXPECT_EQ(on("dgx-h100"), "megatron-core");
+  EXPECT_EQ(on("tpu-v5p-pod"), "maxtext");
+  EXPECT_EQ(on("trainium2-16"), "neuronx");
+  EXPECT_EQ(on("gaudi3-8"), "deepspeed");
+  EXPECT_EQ(usual_stack(parse_json("{}", "run.json")), "megatron-core") << "nobody knows for what";
+  EXPECT_THROW(static_cast<void>(on("tpu-v9")), InputError);
+}
+
 TEST(LoadData, SuggestsTheNameThatWasMeant) {
   EXPECT_EQ(complaints([] { (void)load_data(kModelData, "gpt3-175"); }),
             Lines{"gpt3-175: no shipped model has this name; did you mean \"gpt3-175b\"? (a file "

@@ -17,7 +17,7 @@ struct NewRunRequest {
   std::int64_t batch = 0;     // sequences of a step; 0: about four million tokens
   std::int64_t sequence = 0;  // tokens; 0: 8192, or the model's longest where that is less
   std::string precision = "bf16";
-  std::string stack{kUsualStack};
+  std::string stack = {};  // otherwise software of today for the cluster's chips
   unsigned threads = 1;
 };
 

@@ -53,8 +53,9 @@ inline constexpr DataKind kSweepData = {"sweep", "configs/sweeps", {"scenario", 
 
 /// The stack of scenarios that name none.
 inline constexpr std::string_view kDefaultStack = "megatron-lm";
-/// That of questions that name a model and a cluster, and no scenario: software of today.
-inline constexpr std::string_view kUsualStack = "megatron-core";
+/// That of questions that name a model and a cluster, and no scenario: software of today for the
+/// chips of the scenario's cluster. Throws InputError for data that is not there.
+[[nodiscard]] std::string_view usual_stack(const Document& scenario);
 
 /// A scenario's parts, each read from the member of the same name.
 enum class ScenarioPart { model, cluster, stack, plan, training, formula, conditions };

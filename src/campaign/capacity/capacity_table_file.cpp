@@ -148,9 +148,7 @@ class PairReader {
 
   /// REQUIRES values of the lists; null: the run's, or nobody says.
   void read(const Value* model, const Value* cluster, std::size_t number) {
-    if (document_.root.find("scenario") == nullptr && lists_.stacks.empty()) {
-      object_in(document_.root, "scenario").add("stack", Value(kUsualStack));
-    }
+    const bool is_stack_open = document_.root.find("scenario") == nullptr && lists_.stacks.empty();
     put("model", model);
     put("cluster", cluster);
     put("stack", of_cluster(lists_.stacks, number));
@@ -159,6 +157,10 @@ class PairReader {
     changes_.insert(changes_.end(), lists_.changes.begin(), lists_.changes.end());
     if (Value* scenario = document_.root.find("scenario"); scenario->kind == Value::Kind::object) {
       try {
+        if (is_stack_open) {
+          scenario->add("stack",
+                        Value(usual_stack({.root = *scenario, .sources = document_.sources})));
+        }
         take_usual_training(*scenario);
       } catch (const InputError& error) {
         add_problem(error);

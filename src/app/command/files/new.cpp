@@ -151,8 +151,10 @@ Command add_new(CLI::App& program) {
   app->add_option("--precision", run.precision, "of products")
       ->capture_default_str()
       ->type_name("TYPE");
-  app->add_option("--stack", run.stack, "the training software")
-      ->capture_default_str()
+  app->add_option("--stack",
+                  run.stack,
+                  "the training software; default: megatron-core, or what there is for the "
+                  "cluster's chips")
       ->type_name("NAME");
   app->add_option("--out", options->out, "write to this file, whole or not at all")
       ->type_name("FILE");

@@ -48,8 +48,8 @@ Document own_document(const SearchCommandOptions& options) {
   Value scenario = Value::make_object();
   scenario.add("model", Value(options.model));
   scenario.add("cluster", Value(options.cluster));
-  scenario.add("stack", Value(kUsualStack));
   scenario.add("training", std::move(training));
+  scenario.add("stack", Value(usual_stack({.root = scenario, .sources = {}})));
   Document document{.root = Value::make_object(), .sources = {}};
   document.root.add("scenario", std::move(scenario));
   return document;
@@ -135,9 +135,11 @@ void add_question(CLI::App& app, SearchCommandOptions& options) {
       ->type_name("N");
   app.add_option("--precision", options.precision, "of products: bf16 (usual), fp8, …")
       ->type_name("TYPE");
-  app.add_option("--stack",
-                 options.stack,
-                 "the training software; otherwise that of the SEARCH, with --model megatron-core")
+  app.add_option(
+         "--stack",
+         options.stack,
+         "the training software; otherwise that of the SEARCH, with --model megatron-core, or "
+         "what there is for the cluster's chips")
       ->type_name("NAME");
 }
 
