@@ -78,8 +78,14 @@ View logged_view(const TrainingLog& log, const PredictedStep* predicted, double 
   if (predicted == nullptr) {
     return log_view(log, nullptr, "");
   }
-  const PredictedLog beside{.step = &predicted->result, .samples = samples};
-  return log_view(log, &beside, predicted->title);
+  const StepResult& step = predicted->result;
+  const PredictedLog beside{.step = &step, .samples = samples};
+  View view = log_view(log, &beside, predicted->title);
+  const double tokens = step.tokens_per_s_per_device * step.iteration_time.si();
+  if (const std::string other = other_batch(log, samples, tokens); !other.empty()) {
+    add_notes({log.source + ": " + other}, view);
+  }
+  return view;
 }
 
 }  // namespace

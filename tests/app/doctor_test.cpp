@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 
 #include "app/program.hpp"
 #include "paths.hpp"
@@ -73,6 +74,18 @@ TEST(AppDoctor, SaysWhatIsMissing) {
   EXPECT_EQ(answer.at("predicted_s")->kind, Value::Kind::null);
   EXPECT_EQ(answer.at("missing")->items.size(), 4U);
   EXPECT_TRUE(contains(answer.at("missing")->items[0].text, "--run RUN"));
+}
+
+TEST(AppDoctor, SaysFirstThatALogIsOfAnotherBatch) {
+  const TemporaryFolder folder;
+  const std::string log = (folder.path() / "other.log").string();
+  std::ofstream(log)
+      << "iteration 1/ 9 | elapsed time per iteration (ms): 14100.0 | global batch size: 128 |\n";
+  const Outcome outcome = titer({"doctor", log, "--run", "gpt3-175b-64xa100"});
+  EXPECT_TRUE(outcome.out.starts_with("note: " + log +
+                                      ": its lines name a batch of 128, the run "
+                                      "has 64"))
+      << outcome.out;
 }
 
 TEST(AppDoctor, WithoutATraceTheRestIsNotToldApart) {

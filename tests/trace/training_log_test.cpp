@@ -134,6 +134,21 @@ TEST(LogForms, ATrainersSummaryIsAllThatItsStateTells) {
   EXPECT_EQ(load_training_log(printed).time->median, 4.0);
 }
 
+TEST(OtherBatch, IsWhatLinesNameElseWhatTimesAndRatesMake) {
+  const TrainingLog named = parse_training_log(
+      "iteration 1/ 9 | elapsed time per iteration (ms): 1000.0 | global batch size: 256 |\n", "a");
+  EXPECT_EQ(other_batch(named, 256, 1), "");
+  EXPECT_NE(other_batch(named, 512, 1).find("name a batch of 256, the run has 512"),
+            std::string::npos);
+  const TrainingLog rated = parse_training_log("step: 1 loss: 1.0 tps: 4,000\n", "b");
+  EXPECT_EQ(other_batch(rated, 256, 1), "") << "no time";
+  const TrainingLog both = parse_training_log(
+      "completed step: 1, seconds: 2.0, TFLOP/s/device: 100, Tokens/s/device: 4096\n", "c");
+  EXPECT_EQ(other_batch(both, 1, 8192), "");
+  EXPECT_EQ(other_batch(both, 1, 8400), "") << "as far as they are rounded";
+  EXPECT_NE(other_batch(both, 1, 4096).find("make 8192 tokens of a device"), std::string::npos);
+}
+
 TEST(LogForms, CheckpointsAreLeftOutAndSaid) {
   std::string text;
   for (int step = 1; step <= 12; ++step) {

@@ -20,6 +20,7 @@ struct LoggedStep {
   std::optional<double> samples_per_s{};  // of all devices
   std::optional<FlopsPerSecond> flops{};  // of a device, as the program counts them
   std::optional<Bytes> memory{};          // of a device
+  std::optional<double> batch{};          // samples of an iteration, on all devices
 };
 
 /// Of the lines after the warm-up that are not slow.
@@ -42,6 +43,7 @@ struct TrainingLog {
   std::optional<LogSpread> samples_per_s{};
   std::optional<LogSpread> flops{};    // FLOP/s
   std::optional<Bytes> memory{};       // the most
+  std::optional<double> batch{};       // of the last line that names one
   std::vector<std::string> remarks{};  // how it was counted, what was left out
 
   [[nodiscard]] int used() const { return static_cast<int>(steps.size()) - warm_up; }
@@ -60,6 +62,13 @@ struct TrainingLog {
 /// A file of at most 256 MiB, be it compressed with gzip.
 [[nodiscard]] TrainingLog load_training_log(const std::filesystem::path& path,
                                             std::optional<int> warm_up = {});
+
+/// In words, where the log is of a run with another batch than so many samples and tokens of a
+/// device an iteration: as lines name it, or as times and rates that differ by 5 % or more make it.
+/// "" where nothing tells.
+[[nodiscard]] std::string other_batch(const TrainingLog& log,
+                                      double samples,
+                                      double tokens_per_device);
 
 /// The middle time of an iteration: as it is told, or of so many samples, or so many tokens of a
 /// device, at the rate that is told.

@@ -107,7 +107,9 @@ std::vector<NamedGroup> groups_in_use(const Plan& plan) {
   for (NamedGroup& one : groups) {
     one.of = group_ranks(plan, one.group);
   }
-  std::ranges::stable_sort(groups, {}, [](const NamedGroup& one) { return one.of.stride; });
+  std::stable_sort(groups.begin(), groups.end(), [](const NamedGroup& a, const NamedGroup& b) {
+    return a.of.stride < b.of.stride;
+  });
   return groups;
 }
 

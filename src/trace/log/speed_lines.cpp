@@ -15,7 +15,8 @@ enum class Says : std::uint8_t {
   tokens_per_s,
   samples_per_s,
   flops,
-  memory
+  memory,
+  batch
 };
 
 constexpr double kMebibyte = 1024.0 * 1024;
@@ -32,6 +33,7 @@ struct LogWords {
 constexpr std::string_view kComposer = "Composer";
 constexpr std::array kLogWords = std::to_array<LogWords>({
     {"elapsed time per iteration (ms):", Says::time, 1e-3, "Megatron-LM"},
+    {"global batch size:", Says::batch, 1, "", "elapsed time per iteration (ms):"},
     {"throughput per gpu (tflop/s/gpu):", Says::flops, 1e12, ""},
     {"tokens per gpu per second (tgs):", Says::tokens_per_s, 1, ""},
     {"max allocated:", Says::memory, kMebibyte, "", "memory (mb)"},
@@ -190,6 +192,9 @@ class SpeedLines {
       case Says::memory:
         rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
         step.memory = words.factor > 0 ? std::optional(Bytes::from_si(si)) : sized(*value, rest);
+        break;
+      case Says::batch:
+        step.batch = si;
         break;
     }
     return true;

@@ -1,6 +1,9 @@
 #include "titer/trace/training_log.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <numeric>
 
@@ -88,6 +91,7 @@ void summarise(TrainingLog& log) {
     if (step.flops) {
       flops.push_back(step.flops->si());
     }
+    log.batch = step.batch ? step.batch : log.batch;
   }
   log.time = spread(std::move(times));
   log.tokens_per_s = spread(std::move(rates));
@@ -125,6 +129,45 @@ TrainingLog parse_training_log(std::string_view text,
 
 TrainingLog load_training_log(const std::filesystem::path& path, std::optional<int> warm_up) {
   return parse_training_log(read_pieces(path, kLargestLog), path.string(), warm_up);
+}
+
+std::string other_batch(const TrainingLog& log, double samples, double tokens_per_device) {
+  constexpr double alike = 0.05;
+  const auto differs = [&](double told, double asked) {
+    return std::abs(told - asked) > alike * asked;
+  };
+  constexpr std::string_view so = "it is of another run, or of one with another batch";
+  if (log.batch) {
+    return *log.batch == samples
+               ? ""
+               : fmt::format("its lines name a batch of {:g}, the run has {:g}: {}",
+                             *log.batch,
+                             samples,
+                             so);
+  }
+  if (log.time && log.samples_per_s) {
+    const double told = log.time->median * log.samples_per_s->median;
+    return differs(told, samples)
+               ? fmt::format(
+                     "its times and rates make {:.4g} samples of an iteration, the run has "
+                     "{:g}: {}",
+                     told,
+                     samples,
+                     so)
+               : "";
+  }
+  if (log.time && log.tokens_per_s) {
+    const double told = log.time->median * log.tokens_per_s->median;
+    return differs(told, tokens_per_device)
+               ? fmt::format(
+                     "its times and rates make {:.5g} tokens of a device an iteration, the "
+                     "run has {:.5g}: {}",
+                     told,
+                     tokens_per_device,
+                     so)
+               : "";
+  }
+  return "";
 }
 
 std::optional<Seconds> iteration_time(const TrainingLog& log,
