@@ -2,35 +2,23 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 
+#include "import/imports.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/input_error.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
 
+using testing::any_has;
+using testing::member;
+using testing::refusal_of;
+
 ImportedRun of(const std::string& text) { return import_text(text, "run.sh"); }
 
 std::string refusal(const std::string& text) {
-  try {
-    static_cast<void>(of(text));
-  } catch (const InputError& error) {
-    return error.lines.front();
-  }
-  return "not refused";
-}
-
-std::string member(const Value& object, std::string_view key) {
-  const Value* const found = object.find(key);
-  return found == nullptr ? "absent" : to_json(*found, 0);
-}
-
-bool any_has(const std::vector<std::string>& lines, std::string_view part) {
-  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-    return line.find(part) != std::string::npos;
-  });
+  return refusal_of([&] { return of(text); });
 }
 
 const std::string kFlux =

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
 
+#include "import/imports.hpp"
 #include "paths.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/reader.hpp"
@@ -15,6 +15,9 @@
 
 namespace titer {
 namespace TITER_TEST_FILE {
+
+using testing::any_has;
+using testing::refusal_of;
 
 std::filesystem::path data(std::string_view file) {
   return testing::root() / "tests/data/import/formats" / file;
@@ -37,22 +40,11 @@ ImportedRun imported(std::string_view name, std::int64_t devices) {
 std::string refusal(std::string_view text,
                     const std::string& file,
                     const ImportOptions& options = {}) {
-  try {
-    static_cast<void>(import_text(text, file, options));
-  } catch (const InputError& error) {
-    return error.lines.front();
-  }
-  return "not refused";
+  return refusal_of([&] { return import_text(text, file, options); });
 }
 
 std::string plan_of(const ImportedRun& run) { return to_json(run.plan, 0); }
 std::string training_of(const ImportedRun& run) { return to_json(run.training, 0); }
-
-bool any_has(const std::vector<std::string>& lines, std::string_view part) {
-  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-    return line.find(part) != std::string::npos;
-  });
-}
 
 TEST(ImportFormats, LlamaFactoryNamesModelBatchesAndDeepSpeed) {
   const ImportedRun run = imported("llama_factory.yaml", 16);

@@ -8,6 +8,7 @@
 #include <array>
 #include <filesystem>
 
+#include "import/imports.hpp"
 #include "paths.hpp"
 #include "titer/import/foreign_text.hpp"
 #include "titer/import/import_figures.hpp"
@@ -16,6 +17,9 @@
 
 namespace titer {
 namespace TITER_TEST_FILE {
+
+using testing::any_has;
+using testing::member;
 
 std::filesystem::path data(std::string_view file) {
   return testing::root() / "tests/data/import" / file;
@@ -37,17 +41,6 @@ std::vector<std::string> refusal(std::string_view text,
     return error.lines;
   }
   return {"not refused"};
-}
-
-std::string member(const Value& object, std::string_view key) {
-  const Value* value = object.find(key);
-  return value == nullptr ? "absent" : to_json(*value, 0);
-}
-
-bool any_has(const std::vector<std::string>& lines, std::string_view part) {
-  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-    return line.find(part) != std::string::npos;
-  });
 }
 
 /// Arguments of a small GPT, with more after them.

@@ -2,14 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
+#include "import/imports.hpp"
 #include "temporary_folder.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/input_error.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
+
+using testing::member;
+using testing::refusal_of;
 
 constexpr std::string_view kNeox =
     "{\n  \"pipe-parallel-size\": 1,\n  \"model-parallel-size\": 2,\n  \"num-layers\": 4,\n"
@@ -24,22 +26,12 @@ constexpr std::string_view kModelFlags =
     "--max-position-embeddings 128 --micro-batch-size 1 --global-batch-size 64 "
     "--vocab-size 1024 --bf16";
 
-std::string member(const Value& object, std::string_view key) {
-  const Value* const found = object.find(key);
-  return found == nullptr ? "absent" : to_json(*found, 0);
-}
-
 ImportedRun imported(const std::vector<std::filesystem::path>& files) {
   return import_files(files, {});
 }
 
 std::string refusal(const std::vector<std::filesystem::path>& files) {
-  try {
-    static_cast<void>(imported(files));
-  } catch (const InputError& error) {
-    return error.lines.front();
-  }
-  return "not refused";
+  return refusal_of([&] { return imported(files); });
 }
 
 TEST(Launched, FilesOfGptNeoxAreOneConfiguration) {

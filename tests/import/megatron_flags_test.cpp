@@ -2,14 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 
+#include "import/imports.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/input_error.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
+
+using testing::any_has;
+using testing::member;
 
 std::string gpt(std::string_view flags) {
   return "--num-layers 4 --hidden-size 64 --num-attention-heads 4 --seq-length 128 "
@@ -21,17 +24,6 @@ ImportedRun of(std::string_view flags, std::optional<std::int64_t> devices = {})
   ImportOptions options;
   options.devices = devices;
   return import_text(gpt(flags), "run.sh", options);
-}
-
-std::string member(const Value& object, std::string_view key) {
-  const Value* const found = object.find(key);
-  return found == nullptr ? "absent" : to_json(*found, 0);
-}
-
-bool any_has(const std::vector<std::string>& lines, std::string_view part) {
-  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-    return line.find(part) != std::string::npos;
-  });
 }
 
 TEST(MegatronFlags, WhatIsTakenOtherwiseIsSaid) {

@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
+#include "import/imports.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/input_error.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
+
+using testing::any_has;
+using testing::member;
+using testing::refusal_of;
 
 ImportedRun of(std::string_view flags, std::optional<std::int64_t> devices = {}) {
   ImportOptions options;
@@ -22,24 +25,8 @@ ImportedRun of(std::string_view flags, std::optional<std::int64_t> devices = {})
       options);
 }
 
-std::string member(const Value& object, std::string_view key) {
-  const Value* const found = object.find(key);
-  return found == nullptr ? "absent" : to_json(*found, 0);
-}
-
-bool any_has(const std::vector<std::string>& lines, std::string_view part) {
-  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-    return line.find(part) != std::string::npos;
-  });
-}
-
 std::string refusal(std::string_view flags) {
-  try {
-    static_cast<void>(of(flags));
-  } catch (const InputError& error) {
-    return error.lines.front();
-  }
-  return "not refused";
+  return refusal_of([&] { return of(flags); });
 }
 
 TEST(MindSpeed, IsToldByItsFlags) {

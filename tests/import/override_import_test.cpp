@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 
+#include "import/imports.hpp"
 #include "paths.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/input_error.hpp"
@@ -14,6 +15,8 @@
 
 namespace titer {
 namespace TITER_TEST_FILE {
+
+using testing::refusal_of;
 
 using Files = std::vector<std::string_view>;
 
@@ -31,12 +34,7 @@ ImportedRun on(std::int64_t devices, const Files& names, ImportOptions options =
 }
 
 std::string refusal(const Files& names, const ImportOptions& options = {}) {
-  try {
-    static_cast<void>(imported(names, options));
-  } catch (const InputError& error) {
-    return error.lines.front();
-  }
-  return "not refused";
+  return refusal_of([&] { return imported(names, options); });
 }
 
 bool any_ends_with(const std::vector<std::string>& lines, std::string_view end) {

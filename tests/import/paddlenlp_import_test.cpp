@@ -2,14 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 
+#include "import/imports.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/input_error.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
+
+using testing::member;
+using testing::refusal_of;
 
 ImportedRun of(const std::string& text, std::int64_t devices = 16) {
   ImportOptions options;
@@ -18,17 +21,7 @@ ImportedRun of(const std::string& text, std::int64_t devices = 16) {
 }
 
 std::string refusal(const std::string& text) {
-  try {
-    static_cast<void>(import_text(text, "run.sh"));
-  } catch (const InputError& error) {
-    return error.lines.front();
-  }
-  return "not refused";
-}
-
-std::string member(const Value& object, std::string_view key) {
-  const Value* const found = object.find(key);
-  return found == nullptr ? "absent" : to_json(*found, 0);
+  return refusal_of([&] { return import_text(text, "run.sh"); });
 }
 
 std::string paddle(const std::string& more) {

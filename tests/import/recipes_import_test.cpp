@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 
+#include "import/imports.hpp"
 #include "temporary_folder.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/reader.hpp"
@@ -14,23 +14,15 @@
 namespace titer {
 namespace TITER_TEST_FILE {
 
+using testing::any_has;
+using testing::member;
+
 ImportedRun of(const std::string& text, const std::string& file, std::int64_t devices) {
   const testing::TemporaryFolder folder;
   const std::vector<std::filesystem::path> files = {folder.file(file, text)};
   ImportOptions options;
   options.devices = devices;
   return import_files(files, options);
-}
-
-std::string member(const Value& object, std::string_view key) {
-  const Value* const found = object.find(key);
-  return found == nullptr ? "absent" : to_json(*found, 0);
-}
-
-bool any_has(const std::vector<std::string>& lines, std::string_view part) {
-  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-    return line.find(part) != std::string::npos;
-  });
 }
 
 std::string bridge(const std::string& body) {

@@ -6,11 +6,14 @@
 #include <cstdlib>
 #include <optional>
 
+#include "import/imports.hpp"
 #include "titer/import/foreign_text.hpp"
 #include "titer/input/reader.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
+
+using testing::refusal_of;
 
 using Defines = std::map<std::string, std::string, std::less<>>;
 
@@ -45,12 +48,7 @@ std::vector<std::string> choices(const std::string& script, const Defines& defin
 }
 
 std::string refusal(const std::string& script) {
-  try {
-    static_cast<void>(parse_arguments(script, "s.sh"));
-  } catch (const InputError& error) {
-    return error.lines.front();
-  }
-  return "not refused";
+  return refusal_of([&] { return parse_arguments(script, "s.sh"); });
 }
 
 using Lines = std::vector<std::string>;

@@ -2,13 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
+#include "import/imports.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/input_error.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
+
+using testing::member;
+using testing::refusal_of;
 
 ImportedRun of(const std::string& text, std::optional<std::int64_t> devices = {}) {
   ImportOptions options;
@@ -17,17 +19,7 @@ ImportedRun of(const std::string& text, std::optional<std::int64_t> devices = {}
 }
 
 std::string refusal(const std::string& text) {
-  try {
-    static_cast<void>(of(text));
-  } catch (const InputError& error) {
-    return error.lines.front();
-  }
-  return "not refused";
-}
-
-std::string member(const Value& object, std::string_view key) {
-  const Value* const found = object.find(key);
-  return found == nullptr ? "absent" : to_json(*found, 0);
+  return refusal_of([&] { return of(text); });
 }
 
 TEST(TrainerCommands, SwiftTrainsAdaptersOnTheDevicesOfItsEnvironment) {

@@ -2,16 +2,20 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 
+#include "import/imports.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/model/transformer/transformer_document.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
+
+using testing::any_has;
+using testing::member;
+using testing::refusal_of;
 
 ImportedRun of(std::string_view text,
                const std::string& file,
@@ -21,24 +25,8 @@ ImportedRun of(std::string_view text,
   return import_text(text, file, options);
 }
 
-std::string member(const Value& object, std::string_view key) {
-  const Value* const found = object.find(key);
-  return found == nullptr ? "absent" : to_json(*found, 0);
-}
-
-bool any_has(const std::vector<std::string>& lines, std::string_view part) {
-  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-    return line.find(part) != std::string::npos;
-  });
-}
-
 std::string refusal(std::string_view text, const std::string& file) {
-  try {
-    static_cast<void>(of(text, file, 8));
-  } catch (const InputError& error) {
-    return error.lines.front();
-  }
-  return "not refused";
+  return refusal_of([&] { return of(text, file, 8); });
 }
 
 constexpr std::string_view kExample =
