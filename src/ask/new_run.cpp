@@ -53,10 +53,7 @@ std::int64_t batch_of(const NewRunRequest& request, std::int64_t sequence) {
   if (request.batch > 0) {
     return request.batch;
   }
-  std::int64_t odd = request.devices;
-  while (odd % 2 == 0) {
-    odd /= 2;
-  }
+  const std::int64_t odd = odd_part(request.devices);
   const std::int64_t wanted = std::max<std::int64_t>(1, kUsualTokens / sequence);
   return (wanted + odd - 1) / odd * odd;
 }

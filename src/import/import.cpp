@@ -237,12 +237,11 @@ class FilesRead {
   [[nodiscard]] std::vector<std::string>& names() { return names_; }
 
  private:
-  /// Of a command before it: torchtitan.train --module llama3 --config llama3_8b.
+  /// Of a command before it.
   [[nodiscard]] std::string started_recipe() const {
     for (const Foreign& file : parsed_) {
-      const Value* const module = file.document.root.find("--module");
-      const Value* const config = file.document.root.find("--config");
-      if (file.syntax == Syntax::arguments && module != nullptr && config != nullptr) {
+      const Value* const config = named_configuration(file);
+      if (file.syntax == Syntax::arguments && config != nullptr) {
         return config->text;
       }
     }

@@ -100,15 +100,19 @@ bool has_plans(const Search& search, std::int64_t devices, std::int64_t batch) {
 
 /// Multiples of what powers of two do not share out, beside the batch.
 std::array<std::int64_t, 2> batches_beside(std::int64_t batch, std::int64_t devices) {
-  std::int64_t odd = devices;
-  while (odd % 2 == 0) {
-    odd /= 2;
-  }
+  const std::int64_t odd = odd_part(devices);
   const std::int64_t below = batch / odd * odd;
   return {below, below + odd};
 }
 
 }  // namespace
+
+std::int64_t odd_part(std::int64_t devices) {
+  while (devices % 2 == 0) {
+    devices /= 2;
+  }
+  return devices;
+}
 
 std::optional<std::int64_t> batch_with_plans(const Search& search) {
   const std::int64_t batch = search.scenario.training.global_batch;

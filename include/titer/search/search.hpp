@@ -193,6 +193,9 @@ struct BeyondSoftware {
                                                                const SearchAnswer& answer,
                                                                const SearchOptions& options = {});
 
+/// What powers of two leave of a number of devices.
+[[nodiscard]] std::int64_t odd_part(std::int64_t devices);
+
 /// Of a search that has no plans the batch nearest to its own with which it has some, by half as
 /// large to twice; none where that is not why.
 [[nodiscard]] std::optional<std::int64_t> batch_with_plans(const Search& search);

@@ -53,9 +53,8 @@ std::vector<ArgumentOverride> changes_of(const Foreign& script) {
   if (is_litgpt) {
     add_litgpt_command(script.arguments, changes);
   }
-  // torchtitan.train --module llama3 --config llama3_8b
-  if (flags.find("--module") != nullptr && flags.find("--config") != nullptr) {
-    changes.push_back({.path = "config", .value = flags.find("--config")->text, .at = {}});
+  if (const Value* const config = named_configuration(script)) {
+    changes.push_back({.path = "config", .value = config->text, .at = {}});
   }
   for (std::size_t i = 0; i < flags.members.size(); ++i) {
     const auto& [flag, value] = flags.members[i];
@@ -140,15 +139,14 @@ void keep_flags(Foreign& into, const Foreign& script, int source) {
   }
 }
 
-/// What "--module NAME --config NAME" calls is in a program's code: torchtitan's, or axlearn's,
-/// whose modules have paths.
+/// It is in a program's code: torchtitan's, or axlearn's, whose modules have paths.
 void refuse_named_configuration(const Foreign& script, const std::string& file) {
-  const Value* const module = script.document.root.find("--module");
-  const Value* const config = script.document.root.find("--config");
-  if (module == nullptr || config == nullptr) {
+  const Value* const config = named_configuration(script);
+  if (config == nullptr) {
     return;
   }
-  const bool is_axlearn = module->text.find('.') != std::string::npos;
+  const std::string& module = script.document.root.find("--module")->text;
+  const bool is_axlearn = module.find('.') != std::string::npos;
   throw InputError(file + ": starts " +
                    (is_axlearn ? "axlearn with " + config->text + ", which is not read"
                                : "torchtitan with " + config->text +
@@ -209,6 +207,11 @@ std::vector<std::string> configurations_of(const Foreign& script) {
     }
   }
   return files;
+}
+
+const Value* named_configuration(const Foreign& script) {
+  const Value& flags = script.document.root;
+  return flags.find("--module") == nullptr ? nullptr : flags.find("--config");
 }
 
 bool only_changes(const Foreign& script) {

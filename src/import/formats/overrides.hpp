@@ -13,6 +13,10 @@ namespace titer {
 /// Puts a value at a path, over what is there.
 void put_at(Value& root, std::string_view path, Value value, Origin at);
 
+/// What "--module NAME --config NAME" calls, as torchtitan.train takes them; nullptr where a
+/// command has not both.
+[[nodiscard]] const Value* named_configuration(const Foreign& script);
+
 /// Whether a command says no more than what it changes of a file.
 [[nodiscard]] bool only_changes(const Foreign& script);
 /// A command that only changes a configuration, as one by itself where its keys tell whose they

@@ -81,11 +81,7 @@ void put_diffusers_batches(const ImportTask& task, std::optional<std::int64_t> d
   constexpr std::string_view key = "train_batch_size";
   constexpr std::int64_t usual = 4;
   Settings& in = task.in;
-  auto micro = in.integer(key, 1);
-  if (!micro && !in.has(key)) {
-    micro = usual;
-    assume(task, key, "taken as " + std::to_string(usual) + ", its default");
-  }
+  auto micro = count_or_default(task, key, usual);
   if (in.is_on("with_prior_preservation") && micro) {
     micro = 2 * *micro;
     assume(task, "with_prior_preservation", "with each image there is one of its class");

@@ -6,6 +6,7 @@
 
 #include "hf_program_values.hpp"
 #include "import/recipes/python_branches.hpp"
+#include "titer/import/foreign_words.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
 
@@ -205,7 +206,7 @@ class HfProgram {
   }
 
   void add_adapters(const PythonCall& call, Origin at) {
-    constexpr std::array<std::array<std::string_view, 2>, 9> keys = {
+    constexpr std::array<ForeignWord, 9> keys = {
         {{"r", "lora_r"},
          {"max_seq_length", "model_max_length"},
          {"target_modules", "lora_target_modules"},
@@ -217,15 +218,13 @@ class HfProgram {
          {"use_gradient_checkpointing", "gradient_checkpointing"}}};
     put("use_peft", Value(true), at);
     for (auto& [key, value] : values_.arguments(call.inside, at)) {
-      const std::string& given = key;
-      const auto* const known =
-          std::find_if(keys.begin(), keys.end(), [&](const auto& one) { return one[0] == given; });
-      put(known == keys.end() ? "peft." + key : std::string((*known)[1]), std::move(value), at);
+      const auto known = our_word(keys, key);
+      put(known ? std::string(*known) : "peft." + key, std::move(value), at);
     }
   }
 
   void add_model(const PythonCall& call, Origin at) {
-    constexpr std::array<std::array<std::string_view, 2>, 10> keys = {
+    constexpr std::array<ForeignWord, 10> keys = {
         {{"model_name", "model_name_or_path"},
          {"load_in_16bit", "load_in_16bit"},
          {"pretrained_model_name_or_path", "model_name_or_path"},
@@ -245,11 +244,8 @@ class HfProgram {
       put("model_name_or_path", values_.value(parts.front(), at), at);
     }
     for (auto& [key, value] : values_.arguments(call.inside, at)) {
-      const std::string& given = key;
-      const auto* const known =
-          std::find_if(keys.begin(), keys.end(), [&](const auto& one) { return one[0] == given; });
-      if (known != keys.end()) {
-        put((*known)[1], std::move(value), at);
+      if (const auto known = our_word(keys, key)) {
+        put(*known, std::move(value), at);
       }
     }
     if (owner_of(call.name).ends_with("Classification")) {

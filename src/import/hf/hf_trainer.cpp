@@ -6,6 +6,7 @@
 
 #include "hf_parts.hpp"
 #include "import/import_harmless.hpp"
+#include "import/recipes/recipe_parts.hpp"
 
 namespace titer {
 namespace {
@@ -81,11 +82,7 @@ class Trainer {
   }
 
   void read_batches() {
-    micro_ = in_.integer(keys_.micro_batch, 1);
-    if (!micro_ && !in_.has(keys_.micro_batch)) {
-      micro_ = keys_.usual_micro_batch;
-      assume(task_, keys_.micro_batch, "taken as " + std::to_string(*micro_) + ", its default");
-    }
+    micro_ = count_or_default(task_, keys_.micro_batch, keys_.usual_micro_batch);
     const auto accumulation = in_.integer(kAccumulation, 1);
     ranks_.accumulation = accumulation.value_or(1);
     is_open_ = in_.has(kAccumulation) && !accumulation;

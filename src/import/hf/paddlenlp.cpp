@@ -108,14 +108,9 @@ void import_paddlenlp(const ImportTask& task) {
   put_paddle_recompute(task);
   const bool flash = in.is_on("use_flash_attention");
   plan.add("attention", Value(flash ? "flash" : "materialised"));
-  auto micro = in.integer(kPaddleKeys.micro_batch, 1);
-  if (!micro && !in.has(kPaddleKeys.micro_batch)) {
-    micro = usual_micro;
-    assume(task, kPaddleKeys.micro_batch, "taken as 8, its default");
-  }
   put_rank_batches(task,
                    kPaddleKeys.micro_batch,
-                   {.micro = micro,
+                   {.micro = count_or_default(task, kPaddleKeys.micro_batch, usual_micro),
                     .accumulation = in.integer(kAccumulation, 1).value_or(1),
                     .global = std::nullopt},
                    degrees.data);

@@ -203,20 +203,11 @@ void put_litgpt_sharding(const ImportTask& task, bool tunes, std::optional<std::
 }
 
 void put_litgpt_batches(const ImportTask& task, bool tunes, std::optional<std::int64_t> devices) {
-  Settings& in = task.in;
   const bool adapts = trains_adapters(task);
   const std::int64_t usual_micro = tunes && !adapts ? 1 : 4;
   const std::int64_t usual = tunes ? (adapts ? 128 : 16) : 512;
-  const auto told = [&](std::string_view key, std::int64_t otherwise) {
-    const auto count = in.integer(key, 1);
-    if (!count && !in.has(key)) {
-      assume(task, key, "taken as " + std::to_string(otherwise) + ", its default");
-      return std::optional(otherwise);
-    }
-    return count;
-  };
-  const auto micro = told("train.micro_batch_size", usual_micro);
-  const auto global = told("train.global_batch_size", usual);
+  const auto micro = count_or_default(task, "train.micro_batch_size", usual_micro);
+  const auto global = count_or_default(task, "train.global_batch_size", usual);
   put_rank_batches(task,
                    "train.global_batch_size",
                    {.micro = micro, .accumulation = std::nullopt, .global = global},

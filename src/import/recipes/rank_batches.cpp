@@ -31,4 +31,15 @@ void put_rank_batches(const ImportTask& task,
                            " for each data-parallel rank");
 }
 
+std::optional<std::int64_t> count_or_default(const ImportTask& task,
+                                             std::string_view key,
+                                             std::int64_t usual) {
+  const auto count = task.in.integer(key, 1);
+  if (count || task.in.has(key)) {
+    return count;
+  }
+  assume(task, key, "taken as " + std::to_string(usual) + ", its default");
+  return usual;
+}
+
 }  // namespace titer

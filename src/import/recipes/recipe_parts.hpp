@@ -22,6 +22,11 @@ void put_rank_batches(const ImportTask& task,
                       const RankBatches& batches,
                       std::optional<std::int64_t> data);
 
+/// As it is told; where it is left out what is usual, which is said.
+[[nodiscard]] std::optional<std::int64_t> count_or_default(const ImportTask& task,
+                                                           std::string_view key,
+                                                           std::int64_t usual);
+
 void import_torchtune(const ImportTask& task);
 void import_nanotron(const ImportTask& task);
 void import_picotron(const ImportTask& task);
