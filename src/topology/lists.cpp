@@ -128,9 +128,6 @@ Value one_or_list(const Value& one) { return schema::either({one, schema::list_o
 
 }  // namespace
 
-Value counts_schema() {
-  return schema::list_of(schema::integer({1, static_cast<double>(kMostDevicesOfFamily)}));
-}
 Value bandwidths_schema() {
   const Value one = schema::quantity<BytesPerSecond>();
   return schema::either({schema::figure(one), schema::list_of(one)});

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "titer/input/schema.hpp"
+#include "titer/input/fields.hpp"
 
 namespace titer {
 
@@ -26,8 +26,20 @@ inline constexpr std::string_view kReducesAbout =
 [[nodiscard]] std::vector<bool> read_flags(Reader& in, std::string_view key, std::size_t count);
 /// A ratio, down over up, for all of `count`, or a list of so many; empty where missing or wrong.
 [[nodiscard]] std::vector<double> maybe_ratios(Reader& in, std::string_view key, std::size_t count);
-/// What these may be.
-[[nodiscard]] Value counts_schema();
+/// A key whose value is a list of integers in 1 .. most, which `read` reads.
+template <class T>
+[[nodiscard]] constexpr Field<T> count_list(std::string_view key,
+                                            double most,
+                                            void (*read)(const Field<T>&, Reader&, T&),
+                                            std::string_view about) {
+  constexpr auto written = [](const Field<T>& own) {
+    return schema::list_of(schema::integer(own.range));
+  };
+  Field<T> field = fields::special<T>(key, {read, written, nullptr}, about);
+  field.range = {1, most};
+  return field;
+}
+/// What the others may be.
 [[nodiscard]] Value bandwidths_schema();
 [[nodiscard]] Value flags_schema();
 [[nodiscard]] Value ratios_schema();

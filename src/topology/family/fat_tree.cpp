@@ -91,32 +91,29 @@ void read_oversubscription(const Field<FatTree>& own, Reader& in, FatTree& tree)
 
 Value latency_schema() { return schema::figure(schema::quantity<Seconds>()); }
 
-constexpr Field<FatTree> with_most(Field<FatTree> field, double most) {
-  field.range = {1, most};
-  return field;
-}
+constexpr double kMostOfLevel = static_cast<double>(kMostDevicesOfFamily);
 
 constexpr std::array kFatTreeFields = {
-    fields::of_schema<FatTree, counts_schema>(
-        "down", read_down, "lower neighbours of a switch, level by level from the bottom")
+    count_list<FatTree>("down",
+                        kMostOfLevel,
+                        read_down,
+                        "lower neighbours of a switch, level by level from the bottom")
         .needed(),
     fields::of_schema<FatTree, bandwidths_schema>(
         "bandwidth", read_level_bandwidths, "of a link, one direction, of all levels or of each")
         .needed(),
     fields::of_schema<FatTree, latency_schema>("latency", read_level_latency, "of a link")
         .or_else("`0 s`"),
-    with_most(
-        fields::of_schema<FatTree, counts_schema>("parallel",
-                                                  read_per_level<&FatTreeLevel::parallel>,
-                                                  "links between two neighbours, level by level")
-            .or_else("1 each"),
-        1024),
-    with_most(fields::of_schema<FatTree, counts_schema>("up",
-                                                        read_per_level<&FatTreeLevel::up>,
-                                                        "switches above each lower neighbour, "
-                                                        "level by level")
-                  .or_else("by `oversubscription`"),
-              static_cast<double>(kMostDevicesOfFamily)),
+    count_list<FatTree>("parallel",
+                        1024,
+                        read_per_level<&FatTreeLevel::parallel>,
+                        "links between two neighbours, level by level")
+        .or_else("1 each"),
+    count_list<FatTree>("up",
+                        kMostOfLevel,
+                        read_per_level<&FatTreeLevel::up>,
+                        "switches above each lower neighbour, level by level")
+        .or_else("by `oversubscription`"),
     fields::of_schema<FatTree, ratios_schema>(
         "oversubscription",
         read_oversubscription,

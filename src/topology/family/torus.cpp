@@ -41,27 +41,41 @@ void read_dimensions(const Field<Torus>& own, Reader& in, Torus& torus) {
   }
 }
 
+using Cubes = Torus::Cubes;
+constexpr Range kLengths = {1, static_cast<double>(kMostDevicesOfFamily)};
+
+/// Of cubes alone, and no shorter than one.
+void read_longest(const Field<Cubes>& own, Reader& in, Cubes& cubes) {
+  if (cubes.side > 0) {
+    cubes.longest = static_cast<int>(
+        in.integer(own.key, cubes.side, static_cast<std::int64_t>(own.range.most)));
+  }
+}
+void read_most(const Field<Cubes>& own, Reader& in, Cubes& cubes) {
+  if (cubes.side > 0) {
+    const auto most = fields::read_integer(own.key, own.range, false, in);
+    cubes.most = static_cast<int>(most.value_or(cubes.most));
+  }
+}
+
+constexpr std::array kCubesFields = {
+    fields::integer<&Cubes::side>(
+        "cubes", kLengths, "the side of cubes that switches join to closed tori")
+        .or_else("none"),
+    fields::integer<&Cubes::longest>("longest", kLengths, "axis of joined cubes")
+        .or_else("required with `cubes`")
+        .read_by(read_longest),
+    fields::integer<&Cubes::most>("most", kLengths, "chips of joined cubes")
+        .or_else("all of it")
+        .read_by(read_most)};
+
 Value slices_schema() {
-  constexpr Range lengths = {1, static_cast<double>(kMostDevicesOfFamily)};
   Value slices = schema::object();
   schema::add_key(slices,
                   {.key = "shapes",
                    .about = "the lengths of boxes of it",
-                   .written = schema::list_of(counts_schema())});
-  schema::add_key(slices,
-                  {.key = "cubes",
-                   .about = "the side of cubes that switches join to closed tori",
-                   .written = schema::integer(lengths)});
-  schema::add_key(slices,
-                  {.key = "longest",
-                   .about = "axis of joined cubes",
-                   .otherwise = "required with `cubes`",
-                   .written = schema::integer(lengths)});
-  schema::add_key(slices,
-                  {.key = "most",
-                   .about = "chips of joined cubes",
-                   .otherwise = "all of it",
-                   .written = schema::integer(lengths)});
+                   .written = schema::list_of(schema::list_of(schema::integer(kLengths)))});
+  add_keys<Cubes>(kCubesFields, slices);
   return slices;
 }
 
@@ -69,8 +83,7 @@ Value slices_schema() {
 
 std::span<const Field<Torus>> Torus::fields() {
   static constexpr std::array table = {
-      titer::fields::of_schema<Torus, counts_schema>(
-          "dimensions", read_dimensions, "devices along each axis")
+      count_list<Torus>("dimensions", kLengths.most, read_dimensions, "devices along each axis")
           .needed(),
       titer::fields::of_schema<Torus, flags_schema>(
           "wrap",
@@ -101,12 +114,10 @@ void Torus::read_slices(Reader in) {
       add_shape(shape, in);
     }
   }
-  if (const auto side = in.maybe_integer("cubes", 1, kMostDevicesOfFamily)) {
-    const auto longest = in.integer("longest", *side, kMostDevicesOfFamily);
-    const auto most = in.maybe_integer("most", 1, kMostDevicesOfFamily).value_or(devices());
-    cubes = {.side = static_cast<int>(*side),
-             .longest = static_cast<int>(longest),
-             .most = static_cast<int>(most)};
+  Cubes made{.side = 0, .longest = 0, .most = devices()};
+  read_keys<Cubes>(kCubesFields, in, made);
+  if (made.side > 0) {
+    cubes = made;
     add_closed();
   }
   in.finish();

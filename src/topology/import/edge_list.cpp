@@ -113,11 +113,10 @@ Value edges_schema() {
 
 void read_devices(const OwnField& own, Reader& in, EdgeListNode& node) {
   if (!is_elsewhere(in)) {
-    node.devices = static_cast<int>(in.integer(own.key, 2, kMostListedDevices));
+    const auto devices = fields::read_integer(own.key, own.range, true, in);
+    node.devices = static_cast<int>(devices.value_or(0));
   }
 }
-
-Value devices_schema() { return schema::integer({2, static_cast<double>(kMostListedDevices)}); }
 
 /// How many, or the list of their kinds.
 void read_switches(const OwnField& own, Reader& in, EdgeListNode& node) {
@@ -158,8 +157,6 @@ void read_bandwidth(const OwnField& own, Reader& in, EdgeListNode& node) {
   }
 }
 
-Value bandwidth_schema() { return schema::figure(schema::quantity<BytesPerSecond>()); }
-
 void read_elsewhere(const OwnField& own, Reader& in, EdgeListNode& node) {
   if (!is_elsewhere(in)) {
     node.wiring = in.maybe_text("name").value_or(std::string(EdgeListNode::name));
@@ -181,17 +178,18 @@ void read_elsewhere(const OwnField& own, Reader& in, EdgeListNode& node) {
 constexpr std::string_view kUnlessElsewhere = "required without `topology`";
 
 constexpr std::array kEdgeListFields = {
-    fields::of_schema<EdgeListNode, bandwidth_schema>(
-        "bandwidth",
-        read_bandwidth,
-        "of a link, one direction, where its entry has none of its own")
-        .or_else("that of `topology`"),
+    fields::quantity<&EdgeListNode::bandwidth>(
+        "bandwidth", "of a link, one direction, where its entry has none of its own")
+        .or_else("that of `topology`")
+        .read_by(read_bandwidth),
     fields::of_schema<EdgeListNode, schema::named_data>(
         "topology",
         read_elsewhere,
         "a list with other bandwidths, as the keys below or by its name"),
-    fields::of_schema<EdgeListNode, devices_schema>("devices", read_devices, "of the node")
-        .or_else(kUnlessElsewhere),
+    fields::integer<&EdgeListNode::devices>(
+        "devices", {2, static_cast<double>(kMostListedDevices)}, "of the node")
+        .or_else(kUnlessElsewhere)
+        .read_by(read_devices),
     fields::of_schema<EdgeListNode, switches_schema>(
         "switches", read_switches, "how many, or their kinds: the vertices behind the devices")
         .or_else("0"),

@@ -24,9 +24,9 @@ struct Torus {
   /// Cubes of this side that switches join to closed tori, of axes up to `longest` chips and `most`
   /// chips in all.
   struct Cubes {
-    int side = 1;
-    int longest = 1;
-    int most = 1;
+    int side = 0;
+    int longest = 0;
+    int most = 0;
   };
   std::vector<int> dimensions;
   std::vector<bool> wrap;  // per dimension
