@@ -45,19 +45,14 @@ void put_at(std::string_view path, const OptionWords& own, Reader& in, Asked& as
                            .source = dashed(own) + " " + words});
 }
 
-template <auto Member, const std::string_view& path, class R = fields::ObjectOf<Member>>
-constexpr Option<R> value_at(std::string_view key, std::string_view type, std::string_view about) {
-  return {.words = {.key = key, .type = type, .about = about},
-          .read = [](const OptionWords& own, Reader& in, const Document&, R& request) {
-            put_at(path, own, in, request.*Member);
-          }};
-}
-/// At the path of its own name.
-template <auto Member, class R = fields::ObjectOf<Member>>
+constexpr std::string_view kOwnKey;
+
+/// At the path of its own name, or at another.
+template <auto Member, const std::string_view& path = kOwnKey, class R = fields::ObjectOf<Member>>
 constexpr Option<R> value(std::string_view key, std::string_view type, std::string_view about) {
   return {.words = {.key = key, .type = type, .about = about},
           .read = [](const OptionWords& own, Reader& in, const Document&, R& request) {
-            put_at(own.key, own, in, request.*Member);
+            put_at(path.empty() ? own.key : path, own, in, request.*Member);
           }};
 }
 
@@ -114,7 +109,7 @@ constexpr std::array kCapacityOptions = {
     value<kQuestion>("dollars_per_hour",
                      "X",
                      "rent of a device, always in dollars, in place of the price file's"),
-    value_at<kQuestion, kPower>("watts", "X", "rated power of a device, in place of its chip's"),
+    value<kQuestion, kPower>("watts", "X", "rated power of a device, in place of its chip's"),
     options::flag<&CapacityRequest::search>(
         "search",
         "for each number of devices the best of all plans, not the scenario's with as many "
@@ -139,18 +134,18 @@ constexpr std::array kCompareOptions = {
     options::changes<kTable>(
         "put a value at a path of all scenarios, such as training.optimizer=muon, or of the "
         "question, such as dollars_per_hour=2; may be repeated"),
-    value_at<kTable, kModels>("model", "A,B", "models (titer list models), or files")
+    value<kTable, kModels>("model", "A,B", "models (titer list models), or files")
         .file(kOnly<kModelData>),
-    value_at<kTable, kClusters>("cluster", "X,Y", "clusters (titer list clusters), or files")
+    value<kTable, kClusters>("cluster", "X,Y", "clusters (titer list clusters), or files")
         .file(kOnly<kClusterData>),
-    value_at<kTable, kStacks>(
+    value<kTable, kStacks>(
         "stack",
         "NAMES",
         "training software: one for all, or one for each cluster; otherwise the run's, without a "
         "run megatron-core, or what there is for the cluster's chips")
         .file(kOnly<kStackData>),
     value<kTable>("tokens", "COUNT", "to train on, such as 10T or 300B"),
-    value_at<kTable, kDeadlines>(
+    value<kTable, kDeadlines>(
         "deadline", "TIMES", "such as 60d or 60d,12w; several are rows of their own"),
     value<kTable>("chance", "SHARE", "of the runs that keep it, such as 90%; otherwise on average"),
     value<kTable>("devices",
@@ -158,9 +153,9 @@ constexpr std::array kCompareOptions = {
                   "numbers to try, such as 1024,2048; otherwise the fewest that keep the deadline "
                   "are found"),
     value<kTable>("budget", "AMOUNT", "such as 10M, in the currency of the answer"),
-    value_at<kTable, kBatch>("batch", "N", "sequences of a step; otherwise 16 Mi tokens"),
-    value_at<kTable, kSequence>("sequence", "N", "tokens of a sequence; otherwise 8192 or fewer"),
-    value_at<kTable, kPrecision>("precision", "TYPE", "of products: bf16 (usual), fp8, …"),
+    value<kTable, kBatch>("batch", "N", "sequences of a step; otherwise 16 Mi tokens"),
+    value<kTable, kSequence>("sequence", "N", "tokens of a sequence; otherwise 8192 or fewer"),
+    value<kTable, kPrecision>("precision", "TYPE", "of products: bf16 (usual), fp8, …"),
     value<kTable>("batch_slack", "SHARE", "by how much the batch may be another, such as 5%"),
     value<kTable>("prices", "NAME", "of devices (titer list prices), or a file")
         .file(kOnly<kPriceData>),
@@ -168,7 +163,7 @@ constexpr std::array kCompareOptions = {
         "dollars_per_hour",
         "X,…",
         "rent of a device in place of the prices': one, or one for each cluster (- for theirs)"),
-    value_at<kTable, kPower>(
+    value<kTable, kPower>(
         "watts", "X,…", "rated power of a device in place of its chip's, likewise"),
     value<kTable>("currency", "NAME=RATE@DATE", kCurrencyAbout),
     value<kTable>("grid", "NAME", "where the electricity comes from (titer list grids), or a file")

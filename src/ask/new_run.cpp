@@ -30,9 +30,7 @@ Value scenario_value(const NewRunRequest& request, std::int64_t batch, std::int6
   scenario.add("model", Value(request.model));
   scenario.add("cluster", Value(request.cluster));
   scenario.add("training", std::move(training));
-  scenario.add("stack",
-               Value(request.stack.empty() ? usual_stack({.root = scenario, .sources = {}})
-                                           : std::string_view(request.stack)));
+  scenario.add("stack", Value(request.stack));
   return scenario;
 }
 
@@ -102,7 +100,13 @@ Value plan_value(const Plan& plan) {
 
 }  // namespace
 
-NewRun ask(const NewRunRequest& request) {
+NewRun ask(const NewRunRequest& asked) {
+  NewRunRequest request = asked;
+  if (request.stack.empty()) {
+    Value cluster = Value::make_object();
+    cluster.add("cluster", Value(request.cluster));
+    request.stack = usual_stack({.root = std::move(cluster), .sources = {}});
+  }
   const std::int64_t sequence = sequence_of(request);
   const std::int64_t batch = batch_of(request, sequence);
   const Search search = search_for(request, batch, sequence);

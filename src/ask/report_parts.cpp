@@ -31,6 +31,13 @@ void add_asked(const Asked& asked, const Scenario& scenario, View& view) {
   add_asked(asked, asked_columns(scenario), view);
 }
 
+void note_other_batch(const TrainingLog& log, double samples, const StepResult& step, View& view) {
+  const double tokens = step.tokens_per_s_per_device * step.iteration_time.si();
+  if (const std::string other = other_batch(log, samples, tokens); !other.empty()) {
+    add_notes({log.source + ": " + other}, view);
+  }
+}
+
 void add_terms(const Scenario& scenario, View& view) {
   if (!scenario.unlike()) {
     view.appendices.push_back({.title = "Every term: formula, numbers, value and source",

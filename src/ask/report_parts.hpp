@@ -4,7 +4,9 @@
 #include <string>
 
 #include "titer/ask/asked.hpp"
+#include "titer/estimate/result.hpp"
 #include "titer/scenario/source.hpp"
+#include "titer/trace/training_log.hpp"
 #include "titer/view/view.hpp"
 
 namespace titer {
@@ -15,6 +17,9 @@ namespace titer {
 void add_asked(const Asked& asked, const Figures& columns, View& view);
 /// The same of a scenario.
 void add_asked(const Asked& asked, const Scenario& scenario, View& view);
+/// A note where a log is of another batch than the step, of so many samples, that it is compared
+/// with: else the answer misleads.
+void note_other_batch(const TrainingLog& log, double samples, const StepResult& step, View& view);
 /// Every term of the scenario's closed form, where it has one.
 void add_terms(const Scenario& scenario, View& view);
 /// The whole scenario, figures, sources and all, as a file to run. `name`: "the scenario".

@@ -81,10 +81,7 @@ View logged_view(const TrainingLog& log, const PredictedStep* predicted, double 
   const StepResult& step = predicted->result;
   const PredictedLog beside{.step = &step, .samples = samples};
   View view = log_view(log, &beside, predicted->title);
-  const double tokens = step.tokens_per_s_per_device * step.iteration_time.si();
-  if (const std::string other = other_batch(log, samples, tokens); !other.empty()) {
-    add_notes({log.source + ": " + other}, view);
-  }
+  note_other_batch(log, samples, step, view);
   return view;
 }
 

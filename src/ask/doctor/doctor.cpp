@@ -107,7 +107,10 @@ class Doctor {
     look_at_topologies();
     say_what_is_missing();
     View view = doctor_view(report_, notes_);
-    add_notes(other_batches(), view);
+    for (std::size_t i = 0; probe_ && i < files_.logs.size(); ++i) {
+      const auto samples = static_cast<double>(probe_->scenario().training.global_batch);
+      note_other_batch(files_.logs[i], samples, probe_->base(), view);
+    }
     add_asked({.what = asked_words(), .changes = request_.changes},
               report_.scenario ? asked_columns(*report_.scenario) : Figures(),
               view);
@@ -201,25 +204,6 @@ class Doctor {
     report_.scenario = probe_->scenario();
     report_.predicted = probe_->base().iteration_time;
     report_.bar = probe_->base().error_bar;
-  }
-
-  /// What is compared with a log of another run misleads: it is told first.
-  [[nodiscard]] std::vector<std::string> other_batches() const {
-    std::vector<std::string> notes;
-    if (!probe_) {
-      return notes;
-    }
-    const StepResult& step = probe_->base();
-    for (const TrainingLog& log : files_.logs) {
-      const std::string other =
-          other_batch(log,
-                      static_cast<double>(probe_->scenario().training.global_batch),
-                      step.tokens_per_s_per_device * step.iteration_time.si());
-      if (!other.empty()) {
-        notes.push_back(log.source + ": " + other);
-      }
-    }
-    return notes;
   }
 
   /// With links as nccl-tests measured them in the place of the cluster's.
