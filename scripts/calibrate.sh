@@ -92,15 +92,15 @@ TABLES
 }
 
 # Software stacks: the rows of the measured runs that each of them ran, where some are sure enough.
-# How fast the host launches kernels is told by the small models of DeepSpeed's runs, by mixtures of experts in
-# Megatron-Bridge, and by adapters in NeMo, whose kernels were fitted to runs without them before.
+# How fast the host launches kernels is told by mixtures of experts in Megatron-Bridge, and by adapters in NeMo,
+# whose kernels were fitted to runs without them before; of DeepSpeed by runs of one node alone, which its file says.
 stacks() {
   local name figures tables
   for name in deepspeed internevo llm-foundry megatron-bridge megatron-core megatron-lm nemo; do
     figures=()
     tables=("$measured/training.csv" "$measured/training_vtrain_single.csv")
     case $name in
-      deepspeed) figures=(--fit memory_traffic --fit straggling --fit dispatch) ;;
+      deepspeed) figures=(--fit memory_traffic) ;;
       megatron-bridge)
         figures=(--fit dispatch --fit loop_dispatch --fit memory_traffic --fit attention_slowdown --fit straggling) ;;
       nemo) figures=(--fit dispatch) ;;
@@ -114,6 +114,7 @@ stacks() {
 fitted_on() {
   case $1 in
     megatron-bridge | nemo) printf '%s' "${TITER_DATE:-2026-11-25}" ;;
+    deepspeed) printf '%s' "${TITER_DATE:-2026-11-28}" ;;
     *) printf '%s' "$date" ;;
   esac
 }

@@ -195,6 +195,7 @@ BlockClock block_clock(const Scenario& scenario) {
                                : 1.0,
       .dispatch = host * scenario.stack.dispatch,
       .loop_dispatch = host * scenario.stack.loop_dispatch,
+      .batch_dispatch = host * scenario.stack.batch_dispatch,
       .graphs = scenario.plan.cuda_graph,
       .awaits_counts = scenario.stack.awaits_counts,
       .slowdown = scenario.stack.overlap_slowdown};

@@ -13,7 +13,8 @@ struct TimedKernel {
   const Operation& op;
   const Kernel& kernel;
   Seconds time;
-  bool awaited = false;  // what it works on
+  bool awaited = false;   // what it works on
+  Seconds preparation{};  // of the host, before it launches it
 };
 struct TimedTransfer {
   const Operation& op;
@@ -32,7 +33,7 @@ class PassList {
       take_({.name = of.op.name,
              .kernel = of.kernel,
              .time = of.time,
-             .launch = clock_.launch(of.op),
+             .launch = of.preparation + clock_.launch(of.op),
              .captured = clock_.captures(of.op),
              .awaited = of.awaited});
     }
@@ -142,7 +143,8 @@ class BlockList {
       recompute_.add({operations_.front(), repeats.input, clock_.transfer_time(repeats.input)});
     }
     for (const Operation& op : operations_) {
-      const TimedKernel kernel{op, op.forward, clock_.time(op.forward), clock_.awaits(op)};
+      const TimedKernel kernel{
+          op, op.forward, clock_.time(op.forward), clock_.awaits(op), clock_.preparation(op)};
       const TimedTransfer transfer{
           op, op.forward_transfer, clock_.transfer_time(op.forward_transfer)};
       list_forward(kernel, transfer, forward_);
@@ -150,7 +152,7 @@ class BlockList {
         const Kernel part = share < 1 ? op.forward.part(share) : op.forward;
         // What is reduced is kept, what is gathered is not.
         const bool keeps = repeats.by_operation && !op.column_split;
-        list_forward({op, part, share * kernel.time, kernel.awaited},
+        list_forward({op, part, share * kernel.time, kernel.awaited, {}},
                      keeps ? TimedTransfer{op, {}, {}} : transfer,
                      recompute_);
       }

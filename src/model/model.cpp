@@ -63,6 +63,9 @@ ForwardFlops forward_flops(const Model& model,
 
 void list_blocks(const Model& model, const Slice& slice, ModelBlocks& into) {
   model.visit([&](const auto& form) { list_blocks(form, slice, into); });
+  if (!into.embedding.operations.empty()) {
+    into.embedding.operations.front().begins_batch = true;
+  }
 }
 
 }  // namespace titer

@@ -95,6 +95,10 @@ constexpr std::array kStackFields = {
     fields::figure<&S::dispatch, S>("dispatch", "the host's time to launch a kernel").needed(),
     fields::figure<&S::loop_dispatch, S>(
         "loop_dispatch", "and for each further kernel of an operation that goes expert by expert"),
+    fields::figure<&S::batch_dispatch, S>("batch_dispatch",
+                                          "and before a micro-batch's first kernel: its tokens "
+                                          "read and sent to the tensor group, its "
+                                          "masks made"),
     fields::flag<&S::awaits_counts, S>("awaits_counts",
                                        "before experts get their tokens, the host waits for the "
                                        "device to tell how many each gets, "
@@ -179,6 +183,12 @@ constexpr std::array kStackFields = {
         "attention_slowdown",
         {0.5, kSlowdown.most},
         "of fused attention, over what the chip reaches with such kernels"),
+    fields::integer<&K::softmax_heads, S>(
+        "softmax_heads",
+        {1, 1024},
+        "of scores that go through memory, the fused softmax takes a multiple of so many heads, of "
+        "all sequences on a rank together; others are scaled, masked and normalised one by one, in "
+        "fp32"),
     fields::figure<&K::loss_traffic, S>(
         "loss_traffic",
         {0.05, kSlowdown.most},

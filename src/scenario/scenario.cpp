@@ -58,6 +58,7 @@ Slice Scenario::slice() const {
       .type = training.base_type(),
       .attention = plan.attention.value_or(transformer != nullptr ? transformer->attention
                                                                   : AttentionKernel::flash),
+      .softmax_heads = stack.kernels.softmax_heads,
       .attended_length = training.attended_length,
       .context = plan.context,
       .context_method = plan.context_method,

@@ -79,6 +79,18 @@ TEST(BlockCost, IsNoShorterThanItsLaunches) {
   expect_time(slow_host.backward.compute, 2 * 8_ms);
 }
 
+TEST(BlockCost, WaitsForTheHostToBringAMicroBatch) {
+  BlockClock clock = clock_of(TensorOverlap::none, 1_ms);
+  clock.batch_dispatch = 9_ms;
+  Operation op = operation();
+  expect_time(cost_of(op, clock).forward.compute, 3_ms);
+  op.begins_batch = true;
+  const BlockCost cost = cost_of(op, clock, {.all = true});
+  expect_time(cost.forward.compute, 9_ms + 1_ms);
+  expect_time(cost.recompute.compute, 3_ms);
+  expect_time(cost.backward.compute, 5_ms + 7_ms);
+}
+
 TEST(BlockCost, LaunchesItsTransfersToo) {
   Operation op = operation();
   op.forward_transfer = transfer(1_ms);

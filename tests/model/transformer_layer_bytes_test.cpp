@@ -1,6 +1,8 @@
 // The bytes that a layer's kernels read and write.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "model/samples.hpp"
 #include "titer/model/transformer/transformer_layer.hpp"
 
@@ -99,6 +101,36 @@ TEST(LayerBytes, ScoresPassThroughMemoryUnlessFused) {
   const double heads = kBatch * 96 / t;
   expect_close(named(list, "attention scores").forward.bytes.si(), heads * one_head + scores);
   expect_close(named(list, "attention context").forward.bytes.si(), heads * one_head + scores);
+}
+
+TEST(LayerBytes, ScoresOfHeadsThatNoFusedSoftmaxTakesAreScaledAndMaskedOneByOne) {
+  const Transformer model = samples::gpt3();
+  Slice slice = slice_of(8, AttentionKernel::materialised);
+  const double heads = kBatch * 96.0 / 8.0;
+  const double scores = 2.0 * heads * kSequence * kSequence;
+  slice.softmax_heads = 5;
+  ASSERT_NE(std::fmod(heads, 5.0), 0.0);
+  const OperationList steps = transformer_layer(model, slice);
+  Bytes forward;
+  Bytes backward;
+  for (const std::string_view step : {"scores to fp32",
+                                      "scale of scores",
+                                      "mask of scores",
+                                      "softmax",
+                                      "probabilities from fp32"}) {
+    forward += named(steps, step).forward.bytes;
+    backward += named(steps, step).input_gradient.bytes;
+  }
+  // Three steps read and write 4 bytes of each, two 4 on one side and 2 on the other; backward the
+  // softmax reads its result, too.
+  expect_close(forward.si(), (3 * 2 * 2 + 2 * (2 + 1)) * scores);
+  expect_close(backward.si(), (3 * 2 * 2 + 2 + 2 * (2 + 1)) * scores);
+  slice.type = DataType::fp32;
+  EXPECT_EQ(transformer_layer(model, slice).size() + 2, steps.size());
+  slice.type = DataType::bf16;
+  slice.softmax_heads = 4;
+  ASSERT_EQ(std::fmod(heads, 4.0), 0.0);
+  EXPECT_EQ(transformer_layer(model, slice).size() + 4, steps.size());
 }
 
 TEST(LayerBytes, WithoutDropoutThereAreNoMasks) {

@@ -141,6 +141,7 @@ struct BlockClock {
   double exchange_slowdown = 1;  // of these, over an all-to-all
   Seconds dispatch;              // of the host, to launch a kernel
   Seconds loop_dispatch{};       // and each further one of a loop over experts
+  Seconds batch_dispatch{};      // and to bring a micro-batch
   LayerPartSet graphs = 0;       // the parts of layers that are launched as one
   bool awaits_counts = false;    // of tokens for each expert
   double slowdown = 1;           // of compute and transfers beside one another
@@ -164,6 +165,10 @@ struct BlockClock {
   }
   [[nodiscard]] Seconds launch(const Operation& op) const {
     return dispatch + (op.loops - 1.0) * loop_dispatch;
+  }
+  /// Of the host, before it launches this forward kernel.
+  [[nodiscard]] Seconds preparation(const Operation& op) const {
+    return op.begins_batch ? batch_dispatch : Seconds{};
   }
   [[nodiscard]] bool captures(const Operation& op) const { return (graphs & bit(op.part)) != 0; }
   /// Whether the host waits before it launches this forward kernel.

@@ -124,6 +124,7 @@ struct Operation {
   // Forward, the host reads what the operations before it have found, such as how many tokens each
   // expert gets, before it launches this one.
   bool awaited = false;
+  bool begins_batch = false;  // the host brings the micro-batch before its forward kernel
   // Of a loop over experts: as many kernels as one after another, forward and for each gradient.
   double loops = 1;
 

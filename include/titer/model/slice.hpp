@@ -65,6 +65,7 @@ struct Slice {
   bool sequence_parallel = false;
   DataType type = DataType::bf16;  // of activations and products
   AttentionKernel attention = AttentionKernel::flash;
+  std::int64_t softmax_heads = 1;  // fused softmax takes a multiple of (StackKernels)
   // Documents packed into a sequence attend to themselves only: sum L_i^2 / sum L_i, where it is
   // not the sequence.
   std::optional<double> attended_length{};

@@ -82,6 +82,9 @@ struct StackKernels {
   double attention_slowdown = 1;  // of fused attention, over the chip's rate of its generation
   std::optional<double> loss_traffic{};  // of the loss's kernels, likewise; otherwise as the others
   double mixer_slowdown = 1;             // of mixers' own kernels, besides
+  // Of materialised scores, the fused softmax takes a multiple of so many heads, of all sequences
+  // of a rank together; others go through memory kernel by kernel, in fp32.
+  std::int64_t softmax_heads = 1;
   bool recomputes_what_is_needed = false;  // a compiler leaves the rest of a repeated pass out
   bool fuses_casts = false;                // to fp8, with what makes the numbers
   // Relative standard deviation of a device's compute: all wait for the slowest of them.
@@ -99,6 +102,8 @@ struct Stack {
   std::string title;
   Seconds dispatch;         // of the host, to launch a kernel
   Seconds loop_dispatch{};  // and each further one of an operation that goes expert by expert
+  Seconds
+      batch_dispatch{};  // and to bring a micro-batch: read it, send it to ranks, make its masks
   bool awaits_counts =
       false;  // where no token is dropped, the host reads how many each expert gets
   TensorOverlap tensor_overlap = TensorOverlap::none;

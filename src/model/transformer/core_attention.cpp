@@ -1,6 +1,7 @@
 #include "core_attention.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace titer {
 namespace {
@@ -212,11 +213,7 @@ class CoreBuilder {
         twice(layer_.matrix({rows, columns, widths_.query_head, heads}));  // dQ and dK
     send_around(qk);
     layer_.add(qk);
-    Operation softmax = begin("softmax");
-    softmax.core_saved = scores;
-    softmax.forward = LayerBuilder::memory(2.0 * scores);  // fused with scale and mask
-    softmax.input_gradient = LayerBuilder::memory(3.0 * scores);
-    layer_.add(softmax);
+    add_softmax(scores, heads);
     if (model.dropout) {
       Operation drop = begin("attention dropout");
       drop.core_saved = mask + scores;
@@ -231,6 +228,40 @@ class CoreBuilder {
         twice(layer_.matrix({rows, widths_.value_head, columns, heads}));  // dP and dV
     gather_again(av);
     layer_.add(av);
+  }
+
+  /// Fused with scale and mask where there is a kernel for so many heads.
+  void add_softmax(Bytes scores, double heads) {
+    if (std::fmod(heads, static_cast<double>(slice_.softmax_heads)) != 0) {
+      add_softmax_in_steps(scores);
+      return;
+    }
+    Operation softmax = begin("softmax");
+    softmax.core_saved = scores;
+    softmax.forward = LayerBuilder::memory(2.0 * scores);
+    softmax.input_gradient = LayerBuilder::memory(3.0 * scores);
+    layer_.add(softmax);
+  }
+  /// [Megatron-LM, FusedScaleMaskSoftmax.forward_torch_softmax]
+  void add_softmax_in_steps(Bytes scores) {
+    const Bytes wide = size_of(DataType::fp32) / layer_.element() * scores;
+    const auto add_step = [&](std::string_view name, Bytes forward, Bytes backward, Bytes kept) {
+      Operation op = begin(name);
+      op.core_saved = kept;
+      op.forward = LayerBuilder::memory(forward);
+      op.input_gradient = LayerBuilder::memory(backward);
+      layer_.add(op);
+    };
+    const bool converts = scores < wide;
+    if (converts) {
+      add_step("scores to fp32", scores + wide, scores + wide, {});
+    }
+    add_step("scale of scores", 2.0 * wide, 2.0 * wide, {});
+    add_step("mask of scores", 2.0 * wide, 2.0 * wide, {});
+    add_step("softmax", 2.0 * wide, 3.0 * wide, wide);
+    if (converts) {
+      add_step("probabilities from fp32", scores + wide, scores + wide, scores);
+    }
   }
 
   [[nodiscard]] static Kernel twice(const Kernel& kernel) {
