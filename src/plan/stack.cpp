@@ -183,12 +183,13 @@ constexpr std::array kStackFields = {
         "attention_slowdown",
         {0.5, kSlowdown.most},
         "of fused attention, over what the chip reaches with such kernels"),
-    fields::integer<&K::softmax_heads, S>(
-        "softmax_heads",
-        {1, 1024},
-        "of scores that go through memory, the fused softmax takes a multiple of so many heads, of "
-        "all sequences on a rank together; others are scaled, masked and normalised one by one, in "
-        "fp32"),
+    fields::integer<&K::softmax_heads, S>("softmax_heads",
+                                          {1, 1024},
+                                          "of scores that go through memory in 16 bits, the fused "
+                                          "softmax takes a multiple of so many "
+                                          "heads, of all sequences on a rank together; others are "
+                                          "scaled, masked and normalised one by "
+                                          "one, in fp32; 1: all are fused"),
     fields::figure<&K::loss_traffic, S>(
         "loss_traffic",
         {0.05, kSlowdown.most},

@@ -232,7 +232,9 @@ class CoreBuilder {
 
   /// Fused with scale and mask where there is a kernel for so many heads.
   void add_softmax(Bytes scores, double heads) {
-    if (std::fmod(heads, static_cast<double>(slice_.softmax_heads)) != 0) {
+    const bool is_wide = layer_.element() >= size_of(DataType::fp32);
+    if (slice_.softmax_heads > 1 &&
+        (is_wide || std::fmod(heads, static_cast<double>(slice_.softmax_heads)) != 0)) {
       add_softmax_in_steps(scores);
       return;
     }
@@ -260,7 +262,9 @@ class CoreBuilder {
     add_step("mask of scores", 2.0 * wide, 2.0 * wide, {});
     add_step("softmax", 2.0 * wide, 3.0 * wide, wide);
     if (converts) {
-      add_step("probabilities from fp32", scores + wide, scores + wide, scores);
+      // What dropout makes of them is kept instead.
+      const Bytes kept = layer_.model().dropout ? Bytes{} : scores;
+      add_step("probabilities from fp32", scores + wide, scores + wide, kept);
     }
   }
 
