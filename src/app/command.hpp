@@ -84,6 +84,8 @@ enum class Format { text, csv, json };
 inline constexpr std::array<Choice<Format>, 3> kFormats = {
     {{"text", Format::text}, {"csv", Format::csv}, {"json", Format::json}}};
 
+/// Adds `--jobs`; 0 where it is left out.
+void add_jobs(CLI::App& app, std::string_view about, unsigned& jobs);
 /// Adds `--format` with its default.
 void add_format(CLI::App& app, std::string& format);
 /// The same and `--report`.

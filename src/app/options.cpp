@@ -34,6 +34,10 @@ Asked ScenarioOptions::asked() const {
 
 ScenarioSource ScenarioOptions::source() const { return source_of(asked()); }
 
+void add_jobs(CLI::App& app, std::string_view about, unsigned& jobs) {
+  app.add_option("--jobs", jobs, std::string(about))->check(CLI::Range(1U, 4096U))->type_name("N");
+}
+
 void add_format(CLI::App& app, std::string& format) {
   app.add_option("--format", format, "text, csv or json")->default_str("text")->type_name("FORMAT");
 }

@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "titer/units/shell_word.hpp"
+
 namespace titer {
 namespace {
 
@@ -51,7 +53,7 @@ QuestionOptions::QuestionOptions(CLI::App& app, std::vector<OptionWords> options
 Document QuestionOptions::document() const {
   Document document{.root = Value::make_object(), .sources = {command_}};
   const auto add = [&](const OptionWords& words, Value value) {
-    value.origin.source = static_cast<int>(document.sources.size());
+    value.origin = {.source = static_cast<int>(document.sources.size())};
     document.sources.push_back(command_ + " " + name_of(words));
     document.root.add(std::string(words.key), std::move(value));
   };
@@ -72,6 +74,19 @@ Document QuestionOptions::document() const {
   }
   document.root.origin.source = 0;
   return document;
+}
+
+std::string QuestionOptions::typed() const {
+  std::string words;
+  for (const auto& given : given_) {
+    const std::string name = given->words.is_first ? "" : " " + dashed(given->words);
+    words += given->flag ? name : "";
+    words += given->text.empty() ? "" : name + " " + shell_word(given->text);
+    for (const std::string& text : given->texts) {
+      words += name + " " + shell_word(text);
+    }
+  }
+  return words;
 }
 
 }  // namespace titer

@@ -22,6 +22,8 @@ class QuestionOptions {
 
   /// What was given, as a file would ask it; mistakes in it name the program's subcommand.
   [[nodiscard]] Document document() const;
+  /// The same as words of a command, each behind a blank.
+  [[nodiscard]] std::string typed() const;
 
  private:
   struct Given {
@@ -42,7 +44,7 @@ class RequestOptions {
   RequestOptions(CLI::App& app, std::span<const Option<R>> table)
       : table_(table), options_(app, words_of(table)) {}
   [[nodiscard]] R request() const { return read_request(table_, options_.document()); }
-  [[nodiscard]] Document document() const { return options_.document(); }
+  [[nodiscard]] std::string typed() const { return options_.typed(); }
 
  private:
   std::span<const Option<R>> table_;

@@ -12,62 +12,28 @@
 namespace titer {
 namespace {
 
-std::optional<Fidelity> wanted_fidelity(const SweepCommandOptions& options) {
-  return options.fidelity.empty()
-             ? std::nullopt
-             : std::optional(chosen("--fidelity", options.fidelity, kFidelities));
-}
-
-/// Puts what measured runs tell into the scenario that is varied, and says it on standard error.
-/// An axis that puts other data in the place of what they tell of would leave it out in silence.
-void learn(const MeasuredOption& measured, Sweep& sweep) {
-  std::vector<Assignment> changes;
-  const std::vector<std::string> notes = measured.learn(sweep.base, changes);
-  for (const Assignment& change : changes) {
-    for (const Axis& axis : sweep.axes) {
-      if (change.path == axis.path || change.path.starts_with(axis.path + ".")) {
-        throw InputError(
-            fmt::format("{}: the runs tell of {}, which the axis {} replaces: expected "
-                        "axes of other parts",
-                        change.source,
-                        change.path,
-                        axis.path));
-      }
-    }
-    sweep.base.assign(change);
-  }
+Sweep sweep_of(const SweepRequest& request) {
+  std::vector<std::string> notes;
+  Sweep sweep = asked_sweep(request, kUsualMostPoints, notes);
   tell_notes(notes);
-}
-
-/// With the columns that are asked for beside those that the file asks for.
-Sweep asked_sweep(const SweepCommandOptions& options) {
-  Sweep sweep = load_sweep(options.sweep, options.limit);
-  for (const std::string& word : options.columns) {
-    const SweepColumn column = chosen("--columns", word, kSweepColumns);
-    if (!sweep.has(column)) {
-      sweep.columns.push_back(column);
-    }
-  }
-  learn(options.measured, sweep);
-  check_columns(sweep, wanted_fidelity(options));
   return sweep;
 }
 
 }  // namespace
 
-SweepTable::SweepTable(const SweepCommandOptions& options, const Launch& launch)
-    : sweep_(asked_sweep(options)),
-      rows_(sweep_, chosen("--format", options.format, kRowFormats)),
-      run_{.threads = threads_or_usual(options.jobs, launch),
-           .fidelity = wanted_fidelity(options),
-           .shard = launch.shard},
+SweepTable::SweepTable(const SweepRequest& request, RowFormat format, const Shard& shard)
+    : sweep_(sweep_of(request)),
+      format_(format),
+      rows_(sweep_, format),
+      run_{.threads = request.threads, .fidelity = request.fidelity, .shard = shard},
       chunks_(sweep_chunks(sweep_, run_.fidelity)) {}
 
-RowOrigin SweepTable::origin(const SweepCommandOptions& options) const {
+RowOrigin SweepTable::origin() const {
   return {.version = std::string(version()),
           .inputs = sweep_.fingerprint(),
-          .format = options.format,
-          .fidelity = options.fidelity.empty() ? "usual" : options.fidelity,
+          .format = std::string(kRowFormats[static_cast<std::size_t>(format_)].name),
+          .fidelity = std::string(
+              run_.fidelity ? kFidelities[static_cast<std::size_t>(*run_.fidelity)].name : "usual"),
           .chunks = chunks_};
 }
 

@@ -3,42 +3,24 @@
 
 #include <filesystem>
 #include <functional>
-#include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "app/measured_option.hpp"
-#include "app/output/processes.hpp"
-#include "app/output/report_file.hpp"
+#include "titer/ask/sweep.hpp"
 #include "titer/report/study/sweep_report.hpp"
 #include "titer/sweep/sweep_run.hpp"
 
 namespace titer {
 
-struct SweepCommandOptions {
-  std::string sweep;
-  std::string out;
-  std::string format = "csv";
-  std::string fidelity;
-  std::string shard;
-  std::vector<std::string> columns;
-  std::size_t limit = kUsualMostPoints;
-  unsigned jobs = 0;
-  MeasuredOption measured;
-  bool resume = false;
-  bool restart = false;
-  std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
-};
-
 class SweepTable {
  public:
-  SweepTable(const SweepCommandOptions& options, const Launch& launch);
+  /// Says what was learned of measured runs on standard error. Throws InputError.
+  SweepTable(const SweepRequest& request, RowFormat format, const Shard& shard);
 
   [[nodiscard]] const Sweep& sweep() const { return sweep_; }
   [[nodiscard]] std::optional<Fidelity> fidelity() const { return run_.fidelity; }
   [[nodiscard]] std::string columns() const { return rows_.header(); }
-  [[nodiscard]] RowOrigin origin(const SweepCommandOptions& options) const;
+  [[nodiscard]] RowOrigin origin() const;
   /// The points in the first `count` of this process's chunks, or in all of them.
   [[nodiscard]] std::size_t points(std::size_t count) const;
   [[nodiscard]] std::size_t own_chunks() const { return run_.shard.count(chunks_.count()); }
@@ -55,6 +37,7 @@ class SweepTable {
   [[nodiscard]] std::function<void(const SweepPoint&, std::string&)> row_maker() const;
 
   Sweep sweep_;
+  RowFormat format_;
   SweepRows rows_;
   SweepOptions run_;
   Chunks chunks_;

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 
+#include "learned.hpp"
 #include "report_parts.hpp"
 #include "titer/ask/asked_source.hpp"
+#include "titer/report/network/network_comparison_report.hpp"
 #include "titer/report/study/capacity_report.hpp"
 #include "titer/report/study/capacity_table_report.hpp"
 #include "titer/report/study/course_report.hpp"
+#include "titer/scenario/notes.hpp"
+#include "titer/whatif/network_comparison.hpp"
 
 namespace titer {
 namespace {
@@ -26,10 +30,39 @@ PlanFinder counted(const PlanFinder& plan,
   };
 }
 
+/// Whether models and clusters are compared, by more than changes to the scenario of one run.
+bool asks_for_rows(const CompareRequest& request) {
+  const auto* const name = std::get_if<std::string>(&request.table.what);
+  const bool has_none = name != nullptr && name->empty();
+  return has_none || request.search || request.sort != "asked" || request.best_of != "all" ||
+         !std::ranges::all_of(request.table.changes, [](const Assignment& change) {
+           return scenario_part(change.path).has_value();
+         });
+}
+
+Answer networks_answer(const CompareRequest& request) {
+  if (asks_for_rows(request)) {
+    throw InputError(
+        "--topology, --oversubscription and --failed-links compare networks of one RUN: expected "
+        "it, and none of the options that compare models and clusters");
+  }
+  const ScenarioSource source = source_of(request.table);
+  const Scenario scenario = source.read();
+  const std::vector<NetworkVariant> variants =
+      network_variants({.topologies = request.topologies,
+                        .oversubscriptions = request.oversubscriptions,
+                        .failed_links = request.failed_links});
+  View view = network_comparison_view(scenario, compare_networks(source, variants));
+  add_asked(request.table, scenario, view);
+  add_notes(answer_notes(source, scenario), view);
+  return {.view = std::move(view)};
+}
+
 }  // namespace
 
 Answer ask(const CapacityRequest& request) {
-  const Asked& asked = request.question;
+  Asked asked = request.question;
+  const std::vector<std::string> learned = learn_from(request.measured, kCapacityData, asked);
   const CapacityQuestion question = resolved(
       asked,
       [&](const std::string& name) { return load_capacity(name, asked.changes); },
@@ -40,10 +73,15 @@ Answer ask(const CapacityRequest& request) {
   View view = capacity_view(question, result);
   add_asked(asked, Figures(), view);
   add_notes(capacity_notes(question, result), view);
+  add_notes(learned, view);
   return {.view = std::move(view), .good = result.possible()};
 }
 
 Answer ask(const CompareRequest& request) {
+  if (!request.topologies.empty() || !request.oversubscriptions.empty() ||
+      !request.failed_links.empty()) {
+    return networks_answer(request);
+  }
   TableOrder order{.by = chosen("--sort", request.sort, kRowOrders),
                    .best_of = chosen("--best-of", request.best_of, kBestOf)};
   if (order.best_of != BestOf::all && order.by == RowOrder::as_asked) {

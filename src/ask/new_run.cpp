@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "titer/ask/option.hpp"
 #include "titer/plan/plan_fields.hpp"
 #include "titer/report/study/search_report.hpp"
 #include "titer/scenario/notes.hpp"
@@ -11,6 +12,24 @@
 
 namespace titer {
 namespace {
+
+constexpr std::array kNewRunOptions = {
+    options::text<&NewRunRequest::model>("model", "NAME", "the model").file(kOnly<kModelData>),
+    options::text<&NewRunRequest::cluster>("cluster", "NAME", "the cluster")
+        .file(kOnly<kClusterData>),
+    options::integer<&NewRunRequest::devices>("devices", "N", "the number of devices").within({1}),
+    options::integer<&NewRunRequest::batch>(
+        "batch", "N", "sequences of a step; default: about four million tokens")
+        .within({1}),
+    options::integer<&NewRunRequest::sequence>(
+        "sequence", "N", "tokens of a sequence; default: 8192, or the model's longest")
+        .within({1}),
+    options::text<&NewRunRequest::precision>("precision", "TYPE", "of products").or_else("bf16"),
+    options::text<&NewRunRequest::stack>("stack",
+                                         "NAME",
+                                         "the training software; default: megatron-core, or what "
+                                         "there is for the cluster's chips")
+        .file(kOnly<kStackData>)};
 
 constexpr std::int64_t kUsualTokens = 4'194'304;  // of a step
 constexpr std::int64_t kUsualSequence = 8192;
@@ -100,7 +119,12 @@ Value plan_value(const Plan& plan) {
 
 }  // namespace
 
-NewRun ask(const NewRunRequest& asked) {
+std::span<const Option<NewRunRequest>> new_run_options() { return kNewRunOptions; }
+
+NewRunOutcome ask(const NewRunRequest& asked) {
+  if (asked.model.empty() || asked.cluster.empty() || asked.devices == 0) {
+    throw InputError("titer new: expected --model, --cluster and --devices");
+  }
   NewRunRequest request = asked;
   if (request.stack.empty()) {
     Value cluster = Value::make_object();
@@ -116,7 +140,8 @@ NewRun ask(const NewRunRequest& asked) {
         "titer new: batch {} x {} tokens: {}", batch, sequence, no_plan_sentence(search, answer)));
   }
   const FoundPlan& best = answer.plans.front();
-  NewRun run{.file = Value::make_object(), .says = {}, .notes = {}};
+  NewRunOutcome run;
+  run.file = Value::make_object();
   run.says = fmt::format("{} on {} x {} ({}), batch {} x {} tokens, {}",
                          search.scenario.model.title(),
                          request.devices,
@@ -141,6 +166,9 @@ NewRun ask(const NewRunRequest& asked) {
   if (request.sequence == 0) {
     run.notes.push_back(fmt::format("sequence is not given: {} tokens", sequence));
   }
+  run.view.text.add(run.says + "\n").add(to_json(run.file) + "\n");
+  run.view.figures = {{"says", run.says}, {"run", run.file}};
+  add_notes(run.notes, run.view);
   return run;
 }
 

@@ -52,6 +52,21 @@ std::optional<std::vector<std::string>> read_texts(const OptionWords& own, Reade
   return texts;
 }
 
+std::optional<std::vector<std::string>> read_list(const OptionWords& own, Reader& in) {
+  const auto texts = read_texts(own, in);
+  if (!texts) {
+    return std::nullopt;
+  }
+  std::vector<std::string> list;
+  for (std::string_view rest : *texts) {
+    while (!rest.empty()) {
+      list.emplace_back(rest.substr(0, rest.find(',')));
+      rest.remove_prefix(std::min(rest.size(), list.back().size() + 1));
+    }
+  }
+  return list;
+}
+
 std::optional<std::int64_t> read_integer(const OptionWords& own, Reader& in) {
   return value_of(own, in) == nullptr
              ? std::nullopt
@@ -100,6 +115,19 @@ std::vector<Assignment> read_changes(const OptionWords& own, Reader& in) {
                                  (is_text(member) ? member.text : to_json(member, 0))});
   }
   return changes;
+}
+
+// Keys of a scenario read no texts for numbers.
+std::optional<Assignment> read_change(std::string_view path, const OptionWords& own, Reader& in) {
+  const Value* value = value_of(own, in);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  const std::string words = is_text(*value) ? value->text : to_json(*value, 0);
+  return is_text(*value) && path.starts_with("training.")
+             ? parse_assignment(std::string(path) + "=" + words, dashed(own))
+             : Assignment{
+                   .path = std::string(path), .value = *value, .source = dashed(own) + " " + words};
 }
 
 }  // namespace titer

@@ -9,7 +9,9 @@
 #include "titer/ask/evidence.hpp"
 #include "titer/ask/explain.hpp"
 #include "titer/ask/network.hpp"
+#include "titer/ask/new_run.hpp"
 #include "titer/ask/run.hpp"
+#include "titer/ask/search.hpp"
 #include "titer/ask/sweep.hpp"
 #include "titer/ask/whatif.hpp"
 #include "titer/scenario/source.hpp"
@@ -25,6 +27,12 @@ void limit(const AnswerLimits& limits, R& request) {
   }
   if constexpr (requires { request.stop; }) {
     request.stop = limits.stop;
+  }
+  if constexpr (requires { request.progress; }) {
+    request.progress = limits.progress;
+  }
+  if constexpr (requires { request.for_report; }) {
+    request.for_report = limits.for_report;
   }
 }
 
@@ -51,6 +59,9 @@ constexpr std::array kQuestions = {question<calibrate_options>("calibrate"),
                                    question<diff_options>("diff"),
                                    question<doctor_options>("doctor"),
                                    question<explain_options>("explain"),
+                                   question<new_run_options>("new"),
+                                   question<run_options>("run"),
+                                   question<search_options>("search"),
                                    question<sensitivity_options>("sensitivity"),
                                    question<sweep_options>("sweep"),
                                    question<topology_options>("topology"),

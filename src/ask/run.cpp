@@ -1,5 +1,6 @@
 #include "titer/ask/run.hpp"
 
+#include "learned.hpp"
 #include "report_parts.hpp"
 #include "scenario_options.hpp"
 #include "titer/ask/asked_source.hpp"
@@ -14,6 +15,24 @@
 
 namespace titer {
 namespace {
+
+constexpr std::array kRunOptions = options::with_scenario<&RunRequest::scenario>(std::array{
+    options::measured<&RunRequest::measured>(),
+    options::choice<&RunRequest::fidelity, kFidelities>(
+        "fidelity",
+        "NAME",
+        "closed (closed form), event (event engine) or network (events whose transfers share "
+        "the links of the cluster)")
+        .or_else("closed; event where devices differ, with --every-rank and --trace"),
+    options::flag<&RunRequest::every_rank>(
+        "every_rank", "simulate every device by itself, not one for those that do the same"),
+    options::integer<&RunRequest::samples>(
+        "samples",
+        "N",
+        "simulate so many steps with the noise of the conditions, and tell how they spread")
+        .within({1, kMostSamples}),
+    options::integer<&RunRequest::seed>(
+        "seed", "N", "of the noise; otherwise the scenario's conditions.seed, or 1")});
 
 constexpr std::array kCheckOptions =
     options::with_scenario<&CheckRequest::scenario>(std::array<Option<CheckRequest>, 0>());
@@ -56,12 +75,12 @@ StepResult result_of(const RunRequest& request, const Scenario& scenario) {
 }
 
 /// A number is for scenarios with noise.
-void check_samples(const AskedSamples& samples, const Scenario& scenario) {
-  if (scenario.conditions.noisy() || (!samples.count && !samples.seed)) {
+void check_samples(const RunRequest& request, const Scenario& scenario) {
+  if (scenario.conditions.noisy() || (!request.samples && !request.seed)) {
     return;
   }
-  throw InputError((samples.count ? "--samples " + std::to_string(*samples.count)
-                                  : "--seed " + std::to_string(*samples.seed)) +
+  throw InputError((request.samples ? "--samples " + std::to_string(*request.samples)
+                                    : "--seed " + std::to_string(*request.seed)) +
                    ": expected a scenario whose conditions have a compute_jitter, a "
                    "transfer_jitter or stragglers: without noise every step takes the same");
 }
@@ -85,19 +104,19 @@ std::optional<double> law(const Scenario& scenario) {
   return expected_slowdown(*conditions.compute_jitter, scenario.plan.devices(), passes);
 }
 
-std::optional<SampleStatistics> sampled(const AskedSamples& samples, const Scenario& scenario) {
-  if (!samples.count) {
+std::optional<SampleStatistics> sampled(const RunRequest& request, const Scenario& scenario) {
+  if (!request.samples) {
     return std::nullopt;
   }
   Scenario quiet = scenario;
   quiet.conditions = scenario.conditions.quiet();
   const Seconds quiet_time = time_of(quiet, 0);
   const std::vector<Seconds> times = sample_times(
-      {.count = static_cast<std::uint32_t>(*samples.count), .threads = samples.threads},
+      {.count = static_cast<std::uint32_t>(*request.samples), .threads = request.threads},
       [&](std::uint32_t sample) { return time_of(scenario, sample); },
       [&](std::size_t done) {
-        if (samples.progress) {
-          samples.progress(done);
+        if (request.progress) {
+          request.progress(done, static_cast<std::size_t>(*request.samples));
         }
       });
   SampleStatistics found = statistics(times, quiet_time);
@@ -107,21 +126,25 @@ std::optional<SampleStatistics> sampled(const AskedSamples& samples, const Scena
 
 }  // namespace
 
+std::span<const Option<RunRequest>> run_options() { return kRunOptions; }
+
 Answer ask(const RunRequest& request) {
-  ScenarioSource source = source_of(request.scenario);
-  if (const auto& seed = request.samples.seed) {
+  Asked asked = request.scenario;
+  const std::vector<std::string> learned = learn_from(request.measured, kRunData, asked);
+  ScenarioSource source = source_of(asked);
+  if (const auto& seed = request.seed) {
     source.assign({"conditions.seed", Value(*seed), "--seed " + std::to_string(*seed)});
   }
   const Scenario scenario = source.read();
-  check_samples(request.samples, scenario);
+  check_samples(request, scenario);
   const StepResult result = result_of(request, scenario);
   View view = step_view(scenario,
                         result,
                         fit_advice(scenario, result),
                         answer_notes(source, scenario),
-                        sampled(request.samples, scenario));
+                        sampled(request, scenario));
   add_support(shipped_support(), combination_of(scenario), view);
-  add_asked(request.scenario, scenario, view);
+  add_asked(asked, scenario, view);
   if (request.for_report) {
     if (auto drawing = step_drawing(scenario)) {
       view.drawings.push_back(std::move(*drawing));
@@ -129,6 +152,7 @@ Answer ask(const RunRequest& request) {
     add_terms(scenario, view);
     add_inputs(source, "the scenario", view);
   }
+  add_notes(learned, view);
   return {.view = std::move(view), .good = result.fits()};
 }
 

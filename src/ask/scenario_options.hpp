@@ -10,6 +10,11 @@
 
 namespace titer::options {
 
+// Paths that options have other names for.
+inline constexpr std::string_view kBatch = "training.global_batch";
+inline constexpr std::string_view kSequence = "training.sequence";
+inline constexpr std::string_view kPrecision = "training.precision";
+
 /// Before a question's own options those of the scenario that it is about, the changes to it, and
 /// the formula that predicts it.
 template <auto Member, std::size_t N, class R = fields::ObjectOf<Member>>

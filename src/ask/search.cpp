@@ -4,13 +4,96 @@
 
 #include <algorithm>
 
+#include "learned.hpp"
 #include "report_parts.hpp"
+#include "scenario_options.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/report/study/search_report.hpp"
 #include "titer/scenario/notes.hpp"
 
 namespace titer {
 namespace {
+
+constexpr std::array<const DataKind*, 2> kSearchOrRun = {&kSearchData, &kRunData};
+
+constexpr auto kSearch = &SearchRequest::search;
+constexpr std::array kSearchOptions = {
+    options::asked<kSearch>("search",
+                            "SEARCH",
+                            "a search file, or a shipped search (titer list searches); around a "
+                            "run: its file or name")
+        .first()
+        .file(kSearchOrRun),
+    options::changes<kSearch>(
+        "put a value at a path of the search or of its scenario, such as space.schedule=1f1b or "
+        "constraints.memory_margin=0; may be repeated"),
+    options::text<&SearchRequest::model>("model", "NAME", "without a SEARCH: the model")
+        .file(kOnly<kModelData>),
+    options::value<kSearch>("cluster", "NAME", "the cluster").file(kOnly<kClusterData>),
+    options::value<kSearch>("devices", "N", "the number of devices").as(OptionKind::integer),
+    options::value<kSearch, options::kBatch>("batch", "N", "the global batch, sequences")
+        .as(OptionKind::integer),
+    options::value<kSearch, options::kSequence>(
+        "sequence", "N", "tokens of a sequence; needed with --model")
+        .as(OptionKind::integer),
+    options::value<kSearch, options::kPrecision>(
+        "precision", "TYPE", "of products: bf16 (usual), fp8, …"),
+    options::value<kSearch>("stack",
+                            "NAME",
+                            "the training software; otherwise that of the SEARCH, with --model "
+                            "megatron-core, or what there is for the cluster's chips")
+        .file(kOnly<kStackData>),
+    options::value<kSearch>("any_software", "", "plans that the stack's software cannot run, too")
+        .as(OptionKind::flag),
+    options::value<kSearch>(
+        "objective",
+        "NAME",
+        "time, cost, tokens_per_dollar, mfu, energy, goodput, memory or devices"),
+    options::value<kSearch>("top", "N", "how many plans to show").as(OptionKind::integer),
+    options::value<kSearch>("best_of",
+                            "WHAT",
+                            "shape: of the same tensor, pipeline, context and expert degree the "
+                            "best plan only (usual); or plan: all"),
+    options::measured<&SearchRequest::measured>(),
+    options::choice<&SearchRequest::refine, kFidelities>(
+        "refine",
+        "FIDELITY",
+        "event or network: evaluate the plans that were found at this fidelity, too"),
+    options::flag<&SearchRequest::exhaustive>("exhaustive", "evaluate every plan: no bounds")};
+
+/// Makes the change at a path one of a document; false where there is none.
+bool moved(std::string_view path, std::vector<Assignment>& changes, Document& into) {
+  const auto found = std::ranges::find(changes, path, &Assignment::path);
+  if (found == changes.end()) {
+    return false;
+  }
+  found->path = "scenario." + found->path;
+  assign(into, *found);
+  changes.erase(found);
+  return true;
+}
+
+/// Of no name, what the options say is the search.
+Asked asked_search(const SearchRequest& request) {
+  Asked asked = request.search;
+  const auto* const name = std::get_if<std::string>(&asked.what);
+  const bool has_search = name == nullptr || !name->empty();
+  const std::string& model = request.model;
+  if (has_search && model.empty()) {
+    return asked;
+  }
+  Document own{.root = Value::make_object(), .sources = {}};
+  assign(own, {"scenario.model", Value(model), "--model " + model});
+  if (has_search || model.empty() || !moved("cluster", asked.changes, own) ||
+      !moved(options::kBatch, asked.changes, own)) {
+    throw InputError("titer search: expected either a SEARCH or --model, --cluster and --batch");
+  }
+  Value& scenario = *own.root.find("scenario");
+  scenario.find("training")->origin = {};  // what it lacks is no fault of the batch
+  scenario.add("stack", Value(usual_stack({.root = scenario, .sources = own.sources})));
+  asked.what = std::move(own);
+  return asked;
+}
 
 /// What defects left out, a line each.
 std::vector<std::string> defects_of(const SearchCounts& counts, const Refinement& refined) {
@@ -43,11 +126,15 @@ std::vector<std::string> notes_of(const Search& search,
 
 }  // namespace
 
+std::span<const Option<SearchRequest>> search_options() { return kSearchOptions; }
+
 SearchOutcome ask(const SearchRequest& request) {
+  Asked asked = asked_search(request);
+  const std::vector<std::string> learned = learn_from(request.measured, kSearchData, asked);
   const Search search = resolved(
-      request.search,
-      [&](const std::string& name) { return load_search(name, request.search.changes); },
-      [&](const Document& document) { return read_search(document, request.search.changes); });
+      asked,
+      [&](const std::string& name) { return load_search(name, asked.changes); },
+      [&](const Document& document) { return read_search(document, asked.changes); });
   const SearchOptions how{.threads = request.threads,
                           .exhaustive = request.exhaustive,
                           .stop = request.stop,
@@ -63,7 +150,8 @@ SearchOutcome ask(const SearchRequest& request) {
   }
   SearchOutcome outcome;
   outcome.view = search_view(search, answer, notes_of(search, answer, refined), beyond);
-  add_asked(request.search, Figures(), outcome.view);
+  add_asked(asked, Figures(), outcome.view);
+  add_notes(learned, outcome.view);
   outcome.good = !answer.plans.empty();
   outcome.complete = answer.complete;
   outcome.defects = defects_of(answer.counts, refined);

@@ -1,7 +1,10 @@
 #include "titer/ask/sweep.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "learned.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/report/study/sweep_report.hpp"
 #include "titer/report/study/sweep_view.hpp"
@@ -16,37 +19,48 @@ constexpr std::array kSweepOptions = {
         .needed()
         .first()
         .file(kOnly<kSweepData>),
-    options::text<&SweepRequest::fidelity>(
+    options::choice<&SweepRequest::fidelity, kFidelities>(
         "fidelity",
         "NAME",
         "closed (closed form), event (event engine) or network (events whose transfers share the "
         "links of the cluster)")
         .or_else("closed; event where devices differ"),
-    options::texts<&SweepRequest::columns>(
+    options::list<&SweepRequest::columns>(
         "columns",
         "NAMES",
         "further columns: algorithms (those that links choose in place of those of the closed "
         "form; with --fidelity network), beyond_software (what of the plan its software does not "
         "have)"),
+    options::measured<&SweepRequest::measured>(),
     options::integer<&SweepRequest::limit>("limit", "N", "the most points that the axes may make")
-        .or_else("100000")
-        .within({1, 1e7})};
+        .or_else("100000000")
+        .within({1})};
+
+// Of what memory holds.
+constexpr std::size_t kUsualHeld = 100'000;
+constexpr std::int64_t kMostHeld = 10'000'000;
 
 constexpr char kBetweenRows = '\x1e';  // of both formats; in neither
 
-Sweep sweep_of(const SweepRequest& request) {
-  const auto most = static_cast<std::size_t>(request.limit);
-  Sweep sweep = resolved(
-      request.sweep,
-      [&](const std::string& name) { return load_sweep(name, most); },
-      [&](const Document& document) { return read_sweep(document, most); });
-  for (const std::string& word : request.columns) {
-    const SweepColumn column = chosen("--columns", word, kSweepColumns);
-    if (!sweep.has(column)) {
-      sweep.columns.push_back(column);
+/// Puts what measured runs tell into the scenario that is varied. An axis that puts other data in
+/// the place of what they tell of would leave it out in silence.
+std::vector<std::string> learn_for(const SweepRequest& request, Sweep& sweep) {
+  std::vector<Assignment> changes;
+  std::vector<std::string> notes = learn_from(request.measured, sweep.base, changes);
+  for (const Assignment& change : changes) {
+    for (const Axis& axis : sweep.axes) {
+      if (change.path == axis.path || change.path.starts_with(axis.path + ".")) {
+        throw InputError(
+            fmt::format("{}: the runs tell of {}, which the axis {} replaces: expected "
+                        "axes of other parts",
+                        change.source,
+                        change.path,
+                        axis.path));
+      }
     }
+    sweep.base.assign(change);
   }
-  return sweep;
+  return notes;
 }
 
 /// The rows of a sweep, as its table and as values.
@@ -96,13 +110,34 @@ SweptRows rows_of_sweep(const Sweep& sweep, const SweepOptions& options) {
 
 std::span<const Option<SweepRequest>> sweep_options() { return kSweepOptions; }
 
-Answer ask(const SweepRequest& request) {
-  const Sweep sweep = sweep_of(request);
-  SweepOptions options{.threads = request.threads, .stop = request.stop};
-  if (!request.fidelity.empty()) {
-    options.fidelity = chosen("--fidelity", request.fidelity, kFidelities);
+Sweep asked_sweep(const SweepRequest& request,
+                  std::size_t most_points,
+                  std::vector<std::string>& notes) {
+  const std::size_t most = request.limit ? static_cast<std::size_t>(*request.limit) : most_points;
+  Sweep sweep = resolved(
+      request.sweep,
+      [&](const std::string& name) { return load_sweep(name, most); },
+      [&](const Document& document) { return read_sweep(document, most); });
+  for (const std::string& word : request.columns) {
+    const SweepColumn column = chosen("--columns", word, kSweepColumns);
+    if (!sweep.has(column)) {
+      sweep.columns.push_back(column);
+    }
   }
-  check_columns(sweep, options.fidelity);
+  notes = learn_for(request, sweep);
+  check_columns(sweep, request.fidelity);
+  return sweep;
+}
+
+Answer ask(const SweepRequest& request) {
+  if (request.limit > kMostHeld) {
+    throw InputError(
+        fmt::format("--limit: expected at most {} points that memory holds", kMostHeld));
+  }
+  std::vector<std::string> notes;
+  const Sweep sweep = asked_sweep(request, kUsualHeld, notes);
+  const SweepOptions options{
+      .threads = request.threads, .fidelity = request.fidelity, .stop = request.stop};
   SweptRows rows = rows_of_sweep(sweep, options);
   Answer answer{.view = sweep_view(sweep, CsvTable::parse(rows.csv, "rows"))};
   answer.good = std::ranges::any_of(rows.points.items, [](const Value& point) {
@@ -110,6 +145,7 @@ Answer ask(const SweepRequest& request) {
   });
   answer.view.figures.push_back({"points", Datum(std::move(rows.points))});
   answer.view.long_csv = [text = std::move(rows.csv)](const Figures&) { return text; };
+  add_notes(notes, answer.view);
   return answer;
 }
 

@@ -10,7 +10,6 @@
 #include "scenario_options.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/launch/launch.hpp"
-#include "titer/report/network/network_comparison_report.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/report/study/difference_report.hpp"
 #include "titer/report/study/sensitivity_report.hpp"
@@ -180,19 +179,6 @@ Answer ask(const DiffRequest& request) {
     add_inputs(a, "A", view);
     add_inputs(b, "B", view);
   }
-  return {.view = std::move(view)};
-}
-
-Answer ask(const CompareNetworksRequest& request) {
-  const ScenarioSource source = source_of(request.scenario);
-  const Scenario scenario = source.read();
-  const std::vector<NetworkVariant> variants =
-      network_variants({.topologies = request.topologies,
-                        .oversubscriptions = request.oversubscriptions,
-                        .failed_links = request.failed_links});
-  View view = network_comparison_view(scenario, compare_networks(source, variants));
-  add_asked(request.scenario, scenario, view);
-  add_notes(answer_notes(source, scenario), view);
   return {.view = std::move(view)};
 }
 

@@ -482,7 +482,8 @@ PYBIND11_MODULE(titer, module) {
              "ask(question, jobs=0)\n--\n\n"
              "A question as `titer ask` takes it: a dict with its name as \"question\" and its\n"
              "options: calibrate, capacity, check, collective, compare, course, diff, doctor,\n"
-             "explain, sensitivity, sweep, topology, trace, traffic, tune or validate.");
+             "explain, new, run, search, sensitivity, sweep, topology, trace, traffic, tune or\n"
+             "validate.");
   module.def("names",
              names,
              py::arg("kind"),

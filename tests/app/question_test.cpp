@@ -100,6 +100,77 @@ TEST_F(AppQuestion, AboutAScenarioAreAnsweredAlike) {
                   "fidelity": "closed"})");
 }
 
+TEST_F(AppQuestion, OfARunAreAnsweredAlike) {
+  expect_same({"run", "gpt3-175b-64xa100", "--set", "plan.micro_batch=2", "--fidelity", "event"},
+              R"({"question": "run", "scenario": "gpt3-175b-64xa100",
+                  "set": {"plan.micro_batch": 2}, "fidelity": "event"})");
+  expect_same({"run", "gpt3-175b-64xa100", "--formula", "e7", "--set", "formula.utilization=0.45"},
+              R"({"question": "run", "scenario": "gpt3-175b-64xa100", "formula": "e7",
+          "set": ["formula.utilization=0.45"]})");
+  const std::string noise =
+      "conditions.compute_jitter={\"distribution\":\"normal\",\"deviation\":0.05}";
+  expect_same(
+      {"run", "llama3-70b-64xh100", "--set", noise, "--samples", "3", "--seed", "7"},
+      R"({"question": "run", "scenario": "llama3-70b-64xh100", "samples": 3, "seed": 7, "set":
+          {"conditions.compute_jitter": {"distribution": "normal", "deviation": 0.05}}})");
+  const std::string table = file("runs.csv", "run,iter_time_s\ngpt3-175b-64xa100,16\n");
+  expect_same(
+      {"run", "gpt3-175b-64xa100", "--measured", table},
+      R"({"question": "run", "scenario": "gpt3-175b-64xa100", "measured": ")" + table + "\"}");
+  expect_same({"run", "llama3-70b-64xh100", "--every-rank", "--set", "plan.micro_batch=2"},
+              R"({"question": "run", "scenario": "llama3-70b-64xh100", "every_rank": true,
+                  "set": {"plan.micro_batch": 2}})");
+}
+
+TEST_F(AppQuestion, OfASearchAreAnsweredAlike) {
+  expect_same({"search",
+               "--model=megatron-1.7b",
+               "--cluster=dgx-a100-80gb",
+               "--devices=4",
+               "--batch=8",
+               "--sequence=2048",
+               "--precision=bf16",
+               "--objective=mfu",
+               "--top=2",
+               "--best-of=plan",
+               "--any-software",
+               "--exhaustive",
+               "--refine=event",
+               "--set=space.schedule=1f1b"},
+              R"({"question": "search", "model": "megatron-1.7b", "cluster": "dgx-a100-80gb",
+                  "devices": 4, "batch": 8, "sequence": 2048, "precision": "bf16",
+                  "objective": "mfu", "top": 2, "best_of": "plan", "any_software": true,
+                  "exhaustive": true, "refine": "event", "set": {"space.schedule": "1f1b"}})");
+  expect_same({"search", "llama3-70b-64xh100", "--stack", "megatron-core", "--top", "1"},
+              R"({"question": "search", "search": "llama3-70b-64xh100",
+                  "stack": "megatron-core", "top": 1})");
+  const Outcome both =
+      asked(R"({"question": "search", "search": "llama3-70b-64xh100", "model": "llama3-8b"})");
+  EXPECT_TRUE(contains(both.out, "expected either a SEARCH or --model")) << both.out;
+  const Outcome half = asked(R"({"question": "search", "model": "llama3-8b", "batch": 8})");
+  EXPECT_TRUE(contains(half.out, "expected either a SEARCH or --model")) << half.out;
+}
+
+TEST_F(AppQuestion, OfANewRunHasItsFile) {
+  const Document answer =
+      parse_json(data_of(asked(R"({"question": "new", "model": "llama3-8b", "cluster": "dgx-h100",
+                        "devices": 16, "batch": 64, "sequence": 4096})")),
+                 "answer");
+  Document written = parse_json(titer({"new",
+                                       "--model=llama3-8b",
+                                       "--cluster=dgx-h100",
+                                       "--devices=16",
+                                       "--batch=64",
+                                       "--sequence=4096"})
+                                    .out,
+                                "written");
+  written.root.erase("$schema");
+  ASSERT_NE(answer.at("figures.run"), nullptr) << to_json(answer.root);
+  EXPECT_EQ(to_json(*answer.at("figures.run")), to_json(written.root));
+  EXPECT_TRUE(contains(asked(R"({"question": "new", "model": "llama3-8b"})").out,
+                       "expected --model, --cluster and --devices"));
+}
+
 TEST_F(AppQuestion, AboutTrainingOverTimeAreAnsweredAlike) {
   expect_same({"capacity",
                "gpt3-175b-64xa100",
@@ -128,6 +199,17 @@ TEST_F(AppQuestion, AboutTrainingOverTimeAreAnsweredAlike) {
                "days"},
               R"({"question": "compare", "model": "llama3-8b", "cluster": "dgx-h100,dgx-h200",
                   "tokens": "1T", "devices": "64", "batch": "512", "sort": "days"})");
+  expect_same({"compare",
+               "llama3-70b-64xh100",
+               "--topology",
+               "fat-tree-2-level-1024",
+               "--oversubscription",
+               "1,4",
+               "--failed-links",
+               "0,2"},
+              R"({"question": "compare", "run": "llama3-70b-64xh100",
+                  "topology": ["fat-tree-2-level-1024"], "oversubscription": "1,4",
+                  "failed_links": "0,2"})");
   expect_same({"course", "federated", "--set", "rounds.local_steps=1"},
               R"({"question": "course", "course": "federated",
                   "set": ["rounds.local_steps=1"]})");
@@ -179,6 +261,9 @@ TEST_F(AppQuestion, OfASweepHasItsRows) {
         "\n";
   }
   EXPECT_EQ(points, printed);
+  const std::string with_columns = R"(, "columns": "beyond_software"})";
+  EXPECT_TRUE(contains(asked(R"({"question": "sweep", "sweep": )" + sweep + with_columns).out,
+                       "beyond_software"));
   EXPECT_TRUE(contains(asked(R"({"question": "sweep", "limit": 2, "sweep": )" + sweep + "}").out,
                        "errors"));
 }

@@ -192,8 +192,9 @@ TEST(AppServe, EndsWhatTakesTooLong) {
   SKIP_WITHOUT_SERVER(server);
   // 16,384 devices one by one: minutes.
   const std::string reply = server.send(post(
-      R"({"question":"search","scenario":{"model":"deepseek-v3","cluster":{"name":"dgx-h100",)"
-      R"("nodes":256},"training":{"global_batch":15360,"sequence":4096}},"search":{"any_software":true}})"));
+      R"({"question":"search","any_software":true,"search":{"scenario":{"model":"deepseek-v3",)"
+      R"("cluster":{"name":"dgx-h100","nodes":256},)"
+      R"("training":{"global_batch":15360,"sequence":4096}}}})"));
   EXPECT_TRUE(status_of(reply) == 200 || status_of(reply) == 503) << reply.substr(0, 400);
   EXPECT_TRUE(status_of(reply) == 503 || reply.find("\"complete\":false") != reply.npos);
   EXPECT_EQ(status_of(server.send(post(kQuestion))), 200);

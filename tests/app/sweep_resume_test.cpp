@@ -170,9 +170,9 @@ TEST_F(AppSweepResume, SaysHowToGoOnWithAllThatWasAsked) {
     "axes": {"training.global_batch": {"from": 8, "to": 2000000, "step": 8},
              "plan.micro_batch": [1, 2, 4, 8]}})");
   const std::string rows = path("rows.jsonl");
-  const std::string asked = "sweep " + sweep + " --out " + rows +
-                            " --format jsonl --fidelity closed --columns beyond_software"
-                            " --shard 2/3 --limit 1000001 --jobs 2";
+  const std::string asked = "sweep " + sweep +
+                            " --fidelity closed --columns beyond_software --limit 1000001 --out " +
+                            rows + " --format jsonl --shard 2/3 --jobs 2";
   std::istringstream words(asked);
   const Arguments arguments{std::istream_iterator<std::string>(words),
                             std::istream_iterator<std::string>()};

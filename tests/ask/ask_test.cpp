@@ -87,18 +87,21 @@ TEST(Ask, ARecordIsOfTheStepThatIsAnswered) {
 
 TEST(Ask, SamplesAreCountedAndRepeat) {
   std::size_t seen = 0;
-  const RunRequest request{
-      .scenario = with(kRun,
-                       {"conditions.compute_jitter.distribution=normal",
-                        "conditions.compute_jitter.deviation=0.05"}),
-      .samples = {
-          .count = 5, .seed = 3, .threads = 2, .progress = [&](std::size_t done) { seen = done; }}};
+  const RunRequest request{.scenario = with(kRun,
+                                            {"conditions.compute_jitter.distribution=normal",
+                                             "conditions.compute_jitter.deviation=0.05"}),
+                           .samples = 5,
+                           .seed = 3,
+                           .threads = 2,
+                           .progress = [&](std::size_t done, std::size_t of) {
+                             seen = done;
+                             EXPECT_EQ(of, 5u);
+                           }};
   const std::string first = json_of(ask(request));
   EXPECT_GT(seen, 0u);
   EXPECT_EQ(first, json_of(ask(request)));
-  EXPECT_THROW(
-      static_cast<void>(ask(RunRequest{.scenario = {.what = kRun}, .samples = {.count = 5}})),
-      InputError);
+  EXPECT_THROW(static_cast<void>(ask(RunRequest{.scenario = {.what = kRun}, .samples = 5})),
+               InputError);
 }
 
 TEST(Ask, ASearchGivesItsBestPlanToRun) {

@@ -342,6 +342,15 @@ class TestSweep(unittest.TestCase):
         self.assertIn("objectiv", str(caught.exception))
         self.assertIn("search", caught.exception.lines[0])
 
+    def test_questions_are_asked_as_documents(self):
+        scenario = {"question": "run", "scenario": RUN, "set": {"plan.micro_batch": 1}, "fidelity": "event"}
+        self.assertEqual(titer.ask(scenario), titer.run(RUN, {"plan.micro_batch": 1}, fidelity="event"))
+        self.assertEqual(titer.ask({"question": "search", "search": "llama3-70b-64xh100", "top": 1}),
+                         titer.search("llama3-70b-64xh100", {"top": 1}))
+        made = titer.ask({"question": "new", "model": "llama3-8b", "cluster": "dgx-h100", "devices": 8,
+                          "batch": 64, "sequence": 4096})
+        self.assertEqual(titer.check(made["run"]), [])
+
     def test_a_search_can_be_interrupted(self):
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         interrupt = threading.Timer(0.1, lambda: signal.raise_signal(signal.SIGINT))

@@ -55,7 +55,7 @@ def main():
     questions = [{"question": "choices"}]
     questions += [{"question": "run", "scenario": run} for run in runs.values()]
     questions += [{"question": "run", "scenario": {**llama, "plan": {"tensor": 3}}},
-                  {"question": "search", "scenario": llama, "search": {"top": 3}},
+                  {"question": "search", "search": {"scenario": llama, "top": 3}},
                   {"question": "launch", "scenario": llama, "launcher": "megatron"},
                   {"question": "no such"}]
     text = "\n".join(json.dumps(question) for question in questions)

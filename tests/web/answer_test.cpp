@@ -66,8 +66,8 @@ TEST(WebAnswer, OfAReportIsAPage) {
 
 TEST(WebAnswer, OfASearchHasPlansToTakeOver) {
   const Value answer =
-      answer_of(about("search", kScenario) +
-                R"(,"search":{"top":2,"best_of":"plan","space":{"pipeline":[4]}}})");
+      answer_of(R"({"question":"search","top":2,"best_of":"plan","search":{"scenario":)" +
+                std::string(kScenario) + R"(,"space":{"pipeline":[4]}}})");
   ASSERT_NE(answer.at("figures.plans"), nullptr) << to_json(answer);
   EXPECT_EQ(answer.at("figures.plans")->items.size(), 2U);
   EXPECT_EQ(answer.at("figures.plans.0.plan.pipeline")->integer, 4);
@@ -75,7 +75,8 @@ TEST(WebAnswer, OfASearchHasPlansToTakeOver) {
 
 TEST(WebAnswer, OfASearchThatIsLateIsWhatWasFound) {
   const Value answer =
-      answer_of(about("search", kScenario) + "}", {.is_late = [] { return true; }});
+      answer_of(R"({"question":"search","search":{"scenario":)" + std::string(kScenario) + "}}",
+                {.is_late = [] { return true; }});
   ASSERT_NE(answer.at("figures.complete"), nullptr) << to_json(answer);
   EXPECT_FALSE(answer.at("figures.complete")->boolean);
 }

@@ -26,6 +26,8 @@ struct Answer {
   View view;
   /// Whether it is what was hoped for: that something fits in memory, or is found.
   bool good = true;
+  /// What the program met of its own defects, a line each: its figures are without that.
+  std::vector<std::string> defects = {};
 };
 
 }  // namespace titer

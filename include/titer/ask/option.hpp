@@ -77,6 +77,11 @@ struct Option {
     option.words.range = range;
     return option;
   }
+  [[nodiscard]] constexpr Option as(OptionKind kind) const {
+    Option option = *this;
+    option.words.kind = kind;
+    return option;
+  }
 };
 
 /// As the command line has it: "--accept-unknown".
@@ -86,12 +91,18 @@ struct Option {
 [[nodiscard]] std::optional<std::string> read_text(const OptionWords& own, Reader& in);
 [[nodiscard]] std::optional<std::vector<std::string>> read_texts(const OptionWords& own,
                                                                  Reader& in);
+/// Texts between commas.
+[[nodiscard]] std::optional<std::vector<std::string>> read_list(const OptionWords& own, Reader& in);
 [[nodiscard]] std::optional<std::int64_t> read_integer(const OptionWords& own, Reader& in);
 [[nodiscard]] std::optional<double> read_number(const OptionWords& own, Reader& in);
 [[nodiscard]] std::optional<Asked> read_asked(const OptionWords& own,
                                               Reader& in,
                                               const Document& whole);
 [[nodiscard]] std::vector<Assignment> read_changes(const OptionWords& own, Reader& in);
+/// What goes to a path of what is asked about, whatever is asked of it there.
+[[nodiscard]] std::optional<Assignment> read_change(std::string_view path,
+                                                    const OptionWords& own,
+                                                    Reader& in);
 
 namespace options {
 
@@ -149,6 +160,16 @@ template <auto Member>
                                    std::string_view about) {
   return of<Member, OptionKind::texts>(key, type, about);
 }
+/// Texts between commas, or several.
+template <auto Member, class R = fields::ObjectOf<Member>>
+[[nodiscard]] constexpr Option<R> list(std::string_view key,
+                                       std::string_view type,
+                                       std::string_view about) {
+  return {.words = {.key = key, .type = type, .about = about, .kind = OptionKind::texts},
+          .read = [](const OptionWords& own, Reader& in, const Document&, R& request) {
+            put<Member>(read_list(own, in), request);
+          }};
+}
 template <auto Member>
 [[nodiscard]] constexpr auto flag(std::string_view key, std::string_view about) {
   return of<Member, OptionKind::flag>(key, "", about);
@@ -191,6 +212,21 @@ template <auto Member, class R = fields::ObjectOf<Member>>
       .read = [](const OptionWords& own, Reader& in, const Document&, R& request) {
         (request.*Member).changes = read_changes(own, in);
       }};
+}
+
+inline constexpr std::string_view kOwnKey;
+
+/// A change at the path of the option's own name, or at another.
+template <auto Member, const std::string_view& path = kOwnKey, class R = fields::ObjectOf<Member>>
+[[nodiscard]] constexpr Option<R> value(std::string_view key,
+                                        std::string_view type,
+                                        std::string_view about) {
+  return {.words = {.key = key, .type = type, .about = about},
+          .read = [](const OptionWords& own, Reader& in, const Document&, R& request) {
+            if (auto change = read_change(path.empty() ? own.key : path, own, in)) {
+              (request.*Member).changes.push_back(*std::move(change));
+            }
+          }};
 }
 
 }  // namespace options

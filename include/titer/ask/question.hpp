@@ -16,6 +16,9 @@ struct AnswerLimits {
   unsigned threads = 1;
   bool may_read_files = true;               // those that the question names; what is shipped always
   const std::atomic<bool>* stop = nullptr;  // set: what was found until then is the answer
+  bool for_report = false;                  // with what reports alone show
+  /// Told how much of what a question counts is done.
+  std::function<void(std::size_t done, std::size_t of)> progress = {};
 };
 
 struct Question {

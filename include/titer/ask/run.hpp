@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "titer/ask/asked.hpp"
 #include "titer/simulate/fidelity.hpp"
@@ -15,25 +16,22 @@ namespace titer {
 
 struct StepTimeline;
 
-/// Steps with the noise of the scenario's conditions.
-struct AskedSamples {
-  std::optional<std::int64_t> count = {};  // none: no step but the first
-  std::optional<std::int64_t> seed = {};   // in place of conditions.seed
-  unsigned threads = 1;
-  std::function<void(std::size_t done)> progress = {};
-};
-
 /// How long an iteration takes, where the time goes, and what is in memory.
 struct RunRequest {
   Asked scenario;
   /// Otherwise the closed form; events where devices differ, and where it takes them.
   std::optional<Fidelity> fidelity = {};
-  bool every_rank = false;  // simulate each device by itself
-  AskedSamples samples = {};
+  bool every_rank = false;                   // simulate each device by itself
+  std::optional<std::int64_t> samples = {};  // steps with the noise of the conditions
+  std::optional<std::int64_t> seed = {};     // of it, in place of conditions.seed
+  std::vector<std::string> measured = {};    // tables of runs to learn figures from
+  unsigned threads = 1;
+  std::function<void(std::size_t done, std::size_t of)> progress = {};  // samples
   /// Takes what each rank does and when, and what to call it.
   std::function<void(const StepTimeline&, const std::string& title)> record = {};
   bool for_report = false;  // with what reports alone show, pictures, terms and inputs
 };
+[[nodiscard]] std::span<const Option<RunRequest>> run_options();
 /// Good: it fits in memory. Throws InputError.
 [[nodiscard]] Answer ask(const RunRequest& request);
 

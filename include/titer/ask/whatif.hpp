@@ -23,17 +23,6 @@ struct DiffRequest {
 /// Throws InputError.
 [[nodiscard]] Answer ask(const DiffRequest& request);
 
-/// A run on other networks: its step, the communication that it exposes and the busiest links, on
-/// the links of the whole cluster; each combination.
-struct CompareNetworksRequest {
-  Asked scenario;
-  std::vector<std::string> topologies = {};    // names or files; otherwise the run's
-  std::vector<double> oversubscriptions = {};  // of fat trees and rails
-  std::vector<double> failed_links = {};       // below 1: a share of them
-};
-/// Throws InputError.
-[[nodiscard]] Answer ask(const CompareNetworksRequest& request);
-
 /// What a scenario depends on, how much, and where that changes.
 struct SensitivityRequest {
   Asked scenario;

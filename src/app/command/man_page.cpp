@@ -106,7 +106,7 @@ std::string heading(const CLI::Option& option) {
 }
 
 /// A list of those that are positional, or of the others.
-std::string options(const CLI::App& app, bool positional) {
+std::string options_part(const CLI::App& app, bool positional) {
   std::string text;
   for (const CLI::Option* option : app.get_options(nullptr)) {
     if (option->get_positional() != positional || option->get_group().empty()) {
@@ -174,7 +174,7 @@ std::string man_page(const CLI::App& app) {
                      troff(man_name(app)),
                      troff(about)) +
          synopsis(app) + ".SH DESCRIPTION\n" + troff(sentence(about)) + "\n" + commands(app) +
-         options(app, true) + options(app, false) + remarks(app.get_footer()) +
+         options_part(app, true) + options_part(app, false) + remarks(app.get_footer()) +
          std::string(kExitStatus) + std::string(kEnvironment) + see_also(app);
 }
 

@@ -246,11 +246,11 @@ function start(from) {
 
 // Plans that were found, each with a button that takes it over.
 async function search() {
-  const question = {question: 'search', scenario: Object.assign({}, scenario)};
-  delete question.scenario.plan;
+  const question = {question: 'search', search: {scenario: Object.assign({}, scenario)}};
+  delete question.search.scenario.plan;
   const devices = Number($('answer').dataset.devices);
   if (devices && !part('cluster').nodes) {
-    question.search = {devices: devices};
+    question.search.devices = devices;
   }
   $('search').disabled = true;
   $('search').textContent = 'Searching …';

@@ -10,15 +10,16 @@
 #include "app/command.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/processes.hpp"
+#include "app/question_options.hpp"
 #include "titer/ask/new_run.hpp"
 #include "titer/ask/shipped.hpp"
 
 namespace titer {
 namespace {
 
-struct NewOptions {
-  NewRunRequest run{.model = {}, .cluster = {}, .devices = 0};
-  std::string out;
+struct NewCommand {
+  RequestOptions<NewRunRequest> options;
+  std::string out = {};
   unsigned jobs = 0;
 };
 
@@ -71,15 +72,14 @@ void ask_number(std::string_view question, std::string_view usual, std::int64_t&
 }
 
 /// Asks for what no option says.
-void ask_questions(NewOptions& options) {
-  NewRunRequest& run = options.run;
+void ask_questions(NewRunRequest& run, std::string& out) {
   ask_name("models", "Which model, a name of `titer list models` or a config.json", run.model);
   ask_name("clusters", "On which cluster (`titer list clusters`)", run.cluster);
   ask_number("On how many devices", "", run.devices);
   ask_number("Tokens of a sequence", "8192, or the model's longest", run.sequence);
   ask_number("Sequences of a step", "about four million tokens", run.batch);
-  if (options.out.empty()) {
-    options.out = answer_to("Write to which file", "run.json");
+  if (out.empty()) {
+    out = answer_to("Write to which file", "run.json");
   }
 }
 
@@ -95,29 +95,30 @@ std::string schema_file() {
   return "";
 }
 
-int new_command(NewOptions options) {
-  NewRunRequest& run = options.run;
-  if (run.model.empty() || run.cluster.empty() || run.devices <= 0) {
+int new_command(const NewCommand& command) {
+  NewRunRequest run = command.options.request();
+  std::string path = command.out;
+  if (run.model.empty() || run.cluster.empty() || run.devices == 0) {
     if (isatty(STDIN_FILENO) == 0) {
       throw InputError(
           "titer new: expected --model, --cluster and --devices, or a terminal to ask");
     }
-    ask_questions(options);
+    ask_questions(run, path);
   }
-  run.threads = threads_or_usual(options.jobs, this_process(""));
-  const NewRun made = ask(run);
+  run.threads = threads_or_usual(command.jobs, this_process(""));
+  const NewRunOutcome made = ask(run);
   Value file = Value::make_object();
   if (const std::string schema = schema_file(); !schema.empty()) {
     file.add("$schema", Value(schema));
   }
   file.members.insert(file.members.end(), made.file.members.begin(), made.file.members.end());
-  OutputFile out(options.out);
+  OutputFile out(path);
   out.write(to_json(file) + "\n");
   out.finish();
   fmt::print(stderr, "{}\n", made.says);
   tell_notes(made.notes);
-  if (!options.out.empty()) {
-    fmt::print(stderr, "next: titer run {}\n", options.out);
+  if (!path.empty()) {
+    fmt::print(stderr, "next: titer run {}\n", path);
   }
   return kSuccess;
 }
@@ -134,34 +135,12 @@ Command add_new(CLI::App& program) {
       "  titer new --model llama3-70b --cluster dgx-h100 --devices 64 --out my-run.json\n"
       "  titer new --model ./config.json --cluster dgx-b200 --devices 32 --batch 256 --sequence "
       "4096");
-  const auto options = std::make_shared<NewOptions>();
-  NewRunRequest& run = options->run;
-  app->add_option("--model", run.model, "the model")->type_name("NAME");
-  app->add_option("--cluster", run.cluster, "the cluster")->type_name("NAME");
-  app->add_option("--devices", run.devices, "the number of devices")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
-  app->add_option("--batch", run.batch, "sequences of a step; default: about four million tokens")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
-  app->add_option(
-         "--sequence", run.sequence, "tokens of a sequence; default: 8192, or the model's longest")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
-  app->add_option("--precision", run.precision, "of products")
-      ->capture_default_str()
-      ->type_name("TYPE");
-  app->add_option("--stack",
-                  run.stack,
-                  "the training software; default: megatron-core, or what there is for the "
-                  "cluster's chips")
-      ->type_name("NAME");
-  app->add_option("--out", options->out, "write to this file, whole or not at all")
+  const auto command =
+      std::make_shared<NewCommand>(NewCommand{.options = {*app, new_run_options()}});
+  app->add_option("--out", command->out, "write to this file, whole or not at all")
       ->type_name("FILE");
-  app->add_option("--jobs", options->jobs, "threads; default: all cores")
-      ->check(CLI::Range(1U, 4096U))
-      ->type_name("N");
-  return {app, [options] { return new_command(*options); }};
+  add_jobs(*app, "threads; default: all cores", command->jobs);
+  return {app, [command] { return new_command(*command); }};
 }
 
 }  // namespace titer

@@ -8,9 +8,7 @@ namespace titer {
 Command add_collective(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "collective", "What a collective takes among some devices of a cluster, and why");
-  Command command = question_command(*app, collective_options());
-  command.report->add_plot_to(*app);
-  return command;
+  return question_command(*app, collective_options(), {.has_plot = true});
 }
 
 }  // namespace titer

@@ -12,9 +12,7 @@ Command add_diff(CLI::App& program) {
       "Examples:\n"
       "  titer diff gpt3-175b-64xa100 gpt3-175b-64xa100 --set-b plan.recompute=full\n"
       "  titer diff a.json b.json --format json");
-  Command command = question_command(*app, diff_options());
-  command.report->add_plot_to(*app);
-  return command;
+  return question_command(*app, diff_options(), {.has_plot = true});
 }
 
 }  // namespace titer

@@ -15,9 +15,7 @@ Command add_sensitivity(CLI::App& program) {
       "  titer sensitivity gpt3-175b-64xa100 --of mfu --format csv\n"
       "  titer sensitivity gpt3-175b-64xa100 --cost cluster.chip.memory.bandwidth=200 "
       "--cost cluster.node.nic_bandwidth=50");
-  Command command = question_command(*app, sensitivity_options());
-  command.report->add_plot_to(*app);
-  return command;
+  return question_command(*app, sensitivity_options(), {.has_plot = true});
 }
 
 }  // namespace titer

@@ -1,6 +1,5 @@
-#include "measured_option.hpp"
+#include "learned.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 
@@ -36,26 +35,16 @@ ScenarioSource studied_source(const DataKind& study, const Asked& asked) {
 
 }  // namespace
 
-void MeasuredOption::add_to(CLI::App& app) {
-  app.add_option("--measured",
-                 files_,
-                 "tables of runs that you measured (run, a file or a shipped run, iter_time_s; or "
-                 "the columns of `titer validate`): even one tells figures of its software, chip "
-                 "and links, and how sure the answer is; may be repeated")
-      ->take_all()
-      ->allow_extra_args(false)
-      ->type_name("RUNS.csv");
-}
-
-std::vector<std::string> MeasuredOption::learn(const ScenarioSource& source,
-                                               std::vector<Assignment>& changes,
-                                               PlanIs plan) const {
-  if (files_.empty()) {
+std::vector<std::string> learn_from(const std::vector<std::string>& tables,
+                                    const ScenarioSource& source,
+                                    std::vector<Assignment>& changes,
+                                    PlanIs plan) {
+  if (tables.empty()) {
     return {};
   }
   std::vector<MeasuredRun> runs;
   std::string names;
-  for (const std::filesystem::path file : files_) {
+  for (const std::filesystem::path file : tables) {
     std::vector<MeasuredRun> more = load_measured_runs(file, "");
     std::move(more.begin(), more.end(), std::back_inserter(runs));
     add_listed(names, file.filename().string());
@@ -65,18 +54,20 @@ std::vector<std::string> MeasuredOption::learn(const ScenarioSource& source,
                      ": no row can be used: expected rows that leave nothing open and are not of "
                      "grade C");
   }
-  const Posterior posterior =
-      plan == PlanIs::given ? learn_for(source, runs) : ::titer::learn(runs);
+  const Posterior posterior = plan == PlanIs::given ? learn_for(source, runs) : learn(runs);
   LearnedChanges learned = learned_changes(posterior, runs, names, source, changes);
   std::move(learned.changes.begin(), learned.changes.end(), std::back_inserter(changes));
   return std::move(learned.notes);
 }
 
-std::vector<std::string> MeasuredOption::learn(const DataKind& study, Asked& asked) const {
-  return files_.empty() ? std::vector<std::string>()
-                        : learn(studied_source(study, asked),
-                                asked.changes,
-                                study.name == kRunData.name ? PlanIs::given : PlanIs::sought);
+std::vector<std::string> learn_from(const std::vector<std::string>& tables,
+                                    const DataKind& study,
+                                    Asked& asked) {
+  return tables.empty() ? std::vector<std::string>()
+                        : learn_from(tables,
+                                     studied_source(study, asked),
+                                     asked.changes,
+                                     study.name == kRunData.name ? PlanIs::given : PlanIs::sought);
 }
 
 }  // namespace titer
