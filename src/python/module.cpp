@@ -1,12 +1,11 @@
 // The Python module `titer`. What it offers is declared, with types, in titer.pyi.
 
-#include <fmt/format.h>
-#include <pybind11/eval.h>
 #include <pybind11/pybind11.h>
 
 #include <atomic>
-#include <future>
 
+#include "answers.hpp"
+#include "arguments.hpp"
 #include "sweep_stream.hpp"
 #include "titer/ask/campaign.hpp"
 #include "titer/ask/explain.hpp"
@@ -16,11 +15,6 @@
 #include "titer/ask/shipped.hpp"
 #include "titer/ask/version.hpp"
 #include "titer/ask/whatif.hpp"
-#include "titer/input/defect.hpp"
-#include "titer/input/read_document.hpp"
-#include "titer/scenario/command_text.hpp"
-#include "titer/simulate/evaluate.hpp"
-#include "titer/view/html.hpp"
 #include "values.hpp"
 
 namespace titer::python {
@@ -28,169 +22,19 @@ namespace {
 
 namespace py = pybind11;
 
-/// The signal that interrupts is looked for this often.
-constexpr std::chrono::milliseconds kPatience{50};
-constexpr int kMostJobs = 4096;
-/// What a question is answered with. In a notebook a page has a frame of its own, so that its style
-/// is not the notebook's.
-constexpr const char* kAnswerClass = R"py(
-class Answer(dict):
-    """What `--format json` prints, as a dict; and the same as text, CSV, a page of HTML or a pandas
-    DataFrame. Notebooks show the page."""
-
-    __slots__ = ("_view",)
-
-    def text(self):
-        """What the program prints."""
-        return self._view.text()
-
-    def csv(self):
-        """What `--format csv` prints."""
-        return self._view.csv()
-
-    def html(self):
-        """What `--report` writes, without inputs and terms."""
-        return self._view.html()
-
-    def frame(self):
-        """The rows of csv() as a pandas DataFrame."""
-        import io
-        import pandas
-        return pandas.read_csv(io.StringIO(self.csv()))
-
-    def _repr_html_(self):
-        import html
-        return ('<iframe srcdoc="%s" style="width:100%%;height:40rem;border:0"></iframe>'
-                % html.escape(self.html()))
-
-    def __reduce__(self):
-        return dict, (dict(self),)
-)py";
-
-/// What `read` makes of one argument, which it reads by its name.
-template <class Read>
-auto argument(const char* name, py::handle value, const Read& read) {
-  Document document = document_of(value, name);
-  Value root = Value::make_object();
-  root.add(name, std::move(document.root));
-  return read_document({.root = std::move(root), .sources = {}},
-                       [&](Reader& in) { return read(in); });
-}
-
-Fidelity fidelity_of(py::handle value) {
-  return argument(
-      "fidelity", value, [](Reader& in) { return in.choice<Fidelity>("fidelity", kFidelities); });
-}
-
-/// The one asked for; otherwise as `titer run` chooses.
-std::optional<Fidelity> fidelity_in(py::handle value) {
-  return value.is_none() ? std::nullopt : std::optional(fidelity_of(value));
-}
-
-unsigned threads_in(py::handle jobs) {
-  const std::int64_t threads =
-      argument("jobs", jobs, [](Reader& in) { return in.integer("jobs", 0, kMostJobs); });
-  return threads > 0 ? static_cast<unsigned>(threads) : std::thread::hardware_concurrency();
-}
-
-/// What is asked about, taken over from Python; `whose` names it in messages.
-Asked asked_in(py::handle what, py::handle changes, const char* whose) {
-  Asked asked;
-  if (const std::string name = name_in(what); !name.empty()) {
-    asked.what = name;
-  } else {
-    asked.what = document_of(what, whose);
-  }
-  if (changes.is_none()) {
-    return asked;
-  }
-  Document set = document_of(changes, "set");
-  if (set.root.kind != Value::Kind::object) {
-    throw InputError("set: expected a dict of paths and values, such as {\"plan.tensor\": 8}");
-  }
-  for (auto& [path, value] : set.root.members) {
-    const std::string written = value.kind == Value::Kind::text ? value.text : to_json(value, 0);
-    asked.changes.push_back({.path = path,
-                             .value = std::move(value),
-                             .source = fmt::format("set {}={}", path, written)});
-  }
-  return asked;
-}
-
-/// The answer to a request; a defect of the program says of what, too.
+/// What asks it; some answers say more.
 template <class Request>
-Answer answer_to(const Request& request, const Asked& asked) {
-  Answer answer;
-  const auto work = [&] {
-    const Answer& given = ask(request);  // some say more
-    answer = given;
+Asking asking(const Request& request) {
+  return [&request] {
+    const Answer& given = ask(request);
+    return given;
   };
-  if (const auto defect = defect_met(work)) {
-    const auto* const name = std::get_if<std::string>(&asked.what);
-    throw std::runtime_error(
-        "a defect of the program, please report it: " + *defect + "; with " +
-        (name != nullptr ? *name : to_json(std::get<Document>(asked.what).root, 0)) +
-        set_options(asked.changes));
-  }
-  return answer;
-}
-
-/// An answer, and its figures as `--format json` prints them.
-struct Answered {
-  View view;
-  Value figures;
-};
-
-template <class Request>
-Answered answered_here(const Request& request, const Asked& asked) {
-  Answered answer{.view = answer_to(request, asked).view, .figures = {}};
-  answer.figures = answer.view.as_json();
-  return answer;
-}
-
-/// A titer.Answer: the figures, and the view that its methods write.
-py::object python_answer(Answered answer) {
-  py::object made = py::module_::import("titer").attr("Answer")(python_of(answer.figures));
-  made.attr("_view") = std::make_shared<View>(std::move(answer.view));
-  return made;
-}
-
-/// Other threads of Python run meanwhile.
-template <class Request>
-py::object answered(const Request& request, const Asked& asked) {
-  Answered answer;
-  {
-    const py::gil_scoped_release others_may_run;
-    answer = answered_here(request, asked);
-  }
-  return python_answer(std::move(answer));
-}
-
-/// The same beside this thread, which looks for signals: an interrupt sets `stop`, and is raised
-/// once the work has come to its end.
-template <class Request>
-py::object answered_beside(const Request& request, const Asked& asked, std::atomic<bool>& stop) {
-  std::future<Answered> answer =
-      std::async(std::launch::async, [&] { return answered_here(request, asked); });
-  const auto is_done = [&] {
-    const py::gil_scoped_release others_may_run;
-    return answer.wait_for(kPatience) == std::future_status::ready;
-  };
-  while (!is_done()) {
-    if (!stop && PyErr_CheckSignals() != 0) {
-      stop = true;
-      while (!is_done()) {
-      }
-      throw py::error_already_set();
-    }
-  }
-  return python_answer(answer.get());
 }
 
 py::object run(py::handle scenario, py::handle set, py::handle fidelity) {
   const RunRequest request{.scenario = asked_in(scenario, set, "scenario"),
                            .fidelity = fidelity_in(fidelity)};
-  return answered(request, request.scenario);
+  return answered(asking(request), request.scenario);
 }
 
 py::list check(py::handle scenario, py::handle set) {
@@ -199,7 +43,7 @@ py::list check(py::handle scenario, py::handle set) {
   {
     const py::gil_scoped_release others_may_run;
     try {
-      const Answer answer = answer_to(request, request.scenario);
+      const Answer answer = answer_to(asking(request), request.scenario);
       if (!answer.good) {
         lines.push_back(answer.view.as_json().find("memory")->text);
       }
@@ -217,13 +61,13 @@ py::list check(py::handle scenario, py::handle set) {
 py::object explain(py::handle scenario, py::handle set, py::handle fidelity) {
   const ExplainRequest request{.scenario = asked_in(scenario, set, "scenario"),
                                .fidelity = fidelity_of(fidelity)};
-  return answered(request, request.scenario);
+  return answered(asking(request), request.scenario);
 }
 
 py::object diff(py::handle a, py::handle b, py::handle set, py::handle fidelity) {
   const DiffRequest request{
       .a = asked_in(a, set, "a"), .b = asked_in(b, set, "b"), .fidelity = fidelity_of(fidelity)};
-  return answered(request, request.b);
+  return answered(asking(request), request.b);
 }
 
 py::object sensitivity(py::handle scenario,
@@ -235,12 +79,12 @@ py::object sensitivity(py::handle scenario,
                                    .fidelity = fidelity_of(fidelity),
                                    .of = of,
                                    .reach = reach};
-  return answered(request, request.scenario);
+  return answered(asking(request), request.scenario);
 }
 
 py::object tune(py::handle scenario, py::handle set, const std::string& measured) {
   const TuneRequest request{.scenario = asked_in(scenario, set, "scenario"), .measured = measured};
-  return answered(request, request.scenario);
+  return answered(asking(request), request.scenario);
 }
 
 py::object search(py::handle what, py::handle set, py::handle refine, py::handle jobs) {
@@ -249,7 +93,7 @@ py::object search(py::handle what, py::handle set, py::handle refine, py::handle
                               .refine = fidelity_in(refine),
                               .threads = threads_in(jobs),
                               .stop = &stop};
-  return answered_beside(request, request.search, stop);
+  return answered_beside(asking(request), request.search, stop);
 }
 
 py::object capacity(py::handle question, py::handle set, bool search, py::handle jobs) {
@@ -257,7 +101,7 @@ py::object capacity(py::handle question, py::handle set, bool search, py::handle
   const CapacityRequest request{.question = asked_in(question, set, "question"),
                                 .search = search,
                                 .threads = threads_in(jobs)};
-  return answered_beside(request, request.question, stop);
+  return answered_beside(asking(request), request.question, stop);
 }
 
 py::object compare(
@@ -267,13 +111,13 @@ py::object compare(
                                .search = search,
                                .best_of = best_of,
                                .threads = threads_in(jobs)};
-  return answered_beside(request, request.table, stop);
+  return answered_beside(asking(request), request.table, stop);
 }
 
 py::object course(py::handle what, py::handle set, py::handle fidelity) {
   const CourseRequest request{.course = asked_in(what, set, "course"),
                               .fidelity = fidelity_of(fidelity)};
-  return answered(request, request.course);
+  return answered(asking(request), request.course);
 }
 
 /// A question as a file has it.
@@ -287,7 +131,7 @@ py::object ask_question(py::handle question, py::handle jobs) {
   std::atomic<bool> stop = false;
   const DocumentRequest request{.question = document_of(question, "question"),
                                 .limits = {.threads = threads_in(jobs), .stop = &stop}};
-  return answered_beside(request, {.what = request.question}, stop);
+  return answered_beside(asking(request), {.what = request.question}, stop);
 }
 
 Sweep sweep_in(py::handle sweep) {
@@ -320,12 +164,7 @@ py::list sweep(py::handle what, py::handle jobs, py::handle fidelity) {
 }
 
 py::list names(py::handle kind) {
-  std::vector<Choice<std::string_view>> kinds;
-  for (const std::string_view known : shipped_kinds()) {
-    kinds.push_back({known, known});
-  }
-  const auto wanted = argument(
-      "kind", kind, [&](Reader& in) { return in.choice<std::string_view>("kind", kinds); });
+  const std::string_view wanted = kind_in(kind);
   py::list list;
   for (const std::string& name : shipped(wanted)) {
     list.append(name);
@@ -364,14 +203,7 @@ PYBIND11_MODULE(titer, module) {
   module.doc() = "Predicts the time and memory of one training iteration on a cluster";
   module.attr("__version__") = std::string(version());
   add_input_error(module);
-  py::class_<View, std::shared_ptr<View>>(module, "_View")
-      .def("text", [](const View& view) { return view.as_text(); })
-      .def("csv", [](const View& view) { return view.as_csv(); })
-      .def("html", [](const View& view) {
-        return html_of(view,
-                       {.command = "a question from Python", .version = std::string(version())});
-      });
-  py::exec(kAnswerClass, module.attr("__dict__"));
+  add_answer(module);
   module.def("run",
              run,
              py::arg("scenario"),
