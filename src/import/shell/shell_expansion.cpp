@@ -167,7 +167,7 @@ class Expansion {
       put_all(arguments_from(to.operation), in_quotes && to.name == "@");
       return;
     }
-    const std::optional<Variable> value = value_of(to);
+    const std::optional<Variable> value = value_of(scope_, to);
     if (to.name.empty() || to.changes()) {
       put_changed(value, to.operation, whole);
     } else if (!put_instead(to, value, inside, in_quotes)) {
@@ -252,7 +252,7 @@ class Expansion {
 
   /// ${#NAME}, ${#NAME[@]}: of what is not known as it is written.
   void put_length(const Reference& of, const Text& whole) {
-    const std::optional<Variable> value = value_of(of);
+    const std::optional<Variable> value = value_of(scope_, of);
     const bool is_known =
         value && of.operation.empty() && (value->is_array || !is_open(value->items.front().chars));
     if (!is_known) {
@@ -261,57 +261,6 @@ class Expansion {
     }
     const std::size_t length = value->is_array ? value->items.size() : value->items.front().size();
     made_.append(Text::made(std::to_string(length), whole.place()));
-  }
-
-  /// Of TP=$1 the name says more than the number.
-  [[nodiscard]] static bool is_argument(const Variable& variable) {
-    const std::string_view value =
-        variable.is_array ? std::string_view() : std::string_view(variable.items.front().chars);
-    return value.size() > 3 && value.starts_with("${") && value.ends_with('}') &&
-           value.find_first_not_of("0123456789", 2) == value.size() - 1;
-  }
-
-  /// Of the function that is called; "" for one that it is not given, and for # how many there are.
-  [[nodiscard]] Variable argument(std::string_view name) const {
-    if (name == "#") {
-      return {.items = {Text::made(std::to_string(scope_.arguments->size()), {})}};
-    }
-    const std::size_t number = std::stoul("0" + std::string(name.substr(0, 4)));
-    const bool is_given = number >= 1 && number <= scope_.arguments->size();
-    return {.items = {is_given ? (*scope_.arguments)[number - 1] : Text{}}};
-  }
-
-  [[nodiscard]] std::optional<Variable> element(const Variable& array,
-                                                std::string_view subscript) const {
-    const auto index = calculate(scope_, subscript);
-    const bool is_there =
-        index && *index >= 0 && *index < static_cast<std::int64_t>(array.items.size());
-    return is_there
-               ? std::optional(Variable{.items = {array.items[static_cast<std::size_t>(*index)]}})
-               : std::nullopt;
-  }
-
-  [[nodiscard]] std::optional<Variable> value_of(const Reference& to) const {
-    if (to.name.empty()) {
-      return std::nullopt;
-    }
-    if (scope_.arguments && (is_digit(to.name.front()) || to.name == "#")) {
-      return argument(to.name);
-    }
-    if (const std::string* defined = scope_.defined(to.name)) {
-      return Variable{.items = {Text::made(*defined, {.source = 0, .line = 1, .column = 1})}};
-    }
-    const Variable* const found = scope_.find(to.name);
-    if (found == nullptr || found->depends_on || is_argument(*found)) {
-      return std::nullopt;
-    }
-    if (!to.subscript.empty() && to.subscript != "@" && to.subscript != "*") {
-      return element(*found, to.subscript);
-    }
-    if (found->is_array && to.subscript.empty()) {
-      return Variable{.items = {found->items.empty() ? Text{} : found->items.front()}};
-    }
-    return *found;
   }
 
   /// A default stands for nothing where the value is told in a way that is not known.

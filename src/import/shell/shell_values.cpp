@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "shell_reference.hpp"
 #include "titer/input/reader.hpp"
 
 namespace titer::shell {
@@ -15,6 +16,33 @@ bool is_end_of_command(const Text& word) {
   const std::size_t stream = std::min(chars.find_first_not_of("0123456789"), chars.size());
   return std::find(signs.begin(), signs.end(), chars) != signs.end() ||
          chars.substr(stream).starts_with('>') || chars.starts_with("&>");
+}
+
+/// Of TP=$1 the name says more than the number.
+bool is_argument(const Variable& variable) {
+  const std::string_view value =
+      variable.is_array ? std::string_view() : std::string_view(variable.items.front().chars);
+  return value.size() > 3 && value.starts_with("${") && value.ends_with('}') &&
+         value.find_first_not_of("0123456789", 2) == value.size() - 1;
+}
+
+/// Of the function that is called; "" for one that it is not given, and for # how many there are.
+Variable argument(const Scope& scope, std::string_view name) {
+  if (name == "#") {
+    return {.items = {Text::made(std::to_string(scope.arguments->size()), {})}};
+  }
+  const std::size_t number = std::stoul("0" + std::string(name.substr(0, 4)));
+  const bool is_given = number >= 1 && number <= scope.arguments->size();
+  return {.items = {is_given ? (*scope.arguments)[number - 1] : Text{}}};
+}
+
+std::optional<Variable> element(Scope& scope, const Variable& array, std::string_view subscript) {
+  const auto index = calculate(scope, subscript);
+  const bool is_there =
+      index && *index >= 0 && *index < static_cast<std::int64_t>(array.items.size());
+  return is_there
+             ? std::optional(Variable{.items = {array.items[static_cast<std::size_t>(*index)]}})
+             : std::nullopt;
 }
 
 }  // namespace
@@ -38,6 +66,29 @@ const Variable* Scope::find(std::string_view name) const {
 }
 
 void Scope::set(const std::string& name, Variable value) { variables[name] = std::move(value); }
+
+std::optional<Variable> value_of(Scope& scope, const Reference& to) {
+  if (to.name.empty()) {
+    return std::nullopt;
+  }
+  if (scope.arguments && (is_digit(to.name.front()) || to.name == "#")) {
+    return argument(scope, to.name);
+  }
+  if (const std::string* defined = scope.defined(to.name)) {
+    return Variable{.items = {Text::made(*defined, {.source = 0, .line = 1, .column = 1})}};
+  }
+  const Variable* const found = scope.find(to.name);
+  if (found == nullptr || found->depends_on || is_argument(*found)) {
+    return std::nullopt;
+  }
+  if (!to.subscript.empty() && to.subscript != "@" && to.subscript != "*") {
+    return element(scope, *found, to.subscript);
+  }
+  if (found->is_array && to.subscript.empty()) {
+    return Variable{.items = {found->items.empty() ? Text{} : found->items.front()}};
+  }
+  return *found;
+}
 
 std::vector<Text> split_words(const Text& text) {
   std::vector<Text> words;

@@ -13,6 +13,8 @@
 
 namespace titer::shell {
 
+struct Reference;
+
 /// A condition that nothing in the file decides, and what was compared there.
 struct Question {
   Origin at{};
@@ -45,6 +47,9 @@ struct Scope {
   [[nodiscard]] const Variable* find(std::string_view name) const;
   void set(const std::string& name, Variable value);
 };
+
+/// What a reference means, without its operation; nothing where that is not known.
+[[nodiscard]] std::optional<Variable> value_of(Scope& scope, const Reference& to);
 
 /// Words as commands get them: with values put in, split where they are not quoted, quotes away.
 [[nodiscard]] std::vector<Text> expand_words(Scope& scope, const Text& written);

@@ -8,7 +8,6 @@
 #include <map>
 #include <pugixml.hpp>
 
-#include "text_file.hpp"
 #include "titer/topology/import/nccl_xml.hpp"
 #include "titer/units/ensure.hpp"
 #include "titer/units/text.hpp"
@@ -367,26 +366,6 @@ Imported import_nccl_xml(std::string_view text,
                          const LinkFigures& figures,
                          const XmlChoices& choices) {
   return Importer(text, source, figures, choices).run();
-}
-
-std::span<const Field<NcclXmlNode>> NcclXmlNode::fields() {
-  static constexpr auto& shared = kMachineFileFields<NcclXmlNode>;
-  static constexpr std::array table = {
-      shared[0],
-      shared[1],
-      shared[2],
-      shared[3],
-      titer::fields::integer<&XmlChoices::nvlinks, NcclXmlNode>(
-          "nvlinks", {0, 1024}, "of every GPU to one switch, where the file tells none"),
-      titer::fields::flag<&XmlChoices::accept_unknown, NcclXmlNode>(
-          "accept_unknown", "leave out what the file holds and nothing here stands for")};
-  return table;
-}
-
-void NcclXmlNode::check(Reader& /*in*/) {
-  if (!file.empty()) {
-    imported = import_nccl_xml(file_text(file), file, *this, *this);
-  }
 }
 
 }  // namespace titer
