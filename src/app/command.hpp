@@ -8,7 +8,6 @@
 
 #include "app/output/report_file.hpp"
 #include "titer/ask/asked.hpp"
-#include "titer/scenario/source.hpp"
 #include "titer/simulate/evaluate.hpp"
 
 namespace CLI {
@@ -66,19 +65,6 @@ struct Command {
 [[nodiscard]] Command add_completion(CLI::App& program);
 [[nodiscard]] Command add_help(CLI::App& program);
 [[nodiscard]] Command add_version(CLI::App& program);
-
-/// What several subcommands take: a scenario and changes to it.
-struct ScenarioOptions {
-  std::string scenario;
-  std::vector<std::string> sets;
-  std::string formula;
-
-  void add_to(CLI::App& app);
-  /// As it was written.
-  [[nodiscard]] Asked asked() const;
-  /// The scenario with its changes, not yet checked.
-  [[nodiscard]] ScenarioSource source() const;
-};
 
 enum class Format { text, csv, json };
 inline constexpr std::array<Choice<Format>, 3> kFormats = {

@@ -5,34 +5,8 @@
 
 #include "app/output/terminal.hpp"
 #include "command.hpp"
-#include "titer/ask/asked_source.hpp"
 
 namespace titer {
-
-void ScenarioOptions::add_to(CLI::App& app) {
-  app.add_option("scenario", scenario, "a run file, or the name of a shipped run (titer list runs)")
-      ->required()
-      ->type_name("SCENARIO");
-  app.add_option("--set",
-                 sets,
-                 "put a value at a path of the scenario, such as plan.tensor=4 or "
-                 "cluster.chip.memory.bandwidth=\"3 TB/s\"; may be repeated")
-      ->take_all()
-      ->allow_extra_args(false)
-      ->type_name("PATH=VALUE");
-  app.add_option("--formula", formula, "titer, or e7: the seeds' own closed form")
-      ->type_name("NAME");
-}
-
-Asked ScenarioOptions::asked() const {
-  Asked asked{.what = scenario, .changes = parse_assignments(sets)};
-  if (!formula.empty()) {
-    asked.changes.push_back({"formula.name", formula, "--formula " + formula});
-  }
-  return asked;
-}
-
-ScenarioSource ScenarioOptions::source() const { return source_of(asked()); }
 
 void add_jobs(CLI::App& app, std::string_view about, unsigned& jobs) {
   app.add_option("--jobs", jobs, std::string(about))->check(CLI::Range(1U, 4096U))->type_name("N");

@@ -11,6 +11,9 @@
 #include "app/output/output_file.hpp"
 #include "app/output/output_folder.hpp"
 #include "app/output/progress.hpp"
+#include "app/question_options.hpp"
+#include "titer/ask/asked_source.hpp"
+#include "titer/ask/run.hpp"
 #include "titer/launch/launch.hpp"
 #include "titer/report/file/chakra_export.hpp"
 #include "titer/report/file/goal_export.hpp"
@@ -36,11 +39,11 @@ constexpr auto kExportFormats = [] {
 }();
 
 struct ExportOptions {
-  ScenarioOptions scenario;
-  std::string format;
+  RequestOptions<CheckRequest> scenario;  // and changes to it
+  std::string format = {};
   std::string detail = "layer";
-  std::string out;
-  std::string ranks;
+  std::string out = {};
+  std::string ranks = {};
   bool accept_loss = false;
 };
 
@@ -173,7 +176,7 @@ int export_launch(const ExportOptions& options) {
   if (!options.ranks.empty()) {
     throw InputError("--ranks: " + options.ranks + ": expected none: all ranks are launched alike");
   }
-  const ScenarioSource source = options.scenario.source();
+  const ScenarioSource source = source_of(options.scenario.request().scenario);
   const Scenario scenario = source.read();
   const LaunchFile file = launch_file(format, scenario);
   std::vector<std::string> notes = answer_notes(source, scenario);
@@ -202,7 +205,7 @@ int export_command(const ExportOptions& options) {
         "--format: chakra: this program was built without protobuf (libprotobuf-dev and "
         "protobuf-compiler); expected goal");
   }
-  const ScenarioSource source = options.scenario.source();
+  const ScenarioSource source = source_of(options.scenario.request().scenario);
   const Scenario scenario = source.read();
   if (scenario.formula == Formula::e7) {
     throw InputError("formula.name: e7: expected titer, since the formula e7 has no kernels");
@@ -238,8 +241,8 @@ Command add_export(CLI::App& program) {
       "  titer export gpt3-175b-64xa100 --format goal --detail pass --out step.goal\n"
       "  titer export my-run.json --format chakra --out traces\n"
       "traces then holds step.<rank>.et and comm_group.json.");
-  const auto options = std::make_shared<ExportOptions>();
-  options->scenario.add_to(*app);
+  const auto options =
+      std::make_shared<ExportOptions>(ExportOptions{.scenario = {*app, check_options()}});
   app->add_option("--format",
                   options->format,
                   "megatron, slurm, nemo, megatron-bridge, torchtitan, deepspeed, goal or chakra")

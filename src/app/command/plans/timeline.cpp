@@ -6,7 +6,10 @@
 #include "app/command.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/trace_file.hpp"
+#include "app/question_options.hpp"
 #include "asked_schedules.hpp"
+#include "titer/ask/asked_source.hpp"
+#include "titer/ask/run.hpp"
 #include "titer/report/step/schedule_report.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/scenario/notes.hpp"
@@ -50,12 +53,12 @@ std::optional<PictureFormat> picture_format(TimelineFormat format) {
 }
 
 struct TimelineOptions {
-  ScenarioOptions scenario;
-  AskedSchedules schedules;
+  RequestOptions<CheckRequest> scenario;  // and changes to it
+  AskedSchedules schedules = {};
   std::string format = "text";
-  std::optional<std::string> palette;
+  std::optional<std::string> palette = {};
   bool memory = false;
-  std::string out;
+  std::string out = {};
   int width = kUsualTextWidth;
   bool every_rank = false;
 };
@@ -120,7 +123,7 @@ void write_schedule(const TimelineOptions& options,
 }
 
 void write_step(const TimelineOptions& options, TimelineFormat format, OutputFile& out) {
-  const ScenarioSource source = options.scenario.source();
+  const ScenarioSource source = source_of(options.scenario.request().scenario);
   const Scenario scenario = source.read();
   const std::vector<std::string> notes = answer_notes(source, scenario);
   if (format == TimelineFormat::actions) {
@@ -181,7 +184,7 @@ int timeline_command(const TimelineOptions& options) {
   const TimelineFormat format = chosen("--format", options.format, kTimelineFormats);
   check_range("--width", options.width, kLeastTextWidth, kMostTextWidth);
   static_cast<void>(style_of(options, format));
-  if (options.schedules.names.empty() == options.scenario.scenario.empty()) {
+  if (options.schedules.names.empty() == options.scenario.typed().empty()) {
     throw InputError(
         "timeline: expected either a scenario, or --schedule with --pipeline and --micro-batches");
   }
@@ -210,8 +213,8 @@ Command add_timeline(CLI::App& program) {
       "--format svg --out 1f1b.svg\n"
       "  titer timeline --schedule 1f1b,interleaved,zb-h1,zb-v --pipeline 4 --micro-batches 8\n"
       "  titer timeline gpt3-175b-64xa100 --format svg --out gpt3.svg");
-  const auto options = std::make_shared<TimelineOptions>();
-  options->scenario.add_to(*app);
+  const auto options =
+      std::make_shared<TimelineOptions>(TimelineOptions{.scenario = {*app, check_options()}});
   app->get_option("scenario")->required(false);
   options->schedules.add_to(*app);
   app->add_option("--format",
