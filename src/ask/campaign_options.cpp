@@ -212,12 +212,7 @@ constexpr std::array kCourseOptions = {
     options::changes<&CourseRequest::course>(
         "put a value at a path of every scenario, such as plan.micro_batch=4, or of the course, "
         "such as rounds.clients=100; may be repeated"),
-    options::choice<&CourseRequest::fidelity, kFidelities>(
-        "fidelity",
-        "NAME",
-        "closed (closed form), event (event engine) or network (events whose transfers share the "
-        "links of the cluster)")
-        .or_else("closed")};
+    options::fidelity<&CourseRequest::fidelity>().or_else("closed")};
 
 }  // namespace
 

@@ -18,12 +18,8 @@ namespace {
 
 constexpr std::array kRunOptions = options::with_scenario<&RunRequest::scenario>(std::array{
     options::measured<&RunRequest::measured>(),
-    options::choice<&RunRequest::fidelity, kFidelities>(
-        "fidelity",
-        "NAME",
-        "closed (closed form), event (event engine) or network (events whose transfers share "
-        "the links of the cluster)")
-        .or_else("closed; event where devices differ, with --every-rank and --trace"),
+    options::fidelity<&RunRequest::fidelity>().or_else(
+        "closed; event where devices differ, with --every-rank and --trace"),
     options::flag<&RunRequest::every_rank>(
         "every_rank", "simulate every device by itself, not one for those that do the same"),
     options::integer<&RunRequest::samples>(

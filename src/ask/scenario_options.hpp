@@ -7,6 +7,7 @@
 
 #include "titer/ask/option.hpp"
 #include "titer/scenario/source.hpp"
+#include "titer/simulate/evaluate.hpp"
 
 namespace titer::options {
 
@@ -14,6 +15,15 @@ namespace titer::options {
 inline constexpr std::string_view kBatch = "training.global_batch";
 inline constexpr std::string_view kSequence = "training.sequence";
 inline constexpr std::string_view kPrecision = "training.precision";
+
+template <auto Member>
+[[nodiscard]] constexpr auto fidelity() {
+  return choice<Member, kFidelities>(
+      "fidelity",
+      "NAME",
+      "closed (closed form), event (event engine) or network (events whose transfers share the "
+      "links of the cluster)");
+}
 
 /// Before a question's own options those of the scenario that it is about, the changes to it, and
 /// the formula that predicts it.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "learned.hpp"
+#include "scenario_options.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/report/study/sweep_report.hpp"
 #include "titer/report/study/sweep_view.hpp"
@@ -19,12 +20,7 @@ constexpr std::array kSweepOptions = {
         .needed()
         .first()
         .file(kOnly<kSweepData>),
-    options::choice<&SweepRequest::fidelity, kFidelities>(
-        "fidelity",
-        "NAME",
-        "closed (closed form), event (event engine) or network (events whose transfers share the "
-        "links of the cluster)")
-        .or_else("closed; event where devices differ"),
+    options::fidelity<&SweepRequest::fidelity>().or_else("closed; event where devices differ"),
     options::list<&SweepRequest::columns>(
         "columns",
         "NAMES",
