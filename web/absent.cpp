@@ -61,10 +61,6 @@ Imported import_nccl_xml(std::string_view /*text*/,
                          const XmlChoices& /*choices*/) {
   refuse(source, "XML");
 }
-std::span<const Field<NcclXmlNode>> NcclXmlNode::fields() { return {}; }
-void NcclXmlNode::check(Reader& in) {
-  in.fail("family", "expected no nccl-xml: the page cannot; the program `titer` can");
-}
 
 // zlib and SQLite
 void PieceFile::Close::operator()(void* /*file*/) const {}
