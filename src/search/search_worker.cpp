@@ -24,6 +24,7 @@ SearchWorker::SearchWorker(const Search& search, const PlanTree& tree, const Sea
 void SearchWorker::leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts) {
   leaf_ = CostFinder();
   contents_.clear();
+  peak_ = {};
   memory_ = MemoryFinder();
   estimator_ = Estimator();
   counts += {.defects = plans,
@@ -198,6 +199,7 @@ void SearchWorker::search_state(BestPlans& best, SearchCounts& counts) {
     }
     if (peak_ > capacity_) {
       counts.over_memory += state.overlaps.size();
+      peak_ = {};
       return;
     }
   }

@@ -55,6 +55,13 @@ TEST(SearchExhaustive, FindsTheSamePlansByOtherObjectives) {
   }
 }
 
+/// Also where plans that do not fit come before.
+TEST(SearchExhaustive, FindsTheLeastMemory) {
+  const std::vector<std::string> changes = {"objective=memory", "space.rank_order=tp-cp-dp-pp"};
+  expect_exhaustive(search_of(kDenseSearch, changes));
+  expect_exhaustive(search_of(kExpertSearch, changes));
+}
+
 TEST(SearchExhaustive, FindsTheSameGoodput) {
   const std::vector<std::string> changes = {
       "objective=goodput", "reliability=assumed", "space.rank_order=tp-cp-dp-pp"};
