@@ -7,19 +7,37 @@
 namespace titer {
 namespace {
 
-constexpr std::size_t kMostKnown = 1'000'000;  // some 150 MB
-constexpr double kBelowProduct = 1 - 1e-9;     // for what rounding makes of it
+constexpr std::size_t kMostKnown = 400'000;  // some 200 MB
+constexpr double kBelowProduct = 1 - 1e-9;   // for what rounding makes of it
 
 /// Kernels slower by a factor make no sum of kernels and transfers longer by more than it, nor
 /// shorter.
-BlockWork at_pace(BlockWork work, double slower) {
-  if (slower < 1) {
-    for (Seconds* part : {&work.launched, &work.busy, &work.transferred}) {
-      *part = kBelowProduct * slower * *part;
-    }
-  }
-  return work;
+double share_at_pace(double slower) { return slower < 1 ? kBelowProduct * slower : 1; }
+
+BlockWork::Recompute operator*(double share, const BlockWork::Recompute& work) {
+  return {.busy = share * work.busy,
+          .launched = share * work.launched,
+          .transferred = share * work.transferred};
 }
+
+BlockWork operator*(double share, const BlockWork& work) {
+  return {.forward = share * work.forward,
+          .backward = share * work.backward,
+          .parts = share * work.parts,
+          .launched = share * work.launched,
+          .transferred = share * work.transferred,
+          .recompute = share * work.recompute};
+}
+
+void scale(double share, ModelWork& work) {
+  for (BlockWork& kind : work.kinds) {
+    kind = share * kind;
+  }
+  work.embedding = share * work.embedding;
+  work.head = share * work.head;
+}
+
+Recomputation way_of(const Plan& plan) { return {plan.recompute, plan.recomputed}; }
 
 }  // namespace
 
@@ -49,29 +67,39 @@ KnownWork::Layout KnownWork::layout_of(const Scenario& scenario) {
 }
 
 KnownWork::Layer KnownWork::layer_of(const Plan& plan, std::size_t place) {
-  return {plan.micro_batch,
-          plan.sequence_parallel,
-          {plan.recompute, plan.recomputed},
-          plan.tensor_overlap,
-          place};
+  return {plan.micro_batch, plan.sequence_parallel, plan.tensor_overlap, place};
 }
 
-std::optional<BlockWork> KnownWork::find(const Scenario& scenario, const LayersPlace& place) const {
+bool KnownWork::find(const Scenario& scenario,
+                     const LayersPlace& place,
+                     bool recomputed,
+                     ModelWork& work) const {
   const double pace = kernel_pace(scenario).all;
   const std::lock_guard lock(mutex_);
   const auto layout = layouts_.find(layout_of(scenario));
   if (layout == layouts_.end()) {
-    return std::nullopt;
+    return false;
   }
   const auto& [places, layers] = layout->second;
   const auto number = static_cast<std::size_t>(std::ranges::find(places, place) - places.begin());
   const auto known = layers.find(layer_of(scenario.plan, number));
-  return known == layers.end()
-             ? std::nullopt
-             : std::optional(at_pace(known->second.work, pace / known->second.pace));
+  if (known == layers.end()) {
+    return false;
+  }
+  const std::vector<KnownRecompute>& ways = known->second.ways;
+  const auto way = std::ranges::find(ways, way_of(scenario.plan), &KnownRecompute::way);
+  if (recomputed && way == ways.end()) {
+    return false;
+  }
+  work = known->second.work;
+  scale(share_at_pace(pace / known->second.pace), work);
+  for (std::size_t kind = 0; recomputed && kind < work.kinds.size(); ++kind) {
+    work.kinds[kind].recompute = share_at_pace(pace / way->pace) * way->kinds[kind];
+  }
+  return true;
 }
 
-void KnownWork::add(const Scenario& scenario, const LayersPlace& place, const BlockWork& work) {
+void KnownWork::add(const Scenario& scenario, const LayersPlace& place, const ModelWork& work) {
   const double pace = kernel_pace(scenario).all;
   const std::lock_guard lock(mutex_);
   if (count_ == kMostKnown) {
@@ -83,9 +111,23 @@ void KnownWork::add(const Scenario& scenario, const LayersPlace& place, const Bl
   if (found == layout.places.end()) {
     layout.places.push_back(place);
   }
-  const bool is_new =
-      layout.layers.emplace(layer_of(scenario.plan, number), Known{work, pace}).second;
-  count_ += is_new ? 1 : 0;
+  const auto [at, is_new] = layout.layers.try_emplace(layer_of(scenario.plan, number));
+  Known& known = at->second;
+  if (is_new) {
+    known = {.pace = pace, .work = work};
+    for (BlockWork& kind : known.work.kinds) {
+      kind.recompute = {};
+    }
+    ++count_;
+  }
+  if (std::ranges::find(known.ways, way_of(scenario.plan), &KnownRecompute::way) ==
+      known.ways.end()) {
+    KnownRecompute way{.way = way_of(scenario.plan), .pace = pace};
+    for (const BlockWork& kind : work.kinds) {
+      way.kinds.push_back(kind.recompute);
+    }
+    known.ways.push_back(std::move(way));
+  }
 }
 
 }  // namespace titer

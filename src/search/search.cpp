@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <thread>
+#include <tuple>
 
 #include "search_worker.hpp"
 
@@ -44,8 +45,8 @@ void share_work(std::size_t workers,
 
 /// The search of one scenario over some numbers of devices.
 ///
-/// Layers are taken best bound first, in batches. What a batch excludes follows from what all
-/// batches before found and from the layer itself, never from what another thread has found
+/// Groups of layers are taken best bound first, in batches. What a batch excludes follows from what
+/// all batches before found and from the group itself, never from what another thread has found
 /// meanwhile: so not only the answer but every count is the same for any number of threads.
 class TreeSearch {
  public:
@@ -55,13 +56,18 @@ class TreeSearch {
       : options_(options),
         tree_(search.scenario, search.space, devices, search.abilities),
         best_(search.objectives.size(), search.top, search.best_of),
-        workers_(std::max(1U, options.threads), SearchWorker(search, tree_, options)) {
+        workers_(std::max(1U, options.threads),
+                 SearchWorker(search,
+                              tree_,
+                              options,
+                              options.known_work != nullptr ? *options.known_work : known_)) {
     const PlanTree of_any(search.scenario, search.space, devices);
     answer_.counts.beyond = of_any.plans() - tree_.plans();
   }
 
   SearchAnswer run() {
-    sort_layers();
+    find_groups();
+    sort_groups();
     std::size_t batch = kFirstBatch;
     for (std::size_t i = 0; i < order_.size() && !stopped();) {
       const std::size_t count = std::min(batch, order_.size() - i);
@@ -83,34 +89,67 @@ class TreeSearch {
 
  private:
   [[nodiscard]] bool stopped() const { return options_.stop != nullptr && *options_.stop; }
-  void sort_layers();
-  void take_batch(std::size_t first, std::size_t count);
+  [[nodiscard]] std::size_t count(const AlikeLayers& group) const;
+  void find_groups();
+  void sort_groups();
+  void take_batch(std::size_t first, std::size_t items);
 
   const SearchOptions& options_;
   PlanTree tree_;
   BestPlans best_;
+  KnownWork known_;  // where no other search knows anything
   std::vector<SearchWorker> workers_;
-  std::vector<std::uint32_t> order_;  // of layers
-  std::vector<LayerBound> bounds_;
+  std::vector<AlikeLayers> groups_;
+  std::vector<GroupBound> bounds_;    // of the groups
+  std::vector<std::uint32_t> order_;  // of those that are searched
   SearchAnswer answer_;
 };
 
-/// Those of which no plan is sound, or all are over a limit, are through.
-void TreeSearch::sort_layers() {
+std::size_t TreeSearch::count(const AlikeLayers& group) const {
+  return group.size() * tree_.count(tree_.layers()[group.front()]);
+}
+
+/// The tree has layers of a group close together.
+void TreeSearch::find_groups() {
   const std::vector<LayerChoice>& layers = tree_.layers();
-  bounds_.resize(layers.size());
+  const auto key = [&](std::uint32_t number) {
+    const LayerChoice& layer = layers[number];
+    return std::tuple(layer.layout, layer.micro_batch, layer.sequence_parallel);
+  };
+  std::size_t first = 0;  // of the groups that the layer may be of
+  for (std::uint32_t i = 0; i < layers.size(); ++i) {
+    if (i > 0 && key(i) != key(i - 1)) {
+      first = groups_.size();
+    }
+    const auto same =
+        std::find_if(groups_.begin() + static_cast<std::ptrdiff_t>(first),
+                     groups_.end(),
+                     [&](const AlikeLayers& group) {
+                       return layers[group.front()].tensor_overlap == layers[i].tensor_overlap;
+                     });
+    if (same == groups_.end()) {
+      groups_.push_back({i});
+    } else {
+      same->push_back(i);
+    }
+  }
+}
+
+/// Those of which no plan is sound, or all are over a limit, are through.
+void TreeSearch::sort_groups() {
+  bounds_.resize(groups_.size());
   if (!options_.exhaustive) {
-    share_work(workers_.size(), layers.size(), [&](std::size_t worker, std::size_t i) {
-      bounds_[i] = workers_[worker].bound(layers[i]);
+    share_work(workers_.size(), groups_.size(), [&](std::size_t worker, std::size_t i) {
+      bounds_[i] = workers_[worker].bound(groups_[i]);
     });
   }
-  for (std::uint32_t i = 0; i < layers.size(); ++i) {
-    const LayerBound& bound = bounds_[i];
+  for (std::uint32_t i = 0; i < groups_.size(); ++i) {
+    const GroupBound& bound = bounds_[i];
     if (!bound.over_limit && bound.refusal.empty()) {
       order_.push_back(i);
       continue;
     }
-    SearchCounts counts{.plans = tree_.count(layers[i]), .refusal = bound.refusal};
+    SearchCounts counts{.plans = count(groups_[i]), .refusal = bound.refusal};
     (bound.over_limit ? counts.over_limit : counts.refused) = counts.plans;
     answer_.counts += counts;
   }
@@ -119,19 +158,19 @@ void TreeSearch::sort_layers() {
   });
 }
 
-void TreeSearch::take_batch(std::size_t first, std::size_t count) {
-  std::vector<BestPlans> found(count, BestPlans::beside(best_));
-  std::vector<SearchCounts> counts(count);
-  share_work(workers_.size(), count, [&](std::size_t worker, std::size_t i) {
-    const std::uint32_t layer = order_[first + i];
-    if (!options_.exhaustive && best_.excludes(bounds_[layer].least)) {
-      counts[i].plans = tree_.count(tree_.layers()[layer]);
+void TreeSearch::take_batch(std::size_t first, std::size_t items) {
+  std::vector<BestPlans> found(items, BestPlans::beside(best_));
+  std::vector<SearchCounts> counts(items);
+  share_work(workers_.size(), items, [&](std::size_t worker, std::size_t i) {
+    const std::uint32_t group = order_[first + i];
+    if (!options_.exhaustive && best_.excludes(bounds_[group].least)) {
+      counts[i].plans = count(groups_[group]);
       counts[i].bounded = counts[i].plans;
     } else {
-      workers_[worker].search(layer, bounds_[layer].least, found[i], counts[i]);
+      workers_[worker].search(groups_[group], bounds_[group], found[i], counts[i]);
     }
   });
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < items; ++i) {
     answer_.counts += counts[i];
     best_.merge(found[i]);
   }

@@ -19,6 +19,51 @@ Seconds launched_work(const BlockCost& cost) {
                   cost.input_gradient.launched + cost.weight_gradient.launched);
 }
 
+/// All that is transferred, hidden or not.
+Seconds transferred_work(const BlockCost& cost) {
+  return cost.forward.comm_total() + cost.recompute.comm_total() +
+         std::min(cost.backward.comm_total(),
+                  cost.input_gradient.comm_total() + cost.weight_gradient.comm_total());
+}
+
+BlockWork block_work(const BlockCost& cost) {
+  const PassCost& again = cost.recompute;
+  return {.forward = cost.forward.busy(),
+          .backward = cost.backward.busy(),
+          .parts = std::min(cost.backward.busy(),
+                            cost.input_gradient.busy() + cost.weight_gradient.busy()),
+          .launched = launched_work(cost) - again.launched,
+          .transferred = transferred_work(cost) - again.comm_total(),
+          .recompute = {
+              .busy = again.busy(), .launched = again.launched, .transferred = again.comm_total()}};
+}
+
+/// `count` blocks, of which the backward pass repeats some.
+void add_blocks(const BlockWork& block, double count, double repeated, BlockWork& sum) {
+  sum.forward += count * block.forward;
+  sum.backward += count * block.backward;
+  sum.parts += count * block.parts;
+  sum.launched += count * block.launched;
+  sum.transferred += count * block.transferred;
+  sum.recompute.busy += repeated * block.recompute.busy;
+  sum.recompute.launched += repeated * block.recompute.launched;
+  sum.recompute.transferred += repeated * block.recompute.transferred;
+}
+
+BlockWork stage_work(const ModelWork& work, const StageBlocks& contents, int stage) {
+  BlockWork sum;
+  for (std::size_t kind = 0; kind < work.kinds.size(); ++kind) {
+    add_blocks(work.kinds[kind], contents.kinds(stage)[kind], contents.repeated(stage)[kind], sum);
+  }
+  if (stage == 0) {
+    add_blocks(work.embedding, 1, 1, sum);
+  }
+  if (stage == contents.last()) {
+    add_blocks(work.head, 1, 1, sum);
+  }
+  return sum;
+}
+
 /// What a stage takes for one micro-batch, in ticks.
 struct StageTicks {
   Ticks forward = 0;
@@ -124,11 +169,30 @@ class OneWayBound {
   mutable std::pair<Seconds, Ticks> sent_{};  // found last
 };
 
-/// All that is transferred, hidden or not.
-Seconds transferred_work(const BlockCost& cost) {
-  return cost.forward.comm_total() + cost.recompute.comm_total() +
-         std::min(cost.backward.comm_total(),
-                  cost.input_gradient.comm_total() + cost.weight_gradient.comm_total());
+/// The same without messages, and with nothing after the last pass.
+Seconds one_way_bound(const Scenario& scenario,
+                      const ModelWork& work,
+                      const StageBlocks& contents) {
+  const bool whole = !scenario.plan.schedule.entry().splits;
+  const PipelineShape shape = scenario.shape();
+  Seconds busy;   // the rank, for one micro-batch
+  Seconds forth;  // of it, its first stage's forward passes
+  Seconds back;   // and its backward ones
+  Seconds head;
+  Seconds drain;
+  Seconds bound;
+  for (int rank = 0; rank < shape.stages; ++rank) {
+    for (int chunk = contents.as_before(rank) ? 0 : contents.chunks(); chunk > 0; --chunk) {
+      const BlockWork stage = stage_work(work, contents, contents.of(rank, chunk - 1));
+      forth = stage.forward;
+      back = stage.recompute.busy + (whole ? stage.backward : stage.parts);
+      busy = forth + back + (chunk == contents.chunks() ? Seconds{} : busy);
+    }
+    bound = std::max(bound, head + shape.micro_batches * busy + (whole ? drain : Seconds{}));
+    head += forth;
+    drain += back;
+  }
+  return kBelowRounding * bound;
 }
 
 /// What a stage takes for one micro-batch where passes run in pairs or alone.
@@ -139,11 +203,11 @@ struct PairedWork {
   Seconds transfers;  // of both, hidden or not
 };
 
-PairedWork paired_work(const BlockCost& cost, bool alone) {
-  PairedWork work{.forward = cost.forward.busy(),
-                  .backward = cost.recompute.busy() + cost.backward.busy(),
-                  .launched = launched_work(cost),
-                  .transfers = transferred_work(cost)};
+PairedWork paired_work(const BlockWork& stage, bool alone) {
+  PairedWork work{.forward = stage.forward,
+                  .backward = stage.recompute.busy + stage.backward,
+                  .launched = stage.launched + stage.recompute.launched,
+                  .transfers = stage.transferred + stage.recompute.transferred};
   if (alone) {
     work.launched = work.forward + work.backward;
   }
@@ -155,97 +219,99 @@ PairedWork paired_work(const BlockCost& cost, bool alone) {
 /// micro-batches, or with two copies of the model for half of them. A pair takes no less than its
 /// compute, nor than its transfers, and so do passes alone. Where all are alone and whole
 /// (Chimera), after the last one of a rank come those of the stages before.
-Seconds paired_bound(const Scenario& scenario, const StepCosts& costs) {
+/// `work_of`: of a stage. `tail_of`: of a rank, after its last pass.
+template <class WorkOf, class TailOf>
+Seconds paired_bound(const Scenario& scenario,
+                     const StageBlocks& contents,
+                     const WorkOf& work_of,
+                     const TailOf& tail_of) {
   const Schedule& schedule = scenario.plan.schedule;
+  const PipelineShape shape = scenario.shape();
   const bool alone = !schedule.entry().pairs && !schedule.entry().splits;
   std::vector<PairedWork> work;
   std::vector<Seconds> heads(1);   // forward passes of the stages before
   std::vector<Seconds> drains(1);  // and their backward passes
-  for (int stage = 0; stage < costs.stages; ++stage) {
-    work.push_back(paired_work(costs.chunk(stage), alone));
+  for (int stage = 0; stage < contents.count(); ++stage) {
+    work.push_back(paired_work(work_of(stage), alone));
     heads.push_back(heads.back() + work.back().forward);
     drains.push_back(drains.back() + work.back().backward);
   }
   const double passes =
-      (costs.placement == Placement::two_ways ? 0.5 : 1.0) * costs.shape.micro_batches;
+      (contents.placement() == Placement::two_ways ? 0.5 : 1.0) * shape.micro_batches;
   Seconds bound;
-  for (int rank = 0; rank < costs.shape.stages; ++rank) {
+  for (int rank = 0; rank < shape.stages; ++rank) {
     Seconds launched;
     Seconds transfers;
     std::size_t first = work.size();
-    for (int chunk = 0; chunk < costs.contents.chunks(); ++chunk) {
-      const auto stage = static_cast<std::size_t>(costs.contents.of(rank, chunk));
+    for (int chunk = 0; chunk < contents.chunks(); ++chunk) {
+      const auto stage = static_cast<std::size_t>(contents.of(rank, chunk));
       launched += work[stage].launched;
       transfers += work[stage].transfers;
       first = std::min(first, stage);
     }
-    const StageTail& tail = costs.tails[static_cast<std::size_t>(rank)];
-    const Seconds own = tail.total();
     const Seconds end = heads[first] + passes * std::max(launched, transfers);
-    bound = std::max({bound, end + own, end + (alone ? drains[first] : Seconds{})});
+    bound = std::max({bound, end + tail_of(rank), end + (alone ? drains[first] : Seconds{})});
   }
   return kBelowRounding * bound;
 }
 
-/// Where only some layers are computed again, they take no less than this.
-BlockCost not_repeated(BlockCost layer) {
-  layer.recompute = {};
-  return layer;
-}
-
-/// What transfers expose of all passes of a block.
-Seconds busy_work(const BlockCost& cost) {
-  return cost.forward.busy() + cost.recompute.busy() +
-         std::min(cost.backward.busy(), cost.input_gradient.busy() + cost.weight_gradient.busy());
-}
-
-/// The sum of a time over every block of the model.
-template <class Work>
-Seconds sum_of_blocks(const Plan& plan, const StepCosts& costs, const Work& work) {
-  Seconds sum = work(costs.embedding) + work(costs.head);
-  for (const LayerRun& run : costs.blocks.order) {
-    const BlockCost& layer = costs.kinds[static_cast<std::size_t>(run.kind)];
-    sum += static_cast<double>(run.count) *
-           (plan.recompute_layers ? work(not_repeated(layer)) : work(layer));
-  }
-  return sum;
-}
-
-/// A rank's mean share of what all blocks take for one micro-batch.
-Seconds mean_work(const Scenario& scenario, Seconds work) {
-  const Plan& plan = scenario.plan;
-  const double passes = static_cast<double>(scenario.training.global_batch) /
-                        static_cast<double>(plan.micro_batch * plan.data * plan.pipeline);
-  return kBelowRounding * passes * work;
+bool is_one_way(const Schedule& schedule, Placement placement) {
+  return placement != Placement::two_ways && !schedule.entry().pairs;
 }
 
 }  // namespace
 
-BlockWork block_work(const Plan& plan, const StepCosts& costs) {
-  return {.launched = sum_of_blocks(plan, costs, launched_work),
-          .busy = sum_of_blocks(plan, costs, busy_work),
-          .transferred = sum_of_blocks(plan, costs, transferred_work),
-          .slowdown = costs.slowdown};
+ModelWork model_work(const StepCosts& costs) {
+  ModelWork work{.embedding = block_work(costs.embedding),
+                 .head = block_work(costs.head),
+                 .order = costs.blocks.order};
+  for (const BlockCost& kind : costs.kinds) {
+    work.kinds.push_back(block_work(kind));
+  }
+  return work;
 }
 
-/// What runs beside a transfer has been slowed down at most so much.
-Seconds work_bound(const Scenario& scenario, const BlockWork& work) {
-  return mean_work(scenario, work.launched) / work.slowdown;
+Seconds place_bound(const Scenario& scenario, const ModelWork& work) {
+  const Plan& plan = scenario.plan;
+  BlockWork all;
+  const auto add = [&](const BlockWork& block, double count) {
+    add_blocks(block, count, plan.recompute_layers ? 0 : count, all);
+  };
+  add(work.embedding, 1);
+  add(work.head, 1);
+  for (const LayerRun& run : work.order) {
+    add(work.kinds[static_cast<std::size_t>(run.kind)], static_cast<double>(run.count));
+  }
+  const Seconds alone = all.forward + all.recompute.busy + all.parts;
+  const Seconds paired =
+      std::max(all.launched + all.recompute.launched, all.transferred + all.recompute.transferred);
+  const double passes = static_cast<double>(scenario.training.global_batch) /
+                        static_cast<double>(plan.micro_batch * plan.data * plan.pipeline);
+  return kBelowRounding * passes * std::min(alone, paired);
 }
 
-Seconds place_bound(const Scenario& scenario, const BlockWork& work) {
-  return mean_work(scenario, work.busy);
-}
-
-Seconds paired_place_bound(const Scenario& scenario, const BlockWork& work) {
-  return std::max(mean_work(scenario, work.launched), mean_work(scenario, work.transferred));
+Seconds pipeline_bound(const Scenario& scenario,
+                       const ModelWork& work,
+                       const StageBlocks& contents) {
+  if (is_one_way(scenario.plan.schedule, contents.placement())) {
+    return one_way_bound(scenario, work, contents);
+  }
+  return kBelowRounding * paired_bound(
+                              scenario,
+                              contents,
+                              [&](int stage) { return stage_work(work, contents, stage); },
+                              [](int /*rank*/) { return Seconds{}; });
 }
 
 Seconds step_bound(const Scenario& scenario, const StepCosts& costs) {
-  const bool one_way = costs.placement != Placement::two_ways;
-  return one_way && !scenario.plan.schedule.entry().pairs
-             ? to_seconds(OneWayBound(scenario, costs).find())
-             : paired_bound(scenario, costs);
+  if (is_one_way(scenario.plan.schedule, costs.placement)) {
+    return to_seconds(OneWayBound(scenario, costs).find());
+  }
+  return paired_bound(
+      scenario,
+      costs.contents,
+      [&](int stage) { return block_work(costs.chunk(stage)); },
+      [&](int rank) { return costs.tails[static_cast<std::size_t>(rank)].total(); });
 }
 
 }  // namespace titer

@@ -1,10 +1,12 @@
 // What the layers of a plan cost in their place, whatever its pipeline and state.
 
 #include <algorithm>
+#include <string>
 
 #include "search_worker.hpp"
 #include "titer/cost/cost_parts.hpp"
 #include "titer/estimate/step_length.hpp"
+#include "titer/plan/place/torus_place.hpp"
 #include "titer/plan/plan_fields.hpp"
 
 namespace titer {
@@ -38,10 +40,37 @@ bool SearchWorker::is_short(const Scenario& scenario, const StepCosts& costs) {
   }
 }
 
+/// Of plain_'s: groups that are no boxes of a torus, whatever the layers. Most places have some.
+const std::string& SearchWorker::refusal_of_place() {
+  static const std::string none;
+  const Plan& plan = plain_.plan;
+  const Torus* torus = plain_.cluster.torus_of(plan.devices());
+  if (torus == nullptr || plan.context_inner != 1 || plan.shard) {
+    return none;
+  }
+  const std::size_t layout = tree_->layers()[number_[0]].layout;
+  refusals_.resize(tree_->layouts().size());
+  refusals_[layout].resize(tree_->layouts()[layout].places.size());
+  std::optional<std::string>& refusal = refusals_[layout][number_[1]];
+  if (!refusal) {
+    const auto misfit = torus_misfit(plan, *torus);
+    refusal = misfit ? Violation{.path = misfit->path,
+                                 .value = std::to_string(misfit->degree),
+                                 .expected = misfit->expected}
+                           .text()
+                     : "";
+  }
+  return *refusal;
+}
+
 /// Whether the plan's layers and place are sound; where its groups lie is then known.
 bool SearchWorker::put_plain() {
   plain_.plan = scenario_.plan;
   make_plain(plain_.plan);
+  if (const std::string& refusal = refusal_of_place(); !refusal.empty()) {
+    refusal_ = refusal;
+    return false;
+  }
   if (!is_sound(plain_)) {
     return false;
   }
@@ -49,19 +78,21 @@ bool SearchWorker::put_plain() {
   return true;
 }
 
-/// Known from elsewhere, or of its costs.
-BlockWork SearchWorker::work_in_place() {
-  KnownWork* const elsewhere = options_->known_work;
-  if (elsewhere != nullptr) {
-    if (const auto known = elsewhere->find(plain_, place_)) {
-      return *known;
-    }
+/// Of plain_ into work_: known from before, or of its costs.
+void SearchWorker::take_work(bool recomputed) {
+  if (known_->find(plain_, place_, recomputed, work_)) {
+    return;
   }
-  const BlockWork work = block_work(plain_.plan, layers_in_place());
-  if (elsewhere != nullptr) {
-    elsewhere->add(plain_, place_, work);
+  work_ = model_work(layers_in_place());
+  known_->add(plain_, place_, work_);
+  for (BlockWork& kind : work_.kinds) {
+    kind.recompute = recomputed ? kind.recompute : BlockWork::Recompute{};
   }
-  return work;
+}
+
+/// Of plans with scenario_'s pipeline, by work_.
+Seconds SearchWorker::bound_of_pipeline() {
+  return pipeline_bound(scenario_, work_, contents_of(scenario_.plan, work_.order));
 }
 
 /// Of the same layer with its groups in the same places, if that was there before.
@@ -85,7 +116,7 @@ StepCosts& SearchWorker::layers_in_place() {
 /// What is sent between stages, and nothing after the last pass: a pipeline's stages go in.
 void SearchWorker::take_plain_costs() {
   fill_shape(plain_, *costs_);
-  costs_->contents = contents_of(plain_.plan);
+  costs_->contents = contents_of(plain_.plan, costs_->blocks.order);
   fill_sends(plain_, *costs_);
   costs_->tails.assign(static_cast<std::size_t>(costs_->shape.stages), {});
 }
@@ -93,20 +124,19 @@ void SearchWorker::take_plain_costs() {
 /// Those of scenario_'s pipeline.
 void SearchWorker::put_stages() {
   fill_shape(scenario_, *costs_);
-  costs_->contents = contents_of(scenario_.plan);
+  costs_->contents = contents_of(scenario_.plan, costs_->blocks.order);
 }
 
 /// All plans of a search that have as many stages share out the layers alike.
-const StageBlocks& SearchWorker::contents_of(const Plan& plan) {
-  const ModelBlocks& blocks = costs_->blocks;
-  if (blocks.order != order_) {
+const StageBlocks& SearchWorker::contents_of(const Plan& plan, const std::vector<LayerRun>& order) {
+  if (blocks_.order != order) {
     contents_.clear();
-    order_ = blocks.order;
+    scenario_blocks(plain_, blocks_);
   }
   const std::tuple key(plan.pipeline, plan.virtual_stages, placement(plan.schedule));
   const auto [at, is_new] = contents_.try_emplace(key);
   if (is_new) {
-    at->second.fill(plan, blocks);
+    at->second.fill(plan, blocks_);
   }
   return at->second;
 }

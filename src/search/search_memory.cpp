@@ -53,7 +53,7 @@ bool SearchWorker::is_too_large() {
   }
   PipelineShape shape = plain_.shape();
   shape.micro_batches = 1;
-  return any_state(plain_, shape, contents_of(plain_.plan)).least > capacity_;
+  return any_state(plain_, shape, contents_of(plain_.plan, costs_->blocks.order)).least > capacity_;
 }
 
 }  // namespace titer

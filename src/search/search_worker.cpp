@@ -10,10 +10,14 @@
 
 namespace titer {
 
-SearchWorker::SearchWorker(const Search& search, const PlanTree& tree, const SearchOptions& options)
+SearchWorker::SearchWorker(const Search& search,
+                           const PlanTree& tree,
+                           const SearchOptions& options,
+                           KnownWork& known)
     : search_(&search),
       tree_(&tree),
       options_(&options),
+      known_(&known),
       scorer_(search),
       best_of_(search.objectives.size() == 1 ? search.best_of : BestPlanOf::plan),
       scenario_(search.scenario),
@@ -23,7 +27,7 @@ SearchWorker::SearchWorker(const Search& search, const PlanTree& tree, const Sea
 /// Counts plans that a defect keeps from being told apart, and forgets what it had in work.
 void SearchWorker::leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts) {
   leaf_ = CostFinder();
-  contents_.clear();
+  blocks_ = {};
   peak_ = {};
   memory_ = MemoryFinder();
   estimator_ = Estimator();
@@ -31,41 +35,81 @@ void SearchWorker::leave_out(const std::string& defect, std::size_t plans, Searc
              .defect = defect + "; with" + set_options(plan_assignments(scenario_.plan))};
 }
 
-/// A layer without a bound is searched: its plans are left out one by one, if need be.
-LayerBound SearchWorker::bound(const LayerChoice& layer) {
-  LayerBound bound;
-  if (defect_met([&] { bound = sound_bound(layer); })) {
+/// A group without a bound is searched: its plans are left out one by one, if need be.
+GroupBound SearchWorker::bound(const AlikeLayers& group) {
+  GroupBound bound;
+  if (defect_met([&] { bound = sound_bound(group); })) {
     bound = {};
     bound.least.fill(-std::numeric_limits<double>::infinity());
   }
   return bound;
 }
 
-LayerBound SearchWorker::sound_bound(const LayerChoice& layer) {
-  placed_count_ = 0;
-  tree_->put(layer, scenario_.plan);
-  for (const PlanPlace& place : tree_->layout(layer).places) {
-    if (!tree_->has_batch(layer, place) || tree_->pipelines(layer, place).empty()) {
+GroupBound SearchWorker::sound_bound(const AlikeLayers& group) {
+  const LayerChoice& layer = tree_->layers()[group.front()];
+  const std::vector<PlanPlace>& places = tree_->layout(layer).places;
+  std::optional<Seconds> least;
+  GroupBound bound{.places = std::vector<Seconds>(places.size())};
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (!tree_->has_batch(layer, places[i]) || tree_->pipelines(layer, places[i]).empty()) {
       continue;
     }
-    PlanTree::put(place, scenario_.plan);
-    if (put_plain()) {
-      const Seconds least = work_bound(plain_, work_in_place());
-      return {.over_limit = least > search_->limits.longest(plain_),
-              .least = scorer_.bound(plain_, least, {})};
+    number_[1] = static_cast<std::uint32_t>(i);
+    if (const auto here = least_in_place(group)) {
+      bound.places[i] = *here;
+      least = least ? std::min(*least, *here) : here;
     }
   }
-  return {.refusal = refusal_};
+  if (least) {
+    bound.over_limit = *least > search_->limits.longest(plain_);
+    bound.least = scorer_.bound(plain_, *least, {});
+  } else {
+    bound.refusal = refusal_;
+  }
+  return bound;
 }
 
-void SearchWorker::search(std::uint32_t number,
-                          const Scores& least,
+/// By what its layers do besides recomputing; none where no layer is sound.
+std::optional<Seconds> SearchWorker::least_in_place(const AlikeLayers& group) {
+  for (const std::uint32_t number : group) {
+    const LayerChoice& layer = tree_->layers()[number];
+    const PlanPlace& place = tree_->layout(layer).places[number_[1]];
+    number_[0] = number;
+    placed_count_ = 0;
+    tree_->put(layer, scenario_.plan);
+    PlanTree::put(place, scenario_.plan);
+    if (!put_plain()) {
+      continue;
+    }
+    take_work(false);
+    if (const Seconds bound = place_bound(plain_, work_); bound > search_->limits.longest(plain_)) {
+      return bound;
+    }
+    std::optional<Seconds> least;
+    for (std::size_t i = 0; i < tree_->pipelines(layer, place).size(); ++i) {
+      put_pipeline(i);
+      const Seconds bound = bound_of_pipeline();
+      least = least ? std::min(*least, bound) : bound;
+    }
+    return least;
+  }
+  return std::nullopt;
+}
+
+void SearchWorker::search(const AlikeLayers& group,
+                          const GroupBound& bound,
                           BestPlans& best,
                           SearchCounts& counts) {
-  const LayerChoice& layer = tree_->layers()[number];
+  for (const std::uint32_t number : group) {
+    number_[0] = number;
+    search_layer(bound, best, counts);
+  }
+}
+
+void SearchWorker::search_layer(const GroupBound& bound, BestPlans& best, SearchCounts& counts) {
+  const LayerChoice& layer = tree_->layers()[number_[0]];
   placed_count_ = 0;
   tree_->put(layer, scenario_.plan);
-  number_[0] = number;
   const std::vector<PlanPlace>& places = tree_->layout(layer).places;
   for (std::size_t i = 0; i < places.size() && !stopped(); ++i) {
     if (!tree_->has_batch(layer, places[i])) {
@@ -79,13 +123,13 @@ void SearchWorker::search(std::uint32_t number,
     if (below == 0) {
       continue;
     }
-    if (!options_->exhaustive && best.excludes(least, form_of(scenario_.plan, best_of_))) {
-      counts.bounded += below;
-      continue;
-    }
     SearchCounts here;
-    if (const auto defect = defect_met([&] { try_place(below, best, here); })) {
-      leave_out(*defect, below - here.reached(), here);
+    leaves_ = below;
+    least_ = bound.places.empty() ? Seconds{} : bound.places[i];
+    if (options_->exhaustive || !is_out(best, here)) {
+      if (const auto defect = defect_met([&] { try_place(below, best, here); })) {
+        leave_out(*defect, below - here.reached(), here);
+      }
     }
     counts += here;
   }
@@ -149,17 +193,15 @@ void SearchWorker::search_place(BestPlans& best, SearchCounts& counts) {
   }
 }
 
-/// The place's pipelines of which some plan may be good enough, whatever its schedule.
+/// The place's pipelines of which some plan may be good enough.
 void SearchWorker::bound_pipelines(const BestPlans& best, SearchCounts& counts) {
   const LayerChoice& layer = tree_->layers()[number_[0]];
   const std::size_t all = tree_->pipelines(layer, tree_->layout(layer).places[number_[1]]).size();
-  const BlockWork work = work_in_place();
-  const Seconds alone = place_bound(plain_, work);
-  const Seconds paired = paired_place_bound(plain_, work);
+  take_work(true);
   pipelines_.clear();
   for (std::size_t i = 0; i < all; ++i) {
     put_pipeline(i);
-    least_ = scenario_.plan.schedule.entry().pairs ? paired : alone;
+    least_ = bound_of_pipeline();
     if (!is_out(best, counts)) {
       pipelines_.emplace_back(least_, i);
     }
@@ -171,9 +213,17 @@ void SearchWorker::search_pipeline(BestPlans& best, SearchCounts& counts) {
   const auto& states = tree_->states(layer, tree_->layout(layer).places[number_[1]]);
   if (!options_->exhaustive && keeps_activations()) {
     tree_->put(states.front(), states.front().overlaps.front(), scenario_.plan);
-    if (keeps_too_much() ||
-        any_state(scenario_, costs_->shape, costs_->contents).most > capacity_) {
+    const bool too_much = keeps_too_much();
+    const Bytes least =
+        too_much ? Bytes{} : any_state(scenario_, costs_->shape, costs_->contents).most;
+    if (too_much || least > capacity_) {
       counts.over_memory += leaves_;
+      return;
+    }
+    peak_ = least;
+    const bool out = is_out(best, counts);
+    peak_ = {};
+    if (out) {
       return;
     }
   }

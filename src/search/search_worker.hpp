@@ -14,32 +14,47 @@
 
 namespace titer {
 
-/// What no plan of a layer's is under, or why there is none to search for.
-struct LayerBound {
+/// Layers, of the tree's, that differ in what they recompute alone.
+using AlikeLayers = std::vector<std::uint32_t>;
+
+/// What no plan of a group of layers is under, or why there is none to search for.
+struct GroupBound {
   std::string refusal{};
   bool over_limit = false;
   Scores least{};
+  std::vector<Seconds> places{};  // time, in each of the layout's places
 };
 
 class SearchWorker {
  public:
-  SearchWorker(const Search& search, const PlanTree& tree, const SearchOptions& options);
+  /// `known`: of the search and of others like it; workers share it.
+  SearchWorker(const Search& search,
+               const PlanTree& tree,
+               const SearchOptions& options,
+               KnownWork& known);
 
-  [[nodiscard]] LayerBound bound(const LayerChoice& layer);
-  /// Goes through all plans of a layer that may be better than `best` has, which takes them.
-  /// `least`: the layer's bound.
-  void search(std::uint32_t layer, const Scores& least, BestPlans& best, SearchCounts& counts);
+  [[nodiscard]] GroupBound bound(const AlikeLayers& group);
+  /// Goes through all plans of a group that may be better than `best` has, which takes them.
+  void search(const AlikeLayers& group,
+              const GroupBound& bound,
+              BestPlans& best,
+              SearchCounts& counts);
   /// The best of plans that are alike, again, and what the others are.
   [[nodiscard]] FoundPlan found(const AlikePlans& group);
 
  private:
   [[nodiscard]] bool stopped() const { return options_->stop != nullptr && *options_->stop; }
-  [[nodiscard]] LayerBound sound_bound(const LayerChoice& layer);
+  [[nodiscard]] GroupBound sound_bound(const AlikeLayers& group);
+  [[nodiscard]] std::optional<Seconds> least_in_place(const AlikeLayers& group);
+  void search_layer(const GroupBound& bound, BestPlans& best, SearchCounts& counts);
   void leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts);
+  [[nodiscard]] const std::string& refusal_of_place();
   [[nodiscard]] bool put_plain();
-  [[nodiscard]] BlockWork work_in_place();
+  void take_work(bool recomputed);
+  [[nodiscard]] Seconds bound_of_pipeline();
   [[nodiscard]] StepCosts& layers_in_place();
-  [[nodiscard]] const StageBlocks& contents_of(const Plan& plan);
+  [[nodiscard]] const StageBlocks& contents_of(const Plan& plan,
+                                               const std::vector<LayerRun>& order);
   void take_plain_costs();
   void put_pipeline(std::size_t number);
   void put_stages();
@@ -71,6 +86,7 @@ class SearchWorker {
   const Search* search_;
   const PlanTree* tree_;
   const SearchOptions* options_;
+  KnownWork* known_;
   Scorer scorer_;
   BestPlanOf best_of_;
   Scenario scenario_;  // of the plan that is looked at; nothing else of it changes
@@ -84,12 +100,15 @@ class SearchWorker {
     LayersPlace place;
     StepCosts costs;  // of blocks alone
   };
+  /// Why no plan of a layout can be in one of its places; looked for once.
+  std::vector<std::vector<std::optional<std::string>>> refusals_;
   std::vector<PlacedLayers> placed_;
   std::size_t placed_count_ = 0;  // of the layer that is looked at
   LayersPlace place_;             // of plain_
   StepCosts* costs_ = nullptr;    // of plain_, and of a pipeline of scenario_'s stages
   std::map<std::tuple<std::int64_t, std::int64_t, Placement>, StageBlocks> contents_;
-  std::vector<LayerRun> order_;                             // of the layers that these share out
+  ModelBlocks blocks_;                                      // that these share out
+  ModelWork work_;                                          // of plain_
   std::vector<std::pair<Seconds, std::size_t>> pipelines_;  // of a place, with what bounds them
   std::size_t of_pipeline_ = 1;                             // plans of each
   CostFinder leaf_;                                         // of scenario_

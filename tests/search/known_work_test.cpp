@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 
 #include "titer/campaign/capacity.hpp"
 #include "titer/scenario/command_text.hpp"
@@ -22,28 +23,34 @@ Scenario experts_on(std::int64_t replicas) {
   return scenario;
 }
 
-BlockWork work_of(const Scenario& scenario) {
+ModelWork work_of(const Scenario& scenario) {
   StepCosts costs;
   step_costs(scenario, costs);
-  return block_work(scenario.plan, costs);
+  return model_work(costs);
 }
 
 /// On more devices kernels take longer, on fewer less: what is known stays below, and near.
 TEST(KnownWork, IsNoMoreThanWhatTheSameLayersTakeOnOtherDevices) {
   const Scenario first = experts_on(16);
   KnownWork known;
-  EXPECT_FALSE(known.find(first, layers_place(first)));
+  ModelWork found;
+  EXPECT_FALSE(known.find(first, layers_place(first), true, found));
   known.add(first, layers_place(first), work_of(first));
-  EXPECT_EQ(known.find(first, layers_place(first))->busy, work_of(first).busy);
+  ASSERT_TRUE(known.find(first, layers_place(first), true, found));
+  EXPECT_EQ(found.kinds[0].forward, work_of(first).kinds[0].forward);
   for (const std::int64_t replicas : {8, 32, 256}) {
     const Scenario other = experts_on(replicas);
     ASSERT_EQ(layers_place(other), layers_place(first)) << replicas;
-    const auto found = known.find(other, layers_place(other));
-    ASSERT_TRUE(found) << replicas;
-    const BlockWork own = work_of(other);
-    for (const auto part : {&BlockWork::launched, &BlockWork::busy, &BlockWork::transferred}) {
-      EXPECT_LE((*found).*part, own.*part) << replicas;
-      EXPECT_GT((*found).*part, 0.98 * (own.*part)) << replicas;
+    ASSERT_TRUE(known.find(other, layers_place(other), true, found)) << replicas;
+    const ModelWork own = work_of(other);
+    for (const auto part : {&BlockWork::forward,
+                            &BlockWork::backward,
+                            &BlockWork::parts,
+                            &BlockWork::launched,
+                            &BlockWork::transferred}) {
+      EXPECT_LE(found.kinds[0].*part, own.kinds[0].*part) << replicas;
+      EXPECT_GT(found.kinds[0].*part, 0.98 * (own.kinds[0].*part)) << replicas;
+      EXPECT_LE(found.head.*part, own.head.*part) << replicas;
     }
   }
 }
@@ -51,19 +58,42 @@ TEST(KnownWork, IsNoMoreThanWhatTheSameLayersTakeOnOtherDevices) {
 TEST(KnownWork, IsOfOneLayerInOnePlace) {
   const Scenario first = experts_on(16);
   KnownWork known;
+  ModelWork found;
   known.add(first, layers_place(first), work_of(first));
   Scenario other = first;
   other.plan.micro_batch *= 2;
-  EXPECT_FALSE(known.find(other, layers_place(other)));
-  other = first;
-  other.plan.recompute =
-      first.plan.recompute == Recompute::full ? Recompute::none : Recompute::full;
-  EXPECT_FALSE(known.find(other, layers_place(other)));
+  EXPECT_FALSE(known.find(other, layers_place(other), false, found));
   other = first;
   LayersPlace elsewhere = layers_place(other);
   ASSERT_FALSE(elsewhere.groups.empty());
   elsewhere.groups.front().second += 1;
-  EXPECT_FALSE(known.find(other, elsewhere));
+  EXPECT_FALSE(known.find(other, elsewhere, false, found));
+}
+
+/// Layers that recompute otherwise do the same besides.
+TEST(KnownWork, IsOfEachWayToRecompute) {
+  Scenario scenario = experts_on(16);
+  KnownWork known;
+  ModelWork found;
+  std::map<Recompute, ModelWork> own;
+  for (const Recompute recompute : {Recompute::full, Recompute::selective, Recompute::none}) {
+    scenario.plan.recompute = recompute;
+    own[recompute] = work_of(scenario);
+    EXPECT_FALSE(known.find(scenario, layers_place(scenario), true, found));
+    EXPECT_EQ(known.find(scenario, layers_place(scenario), false, found), own.size() > 1);
+    known.add(scenario, layers_place(scenario), own[recompute]);
+  }
+  EXPECT_GT(own[Recompute::full].kinds[0].recompute.busy,
+            own[Recompute::selective].kinds[0].recompute.busy);
+  for (const auto& [recompute, work] : own) {
+    scenario.plan.recompute = recompute;
+    ASSERT_TRUE(known.find(scenario, layers_place(scenario), true, found));
+    EXPECT_EQ(found.kinds[0].recompute.busy, work.kinds[0].recompute.busy);
+    EXPECT_EQ(found.kinds[0].forward, work.kinds[0].forward);
+    EXPECT_EQ(found.kinds[0].backward, work.kinds[0].backward);
+    ASSERT_TRUE(known.find(scenario, layers_place(scenario), false, found));
+    EXPECT_EQ(found.kinds[0].recompute.busy, Seconds{});
+  }
 }
 
 /// What earlier searches found out changes no answer of later ones, whose numbers of devices go up

@@ -27,20 +27,28 @@ struct LayersPlace {
 /// it.
 class KnownWork {
  public:
-  /// No more than the scenario's blocks take in this place; none where nobody added it.
-  [[nodiscard]] std::optional<BlockWork> find(const Scenario& scenario,
-                                              const LayersPlace& place) const;
-  void add(const Scenario& scenario, const LayersPlace& place, const BlockWork& work);
+  /// No more than what the scenario's blocks take in this place, into `work`; false where nobody
+  /// added it. Without recomputation it is of all ways to recompute.
+  bool find(const Scenario& scenario,
+            const LayersPlace& place,
+            bool recomputed,
+            ModelWork& work) const;
+  void add(const Scenario& scenario, const LayersPlace& place, const ModelWork& work);
 
  private:
   using Layout =
       std::tuple<std::int64_t, std::int64_t, std::int64_t, std::optional<std::int64_t>, int>;
   /// The last: which of its layout's places it has.
-  using Layer =
-      std::tuple<std::int64_t, bool, Recomputation, std::optional<TensorOverlap>, std::size_t>;
+  using Layer = std::tuple<std::int64_t, bool, std::optional<TensorOverlap>, std::size_t>;
+  struct KnownRecompute {
+    Recomputation way{};
+    double pace = 1;
+    std::vector<BlockWork::Recompute> kinds{};
+  };
   struct Known {
-    BlockWork work{};
-    double pace = 1;  // of kernels: more devices wait for the slowest of more
+    double pace = 1;   // of kernels: more devices wait for the slowest of more
+    ModelWork work{};  // without recomputation
+    std::vector<KnownRecompute> ways{};
   };
   struct KnownLayout {
     std::vector<LayersPlace> places{};  // few

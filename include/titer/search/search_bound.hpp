@@ -2,35 +2,48 @@
 // Times that no step can be under, from what its passes take by themselves: for a search, which
 // needs not follow the pipeline of a plan whose bound is worse than what it has.
 
+#include <vector>
+
 #include "titer/cost/cost.hpp"
 
 namespace titer {
 
-/// What all blocks of a model take for one micro-batch, at least; of a plan's pipeline, data and
-/// state it says nothing.
+/// What a block takes for one micro-batch, at least; of a plan's pipeline, data and state it says
+/// nothing.
 struct BlockWork {
-  Seconds launched{};     // kernels and launches alone
-  Seconds busy{};         // with what transfers expose
-  Seconds transferred{};  // all that is transferred, hidden or not
-  double slowdown = 1;    // at most, of what runs beside a transfer
+  Seconds forward{};  // with what transfers expose
+  Seconds backward{};
+  Seconds parts{};        // the backward pass, whole or in two parts, whichever is less
+  Seconds launched{};     // forth and back, kernels and launches alone
+  Seconds transferred{};  // forth and back, hidden or not
+  struct Recompute {
+    Seconds busy{};
+    Seconds launched{};
+    Seconds transferred{};
+  };
+  Recompute recompute{};  // before the backward pass
+};
+struct ModelWork {
+  std::vector<BlockWork> kinds{};  // of layers
+  BlockWork embedding{};
+  BlockWork head{};
+  std::vector<LayerRun> order{};
 };
 /// `costs`: of blocks.
-[[nodiscard]] BlockWork block_work(const Plan& plan, const StepCosts& costs);
+[[nodiscard]] ModelWork model_work(const StepCosts& costs);
 
-/// Of all plans with these layers and this many devices, whatever the pipeline, its schedule, the
-/// rank order and the sharding. All passes of all micro-batches are work of some rank, and a rank
-/// takes no less than its mean:
+/// Of all plans in this place, whatever their pipeline and state. All passes of all micro-batches
+/// are work of some rank, and a rank takes no less than its mean:
 ///   T >= m / p sum over blocks of (F + R + B)
-/// F, R, B: kernels and launches alone, without what transfers add. m / p = gb t cp / (b n) is the
-/// same for any p. `work`: of any plan among them.
-[[nodiscard]] Seconds work_bound(const Scenario& scenario, const BlockWork& work);
+/// with what transfers expose, or where passes run in pairs of compute or of transfers alone.
+[[nodiscard]] Seconds place_bound(const Scenario& scenario, const ModelWork& work);
 
-/// The same of all plans in this place of the pipeline whose schedule may not pair passes, with
-/// what transfers expose of them. `work`: of one without sharding and offloading.
-[[nodiscard]] Seconds place_bound(const Scenario& scenario, const BlockWork& work);
-
-/// The same where passes run in pairs: the lesser of compute and transfers is hidden.
-[[nodiscard]] Seconds paired_place_bound(const Scenario& scenario, const BlockWork& work);
+/// Of all plans with this pipeline, whatever their state, by the work of their blocks alone: what
+/// step_bound() says of it without messages between stages.
+/// `contents`: of its stages.
+[[nodiscard]] Seconds pipeline_bound(const Scenario& scenario,
+                                     const ModelWork& work,
+                                     const StageBlocks& contents);
 
 /// Of one plan, or of any that differs in sharding, offloading and overlap beside the passes where
 /// `costs` are of one without, and have no tails and buckets. A rank begins after the forward
