@@ -72,11 +72,16 @@ bool is_of_network(const Topology& topology, int vertex) {
          std::ranges::find(kinds, topology.detail(vertex).kind) != kinds.end();
 }
 
-/// "NIC - leaf"; empty inside nodes.
+bool is_nic(const Topology& topology, int vertex) {
+  return vertex >= topology.devices && topology.detail(vertex).kind == SwitchKind::nic;
+}
+
+/// "NIC - leaf", or between NICs where there are no switches; empty inside nodes.
 std::string tier_of(const Topology& topology, Lane lane) {
   int a = lane_begin(topology, lane);
   int b = lane_end(topology, lane);
-  if (!is_of_network(topology, a) && !is_of_network(topology, b)) {
+  const bool joins_nics = is_nic(topology, a) && is_nic(topology, b);
+  if (!joins_nics && !is_of_network(topology, a) && !is_of_network(topology, b)) {
     return "";
   }
   if (height(topology, a) > height(topology, b)) {
