@@ -176,8 +176,11 @@ std::vector<TimelineView> pictures_of(std::span<const ScheduleView> views, bool 
 }  // namespace
 
 std::string schedules_text(std::span<const ScheduleView> views, int width, bool with_memory) {
-  return timelines_text(pictures_of(views, with_memory), width) + "\n" +
-         TextView().table(compared_rows(views), "l").write();
+  return timelines_text(pictures_of(views, with_memory), width);
+}
+
+TextView schedules_table(std::span<const ScheduleView> views) {
+  return TextView().table(compared_rows(views), "l");
 }
 
 std::string schedules_picture(std::span<const ScheduleView> views,

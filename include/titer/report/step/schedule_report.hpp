@@ -28,10 +28,12 @@ struct ScheduleView {
 /// The same figures, and all of the timeline.
 [[nodiscard]] Value schedule_json(const ScheduleView& view);
 
-/// Several in the order given, on one axis: pictures below one another, then a table.
+/// Several in the order given, on one axis: pictures below one another.
 [[nodiscard]] std::string schedules_text(std::span<const ScheduleView> views,
                                          int width,
                                          bool with_memory = false);
+/// What each of them takes.
+[[nodiscard]] TextView schedules_table(std::span<const ScheduleView> views);
 [[nodiscard]] std::string schedules_picture(std::span<const ScheduleView> views,
                                             const PictureStyle& style,
                                             bool with_memory = false);

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "app/command.hpp"
 #include "app/output/output_file.hpp"
+#include "app/output/terminal.hpp"
 #include "app/output/trace_file.hpp"
 #include "app/question_options.hpp"
 #include "asked_schedules.hpp"
@@ -59,7 +61,7 @@ struct TimelineOptions {
   std::optional<std::string> palette = {};
   bool memory = false;
   std::string out = {};
-  int width = kUsualTextWidth;
+  std::optional<int> width = {};
   bool every_rank = false;
 };
 
@@ -80,16 +82,43 @@ PictureStyle style_of(const TimelineOptions& options, TimelineFormat format) {
               options.palette ? chosen("--palette", *options.palette, kPalettes) : Palette::usual};
 }
 
+std::size_t longest_line(std::string_view text) {
+  std::size_t longest = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    longest = std::max(longest, end - begin);
+    begin = end + 1;
+  }
+  return longest;
+}
+
+/// `draw`: a picture so many columns wide, beside names. Unless told, no wider than the terminal
+/// that it goes to.
+template <class Draw>
+std::string picture_text(const TimelineOptions& options, const Draw& draw) {
+  std::string text = draw(options.width.value_or(kUsualTextWidth));
+  const std::size_t terminal = options.out.empty() ? terminal_style().width : 0;
+  const std::size_t longest = longest_line(text);
+  if (options.width || terminal == 0 || longest <= terminal) {
+    return text;
+  }
+  return draw(std::max(kLeastTextWidth, kUsualTextWidth - static_cast<int>(longest - terminal)));
+}
+
 /// What pictures of both kinds have in common; the text goes on with `figures`, and `json` is more
 /// than the timeline where it is there.
 std::string drawn(const TimelineView& picture,
                   const TimelineOptions& options,
                   TimelineFormat format,
-                  const std::string& figures,
+                  const TextView& figures,
                   const Value& json) {
   switch (format) {
     case TimelineFormat::text:
-      return timeline_text(picture, options.width) + "\n" + figures;
+      return written(
+          TextView(picture_text(options, [&](int width) { return timeline_text(picture, width); }) +
+                   "\n")
+              .append(figures),
+          options.out);
     case TimelineFormat::csv:
       return timeline_csv(picture);
     case TimelineFormat::json:
@@ -119,7 +148,7 @@ void write_schedule(const TimelineOptions& options,
     write_trace(out, picture.timeline, picture.title);
     return;
   }
-  out.write(drawn(picture, options, format, schedule_text(view).write(), schedule_json(view)));
+  out.write(drawn(picture, options, format, schedule_text(view), schedule_json(view)));
 }
 
 void write_step(const TimelineOptions& options, TimelineFormat format, OutputFile& out) {
@@ -148,7 +177,7 @@ void write_step(const TimelineOptions& options, TimelineFormat format, OutputFil
   Value json = timeline_json(view);
   add_notes(notes, json);
   out.write(format == TimelineFormat::text ? notes_text(notes) : "");
-  out.write(drawn(view, options, format, ranks_text(step.result).write(), json));
+  out.write(drawn(view, options, format, ranks_text(step.result), json));
   if (format != TimelineFormat::text && format != TimelineFormat::json) {
     tell_notes(notes);
   }
@@ -161,7 +190,14 @@ void write_schedules(const TimelineOptions& options,
                      OutputFile& out) {
   switch (format) {
     case TimelineFormat::text:
-      return out.write(schedules_text(views, options.width, options.memory));
+      return out.write(written(TextView(picture_text(options,
+                                                     [&](int width) {
+                                                       return schedules_text(
+                                                           views, width, options.memory);
+                                                     }) +
+                                        "\n")
+                                   .append(schedules_table(views)),
+                               options.out));
     case TimelineFormat::csv:
       return out.write(schedules_csv(views));
     case TimelineFormat::json:
@@ -182,7 +218,9 @@ void write_schedules(const TimelineOptions& options,
 
 int timeline_command(const TimelineOptions& options) {
   const TimelineFormat format = chosen("--format", options.format, kTimelineFormats);
-  check_range("--width", options.width, kLeastTextWidth, kMostTextWidth);
+  if (options.width) {
+    check_range("--width", *options.width, kLeastTextWidth, kMostTextWidth);
+  }
   static_cast<void>(style_of(options, format));
   if (options.schedules.names.empty() == options.scenario.typed().empty()) {
     throw InputError(
@@ -237,8 +275,12 @@ Command add_timeline(CLI::App& program) {
   app->add_flag("--every-rank",
                 options->every_rank,
                 "of a scenario: draw every device, not one for those that do the same");
-  app->add_option("--width", options->width, "columns of a text picture beside its names")
-      ->default_val(kUsualTextWidth);
+  app->add_option("--width",
+                  options->width,
+                  fmt::format("columns of a text picture beside its names; default: {}, or what "
+                              "the terminal has",
+                              kUsualTextWidth))
+      ->type_name("N");
   app->add_option("--out", options->out, "write to this file, whole or not at all")
       ->type_name("FILE");
   return {app, [options] { return timeline_command(*options); }};
