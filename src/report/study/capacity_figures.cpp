@@ -61,6 +61,7 @@ Figures time_figures(const CapacityQuestion& question, const CapacityPoint& poin
       {"iteration_time_s", step.iteration_time, "iteration"},
       {"tokens_per_s", step.tokens_per_s},
       {"mfu", step.mfu},
+      {"grade", name(step.grade)},
       {"goodput", Datum(point.goodput.fraction, kPercent), question.reliability ? "goodput" : ""},
       {"tokens", Datum(point.tokens, short_count(point.tokens)), tokens},
       {"time_s", Datum(point.time, days(point.time)), "days"},

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "capacity_figures.hpp"
 #include "report/plot/study_plots.hpp"
 #include "report/step/scenario_words.hpp"
@@ -43,15 +45,20 @@ std::string asked_text(const CapacityQuestion& question) {
 TextView points_text(const CapacityQuestion& question, const CapacityResult& result) {
   FigureRows rows;
   std::string without;
+  Grade weakest = Grade::fitted;
   for (const CapacityPoint& point : result.points) {
     if (point.has_plan()) {
       rows.push_back(point_figures(question, point));
+      weakest = std::max(weakest, point.planned.step.grade);
     } else {
       without += fmt::format("  {} devices: {}\n", point.devices, point.planned.problem);
     }
   }
   TextView text;
-  text.table(rows, question.reliability ? "rrl" : "rl");
+  if (!rows.empty()) {
+    text.table(rows, question.reliability ? "rrl" : "rl")
+        .add(fmt::format("\nbasis: {} figures\n", name(weakest)));
+  }
   return without.empty() ? text : text.add((rows.empty() ? "" : "\n") + ("no plan\n" + without));
 }
 

@@ -116,7 +116,6 @@ Figures figures_of(const CapacityRow& row) {
     if (row.point) {
       const StepResult& step = row.point->planned.step;
       figures = joined({{"fits", true},
-                        {"grade", name(step.grade)},
                         {"memory_peak_bytes", whole_bytes(step.memory_peak)},
                         {"memory_capacity_bytes", whole_bytes(step.memory_capacity)}},
                        point_figures(*one.question, *row.point));

@@ -82,6 +82,19 @@ Figures space_figures(const Search& search) {
   return figures;
 }
 
+/// How sure the time is.
+Figures evidence_figures(const StepResult& result) {
+  Datum low;
+  Datum high;
+  if (result.error_bar) {
+    low = result.error_bar->low;
+    high = result.error_bar->high;
+  }
+  return {if_any({"iteration_time_low_s", low}),
+          if_any({"iteration_time_high_s", high}),
+          {"grade", name(result.grade)}};
+}
+
 Figures plan_figures(const FoundPlan& found, const Plan& best) {
   std::vector<std::string> differ;
   for (const Plan& plan : found.alike) {
@@ -91,7 +104,7 @@ Figures plan_figures(const FoundPlan& found, const Plan& best) {
                  {"devices", found.devices},
                  {"differs", plan_difference(found.plan, best)},
                  {"alike", Figures{{"count", found.alike_count}, {"differ", differ}}}},
-                found_figures(found));
+                joined(found_figures(found), evidence_figures(found.result)));
 }
 
 /// The best plan of any software, and what of it the search's own does not have.

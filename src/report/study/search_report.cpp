@@ -183,6 +183,16 @@ std::string best_plan_text(const FoundPlan& best) {
   return text + "\n";
 }
 
+/// How sure the best plan's time is.
+std::string evidence_text(const StepResult& best) {
+  const std::string spread = best.error_bar
+                                 ? fmt::format("; the best: four of five between {} and {}",
+                                               format(best.error_bar->low),
+                                               format(best.error_bar->high))
+                                 : "";
+  return fmt::format("  basis: {} figures{}\n", name(best.grade), spread);
+}
+
 /// The keys in which plans that are alike differ: "rank_order, tensor_overlap".
 std::string alike_keys(const FoundPlan& found) {
   std::string text;
@@ -297,7 +307,9 @@ View search_view(const Search& search,
     say(no_plan_sentence(of, answer));
   } else {
     view.text.add(best_plan_text(answer.plans.front()) + "\n").table(plan_rows(answer));
-    view.text.add("\n" + rows_text(answer)).add(chances_text(answer));
+    view.text.add("\n" + rows_text(answer))
+        .add(evidence_text(answer.plans.front().result))
+        .add(chances_text(answer));
   }
   for (const std::string& note : notes) {
     say(note);
