@@ -1,6 +1,7 @@
 // What whoever runs a training, builds networks or studies systems asks.
 
 #include <cmath>
+#include <filesystem>
 
 #include "paths.hpp"
 #include "tasks/task.hpp"
@@ -24,16 +25,64 @@ TEST(EngineerTasks, ALaunchersFileAsARun) {
   }
 }
 
+/// What a script takes from outside is said to be open, until it is told.
+TEST(EngineerTasks, ALaunchersFileWithADegreeFromOutside) {
+  const std::string script = kImported + "/scripts/open_degree.sh";
+  const Outcome open = titer({"import", script});
+  EXPECT_EQ(open.code, 0) << open.err;
+  EXPECT_TRUE(contains(open.err, "left open: " + script + ":4:3: --tensor-model-parallel-size"));
+  const Outcome told = titer({"import", script, "--define=TP_OF_THE_JOB=4"});
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_FALSE(contains(told.err, "tensor-model-parallel-size: ${")) << told.err;
+  EXPECT_TRUE(contains(told.out, "tensor 4")) << told.out;
+}
+
+/// As a model wherever one is asked for; what it lacks of a run comes from elsewhere.
+TEST(EngineerTasks, AHuggingFaceModel) {
+  const std::string config = kImported + "/config.json";
+  const Outcome read = titer({"import", config});
+  EXPECT_EQ(read.code, 0) << read.err;
+  EXPECT_TRUE(contains(read.out, "8 layers, hidden 1024, 16 heads")) << read.out;
+  const Document made = answer({"compare",
+                                "--model=" + config,
+                                "--cluster=dgx-h100",
+                                "--tokens=10B",
+                                "--devices=8",
+                                "--batch=64"});
+  EXPECT_EQ(number(made, "rows.0.sequence"), 4096) << "the model's longest";
+}
+
+/// Time, speed and memory, each measured and predicted.
 TEST(EngineerTasks, ALogBesideThePrediction) {
-  const Outcome log = titer({"trace", kTraces + "/megatron.log"});
-  EXPECT_EQ(log.code, 0) << log.err;
-  EXPECT_TRUE(contains(log.out, "iteration"));
+  const std::string folder = (root() / "tests/data/doctor").string();
+  const Document log =
+      answer({"trace", folder + "/train.log", "--scenario=" + folder + "/run.json"});
+  for (const char* figure : {"iteration_time_s", "model_flops_per_device", "memory_peak_bytes"}) {
+    const std::string path = "figures." + std::string(figure);
+    EXPECT_NEAR(number(log, path + ".predicted") / number(log, path + ".mean"), 1, 0.2) << figure;
+  }
 }
 
 TEST(EngineerTasks, WhereAMeasuredStepWent) {
-  const Outcome trace = titer({"trace", kTraces + "/kineto.json"});
-  EXPECT_EQ(trace.code, 0) << trace.err;
-  EXPECT_TRUE(contains(trace.out, "%"));
+  const Document trace = answer({"trace", kTraces + "/kineto.json"});
+  double sum = 0;
+  for (const Value& term : trace.at("terms")->items) {
+    sum += term.find("measured")->find("exposed_s")->number;
+  }
+  EXPECT_NEAR(sum, number(trace, "measured_s"), 1e-9);
+}
+
+/// Of several ranks at once, and how many of how many they are; who waits for whom.
+TEST(EngineerTasks, TracesOfRanksBesideThePrediction) {
+  const std::string folder = (root() / "tests/data/doctor").string();
+  const Document trace = answer({"trace",
+                                 folder + "/rank0.json",
+                                 folder + "/rank1.json",
+                                 "--scenario=" + folder + "/run.json"});
+  EXPECT_EQ(trace.at("ranks")->items.size(), 2u);
+  EXPECT_EQ(number(trace, "world_size"), 8);
+  EXPECT_GT(number(trace, "measured_s"), number(trace, "predicted_s"));
+  EXPECT_GT(number(trace, "waiting_for_late_ranks_s"), 0);
 }
 
 /// Of two ranks of eight, which is said; what the run lost to what, and why.
@@ -98,6 +147,27 @@ TEST(EngineerTasks, ACollectiveOverSizes) {
                                 "--ranks=0-15"});
   const std::string text = to_json(rows.root, 0);
   EXPECT_TRUE(contains(text, "bus_bandwidth_Bps"));
+}
+
+/// At the sizes that were measured, by closed forms as by the rules of a library.
+TEST(EngineerTasks, ACollectiveBesideWhatWasMeasured) {
+  const std::string measured = (root() / "tests/data/doctor/all_reduce.txt").string();
+  std::vector<std::string> asked = {"collective",
+                                    "--cluster=dgx-h100",
+                                    "--op=all_reduce",
+                                    "--ranks=0-7",
+                                    "--measured=" + measured};
+  for (int way = 0; way < 2; ++way) {
+    const Document table = answer(asked);
+    const std::vector<Value>& rows = table.at("results")->items;
+    ASSERT_EQ(rows.size(), 12u);
+    for (const Value& row : rows) {
+      const double off = row.find("measured_time_s")->number / row.find("time_s")->number;
+      EXPECT_GT(off, 0.5);
+      EXPECT_LT(off, 2);
+    }
+    asked.emplace_back("--library=nccl");
+  }
 }
 
 TEST(EngineerTasks, WhichKnobsToTurn) {
@@ -171,13 +241,37 @@ TEST(ArchitectTasks, LinksThatFail) {
             number(table, "networks.1.iteration_time_s"));
 }
 
+/// Its ports are slower than the NICs, which is said, and so is how it is routed.
 TEST(ArchitectTasks, ADragonfly) {
-  const Document run = answer({"run",
-                               "mixtral-8x7b-64xh100",
-                               "--fidelity=network",
-                               "--set=cluster.network.topology=dragonfly-1056"});
-  EXPECT_GT(number(run, "iteration_time_s"), 0);
+  const std::vector<std::string> asked = {"run",
+                                          "mixtral-8x7b-64xh100",
+                                          "--fidelity=network",
+                                          "--set=cluster.network.topology=dragonfly-1056"};
+  const Document run = answer(asked);
+  EXPECT_GT(number(run, "iteration_time_s"),
+            number(answer({"run", "mixtral-8x7b-64xh100"}), "iteration_time_s"));
   EXPECT_NE(run.at("limited_by"), nullptr);
+  const std::string words = titer(asked).out;
+  EXPECT_TRUE(contains(words, "routing: adaptive")) << words;
+  EXPECT_TRUE(contains(words, "NICs of 400 Gbps: limited by port 200 Gbps")) << words;
+}
+
+/// NICs joined without switches: slower links make the step longer, and are what is busy.
+TEST(ArchitectTasks, ATorus) {
+  const TemporaryFolder folder;
+  const auto torus = [&](const std::string& bandwidth) {
+    return folder.file(bandwidth + ".json",
+                       R"({"name": "torus-64", "family": "torus", "dimensions": [4, 4, 4],
+                           "bandwidth": ")" +
+                           bandwidth + R"( Gbps", "latency": "1 us"})");
+  };
+  const Document table =
+      answer({"compare", "mixtral-8x7b-64xh100", "--topology=" + torus("400") + "," + torus("10")});
+  EXPECT_GT(number(table, "networks.1.slower"), 0);
+  for (const char* network : {"networks.0", "networks.1"}) {
+    EXPECT_EQ(text(table, network + std::string(".hottest_tier")), "NIC - NIC");
+    EXPECT_GT(number(table, network + std::string(".hottest_busy")), 0);
+  }
 }
 
 TEST(ResearcherTasks, SchedulesAsTextAndPictures) {
@@ -212,6 +306,14 @@ TEST(ResearcherTasks, AStepForOtherSimulators) {
       titer({"export", "gpt3-175b-64xa100", "--format=goal", "--detail=pass", "--out=" + file});
   EXPECT_EQ(goal.code, 0) << goal.err;
   EXPECT_TRUE(file_text(file).starts_with("num_ranks 64\n"));
+  const std::string chakra = (folder.path() / "chakra").string();
+  const Outcome traces =
+      titer({"export", "gpt3-175b-64xa100", "--format=chakra", "--detail=pass", "--out=" + chakra});
+  EXPECT_EQ(traces.code, 0) << traces.err;
+  for (const int rank : {0, 63}) {
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "chakra" /
+                                        ("step." + std::to_string(rank) + ".et")));
+  }
 }
 
 TEST(ResearcherTasks, WhatIsThere) {
