@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <utility>
 
 #include "app/output/progress.hpp"
 #include "command.hpp"
@@ -21,10 +22,14 @@ Sweep sweep_of(const SweepRequest& request) {
 
 }  // namespace
 
-SweepTable::SweepTable(const SweepRequest& request, RowFormat format, const Shard& shard)
+SweepTable::SweepTable(const SweepRequest& request,
+                       RowFormat format,
+                       std::string out,
+                       const Shard& shard)
     : sweep_(sweep_of(request)),
       format_(format),
       rows_(sweep_, format),
+      out_(std::move(out)),
       run_{.threads = request.threads, .fidelity = request.fidelity, .shard = shard},
       chunks_(sweep_chunks(sweep_, run_.fidelity)) {}
 
@@ -48,10 +53,16 @@ SweepOutcome SweepTable::compute(std::size_t done,
   SweepOptions options = run_;
   options.done = done;
   options.stop = stop;
-  Progress progress("points", points(own_chunks()), points(done));
+  const std::size_t before = points(done);
+  Progress progress("points", points(own_chunks()), before);
+  SizeForecast size(points(own_chunks()) - before);
   return run_sweep(sweep_, options, row_maker(), [&](std::span<const SweepChunk> ready) {
     emit(ready);
+    for (const SweepChunk& chunk : ready) {
+      size.wrote(chunk.rows.size());
+    }
     done += ready.size();
+    tell_if_large(out_, size.after(points(done) - before).value_or(0));
     progress.update(points(done));
   });
 }

@@ -14,8 +14,9 @@ namespace titer {
 
 class SweepTable {
  public:
-  /// Says what was learned of measured runs on standard error. Throws InputError.
-  SweepTable(const SweepRequest& request, RowFormat format, const Shard& shard);
+  /// Says what was learned of measured runs on standard error. `out`: where the table goes, if to a
+  /// file. Throws InputError.
+  SweepTable(const SweepRequest& request, RowFormat format, std::string out, const Shard& shard);
 
   [[nodiscard]] const Sweep& sweep() const { return sweep_; }
   [[nodiscard]] std::optional<Fidelity> fidelity() const { return run_.fidelity; }
@@ -39,6 +40,7 @@ class SweepTable {
   Sweep sweep_;
   RowFormat format_;
   SweepRows rows_;
+  std::string out_;
   SweepOptions run_;
   Chunks chunks_;
 };

@@ -40,6 +40,20 @@ TEST(Progress, SaysHowLongItHasBeenWhereNothingIsCounted) {
   EXPECT_EQ(running.code(), 128 + SIGTERM);
 }
 
+/// Of which the first part tells how large all of it will be.
+TEST(Progress, SaysHowLargeATableWillBeBeforeItIsWritten) {
+  const TemporaryFolder folder;
+  const std::string sweep = folder.file("sweep.json", R"({
+    "scenario": "llama3-70b-64xh100",
+    "axes": {"training.global_batch": {"from": 128, "to": 400000, "step": 2},
+             "plan.micro_batch": [1, 2]}})");
+  OnATerminal running({"sweep", sweep, "--out=" + (folder.path() / "rows.csv").string()});
+  EXPECT_TRUE(running.saw("rows.csv: some 1")) << running.seen;
+  EXPECT_TRUE(running.saw(" MB will be written")) << running.seen;
+  running.send(SIGTERM);
+  EXPECT_NE(running.code(), 0);
+}
+
 TEST(Progress, IsNoWordOfAShortCommand) { EXPECT_EQ(told({"run", "llama3-70b-64xh100"}), ""); }
 
 /// A file and a folder, which are not there before they are whole.

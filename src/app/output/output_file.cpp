@@ -16,6 +16,15 @@ void tell_if_large(const std::string& name, double bytes) {
   }
 }
 
+std::optional<double> SizeForecast::after(std::size_t done) {
+  constexpr double enough = 1e6;  // bytes, to tell from
+  if (is_told_ || bytes_ < enough || done == 0) {
+    return std::nullopt;
+  }
+  is_told_ = true;
+  return bytes_ * static_cast<double>(parts_) / static_cast<double>(done);
+}
+
 OutputFile::OutputFile(const std::string& path) : target_(path) {
   if (target_.empty()) {
     file_ = stdout;
@@ -44,7 +53,7 @@ OutputFile::~OutputFile() {
 
 void OutputFile::write(std::string_view text) {
   if (is_empty_ && !target_.empty()) {
-    tell_if_large(target_.string(), static_cast<double>(text.size()));
+    announce(static_cast<double>(text.size()));
   }
   is_empty_ = false;
   if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) {

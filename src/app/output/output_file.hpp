@@ -15,6 +15,21 @@ namespace titer {
 /// "step.goal: some 984 MB will be written", of 100 MB and more; on a terminal alone.
 void tell_if_large(const std::string& name, double bytes);
 
+/// How large a file of equal parts will be.
+class SizeForecast {
+ public:
+  explicit SizeForecast(std::size_t parts) : parts_(parts) {}
+
+  void wrote(std::size_t bytes) { bytes_ += static_cast<double>(bytes); }
+  /// The bytes of all parts, of which so many are written: once, as soon as these tell.
+  [[nodiscard]] std::optional<double> after(std::size_t done);
+
+ private:
+  std::size_t parts_;
+  double bytes_ = 0;
+  bool is_told_ = false;
+};
+
 /// Writes to a temporary file beside the target and renames it at finish(); without finish() the
 /// target is left as it was. An empty path is standard output; a device or pipe has no temporary.
 class OutputFile {
@@ -24,6 +39,8 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
+  /// That so many bytes will be written, if that is much.
+  void announce(double bytes) const { tell_if_large(target_.string(), bytes); }
   /// A large text that is the file's first is announced: it is all, or nearly all, of the file.
   void write(std::string_view text);
   void finish();

@@ -87,23 +87,17 @@ void check_size(const ExportedStep& step, std::size_t ranks) {
 class ExportProgress {
  public:
   ExportProgress(std::string name, std::size_t ranks)
-      : name_(std::move(name)), ranks_(ranks), progress_("ranks", ranks) {}
+      : name_(std::move(name)), size_(ranks), progress_("ranks", ranks) {}
 
-  void wrote(std::string_view text) { bytes_ += static_cast<double>(text.size()); }
+  void wrote(std::string_view text) { size_.wrote(text.size()); }
   void done(std::size_t ranks) {
-    constexpr double enough = 1e6;  // bytes, to tell from
-    if (!is_told_ && bytes_ >= enough) {
-      tell_if_large(name_, bytes_ * static_cast<double>(ranks_) / static_cast<double>(ranks));
-      is_told_ = true;
-    }
+    tell_if_large(name_, size_.after(ranks).value_or(0));
     progress_.update(ranks);
   }
 
  private:
   std::string name_;
-  std::size_t ranks_;
-  double bytes_ = 0;
-  bool is_told_ = false;
+  SizeForecast size_;
   Progress progress_;
 };
 

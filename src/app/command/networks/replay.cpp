@@ -2,8 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 
 #include "app/command.hpp"
+#include "app/output/progress.hpp"
 #include "titer/report/network/replay_report.hpp"
 #include "titer/scenario/load_part.hpp"
 #include "titer/units/listed.hpp"
@@ -23,9 +25,11 @@ struct ReplayCommand {
 int replay_command(const ReplayCommand& command) {
   const Format format = chosen("--format", command.format, kFormats);
   const std::vector<std::filesystem::path> files(command.files.begin(), command.files.end());
+  auto progress = std::make_optional<Progress>();
   const Workload workload = load_workload(files);
   const Cluster cluster = load_cluster(Value(command.cluster), parse_assignments(command.sets));
   const Replay answer = replay(workload, cluster, command.options);
+  progress.reset();
   View view = replay_view(workload, answer, cluster, command.options);
   view.asked = {{"asked", listed(command.files, " ")}, {"cluster", cluster.name}};
   return print(format, {.view = std::move(view)}, *command.report);

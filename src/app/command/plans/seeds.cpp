@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "app/command.hpp"
+#include "app/output/progress.hpp"
 #include "titer/report/evidence/seed_report.hpp"
 
 namespace titer {
@@ -22,20 +23,27 @@ void keep_reading(Reading reading, SeedReport& report) {
   });
 }
 
+std::vector<SeedReport> reports_of(const std::vector<Seed>& seeds, const std::string& reading) {
+  Progress progress("statements", seeds.size());
+  std::vector<SeedReport> reports;
+  reports.reserve(seeds.size());
+  for (const Seed& seed : seeds) {
+    reports.push_back(run_seed(seed));
+    if (!reading.empty()) {
+      keep_reading(chosen("--reading", reading, kReadings), reports.back());
+    }
+    progress.update(reports.size());
+  }
+  return reports;
+}
+
 int seeds_command(const SeedsOptions& options) {
   const Format format = chosen("--format", options.format, kFormats);
   std::vector<Seed> seeds;
   for (const std::string& id : options.ids.empty() ? seed_ids() : options.ids) {
     seeds.push_back(load_seed(id));
   }
-  std::vector<SeedReport> reports;
-  reports.reserve(seeds.size());
-  for (const Seed& seed : seeds) {
-    reports.push_back(run_seed(seed));
-    if (!options.reading.empty()) {
-      keep_reading(chosen("--reading", options.reading, kReadings), reports.back());
-    }
-  }
+  const std::vector<SeedReport> reports = reports_of(seeds, options.reading);
   print(format, seed_view(reports, options.all || !options.ids.empty()));
   const bool any_fails = std::any_of(reports.begin(), reports.end(), [](const SeedReport& report) {
     return report.status() == SeedStatus::fails;

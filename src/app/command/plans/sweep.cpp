@@ -33,7 +33,7 @@ struct SweepCommand {
   [[nodiscard]] SweepTable table(const Launch& launch) const {
     SweepRequest request = asked.request();
     request.threads = threads_or_usual(jobs, launch);
-    return {request, row_format(), launch.shard};
+    return {request, row_format(), out, launch.shard};
   }
 };
 
