@@ -60,15 +60,11 @@ class RunTimes {
       for (const std::size_t at : part.numbers) {
         factors.push_back(std::exp(logarithms[at]));
       }
-      part.moved->put(factors, part.scenario);
+      part.moved->put(factors);
     }
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      const Part& part = parts_.at(runs_[i].source.get());
       Scenario scenario = runs_[i].scenario;
-      const auto nodes = scenario.cluster.nodes;
-      scenario.cluster = part.scenario.cluster;
-      scenario.cluster.nodes = nodes;
-      scenario.stack = part.scenario.stack;
+      parts_.at(runs_[i].source.get()).moved->give(scenario);
       estimator_.estimate(scenario, result_);
       seconds[i] = result_.iteration_time.si();
     }
@@ -78,7 +74,6 @@ class RunTimes {
   struct Part {
     std::unique_ptr<MovedParts> moved;
     std::vector<std::size_t> numbers{};  // of priors_
-    Scenario scenario{};                 // its cluster and stack, moved
   };
   std::span<const MeasuredRun> runs_;
   std::vector<PriorFigure> priors_;
@@ -160,7 +155,8 @@ class OneRun {
 
   [[nodiscard]] const std::vector<PlacedPrior>& priors() const { return moved_.priors(); }
   [[nodiscard]] double time(std::span<const double> factors) {
-    moved_.put(factors, scenario_);
+    moved_.put(factors);
+    moved_.give(scenario_);
     estimator_.estimate(scenario_, result_);
     return result_.iteration_time.si();
   }

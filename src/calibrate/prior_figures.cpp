@@ -171,7 +171,8 @@ std::vector<PlacedPrior> priors_of(const Document& document, const Scenario& sce
   return priors;
 }
 
-MovedParts::MovedParts(const ScenarioSource& source, const Scenario& scenario) {
+MovedParts::MovedParts(const ScenarioSource& source, const Scenario& scenario)
+    : cluster_(scenario.cluster), stack_(scenario.stack) {
   document_.root = Value::make_object();
   document_.sources = source.document().sources;
   for (const std::string_view part : {"cluster", "stack"}) {
@@ -180,25 +181,47 @@ MovedParts::MovedParts(const ScenarioSource& source, const Scenario& scenario) {
     document_.root.add(std::string(part), *value);
   }
   priors_ = priors_of(document_, scenario);
+  factors_.assign(priors_.size(), 1.0);
 }
 
-void MovedParts::put(std::span<const double> factors, Scenario& scenario) const {
-  ensure(factors.size() == priors_.size(), "a factor for each prior");
-  Document moved = document_;
+bool MovedParts::put(std::span<const double> factors, bool of_stack) {
+  bool is_moved = false;
   for (std::size_t i = 0; i < factors.size(); ++i) {
-    for (const FittedFigure& figure : priors_[i].figures) {
-      put_figure(moved, figure, std::clamp(factors[i] * figure.start, figure.least, figure.most));
+    if (factors[i] == factors_[i] || (priors_[i].prior.owner == FigureOwner::stack) != of_stack) {
+      continue;
     }
+    for (const FittedFigure& figure : priors_[i].figures) {
+      put_figure(
+          document_, figure, std::clamp(factors[i] * figure.start, figure.least, figure.most));
+    }
+    factors_[i] = factors[i];
+    is_moved = true;
   }
+  return is_moved;
+}
+
+void MovedParts::put(std::span<const double> factors) {
+  ensure(factors.size() == priors_.size(), "a factor for each prior");
+  const bool has_cluster = put(factors, false);
+  const bool has_stack = put(factors, true);
   Problems problems;
-  Reader root(moved, problems);
-  Reader cluster = root.object("cluster");
-  const auto nodes = scenario.cluster.nodes;
-  scenario.cluster = read_cluster(cluster);
-  scenario.cluster.nodes = nodes;
-  Reader stack = root.object("stack");
-  scenario.stack = read_stack(stack);
+  Reader root(document_, problems);
+  if (has_cluster) {
+    Reader cluster = root.object("cluster");
+    cluster_ = read_cluster(cluster);
+  }
+  if (has_stack) {
+    Reader stack = root.object("stack");
+    stack_ = read_stack(stack);
+  }
   problems.raise();
+}
+
+void MovedParts::give(Scenario& scenario) const {
+  const auto nodes = scenario.cluster.nodes;
+  scenario.cluster = cluster_;
+  scenario.cluster.nodes = nodes;
+  scenario.stack = stack_;
 }
 
 }  // namespace titer

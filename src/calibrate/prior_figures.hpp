@@ -29,13 +29,22 @@ class MovedParts {
   MovedParts(const ScenarioSource& source, const Scenario& scenario);
 
   [[nodiscard]] const std::vector<PlacedPrior>& priors() const { return priors_; }
-  /// `factors` of the priors, in their order. The cluster keeps what runs of this source have of
-  /// their own: its number of nodes.
-  void put(std::span<const double> factors, Scenario& scenario) const;
+  /// `factors` of the priors, in their order. What none of them changes is not read again: a fit
+  /// moves one after the other.
+  void put(std::span<const double> factors);
+  /// As it was put last, into a scenario of this source. The cluster keeps what runs have of their
+  /// own: its number of nodes.
+  void give(Scenario& scenario) const;
 
  private:
+  /// Whether a figure was.
+  bool put(std::span<const double> factors, bool of_stack);
+
   Document document_;  // cluster and stack alone
   std::vector<PlacedPrior> priors_;
+  std::vector<double> factors_;  // that it has
+  Cluster cluster_;
+  Stack stack_;
 };
 
 }  // namespace titer

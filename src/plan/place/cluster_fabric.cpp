@@ -47,16 +47,9 @@ std::optional<NodeTree> tree_of(const NodeTopology& node) {
 /// switches has one way; only direct wires are searched.
 class NodeRings {
  public:
-  explicit NodeRings(const NodeTopology& node) : topology_(build(node)), tree_(tree_of(node)) {
-    if (const auto* switched = node.as<SwitchedNode>()) {
-      port_ = switched->bandwidth;
-    }
-  }
+  explicit NodeRings(const NodeTopology& node) : topology_(build(node)), tree_(tree_of(node)) {}
 
   [[nodiscard]] std::optional<BytesPerSecond> bandwidth(const std::vector<int>& group) const {
-    if (port_) {
-      return port_;
-    }
     if (tree_) {
       return tree_->ring({&group, 1});
     }
@@ -86,8 +79,20 @@ class NodeRings {
  private:
   Topology topology_;
   std::optional<NodeTree> tree_;
-  std::optional<BytesPerSecond> port_;
 };
+
+/// Any group of a switch's devices has what a port of it has.
+void fill_alike(BytesPerSecond port, Cluster& cluster) {
+  const int devices = cluster.devices_per_node;
+  cluster.ring_bandwidths.assign(table_index(devices + 1, 0, devices + 1), std::nullopt);
+  for (int ranks = 2; ranks <= devices; ++ranks) {
+    for (int stride = 1; ranks * stride <= devices; ++stride) {
+      cluster.ring_bandwidths[table_index(ranks, stride, devices + 1)] = port;
+    }
+  }
+  cluster.exchange_bandwidths.clear();
+  cluster.pair_bandwidths.assign(table_index(devices, 0, devices), port);
+}
 
 Channel channel_of(const std::vector<Protocol>& protocols, BytesPerSecond bandwidth) {
   Channel channel;
@@ -200,6 +205,10 @@ void add_direct_ways(const Cluster& cluster,
 }  // namespace
 
 bool Cluster::fill_bandwidths() {
+  if (const auto* switched = topology.as<SwitchedNode>()) {
+    fill_alike(switched->bandwidth, *this);
+    return true;
+  }
   const NodeRings rings(topology);
   const int devices = devices_per_node;
   bool all_joined = true;
