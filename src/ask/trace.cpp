@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include <filesystem>
 #include <optional>
 
 #include "report_parts.hpp"
@@ -5,6 +8,7 @@
 #include "titer/ask/evidence.hpp"
 #include "titer/report/evidence/trace_breakdown_report.hpp"
 #include "titer/report/step/step_report.hpp"
+#include "titer/scenario/source.hpp"
 #include "titer/units/listed.hpp"
 
 namespace titer {
@@ -44,11 +48,22 @@ struct MeasuredRunFiles {
   std::optional<TrainingLog> log;
 };
 
+/// A run may be meant to be predicted.
+void check_no_run(const std::string& file) {
+  if (!std::filesystem::exists(file) && is_shipped(kRunData, file)) {
+    throw InputError(fmt::format(
+        "{}: a shipped run, neither a trace nor a log; expected --scenario {} to predict it",
+        file,
+        file));
+  }
+}
+
 MeasuredRunFiles load_measured(const TraceRequest& request) {
   MeasuredRunFiles measured;
   const auto warm_up =
       request.warm_up ? std::optional(static_cast<int>(*request.warm_up)) : std::nullopt;
   for (const std::string& file : request.files) {
+    check_no_run(file);
     if (trace_format(file) == TraceFormat::training_log) {
       measured.log = load_training_log(file, warm_up);
     } else {

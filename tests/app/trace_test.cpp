@@ -78,6 +78,8 @@ TEST(AppTrace, RefusesWhatItCannotRead) {
   EXPECT_TRUE(contains(refusal_of(titer({"trace", folder.file("a.json", "{\"a\": 1}")})),
                        "expected a trace of PyTorch's profiler"));
   EXPECT_TRUE(contains(refusal_of(titer({"trace", "no-such-file"})), "cannot be read"));
+  EXPECT_TRUE(contains(refusal_of(titer({"trace", data("kineto.json"), "llama3-70b-64xh100"})),
+                       "expected --scenario llama3-70b-64xh100"));
   EXPECT_TRUE(contains(refusal_of(titer({"trace", data("kineto.json"), "--warm-up", "3"})),
                        "only with a training log"));
   EXPECT_TRUE(contains(refusal_of(titer({"trace", data("kineto.json"), "--set", "plan.data=2"})),
