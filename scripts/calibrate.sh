@@ -113,8 +113,8 @@ stacks() {
 }
 fitted_on() {
   case $1 in
-    megatron-bridge | nemo) printf '%s' "${TITER_DATE:-2026-11-25}" ;;
-    deepspeed) printf '%s' "${TITER_DATE:-2026-11-28}" ;;
+    megatron-bridge) printf '%s' "${TITER_DATE:-2026-11-25}" ;;
+    deepspeed | nemo) printf '%s' "${TITER_DATE:-2026-11-28}" ;;
     *) printf '%s' "$date" ;;
   esac
 }

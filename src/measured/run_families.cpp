@@ -38,6 +38,8 @@ constexpr std::array kHabitFields = {
     fields::flag<&H::sequence_parallel>(
         "sequence_parallel",
         "tensor groups split what is between their products, whatever rows call it"),
+    fields::flag<&H::splits_experts>("splits_experts",
+                                     "experts are split over tensor groups, where rows do not say"),
     fields::choice<&H::tensor_overlap, kTensorOverlaps>("tensor_overlap",
                                                         "how tensor groups' transfers are hidden"),
     fields::choice<&H::gradient, kDataTypes>("gradient_precision", "number format of gradients"),

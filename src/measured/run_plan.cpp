@@ -282,7 +282,7 @@ Plan run_plan(const RunRow& row, const RunHabits& habits) {
   read_degrees(row, plan);
   plan.expert = row.whole("ep", 1);
   if (row.has("etp") || plan.expert > 1) {
-    plan.expert_tensor = row.whole("etp", 1);
+    plan.expert_tensor = row.whole("etp", habits.splits_experts ? plan.tensor : 1);
   }
   plan.virtual_stages = row.whole("vpp", 1);
   plan.micro_batch = micro_batch_of(row, plan.data);

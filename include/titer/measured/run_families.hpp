@@ -33,6 +33,7 @@ struct RunHabits {
   std::optional<std::int64_t> sequence{};
   std::optional<std::int64_t> vocabulary{};
   std::optional<bool> sequence_parallel{};  // whatever a row says
+  bool splits_experts = false;              // over the tensor group, where a row does not say
   std::optional<TensorOverlap> tensor_overlap{};
   std::optional<DataType> gradient{};
   std::optional<bool> dropout{};
