@@ -38,6 +38,10 @@ constexpr std::array kHabitFields = {
     fields::flag<&H::sequence_parallel>(
         "sequence_parallel",
         "tensor groups split what is between their products, whatever rows call it"),
+    fields::flag<&H::fuller_middle>(
+        "fuller_middle",
+        "of four stages and more that share layers evenly, those behind the first get one more, "
+        "and the last what is left, as in LiBai"),
     fields::flag<&H::splits_experts>("splits_experts",
                                      "experts are split over tensor groups, where rows do not say"),
     fields::choice<&H::tensor_overlap, kTensorOverlaps>("tensor_overlap",

@@ -134,9 +134,25 @@ std::vector<std::int64_t> short_ends(std::size_t stages, std::int64_t each, bool
   return of_stages;
 }
 
+/// Of some layers more than there are, as many on every stage and one more on those behind the
+/// first; the last lacks what is not there.  [Oneflow-Inc/libai, utils/distributed.py]
+std::vector<std::int64_t> fuller_middle(std::int64_t stages, std::int64_t layers) {
+  const std::int64_t slots = layers + std::min(stages - 1, layers / stages);
+  std::vector<std::int64_t> of_stages;
+  std::int64_t left = layers;
+  for (std::int64_t stage = 0; stage < stages; ++stage) {
+    const std::int64_t more = stage >= stages - slots % stages ? 1 : 0;
+    of_stages.push_back(std::min(left, slots / stages + more));
+    left -= of_stages.back();
+  }
+  return of_stages;
+}
+
 /// What is not shared out evenly: embedding and head count as a layer each, the head and a module
 /// for further tokens as two, or the first stages have one more.
-void read_layers(const RunRow& row, std::int64_t layers, bool predicts, Plan& plan) {
+void read_layers(const RunRow& row, const RunHabits& habits, Plan& plan) {
+  const std::int64_t layers = row.whole("layers", 0);
+  const bool predicts = habits.predicted_tokens.value_or(0) > 0;
   const std::int64_t stages = plan.pipeline * plan.virtual_stages;
   const auto count = static_cast<std::size_t>(stages);
   if (row.says("inferred_fields", "one layer fewer") || row.says("notes", "one layer less") ||
@@ -145,6 +161,9 @@ void read_layers(const RunRow& row, std::int64_t layers, bool predicts, Plan& pl
     return;
   }
   if (layers % stages == 0) {
+    if (habits.fuller_middle && stages >= 4 && layers >= 8) {
+      plan.layers = fuller_middle(stages, layers);
+    }
     return;
   }
   std::vector<std::int64_t> of_stages(count, layers / stages);
@@ -291,7 +310,7 @@ Plan run_plan(const RunRow& row, const RunHabits& habits) {
   read_sharding(row, habits, plan);
   read_recompute(row, habits, plan);
   read_offload(row, habits, plan);
-  read_layers(row, row.whole("layers", 0), habits.predicted_tokens.value_or(0) > 0, plan);
+  read_layers(row, habits, plan);
   read_schedule(row, plan);
   read_overlaps(row, habits, plan);
   plan.cuda_graph = graph_of(row.has("cuda_graph") ? row.text("cuda_graph") : habits.graph,

@@ -33,7 +33,9 @@ struct RunHabits {
   std::optional<std::int64_t> sequence{};
   std::optional<std::int64_t> vocabulary{};
   std::optional<bool> sequence_parallel{};  // whatever a row says
-  bool splits_experts = false;              // over the tensor group, where a row does not say
+  bool fuller_middle =
+      false;  // from four stages on: the last has fewer layers, those before it more
+  bool splits_experts = false;  // over the tensor group, where a row does not say
   std::optional<TensorOverlap> tensor_overlap{};
   std::optional<DataType> gradient{};
   std::optional<bool> dropout{};
