@@ -6,6 +6,7 @@
 #include "app/output/output_file.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/report/evidence/import_report.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer {
 namespace {
