@@ -212,5 +212,30 @@ TEST(ImportScripts, WhatIsNotAtHandIsNamed) {
   }
 }
 
+TEST(ImportScripts, AGuardOnWhatALoopWouldHaveFoundDoesNotEndTheScript) {
+  const std::string text =
+      "IPS=($1)\nRANK=\"\"\nfor i in \"${!IPS[@]}\"; do\n"
+      "  if [ \"$HOST\" == \"${IPS[$i]}\" ]; then RANK=$i; break; fi\ndone\n"
+      "if [[ $RANK == \"\" ]]; then\n  echo missing\n  exit 1\nfi\n"
+      "torchrun --nproc_per_node 8 --nnodes ${#IPS[@]} pretrain_gpt.py --num-layers 12 "
+      "--hidden-size 512 --num-attention-heads 8 --seq-length 1024 --micro-batch-size 1 "
+      "--global-batch-size 64 --bf16\n";
+  // How many words the argument has nobody tells, and so not how many nodes.
+  const testing::TemporaryFolder folder;
+  const std::vector<std::filesystem::path> files = {folder.file("run.sh", text)};
+  const ImportedRun run = import_files(files, {});
+  EXPECT_EQ(run.model->layers, 12);
+  expect(run.plan, {{"data", "\"left open by the import\""}});
+  ImportOptions told;
+  told.defines["1"] = "a b c d";
+  expect(import_files(files, told).plan, {{"data", std::to_string(4 * 8)}});
+  // One that asks for something else ends it.
+  EXPECT_THROW(static_cast<void>(import_text("A=1\n" + text.substr(0, text.find("if [[")) +
+                                                 "if [ $A == 1 ]; then exit 1; fi\n" +
+                                                 text.substr(text.find("torchrun")),
+                                             "run.sh")),
+               InputError);
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

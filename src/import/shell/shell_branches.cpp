@@ -75,6 +75,25 @@ bool writes_flags(const Commands& commands) {
   });
 }
 
+bool asks_of(const Commands& condition, const std::vector<PassedOver>& loops) {
+  const auto names = [](const Text& word, const std::string& variable) {
+    const std::size_t at = word.chars.find(variable);
+    return at != std::string::npos && at > 0 &&
+           (word.chars[at - 1] == '$' || word.chars[at - 1] == '{') &&
+           end_of_name(word.chars, at) == at + variable.size();
+  };
+  const auto is_asked = [&](const std::string& variable) {
+    return std::any_of(condition.begin(), condition.end(), [&](const Command& command) {
+      return std::any_of(command.words.begin(), command.words.end(), [&](const Text& word) {
+        return names(word, variable);
+      });
+    });
+  };
+  return std::any_of(loops.begin(), loops.end(), [&](const PassedOver& loop) {
+    return std::any_of(loop.variables.begin(), loop.variables.end(), is_asked);
+  });
+}
+
 void add_flags(const Variable* variable, std::vector<std::string>& into) {
   if (variable == nullptr) {
     return;

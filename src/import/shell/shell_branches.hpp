@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "shell_play.hpp"
 #include "shell_script.hpp"
 #include "shell_values.hpp"
 
@@ -15,6 +16,9 @@ namespace titer::shell {
 }
 /// Whether flags are written anywhere in these commands.
 [[nodiscard]] bool writes_flags(const Commands& commands);
+
+/// Whether a condition is about what a loop that is not followed would have set.
+[[nodiscard]] bool asks_of(const Commands& condition, const std::vector<PassedOver>& loops);
 
 /// The names of flags in a value, added to those known already.
 void add_flags(const Variable* variable, std::vector<std::string>& into);

@@ -196,7 +196,8 @@ void Player::add_branch(const Branch& branch, Open& open) {
   if ((nobody_tells || is_file) && writes_flags(branch.body) && !ends_script(branch.body)) {
     play_.taken_as_false.push_back(verdict.question);
   }
-  const bool only_stops = !is_open && verdict.is_guess && ends_script(branch.body);
+  const bool is_guess = verdict.is_guess || asks_of(branch.condition, play_.passed_over);
+  const bool only_stops = !is_open && is_guess && ends_script(branch.body);
   if (nobody_tells && open.taken_as_false == nullptr) {
     open.taken_as_false = &branch.body;
   }
