@@ -200,6 +200,21 @@ class MegatronModel {
   }
 
   /// The fused kernel, unless the file asks for an unfused one.
+  /// Fused attention is of 16 bits, or of 8.
+  [[nodiscard]] bool is_wide() {
+    constexpr std::array<std::string_view, 8> others = {"trainer.precision",
+                                                        "precision",
+                                                        "precision_recipe",
+                                                        "mixed_precision",
+                                                        "fp8_format",
+                                                        "fp8",
+                                                        "recipe",
+                                                        "hf_model"};
+    const bool is_told = std::any_of(
+        others.begin(), others.end(), [&](std::string_view key) { return in_.has(key); });
+    return !is_told && !task_.options.base && !in_.any_on({"bf16", "fp16"});
+  }
+
   void read_attention() {
     const std::string backend = in_.word("attention_backend").value_or("");
     const std::string implementation = in_.word("transformer_impl").value_or("");
@@ -212,9 +227,10 @@ class MegatronModel {
     const bool engine_off = in_.has("transformer_engine") && !in_.is_on("transformer_engine");
     const bool local = implementation == "local" || engine_off ||
                        (implementation.empty() && task_.defaults.is_local);
-    model_.attention = backend.find("unfused") != std::string::npos || (local && !fused)
-                           ? AttentionKernel::materialised
-                           : AttentionKernel::flash;
+    model_.attention =
+        backend.find("unfused") != std::string::npos || is_wide() || (local && !fused)
+            ? AttentionKernel::materialised
+            : AttentionKernel::flash;
     const std::string softmax = in_.word("softmax_type").value_or("");
     model_.sinks = model_.sinks || softmax == "learnable";
   }

@@ -80,7 +80,8 @@ class MegatronTraining {
     const bool fp16 = in_.is_on("fp16");
     const std::string fp8 = in_.word("fp8").value_or("false");
     const bool has_format = in_.word("fp8_format").has_value();
-    if (in_.word("fp4_format").has_value() || in_.word("fp4").value_or("false") != "false") {
+    const bool fp4 = in_.word("fp4_format").has_value();
+    if (fp4 || in_.word("fp4").value_or("false") != "false" || says("nvfp4")) {
       take_only(task_, "fp4_recipe", {"nvfp4"});
       in_.skip({.what = kSwitchedOff, .patterns = "fp8*"});
       return "fp4";
@@ -105,6 +106,18 @@ class MegatronTraining {
     return half ? "fp16" : "fp32";
   }
 
+  /// How scales are taken, as NeMo's and Megatron-Bridge's names of precisions have it.
+  std::string recipe_of_name() {
+    const std::string name =
+        in_.word(in_.has("precision_recipe") ? "precision_recipe" : "mixed_precision").value_or("");
+    const auto says = [&](std::string_view what) { return name.find(what) != std::string::npos; };
+    if (says("mxfp8")) {
+      return "mxfp8";
+    }
+    return says("subchannel") || says("blockwise") ? "blockwise"
+                                                   : (says("current") ? "tensorwise" : "delayed");
+  }
+
   /// Of products in FP8, what is more than which of its formats.
   void read_fp8() {
     static_cast<void>(in_.flag("fp8_e4m3"));
@@ -113,7 +126,7 @@ class MegatronTraining {
       in_.leave_out(in_.has("no_fp8_wgrad") ? "no_fp8_wgrad" : "fp8_wgrad",
                     "all three products of a layer are in FP8 here");
     }
-    const std::string recipe = in_.word("fp8_recipe").value_or("delayed");
+    const std::string recipe = in_.word("fp8_recipe").value_or(recipe_of_name());
     const bool transposes = in_.is_on("no_fp8_weight_transpose_cache");  // of Primus
     if (transposes && recipe != "mxfp8") {
       training_.add("transposes_narrow_weights", Value(true));

@@ -310,5 +310,17 @@ TEST(MegatronFlags, ACheckpointsShapeIsAskedForByName) {
   EXPECT_TRUE(run.unread.empty());
 }
 
+TEST(MegatronFlags, FusedAttentionIsOfSixteenBits) {
+  const std::string widths =
+      "pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 --seq-length 128 "
+      "--micro-batch-size 1 --global-batch-size 1 ";
+  const auto kernel = [&](const std::string& flags) {
+    return import_text("python " + widths + flags, "run.sh").model->attention;
+  };
+  EXPECT_EQ(kernel("--attention-backend auto"), AttentionKernel::materialised);
+  EXPECT_EQ(kernel("--bf16"), AttentionKernel::flash);
+  EXPECT_EQ(kernel("--fp16 --attention-backend auto"), AttentionKernel::flash);
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -329,5 +329,30 @@ TEST(ImportRecipes, PrimusOverMegatronBridgeIsReadLikeMegatron) {
                InputError);
 }
 
+TEST(ImportRecipes, APluginOfNemosTrainerIsItsPrecision) {
+  const auto with = [](const std::string& plugin) {
+    return of(
+        "import nemo_run as run\nfrom nemo.collections import llm\n"
+        "recipe = llm.llama3_8b.pretrain_recipe(name=\"a\", num_nodes=1, "
+        "num_gpus_per_node=8)\n"
+        "recipe.trainer.strategy.tensor_model_parallel_size = 2\n"
+        "recipe.data.global_batch_size = 128\nrecipe.data.seq_length = 8192\n"
+        "recipe.trainer.plugins = " +
+            plugin + "\n",
+        "train.py",
+        8);
+  };
+  const ImportedRun delayed = with("bf16_with_fp8_mixed()");
+  EXPECT_EQ(member(delayed.training, "precision"), "\"fp8\"");
+  EXPECT_EQ(member(delayed.training, "narrow_scaling"), "absent");
+  EXPECT_TRUE(delayed.unread.empty()) << delayed.unread.front();
+  const ImportedRun blocks = with("mixed_precision.bf16_with_mxfp8_mixed()");
+  EXPECT_EQ(member(blocks.training, "precision"), "\"fp8\"");
+  EXPECT_EQ(member(blocks.training, "narrow_scaling"), "\"block\"");
+  EXPECT_EQ(member(with("bf16_with_nvfp4_mixed()").training, "precision"), "\"fp4\"");
+  EXPECT_EQ(member(with("bf16_mixed()").training, "precision"), "\"bf16\"");
+  EXPECT_EQ(member(with("fp16_mixed()").training, "precision"), "\"fp16\"");
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -148,7 +148,7 @@ void put_litgpt_adapters(const ImportTask& task) {
     }
   }
   if (in.is_on("lora_head")) {
-    in.leave_out("lora_head", "of the head no adapter is modelled");
+    assume(task, "lora_head", "the head's adapter, one of many, is not counted");
   }
   const std::string bits = in.word("quantize").value_or("");
   const bool is_four = bits.find('4') != std::string::npos;

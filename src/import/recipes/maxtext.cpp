@@ -56,7 +56,8 @@ constexpr std::array<HarmlessSettings, 5> kOfMaxText = {
      {"data, tokenizers, logs and checkpoints",
       "base_output_directory run_name dataset_* tokenizer_* hf_* tfds_* grain_* train_* eval_* "
       "enable_checkpointing async_checkpointing checkpoint_* load_* save_* log_* metrics_file "
-      "gcs_* profiler* enable_goodput* monitor_* upload_* tensorboard* use_vertex* vertex_* "
+      "gcs_* profiler* enable_profiler enable_goodput* monitor_* upload_* tensorboard* use_vertex* "
+      "vertex_* "
       "enable_tensorboard steps num_epoch packing add_bos add_eos colocated_* "
       "reuse_example_batch restore_* enable_single_controller vocab_relative_path "
       "expansion_factor_real_data data_shuffle_seed init_weights_seed report_* "

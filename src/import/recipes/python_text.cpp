@@ -231,6 +231,14 @@ class Recipes {
       return false;
     }
     const std::string_view untold = untold_expression(value);
+    const std::string_view maker = untold.substr(untold.rfind('.') + 1);
+    if (path == "trainer.plugins" && maker.find("_mixed(") != maker.npos) {
+      put_at(recipe.root,
+             "mixed_precision.precision_recipe",
+             Value(maker.substr(0, maker.find('('))),
+             at);
+      return true;
+    }
     if (path == "mixed_precision") {
       const std::string quoted = quoted_after(untold, "(");
       const std::string name = untold.empty() ? value.text : quoted;
