@@ -70,5 +70,19 @@ TEST(ImportDiffusers, OthersAreRefusedAsWhatTheyAre) {
             std::string::npos);
 }
 
+TEST(ImportDiffusers, SchnellIsToldNoStrengthOfItsGuidance) {
+  const ImportedRun run =
+      of("accelerate launch --num_processes 1 train_dreambooth_lora_flux.py --resolution=512 "
+         "--pretrained_model_name_or_path=black-forest-labs/FLUX.1-schnell "
+         "--instance_prompt=a --train_batch_size=1");
+  EXPECT_EQ(run.shipped, "");
+  ASSERT_TRUE(run.model);
+  EXPECT_EQ(run.model->name, "flux.1-schnell");
+  // The published weights of schnell; those of dev have the guidance's two matrices more.
+  constexpr std::int64_t hidden = 3072;
+  constexpr std::int64_t guidance = 256 * hidden + hidden + hidden * hidden + hidden;
+  EXPECT_EQ(parameters(*run.model), 11'901'408'320 - guidance);
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -95,12 +95,38 @@ TEST(HfCommands, WhatTrlLeavesOutIsAsItsConfigurationHasIt) {
   EXPECT_EQ(member(run.training, "sequence"), "1024");
   EXPECT_EQ(member(run.plan, "recompute"), "\"full\"");
   EXPECT_EQ(member(run.plan, "data"), "2");
-  EXPECT_TRUE(any_has(run.assumed, "bf16: taken as true, as TRL's SFTConfig has it"));
+  EXPECT_TRUE(any_has(run.assumed, "bf16: taken as true, as TRL's SFTConfig has it since 0.19"));
   // Releases that called the length so had the trainer's own defaults.
   const ImportedRun old = of("python trl/scripts/sft.py --max_seq_length 512" + command);
   EXPECT_EQ(member(old.training, "precision"), "\"fp32\"");
   EXPECT_EQ(member(old.training, "sequence"), "512");
   EXPECT_EQ(member(old.plan, "recompute"), "\"none\"");
+  EXPECT_TRUE(any_has(old.assumed,
+                      "bf16: left off, as TRL has it before 0.19, of which max_seq_length is"));
+  // Another word of old releases; the length was the same.
+  const ImportedRun older = of("trl sft --evaluation_strategy no" + command);
+  EXPECT_EQ(member(older.training, "sequence"), "1024");
+  EXPECT_EQ(member(older.training, "precision"), "\"fp32\"");
+}
+
+TEST(HfCommands, WeightsLoadedInSixteenBitsAreTrainedInThem) {
+  const std::string command =
+      "torchrun --nproc_per_node 4 train.py --model_name_or_path Qwen/Qwen2.5-0.5B "
+      "--per_device_train_batch_size 1 --max_seq_length 512 ";
+  const ImportedRun loaded = of(command + "--torch_dtype bfloat16");
+  EXPECT_EQ(member(loaded.training, "precision"), "\"bf16\"");
+  for (const char* const what : {"gradient_precision", "state_precision", "master_precision"}) {
+    EXPECT_EQ(member(loaded.training, what), "\"bf16\"") << what;
+  }
+  EXPECT_TRUE(any_has(loaded.assumed, "torch_dtype: bfloat16: weights are of this type"));
+  // DeepSpeed and FSDP update wide weights, and so do adapters.
+  for (const char* const wide : {"--deepspeed zero2.json", "--fsdp full_shard", "--lora_r 8"}) {
+    const ImportedRun run = of(command + "--torch_dtype bfloat16 --bf16 True " + wide);
+    EXPECT_EQ(member(run.training, "precision"), "\"bf16\"") << wide;
+    EXPECT_EQ(member(run.training, "master_precision"), "absent") << wide;
+  }
+  EXPECT_EQ(member(of(command + "--torch_dtype float32 --bf16 True").training, "master_precision"),
+            "absent");
 }
 
 TEST(HfCommands, AcceleratesFileIsTakenForWhatItsNameSays) {

@@ -202,5 +202,18 @@ TEST(HfProgram, WhatIsNoTrainingOfALanguageModelIsRefusedOrSaid) {
   EXPECT_TRUE(any_has(run.unread, "a language model's own head is taken"));
 }
 
+TEST(HfProgram, WeightsAreOfTheTypeThatTheyAreLoadedAs) {
+  const std::string head =
+      "import torch\nfrom transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n"
+      "model = AutoModelForCausalLM.from_pretrained(\"Qwen/Qwen2.5-0.5B\"";
+  const std::string tail =
+      ")\nargs = TrainingArguments(per_device_train_batch_size=1)\n"
+      "tokens = tokenizer(text, max_length=256)\nTrainer(model=model, args=args).train()\n";
+  const ImportedRun narrow = of(head + ", torch_dtype=torch.bfloat16" + tail);
+  EXPECT_EQ(member(narrow.training, "precision"), "\"bf16\"");
+  EXPECT_EQ(member(narrow.training, "master_precision"), "\"bf16\"");
+  EXPECT_EQ(member(of(head + tail).training, "precision"), "\"fp32\"");
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

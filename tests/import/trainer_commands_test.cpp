@@ -9,6 +9,7 @@
 namespace titer {
 namespace TITER_TEST_FILE {
 
+using testing::any_has;
 using testing::member;
 using testing::refusal_of;
 
@@ -87,6 +88,110 @@ TEST(TrainerCommands, OpenRlhfTakesItsArgumentsFromATextThatIsRead) {
   EXPECT_NE(refusal("deepspeed train_dpo.py --pretrain a --micro_train_batch_size 1")
                 .find("train_dpo.py: steps of what is no supervised fine-tuning"),
             std::string::npos);
+}
+
+TEST(TrainerCommands, SwiftHasDefaultsOfItsOwn) {
+  // Nothing of a batch: one sequence at a time, and steps of at least sixteen.
+  const ImportedRun run =
+      of("NPROC_PER_NODE=3 swift sft --model Qwen/Qwen2.5-7B --dataset a --max_length 4096 "
+         "--attn_impl flash_attn");
+  EXPECT_EQ(member(run.plan, "micro_batch"), "1");
+  EXPECT_EQ(member(run.plan, "attention"), "\"flash\"");
+  EXPECT_EQ(member(run.training, "global_batch"), std::to_string(3 * ((16 + 2) / 3)));
+  EXPECT_TRUE(any_has(run.assumed, "taken as 6, with which a step has 16 sequences or more"));
+}
+
+TEST(TrainerCommands, SwiftBeforeItsThirdReleaseCalledItsSettingsOtherwise) {
+  const ImportedRun run =
+      of("CUDA_VISIBLE_DEVICES=0 python llm_sft.py --model_type qwen-14b-chat --sft_type lora "
+         "--dtype AUTO --lora_target_modules ALL --batch_size 2 --gradient_accumulation_steps 8 "
+         "--quantization_bit 4 --lora_dropout_p 0. --tuner_backend peft --template_type chatml "
+         "--train_dataset_sample -1 --check_dataset_strategy warning --use_flash_attn true");
+  EXPECT_EQ(run.model->hidden, 5120);
+  EXPECT_EQ(run.model->kv_heads, 40);
+  EXPECT_EQ(member(run.plan, "data"), "1");  // the one that Python sees
+  EXPECT_EQ(member(run.plan, "micro_batch"), "2");
+  EXPECT_EQ(member(run.plan, "attention"), "\"flash\"");
+  EXPECT_EQ(member(run.training, "precision"), "\"bf16\"");
+  EXPECT_EQ(member(run.training, "sequence"), "2048");
+  EXPECT_EQ(member(run.training, "global_batch"), "16");
+  EXPECT_EQ(member(run.training, "adapters"), R"({"rank":8,"targets":"all-linear","base":"nf4"})");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  const ImportedRun full =
+      of("NPROC_PER_NODE=2 swift sft --model_id_or_path models/Qwen2-1___5B-Instruct "
+         "--sft_type full --batch_size 4 --gradient_accumulation_steps 1 --max_length 8192 "
+         "--deepspeed default-zero3");
+  EXPECT_EQ(full.model->hidden, 1536);
+  EXPECT_EQ(member(full.plan, "sharding"), "\"zero3\"");
+  EXPECT_EQ(member(full.training, "global_batch"), std::to_string(4 * 2));
+}
+
+TEST(TrainerCommands, LlamaCookbookHasFieldsOfItsOwn) {
+  const std::string command =
+      "torchrun --nnodes 1 --nproc_per_node 4 finetuning.py --model_name meta-llama/Llama-2-7b-hf "
+      "--enable_fsdp --low_cpu_fsdp --use_fast_kernels --dist_checkpoint_folder a --lr 1e-5 ";
+  const ImportedRun run = of(command);
+  EXPECT_EQ(run.shipped, "llama2-7b");
+  EXPECT_EQ(run.stack, "fsdp");
+  EXPECT_EQ(member(run.plan, "data"), "4");
+  EXPECT_EQ(member(run.plan, "micro_batch"), "4");
+  EXPECT_EQ(member(run.plan, "sharding"), "\"zero3\"");
+  EXPECT_EQ(member(run.plan, "recompute"), "\"full\"");
+  EXPECT_EQ(member(run.training, "precision"), "\"bf16\"");
+  EXPECT_EQ(member(run.training, "master_precision"), "\"bf16\"");
+  EXPECT_EQ(member(run.training, "sequence"), "4096");
+  EXPECT_EQ(member(run.training, "global_batch"), std::to_string(4 * 4));
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  EXPECT_TRUE(any_has(run.assumed, "as the checkpoint has them (torch_dtype auto), in bf16"));
+  // Adapters; what FSDP is told, by its own name or without.
+  const ImportedRun tuned =
+      of(command +
+         "--use_peft --peft_method lora --batch_size_training 2 --context_length 2048 "
+         "--gradient_accumulation_steps 8 --fsdp_config.fsdp_activation_checkpointing False "
+         "--fsdp_config.sharding_strategy SHARD_GRAD_OP --pure_bf16 --lora_config.r 16");
+  EXPECT_EQ(member(tuned.plan, "sharding"), "\"zero2\"");
+  EXPECT_EQ(member(tuned.plan, "recompute"), "\"none\"");
+  EXPECT_EQ(member(tuned.plan, "reduce_every_pass"), "absent");  // each pass reduces
+  EXPECT_EQ(member(tuned.training, "global_batch"), std::to_string(2 * 8 * 4));
+  EXPECT_EQ(member(tuned.training, "master_precision"), "absent");
+  EXPECT_EQ(member(tuned.training, "adapters"), R"({"rank":16,"targets":["query","value"]})");
+  const ImportedRun alone =
+      of("python finetuning.py --model_name meta-llama/Llama-2-7b-hf --use_peft "
+         "--batch_size_training 1 --quantization 8bit",
+         1);
+  EXPECT_EQ(member(alone.plan, "recompute"), "\"none\"");
+  EXPECT_EQ(member(alone.training, "adapters"),
+            R"({"rank":8,"targets":["query","value"],"base":"int8"})");
+  EXPECT_NE(refusal(command + "--freeze_layers").find("which layers are frozen is not read"),
+            std::string::npos);
+}
+
+TEST(TrainerCommands, AlpacaLoraTellsTheBatchOfAllDevices) {
+  const std::string command = " finetune.py --base_model 'yahma/llama-7b-hf' --data_path a.json ";
+  const ImportedRun run =
+      of("torchrun --nproc_per_node=4" + command +
+         "--batch_size 256 --micro_batch_size 8 --cutoff_len 512 --num_epochs 1 "
+         "--lora_target_modules='[q_proj,k_proj,v_proj,o_proj]' --lora_r=16 --group_by_length");
+  EXPECT_EQ(run.model->ffn, 11008);
+  EXPECT_EQ(member(run.plan, "data"), "4");
+  EXPECT_EQ(member(run.plan, "micro_batch"), "8");
+  EXPECT_EQ(member(run.plan, "recompute"), "\"full\"");
+  EXPECT_EQ(member(run.training, "precision"), "\"fp16\"");
+  EXPECT_EQ(member(run.training, "sequence"), "512");
+  EXPECT_EQ(member(run.training, "global_batch"), "256");
+  EXPECT_EQ(member(run.training, "adapters"),
+            R"({"rank":16,"targets":["query","key","value","output"],"base":"int8"})");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  const ImportedRun usual = of("python" + command + "--cutoff_len 256", 2);
+  EXPECT_EQ(member(usual.training, "global_batch"), "128");
+  EXPECT_EQ(member(usual.plan, "micro_batch"), "4");
+}
+
+TEST(TrainerCommands, AProgramWhoseArgumentsAreNotKnownIsNamed) {
+  EXPECT_EQ(refusal("torchrun --nproc_per_node=1 src/main.py --n_embd 768 --n_layer 24"),
+            "run.sh: starts src/main.py, whose arguments are not known here");
+  EXPECT_EQ(refusal("python main.py"),
+            "run.sh: starts main.py, and tells nothing of a model itself; import that instead");
 }
 
 }  // namespace TITER_TEST_FILE

@@ -127,10 +127,13 @@ std::string listed_names(const std::vector<std::string>& names) {
   return shortened(line, kLongestKeys);
 }
 
-[[noreturn]] void refuse_arguments(const std::string& file, const ArgumentText& arguments) {
+[[noreturn]] void refuse_arguments(const std::string& file,
+                                   const ArgumentText& arguments,
+                                   bool has_flags) {
   if (!arguments.started.empty()) {
     throw InputError(file + ": starts " + listed_names(arguments.started) +
-                     ", and tells nothing of a model itself; import that instead");
+                     (has_flags ? ", whose arguments are not known here"
+                                : ", and tells nothing of a model itself; import that instead"));
   }
   if (!arguments.sourced.empty()) {
     throw InputError(file + ": tells nothing of a model itself, and sources " +
@@ -152,6 +155,15 @@ std::string listed_names(const std::vector<std::string>& names) {
   throw InputError(file + ": is of no format that is known here" +
                    (keys.empty() ? "" : "; its keys are " + shortened(keys, kLongestKeys)) +
                    "; `titer import --help` names those that are read");
+}
+
+/// The format of a command that begins as only one program's does; null for none.
+const ForeignFormat* format_of_program(std::string_view program) {
+  const std::span<const ForeignFormat> known = foreign_formats();
+  const auto found = std::find_if(known.begin(), known.end(), [&](const ForeignFormat& format) {
+    return !format.program.empty() && program.starts_with(format.program);
+  });
+  return found == known.end() ? nullptr : &*found;
 }
 
 /// By what a program in Python imports.
@@ -188,13 +200,16 @@ Foreign parse_foreign(std::string_view text,
   } else {
     made.document = parse(text, file, syntax);
   }
-  made.format = format_of(made.document.root, syntax);
+  made.format = format_of_program(made.arguments.program);
+  if (made.format == nullptr) {
+    made.format = format_of(made.document.root, syntax);
+  }
   made.syntax = syntax;
   if (only_changes(made)) {
     return made;
   }
   if (made.format == nullptr && syntax == Syntax::arguments) {
-    refuse_arguments(file, made.arguments);
+    refuse_arguments(file, made.arguments, !made.document.root.members.empty());
   }
   if (made.format == nullptr) {
     refuse_unknown(made.document.root, file);

@@ -34,6 +34,7 @@ struct ForeignFormat {
   void (*import_whole)(const Foreign& foreign,
                        const std::string& file,
                        ImportedRun& into) = nullptr;
+  std::string_view program{};  // or what starts it: how such a command begins
   std::string_view instead{};  // of one that is not read: what could be
   /// It names batches, precision and model for DeepSpeed's "auto".
   bool is_trainer = false;

@@ -94,6 +94,35 @@ void put_diffusers_batches(const ImportTask& task, std::optional<std::int64_t> d
                    data);
 }
 
+/// FLUX.1 dev, or schnell, which is told no strength of its guidance.  [transformer/config.json of
+/// black-forest-labs/FLUX.1-schnell]
+void put_flux(const ImportTask& task, const std::string& named) {
+  constexpr std::array<std::pair<std::string_view, std::int64_t>, 7> widths = {
+      {{"attention_head_dim", 128},
+       {"in_channels", 64},
+       {"joint_attention_dim", 4096},
+       {"num_attention_heads", 24},
+       {"num_layers", 19},
+       {"num_single_layers", 38},
+       {"pooled_projection_dim", 768}}};
+  if (task.options.base) {
+    return;
+  }
+  if (named.find("schnell") == std::string::npos) {
+    task.into.shipped = "flux.1-dev";
+    return;
+  }
+  Value config = Value::make_object();
+  config.add("_class_name", Value("FluxTransformer2DModel"));
+  config.add("guidance_embeds", Value(false));
+  for (const auto& width : widths) {
+    config.add(std::string(width.first), Value(width.second));
+  }
+  put_model_of_config(task, config);
+  task.into.model->name = "flux.1-schnell";
+  task.into.model->title = "FLUX.1 schnell";
+}
+
 }  // namespace
 
 void import_diffusers(const ImportTask& task) {
@@ -107,7 +136,7 @@ void import_diffusers(const ImportTask& task) {
         "convolutions of Stable Diffusion's kind, and what is in no file here, are not modelled");
     return;
   }
-  task.into.shipped = task.options.base ? "" : "flux.1-dev";
+  put_flux(task, model);
   const ToldByLauncher launch = put_launch_file(task);
   const auto data = launch.devices ? launch.devices : launched_devices(task);
   const bool is_deepspeed = launch.stack == "deepspeed";

@@ -58,8 +58,9 @@ std::vector<std::string> target_words(const ImportTask& task, std::string_view k
     return words;
   }
   const std::string text = task.in.word(key).value_or("");
+  constexpr std::string_view between = ", []'\"";  // as a shell's word, "[q_proj,v_proj]"
   for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find_first_of(", ", begin), text.size());
+    const std::size_t end = std::min(text.find_first_of(between, begin), text.size());
     if (end > begin) {
       words.push_back(text.substr(begin, end - begin));
     }

@@ -61,17 +61,6 @@ constexpr std::array<std::string_view, 15> kOtherTrainings = {"dpo",
                                                               "reward",
                                                               "rewards"};
 
-/// Of TRL, as DPOConfig and GRPOTrainer.
-bool is_class_of_preferences(std::string_view name) {
-  for (const std::string_view ending : {"Config", "Trainer"}) {
-    name.remove_suffix(name.ends_with(ending) ? ending.size() : 0);
-  }
-  const std::string stem = lower(name);
-  return std::any_of(kOtherTrainings.begin(), kOtherTrainings.end(), [&](std::string_view word) {
-    return stem.ends_with(word);
-  });
-}
-
 /// Reports a training by preferences or rewards, by its own settings or by its program's name.
 bool is_of_preferences(const ImportTask& task) {
   Settings& in = task.in;
@@ -113,8 +102,7 @@ std::string class_of(const ImportTask& task, std::string_view key) {
   return task.in.word(key).value_or("");
 }
 
-/// TRL's own program, whose defaults are others than the trainer's.  [trl/trainer/base_config.py,
-/// sft_config.py of TRL 1; before it the length was called max_seq_length]
+/// TRL's own program, whose defaults are others than the trainer's.
 bool is_trl(const ImportTask& task) {
   const std::vector<std::string>& scripts = task.arguments.scripts;
   const bool is_script = std::any_of(scripts.begin(), scripts.end(), [](const std::string& name) {
@@ -125,21 +113,50 @@ bool is_trl(const ImportTask& task) {
          class_of(task, "config_class") == "sftconfig";
 }
 
+/// What SFTConfig has where the trainer has nothing, by releases: before 0.19 the trainer's own.
+/// [trl/trainer/sft_config.py; huggingface/trl pull requests 3510 and 3515, of May 2025]
+struct TrlDefault {
+  std::string_view key;
+  std::string_view written;
+  std::string_view since;  // "" for all releases
+};
+constexpr std::array<TrlDefault, 3> kTrlDefaults = {{{"max_length", "1024", ""},
+                                                     {"bf16", "true", "0.19"},
+                                                     {"gradient_checkpointing", "true", "0.19"}}};
+
+/// Settings that releases since then have no longer: max_seq_length is max_length, and transformers
+/// call evaluation_strategy eval_strategy.
+constexpr std::array<std::string_view, 6> kOfOldTrl = {"max_seq_length",
+                                                       "evaluation_strategy",
+                                                       "dataset_batch_size",
+                                                       "num_of_sequences",
+                                                       "chars_per_token",
+                                                       "use_liger"};
+
 void suppose_as_trl(const ImportTask& task) {
   Settings& in = task.in;
-  const bool is_old = in.has("max_seq_length");
-  const auto suppose = [&](std::string_view key, Value value, std::string_view what) {
-    in.suppose(key, std::move(value));
-    assume(task, key, "taken as " + std::string(what) + ", as TRL's SFTConfig has it");
-  };
-  if (!is_old && !in.has("max_length") && !in.has("model_max_length")) {
-    suppose("max_length", Value(1024), "1024");
-  }
-  if (!is_old && !in.has("bf16") && !in.has("fp16")) {
-    suppose("bf16", Value(true), "true");
-  }
-  if (!is_old && !in.has("gradient_checkpointing")) {
-    suppose("gradient_checkpointing", Value(true), "true");
+  const auto* const old = std::find_if(
+      kOfOldTrl.begin(), kOfOldTrl.end(), [&](std::string_view key) { return in.has(key); });
+  const bool is_old = old != kOfOldTrl.end();
+  for (const TrlDefault& usual : kTrlDefaults) {
+    const bool is_length = usual.key == "max_length";
+    const bool is_told = in.has(usual.key) || (usual.key == "bf16" && in.has("fp16")) ||
+                         (is_length && (in.has("max_seq_length") || in.has("model_max_length")));
+    if (is_told) {
+      continue;
+    }
+    if (is_old && !usual.since.empty()) {
+      assume(task,
+             usual.key,
+             "left off, as TRL has it before " + std::string(usual.since) + ", of which " +
+                 std::string(*old) + " is");
+      continue;
+    }
+    in.suppose(usual.key, is_length ? Value(1024) : Value(true));
+    const std::string since = usual.since.empty() ? "" : " since " + std::string(usual.since);
+    assume(task,
+           usual.key,
+           "taken as " + std::string(usual.written) + ", as TRL's SFTConfig has it" + since);
   }
 }
 
@@ -250,6 +267,16 @@ constexpr HarmlessSettings kOfGaudi = {
 
 }  // namespace
 
+bool is_class_of_preferences(std::string_view name) {
+  for (const std::string_view ending : {"Config", "Trainer"}) {
+    name.remove_suffix(name.ends_with(ending) ? ending.size() : 0);
+  }
+  const std::string stem = lower(name);
+  return std::any_of(kOtherTrainings.begin(), kOtherTrainings.end(), [&](std::string_view word) {
+    return stem.ends_with(word);
+  });
+}
+
 bool is_on_gaudi(const ImportTask& task) {
   return task.in.has("use_habana") || is_program(task, kGaudisLauncher);
 }
@@ -294,10 +321,6 @@ BaseBits bits_of(const ImportTask& task) {
 }
 
 void import_hf_trainer(const ImportTask& task) {
-  if (task.arguments.program.starts_with("swift ")) {
-    import_swift(task);
-    return;
-  }
   take_stages(task, "task_type", {"causal_lm"});
   if (is_of_preferences(task)) {
     return;
@@ -309,6 +332,7 @@ void import_hf_trainer(const ImportTask& task) {
   read_program(task);
   put_trainer(task, kHfKeys);
   put_hf_adapters(task);
+  keep_loaded_type(task);
   read_llava(task);
   read_gaudi(task);
 }

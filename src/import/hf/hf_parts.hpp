@@ -52,6 +52,10 @@ struct ToldByLauncher {
 /// Passes over what its launcher and graphs are told. What Habana's configurations on the Hub
 /// switch on is in none of the files, which is said.
 void read_gaudi(const ImportTask& task);
+/// As which weights are loaded: "bf16", "fp16", or "" for what is not told or wide.
+[[nodiscard]] std::string_view loaded_type(const ImportTask& task);
+/// Of a model that is trained whole on every rank as it was loaded, in 16 bits: its states are so.
+void keep_loaded_type(const ImportTask& task);
 /// Gradients, moments and the weights that are updated are of 16 bits, as the weights.
 void put_all_bf16(const ImportTask& task);
 /// Reads FSDP's section; false where it is not asked for.
@@ -80,6 +84,8 @@ struct TrainerKeys {
 [[nodiscard]] std::string first_given(const Settings& in, std::string_view keys);
 /// Model, plan and training of one of these programs.
 void put_trainer(const ImportTask& task, const TrainerKeys& keys);
+/// Whether a class of TRL's trains by preferences or rewards: DPOConfig, GRPOTrainer …
+[[nodiscard]] bool is_class_of_preferences(std::string_view name);
 /// Reports a training in which other passes are made than one forward and one backward.
 void take_stages(const ImportTask& task,
                  std::string_view key,
@@ -117,6 +123,8 @@ void import_hf_trainer(const ImportTask& task);
 void import_llama_factory(const ImportTask& task);
 void import_axolotl(const ImportTask& task);
 void import_swift(const ImportTask& task);
+void import_alpaca_lora(const ImportTask& task);
+void import_llama_cookbook(const ImportTask& task);
 void import_accelerate(const ImportTask& task);
 void import_fsdp_example(const ImportTask& task);
 void import_verl_sft(const ImportTask& task);

@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "hf_parts.hpp"
 #include "hf_program_values.hpp"
 #include "import/recipes/python_branches.hpp"
 #include "titer/import/foreign_words.hpp"
@@ -26,21 +27,8 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
 
 /// Of the trainer or of one that is built on it.
 bool is_configuration(std::string_view name) {
-  return name.ends_with("TrainingArguments") || is_one_of(name,
-                                                          {"SFTConfig",
-                                                           "DPOConfig",
-                                                           "GRPOConfig",
-                                                           "PPOConfig",
-                                                           "KTOConfig",
-                                                           "ORPOConfig",
-                                                           "CPOConfig",
-                                                           "RLOOConfig",
-                                                           "RewardConfig",
-                                                           "BCOConfig",
-                                                           "GKDConfig",
-                                                           "XPOConfig",
-                                                           "OnlineDPOConfig",
-                                                           "NashMDConfig"});
+  return name.ends_with("TrainingArguments") || name == "SFTConfig" ||
+         (name.ends_with("Config") && is_class_of_preferences(name));
 }
 
 /// A class of models, but none of what stands beside them.

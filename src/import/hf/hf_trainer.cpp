@@ -61,7 +61,8 @@ class Trainer {
     }
     const bool pure = in_.is_on("pure_bf16");
     const std::string mixed = in_.word("mixed_precision").value_or("no");  // of accelerate launch
-    const bool bf16 = is_auto || pure || in_.any_on({"bf16", "bfloat16"}) || mixed == "bf16";
+    const bool bf16 = is_auto || pure || in_.any_on({"bf16", "bfloat16"}) || mixed == "bf16" ||
+                      loaded_type(task_) == "bf16";
     const std::string_view format = narrowest_format(bf16);
     training_.add("precision", Value(format));
     if (pure) {
@@ -74,8 +75,9 @@ class Trainer {
 
   /// Of those that are asked for; bf16 is asked for in more ways than one word.
   [[nodiscard]] std::string_view narrowest_format(bool bf16) const {
-    const bool fp16 =
-        in_.any_on({"fp16", "float16"}) || in_.word("mixed_precision").value_or("no") == "fp16";
+    const bool fp16 = in_.any_on({"fp16", "float16"}) ||
+                      in_.word("mixed_precision").value_or("no") == "fp16" ||
+                      loaded_type(task_) == "fp16";
     const bool fp8 = in_.is_on("fp8");
     const bool tf32 = in_.is_on("tf32");
     return fp8 ? "fp8" : (bf16 ? "bf16" : (fp16 ? "fp16" : (tf32 ? "tf32" : "fp32")));
@@ -180,7 +182,7 @@ class Trainer {
   }
 
   void read_attention() {
-    const std::string key = first_given(in_, "attn_implementation flash_attn attention");
+    const std::string key = first_given(in_, "attn_implementation flash_attn attention attn_impl");
     const std::string kernel = in_.word(key).value_or("");
     const bool flash = in_.any_on({"flash_attention",
                                    "sdp_attention",
@@ -206,6 +208,33 @@ class Trainer {
 };
 
 }  // namespace
+
+std::string_view loaded_type(const ImportTask& task) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> types = {
+      {{"bfloat16", "bf16"}, {"bf16", "bf16"}, {"float16", "fp16"}, {"half", "fp16"}}};
+  const std::string word = task.in.word("torch_dtype").value_or("");
+  for (const auto& [theirs, ours] : types) {
+    if (word == theirs || word == "torch." + std::string(theirs) ||
+        word == "$(torch." + std::string(theirs) + ")") {
+      return ours;
+    }
+  }
+  return "";
+}
+
+void keep_loaded_type(const ImportTask& task) {
+  const Value* const sharding = task.into.plan.find("sharding");
+  const Value* const precision = task.into.training.find("precision");
+  const bool is_whole = sharding == nullptr && !task.others.has_launcher &&
+                        task.into.stack != "deepspeed" && !task.in.has("use_deepspeed");
+  if (is_whole && loaded_type(task) == "bf16" && precision != nullptr &&
+      precision->text == "bf16" && task.into.training.find("adapters") == nullptr) {
+    put_all_bf16(task);
+    assume(task,
+           "torch_dtype",
+           "weights are of this type, and gradients and the optimizer's states with them");
+  }
+}
 
 void put_all_bf16(const ImportTask& task) {
   for (const char* const what : {"gradient_precision", "state_precision", "master_precision"}) {

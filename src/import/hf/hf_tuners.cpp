@@ -100,35 +100,97 @@ void import_axolotl(const ImportTask& task) {
   }
 }
 
+namespace {
+
+/// Its programs before they were a command: llm_sft.py, llm_pt.py.
+bool is_swift_program(const ImportTask& task) {
+  const std::vector<std::string>& scripts = task.arguments.scripts;
+  return task.arguments.program == "swift sft" || task.arguments.program == "swift pt" ||
+         std::any_of(scripts.begin(), scripts.end(), [](const std::string& name) {
+           return name.ends_with("llm_sft.py") || name.ends_with("llm_pt.py");
+         });
+}
+
+/// What releases before 3 call otherwise.  [swift/llm/utils/argument.py of ms-swift 2]
+void rename_old_swift(Settings& in) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names = {
+      {{"model_id_or_path", "model"},
+       {"sft_type", "train_type"},
+       {"batch_size", "per_device_train_batch_size"},
+       {"quantization_bit", "quant_bits"},
+       {"lora_target_modules", "target_modules"},
+       {"use_flash_attn", "use_flash_attention"}}};
+  if (!in.has("model") && !in.has("model_id_or_path") && !in.has("model_name_or_path")) {
+    in.rename("model_type", "model");
+  }
+  for (const auto& [theirs, ours] : names) {
+    in.rename(theirs, ours);
+  }
+}
+
+/// Where it is not told, as many micro-batches as a step of 16 sequences has.
+/// [swift/llm/argument/train_args.py]
+void suppose_accumulation(const ImportTask& task) {
+  constexpr std::int64_t least = 16;
+  const auto devices = launched_devices(task);
+  if (task.in.has(kAccumulation) || !devices) {
+    return;
+  }
+  const std::int64_t at_once =
+      *devices *
+      task.in.integer("per_device_train_batch_size", 1).value_or(kSwiftKeys.usual_micro_batch);
+  const std::int64_t steps = (least + at_once - 1) / at_once;
+  task.in.suppose(kAccumulation, Value(steps));
+  assume(task,
+         kAccumulation,
+         "taken as " + std::to_string(steps) + ", with which a step has 16 sequences or more");
+}
+
+void put_swift_precision(Settings& in) {
+  const std::string kept = in.word(first_given(in, "torch_dtype dtype")).value_or("bfloat16");
+  if (!in.has("bf16") && !in.has("fp16")) {
+    const bool is_half = kept == "float16" || kept == "fp16";
+    in.suppose(is_half ? "fp16" : "bf16", Value(kept != "float32" && kept != "fp32"));
+  }
+}
+
+}  // namespace
+
 /// ms-swift trains adapters unless it is told otherwise.  [swift/llm/argument/base_args]
 void import_swift(const ImportTask& task) {
   Settings& in = task.in;
-  if (task.arguments.program != "swift sft" && task.arguments.program != "swift pt") {
+  if (!is_swift_program(task)) {
     in.fail("",
             "expected swift sft or swift pt: steps of others have more passes, which are not "
             "modelled");
     return;
   }
+  const bool is_old = in.has("sft_type") || in.has("model_id_or_path");
+  rename_old_swift(in);
   const std::string type_key = first_given(in, "train_type tuner_type sft_type");
   const std::string type = in.word(type_key).value_or("lora");
   if (type != "lora" && type != "full") {
     in.fail(type_key, "expected lora or full: others are not modelled");
     return;
   }
-  const std::string kept = in.word(first_given(in, "torch_dtype dtype")).value_or("bfloat16");
-  if (!in.has("bf16") && !in.has("fp16")) {
-    in.suppose(kept == "float16" ? "fp16" : "bf16", Value(kept != "float32"));
-  }
-  put_trainer(task, kSwiftKeys);
+  put_swift_precision(in);
+  suppose_accumulation(task);
+  TrainerKeys keys = kSwiftKeys;
+  keys.usual_sequence = is_old ? std::optional<std::int64_t>(2048) : std::nullopt;
+  put_trainer(task, keys);
   if (type == "lora") {
     const std::int64_t bits = in.integer("quant_bits", 2, 8).value_or(0);
-    put_adapters(
-        task,
-        {.rank = "lora_rank", .targets = "target_modules", .usual_rank = 8, .usual_targets = "all"},
-        {.bits = bits, .key = "quant_bits"});
+    put_adapters(task,
+                 {.rank = "lora_rank",
+                  .targets = "target_modules",
+                  .usual_rank = 8,
+                  .usual_targets = is_old ? "query key value" : "all"},
+                 {.bits = bits, .key = "quant_bits"});
   }
   in.skip({.what = "how the adapters are scaled, and the data read",
-           .patterns = "lora_alpha lora_dropout system model_author model_name quant_method "
+           .patterns = "lora_alpha lora_dropout* tuner_backend check_dataset_strategy "
+                       "train_dataset_* val_dataset_* only_save_model system model_author "
+                       "model_name quant_method "
                        "bnb_* split_dataset_ratio load_from_cache_file use_hf use_chat_template "
                        "lazy_tokenize truncation_strategy model_type template* agent_template "
                        "loss_scale add_version check_model max_pixels num_labels"});

@@ -77,6 +77,9 @@ constexpr auto kDense = std::to_array<DenseModel>({
     {"llama13b", "llama", 40, 5120, 13824, 40, 40, 32000, 2048},
     {"llama30b", "llama", 60, 6656, 17920, 52, 52, 32000, 2048},
     {"llama65b", "llama", 80, 8192, 22016, 64, 64, 32000, 2048},
+    {"openllama3b", "llama", 26, 3200, 8640, 32, 32, 32000, 2048},
+    {"openllama7b", "llama", 32, 4096, 11008, 32, 32, 32000, 2048},
+    {"openllama13b", "llama", 40, 5120, 13824, 40, 40, 32000, 2048},
     {"yi156b", "llama", 32, 4096, 11008, 32, 4, 64000, 4096},
     {"yi159b", "llama", 48, 4096, 11008, 32, 4, 64000, 4096},
     {"yi1534b", "llama", 60, 7168, 20480, 56, 8, 64000, 4096},
@@ -103,6 +106,10 @@ constexpr auto kDense = std::to_array<DenseModel>({
     {"mistrallarge2407", "mistral", 88, 12288, 28672, 96, 8, 32768, 131072},
     {"codestral22b", "mistral", 56, 6144, 16384, 48, 8, 32768, 32768},
     {"mathstral7b", "mistral", 32, 4096, 14336, 32, 8, 32768, 32768},
+    {"qwen18b", "qwen2", 24, 2048, 5504, 16, 16, 151936, 8192},
+    {"qwen7b", "qwen2", 32, 4096, 11008, 32, 32, 151936, 32768},
+    {"qwen14b", "qwen2", 40, 5120, 13696, 40, 40, 152064, 8192},
+    {"qwen72b", "qwen2", 80, 8192, 24576, 64, 64, 152064, 32768},
     {"qwen1505b", "qwen2", 24, 1024, 2816, 16, 16, 151936, 32768, true},
     {"qwen1518b", "qwen2", 24, 2048, 5504, 16, 16, 151936, 32768},
     {"qwen154b", "qwen2", 40, 2560, 6912, 20, 20, 151936, 32768},
@@ -234,7 +241,8 @@ Value config_of(const DenseModel& model) {
   config.add("hidden_size", Value(model.hidden));
   config.add(model.type == "opt" ? "ffn_dim" : "intermediate_size", Value(model.ffn));
   config.add("num_attention_heads", Value(model.heads));
-  if (model.kv_heads != model.heads) {
+  // Classes differ in how many they take for those that are left out.
+  if (model.type != "opt" && model.type != "gpt_neox") {
     config.add("num_key_value_heads", Value(model.kv_heads));
   }
   if (model.head_dim > 0) {

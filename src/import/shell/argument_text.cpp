@@ -134,7 +134,12 @@ class Flags {
       const bool has_subject = command->words.size() > 2 && !is_flag(command->words[2]);
       into_.subject = has_subject ? command->words[2].chars : "";
     }
-    const auto processes = starts_own ? processes_of_environment(play_.variables) : std::nullopt;
+    const auto told = processes_of_environment(play_.variables);
+    // Python by itself is one process, which a trainer gives all devices that it sees.
+    const bool is_alone = command != nullptr && command->words.size() > 1 &&
+                          command->words.front().chars.starts_with("python") &&
+                          is_script(command->words[1]) && told && told->chars == "1";
+    const auto processes = starts_own || is_alone ? told : std::nullopt;
     if (processes && members_.count("--num_processes") == 0) {
       Value value(processes->chars);
       value.origin = processes->place();

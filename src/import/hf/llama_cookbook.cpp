@@ -1,0 +1,139 @@
+// Meta's llama-cookbook, before it llama-recipes, and alpaca-lora: finetuning.py and finetune.py,
+// whose arguments are fields of their own.
+
+#include <array>
+#include <string>
+
+#include "hf_parts.hpp"
+#include "import/import_harmless.hpp"
+
+namespace titer {
+namespace {
+
+/// [src/llama_cookbook/configs/training.py]
+constexpr TrainerKeys kCookbookKeys = {.model = "model_name",
+                                       .micro_batch = "batch_size_training",
+                                       .usual_micro_batch = 4,
+                                       .sequence = "context_length",
+                                       .usual_sequence = 4096,
+                                       .packing = "packing",
+                                       .recomputes = false};
+/// [finetune.py of tloen/alpaca-lora]
+constexpr TrainerKeys kAlpacaKeys = {.model = "base_model",
+                                     .micro_batch = "micro_batch_size",
+                                     .usual_micro_batch = 4,
+                                     .sequence = "cutoff_len",
+                                     .usual_sequence = 256,
+                                     .packing = "packing",
+                                     .recomputes = true};
+
+constexpr std::array<HarmlessSettings, 3> kOfCookbook = {
+    {{"learning rate and the optimizer's numbers", "lr gamma gradient_clipping*"},
+     {"data, lengths, logs and checkpoints",
+      "dataset* custom_dataset* run_validation val_batch_size num_workers_dataloader max_eval_step "
+      "max_train_step dist_checkpoint_* save_* use_wandb wandb_config* flop_counter* use_profiler "
+      "profiler_dir report from_peft_checkpoint enable_memory_monitoring "
+      "memory_monitoring_interval low_cpu_fsdp checkpoint_type prompt_template_name "
+      "batching_strategy use_fast_kernels"},
+     {"adapters' numbers", "lora_config.lora_alpha lora_config.lora_dropout lora_config.bias"}}};
+
+/// Of FSDP it has a section of its own, whose keys may stand without its name.
+void rename_cookbook(Settings& in) {
+  in.rename_all("fsdp_config.", "");
+  in.rename("sharding_strategy", "fsdp_config.sharding_strategy");
+  in.rename("lora_config.r", "lora_r");
+  in.rename("lora_config.target_modules", "lora_target_modules");
+}
+
+/// Weights are of the checkpoint's type, sharded or not, and all else is of theirs; adapters are
+/// updated in wide numbers.
+void suppose_cookbook_precision(const ImportTask& task, bool adapts) {
+  Settings& in = task.in;
+  const bool is_pure = in.is_on("pure_bf16");
+  if (in.is_on("use_fp16")) {
+    in.suppose("fp16", Value(true));
+    return;
+  }
+  if (!is_pure) {
+    assume(task,
+           "pure_bf16",
+           "weights are taken as the checkpoint has them (torch_dtype auto), in bf16");
+  }
+  in.replace("pure_bf16", Value(!adapts));
+  in.suppose("bf16", Value(true));
+}
+
+void suppose_cookbook_sharding(const ImportTask& task) {
+  Settings& in = task.in;
+  const bool shards = in.is_on("enable_fsdp");
+  if (shards) {
+    const bool is_on_host = in.is_on("fsdp_cpu_offload");
+    in.suppose("fsdp", Value(is_on_host ? "full_shard offload" : "full_shard"));
+    in.suppose("fsdp_config.sync_each_batch", Value(true));  // nothing in it waits for the last one
+  }
+  const bool recomputes = shards ? in.flag("fsdp_activation_checkpointing").value_or(true)
+                                 : in.is_on("enable_activation_checkpointing");
+  in.suppose("gradient_checkpointing", Value(recomputes));
+}
+
+BaseBits bits_of_cookbook(Settings& in) {
+  constexpr std::string_view key = "quantization";
+  const std::string told = in.word(key).value_or("none");
+  const bool is_eight = told == "8bit" || told == "true";
+  return {.bits = told == "4bit" ? 4 : (is_eight ? 8 : 0), .key = key};
+}
+
+}  // namespace
+
+void import_llama_cookbook(const ImportTask& task) {
+  Settings& in = task.in;
+  rename_cookbook(in);
+  for (const std::string_view key : {"freeze_layers", "freeze_LLM_only"}) {
+    if (in.is_on(key)) {
+      in.fail(key, "expected false: which layers are frozen is not read");
+    }
+  }
+  take_only(task, "peft_method", {"lora"});
+  const bool adapts = in.is_on("use_peft");
+  suppose_cookbook_precision(task, adapts);
+  suppose_cookbook_sharding(task);
+  if (in.word("batching_strategy").value_or("packing") == "packing") {
+    in.suppose("packing", Value(true));
+  }
+  put_trainer(task, kCookbookKeys);
+  if (adapts) {
+    put_adapters(task,
+                 {.rank = "lora_r",
+                  .targets = "lora_target_modules",
+                  .usual_rank = 8,
+                  .usual_targets = "query value"},
+                 bits_of_cookbook(in));
+  }
+  in.skip(kOfCookbook);
+}
+
+void import_alpaca_lora(const ImportTask& task) {
+  constexpr std::string_view batch_key = "batch_size";
+  Settings& in = task.in;
+  const auto micro = in.integer(kAlpacaKeys.micro_batch, 1).value_or(kAlpacaKeys.usual_micro_batch);
+  const auto batch = in.integer(batch_key, 1);
+  if (!batch) {
+    assume(task, batch_key, "taken as 128, its default");
+  }
+  if (const auto devices = launched_devices(task)) {
+    const std::int64_t steps = batch.value_or(128) / micro / *devices;
+    in.suppose(kAccumulation, Value(std::max<std::int64_t>(1, steps)));
+  }
+  in.suppose("fp16", Value(true));
+  put_trainer(task, kAlpacaKeys);
+  // The program loads its model in 8 bits, whatever it is told.
+  put_adapters(task,
+               {.rank = "lora_r",
+                .targets = "lora_target_modules",
+                .usual_rank = 8,
+                .usual_targets = "query value"},
+               {.bits = 8, .key = kAlpacaKeys.model});
+  in.skip(kOfCookbook);
+}
+
+}  // namespace titer
