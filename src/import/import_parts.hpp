@@ -158,6 +158,7 @@ void import_megatron_deepspeed(const ImportTask& task);
 void import_mindspeed(const ImportTask& task);
 void import_swift_megatron(const ImportTask& task);
 void import_nemo(const ImportTask& task);
+void import_neuron(const ImportTask& task);
 void import_bridge(const ImportTask& task);
 void import_bridge_recipe(const ImportTask& task);
 void import_neox(const ImportTask& task);

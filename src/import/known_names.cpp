@@ -11,7 +11,7 @@ namespace {
 /// Rows of published models' token tables, as "vocab_size" of their config.json on the Hugging Face
 /// Hub has them; of tokenizers without a model the size of their own files. Of several that are
 /// part of a name the first one counts.
-constexpr std::array<KnownTokenizer, 55> kTokenizers = {
+constexpr std::array<KnownTokenizer, 58> kTokenizers = {
     {{"gpt2bpetokenizer", 50257},
      {"gpt2-vocab", 50257},
      {"20b_tokenizer", 50277},
@@ -63,6 +63,9 @@ constexpr std::array<KnownTokenizer, 55> kTokenizers = {
      {"o200k_harmony", 201088},
      {"cl100k", 100277},
      {"dolma2", 100278},
+     {"olmo-1b", 50280},
+     {"olmo-7b", 50280},
+     {"marin-tokenizer", 128256},
      {"llm-jp-tokenizer/models/ver3", 99584},
      {"llm-jp-tokenizer/models/ver2", 97024},
      {"t5-", 32128},

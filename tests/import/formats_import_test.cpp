@@ -316,9 +316,9 @@ TEST(ImportFormats, FilesAreNamedAsWhatTheyAre) {
     std::string_view says;
   };
   constexpr std::array<Case, 8> cases = {
-      {{"trainer:\n  mp: p=f32\n  num_train_steps: 9\nmodel:\n  type: llama\n",
+      {{"actor_rollout_ref:\n  model:\n    path: a\n",
         "a.yaml",
-        "a configuration of Levanter, which is not read"},
+        "a configuration of verl, which is not read"},
        {"apiVersion: v1\nkind: Pod\n", "a.yaml", "Kubernetes objects, which is not read"},
        {R"({"weight_map": {}})", "model.safetensors.index.json", "give the folder"},
        {R"({"log_history": []})", "trainer_state.json", "`titer trace` reads logs"},

@@ -37,5 +37,6 @@ void import_olmo_core(const ImportTask& task);
 void import_olmo_experiment(const ImportTask& task);
 void import_maxtext(const ImportTask& task);
 void import_litgpt(const ImportTask& task);
+void import_levanter(const ImportTask& task);
 
 }  // namespace titer

@@ -6,7 +6,7 @@
 
 #include "import/hf/hf_parts.hpp"
 #include "import/import_harmless.hpp"
-#include "recipe_parts.hpp"
+#include "import/recipes/recipe_parts.hpp"
 
 namespace titer {
 namespace {
