@@ -314,6 +314,9 @@ ImportedRun import_files(std::span<const std::filesystem::path> files,
     refuse_unread(whole);
   }
   leave_open(whole, options.devices.has_value());
+  if (whole.model) {
+    check_adapters(whole, *whole.model);
+  }
   return whole;
 }
 

@@ -113,6 +113,24 @@ TEST(AppImport, RefusesWhatMayChangeTheResultUnlessItIsAccepted) {
   EXPECT_TRUE(contains(accepted.err, "may change the result, left out: "));
 }
 
+TEST(AppImport, AdaptersOfExpertsAreRefusedBeforeARunIsWritten) {
+  const TemporaryFolder folder;
+  const auto tuned = [&](const std::string& targets) {
+    return titer({"import",
+                  folder.file("run.sh",
+                              "torchrun --nproc_per_node 8 train.py --model_name_or_path "
+                              "mistralai/Mixtral-8x7B-v0.1 --per_device_train_batch_size 1 "
+                              "--max_seq_length 2048 --bf16 True --lora_r 16 "
+                              "--lora_target_modules " +
+                                  targets + "\n")});
+  };
+  const Outcome refused = tuned("all-linear");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(contains(refused.err, "of mixtral-8x7b: adapters of experts are not modelled"));
+  EXPECT_EQ(tuned("q_proj v_proj").code, 0);
+  EXPECT_EQ(tuned("q_proj up_proj").code, 2);
+}
+
 TEST(AppImport, AScriptsOpenChoicesAreToldByDefineAndItsLoopsAreSaid) {
   const TemporaryFolder folder;
   const std::string script = folder.file(

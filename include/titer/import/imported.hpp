@@ -62,6 +62,10 @@ struct ImportedRun {
                                       const std::string& file,
                                       const ImportOptions& options = {});
 
+/// Throws InputError for adapters that no run of this model can have: beside its experts. Of what
+/// names no shipped model import_files() asks by itself.
+void check_adapters(const ImportedRun& imported, const Transformer& model);
+
 /// As a run: "model", "cluster" where one is named, "stack", "plan" and "training".
 [[nodiscard]] Value run_document(const ImportedRun& imported, const std::string& cluster = {});
 

@@ -165,6 +165,24 @@ void drop_shared_base(ImportedRun& whole, const std::string& file) {
   }
 }
 
+void check_adapters(const ImportedRun& imported, const Transformer& model) {
+  const Value* const adapters = imported.training.find("adapters");
+  const Value* const targets = adapters == nullptr ? nullptr : adapters->find("targets");
+  if (!model.experts || targets == nullptr) {
+    return;
+  }
+  const bool is_beside_mlp =
+      targets->text == "all-linear" ||
+      std::any_of(targets->items.begin(), targets->items.end(), [](const Value& target) {
+        return target.text == "up" || target.text == "gate" || target.text == "down";
+      });
+  if (is_beside_mlp) {
+    throw InputError("training.adapters.targets: " + to_json(*targets, 0) + " of " + model.name +
+                     ": adapters of experts are not modelled; of query, key, value and output they "
+                     "are");
+  }
+}
+
 void import_adapter(const ImportTask& task) {
   Settings& in = task.in;
   if (in.word("peft_type").value_or("lora") != "lora") {

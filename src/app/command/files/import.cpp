@@ -82,11 +82,11 @@ int import_command(const ImportCommand& command) {
   std::vector<std::filesystem::path> files(command.files.begin(), command.files.end());
   files.insert(files.end(), command.more_files.begin(), command.more_files.end());
   const ImportedRun imported = import_files(files, import_options(command));
-  const std::string text =
-      format == ImportFormat::json
-          ? to_json(run_document(imported, command.cluster)) + "\n"
-          : import_summary(imported.model ? *imported.model : load_model(imported.shipped),
-                           imported);
+  const Transformer model = imported.model ? *imported.model : load_model(imported.shipped);
+  check_adapters(imported, model);
+  const std::string text = format == ImportFormat::json
+                               ? to_json(run_document(imported, command.cluster)) + "\n"
+                               : import_summary(model, imported);
   std::fputs(import_remarks(imported).c_str(), stderr);
   OutputFile file(command.out);
   file.write(text);
