@@ -199,8 +199,7 @@ class MegatronModel {
     }
   }
 
-  /// The fused kernel, unless the file asks for an unfused one.
-  /// Fused attention is of 16 bits, or of 8.
+  /// No other precision than fp32 is told; fused attention is of 16 bits, or of 8.
   [[nodiscard]] bool is_wide() {
     constexpr std::array<std::string_view, 8> others = {"trainer.precision",
                                                         "precision",
@@ -215,6 +214,7 @@ class MegatronModel {
     return !is_told && !task_.options.base && !in_.any_on({"bf16", "fp16"});
   }
 
+  /// The fused kernel, unless the file asks for an unfused one.
   void read_attention() {
     const std::string backend = in_.word("attention_backend").value_or("");
     const std::string implementation = in_.word("transformer_impl").value_or("");
