@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "search_worker.hpp"
+#include "titer/estimate/model_state.hpp"
 
 namespace titer {
 
@@ -44,16 +45,31 @@ SearchWorker::LeastMemory SearchWorker::any_state(const Scenario& scenario,
   return memory;
 }
 
-/// Whether some rank cannot keep the activations of one micro-batch. After the forward pass of its
-/// last chunk it has those of all its chunks: with any schedule some rank keeps no less than the
-/// mean of all, which is no less than the least with one chunk each.
-bool SearchWorker::is_too_large() {
+/// What some rank keeps of the activations of one micro-batch, and outside the tensors. After the
+/// forward pass of its last chunk it has those of all its chunks: with any schedule some rank keeps
+/// no less than the mean of all, which is no less than the least with one chunk each.
+Bytes SearchWorker::least_activations() {
   if (!keeps_activations() || plain_.plan.recompute_layers) {
-    return false;
+    return {};
   }
   PipelineShape shape = plain_.shape();
   shape.micro_batches = 1;
-  return any_state(plain_, shape, contents_of(plain_.plan, costs_->blocks.order)).least > capacity_;
+  return any_state(plain_, shape, contents_of(plain_.plan, costs_->blocks.order)).least;
+}
+
+/// What some device has of the optimizer's states, as each is on one of them at least.
+Bytes SearchWorker::least_state() const {
+  return optimizer_ / static_cast<double>(plain_.plan.devices());
+}
+
+Bytes states_on_devices(const Search& search, const SearchSpace& space) {
+  const bool elsewhere =
+      std::any_of(space.offload.begin(),
+                  space.offload.end(),
+                  [](const Offload& offload) { return offload.optimizer.has_value(); }) ||
+      std::find(space.sharding.begin(), space.sharding.end(), Sharding::parameter_server) !=
+          space.sharding.end();
+  return elsewhere ? Bytes{} : model_state(search.scenario).optimizer;
 }
 
 }  // namespace titer

@@ -22,7 +22,8 @@ SearchWorker::SearchWorker(const Search& search,
       best_of_(search.objectives.size() == 1 ? search.best_of : BestPlanOf::plan),
       scenario_(search.scenario),
       plain_(search.scenario),
-      capacity_((1 - search.limits.memory_margin) * least_memory(search.scenario)) {}
+      capacity_((1 - search.limits.memory_margin) * least_memory(search.scenario)),
+      optimizer_(states_on_devices(search, tree.space())) {}
 
 /// Counts plans that a defect keeps from being told apart, and forgets what it had in work.
 void SearchWorker::leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts) {
@@ -173,8 +174,12 @@ void SearchWorker::search_place(BestPlans& best, SearchCounts& counts) {
     counts += {.refused = below, .refusal = refusal_};
     return;
   }
-  if (is_too_large()) {
+  const Bytes kept = least_activations();
+  if (kept > capacity_) {
     counts.over_memory += below;
+    return;
+  }
+  if (is_out_by_memory(kept + least_state(), below, best, counts)) {
     return;
   }
   for (auto& [least, number] : pipelines_) {
@@ -191,6 +196,20 @@ void SearchWorker::search_place(BestPlans& best, SearchCounts& counts) {
       search_pipeline(best, counts);
     }
   }
+}
+
+/// Whether no plan of the place is good enough if it needs so much.
+bool SearchWorker::is_out_by_memory(Bytes least,
+                                    std::size_t below,
+                                    const BestPlans& best,
+                                    SearchCounts& counts) {
+  peak_ = least;
+  leaves_ = below;
+  least_ = std::min_element(pipelines_.begin(), pipelines_.end())->first;
+  const bool out = is_out(best, counts);
+  peak_ = {};
+  leaves_ = of_pipeline_;
+  return out;
 }
 
 /// The place's pipelines of which some plan may be good enough.

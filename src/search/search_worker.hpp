@@ -17,6 +17,10 @@ namespace titer {
 /// Layers, of the tree's, that differ in what they recompute alone.
 using AlikeLayers = std::vector<std::uint32_t>;
 
+/// Of the optimizer, that plans of the space have on devices whatever else they do: all of it, or
+/// nothing where hosts or servers may have it.
+[[nodiscard]] Bytes states_on_devices(const Search& search, const SearchSpace& space);
+
 /// What no plan of a group of layers is under, or why there is none to search for.
 struct GroupBound {
   std::string refusal{};
@@ -65,6 +69,10 @@ class SearchWorker {
   void try_place(std::size_t below, BestPlans& best, SearchCounts& counts);
   void search_place(BestPlans& best, SearchCounts& counts);
   void bound_pipelines(const BestPlans& best, SearchCounts& counts);
+  [[nodiscard]] bool is_out_by_memory(Bytes least,
+                                      std::size_t below,
+                                      const BestPlans& best,
+                                      SearchCounts& counts);
   void search_pipeline(BestPlans& best, SearchCounts& counts);
   void search_state(BestPlans& best, SearchCounts& counts);
   void search_leaf(BestPlans& best, SearchCounts& counts);
@@ -80,7 +88,8 @@ class SearchWorker {
                                       PipelineShape shape,
                                       const StageBlocks& contents);
   [[nodiscard]] bool keeps_too_much();
-  [[nodiscard]] bool is_too_large();
+  [[nodiscard]] Bytes least_activations();
+  [[nodiscard]] Bytes least_state() const;
   [[nodiscard]] bool is_out(const BestPlans& best, SearchCounts& counts) const;
 
   const Search* search_;
@@ -94,6 +103,7 @@ class SearchWorker {
   PlanNumber number_{};
   Seconds longest_;
   Bytes capacity_;
+  Bytes optimizer_;  // its states on all devices, where none of them can be elsewhere
   /// Blocks and what they cost where a layer's groups lie so: the places of one layer are few
   /// beside those of plans.
   struct PlacedLayers {

@@ -134,6 +134,9 @@ std::string gain_text(const Search& search,
   const Objective objective = search.objectives[beyond.objective];
   const bool is_time = objective == Objective::time;
   const auto score = [&](const FoundPlan& found, double of) {
+    if (objective == Objective::memory) {
+      return "memory " + format(Bytes::from_si(of));
+    }
     return is_time ? format(found.result.iteration_time)
                    : fmt::format("{} {:.4g}", name(objective), std::abs(of));
   };
