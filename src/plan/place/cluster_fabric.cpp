@@ -81,6 +81,23 @@ class NodeRings {
   std::optional<NodeTree> tree_;
 };
 
+/// Returns whether all pairs are joined.
+bool fill_pairs(const NodeRings& rings, Cluster& cluster) {
+  const int devices = cluster.devices_per_node;
+  bool all_joined = true;
+  cluster.pair_bandwidths.assign(table_index(devices, 0, devices), std::nullopt);
+  for (int a = 0; a < devices; ++a) {
+    for (int b = 0; b < devices; ++b) {
+      if (a != b) {
+        auto& entry = cluster.pair_bandwidths[table_index(a, b, devices)];
+        entry = rings.bandwidth({a, b});
+        all_joined = all_joined && entry.has_value();
+      }
+    }
+  }
+  return all_joined;
+}
+
 /// Any group of a switch's devices has what a port of it has.
 void fill_alike(BytesPerSecond port, Cluster& cluster) {
   const int devices = cluster.devices_per_node;
@@ -225,17 +242,7 @@ bool Cluster::fill_bandwidths() {
       }
     }
   }
-  pair_bandwidths.assign(table_index(devices, 0, devices), std::nullopt);
-  for (int a = 0; a < devices; ++a) {
-    for (int b = 0; b < devices; ++b) {
-      if (a != b) {
-        auto& entry = pair_bandwidths[table_index(a, b, devices)];
-        entry = rings.bandwidth({a, b});
-        all_joined = all_joined && entry.has_value();
-      }
-    }
-  }
-  return all_joined;
+  return fill_pairs(rings, *this) && all_joined;
 }
 
 std::optional<BytesPerSecond> Cluster::ring_bandwidth(int ranks, int stride) const {
