@@ -20,6 +20,7 @@ constexpr std::array<HarmlessSettings, 5> kByName = {
     {{kStart, "*_seed"},
      {kLogs,
       "*wandb* *tensorboard* *swanlab* *mlflow* *trackio* *log_interval* *log_dir *logging_dir "
+      "*logging_path "
       "*log_freq* *log_every* *log_level*"},
      {kCheckpoints,
       "*ckpt_path* *ckpt_dir* *checkpoint_path* *checkpoint_dir* *save_path* *save_dir* "
@@ -65,6 +66,7 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
      {kCheckpoints,
       "save save_* load load_* async_save ckpt_* dist_ckpt_* use_dist_ckpt* no_ckpt_* no_load_* "
       "no_save_* use_persistent_ckpt_worker auto_detect_ckpt_format finetune pretrained_checkpoint "
+      "pretrained_model_name_or_path keep_last "
       "auto_continue_train disable_last_saving exit_on_missing_checkpoint non_persistent_* "
       "use_tokenizer_model_from_checkpoint_args "
       "universal_checkpoint verify_integrity async_* persistent_* replication replication_* "

@@ -189,6 +189,25 @@ void read_adapters(const ImportTask& task) {
   }
 }
 
+/// What pretraining recipes of Llama 3 train on, in NeMo, where a program does not change it.
+/// [nemo/collections/llm/recipes/llama3_8b.py, llama31_8b.py, llama3_8b_16k.py, llama3_8b_64k.py]
+void suppose_recipe_data(const ImportTask& task, std::string_view called) {
+  const std::string model = model_of_recipe(called);
+  if (!model.starts_with("llama3") || !called.ends_with(".pretrain_recipe")) {
+    return;
+  }
+  const bool is_long = model.ends_with("_16k");
+  const std::int64_t length = model.ends_with("_64k") ? 65'536 : (is_long ? 16'384 : 8192);
+  const std::array<std::pair<std::string_view, std::int64_t>, 3> usual = {
+      {{"seq_length", length}, {"global_batch_size", 512}, {"micro_batch_size", 1}}};
+  for (const auto& [key, value] : usual) {
+    if (!task.in.has(key)) {
+      assume(task, key, "taken as " + std::to_string(value) + ", as the recipe's own data have it");
+      task.in.suppose(key, Value(value));
+    }
+  }
+}
+
 /// A program that changes a recipe leaves to it what it does not change.
 void leave_to_recipe(const ImportTask& task) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> degrees = {
@@ -288,12 +307,17 @@ void import_bridge_recipe(const ImportTask& task) {
   in.rename("ddp_config.", "");
   rename_settings(in);
   const std::string called = in.text("recipe").value_or("");
+  suppose_recipe_data(task, called);
   const auto named = in.text("hf_model");
   refuse_unmodelled(task);
   if (!named && in.has("num_layers") && in.has("hidden_size")) {
     task.into.model = megatron_model(task);
   } else {
-    put_hub_model(task, named ? "hf_model" : "recipe", named.value_or(model_of_recipe(called)));
+    std::string model = named.value_or(model_of_recipe(called));
+    for (const std::string_view length : {"_16k", "_64k"}) {
+      model.resize(model.size() - (model.ends_with(length) ? length.size() : 0));
+    }
+    put_hub_model(task, named ? "hf_model" : "recipe", model);
   }
   if (!in.is_sound()) {
     return;

@@ -65,28 +65,26 @@ bool is_harmless(std::string_view key, std::span<const HarmlessSettings> known) 
 }
 
 void Settings::skip(const HarmlessSettings& known) {
+  const auto settle = [&](Entry& entry) {
+    if (!entry.asked && entry.harmless.empty()) {
+      entry.harmless = known.what;
+    }
+  };
   each_pattern(known.patterns, [&](std::string_view pattern) {
-    for (const std::size_t place : fitting(pattern)) {
-      Entry& entry = entries_[place].second;
-      if (!entry.asked && entry.harmless.empty()) {
-        entry.harmless = known.what;
+    if (pattern.starts_with('*')) {  // one by one, of those that nobody has settled
+      for (auto& [name, entry] : entries_) {
+        if (!entry.asked && entry.harmless.empty() && fits(name, pattern)) {
+          settle(entry);
+        }
       }
+      return;
+    }
+    const bool is_prefix = pattern.ends_with('*');
+    for (const std::size_t place :
+         places(pattern.substr(0, pattern.size() - (is_prefix ? 1 : 0)), is_prefix)) {
+      settle(entries_[place].second);
     }
   });
-}
-
-std::vector<std::size_t> Settings::fitting(std::string_view pattern) const {
-  if (!pattern.starts_with('*')) {
-    const bool is_prefix = pattern.ends_with('*');
-    return places(pattern.substr(0, pattern.size() - (is_prefix ? 1 : 0)), is_prefix);
-  }
-  std::vector<std::size_t> found;
-  for (const auto& [name, place] : index_) {
-    if (fits(name, pattern)) {
-      found.push_back(place);
-    }
-  }
-  return found;
 }
 
 void Settings::skip(std::span<const HarmlessSettings> known) {

@@ -399,5 +399,27 @@ TEST(ImportFormats, AFolderOfTheHubIsAModel) {
       << run.assumed.front();
 }
 
+TEST(ImportFormats, ModelsOfTheHubHaveAsManyParametersAsPublished) {
+  struct Case {
+    std::string name;
+    std::int64_t parameters;
+  };
+  const std::array<Case, 7> cases = {{{"tiiuae/falcon-7b-instruct", 6'921'720'704},
+                                      {"tiiuae/falcon-40b", 41'303'293'952},
+                                      {"Qwen/Qwen-7B-Chat", 7'721'324'544},
+                                      {"Qwen/Qwen1.5-14B-Chat", 14'167'290'880},
+                                      {"Qwen/Qwen1.5-4B", 3'950'369'280},
+                                      {"openlm-research/open_llama_3b_v2", 3'426'473'600},
+                                      {"openlm-research/open_llama_13b", 13'015'864'320}}};
+  for (const Case& one : cases) {
+    const ImportedRun run = import_text(
+        "torchrun --nproc_per_node 8 train.py --bf16 True "
+        "--per_device_train_batch_size 1 --model_name_or_path " +
+            one.name,
+        "run.sh");
+    EXPECT_EQ(parameters(*run.model), one.parameters) << one.name;
+  }
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -66,6 +66,9 @@ TEST(ImportLitGpt, AdaptersAreOfTheProductsThatAreSwitchedOn) {
   EXPECT_EQ(member(run.training, "adapters"),
             R"({"rank":16,"targets":["query","key","gate","up","down"],"base":"nf4"})");
   EXPECT_TRUE(run.unread.empty());
+  // What is switched off counts for nothing.
+  const std::string galore = "galore:\n  use_galore: false\n  galore_r: 128\n";
+  EXPECT_TRUE(of(kTuned + "lora_r: 16\n" + galore, "lora.yaml").unread.empty());
   // One adapter of many: the head's is left out, and said.
   const ImportedRun headed = of(kTuned + "lora_r: 16\nlora_head: true\n", "lora.yaml");
   EXPECT_TRUE(any_has(headed.assumed, "the head's adapter"));

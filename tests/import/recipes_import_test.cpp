@@ -354,5 +354,27 @@ TEST(ImportRecipes, APluginOfNemosTrainerIsItsPrecision) {
   EXPECT_EQ(member(with("fp16_mixed()").training, "precision"), "\"fp16\"");
 }
 
+TEST(ImportRecipes, NemosLlama3HasDataOfItsOwn) {
+  const auto with = [](const std::string& recipe, const std::string& more) {
+    return of(
+        "import nemo_run as run\nfrom nemo.collections import llm\n"
+        "recipe = llm." +
+            recipe +
+            ".pretrain_recipe(num_nodes=1, num_gpus_per_node=8)\n"
+            "recipe.trainer.strategy.tensor_model_parallel_size = 2\n" +
+            more,
+        "train.py",
+        8);
+  };
+  const ImportedRun run = with("llama31_8b", "recipe.data.global_batch_size = 64\n");
+  EXPECT_EQ(member(run.training, "sequence"), "8192");
+  EXPECT_EQ(member(run.training, "global_batch"), "64");
+  EXPECT_EQ(member(run.plan, "micro_batch"), "1");
+  EXPECT_TRUE(any_has(run.assumed, "seq_length: taken as 8192, as the recipe's own data have it"));
+  EXPECT_EQ(member(with("llama3_8b_64k", "").training, "sequence"), "65536");
+  // Of others it is not known.
+  EXPECT_EQ(member(with("mixtral_8x7b", "").plan, "micro_batch"), "\"left open by the import\"");
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

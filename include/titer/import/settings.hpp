@@ -127,8 +127,6 @@ class Settings {
   [[nodiscard]] const Entry* find(std::string_view key) const;
   /// The places of all of this name, or of those that begin so.
   [[nodiscard]] std::vector<std::size_t> places(std::string_view name, bool is_prefix) const;
-  /// The places of all that a pattern of HarmlessSettings stands for.
-  [[nodiscard]] std::vector<std::size_t> fitting(std::string_view pattern) const;
   void rename_at(std::size_t place, std::string renamed);
   /// The text with what it refers to; empty, and noted, where that is not known.
   [[nodiscard]] std::optional<std::string> expand(const std::string& text, Entry& entry, int depth);

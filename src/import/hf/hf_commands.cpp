@@ -152,11 +152,11 @@ void suppose_as_trl(const ImportTask& task) {
                  std::string(*old) + " is");
       continue;
     }
-    in.suppose(usual.key, is_length ? Value(1024) : Value(true));
     const std::string since = usual.since.empty() ? "" : " since " + std::string(usual.since);
     assume(task,
            usual.key,
            "taken as " + std::string(usual.written) + ", as TRL's SFTConfig has it" + since);
+    in.suppose(usual.key, is_length ? Value(1024) : Value(true));
   }
 }
 

@@ -140,10 +140,10 @@ void suppose_accumulation(const ImportTask& task) {
       *devices *
       task.in.integer("per_device_train_batch_size", 1).value_or(kSwiftKeys.usual_micro_batch);
   const std::int64_t steps = (least + at_once - 1) / at_once;
-  task.in.suppose(kAccumulation, Value(steps));
   assume(task,
          kAccumulation,
          "taken as " + std::to_string(steps) + ", with which a step has 16 sequences or more");
+  task.in.suppose(kAccumulation, Value(steps));
 }
 
 void put_swift_precision(Settings& in) {

@@ -165,6 +165,9 @@ constexpr auto kDense = std::to_array<DenseModel>({
     {"gpt2medium", "gpt2", 24, 1024, 4096, 16, 16, 50257, 1024, true},
     {"gpt2large", "gpt2", 36, 1280, 5120, 20, 20, 50257, 1024, true},
     {"gpt2xl", "gpt2", 48, 1600, 6400, 25, 25, 50257, 1024, true},
+    {"falcon7b", "falcon", 32, 4544, 4 * 4544, 71, 1, 65024, 2048, true},
+    {"falcon40b", "falcon", 60, 8192, 4 * 8192, 128, 8, 65024, 2048, true},
+    {"falcon11b", "falcon", 60, 4096, 4 * 4096, 32, 8, 65024, 8192},
     {"opt125m", "opt", 12, 768, 3072, 12, 12, 50272, 2048, true},
     {"opt13b", "opt", 24, 2048, 8192, 32, 32, 50272, 2048, true},
     {"opt27b", "opt", 32, 2560, 10240, 32, 32, 50272, 2048, true},
@@ -239,10 +242,18 @@ Value config_of(const DenseModel& model) {
   }
   config.add("num_hidden_layers", Value(model.layers));
   config.add("hidden_size", Value(model.hidden));
-  config.add(model.type == "opt" ? "ffn_dim" : "intermediate_size", Value(model.ffn));
+  const bool is_falcon = model.type == "falcon";
+  if (is_falcon) {
+    config.add("new_decoder_architecture", Value(model.kv_heads > 1));
+    config.add("num_kv_heads", Value(model.kv_heads));
+  }
+  const std::string_view ffn = is_falcon             ? "ffn_hidden_size"
+                               : model.type == "opt" ? "ffn_dim"
+                                                     : "intermediate_size";
+  config.add(std::string(ffn), Value(model.ffn));
   config.add("num_attention_heads", Value(model.heads));
   // Classes differ in how many they take for those that are left out.
-  if (model.type != "opt" && model.type != "gpt_neox") {
+  if (model.type != "opt" && model.type != "gpt_neox" && !is_falcon) {
     config.add("num_key_value_heads", Value(model.kv_heads));
   }
   if (model.head_dim > 0) {

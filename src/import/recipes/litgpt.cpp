@@ -147,6 +147,7 @@ void put_litgpt_adapters(const ImportTask& task) {
       targets.append(targets.empty() ? "" : " ").append(name);
     }
   }
+  in.skip_what_is_off("use_galore");
   if (in.is_on("lora_head")) {
     assume(task, "lora_head", "the head's adapter, one of many, is not counted");
   }
