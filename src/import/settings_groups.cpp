@@ -65,26 +65,27 @@ bool is_harmless(std::string_view key, std::span<const HarmlessSettings> known) 
 }
 
 void Settings::skip(const HarmlessSettings& known) {
-  const auto settle = [&](Entry& entry) {
-    if (!entry.asked && entry.harmless.empty()) {
-      entry.harmless = known.what;
-    }
-  };
   each_pattern(known.patterns, [&](std::string_view pattern) {
-    if (pattern.starts_with('*')) {  // one by one, of those that nobody has settled
-      for (auto& [name, entry] : entries_) {
-        if (!entry.asked && entry.harmless.empty() && fits(name, pattern)) {
-          settle(entry);
-        }
-      }
+    if (pattern.starts_with('*')) {
+      skip_each(pattern, known.what);
       return;
     }
     const bool is_prefix = pattern.ends_with('*');
-    for (const std::size_t place :
-         places(pattern.substr(0, pattern.size() - (is_prefix ? 1 : 0)), is_prefix)) {
-      settle(entries_[place].second);
+    pattern.remove_suffix(is_prefix ? 1 : 0);
+    for (const std::size_t place : places(pattern, is_prefix)) {
+      Entry& entry = entries_[place].second;
+      entry.harmless = is_settled(entry) ? entry.harmless : known.what;
     }
   });
+}
+
+/// One by one, of those that nobody has settled.
+void Settings::skip_each(std::string_view pattern, std::string_view what) {
+  for (auto& [name, entry] : entries_) {
+    if (!is_settled(entry) && fits(name, pattern)) {
+      entry.harmless = what;
+    }
+  }
 }
 
 void Settings::skip(std::span<const HarmlessSettings> known) {

@@ -194,5 +194,33 @@ TEST(TrainerCommands, AProgramWhoseArgumentsAreNotKnownIsNamed) {
             "run.sh: starts main.py, and tells nothing of a model itself; import that instead");
 }
 
+TEST(TrainerCommands, DeepSpeedChatIsToldAStageAndNoFile) {
+  const std::string command =
+      "deepspeed --num_gpus 8 main.py --data_path a b --data_split 2,4,4 --model_name_or_path "
+      "facebook/opt-6.7b --per_device_train_batch_size 6 --gradient_accumulation_steps 2 "
+      "--num_warmup_steps 0 --deepspeed --zero_stage ";
+  const ImportedRun run = of(command + "3 --offload --gradient_checkpointing --max_seq_len 1024");
+  EXPECT_EQ(run.stack, "deepspeed");
+  EXPECT_EQ(member(run.plan, "sharding"), "\"zero3\"");
+  EXPECT_EQ(member(run.plan, "offload"), R"({"optimizer":"host","weights":"host"})");
+  EXPECT_EQ(member(run.plan, "recompute"), "\"full\"");
+  EXPECT_EQ(member(run.training, "precision"), "\"fp16\"");
+  EXPECT_EQ(member(run.training, "sequence"), "1024");
+  EXPECT_EQ(member(run.training, "global_batch"), std::to_string(6 * 2 * 8));
+  EXPECT_EQ(member(run.training, "adapters"), "absent");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  const ImportedRun plain = of(command + "0 --dtype bf16");
+  EXPECT_EQ(member(plain.plan, "sharding"), "\"none\"");
+  EXPECT_EQ(member(plain.training, "precision"), "\"bf16\"");
+  EXPECT_EQ(member(plain.training, "sequence"), "512");
+}
+
+TEST(TrainerCommands, AFolderOfTheHubsCacheNamesItsModel) {
+  const ImportedRun run =
+      of("torchrun --nproc_per_node 2 train.py --bf16 True --per_device_train_batch_size 1 "
+         "--model_name_or_path ../a/models--Qwen--Qwen2.5-7B-Instruct/snapshots/a09a35458c");
+  EXPECT_EQ(run.model->hidden, 3584);
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

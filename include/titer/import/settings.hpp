@@ -122,6 +122,10 @@ class Settings {
     std::string missing{};        // what it refers to that is not known
     std::string unread{};         // why it was asked for in vain
   };
+  [[nodiscard]] static bool is_settled(const Entry& entry) {
+    return entry.asked || !entry.harmless.empty();
+  }
+  void skip_each(std::string_view pattern, std::string_view what);
   void flatten(const Value& object, const std::string& path, const std::string& name);
   Entry* take(std::string_view key);
   [[nodiscard]] const Entry* find(std::string_view key) const;

@@ -160,6 +160,24 @@ void suppose_as_trl(const ImportTask& task) {
   }
 }
 
+/// What DeepSpeed-Chat's program has where it is not told.
+void suppose_as_chat(const ImportTask& task) {
+  Settings& in = task.in;
+  const bool is_brain = in.word("dtype").value_or("fp16") == "bf16";
+  in.suppose(is_brain ? "bf16" : "fp16", Value(true));
+  if (!in.has("max_seq_len")) {
+    assume(task, "max_seq_len", "taken as 512, its default");
+    in.suppose("max_seq_len", Value(512));
+  }
+  if (in.integer("lora_dim", 0).value_or(0) == 0) {
+    in.suppose("use_peft", Value(false));
+  }
+  in.skip({.what = "data, adapters' layers, and what is printed",
+           .patterns = "data_split data_output_path sft_only_data_path num_warmup_steps "
+                       "lora_module_name lora_learning_rate only_optimize_lora print_loss "
+                       "compute_fp32_loss dropout add_eot_token local_rank"});
+}
+
 /// Of qlora.py, whose sequences are a source and a target.
 void join_lengths(const ImportTask& task) {
   Settings& in = task.in;
@@ -327,6 +345,9 @@ void import_hf_trainer(const ImportTask& task) {
   }
   if (is_trl(task)) {
     suppose_as_trl(task);
+  }
+  if (is_deepspeed_chat(task.in)) {
+    suppose_as_chat(task);
   }
   join_lengths(task);
   read_program(task);

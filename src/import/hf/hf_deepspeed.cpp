@@ -111,6 +111,31 @@ bool put_section(const ImportTask& task) {
 
 }  // namespace
 
+bool is_deepspeed_chat(const Settings& in) {
+  return in.has("zero_stage") && in.written("deepspeed") == "true";
+}
+
+namespace {
+
+/// What its program makes DeepSpeed's configuration of.
+void put_stage_of_chat(const ImportTask& task) {
+  constexpr std::array<std::string_view, 4> stages = {"none", "zero1", "zero2", "zero3"};
+  Settings& in = task.in;
+  static_cast<void>(in.flag("deepspeed"));
+  const auto stage = static_cast<std::size_t>(in.integer("zero_stage", 0, 3).value_or(0));
+  task.into.plan.add("sharding", Value(stages[stage]));
+  if (in.is_on("offload")) {
+    Value offload = Value::make_object();
+    offload.add("optimizer", Value("host"));
+    if (stage == 3) {
+      offload.add("weights", Value("host"));
+    }
+    task.into.plan.add("offload", std::move(offload));
+  }
+}
+
+}  // namespace
+
 bool put_named_stage(const ImportTask& task, std::string_view key, std::string_view path) {
   constexpr std::array<std::string_view, 4> stages = {"none", "zero1", "zero2", "zero3"};
   const std::string name = lower(path.substr(path.rfind('/') + 1));
@@ -140,6 +165,10 @@ bool put_named_stage(const ImportTask& task, std::string_view key, std::string_v
 
 bool put_deepspeed(const ImportTask& task, std::string_view key) {
   Settings& in = task.in;
+  if (is_deepspeed_chat(in)) {
+    put_stage_of_chat(task);
+    return true;
+  }
   const std::vector<std::string> keys = in.keys();
   const std::string inside = std::string(key) + ".";
   const bool holds = std::any_of(keys.begin(), keys.end(), [&](const std::string& name) {

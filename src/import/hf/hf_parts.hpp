@@ -60,6 +60,9 @@ void keep_loaded_type(const ImportTask& task);
 void put_all_bf16(const ImportTask& task);
 /// Reads FSDP's section; false where it is not asked for.
 [[nodiscard]] bool put_fsdp(const ImportTask& task, const TrainerPlan& plan);
+/// Of DeepSpeed-Chat's first step, which is told a stage of ZeRO and no file.
+/// [training/step1_supervised_finetuning/main.py of DeepSpeedExamples]
+[[nodiscard]] bool is_deepspeed_chat(const Settings& in);
 /// Reads the DeepSpeed configuration that a setting names or holds; false where there is none.
 [[nodiscard]] bool put_deepspeed(const ImportTask& task, std::string_view key);
 

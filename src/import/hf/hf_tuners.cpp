@@ -193,7 +193,7 @@ void import_swift(const ImportTask& task) {
                        "model_name quant_method "
                        "bnb_* split_dataset_ratio load_from_cache_file use_hf use_chat_template "
                        "lazy_tokenize truncation_strategy model_type template* agent_template "
-                       "loss_scale add_version check_model max_pixels num_labels"});
+                       "loss_scale tools_prompt add_version check_model max_pixels num_labels"});
 }
 
 }  // namespace titer

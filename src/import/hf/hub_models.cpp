@@ -209,8 +209,22 @@ std::string without(std::string text, std::string_view part, std::string_view by
   return found == std::string::npos ? text : text.replace(found, part.size(), by);
 }
 
+/// Of a folder of the Hub's cache, models--Qwen--Qwen3-8B/snapshots/…, the model's name.
+std::string_view name_in_cache(std::string_view path) {
+  constexpr std::string_view begin = "models--";
+  const std::size_t at = path.find(begin);
+  if (at == path.npos) {
+    return path;
+  }
+  path.remove_prefix(at + begin.size());
+  path = path.substr(0, path.find('/'));
+  const std::size_t dashes = path.rfind("--");
+  return dashes == path.npos ? path : path.substr(dashes + 2);
+}
+
 /// "meta-llama/Meta-Llama-3.1-8B-Instruct" and "llama3_1_8b" are "llama318b".
 std::string bare_name(std::string_view name) {
+  name = name_in_cache(name);
   while (!name.empty() && name.back() == '/') {
     name.remove_suffix(1);
   }
