@@ -208,6 +208,15 @@ void suppose_recipe_data(const ImportTask& task, std::string_view called) {
   }
 }
 
+/// The model of "llama3_8b_64k", which only trains on longer sequences.
+std::string without_length(std::string_view called) {
+  std::string model = model_of_recipe(called);
+  for (const std::string_view length : {"_16k", "_64k"}) {
+    model.resize(model.size() - (model.ends_with(length) ? length.size() : 0));
+  }
+  return model;
+}
+
 /// A program that changes a recipe leaves to it what it does not change.
 void leave_to_recipe(const ImportTask& task) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> degrees = {
@@ -313,11 +322,7 @@ void import_bridge_recipe(const ImportTask& task) {
   if (!named && in.has("num_layers") && in.has("hidden_size")) {
     task.into.model = megatron_model(task);
   } else {
-    std::string model = named.value_or(model_of_recipe(called));
-    for (const std::string_view length : {"_16k", "_64k"}) {
-      model.resize(model.size() - (model.ends_with(length) ? length.size() : 0));
-    }
-    put_hub_model(task, named ? "hf_model" : "recipe", model);
+    put_hub_model(task, named ? "hf_model" : "recipe", named.value_or(without_length(called)));
   }
   if (!in.is_sound()) {
     return;

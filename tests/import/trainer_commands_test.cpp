@@ -182,6 +182,10 @@ TEST(TrainerCommands, AlpacaLoraTellsTheBatchOfAllDevices) {
   EXPECT_EQ(member(run.training, "adapters"),
             R"({"rank":16,"targets":["query","key","value","output"],"base":"int8"})");
   EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  EXPECT_EQ(
+      member(of("BATCH=$1\npython" + command + "--cutoff_len 256 --batch_size $BATCH", 2).training,
+             "global_batch"),
+      "\"left open by the import\"");
   const ImportedRun usual = of("python" + command + "--cutoff_len 256", 2);
   EXPECT_EQ(member(usual.training, "global_batch"), "128");
   EXPECT_EQ(member(usual.plan, "micro_batch"), "4");
@@ -213,6 +217,8 @@ TEST(TrainerCommands, DeepSpeedChatIsToldAStageAndNoFile) {
   EXPECT_EQ(member(plain.plan, "sharding"), "\"none\"");
   EXPECT_EQ(member(plain.training, "precision"), "\"bf16\"");
   EXPECT_EQ(member(plain.training, "sequence"), "512");
+  EXPECT_EQ(member(of("STAGE=$1\n" + command + "$STAGE").plan, "sharding"),
+            "\"left open by the import\"");
 }
 
 TEST(TrainerCommands, AFolderOfTheHubsCacheNamesItsModel) {

@@ -122,8 +122,9 @@ void put_stage_of_chat(const ImportTask& task) {
   constexpr std::array<std::string_view, 4> stages = {"none", "zero1", "zero2", "zero3"};
   Settings& in = task.in;
   static_cast<void>(in.flag("deepspeed"));
-  const auto stage = static_cast<std::size_t>(in.integer("zero_stage", 0, 3).value_or(0));
-  task.into.plan.add("sharding", Value(stages[stage]));
+  const auto told = in.integer("zero_stage", 0, 3);
+  const auto stage = static_cast<std::size_t>(told.value_or(0));
+  task.into.plan.add("sharding", Value(told ? stages[stage] : kLeftOpen));
   if (in.is_on("offload")) {
     Value offload = Value::make_object();
     offload.add("optimizer", Value("host"));

@@ -133,12 +133,12 @@ void rename_old_swift(Settings& in) {
 void suppose_accumulation(const ImportTask& task) {
   constexpr std::int64_t least = 16;
   const auto devices = launched_devices(task);
-  if (task.in.has(kAccumulation) || !devices) {
+  const auto micro = task.in.integer(kSwiftKeys.micro_batch, 1);
+  const bool is_open = task.in.has(kSwiftKeys.micro_batch) && !micro;
+  if (task.in.has(kAccumulation) || !devices || is_open) {
     return;
   }
-  const std::int64_t at_once =
-      *devices *
-      task.in.integer("per_device_train_batch_size", 1).value_or(kSwiftKeys.usual_micro_batch);
+  const std::int64_t at_once = *devices * micro.value_or(kSwiftKeys.usual_micro_batch);
   const std::int64_t steps = (least + at_once - 1) / at_once;
   assume(task,
          kAccumulation,

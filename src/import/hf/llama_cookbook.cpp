@@ -117,7 +117,9 @@ void import_alpaca_lora(const ImportTask& task) {
   Settings& in = task.in;
   const auto micro = in.integer(kAlpacaKeys.micro_batch, 1).value_or(kAlpacaKeys.usual_micro_batch);
   const auto batch = in.integer(batch_key, 1);
-  if (!batch) {
+  if (!batch && in.has(batch_key)) {
+    task.into.training.add("global_batch", Value(kLeftOpen));
+  } else if (!batch) {
     assume(task, batch_key, "taken as 128, its default");
   }
   if (const auto devices = launched_devices(task)) {

@@ -29,7 +29,7 @@ constexpr std::array<LevanterModel, 5> kLevanterModels = {
      {"mistral", "mistral", 8192, 4096, 14336, 32, 32, 8},
      {"mixtral", "mixtral", 8192, 4096, 14336, 32, 32, 8},
      {"qwen", "qwen2", 2048, 4096, 11008, 32, 32, 32},
-     {"gpt2", "gpt2", 512, 768, 4 * 768, 12, 12, 12}}};
+     {"gpt2", "gpt2", 512, 768, 3072, 12, 12, 12}}};
 
 constexpr std::int64_t kLevanterBatch = 512;  // [src/levanter/trainer.py, TrainerConfig]
 
