@@ -103,7 +103,7 @@ stacks() {
       deepspeed) figures=(--fit memory_traffic) ;;
       megatron-bridge)
         figures=(--fit dispatch --fit loop_dispatch --fit memory_traffic --fit attention_slowdown --fit straggling) ;;
-      nemo) figures=(--fit dispatch) ;;
+      nemo) figures=(--fit dispatch --fit memory_traffic) ;;
     esac
     case $name in
       megatron-bridge | nemo) tables=("$measured/training.csv" "$measured/training_2.csv") ;;
@@ -114,7 +114,7 @@ stacks() {
 fitted_on() {
   case $1 in
     megatron-bridge) printf '%s' "${TITER_DATE:-2026-11-25}" ;;
-    deepspeed | nemo) printf '%s' "${TITER_DATE:-2026-11-28}" ;;
+    deepspeed | megatron-core | nemo) printf '%s' "${TITER_DATE:-2026-11-28}" ;;
     *) printf '%s' "$date" ;;
   esac
 }

@@ -39,6 +39,9 @@ class PassClock {
     } else {
       blocking_[comm] += item.time;
       pace_.keep_busy(item.time);
+      if (clock_.awaits_tensor_groups && comm == PassComm::tensor) {
+        pace_.wait();
+      }
     }
   }
   [[nodiscard]] PassCost cost() const {
@@ -198,6 +201,7 @@ BlockClock block_clock(const Scenario& scenario) {
       .batch_dispatch = host * scenario.stack.batch_dispatch,
       .graphs = scenario.plan.cuda_graph,
       .awaits_counts = scenario.stack.awaits_counts,
+      .awaits_tensor_groups = scenario.stack.awaits_tensor_groups,
       .slowdown = scenario.stack.overlap_slowdown};
   for (std::size_t i = 0; i < kLayerGroups; ++i) {
     const PlanGroup group = plan_group(static_cast<LayerGroup>(i));

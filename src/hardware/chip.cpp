@@ -47,7 +47,10 @@ constexpr std::array kTilingFields = {
         kShare,
         "share of a product's rate that one of 16-bit or narrower numbers reaches whose weights' "
         "extents are no multiples of 16 bytes")
-        .or_else("1")};
+        .or_else("1"),
+    fields::figure<&T::unaligned_batch>(
+        "unaligned_batch", kShare, "likewise of batches of such products, as of heads of attention")
+        .or_else("`unaligned`")};
 
 using A = AttentionTiling;
 constexpr std::array kAttentionTilingFields = {

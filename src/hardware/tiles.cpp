@@ -36,6 +36,9 @@ ProductTiles::ProductTiles(const Chip& chip, DataType type)
       partial_wave_(chip.tiling->partial_wave),
       grouped_(chip.tiling->grouped),
       unaligned_(size_of(type) <= kNarrow ? chip.tiling->unaligned : 1.0),
+      unaligned_batch_(size_of(type) <= kNarrow
+                           ? chip.tiling->unaligned_batch.value_or(chip.tiling->unaligned)
+                           : 1.0),
       split_(chip.tiling->split.si()),
       sum_(8.0 / chip.tiling->feed.si()) {
   const MatrixRate& matrix = *chip.rate(type);
@@ -70,8 +73,9 @@ Seconds ProductTiles::time(const KernelShape& shape) const {
     down[i] = round_up(shape.rows / kSides[i]) * shape.count * wave_;
     across[i] = round_up(shape.columns / kSides[i]);
   }
-  const double reached = (shape.grouped ? grouped_ : 1.0) *
-                         (unaligned_ < 1.0 && !is_aligned(shape) ? unaligned_ : 1.0);
+  const double unaligned = shape.count > 1 ? unaligned_batch_ : unaligned_;
+  const double reached =
+      (shape.grouped ? grouped_ : 1.0) * (unaligned < 1.0 && !is_aligned(shape) ? unaligned : 1.0);
   const double inner = shape.inner / reached;
   const double sums = sum_ * shape.rows * shape.columns * shape.count;
   const double least_cut = std::min(1.0, kLeastInner / inner);

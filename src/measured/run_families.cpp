@@ -27,6 +27,8 @@ constexpr std::array kHabitFields = {
         .or_else("none, or as the model of that name has them"),
     fields::flag<&H::flash>("flash", "fused attention").or_else("as the row says, or both"),
     fields::text<&H::recompute, H>("recompute", "what is recomputed, in the words of rows"),
+    fields::flag<&H::overrides_recompute>("overrides_recompute",
+                                          "`recompute` holds whatever a row says"),
     fields::flag<&H::distribute_saved_activations>("distribute_saved_activations",
                                                    "as `plan.distribute_saved_activations`"),
     fields::choice<&H::sharding, kShardings>("sharding", "what data-parallel ranks share"),
@@ -34,7 +36,11 @@ constexpr std::array kHabitFields = {
                                    "gradients of zero2 once an iteration, as zero1 does"),
     fields::flag<&H::tf32>("tf32", "products of numbers in fp32 are in tf32"),
     fields::integer<&H::sequence>("sequence", kCountOfTokens, "tokens of a sequence"),
-    fields::integer<&H::vocabulary>("vocabulary", kCountOfTokens, "rows of the token table"),
+    fields::integer<&H::vocabulary>(
+        "vocabulary", kCountOfTokens, "rows of the token table, also where a row's are inferred"),
+    fields::integer<&H::vocabulary_multiple>(
+        "vocabulary_multiple", kCountOfTokens, "that these are padded to")
+        .or_else("128"),
     fields::flag<&H::sequence_parallel>(
         "sequence_parallel",
         "tensor groups split what is between their products, whatever rows call it"),

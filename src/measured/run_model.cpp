@@ -154,7 +154,7 @@ Transformer run_model(const RunRow& row, const RunHabits& habits, const OpenMode
       .ffn = row.whole("ffn", 0)};
   set_parts(row.whole("ffn_gated", 0) == 1, model);
   model.vocabulary = open.vocabulary;
-  model.vocabulary_multiple = 128;
+  model.vocabulary_multiple = habits.vocabulary_multiple.value_or(128);
   model.max_sequence = open.sequence;
   model.position_rows = model.positions == Positions::learned ? model.max_sequence : 0;
   model.attention = open.flash ? AttentionKernel::flash : AttentionKernel::materialised;

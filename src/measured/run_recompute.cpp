@@ -104,7 +104,8 @@ Modules with_experts(const RunRow& row, Modules modules) {
 /// What a row says; what its software does where it says nothing of the row itself.
 std::string recompute_text(const RunRow& row, const RunHabits& habits) {
   const std::string text = lower(row.text("recompute"));
-  const bool is_stated = !text.empty() && text.find("not per row") == std::string::npos;
+  const bool is_stated =
+      !habits.overrides_recompute && !text.empty() && text.find("not per row") == std::string::npos;
   if (!is_stated && habits.recompute.empty()) {
     throw InputError("recompute not stated");
   }

@@ -61,7 +61,9 @@ struct OpenValues {
 OpenValues open_values(const RunRow& row, const RunHabits& habits, const RunMachine& machine) {
   OpenValues open;
   const auto note = [&](std::string_view what) { add_listed(open.names, what); };
-  open.vocabularies = {row.whole("vocab", habits.vocabulary.value_or(0))};
+  const std::int64_t usual = habits.vocabulary.value_or(0);
+  const bool is_inferred = usual > 0 && row.says("inferred_fields", "vocab");
+  open.vocabularies = {is_inferred ? usual : row.whole("vocab", usual)};
   if (open.vocabularies.front() <= 0 && !is_named(row, habits)) {
     open.vocabularies = {kSmallVocabulary, kLargeVocabulary};
     note("vocabulary");

@@ -103,6 +103,10 @@ constexpr std::array kStackFields = {
                                        "before experts get their tokens, the host waits for the "
                                        "device to tell how many each gets, "
                                        "unless these are padded to their capacity"),
+    fields::flag<&S::awaits_tensor_groups, S>(
+        "awaits_tensor_groups",
+        "behind a tensor group's transfer that nothing hides, the host is no further ahead of the "
+        "device than where nothing was launched"),
     fields::choice<&S::tensor_overlap, kTensorOverlaps, S>(
         "tensor_overlap", "tensor-parallel collectives beside compute, where a plan does not say")
         .needed(),

@@ -50,6 +50,7 @@ BlockClock clock_of(TensorOverlap overlap = TensorOverlap::none, Seconds dispatc
   BlockClock clock = block_clock(scenario);
   clock.overlap = overlap;
   clock.dispatch = dispatch;
+  clock.awaits_tensor_groups = false;
   return clock;
 }
 
@@ -98,6 +99,22 @@ TEST(BlockCost, LaunchesItsTransfersToo) {
   expect_time(cost.forward.comm(), 1_ms);
   expect_time(cost.forward.busy(),
               2 * 4_ms);  // the second launch is over while the first kernel runs
+}
+
+TEST(BlockCost, HasNoLeadBehindATransferOfATensorGroupWhereItsHostAwaitsThese) {
+  // A long product, whose result ranks exchange, and a short one.
+  Operation first = operation();
+  first.column_split = false;
+  first.forward_transfer = transfer(1_ms);
+  Operation second = operation();
+  second.forward = Kernel{KernelKind::matrix, 0.5 * (1_ms * kPeak), 0_B};
+  BlockClock clock = clock_of(TensorOverlap::none, 1_ms);
+  const auto busy = [&] { return block_cost({first, second}, {}, clock).forward.busy(); };
+  expect_time(busy(), 3_ms + 1_ms + 0.5 * 1_ms);  // the host is 3 of 4.5 ms at work
+  clock.awaits_tensor_groups = true;
+  expect_time(busy(), 3_ms + 1_ms + 2 * 1_ms);  // both kernels are launched behind the transfer
+  first.forward_transfer = {};
+  expect_time(busy(), 3_ms + 0.5 * 1_ms);
 }
 
 TEST(BlockCost, WaitsForEveryTransferWithoutOverlap) {

@@ -79,6 +79,19 @@ TEST(ProductTiles, AreSlowerWhereRowsOfTheirMatricesBeginOffSixteenBytes) {
   EXPECT_NEAR(time(off), time(gradient), 0.01 * time(gradient));
 }
 
+TEST(ProductTiles, OfABatchHaveAFigureOfTheirOwnWhereTheyAreUnaligned) {
+  Chip chip = toy_chip();
+  chip.tiling->unaligned = 0.25;
+  const auto time = [&chip](const KernelShape& shape) {
+    return ProductTiles(chip, DataType::bf16).time(shape).si();
+  };
+  const KernelShape one{.rows = 640, .columns = 1020, .inner = 4096};
+  const KernelShape batch{.rows = 640, .columns = 1020, .inner = 4096, .count = 8};
+  EXPECT_NEAR(time(batch), 8 * time(one), 1e-6 * time(batch));
+  chip.tiling->unaligned_batch = 0.125;
+  EXPECT_NEAR(time(batch), 16 * time(one), 1e-6 * time(batch));
+}
+
 TEST(ProductTiles, LoseOnlyAShareOfAPartialWaveWhereUnitsGoOn) {
   Chip chip = toy_chip();
   chip.tiling->partial_wave = 0.25;

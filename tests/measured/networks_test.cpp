@@ -81,6 +81,7 @@ constexpr std::array kNetworks = {"efa-16x200g",
                                   "infiniband-hdr-8x200g",
                                   "infiniband-hdr-sharp",
                                   "infiniband-ndr-sharp",
+                                  "omni-path-4x100g",
                                   "rocev2-2x100g",
                                   "rocev2-400g",
                                   "tcp-sockets-25g"};
@@ -107,6 +108,7 @@ TEST(ShippedNetworks, BringTheNicsThatTheyWereMeasuredOn) {
                                               {"efa-8x100g", 8},
                                               {"efa-staged-100g", 1},
                                               {"gpudirect-tcpx-4x200g", 4},
+                                              {"omni-path-4x100g", 4},
                                               {"rocev2-2x100g", 2}};
   const Cluster own = load_cluster(Value("dgx-h100"), {});
   for (const char* name : kNetworks) {

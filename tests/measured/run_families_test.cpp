@@ -78,6 +78,34 @@ TEST(RunFamilies, TellTimesFromRatesWhereTheySayHowTheseCount) {
   EXPECT_NEAR(causal, (products + attention / 2) * 32 * 2048 / (16 * 100e12), 0.01 * causal);
 }
 
+TEST(RunFamilies, TellWhatARowsTableGuessed) {
+  const Cells guessed = {{"family", "vtrain_single"},
+                         {"recompute", "full"},
+                         {"vocab", "51200"},
+                         {"inferred_fields", "vocab;precision"},
+                         {"p", "16"},
+                         {"t", "1"},
+                         {"d", "1"}};
+  const auto scenario = [&](const Cells& changed) {
+    Cells cells = guessed;
+    for (const auto& [column, text] : changed) {
+      cells[column] = text;
+    }
+    const RunReadings read = testing::readings(cells);
+    EXPECT_EQ(read.skip_reason, "");
+    return read.readings.at(0).scenarios.at(0);
+  };
+  const Scenario one = scenario({});
+  EXPECT_EQ(one.plan.recompute, Recompute::none);
+  EXPECT_EQ(one.model.if_transformer()->vocabulary, 50257);
+  EXPECT_EQ(one.model.if_transformer()->vocabulary_multiple, 1);
+  const Scenario split = scenario({{"p", "4"}, {"t", "4"}});
+  EXPECT_EQ(split.model.if_transformer()->vocabulary_multiple, 128);
+  const Scenario stated = scenario({{"inferred_fields", "precision"}});
+  EXPECT_EQ(stated.model.if_transformer()->vocabulary, 51200);
+  EXPECT_EQ(scenario({{"family", "vtrain_multi"}}).plan.recompute, Recompute::full);
+}
+
 TEST(RunFamilies, BesideTheTableComeBeforeTheShippedOnes) {
   const testing::TemporaryFolder folder;
   const std::string stack = folder.file("own.json", "{}");

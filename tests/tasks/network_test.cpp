@@ -72,7 +72,7 @@ TEST(ResearcherTasks, SchedulesInOneTable) {
     "scenario": {"model": "gpt3-175b", "cluster": "dgx-a100-80gb",
                  "plan": {"pipeline": 8, "tensor": 8, "sequence_parallel": true,
                           "recompute": "selective"},
-                 "training": {"global_batch": 64, "sequence": 2048, "precision": "bf16"}},
+                 "training": {"global_batch": 32, "sequence": 2048, "precision": "bf16"}},
     "axes": {"plan.schedule": ["gpipe", "1f1b", "zb-h1", "zb-h2", "zb-v", "dualpipe"]}})");
   const Outcome rows = titer({"sweep", sweep, "--format=jsonl"});
   ASSERT_EQ(rows.code, 0) << rows.err;

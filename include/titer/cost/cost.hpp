@@ -137,14 +137,15 @@ struct BlockClock {
   std::array<Group, kLayerGroups> groups;  // by LayerGroup
   std::array<Fabric, kLayerGroups> fabrics;
   TensorOverlap overlap = TensorOverlap::none;
-  bool experts_apart = false;    // their exchanges are beside another micro-batch's compute
-  double exchange_slowdown = 1;  // of these, over an all-to-all
-  Seconds dispatch;              // of the host, to launch a kernel
-  Seconds loop_dispatch{};       // and each further one of a loop over experts
-  Seconds batch_dispatch{};      // and to bring a micro-batch
-  LayerPartSet graphs = 0;       // the parts of layers that are launched as one
-  bool awaits_counts = false;    // of tokens for each expert
-  double slowdown = 1;           // of compute and transfers beside one another
+  bool experts_apart = false;         // their exchanges are beside another micro-batch's compute
+  double exchange_slowdown = 1;       // of these, over an all-to-all
+  Seconds dispatch;                   // of the host, to launch a kernel
+  Seconds loop_dispatch{};            // and each further one of a loop over experts
+  Seconds batch_dispatch{};           // and to bring a micro-batch
+  LayerPartSet graphs = 0;            // the parts of layers that are launched as one
+  bool awaits_counts = false;         // of tokens for each expert
+  bool awaits_tensor_groups = false;  // behind their transfers
+  double slowdown = 1;                // of compute and transfers beside one another
 
   [[nodiscard]] const Group& group(LayerGroup of) const {
     return groups[static_cast<std::size_t>(of)];

@@ -38,7 +38,8 @@ struct Tiling {
   Seconds split{};          // of adding up the parts of tiles whose inner extent is cut
   double grouped = 1;       // share of the rate of a product that those of a group in one reach
   double unaligned = 1;     // likewise of one whose matrices' rows begin off multiples of 16 bytes
-  Grade grade = Grade::extrapolated;  // of `feed`
+  std::optional<double> unaligned_batch{};  // likewise of batches of such; as `unaligned` if unset
+  Grade grade = Grade::extrapolated;        // of `feed`
 };
 
 /// How fused attention is cut into tiles of queries, likewise.

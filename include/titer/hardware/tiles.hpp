@@ -49,7 +49,8 @@ struct KernelShape {
 /// `split` and the s sums of every result, 8 bytes each through `feed`, come on top. Grouped
 /// products do as at `grouped` of the plateau and of `feed`. Where an extent that no tokens are
 /// along is no multiple of 16 bytes, rows of the matrices begin where units cannot fetch them
-/// whole, and the product of 16-bit or narrower numbers does as at `unaligned` of both.
+/// whole, and the product of 16-bit or narrower numbers does as at `unaligned` of both, one of a
+/// batch as at `unaligned_batch`.
 class ProductTiles {
  public:
   /// REQUIRES chip.tiling, chip.rate(type).
@@ -73,6 +74,7 @@ class ProductTiles {
   double partial_wave_;
   double grouped_;
   double unaligned_;
+  double unaligned_batch_;
   double split_;
   double sum_;  // seconds for one sum of one result
 };

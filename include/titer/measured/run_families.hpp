@@ -26,13 +26,15 @@ struct RunHabits {
   std::optional<std::int64_t> predicted_tokens{};  // modules for further tokens
   std::optional<bool> flash{};                     // fused attention
   std::string recompute{};                         // in the words of rows; "": not known
+  bool overrides_recompute = false;                // that holds whatever a row says
   std::optional<bool> distribute_saved_activations{};
   std::optional<Sharding> sharding{};
   std::optional<bool> reduces_once{};  // gradients of zero2 behind all passes, as zero1 does
   std::optional<bool> tf32{};          // products of fp32 are of tf32
   std::optional<std::int64_t> sequence{};
-  std::optional<std::int64_t> vocabulary{};
-  std::optional<bool> sequence_parallel{};  // whatever a row says
+  std::optional<std::int64_t> vocabulary{};           // also of rows whose own is inferred
+  std::optional<std::int64_t> vocabulary_multiple{};  // that it is padded to
+  std::optional<bool> sequence_parallel{};            // whatever a row says
   bool fuller_middle =
       false;  // from four stages on: the last has fewer layers, those before it more
   bool splits_experts = false;  // over the tensor group, where a row does not say
