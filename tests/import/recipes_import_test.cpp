@@ -376,5 +376,36 @@ TEST(ImportRecipes, NemosLlama3HasDataOfItsOwn) {
   EXPECT_EQ(member(with("mixtral_8x7b", "").plan, "micro_batch"), "\"left open by the import\"");
 }
 
+TEST(ImportRecipes, WhatOlmoLeavesOutIsAsItsModelConfigHasIt) {
+  const auto with = [](const std::string& model, const std::string& more) {
+    return of("run_name: a\nmodel:\n  d_model: 1024\n  n_heads: 16\n  n_layers: 2\n" + model +
+                  "global_train_batch_size: 16\ndevice_train_microbatch_size: 2\n"
+                  "precision: amp_bf16\nmax_duration: 10ba\n" +
+                  more,
+              "olmo.yaml",
+              8);
+  };
+  const ImportedRun plain = with("  max_sequence_length: 2048\n", "");
+  EXPECT_EQ(plain.model->positions, Positions::learned);
+  EXPECT_TRUE(plain.model->biases.qkv && plain.model->biases.mlp);
+  EXPECT_EQ(plain.model->vocabulary, 50304);
+  EXPECT_EQ(with("  embedding_size: null\n  vocab_size: 50257\n", "").model->vocabulary, 50257);
+  const ImportedRun rotary = with("  rope: true\n  include_bias: false\n", "");
+  EXPECT_EQ(rotary.model->positions, Positions::rotary);
+  EXPECT_FALSE(rotary.model->biases.qkv || rotary.model->biases.mlp);
+  // The first of its files.
+  const ImportedRun old = with("  alibi: true\n  alibi_bias_max: 8.0\n",
+                               "algorithms:\n  gradient_clipping:\n    clipping_threshold: 1.0\n"
+                               "device_train_batch_size: auto\nn_gpus: null\n"
+                               "fsdp_config:\n  sharding_strategy: SHARD_GRAD_OP\n"
+                               "  mixed_precision: DEFAULT\n  activation_checkpointing: true\n"
+                               "  activation_cpu_offload: false\n  verbose: false\n");
+  EXPECT_EQ(old.model->positions, Positions::alibi);
+  EXPECT_EQ(member(old.plan, "sharding"), "\"zero2\"");
+  EXPECT_EQ(member(old.plan, "recompute"), "\"full\"");
+  EXPECT_EQ(member(old.training, "gradient_precision"), "\"fp32\"");
+  EXPECT_TRUE(old.unread.empty()) << old.unread.front();
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

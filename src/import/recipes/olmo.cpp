@@ -1,5 +1,6 @@
 // YAML of OLMo's first trainer (allenai/OLMo), FSDP1.
 
+#include <algorithm>
 #include <array>
 
 #include "import/hf/hf_parts.hpp"
@@ -19,7 +20,8 @@ constexpr std::array<HarmlessSettings, 3> kOfOlmo = {
       "evaluators* data.* speed_monitor.* console_log_interval python_profiling torch_profiling "
       "gen1_gc_interval no_pre_train_checkpoint fused_loss epoch extra_steps_after_cancel "
       "restore_* reset_* new_style_checkpoints canceled_check_interval ddp.* distributed_strategy "
-      "hf_datasets_cache_dir s3_checkpoint* early_stopping*"},
+      "hf_datasets_cache_dir s3_checkpoint* early_stopping* algorithms.* n_gpus "
+      "device_train_batch_size device_train_grad_accum fsdp_config.*"},
      {"numbers inside of operations, and how layers are wrapped",
       "model.eos_token_id model.pad_token_id model.max_sequence_length model.attention_dropout "
       "model.residual_dropout model.embedding_dropout model.flash_attention model.rope* "
@@ -35,10 +37,9 @@ void put_olmo_model(const ImportTask& task) {
   const auto hidden = in.required("model.d_model", 1, kMostWidth);
   const auto heads = in.required("model.n_heads", 1, kMostWidth);
   const std::string activation = in.word("model.activation_type").value_or("swiglu");
-  if (activation != "swiglu" || in.is_on("model.alibi") ||
-      in.word("model.block_type").value_or("sequential") == "moe") {
+  if (activation != "swiglu" || in.word("model.block_type").value_or("sequential") == "moe") {
     in.fail(activation != "swiglu" ? "model.activation_type" : "model.block_type",
-            "expected sequential blocks with swiglu and rotary positions: others are not read");
+            "expected sequential blocks with swiglu: others are not read");
     return;
   }
   const auto ratio = in.integer("model.mlp_ratio", 1, 1000).value_or(4);
@@ -55,13 +56,35 @@ void put_olmo_model(const ImportTask& task) {
              Value(in.integer("model.n_kv_heads", 1, kMostWidth).value_or(shared)));
   config.add("intermediate_size", Value(written.value_or(ratio * hidden) / 2));
   const auto vocabulary = in.integer("model.vocab_size", 1, 1'000'000'000).value_or(50257);
-  config.add("vocab_size",
-             Value(in.integer("model.embedding_size", 1, 1'000'000'000).value_or(vocabulary)));
+  const auto embedded = in.integer("model.embedding_size", 1, 1'000'000'000);
+  const std::vector<std::string> keys = in.keys();
+  const bool is_null =
+      !embedded && std::find(keys.begin(), keys.end(), "model.embedding_size") != keys.end();
+  config.add("vocab_size", Value(embedded.value_or(is_null ? vocabulary : 50304)));
   config.add("max_position_embeddings",
              Value(in.integer("model.max_sequence_length", 1, kMostTokens).value_or(1024)));
   config.add("tie_word_embeddings", Value(in.flag("model.weight_tying").value_or(true)));
-  config.add("attention_bias", Value(in.is_on("model.include_bias")));
+  const bool has_biases = in.flag("model.include_bias").value_or(true);
+  config.add("attention_bias", Value(has_biases));
   put_model_of_config(task, config);
+  Transformer& model = *task.into.model;
+  model.biases.mlp = has_biases;
+  const bool rotary = in.is_on("model.rope");
+  const Positions others = in.is_on("model.alibi") ? Positions::alibi : Positions::learned;
+  model.positions = rotary ? Positions::rotary : others;
+  model.position_rows = model.positions == Positions::learned ? model.max_sequence : 0;
+}
+
+/// Of its first files, which had Composer's sections.
+void rename_old_olmo(Settings& in) {
+  in.rename("fsdp_config.mixed_precision", "fsdp.precision");
+  if (in.is_on("fsdp_config.activation_checkpointing")) {
+    in.suppose("activation_checkpointing", Value("whole_layer"));
+  }
+  in.rename("fsdp_config.sharding_strategy", "fsdp.sharding_strategy");
+  if (in.is_on("fsdp_config.activation_cpu_offload")) {
+    in.leave_out("fsdp_config.activation_cpu_offload", "activations are kept on the device");
+  }
 }
 
 void put_olmo_sharding(const ImportTask& task, std::optional<std::int64_t> data) {
@@ -94,6 +117,7 @@ void put_olmo_recompute(const ImportTask& task) {
 void import_olmo(const ImportTask& task) {
   Settings& in = task.in;
   stand_in(task, "fsdp", "OLMo's trainer");
+  rename_old_olmo(in);
   put_olmo_model(task);
   if (!in.is_sound()) {
     return;
