@@ -13,13 +13,8 @@ namespace TITER_TEST_FILE {
 
 using testing::any_has;
 using testing::member;
-using testing::refusal_of;
-
-ImportedRun of(const std::string& text) { return import_text(text, "run.sh"); }
-
-std::string refusal(const std::string& text) {
-  return refusal_of([&] { return of(text); });
-}
+using testing::of;
+using testing::refusal;
 
 const std::string kFlux =
     " --pretrained_model_name_or_path=black-forest-labs/FLUX.1-dev --instance_data_dir=cats "

@@ -11,13 +11,8 @@ namespace TITER_TEST_FILE {
 
 using testing::any_has;
 using testing::member;
-using testing::refusal_of;
-
-ImportedRun of(const std::string& text) { return import_text(text, "run.sh"); }
-
-std::string refusal(const std::string& text) {
-  return refusal_of([&] { return of(text); });
-}
+using testing::of;
+using testing::refusal;
 
 const std::string kModel =
     "--model_name_or_path meta-llama/Llama-2-7b-hf --per_device_train_batch_size 2 "

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "import/imports.hpp"
-#include "temporary_folder.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/input_error.hpp"
 
@@ -14,18 +13,13 @@ namespace TITER_TEST_FILE {
 
 using testing::any_has;
 using testing::member;
-using testing::refusal_of;
 
 ImportedRun of(const std::string& text, std::optional<std::int64_t> devices = {}) {
-  const testing::TemporaryFolder folder;
-  const std::vector<std::filesystem::path> files = {folder.file("run.yaml", text)};
-  ImportOptions options;
-  options.devices = devices;
-  return import_files(files, options);
+  return testing::of_file(text, "run.yaml", devices);
 }
 
 std::string refusal(const std::string& text) {
-  return refusal_of([&] { return of(text, 16); });
+  return testing::refusal_of([&] { return of(text, 16); });
 }
 
 std::string levanter(const std::string& model, const std::string& trainer) {

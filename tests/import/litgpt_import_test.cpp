@@ -5,7 +5,6 @@
 #include <string>
 
 #include "import/imports.hpp"
-#include "temporary_folder.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/input_error.hpp"
 #include "titer/model/transformer/transformer_document.hpp"
@@ -20,11 +19,7 @@ using testing::refusal_of;
 ImportedRun of(const std::string& text,
                const std::string& file,
                std::optional<std::int64_t> devices = {}) {
-  const testing::TemporaryFolder folder;
-  const std::vector<std::filesystem::path> files = {folder.file(file, text)};
-  ImportOptions options;
-  options.devices = devices;
-  return import_files(files, options);
+  return testing::of_file(text, file, devices);
 }
 
 std::string refusal(const std::string& text, const std::string& file) {

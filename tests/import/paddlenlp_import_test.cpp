@@ -12,17 +12,9 @@ namespace titer {
 namespace TITER_TEST_FILE {
 
 using testing::member;
-using testing::refusal_of;
+using testing::refusal;
 
-ImportedRun of(const std::string& text, std::int64_t devices = 16) {
-  ImportOptions options;
-  options.devices = devices;
-  return import_text(text, "sft.json", options);
-}
-
-std::string refusal(const std::string& text) {
-  return refusal_of([&] { return import_text(text, "run.sh"); });
-}
+ImportedRun of(const std::string& text) { return testing::of(text, "sft.json", 16); }
 
 std::string paddle(const std::string& more) {
   return R"({"model_name_or_path": "meta-llama/Llama-2-7b", "per_device_train_batch_size": 2,

@@ -18,11 +18,7 @@ using testing::any_has;
 using testing::member;
 
 ImportedRun of(const std::string& text, const std::string& file, std::int64_t devices) {
-  const testing::TemporaryFolder folder;
-  const std::vector<std::filesystem::path> files = {folder.file(file, text)};
-  ImportOptions options;
-  options.devices = devices;
-  return import_files(files, options);
+  return testing::of_file(text, file, devices);
 }
 
 std::string bridge(const std::string& body) {

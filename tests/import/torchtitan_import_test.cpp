@@ -14,16 +14,13 @@ namespace TITER_TEST_FILE {
 
 using testing::any_has;
 using testing::member;
-using testing::refusal_of;
 
 ImportedRun of(const std::string& text, std::int64_t devices = 64) {
-  ImportOptions options;
-  options.devices = devices;
-  return import_text(text, "run.toml", options);
+  return testing::of(text, "run.toml", devices);
 }
 
 std::string refusal(const std::string& text, const std::string& file = "run.toml") {
-  return refusal_of([&] { return import_text(text, file, {}); });
+  return testing::refusal(text, file);
 }
 
 std::string run_of(const std::string& parallelism, const std::string& more = "") {

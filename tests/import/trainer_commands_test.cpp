@@ -11,17 +11,8 @@ namespace TITER_TEST_FILE {
 
 using testing::any_has;
 using testing::member;
-using testing::refusal_of;
-
-ImportedRun of(const std::string& text, std::optional<std::int64_t> devices = {}) {
-  ImportOptions options;
-  options.devices = devices;
-  return import_text(text, "run.sh", options);
-}
-
-std::string refusal(const std::string& text) {
-  return refusal_of([&] { return of(text); });
-}
+using testing::of;
+using testing::refusal;
 
 TEST(TrainerCommands, SwiftTrainsAdaptersOnTheDevicesOfItsEnvironment) {
   const std::string common =
@@ -158,6 +149,7 @@ TEST(TrainerCommands, LlamaCookbookHasFieldsOfItsOwn) {
   const ImportedRun alone =
       of("python finetuning.py --model_name meta-llama/Llama-2-7b-hf --use_peft "
          "--batch_size_training 1 --quantization 8bit",
+         "run.sh",
          1);
   EXPECT_EQ(member(alone.plan, "recompute"), "\"none\"");
   EXPECT_EQ(member(alone.training, "adapters"),
@@ -183,10 +175,11 @@ TEST(TrainerCommands, AlpacaLoraTellsTheBatchOfAllDevices) {
             R"({"rank":16,"targets":["query","key","value","output"],"base":"int8"})");
   EXPECT_TRUE(run.unread.empty()) << run.unread.front();
   EXPECT_EQ(
-      member(of("BATCH=$1\npython" + command + "--cutoff_len 256 --batch_size $BATCH", 2).training,
+      member(of("BATCH=$1\npython" + command + "--cutoff_len 256 --batch_size $BATCH", "run.sh", 2)
+                 .training,
              "global_batch"),
       "\"left open by the import\"");
-  const ImportedRun usual = of("python" + command + "--cutoff_len 256", 2);
+  const ImportedRun usual = of("python" + command + "--cutoff_len 256", "run.sh", 2);
   EXPECT_EQ(member(usual.training, "global_batch"), "128");
   EXPECT_EQ(member(usual.plan, "micro_batch"), "4");
 }

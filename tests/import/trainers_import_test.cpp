@@ -15,18 +15,10 @@ namespace TITER_TEST_FILE {
 
 using testing::any_has;
 using testing::member;
-using testing::refusal_of;
-
-ImportedRun of(std::string_view text,
-               const std::string& file,
-               std::optional<std::int64_t> devices = {}) {
-  ImportOptions options;
-  options.devices = devices;
-  return import_text(text, file, options);
-}
+using testing::of;
 
 std::string refusal(std::string_view text, const std::string& file) {
-  return refusal_of([&] { return of(text, file, 8); });
+  return testing::refusal(text, file, 8);
 }
 
 constexpr std::string_view kExample =

@@ -103,6 +103,12 @@ struct AdapterKeys {
   bool tells_targets = false;  // by another setting
   bool is_fused = false;       // one beside matrices that are one
 };
+/// As PEFT's own examples call and take them.  [peft/tuners/lora/config.py: r = 8, and for Llama
+/// q_proj and v_proj of peft/utils/constants.py]
+constexpr AdapterKeys kPeftKeys = {.rank = "lora_r",
+                                   .targets = "lora_target_modules",
+                                   .usual_rank = 8,
+                                   .usual_targets = "query value"};
 /// Of the weights that are not trained.
 struct BaseBits {
   std::int64_t bits = 0;  // 4 or 8; 0 for those of 16

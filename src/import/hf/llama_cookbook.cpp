@@ -1,6 +1,7 @@
 // Meta's llama-cookbook, before it llama-recipes, and alpaca-lora: finetuning.py and finetune.py,
 // whose arguments are fields of their own.
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -102,12 +103,7 @@ void import_llama_cookbook(const ImportTask& task) {
   }
   put_trainer(task, kCookbookKeys);
   if (adapts) {
-    put_adapters(task,
-                 {.rank = "lora_r",
-                  .targets = "lora_target_modules",
-                  .usual_rank = 8,
-                  .usual_targets = "query value"},
-                 bits_of_cookbook(in));
+    put_adapters(task, kPeftKeys, bits_of_cookbook(in));
   }
   in.skip(kOfCookbook);
 }
@@ -129,12 +125,7 @@ void import_alpaca_lora(const ImportTask& task) {
   in.suppose("fp16", Value(true));
   put_trainer(task, kAlpacaKeys);
   // The program loads its model in 8 bits, whatever it is told.
-  put_adapters(task,
-               {.rank = "lora_r",
-                .targets = "lora_target_modules",
-                .usual_rank = 8,
-                .usual_targets = "query value"},
-               {.bits = 8, .key = kAlpacaKeys.model});
+  put_adapters(task, kPeftKeys, {.bits = 8, .key = kAlpacaKeys.model});
   in.skip(kOfCookbook);
 }
 

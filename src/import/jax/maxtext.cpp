@@ -7,6 +7,7 @@
 #include "import/hf/hf_parts.hpp"
 #include "import/import_harmless.hpp"
 #include "import/recipes/recipe_parts.hpp"
+#include "maxtext_parts.hpp"
 
 namespace titer {
 namespace {
@@ -26,28 +27,6 @@ constexpr std::array<BaseWidth, 7> kBase = {{{"base_emb_dim", "hidden_size", 204
                                              {"vocab_size", "vocab_size", 32000}}};
 constexpr double kBaseBatch = 12;
 constexpr std::int64_t kBaseSequence = 2048;
-
-/// remat_policy, and what is computed again of a layer: modules, or one word for all of it. Of a
-/// layer with experts these are "moe" and "activation" in place of the MLP's.
-struct Policy {
-  std::string_view theirs;
-  std::array<std::string_view, 4> recompute;
-  bool goes_to_host = false;  // what is kept
-};
-constexpr std::array<Policy, 12> kRematPolicies = {{
-    {"none", {"none"}},
-    {"full", {"full"}},
-    {"minimal", {"attention_result", "layer_norm", "mlp_activation"}},
-    {"minimal_flash", {"layer_norm", "mlp_activation"}},
-    {"minimal_with_context", {"layer_norm", "mlp_activation"}},
-    {"minimal_offloaded", {"attention_result", "layer_norm", "mlp_activation"}, true},
-    {"save_dot_with_context_except_mlp", {"layer_norm", "mlp"}},
-    {"save_dot_except_mlp", {"attention_result", "layer_norm", "mlp"}},
-    {"save_dot_except_mlpwi", {"attention_result", "layer_norm", "mlp"}},
-    {"save_out_proj", {"attention", "layer_norm", "mlp"}},
-    {"save_qkv_proj", {"attention_result", "attention_output", "layer_norm", "mlp"}},
-    {"qkv_proj_offloaded", {"attention_result", "attention_output", "layer_norm", "mlp"}, true},
-}};
 
 constexpr std::array<HarmlessSettings, 5> kOfMaxText = {
     {{"learning rate and the optimizer's numbers",
@@ -78,9 +57,6 @@ constexpr std::array<HarmlessSettings, 5> kOfMaxText = {
      {"of the decoding",
       "decode_* prefill_* autoregressive_decode_assert inference_* ar_cache* "
       "quantize_kvcache kv_quant* max_corpus_chars"}}};
-
-/// Layers that have experts in the place of an MLP.
-enum class MixedLayers { none, some, all };
 
 class MaxText {
  public:
@@ -278,61 +254,12 @@ class MaxText {
     return !file.empty();
   }
 
-  /// Which layers have experts, of a shipped model by its name.
-  [[nodiscard]] MixedLayers mixed_layers() const {
-    const auto is_among = [&](std::initializer_list<std::string_view> names) {
-      return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
-        return task_.into.shipped.find(name) != std::string::npos;
-      });
-    };
-    if (is_among({"deepseek", "kimi", "glm-4.5"})) {
-      return MixedLayers::some;
-    }
-    const bool has_experts = task_.into.model && task_.into.model->experts;
-    return has_experts ||
-                   is_among({"mixtral", "-a3b", "-a22b", "gpt-oss", "dbrx", "grok", "llama4"})
-               ? MixedLayers::all
-               : MixedLayers::none;
-  }
-
-  [[nodiscard]] Value modules_of(const Policy& policy) const {
-    const MixedLayers mixed = mixed_layers();
-    Value modules = Value::make_array();
-    for (const std::string_view module : policy.recompute) {
-      const bool is_mlp = module == "mlp" || module == "mlp_activation";
-      if (!module.empty() && !(is_mlp && mixed == MixedLayers::all)) {
-        modules.push(Value(module));
-      }
-      if (is_mlp && mixed != MixedLayers::none) {
-        modules.push(Value(module == "mlp" ? "moe" : "activation"));
-      }
-    }
-    return modules;
-  }
-
   void put_recompute() {
     if (!in_.has("remat_policy") && is_elsewhere("remat_policy")) {
       plan_.add("recompute", Value(kLeftOpen));
       return;
     }
-    const std::string policy = in_.word("remat_policy").value_or("full");
-    const auto* const found =
-        std::find_if(kRematPolicies.begin(), kRematPolicies.end(), [&](const Policy& known) {
-          return known.theirs == policy;
-        });
-    if (found == kRematPolicies.end()) {
-      assume(task_, "remat_policy", "taken as full");
-      plan_.add("recompute", Value("full"));
-    } else if (found->recompute[1].empty()) {
-      plan_.add("recompute", Value(found->recompute.front()));
-    } else {
-      plan_.add("recompute", modules_of(*found));
-    }
-    if (found != kRematPolicies.end() && found->goes_to_host) {
-      Value offload = Value::make_object();
-      offload.add("activations", Value("host"));
-      plan_.add("offload", std::move(offload));
-    }
+    put_remat_policy(task_);
     const std::string attention = in_.word("attention").value_or("autoselected");
     plan_.add("attention", Value(attention == "dot_product" ? "materialised" : "flash"));
   }
