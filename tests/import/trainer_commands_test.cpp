@@ -184,6 +184,18 @@ TEST(TrainerCommands, AlpacaLoraTellsTheBatchOfAllDevices) {
   EXPECT_EQ(member(usual.plan, "micro_batch"), "4");
 }
 
+TEST(TrainerCommands, LlamaFactorysFirstProgramTookHalfAsManyTokens) {
+  const std::string rest =
+      " --model_name_or_path Qwen/Qwen1.5-1.8B --finetuning_type full --template qwen "
+      "--per_device_train_batch_size 1 --bf16 ";
+  const ImportedRun old = of("deepspeed --num_gpus 8 src/train_bash.py --stage sft" + rest);
+  EXPECT_EQ(member(old.training, "sequence"), "1024");
+  EXPECT_TRUE(any_has(old.assumed, "taken as 1024, its default"));
+  EXPECT_EQ(
+      member(of("deepspeed --num_gpus 8 src/train.py --stage sft" + rest).training, "sequence"),
+      "2048");
+}
+
 TEST(TrainerCommands, AProgramWhoseArgumentsAreNotKnownIsNamed) {
   EXPECT_EQ(refusal("torchrun --nproc_per_node=1 src/main.py --n_embd 768 --n_layer 24"),
             "run.sh: starts src/main.py, whose arguments are not known here");

@@ -114,7 +114,8 @@ bool is_trl(const ImportTask& task) {
 }
 
 /// What SFTConfig has where the trainer has nothing, by releases: before 0.19 the trainer's own.
-/// [trl/trainer/sft_config.py; huggingface/trl pull requests 3510 and 3515, of May 2025]
+/// [trl/trainer/sft_config.py; huggingface/trl pull requests 3510 and 3515; the classes of 0.18.2
+/// have neither, and the branch that 0.19 is of has both by 16 June 2025, says 3598]
 struct TrlDefault {
   std::string_view key;
   std::string_view written;

@@ -32,6 +32,15 @@ constexpr TrainerKeys kSwiftKeys = {.model = "model model_id_or_path model_name_
                                     .packing = "packing",
                                     .recomputes = true};
 
+/// Its program before releases 0.8 was train_bash.py, and took half as many tokens.
+/// [src/llmtuner/hparams/data_args.py; src/llamafactory/hparams/data_args.py]
+bool is_old_llama_factory(const ImportTask& task) {
+  const std::vector<std::string>& scripts = task.arguments.scripts;
+  return std::any_of(scripts.begin(), scripts.end(), [](const std::string& name) {
+    return name.ends_with("train_bash.py");
+  });
+}
+
 /// LLaMA-Factory's switches go before the optimizer that is named.
 void switch_optimizer(const ImportTask& task) {
   Settings& in = task.in;
@@ -59,7 +68,9 @@ void import_llama_factory(const ImportTask& task) {
   if (type != "full" && type != "lora") {
     in.fail("finetuning_type", "expected full or lora: which layers are frozen is not read");
   }
-  put_trainer(task, kLlamaFactoryKeys);
+  TrainerKeys keys = kLlamaFactoryKeys;
+  keys.usual_sequence = is_old_llama_factory(task) ? 1024 : keys.usual_sequence;
+  put_trainer(task, keys);
   if (type == "lora") {
     const std::int64_t bits = in.integer("quantization_bit", 2, 8).value_or(0);
     put_adapters(
@@ -111,7 +122,9 @@ bool is_swift_program(const ImportTask& task) {
          });
 }
 
-/// What releases before 3 call otherwise.  [swift/llm/utils/argument.py of ms-swift 2]
+/// What releases before 3 call otherwise.  [swift/llm/utils/argument.py of ms-swift 2:
+/// SftArguments, with 2048 tokens and, by LoRATM of swift/llm/utils/model.py, adapters of query,
+/// key and value]
 void rename_old_swift(Settings& in) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names = {
       {{"model_id_or_path", "model"},
@@ -129,7 +142,7 @@ void rename_old_swift(Settings& in) {
 }
 
 /// Where it is not told, as many micro-batches as a step of 16 sequences has.
-/// [swift/llm/argument/train_args.py]
+/// [swift/trainers/arguments.py, TrainArgumentsMixin: ceil(16 / micro-batch / ranks)]
 void suppose_accumulation(const ImportTask& task) {
   constexpr std::int64_t least = 16;
   const auto devices = launched_devices(task);

@@ -118,7 +118,9 @@ void import_paddlenlp(const ImportTask& task) {
   put_optimizer(task, "optim");
   const std::string length = first_given(in, "max_seq_length max_length max_seq_len");
   put(task.into.training, "sequence", in.integer(length, 1, kMostTokens));
-  if (in.is_on("lora")) {  // [paddlenlp/peft/lora/lora_config.py; get_lora_target_modules]
+  // Of Llama, Qwen2, Mistral, GPT, OPT and BLOOM all products of the layers.
+  // [llm/utils/utils.py, get_lora_target_modules; paddlenlp/peft/lora/lora_config.py]
+  if (in.is_on("lora")) {
     put_adapters(task,
                  {.rank = "lora_rank",
                   .targets = "lora_target_modules",
