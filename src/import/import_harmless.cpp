@@ -20,6 +20,7 @@ constexpr std::array<HarmlessSettings, 5> kByName = {
     {{kStart, "*_seed"},
      {kLogs,
       "*wandb* *tensorboard* *swanlab* *mlflow* *trackio* *log_interval* *log_dir *logging_dir "
+      "*experiment_name *experiment_run_id *experiment_root_dir "
       "*logging_path "
       "*log_freq* *log_every* *log_level*"},
      {kCheckpoints,
@@ -160,7 +161,8 @@ constexpr std::array<HarmlessSettings, 9> kOfNemo = {
       "trainer.num_sanity_val_steps trainer.accumulate_grad_batches validation.*"},
      {kData, "data.* dataset.* validation_param_sync_overlap answer_only_loss"},
      {kLaunch,
-      "name run_name defaults run.* hydra.* trainer.accelerator trainer.use_distributed_sampler "
+      "name run_name cluster_type defaults run.* hydra.* trainer.accelerator "
+      "trainer.use_distributed_sampler "
       "trainer.replace_sampler_ddp trainer.benchmark trainer.num_nodes dist.* mcore_gpt onnx_safe "
       "pre_process post_process"},
      {kOperations, "openai_gelu headscale scale_positional_embedding"},
@@ -212,7 +214,9 @@ constexpr std::array<HarmlessSettings, 10> kOfNeox = {
      {kOperations,
       "rotary_pct rotary_emb_base rotary_interleaved rms_norm_epsilon layernorm_epsilon "
       "apply_query_key_layer_scaling attention_softmax_in_fp32 scaled_masked_softmax_fusion"},
-     {kLogs, "log_* steps_per_print wall_clock_breakdown tensorboard_* use_wandb wandb_* profile*"},
+     {kLogs,
+      "log_* steps_per_print wall_clock_breakdown tensorboard_* use_wandb wandb_* profile* "
+      "memory_profiling* peak_theoretical_tflops"},
      {kCheckpoints,
       "save save_* load load_* checkpoint_factor checkpoint_scale extra_save_iters "
       "keep_last_n_checkpoints checkpoint_validation_with_forward_pass finetune"},
@@ -224,7 +228,8 @@ constexpr std::array<HarmlessSettings, 10> kOfNeox = {
      {kLoss, "loss_scale* initial_loss_scale min_loss_scale hysteresis"},
      {kLaunch,
       "distributed_backend launcher deepspeed_* hostfile include exclude num_gpus num_nodes "
-      "master_port detect_nvlink_pairs user_script include_path output_layer_parallelism"},
+      "master_port no_ssh_check detect_nvlink_pairs user_script include_path "
+      "output_layer_parallelism"},
      {kKernels,
       "scaled_upper_triang_masked_softmax_fusion bias_gelu_fusion bias_dropout_fusion rope_fusion "
       "layernorm_fusion rmsnorm_fusion synchronize_each_layer contiguous_checkpointing "

@@ -271,6 +271,11 @@ void import_neox(const ImportTask& task) {
     task.into.training.add("precision", Value(*word == "bfloat16" ? "bf16" : *word));
   }
   deepspeed_settings(task);
+  if (in.is_on("fp32_allreduce")) {  // DeepSpeed's communication_data_type
+    if (task.into.training.find("gradient_precision") == nullptr) {
+      task.into.training.add("gradient_precision", Value("fp32"));
+    }
+  }
   if (in.any_on({"te_fp8_mha", "te_layernorm_mlp", "te_mha"})) {
     if (in.has("te_fp8_format")) {
       in.fail("te_fp8_format", "which products are in FP8 is not read");

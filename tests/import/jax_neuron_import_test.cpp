@@ -93,10 +93,27 @@ TEST(ImportLevanter, WhatIsLeftOutIsAsItsClassesHaveIt) {
   const ImportedRun wide = of(levanter("  type: mistral\n", "  fsdp_axis: null\n"), 8);
   EXPECT_EQ(wide.model->kv_heads, 8);
   EXPECT_EQ(wide.model->ffn, 14336);
+  EXPECT_EQ(wide.model->kinds, std::vector<LayerKind>(1));  // its layers are Llama's
+  EXPECT_FALSE(small.model->dropout);
+  EXPECT_TRUE(
+      of("model:\n  type: gpt2\n  resid_pdrop: 0.1\ntrainer:\n  mp: f32\n", 8).model->dropout);
   EXPECT_EQ(member(wide.plan, "sharding"), "\"none\"");
   const ImportedRun open = of(levanter(kLlama, ""));
   EXPECT_EQ(member(open.plan, "data"), "\"left open by the import\"");
   EXPECT_EQ(member(open.plan, "micro_batch"), "\"left open by the import\"");
+}
+
+TEST(ImportLevanter, DataOfAnotherFileTellTheTokenizer) {
+  const testing::TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "data");
+  static_cast<void>(folder.file("data/web.yaml", "tokenizer: meta-llama/Llama-2-7b-hf\n"));
+  const std::vector<std::filesystem::path> files = {
+      folder.file("run.yaml",
+                  "data: !include data/web.yaml\nmodel:\n  type: gpt2\ntrainer:\n"
+                  "  mp: f32\n")};
+  const ImportedRun run = import_files(files);
+  EXPECT_EQ(run.model->vocabulary, 32000);
+  EXPECT_TRUE(any_has(run.assumed, "data: data/web.yaml: is read for its tokenizer"));
 }
 
 TEST(ImportLevanter, WhatItsModelsAreNotIsRefused) {

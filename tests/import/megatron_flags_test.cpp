@@ -266,7 +266,7 @@ TEST(MegatronFlags, RefuseHybridsThatContradictThemselves) {
 TEST(MegatronFlags, WhatNamesItselfAsOfLogsAndDataIsHarmlessInAnyFork) {
   const ImportedRun run =
       of("--my-wandb-team a --fork-tokenizer-cache b --extra-dataset-mix c --image-log-dir d "
-         "--backup-save-interval 5 --shuffle-seed 7");
+         "--backup-save-interval 5 --shuffle-seed 7 --experiment-name e --experiment-run-id 1");
   EXPECT_TRUE(run.unread.empty());
   // Words that begin alike and are no such names.
   for (const std::string_view flag : {"--loads-balance", "--seed-layers", "--dir-attention"}) {

@@ -68,6 +68,18 @@ TEST(HuggingFaceFamilies, TakeWhatTheirClassesHaveForKeysLeftOut) {
   }
 }
 
+TEST(HuggingFaceFamilies, DropOutWhereTheirClassesDo) {
+  const std::string gpt2 =
+      R"({"model_type": "gpt2", "n_layer": 2, "n_embd": 64, "n_head": 4, "vocab_size": 10)";
+  const std::string opt =
+      R"({"model_type": "opt", "num_hidden_layers": 2, "hidden_size": 64, "vocab_size": 10,
+          "num_attention_heads": 4, "ffn_dim": 256)";
+  EXPECT_TRUE(model_of(gpt2 + "}").dropout);
+  EXPECT_FALSE(model_of(gpt2 + R"(, "resid_pdrop": 0, "attn_pdrop": 0, "embd_pdrop": 0})").dropout);
+  EXPECT_TRUE(model_of(opt + "}").dropout);
+  EXPECT_FALSE(model_of(opt + R"(, "dropout": 0.0, "attention_dropout": 0.0})").dropout);
+}
+
 TEST(HuggingFaceFamilies, HaveTheirNormsWhereTheirClassesHaveThem) {
   EXPECT_EQ(model_of(config("olmo", "")).norm, Norm::layernorm_without_weights);
   const Transformer olmo = model_of(config("olmo2", ""));

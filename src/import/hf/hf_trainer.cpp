@@ -88,25 +88,19 @@ class Trainer {
     const auto accumulation = in_.integer(kAccumulation, 1);
     ranks_.accumulation = accumulation.value_or(1);
     is_open_ = in_.has(kAccumulation) && !accumulation;
-    const auto degree = [&](std::string_view key) {
-      return std::max<std::int64_t>(1, in_.integer(key, 0, kMostDegree).value_or(1));
-    };
     const std::int64_t tensor = degree(
-        first_given(in_,
-                    "tensor_parallel_size tensor_model_parallel_size parallelism_config.tp_size "
-                    "tp_size"));
-    const std::int64_t context = degree(first_given(
-        in_,
-        "context_parallel_size sequence_parallel_degree parallelism_config.cp_size cp_size "
-        "sequence_parallel_size context_parallel.size"));
+        "tensor",
+        "tensor_parallel_size tensor_model_parallel_size parallelism_config.tp_size tp_size");
+    const std::int64_t context =
+        degree("context",
+               "context_parallel_size sequence_parallel_degree parallelism_config.cp_size cp_size "
+               "sequence_parallel_size context_parallel.size");
     if (tensor > 1) {
-      plan_.add("tensor", Value(tensor));
       plan_.add("sequence_parallel", Value(true));
     }
-    if (context > 1) {
-      plan_.add("context", Value(context));
-    }
-    if (ranks_.devices && *ranks_.devices % (tensor * context) != 0) {
+    if (tensor == 0 || context == 0) {
+      ranks_.data = std::nullopt;  // is what they leave of the devices
+    } else if (ranks_.devices && *ranks_.devices % (tensor * context) != 0) {
       in_.fail("tensor_parallel_size",
                "expected tensor x context degree, " + std::to_string(tensor * context) +
                    ", to divide the " + std::to_string(*ranks_.devices) + " devices");
@@ -121,6 +115,21 @@ class Trainer {
     if (shard && ranks_.data && *shard < *ranks_.data) {
       plan_.add("shard", Value(*shard));
     }
+  }
+
+  /// 0 where the file leaves it open.
+  std::int64_t degree(std::string_view name, std::string_view keys) {
+    const std::string key = first_given(in_, keys);
+    const auto told = in_.integer(key, 0, kMostDegree);
+    if (!told && in_.has(key)) {
+      plan_.add(std::string(name), Value(kLeftOpen));
+      return 0;
+    }
+    const std::int64_t size = std::max<std::int64_t>(1, told.value_or(1));
+    if (size > 1) {
+      plan_.add(std::string(name), Value(size));
+    }
+    return size;
   }
 
   void put_batches() {

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "import/formats/formats.hpp"
 #include "import/hf/hf_parts.hpp"
 #include "import/import_harmless.hpp"
 #include "import/recipes/recipe_parts.hpp"
@@ -55,7 +56,7 @@ constexpr std::array<HarmlessSettings, 5> kOfLevanter = {
       "model.gradient_checkpointing_block_size model.flash_attention_block_size model.scan_layers "
       "model.scale_attn_by_inverse_layer_idx model.use_layer_norm_weight model.tokenizer "
       "model.reference_checkpoint model.activation_function model.cross_entropy_block_size "
-      "model.sliding_window model.use_sliding_window model.max_window_layers *_pdrop "
+      "model.sliding_window model.use_sliding_window model.max_window_layers "
       "z_loss_weight trainer.fp8_*"}}};
 
 class Levanter {
@@ -118,8 +119,7 @@ class Levanter {
     const std::int64_t layers = width("num_layers", usual.layers);
     const std::int64_t heads = width("num_heads", usual.heads);
     // Of data that another file has, a tokenizer, too, is there.
-    const bool is_elsewhere = in_.has("data") && !in_.has("data.tokenizer");
-    const std::string tokenizer = is_elsewhere ? "" : in_.text("data.tokenizer").value_or("gpt2");
+    const std::string tokenizer = tokenizer_named();
     const std::int64_t rows = read_vocabulary(task_, "model.vocab_size", lower(tokenizer));
     const std::int64_t longest =
         in_.integer("model.seq_len", 1, kMostTokens).value_or(usual.sequence);
@@ -130,6 +130,7 @@ class Levanter {
       config.add("n_head", Value(heads));
       config.add("n_positions", Value(longest));
       config.add("n_inner", Value(width("mlp_scale", 4) * hidden));
+      config.add("resid_pdrop", Value(dropout()));
       take_only(task_, "model.use_bias", {"true"});
     } else {
       config.add("hidden_size", Value(hidden));
@@ -144,7 +145,40 @@ class Levanter {
     put_model_of_config(task_, config);
   }
 
+  /// Data may be those of another file, as "!include data/web.yaml" names it; "" where it is not at
+  /// hand.
+  std::string tokenizer_named() {
+    if (in_.has("data.tokenizer") || !in_.has("data")) {
+      return in_.text("data.tokenizer").value_or("gpt2");
+    }
+    const Value* const data = in_.raw("data");
+    const bool is_named = data != nullptr && data->kind == Value::Kind::text;
+    const std::string file = is_named ? file_beside(task_, data->text) : "";
+    if (file.empty()) {
+      return is_named ? "" : "gpt2";
+    }
+    task_.into.assumed.push_back(task_.file + ": data: " + data->text +
+                                 ": is read for its tokenizer");
+    const Document included = parse_yaml(read_small_text(file), file);
+    const Value* const named = included.at("tokenizer");
+    return named == nullptr ? "gpt2" : named->text;
+  }
+
+  /// Of gpt2, whose three are 0 unless they are told.
+  double dropout() {
+    double most = 0;
+    for (const std::string_view key :
+         {"model.resid_pdrop", "model.embed_pdrop", "model.attn_pdrop"}) {
+      most = std::max(most, in_.number(key).value_or(0));
+    }
+    return most;
+  }
+
   void put_biases_and_experts(const LevanterModel& usual, Value& config) {
+    if (usual.theirs == "mistral" || usual.theirs == "mixtral") {
+      // Kept for checkpoints alone: layers are Llama's, whose mask is causal and no more.
+      config.add("sliding_window", Value());
+    }
     if (in_.is_on("model.use_bias")) {
       config.add("attention_bias", Value(true));
       config.add("mlp_bias", Value(true));
@@ -158,9 +192,11 @@ class Levanter {
   /// Devices are in rows of as many as split a model; parameters over all rows, or those of a
   /// replica.
   void put_sharding() {
-    constexpr std::string_view key = "trainer.model_axis_size";
-    tensor_ =
-        in_.integer(in_.has(key) ? key : "trainer.mesh.axes.model", 1, kMostDegree).value_or(1);
+    constexpr std::string_view own = "trainer.model_axis_size";
+    const std::string_view key = in_.has(own) ? own : "trainer.mesh.axes.model";
+    const auto told = in_.integer(key, 1, kMostDegree);
+    const bool is_open = in_.has(key) && !told;
+    tensor_ = told.value_or(1);
     const std::int64_t copies =
         in_.integer("trainer.replica_dcn_axis_size", 1, kMostDegree).value_or(1) *
         in_.integer("trainer.replica_ici_axis_size", 1, kMostDegree).value_or(1);
@@ -171,8 +207,8 @@ class Levanter {
                    ", to divide the " + std::to_string(*devices) + " devices");
       return;
     }
-    data_ = devices ? std::optional(*devices / tensor_) : std::nullopt;
-    plan_.add("tensor", Value(tensor_));
+    data_ = devices && !is_open ? std::optional(*devices / tensor_) : std::nullopt;
+    plan_.add("tensor", is_open ? Value(kLeftOpen) : Value(tensor_));
     put(plan_, "data", data_);
     constexpr std::string_view axis = "trainer.fsdp_axis";
     const std::vector<std::string> keys = in_.keys();

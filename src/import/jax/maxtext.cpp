@@ -56,7 +56,7 @@ constexpr std::array<HarmlessSettings, 5> kOfMaxText = {
       "routed_* topk_routing_group n_routing_groups"},
      {"of the decoding",
       "decode_* prefill_* autoregressive_decode_assert inference_* ar_cache* "
-      "quantize_kvcache kv_quant* max_corpus_chars"}}};
+      "quantize_kvcache kv_quant* max_corpus_chars max_segments_per_seq expert_balance"}}};
 
 class MaxText {
  public:
@@ -72,6 +72,11 @@ class MaxText {
     }
     read_degrees();
     put_degrees();
+    if (pipeline_ == 1) {
+      in_.skip({.what = kSwitchedOff,
+                .patterns = "num_layers_per_pipeline_stage num_pipeline_microbatches "
+                            "num_pipeline_repeats pipeline_*"});
+    }
     put_batches();
     put_recompute();
     take_capacity();
@@ -121,6 +126,7 @@ class MaxText {
       const std::string key = std::string(level).append(name).append("_parallelism");
       const bool is_inner = level == "ici_";
       const auto written = in_.integer(key, -1, kMostDegree);
+      is_open_ = is_open_ || (in_.has(key) && !written);
       const bool is_rest = is_inner && usual == 1 && written == -1;
       const std::int64_t size =
           is_rest ? rest_of_node(key) : written.value_or(is_inner ? usual : 1);
@@ -170,7 +176,7 @@ class MaxText {
                    std::to_string(others));
       return;
     }
-    data_ = devices_ ? std::optional(*devices_ / others) : std::nullopt;
+    data_ = devices_ && !is_open_ ? std::optional(*devices_ / others) : std::nullopt;
   }
 
   void put_degrees() {
@@ -179,6 +185,9 @@ class MaxText {
     plan_.add("context", Value(context_));
     if (expert_ > 1) {
       plan_.add("expert", Value(expert_));
+    }
+    if (is_open_) {
+      plan_.add("data", Value(kLeftOpen));
     }
     put(plan_, "data", data_);
     plan_.add("sequence_parallel", Value(tensor_ > 1));
@@ -295,6 +304,7 @@ class MaxText {
   std::int64_t expert_ = 1;
   std::int64_t fsdp_ = -1;
   std::int64_t copies_ = 1;
+  bool is_open_ = false;  // an axis that the file gives, and leaves open
   std::optional<std::int64_t> devices_;
   std::optional<std::int64_t> data_;
 };

@@ -101,7 +101,7 @@ void read_expansion(Reader& in, Transformer& model, LayerKinds& /*kinds*/) {
 constexpr std::array kGpt = {
     Decoder{.type = "gpt2",
             .keys = kShort,
-            .otherwise = {.tied = true, .ffn = 4, .max_sequence = 1024},
+            .otherwise = {.tied = true, .dropout = true, .ffn = 4, .max_sequence = 1024},
             .norm = Norm::layernorm,
             .gated = false,
             .positions = Positions::learned,
@@ -173,7 +173,7 @@ constexpr std::array kGpt = {
             .biases = kAll},
     Decoder{.type = "opt",
             .keys = {.shape = kPlainHeads, .ffn = "ffn_dim"},
-            .otherwise = {.tied = true, .max_sequence = 2048},
+            .otherwise = {.tied = true, .dropout = true, .max_sequence = 2048},
             .norm = Norm::layernorm,
             .gated = false,
             .positions = Positions::learned,
