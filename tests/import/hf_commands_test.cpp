@@ -139,6 +139,21 @@ TEST(HfCommands, AcceleratesFileIsTakenForWhatItsNameSays) {
                       "is not beside the file"));
 }
 
+TEST(HfCommands, AcceleratesFileHoldsKeysThatNobodyAsksFor) {
+  const testing::TemporaryFolder folder;
+  const std::vector<std::filesystem::path> files = {
+      folder.file("sft.yaml",
+                  "model_name_or_path: Qwen/Qwen3-8B\nper_device_train_batch_size: 1\n"
+                  "max_length: 2048\nbf16: true\ncallbacks:\n- push_to_hub\nbenchmarks: []\n"),
+      folder.file("zero3.yaml",
+                  "distributed_type: DEEPSPEED\nnum_processes: 8\ndeepspeed_config:\n"
+                  "  zero_stage: 3\n  deepspeed_multinode_launcher: standard\n"
+                  "  overlap_comm: true\n  reduce_bucket_size: 500000000\n")};
+  const ImportedRun run = import_files(files);
+  EXPECT_EQ(member(run.plan, "sharding"), "\"zero3\"");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+}
+
 TEST(HfCommands, GaudisLauncherTellsTheDevices) {
   const ImportedRun run =
       of("python3 ../gaudi_spawn.py --world_size 8 --use_mpi run_lora_clm.py --use_habana "

@@ -50,5 +50,16 @@ TEST(LeftOpen, OfAxesOfJaxTheDevicesDoNotTellTheRest) {
   EXPECT_EQ(member(of_file(maxtext + "2\n", "run.yml", 8).plan, "data"), "4");
 }
 
+TEST(MaxTextPipelines, CountNothingWhereThereIsNone) {
+  const std::string text =
+      "base_config: base.yml\nmodel_name: llama2-7b\nper_device_batch_size: 4\n"
+      "max_target_length: 2048\nmax_segments_per_seq: 32\nnum_layers_per_pipeline_stage: 4\n"
+      "num_pipeline_microbatches: 8\n";
+  const ImportedRun flat = testing::of(text, "run.yml", 8);
+  EXPECT_TRUE(flat.unread.empty()) << flat.unread.front();
+  const ImportedRun split = testing::of(text + "ici_pipeline_parallelism: 2\n", "run.yml", 8);
+  EXPECT_TRUE(testing::any_has(split.unread, "num_layers_per_pipeline_stage"));
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

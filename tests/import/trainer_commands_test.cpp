@@ -201,6 +201,15 @@ TEST(TrainerCommands, AProgramWhoseArgumentsAreNotKnownIsNamed) {
             "run.sh: starts src/main.py, whose arguments are not known here");
   EXPECT_EQ(refusal("python main.py"),
             "run.sh: starts main.py, and tells nothing of a model itself; import that instead");
+  EXPECT_EQ(refusal("mpirun -np 8 ./train_gpt2cu -b 64 -t 1024 -d 524288 -e d12"),
+            "run.sh: starts a program of llm.c, which is not read");
+  EXPECT_EQ(refusal("torchrun xtuner/v1/train/cli/sft.py --load-from Qwen3-8B --dataset a.jsonl"),
+            "run.sh: starts a program of XTuner, which is not read");
+  EXPECT_EQ(refusal("from colossalai.amp import AMP_TYPE\nBATCH_SIZE = 8\n", "config.py"),
+            "config.py: is a program of ColossalAI, which is not read");
+  EXPECT_EQ(refusal("deepspeed --num_gpus 8 train.py --init_ckpt a --pipe_parallel_size 4"),
+            "run.sh: is arguments of fmengine, which is not read; its models are in its "
+            "checkpoints");
 }
 
 TEST(TrainerCommands, DeepSpeedChatIsToldAStageAndNoFile) {

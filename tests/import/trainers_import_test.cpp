@@ -66,7 +66,10 @@ std::string verl(std::string_view more) {
 }
 
 TEST(ImportTrainers, VerlSplitsSequencesAndTellsTheBatchOfAllRanks) {
-  const ImportedRun run = of(verl("ulysses_sequence_parallel_size=4"), "sft.sh");
+  const ImportedRun run = of(verl("ulysses_sequence_parallel_size=4 data.prompt_key=extra_info "
+                                  "data.response_key=answer +data.prompt_dict_keys=['question']"),
+                             "sft.sh");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
   EXPECT_EQ(parameters(*run.model), 7'615'616'512);  // as the Hub counts Qwen2.5-7B
   EXPECT_EQ(member(run.plan, "context"), "4");
   EXPECT_EQ(member(run.plan, "context_method"), "\"ulysses\"");

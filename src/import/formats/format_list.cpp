@@ -131,6 +131,11 @@ constexpr auto kFormats = std::to_array<ForeignFormat>({
          "schedules_method use_ascend_coc moe_alltoall_overlap_comm lora_target_modules "
          "is_instruction_dataset",
      .import = import_mindspeed},
+    {.name = "arguments of fmengine",
+     .syntaxes = "arguments",
+     .all = "init_ckpt pipe_parallel_size",
+     .any = "",
+     .instead = "its models are in its checkpoints"},
     {.name = "Megatron-DeepSpeed arguments",
      .syntaxes = "arguments",
      .all = "num_layers",

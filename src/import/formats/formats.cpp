@@ -52,6 +52,9 @@ class Members {
   }
 
   [[nodiscard]] bool has(std::string_view path) const {
+    if (of_root_.contains(path)) {
+      return true;  // flags have dots in their names
+    }
     const std::size_t dot = std::min(path.find('.'), path.size());
     const auto found = of_root_.find(path.substr(0, dot));
     return found != of_root_.end() &&
@@ -127,6 +130,30 @@ std::string listed_names(const std::vector<std::string>& names) {
   return shortened(line, kLongestKeys);
 }
 
+using UnreadSoftware = std::pair<std::string_view, std::string_view>;
+
+/// What a script runs whose arguments are not read, and a program in Python is built on.
+constexpr std::array<UnreadSoftware, 4> kUnreadPrograms = {{{"train_gpt2cu", "llm.c"},
+                                                            {"xtuner/", "XTuner"},
+                                                            {"xtuner train", "XTuner"},
+                                                            {"colossalai run", "ColossalAI"}}};
+constexpr std::array<UnreadSoftware, 4> kUnreadLibraries = {{{"from colossalai", "ColossalAI"},
+                                                             {"import colossalai", "ColossalAI"},
+                                                             {"from xtuner", "XTuner"},
+                                                             {"import xtuner", "XTuner"}}};
+
+void refuse_named(std::string_view text,
+                  const std::string& file,
+                  std::string_view what,
+                  std::span<const UnreadSoftware> names) {
+  for (const auto& [part, software] : names) {
+    if (text.find(part) != std::string_view::npos) {
+      throw InputError(file + ": " + std::string(what) + " " + std::string(software) +
+                       ", which is not read");
+    }
+  }
+}
+
 [[noreturn]] void refuse_arguments(const std::string& file,
                                    const ArgumentText& arguments,
                                    bool has_flags) {
@@ -196,6 +223,7 @@ Foreign parse_foreign(std::string_view text,
     made.document = std::move(arguments.flags);
     made.arguments = std::move(arguments);
   } else if (syntax == Syntax::python) {
+    refuse_named(text, file, "is a program of", kUnreadLibraries);
     made.document = reader_of_program(text)(text, file, options, made.arguments.assumed);
   } else {
     made.document = parse(text, file, syntax);
@@ -209,6 +237,7 @@ Foreign parse_foreign(std::string_view text,
     return made;
   }
   if (made.format == nullptr && syntax == Syntax::arguments) {
+    refuse_named(text, file, "starts a program of", kUnreadPrograms);
     refuse_arguments(file, made.arguments, !made.document.root.members.empty());
   }
   if (made.format == nullptr) {

@@ -67,6 +67,9 @@ void import_accelerate(const ImportTask& task) {
       .accumulation = in.integer("deepspeed_config.gradient_accumulation_steps", 1).value_or(1)};
   if (type == "deepspeed") {
     static_cast<void>(put_deepspeed(task, "deepspeed_config.deepspeed_config_file"));
+    // [accelerate/commands/launch.py: every key becomes an argument, of which others are not asked]
+    in.skip({.what = "keys of DeepSpeed that accelerate hands to nobody",
+             .patterns = "deepspeed_config.*"});
     task.into.stack = "deepspeed";
   } else if (type == "fsdp" || type == "multi_gpu" || type == "no") {
     if (type == "fsdp") {

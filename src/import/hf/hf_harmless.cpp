@@ -30,7 +30,7 @@ constexpr std::array<HarmlessSettings, 11> kOfHf = {
       "include_tokens_per_second skip_memory_metrics debug profiler_* log_with swanlab_* "
       "use_swanlab "
       "trackio_* ray_* otel_* use_otel_* monitor_config* comms_config* include_tkps include_mfu "
-      "mfu_* with_tracking profiling verbose"},
+      "mfu_* with_tracking profiling verbose callbacks benchmarks"},
      {"checkpoints",
       "save save_* output_dir overwrite_output_dir resume_from_checkpoint load_best_model_at_end "
       "push_to_hub* hub_* auto_resume_from_checkpoints saves_per_epoch "
@@ -58,7 +58,7 @@ constexpr std::array<HarmlessSettings, 11> kOfHf = {
       "splits num_proc field* default_system_message seq_length_column text_column* "
       "max_prompt_length use_auth_token hf_hub_token ms_hub_token token "
       "low_cpu_mem_usage shift_attn pretraining_tp mixer_list mixer_list_* dataset_mixer* "
-      "max_train_steps eos_token bos_token cache_* sanity_check* ground_truths_key"},
+      "max_train_steps reduce_loss eos_token bos_token cache_* sanity_check* ground_truths_key"},
      {"how processes are launched",
       "ddp_* local_rank machine_rank main_process_* main_training_function num_machines "
       "num_processes rdzv_* same_network tpu_* use_cpu downcast_bf16 enable_cpu_affinity "

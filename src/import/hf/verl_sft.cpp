@@ -13,7 +13,9 @@ namespace {
 constexpr std::array<HarmlessSettings, 3> kOfVerl = {
     {{"learning rate and the optimizer's numbers", "optim.*"},
      {"data, lengths, logs and checkpoints",
-      "trainer.* data.train_files data.val_files data.*_key data.*_keys data.multiturn.* "
+      "trainer.* data.train_files data.val_files data.prompt_key data.response_key "
+      "data.prompt_dict_keys data.response_dict_keys "
+      "data.messages_key data.tools_key data.enable_thinking_key data.multiturn.* "
       "data.truncation data.balance_dp_token data.custom_cls.* data.apply_chat_template* "
       "data.train_max_samples data.val_max_samples data.shuffle data.seed"},
      {"how the model is made, wrapped and called",
