@@ -155,6 +155,7 @@ void deepspeed_settings(const ImportTask& task);
 
 void import_megatron(const ImportTask& task);
 void import_megatron_deepspeed(const ImportTask& task);
+void import_megatron_llm(const ImportTask& task);
 void import_mindspeed(const ImportTask& task);
 void import_swift_megatron(const ImportTask& task);
 void import_nemo(const ImportTask& task);

@@ -1,4 +1,4 @@
-// Megatron-LM before its Core, and its kin of the same time.
+// Megatron-LM before its Core, and Megatron-LLM of the same time.
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 namespace titer {
 namespace TITER_TEST_FILE {
 
+using testing::any_has;
 using testing::member;
 using testing::of;
 
@@ -40,6 +41,36 @@ TEST(ImportNeox, ReductionsMayBeInFullPrecision) {
   EXPECT_EQ(member(wide.training, "gradient_precision"), "\"fp32\"");
   EXPECT_TRUE(wide.unread.empty()) << wide.unread.front();
   EXPECT_NE(member(of(neox + "false}", "run.yml", 8).training, "gradient_precision"), "\"fp32\"");
+}
+
+TEST(ImportMegatronLlm, HasNoBiasesAndNoSharedTablesUnlessItIsTold) {
+  const ImportedRun llama = of(kShape +
+                               "--glu_activation swiglu --use_rms_norm --no_tie_embed_logits "
+                               "--position_embedding_type rotary --num_attention_heads_kv 4 "
+                               "--ffn_hidden_size 2816 --layernorm_epsilon 1e-5 --metrics all "
+                               "--variable_seq_lengths --sequence_parallel "
+                               "--tensor_model_parallel_size 2 --use_flash_attn");
+  EXPECT_EQ(llama.stack, "megatron-lm");
+  EXPECT_TRUE(llama.model->gated);
+  EXPECT_EQ(llama.model->ffn, 2816);
+  EXPECT_EQ(llama.model->kv_heads, 4);
+  EXPECT_EQ(llama.model->norm, Norm::rmsnorm);
+  EXPECT_EQ(llama.model->biases, Biases{});
+  EXPECT_FALSE(llama.model->tied_embeddings);
+  EXPECT_EQ(llama.model->positions, Positions::rotary);
+  EXPECT_EQ(llama.model->attention, AttentionKernel::flash);
+  EXPECT_EQ(member(llama.plan, "tensor"), "2");
+  EXPECT_EQ(member(llama.plan, "data"), std::to_string(8 / 2));
+  EXPECT_TRUE(llama.unread.empty()) << llama.unread.front();
+  const ImportedRun plain = of(kShape + "--use_bias --glu_activation geglu");
+  EXPECT_TRUE(plain.model->gated);
+  EXPECT_EQ(plain.model->ffn, 4 * 1024);
+  EXPECT_TRUE(plain.model->biases.qkv);
+  EXPECT_TRUE(plain.model->tied_embeddings);
+  EXPECT_EQ(plain.model->norm, Norm::layernorm);
+  EXPECT_EQ(plain.model->positions, Positions::learned);
+  EXPECT_EQ(plain.model->attention, AttentionKernel::materialised);
+  EXPECT_TRUE(any_has(of(kShape + "--use_bias --parallel_attn").unread, "parallel_attn"));
 }
 
 }  // namespace TITER_TEST_FILE

@@ -142,6 +142,12 @@ constexpr auto kFormats = std::to_array<ForeignFormat>({
      .any = "deepspeed deepspeed_config moe_expert_parallel_size expert_interval "
             "ds_sequence_parallel_size zero_stage",
      .import = import_megatron_deepspeed},
+    {.name = "arguments of Megatron-LLM",
+     .syntaxes = "arguments",
+     .all = "num_layers",
+     .any = "glu_activation use_rms_norm use_bias num_attention_heads_kv use_multiquery_attn "
+            "no_tie_embed_logits",
+     .import = import_megatron_llm},
     {.name = kMegatron,
      .syntaxes = "arguments",
      .all = "",
@@ -232,6 +238,11 @@ constexpr auto kFormats = std::to_array<ForeignFormat>({
     {.name = kLitGpt, .syntaxes = "yaml", .all = "", .any = "litgpt", .import = import_litgpt},
     // ---- told from others, and not read
     {.name = "a configuration of verl", .syntaxes = "yaml", .all = "actor_rollout_ref", .any = ""},
+    {.name = "arguments of EasyLM that train Llama",
+     .syntaxes = "arguments",
+     .all = "mesh_dim",
+     .any = "load_llama_config llama.base_model llama.hidden_size",
+     .import = import_easylm},
     {.name = "arguments of EasyLM",
      .syntaxes = "arguments",
      .all = "mesh_dim",

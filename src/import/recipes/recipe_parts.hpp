@@ -38,5 +38,6 @@ void import_olmo_experiment(const ImportTask& task);
 void import_maxtext(const ImportTask& task);
 void import_litgpt(const ImportTask& task);
 void import_levanter(const ImportTask& task);
+void import_easylm(const ImportTask& task);
 
 }  // namespace titer
