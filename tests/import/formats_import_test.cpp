@@ -404,13 +404,19 @@ TEST(ImportFormats, ModelsOfTheHubHaveAsManyParametersAsPublished) {
     std::string name;
     std::int64_t parameters;
   };
-  const std::array<Case, 7> cases = {{{"tiiuae/falcon-7b-instruct", 6'921'720'704},
-                                      {"tiiuae/falcon-40b", 41'303'293'952},
-                                      {"Qwen/Qwen-7B-Chat", 7'721'324'544},
-                                      {"Qwen/Qwen1.5-14B-Chat", 14'167'290'880},
-                                      {"Qwen/Qwen1.5-4B", 3'950'369'280},
-                                      {"openlm-research/open_llama_3b_v2", 3'426'473'600},
-                                      {"openlm-research/open_llama_13b", 13'015'864'320}}};
+  const std::array<Case, 13> cases = {{{"bigscience/bloom-560m", 559'214'592},
+                                       {"bigscience/bloom-1b1", 1'065'314'304},
+                                       {"bigscience/bloomz-1b7", 1'722'408'960},
+                                       {"bigscience/bloom-3b", 3'002'557'440},
+                                       {"bigscience/bloomz-7b1", 7'069'016'064},
+                                       {"EleutherAI/gpt-j-6b", 6'050'882'784},
+                                       {"tiiuae/falcon-7b-instruct", 6'921'720'704},
+                                       {"tiiuae/falcon-40b", 41'303'293'952},
+                                       {"Qwen/Qwen-7B-Chat", 7'721'324'544},
+                                       {"Qwen/Qwen1.5-14B-Chat", 14'167'290'880},
+                                       {"Qwen/Qwen1.5-4B", 3'950'369'280},
+                                       {"openlm-research/open_llama_3b_v2", 3'426'473'600},
+                                       {"openlm-research/open_llama_13b", 13'015'864'320}}};
   for (const Case& one : cases) {
     const ImportedRun run = import_text(
         "torchrun --nproc_per_node 8 train.py --bf16 True "

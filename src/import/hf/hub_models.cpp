@@ -174,6 +174,12 @@ constexpr auto kDense = std::to_array<DenseModel>({
     {"opt67b", "opt", 32, 4096, 16384, 32, 32, 50272, 2048, true},
     {"opt30b", "opt", 48, 7168, 28672, 56, 56, 50272, 2048, true},
     {"opt66b", "opt", 64, 9216, 36864, 72, 72, 50272, 2048, true},
+    {"gptj6b", "gptj", 28, 4096, 16384, 16, 16, 50400, 2048},
+    {"bloom560m", "bloom", 24, 1024, 4096, 16, 16, 250880, 2048, true},
+    {"bloom1b1", "bloom", 24, 1536, 6144, 16, 16, 250880, 2048, true},
+    {"bloom1b7", "bloom", 24, 2048, 8192, 16, 16, 250880, 2048, true},
+    {"bloom3b", "bloom", 30, 2560, 10240, 32, 32, 250880, 2048, true},
+    {"bloom7b1", "bloom", 30, 4096, 16384, 32, 32, 250880, 2048, true},
 });
 
 /// Models that differ from another one in weights alone.
@@ -239,6 +245,7 @@ std::string bare_name(std::string_view name) {
     begin = end + 1;
   }
   made.erase(std::remove(made.begin(), made.end(), '.'), made.end());
+  made = without(std::move(made), "bloomz", "bloom");
   return without(without(std::move(made), "metallama", "llama"), "llama3herd", "llama3");
 }
 
@@ -246,11 +253,12 @@ std::string bare_name(std::string_view name) {
 Value config_of(const DenseModel& model) {
   Value config = Value::make_object();
   config.add("model_type", Value(model.type));
-  if (model.type == "gpt2") {
+  const bool is_bloom = model.type == "bloom";
+  if (is_bloom || model.type == "gpt2" || model.type == "gptj") {  // 4 n_embd in their MLPs
     config.add("n_layer", Value(model.layers));
-    config.add("n_embd", Value(model.hidden));
-    config.add("n_head", Value(model.heads));
-    config.add("n_positions", Value(model.longest));
+    config.add(is_bloom ? "hidden_size" : "n_embd", Value(model.hidden));
+    config.add(is_bloom ? "num_attention_heads" : "n_head", Value(model.heads));
+    config.add(is_bloom ? "seq_length" : "n_positions", Value(model.longest));
     config.add("vocab_size", Value(model.vocabulary));
     return config;
   }
