@@ -201,6 +201,10 @@ class MegatronModel {
 
   /// No other precision than fp32 is told; fused attention is of 16 bits, or of 8.
   [[nodiscard]] bool is_wide() {
+    const std::string trainers = in_.text("trainer.precision").value_or("");
+    if (trainers == "32" || trainers == "32-true") {
+      return true;
+    }
     constexpr std::array<std::string_view, 8> others = {"trainer.precision",
                                                         "precision",
                                                         "precision_recipe",

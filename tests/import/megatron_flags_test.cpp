@@ -320,6 +320,17 @@ TEST(MegatronFlags, FusedAttentionIsOfSixteenBits) {
   EXPECT_EQ(kernel("--attention-backend auto"), AttentionKernel::materialised);
   EXPECT_EQ(kernel("--bf16"), AttentionKernel::flash);
   EXPECT_EQ(kernel("--fp16 --attention-backend auto"), AttentionKernel::flash);
+  const auto of_nemo = [](const std::string& precision) {
+    return import_text("trainer:\n  devices: 1\n  num_nodes: 1\n  precision: " + precision +
+                           "\nmodel:\n  micro_batch_size: 1\n  global_batch_size: 1\n"
+                           "  num_layers: 2\n  hidden_size: 64\n  num_attention_heads: 4\n"
+                           "  encoder_seq_length: 128\n  max_position_embeddings: 128\n"
+                           "  tokenizer:\n    model: llama2.model\n",
+                       "nemo.yaml")
+        .model->attention;
+  };
+  EXPECT_EQ(of_nemo("32"), AttentionKernel::materialised);
+  EXPECT_EQ(of_nemo("bf16"), AttentionKernel::flash);
 }
 
 }  // namespace TITER_TEST_FILE

@@ -80,6 +80,15 @@ TEST(ImportTrainers, VerlSplitsSequencesAndTellsTheBatchOfAllRanks) {
   EXPECT_EQ(member(run.training, "adapters"), "absent");
 }
 
+TEST(ImportTrainers, VerlRecomputesByTheAgeOfItsConfiguration) {
+  const ImportedRun old = of(verl(""), "sft.sh");
+  EXPECT_EQ(member(old.plan, "recompute"), "\"none\"");
+  EXPECT_TRUE(any_has(old.assumed, "enable_gradient_checkpointing: taken as false"));
+  const ImportedRun recent = of(verl("model.strategy=fsdp2"), "sft.sh");
+  EXPECT_EQ(member(recent.plan, "recompute"), "\"full\"");
+  EXPECT_TRUE(any_has(recent.assumed, "enable_gradient_checkpointing: taken as true"));
+}
+
 TEST(ImportTrainers, VerlAdaptsAndOffloadsWhereItIsToldTo) {
   const ImportedRun run =
       of(verl("model.lora_rank=16 model.fsdp_config.cpu_offload=true "

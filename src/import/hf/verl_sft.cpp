@@ -26,6 +26,20 @@ constexpr std::int64_t kUsualBatch = 256;
 constexpr std::int64_t kUsualMicroBatch = 4;
 constexpr std::int64_t kUsualLength = 1024;
 
+/// False in sft_trainer.yaml until it had model.strategy, and true since.
+bool recomputes(const ImportTask& task) {
+  constexpr std::string_view key = "model.enable_gradient_checkpointing";
+  if (task.in.has(key)) {
+    return task.in.is_on(key);
+  }
+  const bool is_new = task.in.has("model.strategy");
+  assume(task,
+         key,
+         is_new ? "taken as true, as sft_trainer.yaml with model.strategy has it"
+                : "taken as false, as sft_trainer.yaml without model.strategy has it; true since");
+  return is_new;
+}
+
 void put_verl_plan(const ImportTask& task, std::int64_t context) {
   Settings& in = task.in;
   Value& plan = task.into.plan;
@@ -38,7 +52,7 @@ void put_verl_plan(const ImportTask& task, std::int64_t context) {
     in.fail("model.strategy", "expected fsdp or fsdp2");
   }
   plan.add("sharding", Value("zero3"));
-  plan.add("recompute", Value(in.is_on("model.enable_gradient_checkpointing") ? "full" : "none"));
+  plan.add("recompute", Value(recomputes(task) ? "full" : "none"));
   if (in.is_on("model.fsdp_config.cpu_offload")) {
     plan.add("offload", state_on_host());
     static_cast<void>(in.flag("model.fsdp_config.offload_params"));
