@@ -404,7 +404,11 @@ TEST(ImportFormats, ModelsOfTheHubHaveAsManyParametersAsPublished) {
     std::string name;
     std::int64_t parameters;
   };
-  const std::array<Case, 13> cases = {{{"bigscience/bloom-560m", 559'214'592},
+  const std::array<Case, 17> cases = {{{"google/gemma-3-1b-it", 999'885'952},
+                                       {"google/gemma-3-4b-it", 3'880'263'168},
+                                       {"google/gemma-3-12b-pt", 11'766'034'176},
+                                       {"google/gemma-3-27b-it", 27'009'346'304},
+                                       {"bigscience/bloom-560m", 559'214'592},
                                        {"bigscience/bloom-1b1", 1'065'314'304},
                                        {"bigscience/bloomz-1b7", 1'722'408'960},
                                        {"bigscience/bloom-3b", 3'002'557'440},
@@ -424,6 +428,8 @@ TEST(ImportFormats, ModelsOfTheHubHaveAsManyParametersAsPublished) {
             one.name,
         "run.sh");
     EXPECT_EQ(parameters(*run.model), one.parameters) << one.name;
+    const bool sees = one.name.starts_with("google/gemma") && one.name != "google/gemma-3-1b-it";
+    EXPECT_EQ(any_has(run.assumed, "the language model alone is taken"), sees) << one.name;
   }
 }
 

@@ -156,6 +156,9 @@ void put_hub_model(const ImportTask& task, std::string_view key, const std::stri
   task.into.model->name = lower_name(name);
   task.into.model->title = name.substr(name.rfind('/') + 1);
   assume(task, key, "widths as the config.json of that model on the Hub has them");
+  if (known->sees) {
+    assume(task, key, "what it sees with is not read: the language model alone is taken");
+  }
 }
 
 namespace {

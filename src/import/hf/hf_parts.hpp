@@ -17,6 +17,7 @@ struct Foreign;
 struct HubModel {
   std::string_view shipped;  // the shipped model that it is; "" for one that is told by
   Value config;              // the keys of its config.json
+  bool sees = false;         // with more than what is here
 };
 /// By its name there ("meta-llama/Llama-3.1-8B-Instruct"), or as torchtune and MaxText have it
 /// ("llama3_1_8b"); what it was tuned for does not matter. None: its shape is not known.

@@ -61,6 +61,8 @@ struct DenseModel {
   std::int64_t longest;  // max_position_embeddings
   bool tied = false;
   std::int64_t head_dim = 0;  // hidden / heads where 0
+  std::int64_t window = 0;    // that the class's own is not; 0: the class's
+  bool sees = false;          // beside the language model, which alone is here
 };
 constexpr auto kDense = std::to_array<DenseModel>({
     {"llama318b", "llama", 32, 4096, 14336, 32, 8, 128256, 131072},
@@ -140,6 +142,10 @@ constexpr auto kDense = std::to_array<DenseModel>({
     {"gemma7b", "gemma", 28, 3072, 24576, 16, 16, 256000, 8192, true, 256},
     {"gemma22b", "gemma2", 26, 2304, 9216, 8, 4, 256000, 8192, true, 256},
     {"gemma227b", "gemma2", 46, 4608, 36864, 32, 16, 256000, 8192, true, 128},
+    {"gemma31b", "gemma3_text", 26, 1152, 6912, 4, 1, 262144, 32768, true, 256, 512},
+    {"gemma34b", "gemma3_text", 34, 2560, 10240, 8, 4, 262208, 131072, true, 256, 1024, true},
+    {"gemma312b", "gemma3_text", 48, 3840, 15360, 16, 8, 262208, 131072, true, 256, 1024, true},
+    {"gemma327b", "gemma3_text", 62, 5376, 21504, 32, 16, 262208, 131072, true, 128, 1024, true},
     {"phi3mini4k", "phi3", 32, 3072, 8192, 32, 32, 32064, 4096},
     {"phi3mini", "phi3", 32, 3072, 8192, 32, 32, 32064, 4096},
     {"phi4", "phi3", 40, 5120, 17920, 40, 10, 100352, 16384},
@@ -203,12 +209,12 @@ constexpr std::array<ShippedModel, 18> kLikenesses = {{{"deepseekr1distillllama8
                                                        {"llamaguard38b", "llama318b"}}};
 
 /// Words after which the shape is the same: what a model was tuned for, how it is stored.
-constexpr std::array<std::string_view, 36> kNotOfShape = {
+constexpr std::array<std::string_view, 37> kNotOfShape = {
     "instruct", "chat",    "hf",       "it",   "base",    "bnb",          "4bit",  "8bit",
     "fp16",     "bf16",    "awq",      "gptq", "int4",    "int8",         "fp8",   "gguf",
     "dev",      "preview", "thinking", "2507", "0528",    "unsloth",      "coder", "math",
     "sft",      "dpo",     "v1",       "code", "nonfree", "intermediate", "step",  "3t",
-    "2t",       "full",    "original", "tulu"};
+    "2t",       "full",    "original", "tulu", "pt"};
 
 std::string without(std::string text, std::string_view part, std::string_view by) {
   const std::size_t found = text.find(part);
@@ -281,6 +287,9 @@ Value config_of(const DenseModel& model) {
   if (model.head_dim > 0) {
     config.add("head_dim", Value(model.head_dim));
   }
+  if (model.window > 0) {
+    config.add("sliding_window", Value(model.window));
+  }
   config.add("vocab_size", Value(model.vocabulary));
   config.add("max_position_embeddings", Value(model.longest));
   config.add("tie_word_embeddings", Value(model.tied));
@@ -311,7 +320,7 @@ std::optional<HubModel> hub_model(std::string_view name) {
     return HubModel{.shipped = shipped->shipped, .config = {}};
   }
   if (const DenseModel* dense = named(kDense, bare)) {
-    return HubModel{.shipped = {}, .config = config_of(*dense)};
+    return HubModel{.shipped = {}, .config = config_of(*dense), .sees = dense->sees};
   }
   return std::nullopt;
 }
