@@ -255,19 +255,30 @@ std::string bare_name(std::string_view name) {
   return without(without(std::move(made), "metallama", "llama"), "llama3herd", "llama3");
 }
 
-/// In the keys of its class.
-Value config_of(const DenseModel& model) {
+/// GPT-2, GPT-J and BLOOM, whose MLPs are 4 times as wide as they.
+Value gpt_config(const DenseModel& model) {
+  const bool is_bloom = model.type == "bloom";
   Value config = Value::make_object();
   config.add("model_type", Value(model.type));
-  const bool is_bloom = model.type == "bloom";
-  if (is_bloom || model.type == "gpt2" || model.type == "gptj") {  // 4 n_embd in their MLPs
-    config.add("n_layer", Value(model.layers));
-    config.add(is_bloom ? "hidden_size" : "n_embd", Value(model.hidden));
-    config.add(is_bloom ? "num_attention_heads" : "n_head", Value(model.heads));
-    config.add(is_bloom ? "seq_length" : "n_positions", Value(model.longest));
-    config.add("vocab_size", Value(model.vocabulary));
-    return config;
+  config.add("n_layer", Value(model.layers));
+  config.add(is_bloom ? "hidden_size" : "n_embd", Value(model.hidden));
+  config.add(is_bloom ? "num_attention_heads" : "n_head", Value(model.heads));
+  config.add(is_bloom ? "seq_length" : "n_positions", Value(model.longest));
+  config.add("vocab_size", Value(model.vocabulary));
+  return config;
+}
+
+std::string_view ffn_key(std::string_view type) {
+  return type == "falcon" ? "ffn_hidden_size" : (type == "opt" ? "ffn_dim" : "intermediate_size");
+}
+
+/// In the keys of its class.
+Value config_of(const DenseModel& model) {
+  if (model.type == "bloom" || model.type == "gpt2" || model.type == "gptj") {
+    return gpt_config(model);
   }
+  Value config = Value::make_object();
+  config.add("model_type", Value(model.type));
   config.add("num_hidden_layers", Value(model.layers));
   config.add("hidden_size", Value(model.hidden));
   const bool is_falcon = model.type == "falcon";
@@ -275,10 +286,7 @@ Value config_of(const DenseModel& model) {
     config.add("new_decoder_architecture", Value(model.kv_heads > 1));
     config.add("num_kv_heads", Value(model.kv_heads));
   }
-  const std::string_view ffn = is_falcon             ? "ffn_hidden_size"
-                               : model.type == "opt" ? "ffn_dim"
-                                                     : "intermediate_size";
-  config.add(std::string(ffn), Value(model.ffn));
+  config.add(std::string(ffn_key(model.type)), Value(model.ffn));
   config.add("num_attention_heads", Value(model.heads));
   // Classes differ in how many they take for those that are left out.
   if (model.type != "opt" && model.type != "gpt_neox" && !is_falcon) {
