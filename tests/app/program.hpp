@@ -62,33 +62,45 @@ inline std::vector<std::string> environment_with(const std::string& data) {
   return environment;
 }
 
+/// Starts the program; `redirect` says where what it reads and writes comes from and goes to.
+template <class Redirect>
+pid_t spawn(std::vector<std::string> arguments,
+            std::vector<std::string> environment,
+            const Redirect& redirect) {
+  arguments.insert(arguments.begin(), program());
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  redirect(&actions);
+  pid_t child = 0;
+  EXPECT_EQ(posix_spawn(&child,
+                        arguments.front().c_str(),
+                        &actions,
+                        nullptr,
+                        pointers(arguments).data(),
+                        pointers(environment).data()),
+            0)
+      << "cannot start " << arguments.front();
+  posix_spawn_file_actions_destroy(&actions);
+  return child;
+}
+
 /// Waits for the program; a crash is a code of 128 and the signal.
 inline Outcome titer(std::vector<std::string> arguments, const Surroundings& around = {}) {
   const TemporaryFolder folder;
   const std::string out = around.output.empty() ? (folder.path() / "out").string() : around.output;
   const std::string err = (folder.path() / "err").string();
-  arguments.insert(arguments.begin(), program());
   std::vector<std::string> environment = environment_with(around.data);
   if (!around.path.empty()) {
     environment.push_back("TITER_PATH=" + around.path);
   }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  constexpr int write = O_WRONLY | O_CREAT | O_TRUNC;
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), write, 0600);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), write, 0600);
-  pid_t child = 0;
-  const int failed = posix_spawn(&child,
-                                 arguments.front().c_str(),
-                                 &actions,
-                                 nullptr,
-                                 pointers(arguments).data(),
-                                 pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  EXPECT_EQ(failed, 0) << "cannot start " << arguments.front();
+  const pid_t child = spawn(std::move(arguments), std::move(environment), [&](auto* actions) {
+    constexpr int write = O_WRONLY | O_CREAT | O_TRUNC;
+    posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, out.c_str(), write, 0600);
+    posix_spawn_file_actions_addopen(actions, STDERR_FILENO, err.c_str(), write, 0600);
+  });
   int status = 0;
-  if (failed != 0 || waitpid(child, &status, 0) != child) {
+  if (child == 0 || waitpid(child, &status, 0) != child) {
     return {};
   }
   return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),

@@ -23,26 +23,17 @@ constexpr const char* kQuestion =
 class Serving {
  public:
   explicit Serving(std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments = {program(), "serve", "--port=0", "--at-once=2"};
+    std::vector<std::string> arguments = {"serve", "--port=0", "--at-once=2"};
     if (testing::kSanitized) {  // whose shadow of all addresses counts as memory
       arguments.emplace_back("--memory-gib=65536");
     }
     arguments.insert(arguments.end(), more.begin(), more.end());
-    std::vector<std::string> environment = environment_with(root().string());
     const std::string out = (folder_.path() / "out").string();
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(
-        &actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    EXPECT_EQ(posix_spawn(&child_,
-                          arguments.front().c_str(),
-                          &actions,
-                          nullptr,
-                          pointers(arguments).data(),
-                          pointers(environment).data()),
-              0);
-    posix_spawn_file_actions_destroy(&actions);
+    child_ = spawn(std::move(arguments), environment_with(root().string()), [&](auto* actions) {
+      posix_spawn_file_actions_addopen(
+          actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      posix_spawn_file_actions_adddup2(actions, STDOUT_FILENO, STDERR_FILENO);
+    });
     const std::string before = "http://127.0.0.1:";
     for (int tries = 0; tries < 500 && port_ == 0; ++tries) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));

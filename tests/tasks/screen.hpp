@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,24 +48,13 @@ class Screen {
 
  private:
   [[nodiscard]] pid_t start(std::vector<std::string> arguments) const {
-    const std::string name = ptsname(terminal_);
-    arguments.insert(arguments.begin(), program());
     std::vector<std::string> environment = environment_with(root().string());
     environment.emplace_back("NO_COLOR=1");
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, name.c_str(), O_RDWR | O_NOCTTY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    pid_t child = 0;
-    EXPECT_EQ(posix_spawn(&child,
-                          arguments.front().c_str(),
-                          &actions,
-                          nullptr,
-                          pointers(arguments).data(),
-                          pointers(environment).data()),
-              0);
-    posix_spawn_file_actions_destroy(&actions);
-    return child;
+    return spawn(std::move(arguments), std::move(environment), [this](auto* actions) {
+      posix_spawn_file_actions_addopen(
+          actions, STDOUT_FILENO, ptsname(terminal_), O_RDWR | O_NOCTTY, 0);
+      posix_spawn_file_actions_addopen(actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    });
   }
 
   int terminal_;
