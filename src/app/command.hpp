@@ -70,13 +70,6 @@ enum class Format { text, csv, json };
 inline constexpr std::array<Choice<Format>, 3> kFormats = {
     {{"text", Format::text}, {"csv", Format::csv}, {"json", Format::json}}};
 
-/// Adds `--jobs`; 0 where it is left out.
-void add_jobs(CLI::App& app, std::string_view about, unsigned& jobs);
-/// Adds `--format` with its default.
-void add_format(CLI::App& app, std::string& format);
-/// The same and `--report`.
-void add_format(CLI::App& app, std::string& format, ReportFile& report);
-
 /// Writes all of `text` to standard output.
 void print(std::string_view text);
 /// What a file has of a text; standard output, of no path, as it is shown there.

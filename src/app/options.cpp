@@ -1,25 +1,11 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "app/output/terminal.hpp"
 #include "command.hpp"
 
 namespace titer {
-
-void add_jobs(CLI::App& app, std::string_view about, unsigned& jobs) {
-  app.add_option("--jobs", jobs, std::string(about))->check(CLI::Range(1U, 4096U))->type_name("N");
-}
-
-void add_format(CLI::App& app, std::string& format) {
-  app.add_option("--format", format, "text, csv or json")->default_str("text")->type_name("FORMAT");
-}
-
-void add_format(CLI::App& app, std::string& format, ReportFile& report) {
-  add_format(app, format);
-  report.add_to(app);
-}
 
 void print(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();

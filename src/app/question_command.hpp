@@ -1,10 +1,11 @@
 #pragma once
-// Subcommands that ask one request and print its answer.
+// Subcommands whose options are tables: what they are asked, and what they do with the answer.
 
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "app/command.hpp"
 #include "app/output/processes.hpp"
@@ -13,24 +14,45 @@
 
 namespace titer {
 
-/// What a subcommand has besides its request's options.
+/// How an answer is printed.
+struct Printed {
+  Format format = Format::text;
+};
+inline constexpr std::array kPrintedOptions = {format_option<&Printed::format, kFormats>()};
+
+/// `--jobs`; 0 where it is left out.
+struct Jobs {
+  unsigned jobs = 0;
+};
+[[nodiscard]] constexpr Option<Jobs> jobs_option(std::string_view about) {
+  return options::integer<&Jobs::jobs>("jobs", "N", about).within({1, 4096});
+}
+
+/// What a subcommand has besides its tables.
 struct CommandWords {
   std::string_view threads = {};  // about --jobs; "": has none
   std::string_view counted = {};  // what its progress counts, "plans"
   bool has_plot = false;
+  bool has_report = true;
 };
 
-/// The options of a request, formats and reports. It must stay where it is: the parser puts into it
-/// what it finds.
-template <class R>
+/// The options of a request, reports, and what else is done with its answer: its own options. It
+/// must stay where it is: the parser puts into it what it finds.
+template <class R, class Own = Printed>
 class QuestionCommand {
  public:
-  QuestionCommand(CLI::App& app, std::span<const Option<R>> table, const CommandWords& words = {})
+  QuestionCommand(CLI::App& app,
+                  std::span<const Option<R>> table,
+                  std::span<const Option<Own>> own,
+                  const CommandWords& words = {})
       : options_(app, table), words_(words) {
     if (!words.threads.empty()) {
-      add_jobs(app, words.threads, jobs_);
+      jobs_.emplace(app, std::array{jobs_option(words.threads)});
     }
-    add_format(app, format_, *report_);
+    own_.emplace(app, own);
+    if (words.has_report) {
+      report_->add_to(app);
+    }
     if (words.has_plot) {
       report_->add_plot_to(app);
     }
@@ -39,43 +61,66 @@ class QuestionCommand {
   QuestionCommand& operator=(const QuestionCommand&) = delete;
 
   [[nodiscard]] R request() const {
-    static_cast<void>(format());
     R request = options_.request();
     if constexpr (requires { request.for_report; }) {
       request.for_report = report_->is_wanted();
     }
     if constexpr (requires { request.threads; }) {
-      request.threads = threads_or_usual(jobs_, this_process(""));
+      request.threads = threads_or_usual(jobs(), this_process(""));
     }
     return request;
   }
+  [[nodiscard]] Own own() const { return own_->request(); }
+  [[nodiscard]] unsigned jobs() const { return jobs_ ? jobs_->request().jobs : 0; }
+  /// The request as it was typed.
+  [[nodiscard]] std::string typed() const { return options_.typed(); }
   [[nodiscard]] auto answer(R& request) const { return ask_with_progress(request, words_.counted); }
-  [[nodiscard]] int print(const Answer& answer) const {
-    return titer::print(format(), answer, *report_);
+  [[nodiscard]] int print(Format format, const Answer& answer) const {
+    return titer::print(format, answer, *report_);
   }
   [[nodiscard]] const std::shared_ptr<ReportFile>& report() const { return report_; }
 
  private:
-  [[nodiscard]] Format format() const { return chosen("--format", format_, kFormats); }
-
   RequestOptions<R> options_;
   CommandWords words_;
-  unsigned jobs_ = 0;
-  std::string format_ = "text";
+  std::optional<RequestOptions<Jobs>> jobs_;
+  std::optional<RequestOptions<Own>> own_;
   std::shared_ptr<ReportFile> report_ = std::make_shared<ReportFile>();
 };
 
-/// One that does nothing else.
+/// One that asks, and does what `run` does.
+template <class R, class Own>
+[[nodiscard]] Command question_command(CLI::App& app,
+                                       std::type_identity_t<std::span<const Option<R>>> table,
+                                       std::type_identity_t<std::span<const Option<Own>>> own,
+                                       int (*run)(const QuestionCommand<R, Own>&),
+                                       const CommandWords& words = {}) {
+  const auto command = std::make_shared<QuestionCommand<R, Own>>(app, table, own, words);
+  return {&app,
+          [command, run] { return run(*command); },
+          words.has_report ? command->report() : nullptr};
+}
+
+/// One that does nothing but print the answer.
 template <class R>
 [[nodiscard]] Command question_command(CLI::App& app,
                                        std::span<const Option<R>> table,
                                        const CommandWords& words = {}) {
-  const auto command = std::make_shared<QuestionCommand<R>>(app, table, words);
-  const auto answer = [command] {
-    R request = command->request();
-    return command->print(command->answer(request));
+  constexpr auto run = [](const QuestionCommand<R>& command) {
+    const Printed printed = command.own();
+    R request = command.request();
+    return command.print(printed.format, command.answer(request));
   };
-  return {&app, answer, command->report()};
+  return question_command<R, Printed>(app, table, kPrintedOptions, run, words);
+}
+
+/// One that asks nothing: all its options are its own.
+template <class Own, std::size_t N, class Run>
+[[nodiscard]] Command own_command(CLI::App& app,
+                                  const std::array<Option<Own>, N>& table,
+                                  const Run& run) {
+  const auto options = std::make_shared<RequestOptions<Own>>(app, table);
+  return {&app, [options, run] { return run(options->request()); }};
 }
 
 }  // namespace titer

@@ -47,6 +47,9 @@ QuestionOptions::QuestionOptions(CLI::App& app, std::vector<OptionWords> options
     if (!words.usual.empty()) {
       option->default_str(std::string(words.usual));
     }
+    if (!words.beside.empty()) {
+      option->needs(app.get_option(dashed({.key = words.beside, .type = {}, .about = {}})));
+    }
   }
 }
 

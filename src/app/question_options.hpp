@@ -37,17 +37,32 @@ class QuestionOptions {
   std::vector<std::unique_ptr<Given>> given_;  // where the parser puts what it finds
 };
 
+/// `--format`, one of `choices`.
+template <auto Member, const auto& choices>
+[[nodiscard]] constexpr auto format_option(std::string_view about = "text, csv or json",
+                                           std::string_view usual = "text") {
+  return options::choice<Member, choices>("format", "FORMAT", about).or_else(usual);
+}
+/// `--out`.
+template <auto Member>
+[[nodiscard]] constexpr auto out_option(
+    std::string_view about = "write to this file, whole or not at all") {
+  return options::text<Member>("out", "FILE", about);
+}
+
 /// The options of a request, added to a subcommand; request() is what was given.
 template <class R>
 class RequestOptions {
  public:
   RequestOptions(CLI::App& app, std::span<const Option<R>> table)
-      : table_(table), options_(app, words_of(table)) {}
-  [[nodiscard]] R request() const { return read_request(table_, options_.document()); }
+      : table_(table.begin(), table.end()), options_(app, words_of(table)) {}
+  [[nodiscard]] R request() const {
+    return read_request(std::span<const Option<R>>(table_), options_.document());
+  }
   [[nodiscard]] std::string typed() const { return options_.typed(); }
 
  private:
-  std::span<const Option<R>> table_;
+  std::vector<Option<R>> table_;
   QuestionOptions options_;
 };
 

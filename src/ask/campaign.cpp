@@ -32,9 +32,8 @@ PlanFinder counted(const PlanFinder& plan,
 
 /// Whether models and clusters are compared, by more than changes to the scenario of one run.
 bool asks_for_rows(const CompareRequest& request) {
-  const auto* const name = std::get_if<std::string>(&request.table.what);
-  const bool has_none = name != nullptr && name->empty();
-  return has_none || request.search || request.sort != "asked" || request.best_of != "all" ||
+  return !is_asked(request.table) || request.search || request.sort != "asked" ||
+         request.best_of != "all" ||
          !std::ranges::all_of(request.table.changes, [](const Assignment& change) {
            return scenario_part(change.path).has_value();
          });
@@ -88,7 +87,7 @@ Answer ask(const CompareRequest& request) {
     order.by = RowOrder::days;
   }
   Asked asked = request.table;
-  if (const auto* name = std::get_if<std::string>(&asked.what); name != nullptr && name->empty()) {
+  if (!is_asked(asked)) {
     asked.what = Document{.root = Value::make_object(), .sources = {}};
   }
   const CapacityTable table = resolved(

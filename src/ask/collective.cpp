@@ -3,6 +3,7 @@
 #include <set>
 
 #include "report_parts.hpp"
+#include "titer/ask/asked_source.hpp"
 #include "titer/ask/network.hpp"
 #include "titer/collectives/curve.hpp"
 #include "titer/measured/measured_collective.hpp"
@@ -110,24 +111,6 @@ std::vector<Bytes> sizes_of(const CollectiveRequest& request,
     sizes.push_back(size);
   }
   return sizes;
-}
-
-Cluster cluster_of(const Asked& asked) {
-  Document document{.root = Value::make_object(), .sources = {}};
-  if (const auto* name = std::get_if<std::string>(&asked.what)) {
-    document.root.add("cluster", Value(*name));
-  } else {
-    const Document& given = std::get<Document>(asked.what);
-    document.root.add("cluster", given.root);
-    document.sources = given.sources;
-  }
-  ScenarioSource source(std::move(document));
-  for (const Assignment& change : asked.changes) {
-    source.assign(change);
-  }
-  Scenario scenario;
-  source.read_part(ScenarioPart::cluster, scenario);
-  return scenario.cluster;
 }
 
 /// What nccl-tests printed, if a file of it is given; it must be of the same collective and number

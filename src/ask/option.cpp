@@ -26,6 +26,21 @@ std::string dashed(const OptionWords& option) {
   return name;
 }
 
+std::string told(const OptionWords& option, const Document& whole) {
+  const bool is_typed = !whole.sources.empty() && whole.sources.front().starts_with("titer ");
+  return is_typed ? dashed(option) : std::string(option.key);
+}
+
+void check_beside(const OptionWords& own, Reader& in) {
+  const auto is_there = [&](std::string_view key) {
+    const Value* value = in.raw(key);
+    return value != nullptr && value->kind != Value::Kind::null;
+  };
+  if (!own.beside.empty() && is_there(own.key) && !is_there(own.beside)) {
+    in.fail(own.key, "expected only beside " + std::string(own.beside));
+  }
+}
+
 std::optional<std::string> read_text(const OptionWords& own, Reader& in) {
   const Value* value = value_of(own, in);
   if (value != nullptr && !is_text(*value)) {

@@ -50,25 +50,18 @@ constexpr Question question(std::string_view name) {
           }};
 }
 
-constexpr std::array kQuestions = {question<calibrate_options>("calibrate"),
-                                   question<capacity_options>("capacity"),
-                                   question<check_options>("check"),
-                                   question<collective_options>("collective"),
-                                   question<compare_options>("compare"),
-                                   question<course_options>("course"),
-                                   question<diff_options>("diff"),
-                                   question<doctor_options>("doctor"),
-                                   question<explain_options>("explain"),
-                                   question<new_run_options>("new"),
-                                   question<run_options>("run"),
-                                   question<search_options>("search"),
-                                   question<sensitivity_options>("sensitivity"),
-                                   question<sweep_options>("sweep"),
-                                   question<topology_options>("topology"),
-                                   question<trace_options>("trace"),
-                                   question<traffic_options>("traffic"),
-                                   question<tune_options>("tune"),
-                                   question<validate_options>("validate")};
+constexpr std::array kQuestions = {
+    question<calibrate_options>("calibrate"), question<capacity_options>("capacity"),
+    question<check_options>("check"),         question<collective_options>("collective"),
+    question<compare_options>("compare"),     question<course_options>("course"),
+    question<diff_options>("diff"),           question<doctor_options>("doctor"),
+    question<explain_options>("explain"),     question<new_run_options>("new"),
+    question<replay_options>("replay"),       question<run_options>("run"),
+    question<search_options>("search"),       question<sensitivity_options>("sensitivity"),
+    question<support_options>("support"),     question<sweep_options>("sweep"),
+    question<topology_options>("topology"),   question<trace_options>("trace"),
+    question<traffic_options>("traffic"),     question<tune_options>("tune"),
+    question<validate_options>("validate")};
 
 /// Whether each name, of several between commas, is of what is shipped.
 bool is_named(const OptionWords& option, std::string_view text) {

@@ -76,8 +76,7 @@ bool moved(std::string_view path, std::vector<Assignment>& changes, Document& in
 /// Of no name, what the options say is the search.
 Asked asked_search(const SearchRequest& request) {
   Asked asked = request.search;
-  const auto* const name = std::get_if<std::string>(&asked.what);
-  const bool has_search = name == nullptr || !name->empty();
+  const bool has_search = is_asked(asked);
   const std::string& model = request.model;
   if (has_search && model.empty()) {
     return asked;

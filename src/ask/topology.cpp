@@ -178,11 +178,11 @@ TopologyView view_of(const TopologyRequest& request) {
 /// Properties and wires, and a picture of them where one is asked for.
 PictureOutcome shown(const TopologyRequest& request, const TopologyView& topology) {
   PictureOutcome outcome;
-  if (request.picture != TopologyPicture::none) {
+  if (request.picture != AnswerPicture::none) {
     outcome.picture =
-        request.picture == TopologyPicture::dot ? topology_dot(topology) : topology_svg(topology);
+        request.picture == AnswerPicture::dot ? topology_dot(topology) : topology_svg(topology);
   }
-  if (request.picture == TopologyPicture::none || request.for_report) {
+  if (request.picture == AnswerPicture::none || request.for_report) {
     outcome.view = topology_view(topology);
   }
   if (request.for_report) {
@@ -317,7 +317,7 @@ PictureOutcome ask(const TopologyRequest& request) {
   PictureOutcome outcome;
   if (!routes && request.traffic.empty() && request.all_to_all.empty() && !request.time) {
     outcome = shown(request, view);
-  } else if (request.picture != TopologyPicture::none) {
+  } else if (request.picture != AnswerPicture::none) {
     throw InputError("--format: routes and loads are shown as text, csv or json");
   } else {
     check_joined(name_in_errors(request, view), view.graph);

@@ -32,8 +32,7 @@ constexpr std::array kTraceOptions = {
         .or_else("a tenth, at least two of five")};
 
 std::optional<Scenario> measured_scenario(const TraceRequest& request) {
-  const auto* name = std::get_if<std::string>(&request.scenario.what);
-  if (name == nullptr || !name->empty()) {
+  if (is_asked(request.scenario)) {
     return source_of(request.scenario).read();
   }
   if (!request.scenario.changes.empty()) {

@@ -129,7 +129,7 @@ View iterations_view(const TrafficRequest& request, const ExportedStep& step) {
     throw InputError("--kind: " + request.kind +
                      ": expected expert with --iterations, in which nothing else changes");
   }
-  if (request.is_drawn) {
+  if (request.picture != AnswerPicture::none) {
     throw InputError("--format: svg: expected text, csv or json with --iterations");
   }
   const Scenario& scenario = step.scenario();
@@ -188,7 +188,7 @@ PictureOutcome ask(const TrafficRequest& request) {
     return outcome;
   }
   TrafficMatrixView matrix = matrix_of(request, step);
-  if (request.is_drawn) {
+  if (request.picture != AnswerPicture::none) {
     outcome.picture = traffic_matrix_svg(matrix);
     return outcome;
   }

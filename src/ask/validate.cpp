@@ -41,7 +41,16 @@ constexpr std::array kValidateOptions = {
         "N",
         "instead: how far off the runs of each family are when N others of it are known, as "
         "--measured of other commands takes them")
-        .within({1, 1000})};
+        .within({1, 1000}),
+    options::texts<&ValidateRequest::trace>(
+        "trace",
+        "FILE",
+        "instead of tables: a measured step, as `titer trace` takes it; repeatable")
+        .file(),
+    options::asked<&ValidateRequest::scenario>(
+        "scenario", "SCENARIO", "of --trace: the run that was measured")
+        .with("trace")
+        .file(kOnly<kRunData>)};
 
 constexpr std::array<Choice<GroupBy>, 3> kGroups = {
     {{"family", GroupBy::family}, {"chip", GroupBy::chip}, {"stack", GroupBy::stack}}};
@@ -165,6 +174,9 @@ std::shared_ptr<const Validated> validated(const ValidateRequest& request) {
 std::span<const Option<ValidateRequest>> validate_options() { return kValidateOptions; }
 
 ValidateOutcome ask(const ValidateRequest& request) {
+  if (!request.trace.empty()) {
+    return {ask(TraceRequest{.files = request.trace, .scenario = request.scenario})};
+  }
   if (request.datasets.empty()) {
     throw InputError("datasets: none: expected tables, or a trace with --trace");
   }

@@ -169,7 +169,7 @@ TEST(AppImport, RefusesWhatIsNoConfigurationWithinASecond) {
   EXPECT_TRUE(contains(refusal_of(titer({"import", data("config.json"), "--define", "TP"})),
                        "expected NAME=VALUE"));
   EXPECT_TRUE(contains(refusal_of(titer({"import", data("config.json"), "--devices", "0"})),
-                       "expected a number from 1"));
+                       "expected an integer from 1"));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8));
 }
 

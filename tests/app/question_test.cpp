@@ -231,6 +231,43 @@ TEST_F(AppQuestion, OfMeasurementsAreAnsweredAlike) {
             titer({"trace", log}).code);
 }
 
+TEST_F(AppQuestion, OfWhatWasMeasuredOfAStepIsTheSameBesideTables) {
+  const std::string trace = (root() / "tests/data/traces/kineto.json").string();
+  expect_same(
+      {"validate", "--trace", trace, "--scenario", "llama3-70b-64xh100"},
+      R"({"question": "validate", "trace": ")" + trace + R"(", "scenario": "llama3-70b-64xh100"})");
+  EXPECT_EQ(titer({"validate", "--trace", trace}).out, titer({"trace", trace}).out);
+  const Document alone =
+      parse_json(asked(R"({"question": "validate", "scenario": "llama3-70b-64xh100"})").out, "out");
+  EXPECT_TRUE(contains(alone.at("errors")->items.front().text, ": expected only beside trace"));
+}
+
+TEST_F(AppQuestion, OfWhatWasMeasuredElsewhereAreAnsweredAlike) {
+  expect_same({"support", "--scenario", "llama3-70b-64xh100"},
+              R"({"question": "support", "scenario": "llama3-70b-64xh100"})");
+  const std::string workload = (root() / "tests/data/workloads/pipeline.goal").string();
+  expect_same({"replay",
+               workload,
+               "--cluster",
+               "dgx-a100-80gb",
+               "--set",
+               "cluster.nodes=2",
+               "--compute-scale",
+               "0.5"},
+              R"({"question": "replay", "files": [")" + workload +
+                  R"("], "cluster": "dgx-a100-80gb", "set": {"cluster.nodes": 2},
+                  "compute_scale": 0.5})");
+}
+
+TEST_F(AppQuestion, CallOptionsByTheirNamesInFiles) {
+  const Document wrong = parse_json(
+      asked(R"({"question": "run", "scenario": "gpt3-175b-64xa100", "fidelity": "evnt"})").out,
+      "out");
+  EXPECT_TRUE(contains(wrong.at("errors")->items.front().text, "fidelity: evnt: expected closed"));
+  EXPECT_TRUE(contains(refusal_of(titer({"run", "gpt3-175b-64xa100", "--fidelity", "evnt"})),
+                       "--fidelity: evnt: expected closed"));
+}
+
 TEST_F(AppQuestion, OfADoctorAreAnsweredAlike) {
   const std::string log = file("steps.log",
                                "iteration 1/ 9 | elapsed time per iteration (ms): 1000\n"

@@ -202,7 +202,7 @@ TEST(AppTimeline, DrawsForPapersAndSaysWhatHasNoPlaceInAFormat) {
   EXPECT_EQ(refusal_of(drawn({"--memory", "--format", "csv"})),
             "--memory: expected --format text, svg, pdf or tikz, got csv");
   EXPECT_EQ(refusal_of(drawn({"--palette", "grey"})),
-            "--palette: grey: expected --format svg, pdf or tikz, got text");
+            "--palette: expected --format svg, pdf or tikz, got text");
   EXPECT_TRUE(contains(refusal_of(drawn({"--palette", "gray", "--format", "svg"})), "grey"));
 }
 
@@ -251,8 +251,10 @@ TEST(AppTimeline, RefusesInOneSentence) {
   EXPECT_TRUE(contains(refusal_of(titer({"timeline", "--pipeline", "4"})), "--schedule"));
   EXPECT_TRUE(contains(refusal_of(drawn({"gpt3-175b-64xa100"})), "expected either"));
   EXPECT_TRUE(contains(refusal_of(drawn({"--format", "svgg"})), "did you mean \"svg\"?"));
-  EXPECT_TRUE(contains(refusal_of(drawn({"--width", "3"})), "--width: 3: expected 20 to 100000"));
-  EXPECT_TRUE(contains(refusal_of(drawn({"--forward", "-1"})), "--forward: -1: expected 0 to"));
+  EXPECT_TRUE(contains(refusal_of(drawn({"--width", "3"})),
+                       "width: 3: expected an integer from 20 to 100000"));
+  EXPECT_TRUE(
+      contains(refusal_of(drawn({"--forward", "-1"})), "forward: -1: expected a number from 0 to"));
   EXPECT_TRUE(contains(refusal_of(drawn({"--forward", "nan"})), "--forward"));
   EXPECT_TRUE(contains(refusal_of(drawn({"--forward", "x"})), "--forward"));
   EXPECT_TRUE(contains(
@@ -262,12 +264,12 @@ TEST(AppTimeline, RefusesInOneSentence) {
                        "expected groups of at least 4"));
   EXPECT_TRUE(contains(
       refusal_of(
-          titer({"timeline", "--schedule", "1f1", "--pipeline", "0", "--micro-batches", "8"})),
+          titer({"timeline", "--schedule", "1f1", "--pipeline", "4", "--micro-batches", "8"})),
       "did you mean \"1f1b\"?"));
   EXPECT_TRUE(contains(
       refusal_of(
           titer({"timeline", "--schedule", "1f1b", "--pipeline", "0", "--micro-batches", "8"})),
-      "--pipeline: 0: expected 1 to 4096"));
+      "pipeline: 0: expected an integer from 1 to 4096"));
   EXPECT_TRUE(contains(
       refusal_of(titer(
           {"timeline", "--schedule", "1f1b", "--pipeline", "4096", "--micro-batches", "1000000"})),

@@ -2,9 +2,15 @@
 // What a question is about, made of what was given.
 
 #include "titer/ask/asked.hpp"
-#include "titer/scenario/source.hpp"
+#include "titer/scenario/load_part.hpp"
 
 namespace titer {
+
+/// Whether there is any: a document, or a name.
+[[nodiscard]] inline bool is_asked(const Asked& asked) {
+  const auto* const name = std::get_if<std::string>(&asked.what);
+  return name == nullptr || !name->empty();
+}
 
 /// What `load` makes of a name, or `read` of a document.
 template <class Load, class Read>
@@ -23,6 +29,14 @@ template <class Load, class Read>
     source.assign(change);
   }
   return source;
+}
+
+/// A cluster with its changes.
+[[nodiscard]] inline Cluster cluster_of(const Asked& asked) {
+  return resolved(
+      asked,
+      [&](const std::string& name) { return load_cluster(Value(name), asked.changes); },
+      [&](const Document& document) { return load_cluster(document, asked.changes); });
 }
 
 }  // namespace titer

@@ -32,6 +32,8 @@ struct ValidateRequest {
   bool rows = false;                       // list every row in text
   std::optional<double> fail_above = {};   // percent of mean error
   std::int64_t given = 0;                  // how far off the others are if so many are known
+  std::vector<std::string> trace = {};     // a measured step instead of tables, as a TraceRequest
+  Asked scenario = {};                     // of it
   bool for_report = false;                 // with what reports alone show, pictures
   std::function<void(std::size_t done, std::size_t of)> progress = {};
 };
@@ -44,6 +46,15 @@ struct ValidateOutcome : Answer {
 [[nodiscard]] std::span<const Option<ValidateRequest>> validate_options();
 /// Good: the mean error is not above what was asked. Throws InputError.
 [[nodiscard]] ValidateOutcome ask(const ValidateRequest& request);
+
+/// What was measured of which model, chip, software and precision, and how far off it is.
+struct SupportRequest {
+  std::vector<std::string> datasets = {};  // tables; none: the public runs
+  Asked scenario = {};                     // first what is known of runs like it; of no name: none
+};
+[[nodiscard]] std::span<const Option<SupportRequest>> support_options();
+/// Throws InputError.
+[[nodiscard]] Answer ask(const SupportRequest& request);
 
 /// The figures of a chip, network or software stack, fitted to measurements.
 struct CalibrateRequest {

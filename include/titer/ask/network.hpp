@@ -34,7 +34,7 @@ struct PictureOutcome : Answer {
   std::string picture = {};
   std::vector<std::string> notes = {};  // which stand in no picture, nor in long tables
 };
-enum class TopologyPicture { none, dot, svg };
+enum class AnswerPicture { none, dot, svg };
 
 /// Links, degrees, diameter, bisection and rings of a topology; or routes on it, or what its links
 /// carry.
@@ -46,7 +46,7 @@ struct TopologyRequest {
   bool time = false;            // when they have arrived
   std::string all_to_all = {};  // a size that every device hands out: the loads of links
   bool accept_unknown = false;  // of an XML without NVLinks take PCIe alone
-  TopologyPicture picture = TopologyPicture::none;
+  AnswerPicture picture = AnswerPicture::none;
   bool for_report = false;  // with what reports alone show, a picture
 };
 [[nodiscard]] std::span<const Option<TopologyRequest>> topology_options();
@@ -60,11 +60,21 @@ struct TrafficRequest {
   std::string spread = "ring";  // or direct
   std::optional<std::int64_t> seed = {};
   std::optional<std::int64_t> iterations = {};
-  std::string routing_exponent = {};  // "0.5", or "1.0:0.1" over the iterations
-  bool is_drawn = false;              // a heat map
+  std::string routing_exponent = {};            // "0.5", or "1.0:0.1" over the iterations
+  AnswerPicture picture = AnswerPicture::none;  // svg: a heat map
 };
 [[nodiscard]] std::span<const Option<TrafficRequest>> traffic_options();
 /// Throws InputError.
 [[nodiscard]] PictureOutcome ask(const TrafficRequest& request);
+
+/// What a step of another program, GOAL or Chakra traces, takes on a cluster.
+struct ReplayRequest {
+  std::vector<std::string> files;
+  Asked cluster;             // rank i is device i
+  double compute_scale = 1;  // of durations that the files say
+};
+[[nodiscard]] std::span<const Option<ReplayRequest>> replay_options();
+/// Throws InputError.
+[[nodiscard]] Answer ask(const ReplayRequest& request);
 
 }  // namespace titer

@@ -37,7 +37,8 @@ struct OptionWords {
   std::string_view type;   // how help calls its value: "FILE"
   std::string_view about;  // without a full stop
   OptionKind kind = OptionKind::text;
-  std::string_view usual{};  // what it is where it is left out
+  std::string_view usual{};   // what it is where it is left out
+  std::string_view beside{};  // the key of an option that it needs
   bool is_needed = false;
   bool is_first = false;  // stands without its name on the command line
   bool is_file = false;   // names a file, or what is shipped of one of `kinds`
@@ -54,6 +55,16 @@ struct Option {
   [[nodiscard]] constexpr Option needed() const {
     Option option = *this;
     option.words.is_needed = true;
+    return option;
+  }
+  [[nodiscard]] constexpr Option optional() const {
+    Option option = *this;
+    option.words.is_needed = false;
+    return option;
+  }
+  [[nodiscard]] constexpr Option with(std::string_view beside) const {
+    Option option = *this;
+    option.words.beside = beside;
     return option;
   }
   [[nodiscard]] constexpr Option first() const {
@@ -87,6 +98,12 @@ struct Option {
 /// As the command line has it: "--accept-unknown".
 [[nodiscard]] std::string dashed(const OptionWords& option);
 
+/// How a mistake in it is told: "--fidelity" on a command line, elsewhere "fidelity".
+[[nodiscard]] std::string told(const OptionWords& option, const Document& whole);
+
+/// Refuses an option without the one that it needs beside it.
+void check_beside(const OptionWords& own, Reader& in);
+
 /// What an option is read as, by its kind; nothing where it is left out.
 [[nodiscard]] std::optional<std::string> read_text(const OptionWords& own, Reader& in);
 [[nodiscard]] std::optional<std::vector<std::string>> read_texts(const OptionWords& own,
@@ -115,6 +132,8 @@ void put(std::optional<T> value, R& request) {
   }
   if constexpr (std::is_arithmetic_v<Held>) {
     request.*Member = static_cast<Held>(*value);
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    request.*Member = static_cast<typename Held::value_type>(*value);
   } else {
     request.*Member = *std::move(value);
   }
@@ -198,9 +217,9 @@ template <auto Member, const auto& choices, class R = fields::ObjectOf<Member>>
                                          std::string_view type,
                                          std::string_view about) {
   return {.words = {.key = key, .type = type, .about = about},
-          .read = [](const OptionWords& own, Reader& in, const Document&, R& request) {
+          .read = [](const OptionWords& own, Reader& in, const Document& whole, R& request) {
             if (const auto name = read_text(own, in)) {
-              request.*Member = chosen(dashed(own), *name, choices);
+              request.*Member = chosen(told(own, whole), *name, choices);
             }
           }};
 }
@@ -239,6 +258,7 @@ template <class R>
   static_cast<void>(in.raw("question"));
   R request;
   for (const Option<R>& option : table) {
+    check_beside(option.words, in);
     option.read(option.words, in, document, request);
   }
   in.finish();

@@ -10,6 +10,7 @@ namespace titer {
 
 /// Throws InputError.
 [[nodiscard]] Cluster load_cluster(Value cluster, std::span<const Assignment> changes = {});
+[[nodiscard]] Cluster load_cluster(const Document& cluster, std::span<const Assignment> changes);
 [[nodiscard]] Model load_model(Value model, std::span<const Assignment> changes = {});
 
 }  // namespace titer

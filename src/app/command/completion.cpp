@@ -3,10 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
-#include <memory>
 
-#include "app/command.hpp"
 #include "app/data_kinds.hpp"
+#include "app/question_command.hpp"
 #include "titer/campaign/file_schemas.hpp"
 #include "titer/input/schema.hpp"
 #include "titer/scenario/data_schema.hpp"
@@ -261,6 +260,19 @@ std::string completions(const CLI::App& program, const Words& words) {
   return text;
 }
 
+struct CompletionOptions {
+  std::string shell;
+  Words words;
+};
+constexpr std::array kCompletionOptions = {
+    options::text<&CompletionOptions::shell>(
+        "shell", "SHELL", "bash, zsh or fish; words: what those ask")
+        .needed()
+        .first(),
+    options::texts<&CompletionOptions::words>(
+        "words", "WORDS", "of a command line, after --; the last one is completed")
+        .first()};
+
 }  // namespace
 
 Command add_completion(CLI::App& program) {
@@ -270,33 +282,23 @@ Command add_completion(CLI::App& program) {
       "Examples:\n"
       "  eval \"$(titer completion bash)\"\n"
       "  titer completion fish | source");
-  struct Options {
-    std::string shell;
-    Words words;
-  };
-  const auto options = std::make_shared<Options>();
-  app->add_option("shell", options->shell, "bash, zsh or fish; words: what those ask")
-      ->required()
-      ->type_name("SHELL");
-  app->add_option("words", options->words, "of a command line, after --; the last one is completed")
-      ->type_name("WORDS");
-  return {app, [&program, options] {
-            switch (chosen("completion", options->shell, kShells)) {
-              case Shell::bash:
-                print(kBash);
-                break;
-              case Shell::zsh:
-                print(kZsh);
-                break;
-              case Shell::fish:
-                print(kFish);
-                break;
-              case Shell::words:
-                print(completions(program, options->words));
-                break;
-            }
-            return kSuccess;
-          }};
+  return own_command(*app, kCompletionOptions, [&program](const CompletionOptions& options) {
+    switch (chosen("completion", options.shell, kShells)) {
+      case Shell::bash:
+        print(kBash);
+        break;
+      case Shell::zsh:
+        print(kZsh);
+        break;
+      case Shell::fish:
+        print(kFish);
+        break;
+      case Shell::words:
+        print(completions(program, options.words));
+        break;
+    }
+    return kSuccess;
+  });
 }
 
 }  // namespace titer

@@ -1,8 +1,7 @@
 #include <CLI/CLI.hpp>
-#include <memory>
 
-#include "app/command.hpp"
 #include "app/output/output_folder.hpp"
+#include "app/question_command.hpp"
 #include "man_page.hpp"
 
 namespace titer {
@@ -12,6 +11,10 @@ struct HelpOptions {
   std::string name;
   std::string manual;
 };
+constexpr std::array kHelpOptions = {
+    options::text<&HelpOptions::name>("command", "COMMAND", "nothing: all commands").first(),
+    options::text<&HelpOptions::manual>(
+        "man", "FOLDER", "write the manual pages of all commands to this folder")};
 
 void write_manual(const CLI::App& program, const HelpOptions& options) {
   if (!options.name.empty()) {
@@ -37,26 +40,21 @@ Command add_version(CLI::App& program) {
 
 Command add_help(CLI::App& program) {
   CLI::App* app = program.add_subcommand("help", "Print what a command does and takes");
-  const auto options = std::make_shared<HelpOptions>();
-  app->add_option("command", options->name, "nothing: all commands")->type_name("COMMAND");
-  app->add_option("--man", options->manual, "write the manual pages of all commands to this folder")
-      ->type_name("FOLDER");
-  return {app, [&program, options] {
-            if (!options->manual.empty()) {
-              write_manual(program, *options);
-              return kSuccess;
-            }
-            std::vector<Choice<const CLI::App*>> choices;
-            for (const CLI::App* sub : program.get_subcommands(nullptr)) {
-              choices.push_back({sub->get_name(), sub});
-            }
-            // Of itself the program would give the help of the command that was chosen: this one.
-            print(options->name.empty()
-                      ? program.get_formatter()->make_help(
-                            &program, program.get_name(), CLI::AppFormatMode::Normal)
-                      : chosen("help", options->name, choices)->help(program.get_name()));
-            return kSuccess;
-          }};
+  return own_command(*app, kHelpOptions, [&program](const HelpOptions& options) {
+    if (!options.manual.empty()) {
+      write_manual(program, options);
+      return kSuccess;
+    }
+    std::vector<Choice<const CLI::App*>> choices;
+    for (const CLI::App* sub : program.get_subcommands(nullptr)) {
+      choices.push_back({sub->get_name(), sub});
+    }
+    // Of itself the program would give the help of the command that was chosen: this one.
+    print(options.name.empty() ? program.get_formatter()->make_help(
+                                     &program, program.get_name(), CLI::AppFormatMode::Normal)
+                               : chosen("help", options.name, choices)->help(program.get_name()));
+    return kSuccess;
+  });
 }
 
 }  // namespace titer

@@ -3,15 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <set>
 #include <vector>
 
-#include "app/command.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/output_folder.hpp"
-#include "app/output/progress.hpp"
-#include "app/question_options.hpp"
+#include "app/question_command.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/ask/run.hpp"
 #include "titer/launch/launch.hpp"
@@ -39,13 +36,31 @@ constexpr auto kExportFormats = [] {
 }();
 
 struct ExportOptions {
-  RequestOptions<CheckRequest> scenario;  // and changes to it
   std::string format = {};
-  std::string detail = "layer";
-  std::string out = {};
-  std::string ranks = {};
   bool accept_loss = false;
+  std::string out = {};
+  ExportDetail detail = ExportDetail::layer;
+  std::string ranks = {};
 };
+constexpr std::array kExportOptions = {
+    options::text<&ExportOptions::format>(
+        "format",
+        "FORMAT",
+        "megatron, slurm, nemo, megatron-bridge, torchtitan, deepspeed, goal or chakra")
+        .needed(),
+    options::flag<&ExportOptions::accept_loss>(
+        "accept_loss", "leave out what the launcher cannot be told; otherwise it is refused"),
+    options::text<&ExportOptions::out>(
+        "out",
+        "PATH",
+        "write to this file, whole or not at all; chakra: to this folder, new or empty"),
+    options::choice<&ExportOptions::detail, kExportDetails>(
+        "detail", "DETAIL", "a node for each pass, layer (kernels between transfers) or operation")
+        .or_else("layer"),
+    options::text<&ExportOptions::ranks>(
+        "ranks", "LIST", "chakra: only these ranks, such as 0,8-15")};
+
+using ExportCommand = QuestionCommand<CheckRequest, ExportOptions>;
 
 /// "0,8-15"; all where none are chosen.
 std::vector<int> chosen_ranks(const ExportOptions& options, int ranks) {
@@ -165,12 +180,11 @@ void tell_losses(const ExportOptions& options,
   }
 }
 
-int export_launch(const ExportOptions& options) {
+int export_launch(const ExportOptions& options, const ScenarioSource& source) {
   const LaunchFormat format = chosen("--format", options.format, kLaunchFormats);
   if (!options.ranks.empty()) {
     throw InputError("--ranks: " + options.ranks + ": expected none: all ranks are launched alike");
   }
-  const ScenarioSource source = source_of(options.scenario.request().scenario);
   const Scenario scenario = source.read();
   const LaunchFile file = launch_file(format, scenario);
   std::vector<std::string> notes = answer_notes(source, scenario);
@@ -188,18 +202,19 @@ int export_launch(const ExportOptions& options) {
   return kSuccess;
 }
 
-int export_command(const ExportOptions& options) {
+int export_command(const ExportCommand& command) {
+  const ExportOptions options = command.own();
   const ExportFormat format = chosen("--format", options.format, kExportFormats);
+  const Asked asked = command.request().scenario;
   if (format == ExportFormat::launcher) {
-    return export_launch(options);
+    return export_launch(options, source_of(asked));
   }
-  const ExportDetail detail = chosen("--detail", options.detail, kExportDetails);
   if (format == ExportFormat::chakra && !can_write_chakra()) {
     throw InputError(
         "--format: chakra: this program was built without protobuf (libprotobuf-dev and "
         "protobuf-compiler); expected goal");
   }
-  const ScenarioSource source = source_of(options.scenario.request().scenario);
+  const ScenarioSource source = source_of(asked);
   const Scenario scenario = source.read();
   if (scenario.formula == Formula::e7) {
     throw InputError("formula.name: e7: expected titer, since the formula e7 has no kernels");
@@ -211,7 +226,7 @@ int export_command(const ExportOptions& options) {
                     *key));
   }
   check_export(scenario);
-  const ExportedStep step(scenario, detail);
+  const ExportedStep step(scenario, options.detail);
   if (format == ExportFormat::goal) {
     export_goal(options, step);
   } else {
@@ -235,28 +250,8 @@ Command add_export(CLI::App& program) {
       "  titer export gpt3-175b-64xa100 --format goal --detail pass --out step.goal\n"
       "  titer export my-run.json --format chakra --out traces\n"
       "traces then holds step.<rank>.et and comm_group.json.");
-  const auto options =
-      std::make_shared<ExportOptions>(ExportOptions{.scenario = {*app, check_options()}});
-  app->add_option("--format",
-                  options->format,
-                  "megatron, slurm, nemo, megatron-bridge, torchtitan, deepspeed, goal or chakra")
-      ->required()
-      ->type_name("FORMAT");
-  app->add_flag("--accept-loss",
-                options->accept_loss,
-                "leave out what the launcher cannot be told; otherwise it is refused");
-  app->add_option("--out",
-                  options->out,
-                  "write to this file, whole or not at all; chakra: to this folder, new or empty")
-      ->type_name("PATH");
-  app->add_option("--detail",
-                  options->detail,
-                  "a node for each pass, layer (kernels between transfers) or operation")
-      ->default_str("layer")
-      ->type_name("DETAIL");
-  app->add_option("--ranks", options->ranks, "chakra: only these ranks, such as 0,8-15")
-      ->type_name("LIST");
-  return {app, [options] { return export_command(*options); }};
+  return question_command(
+      *app, check_options(), kExportOptions, export_command, {.has_report = false});
 }
 
 }  // namespace titer

@@ -1,9 +1,8 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <memory>
 
-#include "app/command.hpp"
 #include "app/output/output_file.hpp"
+#include "app/question_command.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/report/evidence/import_report.hpp"
 #include "titer/scenario/source.hpp"
@@ -24,6 +23,33 @@ struct ImportCommand {
   std::string out;
   bool accept_unknown = false;
 };
+constexpr Range kCounts = {1, 1'000'000'000};
+constexpr std::array kImportOptions = {
+    options::texts<&ImportCommand::files>("files", "FILE", "what describes the run")
+        .needed()
+        .first(),
+    options::texts<&ImportCommand::more_files>("with", "FILE", "more files of the same run"),
+    options::texts<&ImportCommand::defines>(
+        "define", "NAME=VALUE", "what ${NAME} stands for in the files; repeatable"),
+    options::texts<&ImportCommand::overrides>(
+        "override", "KEY=VALUE", "another value for a key of the configuration; repeatable"),
+    options::integer<&ImportCommand::devices>(
+        "devices", "N", "all of them, to tell the data-parallel degree")
+        .within(kCounts),
+    options::integer<&ImportCommand::vocabulary>("vocabulary", "ROWS", "rows of the token table")
+        .within(kCounts),
+    options::text<&ImportCommand::model>(
+        "model", "NAME", "the model where files have none or change it"),
+    options::text<&ImportCommand::cluster>("cluster", "NAME", "the cluster to name in the run"),
+    options::flag<&ImportCommand::accept_unknown>(
+        "accept_unknown",
+        "leave out what is not read and may change the result; otherwise it is refused"),
+    options::text<&ImportCommand::format>(
+        "format",
+        "NAME",
+        "text (a summary) or json (a run); what became of every setting goes to stderr")
+        .or_else("text; json with --out"),
+    out_option<&ImportCommand::out>()};
 
 enum class ImportFormat { text, json };
 constexpr std::array<Choice<ImportFormat>, 2> kImportFormats = {
@@ -39,7 +65,6 @@ Transformer load_model(const std::string& name) {
 }
 
 ImportOptions import_options(const ImportCommand& command) {
-  constexpr std::int64_t most = 1'000'000'000;
   ImportOptions options;
   for (const std::string& define : command.defines) {
     const std::size_t equals = define.find('=');
@@ -56,16 +81,9 @@ ImportOptions import_options(const ImportCommand& command) {
     }
     options.overrides.push_back({.path = told.substr(0, equals), .value = told.substr(equals + 1)});
   }
-  const auto check = [&](std::string_view option, std::optional<std::int64_t> number) {
-    if (number && (*number < 1 || *number > most)) {
-      throw InputError(std::string(option) + " " + std::to_string(*number) +
-                       ": expected a number from 1 to " + std::to_string(most));
-    }
-    return number;
-  };
   options.accept_unknown = command.accept_unknown;
-  options.devices = check("--devices", command.devices);
-  options.vocabulary = check("--vocabulary", command.vocabulary);
+  options.devices = command.devices;
+  options.vocabulary = command.vocabulary;
   if (!command.model.empty()) {
     options.base = load_model(command.model);
   }
@@ -112,38 +130,7 @@ Command add_import(CLI::App& program) {
       "  titer import config.json\n"
       "  titer import config.json --with ds_config.json --devices 64 --out run.json\n"
       "  titer import pretrain.sh --define TP=8 --cluster dgx-h100 --format json");
-  const auto command = std::make_shared<ImportCommand>();
-  app->add_option("files", command->files, "what describes the run")->required()->type_name("FILE");
-  app->add_option("--with", command->more_files, "more files of the same run")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  app->add_option("--define", command->defines, "what ${NAME} stands for in the files; repeatable")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  app->add_option("--override",
-                  command->overrides,
-                  "another value for a key of the configuration; repeatable")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  app->add_option("--devices", command->devices, "all of them, to tell the data-parallel degree")
-      ->type_name("N");
-  app->add_option("--vocabulary", command->vocabulary, "rows of the token table")
-      ->type_name("ROWS");
-  app->add_option("--model", command->model, "the model where files have none or change it")
-      ->type_name("NAME");
-  app->add_option("--cluster", command->cluster, "the cluster to name in the run")
-      ->type_name("NAME");
-  app->add_flag("--accept-unknown",
-                command->accept_unknown,
-                "leave out what is not read and may change the result; otherwise it is refused");
-  app->add_option("--format",
-                  command->format,
-                  "text (a summary) or json (a run); what became of every setting goes to stderr")
-      ->default_str("text; json with --out")
-      ->type_name("NAME");
-  app->add_option("--out", command->out, "write to this file, whole or not at all")
-      ->type_name("FILE");
-  return {app, [command] { return import_command(*command); }};
+  return own_command(*app, kImportOptions, import_command);
 }
 
 }  // namespace titer

@@ -1,9 +1,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 
-#include "app/command.hpp"
 #include "app/data_kinds.hpp"
+#include "app/question_command.hpp"
 #include "titer/collectives/catalogue.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/plan/schedule/listed_schedule.hpp"
@@ -162,13 +161,18 @@ std::vector<Row> kinds() {
   return rows;
 }
 
-int list_command(const std::string& what, const std::string& format) {
+struct ListOptions {
+  std::string what;
+  Format format = Format::text;
+};
+
+int list_command(const ListOptions& options) {
   std::array<Choice<const Listing*>, kListings.size()> names{};
   for (std::size_t i = 0; i < names.size(); ++i) {
     names[i] = {kListings[i].name, &kListings[i]};
   }
-  const Format chosen_format = chosen("--format", format, kFormats);
-  print(view(chosen_format, what.empty() ? kinds() : chosen("list", what, names)->rows()));
+  print(view(options.format,
+             options.what.empty() ? kinds() : chosen("list", options.what, names)->rows()));
   return kSuccess;
 }
 
@@ -176,20 +180,14 @@ int list_command(const std::string& what, const std::string& format) {
 
 Command add_list(CLI::App& program) {
   CLI::App* app = program.add_subcommand("list", "Show what is shipped and what is known");
-  struct Options {
-    std::string what;
-    std::string format = "text";
-  };
-  const auto options = std::make_shared<Options>();
   std::vector<std::string> names(kListings.size());
   std::ranges::transform(
       kListings, names.begin(), [](const Listing& listing) { return std::string(listing.name); });
-  app->add_option("what",
-                  options->what,
-                  listed_to_last(names, " or ") + "; nothing: how many there are of each")
-      ->type_name("WHAT");
-  add_format(*app, options->format);
-  return {app, [options] { return list_command(options->what, options->format); }};
+  const std::string what = listed_to_last(names, " or ") + "; nothing: how many there are of each";
+  return own_command(*app,
+                     std::array{options::text<&ListOptions::what>("what", "WHAT", what).first(),
+                                format_option<&ListOptions::format, kFormats>()},
+                     list_command);
 }
 
 }  // namespace titer

@@ -5,23 +5,19 @@
 #include <charconv>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 
-#include "app/command.hpp"
 #include "app/output/output_file.hpp"
-#include "app/output/processes.hpp"
-#include "app/question_options.hpp"
+#include "app/question_command.hpp"
 #include "titer/ask/new_run.hpp"
 #include "titer/ask/shipped.hpp"
 
 namespace titer {
 namespace {
 
-struct NewCommand {
-  RequestOptions<NewRunRequest> options;
+struct NewFiles {
   std::string out = {};
-  unsigned jobs = 0;
 };
+constexpr std::array kNewFiles = {out_option<&NewFiles::out>()};
 
 /// A question on the terminal: its answer, or what is usual where only the return key is pressed.
 std::string answer_to(std::string_view question, std::string_view usual) {
@@ -95,9 +91,9 @@ std::string schema_file() {
   return "";
 }
 
-int new_command(const NewCommand& command) {
-  NewRunRequest run = command.options.request();
-  std::string path = command.out;
+int new_command(const QuestionCommand<NewRunRequest, NewFiles>& command) {
+  NewRunRequest run = command.request();
+  std::string path = command.own().out;
   if (run.model.empty() || run.cluster.empty() || run.devices == 0) {
     if (isatty(STDIN_FILENO) == 0) {
       throw InputError(
@@ -105,7 +101,6 @@ int new_command(const NewCommand& command) {
     }
     ask_questions(run, path);
   }
-  run.threads = threads_or_usual(command.jobs, this_process(""));
   const NewRunOutcome made = ask(run);
   Value file = Value::make_object();
   if (const std::string schema = schema_file(); !schema.empty()) {
@@ -135,12 +130,11 @@ Command add_new(CLI::App& program) {
       "  titer new --model llama3-70b --cluster dgx-h100 --devices 64 --out my-run.json\n"
       "  titer new --model ./config.json --cluster dgx-b200 --devices 32 --batch 256 --sequence "
       "4096");
-  const auto command =
-      std::make_shared<NewCommand>(NewCommand{.options = {*app, new_run_options()}});
-  app->add_option("--out", command->out, "write to this file, whole or not at all")
-      ->type_name("FILE");
-  add_jobs(*app, "threads; default: all cores", command->jobs);
-  return {app, [command] { return new_command(*command); }};
+  return question_command(*app,
+                          new_run_options(),
+                          kNewFiles,
+                          new_command,
+                          {.threads = "threads; default: all cores", .has_report = false});
 }
 
 }  // namespace titer

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <memory>
 
-#include "app/command.hpp"
 #include "app/command/page/report_questions.hpp"
 #include "app/output/output_folder.hpp"
+#include "app/question_command.hpp"
 #include "titer/campaign/file_schemas.hpp"
 #include "titer/input/schema.hpp"
 #include "titer/scenario/data_schema.hpp"
@@ -49,9 +48,17 @@ constexpr std::array<Choice<SchemaFormat>, 4> kSchemaFormats = {
 struct SchemaOptions {
   std::string kind;
   std::string path;
-  std::string format = "json";
+  SchemaFormat format = SchemaFormat::json;
   std::string out;
 };
+constexpr std::array kSchemaOptions = {
+    options::text<&SchemaOptions::kind>("kind", "KIND", "of files; nothing: which kinds there are")
+        .first(),
+    options::text<&SchemaOptions::path>("path", "PATH", "only what stands below this key").first(),
+    format_option<&SchemaOptions::format, kSchemaFormats>(
+        "json (JSON schema), text, csv or markdown", "json"),
+    options::text<&SchemaOptions::out>(
+        "out", "FOLDER", "write the JSON schemas of all kinds to a new folder")};
 
 std::string document_of(const FileKind& kind) {
   Value document = Value::make_object();
@@ -142,7 +149,7 @@ int schema_command(const SchemaOptions& options) {
     kinds[i] = {kFileKinds[i].name, &kFileKinds[i]};
   }
   const FileKind* kind = chosen("schema", options.kind, kinds);
-  print(view(*kind, options.path, chosen("--format", options.format, kSchemaFormats)));
+  print(view(*kind, options.path, options.format));
   return kSuccess;
 }
 
@@ -155,16 +162,7 @@ Command add_schema(CLI::App& program) {
       "  titer schema run\n"
       "  titer schema run plan.offload --format text\n"
       "  titer schema --out schemas");
-  const auto options = std::make_shared<SchemaOptions>();
-  app->add_option("kind", options->kind, "of files; nothing: which kinds there are")
-      ->type_name("KIND");
-  app->add_option("path", options->path, "only what stands below this key")->type_name("PATH");
-  app->add_option("--format", options->format, "json (JSON schema), text, csv or markdown")
-      ->default_str("json")
-      ->type_name("FORMAT");
-  app->add_option("--out", options->out, "write the JSON schemas of all kinds to a new folder")
-      ->type_name("FOLDER");
-  return {app, [options] { return schema_command(*options); }};
+  return own_command(*app, kSchemaOptions, schema_command);
 }
 
 }  // namespace titer

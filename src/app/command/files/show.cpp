@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <memory>
 
-#include "app/command.hpp"
 #include "app/data_kinds.hpp"
+#include "app/question_command.hpp"
 #include "titer/scenario/data_files.hpp"
 #include "titer/units/listed.hpp"
 
@@ -18,6 +17,13 @@ struct ShowOptions {
   std::string name;
   std::string kind;
 };
+constexpr std::array kShowOptions = {
+    options::text<&ShowOptions::name>(
+        "name", "NAME", "of a model, chip, cluster, run …; see titer list")
+        .needed()
+        .first(),
+    options::text<&ShowOptions::kind>(
+        "kind", "KIND", "of what, where several things have the name")};
 
 /// The kinds that have something of this name. Throws InputError where none has.
 std::vector<DataKind> kinds_with(const std::string& name) {
@@ -79,13 +85,7 @@ Command add_show(CLI::App& program) {
       "  titer show llama3-70b-64xh100\n"
       "  titer show dgx-h100 --kind cluster > my-cluster.json\n"
       "Its kind and its path are said on standard error.");
-  const auto options = std::make_shared<ShowOptions>();
-  app->add_option("name", options->name, "of a model, chip, cluster, run …; see titer list")
-      ->required()
-      ->type_name("NAME");
-  app->add_option("--kind", options->kind, "of what, where several things have the name")
-      ->type_name("KIND");
-  return {app, [options] { return show_command(*options); }};
+  return own_command(*app, kShowOptions, show_command);
 }
 
 }  // namespace titer

@@ -1,12 +1,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <memory>
 
-#include "app/command.hpp"
 #include "app/output/output_file.hpp"
-#include "app/output/progress.hpp"
-#include "app/question_options.hpp"
+#include "app/question_command.hpp"
 #include "titer/ask/evidence.hpp"
 
 namespace titer {
@@ -16,24 +13,26 @@ enum class CalibrationFormat { text, json };
 constexpr std::array<Choice<CalibrationFormat>, 2> kCalibrationFormats = {
     {{"text", CalibrationFormat::text}, {"json", CalibrationFormat::json}}};
 
-struct CalibrateCommand {
-  RequestOptions<CalibrateRequest> options;
+struct CalibrateFiles {
+  CalibrationFormat format = CalibrationFormat::text;
   std::string out = {};
-  std::string format = "text";
-  std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
 };
+constexpr std::array kCalibrateFiles = {
+    format_option<&CalibrateFiles::format, kCalibrationFormats>(
+        "text (what was found) or json (the new data)"),
+    out_option<&CalibrateFiles::out>("write the new data to this file, whole or not at all")};
 
-int calibrate_command(const CalibrateCommand& command) {
-  CalibrateRequest request = command.options.request();
-  const CalibrationFormat format = chosen("--format", command.format, kCalibrationFormats);
-  const CalibrateOutcome outcome = ask_with_progress(request, "fits");
-  if (!command.out.empty() && outcome.good) {
-    OutputFile file(command.out);
+int calibrate_command(const QuestionCommand<CalibrateRequest, CalibrateFiles>& command) {
+  CalibrateRequest request = command.request();
+  const CalibrateFiles own = command.own();
+  const CalibrateOutcome outcome = command.answer(request);
+  if (!own.out.empty() && outcome.good) {
+    OutputFile file(own.out);
     file.write(outcome.profile);
     file.finish();
   }
-  command.report->write(outcome.view);
-  if (format == CalibrationFormat::text) {
+  command.report()->write(outcome.view);
+  if (own.format == CalibrationFormat::text) {
     print(written(outcome.view.text));
   } else if (outcome.good) {
     print(outcome.profile);
@@ -65,15 +64,8 @@ Command add_calibrate(CLI::App& program) {
       "  titer calibrate network all_reduce.txt --base dgx-h100 --from 1MiB --fit "
       "network.protocols.1.efficiency=0.3:1\n"
       "  titer calibrate stack runs.csv --base megatron-core --fit dispatch");
-  const auto command =
-      std::make_shared<CalibrateCommand>(CalibrateCommand{.options = {*app, calibrate_options()}});
-  app->add_option("--format", command->format, "text (what was found) or json (the new data)")
-      ->default_str("text")
-      ->type_name("FORMAT");
-  app->add_option("--out", command->out, "write the new data to this file, whole or not at all")
-      ->type_name("FILE");
-  command->report->add_to(*app);
-  return {app, [command] { return calibrate_command(*command); }, command->report};
+  return question_command(
+      *app, calibrate_options(), kCalibrateFiles, calibrate_command, {.counted = "fits"});
 }
 
 }  // namespace titer

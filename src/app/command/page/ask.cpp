@@ -4,10 +4,8 @@
 #include <chrono>
 #include <iostream>
 #include <iterator>
-#include <memory>
 
-#include "app/command.hpp"
-#include "app/output/processes.hpp"
+#include "app/question_command.hpp"
 #include "titer/input/file.hpp"
 #include "titer/web/answer.hpp"
 
@@ -21,6 +19,20 @@ struct AskOptions {
   unsigned gib = 0;
   bool no_files = false;
 };
+constexpr Range kNoneOrMore = {0, 1'000'000};
+constexpr std::array kAskOptions = {
+    options::text<&AskOptions::question>("question", "FILE", "a file; -: standard input")
+        .first()
+        .or_else("-"),
+    options::integer<&AskOptions::jobs>("jobs", "N", "threads of searches")
+        .or_else("as many as there are cores")
+        .within({0, 4096}),
+    options::integer<&AskOptions::seconds>(
+        "seconds", "N", "of a search: answer with what was found until then")
+        .within(kNoneOrMore),
+    options::integer<&AskOptions::gib>("memory_gib", "N", "take no more memory than this")
+        .within(kNoneOrMore),
+    options::flag<&AskOptions::no_files>("no_files", "refuse files that a question names")};
 
 /// Beyond it the system refuses this process memory.
 void limit_memory(unsigned gib) {
@@ -60,19 +72,7 @@ Command add_ask(CLI::App& program) {
       "Examples:\n"
       "  echo '{\"question\": \"choices\"}' | titer ask\n"
       "  titer ask question.json");
-  const auto options = std::make_shared<AskOptions>();
-  app->add_option("question", options->question, "a file; -: standard input")
-      ->default_str("-")
-      ->type_name("FILE");
-  app->add_option("--jobs", options->jobs, "threads of searches")
-      ->default_str("as many as there are cores")
-      ->type_name("N");
-  app->add_option(
-         "--seconds", options->seconds, "of a search: answer with what was found until then")
-      ->type_name("N");
-  app->add_option("--memory-gib", options->gib, "take no more memory than this")->type_name("N");
-  app->add_flag("--no-files", options->no_files, "refuse files that a question names");
-  return {app, [options] { return ask_command(*options); }};
+  return own_command(*app, kAskOptions, ask_command);
 }
 
 }  // namespace titer

@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <memory>
 
-#include "app/command.hpp"
 #include "app/data_kinds.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/silent_output.hpp"
+#include "app/question_command.hpp"
 #include "report_questions.hpp"
 #include "titer/ask/version.hpp"
 #include "titer/units/shell_word.hpp"
@@ -19,6 +18,15 @@ struct ReportOptions {
   std::string report;
   std::string out;
 };
+constexpr std::array kReportOptions = {
+    options::text<&ReportOptions::report>(
+        "report",
+        "REPORT",
+        "a file with questions, each a command, or a shipped one (titer list reports)")
+        .needed()
+        .first(),
+    options::text<&ReportOptions::out>(
+        "out", "FILE.html", "write the page to this file, whole or not at all")};
 
 /// An answer, or what is wrong with its question, and the exit code of its command.
 struct MadeAnswer {
@@ -97,15 +105,7 @@ Command add_report(CLI::App& program) {
       "Examples:\n"
       "  titer report llama3-70b-10t-tokens --out report.html\n"
       "  titer report my-questions.json > report.html");
-  const auto options = std::make_shared<ReportOptions>();
-  app->add_option("report",
-                  options->report,
-                  "a file with questions, each a command, or a shipped one (titer list reports)")
-      ->required()
-      ->type_name("REPORT");
-  app->add_option("--out", options->out, "write the page to this file, whole or not at all")
-      ->type_name("FILE.html");
-  return {app, [options] { return report_command(*options); }};
+  return own_command(*app, kReportOptions, report_command);
 }
 
 }  // namespace titer

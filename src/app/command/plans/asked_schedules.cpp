@@ -2,27 +2,57 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
-#include "app/command.hpp"
 #include "titer/plan/schedule/listed_schedule.hpp"
 #include "titer/plan/schedule/read_schedule.hpp"
 
 namespace titer {
 namespace {
 
-template <class T>
-void check(std::string_view option, T value, T least, T most) {
-  if (!(value >= least && value <= most)) {
-    throw InputError(fmt::format("{}: {}: expected {} to {}", option, value, least, most));
-  }
-}
-
 constexpr int kMostStages = 4096;
 constexpr int kMostMicroBatches = 1'000'000;
 constexpr std::int64_t kMostPasses = 4'000'000;  // of all ranks; what a picture can be made of
 constexpr double kLongestPass = 10'000;          // durations are relative
 constexpr double kLongestRun = 4e6;              // a timeline counts picoseconds
+
+constexpr std::string_view kNames = "schedule";
+template <auto Member>
+constexpr Option<AskedSchedules> number(std::string_view key, std::string_view about, Range range) {
+  return options::integer<Member>(key, "INT", about).with(kNames).within(range);
+}
+template <auto Member>
+constexpr Option<AskedSchedules> duration(std::string_view key, std::string_view about) {
+  return options::number<Member>(key, "FLOAT", about).with(kNames).within({0, kLongestPass});
+}
+constexpr std::array kScheduleOptions = {
+    options::list<&AskedSchedules::names>(
+        kNames,
+        "NAME[,NAME…]",
+        "draw this schedule by itself (titer list schedules; interleaved: 1f1b with "
+        "--virtual-stages, 2 if not said): stages alike, sending free; several, with commas "
+        "between, on one axis"),
+    number<&AskedSchedules::pipeline>("pipeline", "ranks of the pipeline", {1, kMostStages}),
+    number<&AskedSchedules::micro_batches>(
+        "micro_batches", "per iteration", {1, kMostMicroBatches}),
+    number<&AskedSchedules::virtual_stages>(
+        "virtual_stages", "chunks of layers per rank", {1, kMostStages}),
+    number<&AskedSchedules::group>(
+        "micro_batch_group",
+        "micro-batches that interleaving takes through one chunk before the next",
+        {1, kMostMicroBatches}),
+    duration<&AskedSchedules::forward>("forward", "duration of a rank's forward pass: 1"),
+    duration<&AskedSchedules::input_gradient>("input_gradient",
+                                              "of its backward pass for the input: 1"),
+    duration<&AskedSchedules::weight_gradient>("weight_gradient",
+                                               "of its backward pass for the weights: 1"),
+    duration<&AskedSchedules::pair>(
+        "pair", "of a forward and a backward done together, otherwise their sum")};
+
+/// Refuses chunks of a schedule, on so many ranks, that are not within these bounds.
+void check_chunks(int chunks, int least, int most) {
+  if (chunks < least || chunks > most) {
+    throw InputError(fmt::format("--virtual-stages: {}: expected {} to {}", chunks, least, most));
+  }
+}
 
 Schedule schedule_called(const std::string& word) {
   if (word.ends_with(".csv")) {
@@ -40,7 +70,7 @@ AskedSchedule asked_schedule(const AskedSchedules& all, const std::string& word,
   const Schedule schedule = schedule_called(word);
   if (word == schedule.entry().of_chunks) {
     const int chunks = all.virtual_stages.value_or(2);
-    check_range("--virtual-stages", chunks, 2, kMostStages);
+    check_chunks(chunks, 2, kMostStages);
     return {schedule, chunks};
   }
   const bool is_free = alone || interleaves(schedule);
@@ -49,8 +79,6 @@ AskedSchedule asked_schedule(const AskedSchedules& all, const std::string& word,
 }
 
 PipelineShape shape_of(const AskedSchedules& all, const AskedSchedule& asked) {
-  check_range("--pipeline", all.pipeline, 1, kMostStages);
-  check_range("--micro-batches", all.micro_batches, 1, kMostMicroBatches);
   const auto& [schedule, chunks] = asked;
   if (!interleaves(schedule) && chunks != usual_chunks(schedule)) {
     throw InputError(fmt::format("--virtual-stages: {}: expected {}, as {} has no other number",
@@ -58,7 +86,7 @@ PipelineShape shape_of(const AskedSchedules& all, const AskedSchedule& asked) {
                                  usual_chunks(schedule),
                                  name(schedule)));
   }
-  check_range("--virtual-stages", chunks, 1, kMostStages / all.pipeline);
+  check_chunks(chunks, 1, kMostStages / all.pipeline);
   const PipelineShape shape = {.stages = all.pipeline,
                                .micro_batches = all.micro_batches,
                                .virtual_stages = chunks,
@@ -79,10 +107,6 @@ PipelineShape shape_of(const AskedSchedules& all, const AskedSchedule& asked) {
 }
 
 PassTimes times_of(const AskedSchedules& all) {
-  check_range("--forward", all.forward, 0.0, kLongestPass);
-  check_range("--input-gradient", all.input_gradient, 0.0, kLongestPass);
-  check_range("--weight-gradient", all.weight_gradient, 0.0, kLongestPass);
-  check_range("--pair", all.pair.value_or(0.0), 0.0, kLongestPass);
   PassTimes times = {.forward = Seconds::from_si(all.forward),
                      .input_gradient = Seconds::from_si(all.input_gradient),
                      .weight_gradient = Seconds::from_si(all.weight_gradient)};
@@ -109,14 +133,12 @@ ScheduleView run_of(ScheduleView view) {
 
 }  // namespace
 
-void check_range(std::string_view option, int value, int least, int most) {
-  check(option, value, least, most);
-}
-void check_range(std::string_view option, double value, double least, double most) {
-  check(option, value, least, most);
-}
+std::span<const Option<AskedSchedules>> schedule_options() { return kScheduleOptions; }
 
 std::vector<ScheduleView> AskedSchedules::executed() const {
+  if (pipeline == 0 || micro_batches == 0) {
+    throw InputError("--schedule: expected --pipeline and --micro-batches beside it");
+  }
   std::vector<ScheduleView> views;
   for (const std::string& word : names) {
     const AskedSchedule asked = asked_schedule(*this, word, names.size() == 1);
@@ -127,32 +149,6 @@ std::vector<ScheduleView> AskedSchedules::executed() const {
                             .scale = TimeScale::relative}));
   }
   return views;
-}
-
-void AskedSchedules::add_to(CLI::App& app) {
-  CLI::Option* schedule = app.add_option("--schedule",
-                                         names,
-                                         "draw this schedule by itself (titer list schedules; "
-                                         "interleaved: 1f1b with --virtual-stages, 2 if not "
-                                         "said): stages alike, sending free; several, with commas "
-                                         "between, on one axis")
-                              ->delimiter(',')
-                              ->allow_extra_args(false)
-                              ->type_name("NAME[,NAME…]");
-  const auto add = [&](const char* name, auto& value, const char* what) {
-    return app.add_option(name, value, what)->needs(schedule);
-  };
-  CLI::Option* ranks = add("--pipeline", pipeline, "ranks of the pipeline");
-  CLI::Option* number = add("--micro-batches", micro_batches, "per iteration");
-  schedule->needs(ranks)->needs(number);
-  add("--virtual-stages", virtual_stages, "chunks of layers per rank");
-  add("--micro-batch-group",
-      group,
-      "micro-batches that interleaving takes through one chunk before the next");
-  add("--forward", forward, "duration of a rank's forward pass: 1");
-  add("--input-gradient", input_gradient, "of its backward pass for the input: 1");
-  add("--weight-gradient", weight_gradient, "of its backward pass for the weights: 1");
-  add("--pair", pair, "of a forward and a backward done together, otherwise their sum");
 }
 
 }  // namespace titer

@@ -3,15 +3,12 @@
 // own.
 
 #include <optional>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "titer/ask/option.hpp"
 #include "titer/report/step/schedule_report.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace titer {
 
@@ -26,13 +23,10 @@ struct AskedSchedules {
   double weight_gradient = 1;
   std::optional<double> pair;
 
-  void add_to(CLI::App& app);
   /// Each by itself, in the order of the names.
   [[nodiscard]] std::vector<ScheduleView> executed() const;
 };
 
-/// Refuses a number on the command line that is not within its bounds.
-void check_range(std::string_view option, int value, int least, int most);
-void check_range(std::string_view option, double value, double least, double most);
+[[nodiscard]] std::span<const Option<AskedSchedules>> schedule_options();
 
 }  // namespace titer

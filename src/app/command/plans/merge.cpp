@@ -2,21 +2,29 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <memory>
 
-#include "app/command.hpp"
 #include "app/output/output_file.hpp"
+#include "app/question_command.hpp"
 #include "titer/sweep/row_merge.hpp"
 
 namespace titer {
 namespace {
 
-struct MergeCommandOptions {
+struct MergeOptions {
   std::vector<std::string> files;
   std::string out;
 };
 
-int merge_command(const MergeCommandOptions& options) {
+constexpr std::array kMergeOptions = {
+    options::texts<&MergeOptions::files>(
+        "files",
+        "FILE",
+        "the FILE whose shards lie beside it, FILE.shard-I-of-N; with --out the shards")
+        .needed()
+        .first(),
+    out_option<&MergeOptions::out>("write the table to this file, whole or not at all")};
+
+int merge_command(const MergeOptions& options) {
   std::vector<std::filesystem::path> shards(options.files.begin(), options.files.end());
   std::string out = options.out;
   if (out.empty()) {
@@ -62,15 +70,7 @@ Command add_merge(CLI::App& program) {
       "Examples:\n"
       "  titer merge rows.csv\n"
       "  titer merge here/rows.csv.shard-1-of-2 there/rows.csv.shard-2-of-2 --out rows.csv");
-  const auto options = std::make_shared<MergeCommandOptions>();
-  app->add_option("files",
-                  options->files,
-                  "the FILE whose shards lie beside it, FILE.shard-I-of-N; with --out the shards")
-      ->required()
-      ->type_name("FILE");
-  app->add_option("--out", options->out, "write the table to this file, whole or not at all")
-      ->type_name("FILE");
-  return {app, [options] { return merge_command(*options); }};
+  return own_command(*app, kMergeOptions, merge_command);
 }
 
 }  // namespace titer

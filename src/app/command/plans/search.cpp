@@ -11,16 +11,20 @@
 namespace titer {
 namespace {
 
-struct SearchCommand : QuestionCommand<SearchRequest> {
-  using QuestionCommand::QuestionCommand;
-  std::string out;
+struct SearchFiles {
+  Format format = Format::text;
+  std::string out = {};
 };
+constexpr std::array kSearchFiles = {
+    format_option<&SearchFiles::format, kFormats>(),
+    out_option<&SearchFiles::out>("write the best plan to this file, for titer run")};
 
-int search_command(const SearchCommand& command) {
+int search_command(const QuestionCommand<SearchRequest, SearchFiles>& command) {
+  const SearchFiles own = command.own();
   SearchRequest request = command.request();
   std::unique_ptr<OutputFile> out;
-  if (!command.out.empty()) {
-    out = std::make_unique<OutputFile>(command.out);
+  if (!own.out.empty()) {
+    out = std::make_unique<OutputFile>(own.out);
   }
   const Interrupt interrupt;  // what was found until then is the answer
   request.stop = &interrupt.requested();
@@ -29,7 +33,7 @@ int search_command(const SearchCommand& command) {
     out->write(to_json(outcome.best->root) + "\n");
     out->finish();
   }
-  const int found = command.print(outcome);
+  const int found = command.print(own.format, outcome);
   if (!outcome.complete) {
     return kInterrupted;
   }
@@ -51,13 +55,12 @@ Command add_search(CLI::App& program) {
       "--sequence 2048\n"
       "  titer search llama3-70b-64xh100 --stack megatron-core\n"
       "  titer search my-search.json --objective mfu --top 3 --refine event --out best.json");
-  const auto command = std::make_shared<SearchCommand>(
+  return question_command(
       *app,
       search_options(),
-      CommandWords{.threads = "threads; default: all cores", .counted = "plans", .has_plot = true});
-  app->add_option("--out", command->out, "write the best plan to this file, for titer run")
-      ->type_name("FILE");
-  return {app, [command] { return search_command(*command); }, command->report()};
+      kSearchFiles,
+      search_command,
+      {.threads = "threads; default: all cores", .counted = "plans", .has_plot = true});
 }
 
 }  // namespace titer

@@ -1,9 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 
-#include "app/command.hpp"
-#include "app/output/progress.hpp"
+#include "app/question_command.hpp"
 #include "titer/report/evidence/seed_report.hpp"
 
 namespace titer {
@@ -12,9 +10,19 @@ namespace {
 struct SeedsOptions {
   std::vector<std::string> ids;
   bool all = false;
-  std::string reading;
-  std::string format = "text";
+  std::optional<Reading> reading;
+  Format format = Format::text;
 };
+constexpr std::array kSeedsOptions = {
+    options::texts<&SeedsOptions::ids>(
+        "ids", "ID", "statements, such as E13 F33 T11; default: a list of all")
+        .first(),
+    options::flag<&SeedsOptions::all>("all", "all of them in full"),
+    options::choice<&SeedsOptions::reading, kReadings>(
+        "reading",
+        "NAME",
+        "where a document is wrong or garbled: literal (as it is printed) or right; default: both"),
+    format_option<&SeedsOptions::format, kFormats>()};
 
 /// Leaves out the checks of the other reading.
 void keep_reading(Reading reading, SeedReport& report) {
@@ -23,14 +31,14 @@ void keep_reading(Reading reading, SeedReport& report) {
   });
 }
 
-std::vector<SeedReport> reports_of(const std::vector<Seed>& seeds, const std::string& reading) {
+std::vector<SeedReport> reports_of(const std::vector<Seed>& seeds, std::optional<Reading> reading) {
   Progress progress("statements", seeds.size());
   std::vector<SeedReport> reports;
   reports.reserve(seeds.size());
   for (const Seed& seed : seeds) {
     reports.push_back(run_seed(seed));
-    if (!reading.empty()) {
-      keep_reading(chosen("--reading", reading, kReadings), reports.back());
+    if (reading) {
+      keep_reading(*reading, reports.back());
     }
     progress.update(reports.size());
   }
@@ -38,13 +46,12 @@ std::vector<SeedReport> reports_of(const std::vector<Seed>& seeds, const std::st
 }
 
 int seeds_command(const SeedsOptions& options) {
-  const Format format = chosen("--format", options.format, kFormats);
   std::vector<Seed> seeds;
   for (const std::string& id : options.ids.empty() ? seed_ids() : options.ids) {
     seeds.push_back(load_seed(id));
   }
   const std::vector<SeedReport> reports = reports_of(seeds, options.reading);
-  print(format, seed_view(reports, options.all || !options.ids.empty()));
+  print(options.format, seed_view(reports, options.all || !options.ids.empty()));
   const bool any_fails = std::any_of(reports.begin(), reports.end(), [](const SeedReport& report) {
     return report.status() == SeedStatus::fails;
   });
@@ -65,17 +72,7 @@ Command add_seeds(CLI::App& program) {
       "  titer seeds F33\n"
       "  titer seeds T11 --reading literal\n"
       "  titer seeds --all --format csv");
-  const auto options = std::make_shared<SeedsOptions>();
-  app->add_option("ids", options->ids, "statements, such as E13 F33 T11; default: a list of all")
-      ->type_name("ID");
-  app->add_flag("--all", options->all, "all of them in full");
-  app->add_option("--reading",
-                  options->reading,
-                  "where a document is wrong or garbled: literal (as it is printed) or right; "
-                  "default: both")
-      ->type_name("NAME");
-  add_format(*app, options->format);
-  return {app, [options] { return seeds_command(*options); }};
+  return own_command(*app, kSeedsOptions, seeds_command);
 }
 
 }  // namespace titer

@@ -5,12 +5,10 @@
 #include <fstream>
 #include <memory>
 
-#include "app/command.hpp"
 #include "app/output/interrupt.hpp"
 #include "app/output/output_file.hpp"
-#include "app/output/processes.hpp"
 #include "app/output/row_saver.hpp"
-#include "app/question_options.hpp"
+#include "app/question_command.hpp"
 #include "app/sweep_table.hpp"
 #include "titer/input/file.hpp"
 #include "titer/report/study/sweep_view.hpp"
@@ -19,20 +17,40 @@
 namespace titer {
 namespace {
 
-struct SweepCommand {
-  RequestOptions<SweepRequest> asked;
+/// Where the rows go, and which of them.
+struct SweepFiles {
   std::string out = {};
   std::string format = "csv";
-  unsigned jobs = 0;
   std::string shard = {};
   bool resume = false;
   bool restart = false;
-  std::shared_ptr<ReportFile> report = std::make_shared<ReportFile>();
+};
+constexpr std::array kSweepFiles = {
+    out_option<&SweepFiles::out>("write the rows to this file, whole or not at all"),
+    options::text<&SweepFiles::format>("format", "NAME", "csv, or jsonl (an object per line)")
+        .or_else("csv"),
+    options::text<&SweepFiles::shard>(
+        "shard",
+        "I/N",
+        "compute the I-th of N parts, from 1, into FILE.shard-I-of-N for titer merge; default: "
+        "what srun, mpirun or a Slurm array says; 1/1: all of it"),
+    options::flag<&SweepFiles::resume>("resume", "go on with an interrupted run, if there is one"),
+    options::flag<&SweepFiles::restart>("restart",
+                                        "begin again, and drop what an interrupted run left")};
+
+using AskedSweep = QuestionCommand<SweepRequest, SweepFiles>;
+
+struct SweepCommand : SweepFiles {
+  explicit SweepCommand(const AskedSweep& command)
+      : SweepFiles(command.own()), asked(command), report(command.report()) {}
+
+  const AskedSweep& asked;
+  std::shared_ptr<ReportFile> report;
 
   [[nodiscard]] RowFormat row_format() const { return chosen("--format", format, kRowFormats); }
   [[nodiscard]] SweepTable table(const Launch& launch) const {
     SweepRequest request = asked.request();
-    request.threads = threads_or_usual(jobs, launch);
+    request.threads = threads_or_usual(asked.jobs(), launch);
     return {request, row_format(), out, launch.shard};
   }
 };
@@ -45,7 +63,7 @@ std::string resume_command(const SweepCommand& command) {
   };
   add("--format", command.format, command.row_format() != RowFormat::csv);
   add("--shard", command.shard, !command.shard.empty());
-  add("--jobs", std::to_string(command.jobs), command.jobs > 0);
+  add("--jobs", std::to_string(command.asked.jobs()), command.asked.jobs() > 0);
   return text + " --resume";
 }
 
@@ -201,23 +219,15 @@ bool is_stream(const std::string& path) {
          !std::filesystem::is_directory(status);
 }
 
-int sweep_command(const SweepCommand& command) {
+int sweep_command(const AskedSweep& asked) {
+  const SweepCommand command(asked);
+  if (command.resume && command.restart) {
+    throw InputError("--restart: expected no --resume beside it");
+  }
   const Launch launch = this_process(command.shard);
   check_report(command, launch);
   return command.out.empty() || is_stream(command.out) ? stream_sweep(command, launch)
                                                        : write_sweep(command, launch);
-}
-
-void add_partition_options(CLI::App& app, SweepCommand& command) {
-  app.add_option("--shard",
-                 command.shard,
-                 "compute the I-th of N parts, from 1, into FILE.shard-I-of-N for titer merge; "
-                 "default: what srun, mpirun or a Slurm array says; 1/1: all of it")
-      ->type_name("I/N");
-  CLI::Option* resume =
-      app.add_flag("--resume", command.resume, "go on with an interrupted run, if there is one");
-  app.add_flag("--restart", command.restart, "begin again, and drop what an interrupted run left")
-      ->excludes(resume);
 }
 
 }  // namespace
@@ -232,18 +242,12 @@ Command add_sweep(CLI::App& program) {
       "  titer sweep gpt3-175b-plans --out plans.csv\n"
       "  titer sweep my-sweep.json --jobs 8 > rows.csv\n"
       "  srun -n 64 titer sweep my-sweep.json --out rows.csv && titer merge rows.csv");
-  const auto command =
-      std::make_shared<SweepCommand>(SweepCommand{.asked = {*app, sweep_options()}});
-  app->add_option("--out", command->out, "write the rows to this file, whole or not at all")
-      ->type_name("FILE");
-  app->add_option("--format", command->format, "csv, or jsonl (an object per line)")
-      ->default_str("csv")
-      ->type_name("NAME");
-  add_jobs(*app, "threads; default: the cores of this process", command->jobs);
-  command->report->add_to(*app);
-  command->report->add_plot_to(*app);
-  add_partition_options(*app, *command);
-  return {app, [command] { return sweep_command(*command); }, command->report};
+  return question_command(
+      *app,
+      sweep_options(),
+      kSweepFiles,
+      sweep_command,
+      {.threads = "threads; default: the cores of this process", .has_plot = true});
 }
 
 }  // namespace titer

@@ -55,31 +55,58 @@ std::optional<PictureFormat> picture_format(TimelineFormat format) {
 }
 
 struct TimelineOptions {
-  RequestOptions<CheckRequest> scenario;  // and changes to it
-  AskedSchedules schedules = {};
   std::string format = "text";
-  std::optional<std::string> palette = {};
   bool memory = false;
-  std::string out = {};
-  std::optional<int> width = {};
+  std::optional<Palette> palette = {};
   bool every_rank = false;
+  std::optional<int> width = {};
+  std::string out = {};
+};
+static_assert(kUsualTextWidth == 150, "as the option's sentence says");
+constexpr std::array kTimelineOptions = {
+    options::text<&TimelineOptions::format>(
+        "format",
+        "FORMAT",
+        "text, csv, json, svg, pdf, tikz (for LaTeX), trace (Chrome's, JSON) or actions (what "
+        "every rank does, in order)")
+        .or_else("text"),
+    options::flag<&TimelineOptions::memory>(
+        "memory",
+        "below each rank of a picture what it holds over time: activations of a schedule, bytes of "
+        "a scenario"),
+    options::choice<&TimelineOptions::palette, kPalettes>(
+        "palette",
+        "NAME",
+        "colours of svg, pdf and tikz: usual, safe (for those who tell few colours apart) or grey"),
+    options::flag<&TimelineOptions::every_rank>(
+        "every_rank", "of a scenario: draw every device, not one for those that do the same"),
+    options::integer<&TimelineOptions::width>(
+        "width",
+        "N",
+        "columns of a text picture beside its names; default: 150, or what the terminal has")
+        .within({kLeastTextWidth, kMostTextWidth}),
+    out_option<&TimelineOptions::out>()};
+
+/// A scenario, or schedules by themselves, and how they are drawn.
+struct TimelineCommand {
+  RequestOptions<CheckRequest> scenario;  // and changes to it
+  RequestOptions<AskedSchedules> schedules;
+  RequestOptions<TimelineOptions> own;
 };
 
 /// How a picture looks. Refuses what the format has no place for.
 PictureStyle style_of(const TimelineOptions& options, TimelineFormat format) {
   const std::optional<PictureFormat> picture = picture_format(format);
   if (options.palette && !picture) {
-    throw InputError(fmt::format("--palette: {}: expected --format svg, pdf or tikz, got {}",
-                                 *options.palette,
-                                 options.format));
+    throw InputError(
+        fmt::format("--palette: expected --format svg, pdf or tikz, got {}", options.format));
   }
   if (options.memory && !picture && format != TimelineFormat::text) {
     throw InputError(
         fmt::format("--memory: expected --format text, svg, pdf or tikz, got {}", options.format));
   }
   return {.format = picture.value_or(PictureFormat::svg),
-          .palette =
-              options.palette ? chosen("--palette", *options.palette, kPalettes) : Palette::usual};
+          .palette = options.palette.value_or(Palette::usual)};
 }
 
 std::size_t longest_line(std::string_view text) {
@@ -151,8 +178,10 @@ void write_schedule(const TimelineOptions& options,
   out.write(drawn(picture, options, format, schedule_text(view), schedule_json(view)));
 }
 
-void write_step(const TimelineOptions& options, TimelineFormat format, OutputFile& out) {
-  const ScenarioSource source = source_of(options.scenario.request().scenario);
+void write_step(const TimelineOptions& options,
+                const ScenarioSource& source,
+                TimelineFormat format,
+                OutputFile& out) {
   const Scenario scenario = source.read();
   const std::vector<std::string> notes = answer_notes(source, scenario);
   if (format == TimelineFormat::actions) {
@@ -216,21 +245,19 @@ void write_schedules(const TimelineOptions& options,
                   options.format));
 }
 
-int timeline_command(const TimelineOptions& options) {
+int timeline_command(const TimelineCommand& command) {
+  const TimelineOptions options = command.own.request();
+  const AskedSchedules schedules = command.schedules.request();
   const TimelineFormat format = chosen("--format", options.format, kTimelineFormats);
-  if (options.width) {
-    check_range("--width", *options.width, kLeastTextWidth, kMostTextWidth);
-  }
   static_cast<void>(style_of(options, format));
-  if (options.schedules.names.empty() == options.scenario.typed().empty()) {
+  if (schedules.names.empty() == command.scenario.typed().empty()) {
     throw InputError(
         "timeline: expected either a scenario, or --schedule with --pipeline and --micro-batches");
   }
   OutputFile out(options.out);
-  if (options.schedules.names.empty()) {
-    write_step(options, format, out);
-  } else if (const std::vector<ScheduleView> views = options.schedules.executed();
-             views.size() == 1) {
+  if (schedules.names.empty()) {
+    write_step(options, source_of(command.scenario.request().scenario), format, out);
+  } else if (const std::vector<ScheduleView> views = schedules.executed(); views.size() == 1) {
     write_schedule(options, views.front(), format, out);
   } else {
     write_schedules(options, views, format, out);
@@ -251,39 +278,13 @@ Command add_timeline(CLI::App& program) {
       "--format svg --out 1f1b.svg\n"
       "  titer timeline --schedule 1f1b,interleaved,zb-h1,zb-v --pipeline 4 --micro-batches 8\n"
       "  titer timeline gpt3-175b-64xa100 --format svg --out gpt3.svg");
-  const auto options =
-      std::make_shared<TimelineOptions>(TimelineOptions{.scenario = {*app, check_options()}});
-  app->get_option("scenario")->required(false);
-  options->schedules.add_to(*app);
-  app->add_option("--format",
-                  options->format,
-                  "text, csv, json, svg, pdf, tikz (for LaTeX), trace (Chrome's, JSON) or actions "
-                  "(what every "
-                  "rank does, in order)")
-      ->default_str("text")
-      ->type_name("FORMAT");
-  app->add_flag("--memory",
-                options->memory,
-                "below each rank of a picture what it holds over time: activations of a schedule, "
-                "bytes of a scenario");
-  app->add_option(
-         "--palette",
-         options->palette,
-         "colours of svg, pdf and tikz: usual, safe (for those who tell few colours apart) "
-         "or grey")
-      ->type_name("NAME");
-  app->add_flag("--every-rank",
-                options->every_rank,
-                "of a scenario: draw every device, not one for those that do the same");
-  app->add_option("--width",
-                  options->width,
-                  fmt::format("columns of a text picture beside its names; default: {}, or what "
-                              "the terminal has",
-                              kUsualTextWidth))
-      ->type_name("N");
-  app->add_option("--out", options->out, "write to this file, whole or not at all")
-      ->type_name("FILE");
-  return {app, [options] { return timeline_command(*options); }};
+  std::vector<Option<CheckRequest>> scenario(check_options().begin(), check_options().end());
+  scenario.front() = scenario.front().optional();
+  const auto command =
+      std::make_shared<TimelineCommand>(TimelineCommand{.scenario = {*app, scenario},
+                                                        .schedules = {*app, schedule_options()},
+                                                        .own = {*app, kTimelineOptions}});
+  return {app, [command] { return timeline_command(*command); }};
 }
 
 }  // namespace titer
