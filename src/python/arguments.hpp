@@ -1,11 +1,11 @@
 #pragma once
 // What arguments of Python's functions mean. Throws InputError, which names the argument.
 
-#include <optional>
+#include <initializer_list>
+#include <string>
 #include <string_view>
 
-#include "titer/ask/asked.hpp"
-#include "titer/simulate/fidelity.hpp"
+#include "titer/ask/option.hpp"
 
 namespace pybind11 {
 class handle;
@@ -13,15 +13,26 @@ class handle;
 
 namespace titer::python {
 
-[[nodiscard]] Fidelity fidelity_of(pybind11::handle value);
-/// The one asked for; none of None.
-[[nodiscard]] std::optional<Fidelity> fidelity_in(pybind11::handle value);
+/// An argument: the option that it is of its question, and how mistakes in it call it where Python
+/// has another name for it.
+struct Argument {
+  const char* key;
+  const pybind11::handle& value;
+  const char* name = key;
+};
+
+/// What was given, as a file would ask it; what is None is left out.
+[[nodiscard]] Document document_of(std::initializer_list<Argument> arguments);
+
+/// The request that a question's options make of it.
+template <class R>
+[[nodiscard]] R request_of(std::span<const Option<R>> table,
+                           std::initializer_list<Argument> arguments) {
+  return read_request(table, document_of(arguments));
+}
 
 /// How many threads; of 0 one for each core.
 [[nodiscard]] unsigned threads_in(pybind11::handle jobs);
-
-/// What is asked about, taken over from Python; `whose` names it in messages.
-[[nodiscard]] Asked asked_in(pybind11::handle what, pybind11::handle changes, const char* whose);
 
 /// Of what is shipped: "models".
 [[nodiscard]] std::string_view kind_in(pybind11::handle kind);

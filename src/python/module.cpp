@@ -13,6 +13,7 @@
 #include "titer/ask/run.hpp"
 #include "titer/ask/search.hpp"
 #include "titer/ask/shipped.hpp"
+#include "titer/ask/sweep.hpp"
 #include "titer/ask/version.hpp"
 #include "titer/ask/whatif.hpp"
 #include "values.hpp"
@@ -32,13 +33,13 @@ Asking asking(const Request& request) {
 }
 
 py::object run(py::handle scenario, py::handle set, py::handle fidelity) {
-  const RunRequest request{.scenario = asked_in(scenario, set, "scenario"),
-                           .fidelity = fidelity_in(fidelity)};
+  const auto request =
+      request_of(run_options(), {{"scenario", scenario}, {"set", set}, {"fidelity", fidelity}});
   return answered(asking(request), request.scenario);
 }
 
 py::list check(py::handle scenario, py::handle set) {
-  const CheckRequest request{.scenario = asked_in(scenario, set, "scenario")};
+  const auto request = request_of(check_options(), {{"scenario", scenario}, {"set", set}});
   std::vector<std::string> lines;
   {
     const py::gil_scoped_release others_may_run;
@@ -59,64 +60,65 @@ py::list check(py::handle scenario, py::handle set) {
 }
 
 py::object explain(py::handle scenario, py::handle set, py::handle fidelity) {
-  const ExplainRequest request{.scenario = asked_in(scenario, set, "scenario"),
-                               .fidelity = fidelity_of(fidelity)};
+  const auto request =
+      request_of(explain_options(), {{"scenario", scenario}, {"set", set}, {"fidelity", fidelity}});
   return answered(asking(request), request.scenario);
 }
 
 py::object diff(py::handle a, py::handle b, py::handle set, py::handle fidelity) {
-  const DiffRequest request{
-      .a = asked_in(a, set, "a"), .b = asked_in(b, set, "b"), .fidelity = fidelity_of(fidelity)};
+  const auto request =
+      request_of(diff_options(), {{"a", a}, {"b", b}, {"set", set}, {"fidelity", fidelity}});
   return answered(asking(request), request.b);
 }
 
-py::object sensitivity(py::handle scenario,
-                       py::handle set,
-                       const std::string& of,
-                       const std::string& reach,
-                       py::handle fidelity) {
-  const SensitivityRequest request{.scenario = asked_in(scenario, set, "scenario"),
-                                   .fidelity = fidelity_of(fidelity),
-                                   .of = of,
-                                   .reach = reach};
+py::object sensitivity(
+    py::handle scenario, py::handle set, py::handle of, py::handle reach, py::handle fidelity) {
+  const auto request = request_of(
+      sensitivity_options(),
+      {{"scenario", scenario}, {"set", set}, {"of", of}, {"reach", reach}, {"fidelity", fidelity}});
   return answered(asking(request), request.scenario);
 }
 
-py::object tune(py::handle scenario, py::handle set, const std::string& measured) {
-  const TuneRequest request{.scenario = asked_in(scenario, set, "scenario"), .measured = measured};
+py::object tune(py::handle scenario, py::handle set, py::handle measured) {
+  const auto request =
+      request_of(tune_options(), {{"scenario", scenario}, {"set", set}, {"measured", measured}});
   return answered(asking(request), request.scenario);
+}
+
+/// Answers a request whose work an interrupt ends.
+template <class R>
+py::object answered_by(R request, const Asked& asked, py::handle jobs) {
+  std::atomic<bool> stop = false;
+  request.threads = threads_in(jobs);
+  if constexpr (requires { request.stop; }) {
+    request.stop = &stop;
+  }
+  return answered_beside(asking(request), asked, stop);
 }
 
 py::object search(py::handle what, py::handle set, py::handle refine, py::handle jobs) {
-  std::atomic<bool> stop = false;
-  const SearchRequest request{.search = asked_in(what, set, "search"),
-                              .refine = fidelity_in(refine),
-                              .threads = threads_in(jobs),
-                              .stop = &stop};
-  return answered_beside(asking(request), request.search, stop);
+  const auto request =
+      request_of(search_options(), {{"search", what}, {"set", set}, {"refine", refine}});
+  return answered_by(request, request.search, jobs);
 }
 
-py::object capacity(py::handle question, py::handle set, bool search, py::handle jobs) {
-  std::atomic<bool> stop = false;
-  const CapacityRequest request{.question = asked_in(question, set, "question"),
-                                .search = search,
-                                .threads = threads_in(jobs)};
-  return answered_beside(asking(request), request.question, stop);
+py::object capacity(py::handle question, py::handle set, py::handle search, py::handle jobs) {
+  const auto request = request_of(
+      capacity_options(), {{"capacity", question, "question"}, {"set", set}, {"search", search}});
+  return answered_by(request, request.question, jobs);
 }
 
 py::object compare(
-    py::handle table, py::handle set, bool search, const std::string& best_of, py::handle jobs) {
-  std::atomic<bool> stop = false;
-  const CompareRequest request{.table = asked_in(table, set, "table"),
-                               .search = search,
-                               .best_of = best_of,
-                               .threads = threads_in(jobs)};
-  return answered_beside(asking(request), request.table, stop);
+    py::handle table, py::handle set, py::handle search, py::handle best_of, py::handle jobs) {
+  const auto request =
+      request_of(compare_options(),
+                 {{"run", table, "table"}, {"set", set}, {"search", search}, {"best_of", best_of}});
+  return answered_by(request, request.table, jobs);
 }
 
 py::object course(py::handle what, py::handle set, py::handle fidelity) {
-  const CourseRequest request{.course = asked_in(what, set, "course"),
-                              .fidelity = fidelity_of(fidelity)};
+  const auto request =
+      request_of(course_options(), {{"course", what}, {"set", set}, {"fidelity", fidelity}});
   return answered(asking(request), request.course);
 }
 
@@ -134,16 +136,14 @@ py::object ask_question(py::handle question, py::handle jobs) {
   return answered_beside(asking(request), {.what = request.question}, stop);
 }
 
-Sweep sweep_in(py::handle sweep) {
-  const std::string name = name_in(sweep);
-  const Document document = name.empty() ? document_of(sweep, "sweep") : Document();
-  const py::gil_scoped_release others_may_run;
-  return name.empty() ? read_sweep(document) : load_sweep(name);
-}
-
 py::list sweep(py::handle what, py::handle jobs, py::handle fidelity) {
-  const SweepOptions options{.threads = threads_in(jobs), .fidelity = fidelity_in(fidelity)};
-  const Sweep read = sweep_in(what);
+  const auto request = request_of(sweep_options(), {{"sweep", what}, {"fidelity", fidelity}});
+  const SweepOptions options{.threads = threads_in(jobs), .fidelity = request.fidelity};
+  std::vector<std::string> notes;
+  const Sweep read = [&] {
+    const py::gil_scoped_release others_may_run;
+    return asked_sweep(request, kUsualMostPoints, notes);
+  }();
   const py::object parse = py::module_::import("json").attr("loads");
   py::list rows;
   SweepStream stream(read, options);
@@ -314,8 +314,8 @@ PYBIND11_MODULE(titer, module) {
              "ask(question, jobs=0)\n--\n\n"
              "A question as `titer ask` takes it: a dict with its name as \"question\" and its\n"
              "options: calibrate, capacity, check, collective, compare, course, diff, doctor,\n"
-             "explain, new, run, search, sensitivity, sweep, topology, trace, traffic, tune or\n"
-             "validate.");
+             "explain, new, replay, run, search, sensitivity, support, sweep, topology, trace,\n"
+             "traffic, tune or validate.");
   module.def("names",
              names,
              py::arg("kind"),

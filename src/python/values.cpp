@@ -37,21 +37,19 @@ std::string utf8(py::handle text) {
 /// Walks over an object; knows where it is, for messages.
 class Reading {
  public:
-  explicit Reading(const std::string& source) : source_(&source) {}
+  Reading(const std::string& source, Origin origin) : source_(&source), origin_(origin) {}
 
   [[nodiscard]] Value read(py::handle object) {
     if (++depth_ > kDeepest) {
       fail("expected at most 200 values inside one another");
     }
     Value value = read_by_kind(object);
-    value.origin = origin;
+    value.origin = origin_;
     --depth_;
     return value;
   }
 
  private:
-  static constexpr Origin origin = {.source = 0};
-
   [[noreturn]] void fail(const std::string& problem) const {
     throw InputError(*source_ + ": " + (path_.empty() ? "" : path_ + ": ") + problem);
   }
@@ -152,7 +150,7 @@ class Reading {
       }
       const std::string name = utf8(key);
       object.add(name, inside(name, member));
-      object.key_origins.back() = origin;
+      object.key_origins.back() = origin_;
     }
     return object;
   }
@@ -166,25 +164,19 @@ class Reading {
   }
 
   const std::string* source_;
+  Origin origin_;
   std::string path_;
   int depth_ = 0;
 };
 
 }  // namespace
 
-Document document_of(py::handle object, const std::string& source) {
-  return {.root = Reading(source).read(object), .sources = {source}};
+Value value_of(py::handle object, const std::string& source, Origin origin) {
+  return Reading(source, origin).read(object);
 }
 
-std::string name_in(py::handle object) {
-  if (PyUnicode_Check(object.ptr())) {
-    return utf8(object);
-  }
-  if (!has(object, "__fspath__")) {
-    return {};
-  }
-  const py::object path = taken(PyOS_FSPath(object.ptr()));
-  return PyUnicode_Check(path.ptr()) ? utf8(path) : std::string();
+Document document_of(py::handle object, const std::string& source) {
+  return {.root = value_of(object, source, {.source = 0}), .sources = {source}};
 }
 
 py::object python_of(const Value& value) {

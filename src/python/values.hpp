@@ -17,9 +17,8 @@ namespace titer::python {
 /// source, such as "scenario". Throws InputError for anything else: it names the path in the
 /// object.
 [[nodiscard]] Document document_of(pybind11::handle object, const std::string& source);
-
-/// The name or file that a str or os.PathLike holds; "" for other objects.
-[[nodiscard]] std::string name_in(pybind11::handle object);
+/// The same as part of a document, whose other parts have other sources.
+[[nodiscard]] Value value_of(pybind11::handle object, const std::string& source, Origin origin);
 
 [[nodiscard]] pybind11::object python_of(const Value& value);
 

@@ -202,7 +202,10 @@ class TestErrors(unittest.TestCase):
     def test_tells_what_was_set(self):
         self.assertRegex(self.lines(titer.run, RUN, {"plan.tensor": "many"})[0],
                          r"^set plan.tensor=many: plan\.tensor: .*expected ")
-        self.assertRegex(self.lines(titer.run, RUN, ["plan.tensor"])[0], "^set: expected a dict")
+        self.assertRegex(self.lines(titer.run, RUN, ["plan.tensor"])[0],
+                         "^--set plan.tensor: expected path=value")
+        self.assertEqual(titer.run(RUN, ["plan.micro_batch=2"]),
+                         titer.run(RUN, {"plan.micro_batch": 2}))
 
     def test_refuses_what_json_cannot_hold(self):
         itself = {}
@@ -220,11 +223,14 @@ class TestErrors(unittest.TestCase):
 
     def test_refuses_other_arguments(self):
         self.assertEqual(self.lines(titer.run, RUN, fidelity="evnt"),
-                         ['fidelity: "evnt": expected one of: closed, event, network; '
+                         ['fidelity: evnt: expected closed, event, network; '
                           'did you mean "event"?'])
         self.assertIn("models", self.lines(titer.names, "model")[0])
         self.assertRegex(self.lines(titer.sweep, SWEEP, jobs=-1)[0], "^jobs: -1: expected ")
-        self.assertRegex(self.lines(titer.run, None)[0], "expected an object")
+        self.assertRegex(self.lines(titer.run, None)[0], "missing; expected a run file")
+        self.assertRegex(self.lines(titer.run, [RUN])[0], "^scenario: .*expected a name")
+        self.assertRegex(self.lines(titer.capacity, 3)[0], "^capacity: 3: expected a name")
+        self.assertRegex(self.lines(titer.tune, RUN, measured=3)[0], "^measured: 3: expected a text")
         self.assertRegex(self.lines(titer.run, "gpt3-175b-64xa10")[0], "did you mean")
         self.assertRegex(self.lines(titer.run, "nowhere.json")[0], "nowhere.json")
 
@@ -452,7 +458,7 @@ class TestHints(unittest.TestCase):
         with self.assertRaises(titer.InputError) as caught:
             titer.run(RUN, fidelity="")
         self.assertEqual(choices["_Fidelity"], "Literal['closed', 'event', 'network']")
-        self.assertIn("expected one of: closed, event, network", str(caught.exception))
+        self.assertIn("expected closed, event, network", str(caught.exception))
 
     def test_dicts(self):
         dicts = typed_dicts()
