@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "titer/collectives/algorithm/in_switch_hierarchical.hpp"
@@ -56,53 +57,53 @@ void in_blocks(Script& script, int blocks, Up go_up, Down come_down) {
   }
 }
 
-/// The members' pieces `run` (in block 0) are added up and given to all.
-void all_reduce(Script& script, const SharedSwitch& node, Run run) {
+/// In every block each member i sends `out(i, block)` up, and gets `back(i, block)`.
+template <class Out, class Back>
+void exchange(Script& script,
+              const SharedSwitch& node,
+              std::pair<Arrival, Out> out,
+              std::pair<Arrival, Back> back) {
   in_blocks(
       script,
       node.blocks,
       [&](int b) {
         for (std::size_t i = 0; i < node.members.size(); ++i) {
-          script.send(up(node, i, Arrival::add), node.in_block(run, b));
+          script.send(up(node, i, out.first), out.second(i, b));
         }
       },
       [&](int b) {
         for (std::size_t i = 0; i < node.members.size(); ++i) {
-          script.send(down(node, i, Arrival::replace), node.in_block(run, b));
+          script.send(down(node, i, back.first), back.second(i, b));
         }
       });
+}
+
+/// The members' pieces `run` (in block 0) are added up and given to all.
+void all_reduce(Script& script, const SharedSwitch& node, Run run) {
+  const auto all = [&](std::size_t /*i*/, int b) { return node.in_block(run, b); };
+  exchange(script, node, std::pair{Arrival::add, all}, std::pair{Arrival::replace, all});
+}
+
+/// What member i owns, and what the others do.
+auto owned_in(const SharedSwitch& node) {
+  return [&node](std::size_t i, int b) { return node.in_block(node.members[i].block, b); };
+}
+auto others_in(const SharedSwitch& node) {
+  return [&node](std::size_t i, int b) { return owned_by_others(node, i, b); };
 }
 
 void all_gather(Script& script, const SharedSwitch& node) {
-  in_blocks(
-      script,
-      node.blocks,
-      [&](int b) {
-        for (std::size_t i = 0; i < node.members.size(); ++i) {
-          script.send(up(node, i, Arrival::replace), node.in_block(node.members[i].block, b));
-        }
-      },
-      [&](int b) {
-        for (std::size_t i = 0; i < node.members.size(); ++i) {
-          script.send(down(node, i, Arrival::replace), owned_by_others(node, i, b));
-        }
-      });
+  exchange(script,
+           node,
+           std::pair{Arrival::replace, owned_in(node)},
+           std::pair{Arrival::replace, others_in(node)});
 }
 
 void reduce_scatter(Script& script, const SharedSwitch& node) {
-  in_blocks(
-      script,
-      node.blocks,
-      [&](int b) {
-        for (std::size_t i = 0; i < node.members.size(); ++i) {
-          script.send(up(node, i, Arrival::add), owned_by_others(node, i, b));
-        }
-      },
-      [&](int b) {
-        for (std::size_t i = 0; i < node.members.size(); ++i) {
-          script.send(down(node, i, Arrival::add), node.in_block(node.members[i].block, b));
-        }
-      });
+  exchange(script,
+           node,
+           std::pair{Arrival::add, others_in(node)},
+           std::pair{Arrival::add, owned_in(node)});
 }
 
 /// All ranks at one switch, the first helper, each with its home piece of every block.

@@ -26,26 +26,19 @@ void mark_experts(Reader& in, LayerKinds& kinds) {
   }
 }
 
-/// Which have rotary positions ("no_rope_layers" is 1 where there are), and attend within chunks.
-void mark_rotary(Reader& in, LayerKinds& kinds) {
-  const auto step = static_cast<std::size_t>(
-      in.maybe_integer("no_rope_layer_interval", 1, kMostLayers).value_or(4));
-  const std::vector<std::int64_t> listed = integers(in, "no_rope_layers");
-  if (!listed.empty() && listed.size() != kinds.size()) {
-    in.fail("no_rope_layers",
-            "expected one for each of the " + std::to_string(kinds.size()) + " layers, not " +
-                std::to_string(listed.size()));
+/// Which have rotary positions, and attend within chunks.
+void mark_rotary_chunks(Reader& in, LayerKinds& kinds) {
+  if (!mark_rotary(in, kinds)) {
     return;
   }
   const auto chunk =
       is_null(in, "attention_chunk_size")
           ? std::nullopt
           : std::optional(in.maybe_integer("attention_chunk_size", 1, kMostTokens).value_or(8192));
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    kinds[i].rotary = listed.empty() ? (i + 1) % step != 0 : listed[i] != 0;
-    if (kinds[i].rotary) {
-      kinds[i].window = chunk;
-      kinds[i].chunked = chunk.has_value();
+  for (LayerKind& kind : kinds) {
+    if (kind.rotary) {
+      kind.window = chunk;
+      kind.chunked = chunk.has_value();
     }
   }
 }
@@ -62,7 +55,7 @@ void read_llama4(Reader& in, Transformer& model) {
   model.ffn = in.integer("intermediate_size_mlp", 1, kMostWidth);
   LayerKinds kinds = all_layers(model);
   mark_experts(in, kinds);
-  mark_rotary(in, kinds);
+  mark_rotary_chunks(in, kinds);
   read_layer_types(in, kinds);
   set_layers_with_experts(model, kinds);
 }

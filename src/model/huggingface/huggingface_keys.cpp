@@ -228,4 +228,20 @@ void slide_but_every(std::int64_t nth, std::int64_t window, LayerKinds& kinds) {
   }
 }
 
+bool mark_rotary(Reader& in, LayerKinds& kinds) {
+  const auto step = static_cast<std::size_t>(
+      in.maybe_integer("no_rope_layer_interval", 1, kMostLayers).value_or(4));
+  const std::vector<std::int64_t> listed = integers(in, "no_rope_layers");
+  if (!listed.empty() && listed.size() != kinds.size()) {
+    in.fail("no_rope_layers",
+            "expected one for each of the " + std::to_string(kinds.size()) + " layers, not " +
+                std::to_string(listed.size()));
+    return false;
+  }
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    kinds[i].rotary = listed.empty() ? (i + 1) % step != 0 : listed[i] != 0;
+  }
+  return true;
+}
+
 }  // namespace titer

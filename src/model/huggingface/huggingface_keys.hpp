@@ -95,5 +95,8 @@ bool read_layer_types(Reader& in, LayerKinds& kinds);
 void slide_from(std::int64_t first, std::int64_t window, LayerKinds& kinds);
 /// Gives it to all but every n-th layer.
 void slide_but_every(std::int64_t nth, std::int64_t window, LayerKinds& kinds);
+/// Which have rotary positions: those whose number in "no_rope_layers" is 1. Returns whether what
+/// is written can be right.
+[[nodiscard]] bool mark_rotary(Reader& in, LayerKinds& kinds);
 
 }  // namespace titer

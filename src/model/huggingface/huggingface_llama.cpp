@@ -39,20 +39,13 @@ void read_chatglm(Reader& in, Transformer& model, LayerKinds& /*kinds*/) {
 
 /// Some layers have no positions: those whose number in "no_rope_layers" is 0.
 void read_smollm3(Reader& in, Transformer& /*model*/, LayerKinds& kinds) {
-  const auto step = static_cast<std::size_t>(
-      in.maybe_integer("no_rope_layer_interval", 1, kMostLayers).value_or(4));
-  const std::vector<std::int64_t> listed = integers(in, "no_rope_layers");
-  if (!listed.empty() && listed.size() != kinds.size()) {
-    in.fail("no_rope_layers",
-            "expected one for each of the " + std::to_string(kinds.size()) + " layers, not " +
-                std::to_string(listed.size()));
+  if (!mark_rotary(in, kinds)) {
     return;
   }
   const std::int64_t window = in.flag("use_sliding_window", false) ? read_window(in, 0) : 0;
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    kinds[i].rotary = listed.empty() ? (i + 1) % step != 0 : listed[i] != 0;
-    if (window > 0 && !kinds[i].rotary) {
-      kinds[i].window = window;
+  for (LayerKind& kind : kinds) {
+    if (window > 0 && !kind.rotary) {
+      kind.window = window;
     }
   }
   static_cast<void>(in.raw("sliding_window"));
