@@ -11,7 +11,7 @@
 namespace titer {
 namespace {
 
-constexpr std::array<Choice<const DataKind*>, 14> kKinds = {{{"models", &kModelData},
+constexpr std::array<Choice<const DataKind*>, 15> kKinds = {{{"models", &kModelData},
                                                              {"chips", &kChipData},
                                                              {"clusters", &kClusterData},
                                                              {"networks", &kNetworkData},
@@ -22,20 +22,14 @@ constexpr std::array<Choice<const DataKind*>, 14> kKinds = {{{"models", &kModelD
                                                              {"searches", &kSearchData},
                                                              {"courses", &kCourseData},
                                                              {"capacities", &kCapacityData},
+                                                             {"reports", &kReportData},
                                                              {"prices", &kPriceData},
                                                              {"grids", &kGridData},
                                                              {"reliabilities", &kReliabilityData}}};
 
 }  // namespace
 
-std::vector<std::string_view> shipped_kinds() {
-  std::vector<std::string_view> names;
-  names.reserve(kKinds.size());
-  for (const Choice<const DataKind*>& kind : kKinds) {
-    names.push_back(kind.name);
-  }
-  return names;
-}
+std::span<const Choice<const DataKind*>> data_kinds() { return kKinds; }
 
 std::vector<std::string> shipped(std::string_view kind) {
   return shipped_names(*chosen("kind", kind, kKinds));

@@ -43,8 +43,8 @@ unsigned threads_in(py::handle jobs) {
 
 std::string_view kind_in(py::handle kind) {
   std::vector<Choice<std::string_view>> kinds;
-  for (const std::string_view known : shipped_kinds()) {
-    kinds.push_back({known, known});
+  for (const Choice<const DataKind*>& known : data_kinds()) {
+    kinds.push_back({known.name, known.name});
   }
   return argument(
       "kind", kind, [&](Reader& in) { return in.choice<std::string_view>("kind", kinds); });

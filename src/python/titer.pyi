@@ -37,6 +37,7 @@ _Kind = Literal[
     "searches",
     "courses",
     "capacities",
+    "reports",
     "prices",
     "grids",
     "reliabilities",

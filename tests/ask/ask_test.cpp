@@ -148,7 +148,7 @@ TEST(Ask, SensitivityReadsItsFiguresAsTheProgramDoes) {
 }
 
 TEST(Ask, NamesWhatIsShipped) {
-  for (const std::string_view kind : shipped_kinds()) {
+  for (const auto& [kind, data] : data_kinds()) {
     EXPECT_FALSE(shipped(kind).empty()) << kind;
   }
   const std::vector<std::string> runs = shipped("runs");

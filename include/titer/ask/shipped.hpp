@@ -1,14 +1,20 @@
 #pragma once
 // What comes with the program.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace titer {
 
-/// "models", "chips", "clusters", …
-[[nodiscard]] std::vector<std::string_view> shipped_kinds();
+struct DataKind;
+template <class E>
+struct Choice;
+
+/// The kinds of data that have names of their own, by the names of many: "models", "chips", …
+[[nodiscard]] std::span<const Choice<const DataKind*>> data_kinds();
+
 /// The names of what is shipped of a kind, sorted. Throws InputError where there is no such kind.
 [[nodiscard]] std::vector<std::string> shipped(std::string_view kind);
 

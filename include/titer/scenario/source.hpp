@@ -36,6 +36,9 @@ inline constexpr DataKind kTopologyData = {"topology", "topologies", {"name", "f
 inline constexpr DataKind kNetworkData = {
     "network", "configs/networks", {"protocols", "protocols", "protocols"}};
 inline constexpr DataKind kRunData = {"run", "configs/runs", {"model", "cluster", "training"}};
+/// Questions, answered together by `titer report`.
+inline constexpr DataKind kReportData = {
+    "report", "configs/reports", {"title", "answers", "answers"}};
 inline constexpr DataKind kSweepData = {"sweep", "configs/sweeps", {"scenario", "axes", "axes"}};
 
 /// Where the shipped data is: $TITER_DATA, else beside the installed program, else the source tree.

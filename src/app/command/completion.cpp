@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cctype>
 
-#include "app/data_kinds.hpp"
 #include "app/question_command.hpp"
+#include "titer/ask/shipped.hpp"
+#include "titer/campaign/capacity.hpp"
+#include "titer/campaign/course.hpp"
 #include "titer/campaign/file_schemas.hpp"
 #include "titer/input/schema.hpp"
 #include "titer/scenario/data_schema.hpp"
+#include "titer/search/search.hpp"
 #include "titer/search/search_schema.hpp"
 #include "titer/sweep/sweep_schema.hpp"
 
@@ -151,8 +154,8 @@ Words values_of(const CLI::App& command, const CLI::Option& option) {
   }
   Words all = choices_in(option.get_description());
   if (all.empty() && type == "NAME" && option.get_positional()) {
-    for (const DataKind& kind : kDataKinds) {
-      const Words names = shipped_names(kind);
+    for (const Choice<const DataKind*>& kind : data_kinds()) {
+      const Words names = shipped_names(*kind.value);
       all.insert(all.end(), names.begin(), names.end());
     }
   }

@@ -1,12 +1,16 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "app/data_kinds.hpp"
 #include "app/question_command.hpp"
+#include "titer/campaign/capacity.hpp"
+#include "titer/campaign/course.hpp"
+#include "titer/campaign/economy.hpp"
+#include "titer/campaign/goodput.hpp"
 #include "titer/collectives/catalogue.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/plan/schedule/listed_schedule.hpp"
 #include "titer/report/step/step_report.hpp"
+#include "titer/search/search.hpp"
 #include "titer/topology/families.hpp"
 #include "titer/units/listed.hpp"
 

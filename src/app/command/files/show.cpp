@@ -5,8 +5,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "app/data_kinds.hpp"
 #include "app/question_command.hpp"
+#include "titer/ask/shipped.hpp"
 #include "titer/scenario/data_files.hpp"
 #include "titer/units/listed.hpp"
 
@@ -26,14 +26,14 @@ constexpr std::array kShowOptions = {
         "kind", "KIND", "of what, where several things have the name")};
 
 /// The kinds that have something of this name. Throws InputError where none has.
-std::vector<DataKind> kinds_with(const std::string& name) {
-  std::vector<DataKind> found;
+std::vector<const DataKind*> kinds_with(const std::string& name) {
+  std::vector<const DataKind*> found;
   std::vector<std::string> names;
-  for (const DataKind& kind : kDataKinds) {
-    if (is_shipped(kind, name)) {
-      found.push_back(kind);
+  for (const Choice<const DataKind*>& kind : data_kinds()) {
+    if (is_shipped(*kind.value, name)) {
+      found.push_back(kind.value);
     }
-    const std::vector<std::string> own = shipped_names(kind);
+    const std::vector<std::string> own = shipped_names(*kind.value);
     names.insert(names.end(), own.begin(), own.end());
   }
   if (found.empty()) {
@@ -47,25 +47,25 @@ std::vector<DataKind> kinds_with(const std::string& name) {
   return found;
 }
 
-DataKind kind_of(const ShowOptions& options) {
+const DataKind& kind_of(const ShowOptions& options) {
   if (!options.kind.empty()) {
-    std::array<Choice<const DataKind*>, kDataKinds.size()> choices{};
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-      choices[i] = {kDataKinds[i].name, &kDataKinds[i]};
+    std::vector<Choice<const DataKind*>> choices;
+    for (const Choice<const DataKind*>& kind : data_kinds()) {
+      choices.push_back({kind.value->name, kind.value});
     }
     return *chosen("--kind", options.kind, choices);
   }
-  const std::vector<DataKind> found = kinds_with(options.name);
+  const std::vector<const DataKind*> found = kinds_with(options.name);
   if (found.size() > 1) {
     throw InputError(fmt::format("{}: the name of more than one thing: expected --kind {}",
                                  options.name,
                                  listed(found, &DataKind::name, " or --kind ")));
   }
-  return found.front();
+  return *found.front();
 }
 
 int show_command(const ShowOptions& options) {
-  const DataKind kind = kind_of(options);
+  const DataKind& kind = kind_of(options);
   const std::filesystem::path path = data_file(kind, options.name);
   std::ifstream file(path, std::ios::binary);
   if (!file) {

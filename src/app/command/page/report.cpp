@@ -2,12 +2,12 @@
 
 #include <CLI/CLI.hpp>
 
-#include "app/data_kinds.hpp"
 #include "app/output/output_file.hpp"
 #include "app/output/silent_output.hpp"
 #include "app/question_command.hpp"
 #include "report_questions.hpp"
 #include "titer/ask/version.hpp"
+#include "titer/scenario/source.hpp"
 #include "titer/units/shell_word.hpp"
 #include "titer/view/html.hpp"
 
