@@ -261,13 +261,4 @@ Timeline run(const TaskGraph& graph) {
   return timeline;
 }
 
-std::vector<Ticks> busy_time(const TaskGraph& graph) {
-  std::vector<Ticks> busy(graph.resources(), 0);
-  for (TaskId task = 0; task < graph.size(); ++task) {
-    Ticks& sum = busy[graph.resource(task)];
-    sum = add_duration(sum, graph.duration(task));
-  }
-  return busy;
-}
-
 }  // namespace titer

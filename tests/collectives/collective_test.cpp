@@ -77,20 +77,5 @@ TEST(BusBandwidth, MatchesTheNcclTableOfEightA100) {
   EXPECT_NEAR(bus_bandwidth(Collective::reduce_scatter, 512_MiB, 8, 2207_us).si(), 213e9, 0.5e9);
 }
 
-TEST(LatencyBound, IsTheLogarithmRoundedUp) {
-  EXPECT_DOUBLE_EQ(latency_bound(1, 2_us).si(), 0.0);
-  EXPECT_DOUBLE_EQ(latency_bound(2, 2_us).si(), 1 * 2e-6);
-  EXPECT_DOUBLE_EQ(latency_bound(3, 2_us).si(), 2 * 2e-6);
-  EXPECT_DOUBLE_EQ(latency_bound(8, 2_us).si(), 3 * 2e-6);
-  EXPECT_DOUBLE_EQ(latency_bound(9, 2_us).si(), 4 * 2e-6);
-}
-
-TEST(BandwidthBound, IsTheVolumeThroughOnePort) {
-  EXPECT_DOUBLE_EQ(bandwidth_bound(Collective::all_reduce, 1_GB, 4, 100_GBps).si(),
-                   2.0 * 3 / 4 * 1e9 / 100e9);
-  EXPECT_DOUBLE_EQ(bandwidth_bound(Collective::all_gather, 1_GB, 4, 100_GBps).si(),
-                   3.0 / 4 * 1e9 / 100e9);
-}
-
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

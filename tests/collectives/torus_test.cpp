@@ -193,9 +193,19 @@ TEST(TorusAllToAll, HasTheLoadOfTheBusiestWireAlongEveryAxis) {
   EXPECT_DOUBLE_EQ(all_to_all_share(torus({{5, true}}).torus, 0), 6.0 / 5 / 2);
 }
 
+/// Lower bound on any all-to-all whose messages take shortest ways: the largest of these shares
+/// over the bandwidth of a wire. [bisection; on a k x k torus k S / (8 B), F10]
+Seconds all_to_all_bound(Bytes size, const TorusShape& torus, BytesPerSecond wire) {
+  double largest = 0.0;
+  for (std::size_t axis = 0; axis < torus.axes; ++axis) {
+    largest = std::max(largest, torus.sharing[axis] * all_to_all_share(torus, axis));
+  }
+  return largest * size / wire;
+}
+
 TEST(TorusAllToAll, F10_IsLimitedByTheBisection) {
   for (const int k : {4, 8, 32}) {
-    const Seconds bound = torus_all_to_all_bound(1_GB, square(k).torus, 50_GBps);
+    const Seconds bound = all_to_all_bound(1_GB, square(k).torus, 50_GBps);
     EXPECT_NEAR(bound.si(), k * 1e9 / (8 * kB), 1e-12);
     // Half of all bytes cross the middle, half of them each way, over 2 k wires.
     EXPECT_NEAR(bound.si(), k * k * 1e9 / 2 / 2 / (2 * k * kB), 1e-12);

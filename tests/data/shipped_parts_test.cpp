@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/operations.hpp"
 #include "plan/shipped.hpp"
 #include "titer/model/transformer/transformer_layer.hpp"
 #include "titer/scenario/source.hpp"

@@ -13,6 +13,15 @@
 namespace titer::testing {
 namespace TITER_TEST_FILE {
 
+/// Sum of the durations served by each resource.
+std::vector<Ticks> busy_time(const TaskGraph& graph) {
+  std::vector<Ticks> busy(graph.resources(), 0);
+  for (TaskId task = 0; task < graph.size(); ++task) {
+    busy[graph.resource(task)] += graph.duration(task);
+  }
+  return busy;
+}
+
 /// The rules of engine.hpp word by word: at each wave look at every task.
 class SlowEngine {
  public:

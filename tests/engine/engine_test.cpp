@@ -108,17 +108,6 @@ TEST(Engine, ServesAnEarlierWaveOfATickFirst) {
   EXPECT_EQ(timeline.start[second_wave], 6);
 }
 
-TEST(BusyTime, SumsTheDurationsOfEachResource) {
-  TaskGraph graph;
-  const ResourceId a = graph.add_resource();
-  const ResourceId b = graph.add_resource();
-  graph.add_resource();
-  graph.add(a, Ticks{5});
-  graph.add(b, Ticks{7});
-  graph.add(a, Ticks{11});
-  EXPECT_EQ(busy_time(graph), (std::vector<Ticks>{5 + 11, 7, 0}));
-}
-
 TEST(Engine, MayTakeLongerInThisExampleOfFourTasks) {
   const auto makespan = [](Ticks lesser_input) {
     TaskGraph graph;
@@ -223,7 +212,6 @@ TEST(Engine, RefusesATimelineBeyondTwoToThe62) {
   EXPECT_EQ(run(graph).makespan, kMaxTicks);
   graph.add(resource, Ticks{1});
   EXPECT_THROW((void)run(graph), Defect);
-  EXPECT_THROW((void)busy_time(graph), Defect);
 }
 
 }  // namespace TITER_TEST_FILE

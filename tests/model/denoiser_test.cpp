@@ -80,12 +80,6 @@ Flops forward_on_one_rank(const ModelBlocks& blocks) {
   return all;
 }
 
-ModelBlocks blocks_of(const Transformer& model, const Slice& slice) {
-  ModelBlocks blocks;
-  list_blocks(model, slice, blocks);
-  return blocks;
-}
-
 TEST(Denoiser, ComputesWhatItsFlopsSay) {
   for (const std::string name : {"flux.1-dev", "dit-xl-2", "wan2.1-14b"}) {
     const Transformer model = samples::shipped(name);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/mixers.hpp"
+#include "model/operations.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "model/operations.hpp"
 #include "paths.hpp"
 #include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
-#include "titer/model/transformer/transformer_layer.hpp"
 
 namespace titer::samples {
 

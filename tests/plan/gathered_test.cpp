@@ -64,7 +64,7 @@ TEST(GatheredBytes, AreOneBlockWhereMatricesComeOneByOne) {
   MemoryNeeds needs = layout.needs(blocks);
   needs.buffers.gathers_by_matrix = true;
   const double unit = std::max(sizes.table, sizes.head);
-  EXPECT_DOUBLE_EQ(held(stage_memory(layout.plan, needs).front()),
+  EXPECT_DOUBLE_EQ(held(layouts::stage_memory(layout.plan, needs).front()),
                    sizes.all / 8 * 2 + unit * 2 + unit * 4);
 }
 

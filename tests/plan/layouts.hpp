@@ -33,6 +33,12 @@ inline Transformer small_gpt() {
           .causal = true};
 }
 
+inline std::vector<StageMemory> stage_memory(const Plan& plan, const MemoryNeeds& needs) {
+  std::vector<StageMemory> stages;
+  MemoryFinder().find(plan, needs, stages);
+  return stages;
+}
+
 struct Layout {
   Transformer model = small_gpt();
   Plan plan;

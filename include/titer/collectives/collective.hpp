@@ -74,17 +74,4 @@ static_assert(kCollectives.size() == kCollectiveKinds);
   return volume(collective, size, ranks) / time;
 }
 
-/// No algorithm is faster than ceil(log2 n) messages one after the other.  [Chan et al. 2007]
-[[nodiscard]] constexpr Seconds latency_bound(int ranks, Seconds latency) {
-  return std::bit_width(static_cast<unsigned>(ranks - 1)) * latency;
-}
-
-/// No algorithm is faster than its volume through one port of that bandwidth.  [Chan et al. 2007]
-[[nodiscard]] constexpr Seconds bandwidth_bound(Collective collective,
-                                                Bytes size,
-                                                int ranks,
-                                                BytesPerSecond bandwidth) {
-  return volume(collective, size, ranks) / bandwidth;
-}
-
 }  // namespace titer

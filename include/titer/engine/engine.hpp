@@ -77,7 +77,4 @@ class Engine {
 /// Convenience for a single run.
 [[nodiscard]] Timeline run(const TaskGraph& graph);
 
-/// Sum of the durations served by each resource.
-[[nodiscard]] std::vector<Ticks> busy_time(const TaskGraph& graph);
-
 }  // namespace titer

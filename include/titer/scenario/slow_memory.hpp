@@ -34,11 +34,4 @@ struct ArithmeticIntensity {
   const double fed = ait.flops_per_byte * bandwidth.si();
   return fed / (fed + peak.si());
 }
-/// The bandwidth that gives this efficiency.
-[[nodiscard]] constexpr BytesPerSecond bandwidth_for(double efficiency,
-                                                     ArithmeticIntensity ait,
-                                                     FlopsPerSecond peak) {
-  return BytesPerSecond::from_si(efficiency / (1 - efficiency) * peak.si() / ait.flops_per_byte);
-}
-
 }  // namespace titer

@@ -191,16 +191,4 @@ void list_blocks(const Transformer& model, const Slice& slice, ModelBlocks& into
   into.tied_table = twice ? model.padded_vocabulary(slice.tensor) * model.hidden : 0;
 }
 
-OperationList embedding(const Transformer& model, const Slice& slice) {
-  OperationList list;
-  add_embedding(model, slice, list);
-  return list;
-}
-
-OperationList output_head(const Transformer& model, const Slice& slice) {
-  OperationList list;
-  static_cast<void>(add_head(model, slice, list));
-  return list;
-}
-
 }  // namespace titer

@@ -202,13 +202,6 @@ void add_layer(LayerBuilder& layer, const LayerKind& kind) {
   layer.begin(LayerPart::outside);
 }
 
-OperationList transformer_layer(const Transformer& model, const Slice& slice) {
-  OperationList list;
-  LayerBuilder builder(model, slice, list);
-  add_layer(builder, model.kinds.front());
-  return list;
-}
-
 Bytes layer_input_bytes(const Transformer& model, const Slice& slice) {
   const double split = slice.sequence_parallel ? static_cast<double>(slice.tensor) : 1.0;
   return tokens_of(slice) * static_cast<double>(model.hidden) / split * size_of(slice.type);

@@ -203,12 +203,6 @@ void stage_activations(const Plan& plan,
   }
 }
 
-std::vector<StageMemory> stage_memory(const Plan& plan, const MemoryNeeds& needs) {
-  std::vector<StageMemory> stages;
-  MemoryFinder().find(plan, needs, stages);
-  return stages;
-}
-
 const std::vector<ActivationMoments>& MemoryFinder::moments(const Schedule& schedule,
                                                             const PipelineShape& shape) {
   const auto is_of = [&](const Followed& known) {

@@ -16,19 +16,6 @@ namespace titer {
   return pairs / length / (is_two_way(torus, axis) ? 2 : 1);
 }
 
-/// Lower bound on any all-to-all whose messages take shortest ways: the largest of these shares
-/// over the bandwidth of a wire. [bisection; on a k x k torus k S / (8 B), F10]
-[[nodiscard]] constexpr Seconds torus_all_to_all_bound(Bytes size,
-                                                       const TorusShape& torus,
-                                                       BytesPerSecond wire) {
-  double largest = 0.0;
-  for (std::size_t axis = 0; axis < torus.axes; ++axis) {
-    const double share = torus.sharing[axis] * all_to_all_share(torus, axis);
-    largest = share > largest ? share : largest;
-  }
-  return largest * size / wire;
-}
-
 /// Along a ring of p: in step k = 1 .. floor(p/2) every rank hands on, each way, what has k-1 hops
 /// behind it and any before it; of what goes half way round, half goes each way. A line is folded
 /// to a ring whose two ways share the wires: they take turns (and two ranks need one message).

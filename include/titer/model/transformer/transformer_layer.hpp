@@ -9,13 +9,6 @@
 
 namespace titer {
 
-/// A layer of its first kind: norm, attention, norm, MLP or experts.
-[[nodiscard]] OperationList transformer_layer(const Transformer& model, const Slice& slice);
-/// Before the first layer: token and position look-up.
-[[nodiscard]] OperationList embedding(const Transformer& model, const Slice& slice);
-/// After the last layer: final norm, logits, cross-entropy in fp32.
-[[nodiscard]] OperationList output_head(const Transformer& model, const Slice& slice);
-
 /// All of a model's blocks, with their parameters. Who needs them again and again keeps them and
 /// fills them anew.
 void list_blocks(const Transformer& model, const Slice& slice, ModelBlocks& into);

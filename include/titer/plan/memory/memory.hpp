@@ -125,7 +125,4 @@ class MemoryFinder {
   std::vector<StageActivations> activations_;  // of every stage of the model
 };
 
-/// A single finding.
-[[nodiscard]] std::vector<StageMemory> stage_memory(const Plan& plan, const MemoryNeeds& needs);
-
 }  // namespace titer
