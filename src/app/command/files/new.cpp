@@ -10,6 +10,7 @@
 #include "app/question_command.hpp"
 #include "titer/ask/new_run.hpp"
 #include "titer/ask/shipped.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer {
 namespace {

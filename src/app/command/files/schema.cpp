@@ -8,6 +8,7 @@
 #include "titer/campaign/file_schemas.hpp"
 #include "titer/input/schema.hpp"
 #include "titer/scenario/data_schema.hpp"
+#include "titer/scenario/source.hpp"
 #include "titer/search/search_schema.hpp"
 #include "titer/sweep/sweep_schema.hpp"
 #include "titer/topology/families.hpp"
