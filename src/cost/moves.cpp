@@ -14,9 +14,7 @@ void add_matrices(const Scenario& scenario, Moves& moves) {
       .what = "moments to where their matrices are orthogonalised, and updates back",
       .of_experts = "those of experts",
       .source = "Ahn et al. 2025, github.com/microsoft/dion"};
-  const Sharding sharding = scenario.plan.sharding;
-  const bool cuts = sharding == Sharding::zero2 || sharding == Sharding::zero3;
-  if (scenario.training.optimizer.orthogonal && cuts) {
+  if (scenario.training.optimizer.orthogonal && scenario.plan.splits().gradients) {
     moves.add({.text = &text,
                .when = MoveTime::updated,
                .collective = Collective::all_to_all,

@@ -95,7 +95,7 @@ Slice Scenario::slice() const {
 }
 
 TensorTypes Scenario::tensor_types() const {
-  const bool masters = stack.memory.shards_master_weights && plan.sharding == Sharding::zero3;
+  const bool masters = stack.memory.shards_master_weights && plan.splits().weights;
   const DataType master = training.master_precision.value_or(DataType::fp32);
   return {.weight = masters ? master : training.weight_type(),
           .gradient = gradient_type(),

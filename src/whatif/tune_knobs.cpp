@@ -111,11 +111,7 @@ constexpr std::array kPlanKnobs = {
              },
              all_of<kLayerRules>},
     PlanKnob{"sharding", has_gradients_to_share},
-    PlanKnob{"shard",
-             [](const Scenario& s) {
-               return s.plan.sharding == Sharding::zero2 || s.plan.sharding == Sharding::zero3;
-             },
-             shard_sizes},
+    PlanKnob{"shard", [](const Scenario& s) { return s.plan.splits().gradients; }, shard_sizes},
     PlanKnob{"reshard_after_forward",
              [](const Scenario& s) { return s.plan.gathers_every_pass(); },
              both_ways},

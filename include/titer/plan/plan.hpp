@@ -79,6 +79,22 @@ inline constexpr std::array<Choice<Sharding>, 9> kShardingNames = {
   return kShardings[static_cast<std::size_t>(sharding)].name;
 }
 
+/// The states of a parameter of which each rank has a part.
+struct SplitStates {
+  bool optimizer = false;
+  bool gradients = false;
+  bool weights = false;
+};
+/// In the order of their names. Of a data-parallel root the memory is that of the root, which has
+/// most.
+inline constexpr std::array<SplitStates, kShardings.size()> kSplitStates = {
+    {{},
+     {.optimizer = true},
+     {.optimizer = true, .gradients = true},
+     {.optimizer = true, .gradients = true, .weights = true},
+     {},
+     {}}};
+
 /// What adds up the gradients of data-parallel ranks.  [trap T16, E11]
 enum class GradientCollective {
   all_reduce,      // every rank has all sums: needed without sharding; early zero1 (DeepSpeed 0.1)
@@ -182,19 +198,17 @@ struct Plan {
   /// Ranks that have the same experts: t cp d / (ep etp).
   [[nodiscard]] std::int64_t expert_replicas() const { return stage_devices() / expert_ranks(); }
   /// Whether the state of the optimizer is split.
-  [[nodiscard]] bool shards() const {
-    return sharding == Sharding::zero1 || sharding == Sharding::zero2 ||
-           sharding == Sharding::zero3;
+  [[nodiscard]] bool shards() const { return splits().optimizer; }
+  [[nodiscard]] SplitStates splits() const {
+    return kSplitStates[static_cast<std::size_t>(sharding)];
   }
   [[nodiscard]] GradientCollective gradient_exchange() const {
     return gradient_collective.value_or(shards() ? GradientCollective::reduce_scatter
                                                  : GradientCollective::all_reduce);
   }
   /// Whether every backward pass hands on its gradients.
-  [[nodiscard]] bool reduces_every_pass() const {
-    return reduce_every_pass && (sharding == Sharding::zero2 || sharding == Sharding::zero3);
-  }
-  [[nodiscard]] bool gathers_every_pass() const { return sharding == Sharding::zero3; }
+  [[nodiscard]] bool reduces_every_pass() const { return reduce_every_pass && splits().gradients; }
+  [[nodiscard]] bool gathers_every_pass() const { return splits().weights; }
   /// What is recomputed of a layer.
   [[nodiscard]] Modules recomputed_modules() const;
   [[nodiscard]] std::int64_t degree(Dimension dimension) const;

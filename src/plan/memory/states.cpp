@@ -21,22 +21,16 @@ struct StateShards {
 StateShards state_shards(const Plan& plan) {
   const DeviceParameters all{.dense = static_cast<double>(shard_ranks(plan)),
                              .experts = static_cast<double>(expert_shard_ranks(plan))};
-  StateShards shards;
-  switch (plan.sharding) {
-    case Sharding::none:
-    case Sharding::parameter_server:
-    case Sharding::data_parallel_root:  // of the root, which has most
-      break;
-    case Sharding::zero3:
-      shards.weights = all;
-      [[fallthrough]];
-    case Sharding::zero2:
-      shards.gradients = plan.reduces_every_pass() ? all : shards.gradients;
-      shards.cuts_matrices = true;
-      [[fallthrough]];
-    case Sharding::zero1:
-      shards.optimizer = all;
-      break;
+  const SplitStates splits = plan.splits();
+  StateShards shards{.cuts_matrices = splits.gradients};
+  if (splits.weights) {
+    shards.weights = all;
+  }
+  if (splits.gradients && plan.reduces_every_pass()) {
+    shards.gradients = all;
+  }
+  if (splits.optimizer) {
+    shards.optimizer = all;
   }
   return shards;
 }

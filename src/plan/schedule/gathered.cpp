@@ -53,7 +53,7 @@ Bytes gathered_bytes(const Plan& plan,
                      const StageBlocks& stages,
                      int rank,
                      const MemoryNeeds& needs) {
-  const bool gathers = plan.sharding == Sharding::zero3;
+  const bool gathers = plan.gathers_every_pass();
   const bool fetches = plan.offload.weights.has_value();
   if (!gathers && !fetches && !plan.reduces_every_pass()) {
     return {};

@@ -132,7 +132,7 @@ void check_gradient_collective(const Scenario& scenario, Demands& demands) {
   if (!plan.gradient_collective) {
     return;
   }
-  const bool passes = plan.sharding == Sharding::zero2 || plan.sharding == Sharding::zero3;
+  const bool passes = plan.splits().gradients;
   const auto check = [&](bool condition, std::string_view expected) {
     demands.demand(
         condition, "plan.gradient_collective", name(*plan.gradient_collective), expected);
