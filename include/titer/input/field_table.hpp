@@ -1,0 +1,141 @@
+#pragma once
+// The keys of an object of a file as a table, each stated once: its name, what may be written, the
+// member that it is read into, what it means, and what of an answer it affects. The loader, the
+// JSON schema, the reference, and the keys of what is kept from one object to the next follow.
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "titer/input/reader.hpp"
+#include "titer/input/schema.hpp"
+
+namespace titer {
+
+/// A key of objects that are read into a T.
+template <class T>
+struct Field {
+  std::string_view key;
+  std::string_view about;        // what it is, without a full stop
+  std::string_view otherwise{};  // what it is where it is left out; "": as in a new T
+  bool required = false;
+  bool alone = true;       // its members follow from its own value, whatever the other keys are
+  unsigned affects = ~0U;  // bits of the table's owner: all, until it is known what not
+  unsigned marks = 0;      // likewise, of what else the owner tells apart
+  Range range{};
+  void (*read)(const Field& own, Reader& in, T& object) = nullptr;
+  Value (*schema)(const Field& own) = nullptr;
+  Value (*write)(const T& object) = nullptr;  // as a file has it; null: left out
+  bool (*same)(const T& a, const T& b) = nullptr;
+  void (*copy)(const T& from, T& to) = nullptr;
+  void (*set)(std::int64_t number, T& object) = nullptr;  // of whole numbers
+
+  // The same but for one of these.
+  [[nodiscard]] constexpr Field needed() const {
+    Field field = *this;
+    field.required = true;
+    return field;
+  }
+  [[nodiscard]] constexpr Field or_else(std::string_view words) const {
+    Field field = *this;
+    field.otherwise = words;
+    return field;
+  }
+  [[nodiscard]] constexpr Field stands_alone(bool whether) const {
+    Field field = *this;
+    field.alone = whether;
+    return field;
+  }
+  [[nodiscard]] constexpr Field affecting(unsigned bits) const {
+    Field field = *this;
+    field.affects = bits;
+    return field;
+  }
+  [[nodiscard]] constexpr Field marked(unsigned bits) const {
+    Field field = *this;
+    field.marks = bits;
+    return field;
+  }
+  [[nodiscard]] constexpr Field read_by(void (*function)(const Field&, Reader&, T&)) const {
+    Field field = *this;
+    field.read = function;
+    return field;
+  }
+};
+
+/// Reads the keys of a table; others are for whoever knows the rest of the object.
+template <class T>
+void read_keys(std::span<const Field<T>> table, Reader& in, T& object) {
+  for (const Field<T>& field : table) {
+    field.read(field, in, object);
+  }
+}
+/// Reads an object by its table, and refuses keys that are not in it.
+template <class T>
+void read_fields(std::span<const Field<T>> table, Reader& in, T& object) {
+  read_keys(table, in, object);
+  in.finish();
+}
+
+/// An object as a file has it, without what need not be said.
+template <class T>
+[[nodiscard]] Value write_fields(std::span<const Field<T>> table, const T& object) {
+  Value written = Value::make_object();
+  for (const Field<T>& field : table) {
+    if (field.required || !field.same(object, T{})) {
+      written.add(std::string(field.key), field.write(object));
+    }
+  }
+  return written;
+}
+
+/// Adds the keys of a table to a schema of objects.
+template <class T>
+void add_keys(std::span<const Field<T>> table, Value& schema) {
+  for (const Field<T>& field : table) {
+    schema::add_key(schema,
+                    {.key = field.key,
+                     .about = field.about,
+                     .otherwise = field.otherwise,
+                     .required = field.required,
+                     .written = field.schema(field),
+                     .usual = field.write == nullptr ? Value() : field.write(T{})});
+  }
+}
+/// The schema of objects of this table.
+template <class T>
+[[nodiscard]] Value schema_of(std::span<const Field<T>> table) {
+  Value schema = schema::object();
+  add_keys(table, schema);
+  return schema;
+}
+
+/// nullptr where the table has no such key.
+template <class T>
+[[nodiscard]] const Field<T>* find_field(std::span<const Field<T>> table, std::string_view key) {
+  for (const Field<T>& field : table) {
+    if (field.key == key) {
+      return &field;
+    }
+  }
+  return nullptr;
+}
+
+/// Whether two objects are the same in all members that affect any of these. As fast as written
+/// out: the table is known to the compiler.
+template <const auto& table, unsigned affected, class T>
+[[nodiscard]] bool same_where(const T& a, const T& b) {
+  constexpr std::size_t size = std::tuple_size_v<std::remove_cvref_t<decltype(table)>>;
+  return [&]<std::size_t... I>(std::index_sequence<I...> /*fields*/) {
+    return (((table[I].affects & affected) == 0 || table[I].same(a, b)) && ...);
+  }
+  (std::make_index_sequence<size>{});
+}
+
+}  // namespace titer
