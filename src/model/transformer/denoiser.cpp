@@ -5,7 +5,6 @@
 #include <span>
 
 #include "denoiser_parts.hpp"
-#include "document_parts.hpp"
 #include "titer/model/transformer/transformer_document.hpp"
 #include "tower_parts.hpp"
 #include "transformer_reading.hpp"

@@ -1,7 +1,6 @@
 // Towers in this program's own keys, read and written.
 #include <algorithm>
 
-#include "document_parts.hpp"
 #include "titer/model/transformer/transformer_document.hpp"
 #include "tower_parts.hpp"
 #include "transformer_reading.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "document_parts.hpp"
 #include "titer/model/transformer/denoiser.hpp"
+#include "transformer_reading.hpp"
 
 namespace titer {
 namespace {
@@ -93,76 +93,6 @@ Value mixer_value(const Mixer& mixer) {
   add_unless(object, "convolution_bias", mixer.convolution_bias, false);
   add_unless(object, "norm", mixer.norm, true);
   return object;
-}
-
-void add_kind(const LayerKind& kind, Value& object) {
-  add_unless(object, "experts", kind.experts, false);
-  if (kind.window) {
-    object.add(kind.chunked ? "chunk" : "window", *kind.window);
-  }
-  add_unless(object, "bidirectional", kind.bidirectional, false);
-  add_unless(object, "cross_attention", kind.cross_attention, false);
-  add_unless(object, "rotary", kind.rotary, true);
-  if (kind.tokens != TokenMixing::attention) {
-    object.add("tokens", Value(kind.tokens == TokenMixing::mixer ? "mixer" : "none"));
-  }
-  add_unless(object, "mlp", kind.mlp, true);
-  add_unless(object, "parallel", kind.parallel, false);
-  add_unless(object, "two_streams", kind.two_streams, false);
-}
-
-Value run_value(const LayerRun& run, const LayerKind& kind) {
-  Value object = Value::make_object();
-  object.add("count", run.count);
-  add_kind(kind, object);
-  return object;
-}
-
-/// The fewest runs at the beginning that, repeated, make up all whole repetitions.
-std::size_t period_of(const std::vector<LayerRun>& runs) {
-  for (std::size_t period = 2; period <= runs.size() / 2; ++period) {
-    const std::size_t whole = runs.size() / period * period;
-    bool repeats = true;
-    for (std::size_t i = period; i < whole && repeats; ++i) {
-      repeats = runs[i] == runs[i % period];
-    }
-    if (repeats) {
-      return period;
-    }
-  }
-  return runs.size();
-}
-
-Value pattern_value(const Transformer& model) {
-  const std::vector<LayerRun> runs = model.runs();
-  const auto value_at = [&](std::size_t i) {
-    return run_value(runs[i], model.kinds[static_cast<std::size_t>(runs[i].kind)]);
-  };
-  const std::size_t period = period_of(runs);
-  const std::size_t repeats = runs.size() / period;
-  Value list = Value::make_array();
-  std::size_t next = 0;
-  if (repeats > 1) {
-    Value of = Value::make_array();
-    for (; next < period; ++next) {
-      of.push(value_at(next));
-    }
-    list.push(Value::make_object()
-                  .add("repeat", static_cast<std::int64_t>(repeats))
-                  .add("of", std::move(of)));
-    next = repeats * period;
-  }
-  for (; next < runs.size(); ++next) {
-    list.push(value_at(next));
-  }
-  return list;
-}
-
-void add_pattern(const Transformer& model, Value& object) {
-  const LayerKind usual{.experts = model.experts.has_value()};
-  if (model.kinds != std::vector<LayerKind>{usual}) {
-    object.add("pattern", pattern_value(model));
-  }
 }
 
 void add_shape(const Transformer& model, Value& object) {

@@ -14,10 +14,6 @@ constexpr ShapeKeys kOwnShape = {.layers = "layers",
                                  .heads = "heads",
                                  .kv_heads = "kv_heads",
                                  .head_dim = "head_dim"};
-constexpr std::array<Choice<TokenMixing>, 3> kTokenMixings = {
-    {{"attention", TokenMixing::attention},
-     {"mixer", TokenMixing::mixer},
-     {"none", TokenMixing::none}}};
 constexpr LatentKeys kLatent = {.q_rank = "q_rank",
                                 .kv_rank = "kv_rank",
                                 .nope_dim = "nope_dim",
@@ -165,74 +161,6 @@ void read_mixer(Reader& in, Transformer& model) {
     in.fail("causal", "expected true: a mixer's state goes from token to token");
   }
   model.mixer = mixer;
-}
-
-/// Branches that are beside one another, or there for texts and images each.
-void check_branches(Reader& in, const LayerKind& kind) {
-  const bool has_both = kind.tokens != TokenMixing::none && kind.mlp && !kind.cross_attention;
-  if (kind.parallel && (!has_both || kind.experts || kind.two_streams)) {
-    in.fail("parallel", "expected a layer of two branches, an MLP beside what mixes its tokens");
-  }
-  if (kind.two_streams && (!has_both || kind.tokens != TokenMixing::attention)) {
-    in.fail("two_streams", "expected attention among its own tokens, and an MLP");
-  }
-}
-
-/// What of a layer excludes what else is written of it.
-void check_kind(Reader& in, const LayerKind& kind) {
-  if (kind.tokens != TokenMixing::attention &&
-      (kind.window || kind.bidirectional ||
-       (kind.cross_attention && kind.tokens == TokenMixing::mixer))) {
-    in.fail("tokens", "expected attention, since the layer says how it attends");
-  }
-  if (!kind.mlp && (kind.experts || kind.tokens == TokenMixing::none)) {
-    in.fail("mlp",
-            kind.experts ? "expected no false beside experts, which are in its place"
-                         : "expected a layer that has something in it");
-  }
-  check_branches(in, kind);
-}
-
-LayerKind read_kind(Reader& in) {
-  LayerKind kind;
-  kind.experts = in.flag("experts", false);
-  kind.window = in.maybe_integer("window", 1, kMostTokens);
-  const auto chunk = in.maybe_integer("chunk", 1, kMostTokens);
-  if (kind.window && chunk) {
-    in.fail("chunk", "expected no \"window\" beside it: attention is within one or the other");
-  }
-  kind.chunked = chunk.has_value();
-  kind.window = chunk ? chunk : kind.window;
-  kind.bidirectional = in.flag("bidirectional", false);
-  kind.cross_attention = in.flag("cross_attention", false);
-  kind.rotary = in.flag("rotary", true);
-  kind.tokens = in.maybe_choice<TokenMixing>("tokens", kTokenMixings).value_or(kind.tokens);
-  kind.mlp = in.flag("mlp", true);
-  kind.parallel = in.flag("parallel", false);
-  kind.two_streams = in.flag("two_streams", false);
-  check_kind(in, kind);
-  return kind;
-}
-
-/// {"count": n, what is special about these layers}, or {"repeat": n, "of": [the same]}.
-std::vector<KindRun> read_pattern(Reader& in, std::string_view key) {
-  std::vector<KindRun> runs;
-  for (Reader& part : in.objects(key)) {
-    if (part.has("of")) {
-      const std::int64_t times = part.integer("repeat", 1, kMostLayers);
-      const std::vector<KindRun> inner = read_pattern(part, "of");
-      // More than any model has are not told apart.
-      for (std::int64_t i = 0; i < times && runs.size() <= kMostLayers; ++i) {
-        runs.insert(runs.end(), inner.begin(), inner.end());
-      }
-      runs.resize(std::min<std::size_t>(runs.size(), kMostLayers + 1));
-    } else {
-      const std::int64_t count = part.maybe_integer("count", 1, kMostLayers).value_or(1);
-      runs.push_back({.kind = read_kind(part), .count = count});
-    }
-    part.finish();
-  }
-  return runs;
 }
 
 /// Whether the parts that the layers are told to have are those of the model.

@@ -1,10 +1,12 @@
 #pragma once
-// What the readers of transformers have in common, whatever their files call things.
+// What the readers of transformers have in common, whatever their files call things, and what those
+// who write them in this program's own keys have.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "titer/model/limits.hpp"
@@ -80,5 +82,20 @@ inline constexpr std::size_t kMostKindsOfLayers = 64;
 [[nodiscard]] bool has_few_kinds(const std::vector<KindRun>& runs);
 /// Finds the distinct kinds, in the order they come, and joins equal neighbours.
 void set_layers(Transformer& model, const std::vector<KindRun>& runs);
+
+/// What is special about layers, in keys of an object, read and written.
+[[nodiscard]] LayerKind read_kind(Reader& in);
+void add_kind(const LayerKind& kind, Value& object);
+/// Which layer is of which kind.
+[[nodiscard]] std::vector<KindRun> read_pattern(Reader& in, std::string_view key);
+void add_pattern(const Transformer& model, Value& object);
+
+/// Adds a member unless it has its default.
+template <class T>
+void add_unless(Value& object, std::string key, const T& value, const T& otherwise) {
+  if (value != otherwise) {
+    object.add(std::move(key), Value(value));
+  }
+}
 
 }  // namespace titer

@@ -1,0 +1,155 @@
+// Which layers are of which kind, in this program's own keys.
+#include <algorithm>
+#include <array>
+
+#include "transformer_reading.hpp"
+
+namespace titer {
+namespace {
+
+constexpr std::array<Choice<TokenMixing>, 3> kTokenMixings = {
+    {{"attention", TokenMixing::attention},
+     {"mixer", TokenMixing::mixer},
+     {"none", TokenMixing::none}}};
+
+/// Branches that are beside one another, or there for texts and images each.
+void check_branches(Reader& in, const LayerKind& kind) {
+  const bool has_both = kind.tokens != TokenMixing::none && kind.mlp && !kind.cross_attention;
+  if (kind.parallel && (!has_both || kind.experts || kind.two_streams)) {
+    in.fail("parallel", "expected a layer of two branches, an MLP beside what mixes its tokens");
+  }
+  if (kind.two_streams && (!has_both || kind.tokens != TokenMixing::attention)) {
+    in.fail("two_streams", "expected attention among its own tokens, and an MLP");
+  }
+}
+
+/// What of a layer excludes what else is written of it.
+void check_kind(Reader& in, const LayerKind& kind) {
+  if (kind.tokens != TokenMixing::attention &&
+      (kind.window || kind.bidirectional ||
+       (kind.cross_attention && kind.tokens == TokenMixing::mixer))) {
+    in.fail("tokens", "expected attention, since the layer says how it attends");
+  }
+  if (!kind.mlp && (kind.experts || kind.tokens == TokenMixing::none)) {
+    in.fail("mlp",
+            kind.experts ? "expected no false beside experts, which are in its place"
+                         : "expected a layer that has something in it");
+  }
+  check_branches(in, kind);
+}
+
+Value run_value(const LayerRun& run, const LayerKind& kind) {
+  Value object = Value::make_object();
+  object.add("count", run.count);
+  add_kind(kind, object);
+  return object;
+}
+
+/// The fewest runs at the beginning that, repeated, make up all whole repetitions.
+std::size_t period_of(const std::vector<LayerRun>& runs) {
+  for (std::size_t period = 2; period <= runs.size() / 2; ++period) {
+    const std::size_t whole = runs.size() / period * period;
+    bool repeats = true;
+    for (std::size_t i = period; i < whole && repeats; ++i) {
+      repeats = runs[i] == runs[i % period];
+    }
+    if (repeats) {
+      return period;
+    }
+  }
+  return runs.size();
+}
+
+Value pattern_value(const Transformer& model) {
+  const std::vector<LayerRun> runs = model.runs();
+  const auto value_at = [&](std::size_t i) {
+    return run_value(runs[i], model.kinds[static_cast<std::size_t>(runs[i].kind)]);
+  };
+  const std::size_t period = period_of(runs);
+  const std::size_t repeats = runs.size() / period;
+  Value list = Value::make_array();
+  std::size_t next = 0;
+  if (repeats > 1) {
+    Value of = Value::make_array();
+    for (; next < period; ++next) {
+      of.push(value_at(next));
+    }
+    list.push(Value::make_object()
+                  .add("repeat", static_cast<std::int64_t>(repeats))
+                  .add("of", std::move(of)));
+    next = repeats * period;
+  }
+  for (; next < runs.size(); ++next) {
+    list.push(value_at(next));
+  }
+  return list;
+}
+
+}  // namespace
+
+LayerKind read_kind(Reader& in) {
+  LayerKind kind;
+  kind.experts = in.flag("experts", false);
+  kind.window = in.maybe_integer("window", 1, kMostTokens);
+  const auto chunk = in.maybe_integer("chunk", 1, kMostTokens);
+  if (kind.window && chunk) {
+    in.fail("chunk", "expected no \"window\" beside it: attention is within one or the other");
+  }
+  kind.chunked = chunk.has_value();
+  kind.window = chunk ? chunk : kind.window;
+  kind.bidirectional = in.flag("bidirectional", false);
+  kind.cross_attention = in.flag("cross_attention", false);
+  kind.rotary = in.flag("rotary", true);
+  kind.tokens = in.maybe_choice<TokenMixing>("tokens", kTokenMixings).value_or(kind.tokens);
+  kind.mlp = in.flag("mlp", true);
+  kind.parallel = in.flag("parallel", false);
+  kind.two_streams = in.flag("two_streams", false);
+  check_kind(in, kind);
+  return kind;
+}
+
+/// {"count": n, what is special about these layers}, or {"repeat": n, "of": [the same]}.
+std::vector<KindRun> read_pattern(Reader& in, std::string_view key) {
+  std::vector<KindRun> runs;
+  for (Reader& part : in.objects(key)) {
+    if (part.has("of")) {
+      const std::int64_t times = part.integer("repeat", 1, kMostLayers);
+      const std::vector<KindRun> inner = read_pattern(part, "of");
+      // More than any model has are not told apart.
+      for (std::int64_t i = 0; i < times && runs.size() <= kMostLayers; ++i) {
+        runs.insert(runs.end(), inner.begin(), inner.end());
+      }
+      runs.resize(std::min<std::size_t>(runs.size(), kMostLayers + 1));
+    } else {
+      const std::int64_t count = part.maybe_integer("count", 1, kMostLayers).value_or(1);
+      runs.push_back({.kind = read_kind(part), .count = count});
+    }
+    part.finish();
+  }
+  return runs;
+}
+
+void add_kind(const LayerKind& kind, Value& object) {
+  add_unless(object, "experts", kind.experts, false);
+  if (kind.window) {
+    object.add(kind.chunked ? "chunk" : "window", *kind.window);
+  }
+  add_unless(object, "bidirectional", kind.bidirectional, false);
+  add_unless(object, "cross_attention", kind.cross_attention, false);
+  add_unless(object, "rotary", kind.rotary, true);
+  if (kind.tokens != TokenMixing::attention) {
+    object.add("tokens", Value(kind.tokens == TokenMixing::mixer ? "mixer" : "none"));
+  }
+  add_unless(object, "mlp", kind.mlp, true);
+  add_unless(object, "parallel", kind.parallel, false);
+  add_unless(object, "two_streams", kind.two_streams, false);
+}
+
+void add_pattern(const Transformer& model, Value& object) {
+  const LayerKind usual{.experts = model.experts.has_value()};
+  if (model.kinds != std::vector<LayerKind>{usual}) {
+    object.add("pattern", pattern_value(model));
+  }
+}
+
+}  // namespace titer
