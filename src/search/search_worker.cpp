@@ -1,7 +1,6 @@
 #include "search_worker.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "titer/estimate/device_classes.hpp"
 #include "titer/input/defect.hpp"
@@ -23,7 +22,8 @@ SearchWorker::SearchWorker(const Search& search,
       scenario_(search.scenario),
       plain_(search.scenario),
       capacity_((1 - search.limits.memory_margin) * least_memory(search.scenario)),
-      optimizer_(states_on_devices(search, tree.space())) {}
+      asks_(what_is_asked(search)),
+      memory_bound_(search.scenario, tree) {}
 
 /// Counts plans that a defect keeps from being told apart, and forgets what it had in work.
 void SearchWorker::leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts) {
@@ -34,67 +34,6 @@ void SearchWorker::leave_out(const std::string& defect, std::size_t plans, Searc
   estimator_ = Estimator();
   counts += {.defects = plans,
              .defect = defect + "; with" + set_options(plan_assignments(scenario_.plan))};
-}
-
-/// A group without a bound is searched: its plans are left out one by one, if need be.
-GroupBound SearchWorker::bound(const AlikeLayers& group) {
-  GroupBound bound;
-  if (defect_met([&] { bound = sound_bound(group); })) {
-    bound = {};
-    bound.least.fill(-std::numeric_limits<double>::infinity());
-  }
-  return bound;
-}
-
-GroupBound SearchWorker::sound_bound(const AlikeLayers& group) {
-  const LayerChoice& layer = tree_->layers()[group.front()];
-  const std::vector<PlanPlace>& places = tree_->layout(layer).places;
-  std::optional<Seconds> least;
-  GroupBound bound{.places = std::vector<Seconds>(places.size())};
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (!tree_->has_batch(layer, places[i]) || tree_->pipelines(layer, places[i]).empty()) {
-      continue;
-    }
-    number_[1] = static_cast<std::uint32_t>(i);
-    if (const auto here = least_in_place(group)) {
-      bound.places[i] = *here;
-      least = least ? std::min(*least, *here) : here;
-    }
-  }
-  if (least) {
-    bound.over_limit = *least > search_->limits.longest(plain_);
-    bound.least = scorer_.bound(plain_, *least, {});
-  } else {
-    bound.refusal = refusal_;
-  }
-  return bound;
-}
-
-/// By what its layers do besides recomputing; none where no layer is sound.
-std::optional<Seconds> SearchWorker::least_in_place(const AlikeLayers& group) {
-  for (const std::uint32_t number : group) {
-    const LayerChoice& layer = tree_->layers()[number];
-    const PlanPlace& place = tree_->layout(layer).places[number_[1]];
-    number_[0] = number;
-    placed_count_ = 0;
-    tree_->put(layer, scenario_.plan);
-    PlanTree::put(place, scenario_.plan);
-    if (!put_plain()) {
-      continue;
-    }
-    take_work(false);
-    if (const Seconds bound = place_bound(plain_, work_); bound > search_->limits.longest(plain_)) {
-      return bound;
-    }
-    std::optional<Seconds> least;
-    for (std::size_t i = 0; i < tree_->pipelines(layer, place).size(); ++i) {
-      put_pipeline(i);
-      const Seconds bound = bound_of_pipeline();
-      least = least ? std::min(*least, bound) : bound;
-    }
-    return least;
-  }
-  return std::nullopt;
 }
 
 void SearchWorker::search(const AlikeLayers& group,
@@ -125,9 +64,10 @@ void SearchWorker::search_layer(const GroupBound& bound, BestPlans& best, Search
       continue;
     }
     SearchCounts here;
+    peak_ = {};
     leaves_ = below;
     least_ = bound.places.empty() ? Seconds{} : bound.places[i];
-    if (options_->exhaustive || !is_out(best, here)) {
+    if (options_->exhaustive || !is_out_of_place(best, here)) {
       if (const auto defect = defect_met([&] { try_place(below, best, here); })) {
         leave_out(*defect, below - here.reached(), here);
       }
@@ -148,9 +88,33 @@ void SearchWorker::try_place(std::size_t below, BestPlans& best, SearchCounts& c
     }
   } else if (!put_plain()) {
     counts += {.refused = below, .refusal = refusal_};
-  } else {
+  } else if (asks_.times) {
     search_place(best, counts);
+  } else {
+    search_untimed_place(best, counts);
   }
+}
+
+/// None where the program meets a defect: plans that are not sound have not been left out yet.
+Bytes SearchWorker::least_memory_in_place() {
+  Bytes least;
+  const auto defect =
+      defect_met([&] { least = memory_bound_.find(tree_->layers()[number_[0]], number_[1]); });
+  return defect ? Bytes{} : least;
+}
+
+/// By what all plans of the place take, and need.
+bool SearchWorker::is_out_of_place(const BestPlans& best, SearchCounts& counts) {
+  if (is_out(best, counts)) {
+    return true;
+  }
+  place_peak_ = least_memory_in_place();
+  if (place_peak_ > capacity_) {
+    counts.over_memory += leaves_;
+    return true;
+  }
+  peak_ = place_peak_;
+  return asks_.memory && is_out(best, counts);
 }
 
 void SearchWorker::put_pipeline(std::size_t number) {
@@ -174,14 +138,6 @@ void SearchWorker::search_place(BestPlans& best, SearchCounts& counts) {
     counts += {.refused = below, .refusal = refusal_};
     return;
   }
-  const Bytes kept = least_activations();
-  if (kept > capacity_) {
-    counts.over_memory += below;
-    return;
-  }
-  if (is_out_by_memory(kept + least_state(), below, best, counts)) {
-    return;
-  }
   for (auto& [least, number] : pipelines_) {
     put_pipeline(number);
     put_stages();
@@ -198,18 +154,18 @@ void SearchWorker::search_place(BestPlans& best, SearchCounts& counts) {
   }
 }
 
-/// Whether no plan of the place is good enough if it needs so much.
-bool SearchWorker::is_out_by_memory(Bytes least,
-                                    std::size_t below,
-                                    const BestPlans& best,
-                                    SearchCounts& counts) {
-  peak_ = least;
-  leaves_ = below;
-  least_ = std::min_element(pipelines_.begin(), pipelines_.end())->first;
-  const bool out = is_out(best, counts);
-  peak_ = {};
-  leaves_ = of_pipeline_;
-  return out;
+/// Where memory alone is asked for, and no time is too long: without what its layers take.
+void SearchWorker::search_untimed_place(BestPlans& best, SearchCounts& counts) {
+  costs_ = &untimed_;
+  scenario_blocks(plain_, untimed_.blocks);
+  const LayerChoice& layer = tree_->layers()[number_[0]];
+  const PlanPlace& place = tree_->layout(layer).places[number_[1]];
+  least_ = {};
+  for (std::size_t i = 0; i < tree_->pipelines(layer, place).size(); ++i) {
+    put_pipeline(i);
+    put_stages();
+    search_pipeline(best, counts);
+  }
 }
 
 /// The place's pipelines of which some plan may be good enough.
@@ -230,19 +186,8 @@ void SearchWorker::bound_pipelines(const BestPlans& best, SearchCounts& counts) 
 void SearchWorker::search_pipeline(BestPlans& best, SearchCounts& counts) {
   const LayerChoice& layer = tree_->layers()[number_[0]];
   const auto& states = tree_->states(layer, tree_->layout(layer).places[number_[1]]);
-  if (!options_->exhaustive && keeps_activations()) {
-    tree_->put(states.front(), states.front().overlaps.front(), scenario_.plan);
-    const bool too_much = keeps_too_much();
-    const Bytes least =
-        too_much ? Bytes{} : any_state(scenario_, costs_->shape, costs_->contents).most;
-    if (too_much || least > capacity_) {
-      counts.over_memory += leaves_;
-      return;
-    }
-    peak_ = least;
-    const bool out = is_out(best, counts);
-    peak_ = {};
-    if (out) {
+  if (!options_->exhaustive) {
+    if (is_out_of_pipeline(states, best, counts)) {
       return;
     }
   }
@@ -251,6 +196,31 @@ void SearchWorker::search_pipeline(BestPlans& best, SearchCounts& counts) {
     number_[3] = static_cast<std::uint32_t>(i);
     search_state(best, counts);
   }
+}
+
+/// By the memory that all plans of the pipeline need: first without following its schedule.
+bool SearchWorker::is_out_of_pipeline(std::span<const StateChoice> states,
+                                      const BestPlans& best,
+                                      SearchCounts& counts) {
+  const Bytes before = place_peak_;
+  const auto is_out_with = [&](Bytes least) {
+    if (least > capacity_) {
+      counts.over_memory += leaves_;
+      return true;
+    }
+    peak_ = std::max(least, before);
+    const bool out = asks_.memory && is_out(best, counts);
+    peak_ = before;
+    return out;
+  };
+  // Few of those that are fast enough need too much.
+  const bool is_likely = asks_.memory || scenario_.plan.schedule.entry().forwards_first;
+  if (is_likely &&
+      is_out_with(memory_bound_.of_pipeline(states, costs_->blocks, costs_->contents, scenario_))) {
+    return true;
+  }
+  tree_->put(states.front(), states.front().overlaps.front(), scenario_.plan);
+  return memory_bound_.keeps_activations() && is_out_with(any_state());
 }
 
 /// Memory is the same for all ways to overlap.
@@ -268,7 +238,7 @@ void SearchWorker::search_state(BestPlans& best, SearchCounts& counts) {
     }
     if (peak_ > capacity_) {
       counts.over_memory += state.overlaps.size();
-      peak_ = {};
+      peak_ = place_peak_;
       return;
     }
   }
@@ -280,7 +250,7 @@ void SearchWorker::search_state(BestPlans& best, SearchCounts& counts) {
     search_leaf(best, counts);
   }
   least_ = of_place;
-  peak_ = {};
+  peak_ = place_peak_;
 }
 
 void SearchWorker::search_leaf(BestPlans& best, SearchCounts& counts) {
@@ -297,7 +267,7 @@ void SearchWorker::try_leaf(BestPlans& best, SearchCounts& counts) {
     counts += {.refused = 1, .refusal = refusal_};
     return;
   }
-  if (!options_->exhaustive) {
+  if (!options_->exhaustive && asks_.times) {
     leaf_.find(scenario_, Changed::plan);
     if (!is_short(scenario_, leaf_.costs())) {
       counts += {.refused = 1, .refusal = refusal_};

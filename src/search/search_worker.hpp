@@ -11,22 +11,26 @@
 #include "titer/cost/cost_finder.hpp"
 #include "titer/estimate/estimate.hpp"
 #include "titer/search/known_work.hpp"
+#include "titer/search/memory_bound.hpp"
 
 namespace titer {
 
 /// Layers, of the tree's, that differ in what they recompute alone.
 using AlikeLayers = std::vector<std::uint32_t>;
 
-/// Of the optimizer, that plans of the space have on devices whatever else they do: all of it, or
-/// nothing where hosts or servers may have it.
-[[nodiscard]] Bytes states_on_devices(const Search& search, const SearchSpace& space);
+/// Of what a search compares plans by, or leaves them out for.
+struct Asked {
+  bool times = true;
+  bool memory = false;
+};
+[[nodiscard]] Asked what_is_asked(const Search& search);
 
 /// What no plan of a group of layers is under, or why there is none to search for.
 struct GroupBound {
   std::string refusal{};
   bool over_limit = false;
   Scores least{};
-  std::vector<Seconds> places{};  // time, in each of the layout's places
+  std::vector<Seconds> places{};  // time, in each of the layout's places; none: not asked for
 };
 
 class SearchWorker {
@@ -49,7 +53,9 @@ class SearchWorker {
  private:
   [[nodiscard]] bool stopped() const { return options_->stop != nullptr && *options_->stop; }
   [[nodiscard]] GroupBound sound_bound(const AlikeLayers& group);
+  [[nodiscard]] std::optional<Seconds> bound_times(const AlikeLayers& group, GroupBound& bound);
   [[nodiscard]] std::optional<Seconds> least_in_place(const AlikeLayers& group);
+  [[nodiscard]] Bytes least_memory_of(const AlikeLayers& group);
   void search_layer(const GroupBound& bound, BestPlans& best, SearchCounts& counts);
   void leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts);
   [[nodiscard]] const std::string& refusal_of_place();
@@ -67,29 +73,21 @@ class SearchWorker {
   /// Whether the step is no longer than what there is an answer for.
   [[nodiscard]] bool is_short(const Scenario& scenario, const StepCosts& costs);
   void try_place(std::size_t below, BestPlans& best, SearchCounts& counts);
+  [[nodiscard]] Bytes least_memory_in_place();
+  [[nodiscard]] bool is_out_of_place(const BestPlans& best, SearchCounts& counts);
   void search_place(BestPlans& best, SearchCounts& counts);
+  void search_untimed_place(BestPlans& best, SearchCounts& counts);
   void bound_pipelines(const BestPlans& best, SearchCounts& counts);
-  [[nodiscard]] bool is_out_by_memory(Bytes least,
-                                      std::size_t below,
-                                      const BestPlans& best,
-                                      SearchCounts& counts);
   void search_pipeline(BestPlans& best, SearchCounts& counts);
+  [[nodiscard]] bool is_out_of_pipeline(std::span<const StateChoice> states,
+                                        const BestPlans& best,
+                                        SearchCounts& counts);
   void search_state(BestPlans& best, SearchCounts& counts);
   void search_leaf(BestPlans& best, SearchCounts& counts);
   void try_leaf(BestPlans& best, SearchCounts& counts);
   void evaluate_leaf(BestPlans& best, SearchCounts& counts);
 
-  struct LeastMemory {
-    Bytes least;  // of the rank that needs least, less what is at work
-    Bytes most;
-  };
-  [[nodiscard]] bool keeps_activations() const;
-  [[nodiscard]] LeastMemory any_state(const Scenario& scenario,
-                                      PipelineShape shape,
-                                      const StageBlocks& contents);
-  [[nodiscard]] bool keeps_too_much();
-  [[nodiscard]] Bytes least_activations();
-  [[nodiscard]] Bytes least_state() const;
+  [[nodiscard]] Bytes any_state();
   [[nodiscard]] bool is_out(const BestPlans& best, SearchCounts& counts) const;
 
   const Search* search_;
@@ -103,7 +101,8 @@ class SearchWorker {
   PlanNumber number_{};
   Seconds longest_;
   Bytes capacity_;
-  Bytes optimizer_;  // its states on all devices, where none of them can be elsewhere
+  Asked asks_;
+  MemoryBound memory_bound_;
   /// Blocks and what they cost where a layer's groups lie so: the places of one layer are few
   /// beside those of plans.
   struct PlacedLayers {
@@ -116,6 +115,7 @@ class SearchWorker {
   std::size_t placed_count_ = 0;  // of the layer that is looked at
   LayersPlace place_;             // of plain_
   StepCosts* costs_ = nullptr;    // of plain_, and of a pipeline of scenario_'s stages
+  StepCosts untimed_;             // blocks and stages alone
   std::map<std::tuple<std::int64_t, std::int64_t, Placement>, StageBlocks> contents_;
   ModelBlocks blocks_;                                      // that these share out
   ModelWork work_;                                          // of plain_
@@ -125,10 +125,10 @@ class SearchWorker {
   // What the plans that are looked at take at least, and how many they are.
   Seconds least_;
   Bytes peak_;
+  Bytes place_peak_;  // whatever their pipeline and state
   std::size_t leaves_ = 1;
   std::string refusal_;  // of the plan refused last
   std::vector<StageMemory> stages_;
-  std::vector<StageActivations> activations_;
   MemoryFinder memory_;
   Estimator estimator_;
   StepResult result_;

@@ -129,8 +129,9 @@ TEST(StepLength, MakesARowOfASweepInvalid) {
 TEST(StepLength, LeavesPlansOutOfASearch) {
   const Search search = read_search(parse_json(R"({
     "scenario": {"model": "llama3-8b", "cluster": "dgx-h100",
-                 "training": {"global_batch": 8, "sequence": 100000000}},
-    "devices": 8})",
+                 "training": {"global_batch": 30000000, "sequence": 16384}},
+    "devices": 8, "space": {"tensor": 8, "pipeline": 1, "schedule": "1f1b", "micro_batch": 1,
+                            "recompute": "full", "sharding": "zero3"}})",
                                                "search.json"),
                                     {});
   const SearchAnswer answer = run_search(search);

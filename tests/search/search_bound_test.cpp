@@ -9,6 +9,7 @@
 #include "titer/input/read_document.hpp"
 #include "titer/plan/schedule/listed_schedule.hpp"
 #include "titer/plan/schedule/read_schedule.hpp"
+#include "titer/search/memory_bound.hpp"
 #include "titer/search/search_bound.hpp"
 
 namespace titer::testing {
@@ -36,18 +37,47 @@ void expect_bounds_by_work(Scenario scenario, const StepCosts& costs, Seconds bo
   EXPECT_LE(pipeline_bound(scenario, work, costs.contents), of_pipeline);
 }
 
+/// Of its place, and of its pipeline with its own state. Both over its memory.
+std::array<double, 2> expect_memory_bound(MemoryBound& bound,
+                                          const LayerChoice& layer,
+                                          std::size_t place,
+                                          const StateChoice& state,
+                                          const Scenario& scenario,
+                                          const StepResult& result) {
+  SCOPED_TRACE(name(scenario.plan.schedule));
+  const Bytes of_place = bound.find(layer, place);
+  EXPECT_LE(of_place.si(), result.memory_peak.si());
+  ModelBlocks blocks;
+  scenario_blocks(scenario, blocks);
+  StageBlocks contents;
+  contents.fill(scenario.plan, blocks);
+  Scenario own = scenario;
+  const Bytes of_pipeline = bound.of_pipeline(std::span(&state, 1), blocks, contents, own);
+  EXPECT_LE(of_pipeline.si(), result.memory_peak.si());
+  return {of_place / result.memory_peak, of_pipeline / result.memory_peak};
+}
+
+/// Of plans that were drawn.
+struct Drawn {
+  double of_place = 0;     // bounds of their memory over it, on average
+  double of_pipeline = 0;  // by their pipeline
+  std::vector<int> tried;  // of each schedule
+};
+
 /// Plans drawn from the whole space, each with what bounds it.
-void expect_bounded(const Search& search, int plans) {
+Drawn expect_bounded(const Search& search, int plans) {
   const PlanTree tree(search.scenario, search.space, search.devices);
+  MemoryBound memory(search.scenario, tree);
+  Drawn drawn{.tried = std::vector<int>(search.space.schedule.size())};
   std::mt19937 random(1);
   Scenario scenario = search.scenario;
   StepCosts costs;
   Estimator estimator;
   StepResult result;
-  std::vector<int> tried(search.space.schedule.size());
-  for (int drawn = 0; drawn < plans;) {
+  for (int i = 0; i < plans;) {
     const LayerChoice& layer = any_of(tree.layers(), random);
-    const PlanPlace& place = any_of(tree.layout(layer).places, random);
+    const std::vector<PlanPlace>& places = tree.layout(layer).places;
+    const PlanPlace& place = any_of(places, random);
     if (!tree.has_batch(layer, place) || tree.pipelines(layer, place).empty()) {
       continue;
     }
@@ -60,34 +90,60 @@ void expect_bounded(const Search& search, int plans) {
     if (scenario.micro_batches() > 64 || !validate(scenario).empty()) {
       continue;
     }
-    ++drawn;
-    ++tried[pipeline.schedule];
+    ++i;
+    ++drawn.tried[pipeline.schedule];
     estimator.estimate(scenario, result);
     step_costs(scenario, costs);
     const Seconds bound = step_bound(scenario, costs);
     EXPECT_LE(bound.si(), result.iteration_time.si()) << name(scenario.plan.schedule);
     expect_bounds_by_work(scenario, costs, bound);
     EXPECT_GT(bound, 0.2 * result.iteration_time) << name(scenario.plan.schedule);
+    const auto number = static_cast<std::size_t>(&place - places.data());
+    const auto shares = expect_memory_bound(memory, layer, number, state, scenario, result);
+    drawn.of_place += shares[0] / plans;
+    drawn.of_pipeline += shares[1] / plans;
   }
-  for (std::size_t i = 0; i < tried.size(); ++i) {
-    EXPECT_GT(tried[i], 0) << name(search.space.schedule[i]);
+  return drawn;
+}
+
+/// Of plans with all schedules; bounds that are near.
+void expect_near_bounds(const Search& search, int plans) {
+  const Drawn drawn = expect_bounded(search, plans);
+  EXPECT_GT(drawn.of_place, 0.6);
+  EXPECT_GT(drawn.of_pipeline, 0.85);
+  for (std::size_t i = 0; i < drawn.tried.size(); ++i) {
+    EXPECT_GT(drawn.tried[i], 0) << name(search.space.schedule[i]);
   }
 }
 
 TEST(SearchBound, IsUnderTheTimeOfADenseModel) {
-  expect_bounded(search_of(R"({
+  expect_near_bounds(search_of(R"({
     "scenario": {"model": "megatron-1.7b", "cluster": "dgx2-v100",
                  "training": {"global_batch": 64, "sequence": 2048, "precision": "fp16"}},
     "devices": 32})"),
-                 400);
+                     400);
 }
 
 TEST(SearchBound, IsUnderTheTimeWithExperts) {
-  expect_bounded(search_of(R"({
+  expect_near_bounds(search_of(R"({
     "scenario": {"model": "mixtral-8x7b", "cluster": "dgx-h100", "stack": "megatron-core",
                  "training": {"global_batch": 64, "sequence": 32768, "precision": "bf16"}},
     "devices": 32})"),
-                 400);
+                     400);
+}
+
+/// Stages that are not alike, of layers of several kinds, and activations on the host.
+TEST(SearchBound, IsUnderTheMemoryOfUnlikeStages) {
+  const std::string_view text = R"({
+    "scenario": {"model": "deepseek-v2-lite", "cluster": "dgx-h100", "stack": "megatron-core",
+                 "training": {"global_batch": 64, "sequence": 32768, "precision": "bf16"}},
+    "devices": 32})";
+  EXPECT_GT(expect_bounded(search_of(text), 400).of_pipeline, 0.85);
+  const std::vector<std::string> offload = {
+      R"(space.offload=[{}, {"activations": "host"}, {"optimizer": "host", "weights": "host"}])"};
+  expect_bounded(search_of(text, offload), 200);
+  const std::vector<std::string> ends = {"scenario.plan.layers=lighter-ends"};
+  EXPECT_GT(expect_bounded(search_of(text, ends), 200).of_pipeline, 0.85);
 }
 
 /// All that a plan can name, and one of a file that pairs passes.

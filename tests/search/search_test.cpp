@@ -62,6 +62,15 @@ TEST(SearchExhaustive, FindsTheLeastMemory) {
   expect_exhaustive(search_of(kExpertSearch, changes));
 }
 
+/// Of 68,000 plans those few that may be among the ten that need least, one each of their shapes.
+TEST(Search, EvaluatesFewPlansForTheLeastMemory) {
+  const std::vector<std::string> changes = {"objective=memory"};
+  const Search search = load_search("gpt3-175b-4096xa100", parse_assignments(changes));
+  const SearchCounts counts = run_search(search, {.threads = 2}).counts;
+  EXPECT_GT(counts.plans, 60'000u);
+  EXPECT_LT(counts.evaluated, counts.plans / 100);
+}
+
 TEST(SearchExhaustive, FindsTheSameGoodput) {
   const std::vector<std::string> changes = {
       "objective=goodput", "reliability=assumed", "space.rank_order=tp-cp-dp-pp"};

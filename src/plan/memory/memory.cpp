@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plan/memory/states.hpp"
+#include "titer/plan/memory/peak_bound.hpp"
 
 namespace titer {
 namespace {
@@ -164,6 +165,10 @@ Bytes kept_bytes(const Plan& plan, const Block& block) {
       break;
   }
   return saved_bytes(block.operations, plan.recomputed_modules());
+}
+
+Bytes working_bytes(const Plan& plan, const Block& block) {
+  return layer_bytes(plan, block, 1, plan.recompute_layers ? 0 : 1, 0).working;
 }
 
 std::vector<StageActivations> stage_activations(const Plan& plan, const MemoryNeeds& needs) {

@@ -1,0 +1,104 @@
+// What no plan of a group of layers is under.
+
+#include <algorithm>
+#include <limits>
+
+#include "search_worker.hpp"
+#include "titer/input/defect.hpp"
+#include "titer/search/search_bound.hpp"
+
+namespace titer {
+
+/// A group without a bound is searched: its plans are left out one by one, if need be.
+GroupBound SearchWorker::bound(const AlikeLayers& group) {
+  GroupBound bound;
+  if (defect_met([&] { bound = sound_bound(group); })) {
+    bound = {};
+    bound.least.fill(-std::numeric_limits<double>::infinity());
+  }
+  return bound;
+}
+
+GroupBound SearchWorker::sound_bound(const AlikeLayers& group) {
+  GroupBound bound;
+  std::optional<Seconds> least;
+  if (asks_.times) {
+    least = bound_times(group, bound);
+    if (!least) {
+      bound.refusal = refusal_;
+      return bound;
+    }
+    bound.over_limit = *least > search_->limits.longest(plain_);
+  }
+  const Bytes memory = asks_.memory ? least_memory_of(group) : Bytes{};
+  bound.least = scorer_.bound(scenario_, least.value_or(Seconds{}), memory);
+  return bound;
+}
+
+/// The least of all places; none where no plan is sound.
+std::optional<Seconds> SearchWorker::bound_times(const AlikeLayers& group, GroupBound& bound) {
+  const LayerChoice& layer = tree_->layers()[group.front()];
+  const std::vector<PlanPlace>& places = tree_->layout(layer).places;
+  bound.places.resize(places.size());
+  std::optional<Seconds> least;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (!tree_->has_batch(layer, places[i]) || tree_->pipelines(layer, places[i]).empty()) {
+      continue;
+    }
+    number_[1] = static_cast<std::uint32_t>(i);
+    if (const auto here = least_in_place(group)) {
+      bound.places[i] = *here;
+      least = least ? std::min(*least, *here) : here;
+    }
+  }
+  return least;
+}
+
+/// By what its layers do besides recomputing; none where no layer is sound.
+std::optional<Seconds> SearchWorker::least_in_place(const AlikeLayers& group) {
+  for (const std::uint32_t number : group) {
+    const LayerChoice& layer = tree_->layers()[number];
+    const PlanPlace& place = tree_->layout(layer).places[number_[1]];
+    number_[0] = number;
+    placed_count_ = 0;
+    tree_->put(layer, scenario_.plan);
+    PlanTree::put(place, scenario_.plan);
+    if (!put_plain()) {
+      continue;
+    }
+    take_work(false);
+    if (const Seconds bound = place_bound(plain_, work_); bound > search_->limits.longest(plain_)) {
+      return bound;
+    }
+    std::optional<Seconds> least;
+    for (std::size_t i = 0; i < tree_->pipelines(layer, place).size(); ++i) {
+      put_pipeline(i);
+      const Seconds bound = bound_of_pipeline();
+      least = least ? std::min(*least, bound) : bound;
+    }
+    return least;
+  }
+  return std::nullopt;
+}
+
+/// Of its layers in all places.
+Bytes SearchWorker::least_memory_of(const AlikeLayers& group) {
+  std::optional<Bytes> least;
+  for (const std::uint32_t number : group) {
+    const LayerChoice& layer = tree_->layers()[number];
+    const std::vector<PlanPlace>& places = tree_->layout(layer).places;
+    number_[0] = number;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (tree_->has_batch(layer, places[i])) {
+        number_[1] = static_cast<std::uint32_t>(i);
+        const Bytes here = least_memory_in_place();
+        least = least ? std::min(*least, here) : here;
+      }
+    }
+    tree_->put(layer, scenario_.plan);
+    PlanTree::put(places.front(), scenario_.plan);
+  }
+  return least.value_or(Bytes{});
+}
+
+}  // namespace titer
