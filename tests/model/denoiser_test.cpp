@@ -28,6 +28,21 @@ constexpr std::array kDiffusers = {
                   "num_attention_heads": 24, "num_layers": 19, "num_single_layers": 38,
                   "patch_size": 1, "pooled_projection_dim": 768})",
               11'891'178'560},
+    Published{"Stable Diffusion 3 medium",
+              R"({"_class_name": "SD3Transformer2DModel", "_diffusers_version": "0.29.0.dev0",
+                  "attention_head_dim": 64, "caption_projection_dim": 1536, "in_channels": 16,
+                  "joint_attention_dim": 4096, "num_attention_heads": 24, "num_layers": 24,
+                  "out_channels": 16, "patch_size": 2, "pooled_projection_dim": 2048,
+                  "pos_embed_max_size": 192, "sample_size": 128})",
+              2'028'328'000},
+    Published{"Stable Diffusion 3.5 large",
+              R"({"_class_name": "SD3Transformer2DModel", "attention_head_dim": 64,
+                  "caption_projection_dim": 2432, "dual_attention_layers": [],
+                  "in_channels": 16, "joint_attention_dim": 4096, "num_attention_heads": 38,
+                  "num_layers": 38, "out_channels": 16, "patch_size": 2,
+                  "pooled_projection_dim": 2048, "pos_embed_max_size": 192,
+                  "qk_norm": "rms_norm", "sample_size": 128})",
+              8'056'627'520},
     Published{"PixArt-alpha XL/2, 256 pixels",
               R"({"_class_name": "PixArtTransformer2DModel", "attention_head_dim": 72,
                   "caption_channels": 4096, "in_channels": 4, "num_attention_heads": 16,
@@ -50,13 +65,15 @@ TEST(Denoiser, HasAsManyParametersAsPublished) { expect_counts(kDiffusers); }
 
 TEST(Denoiser, IsShippedAsPublished) {
   EXPECT_EQ(parameters(samples::shipped("flux.1-dev")), kDiffusers[0].parameters);
-  EXPECT_EQ(parameters(samples::shipped("wan2.1-14b")), kDiffusers[3].parameters);
+  EXPECT_EQ(parameters(samples::shipped("sd3-medium")), kDiffusers[2].parameters);
+  EXPECT_EQ(parameters(samples::shipped("sd3.5-large")), kDiffusers[3].parameters);
+  EXPECT_EQ(parameters(samples::shipped("wan2.1-14b")), kDiffusers[5].parameters);
   // 675 M with its table of positions, which is not trained. [Peebles and Xie 2023, table 4]
   EXPECT_EQ(parameters(samples::shipped("dit-xl-2")) + 256 * 1152, 675'129'632);
 }
 
 TEST(Denoiser, IsWrittenAsItIsRead) {
-  for (const std::string name : {"flux.1-dev", "dit-xl-2", "wan2.1-14b"}) {
+  for (const std::string name : {"flux.1-dev", "sd3-medium", "dit-xl-2", "wan2.1-14b"}) {
     const Value written = transformer_document(samples::shipped(name));
     const Transformer again = samples::read_model(to_json(written));
     EXPECT_EQ(to_json(transformer_document(again)), to_json(written)) << name;
@@ -81,7 +98,7 @@ Flops forward_on_one_rank(const ModelBlocks& blocks) {
 }
 
 TEST(Denoiser, ComputesWhatItsFlopsSay) {
-  for (const std::string name : {"flux.1-dev", "dit-xl-2", "wan2.1-14b"}) {
+  for (const std::string name : {"flux.1-dev", "sd3-medium", "dit-xl-2", "wan2.1-14b"}) {
     const Transformer model = samples::shipped(name);
     const ModelBlocks blocks = blocks_of(model, {.micro_batch = 2, .sequence = model.max_sequence});
     const ForwardFlops flops = forward_flops(model, 2, model.max_sequence, AttentionCount::full);
@@ -90,13 +107,34 @@ TEST(Denoiser, ComputesWhatItsFlopsSay) {
 }
 
 TEST(Denoiser, SharesItsParametersOutOverBlocks) {
-  const Transformer model = samples::shipped("flux.1-dev");
-  const ModelBlocks blocks = blocks_of(model, {.micro_batch = 1, .sequence = 4608});
-  std::int64_t sum = blocks.embedding.parameters.total() + blocks.head.parameters.total();
-  for (const LayerRun& run : blocks.order) {
-    sum += run.count * blocks.kinds[static_cast<std::size_t>(run.kind)].parameters.total();
+  for (const std::string name : {"flux.1-dev", "sd3-medium"}) {
+    const Transformer model = samples::shipped(name);
+    const ModelBlocks blocks = blocks_of(model, {.micro_batch = 1, .sequence = model.max_sequence});
+    std::int64_t sum = blocks.embedding.parameters.total() + blocks.head.parameters.total();
+    for (const LayerRun& run : blocks.order) {
+      sum += run.count * blocks.kinds[static_cast<std::size_t>(run.kind)].parameters.total();
+    }
+    EXPECT_EQ(sum, parameters(model));
   }
-  EXPECT_EQ(sum, parameters(model));
+}
+
+/// Of the last layer of Stable Diffusion 3, the text is attended to and goes no further.
+TEST(Denoiser, LeavesTextsBehindTheirLastLayer) {
+  const Transformer model = samples::shipped("sd3-medium");
+  const ModelBlocks blocks = blocks_of(model, {.micro_batch = 1, .sequence = 4250});
+  const auto rows_of = [&](std::size_t kind, std::string_view name) {
+    std::vector<float> rows;
+    for (const Operation& op : blocks.kinds[kind].operations) {
+      if (op.name == name) {
+        rows.push_back(op.forward.shape.rows);
+      }
+    }
+    return rows;
+  };
+  EXPECT_EQ(rows_of(0, "MLP up"), (std::vector<float>{154, 4096}));
+  EXPECT_EQ(rows_of(1, "query, key, value"), (std::vector<float>{154, 4096}));
+  EXPECT_EQ(rows_of(1, "attention output"), (std::vector<float>{4096}));
+  EXPECT_EQ(rows_of(1, "MLP up"), (std::vector<float>{4096}));
 }
 
 TEST(Denoiser, TakesTextsThroughWeightsOfTheirOwn) {
@@ -142,6 +180,18 @@ TEST(Denoiser, IsRefusedWhatItCannotBe) {
   EXPECT_NE(
       refusal("\"two_streams\": true", "\"two_streams\": true, \"mlp\": false").find("two_streams"),
       std::string::npos);
+}
+
+/// What is not modelled of Stable Diffusion 3 is refused by its name.
+TEST(Denoiser, IsRefusedASecondAttentionOfImages) {
+  const std::string text = R"({"_class_name": "SD3Transformer2DModel", "num_attention_heads": 24,
+      "caption_projection_dim": 1536, "num_layers": 24, "dual_attention_layers": [0, 1]})";
+  try {
+    static_cast<void>(samples::read_model(text));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(error.lines.front().find("dual_attention_layers"), std::string::npos);
+  }
 }
 
 }  // namespace TITER_TEST_FILE

@@ -85,6 +85,49 @@ void read_flux(Reader& in, Transformer& model) {
   set_denoiser(model, std::move(denoiser));
 }
 
+/// Layers of two streams, of which the last has no text behind it.  [Esser et al. 2024]
+void read_sd3(Reader& in, Transformer& model) {
+  read_heads_and_layers(in, 18, 64, model);
+  model.ffn = 4 * model.hidden;
+  model.positions = Positions::none;  // a table that is not trained
+  if (const auto norm = in.maybe_text("qk_norm")) {
+    model.qk_norm = true;
+    model.qk_norm_type = Norm::rmsnorm;
+    if (*norm != "rms_norm") {
+      in.fail("qk_norm", "expected rms_norm, the only one that is modelled");
+    }
+  }
+  const Value* dual = in.raw("dual_attention_layers");
+  if (dual != nullptr && !dual->items.empty()) {
+    in.fail("dual_attention_layers",
+            "expected none: layers whose images attend to themselves once more are not modelled");
+  }
+  if (width(in, "caption_projection_dim", 1152) != model.hidden) {
+    in.fail("caption_projection_dim", "expected the width of all heads");
+  }
+  if (model.layers < 2) {
+    if (in.has("num_layers")) {
+      in.fail("num_layers", "expected at least two layers");
+    }
+    return;
+  }
+  set_layers(model,
+             {{.kind = {.two_streams = true}, .count = model.layers - 1},
+              {.kind = {.two_streams = true, .text_ends = true}, .count = 1}});
+  const std::int64_t side = in.maybe_integer("patch_size", 1, kMostSide).value_or(2);
+  const std::int64_t along = std::max<std::int64_t>(1, width(in, "sample_size", 128) / side);
+  constexpr std::int64_t text = 154;  // 77 of CLIP and 77 of T5, in training
+  model.max_sequence = along * along + text;
+  const std::int64_t channels = width(in, "in_channels", 16);
+  set_denoiser(
+      model,
+      {.patches = {.side = side, .channels = channels, .bias = true},
+       .output_channels = width(in, "out_channels", 16),
+       .vectors = {kFrequencies, width(in, "pooled_projection_dim", 2048)},
+       .text = DenoiserText{.tokens = text, .width = width(in, "joint_attention_dim", 4096)}});
+  skip(in, {"pos_embed_max_size"});
+}
+
 /// Self- and cross-attention, one modulation for all layers.  [Chen et al. 2023]
 void read_pixart(Reader& in, Transformer& model) {
   read_heads_and_layers(in, 16, 72, model);

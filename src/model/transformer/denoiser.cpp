@@ -33,7 +33,7 @@ double modulation_products(const Transformer& model) {
       model.order.empty() ? std::span(&alike, 1) : std::span(model.order);
   for (const LayerRun& run : runs) {
     const LayerKind& kind = model.kinds[static_cast<std::size_t>(run.kind)];
-    vectors += real(run.count * (kind.two_streams ? 2 : 1) * modulation_vectors(kind));
+    vectors += real(run.count * modulation_vectors(kind));
   }
   return vectors * h * h;
 }
@@ -111,7 +111,7 @@ std::int64_t modulation_parameters(const Transformer& model, const LayerKind& ki
   if (!model.denoiser) {
     return 0;
   }
-  const std::int64_t width = (kind.two_streams ? 2 : 1) * modulation_vectors(kind) * model.hidden;
+  const std::int64_t width = modulation_vectors(kind) * model.hidden;
   return model.denoiser->modulation == Modulation::layers ? product_parameters(model.hidden, width)
                                                           : width;
 }

@@ -34,7 +34,7 @@ void add_vectors(LayerBuilder& layer, double vectors) {
 
 void add_modulation(LayerBuilder& layer, const LayerKind& kind, const Denoiser& denoiser) {
   layer.begin(LayerPart::attention);
-  const double vectors = real((kind.two_streams ? 2 : 1) * modulation_vectors(kind));
+  const double vectors = real(modulation_vectors(kind));
   if (denoiser.modulation == Modulation::layers) {
     add_vectors(layer, vectors);
   } else {

@@ -21,6 +21,9 @@ void check_branches(Reader& in, const LayerKind& kind) {
   if (kind.two_streams && (!has_both || kind.tokens != TokenMixing::attention)) {
     in.fail("two_streams", "expected attention among its own tokens, and an MLP");
   }
+  if (kind.text_ends && !kind.two_streams) {
+    in.fail("text_ends", "expected \"two_streams\", of which the text is one");
+  }
 }
 
 /// What of a layer excludes what else is written of it.
@@ -104,6 +107,7 @@ LayerKind read_kind(Reader& in) {
   kind.mlp = in.flag("mlp", true);
   kind.parallel = in.flag("parallel", false);
   kind.two_streams = in.flag("two_streams", false);
+  kind.text_ends = in.flag("text_ends", false);
   check_kind(in, kind);
   return kind;
 }
@@ -143,6 +147,7 @@ void add_kind(const LayerKind& kind, Value& object) {
   add_unless(object, "mlp", kind.mlp, true);
   add_unless(object, "parallel", kind.parallel, false);
   add_unless(object, "two_streams", kind.two_streams, false);
+  add_unless(object, "text_ends", kind.text_ends, false);
 }
 
 void add_pattern(const Transformer& model, Value& object) {

@@ -209,6 +209,15 @@ ParameterCount stream_parameters(const Transformer& model, const LayerKind& kind
   return count;
 }
 
+/// Queries, keys and values of a text, with their norms, where nothing of it is behind attention.
+ParameterCount ended_text_parameters(const Transformer& model) {
+  ParameterCount count = attention_parameters(model);
+  count.split -= model.query_width() * model.hidden;
+  count.replicated -= model.biases.output ? model.hidden : 0;
+  count.replicated += norm_parameters(model.norm, model.hidden);
+  return count;
+}
+
 }  // namespace
 
 bool Transformer::has_attention() const {
@@ -236,7 +245,10 @@ ParameterCount layer_parameters(const Transformer& model) {
 }
 
 ParameterCount layer_parameters(const Transformer& model, const LayerKind& kind) {
-  ParameterCount count = (kind.two_streams ? 2 : 1) * stream_parameters(model, kind);
+  ParameterCount count = stream_parameters(model, kind);
+  if (kind.two_streams) {
+    count += kind.text_ends ? ended_text_parameters(model) : stream_parameters(model, kind);
+  }
   if (kind.cross_attention) {
     count += cross_attention_parameters(model);
     count.replicated += norm_parameters(norm_across(model), model.hidden);

@@ -111,7 +111,7 @@ KindNames names_of(const LayerKind& kind) {
     return {"decoder layer", "decoder layer with experts", "attention"};
   }
   if (kind.two_streams) {
-    return {"two-stream layer", "", ""};
+    return {kind.text_ends ? "last two-stream layer" : "two-stream layer", "", ""};
   }
   if (kind.parallel) {
     return {"parallel layer", "", ""};

@@ -88,6 +88,12 @@ double layer_products(const Transformer& model, const LayerKind& kind, double at
          (kind.cross_attention ? cross_products(model, attended) : 0.0);
 }
 
+/// What a text that goes no further is not multiplied by, for each of the layer's tokens.
+double ended_products(const Transformer& model, const LayerKind& kind, double text_share) {
+  const double output = wide(model.query_width()) * wide(model.hidden);
+  return kind.text_ends ? text_share * (output + mlp_products(model, kind)) : 0.0;
+}
+
 /// Multiply-adds of QK^T and AV for each pair of tokens.
 double pair_products(const Transformer& model) {
   if (!model.latent) {
@@ -157,7 +163,8 @@ ForwardFlops forward_flops(const Transformer& model,
   double products = 0.0;
   double core = 0.0;
   const auto add = [&](const LayerKind& kind, double layers) {
-    products += layers * layer_products(model, kind, attended);
+    products += layers * (layer_products(model, kind, attended) -
+                          ended_products(model, kind, std::min(1.0, attended)));
     core += layers * core_products(model, kind, length, attended, count);
   };
   const LayerRun alike{.kind = 0, .count = model.layers};

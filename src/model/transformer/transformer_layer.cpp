@@ -138,25 +138,26 @@ void add_parallel_branches(LayerBuilder& layer, const LayerKind& kind) {
 void add_two_streams(LayerBuilder& layer, const LayerKind& kind) {
   const std::array<Slice, 2> streams = {text_slice(layer.model(), layer.slice()),
                                         image_slice(layer.model(), layer.slice())};
-  const auto of_each = [&](auto add) {
-    for (const Slice& slice : streams) {
+  const auto of_each = [&](std::span<const Slice> slices, auto add) {
+    for (const Slice& slice : slices) {
       LayerBuilder stream = layer.beside(slice);
       add(stream);
       layer.take(stream);
     }
   };
+  const std::span<const Slice> going_on = std::span(streams).subspan(kind.text_ends ? 1 : 0);
   layer.begin(LayerPart::attention);
-  of_each([&](LayerBuilder& stream) {
+  of_each(streams, [&](LayerBuilder& stream) {
     begin_branch(stream, kAttends);
     add_stream_projections(stream, kind);
   });
   add_joint_attention(layer, kind);
-  of_each([](LayerBuilder& stream) {
+  of_each(going_on, [](LayerBuilder& stream) {
     add_stream_output(stream);
     end_branch(stream, kAttends);
   });
   layer.begin(LayerPart::mlp);
-  of_each([&](LayerBuilder& stream) {
+  of_each(going_on, [&](LayerBuilder& stream) {
     begin_branch(stream, kFeeds, bit(Module::attention_output));
     add_feed_forward(stream, kind);
     end_branch(stream, kFeeds);

@@ -42,11 +42,12 @@ struct Denoiser {
   }
 };
 
-/// Vectors of the hidden size for each stream of a layer: shift, scale and gate of its branches,
-/// which parallel ones share.
+/// Vectors of the hidden size of a layer: of each stream shift, scale and gate of its branches,
+/// which parallel ones share; shift and scale alone of a text that goes no further.
 [[nodiscard]] constexpr std::int64_t modulation_vectors(const LayerKind& kind) {
   const bool two = kind.tokens != TokenMixing::none && kind.mlp && !kind.parallel;
-  return two ? 6 : 3;
+  const std::int64_t of_stream = two ? 6 : 3;
+  return of_stream + (kind.two_streams ? (kind.text_ends ? 2 : of_stream) : 0);
 }
 /// Whether its tokens are among those of the sequences.
 [[nodiscard]] bool joins_text(const Transformer& model);

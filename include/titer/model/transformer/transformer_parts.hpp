@@ -105,6 +105,7 @@ struct LayerKind {
   bool mlp = true;           // or experts
   bool parallel = false;     // attention and MLP read one norm and are added once
   bool two_streams = false;  // texts and images have weights of their own, and attend to all
+  bool text_ends = false;    // of two streams: the text is attended to, and goes no further
 
   [[nodiscard]] bool is_dense() const { return mlp && !experts; }
 
