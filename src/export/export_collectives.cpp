@@ -193,12 +193,43 @@ void ExportedStep::Writer::add_tail() {
                           frontier_)};
   }
   if (!scenario_.overlap_param_gather()) {
-    add_synchronisation(
+    frontier_ = add_synchronisation(
         {.part = TaskPart::data_comm, .what = "parameters"},
         MoveTime::updated,
         parameters,
         {.all = to_ticks(times.parameter_sync), .experts = to_ticks(times.expert_parameters)},
         frontier_);
+  }
+  add_meeting(parameters, times.meeting);
+}
+
+/// A step's share of what islands send one another once in many: of its bytes, and of its time.
+void ExportedStep::Writer::add_meeting(const DeviceParameters& parameters, Seconds time) {
+  const auto is_exchange = [](const Move& move) {
+    return move.when == MoveTime::met && has_parts(move);
+  };
+  const Moves& moves = clock_.moves();
+  const auto* const move = std::find_if(moves.begin(), moves.end(), is_exchange);
+  if (move == moves.end() || time <= Seconds{}) {
+    return;
+  }
+  const MoveParts parts = parts_of(*move, parameters, places_);
+  Bytes all;
+  for (const MovePart& part : parts) {
+    all += part.size;
+  }
+  Ticks left = to_ticks(time);
+  for (const MovePart& part : parts) {
+    const bool is_last = &part == &*std::prev(parts.end());
+    const Ticks own = std::min(left, to_ticks(part.size / all * time));
+    frontier_ = add_sum({.part = TaskPart::data_comm,
+                         .collective = move->collective,
+                         .what = part.experts ? move->text->of_experts : move->text->what,
+                         .duration = is_last ? left : own,
+                         .bytes = part.size / move->every},
+                        part.experts ? GroupRole::expert_shard_copies : GroupRole::shard_copies,
+                        frontier_);
+    left -= own;
   }
 }
 

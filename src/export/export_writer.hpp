@@ -158,6 +158,7 @@ class ExportedStep::Writer {
   Frontier add_sum(const GraphNode& node, GroupRole role, Frontier after);
   void gather_parameters();
   void add_tail();
+  void add_meeting(const DeviceParameters& parameters, Seconds time);
 
   const ExportedStep& step_;
   const Scenario& scenario_;

@@ -156,10 +156,10 @@ bool ExportedStep::is_in_use(GroupRole role) const {
       return scenario_.plan.context_method == ContextMethod::hierarchical;
     case GroupRole::shard:
     case GroupRole::shard_copies:
-      return scenario_.plan.shard.has_value();
+      return scenario_.plan.group().has_value();
     case GroupRole::expert_shard:
     case GroupRole::expert_shard_copies:
-      return scenario_.plan.shard.has_value() && has_own_expert_groups(scenario_.plan);
+      return scenario_.plan.group() && has_own_expert_groups(scenario_.plan);
     case GroupRole::tensor:
     case GroupRole::data:
     case GroupRole::ends:
@@ -338,7 +338,7 @@ double ExportedStep::most_nodes() const {
                         static_cast<double>(chunks_per_rank(costs_.placement, costs_.shape));
   return passes * (of_chunk + 9.0) +
          2.0 * chunks_per_rank(costs_.placement, costs_.shape) * (layers + 3.0) * synchronised +
-         4.0 + 2.0 * (synchronised - 1.0);
+         4.0 + 2.0 * (synchronised - 1.0) + (scenario_.plan.local_steps ? own_experts : 0.0);
 }
 
 RankGraph ExportedStep::graph(int rank) const {

@@ -61,12 +61,6 @@ void check_export(const Scenario& scenario) {
                                  name(plan.sharding),
                                  why));
   }
-  if (plan.local_steps) {
-    throw InputError(
-        "plan.local_steps: expected none of it in what is exported, which is one step: islands "
-        "meet "
-        "after many");
-  }
   if (plan.gradient_exchange() == GradientCollective::reduce) {
     throw InputError(
         "plan.gradient_collective: reduce: expected none of it in what is exported: chains of "

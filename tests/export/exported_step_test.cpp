@@ -12,6 +12,7 @@
 #include "plan/schedules.hpp"
 #include "repetitions.hpp"
 #include "scenario/plain.hpp"
+#include "scenario/violations.hpp"
 #include "titer/estimate/estimate.hpp"
 
 namespace titer {
@@ -84,6 +85,38 @@ TEST(ExportedStep, TakesTheTicksOfTheClosedFormWithoutTensorRanks) {
   }
   EXPECT_GT(piped, testing::repetitions(10));
   EXPECT_GT(data_parallel, testing::repetitions(10));
+}
+
+/// Islands that meet once in many steps: each step has its share of what they send one another.
+TEST(ExportedStep, HasAStepsShareOfWhatIslandsSend) {
+  Plan plan = plan_of(2, 1, 16);
+  plan.overlap_grad_reduce = false;
+  plan.overlap_param_gather = false;
+  plan.pipeline_send = PipelineSend::blocking;
+  for (const Sharding sharding : {Sharding::none, Sharding::zero1}) {
+    for (const bool apart : {false, true}) {
+      plan.sharding = sharding;
+      plan.local_steps = LocalSteps{.islands = 4, .steps = 10};
+      if (apart) {
+        plan.local_steps->bandwidth = BytesPerSecond::from_si(1.25e9);
+      }
+      const Scenario scenario = plain::scenario(plan);
+      ASSERT_EQ(texts(scenario), Lines());
+      const ExportedStep step(scenario, ExportDetail::layer);
+      EXPECT_EQ(exported::time(step), to_ticks(estimate(scenario).iteration_time));
+      const RankGraph graph = step.graph(0);
+      const auto meeting =
+          std::find_if(graph.nodes().begin(), graph.nodes().end(), [](const GraphNode& node) {
+            return node.what == "how far islands have come";
+          });
+      ASSERT_NE(meeting, graph.nodes().end());
+      EXPECT_EQ(step.group(meeting->group).ranks.size(), 4u);
+      // What stands for half of the model's layers in fp32, once in ten steps.
+      const double whole = step.costs().trained.front().total() * 4.0;
+      const bool own = apart || sharding == Sharding::zero1;
+      EXPECT_NEAR(meeting->bytes.si() / (whole / (own ? 4.0 : 1.0) / 10), 1, 1e-9);
+    }
+  }
 }
 
 TEST(ExportedStep, TakesTheTimeOfTheClosedFormWithTensorRanksButForRounding) {

@@ -39,7 +39,7 @@ enum class GroupRole {
   context_inner,  // of the hierarchical context method: neighbours, and those with the same place
   context_outer,  // among them
   // Of `data` and `experts`, those that split among them what is sharded, and those that have the
-  // same shard, where the plan shards in groups.
+  // same shard, where the plan shards in groups; or the ranks of an island, and those that meet.
   shard,
   shard_copies,
   expert_shard,
