@@ -21,7 +21,7 @@ constexpr const char* kPlans = R"("plan.tensor": [1, 2, 4, 8],
 titer::Sweep sweep_with(const std::string& axes, const std::string& more = "") {
   return titer::read_sweep(titer::parse_json(R"({"scenario": {"model": "gpt3-175b",
     "cluster": {"name": "dgx-a100-80gb", "nodes": 128}, "plan": {"sequence_parallel": true},
-    "training": {"global_batch": 1024, "precision": "fp16"}}, "axes": {)" +
+    "training": {"global_batch": 1024, "sequence": 2048, "precision": "fp16"}}, "axes": {)" +
                                                  axes + "}" + more + "}",
                                              "sweep.json"));
 }
