@@ -64,17 +64,17 @@ class NeoxModel {
       in_.fail("intermediate_size", "expected at most 1000000");
     }
     if (in_.word("mlp_type").value_or("regular") == "llama") {
-      read_llama_mlp();
+      read_llama_mlp(written);
     }
   }
 
-  /// The older type: three matrices without biases, whatever the activation is called.
-  /// [megatron/model/transformer.py, LLaMAParallelMLP]
-  void read_llama_mlp() {
+  /// The older type: three matrices without biases, whatever the activation is called, of the width
+  /// that is written. [megatron/model/transformer.py, LLaMAParallelMLP]
+  void read_llama_mlp(std::optional<std::int64_t> written) {
     const std::int64_t multiple = in_.integer("mlp_multiple_of", 1, kMostWidth).value_or(256);
     const std::int64_t width = 2 * model_.hidden * 4 / 3;
     model_.gated = true;
-    model_.ffn = (width + multiple - 1) / multiple * multiple;
+    model_.ffn = written.value_or((width + multiple - 1) / multiple * multiple);
     is_llama_ = true;
   }
 
@@ -253,6 +253,24 @@ void read_plan(const ImportTask& task) {
   put(task.into.training, "sequence", in.integer("seq_length", 1));
 }
 
+/// The section of fp16 may be of another type, and counts before a word.
+/// [megatron/neox_arguments/arguments.py, "derive precision"]
+void read_neox_precision(const ImportTask& task) {
+  Settings& in = task.in;
+  const bool is_of_section = in.word("fp16.type") == "bfloat16";
+  if (is_of_section) {
+    task.into.training.add("precision", Value("bf16"));
+  }
+  const auto word = in.word("precision");
+  if (!word || is_of_section || in.has("fp16.enabled")) {
+    return;
+  }
+  if (*word != "fp16" && *word != "bfloat16" && *word != "fp32") {
+    in.fail("precision", "expected fp16, bfloat16 or fp32");
+  }
+  task.into.training.add("precision", Value(*word == "bfloat16" ? "bf16" : *word));
+}
+
 }  // namespace
 
 void import_neox(const ImportTask& task) {
@@ -263,14 +281,12 @@ void import_neox(const ImportTask& task) {
     return;
   }
   read_plan(task);
-  if (const auto word = in.word("precision"); word && !in.has("fp16.enabled")) {
-    const bool known = *word == "fp16" || *word == "bfloat16" || *word == "fp32";
-    if (!known) {
-      in.fail("precision", "expected fp16, bfloat16 or fp32");
-    }
-    task.into.training.add("precision", Value(*word == "bfloat16" ? "bf16" : *word));
-  }
+  read_neox_precision(task);
   deepspeed_settings(task);
+  if (task.into.training.find("precision") == nullptr) {
+    assume(task, "precision", "taken as fp32, as GPT-NeoX trains where nothing tells it");
+    task.into.training.add("precision", Value("fp32"));
+  }
   if (in.is_on("fp32_allreduce")) {  // DeepSpeed's communication_data_type
     if (task.into.training.find("gradient_precision") == nullptr) {
       task.into.training.add("gradient_precision", Value("fp32"));

@@ -43,6 +43,33 @@ TEST(ImportNeox, ReductionsMayBeInFullPrecision) {
   EXPECT_NE(member(of(neox + "false}", "run.yml", 8).training, "gradient_precision"), "\"fp32\"");
 }
 
+TEST(ImportNeox, TheOlderMlpOfLlamaHasTheWidthThatIsWritten) {
+  const std::string neox =
+      "{\"num_layers\": 2, \"hidden_size\": 96, \"num_attention_heads\": 4, \"seq_length\": 64, "
+      "\"max_position_embeddings\": 64, \"train_micro_batch_size_per_gpu\": 4, "
+      "\"vocab_file\": \"20B_tokenizer.json\", \"mlp_type\": \"llama\"";
+  EXPECT_EQ(of(neox + ", \"intermediate_size\": 320}", "run.yml", 8).model->ffn, 320);
+  EXPECT_EQ(of(neox + "}", "run.yml", 8).model->ffn, 256);
+}
+
+TEST(ImportNeox, TrainsInFullPrecisionUnlessASectionOrAWordTellsAnother) {
+  const auto precision = [](const std::string& settings) {
+    const ImportedRun run =
+        of("{\"num_layers\": 2, \"hidden_size\": 96, \"num_attention_heads\": 4, "
+           "\"seq_length\": 64, \"max_position_embeddings\": 64, "
+           "\"train_micro_batch_size_per_gpu\": 4, \"vocab_file\": \"20B_tokenizer.json\"" +
+               settings + "}",
+           "run.yml",
+           8);
+    return member(run.training, "precision") +
+           (any_has(run.assumed, "precision: taken as fp32") ? " assumed" : "");
+  };
+  EXPECT_EQ(precision(""), "\"fp32\" assumed");
+  EXPECT_EQ(precision(", \"fp16\": {\"enabled\": true}"), "\"fp16\"");
+  EXPECT_EQ(precision(", \"fp16\": {\"enabled\": true, \"type\": \"bfloat16\"}"), "\"bf16\"");
+  EXPECT_EQ(precision(", \"precision\": \"bfloat16\""), "\"bf16\"");
+}
+
 TEST(ImportMegatronLlm, HasNoBiasesAndNoSharedTablesUnlessItIsTold) {
   const ImportedRun llama = of(kShape +
                                "--glu_activation swiglu --use_rms_norm --no_tie_embed_logits "
