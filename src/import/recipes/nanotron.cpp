@@ -66,6 +66,19 @@ void put_nanotron_experts(const ImportTask& task, Transformer& model) {
   set_layer_kinds(model, layers);
 }
 
+/// What nanotron's classes have in another way than HuggingFace's of the same name: queries, keys
+/// and values of Qwen2 have biases where they are asked for, and a window is one of all layers.
+/// [nanotron/models/qwen.py; nanotron/config/models_config.py]
+void put_nanotron_attention(const ImportTask& task, std::string_view type, Transformer& model) {
+  if (type == "qwen2") {
+    model.biases.qkv = task.in.is_on("model.model_config.attention_bias");
+  }
+  const auto window = task.in.integer("model.model_config.sliding_window_size", 1, kMostTokens);
+  for (LayerKind& kind : model.kinds) {
+    kind.window = window ? window : kind.window;
+  }
+}
+
 /// The part of the document that a path names; nothing of it is left to be read.
 void put_nanotron_model(const ImportTask& task) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> types = {
@@ -94,6 +107,7 @@ void put_nanotron_model(const ImportTask& task) {
   }
   put_model_of_config(task, config);
   if (task.into.model) {
+    put_nanotron_attention(task, type, *task.into.model);
     put_nanotron_experts(task, *task.into.model);
   }
 }
