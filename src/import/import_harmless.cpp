@@ -189,7 +189,8 @@ constexpr std::array<HarmlessSettings, 6> kOfDeepSpeed = {
       "steps_per_print wall_clock_breakdown dump_state memory_breakdown tensorboard.* wandb.* "
       "csv_monitor.* comet.* flops_profiler.* comms_logger.*"},
      {kCheckpoints,
-      "checkpoint.* zero_optimization.stage3_gather_* zero_optimization.elastic_checkpoint "
+      "checkpoint.* zero_optimization.stage3_gather_* "
+      "zero_optimization.gather_16bit_weights_on_model_save zero_optimization.elastic_checkpoint "
       "zero_optimization.load_from_fp32_weights zero_optimization.ignore_unused_parameters"},
      {kLaunch, "zero_allow_untested_optimizer zero_force_ds_cpu_optimizer"},
      {kBuffers,

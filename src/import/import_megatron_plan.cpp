@@ -358,6 +358,10 @@ class MegatronPlan {
          "overlap_p2p_* batch_p2p_comm no_overlap_p2p_communication align_*");
     skip(degrees_.context == 1, "cp_comm_type hierarchical_context_parallel_sizes");
     skip(!in_.is_on("fsdp"), "fsdp_*");
+    // NeMo's layers of Falcon alone ask for these.
+    skip(in_.text("name").value_or("").find("falcon") == std::string::npos,
+         "mcore_customization_config.parallel_attention "
+         "mcore_customization_config.new_decoder_architecture");
     skip(!in_.is_on("multi_latent_attention"),
          "q_lora_rank kv_lora_rank qk_head_dim qk_pos_emb_head_dim v_head_dim");
   }

@@ -25,8 +25,11 @@ class MegatronTraining {
     training_.add("precision", Value(precision()));
     read_narrow_parts();
     put_optimizer(task_, in_.has("optim.name") ? "optim.name" : "optimizer");
+    read_fsdp_types();
     const auto in_fp32 = in_.flag("grad_reduce_in_fp32");  // of Megatron-Bridge
-    if (in_fp32) {
+    if (training_.find("gradient_precision") != nullptr) {
+      static_cast<void>(in_.flag("grad_reduce_in_bf16"));
+    } else if (in_fp32) {
       training_.add("gradient_precision", Value(*in_fp32 ? "fp32" : "bf16"));
     } else if (in_.is_on("grad_reduce_in_bf16")) {
       training_.add("gradient_precision", Value("bf16"));
@@ -148,6 +151,24 @@ class MegatronTraining {
     }
   }
 
+  /// Of Megatron-FSDP, where they are told; "auto" is as without them.
+  void read_fsdp_types() {
+    if (!in_.is_on("use_megatron_fsdp")) {
+      in_.skip({.what = kSwitchedOff, .patterns = "megatron_fsdp_*_dtype"});
+      return;
+    }
+    const auto told = [this](std::string_view key) {
+      return in_.word(key) == "auto" ? std::nullopt : type_of(key);
+    };
+    const auto kept = told("megatron_fsdp_main_grads_dtype");
+    put(training_, "gradient_precision", kept);
+    put(training_, "master_precision", told("megatron_fsdp_main_params_dtype"));
+    if (told("megatron_fsdp_grad_comm_dtype").value_or(kept.value_or("")) != kept.value_or("")) {
+      in_.leave_out("megatron_fsdp_grad_comm_dtype",
+                    "gradients are taken to be reduced in the format that they are kept in");
+    }
+  }
+
   /// Number formats of what the precision-aware optimizer keeps.
   void read_states() {
     if (!in_.is_on("use_precision_aware_optimizer")) {
@@ -156,7 +177,9 @@ class MegatronTraining {
                             "use_precision_aware_optimizer"});
       return;
     }
-    put_type("main_params_dtype", "master_precision");
+    if (training_.find("master_precision") == nullptr) {
+      put_type("main_params_dtype", "master_precision");
+    }
     const auto first = type_of("exp_avg_dtype");
     const auto second = type_of("exp_avg_sq_dtype");
     put(training_, "state_precision", first ? first : second);

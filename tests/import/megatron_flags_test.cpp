@@ -333,5 +333,43 @@ TEST(MegatronFlags, FusedAttentionIsOfSixteenBits) {
   EXPECT_EQ(of_nemo("bf16"), AttentionKernel::flash);
 }
 
+TEST(MegatronFlags, FsdpTellsTheFormatsOfWhatItKeeps) {
+  const std::string fsdp = "--bf16 --use-megatron-fsdp --use-distributed-optimizer ";
+  const ImportedRun run = of(fsdp +
+                                 "--data-parallel-sharding-strategy optim_grads_params "
+                                 "--megatron-fsdp-grad-comm-dtype bf16 "
+                                 "--megatron-fsdp-main-grads-dtype bf16 "
+                                 "--megatron-fsdp-main-params-dtype fp32",
+                             8);
+  EXPECT_EQ(member(run.training, "gradient_precision"), "\"bf16\"");
+  EXPECT_EQ(member(run.training, "master_precision"), "\"fp32\"");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  const ImportedRun open = of(fsdp + "--megatron-fsdp-main-grads-dtype auto", 8);
+  EXPECT_EQ(member(open.training, "gradient_precision"), "absent");
+  EXPECT_TRUE(open.unread.empty()) << open.unread.front();
+  const ImportedRun apart = of(fsdp +
+                                   "--megatron-fsdp-main-grads-dtype fp32 "
+                                   "--megatron-fsdp-grad-comm-dtype bf16",
+                               8);
+  EXPECT_TRUE(any_has(apart.unread, "reduced in the format that they are kept in"));
+}
+
+TEST(MegatronFlags, WhatNemoPassesOnCountsForFalconAlone) {
+  const auto unread = [](const std::string& name) {
+    return import_text(
+               "trainer:\n  devices: 1\n  num_nodes: 1\n  precision: bf16\n"
+               "model:\n  micro_batch_size: 1\n  global_batch_size: 1\n" +
+                   name +
+                   "  num_layers: 2\n  hidden_size: 64\n  num_attention_heads: 4\n"
+                   "  encoder_seq_length: 128\n  max_position_embeddings: 128\n"
+                   "  tokenizer:\n    model: llama2.model\n"
+                   "  mcore_customization_config:\n    parallel_attention: true\n",
+               "nemo.yaml")
+        .unread;
+  };
+  EXPECT_TRUE(unread("").empty()) << unread("").front();
+  EXPECT_TRUE(any_has(unread("  name: megatron_falcon_gpt\n"), "parallel_attention"));
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer
