@@ -51,7 +51,8 @@ std::string_view stack_of(const Settings& in) {
 /// What releases had until 2023 and have no more; none of those fused attention unless it was
 /// asked for.  [megatron/arguments.py of 2.x and 23.05: --use-flash-attn, --transformer-impl local]
 bool is_before_fused_attention(const Settings& in) {
-  constexpr std::array<std::string_view, 6> gone = {"DDP_impl",
+  constexpr std::array<std::string_view, 7> gone = {"batch_size",
+                                                    "DDP_impl",
                                                     "data_impl",
                                                     "checkpoint_activations",
                                                     "checkpoint_num_layers",
@@ -289,8 +290,10 @@ void import_megatron(const ImportTask& task) {
     in.rename(section, "");
   }
   in.rename("trainer.strategy.ddp.", "");
+  name_as_later_releases(in);
   rename_settings(in);
   finish(with_defaults);
+  put_accumulation(task);
   if (is_recipe) {
     in.skip(harmless_in_nemo());
   }

@@ -90,6 +90,10 @@ void read_hybrid(const ImportTask& task, Transformer& model);
 void megatron_plan(const ImportTask& task);
 /// Says which of its settings are taken in another way than they ask for.
 void remark_on_megatron(const ImportTask& task);
+/// The settings of releases 1.x, whose batch is one of a data-parallel rank.
+void name_as_later_releases(Settings& in);
+/// How many batches those add up before a step, where DeepSpeed's examples tell it.
+void put_accumulation(const ImportTask& task);
 /// Refuses what Megatron and NeMo call by settings of a plain model and a Transformer is not.
 void refuse_unmodelled(const ImportTask& task);
 

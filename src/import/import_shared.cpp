@@ -319,7 +319,8 @@ void put_batches(const ImportTask& task, const Degrees& degrees, const DegreeKey
                  "expected a multiple of micro-batch x data-parallel degree, " +
                      std::to_string(*micro) + " x " + std::to_string(*degrees.data));
   }
-  if (!global && !task.in.has(keys.global_batch)) {
+  // "gas" tells how many are added up, of which put_accumulation makes the batch.
+  if (!global && !task.in.has(keys.global_batch) && !task.in.has("gas")) {
     assume(task, keys.global_batch, "taken as micro-batch x data-parallel degree");
   }
   task.into.training.add("global_batch", Value(global.value_or(together)));

@@ -30,6 +30,27 @@ TEST(ImportMegatron, BeforeCoreAttentionIsFusedWhereThatIsAskedFor) {
   EXPECT_EQ(of(kShape).model->attention, AttentionKernel::flash);
 }
 
+TEST(ImportMegatron, OfItsFirstReleasesABatchIsOneOfARank) {
+  const std::string first =
+      "--num-layers 4 --hidden-size 64 --num-attention-heads 4 --seq-length 128 "
+      "--max-position-embeddings 128 --vocab-file gpt2-vocab.json --batch-size 3 "
+      "--model-parallel-size 2 --warmup 0.01 --fp16 ";
+  const ImportedRun alone = of("torchrun --nproc_per_node 8 pretrain_gpt2.py " + first);
+  EXPECT_EQ(member(alone.plan, "tensor"), "2");
+  EXPECT_EQ(member(alone.plan, "micro_batch"), "3");
+  EXPECT_EQ(member(alone.training, "global_batch"), "12");  // 3 x 4 ranks
+  EXPECT_EQ(alone.model->attention, AttentionKernel::materialised);
+  EXPECT_TRUE(alone.unread.empty()) << alone.unread.front();
+  const ImportedRun run = of("deepspeed --num_gpus 8 pretrain_gpt2.py " + first +
+                             "--pipe-parallel-size 2 --gas 16 --deepspeed --zero-stage 1 "
+                             "--cpu-optimizer --checkpoint-activations --checkpoint-in-cpu");
+  EXPECT_EQ(member(run.plan, "pipeline"), "2");
+  EXPECT_EQ(member(run.plan, "data"), "2");
+  EXPECT_EQ(member(run.training, "global_batch"), "96");  // 3 x 2 ranks x 16
+  EXPECT_EQ(member(run.plan, "offload"), R"({"optimizer":"host","activations":"host"})");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+}
+
 TEST(ImportNeox, ReductionsMayBeInFullPrecision) {
   const std::string neox =
       "{\"num_layers\": 12, \"hidden_size\": 768, \"num_attention_heads\": 12, "

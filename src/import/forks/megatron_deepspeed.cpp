@@ -82,6 +82,20 @@ void read_residual(const ImportTask& task) {
   }
 }
 
+/// The optimizer's state, and what is kept of layers that are recomputed.
+void read_host(const ImportTask& task) {
+  Value offload = Value::make_object();
+  if (task.in.is_on("cpu_optimizer")) {
+    offload.add("optimizer", Value("host"));
+  }
+  if (task.in.is_on("checkpoint_in_cpu")) {
+    offload.add("activations", Value("host"));
+  }
+  if (!offload.members.empty() && task.into.plan.find("offload") == nullptr) {
+    task.into.plan.add("offload", std::move(offload));
+  }
+}
+
 }  // namespace
 
 void import_megatron_deepspeed(const ImportTask& task) {
@@ -109,6 +123,7 @@ void import_megatron_deepspeed(const ImportTask& task) {
   task.into.stack = "deepspeed";
   read_residual(task);
   put_written_stage(task);
+  read_host(task);
   const bool has_experts = task.into.model && task.into.model->experts;
   if (has_experts && !in.has("expert_interval")) {
     assume(task, "expert_interval", "taken as 2: every second layer has experts");
