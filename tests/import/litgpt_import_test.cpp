@@ -97,6 +97,19 @@ TEST(ImportLitGpt, AModelMayBeToldByItsConfiguration) {
   EXPECT_EQ(parameters(*experts.model),
             2 * 1024 * 256 +
                 4 * (2 * 256 * 256 + 2 * 256 * 64 + 4 * 3 * 256 * 768 + 4 * 256 + 2 * 256) + 256);
+  const std::string normed =
+      "  mlp_class_name: LLaMAMoE\n  n_expert: 4\n  moe_intermediate_size: 96\n";
+  const ImportedRun narrow = of(text + llama + normed + "  norm_qk: true\n" + rest, "a.yaml");
+  EXPECT_TRUE(narrow.model->qk_norm);
+  EXPECT_EQ(narrow.model->experts->ffn, 96);
+  EXPECT_EQ(parameters(*narrow.model),
+            2 * 1024 * 256 + 256 +
+                4 * (2 * 256 * 256 + 2 * 256 * 64 + 4 * 3 * 256 * 96 + 4 * 256 + 2 * 256 + 2 * 32));
+  EXPECT_EQ(of(text + llama + normed + rest, "a.yaml").model->experts->ffn, 96);
+  EXPECT_NE(
+      refusal(text + llama + normed + "  norm_qk: true\n  norm_qk_type: olmo2\n" + rest, "a.yaml")
+          .find("expected the layers of Llama"),
+      std::string::npos);
   EXPECT_NE(
       refusal(text + "  norm_qk: true\n" + rest, "a.yaml").find("expected the layers of Llama"),
       std::string::npos);

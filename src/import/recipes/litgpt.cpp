@@ -37,9 +37,10 @@ class LayersOfConfig {
   void put() {
     const std::string mlp = in_.text(key("mlp_class_name")).value_or("GptNeoxMLP");
     const bool is_neox = mlp == "GptNeoxMLP";
+    const bool is_normed = is_normed_by_heads();
     const std::string_view type = is_neox             ? "gpt_neox"
-                                  : mlp == "LLaMAMLP" ? "llama"
-                                  : mlp == "LLaMAMoE" ? "mixtral"
+                                  : mlp == "LLaMAMLP" ? (is_normed ? "qwen3" : "llama")
+                                  : mlp == "LLaMAMoE" ? (is_normed ? "qwen3_moe" : "mixtral")
                                                       : "";
     if (type.empty() || !is_of_class(is_neox)) {
       in_.fail(
@@ -52,9 +53,10 @@ class LayersOfConfig {
     put_widths(config, is_neox);
     if (is_neox) {
       config.add("use_parallel_residual", Value(in_.flag(key("parallel_residual")).value_or(true)));
-    } else if (type == "mixtral") {
-      config.add("num_local_experts", Value(number("n_expert", 8)));
+    } else if (mlp == "LLaMAMoE") {
+      config.add(is_normed ? "num_experts" : "num_local_experts", Value(number("n_expert", 8)));
       config.add("num_experts_per_tok", Value(number("n_expert_per_token", 2)));
+      put_width_of_experts(config, is_normed);
     }
     put_model_of_config(task_, config);
     task_.into.model->name = in_.text(key("name")).value_or("");
@@ -70,13 +72,31 @@ class LayersOfConfig {
     return in_.integer(key(name), 1, kMostWidth).value_or(usual);
   }
 
+  /// Queries and keys of each head by themselves, as Qwen3 has them, and not those of all at once.
+  bool is_normed_by_heads() {
+    return in_.is_on(key("norm_qk")) &&
+           in_.text(key("norm_qk_type")).value_or("default") == "default";
+  }
+
+  /// An MLP's where experts have none of their own. [litgpt/config.py, Config.__post_init__]
+  void put_width_of_experts(Value& config, bool is_normed) {
+    const std::int64_t usual = config.find("intermediate_size")->integer;
+    const std::int64_t width = number("moe_intermediate_size", usual);
+    if (is_normed) {
+      config.add("moe_intermediate_size", Value(width));
+    } else {
+      *config.find("intermediate_size") = Value(width);
+    }
+  }
+
   /// Norms, biases and branches as all layers of the class have them.
   bool is_of_class(bool is_neox) {
     const bool has_biases = in_.flag(key("bias")).value_or(true);
     const bool is_rms = in_.text(key("norm_class_name")).value_or("LayerNorm") == "RMSNorm";
     const bool is_parallel = in_.flag(key("parallel_residual")).value_or(true);
-    const bool is_special = in_.any_on({key("shared_attention_norm"),
-                                        key("norm_qk"),
+    const bool is_normed = in_.is_on(key("norm_qk")) && (is_neox || !is_normed_by_heads());
+    const bool is_special = is_normed ||
+                            in_.any_on({key("shared_attention_norm"),
                                         key("post_attention_norm"),
                                         key("post_mlp_norm"),
                                         key("attn_bias"),
