@@ -16,9 +16,10 @@ constexpr std::array<HarmlessSettings, 4> kOfTorchtune = {
       "optimizer.* lr_scheduler.* clip_grad_norm loss.* num_output_chunks"},
      {"data, tokenizers and checkpoints",
       "tokenizer.* dataset.* dataset_val.* seed shuffle checkpointer.* resume_from_checkpoint "
-      "save_adapter_weights_only output_dir collate_fn base_dir cache_dir teacher_checkpointer.* "
-      "run_val_every_n_steps batch_size_val keep_last_n_checkpoints enable_async_checkpointing"},
-     {"logs and profiles", "metric_logger.* log_* profiler.* model_type my_*"},
+      "save_adapter_weights_only output_dir base_model_path collate_fn base_dir cache_dir "
+      "teacher_checkpointer.* dataloader_num_workers run_val_every_n_steps batch_size_val "
+      "keep_last_n_checkpoints enable_async_checkpointing"},
+     {"logs and profiles", "name metric_logger.* log_* profiler.* model_type my_*"},
      {"how processes are launched, kernels and lengths",
       "epochs max_steps_per_epoch device compile memory_efficient_fsdp_wrap custom_sharded_layers "
       "compile.* model.lora_alpha model.lora_dropout model.use_dora model.quantize_base "
@@ -65,6 +66,29 @@ void read_torchtune_adapters(const ImportTask& task, std::string_view component)
   }
 }
 
+/// Everything is split among the ranks that are no copies of one another.
+void put_torchtune_sharding(const ImportTask& task, std::optional<std::int64_t> data) {
+  Settings& in = task.in;
+  Value& plan = task.into.plan;
+  static_cast<void>(in.integer("data_parallel_shard_dim", -1));
+  plan.add("sharding", Value("zero3"));
+  if (const auto reshards = in.flag("fsdp_reshard_after_forward")) {
+    plan.add("reshard_after_forward", Value(*reshards));
+  }
+  constexpr std::string_view key = "data_parallel_replicate_dim";
+  const auto copies = in.integer(key, 1, kMostDegree).value_or(1);
+  if (copies == 1) {
+    return;
+  }
+  if (data && *data % copies != 0) {
+    in.fail(key, "expected a divisor of the " + std::to_string(*data) + " data-parallel ranks");
+  } else if (data) {
+    plan.add("shard", Value(*data / copies));
+  } else {
+    in.leave_out(key, "--devices N tells how many ranks split");
+  }
+}
+
 }  // namespace
 
 void import_torchtune(const ImportTask& task) {
@@ -91,8 +115,7 @@ void import_torchtune(const ImportTask& task) {
     data = devices ? std::optional(*devices / tensor) : devices;
   }
   put(task.into.plan, "data", data);
-  static_cast<void>(in.integer("data_parallel_shard_dim", -1));
-  task.into.plan.add("sharding", Value("zero3"));
+  put_torchtune_sharding(task, data);
   if (in.is_on("fsdp_cpu_offload")) {
     task.into.plan.add("offload", state_on_host());
   }
