@@ -84,6 +84,11 @@ TEST(ImportEasyLm, WhatItsTrainingIsNotIsRefused) {
       refusal("python -m EasyLM.models.gptj.gptj_train --mesh_dim=1,1,8 --load_gptj_config=6b")
           .find("is arguments of EasyLM, which is not read"),
       std::string::npos);
+  const std::string line = refusal(
+      "python -m EasyLM.models.llama.llama_train --optimizer.type=adamw "
+      "--optimizer.adamw_optimizer.lr=6e-4 --load_checkpoint=''");
+  EXPECT_NE(line.find("is arguments of EasyLM, which is not read; --mesh_dim"), std::string::npos)
+      << line;
 }
 
 }  // namespace TITER_TEST_FILE

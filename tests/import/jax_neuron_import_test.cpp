@@ -125,6 +125,15 @@ TEST(ImportLevanter, WhatItsModelsAreNotIsRefused) {
             std::string::npos);
 }
 
+TEST(ImportLevanter, ItsTrackersMayBeAList) {
+  const ImportedRun run = testing::of(
+      "model:\n  type: gpt2\ntrainer:\n  train_batch_size: 64\n"
+      "  tracker:\n    - type: tensorboard\n      logdir: logs\n    - type: wandb\n",
+      "run.yaml",
+      8);
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+}
+
 std::string neuron(const std::string& source, const std::string& more) {
   return "name: run\nmodel_source: " + source +
          "\ntrainer:\n  devices: 32\n  num_nodes: 8\n  max_steps: 100\n"

@@ -32,5 +32,19 @@ TEST(ImportNanotron, ItsQwenHasBiasesAndAWindowWhereTheyAreAskedFor) {
   EXPECT_EQ(other.kinds.front().window, 20);
 }
 
+TEST(ImportNanotron, ItsFirstReleasesHadTheOptimizersNumbersBesideIt) {
+  const ImportedRun run = testing::of(
+      "brrr_data:\n  dataset_folder: /d\nmodel:\n  model_config:\n    is_llama_config: true\n"
+      "    hidden_size: 64\n    intermediate_size: 96\n    max_position_embeddings: 128\n"
+      "    num_attention_heads: 4\n    num_hidden_layers: 2\n    num_key_value_heads: 4\n"
+      "    vocab_size: 512\noptimizer:\n  adam_beta1: 0.9\n  adam_eps: 1.0e-08\n"
+      "  torch_adam_is_fused: true\n  zero_stage: 1\nparallelism:\n  dp: 2\n  pp: 1\n  tp: 1\n"
+      "tokens:\n  batch_accumulation_per_replica: 1\n  micro_batch_size: 3\n"
+      "  sequence_length: 128\n",
+      "run.yaml");
+  EXPECT_EQ(testing::member(run.plan, "sharding"), "\"zero1\"");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

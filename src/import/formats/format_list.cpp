@@ -247,6 +247,12 @@ constexpr auto kFormats = std::to_array<ForeignFormat>({
      .syntaxes = "arguments",
      .all = "mesh_dim",
      .any = "load_llama_config load_olmo_config load_model_config load_gptj_config"},
+    {.name = "arguments of EasyLM",
+     .syntaxes = "arguments",
+     .all = "",
+     .any = "optimizer.adamw_optimizer.lr optimizer.adamw_optimizer.end_lr "
+            "optimizer.adamw_optimizer.lr_decay_steps",
+     .instead = "--mesh_dim, with --load_llama_config or --llama.base_model, tells what it trains"},
     {.name = "arguments of ColossalAI's programs",
      .syntaxes = "arguments",
      .all = "plugin",

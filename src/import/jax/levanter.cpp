@@ -37,7 +37,7 @@ constexpr std::int64_t kLevanterBatch = 512;  // [src/levanter/trainer.py, Train
 constexpr std::array<HarmlessSettings, 5> kOfLevanter = {
     {{"learning rate and the optimizer's numbers", "optimizer.*"},
      {"data, logs, checkpoints and lengths",
-      "data data.* epoch eval_* hf_* trainer.tracker.* trainer.wandb.* trainer.checkpointer.* "
+      "data data.* epoch eval_* hf_* trainer.tracker* trainer.wandb.* trainer.checkpointer.* "
       "trainer.num_train_steps trainer.steps_per_eval trainer.max_eval_batches "
       "trainer.per_device_eval_parallelism trainer.load_* trainer.initialize_from trainer.id "
       "trainer.log_* trainer.run_base_dir trainer.seed trainer.profiler* trainer.watch* "

@@ -21,9 +21,10 @@ constexpr DegreeKeys kNanotronKeys = {.tensor = "parallelism.tp",
 constexpr std::array<HarmlessSettings, 3> kOfNanotron = {
     {{"learning rate and the optimizer's numbers",
       "optimizer.clip_grad optimizer.learning_rate_scheduler.* optimizer.weight_decay* "
-      "optimizer.optimizer_factory.* model.init_method.*"},
+      "optimizer.optimizer_factory.* optimizer.adam_* optimizer.torch_adam_is_fused "
+      "model.init_method.*"},
      {"data, logs, checkpoints and lengths",
-      "checkpoints.* data_stages* general.* lighteval* logging.* profiler* tokenizer.* "
+      "checkpoints.* data_stages* brrr_data* general.* lighteval* logging.* profiler* tokenizer.* "
       "s3_upload.* metrics_logging.* tokens.limit_* tokens.train_steps tokens.val_* "
       "stages* kill_switch_path"},
      {"kernels and buffers, as the stack's",
