@@ -37,11 +37,7 @@ class LayersOfConfig {
   void put() {
     const std::string mlp = in_.text(key("mlp_class_name")).value_or("GptNeoxMLP");
     const bool is_neox = mlp == "GptNeoxMLP";
-    const bool is_normed = is_normed_by_heads();
-    const std::string_view type = is_neox             ? "gpt_neox"
-                                  : mlp == "LLaMAMLP" ? (is_normed ? "qwen3" : "llama")
-                                  : mlp == "LLaMAMoE" ? (is_normed ? "qwen3_moe" : "mixtral")
-                                                      : "";
+    const std::string_view type = class_of(mlp);
     if (type.empty() || !is_of_class(is_neox)) {
       in_.fail(
           key("mlp_class_name"),
@@ -54,9 +50,7 @@ class LayersOfConfig {
     if (is_neox) {
       config.add("use_parallel_residual", Value(in_.flag(key("parallel_residual")).value_or(true)));
     } else if (mlp == "LLaMAMoE") {
-      config.add(is_normed ? "num_experts" : "num_local_experts", Value(number("n_expert", 8)));
-      config.add("num_experts_per_tok", Value(number("n_expert_per_token", 2)));
-      put_width_of_experts(config, is_normed);
+      put_experts(config);
     }
     put_model_of_config(task_, config);
     task_.into.model->name = in_.text(key("name")).value_or("");
@@ -78,14 +72,29 @@ class LayersOfConfig {
            in_.text(key("norm_qk_type")).value_or("default") == "default";
   }
 
-  /// An MLP's where experts have none of their own. [litgpt/config.py, Config.__post_init__]
-  void put_width_of_experts(Value& config, bool is_normed) {
-    const std::int64_t usual = config.find("intermediate_size")->integer;
-    const std::int64_t width = number("moe_intermediate_size", usual);
+  [[nodiscard]] std::string_view class_of(std::string_view mlp) {
+    if (mlp == "GptNeoxMLP") {
+      return "gpt_neox";
+    }
+    const bool is_normed = is_normed_by_heads();
+    if (mlp == "LLaMAMLP") {
+      return is_normed ? "qwen3" : "llama";
+    }
+    return mlp != "LLaMAMoE" ? "" : (is_normed ? "qwen3_moe" : "mixtral");
+  }
+
+  /// As wide as an MLP where they have no width of their own. [litgpt/config.py,
+  /// Config.__post_init__]
+  void put_experts(Value& config) {
+    const bool is_normed = is_normed_by_heads();
+    config.add(is_normed ? "num_experts" : "num_local_experts", Value(number("n_expert", 8)));
+    config.add("num_experts_per_tok", Value(number("n_expert_per_token", 2)));
+    Value* const ffn = config.find("intermediate_size");
+    const std::int64_t width = number("moe_intermediate_size", ffn->integer);
     if (is_normed) {
       config.add("moe_intermediate_size", Value(width));
     } else {
-      *config.find("intermediate_size") = Value(width);
+      *ffn = Value(width);
     }
   }
 
