@@ -241,7 +241,7 @@ constexpr std::array<HarmlessSettings, 8> kOfTorchtitan = {
     {{kLearning,
       "optimizer.lr optimizer.eps optimizer.beta* optimizer.weight_decay optimizer.implementation "
       "optimizer.early_step_in_backward lr_scheduler.* training.max_norm training.warmup_steps"},
-     {kStart, "training.seed debug.seed"},
+     {kStart, "training.seed debug.seed debug.ac_*"},
      {kLogs,
       "job.* profiling.* metrics.* model.print_after_conversion debug.print_config comm.trace_*"},
      {kCheckpoints, "checkpoint.* training.enable_cpu_init"},

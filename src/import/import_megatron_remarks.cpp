@@ -12,7 +12,7 @@ struct TakenOtherwise {
   std::string_view how;
 };
 /// Each concerns a small part of a step, or what the stack's figures hold already.
-constexpr std::array<TakenOtherwise, 29> kTakenOtherwise = {
+constexpr std::array<TakenOtherwise, 30> kTakenOtherwise = {
     {{"use_nccl_ub", "NCCL's figures are taken as without registered buffers"},
      {"megatron_fsdp_version", "all versions of Megatron-FSDP are taken alike"},
      {"use_sharp", "where switches add up is the cluster's to tell"},
@@ -36,6 +36,7 @@ constexpr std::array<TakenOtherwise, 29> kTakenOtherwise = {
      {"moe_expert_rank_capacity_factor", "ranks are taken to get all their tokens"},
      {"moe_extended_tp", "the tensor degree splits experts, too"},
      {"moe_paged_stash", "what experts keep is taken to stay on the device"},
+     {"sync_tp_duplicated_parameters", "what tensor ranks hold alike is taken to stay alike"},
      {"scattered_embeddings", "embedded tokens are taken to be kept whole"},
      {"split_transformers", "layers are taken to be recomputed from what enters them"},
      {"enable_primus_turbo", "kernels are taken as the stack's"},

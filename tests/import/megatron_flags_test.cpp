@@ -27,8 +27,9 @@ ImportedRun of(std::string_view flags, std::optional<std::int64_t> devices = {})
 }
 
 TEST(MegatronFlags, WhatIsTakenOtherwiseIsSaid) {
-  constexpr std::array<std::string_view, 5> flags = {
+  constexpr std::array<std::string_view, 6> flags = {
       "--use-nccl-ub",
+      "--sync-tp-duplicated-parameters",
       "--optimizer-cuda-graph",
       "--deterministic-mode",
       "--num-layers-at-start-in-bf16 1 --fp8-format hybrid",

@@ -52,6 +52,13 @@ TEST(ImportTorchtitan, APipelineTakesABatchOneSequenceAtATime) {
             std::string::npos);
 }
 
+TEST(ImportTorchtitan, ChecksOfWhatIsRecomputedChangeNothing) {
+  const ImportedRun run =
+      of(run_of("tensor_parallel_degree = 2\n",
+                "[debug]\nac_determinism_check = \"default\"\nac_preserve_rng_state = false\n"));
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+}
+
 TEST(ImportTorchtitan, TheFirstReleasesToldHowManyPartsThereAre) {
   const auto early = [](const std::string& more) {
     return run_of("tensor_parallel_degree = 1\n") +
