@@ -71,6 +71,8 @@ void read_precision(const ImportTask& task) {
   const bool is_open = in.has("bf16.enabled") && !in.flag("bf16.enabled");
   if (!is_known && !is_open && (tells || in.has("zero_optimization.stage"))) {
     task.into.training.add("precision", Value(bf16 ? "bf16" : (fp16 ? "fp16" : "fp32")));
+  } else if (!is_known && is_open) {  // "auto", which a trainer's settings tell
+    task.into.training.add("precision", Value(kLeftOpen));
   }
 }
 

@@ -61,5 +61,13 @@ TEST(MaxTextPipelines, CountNothingWhereThereIsNone) {
   EXPECT_TRUE(testing::any_has(split.unread, "num_layers_per_pipeline_stage"));
 }
 
+TEST(LeftOpen, APrecisionThatATrainerWouldTell) {
+  const std::string automatic =
+      R"({"bf16": {"enabled": "auto"}, "zero_optimization": {"stage": 2}})";
+  EXPECT_EQ(member(testing::of(automatic, "ds.json").training, "precision"), kOpen);
+  const std::string told = R"({"bf16": {"enabled": true}, "zero_optimization": {"stage": 2}})";
+  EXPECT_EQ(member(testing::of(told, "ds.json").training, "precision"), "\"bf16\"");
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer
