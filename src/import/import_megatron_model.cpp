@@ -73,8 +73,11 @@ class MegatronModel {
   }
 
   /// Megatron-LM groups queries only where it is told to; its relatives where they are counted.
+  /// BigCode's has one pair of keys and values for all.
   void read_heads() {
-    const auto groups = in_.integer("num_query_groups", 1, kMostWidth);
+    const bool shares_all = in_.word("attention_head_type") == "multiquery";
+    const auto groups = shares_all ? std::optional<std::int64_t>(1)
+                                   : in_.integer("num_query_groups", 1, kMostWidth);
     const bool is_told = in_.has("group_query_attention");
     const bool grouped = is_told ? in_.is_on("group_query_attention") : groups.has_value();
     if (!has_base() || grouped) {

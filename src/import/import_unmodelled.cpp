@@ -59,7 +59,8 @@ constexpr std::array<WordSign, 15> kWords = {
      {"data_path", {"_text_sentence", "bert"}}}};
 
 /// Scripts of Megatron-LM by what is in their names.
-constexpr std::array<Sign, 10> kScripts = {{{"pretrain_bert", "bert"},
+constexpr std::array<Sign, 11> kScripts = {{{"pretrain_bert", "bert"},
+                                            {"_megatron_falcon", "megatron_falcon"},
                                             {"pretrain_ict", "bert"},
                                             {"pretrain_t5", "t5"},
                                             {"pretrain_retro", "retro"},

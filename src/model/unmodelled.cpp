@@ -12,6 +12,7 @@ constexpr std::string_view kOnlyThere = "which are read from HuggingFace's confi
 constexpr std::array kUnmodelled = {
     Unmodelled{"megatron_mamba", "Mamba layers that Megatron's settings tell of without a pattern"},
     Unmodelled{"megatron_delta", "gated delta-net layers in Megatron's own settings"},
+    Unmodelled{"megatron_falcon", "Falcon's layers in Megatron's own settings", kOnlyThere},
     Unmodelled{"falcon_mamba", "Mamba layers with norms without weights"},
     Unmodelled{"falcon_h1", "attention beside Mamba-2 in the same layers"},
     Unmodelled{"zamba", "attention layers that share their weights"},

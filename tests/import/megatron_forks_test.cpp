@@ -30,6 +30,17 @@ TEST(ImportMegatron, BeforeCoreAttentionIsFusedWhereThatIsAskedFor) {
   EXPECT_EQ(of(kShape).model->attention, AttentionKernel::flash);
 }
 
+TEST(ImportMegatron, OfBigCodesAllHeadsShareOnePairOfKeysAndValues) {
+  EXPECT_EQ(of(kShape + "--attention-head-type multiquery").model->kv_heads, 1);
+  const ImportedRun many = of(kShape + "--attention-head-type multihead");
+  EXPECT_EQ(many.model->kv_heads, 16);
+  EXPECT_TRUE(many.unread.empty()) << many.unread.front();
+  std::string falcon = kShape + "--attention-head-type multiquery";
+  falcon.replace(falcon.find("finetune.py"), 11, "pretrain_megatron_falcon.py");
+  EXPECT_NE(testing::refusal(falcon).find("Falcon's layers in Megatron's own settings"),
+            std::string::npos);
+}
+
 TEST(ImportMegatron, OfItsFirstReleasesABatchIsOneOfARank) {
   const std::string first =
       "--num-layers 4 --hidden-size 64 --num-attention-heads 4 --seq-length 128 "
