@@ -51,27 +51,37 @@ Bytes MemoryBound::find(const LayerChoice& layer, std::size_t place) {
   return kBelowSums * (states + (1 + needs.allocator_overhead) * passes);
 }
 
+/// Of all ways to keep the state: the least that `bound` says of tensors with its needs, and what
+/// is outside of them.
+template <class Bound>
+std::optional<Bytes> MemoryBound::least_of(std::span<const StateChoice> states,
+                                           const ModelBlocks& blocks,
+                                           Scenario& scenario,
+                                           const Bound& bound) const {
+  std::optional<Bytes> least;
+  for (const StateChoice& state : states) {
+    tree_->put(state, state.overlaps.front(), scenario.plan);
+    const MemoryNeeds needs = memory_needs(scenario, blocks);
+    const Bytes own = needs.runtime + (1 + needs.allocator_overhead) * bound(needs);
+    least = least ? std::min(*least, own) : own;
+  }
+  return least;
+}
+
 Bytes MemoryBound::of_pipeline(std::span<const StateChoice> states,
                                const ModelBlocks& blocks,
                                const StageBlocks& contents,
                                Scenario& scenario) {
-  const auto needs_of = [&](const StateChoice& state) {
-    tree_->put(state, state.overlaps.front(), scenario.plan);
-    return memory_needs(scenario, blocks);
-  };
-  const MemoryNeeds first = needs_of(states.front());
+  tree_->put(states.front(), states.front().overlaps.front(), scenario.plan);
+  const MemoryNeeds first = memory_needs(scenario, blocks);
   of_ranks_.assign(static_cast<std::size_t>(first.shape.stages), Bytes{});
   if (keeps_activations_) {
     stage_activations(scenario.plan, first, contents, activations_);
     pipeline_pass_bounds(scenario.plan, first, contents, activations_, of_ranks_);
   }
-  std::optional<Bytes> least;
-  for (const StateChoice& state : states) {
-    const MemoryNeeds needs = needs_of(state);
-    const Bytes own = needs.runtime + (1 + needs.allocator_overhead) *
-                                          pipeline_bound(scenario.plan, needs, contents, of_ranks_);
-    least = least ? std::min(*least, own) : own;
-  }
+  const auto least = least_of(states, blocks, scenario, [&](const MemoryNeeds& needs) {
+    return pipeline_bound(scenario.plan, needs, contents, of_ranks_);
+  });
   return kBelowSums * *least;
 }
 
@@ -101,10 +111,8 @@ Bytes MemoryBound::of_states(const LayerChoice& layer, std::size_t place) {
   return *known[place];
 }
 
-/// Of all ways to keep the state, and outside the tensors.
 Bytes MemoryBound::least_of_states(const LayerChoice& layer, const PlanPlace& place) {
-  Plan& plan = scenario_.plan;
-  Plan one = plan;
+  Plan one = scenario_.plan;
   one.pipeline = 1;
   one.schedule = Schedule();
   one.virtual_stages = 1;
@@ -113,14 +121,10 @@ Bytes MemoryBound::least_of_states(const LayerChoice& layer, const PlanPlace& pl
   whole.fill(one, blocks_);
   const bool alone =
       place.pipeline == 1 && has_one_chunk(tree_->space(), tree_->pipelines(layer, place));
-  std::optional<Bytes> least;
-  for (const StateChoice& state : tree_->states(layer, place)) {
-    tree_->put(state, state.overlaps.front(), plan);
-    const MemoryNeeds needs = memory_needs(scenario_, blocks_);
-    const Bytes own =
-        needs.runtime + (1 + needs.allocator_overhead) * state_bound(plan, needs, whole, alone);
-    least = least ? std::min(*least, own) : own;
-  }
+  const auto least =
+      least_of(tree_->states(layer, place), blocks_, scenario_, [&](const MemoryNeeds& needs) {
+        return state_bound(scenario_.plan, needs, whole, alone);
+      });
   return least.value_or(Bytes{});
 }
 

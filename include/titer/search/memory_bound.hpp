@@ -29,6 +29,11 @@ class MemoryBound {
   void take_blocks(const LayerChoice& layer);
   [[nodiscard]] Bytes of_states(const LayerChoice& layer, std::size_t place);
   [[nodiscard]] Bytes least_of_states(const LayerChoice& layer, const PlanPlace& place);
+  template <class Bound>
+  [[nodiscard]] std::optional<Bytes> least_of(std::span<const StateChoice> states,
+                                              const ModelBlocks& blocks,
+                                              Scenario& scenario,
+                                              const Bound& bound) const;
 
   /// All that tells the operations of layers apart within a tree.
   struct BlocksKey {
