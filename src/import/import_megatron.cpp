@@ -48,19 +48,6 @@ std::string_view stack_of(const Settings& in) {
   return is_core && !in.has("use_legacy_models") ? "megatron-core" : "megatron-lm";
 }
 
-/// What releases had until 2023 and have no more; none of those fused attention unless it was
-/// asked for.  [megatron/arguments.py of 2.x and 23.05: --use-flash-attn, --transformer-impl local]
-bool is_before_fused_attention(const Settings& in) {
-  constexpr std::array<std::string_view, 7> gone = {"batch_size",
-                                                    "DDP_impl",
-                                                    "data_impl",
-                                                    "checkpoint_activations",
-                                                    "checkpoint_num_layers",
-                                                    "distribute_checkpointed_activations",
-                                                    "activations_checkpoint_method"};
-  return std::any_of(gone.begin(), gone.end(), [&](std::string_view key) { return in.has(key); });
-}
-
 /// NeMo and its kin call the same settings otherwise.
 void rename_settings(Settings& in) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 14> names = {

@@ -92,7 +92,9 @@ void megatron_plan(const ImportTask& task);
 void remark_on_megatron(const ImportTask& task);
 /// The settings of releases 1.x, whose batch is one of a data-parallel rank.
 void name_as_later_releases(Settings& in);
-/// How many batches those add up before a step, where DeepSpeed's examples tell it.
+/// Whether they are of a release that fused attention only where it was asked for.
+[[nodiscard]] bool is_before_fused_attention(const Settings& in);
+/// How many batches releases 1.x add up before a step, where DeepSpeed's examples tell it.
 void put_accumulation(const ImportTask& task);
 /// Refuses what Megatron and NeMo call by settings of a plain model and a Transformer is not.
 void refuse_unmodelled(const ImportTask& task);

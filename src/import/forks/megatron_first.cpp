@@ -1,6 +1,7 @@
-// Megatron-LM's first releases (megatron/arguments.py of 1.1.5), and DeepSpeed's examples over
-// them.
+// Megatron-LM's first releases (megatron/arguments.py of 1.1.5), DeepSpeed's examples over them,
+// and what later ones of before 2024 have of them.
 
+#include <algorithm>
 #include <array>
 
 #include "import/import_parts.hpp"
@@ -18,6 +19,19 @@ void name_as_later_releases(Settings& in) {
   for (const auto& [theirs, ours] : names) {
     in.rename(theirs, ours);
   }
+}
+
+/// By what releases had until 2023 and have no more.  [megatron/arguments.py of 2.x and 23.05:
+/// --use-flash-attn, --transformer-impl local]
+bool is_before_fused_attention(const Settings& in) {
+  constexpr std::array<std::string_view, 7> gone = {"batch_size",
+                                                    "DDP_impl",
+                                                    "data_impl",
+                                                    "checkpoint_activations",
+                                                    "checkpoint_num_layers",
+                                                    "distribute_checkpointed_activations",
+                                                    "activations_checkpoint_method"};
+  return std::any_of(gone.begin(), gone.end(), [&](std::string_view key) { return in.has(key); });
 }
 
 void put_accumulation(const ImportTask& task) {
