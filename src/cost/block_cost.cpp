@@ -26,7 +26,7 @@ class PassClock {
   void operator()(const PassItem& item) {
     launch(item);
     if (!item.is_transfer()) {
-      add_kernel(item.time);
+      add_kernel(item);
       return;
     }
     const PassComm comm = comm_of(item.transfer.group);
@@ -75,16 +75,24 @@ class PassClock {
     }
     in_graph_ = item.captured;
   }
-  void add_kernel(Seconds time) {
-    Seconds busy = time;
+  void add_kernel(const PassItem& item) {
+    Seconds busy = item.time;
     if (guest_ > Seconds{}) {
-      const Seconds longer = std::max(Seconds{}, guest_ - time);
+      const Seconds longer = std::max(Seconds{}, guest_ - item.time);
       exposed_[guest_comm_] += longer;
-      busy += (clock_.slowdown - 1.0) * std::min(guest_, time);
+      busy += (clock_.slowdown - 1.0) * std::min(guest_, item.time);
       pace_.keep_busy(longer);
       guest_ = {};
     }
     kernels_ += busy;
+    // Of a loop at an even pace, either the device has the next kernel all along, or it is done
+    // with each before the next comes.
+    if (const double further = item.captured ? 0.0 : item.kernels - 1.0; further > 0) {
+      const double last = 1.0 / item.kernels;
+      pace_.keep_busy((1.0 - last) * busy);
+      pace_.launch(further * clock_.loop_dispatch);
+      busy = last * busy;
+    }
     pace_.keep_busy(busy);
   }
 
@@ -201,6 +209,7 @@ BlockClock block_clock(const Scenario& scenario) {
       .batch_dispatch = host * scenario.stack.batch_dispatch,
       .graphs = scenario.plan.cuda_graph,
       .awaits_counts = scenario.stack.awaits_counts,
+      .awaits_offsets = scenario.stack.awaits_offsets,
       .awaits_tensor_groups = scenario.stack.awaits_tensor_groups,
       .slowdown = scenario.stack.overlap_slowdown};
   for (std::size_t i = 0; i < kLayerGroups; ++i) {

@@ -33,7 +33,8 @@ class PassList {
       take_({.name = of.op.name,
              .kernel = of.kernel,
              .time = of.time,
-             .launch = of.preparation + clock_.launch(of.op),
+             .launch = of.preparation + clock_.dispatch,
+             .kernels = of.op.loops,
              .captured = clock_.captures(of.op),
              .awaited = of.awaited});
     }

@@ -64,6 +64,9 @@ constexpr std::array kHabitFields = {
     fields::text<&H::offload, H>("offload", "what is kept on hosts, in the words of rows"),
     fields::choice<&H::expert_dispatch, kExpertDispatches>("expert_dispatch",
                                                            "how tokens reach their experts"),
+    fields::number<&H::routing_exponent>(
+        "routing_exponent", {0, 10}, "experts are chosen by Zipf's law with this exponent")
+        .or_else("as often as each other"),
     fields::flag<&H::expert_overlap>("expert_overlap", "as `plan.expert_overlap`")
         .or_else("as the row says"),
     fields::flag<&H::fused_experts>("fused_experts", "as `plan.fused_experts`"),

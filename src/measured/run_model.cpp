@@ -74,9 +74,14 @@ void set_named_parts(const std::string& name, Transformer& model) {
   }
 }
 
-/// Benchmarks force the balance of their experts; some drop tokens.
-void set_routing(const RunRow& row, Transformer& model) {
+/// Benchmarks force the balance of their experts, unless it is known how far they are from it; some
+/// drop tokens.
+void set_routing(const RunRow& row, const RunHabits& habits, Transformer& model) {
   model.experts->routing.shape = RoutingShape::balanced;
+  if (habits.routing_exponent) {
+    model.experts->routing.shape = RoutingShape::zipf;
+    model.experts->routing.exponent = *habits.routing_exponent;
+  }
   const std::string name = lower(row.text("model_name"));
   if (name.find("tokendrop") != std::string::npos || row.says("notes", "drop-and-pad")) {
     model.experts->routing.capacity_factor = 1.0;
@@ -89,12 +94,12 @@ void set_routing(const RunRow& row, Transformer& model) {
   }
 }
 
-void add_experts(const RunRow& row, Transformer& model) {
+void add_experts(const RunRow& row, const RunHabits& habits, Transformer& model) {
   model.experts = Experts{.count = row.whole("n_experts", 0),
                           .per_token = row.whole("top_k", 1),
                           .ffn = row.whole("expert_ffn", model.ffn),
                           .shared_ffn = row.whole("shared_expert_ffn", 0)};
-  set_routing(row, model);
+  set_routing(row, habits, model);
   const std::int64_t dense = row.whole("dense_layers", 0);
   for (LayerKind& kind : model.kinds) {
     kind.experts = true;
@@ -119,7 +124,7 @@ Transformer named_model(const RunRow& row, const RunHabits& habits, bool flash) 
   named.dropout = habits.dropout.value_or(named.dropout);
   named.predicted_tokens = habits.predicted_tokens.value_or(named.predicted_tokens);
   if (named.experts) {
-    set_routing(row, named);
+    set_routing(row, habits, named);
   }
   return named;
 }
@@ -164,7 +169,7 @@ Transformer run_model(const RunRow& row, const RunHabits& habits, const OpenMode
   model.parallel = habits.parallel.value_or(false);
   model.predicted_tokens = habits.predicted_tokens.value_or(0);
   if (row.has("n_experts")) {
-    add_experts(row, model);
+    add_experts(row, habits, model);
   }
   return model;
 }

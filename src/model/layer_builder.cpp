@@ -189,12 +189,15 @@ void LayerBuilder::residual(std::string_view name, double branches, bool ends_la
 void LayerBuilder::activation(Operation op, double elements) {
   const Bytes f = elements * element_;
   const double inputs = model_.gated ? 2.0 : 1.0;
-  if (model_.clamped) {  // backward its input tells which gradients go through
+  if (model_.clamped) {
+    // Each half by itself, then one behind the other again; backward the input tells which
+    // gradients go through.
     Operation clamp{.name = "clamp", .modules = op.modules, .freed_by = op.freed_by};
     clamp.saved = inputs * f;
-    clamp.forward = memory(2.0 * inputs * f);
-    clamp.input_gradient = memory(3.0 * inputs * f);
+    clamp.forward = memory(4.0 * inputs * f);
+    clamp.input_gradient = memory(5.0 * inputs * f);
     add(clamp);
+    op.brings_offset = true;  // such models take silu-like(gate) (up + 1)
     op.freed_by = static_cast<Modules>(op.freed_by | op.modules);
   }
   op.forward = memory((inputs + 1.0) * f);

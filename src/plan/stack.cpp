@@ -103,6 +103,10 @@ constexpr std::array kStackFields = {
                                        "before experts get their tokens, the host waits for the "
                                        "device to tell how many each gets, "
                                        "unless these are padded to their capacity"),
+    fields::flag<&S::awaits_offsets, S>("awaits_offsets",
+                                        "before the activation of clamped gates, the host sends "
+                                        "the number that is added along, which waits for the "
+                                        "device"),
     fields::flag<&S::awaits_tensor_groups, S>(
         "awaits_tensor_groups",
         "behind a tensor group's transfer that nothing hides, the host is no further ahead of the "

@@ -117,6 +117,32 @@ TEST(BlockCost, HasNoLeadBehindATransferOfATensorGroupWhereItsHostAwaitsThese) {
   expect_time(busy(), 3_ms + 0.5 * 1_ms);
 }
 
+TEST(BlockCost, LaunchesTheKernelsOfALoopOneByOne) {
+  // Behind a wait, so that the host has no lead; 4 ms in four kernels.
+  Operation op = operation();
+  op.forward = Kernel{KernelKind::matrix, 4 * (1_ms * kPeak), 0_B};
+  op.loops = 4;
+  op.awaited = true;
+  BlockClock clock = clock_of(TensorOverlap::none, 1_ms);
+  clock.awaits_counts = true;
+  clock.loop_dispatch = 0.5 * 1_ms;
+  expect_time(cost_of(op, clock).forward.compute, 1_ms + 4_ms);  // each is launched in time
+  clock.loop_dispatch = 2_ms;
+  expect_time(cost_of(op, clock).forward.compute, 1_ms + 3 * 2_ms + 1_ms);  // none but the first is
+}
+
+TEST(BlockCost, WaitsWhereTheHostSendsAnOffsetAlong) {
+  Operation second = operation();
+  second.brings_offset = true;
+  BlockClock clock = clock_of(TensorOverlap::none, 1_ms);
+  const auto compute = [&] { return block_cost({operation(), second}, {}, clock).forward.compute; };
+  expect_time(compute(), 3_ms + 3_ms);
+  clock.awaits_offsets = true;
+  expect_time(compute(), 3_ms + 1_ms + 3_ms);  // the first is launched while the one before runs
+  clock.graphs = bit(second.part);
+  expect_time(compute(), 3_ms + 3_ms);  // a graph has it inside
+}
+
 TEST(BlockCost, WaitsForEveryTransferWithoutOverlap) {
   Operation op = operation();
   op.forward_transfer = transfer(1_ms);

@@ -366,6 +366,19 @@ TEST(RunScenario, KnowsByItsNameWhatAModelsDimensionsDoNotTell) {
   }
 }
 
+TEST(RunScenario, LoadsExpertsUnevenlyWhereARowLeftTheRouterToItself) {
+  Cells row = {{"family", "moe_modelzoo"}, {"n_experts", "128"}, {"top_k", "8"}, {"ep", "8"}};
+  const auto routing = [&] {
+    const RunReadings read = readings(row);
+    EXPECT_EQ(read.skip_reason, "");
+    return read.readings.at(0).scenarios.at(0).model.if_transformer()->experts->routing;
+  };
+  EXPECT_EQ(routing().shape, RoutingShape::balanced);
+  row["notes"] = "long context, dropless, natural routing, DeepEP";
+  EXPECT_EQ(routing().shape, RoutingShape::zipf);
+  EXPECT_EQ(routing().exponent, 0.23);
+}
+
 TEST(RunComparison, PredictsEveryRowOrSaysWhyNot) {
   const auto one = compare_runs(table({}));
   ASSERT_EQ(one.size(), 1U);

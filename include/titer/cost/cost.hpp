@@ -144,6 +144,7 @@ struct BlockClock {
   Seconds batch_dispatch{};           // and to bring a micro-batch
   LayerPartSet graphs = 0;            // the parts of layers that are launched as one
   bool awaits_counts = false;         // of tokens for each expert
+  bool awaits_offsets = false;        // of activations
   bool awaits_tensor_groups = false;  // behind their transfers
   double slowdown = 1;                // of compute and transfers beside one another
 
@@ -164,9 +165,6 @@ struct BlockClock {
            overlap == TensorOverlap::ring && kernel.exists() && kernel.kind == KernelKind::matrix &&
            group(LayerGroup::tensor).ranks() > 1;
   }
-  [[nodiscard]] Seconds launch(const Operation& op) const {
-    return dispatch + (op.loops - 1.0) * loop_dispatch;
-  }
   /// Of the host, before it launches this forward kernel.
   [[nodiscard]] Seconds preparation(const Operation& op) const {
     return op.begins_batch ? batch_dispatch : Seconds{};
@@ -174,7 +172,8 @@ struct BlockClock {
   [[nodiscard]] bool captures(const Operation& op) const { return (graphs & bit(op.part)) != 0; }
   /// Whether the host waits before it launches this forward kernel.
   [[nodiscard]] bool awaits(const Operation& op) const {
-    return awaits_counts && op.awaited && !captures(op);
+    const bool waits = (awaits_counts && op.awaited) || (awaits_offsets && op.brings_offset);
+    return waits && !captures(op);
   }
   [[nodiscard]] bool is_apart(const Transfer& transfer) const {
     return experts_apart && transfer.group == LayerGroup::expert;

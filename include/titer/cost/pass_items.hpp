@@ -19,6 +19,7 @@ struct PassItem {
   bool apart =
       false;         // or beside all kernels of the pass: those of another micro-batch's are alike
   Seconds launch{};  // of the host, to launch it
+  double kernels = 1;     // so many of these, each for an expert, launched one after the other
   bool captured = false;  // or it is part of a graph, which takes one launch
   bool awaited = false;   // the host launches it when the device has done all before it
   // A transfer may be a part of another one: an all-reduce around the tiles of a product.

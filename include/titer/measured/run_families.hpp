@@ -47,6 +47,7 @@ struct RunHabits {
   std::optional<bool> transposes_narrow_weights{};
   std::string offload{};  // in the words of rows; "": nothing
   std::optional<ExpertDispatch> expert_dispatch{};
+  std::optional<double> routing_exponent{};  // of Zipf's law; otherwise experts are balanced
   std::optional<bool> expert_overlap{};
   std::optional<bool> fused_experts{};
   std::optional<bool> narrow_logits{};

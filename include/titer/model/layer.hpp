@@ -124,7 +124,8 @@ struct Operation {
   // Forward, the host reads what the operations before it have found, such as how many tokens each
   // expert gets, before it launches this one.
   bool awaited = false;
-  bool begins_batch = false;  // the host brings the micro-batch before its forward kernel
+  bool brings_offset = false;  // forward, the host sends a number that it adds along, and waits
+  bool begins_batch = false;   // the host brings the micro-batch before its forward kernel
   // Of a loop over experts: as many kernels as one after another, forward and for each gradient.
   double loops = 1;
 

@@ -106,6 +106,7 @@ struct Stack {
       batch_dispatch{};  // and to bring a micro-batch: read it, send it to ranks, make its masks
   bool awaits_counts =
       false;  // where no token is dropped, the host reads how many each expert gets
+  bool awaits_offsets = false;        // an activation's offset is sent to the device as it is used
   bool awaits_tensor_groups = false;  // no lead of the host outlasts a transfer of a tensor group
   TensorOverlap tensor_overlap = TensorOverlap::none;
   PipelineSend pipeline_send = PipelineSend::blocking;
