@@ -17,11 +17,6 @@ using S = WrittenStack;
 using M = StackMemory;
 using K = StackKernels;
 
-/// Types that only products are in, of a training that is one in bf16 else.
-constexpr bool is_of_products(DataType type) {
-  return type == DataType::fp8 || type == DataType::fp4 || type == DataType::int8;
-}
-
 void read_gradient_precision(const Field<S>& own, Reader& in, S& stack) {
   Reader gradients = in.object(own.key);
   const DataType of_bf16 =

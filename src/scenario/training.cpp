@@ -97,7 +97,8 @@ constexpr std::array kTrainingFields = {
         .or_else("that of the weights"),
     fields::choice<&T::narrow_weights, kNarrowWeights>(
         "narrow_weights",
-        "what is held of weights in the type of fp8 and fp4 products: nothing, as they are `cast` "
+        "what is held of weights in the type of narrow products (fp8, fp4, int8): nothing, as they "
+        "are `cast` "
         "for each; what is `gathered` of them; copies `beside` them; these `instead` of them")
         .or_else("the stack's for this precision"),
     fields::choice<&T::narrow_scaling, kNarrowScalings>(
@@ -110,7 +111,7 @@ constexpr std::array kTrainingFields = {
         "`keep_fp8_weight_transpose_cache` "
         "off); nothing on chips whose products read columns, too"),
     fields::flag<&T::narrow_logits>("narrow_logits",
-                                    "the output layer's product is of fp8 or fp4, too "
+                                    "the output layer's product is as narrow as the others "
                                     "(Megatron-Core's `fp8_output_proj`)"),
     fields::flag<&T::fp8_attention>("fp8_attention",
                                     "products of fused attention are in fp8, too, between "

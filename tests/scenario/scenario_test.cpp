@@ -198,17 +198,17 @@ TEST(Validate, DemandsADataTypeThatTheChipHas) {
       << "the chip has no bf16";
 }
 
-TEST(Validate, TakesNarrowProductsAndRefusesIntegers) {
+TEST(Validate, TakesNarrowProducts) {
   Scenario scenario = sound();
   scenario.cluster = shipped::cluster("dgx-b200");
-  for (const DataType type : {DataType::fp8, DataType::fp4}) {
+  for (const DataType type : {DataType::fp8, DataType::fp4, DataType::int8}) {
     scenario.training.precision = type;
     EXPECT_EQ(texts(scenario), Lines()) << name(type);
   }
-  scenario.training.precision = DataType::int8;
+  scenario.training.fp8_attention = true;
   ASSERT_FALSE(texts(scenario).empty());
-  EXPECT_EQ(texts(scenario)[0],
-            "training.precision: int8: expected fp32, tf32, fp16, bf16, fp8 or fp4");
+  EXPECT_EQ(texts(scenario).front(),
+            "training.fp8_attention: true: expected the precision fp8 or fp4");
 }
 
 TEST(Validate, RefusesSequencesBeyondTheLearnedPositions) {

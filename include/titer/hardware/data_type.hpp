@@ -30,4 +30,9 @@ inline constexpr std::array<Choice<DataType>, 7> kDataTypes = {{{"fp32", DataTyp
   return Bytes::from_si(bytes[static_cast<std::size_t>(type)]);
 }
 
+/// Whether a training in this type has products with weights alone in it, and the rest in bf16.
+[[nodiscard]] constexpr bool is_of_products(DataType type) {
+  return type == DataType::fp8 || type == DataType::fp4 || type == DataType::int8;
+}
+
 }  // namespace titer

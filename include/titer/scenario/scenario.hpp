@@ -67,7 +67,7 @@ struct Scenario {
     return training.gradient_precision.value_or(stack.gradient_type(training.precision));
   }
   [[nodiscard]] TensorTypes tensor_types() const;
-  /// Weights in the type of fp8 and fp4 products, where the training has such.
+  /// Weights in the type of narrow products, where the training has such.
   [[nodiscard]] std::optional<NarrowCopies> narrow_copies() const;
   /// Per number of a gradient that travels, and of a weight.
   [[nodiscard]] Bytes gradient_message() const {

@@ -27,7 +27,7 @@ struct Training {
   // Of messages over the data-parallel group, where they are quantised.
   std::optional<DataType> gradient_messages{};
   std::optional<DataType> weight_messages{};
-  std::optional<NarrowWeights> narrow_weights{};  // of fp8 and fp4 products; otherwise the stack's
+  std::optional<NarrowWeights> narrow_weights{};  // of narrow products; otherwise the stack's
   NarrowScaling narrow_scaling = NarrowScaling::tensor;
   bool transposes_narrow_weights = false;  // for each backward product: no transposed copy is kept
   bool narrow_logits = false;              // the output layer's product is as narrow as the others
@@ -46,10 +46,7 @@ struct Training {
   [[nodiscard]] bool scales_fp8_by_tensor() const {
     return precision == DataType::fp8 && narrow_scaling == NarrowScaling::tensor;
   }
-  /// fp8 and fp4 are for products with weights only.
-  [[nodiscard]] bool narrow_products() const {
-    return precision == DataType::fp8 || precision == DataType::fp4;
-  }
+  [[nodiscard]] bool narrow_products() const { return is_of_products(precision); }
   /// Of a number that such products read, with its part of a scale.
   [[nodiscard]] Bytes narrow_number() const { return narrow_bytes(precision, narrow_scaling); }
   /// Of activations, and of all that is no product with weights.

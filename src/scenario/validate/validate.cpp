@@ -152,10 +152,6 @@ class Validator {
     const DataType type = scenario_.training.precision;
     const Chip& chip = scenario_.cluster.chip;
     const DataType base = scenario_.training.base_type();
-    demand(type != DataType::int8,
-           "training.precision",
-           name(type),
-           "expected fp32, tf32, fp16, bf16, fp8 or fp4");
     demand(chip.rate(type).has_value(), "training.precision", name(type), [&] {
       return fmt::format(
           "expected one of the data types of {}: {}", chip.name, data_type_names(chip));

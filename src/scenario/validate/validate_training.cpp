@@ -119,6 +119,10 @@ void check_adapters(const Scenario& scenario, Demands& demands) {
 
 namespace {
 
+bool has_narrow_floats(const Training& training) {
+  return training.precision == DataType::fp8 || training.precision == DataType::fp4;
+}
+
 void check_fp8_attention(const Scenario& scenario, Demands& demands) {
   if (!scenario.training.fp8_attention) {
     return;
@@ -126,7 +130,7 @@ void check_fp8_attention(const Scenario& scenario, Demands& demands) {
   const auto check = [&](bool condition, std::string_view expected) {
     demands.demand(condition, "training.fp8_attention", "true", expected);
   };
-  check(scenario.training.narrow_products(), "expected the precision fp8 or fp4");
+  check(has_narrow_floats(scenario.training), "expected the precision fp8 or fp4");
   check(scenario.model.if_transformer() != nullptr, "expected a transformer");
   check(scenario.slice().attention == AttentionKernel::flash,
         "expected the attention kernel flash");
@@ -143,8 +147,8 @@ void check_narrow_products(const Scenario& scenario, Demands& demands) {
                  training.narrow_weights
                      ? kNarrowWeights[static_cast<std::size_t>(*training.narrow_weights)].name
                      : "",
-                 "expected the precision fp8 or fp4, in which weights may be held");
-  demands.demand(training.narrow_scaling == NarrowScaling::tensor || training.narrow_products(),
+                 "expected the precision fp8, fp4 or int8, in which weights may be held");
+  demands.demand(training.narrow_scaling == NarrowScaling::tensor || has_narrow_floats(training),
                  "training.narrow_scaling",
                  "block",
                  "expected the precision fp8: only its products scale their numbers");

@@ -103,7 +103,7 @@ struct ParameterBytes {
   std::optional<Bytes> matrix{};  // states of one of a hidden layer's matrix, where they are others
 };
 
-/// What is held of weights in the type of fp8 and fp4 products.
+/// What is held of weights in the type of narrow products.
 enum class NarrowWeights : std::uint8_t {
   cast,      // nothing: they are converted for every product
   gathered,  // what is gathered of weights that are split
@@ -132,7 +132,7 @@ inline constexpr std::array<Choice<NarrowScaling>, 2> kNarrowScalings = {
   return size_of(type) + Bytes::from_si(scaling == NarrowScaling::block ? 1.0 / 32 : 0.0);
 }
 
-/// Weights in the type of fp8 and fp4 products.
+/// Weights in the type of narrow products.
 struct NarrowCopies {
   NarrowWeights held = NarrowWeights::beside;
   Bytes number;     // of a layout
