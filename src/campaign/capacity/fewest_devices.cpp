@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kUsualShare = 0.4;  // of the peak, at which the sizes that are tried begin
 constexpr double kMostShare = 2;     // that no plan has: of 6 FLOPs some models need fewer
+constexpr double kAllFlops = 1.05;   // of the peak, by FLOPs that are counted one by one
 constexpr double kMostGrowth = 4;    // from a size that has a plan to the next
 
 class FewestDevices {
@@ -27,7 +28,7 @@ class FewestDevices {
     const bool has_plan = std::ranges::any_of(
         tried_, [](const auto& size_and_point) { return size_and_point.second.has_plan(); });
     if (in_time || !has_plan) {
-      try_fewer(first_of(ideal / kMostShare), in_time.value_or(guess));
+      try_fewer(first_of(least_devices(ideal)), in_time.value_or(guess));
     } else {
       try_between();
     }
@@ -48,6 +49,22 @@ class FewestDevices {
     const auto& rate = scenario.cluster.chip.rate(scenario.training.precision);
     return rate ? 6 * parameters * *question_.tokens / (rate->peak.si() * question_.deadline->si())
                 : 1;
+  }
+  /// That fewer cannot do it: at the peak of the chip the passes of all tokens, attention to what
+  /// is before each. Of models part of which is not trained there is no such count.
+  [[nodiscard]] double least_devices(double ideal) const {
+    const Scenario& scenario = question_.scenario;
+    const auto& rate = scenario.cluster.chip.rate(scenario.training.precision);
+    const Transformer* transformer = scenario.model.if_transformer();
+    if (!rate || transformer == nullptr || transformer->tower || scenario.training.adapters ||
+        scenario.unlike()) {
+      return ideal / kMostShare;
+    }
+    const ForwardFlops forward =
+        forward_flops(scenario.model, 1, scenario.training.sequence, AttentionCount::causal);
+    const double of_token =
+        3 * forward.total().si() / static_cast<double>(scenario.training.sequence);
+    return of_token * *question_.tokens / (kAllFlops * rate->peak.si() * question_.deadline->si());
   }
   /// The first size of so many devices or more; the last where there is none.
   [[nodiscard]] std::size_t first_of(double devices) const {
