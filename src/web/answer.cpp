@@ -38,6 +38,11 @@ Value report_answer(std::string_view question, const Answer& answer) {
                             .version = std::string(version())}));
 }
 
+Value csv_answer(const Answer& answer) {
+  Value value = Value::make_object();
+  return value.add("text", answer.view.as_csv());
+}
+
 Value launch_answer(const Document& request) {
   Problems problems;
   Reader in(request, problems);
@@ -74,6 +79,7 @@ Value answered(Document request, const WebLimits& limits) {
   Reader in(request, problems);
   const std::string_view question = name_of(in);
   const bool as_report = in.flag("report", false);
+  const bool as_csv = in.flag("csv", false);
   problems.raise();
   if (!limits.may_read_files) {
     refuse_files(request);
@@ -87,6 +93,7 @@ Value answered(Document request, const WebLimits& limits) {
     return launch_answer(request);
   }
   request.root.erase("report");
+  request.root.erase("csv");
   std::atomic<bool> stop = false;
   const Answer answer = ask(request,
                             {.threads = limits.threads,
@@ -96,7 +103,9 @@ Value answered(Document request, const WebLimits& limits) {
                              .progress = [&](std::size_t /*done*/, std::size_t /*of*/) {
                                stop = stop || (limits.is_late && limits.is_late());
                              }});
-  return as_report ? report_answer(question, answer) : view_answer(answer);
+  return as_report ? report_answer(question, answer)
+         : as_csv  ? csv_answer(answer)
+                   : view_answer(answer);
 }
 
 Value refused(const InputError& error) {

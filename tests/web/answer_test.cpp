@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "paths.hpp"
 #include "titer/ask/run.hpp"
 #include "titer/ask/shipped.hpp"
@@ -62,6 +64,14 @@ TEST(WebAnswer, OfAReportIsAPage) {
   const Value answer = answer_of(about("run", kScenario) + R"(,"report":true})");
   ASSERT_NE(answer.find("text"), nullptr) << to_json(answer);
   EXPECT_TRUE(answer.find("text")->text.starts_with("<!DOCTYPE html>"));
+}
+
+TEST(WebAnswer, OfATableIsCsv) {
+  const Value answer = answer_of(about("run", kScenario) + R"(,"csv":true})");
+  ASSERT_NE(answer.find("text"), nullptr) << to_json(answer);
+  const std::string& csv = answer.find("text")->text;
+  EXPECT_TRUE(csv.starts_with("asked,model,")) << csv.substr(0, 100);
+  EXPECT_EQ(std::ranges::count(csv, '\n'), 2) << csv;
 }
 
 TEST(WebAnswer, OfASearchHasPlansToTakeOver) {

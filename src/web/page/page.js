@@ -313,6 +313,15 @@ async function launch() {
     ...reply.elsewhere.map((line) => element('li', {textContent: 'told elsewhere: ' + line})));
 }
 
+async function take(form, name, type) {
+  const reply = await ask(Object.assign({question: 'run', scenario: scenario}, form));
+  if (reply.errors) {
+    tell(plain(reply.errors));
+  } else {
+    download(name, reply.text, type);
+  }
+}
+
 function listen() {
   $('run').addEventListener('change', () => {
     const run = listed('runs', $('run').value);
@@ -358,14 +367,8 @@ function listen() {
     setTimeout(() => { $('link').textContent = 'Copy a link'; }, 1500);
   });
   $('json').addEventListener('click', () => download('scenario.json', JSON.stringify(scenario, null, 2) + '\n', 'application/json'));
-  $('report').addEventListener('click', async () => {
-    const reply = await ask({question: 'run', scenario: scenario, report: true});
-    if (reply.errors) {
-      tell(plain(reply.errors));
-    } else {
-      download('titer.html', reply.text, 'text/html');
-    }
-  });
+  $('csv').addEventListener('click', () => take({csv: true}, 'titer.csv', 'text/csv'));
+  $('report').addEventListener('click', () => take({report: true}, 'titer.html', 'text/html'));
   $('launch').addEventListener('click', launch);
   $('form').addEventListener('submit', (event) => event.preventDefault());
   window.addEventListener('hashchange', () => {
