@@ -50,6 +50,12 @@ class Answer(dict):
 
     def __reduce__(self):
         return dict, (dict(self),)
+
+
+def _show_progress(done, of):
+    import sys
+    sys.stderr.write("\r%d of %d" % (done, of) if of else "\n")
+    sys.stderr.flush()
 )py";
 
 /// An answer, and its figures as `--format json` prints them.
@@ -95,22 +101,69 @@ py::object answered(const Asking& ask, const Asked& asked) {
   return python_answer(std::move(answer));
 }
 
-py::object answered_beside(const Asking& ask, const Asked& asked, std::atomic<bool>& stop) {
+struct Progress::Callee {
+  py::object function;
+  bool is_line = false;  // on standard error
+};
+
+Progress::Progress(py::handle progress) {
+  if (progress.is_none() || progress.is(py::bool_(false))) {
+    return;
+  }
+  const bool is_line = progress.is(py::bool_(true));
+  if (!is_line && PyCallable_Check(progress.ptr()) == 0) {
+    throw InputError("progress: expected None, True or a function of how much of how much is done");
+  }
+  callee_ = std::make_unique<Callee>();
+  callee_->is_line = is_line;
+  callee_->function = is_line ? py::object(py::module_::import("titer").attr("_show_progress"))
+                              : py::reinterpret_borrow<py::object>(progress);
+}
+
+Progress::~Progress() = default;
+
+void Progress::tell(std::size_t done, std::size_t of) {
+  if (callee_ && of > 0 && done != told_) {
+    told_ = done;
+    callee_->function(done, of);
+  }
+}
+
+void Progress::finish() {
+  if (callee_ && callee_->is_line && told_ > 0) {
+    callee_->function(0, 0);
+  }
+}
+
+py::object answered_beside(const Asking& ask, const Asked& asked, Beside& beside, py::handle told) {
+  Progress progress(told);
   std::future<Answered> answer =
       std::async(std::launch::async, [&] { return answered_here(ask, asked); });
   const auto is_done = [&] {
     const py::gil_scoped_release others_may_run;
     return answer.wait_for(kPatience) == std::future_status::ready;
   };
+  const auto stopped = [&] {
+    beside.stop = true;
+    while (!is_done()) {
+    }
+  };
   while (!is_done()) {
-    if (!stop && PyErr_CheckSignals() != 0) {
-      stop = true;
-      while (!is_done()) {
-      }
+    if (PyErr_CheckSignals() != 0) {
+      stopped();
       throw py::error_already_set();
     }
+    try {
+      progress.tell(beside);
+    } catch (const py::error_already_set&) {
+      stopped();
+      throw;
+    }
   }
-  return python_answer(answer.get());
+  Answered found = answer.get();
+  progress.tell(beside);
+  progress.finish();
+  return python_answer(std::move(found));
 }
 
 void add_answer(py::module_& module) {

@@ -87,33 +87,40 @@ py::object tune(py::handle scenario, py::handle set, py::handle measured) {
 
 /// Answers a request whose work an interrupt ends.
 template <class R>
-py::object answered_by(R request, const Asked& asked, py::handle jobs) {
-  std::atomic<bool> stop = false;
+py::object answered_by(R request, const Asked& asked, py::handle jobs, py::handle progress) {
+  Beside beside;
   request.threads = threads_in(jobs);
+  request.progress = [&](std::size_t done, std::size_t of) { beside.count(done, of); };
   if constexpr (requires { request.stop; }) {
-    request.stop = &stop;
+    request.stop = &beside.stop;
   }
-  return answered_beside(asking(request), asked, stop);
+  return answered_beside(asking(request), asked, beside, progress);
 }
 
-py::object search(py::handle what, py::handle set, py::handle refine, py::handle jobs) {
+py::object search(
+    py::handle what, py::handle set, py::handle refine, py::handle jobs, py::handle progress) {
   const auto request =
       request_of(search_options(), {{"search", what}, {"set", set}, {"refine", refine}});
-  return answered_by(request, request.search, jobs);
+  return answered_by(request, request.search, jobs, progress);
 }
 
-py::object capacity(py::handle question, py::handle set, py::handle search, py::handle jobs) {
+py::object capacity(
+    py::handle question, py::handle set, py::handle search, py::handle jobs, py::handle progress) {
   const auto request = request_of(
       capacity_options(), {{"capacity", question, "question"}, {"set", set}, {"search", search}});
-  return answered_by(request, request.question, jobs);
+  return answered_by(request, request.question, jobs, progress);
 }
 
-py::object compare(
-    py::handle table, py::handle set, py::handle search, py::handle best_of, py::handle jobs) {
+py::object compare(py::handle table,
+                   py::handle set,
+                   py::handle search,
+                   py::handle best_of,
+                   py::handle jobs,
+                   py::handle progress) {
   const auto request =
       request_of(compare_options(),
                  {{"run", table, "table"}, {"set", set}, {"search", search}, {"best_of", best_of}});
-  return answered_by(request, request.table, jobs);
+  return answered_by(request, request.table, jobs, progress);
 }
 
 py::object course(py::handle what, py::handle set, py::handle fidelity) {
@@ -129,14 +136,18 @@ struct DocumentRequest {
 };
 Answer ask(const DocumentRequest& request) { return titer::ask(request.question, request.limits); }
 
-py::object ask_question(py::handle question, py::handle jobs) {
-  std::atomic<bool> stop = false;
-  const DocumentRequest request{.question = document_of(question, "question"),
-                                .limits = {.threads = threads_in(jobs), .stop = &stop}};
-  return answered_beside(asking(request), {.what = request.question}, stop);
+py::object ask_question(py::handle question, py::handle jobs, py::handle progress) {
+  Beside beside;
+  const DocumentRequest request{
+      .question = document_of(question, "question"),
+      .limits = {.threads = threads_in(jobs),
+                 .stop = &beside.stop,
+                 .progress = [&](std::size_t done, std::size_t of) { beside.count(done, of); }}};
+  return answered_beside(asking(request), {.what = request.question}, beside, progress);
 }
 
-py::list sweep(py::handle what, py::handle jobs, py::handle fidelity) {
+py::list sweep(py::handle what, py::handle jobs, py::handle fidelity, py::handle told) {
+  Progress progress(told);
   const auto request = request_of(sweep_options(), {{"sweep", what}, {"fidelity", fidelity}});
   const SweepOptions options{.threads = threads_in(jobs), .fidelity = request.fidelity};
   std::vector<std::string> notes;
@@ -157,9 +168,11 @@ py::list sweep(py::handle what, py::handle jobs, py::handle fidelity) {
       throw py::error_already_set();
     }
     if (!some) {
+      progress.finish();
       return rows;
     }
     rows += parse(*some);
+    progress.tell(rows.size(), read.points());
   }
 }
 
@@ -225,11 +238,14 @@ PYBIND11_MODULE(titer, module) {
              py::arg("sweep"),
              py::arg("jobs") = 0,
              py::arg("fidelity") = py::none(),
-             "sweep(sweep, jobs=0, fidelity=None)\n--\n\n"
+             py::arg("progress") = py::none(),
+             "sweep(sweep, jobs=0, fidelity=None, progress=None)\n--\n\n"
              "The rows of a sweep: a dict, a sweep file or the name of a shipped sweep.\n\n"
              "A dict per row, by the columns of `titer sweep`; None where a point has no result:\n"
              "its `status` is \"invalid\", or \"defect\" where the program met one of its own.\n"
-             "`jobs` is how many threads compute, 0 all cores.");
+             "`jobs` is how many threads compute, 0 all cores; `progress` is told how many of how\n"
+             "many rows are there: a function of both, or True for a line on standard error.");
+  const py::arg_v no_progress = py::arg("progress") = py::none();
   const py::arg_v no_changes = py::arg("set") = py::none();
   const py::arg_v closed = py::arg("fidelity") = "closed";
   module.def("explain",
@@ -274,7 +290,8 @@ PYBIND11_MODULE(titer, module) {
       no_changes,
       py::arg("refine") = py::none(),
       py::arg("jobs") = 0,
-      "search(search, set=None, refine=None, jobs=0)\n--\n\n"
+      no_progress,
+      "search(search, set=None, refine=None, jobs=0, progress=None)\n--\n\n"
       "The best plans: of a dict, a search file, a shipped search or the name of a run.\n\n"
       "The answer is what `titer search --format json` prints; `refine` is a fidelity, `jobs`\n"
       "how many threads compute, 0 all cores.");
@@ -285,7 +302,8 @@ PYBIND11_MODULE(titer, module) {
       no_changes,
       py::arg("search") = false,
       py::arg("jobs") = 0,
-      "capacity(question, set=None, search=False, jobs=0)\n--\n\n"
+      no_progress,
+      "capacity(question, set=None, search=False, jobs=0, progress=None)\n--\n\n"
       "How many devices a training run needs: of a dict, a capacity or run file or a shipped\n"
       "name. The answer is what `titer capacity --format json` prints.");
   module.def(
@@ -296,7 +314,8 @@ PYBIND11_MODULE(titer, module) {
       py::arg("search") = false,
       py::arg("best_of") = "all",
       py::arg("jobs") = 0,
-      "compare(table, set=None, search=False, best_of='all', jobs=0)\n--\n\n"
+      no_progress,
+      "compare(table, set=None, search=False, best_of='all', jobs=0, progress=None)\n--\n\n"
       "Models on clusters by deadlines: of a dict with models, clusters, tokens and deadlines, a\n"
       "file or the name of a run. The answer is what `titer compare --format json` prints.");
   module.def("course",
@@ -311,7 +330,8 @@ PYBIND11_MODULE(titer, module) {
              ask_question,
              py::arg("question"),
              py::arg("jobs") = 0,
-             "ask(question, jobs=0)\n--\n\n"
+             no_progress,
+             "ask(question, jobs=0, progress=None)\n--\n\n"
              "A question as `titer ask` takes it: a dict with its name as \"question\" and its\n"
              "options: calibrate, capacity, check, collective, compare, course, diff, doctor,\n"
              "explain, new, replay, run, search, sensitivity, support, sweep, topology, trace,\n"

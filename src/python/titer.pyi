@@ -2,7 +2,7 @@
 # dicts are described for type checkers only: import their names under `if TYPE_CHECKING`.
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypedDict
 
 from typing_extensions import NotRequired
@@ -25,6 +25,7 @@ class Answer(dict[str, Any]):
     def _repr_html_(self) -> str: ...
 
 _Fidelity = Literal["closed", "event", "network"]
+_Progress = Callable[[int, int], object] | bool | None
 _Kind = Literal[
     "models",
     "chips",
@@ -57,6 +58,7 @@ def sweep(
     sweep: _NameOrFile | Mapping[str, Any],
     jobs: int = 0,
     fidelity: _Fidelity | None = None,
+    progress: _Progress = None,
 ) -> list[dict[str, Any]]: ...
 def explain(
     scenario: _NameOrFile | Mapping[str, Any],
@@ -86,12 +88,14 @@ def search(
     set: Mapping[str, Any] | None = None,
     refine: _Fidelity | None = None,
     jobs: int = 0,
+    progress: _Progress = None,
 ) -> Answer: ...
 def capacity(
     question: _NameOrFile | Mapping[str, Any],
     set: Mapping[str, Any] | None = None,
     search: bool = False,
     jobs: int = 0,
+    progress: _Progress = None,
 ) -> Answer: ...
 def compare(
     table: _NameOrFile | Mapping[str, Any],
@@ -99,13 +103,18 @@ def compare(
     search: bool = False,
     best_of: str = "all",
     jobs: int = 0,
+    progress: _Progress = None,
 ) -> Answer: ...
 def course(
     course: _NameOrFile | Mapping[str, Any],
     set: Mapping[str, Any] | None = None,
     fidelity: _Fidelity = "closed",
 ) -> Answer: ...
-def ask(question: Mapping[str, Any], jobs: int = 0) -> Answer: ...
+def ask(
+    question: Mapping[str, Any],
+    jobs: int = 0,
+    progress: _Progress = None,
+) -> Answer: ...
 def names(kind: _Kind) -> list[str]: ...
 
 class Result(TypedDict):

@@ -5,6 +5,7 @@ The environment says where they are: PYTHONPATH the module, TITER_PROGRAM the pr
 build folder (to install from). NumPy and pandas are used where they are there.
 """
 import ast
+import contextlib
 import csv
 import importlib.util
 import inspect
@@ -356,6 +357,25 @@ class TestSweep(unittest.TestCase):
         made = titer.ask({"question": "new", "model": "llama3-8b", "cluster": "dgx-h100", "devices": 8,
                           "batch": 64, "sequence": 4096})
         self.assertEqual(titer.check(made["run"]), [])
+
+    def test_tells_how_far_it_is(self):
+        table = {"models": ["llama3-8b"], "clusters": ["dgx-h100"], "tokens": "1T", "deadlines": ["30d", "60d"]}
+        for asked in (lambda progress: titer.compare(table, progress=progress),
+                      lambda progress: titer.sweep(SWEEP, progress=progress),
+                      lambda progress: titer.ask({"question": "capacity", "capacity": "llama3-405b"}, progress=progress)):
+            told = []
+            asked(lambda done, of: told.append((done, of)))
+            self.assertTrue(told)
+            self.assertEqual(told[-1][0], told[-1][1])
+            self.assertTrue(all(0 < done <= of for done, of in told))
+        line = io.StringIO()
+        with contextlib.redirect_stderr(line):
+            titer.compare(table, progress=True)
+        self.assertTrue(line.getvalue().endswith("\r2 of 2\n"), line.getvalue())
+        with self.assertRaises(ZeroDivisionError):
+            titer.compare(table, progress=lambda done, of: 1 // 0)
+        with self.assertRaises(titer.InputError):
+            titer.compare(table, progress="bar")
 
     def test_a_search_can_be_interrupted(self):
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
