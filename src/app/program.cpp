@@ -1,5 +1,7 @@
 #include "program.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -26,7 +28,8 @@ std::string with_suggestion(const CLI::App& program, const CLI::ParseError& erro
   for (const std::string& extra : program.remaining(true)) {
     const std::string_view near = closest(extra, candidates);
     return extra + ": not known here; " +
-           (near.empty() ? "`titer --help` lists what is"
+           (near.empty() ? fmt::format("`titer{} --help` lists what is",
+                                       scope == &program ? "" : " " + scope->get_name())
                          : "did you mean \"" + std::string(near) + "\"?");
   }
   return error.what();

@@ -45,6 +45,11 @@ TEST(AppUsage, SuggestsTheSubcommandMeant) {
             "titer: frobnicate: not known here; `titer --help` lists what is");
 }
 
+TEST(AppUsage, NamesTheHelpOfTheSubcommand) {
+  EXPECT_EQ(refusal_of(titer({"support", "--zzzz"})),
+            "titer: --zzzz: not known here; `titer support --help` lists what is");
+}
+
 TEST(AppUsage, SuggestsTheOptionMeant) {
   EXPECT_EQ(refusal_of(titer({"run", kRun, "--fidelty", "event"})),
             "titer: --fidelty: not known here; did you mean \"--fidelity\"?");
