@@ -183,7 +183,7 @@ View library_choices(const CollectiveRequest& request, const CollectiveDesk& des
         {size, choose(collective, size, group, *cluster.nccl), time_at(measured, size)});
   }
   const std::string what = std::string(name_of(collective)) + ", " + ranks_text(cluster, desk);
-  return library_view(what, results);
+  return library_view(what, *cluster.nccl, results);
 }
 
 }  // namespace

@@ -117,6 +117,7 @@ TEST(AppLibrary, ShowsWhatNcclWouldTakeAndWhy) {
   const Outcome outcome = titer(eight_a100({"--bytes", "64MiB", "--library", "nccl"}));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_TRUE(has(outcome.out, "by the rules of NCCL's tuner")) << outcome.out;
+  EXPECT_TRUE(has(outcome.out, "as NCCL sees the cluster (`library` of its file")) << outcome.out;
   EXPECT_TRUE(has(outcome.out, "taken")) << outcome.out;
   EXPECT_TRUE(has(outcome.out, "ring")) << outcome.out;
   const Outcome csv = titer(

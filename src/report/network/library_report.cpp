@@ -50,8 +50,17 @@ Figures library_figures(const LibraryResult& result) {
 
 }  // namespace
 
-View library_view(const std::string& what, const std::vector<LibraryResult>& results) {
-  View view{.text = fmt::format("{}, by the rules of NCCL's tuner\n\n", what),
+View library_view(const std::string& what,
+                  const NcclSystem& system,
+                  const std::vector<LibraryResult>& results) {
+  View view{.text = fmt::format("{0}, by the rules of NCCL's tuner\n"
+                                "as NCCL sees the cluster (`library` of its file, whatever its "
+                                "network is): {1} GPUs of {2} in a node, {3} NICs of {4}\n\n",
+                                what,
+                                system.gpus_per_node,
+                                format(system.node_bandwidth),
+                                system.nics,
+                                format(system.nic_bandwidth)),
             .figures = {},
             .rows = rows_of(results, library_figures),
             .columns = {},

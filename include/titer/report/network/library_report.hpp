@@ -19,6 +19,8 @@ struct LibraryResult {
 
 /// One size: the choice, and every pair of algorithm and protocol with its time or why NCCL does
 /// not use it. Several: a row each. `what`: "all-reduce, 16 ranks of dgx-a100-80gb".
-[[nodiscard]] View library_view(const std::string& what, const std::vector<LibraryResult>& results);
+[[nodiscard]] View library_view(const std::string& what,
+                                const NcclSystem& system,
+                                const std::vector<LibraryResult>& results);
 
 }  // namespace titer
