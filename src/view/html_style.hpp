@@ -59,6 +59,7 @@ th:first-child,td:first-child{padding-left:0}
 thead th{font-weight:600;color:var(--dim);white-space:nowrap;vertical-align:bottom;
 border-bottom-color:var(--dim)}
 .n{text-align:right;white-space:nowrap}
+.s{white-space:nowrap}
 .many{font-size:.8125rem}
 .many th,.many td{padding:.25rem .5rem}
 td.bar{min-width:160px;width:30%;padding-top:.5rem}
@@ -108,6 +109,7 @@ background:var(--ink);color:var(--sheet);font-size:.8125rem;line-height:1.4;poin
 .paper circle+text[fill="#1a365d"]{fill:#1a365d}
 .paper rect[rx]+text[fill="#1a202c"]{fill:#1a202c}
 .paper rect[fill="#eceff3"]{fill:#2b333f}
+.paper rect[fill="#f6f7f9"]{fill:#1e252f}
 .paper [fill="#edf2f7"]{fill:#1d2732}
 .paper [fill="#dbe5f0"]{fill:#25364a}
 .paper path[stroke="#e2e8f0"]{stroke:#2b333f}
@@ -136,13 +138,18 @@ h2,h3,h4,figcaption,thead{break-after:avoid}
 .answer h2:first-child{margin-top:0}
 article{break-before:page;margin:0;border:0;padding:0}
 article .answer{break-before:auto}
-nav li{padding:1.5mm 0}
-nav dl{gap:.5mm 7mm}
+nav li{padding:.9mm 0;font-size:8.5pt;line-height:1.3}
+nav dl{display:block;margin:0}
+nav dl div{display:inline;margin-right:4mm}
+nav dt,nav dd{display:inline}
+nav dt::after{content:": "}
+nav dt,nav small{font-size:8pt}
+nav h2{margin-top:3mm}
 .wide{overflow:visible}
 table{font-size:8.5pt}
 .many{font-size:6.5pt}
 .many th,.many td{padding:.15rem .25rem}
-thead th{white-space:normal}
+thead th,.s{white-space:normal}
 .close{overflow:visible;max-height:none;border:0}
 .close svg{width:100%;min-width:0}
 .tools,#tip,details:not([open]){display:none}

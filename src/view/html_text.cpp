@@ -51,7 +51,10 @@ std::string cell_element(const std::string& cell, char align, std::string_view s
   if (align == 'b' && scope != "col") {
     return bar_cell(cell);
   }
-  const std::string_view number = align == 'r' ? " class=\"n\"" : "";
+  constexpr std::size_t short_words = 32;  // that a narrow screen does not break
+  const std::string_view number = align == 'r'                 ? " class=\"n\""
+                                  : cell.size() <= short_words ? " class=\"s\""
+                                                               : "";
   return scope.empty() ? fmt::format("<td{}>{}</td>", number, escaped(cell))
                        : fmt::format("<th scope=\"{}\"{}>{}</th>", scope, number, escaped(cell));
 }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "plot_drawing.hpp"
 #include "titer/view/svg.hpp"
@@ -63,6 +66,9 @@ class BarsDrawing {
     for (const PlotLimit& limit : bars_.limits) {
       add_limit(limit);
     }
+    for (const auto& [place, words] : words_) {
+      sheet_.text(place, "behind label", words);  // over what goes through them
+    }
     double height = bottom_ + 36;
     if (bars_.parts.size() > 1) {
       height += sheet_.legend(bars_.parts, {8, height + 16}) + 6;
@@ -111,7 +117,7 @@ class BarsDrawing {
       end = range_below_ > 0 ? end : std::max(end, x(bar.range->high));
     }
     if (!bar.words.empty()) {
-      sheet_.text({end + kBehind, y + thick_ / 2 + 4}, "behind", bar.words);
+      words_.push_back({{end + kBehind, y + thick_ / 2 + 4}, bar.words});
     }
   }
 
@@ -174,6 +180,7 @@ class BarsDrawing {
   const PlotBars& bars_;
   PlotScale scale_;
   PlotSheet sheet_;
+  std::vector<std::pair<Point, std::string>> words_;
   bool names_above_ = false;
   double left_ = 0;
   double right_ = 0;

@@ -14,6 +14,7 @@ constexpr double kPaper = 236;  // its height
 constexpr double kXMarks = 6;
 constexpr double kYMarks = 5;
 constexpr double kRadius = 4.2;  // of a mark
+constexpr double kLabelHeight = 11;
 /// Lines of series are told apart by these, too.
 constexpr std::array<std::string_view, 4> kDashes = {"", "7 3", "2 3", "9 3 2 3"};
 
@@ -154,18 +155,47 @@ class PlaneDrawing {
     sheet_.path(fmt::format("part t{}", tone), shape(index, at));
     sheet_.end_mark();
     if (!point.label.empty()) {
-      const bool is_last = at.x + 8 + text_width(point.label) > right_;
-      sheet_.text({at.x + (is_last ? -8.0 : 8.0), at.y - 6},
-                  is_last ? "small label end" : "small label",
-                  point.label);
+      add_point_label(at, point.label);
     }
+  }
+
+  [[nodiscard]] double height_of(const PlotLimit& limit) const {
+    return bottom_ - y_.share(limit.at) * (bottom_ - top_);
+  }
+
+  /// Above the point, or below it where a limit goes through.
+  void add_point_label(Point at, const std::string& label) {
+    constexpr double above = 6;
+    constexpr double below = 15;
+    const bool is_crossed = std::ranges::any_of(plane_.y_limits, [&](const PlotLimit& limit) {
+      return std::abs(height_of(limit) - (at.y - above - kLabelHeight / 2)) < kLabelHeight;
+    });
+    const double width = text_width(label);
+    const bool is_last = at.x + 8 + width > right_;
+    const Point place = {at.x + (is_last ? -8.0 : 8.0),
+                         is_crossed ? std::min(at.y + below, bottom_ - 2) : at.y - above};
+    sheet_.text(place, is_last ? "small label end" : "small label", label);
+    labels_.push_back({.left = is_last ? place.x - width : place.x,
+                       .right = is_last ? place.x : place.x + width,
+                       .base = place.y});
+  }
+
+  /// At the right, or at the left where a point's label is in its way.
+  void add_limit_label(double y, const std::string& words) {
+    const double left = right_ - 2 - text_width(words);
+    const bool is_taken = std::ranges::any_of(labels_, [&](const Label& label) {
+      return label.right > left && std::abs(label.base - y) < kLabelHeight;
+    });
+    sheet_.text({is_taken ? left_ + 4 : right_ - 2, y},
+                is_taken ? "small label" : "small label end",
+                words);
   }
 
   void add_limits() {
     for (const PlotLimit& limit : plane_.y_limits) {
-      const double y = bottom_ - y_.share(limit.at) * (bottom_ - top_);
+      const double y = height_of(limit);
       sheet_.path("limit", fmt::format("M{} {}H{}", tenths(left_), tenths(y), tenths(right_)));
-      sheet_.text({right_ - 2, y - 5}, "small label end", limit.words);
+      add_limit_label(y - 5, limit.words);
     }
     for (const PlotLimit& limit : plane_.x_limits) {
       const double x = left_ + x_.share(limit.at) * (right_ - left_);
@@ -202,7 +232,15 @@ class PlaneDrawing {
     return y - top + 18;
   }
 
+  /// Words beside a point, from left to right on their base line.
+  struct Label {
+    double left = 0;
+    double right = 0;
+    double base = 0;
+  };
+
   const PlotPlane& plane_;
+  std::vector<Label> labels_;
   PlotScale x_;
   PlotScale y_;
   PlotSheet sheet_;
