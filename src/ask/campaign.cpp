@@ -1,5 +1,7 @@
 #include "titer/ask/campaign.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "learned.hpp"
@@ -30,13 +32,35 @@ PlanFinder counted(const PlanFinder& plan,
   };
 }
 
-/// Whether models and clusters are compared, by more than changes to the scenario of one run.
+constexpr std::string_view kPrices = "prices";
+
+/// Whether models and clusters are compared, by more than changes to the scenario of one run and
+/// prices, which may be of networks.
 bool asks_for_rows(const CompareRequest& request) {
   return !is_asked(request.table) || request.search || request.sort != "asked" ||
          request.best_of != "all" ||
          !std::ranges::all_of(request.table.changes, [](const Assignment& change) {
-           return scenario_part(change.path).has_value();
+           return change.path == kPrices || scenario_part(change.path).has_value();
          });
+}
+
+/// What networks cost by the prices among the changes, which are taken out; empty without any.
+std::optional<NetworkPrices> network_prices(Asked& asked) {
+  std::optional<NetworkPrices> prices;
+  for (const Assignment& change : asked.changes) {
+    if (change.path == kPrices) {
+      const Economy economy = load_economy(change.value.text);
+      if (!economy.network) {
+        throw InputError(fmt::format(
+            "{}: {}: expected \"network\" in them, what ports of switches and links cost and draw",
+            change.source,
+            economy.name));
+      }
+      prices = economy.network;
+    }
+  }
+  std::erase_if(asked.changes, [](const Assignment& change) { return change.path == kPrices; });
+  return prices;
 }
 
 Answer networks_answer(const CompareRequest& request) {
@@ -45,13 +69,15 @@ Answer networks_answer(const CompareRequest& request) {
         "--topology, --oversubscription and --failed-links compare networks of one RUN: expected "
         "it, and none of the options that compare models and clusters");
   }
-  const ScenarioSource source = source_of(request.table);
+  Asked asked = request.table;
+  const std::optional<NetworkPrices> prices = network_prices(asked);
+  const ScenarioSource source = source_of(asked);
   const Scenario scenario = source.read();
   const std::vector<NetworkVariant> variants =
       network_variants({.topologies = request.topologies,
                         .oversubscriptions = request.oversubscriptions,
                         .failed_links = request.failed_links});
-  View view = network_comparison_view(scenario, compare_networks(source, variants));
+  View view = network_comparison_view(scenario, compare_networks(source, variants, prices));
   add_asked(request.table, scenario, view);
   add_notes(answer_notes(source, scenario), view);
   return {.view = std::move(view)};

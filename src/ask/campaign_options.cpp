@@ -167,7 +167,10 @@ constexpr std::array kCompareOptions = {
         "precision", "TYPE", "of products: bf16 (usual), fp8, …"),
     options::value<kTable>(
         "batch_slack", "SHARE", "by how much the batch may be another, such as 5%"),
-    options::value<kTable>("prices", "NAME", "of devices (titer list prices), or a file")
+    options::value<kTable>("prices",
+                           "NAME",
+                           "of devices (titer list prices), or a file; with --topology of switches "
+                           "and links")
         .file(kOnly<kPriceData>),
     options::value<kTable>(
         "dollars_per_hour",

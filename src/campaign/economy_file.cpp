@@ -125,6 +125,23 @@ constexpr std::array kDrawFields = {
     fields::figure<&PowerDraw::pue>("pue", {1, 10}, "power of the site over that of its servers")
         .needed()};
 
+constexpr Range kPartPrice = {0, 1e9};
+constexpr std::array kNetworkFields = {
+    fields::figure<&NetworkPrices::switch_port>(
+        "switch_port", kPartPrice, "a port of a switch, in the file's currency")
+        .needed(),
+    fields::figure<&NetworkPrices::switch_port_power>("switch_port_power", "what it draws")
+        .needed(),
+    fields::figure<&NetworkPrices::switch_link>(
+        "switch_link", kPartPrice, "a link between switches with what is at both its ends")
+        .needed(),
+    fields::figure<&NetworkPrices::switch_link_power>("switch_link_power", "what it draws")
+        .needed(),
+    fields::figure<&NetworkPrices::nic_link>(
+        "nic_link", kPartPrice, "likewise a link to a node's network interface, or between two")
+        .needed(),
+    fields::figure<&NetworkPrices::nic_link_power>("nic_link_power", "what it draws").needed()};
+
 /// In which the amounts of a file are that do not say that they are dollars.
 template <class File>
 constexpr Field<File> currency_field() {
@@ -204,6 +221,13 @@ constexpr std::array kEconomyFields = {
          nullptr},
         "what a device draws while it trains")
         .needed(),
+    fields::part<&WrittenEconomy::network,
+                 kNetworkFields,
+                 &WrittenEconomy::evidence,
+                 fields::kNoPath,
+                 WrittenEconomy>(
+        "network", "what networks cost to buy and draw, for each 100 Gbps of one direction")
+        .or_else("not known"),
     fields::text<&WrittenEconomy::grid_name, WrittenEconomy>("grid",
                                                              "one of `titer list grids`, or a file")
         .needed()};
@@ -238,6 +262,12 @@ Economy read_economy(Reader& in, const std::filesystem::path& folder) {
   }
   if (!file.grid_name.empty()) {
     file.grid = load_grid(file.grid_name, folder);
+  }
+  if (file.network) {
+    for (double* price :
+         {&file.network->switch_port, &file.network->switch_link, &file.network->nic_link}) {
+      *price *= file.currency.dollars;
+    }
   }
   return static_cast<Economy&&>(file);
 }

@@ -10,12 +10,21 @@
 #include "titer/export/traffic_matrix.hpp"
 #include "titer/simulate/evaluate.hpp"
 #include "titer/topology/family/trees.hpp"
+#include "titer/topology/properties.hpp"
 #include "titer/topology/traffic.hpp"
 
 namespace titer {
 namespace {
 
 constexpr std::string_view kNetworkPath = "cluster.network.topology";
+
+/// "a torus" that oversubscription says nothing of; empty where it does, or where nothing is known.
+std::string family_without_ratio(const ScenarioSource& source) {
+  const Value* family = source.document().at(std::string(kNetworkPath) + ".family");
+  const bool has_one =
+      family == nullptr || family->text == FatTree::name || family->text == Rails::name;
+  return has_one ? "" : "a " + family->text;
+}
 
 /// The run with the variant in place of its network.
 ScenarioSource with_network(const ScenarioSource& run, const NetworkVariant& variant) {
@@ -35,10 +44,8 @@ ScenarioSource with_network(const ScenarioSource& run, const NetworkVariant& var
         "fail; expected a topology (--topology NAME)");
   }
   if (variant.oversubscription) {
-    const Value* family = source.document().at(std::string(kNetworkPath) + ".family");
-    if (family != nullptr && family->text != FatTree::name && family->text != Rails::name) {
-      throw InputError(
-          fmt::format("a {} has no oversubscription: fat trees and rails do", family->text));
+    if (const std::string family = family_without_ratio(source); !family.empty()) {
+      throw InputError(family + " has no oversubscription: fat trees and rails do");
     }
     const Value* up = source.document().at(std::string(kNetworkPath) + ".up");
     if (up != nullptr && up->kind != Value::Kind::null) {
@@ -130,7 +137,21 @@ std::vector<TierLoad> tier_loads(const Scenario& scenario, Seconds iteration) {
   return list;
 }
 
-NetworkStep step_on(const ScenarioSource& run, const NetworkVariant& variant) {
+NetworkPurchase purchase_of(const Scenario& scenario,
+                            const NamedTopology& network,
+                            const NetworkPrices& prices) {
+  const Topology whole = build(network.family);
+  const NetworkParts parts = network_parts(whole);
+  const auto used = static_cast<double>(plan_nodes(scenario) * scenario.cluster.nics);
+  return {.parts = parts,
+          .cost = network_cost(prices, parts),
+          .bisection = bisection_bandwidth(network.family, whole),
+          .share = used / parts.nic_ports};
+}
+
+NetworkStep step_on(const ScenarioSource& run,
+                    const NetworkVariant& variant,
+                    const std::optional<NetworkPrices>& prices) {
   NetworkStep answer{.variant = variant, .topology = variant.topology, .routing = ""};
   try {
     const ScenarioSource source = with_network(run, variant);
@@ -138,6 +159,9 @@ NetworkStep step_on(const ScenarioSource& run, const NetworkVariant& variant) {
     if (const auto& network = scenario.cluster.network_topology) {
       answer.routing = name_of(network->routing_used());
       answer.topology = answer.topology.empty() ? network->name : answer.topology;
+      if (prices) {
+        answer.purchase = purchase_of(scenario, *network, *prices);
+      }
     }
     Estimator estimator;
     StepResult step;
@@ -152,6 +176,21 @@ NetworkStep step_on(const ScenarioSource& run, const NetworkVariant& variant) {
     answer.problem = error.lines.front();
   }
   return answer;
+}
+
+/// The variant as its topology can have it.
+NetworkVariant possible_variant(const ScenarioSource& run, NetworkVariant variant) {
+  NetworkVariant whole = variant;
+  whole.oversubscription.reset();
+  whole.failed_links.reset();
+  try {
+    if (variant.oversubscription && !family_without_ratio(with_network(run, whole)).empty()) {
+      variant.oversubscription.reset();
+    }
+  } catch (const InputError&) {
+    return variant;  // its step says what is wrong
+  }
+  return variant;
 }
 
 template <class T>
@@ -182,11 +221,17 @@ std::vector<NetworkVariant> network_variants(const NetworkAxes& axes) {
 }
 
 std::vector<NetworkStep> compare_networks(const ScenarioSource& source,
-                                          const std::vector<NetworkVariant>& variants) {
+                                          const std::vector<NetworkVariant>& variants,
+                                          const std::optional<NetworkPrices>& prices) {
   std::vector<NetworkStep> steps;
   steps.reserve(variants.size());
-  for (const NetworkVariant& variant : variants) {
-    steps.push_back(step_on(source, variant));
+  for (const NetworkVariant& asked : variants) {
+    const NetworkVariant variant = possible_variant(source, asked);
+    const bool is_there =
+        std::ranges::any_of(steps, [&](const NetworkStep& one) { return one.variant == variant; });
+    if (!is_there) {
+      steps.push_back(step_on(source, variant, prices));
+    }
   }
   const auto has_step = [](const NetworkStep& one) { return one.step.has_value(); };
   if (!steps.empty() && std::none_of(steps.begin(), steps.end(), has_step)) {

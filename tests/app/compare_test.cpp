@@ -155,10 +155,12 @@ TEST(AppCompare, ComparesNetworksOfARun) {
                                               "1,4"};
   const std::string text = data_of(titer(arguments));
   EXPECT_TRUE(contains(text, "leaf - spine ")) << text;
-  EXPECT_TRUE(contains(text, "a dragonfly has no oversubscription"));
+  EXPECT_TRUE(contains(text, "down:up -: only fat trees and rails have an oversubscription"));
   std::vector<std::string> as_json = arguments;
   as_json.insert(as_json.end(), {"--format", "json"});
   const Document json = parse_json(data_of(titer(as_json)), "out");
+  ASSERT_EQ(json.at("networks")->items.size(), 3u) << "the dragonfly once, without a ratio";
+  EXPECT_EQ(json.at("networks.2.oversubscription"), nullptr);
   const auto busy = [&](const std::string& network) {
     const double step = json.at(network + "iteration_time_s")->number;
     for (const Value& tier : json.at(network + "tiers")->items) {
@@ -173,6 +175,50 @@ TEST(AppCompare, ComparesNetworksOfARun) {
   // Four times less bandwidth between leaves and spines makes them four times as busy.
   EXPECT_GT(busy("networks.0."), 0);
   EXPECT_NEAR(busy("networks.1.") / busy("networks.0."), 4, 1e-6);
+}
+
+/// A fat tree of 1,024 ports of 400 Gbps has as many links up as down: 4 times 1,024 units of
+/// 100 Gbps each of NIC links and of links between switches, and three switch ports for both.
+TEST(AppCompare, SaysWhatNetworksCost) {
+  const TemporaryFolder folder;
+  const std::string prices = folder.file("prices.json", R"({
+    "name": "mine", "date": "2026-10", "currency": {"name": "EUR", "dollars": 2, "date": "2026-10"},
+    "devices": {}, "power": {"idle": 0.1, "busy": 1, "host": "100 W", "pue": 1},
+    "grid": "united-states",
+    "network": {"switch_port": 10, "switch_port_power": "1 W", "switch_link": 20,
+                "switch_link_power": "2 W", "nic_link": 5, "nic_link_power": "3 W"}})");
+  const std::vector<std::string> asked = {"compare",
+                                          "llama3-70b-64xh100",
+                                          "--topology=fat-tree-2-level-1024",
+                                          "--oversubscription=1,2",
+                                          "--failed-links=0,10",
+                                          "--prices=" + prices};
+  std::vector<std::string> as_json = asked;
+  as_json.emplace_back("--format=json");
+  const Document json = parse_json(data_of(titer(as_json)), "out");
+  const auto figure = [&](const std::string& path) { return json.at("networks." + path)->number; };
+  const double units = 4 * 1024;
+  EXPECT_NEAR(figure("0.network_dollars"), 2 * units * (3 * 10 + 20 + 5), 1e-3);
+  EXPECT_NEAR(figure("0.network_power_w"), units * (3 * 1 + 2 + 3), 1e-6);
+  EXPECT_NEAR(figure("0.dollars_per_port"), figure("0.network_dollars") / 1024, 1e-9);
+  EXPECT_NEAR(figure("0.bisection_Bps"), 512 * 50e9, 1);
+  EXPECT_NEAR(
+      figure("0.dollars_per_bisection_GBps"), figure("0.network_dollars") / (512 * 50), 1e-9);
+  // The run's 64 devices have 64 of its ports.
+  EXPECT_NEAR(figure("0.dollars_per_token_per_s") * (128 * 8192.0) / figure("0.iteration_time_s"),
+              figure("0.network_dollars") * 64 / 1024,
+              1e-3);
+  // What has failed was bought all the same; half the links up cost less.
+  EXPECT_EQ(figure("1.network_dollars"), figure("0.network_dollars"));
+  EXPECT_NEAR(figure("2.network_dollars"), 2 * units * (2 * 10 + 0.5 * 20 + 5), 1e-3);
+  const std::string text = data_of(titer(asked));
+  EXPECT_TRUE(contains(text, "what all of each network costs")) << text;
+  EXPECT_TRUE(contains(text, "basis: ")) << text;
+  EXPECT_TRUE(contains(refusal_of(titer({"compare",
+                                         "llama3-70b-64xh100",
+                                         "--topology=fat-tree-2-level-1024",
+                                         "--prices=gpu-clouds-2026"})),
+                       "expected \"network\" in them"));
 }
 
 TEST(AppCompare, RefusesWhatItCannotCompare) {

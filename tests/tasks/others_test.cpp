@@ -241,6 +241,37 @@ TEST(ArchitectTasks, LinksThatFail) {
             number(table, "networks.1.iteration_time_s"));
 }
 
+/// Fat tree, dragonfly and torus at several oversubscriptions, with and without failed links, and
+/// what each of them costs: by port, bisection and token/s.
+TEST(ArchitectTasks, NetworksByStepAndCost) {
+  const TemporaryFolder folder;
+  const std::string torus =
+      folder.file("torus.json", R"({"name": "torus-64", "family": "torus", "dimensions": [4, 4, 4],
+                                    "bandwidth": "400 Gbps", "latency": "1 us"})");
+  const Document table = answer({"compare",
+                                 "mixtral-8x7b-64xh100",
+                                 "--topology=fat-tree-2-level-1024,dragonfly-1056," + torus,
+                                 "--oversubscription=1,2,4",
+                                 "--failed-links=0,10",
+                                 "--prices=owned-assumed"});
+  const std::vector<Value>& networks = table.at("networks")->items;
+  ASSERT_EQ(networks.size(), 3u * 2 + 2 + 2);
+  for (const Value& network : networks) {
+    for (const char* figure : {"network_dollars",
+                               "network_power_w",
+                               "dollars_per_bisection_GBps",
+                               "dollars_per_token_per_s"}) {
+      ASSERT_NE(network.find(figure), nullptr) << figure;
+      EXPECT_GT(network.find(figure)->number, 0) << figure;
+    }
+  }
+  // Fewer links up are cheaper by port and dearer by bisection.
+  EXPECT_LT(number(table, "networks.4.dollars_per_port"),
+            number(table, "networks.0.dollars_per_port"));
+  EXPECT_GT(number(table, "networks.4.dollars_per_bisection_GBps"),
+            number(table, "networks.0.dollars_per_bisection_GBps"));
+}
+
 /// Its ports are slower than the NICs, which is said, and so is how it is routed.
 TEST(ArchitectTasks, ADragonfly) {
   const std::vector<std::string> asked = {"run",

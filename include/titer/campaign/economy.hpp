@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "titer/campaign/currency.hpp"
+#include "titer/campaign/network_price.hpp"
 #include "titer/estimate/result.hpp"
 #include "titer/hardware/chip.hpp"
 #include "titer/scenario/source.hpp"
@@ -72,6 +73,7 @@ struct Economy {
   std::vector<DevicePrice> devices{};
   std::optional<PowerDraw> draw{};  // empty: neither power nor grid is known
   PowerGrid grid{};
+  std::optional<NetworkPrices> network{};
   EvidenceList evidence{};
 };
 

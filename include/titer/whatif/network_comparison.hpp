@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "titer/campaign/network_price.hpp"
 #include "titer/estimate/result.hpp"
 #include "titer/scenario/source.hpp"
 
@@ -17,6 +18,8 @@ struct NetworkVariant {
   std::string topology{};  // a name or a file; "": the run's
   std::optional<double> oversubscription{};
   std::optional<double> failed_links{};  // below 1: a share of them
+
+  friend bool operator==(const NetworkVariant&, const NetworkVariant&) = default;
 };
 
 /// What one tier of links carries, such as those between leaves and spines: the time that its links
@@ -28,14 +31,30 @@ struct TierLoad {
   double most = 0;
 };
 
+/// The whole network, whatever of it the run uses.
+struct NetworkPurchase {
+  NetworkParts parts;
+  NetworkCost cost;
+  std::optional<Bisection> bisection{};
+  double share = 1;  // of its ports that the run's nodes have
+
+  [[nodiscard]] double dollars_per_port() const { return cost.dollars / parts.nic_ports; }
+  [[nodiscard]] Watts power_per_port() const { return cost.power / parts.nic_ports; }
+  /// What its part of the network costs the run, for each of its tokens in a second.
+  [[nodiscard]] double dollars_per_rate(double tokens_per_s) const {
+    return share * cost.dollars / tokens_per_s;
+  }
+};
+
 struct NetworkStep {
-  NetworkVariant variant;
-  std::string topology;  // by its name
+  NetworkVariant variant;  // without an oversubscription that its family does not have
+  std::string topology;    // by its name
   std::string routing;
   std::optional<StepResult> step{};
   std::vector<TierLoad> tiers{};  // the hottest first
-  std::string problem{};          // why there is no step
-  std::string untraced{};         // why there are no tiers
+  std::optional<NetworkPurchase> purchase{};
+  std::string problem{};   // why there is no step
+  std::string untraced{};  // why there are no tiers
 
   /// Of the stage that the breakdown is seen from.
   [[nodiscard]] Seconds exposed_communication() const;
@@ -50,8 +69,11 @@ struct NetworkAxes {
 [[nodiscard]] std::vector<NetworkVariant> network_variants(const NetworkAxes& axes);
 
 /// Each at the fidelity network, whose algorithms are the fastest there. What a topology does not
-/// have is its variant's problem. Bytes of collectives go around rings, tokens to all experts.
+/// have is its variant's problem; one whose family has no oversubscription is there once, without.
+/// Bytes of collectives go around rings, tokens to all experts. With prices what networks cost.
 [[nodiscard]] std::vector<NetworkStep> compare_networks(
-    const ScenarioSource& source, const std::vector<NetworkVariant>& variants);
+    const ScenarioSource& source,
+    const std::vector<NetworkVariant>& variants,
+    const std::optional<NetworkPrices>& prices = {});
 
 }  // namespace titer

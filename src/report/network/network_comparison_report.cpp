@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "report/plot/network_plots.hpp"
 #include "report/step/scenario_words.hpp"
+#include "report/study/capacity_figures.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/units/listed.hpp"
 
@@ -23,6 +25,58 @@ Figures tier_figures(const TierLoad& tier) {
           {"lanes", tier.lanes},
           {"busy_most", tier.most},
           {"busy_mean", tier.mean}};
+}
+
+Datum dollars(double amount) { return {amount, short_count(amount)}; }
+
+/// What the network costs, for programs in the same row as its step.
+Figures purchase_figures(const NetworkStep& one) {
+  if (!one.purchase) {
+    return {};
+  }
+  const NetworkPurchase& purchase = *one.purchase;
+  const NetworkParts& parts = purchase.parts;
+  Datum bisection;
+  Datum of_bisection;
+  if (purchase.bisection) {
+    bisection = purchase.bisection->bandwidth;
+    const double gigabytes = purchase.bisection->bandwidth.si() / 1e9;
+    of_bisection = dollars(purchase.cost.dollars / gigabytes);
+  }
+  return {{"switches", parts.switches, "switches"},
+          {"nic_ports", parts.nic_ports, "NIC ports"},
+          {"network_dollars", dollars(purchase.cost.dollars), "dollars"},
+          {"network_power_w", purchase.cost.power, "power"},
+          {"dollars_per_port", dollars(purchase.dollars_per_port()), "dollars a port"},
+          {"power_per_port_w", purchase.power_per_port(), "power a port"},
+          {"bisection_Bps", bisection, "bisection"},
+          {"dollars_per_bisection_GBps", of_bisection, "dollars per GB/s of it"},
+          {"dollars_per_token_per_s",
+           one.step ? dollars(purchase.dollars_per_rate(one.step->tokens_per_s)) : Datum(),
+           "dollars per token/s"}};
+}
+
+/// A row for each network that is built otherwise, whatever of it fails.
+TextView purchases_text(const std::vector<NetworkStep>& steps) {
+  FigureRows rows;
+  std::vector<NetworkVariant> seen;
+  for (const NetworkStep& one : steps) {
+    NetworkVariant built = one.variant;
+    built.failed_links.reset();
+    if (one.purchase && std::ranges::find(seen, built) == seen.end()) {
+      seen.push_back(built);
+      rows.push_back(joined({{"", one.topology, "topology"},
+                             if_any({"", Datum(built.oversubscription, kPlain), "down:up"})},
+                            purchase_figures(one)));
+    }
+  }
+  if (rows.empty()) {
+    return {};
+  }
+  return TextView(
+             "\nwhat all of each network costs to buy and draws; of a token/s the run's share "
+             "of its ports\n")
+      .table(rows);
 }
 
 Figures step_figures(const NetworkStep& one, const NetworkStep& first) {
@@ -58,6 +112,10 @@ Figures step_figures(const NetworkStep& one, const NetworkStep& first) {
     figures.push_back({"hottest_busy", one.tiers.front().most});
     figures.push_back({"tiers", rows_of(one.tiers, tier_figures)});
   }
+  for (Figure& figure : purchase_figures(one)) {
+    figure.label.clear();
+    figures.push_back(std::move(figure));
+  }
   return joined(figures,
                 {if_any({"problem", said(one.problem)}), if_any({"untraced", said(one.untraced)})});
 }
@@ -81,23 +139,38 @@ View network_comparison_view(const Scenario& scenario, const std::vector<Network
             .columns =
                 "topology oversubscription failed_links routing iteration_time_s slower "
                 "exposed_communication_s tensor_comm_s context_comm_s expert_comm_s "
-                "pipeline_comm_s data_comm_s host_comm_s hottest_tier hottest_busy problem "
+                "pipeline_comm_s data_comm_s host_comm_s hottest_tier hottest_busy switches "
+                "nic_ports network_dollars network_power_w dollars_per_port power_per_port_w "
+                "bisection_Bps dollars_per_bisection_GBps dollars_per_token_per_s problem "
                 "untraced"};
-  const NetworkVariant& variant = steps.front().variant;
-  const bool has_routing =
-      std::ranges::any_of(steps, [](const NetworkStep& one) { return !one.routing.empty(); });
-  view.text.table(rows,
-                  fmt::format("l{}{}{}rrrl",
-                              variant.oversubscription ? "r" : "",
-                              variant.failed_links ? "r" : "",
-                              has_routing ? "l" : ""));
+  const auto any = [&](const auto& has) { return std::ranges::any_of(steps, has); };
+  const bool has_ratio =
+      any([](const NetworkStep& one) { return one.variant.oversubscription.has_value(); });
+  const bool has_failed =
+      any([](const NetworkStep& one) { return one.variant.failed_links.has_value(); });
+  const bool has_routing = any([](const NetworkStep& one) { return !one.routing.empty(); });
+  view.text.table(
+      rows,
+      fmt::format(
+          "l{}{}{}rrrl", has_ratio ? "r" : "", has_failed ? "r" : "", has_routing ? "l" : ""));
   std::string remarks;
   for (const NetworkStep& one : steps) {
     const std::string line = "  no loads of links: " + one.untraced + "\n";
     remarks += one.untraced.empty() || remarks.find(line) != remarks.npos ? "" : line;
   }
-  view.text.add(remarks);
+  const auto has_no_ratio = [](const NetworkStep& one) { return !one.variant.oversubscription; };
+  if (has_ratio && any(has_no_ratio)) {
+    remarks += "  down:up -: only fat trees and rails have an oversubscription\n";
+  }
+  view.text.add(remarks).append(purchases_text(steps));
+  const auto answered =
+      std::ranges::find_if(steps, [](const NetworkStep& one) { return one.step.has_value(); });
+  view.text.add(fmt::format("\nbasis: {}, of {}\n",
+                            evidence_words(*answered->step),
+                            answered == steps.begin() ? "the first" : answered->topology));
   view.figures.push_back({"networks", rows});
+  view.plots = network_comparison_plots(steps);
+  view.headline = network_comparison_headline(steps);
   return view;
 }
 

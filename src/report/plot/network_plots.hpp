@@ -6,6 +6,7 @@
 #include "titer/report/network/collective_report.hpp"
 #include "titer/report/network/library_report.hpp"
 #include "titer/view/view.hpp"
+#include "titer/whatif/network_comparison.hpp"
 
 namespace titer {
 
@@ -18,6 +19,10 @@ namespace titer {
 /// Time over sizes, predicted and measured.
 [[nodiscard]] std::vector<Plot> library_plots(const std::vector<LibraryResult>& results);
 [[nodiscard]] Figures library_headline(const std::vector<LibraryResult>& results);
+
+/// The step on each network by its parts.
+[[nodiscard]] std::vector<Plot> network_comparison_plots(const std::vector<NetworkStep>& steps);
+[[nodiscard]] Figures network_comparison_headline(const std::vector<NetworkStep>& steps);
 
 /// How long links are busy, those between the same kinds of ends together.
 struct LinkTime {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "titer/search/search.hpp"
+#include "titer/units/text.hpp"
 
 namespace titer {
 
@@ -35,6 +36,16 @@ std::string image_words(const Scenario& scenario) {
                    " with {} image{} of {} pixels", images.of_sequence, plural, images.size);
 }
 
+/// Nothing where nobody knows how far off the step may be.
+std::string bar_words(std::string_view before, const StepResult& step, std::string_view after) {
+  return step.error_bar ? fmt::format("{}four of five between {} and {}{}",
+                                      before,
+                                      format(step.error_bar->low),
+                                      format(step.error_bar->high),
+                                      after)
+                        : "";
+}
+
 }  // namespace
 
 std::string training_words(const Scenario& scenario) {
@@ -58,6 +69,14 @@ std::string memory_margin_words(double margin) {
   return fmt::format("keeps {:.3g} % of memory free{}",
                      100 * margin,
                      margin == kMemoryError ? ", the error of predicted memory" : "");
+}
+
+std::string evidence_words(const StepResult& step) {
+  return fmt::format("{} figures{}", name(step.grade), bar_words("; ", step, ""));
+}
+
+std::string time_words(const StepResult& step) {
+  return format(step.iteration_time) + bar_words(" (", step, ")");
 }
 
 }  // namespace titer

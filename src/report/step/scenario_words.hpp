@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "titer/estimate/result.hpp"
 #include "titer/scenario/scenario.hpp"
 
 namespace titer {
@@ -11,5 +12,9 @@ namespace titer {
 [[nodiscard]] std::string training_words(const Scenario& scenario);
 /// "keeps 7 % of memory free, the error of predicted memory": what plans must leave of a device's.
 [[nodiscard]] std::string memory_margin_words(double margin);
+/// "extrapolated figures; four of five between 15.18 s and 23.72 s": what a step's time rests on.
+[[nodiscard]] std::string evidence_words(const StepResult& step);
+/// "18.98 s (four of five between 15.18 s and 23.72 s)"
+[[nodiscard]] std::string time_words(const StepResult& step);
 
 }  // namespace titer
