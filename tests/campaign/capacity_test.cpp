@@ -325,6 +325,53 @@ TEST(Capacity, SaysWhatAWeekMoreOrMoreDevicesChange) {
   EXPECT_FALSE(answer_to(question).later);
 }
 
+/// How many of the runs keep the later deadline, not the one that they miss.
+TEST(Capacity, SaysHowSureAWeekMoreIs) {
+  CapacityQuestion question =
+      load_capacity("llama3-70b-64xh100",
+                    parse_assignments(std::vector<std::string>{
+                        "tokens=1T", "deadline=60d", "devices=[256, 512]"}));
+  const CapacityResult result = find_capacity(question);
+  ASSERT_TRUE(result.later);
+  const CapacityPoint& point = result.points[*result.later];
+  EXPECT_GT(point.time, *question.deadline);
+  ASSERT_TRUE(result.later_spread && result.later_spread->in_time);
+  EXPECT_GT(*result.later_spread->in_time, *point.spread->in_time);
+  question.deadline = *question.deadline + kLater;
+  EXPECT_EQ(*result.later_spread->in_time,
+            chance_in_time(question, find_capacity(question).points[0]));
+}
+
+/// What the run would take with interfaces that are twice as fast, whose bytes take half as long.
+TEST(Capacity, SaysWhatAFasterNetworkChanges) {
+  const auto asked = [](const std::string& more) {
+    return load_capacity("llama3-70b-64xh100",
+                         parse_assignments(std::vector<std::string>{
+                             "tokens=1T", "deadline=60d", "devices=[512]", more}));
+  };
+  const CapacityResult result = find_capacity(asked("seed=1"));
+  ASSERT_TRUE(result.faster_network);
+  EXPECT_LT(*result.faster_network, result.points[0].time);
+  const CapacityResult faster = find_capacity(asked("cluster.node.nic_bandwidth=\"800 Gbps\""));
+  const Plan& plan = faster.points[0].planned.scenario->plan;
+  ASSERT_EQ(plan.micro_batch, result.points[0].planned.scenario->plan.micro_batch);
+  ASSERT_EQ(plan.recompute, result.points[0].planned.scenario->plan.recompute);
+  EXPECT_NEAR(*result.faster_network / faster.points[0].time, 1, 1e-9);
+}
+
+/// More replicas than the batch has sequences have nothing to do.
+TEST(Capacity, SaysThatTheBatchIsWhatIsMissing) {
+  const auto missed = [](const std::string& batch) {
+    const CapacityResult result = find_capacity(load_capacity(
+        "llama3-70b-64xh100",
+        parse_assignments(std::vector<std::string>{
+            "tokens=10T", "deadline=60d", "training.global_batch=" + batch, "devices=[1024]"})));
+    return result.misses.at(0);
+  };
+  EXPECT_NE(missed("32").find("a batch of 32 has no work for more replicas"), std::string::npos);
+  EXPECT_EQ(missed("128").find("has no work"), std::string::npos);
+}
+
 TEST(Capacity, CountsTheHostsOfATorus) {
   CapacityQuestion question = question_of();
   question.reliability = load_reliability("assumed");

@@ -172,6 +172,21 @@ TEST(PlannerTasks, RiskOfFailures) {
   EXPECT_NEAR(number(capacity, "points.0.mtbf_s") / number(capacity, "points.1.mtbf_s"), 2, 0.1);
 }
 
+/// A week, more devices, a faster network: each with days of its own.
+TEST(PlannerTasks, WhatALittleMoreWouldChange) {
+  const std::vector<std::string> asked = {
+      "capacity", "llama3-70b-64xh100", "--tokens=1T", "--deadline=60d", "--devices=256,512,1024"};
+  const Document capacity = answer(asked);
+  EXPECT_EQ(number(capacity, "answers.fewest"), 512);
+  EXPECT_EQ(number(capacity, "answers.fewest_a_week_later"), 256);
+  EXPECT_EQ(number(capacity, "answers.next_more"), 1024);
+  EXPECT_LT(number(capacity, "answers.faster_network_time_s"), number(capacity, "points.1.time_s"));
+  const std::string words = titer(asked).out;
+  for (const char* line : {"a week later", "100 % more devices", "a network twice as fast"}) {
+    EXPECT_TRUE(contains(words, line)) << words;
+  }
+}
+
 TEST(PlannerTasks, DeadlinesAsPeopleSayThem) {
   const auto deadline = [](const std::string& said) {
     return number(answer({"capacity", "gpt3-175b", "--deadline=" + said}), "deadline_s");

@@ -154,6 +154,9 @@ struct CapacityYear {
 /// Which other deadline an answer has a look at.
 inline constexpr Seconds kLater = Seconds::from_si(7 * 86400.0);
 
+/// By which the interfaces between nodes are faster that an answer has a look at.
+inline constexpr double kFasterNetwork = 2;
+
 /// Points by their index. With tokens: among those that keep to deadline and budget.
 struct CapacityResult {
   std::vector<CapacityPoint> points;
@@ -163,7 +166,10 @@ struct CapacityResult {
   std::optional<std::size_t> certain{};  // the fewest with 90 % of the runs through by the deadline
   std::optional<std::size_t> most{};     // tokens, of all points
   std::optional<std::size_t> later{};    // the fewest with kLater more, where these are fewer
-  std::optional<std::size_t> more{};     // the next number above the fewest
+  std::optional<TrainingTime> later_spread{};  // of these, and how many runs keep that deadline
+  std::optional<std::size_t> more{};           // the next number above the fewest
+  // The whole time of the fewest, or of the fastest where none will do, with this much network.
+  std::optional<Seconds> faster_network{};
   std::vector<CapacityYear> years{};
   std::vector<std::string> misses{};  // why the answer is no
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "capacity_bill.hpp"
+#include "titer/estimate/estimate.hpp"
 #include "titer/estimate/model_state.hpp"
 #include "titer/scenario/notes.hpp"
 
@@ -34,6 +35,22 @@ Seconds allowed_time(const CapacityQuestion& question, const CapacityPoint& poin
   return time;
 }
 
+/// REQUIRES its time.
+std::optional<TrainingTime> spread_of(const CapacityQuestion& question,
+                                      const CapacityPoint& point) {
+  TrainingSamples samples = samples_of(point.planned.step);
+  samples.samples = question.samples;
+  samples.seed = question.seed;
+  if (question.deadline) {
+    samples.deadline = std::max(Seconds{}, *question.deadline - point.others);
+  }
+  if (question.reliability) {
+    return simulate_training(point.goodput.job, point.goodput.fraction * point.time, samples);
+  }
+  return point.planned.step.error_bar ? std::optional(time_of_steps(samples, point.time))
+                                      : std::nullopt;
+}
+
 void fill_time(const CapacityQuestion& question, CapacityPoint& point) {
   const double rate = useful_rate(point);
   for (const OtherRuns& runs : question.other_runs) {
@@ -47,18 +64,7 @@ void fill_time(const CapacityQuestion& question, CapacityPoint& point) {
   }
   point.tokens = question.tokens ? *question.tokens : *point.possible;
   point.time = Seconds::from_si(point.tokens / rate);
-  TrainingSamples samples = samples_of(point.planned.step);
-  samples.samples = question.samples;
-  samples.seed = question.seed;
-  if (question.deadline) {
-    samples.deadline = std::max(Seconds{}, *question.deadline - point.others);
-  }
-  if (question.reliability) {
-    point.spread =
-        simulate_training(point.goodput.job, point.goodput.fraction * point.time, samples);
-  } else if (point.planned.step.error_bar) {
-    point.spread = time_of_steps(samples, point.time);
-  }
+  point.spread = spread_of(question, point);
   if (question.economy) {
     fill_bill(question, point);
   }
@@ -87,6 +93,17 @@ const auto kTimeOf = [](const CapacityPoint& point) { return point.whole_time();
 const auto kDollarsOf = [](const CapacityPoint& point) { return *point.bill->dollars; };
 const auto kAny = [](const CapacityPoint& /*point*/) { return true; };
 
+/// Where devices wait for sequences, not for a plan.
+std::string batch_advice(const CapacityQuestion& question, const CapacityPoint& fastest) {
+  const Scenario& scenario = *fastest.planned.scenario;
+  return question.batch == BatchRule::fixed && scenario.micro_batches() == 1
+             ? fmt::format(
+                   "; a batch of {} has no work for more replicas, a larger one has (--set "
+                   "training.global_batch=N, or --set batch=scaled)",
+                   scenario.training.global_batch)
+             : "";
+}
+
 void fill_misses(const CapacityQuestion& question, CapacityResult& result) {
   const auto fastest = least(result.points, kAny, kTimeOf);
   if (!fastest) {
@@ -107,6 +124,7 @@ void fill_misses(const CapacityQuestion& question, CapacityResult& result) {
                           100 * chance_in_time(question, fast),
                           fast.devices,
                           fast.whole_time() / kDay));
+    result.misses.back() += batch_advice(question, fast);
   }
   if (!question.budget) {
     return;
@@ -149,7 +167,26 @@ void fill_neighbours(const CapacityQuestion& question, CapacityResult& result) {
              in_budget(question, point);
     };
     result.later = least(result.points, keeps_later, devices);
+    if (result.later) {
+      result.later_spread = spread_of(with_more, result.points[*result.later]);
+    }
   }
+}
+
+/// The same plan with faster interfaces; nothing where nodes are not joined by any, or need none.
+std::optional<Seconds> time_with_faster_network(const CapacityPoint& point) {
+  Scenario scenario = *point.planned.scenario;
+  if (scenario.cluster.nics == 0 || plan_nodes(scenario) < 2) {
+    return std::nullopt;
+  }
+  scenario.cluster.nic_bandwidth = kFasterNetwork * scenario.cluster.nic_bandwidth;
+  if (!validate(scenario).empty()) {
+    return std::nullopt;
+  }
+  Estimator estimator;
+  StepResult step;
+  estimator.estimate(scenario, step);
+  return point.others + (step.iteration_time / point.planned.step.iteration_time) * point.time;
 }
 
 void fill_answers(const CapacityQuestion& question, CapacityResult& result) {
@@ -183,6 +220,9 @@ void fill_answers(const CapacityQuestion& question, CapacityResult& result) {
     fill_neighbours(question, result);
   } else {
     fill_misses(question, result);
+  }
+  if (const auto seen = result.fewest ? result.fewest : least(result.points, kAny, kTimeOf)) {
+    result.faster_network = time_with_faster_network(result.points[*seen]);
   }
 }
 

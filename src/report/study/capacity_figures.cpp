@@ -253,7 +253,8 @@ Figures answer_figures(const CapacityResult& result) {
           {"fastest", devices(result.fastest)},
           {"most_tokens", devices(result.most)},
           {"fewest_a_week_later", devices(result.later)},
-          {"next_more", devices(result.more)}};
+          {"next_more", devices(result.more)},
+          if_any({"faster_network_time_s", result.faster_network})};
 }
 
 }  // namespace titer

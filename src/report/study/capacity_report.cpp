@@ -80,19 +80,23 @@ std::string lost_text(const CapacityPoint& point) {
       percent_text(lost.too_few_nodes));
 }
 
-Row answer_row(const CapacityQuestion& question,
-               std::string_view label,
-               const CapacityPoint& point) {
-  return {std::string(label),
-          fmt::format("{} devices, {}", point.devices, cost_words(question, point))};
-}
-
 constexpr const char* kInTime = "90 % in time";
 /// An answer that is one of the points.
 struct NamedPoint {
   std::string label;
   std::optional<std::size_t> point;
+  std::string words{};  // of its days and costs
 };
+
+/// Of the fewest with a later deadline: how many runs keep that one.
+std::string later_words(const CapacityQuestion& question, const CapacityResult& result) {
+  CapacityQuestion later = question;
+  *later.deadline += kLater;
+  CapacityPoint point = result.points[*result.later];
+  point.spread = result.later_spread;
+  return cost_words(later, point);
+}
+
 std::vector<NamedPoint> named_points(const CapacityQuestion& question,
                                      const CapacityResult& result) {
   std::string more;
@@ -102,12 +106,44 @@ std::vector<NamedPoint> named_points(const CapacityQuestion& question,
                          1;
     more = fmt::format("{:.0f} % more devices", 100 * share);
   }
-  return {{"fewest devices", result.fewest},
-          {kInTime, result.certain},
-          {"a week later", result.later},
-          {more, result.more},
-          {question.deadline ? "cheapest within the deadline" : "cheapest", result.cheapest},
-          {"fastest", result.fastest}};
+  std::vector<NamedPoint> named = {
+      {"fewest devices", result.fewest},
+      {kInTime, result.certain},
+      {"a week later", result.later},
+      {more, result.more},
+      {question.deadline ? "cheapest within the deadline" : "cheapest", result.cheapest},
+      {"fastest", result.fastest}};
+  for (NamedPoint& one : named) {
+    if (one.point) {
+      one.words = one.point == result.later ? later_words(question, result)
+                                            : cost_words(question, result.points[*one.point]);
+    }
+  }
+  return named;
+}
+
+/// "256 devices, 61.2 days": of the fewest, or of the fastest where none will do.
+std::string faster_network_words(const CapacityResult& result, bool in_brackets = false) {
+  const auto by_time = [](const CapacityPoint& a, const CapacityPoint& b) {
+    return a.has_plan() && (!b.has_plan() || a.whole_time() < b.whole_time());
+  };
+  const CapacityPoint& point = result.fewest ? result.points[*result.fewest]
+                                             : *std::ranges::min_element(result.points, by_time);
+  return fmt::format(fmt::runtime(in_brackets ? "{} devices ({} days)" : "{} devices, {} days"),
+                     point.devices,
+                     days(*result.faster_network));
+}
+constexpr const char* kFasterNetworkLabel = "a network twice as fast";
+static_assert(kFasterNetwork == 2);
+
+/// "3609 MWh (1322 t CO2e)"; empty where it is not known.
+std::string energy_words(const CapacityPoint& point) {
+  if (!point.bill || !point.bill->energy || !point.bill->kilograms_co2e) {
+    return "";
+  }
+  return fmt::format("{:.0f} MWh ({:.0f} t CO2e)",
+                     point.bill->energy->si() / 3.6e9,
+                     *point.bill->kilograms_co2e / 1e3);
 }
 
 /// No answer is one, too.
@@ -116,10 +152,14 @@ Figures answers_headline(const CapacityQuestion& question, const CapacityResult&
   for (const NamedPoint& one : named_points(question, result)) {
     if (one.point) {
       const CapacityPoint& point = result.points[*one.point];
-      figures.push_back({"",
-                         fmt::format("{} devices ({})", point.devices, cost_words(question, point)),
-                         one.label});
+      figures.push_back({"", fmt::format("{} devices ({})", point.devices, one.words), one.label});
+      if (one.point == result.fewest && figures.size() == 1) {
+        figures.push_back({"", said(energy_words(point)), "their energy and carbon"});
+      }
     }
+  }
+  if (result.faster_network) {
+    figures.push_back({"", faster_network_words(result, true), kFasterNetworkLabel});
   }
   if (result.most) {
     const CapacityPoint& most = result.points[*result.most];
@@ -157,11 +197,15 @@ TextView answers_text(const CapacityQuestion& question, const CapacityResult& re
   std::vector<Row> rows;
   for (const NamedPoint& one : named_points(question, result)) {
     if (one.point) {
-      rows.push_back(answer_row(question, one.label, result.points[*one.point]));
+      rows.push_back(
+          {one.label, fmt::format("{} devices, {}", result.points[*one.point].devices, one.words)});
     } else if (one.label == kInTime && result.fewest && question.deadline &&
                result.points[*result.fewest].spread) {
       rows.push_back({one.label, "none"});
     }
+  }
+  if (result.faster_network) {
+    rows.push_back({kFasterNetworkLabel, faster_network_words(result)});
   }
   if (result.most) {
     const CapacityPoint& most = result.points[*result.most];
