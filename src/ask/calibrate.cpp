@@ -242,6 +242,8 @@ CalibrateOutcome ask(const CalibrateRequest& request) {
   CalibrateOutcome outcome;
   outcome.view = calibration_view(calibration, data);
   outcome.view.figures = calibration_figures(calibration, profile);
+  outcome.view.title = fmt::format(
+      "{} {} fitted to {} rows of {}", request.kind, request.base, data.measured.size(), data.what);
   outcome.view.asked = {{"asked", request.base}};
   outcome.good = calibration.is_sound() || request.accept;
   outcome.profile = profile_text(profile.root);

@@ -190,9 +190,19 @@ PictureOutcome ask(const TrafficRequest& request) {
   TrafficMatrixView matrix = matrix_of(request, step);
   if (request.picture != AnswerPicture::none) {
     outcome.picture = traffic_matrix_svg(matrix);
-    return outcome;
+    if (!request.for_report) {
+      return outcome;
+    }
+  }
+  std::vector<Drawing> drawings;
+  if (request.for_report) {
+    drawings.push_back({.title = "Who sends how much to whom",
+                        .svg = traffic_matrix_svg(matrix),
+                        .note = "Senders downwards, receivers to the right.",
+                        .is_large = true});
   }
   outcome.view = traffic_view(std::move(matrix), notes);
+  outcome.view.drawings = std::move(drawings);
   add_asked(request.scenario, Figures(), outcome.view);  // of pairs there are many
   return outcome;
 }

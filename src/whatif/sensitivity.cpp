@@ -68,7 +68,8 @@ std::optional<Gain> gain_of(ScenarioProbe& probe,
   const ScenarioFigure& figure = effect.figure;
   double to = more_is_better(effect, of) ? figure.value * tenth : figure.value / tenth;
   auto outcome = outcome_at(probe, figure, of, to);
-  if (!outcome && figure.kind == FigureKind::ratio) {
+  const bool passes_one = (figure.value - 1) * (to - 1) <= 0;
+  if (!outcome && figure.kind == FigureKind::ratio && passes_one) {
     to = 1.0;  // what shares can be at most, and slowdowns at least
     outcome = outcome_at(probe, figure, of, to);
   }

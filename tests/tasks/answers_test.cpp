@@ -126,13 +126,19 @@ TEST(AnswersToTasks, SayHowSureTheyAre) {
       {"compare", "--model=llama3-8b", "--cluster=dgx-h100", "--tokens=2T", "--deadline=60d"});
   expect_between(table, "rows.0.time_low_s", "rows.0.time_s", "rows.0.time_high_s");
   expect_grade(table, "rows.0.grade");
-  for (const char* question :
-       {"capacity llama3-405b", "search gpt3-175b-64xa100", "run llama3-70b-64xh100"}) {
-    const std::string words(question);
-    const std::size_t blank = words.find(' ');
-    const std::string out = titer({words.substr(0, blank), words.substr(blank + 1)}).out;
-    EXPECT_TRUE(contains(out, "basis: ")) << question;
+  for (const Words& question :
+       std::vector<Words>{{"capacity", "llama3-405b"},
+                          {"search", "gpt3-175b-64xa100"},
+                          {"run", "llama3-70b-64xh100"},
+                          {"tune", "llama3-70b-64xh100"},
+                          {"sensitivity", "llama3-70b-64xh100"},
+                          {"compare", "llama3-70b-64xh100", "--topology=fat-tree-2-level-1024"}}) {
+    const std::string out = titer(question).out;
+    EXPECT_TRUE(contains(out, "basis: ")) << question.front();
+    EXPECT_TRUE(contains(out, "four of five between") || contains(out, "10-90 %")) << out;
   }
+  const std::string difference = titer({"diff", "llama3-70b-64xh100", "gpt3-175b-64xa100"}).out;
+  EXPECT_TRUE(contains(difference, "figures; four of five between ")) << difference;
 }
 
 /// Another machine is another machine of as many devices, unless it is said.

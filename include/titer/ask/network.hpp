@@ -62,6 +62,7 @@ struct TrafficRequest {
   std::optional<std::int64_t> iterations = {};
   std::string routing_exponent = {};            // "0.5", or "1.0:0.1" over the iterations
   AnswerPicture picture = AnswerPicture::none;  // svg: a heat map
+  bool for_report = false;                      // with what reports alone show, the heat map
 };
 [[nodiscard]] std::span<const Option<TrafficRequest>> traffic_options();
 /// Throws InputError.

@@ -87,11 +87,11 @@ FigureRows log_rows(const TrainingLog& log, const PredictedLog* predicted) {
 }  // namespace
 
 View log_view(const TrainingLog& log, const PredictedLog* predicted, const std::string& title) {
-  View view{.text = fmt::format("{:<10}{}: {}, {} lines, {} of them used after {} of warm-up\n",
+  View view{.text = fmt::format("{:<10}{}: {}, {}, {} of them used after {} of warm-up\n",
                                 "log",
                                 log.source,
                                 log.program.empty() ? "unknown program" : log.program,
-                                log.steps.size(),
+                                counted_text(log.steps.size(), "line"),
                                 log.used(),
                                 log.warm_up),
             .figures = {{"format_version", kFormatVersion},

@@ -172,6 +172,14 @@ Value traffic_matrix_json(const TrafficMatrixView& view) {
       .add("pairs", objects_of(view.matrix.pairs(), traffic_pair_figures));
 }
 
+Figures matrix_headline(const TrafficMatrixView& view) {
+  const TrafficStatistics statistics =
+      traffic_statistics(view.matrix, view.possible, view.devices_per_node);
+  return {{"", statistics.total, "bytes of an iteration"},
+          {"", Datum(statistics.share_within_nodes(), kPercent), "of them within nodes"},
+          {"", statistics.largest, "the most from one device to another"}};
+}
+
 }  // namespace
 
 TrafficMatrixView traffic_matrix_view(const ExportedStep& step,
@@ -208,7 +216,8 @@ View traffic_view(TrafficMatrixView matrix, const std::vector<std::string>& note
             .figures = {},
             .rows = {},
             .columns = {},
-            .title = kept->title};
+            .title = kept->title,
+            .headline = matrix_headline(*kept)};
   view.long_csv = [kept](const Figures& asked) { return traffic_matrix_csv(*kept, asked); };
   view.long_json = [kept, notes] {
     Value json = traffic_matrix_json(*kept);

@@ -161,6 +161,7 @@ View loads_view(const Topology& topology, const LoadView& view) {
                       {"links", links}},
           .rows = links,
           .columns = "from to bytes time_s",
+          .title = fmt::format("{}: {}", topology.name, view.what),
           .headline = load_headline(view),
           .plots = load_plots(topology, view.loads)};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/step/scenario_words.hpp"
 #include "report/study/search_figures.hpp"
 #include "study_plots.hpp"
 #include "titer/units/text.hpp"
@@ -18,6 +19,11 @@ std::string degrees_text(const Plan& plan) {
     text += fmt::format(", context {}", plan.context);
   }
   return plan.expert > 1 ? text + fmt::format(", expert {}", plan.expert) : text;
+}
+
+/// REQUIRES a bill.
+std::string dollars_text(const FoundPlan& found) {
+  return fmt::format("{:.2f} dollars", found.bill->dollars);
 }
 
 /// What an objective counts along an axis, as it is read: more of it may be better.
@@ -94,13 +100,27 @@ Figures search_headline(const SearchAnswer& answer) {
   }
   const FoundPlan& best = answer.plans.front();
   const StepResult& result = best.result;
-  return {{"", result.iteration_time, "iteration time of the best plan"},
-          {"", Datum(result.mfu, kPercent), "MFU (full attention)"},
-          {"",
-           fmt::format("{} (of {})", format(result.memory_peak), format(result.memory_capacity)),
-           "memory of the fullest device"},
-          {"", best.devices, "devices"},
-          {"", degrees_text(best.plan), "the best plan"}};
+  Figures figures = {{"", time_words(result), "iteration time of the best plan"}};
+  if (best.bill) {
+    figures.push_back({"", dollars_text(best), "what an iteration costs"});
+  }
+  if (best.scores.size() > 1 && answer.plans.size() > 1) {
+    const FoundPlan& last = answer.plans.back();
+    figures.push_back({"",
+                       fmt::format("{}{} (on {} devices)",
+                                   format(last.result.iteration_time),
+                                   last.bill ? ", " + dollars_text(last) : "",
+                                   last.devices),
+                       "the other end of the front"});
+  }
+  return joined(
+      figures,
+      {{"", degrees_text(best.plan), "the best plan"},
+       {"", Datum(result.mfu, kPercent), "MFU (full attention)"},
+       {"",
+        fmt::format("{} (of {})", format(result.memory_peak), format(result.memory_capacity)),
+        "memory of the fullest device"},
+       {"", best.devices, "devices"}});
 }
 
 }  // namespace titer

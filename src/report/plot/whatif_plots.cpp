@@ -16,13 +16,6 @@ constexpr std::size_t kMostTornadoBars = 12;
 
 std::string signed_percent(double share) { return Datum(share, kSignedPercent).words(); }
 
-/// Bars to both sides: what is less, what is more.
-PlotBar signed_bar(std::string name, double value, std::string words) {
-  return {.name = std::move(name),
-          .values = {std::min(value, 0.0), std::max(value, 0.0)},
-          .words = std::move(words)};
-}
-
 Plot tornado(const Sensitivity& found) {
   PlotBars bars{.axis = {.label = fmt::format("% of {} for 1 % more of the figure", found.of)},
                 .parts = {{.name = "less", .tone = 0}, {.name = "more", .tone = 3}},
@@ -102,6 +95,12 @@ Plot shared_out(const Difference& found) {
 
 }  // namespace
 
+PlotBar signed_bar(std::string name, double value, std::string words) {
+  return {.name = std::move(name),
+          .values = {std::min(value, 0.0), std::max(value, 0.0)},
+          .words = std::move(words)};
+}
+
 std::vector<Plot> sensitivity_plots(const Sensitivity& found) {
   std::vector<Plot> plots;
   if (!found.shares.empty()) {
@@ -124,7 +123,13 @@ std::vector<Plot> difference_plots(const Difference& found) {
 Figures difference_headline(const Difference& found) {
   const double ratio = found.b.iteration_time / found.a.iteration_time;
   const auto time = [](const StepResult& result) {
-    return fmt::format("{} (on {} devices)", format(result.iteration_time), result.devices);
+    return fmt::format("{} (on {} devices{})",
+                       format(result.iteration_time),
+                       result.devices,
+                       result.error_bar ? fmt::format("; four of five between {} and {}",
+                                                      format(result.error_bar->low),
+                                                      format(result.error_bar->high))
+                                        : "");
   };
   Figures figures = {{"", time(found.a), "A"},
                      {"", time(found.b), "B"},

@@ -146,6 +146,15 @@ std::string energy_words(const CapacityPoint& point) {
                      *point.bill->kilograms_co2e / 1e3);
 }
 
+/// Behind the fewest devices, where there are some, which are the first.
+void add_energy(const CapacityResult& result, Figures& figures) {
+  if (result.fewest) {
+    figures.insert(
+        figures.begin() + 1,
+        {"", said(energy_words(result.points[*result.fewest])), "their energy and carbon"});
+  }
+}
+
 /// No answer is one, too.
 Figures answers_headline(const CapacityQuestion& question, const CapacityResult& result) {
   Figures figures;
@@ -153,11 +162,9 @@ Figures answers_headline(const CapacityQuestion& question, const CapacityResult&
     if (one.point) {
       const CapacityPoint& point = result.points[*one.point];
       figures.push_back({"", fmt::format("{} devices ({})", point.devices, one.words), one.label});
-      if (one.point == result.fewest && figures.size() == 1) {
-        figures.push_back({"", said(energy_words(point)), "their energy and carbon"});
-      }
     }
   }
+  add_energy(result, figures);
   if (result.faster_network) {
     figures.push_back({"", faster_network_words(result, true), kFasterNetworkLabel});
   }

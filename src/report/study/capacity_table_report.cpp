@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "capacity_figures.hpp"
+#include "capacity_table_headline.hpp"
+#include "report/plot/study_plots.hpp"
 #include "report/step/scenario_words.hpp"
 #include "titer/scenario/notes.hpp"
 
@@ -16,8 +18,6 @@ namespace {
 constexpr NumberStyle kWholeMegawattHours = {.format = "{:.0f}", .scale = 1 / 3.6e9};
 constexpr NumberStyle kWholeTons = {.format = "{:.0f}", .scale = 1e-3};
 constexpr NumberStyle kWholeGibibytes = {.format = "{:.0f}", .scale = 1.0 / (1 << 30)};
-
-using Rows = std::vector<CapacityRow>;
 
 /// Whether something is not the same of all questions.
 template <class Of>
@@ -86,6 +86,18 @@ Figures answer_columns(const CapacityTable& table, const CapacityRow& row) {
                  if_any({"", or_blank(said(row.miss)), kNoHeading})});
 }
 
+/// What an hour of a device costs by the question's prices, whoever gave it.
+Datum hour_price(const CapacityQuestion& question) {
+  const DevicePrice* price =
+      question.economy ? known_price(*question.economy, question.scenario.cluster.chip) : nullptr;
+  constexpr NumberStyle amount = {.format = "{:.4g}"};
+  return price == nullptr ? Datum()
+                          : Datum(question.currency.amount_of(price->dollars_per_hour), amount);
+}
+std::string hour_label(const CapacityQuestion& question) {
+  return question.currency.words() + "/h";
+}
+
 /// Of a row with a plan.
 Figures plan_line(const CapacityTable& table, const CapacityRow& row) {
   const CapacityPoint& point = *row.point;
@@ -105,7 +117,8 @@ Figures plan_line(const CapacityTable& table, const CapacityRow& row) {
                  {"", batch, "batch"},
                  {"", Datum(step.mfu, kPercent), "MFU"},
                  {"", memory, "GiB"},
-                 {"", name(step.grade), "basis"}});
+                 {"", name(step.grade), "basis"},
+                 if_any({"", hour_price(*row.of->question), hour_label(*row.of->question)})});
 }
 
 Figures figures_of(const CapacityRow& row) {
@@ -182,7 +195,7 @@ std::string training_text(const CapacityTable& table) {
              : but_stack(first_question(table)) + "; stacks of the clusters";
 }
 
-std::string plans_text(const Rows& rows) {
+std::string plans_text(const CapacityRows& rows) {
   const auto planned =
       std::ranges::find_if(rows, [](const CapacityRow& row) { return row.point.has_value(); });
   return planned == rows.end() ? "none"
@@ -200,7 +213,7 @@ std::string order_text(const TableOrder& order) {
 }
 
 /// Why rows have no answer, and what bills lack, each once.
-std::string remarks(const Rows& rows) {
+std::string remarks(const CapacityRows& rows) {
   std::vector<std::string> lines;
   for (const CapacityRow& row : rows) {
     if (!row.reason.empty()) {
@@ -220,7 +233,7 @@ std::string remarks(const Rows& rows) {
   return text.empty() ? "" : "\n" + text;
 }
 
-std::vector<std::string> notes_of_rows(const CapacityTable& table, const Rows& rows) {
+std::vector<std::string> notes_of_rows(const CapacityTable& table, const CapacityRows& rows) {
   ScenarioNotes notes;
   for (const CapacityRow& row : rows) {
     const std::string by = differs(table, deadline_of) && row.of->question
@@ -233,7 +246,7 @@ std::vector<std::string> notes_of_rows(const CapacityTable& table, const Rows& r
   return lines;
 }
 
-TextView tables(const CapacityTable& table, const Rows& rows) {
+TextView tables(const CapacityTable& table, const CapacityRows& rows) {
   FigureRows answers;
   FigureRows plans;
   std::string aligns;
@@ -249,48 +262,16 @@ TextView tables(const CapacityTable& table, const Rows& rows) {
   TextView text;
   text.table(answers, aligns + "rrrrrrr");
   if (!plans.empty()) {
-    text.add("\nplans\n").table(plans, aligns + "lrrrl");
+    text.add("\nplans\n").table(plans, aligns + "lrrrlr");
   }
   return text;
 }
 
-/// "llama3-70b on dgx-b200: 896 devices (58.3 days, 3.2M dollars)"
-std::string row_words(const CapacityRow& row) {
-  return fmt::format("{} on {}: {} devices ({})",
-                     row.of->model,
-                     row.of->cluster,
-                     row.point->devices,
-                     cost_words(*row.of->question, *row.point));
-}
-
-/// Of the rows that will do those that are the best by something, each once.
-Figures best_rows(Rows rows) {
-  Figures figures;
-  for (const auto& [order, words] : {std::pair(RowOrder::devices, "fewest devices"),
-                                     std::pair(RowOrder::dollars, "cheapest"),
-                                     std::pair(RowOrder::days, "soonest")}) {
-    sort_rows(order, rows);
-    const CapacityRow& best = rows.front();
-    const bool is_known =
-        order != RowOrder::dollars || (best.point && best.point->bill && best.point->bill->dollars);
-    if (!best.possible() || !is_known) {
-      continue;
-    }
-    const std::string found = row_words(best);
-    const auto same = std::ranges::find_if(
-        figures, [&](const Figure& figure) { return figure.datum.words() == found; });
-    if (same == figures.end()) {
-      figures.push_back({"", found, words});
-    } else {
-      same->label += std::string(", ") + words;
-    }
-  }
-  return figures;
-}
-
 }  // namespace
 
-View capacity_table_view(const CapacityTable& table, const Rows& rows, const TableOrder& order) {
+View capacity_table_view(const CapacityTable& table,
+                         const CapacityRows& rows,
+                         const TableOrder& order) {
   const CapacityQuestion& question = first_question(table);
   const FigureRows figures = rows_of(rows, figures_of);
   View view{
@@ -310,7 +291,8 @@ View capacity_table_view(const CapacityTable& table, const Rows& rows, const Tab
                                              [](const CapacityRow& row) { return row.possible(); }),
                                rows.size()),
                    "combinations that will do"}},
-                 best_rows(rows))};
+                 best_rows(rows)),
+      .plots = capacity_table_plots(rows)};
   view.text.append(tables(table, rows)).add(remarks(rows));
   add_notes(notes_of_rows(table, rows), view);
   return view;

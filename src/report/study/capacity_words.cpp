@@ -9,6 +9,7 @@
 #include "capacity_figures.hpp"
 #include "titer/estimate/model_state.hpp"
 #include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {
@@ -148,8 +149,9 @@ std::string prices_words(const CapacityQuestion& question, bool with_price) {
     return "none (--prices NAME)";
   }
   const Economy& economy = *question.economy;
-  std::string text = economy.name;
-  if (!economy.title.empty()) {
+  const bool is_file = !economy.title.empty();
+  std::string text = is_file ? economy.name : "as given for an hour of a device";
+  if (is_file) {
     text += fmt::format(" ({}), {}", economy.date, economy.title);
   }
   const DevicePrice* price = known_price(economy, question.scenario.cluster.chip);

@@ -7,6 +7,7 @@
 
 #include "difference_verdict.hpp"
 #include "report/plot/study_plots.hpp"
+#include "report/step/scenario_words.hpp"
 #include "titer/estimate/figures.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/units/listed.hpp"
@@ -142,6 +143,12 @@ TextView contributions_text(const Difference& found) {
       .add("\n");
 }
 
+/// Four digits, or all before the point.
+std::string rate_words(double rate) {
+  constexpr double many = 1e4;
+  return rate < many ? fmt::format("{:.4g}", rate) : fmt::format("{:.0f}", rate);
+}
+
 TextView rates_text(const Difference& found) {
   std::vector<Compared> rates = compared_rates(found);
   std::erase_if(rates, [](const Compared& rate) {
@@ -149,8 +156,10 @@ TextView rates_text(const Difference& found) {
   });
   const auto figures = [](const Compared& rate) {
     const Datum ratio = rate.a == 0 ? Datum("") : Datum(fmt::format("{:.3f}", rate.b / rate.a));
-    return Figures{
-        {"", rate.name, kNoHeading}, {"", rate.a, "A"}, {"", rate.b, "B"}, {"", ratio, "B / A"}};
+    return Figures{{"", rate.name, kNoHeading},
+                   {"", Datum(rate.a, rate_words(rate.a)), "A"},
+                   {"", Datum(rate.b, rate_words(rate.b)), "B"},
+                   {"", ratio, "B / A"}};
   };
   return TextView("rates\n").table(rows_of(rates, figures)).add("\n");
 }
@@ -187,9 +196,20 @@ TextView inputs_text(const Difference& found) {
       .add(more > 0 ? fmt::format("  and {} more (--format csv has all)\n", more) : "");
 }
 
+/// What is set side by side, and how far off its time may be.
+std::string scenario_text(std::string_view name, const Scenario& scenario, const StepResult& step) {
+  return fmt::format("{}: {} ({})\n   {}\n   {}: {}\n",
+                     name,
+                     step_title(scenario),
+                     scenario.cluster.name,
+                     training_words(scenario),
+                     format(step.iteration_time),
+                     evidence_words(step));
+}
+
 TextView comparison_text(const Difference& found) {
   TextView text =
-      fmt::format("A: {}\nB: {}\n", step_title(found.a_scenario), step_title(found.b_scenario));
+      scenario_text("A", found.a_scenario, found.a) + scenario_text("B", found.b_scenario, found.b);
   if (found.changes.empty()) {
     return text.add(fmt::format("the same scenario: no input differs, both take {}\n",
                                 format(found.a.iteration_time)));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "report/plot/study_plots.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/units/text.hpp"
 
@@ -82,8 +83,11 @@ Figures trial_figures(const DoctorTrial& trial) {
 }
 
 /// The causes, the largest first, those that are too small to matter in one line.
-std::string causes_text(const DoctorReport& report) {
-  std::string text;
+std::vector<Row> cause_lines(const DoctorReport& report) {
+  const auto signed_time = [](Seconds time) {
+    return (time < Seconds{} ? "-" : "+") + format(time < Seconds{} ? -time : time);
+  };
+  std::vector<Row> rows;
   Seconds small;
   std::size_t count = 0;
   for (const DoctorCause& cause : report.causes) {
@@ -91,20 +95,14 @@ std::string causes_text(const DoctorReport& report) {
     if (size < kSmallPart * *report.measured && !cause.is_told) {
       small += cause.time;
       ++count;
-      continue;
+    } else {
+      rows.push_back({signed_time(cause.time), fmt::format("{}: {}", cause.name, cause.evidence)});
     }
-    text += fmt::format("  {:>9}  {}: {}\n",
-                        (cause.time < Seconds{} ? "-" : "+") + format(size),
-                        cause.name,
-                        cause.evidence);
   }
   if (count > 0) {
-    const Seconds size = small < Seconds{} ? -small : small;
-    text += fmt::format("  {:>9}  {} smaller differences together\n",
-                        (small < Seconds{} ? "-" : "+") + format(size),
-                        count);
+    rows.push_back({signed_time(small), fmt::format("{} smaller differences together", count)});
   }
-  return text;
+  return rows;
 }
 
 std::string trials_text(const DoctorReport& report) {
@@ -188,7 +186,8 @@ View doctor_view(const DoctorReport& report, const std::vector<std::string>& not
         .table(rows_of(report.figures, compared_figures), "l");
   }
   if (!causes.empty()) {
-    view.text.add("\nwhere the difference is\n" + causes_text(report));
+    view.text.add("\nwhere the difference is\n").lines(cause_lines(report), "rl");
+    view.plots = doctor_plots(report);
   }
   if (!report.trials.empty()) {
     view.text.add("\nwhat to try first, with what is expected of the measured run\n" +

@@ -219,9 +219,13 @@ std::string rows_text(const SearchAnswer& answer) {
     const std::string alike =
         found.alike_count == 0
             ? ""
-            : fmt::format(" (+{} alike: {})", grouped_count(found.alike_count), alike_keys(found));
-    if (i > 0 || !alike.empty()) {
-      text += fmt::format("  {}: {}{}\n", i + 1, i == 0 ? "the best" : own, alike);
+            : fmt::format("(+{} alike: {})", grouped_count(found.alike_count), alike_keys(found));
+    std::string line = i == 0 && !alike.empty() ? "the best" : own;
+    if (!alike.empty()) {
+      add_listed(line, alike, " ");
+    }
+    if (!line.empty()) {
+      text += fmt::format("  {}: {}\n", i + 1, line);
     }
   }
   return text.empty() ? text : "  other than the best:\n" + text;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "report/plot/study_plots.hpp"
+#include "report/step/scenario_words.hpp"
 #include "sensitivity_figures.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/units/listed.hpp"
@@ -267,8 +268,9 @@ Figures sensitivity_headline(const Sensitivity& found) {
 
 View sensitivity_view(const SensitivityReport& report) {
   const Sensitivity& found = report.sensitivity;
-  TextView text = fmt::format("{}\n{} {}\n\n",
-                              step_title(report.probe->scenario()),
+  TextView text = fmt::format("{}basis: {}\n{} {}\n\n",
+                              step_heading(report.probe->scenario()),
+                              evidence_words(report.probe->base()),
                               found.of,
                               outcome_text(found.of, found.outcome));
   text.append(shares_text(report)).append(figures_text(found)).append(counts_text(found));

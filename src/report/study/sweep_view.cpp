@@ -169,6 +169,26 @@ class SweptTable {
     return problems.empty() ? number : std::nullopt;
   }
 
+  /// With its unit, where its values have one.
+  [[nodiscard]] PlotAxis axis_of(const Axis& axis) const {
+    const std::string text = cell(best_.front().row, axis.path);
+    const auto quantity = parse_any(text);
+    if (!quantity) {
+      return {.label = axis.path};
+    }
+    if (std::holds_alternative<BytesPerSecond>(*quantity)) {
+      const bool is_bits = text.ends_with("bps");
+      return {.label = axis.path + (is_bits ? ", Gbps" : ", GB/s"), .scale = is_bits ? 8e-9 : 1e-9};
+    }
+    if (std::holds_alternative<Bytes>(*quantity)) {
+      return memory_axis(axis.path);
+    }
+    if (const auto* time = std::get_if<Seconds>(&*quantity)) {
+      return time_axis(axis.path, *time);
+    }
+    return {.label = axis.path + ", in SI units"};
+  }
+
   /// Of the axes of numbers the one with the most; nothing where none has several.
   [[nodiscard]] const Axis* number_axis() const {
     const Axis* longest = nullptr;
@@ -231,7 +251,7 @@ class SweptTable {
       return std::nullopt;
     }
     constexpr double far = 12;  // numbers that lie so far apart are drawn by their logarithms
-    PlotPlane plane{.x = {.label = axis->path},
+    PlotPlane plane{.x = axis_of(*axis),
                     .y = time_axis("iteration time", best_.back().time),
                     .series = series(*axis)};
     plane.y.logarithmic = best_.back().time > far * best_.front().time;

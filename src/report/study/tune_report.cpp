@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "report/plot/study_plots.hpp"
+#include "report/step/scenario_words.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/view/table.hpp"
@@ -80,7 +82,7 @@ std::string headline(const TuneReport& report) {
 
 /// What a report says in large.
 Figures report_headline(const TuneReport& report) {
-  Figures figures = {{"", report.probe->base().iteration_time, "iteration time as it is"}};
+  Figures figures = {{"", time_words(report.probe->base()), "iteration time as it is"}};
   if (const Tuning* best = report.answer.best(false)) {
     figures.push_back({"", best->iteration_time, "iteration time with the best change"});
     figures.push_back({"", change_words(*best), "the best change"});
@@ -209,7 +211,9 @@ std::string lacking_text(const TuneReport& report) {
 View tune_view(const TuneReport& report, const std::vector<std::string>& notes) {
   const std::vector<const Tuning*> shown = shown_tunings(report);
   View view{.text = headline(report) + measured_text(report) + "\n" +
-                    step_heading(report.probe->scenario()) + notes_text(notes) + "\n",
+                    step_heading(report.probe->scenario()) +
+                    fmt::format("basis: {}\n", evidence_words(report.probe->base())) +
+                    notes_text(notes) + "\n",
             .figures = tune_figures(report, notes),
             .rows = tune_rows(report),
             .columns = {},
@@ -217,7 +221,8 @@ View tune_view(const TuneReport& report, const std::vector<std::string>& notes) 
                                  report.probe->scenario().model.title(),
                                  report.probe->scenario().plan.devices(),
                                  report.probe->scenario().cluster.chip.title),
-            .headline = report_headline(report)};
+            .headline = report_headline(report),
+            .plots = tune_plots(shown)};
   if (!shown.empty()) {
     view.text
         .add("the best setting of each knob, and of two together; model, devices and batch stay\n")

@@ -17,7 +17,7 @@ Command add_doctor(CLI::App& program) {
       "  titer doctor pretrain.sh train.log --cluster dgx-h100 --devices 64\n"
       "  titer doctor train.log rank*.json.gz all_reduce.txt --run my-run.json\n"
       "  titer doctor train.log --run gpt3-175b-64xa100 --report doctor.html");
-  return question_command(*app, doctor_options());
+  return question_command(*app, doctor_options(), {.has_plot = true});
 }
 
 }  // namespace titer

@@ -26,8 +26,7 @@ Command add_traffic(CLI::App& program) {
       "  titer traffic gpt3-175b-64xa100 --format csv --out traffic.csv\n"
       "  titer topology fat-tree-2-level-1024 --traffic traffic.csv\n"
       "  titer traffic mixtral-8x7b-64xh100 --iterations 5 --routing-exponent 1.0:0.1");
-  return question_command(
-      *app, traffic_options(), kTrafficOwn, picture_command<TrafficRequest>, {.has_report = false});
+  return question_command(*app, traffic_options(), kTrafficOwn, picture_command<TrafficRequest>);
 }
 
 }  // namespace titer

@@ -23,7 +23,7 @@ Command add_compare(CLI::App& program) {
   return question_command(
       *app,
       compare_options(),
-      {.threads = "threads of searches; default: all cores", .counted = "rows"});
+      {.threads = "threads of searches; default: all cores", .counted = "rows", .has_plot = true});
 }
 
 }  // namespace titer

@@ -13,7 +13,7 @@ Command add_tune(CLI::App& program) {
       "  titer tune gpt3-175b-64xa100\n"
       "  titer tune my-run.json --measured 16.5s\n"
       "  titer tune llama3-70b-64xh100 --set stack=megatron-core --format csv");
-  return question_command(*app, tune_options());
+  return question_command(*app, tune_options(), {.has_plot = true});
 }
 
 }  // namespace titer
