@@ -1,7 +1,6 @@
 #pragma once
 // A question's options on the command line.
 
-#include <map>
 #include <memory>
 #include <span>
 #include <string>

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <memory>
 
 #include "report_parts.hpp"
 #include "scenario_options.hpp"

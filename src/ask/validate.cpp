@@ -3,7 +3,6 @@
 #include <memory>
 #include <set>
 
-#include "report_parts.hpp"
 #include "titer/ask/evidence.hpp"
 #include "titer/calibrate/posterior_trial.hpp"
 #include "titer/measured/dataset.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 // The document that a calibration writes: its members, and what its figures name as their sources.
 
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "titer/calibrate/posterior_trial.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <tuple>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "titer/input/reader.hpp"
 #include "titer/units/ensure.hpp"

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "titer/hardware/noted_fields.hpp"
-
 namespace titer {
 namespace {
 

@@ -21,7 +21,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 
 #include "titer/units/ensure.hpp"
 

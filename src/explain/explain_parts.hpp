@@ -6,7 +6,6 @@
 
 #include "titer/collectives/catalogue.hpp"
 #include "titer/cost/cost.hpp"
-#include "titer/cost/sync_cost.hpp"
 #include "titer/estimate/result.hpp"
 #include "titer/explain/explain.hpp"
 

@@ -1,7 +1,6 @@
 #include "export_writer.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace titer {

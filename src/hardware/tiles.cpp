@@ -1,7 +1,6 @@
 #include "titer/hardware/tiles.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace titer {

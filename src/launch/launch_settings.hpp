@@ -2,7 +2,6 @@
 // The settings of each kind of software, made of a scenario.
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

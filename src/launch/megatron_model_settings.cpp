@@ -6,7 +6,6 @@
 
 #include "launch_settings.hpp"
 #include "titer/model/transformer/branches.hpp"
-#include "titer/scenario/settled_plan.hpp"
 #include "titer/units/listed.hpp"
 
 namespace titer {

@@ -1,7 +1,6 @@
 #pragma once
 // Keys of a plan that name a whole, such as `full`, or list parts of a layer, a bit each.
 
-#include "titer/input/fields.hpp"
 #include "titer/plan/plan.hpp"
 
 namespace titer {

@@ -2,7 +2,6 @@
 // What arguments of Python's functions mean. Throws InputError, which names the argument.
 
 #include <initializer_list>
-#include <string>
 #include <string_view>
 
 #include "titer/ask/option.hpp"

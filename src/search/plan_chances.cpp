@@ -1,6 +1,5 @@
 // How sure it is which of the plans that a search has found is the fastest, and that each fits.
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 

@@ -1,7 +1,6 @@
 #include "titer/search/search_bound.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 #include <vector>
 

@@ -10,7 +10,6 @@
 #include "titer/scenario/notes.hpp"
 #include "titer/search/search.hpp"
 #include "titer/search/search_schema.hpp"
-#include "titer/simulate/evaluate.hpp"
 
 namespace titer {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "question_text.hpp"
 #include "titer/estimate/figures.hpp"
-#include "titer/input/read_document.hpp"
 #include "titer/plan/schedule/read_schedule.hpp"
 #include "titer/scenario/load_part.hpp"
 #include "titer/trace/op_profile.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include "contention.hpp"
 #include "network_transfers.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 // Gives the engine the instructions of every device's streams, and hears what becomes of them.
 
-#include <cmath>
 #include <span>
 #include <vector>
 

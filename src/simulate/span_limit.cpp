@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "titer/input/reader.hpp"
 #include "titer/simulate/simulate.hpp"
 
 namespace titer {

@@ -5,7 +5,6 @@
 
 #include <cerrno>
 
-#include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
 
 namespace titer {

@@ -1,7 +1,6 @@
 #include "titer/sweep/sweep.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "sweep_reading.hpp"
 #include "sweep_rules.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "sweep_axes.hpp"
 #include "sweep_numbers.hpp"

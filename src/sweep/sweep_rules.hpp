@@ -2,7 +2,6 @@
 // The derived fields and constraints of a sweep, computed point by point.
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>

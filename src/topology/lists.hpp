@@ -2,7 +2,6 @@
 // Keys whose value is a list, or one entry for all.
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 

@@ -8,7 +8,6 @@
 #include "titer/topology/tree_packing.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <optional>
 #include <utility>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <map>
 
 #include "titer/input/document.hpp"
 #include "titer/input/reader.hpp"

@@ -3,7 +3,6 @@
 // the fields that count.
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <map>
 

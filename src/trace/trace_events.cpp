@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <filesystem>
-#include <map>
 
 #include "titer/input/json_stream.hpp"
 #include "titer/input/reader.hpp"

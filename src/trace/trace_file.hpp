@@ -5,7 +5,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "titer/input/json_stream.hpp"
 

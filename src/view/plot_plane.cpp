@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "plot_drawing.hpp"
 #include "titer/view/svg.hpp"

@@ -6,7 +6,6 @@
 #include "request_check.hpp"
 #include "titer/ask/question.hpp"
 #include "titer/ask/version.hpp"
-#include "titer/input/read_document.hpp"
 #include "titer/launch/launch.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/view/html.hpp"

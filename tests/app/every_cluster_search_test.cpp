@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "app/program.hpp"
 #include "plan/shipped.hpp"
 
 namespace titer::testing {

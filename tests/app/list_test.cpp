@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 
-#include "app/program.hpp"
 #include "paths.hpp"
 #include "titer/collectives/catalogue.hpp"
 #include "titer/input/document.hpp"

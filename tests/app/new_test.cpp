@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "app/program.hpp"
-#include "paths.hpp"
-#include "titer/input/read_document.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

@@ -2,11 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <thread>
-
 #include "app/on_terminal.hpp"
-#include "app/program.hpp"
 #include "titer/report/file/chakra_export.hpp"
 
 namespace titer::testing {

@@ -5,10 +5,8 @@
 #include <fstream>
 #include <set>
 
-#include "app/program.hpp"
 #include "paths.hpp"
 #include "titer/ask/question.hpp"
-#include "titer/input/read_document.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

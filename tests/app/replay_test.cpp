@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "app/program.hpp"
 #include "paths.hpp"
 #include "titer/input/document.hpp"
 

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "app/program.hpp"
-#include "paths.hpp"
 #include "view/csv.hpp"
 
 namespace titer::testing {

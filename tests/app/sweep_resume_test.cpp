@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <iterator>
 #include <sstream>
-#include <thread>
 
 #include "app/on_terminal.hpp"
 #include "app/program.hpp"

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 
-#include "app/program.hpp"
 #include "paths.hpp"
 #include "titer/input/document.hpp"
 

@@ -2,10 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "app/program.hpp"
 #include "temporary_folder.hpp"
 #include "titer/input/document.hpp"
-#include "view/csv.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

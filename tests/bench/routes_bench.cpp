@@ -4,9 +4,7 @@
 // torus with the costs to all of its devices 500 ms (170); a known route 1 us (0.2).
 #include <benchmark/benchmark.h>
 
-#include <array>
 #include <cstdint>
-#include <vector>
 
 #include "titer/topology/routes.hpp"
 #include "titer/topology/traffic.hpp"

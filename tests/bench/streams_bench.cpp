@@ -22,7 +22,6 @@
 //   durations 14 million. Peak memory 15 MB, with loads 29 MB.
 #include <benchmark/benchmark.h>
 
-#include <cstddef>
 #include <cstdint>
 
 #include "engine/stream_pipelines.hpp"

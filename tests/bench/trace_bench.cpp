@@ -3,7 +3,6 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "temporary_folder.hpp"
 #include "titer/input/json_stream.hpp"

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "campaign/courses.hpp"
-
 namespace titer {
 namespace TITER_TEST_FILE {
 

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 namespace titer {
 namespace TITER_TEST_FILE {
 

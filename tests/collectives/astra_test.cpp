@@ -15,7 +15,6 @@
 #include "temporary_folder.hpp"
 #include "titer/topology/family/node_families.hpp"
 #include "titer/topology/family/torus.hpp"
-#include "titer/units/text.hpp"
 #include "view/csv.hpp"
 
 namespace titer::testing {

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <set>
-#include <vector>
 
 #include "collectives/port_network.hpp"
 #include "titer/collectives/algorithm/ring.hpp"

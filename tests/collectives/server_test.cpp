@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
-
 #include "collectives/port_network.hpp"
 #include "titer/collectives/algorithm/ring.hpp"
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -9,7 +9,6 @@
 
 #include "export/exported_graphs.hpp"
 #include "scenario/plain.hpp"
-#include "scenario/violations.hpp"
 #include "simulate/random_scenarios.hpp"
 #include "titer/cost/data_volume.hpp"
 #include "titer/estimate/estimate.hpp"

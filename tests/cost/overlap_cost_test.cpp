@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "cost/blocks.hpp"
 #include "plan/pipeline_graph.hpp"
 #include "plan/plans.hpp"

@@ -5,7 +5,6 @@
 
 #include "model/operations.hpp"
 #include "plan/shipped.hpp"
-#include "titer/model/transformer/transformer_layer.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/topology/family/trees.hpp"
 

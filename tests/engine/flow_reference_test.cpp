@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <map>

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
-#include <variant>
 #include <vector>
 
 #include "allocations.hpp"

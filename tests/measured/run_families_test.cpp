@@ -9,7 +9,6 @@
 #include "temporary_folder.hpp"
 #include "titer/input/file.hpp"
 #include "titer/measured/run_comparison.hpp"
-#include "titer/scenario/data_files.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -8,7 +8,6 @@
 #include "model/published_counts.hpp"
 #include "titer/input/document.hpp"
 #include "titer/model/transformer/transformer_document.hpp"
-#include "titer/model/transformer/transformer_layer.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

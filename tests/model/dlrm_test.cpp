@@ -2,15 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <filesystem>
 #include <random>
 #include <string>
 
 #include "paths.hpp"
 #include "titer/engine/engine.hpp"
 #include "titer/input/file.hpp"
-#include "titer/input/read_document.hpp"
 #include "titer/model/dlrm/dlrm_times.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/units/ensure.hpp"

@@ -1,9 +1,7 @@
 #pragma once
 // Layered models that the tests of this room share.
 
-#include <filesystem>
 #include <string>
-#include <vector>
 
 #include "paths.hpp"
 #include "titer/input/file.hpp"

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "model/samples.hpp"
-#include "titer/model/transformer/transformer_layer.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

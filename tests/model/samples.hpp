@@ -3,10 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "model/operations.hpp"
 #include "paths.hpp"

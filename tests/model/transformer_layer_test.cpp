@@ -1,4 +1,3 @@
-#include "titer/model/transformer/transformer_layer.hpp"
 
 #include <gtest/gtest.h>
 

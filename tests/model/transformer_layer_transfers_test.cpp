@@ -5,7 +5,6 @@
 
 #include "model/samples.hpp"
 #include "titer/collectives/collective.hpp"
-#include "titer/model/transformer/transformer_layer.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

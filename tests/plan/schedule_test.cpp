@@ -15,7 +15,6 @@
 
 #include "plan/pipeline_graph.hpp"
 #include "titer/plan/schedule/schedule_run.hpp"
-#include "titer/units/ensure.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -11,7 +10,6 @@
 #include <tuple>
 #include <vector>
 
-#include "export/exported_graphs.hpp"
 #include "paths.hpp"
 #include "report/chakra_traces.hpp"
 #include "scenario/plain.hpp"

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "titer/view/table.hpp"
 #include "view/csv.hpp"
 
 namespace titer::testing {

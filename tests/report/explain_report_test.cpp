@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "titer/report/step/step_report.hpp"
 #include "view/csv.hpp"
 
 namespace titer::testing {

@@ -2,11 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "report/results.hpp"
 #include "titer/scenario/source.hpp"
-#include "titer/simulate/evaluate.hpp"
 #include "view/csv.hpp"
 
 namespace titer::testing {

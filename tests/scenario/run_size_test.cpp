@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "titer/scenario/source.hpp"
-#include "titer/simulate/evaluate.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cost/blocks.hpp"
 #include "scenario/plain.hpp"
 #include "titer/estimate/estimate.hpp"
 #include "titer/scenario/parameter_server.hpp"

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "scenario/plain.hpp"
 #include "scenario/violations.hpp"
 #include "titer/cost/data_volume.hpp"

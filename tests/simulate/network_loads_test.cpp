@@ -1,4 +1,3 @@
-#include "titer/simulate/network_loads.hpp"
 #include "cost/blocks.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
 // What whoever builds networks or studies schedules asks, over several of them at once.
 
-#include "paths.hpp"
 #include "tasks/task.hpp"
 
 namespace titer::testing {

@@ -1,6 +1,5 @@
 // What whoever plans capacity asks.
 
-#include "paths.hpp"
 #include "tasks/task.hpp"
 #include "view/html.hpp"
 

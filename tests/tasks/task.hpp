@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "app/program.hpp"
 #include "titer/input/read_document.hpp"
 
 namespace titer::testing {

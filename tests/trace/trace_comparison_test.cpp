@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "paths.hpp"
 #include "temporary_folder.hpp"
 #include "titer/input/reader.hpp"

@@ -3,9 +3,6 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include <array>
-#include <filesystem>
-
 #include "paths.hpp"
 #include "temporary_folder.hpp"
 #include "titer/input/reader.hpp"

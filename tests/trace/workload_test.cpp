@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-
-#include "paths.hpp"
 #include "temporary_folder.hpp"
 #include "titer/export/exported_step.hpp"
 #include "titer/input/reader.hpp"

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "view/csv.hpp"
 
 namespace titer::testing {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "titer/input/assignment.hpp"
-#include "titer/input/input_error.hpp"
 #include "titer/view/view.hpp"
 
 namespace titer {

@@ -4,7 +4,6 @@
 // the most probable factor of each by prior and runs together; a figure on which no run bears keeps
 // its value and its spread.
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -9,7 +9,6 @@
 
 #include "titer/campaign/economy.hpp"
 #include "titer/campaign/goodput.hpp"
-#include "titer/input/fields.hpp"
 
 namespace titer {
 

@@ -28,7 +28,6 @@
 #include "titer/collectives/algorithm/torus_all_to_all.hpp"
 #include "titer/collectives/algorithm/torus_links.hpp"
 #include "titer/collectives/algorithm/tree.hpp"
-#include "titer/collectives/collective.hpp"
 
 namespace titer {
 

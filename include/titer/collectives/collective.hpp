@@ -2,7 +2,6 @@
 // The collectives by name, what each must move at least, and the bandwidths to report for it.
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <string_view>
 

@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>

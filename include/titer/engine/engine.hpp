@@ -7,8 +7,6 @@
 // end in one wave make others ready in it, and a task that starts in a wave and takes no time ends
 // in the next. Ready earlier means an earlier tick, or an earlier wave of the same tick.
 
-#include <compare>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

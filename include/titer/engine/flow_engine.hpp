@@ -4,7 +4,6 @@
 // of every link of its route, and it finishes when the last byte is through. Without bytes, or
 // without links, there is only the latency. Same graph, same timeline, on any machine.
 
-#include <compare>
 #include <cstdint>
 #include <vector>
 

@@ -2,7 +2,6 @@
 // Number formats of tensors.
 
 #include <array>
-#include <span>
 #include <string_view>
 
 #include "titer/input/reader.hpp"

@@ -5,8 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <tuple>

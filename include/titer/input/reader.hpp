@@ -15,7 +15,6 @@
 
 #include "titer/input/choice.hpp"
 #include "titer/input/document.hpp"
-#include "titer/input/input_error.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {

@@ -2,7 +2,6 @@
 // Measured collectives beside their predictions, a row for every size.
 
 #include <filesystem>
-#include <span>
 #include <vector>
 
 #include "titer/measured/comparison.hpp"

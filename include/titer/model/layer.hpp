@@ -10,7 +10,6 @@
 
 #include "titer/collectives/collective.hpp"
 #include "titer/hardware/kernel.hpp"
-#include "titer/units/ensure.hpp"
 
 namespace titer {
 

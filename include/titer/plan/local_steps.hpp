@@ -7,7 +7,6 @@
 #include <span>
 
 #include "titer/hardware/data_type.hpp"
-#include "titer/input/fields.hpp"
 #include "titer/plan/memory/offload.hpp"
 
 namespace titer {

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "titer/input/reader.hpp"
 #include "titer/model/layer.hpp"

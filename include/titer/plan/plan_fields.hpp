@@ -2,7 +2,6 @@
 // The keys of a plan, each with what it affects: what is kept from one plan to the next holds for
 // plans that are the same in all that affects it.
 
-#include "titer/input/fields.hpp"
 #include "titer/plan/plan.hpp"
 
 namespace titer {

@@ -3,8 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
 #include "titer/input/fields.hpp"
 #include "titer/scenario/draws.hpp"

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "titer/input/fields.hpp"
 #include "titer/model/adapters.hpp"
 #include "titer/model/frozen.hpp"
 #include "titer/model/model.hpp"

@@ -3,9 +3,7 @@
 // and gives as plain numbers in SI units, and where it is at home. Each calls its home; none is
 // written here.
 
-#include <array>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "titer/input/expression.hpp"

@@ -3,7 +3,6 @@
 // room that knows, and answered in named numbers, so that expressions can compare the answers.
 
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +17,6 @@
 #include "titer/plan/place/collective_query.hpp"
 #include "titer/plan/schedule/schedule_run.hpp"
 #include "titer/scenario/source.hpp"
-#include "titer/simulate/evaluate.hpp"
 
 namespace titer {
 

@@ -4,7 +4,6 @@
 // configs/seeds: what the document says, questions to the rooms, and checks that compare the
 // answers with it. Nothing of a seed is in code but its named formulas.
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>

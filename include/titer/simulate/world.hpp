@@ -3,7 +3,6 @@
 // conditions change what they do.
 
 #include <array>
-#include <cstdint>
 #include <span>
 #include <vector>
 

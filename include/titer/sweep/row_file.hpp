@@ -1,7 +1,6 @@
 #pragma once
 // A table that is written chunk by chunk, and can be gone on with after any interruption.
 
-#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <memory>

@@ -5,7 +5,6 @@
 
 #include <vector>
 
-#include "titer/engine/task_graph.hpp"
 #include "titer/plan/place/cluster.hpp"
 #include "titer/trace/workload.hpp"
 

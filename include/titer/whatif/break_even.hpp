@@ -4,7 +4,6 @@
 // target needs.
 
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -2,7 +2,6 @@
 // One run on other networks: what a topology, an oversubscription or links that have failed cost
 // its step, on the links of the whole cluster.
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

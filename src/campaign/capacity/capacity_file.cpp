@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "campaign/course_document.hpp"
 #include "capacity_costs.hpp"
@@ -13,7 +12,6 @@
 #include "capacity_other_runs.hpp"
 #include "titer/campaign/capacity.hpp"
 #include "titer/campaign/file_schemas.hpp"
-#include "titer/estimate/model_state.hpp"
 #include "titer/hardware/noted_fields.hpp"
 #include "titer/scenario/named_scenario.hpp"
 #include "titer/scenario/notes.hpp"

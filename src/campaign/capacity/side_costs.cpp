@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "capacity_counts.hpp"
-#include "titer/estimate/model_state.hpp"
 #include "titer/simulate/evaluate.hpp"
 
 namespace titer {

@@ -1,7 +1,6 @@
 #include "titer/collectives/algorithm/in_switch.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 #include <vector>
 

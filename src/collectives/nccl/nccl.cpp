@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "nccl_call.hpp"
 #include "titer/units/ensure.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 // Goes through a block's operations with the shapes that they get.
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

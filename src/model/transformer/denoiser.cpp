@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <span>
 
-#include "denoiser_parts.hpp"
-#include "titer/model/transformer/transformer_document.hpp"
 #include "tower_parts.hpp"
 #include "transformer_reading.hpp"
 

@@ -3,7 +3,6 @@
 // who write them in this program's own keys have.
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>

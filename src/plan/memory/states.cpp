@@ -1,6 +1,5 @@
 #include "plan/memory/states.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "plan/schedule/gathered.hpp"

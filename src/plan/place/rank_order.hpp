@@ -1,7 +1,6 @@
 #pragma once
 // The key "rank_order" of a plan.
 
-#include "titer/input/fields.hpp"
 #include "titer/plan/plan.hpp"
 
 namespace titer {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "seed_wording.hpp"
-#include "titer/report/step/step_report.hpp"
 #include "titer/seeds/seed_totals.hpp"
 #include "titer/units/listed.hpp"
 

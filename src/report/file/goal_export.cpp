@@ -6,7 +6,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <tuple>
 
 #include "titer/collectives/catalogue.hpp"

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <vector>
 
 #include "canvas.hpp"
 #include "titer/units/listed.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 // The frame of a chart in SVG: a heading, a square of paper with its axes, a legend beside it.
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>

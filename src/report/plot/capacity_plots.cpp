@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "report/study/capacity_figures.hpp"
 #include "study_plots.hpp"

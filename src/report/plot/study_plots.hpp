@@ -7,7 +7,6 @@
 #include "titer/report/study/doctor_report.hpp"
 #include "titer/report/study/sensitivity_report.hpp"
 #include "titer/search/search.hpp"
-#include "titer/view/view.hpp"
 #include "titer/whatif/difference.hpp"
 #include "titer/whatif/tune.hpp"
 

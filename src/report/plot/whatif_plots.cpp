@@ -5,7 +5,6 @@
 
 #include "step_plots.hpp"
 #include "study_plots.hpp"
-#include "titer/report/step/step_report.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "memory_report.hpp"
 #include "report/plot/step_plots.hpp"

@@ -8,7 +8,6 @@
 #include "titer/report/step/timeline_report.hpp"
 #include "titer/units/text.hpp"
 #include "titer/view/svg.hpp"
-#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

@@ -11,7 +11,6 @@
 #include "report/step/scenario_words.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/units/listed.hpp"
-#include "titer/view/table.hpp"
 #include "tune_figures.hpp"
 
 namespace titer {

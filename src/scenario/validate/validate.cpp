@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "titer/plan/place/placement.hpp"
 #include "titer/scenario/scenario.hpp"
 #include "validate_groups.hpp"

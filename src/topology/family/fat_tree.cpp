@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
 #include "titer/topology/family/trees.hpp"
 #include "titer/units/listed.hpp"

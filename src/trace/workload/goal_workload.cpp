@@ -2,7 +2,6 @@
 // operations and what each requires.
 
 #include <charconv>
-#include <set>
 #include <span>
 
 #include "titer/input/reader.hpp"

@@ -2,7 +2,6 @@
 // The numbers in NCCL's tuner: latencies, caps per channel, corrections, listed speeds.
 // [NCCL 2.30.7, graph/tuning and graph/search; older releases where a function asks for one]
 
-#include <array>
 #include <cstddef>
 #include <span>
 

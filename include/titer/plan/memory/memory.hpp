@@ -2,7 +2,6 @@
 // Device memory of each pipeline stage at its peak.
 
 #include <array>
-#include <span>
 #include <vector>
 
 #include "titer/model/adapters.hpp"

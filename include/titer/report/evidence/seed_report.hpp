@@ -2,7 +2,6 @@
 // What the seeds say and what is computed of it, as it is read.
 
 #include <span>
-#include <string>
 
 #include "titer/seeds/seed.hpp"
 #include "titer/view/view.hpp"

@@ -2,7 +2,6 @@
 // What a scenario is sensitive to, as it is read.
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "titer/view/view.hpp"

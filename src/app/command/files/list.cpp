@@ -9,7 +9,6 @@
 #include "titer/collectives/catalogue.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/plan/schedule/listed_schedule.hpp"
-#include "titer/report/step/step_report.hpp"
 #include "titer/search/search.hpp"
 #include "titer/topology/families.hpp"
 #include "titer/units/listed.hpp"

@@ -4,7 +4,6 @@
 
 #include <array>
 
-#include "titer/hardware/noted_fields.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/shell_word.hpp"
