@@ -47,14 +47,6 @@ std::string price_gap(const Economy& economy, const Chip& chip) {
 
 }  // namespace
 
-Watts device_power(const Economy& economy, const Chip& chip, double utilisation) {
-  const auto power = known_power(economy, chip, utilisation);
-  if (!power) {
-    throw InputError(power_gap(economy, chip));
-  }
-  return *power;
-}
-
 const DevicePrice* known_price(const Economy& economy, const Chip& chip) {
   const auto found =
       std::find_if(economy.devices.begin(), economy.devices.end(), [&](const DevicePrice& price) {

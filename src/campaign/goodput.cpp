@@ -218,7 +218,6 @@ Goodput goodput(const Reliability& reliability, const Scenario& scenario, Second
   }
   Goodput result = goodput(job);
   result.checkpoint_size = state.size;
-  result.checkpoint_write = state.write;
   return result;
 }
 

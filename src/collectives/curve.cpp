@@ -101,17 +101,6 @@ double left_out_error(const std::vector<CurveSample>& samples) {
   return sum / static_cast<double>(samples.size());
 }
 
-Value to_value(const CurvePiece& piece) {
-  Value value = Value::make_object();
-  value.add("start", fmt::format("{:.6g} us", piece.start.si() * 1e6));
-  if (piece.bandwidth) {
-    value.add("bandwidth", fmt::format("{:.6g} GB/s", piece.bandwidth->si() * 1e-9));
-  }
-  return value;
-}
-
-std::string bytes_text(Bytes size) { return fmt::format("{} B", size.si()); }
-
 }  // namespace
 
 Curve fit_curve(std::span<const CurveSample> samples) {
@@ -132,19 +121,6 @@ Curve fit_curve(std::span<const CurveSample> samples) {
   }
   curve.left_out_error = left_out_error(ordered);
   return curve;
-}
-
-Value to_value(const Curve& curve) {
-  Value value = Value::make_object();
-  value.add("from", bytes_text(curve.least))
-      .add("split", bytes_text(curve.split))
-      .add("to", bytes_text(curve.most))
-      .add("below", to_value(curve.below))
-      .add("above", to_value(curve.above))
-      .add("mean_error", curve.mean_error)
-      .add("max_error", curve.max_error)
-      .add("left_out_error", curve.left_out_error);
-  return value;
 }
 
 }  // namespace titer

@@ -35,10 +35,4 @@ RouteId FlowNetwork::add_route(std::span<const FlowLink> links) {
   return static_cast<RouteId>(routes() - 1);
 }
 
-void FlowNetwork::reserve(std::size_t links, std::size_t routes, std::size_t hops) {
-  capacities_.reserve(links);
-  route_begin_.reserve(routes + 1);
-  hops_.reserve(hops);
-}
-
 }  // namespace titer

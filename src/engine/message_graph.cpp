@@ -46,12 +46,4 @@ MessageId MessageGraph::add(RouteId route,
   return id;
 }
 
-void MessageGraph::reserve(std::size_t messages, std::size_t dependencies) {
-  sizes_.reserve(messages);
-  latencies_.reserve(messages);
-  routes_.reserve(messages);
-  after_begin_.reserve(messages + 1);
-  after_.reserve(dependencies);
-}
-
 }  // namespace titer

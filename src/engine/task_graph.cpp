@@ -37,11 +37,4 @@ TaskId TaskGraph::add(ResourceId resource, Ticks duration, std::span<const TaskI
   return id;
 }
 
-void TaskGraph::reserve(std::size_t tasks, std::size_t dependencies) {
-  durations_.reserve(tasks);
-  resources_.reserve(tasks);
-  after_begin_.reserve(tasks + 1);
-  after_.reserve(dependencies);
-}
-
 }  // namespace titer

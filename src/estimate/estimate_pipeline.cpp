@@ -61,11 +61,6 @@ Estimator& Estimator::operator=(const Estimator& other) = default;
 Estimator& Estimator::operator=(Estimator&& other) noexcept = default;
 Estimator::~Estimator() = default;
 
-void add_tails(const StepCosts& costs, std::vector<Ticks>& finish) {
-  std::vector<LaneEnds> none(finish.size());
-  add_tails(costs, none, finish);
-}
-
 void add_tails(const StepCosts& costs, std::vector<LaneEnds>& ends, std::vector<Ticks>& finish) {
   if (costs.embedding_sync > Seconds{}) {
     const Ticks met = std::max(finish.front(), finish.back());

@@ -136,9 +136,6 @@ struct Expression::Parsed {
 
 Expression::Expression(std::string text, std::vector<std::string> names, std::string where)
     : parsed_(std::make_unique<Parsed>(std::move(text), std::move(names), std::move(where))) {}
-Expression::Expression(const Expression& other)
-    : Expression(other.parsed_->text, other.parsed_->names, other.parsed_->where) {}
-Expression& Expression::operator=(const Expression& other) { return *this = Expression(other); }
 Expression::Expression(Expression&&) noexcept = default;
 Expression& Expression::operator=(Expression&&) noexcept = default;
 Expression::~Expression() = default;

@@ -163,8 +163,4 @@ Seconds predicted_time(Collective collective, const CollectiveWays& ways, Bytes 
   return collective_time(collective, size, ways.group, ways.fabric).time;
 }
 
-Seconds predicted_time(const PlacedCollective& placed, Bytes size) {
-  return predicted_time(placed.collective, ways_of(placed), size);
-}
-
 }  // namespace titer

@@ -141,14 +141,6 @@ DeviceParameters on_device(const ParameterCount& count, const Plan& plan) {
           .experts = static_cast<double>(count.experts) / static_cast<double>(plan.expert_ranks())};
 }
 
-DeviceParameters stage_parameters(const ModelBlocks& blocks, const Plan& plan, int stage) {
-  StageBlocks stages;
-  stages.fill(plan, blocks);
-  Contents contents(blocks, stages, plan);
-  contents.add(stage);
-  return contents.sum();
-}
-
 DeviceParameters rank_parameters(const ModelBlocks& blocks,
                                  const StageBlocks& stages,
                                  const Plan& plan,
@@ -169,12 +161,6 @@ DeviceParameters trained_parameters(const ModelBlocks& blocks,
     contents.add(stages.of(rank, chunk));
   }
   return contents.sum();
-}
-
-DeviceParameters rank_parameters(const ModelBlocks& blocks, const Plan& plan, int rank) {
-  StageBlocks stages;
-  stages.fill(plan, blocks);
-  return rank_parameters(blocks, stages, plan, rank);
 }
 
 }  // namespace titer

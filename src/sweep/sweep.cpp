@@ -237,8 +237,6 @@ void SweepWorker::Working::evaluate_point(const Scenario& scenario, SweepPoint& 
 
 SweepWorker::SweepWorker(const Sweep& sweep, std::optional<Fidelity> fidelity)
     : working_(std::make_unique<Working>(sweep, fidelity)) {}
-SweepWorker::SweepWorker(const SweepWorker& other)
-    : SweepWorker(*other.working_->sweep, other.working_->fidelity) {}
 SweepWorker::SweepWorker(SweepWorker&& other) noexcept = default;
 SweepWorker& SweepWorker::operator=(SweepWorker&& other) noexcept = default;
 SweepWorker::~SweepWorker() = default;

@@ -123,24 +123,6 @@ int add_switches(Topology& topology, int count, Switch detail) {
   return first;
 }
 
-int degree(const Topology& topology, int vertex) {
-  ensure(vertex >= 0 && vertex < topology.vertices(), "degree is asked for a vertex of the graph");
-  int links = 0;
-  for (const Wire& wire : topology.wires) {
-    links += wire.a == vertex || wire.b == vertex ? wire.count : 0;
-  }
-  return links;
-}
-
-std::optional<int> hops(const Topology& topology, int from, int to) {
-  ensure(std::min(from, to) >= 0 && std::max(from, to) < topology.vertices(),
-         "hops are asked for vertices of the graph");
-  std::vector<int> links;
-  measure_distances(Neighbours(topology), from, links);
-  const int found = links[static_cast<std::size_t>(to)];
-  return found == kFar ? std::nullopt : std::optional(found);
-}
-
 std::optional<int> unreachable_device(const Topology& topology) {
   std::vector<int> links;
   measure_distances(Neighbours(topology), 0, links);

@@ -99,19 +99,6 @@ Mix mix_of(const Router& router, const Traffic& traffic) {
 
 }  // namespace
 
-std::vector<Demand> demands_of(const std::vector<std::vector<Bytes>>& matrix) {
-  std::vector<Demand> demands;
-  for (std::size_t from = 0; from < matrix.size(); ++from) {
-    ensure(matrix[from].size() == matrix.size(), "a traffic matrix has as many columns as rows");
-    for (std::size_t to = 0; to < matrix.size(); ++to) {
-      if (matrix[from][to] != Bytes{}) {
-        demands.push_back({static_cast<int>(from), static_cast<int>(to), matrix[from][to]});
-      }
-    }
-  }
-  return demands;
-}
-
 std::vector<Bytes> link_loads(const Router& router, const Traffic& traffic) {
   return router.topology().routing == NetworkRouting::ecmp ? hashed_loads(router, traffic)
                                                            : mix_of(router, traffic).loads;

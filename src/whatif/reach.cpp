@@ -162,10 +162,6 @@ Target parse_target(std::string_view text) {
   return target;
 }
 
-Reach reach(ScenarioProbe& probe, const ScenarioFigure& figure, const Target& target) {
-  return ReachSearch(probe, target, target.met_by(target.of.value(probe.base()))).find(figure);
-}
-
 ReachTable reach(ScenarioProbe& probe, const Target& target) {
   const double outcome = target.of.value(probe.base());
   ReachTable table{.target = target, .outcome = outcome, .met = target.met_by(outcome)};

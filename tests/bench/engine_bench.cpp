@@ -53,7 +53,6 @@ class Pipeline {
  public:
   Pipeline(std::size_t ranks, std::size_t batches, Durations durations)
       : ranks_(ranks), batches_(batches), clock_(durations), next_(ranks, 0), last_(ranks, none) {
-    graph_.reserve(4 * ranks * batches, 8 * ranks * batches);
     for (std::size_t i = 0; i < 3 * ranks; ++i) {
       graph_.add_resource();
     }
@@ -134,7 +133,6 @@ class Pipeline {
 
 TaskGraph chain() {
   TaskGraph graph;
-  graph.reserve(kTasks, kTasks);
   const ResourceId resource = graph.add_resource();
   TaskId last = graph.add(resource, Ticks{1});
   for (std::size_t i = 1; i < kTasks; ++i) {
@@ -145,7 +143,6 @@ TaskGraph chain() {
 
 TaskGraph fan() {
   TaskGraph graph;
-  graph.reserve(kTasks, 2 * kTasks);
   Clock clock(Durations::random);
   for (std::size_t i = 0; i < 64; ++i) {
     graph.add_resource();
@@ -162,7 +159,6 @@ TaskGraph fan() {
 /// Each task waits for two of the 2 * resources tasks before it, on a random resource.
 TaskGraph tangle(std::size_t resources) {
   TaskGraph graph;
-  graph.reserve(kTasks, 2 * kTasks);
   Clock clock(Durations::random);
   std::minstd_rand random(2);
   for (std::size_t i = 0; i < resources; ++i) {

@@ -155,8 +155,11 @@ TEST(Economy, NodePowerIsAsMeasuredOnH100) {
   Economy economy = load_economy("gpu-clouds-2026");
   economy.draw->pue = 1;
   const Chip h100 = chip_of("h100-sxm5-80gb", 700_W);
-  EXPECT_NEAR(8 * device_power(economy, h100, 1).si(), 8400, 1);
-  EXPECT_NEAR(8 * device_power(economy, h100, 0.87).si(), 0.76 * 10200, 100);
+  const auto power = [&](double utilisation) {
+    return (bill(economy, h100, 8, 1_s, utilisation).energy / 1_s).si();
+  };
+  EXPECT_NEAR(power(1), 8400, 1);
+  EXPECT_NEAR(power(0.87), 0.76 * 10200, 100);
 }
 
 TEST(Economy, NamesWhatIsWrongInAFile) {

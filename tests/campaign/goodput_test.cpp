@@ -159,8 +159,6 @@ TEST(Goodput, OfLlama3IsOverNineTenths) {
   const Reliability record = load_reliability("llama3-16k-h100-2024");
   const Goodput result = goodput(record, scenario, iteration);
   EXPECT_EQ(result.checkpoint_size, model_state(scenario).total());
-  // Written at 2 TB/s, as 2048 nodes of 5 GB/s could send more.
-  EXPECT_DOUBLE_EQ(result.checkpoint_write.si(), result.checkpoint_size.si() / 2e12);
   EXPECT_GT(result.fraction, 0.9);  // reported: higher than 90 %
   EXPECT_LT(result.fraction, 0.99);
   EXPECT_EQ(result.job.spare_nodes, 41);  // 2 % of 2048 nodes

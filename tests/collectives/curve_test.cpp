@@ -156,14 +156,5 @@ TEST(FitCurve, RefusesWhatItCannotFit) {
   EXPECT_THROW((void)fit_curve(samples), InputError);
 }
 
-TEST(CurveValue, SaysItsPiecesBetweenTheirSizes) {
-  Curve curve = kTrue;
-  curve.below.bandwidth.reset();
-  const Value value = to_value(curve);
-  EXPECT_EQ(value.find("split")->text, "16777216 B");  // 2^24
-  EXPECT_EQ(value.find("below")->find("bandwidth"), nullptr);
-  EXPECT_NE(value.find("above")->find("bandwidth"), nullptr);
-}
-
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -206,7 +206,7 @@ Scenario bucketed(double bucket, Plan plan = plan_of(1, 8, 4)) {
 Seconds ring(Bytes size, int n, Link link) { return (n - 1) * link.time(size / n); }
 
 double layer_count(const Scenario& scenario) {
-  const ParameterCount layer = layer_parameters(scenario.model.transformer());
+  const ParameterCount layer = layer_parameters(scenario.model.transformer(), {});
   return static_cast<double>(layer.split) / static_cast<double>(scenario.plan.tensor) +
          static_cast<double>(layer.replicated);
 }

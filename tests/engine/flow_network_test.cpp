@@ -21,7 +21,6 @@ TEST(FlowNetwork, StartsEmpty) {
 
 TEST(FlowNetwork, KeepsWhatWasAdded) {
   FlowNetwork network;
-  network.reserve(2, 3, 3);
   const FlowLink a = network.add_link(25_GBps);
   const FlowLink b = network.add_link(400_Gbps);
   const RouteId both = network.add_route(std::array{b, a});

@@ -179,7 +179,6 @@ inline FlowCase ring_steps(std::uint32_t ranks, Bytes size, BytesPerSecond capac
   Star star(ranks, capacity);
   MessageGraph graph;
   const std::uint32_t steps = 2 * (ranks - 1);
-  graph.reserve(std::size_t{steps} * ranks, 2 * std::size_t{steps - 1} * ranks);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     star.route(rank, (rank + 1) % ranks);
   }

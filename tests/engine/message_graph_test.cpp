@@ -17,7 +17,6 @@ TEST(MessageGraph, StartsEmpty) { EXPECT_EQ(MessageGraph().size(), 0u); }
 
 TEST(MessageGraph, KeepsWhatWasAdded) {
   MessageGraph graph;
-  graph.reserve(3, 3);
   const MessageId a = graph.add(7, 5_MB, 2_us);
   const MessageId b = graph.add(0, 0_B, 0_s, std::array{a});
   const MessageId c = graph.add(1, 1_KiB, 3_ns, std::array{b, a});

@@ -402,7 +402,8 @@ TEST(AddTails, LetsBothRanksOfAStageMeetWhereTwoCopiesGoOppositeWays) {
   costs.shape = {.stages = 4, .micro_batches = 2};
   costs.tails.assign(4, {.gradient_sync = 10_ns, .optimizer = 1_ns, .parameter_sync = 2_ns});
   std::vector<Ticks> finish = {100'000, 50'000, 70'000, 90'000};
-  add_tails(costs, finish);
+  std::vector<LaneEnds> ends(finish.size());
+  add_tails(costs, ends, finish);
   const Ticks tail = 10'000 + 1'000 + 2'000;
   EXPECT_EQ(finish,
             (std::vector<Ticks>{100'000 + tail, 70'000 + tail, 70'000 + tail, 100'000 + tail}));
@@ -416,7 +417,8 @@ TEST(AddTails, LetsBothEndsOfThePipelineMeetForTheTiedTable) {
                  {.gradient_sync = 20_ns, .optimizer = 1_ns, .parameter_sync = 2_ns},
                  {.gradient_sync = 30_ns, .optimizer = 1_ns, .parameter_sync = 2_ns}};
   std::vector<Ticks> finish = {100'000, 200'000, 50'000};
-  add_tails(costs, finish);
+  std::vector<LaneEnds> ends(finish.size());
+  add_tails(costs, ends, finish);
   const Ticks met = 100'000 + 5'000;
   EXPECT_EQ(finish, (std::vector<Ticks>{met + 13'000, 200'000 + 23'000, met + 33'000}));
 }

@@ -127,16 +127,6 @@ TEST(ParsedExpression, ComesToWhatItsTextDoes) {
   }
 }
 
-TEST(ParsedExpression, IsAnotherOneWhenItIsCopied) {
-  Expression one("2 * a", {"a"}, "here");
-  Expression other = one;
-  EXPECT_EQ(one.evaluate(std::array{3.0}), 6.0);
-  EXPECT_EQ(other.evaluate(std::array{4.0}), 8.0);
-  other = Expression("a + 1", {"a"}, "here");
-  EXPECT_EQ(other.evaluate(std::array{4.0}), 5.0);
-  EXPECT_EQ(one.evaluate(std::array{5.0}), 10.0);
-}
-
 TEST(ParsedExpression, SaysWhatItDoesNotKnowAtOnce) {
   try {
     const Expression expression("far.com_s", {"far.comm_s"}, "here");

@@ -240,12 +240,13 @@ TEST(AttentionGates, KeepWhatTheyWeigh) {
   Transformer model = samples::llama();
   const Slice slice{.sequence = 4096, .product_type = DataType::fp8};
   const Bytes without = saved_bytes(transformer_layer(model, slice));
-  const std::int64_t parameters = layer_parameters(model).total();
+  const std::int64_t parameters = layer_parameters(model, model.kinds.front()).total();
   model.attention_gate = true;
   const Bytes with = saved_bytes(transformer_layer(model, slice));
   // Without one the narrow product's input is no copy of what the heads return.
   expect_close((with - without).si(), 4096.0 * 4096 * 2);
-  EXPECT_EQ(layer_parameters(model).total() - parameters, std::int64_t{4096} * 4096);
+  EXPECT_EQ(layer_parameters(model, model.kinds.front()).total() - parameters,
+            std::int64_t{4096} * 4096);
 }
 
 }  // namespace TITER_TEST_FILE

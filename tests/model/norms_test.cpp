@@ -41,7 +41,8 @@ TEST(NormPlace, ChangesNeitherParametersNorWhatIsKept) {
   const Transformer usual = samples::llama();
   for (const NormPlace place : {NormPlace::output, NormPlace::sum}) {
     const Transformer model = placed(place);
-    EXPECT_EQ(layer_parameters(model), layer_parameters(usual));
+    EXPECT_EQ(layer_parameters(model, model.kinds.front()),
+              layer_parameters(usual, usual.kinds.front()));
     EXPECT_EQ(saved_bytes(transformer_layer(model, kWhole)).si(),
               saved_bytes(transformer_layer(usual, kWhole)).si());
   }
@@ -63,7 +64,7 @@ TEST(LayerParameters, OfNormsOfEveryKind) {
   const auto replicated = [](Norm norm) {
     Transformer model = samples::llama();
     model.norm = norm;
-    return layer_parameters(model).replicated;
+    return layer_parameters(model, model.kinds.front()).replicated;
   };
   const std::int64_t h = 4096;
   EXPECT_EQ(replicated(Norm::layernorm), 2 * 2 * h);
@@ -74,18 +75,18 @@ TEST(LayerParameters, OfNormsOfEveryKind) {
 
 TEST(LayerParameters, OfNormsOfQueriesAndKeys) {
   Transformer model = samples::llama();  // 32 heads and 8 key-value heads of 128
-  const ParameterCount plain = layer_parameters(model);
+  const ParameterCount plain = layer_parameters(model, model.kinds.front());
   model.qk_norm = true;
   for (const QkNorm of : {QkNorm::each_head, QkNorm::all_heads}) {
     model.qk_norm_of = of;
-    EXPECT_EQ(layer_parameters(model).split - plain.split, (32 + 8) * 128);
-    EXPECT_EQ(layer_parameters(model).replicated, plain.replicated);
+    EXPECT_EQ(layer_parameters(model, model.kinds.front()).split - plain.split, (32 + 8) * 128);
+    EXPECT_EQ(layer_parameters(model, model.kinds.front()).replicated, plain.replicated);
   }
   model.norm = Norm::layernorm;
-  const std::int64_t both = layer_parameters(model).split - plain.split;
+  const std::int64_t both = layer_parameters(model, model.kinds.front()).split - plain.split;
   EXPECT_EQ(both, 2 * (32 + 8) * 128);  // biases, too
   model.qk_norm_of = QkNorm::each_head;
-  EXPECT_EQ(layer_parameters(model).split - plain.split, (32 + 8) * 128);
+  EXPECT_EQ(layer_parameters(model, model.kinds.front()).split - plain.split, (32 + 8) * 128);
 }
 
 TEST(QueryAndKeyNorms, OverAllHeadsAddUpTheirSquares) {
@@ -137,9 +138,9 @@ TEST(EncoderEnds, AreThereOnceMore) {
 
 TEST(ActivationParameters, AreOfEveryMlp) {
   Transformer model = samples::llama();
-  const std::int64_t plain = layer_parameters(model).replicated;
+  const std::int64_t plain = layer_parameters(model, model.kinds.front()).replicated;
   model.activation_parameters = 2;
-  EXPECT_EQ(layer_parameters(model).replicated - plain, 2);
+  EXPECT_EQ(layer_parameters(model, model.kinds.front()).replicated - plain, 2);
 }
 
 }  // namespace TITER_TEST_FILE

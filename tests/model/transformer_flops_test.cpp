@@ -39,7 +39,7 @@ TEST(T8_FlopsConventions, ModelFlopsAre72WithoutRecomputation) {
     const Transformer model = shipped(name);
     const auto [b, s, l, h, v] = letters_of(model, 1536, 2048);
     const double expected = 72 * b * s * l * h * h * (1 + s / (6 * h) + v / (12 * l * h));
-    expect_close(model_flops(model, b, 2048, AttentionCount::full).si(), expected);
+    expect_close(3 * forward_flops(model, b, 2048, AttentionCount::full).total().si(), expected);
   }
 }
 
@@ -49,8 +49,7 @@ TEST(T8_FlopsConventions, HardwareFlopsAre96WithFullRecomputation) {
     const Transformer model = shipped(name);
     const auto [b, s, l, h, v] = letters_of(model, 1536, 2048);
     const ForwardFlops forward = forward_flops(model, b, 2048, AttentionCount::full);
-    const Flops hardware =
-        model_flops(model, b, 2048, AttentionCount::full) + forward.layers + forward.core_attention;
+    const Flops hardware = 3.0 * forward.total() + forward.layers + forward.core_attention;
     const double expected = 96 * b * s * l * h * h * (1 + s / (6 * h) + v / (16 * l * h));
     expect_close(hardware.si(), expected);
   }
@@ -62,7 +61,8 @@ TEST(T8_FlopsConventions, SixFlopsPerTokenAndWeightAttentionAside) {
     const double tokens = 4.0 * 2048;
     Transformer bare = model;  // biases and norms multiply no matrices
     bare.biases = {};
-    const auto weights = static_cast<double>(model.layers * layer_parameters(bare).split);
+    const auto weights =
+        static_cast<double>(model.layers * layer_parameters(bare, bare.kinds.front()).split);
     const auto logits = static_cast<double>(model.vocabulary * model.hidden);
     const ForwardFlops forward = forward_flops(model, 4, 2048, AttentionCount::full);
     expect_close(3 * forward.layers.si(), 6 * weights * tokens);
@@ -85,7 +85,7 @@ TEST(E10_ParametersFlopsActivations, WeightsOfTheLayersAre12DDL) {
     Transformer model = gpt({.layers = layers, .hidden = hidden, .heads = heads});
     model.biases = {};
     const std::int64_t d = hidden;
-    EXPECT_EQ(layers * layer_parameters(model).split, 12 * d * d * layers);
+    EXPECT_EQ(layers * layer_parameters(model, model.kinds.front()).split, 12 * d * d * layers);
   }
 }
 
@@ -307,14 +307,6 @@ TEST(ForwardFlops, GrowWithTheBatchAndAttentionWithTheSquareOfTheLength) {
   expect_close(at(1, 4096).layers.si(), 4 * at(1, 1024).layers.si());
   expect_close(at(1, 4096).logits.si(), 4 * at(1, 1024).logits.si());
   expect_close(at(1, 4096).core_attention.si(), 4 * 4 * at(1, 1024).core_attention.si());
-}
-
-TEST(ModelFlops, AreThreeForwardPasses) {
-  for (const AttentionCount count : {AttentionCount::full, AttentionCount::causal}) {
-    const Transformer model = samples::llama();
-    expect_close(model_flops(model, 8, 4096, count).si(),
-                 (1 + 2) * forward_flops(model, 8, 4096, count).total().si());
-  }
 }
 
 }  // namespace TITER_TEST_FILE

@@ -39,7 +39,7 @@ TEST(PaddedVocabulary, OfAMultipleIsItself) {
 
 TEST(LayerParameters, SplitTheProductsAndReplicateTheNorms) {
   const std::int64_t h = 12288;
-  const ParameterCount count = layer_parameters(samples::gpt3());
+  const ParameterCount count = layer_parameters(samples::gpt3(), {});
   // Query, key, value, output and the two MLP matrices; the column-split products' biases.
   EXPECT_EQ(count.split, 12 * h * h + 3 * h + 4 * h);
   // Two norms with weight and bias; the row-split products' biases.
@@ -51,7 +51,7 @@ TEST(LayerParameters, OfAGatedGroupedLayer) {
   const std::int64_t h = 4096;
   const auto kv = std::int64_t{8} * 128;
   const std::int64_t f = 14336;
-  const ParameterCount count = layer_parameters(samples::llama());
+  const ParameterCount count = layer_parameters(samples::llama(), {});
   EXPECT_EQ(count.split, h * (h + 2 * kv) + h * h + 3 * h * f);
   EXPECT_EQ(count.replicated, 2 * h);  // RMSNorm: a weight only
 }
@@ -96,16 +96,18 @@ TEST(LayerParameters, ReplicateTheRouterAndSplitTheSharedExperts) {
 
 TEST(LayerParameters, OfNormsSinksAndCrossAttention) {
   Transformer model = samples::llama();
-  const ParameterCount plain = layer_parameters(model);
+  const ParameterCount plain = layer_parameters(model, model.kinds.front());
   const std::int64_t h = 4096;
   model.norms = 4;
   model.qk_norm = true;
   model.sinks = true;
-  EXPECT_EQ(layer_parameters(model).replicated - plain.replicated, 2 * h + 2 * 128);
-  EXPECT_EQ(layer_parameters(model).split - plain.split, 32);
+  EXPECT_EQ(layer_parameters(model, model.kinds.front()).replicated - plain.replicated,
+            2 * h + 2 * 128);
+  EXPECT_EQ(layer_parameters(model, model.kinds.front()).split - plain.split, 32);
   const ParameterCount both = layer_parameters(model, {.cross_attention = true});
-  EXPECT_EQ(both.split - layer_parameters(model).split, 2 * h * h + 2 * h * 8 * 128);
-  EXPECT_EQ(both.replicated - layer_parameters(model).replicated, h);
+  EXPECT_EQ(both.split - layer_parameters(model, model.kinds.front()).split,
+            2 * h * h + 2 * h * 8 * 128);
+  EXPECT_EQ(both.replicated - layer_parameters(model, model.kinds.front()).replicated, h);
 }
 
 TEST(LayerParameters, OfExpertsWithBiases) {

@@ -11,8 +11,10 @@ inline ModelBlocks blocks_of(const Model& model, const Plan& plan) {
   list_blocks(model, {.sequence = 64, .tensor = plan.tensor}, blocks);
   return blocks;
 }
-inline double stage_parameters(const Model& model, const Plan& plan, int stage) {
-  return stage_parameters(blocks_of(model, plan), plan, stage).total();
+inline DeviceParameters rank_parameters(const ModelBlocks& blocks, const Plan& plan, int rank) {
+  StageBlocks stages;
+  stages.fill(plan, blocks);
+  return rank_parameters(blocks, stages, plan, rank);
 }
 inline double rank_parameters(const Model& model, const Plan& plan, int rank) {
   return rank_parameters(blocks_of(model, plan), plan, rank).total();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/blocks.hpp"
 #include "plan/layouts.hpp"
 
 namespace titer {

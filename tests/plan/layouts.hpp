@@ -44,7 +44,8 @@ struct Layout {
   Plan plan;
   int micro_batches = 8;
   std::int64_t sequence = 2048;
-  ParameterBytes parameter = parameter_bytes(kAdam, DataType::bf16, DataType::fp32);
+  ParameterBytes parameter =
+      parameter_bytes(kAdam, {.weight = DataType::bf16, .gradient = DataType::fp32});
   Bytes runtime = 1_GiB;
 
   [[nodiscard]] Slice slice() const {

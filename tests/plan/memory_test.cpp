@@ -18,7 +18,8 @@ Bytes total_of(const ParameterBytes& bytes) {
 }
 
 TEST(ParameterBytes, AreEighteenForBf16AdamWithFp32Gradients) {
-  const ParameterBytes bytes = parameter_bytes(kAdam, DataType::bf16, DataType::fp32);
+  const ParameterBytes bytes =
+      parameter_bytes(kAdam, {.weight = DataType::bf16, .gradient = DataType::fp32});
   EXPECT_EQ(bytes.weight, 2_B);
   EXPECT_EQ(bytes.gradient, 4_B);
   EXPECT_EQ(bytes.optimizer, 4_B + 4_B + 4_B) << "fp32 copy, two moments";
@@ -26,17 +27,27 @@ TEST(ParameterBytes, AreEighteenForBf16AdamWithFp32Gradients) {
 }
 
 TEST(ParameterBytes, AreSixteenForFp16AdamWithFp16Gradients) {
-  EXPECT_EQ(total_of(parameter_bytes(kAdam, DataType::fp16, DataType::fp16)), 2_B + 2_B + 12_B);
+  EXPECT_EQ(
+      total_of(parameter_bytes(kAdam, {.weight = DataType::fp16, .gradient = DataType::fp16})),
+      2_B + 2_B + 12_B);
 }
 
 TEST(ParameterBytes, NeedNoCopyOfFp32Weights) {
-  EXPECT_EQ(total_of(parameter_bytes(kAdam, DataType::fp32, DataType::fp32)), 4_B + 4_B + 8_B);
-  EXPECT_EQ(parameter_bytes(kAdam, DataType::tf32, DataType::fp32).optimizer, 8_B);
+  EXPECT_EQ(
+      total_of(parameter_bytes(kAdam, {.weight = DataType::fp32, .gradient = DataType::fp32})),
+      4_B + 4_B + 8_B);
+  EXPECT_EQ(
+      parameter_bytes(kAdam, {.weight = DataType::tf32, .gradient = DataType::fp32}).optimizer,
+      8_B);
 }
 
 TEST(ParameterBytes, HaveOneMomentWithMomentumSgd) {
-  EXPECT_EQ(parameter_bytes(kMomentumSgd, DataType::bf16, DataType::fp32).optimizer, 4_B + 4_B);
-  EXPECT_EQ(parameter_bytes(kMomentumSgd, DataType::fp32, DataType::fp32).optimizer, 4_B);
+  EXPECT_EQ(parameter_bytes(kMomentumSgd, {.weight = DataType::bf16, .gradient = DataType::fp32})
+                .optimizer,
+            4_B + 4_B);
+  EXPECT_EQ(parameter_bytes(kMomentumSgd, {.weight = DataType::fp32, .gradient = DataType::fp32})
+                .optimizer,
+            4_B);
 }
 
 TEST(StageMemory, HoldsEighteenBytesPerParameter) {

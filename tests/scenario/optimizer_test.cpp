@@ -132,7 +132,7 @@ TEST(Muon, CountsEveryExpertsMatrices) {
   const Transformer& model = scenario.model.transformer();
   const StepCosts costs = costs_of(scenario);
   const RankMatrices matrices = trained_matrices(costs.blocks, costs.contents, 0);
-  const ParameterCount layer = layer_parameters(model);
+  const ParameterCount layer = layer_parameters(model, model.kinds.front());
   EXPECT_EQ(matrices.parameters().experts, static_cast<double>(model.layers * layer.experts));
   ASSERT_EQ(matrices.experts.size(), 2U);
   EXPECT_EQ(matrices.experts.front().count, static_cast<double>(model.layers * 8 * 2));

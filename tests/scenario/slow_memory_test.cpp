@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/blocks.hpp"
 #include "scenario/plain.hpp"
 #include "titer/estimate/estimate.hpp"
 #include "titer/scenario/parameter_server.hpp"

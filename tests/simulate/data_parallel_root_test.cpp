@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/blocks.hpp"
 #include "plan/shipped.hpp"
 #include "scenario/plain.hpp"
 #include "scenario/violations.hpp"

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/blocks.hpp"
 #include "scenario/plain.hpp"
 #include "scenario/violations.hpp"
 #include "titer/cost/data_volume.hpp"

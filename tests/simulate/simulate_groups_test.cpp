@@ -5,6 +5,7 @@
 #include <set>
 
 #include "export/exported_graphs.hpp"
+#include "plan/blocks.hpp"
 #include "scenario/moe.hpp"
 #include "simulate/simulations.hpp"
 #include "titer/estimate/estimate.hpp"

@@ -6,6 +6,7 @@
 
 #include "titer/topology/properties.hpp"
 #include "titer/topology/routes.hpp"
+#include "topology/graphs.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -81,8 +82,8 @@ TEST(RocmSmi, PcieGoesByTheProcessorOfTheNumaNode) {
       "GPU[2]\t: (Topology) Numa Node: 1\n";
   const Imported read = import_rocm_smi(text, "topo.txt", kFigures);
   EXPECT_EQ(read.topology.switches, 2);
-  EXPECT_EQ(hops(read.topology, 0, 1), 2);
-  EXPECT_EQ(hops(read.topology, 0, 2), 3);
+  EXPECT_EQ(graphs::hops(read.topology, 0, 1), 2);
+  EXPECT_EQ(graphs::hops(read.topology, 0, 2), 3);
   EXPECT_EQ(read.used, (std::vector<std::string>{"pcie_bandwidth", "socket_bandwidth"}));
 }
 
@@ -214,7 +215,7 @@ TEST(SlurmTopology, NodesAreBelowTheirSwitches) {
   EXPECT_EQ(links(topology, 5, 12), 1);
   EXPECT_EQ(links(topology, 6, 13), 1);
   EXPECT_EQ(links(topology, 12, 14), 3 * 2 / 3);  // six ports down, a third up
-  EXPECT_EQ(hops(topology, 0, 11), 4);
+  EXPECT_EQ(graphs::hops(topology, 0, 11), 4);
 }
 
 TEST(SlurmTopology, SwitchesWithTwoAboveShareTheirLinksAndBlocksMeetInOne) {

@@ -4,6 +4,7 @@
 
 #include "samples.hpp"
 #include "titer/topology/properties.hpp"
+#include "topology/graphs.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -39,7 +40,7 @@ TEST(Failures, TakeSoManyLinksBetweenSwitches) {
   const Topology less = graph_of(tree(R"({"links": 5})"));
   EXPECT_EQ(links(less), links(whole) - 5);
   for (int device = 0; device < less.devices; ++device) {
-    EXPECT_EQ(degree(less, device), 1) << "ports are not drawn";
+    EXPECT_EQ(graphs::degree(less, device), 1) << "ports are not drawn";
   }
   EXPECT_EQ(links(graph_of(tree(R"({"links": 0.25})"))), links(whole) - 4);
 }
@@ -65,10 +66,10 @@ TEST(Failures, TakeWhatIsNamed) {
   const Topology whole = graph_of(tree("{}"));
   const Topology no_link = graph_of(tree(R"({"named": ["leaf 0 - spine 3"]})"));
   EXPECT_EQ(links(no_link), links(whole) - 2);
-  EXPECT_EQ(degree(no_link, whole.devices), 3 + 6);
+  EXPECT_EQ(graphs::degree(no_link, whole.devices), 3 + 6);
   const Topology no_spine = graph_of(tree(R"({"named": ["spine 3"]})"));
   EXPECT_EQ(links(no_spine), links(whole) - 4);
-  EXPECT_EQ(degree(no_spine, no_spine.vertices() - 1), 0);
+  EXPECT_EQ(graphs::degree(no_spine, no_spine.vertices() - 1), 0);
   EXPECT_EQ(no_spine.vertices(), whole.vertices()) << "numbers stay";
 }
 
@@ -83,7 +84,7 @@ TEST(Failures, OfPortsLeaveDevicesWithoutLinks) {
   const Topology one_less = graph_of(tree(R"({"ports": 1})"));
   int without = 0;
   for (int device = 0; device < one_less.devices; ++device) {
-    without += degree(one_less, device) == 0 ? 1 : 0;
+    without += graphs::degree(one_less, device) == 0 ? 1 : 0;
   }
   EXPECT_EQ(without, 1);
 }

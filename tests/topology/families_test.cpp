@@ -10,6 +10,7 @@
 #include "titer/topology/family/node_families.hpp"
 #include "titer/topology/family/torus.hpp"
 #include "titer/topology/routes.hpp"
+#include "topology/graphs.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -100,7 +101,7 @@ TEST(NodeFamilies, FullyConnectedJoinsEveryPairOnce) {
       build(read_text(R"({"family": "fully-connected", "devices": 4, "bandwidth": "100 GB/s"})"));
   EXPECT_EQ(topology.wires.size(), 4U * 3U / 2U);
   for (int device = 0; device < 4; ++device) {
-    EXPECT_EQ(degree(topology, device), 4 - 1);
+    EXPECT_EQ(graphs::degree(topology, device), 4 - 1);
   }
   EXPECT_EQ(diameter(topology), 1);
 }
@@ -110,7 +111,7 @@ TEST(NodeFamilies, ParallelLinksOfAFullyConnectedNodeServeRingsOfTheirOwn) {
   // both directions.
   const Topology links = build(read_text(
       R"({"family": "fully-connected", "devices": 4, "links": 4, "bandwidth": "25 GB/s"})"));
-  EXPECT_EQ(degree(links, 0), 3 * 4);
+  EXPECT_EQ(graphs::degree(links, 0), 3 * 4);
   EXPECT_EQ(pack_rings(links, {0, 1, 2, 3}).directed_rings, 2 * 3 * 4 / 2);
   const Topology wires =
       build(read_text(R"({"family": "fully-connected", "devices": 4, "bandwidth": "100 GB/s"})"));
@@ -123,7 +124,7 @@ TEST(NodeFamilies, RingGivesEveryDeviceTwoNeighbours) {
       build(read_text(R"({"family": "ring", "devices": 5, "bandwidth": "50 GB/s"})"));
   EXPECT_EQ(topology.wires.size(), 5U);
   for (int device = 0; device < 5; ++device) {
-    EXPECT_EQ(degree(topology, device), 2);
+    EXPECT_EQ(graphs::degree(topology, device), 2);
   }
   EXPECT_EQ(diameter(topology), 5 / 2);
 }
@@ -137,8 +138,8 @@ TEST(NodeFamilies, EdgesAreReadWithTheirMultiplicity) {
   EXPECT_EQ(topology.name, "triangle");
   EXPECT_EQ(topology.devices, 3);
   EXPECT_EQ(topology.switches, 0);
-  EXPECT_EQ(degree(topology, 1), 2 + 1);
-  EXPECT_EQ(degree(topology, 2), 1 + 1);
+  EXPECT_EQ(graphs::degree(topology, 1), 2 + 1);
+  EXPECT_EQ(graphs::degree(topology, 2), 1 + 1);
   EXPECT_DOUBLE_EQ(topology.wires[0].bandwidth.si(), 25e9);
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 // Small graphs wired by hand, for the tests and benchmarks of what traffic does on a graph.
 
+#include <cstddef>
+#include <optional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -98,6 +100,34 @@ inline Topology random_graph(std::minstd_rand& random, int devices, int switches
     }
   }
   return topology;
+}
+
+/// Links (with multiplicity) at one vertex.
+inline int degree(const Topology& topology, int vertex) {
+  int links = 0;
+  for (const Wire& each : topology.wires) {
+    links += each.a == vertex || each.b == vertex ? each.count : 0;
+  }
+  return links;
+}
+
+/// Fewest links between two vertices; empty when they are not connected.
+inline std::optional<int> hops(const Topology& topology, int from, int to) {
+  std::vector<std::optional<int>> found(static_cast<std::size_t>(topology.vertices()));
+  const auto at = [&](int vertex) -> std::optional<int>& {
+    return found[static_cast<std::size_t>(vertex)];
+  };
+  at(from) = 0;
+  for (int far = 0; far < topology.vertices(); ++far) {
+    for (const Wire& each : topology.wires) {
+      for (const auto& [near, next] : {std::pair(each.a, each.b), std::pair(each.b, each.a)}) {
+        if (at(near) == far && !at(next)) {
+          at(next) = far + 1;
+        }
+      }
+    }
+  }
+  return at(to);
 }
 
 inline std::vector<int> all_devices(const Topology& topology) {

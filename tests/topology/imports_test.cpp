@@ -1,6 +1,6 @@
 // What machines say of themselves: matrices of nvidia-smi, NCCL's XML.
 
-#include "titer/topology/import/nccl_xml.hpp"
+#include "titer/topology/import/imports.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@
 #include "paths.hpp"
 #include "titer/input/file.hpp"
 #include "titer/topology/properties.hpp"
+#include "topology/graphs.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -120,11 +121,11 @@ TEST(NvidiaSmi, TakesMoreLinksThanAGpuHasForASwitch) {
   const Topology hub =
       import_nvidia_smi(uniform_matrix(8, 12), "m.txt", kFigures).topology;  // 7 * 12 > 18
   EXPECT_EQ(hub.switches, 1);
-  EXPECT_EQ(degree(hub, 0), 12);
+  EXPECT_EQ(graphs::degree(hub, 0), 12);
   const Topology mesh =
       import_nvidia_smi(uniform_matrix(4, 6), "m.txt", kFigures).topology;  // 3 * 6 = 18
   EXPECT_EQ(mesh.switches, 0);
-  EXPECT_EQ(degree(mesh, 0), 3 * 6);
+  EXPECT_EQ(graphs::degree(mesh, 0), 3 * 6);
 }
 
 TEST(NvidiaSmi, IgnoresTheTerminalsUnderlining) {
@@ -206,7 +207,7 @@ TEST(NcclXml, MakesAVertexOfEachNvSwitch) {
       "<nvlink target=\"s1\" count=\"4\" tclass=\"0x068000\"/>";
   const Topology topology = import_nccl_xml(two_gpus(links, links), "t.xml", {}).topology;
   EXPECT_EQ(count_of(topology, SwitchKind::crossbar), 2);
-  EXPECT_EQ(degree(topology, 0), 1 + 2 + 4);
+  EXPECT_EQ(graphs::degree(topology, 0), 1 + 2 + 4);
 }
 
 TEST(NcclXml, RefusesWhatIsNoTopologyWithTheLine) {
@@ -231,7 +232,7 @@ TEST(NcclXml, AFileWithoutWhatNcclFoundDoesNotTellTheNvlinks) {
   const XmlChoices told = {.nvlinks = 18};
   const Topology joined = import_nccl_xml(bare, "t.xml", kFigures, told).topology;
   EXPECT_EQ(count_of(joined, SwitchKind::crossbar), 1);
-  EXPECT_EQ(degree(joined, 0), 1 + 18);
+  EXPECT_EQ(graphs::degree(joined, 0), 1 + 18);
   EXPECT_DOUBLE_EQ(joined.wires.back().bandwidth.si(), 25e9);
   // NCCL noted what it found: none; or the links themselves.
   EXPECT_EQ(xml_refusal(two_gpus("", "")), "");

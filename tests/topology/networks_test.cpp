@@ -6,6 +6,7 @@
 #include <set>
 
 #include "titer/topology/properties.hpp"
+#include "topology/graphs.hpp"
 #include "topology/samples.hpp"
 
 namespace titer::testing {
@@ -124,7 +125,7 @@ TEST(FatTreeFamily, IsTheGeneralisedFatTreeOfFourLeavesAndTwoCores) {
   EXPECT_EQ(topology.devices, 16);
   EXPECT_EQ(topology.switches, 4 + 2);
   for (int leaf = 0; leaf < 4; ++leaf) {
-    EXPECT_EQ(degree(topology, 16 + leaf), 4 + 2 * 2);
+    EXPECT_EQ(graphs::degree(topology, 16 + leaf), 4 + 2 * 2);
     for (int core = 0; core < 2; ++core) {
       EXPECT_EQ(links_between(topology, 16 + leaf, 20 + core), 2);
     }
@@ -142,9 +143,9 @@ TEST(FatTreeFamily, FollowsTheRatioOfDownToUp) {
   const int cores = (8 / 2) * 4;
   EXPECT_EQ(topology.devices, 8 * 4 * 2);
   EXPECT_EQ(topology.switches, leaves + spines + cores);
-  EXPECT_EQ(degree(topology, topology.devices), 8 + 4);
-  EXPECT_EQ(degree(topology, topology.devices + leaves), 4 + 4);
-  EXPECT_EQ(degree(topology, topology.vertices() - 1), 2);
+  EXPECT_EQ(graphs::degree(topology, topology.devices), 8 + 4);
+  EXPECT_EQ(graphs::degree(topology, topology.devices + leaves), 4 + 4);
+  EXPECT_EQ(graphs::degree(topology, topology.vertices() - 1), 2);
 }
 
 TEST(FatTreeFamily, AttachesEveryDeviceToAllPlanes) {
@@ -152,7 +153,7 @@ TEST(FatTreeFamily, AttachesEveryDeviceToAllPlanes) {
       R"({"family": "fat-tree", "down": [2, 3], "up": [1, 2], "planes": 3, "reduces": true,
           "latency": "1 us", "bandwidth": ["2 GB/s", "1 GB/s"]})");
   EXPECT_EQ(topology.switches, 3 * (3 + 2));
-  EXPECT_EQ(degree(topology, 0), 3);
+  EXPECT_EQ(graphs::degree(topology, 0), 3);
   EXPECT_DOUBLE_EQ(topology.wires.front().bandwidth.si(), 2e9);
   EXPECT_DOUBLE_EQ(topology.wires.back().bandwidth.si(), 1e9);
   EXPECT_DOUBLE_EQ(topology.wires.back().latency.si(), 1e-6);
@@ -181,7 +182,7 @@ TEST(RailsFamily, BringsPortIOfEveryNodeToRailI) {
   }
   // A rail switch has 2 ports down, so 2 up: one to each spine.
   EXPECT_EQ(links_between(topology, 12, 18), 1);
-  EXPECT_EQ(degree(topology, 18), 2 * 3);
+  EXPECT_EQ(graphs::degree(topology, 18), 2 * 3);
 }
 
 TEST(RailsFamily, SlowsTheLinksUpThatDoNotComeOutWhole) {
@@ -221,7 +222,7 @@ TEST(DragonflyFamily, JoinsEveryPairOfGroupsAndAllRoutersOfAGroup) {
     EXPECT_EQ(count, 4 * 2 / (9 - 1));
   }
   for (int router = topology.devices; router < topology.vertices(); ++router) {
-    EXPECT_EQ(degree(topology, router), 2 + 3 + 2);
+    EXPECT_EQ(graphs::degree(topology, router), 2 + 3 + 2);
   }
   EXPECT_EQ(diameter(topology), 1 + 1 + 1 + 1 + 1);
 }
@@ -244,9 +245,9 @@ TEST(PcieTreeFamily, PutsDevicesOnSwitchesAndTheseOnSockets) {
           "nic_bandwidth": "12 GB/s"})");
   EXPECT_EQ(topology.switches, 4 + 2 + 4);
   EXPECT_EQ(links(topology), 8 + 4 + 1 + 4);
-  EXPECT_EQ(hops(topology, 0, 1), 2);
-  EXPECT_EQ(hops(topology, 0, 2), 4);
-  EXPECT_EQ(hops(topology, 0, 7), 5);
+  EXPECT_EQ(graphs::hops(topology, 0, 1), 2);
+  EXPECT_EQ(graphs::hops(topology, 0, 2), 4);
+  EXPECT_EQ(graphs::hops(topology, 0, 7), 5);
   for (const Wire& wire : topology.wires) {
     EXPECT_EQ(wire.duplex, Duplex::half);
   }
@@ -275,17 +276,17 @@ TEST(JoinedNodesFamily, BringsDeviceGToItsShareOfTheNics) {
   for (int device = 0; device < 16; ++device) {
     const int nic = device / 8 * 4 + device % 8 * 4 / 8;
     EXPECT_EQ(links_between(topology, device, first_nic + nic), 1);
-    EXPECT_EQ(degree(topology, device), 1 + 1);
+    EXPECT_EQ(graphs::degree(topology, device), 1 + 1);
   }
-  EXPECT_EQ(hops(topology, 0, 1), 2);
-  EXPECT_EQ(hops(topology, 0, 8), 1 + 1 + 1 + 1);
+  EXPECT_EQ(graphs::hops(topology, 0, 1), 2);
+  EXPECT_EQ(graphs::hops(topology, 0, 8), 1 + 1 + 1 + 1);
   EXPECT_EQ(topology.label(first_nic), "NIC 0");
 }
 
 TEST(JoinedNodesFamily, GivesADeviceSeveralNics) {
   const Topology topology = graph_of(joined(2, 4, 8));
   const int first_nic = 4 + 2;
-  EXPECT_EQ(degree(topology, 0), 1 + 2);
+  EXPECT_EQ(graphs::degree(topology, 0), 1 + 2);
   EXPECT_EQ(links_between(topology, 0, first_nic + 1), 1);
   EXPECT_EQ(links_between(topology, 1, first_nic + 2), 1);
   EXPECT_EQ(links_between(topology, 3, first_nic + 7), 1);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "titer/topology/family/node_families.hpp"
+#include "topology/graphs.hpp"
 #include "topology/samples.hpp"
 
 namespace titer::testing {
@@ -130,7 +131,7 @@ TEST(Degrees, AreThoseOfEachVertex) {
     const Topology graph = build(family_of(text));
     const std::vector<int> all = degrees(graph);
     for (int vertex = 0; vertex < graph.vertices(); ++vertex) {
-      EXPECT_EQ(all[static_cast<std::size_t>(vertex)], degree(graph, vertex));
+      EXPECT_EQ(all[static_cast<std::size_t>(vertex)], graphs::degree(graph, vertex));
     }
   }
 }

@@ -13,6 +13,7 @@
 #include "titer/topology/family/node_families.hpp"
 #include "titer/topology/topology.hpp"
 #include "titer/units/ensure.hpp"
+#include "topology/graphs.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -124,8 +125,8 @@ TEST(PackRings, DgxV100HasSixLinksAtEveryDevice) {
   const Topology node = shipped("dgx1-v100");
   int links = 0;
   for (int device = 0; device < 8; ++device) {
-    EXPECT_EQ(degree(node, device), 6);
-    links += degree(node, device);
+    EXPECT_EQ(graphs::degree(node, device), 6);
+    links += graphs::degree(node, device);
   }
   EXPECT_EQ(links / 2, 8 * 6 / 2);
   EXPECT_EQ(diameter(node), 2);
@@ -135,8 +136,8 @@ TEST(PackRings, DgxP100HasFourLinksAtEveryDevice) {
   const Topology node = shipped("dgx1-p100");
   int links = 0;
   for (int device = 0; device < 8; ++device) {
-    EXPECT_EQ(degree(node, device), 4);
-    links += degree(node, device);
+    EXPECT_EQ(graphs::degree(node, device), 4);
+    links += graphs::degree(node, device);
   }
   EXPECT_EQ(links / 2, 16);
   const RingPacking packing = pack_rings(node, first_devices(8));

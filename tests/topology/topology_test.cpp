@@ -17,49 +17,15 @@ Topology chain(int devices) {
   return topology;
 }
 
-TEST(TopologyDegree, CountsParallelLinks) {
-  Topology topology = chain(3);
-  topology.wires[0].count = 2;
-  EXPECT_EQ(degree(topology, 0), 2);
-  EXPECT_EQ(degree(topology, 1), 2 + 1);
-  EXPECT_EQ(degree(topology, 2), 1);
-}
-
-TEST(TopologyDegree, OfASwitchIsTheNumberOfItsPorts) {
-  EXPECT_EQ(degree(SwitchedNode{.devices = 16, .bandwidth = 150_GBps}.build(), 16), 16);
-}
-
-TEST(TopologyDegree, RefusesAVertexOutsideTheGraph) {
-  EXPECT_THROW((void)degree(chain(3), 3), Defect);
-  EXPECT_THROW((void)degree(chain(3), -1), Defect);
-}
-
-TEST(TopologyHops, TakesTheShortestWay) {
-  const Topology ring = RingNode{.devices = 6, .bandwidth = 25_GBps}.build();
-  EXPECT_EQ(hops(ring, 0, 0), 0);
-  EXPECT_EQ(hops(ring, 0, 1), 1);
-  EXPECT_EQ(hops(ring, 0, 3), 6 / 2);
-  EXPECT_EQ(hops(ring, 0, 5), 1);
-}
-
-TEST(TopologyHops, ThroughASwitchAreTwo) {
+TEST(TopologyDiameter, ThroughASwitchIsTwo) {
   const Topology node = SwitchedNode{.devices = 8, .bandwidth = 300_GBps}.build();
-  EXPECT_EQ(hops(node, 2, 7), 2);
-  EXPECT_EQ(hops(node, 2, 8), 1);
   EXPECT_EQ(diameter(node), 2);
 }
 
-TEST(TopologyHops, AreAbsentBetweenSeparateParts) {
+TEST(TopologyDiameter, IsAbsentBetweenSeparateParts) {
   Topology topology = chain(4);
   topology.wires.erase(topology.wires.begin() + 1);
-  EXPECT_EQ(hops(topology, 0, 1), 1);
-  EXPECT_EQ(hops(topology, 0, 2), std::nullopt);
   EXPECT_EQ(diameter(topology), std::nullopt);
-}
-
-TEST(TopologyHops, RefuseAVertexOutsideTheGraph) {
-  EXPECT_THROW((void)hops(chain(3), 0, 3), Defect);
-  EXPECT_THROW((void)hops(chain(3), -1, 0), Defect);
 }
 
 TEST(TopologyDiameter, IsTheLengthOfAChain) { EXPECT_EQ(diameter(chain(7)), 7 - 1); }

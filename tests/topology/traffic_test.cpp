@@ -314,14 +314,5 @@ TEST(HalvesTime, IsAbsentWhereTheHalvesAreApart) {
   EXPECT_EQ(halves_time(apart, {.demands = {{0, 1, 7_B}}, .exchanges = {}}), 0_s);
 }
 
-TEST(TrafficMatrix, ListsItsDemands) {
-  const auto demands = demands_of({{1_B, 2_B}, {0_B, 0_B}});
-  ASSERT_EQ(demands.size(), 2U);
-  EXPECT_EQ(demands[1].from, 0);
-  EXPECT_EQ(demands[1].to, 1);
-  EXPECT_EQ(demands[1].bytes, 2_B);
-  EXPECT_THROW((void)demands_of({{1_B, 2_B}}), Defect);
-}
-
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

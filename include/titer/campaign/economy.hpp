@@ -109,8 +109,6 @@ struct BillGap {
 [[nodiscard]] Economy load_economy(std::string_view name_or_file, std::string_view grid = {});
 [[nodiscard]] PowerGrid read_power_grid(Reader& in);
 
-/// Of one device and its share of the site. Throws InputError where it is not known.
-[[nodiscard]] Watts device_power(const Economy& economy, const Chip& chip, double utilisation);
 /// nullptr where the chip has none.
 [[nodiscard]] const DevicePrice* known_price(const Economy& economy, const Chip& chip);
 /// Throws InputError where the chip has no price, with those that have one.

@@ -160,7 +160,6 @@ struct Goodput {
   LostTime lost{};
   BreakingJob job{};
   Bytes checkpoint_size{};
-  Seconds checkpoint_write{};
 };
 
 /// The mean of a long run, by the product of

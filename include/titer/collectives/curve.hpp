@@ -60,6 +60,4 @@ struct CurveSample {
 /// fewer than four distinct sizes, or figures that are not positive.
 [[nodiscard]] Curve fit_curve(std::span<const CurveSample> samples);
 
-[[nodiscard]] Value to_value(const Curve& curve);
-
 }  // namespace titer

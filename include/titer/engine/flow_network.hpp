@@ -22,7 +22,6 @@ class FlowNetwork {
   /// A new route over links added before, each at most once. It may be empty: then the bytes of a
   /// message take no time.
   RouteId add_route(std::span<const FlowLink> links);
-  void reserve(std::size_t links, std::size_t routes, std::size_t hops);
 
   [[nodiscard]] std::size_t links() const { return capacities_.size(); }
   [[nodiscard]] std::size_t routes() const { return route_begin_.size() - 1; }

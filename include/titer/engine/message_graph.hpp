@@ -31,7 +31,6 @@ class MessageGraph {
                 Seconds latency,
                 std::span<const MessageId> after = {},
                 const MessageOptions& options = {});
-  void reserve(std::size_t messages, std::size_t dependencies);
 
   [[nodiscard]] std::size_t size() const { return sizes_.size(); }
   [[nodiscard]] RouteId route(MessageId message) const { return routes_[message]; }

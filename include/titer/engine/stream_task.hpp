@@ -72,19 +72,10 @@ struct NoListener {
   void ended(StreamId /*stream*/, const StreamTask& /*task*/, Ticks /*start*/, Ticks /*now*/) {}
 };
 
-/// What a stream waits for when nothing moves any more.
-struct StuckWait {
-  SemaphoreId semaphore = 0;
-  std::uint32_t count = 0;    // how often it was signalled
-  std::uint32_t awaited = 0;  // how often it should have been
-  std::uint32_t label = 0;    // of the task that waits
-};
-
 struct StreamRun {
   Ticks makespan = 0;
-  std::vector<StreamId> stuck;      // streams whose next task waits for ever, in ascending order
-  std::vector<StuckWait> stuck_at;  // what each of them waits for
-  LoadPatterns patterns;            // of tasks that shared something
+  std::vector<StreamId> stuck;  // streams whose next task waits for ever, in ascending order
+  LoadPatterns patterns;        // of tasks that shared something
 };
 
 }  // namespace titer

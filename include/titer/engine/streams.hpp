@@ -85,16 +85,10 @@ class StreamEngine {
   }
 
   [[nodiscard]] StreamRun finish() const {
-    StreamRun result{.makespan = now_, .stuck = {}, .stuck_at = {}, .patterns = shared_.patterns()};
+    StreamRun result{.makespan = now_, .stuck = {}, .patterns = shared_.patterns()};
     for (StreamId id = 0; id < streams_.size(); ++id) {
-      const Stream& stream = streams_[id];
-      if (!stream.done) {
-        const SemaphoreId semaphore = stream.task.waits[stream.seen].semaphore;
+      if (!streams_[id].done) {
         result.stuck.push_back(id);
-        result.stuck_at.push_back({.semaphore = semaphore,
-                                   .count = semaphores_[semaphore].count,
-                                   .awaited = stream.awaited,
-                                   .label = stream.task.label});
       }
     }
     return result;

@@ -48,7 +48,6 @@ class TaskGraph {
   TaskId add(ResourceId resource, Seconds duration, std::span<const TaskId> after = {}) {
     return add(resource, to_ticks(duration), after);
   }
-  void reserve(std::size_t tasks, std::size_t dependencies);
 
   [[nodiscard]] std::size_t size() const { return durations_.size(); }
   [[nodiscard]] std::size_t resources() const { return resource_count_; }

@@ -88,10 +88,8 @@ void fill_bubble(StepResult& result);
 /// When a stage is through with its backward passes, synchronisation and optimizer step: the tied
 /// token table's gradient first (both ends of the pipeline together), then the stage's own tail,
 /// whose collectives begin when the ranks of both copies of the model are there.
-/// `finish`: end of each stage's passes; returns the end of each stage in place.
-void add_tails(const StepCosts& costs, std::vector<Ticks>& finish);
-/// The same with data lanes that must be through before the optimizer step. `ends` takes what was
-/// exposed of them.
+/// `finish`: end of each stage's passes; returns the end of each stage in place. Data lanes must be
+/// through before the optimizer step: `ends` takes what was exposed of them.
 void add_tails(const StepCosts& costs, std::vector<LaneEnds>& ends, std::vector<Ticks>& finish);
 
 }  // namespace titer

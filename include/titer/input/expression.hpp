@@ -44,9 +44,7 @@ class Expression {
  public:
   /// `names` are all that may be mentioned. Throws InputError as evaluate_expression() does.
   Expression(std::string text, std::vector<std::string> names, std::string where);
-  Expression(const Expression& other);
   Expression(Expression&&) noexcept;
-  Expression& operator=(const Expression& other);
   Expression& operator=(Expression&&) noexcept;
   ~Expression();
 

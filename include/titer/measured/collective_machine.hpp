@@ -53,6 +53,5 @@ struct CollectiveWays {
 /// What our model expects for a size: the fastest of the library's algorithms (collective_time), as
 /// for the transfers of a training step.
 [[nodiscard]] Seconds predicted_time(Collective collective, const CollectiveWays& ways, Bytes size);
-[[nodiscard]] Seconds predicted_time(const PlacedCollective& placed, Bytes size);
 
 }  // namespace titer

@@ -78,22 +78,16 @@ class StageBlocks {
 
 /// Parameters of a block on one device.
 [[nodiscard]] DeviceParameters on_device(const ParameterCount& count, const Plan& plan);
-/// Of one stage of the model on one device. With a tied token table the last stage has a copy,
-/// unless its rank has the first stage too (of either copy of the model).
-[[nodiscard]] DeviceParameters stage_parameters(const ModelBlocks& blocks,
-                                                const Plan& plan,
-                                                int stage);
 /// Of all stages that a rank of the pipeline has, what is trained.
 [[nodiscard]] DeviceParameters trained_parameters(const ModelBlocks& blocks,
                                                   const StageBlocks& stages,
                                                   const Plan& plan,
                                                   int rank);
-/// Of all stages that a rank of the pipeline has; two copies of the model count twice.
+/// Of all stages that a rank of the pipeline has; two copies of the model count twice. With a tied
+/// token table the last stage has a copy, unless its rank has the first stage too (of either copy
+/// of the model).
 [[nodiscard]] DeviceParameters rank_parameters(const ModelBlocks& blocks,
                                                const StageBlocks& stages,
-                                               const Plan& plan,
-                                               int rank);
-[[nodiscard]] DeviceParameters rank_parameters(const ModelBlocks& blocks,
                                                const Plan& plan,
                                                int rank);
 

@@ -30,7 +30,6 @@ struct Shard {
   std::size_t size = 1;
 
   [[nodiscard]] bool whole() const { return size == 1; }
-  [[nodiscard]] bool owns(std::size_t chunk) const { return chunk % size == rank; }
   /// How many of the first `chunks` chunks are its own.
   [[nodiscard]] std::size_t count(std::size_t chunks) const;
   /// Its own chunk number `nth`, from 0.

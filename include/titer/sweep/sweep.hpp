@@ -113,9 +113,7 @@ class SweepWorker {
   /// `sweep` must outlive it. Without a fidelity each point has its usual_fidelity(). Throws
   /// InputError where an expression mentions what is not there.
   SweepWorker(const Sweep& sweep, std::optional<Fidelity> fidelity);
-  SweepWorker(const SweepWorker& other);
   SweepWorker(SweepWorker&& other) noexcept;
-  SweepWorker& operator=(const SweepWorker& other) = delete;
   SweepWorker& operator=(SweepWorker&& other) noexcept;
   ~SweepWorker();
 

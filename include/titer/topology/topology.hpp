@@ -72,11 +72,7 @@ struct Topology {
 /// Appends switches of one kind and returns the number of the first new vertex.
 int add_switches(Topology& topology, int count, Switch detail);
 
-/// Links (with multiplicity) at one vertex.
-[[nodiscard]] int degree(const Topology& topology, int vertex);
-/// Fewest links between two vertices; empty when they are not connected. [breadth-first search]
-[[nodiscard]] std::optional<int> hops(const Topology& topology, int from, int to);
-/// Largest hops() between any two devices; empty when some pair is not connected.
+/// Most links on the shortest way between any two devices; empty when some pair is not connected.
 [[nodiscard]] std::optional<int> diameter(const Topology& topology);
 /// Bandwidth one way across the split of the devices into {0..n/2-1} and {n/2..n-1}: the min cut
 /// between the two sets as numbered. (The worst split over all numberings is NP-hard.)

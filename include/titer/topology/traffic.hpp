@@ -29,9 +29,6 @@ struct Traffic {
   std::vector<UniformExchange> exchanges;
 };
 
-/// The demands of a matrix: matrix[from][to], one row and column per device; zeros are left out.
-[[nodiscard]] std::vector<Demand> demands_of(const std::vector<std::vector<Bytes>>& matrix);
-
 /// Bytes on every lane of the router's topology, by its routing. Minimal: at every vertex the
 /// traffic to a destination is split evenly over the links of the best routes. One pass over the
 /// wires per destination, where all devices that hang by one wire on the same switch are one

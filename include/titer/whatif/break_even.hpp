@@ -84,10 +84,8 @@ struct ReachTable {
   std::vector<Reach> figures{};  // those that meet it, least change first, then the others, best
                                  // limit first
 };
-/// Of one figure. Searched up to 1024 times and down to 1/1024 of its
+/// Of every figure that is no whole number. Searched up to 1024 times and down to 1/1024 of its
 /// value, as far as that is sound; the outcome is taken to be monotone in it.
-[[nodiscard]] Reach reach(ScenarioProbe& probe, const ScenarioFigure& figure, const Target& target);
-/// Of every figure that is no whole number.
 [[nodiscard]] ReachTable reach(ScenarioProbe& probe, const Target& target);
 
 }  // namespace titer

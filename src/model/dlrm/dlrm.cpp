@@ -12,6 +12,7 @@ namespace {
 
 constexpr Bytes kIndex = Bytes::from_si(8);     // int64, of a row
 constexpr Bytes kRowState = Bytes::from_si(4);  // of row-wise AdaGrad
+constexpr Bytes kGradient = Bytes::from_si(4);  // of a row of a data-parallel table
 
 /// Weights and biases of an MLP.
 std::int64_t mlp_parameters(std::int64_t input, const std::vector<std::int64_t>& widths) {
@@ -34,7 +35,6 @@ double mlp_flops(std::int64_t input, const std::vector<std::int64_t>& widths) {
 
 /// A whole table, or a part of one by columns.
 struct Piece {
-  double rows = 0;
   double columns = 0;
   double pooling = 0;
 };
@@ -53,9 +53,6 @@ struct Sizes {
   [[nodiscard]] Bytes update(double rows, double sums, double columns) const {
     return sums * (columns * value) + rows * (2 * (columns * entry + state) + kIndex);
   }
-  [[nodiscard]] Bytes memory(double rows, double columns) const {
-    return rows * (columns * entry + state);
-  }
 };
 
 Sizes sizes_of(const Dlrm& model, DataType type) {
@@ -73,9 +70,7 @@ std::vector<Piece> pieces_of(const Dlrm& model) {
       const auto parts = whole ? 1 : table.parts;
       pieces.insert(pieces.end(),
                     static_cast<std::size_t>(parts),
-                    Piece{.rows = static_cast<double>(table.rows),
-                          .columns = dim / static_cast<double>(parts),
-                          .pooling = table.pooling});
+                    Piece{.columns = dim / static_cast<double>(parts), .pooling = table.pooling});
     }
   }
   return pieces;
@@ -104,12 +99,10 @@ TableLoad deal_out(const Dlrm& model, const DlrmBatch& batch) {
     load.lookup += sizes.lookup(rows, batch.samples, piece.columns);
     load.update += sizes.update(rows, batch.samples, piece.columns);
     load.all_to_all += batch.samples * (piece.columns * sizes.value);
-    load.memory += sizes.memory(piece.rows, piece.columns);
     received += batch.own_samples() * (piece.columns * sizes.value);
     most.lookup = std::max(most.lookup, load.lookup);
     most.update = std::max(most.update, load.update);
     most.all_to_all = std::max(most.all_to_all, load.all_to_all);
-    most.memory = std::max(most.memory, load.memory);
     least.emplace(load.lookup.si(), device);
   }
   most.all_to_all = std::max(most.all_to_all, received);
@@ -142,19 +135,16 @@ TableLoad table_load(const Dlrm& model, const DlrmBatch& batch) {
   const Sizes sizes = sizes_of(model, batch.type);
   const auto dim = static_cast<double>(model.dim);
   for (const EmbeddingTable& table : model.tables) {
-    const auto rows = static_cast<double>(table.rows);
     const double looked_up = batch.own_samples() * table.pooling;  // on each device
     if (table.placement == TablePlacement::row_wise) {
       load.lookup += sizes.lookup(looked_up, batch.samples, dim);
       load.update += sizes.update(looked_up, batch.samples, dim);
       load.reduce_scatter += batch.samples * (dim * sizes.value);
-      load.memory += sizes.memory(rows, dim) / batch.devices;
     } else if (table.placement == TablePlacement::data_parallel) {
       // Its gradient is as large as the table, whatever the batch.
       load.lookup += sizes.lookup(looked_up, batch.own_samples(), dim);
-      load.update += 2 * sizes.memory(rows, dim) + rows * (dim * kDlrmGradient);
-      load.all_reduce += rows * (dim * kDlrmGradient);
-      load.memory += sizes.memory(rows, dim) + rows * (dim * kDlrmGradient);
+      const auto rows = static_cast<double>(table.rows);
+      load.update += 2 * (rows * (dim * sizes.entry + sizes.state)) + rows * (dim * kGradient);
     }
   }
   return load;

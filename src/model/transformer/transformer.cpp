@@ -240,10 +240,6 @@ std::vector<LayerRun> Transformer::runs() const {
   return order.empty() ? std::vector<LayerRun>{{.kind = 0, .count = layers}} : order;
 }
 
-ParameterCount layer_parameters(const Transformer& model) {
-  return layer_parameters(model, model.kinds.front());
-}
-
 ParameterCount layer_parameters(const Transformer& model, const LayerKind& kind) {
   ParameterCount count = stream_parameters(model, kind);
   if (kind.two_streams) {

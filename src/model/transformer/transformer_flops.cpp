@@ -190,11 +190,4 @@ ForwardFlops forward_flops(const Transformer& model,
   return flops;
 }
 
-Flops model_flops(const Transformer& model,
-                  double sequences,
-                  std::int64_t length,
-                  AttentionCount count) {
-  return 3.0 * forward_flops(model, sequences, length, count).total();
-}
-
 }  // namespace titer

@@ -45,8 +45,4 @@ ParameterBytes parameter_bytes(const OptimizerRule& rule, const TensorTypes& typ
           .matrix = rule.orthogonal ? std::optional(momentum_bytes(types) + master) : std::nullopt};
 }
 
-ParameterBytes parameter_bytes(const OptimizerRule& rule, DataType precision, DataType gradient) {
-  return parameter_bytes(rule, TensorTypes{.weight = precision, .gradient = gradient});
-}
-
 }  // namespace titer

@@ -7,7 +7,7 @@
 #include <map>
 #include <pugixml.hpp>
 
-#include "titer/topology/import/nccl_xml.hpp"
+#include "titer/topology/import/imports.hpp"
 #include "titer/units/ensure.hpp"
 #include "titer/units/text.hpp"
 #include "topology/link_rates.hpp"
@@ -352,12 +352,6 @@ class Importer {
 bool is_xml(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   return begin != std::string_view::npos && text[begin] == '<';
-}
-
-Imported import_nccl_xml(std::string_view text,
-                         std::string_view source,
-                         const LinkFigures& figures) {
-  return import_nccl_xml(text, source, figures, {});
 }
 
 Imported import_nccl_xml(std::string_view text,

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "text_file.hpp"
-#include "titer/topology/import/nccl_xml.hpp"
+#include "titer/topology/import/imports.hpp"
 
 namespace titer {
 

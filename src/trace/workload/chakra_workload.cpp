@@ -1,6 +1,7 @@
 // Chakra traces of all ranks as one workload.
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 

@@ -97,7 +97,7 @@ struct DlrmBatch {
   [[nodiscard]] double own_samples() const { return samples / devices; }
 };
 
-/// What tables make a device do in a step, and hold: each the most that any device has. Whole
+/// What tables make a device do in a step: each the most that any device has. Whole
 /// tables and parts by columns are dealt out, the one with the most look-ups first, each to the
 /// device that has the least until then.
 struct TableLoad {
@@ -105,13 +105,8 @@ struct TableLoad {
   Bytes update;          // by the backward pass: gradients, rows read and written
   Bytes all_to_all;      // handed out or received, own part included; each way, forward and back
   Bytes reduce_scatter;  // partial sums of row-wise tables; their gradients are gathered likewise
-  Bytes all_reduce;      // gradients of data-parallel tables
-  Bytes memory;          // rows and their optimizer's numbers
 };
 [[nodiscard]] TableLoad table_load(const Dlrm& model, const DlrmBatch& batch);
-
-/// A gradient of a weight, or of a row of a data-parallel table: fp32.
-inline constexpr Bytes kDlrmGradient = Bytes::from_si(4);
 
 /// Its blocks in the order that they run: tables, bottom MLP, interaction, top MLP. The tables are
 /// on the slice's `expert` ranks, which exchange vectors in its expert group; of a micro-batch each

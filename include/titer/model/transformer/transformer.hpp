@@ -101,7 +101,6 @@ struct Transformer {
 
 /// One layer: attention or mixer, MLP or experts, norms.
 [[nodiscard]] ParameterCount layer_parameters(const Transformer& model, const LayerKind& kind);
-[[nodiscard]] ParameterCount layer_parameters(const Transformer& model);  // of its first kind
 /// The token table (padded for t) and learned positions, on the first stage.
 [[nodiscard]] ParameterCount embedding_parameters(const Transformer& model, std::int64_t tensor);
 /// The final norm, unless tied the output matrix, and modules for further tokens, on the last
@@ -146,13 +145,5 @@ struct ForwardFlops {
                                          std::int64_t length,
                                          AttentionCount count,
                                          const Images& images = {});
-
-/// Model FLOPs of a training step: three times the forward FLOPs, no recomputation. For a GPT with
-/// f = 4h and full attention this is 72 B s l h^2 (1 + s/(6h) + V/(12 l h)).  [Narayanan 2021,
-/// eq.3]
-[[nodiscard]] Flops model_flops(const Transformer& model,
-                                double sequences,
-                                std::int64_t length,
-                                AttentionCount count);
 
 }  // namespace titer

@@ -160,9 +160,6 @@ struct TensorTypes {
 /// Of the one moment that a matrix has whose updates are orthogonalised.
 [[nodiscard]] inline Bytes momentum_bytes(const TensorTypes& types) { return size_of(types.state); }
 [[nodiscard]] ParameterBytes parameter_bytes(const OptimizerRule& rule, const TensorTypes& types);
-[[nodiscard]] ParameterBytes parameter_bytes(const OptimizerRule& rule,
-                                             DataType precision,
-                                             DataType gradient);
 
 /// A number of a message: quantised ones travel with an fp32 scale for every 128 of them.
 [[nodiscard]] constexpr Bytes message_bytes(DataType type) {

@@ -46,11 +46,6 @@ struct Imported {
                                        const LinkFigures& figures);
 [[nodiscard]] bool is_rocm_smi(std::string_view text);
 
-/// Reads the XML's processors, PCIe switches, GPUs, NICs, NVLinks and NVSwitches. The bandwidth of
-/// an NVLink follows from the GPU's "sm" unless given. Throws InputError with the line of the text.
-[[nodiscard]] Imported import_nccl_xml(std::string_view text,
-                                       std::string_view source,
-                                       const LinkFigures& figures);
 [[nodiscard]] bool is_xml(std::string_view text);
 
 /// What families share that read such a file.
@@ -82,6 +77,16 @@ struct XmlChoices {
       std::nullopt;             // of every GPU to one switch, where the file tells none
   bool accept_unknown = false;  // leave out what the file holds and nothing here stands for
 };
+
+/// Reads the XML's processors, PCIe switches, GPUs, NICs, NVLinks and NVSwitches. The bandwidth of
+/// an NVLink follows from the GPU's "sm" unless given. Without choices it refuses a file that
+/// leaves the NVLinks to the driver, and elements that are not known: they may be links. `used`
+/// also names what was taken of the file's own links without being told. Throws InputError with the
+/// line of the text.
+[[nodiscard]] Imported import_nccl_xml(std::string_view text,
+                                       std::string_view source,
+                                       const LinkFigures& figures,
+                                       const XmlChoices& choices = {});
 
 /// {"family": "nccl-xml", "file": "…"}
 struct NcclXmlNode : MachineFile, XmlChoices {
