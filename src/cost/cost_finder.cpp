@@ -10,12 +10,13 @@ namespace {
 
 LayerKeys layer_keys_of(const Plan& plan) {
   return {.devices = plan.devices(),
-          .launchers = plan.sharding == Sharding::data_parallel_root ? plan.data : 1,
-          .own_experts = plan.expert_replicas() == 1};
+          .launchers = plan.sharding == Sharding::data_parallel_root ? plan.data : 1};
 }
 
-LayerPlaces layer_places_of(const Scenario& scenario) {
-  LayerPlaces places;
+}  // namespace
+
+LayerPlaces layer_places(const Scenario& scenario) {
+  LayerPlaces places{.own_experts = scenario.plan.expert_replicas() == 1};
   for (std::size_t i = 0; i < kLayerGroups; ++i) {
     const auto of = static_cast<LayerGroup>(i);
     if (of == LayerGroup::data && scenario.model.if_layered() == nullptr) {
@@ -30,8 +31,6 @@ LayerPlaces layer_places_of(const Scenario& scenario) {
   }
   return places;
 }
-
-}  // namespace
 
 void CostFinder::find(const Scenario& scenario, Changed changed) {
   const bool may_keep = changed == Changed::plan && complete_;
@@ -70,7 +69,7 @@ bool CostFinder::keeps_layers(const Scenario& scenario, bool may_keep, bool same
   bool same = may_keep && keys == layer_keys_ && are_same<kLayerCosts>(plan_, scenario.plan);
   layer_keys_ = keys;
   if (!same_places) {
-    const LayerPlaces places = layer_places_of(scenario);
+    const LayerPlaces places = layer_places(scenario);
     same = same && places == layer_places_;
     layer_places_ = places;
   }

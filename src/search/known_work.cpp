@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "titer/plan/place/placement.hpp"
-
 namespace titer {
 namespace {
 
@@ -41,22 +39,6 @@ Recomputation way_of(const Plan& plan) { return {plan.recompute, plan.recomputed
 
 }  // namespace
 
-LayersPlace layers_place(const Scenario& scenario) {
-  LayersPlace placed{.own_experts = scenario.plan.expert_replicas() == 1};
-  for (std::size_t i = 0; i < kLayerGroups; ++i) {
-    const auto of = static_cast<LayerGroup>(i);
-    if (of == LayerGroup::data && scenario.model.if_layered() == nullptr) {
-      continue;  // no operation of these layers is among replicas
-    }
-    const PlanGroup group = plan_group(of);
-    if (group_ranks(scenario.plan, group).ranks > 1) {
-      const GroupPlace at = place(scenario.plan, group, scenario.cluster);
-      placed.groups.emplace_back(at.group, at.stride_in_node);
-    }
-  }
-  return placed;
-}
-
 KnownWork::Layout KnownWork::layout_of(const Scenario& scenario) {
   const Plan& plan = scenario.plan;
   return {plan.tensor,
@@ -71,7 +53,7 @@ KnownWork::Layer KnownWork::layer_of(const Plan& plan, std::size_t place) {
 }
 
 bool KnownWork::find(const Scenario& scenario,
-                     const LayersPlace& place,
+                     const LayerPlaces& place,
                      bool recomputed,
                      ModelWork& work) const {
   const double pace = kernel_pace(scenario).all;
@@ -99,7 +81,7 @@ bool KnownWork::find(const Scenario& scenario,
   return true;
 }
 
-void KnownWork::add(const Scenario& scenario, const LayersPlace& place, const ModelWork& work) {
+void KnownWork::add(const Scenario& scenario, const LayerPlaces& place, const ModelWork& work) {
   const double pace = kernel_pace(scenario).all;
   const std::lock_guard lock(mutex_);
   if (count_ == kMostKnown) {

@@ -74,7 +74,7 @@ bool SearchWorker::put_plain() {
   if (!is_sound(plain_)) {
     return false;
   }
-  place_ = layers_place(plain_);
+  place_ = layer_places(plain_);
   return true;
 }
 

@@ -106,14 +106,14 @@ class SearchWorker {
   /// Blocks and what they cost where a layer's groups lie so: the places of one layer are few
   /// beside those of plans.
   struct PlacedLayers {
-    LayersPlace place;
+    LayerPlaces place;
     StepCosts costs;  // of blocks alone
   };
   /// Why no plan of a layout can be in one of its places; looked for once.
   std::vector<std::vector<std::optional<std::string>>> refusals_;
   std::vector<PlacedLayers> placed_;
   std::size_t placed_count_ = 0;  // of the layer that is looked at
-  LayersPlace place_;             // of plain_
+  LayerPlaces place_;             // of plain_
   StepCosts* costs_ = nullptr;    // of plain_, and of a pipeline of scenario_'s stages
   StepCosts untimed_;             // blocks and stages alone
   std::map<std::tuple<std::int64_t, std::int64_t, Placement>, StageBlocks> contents_;

@@ -34,14 +34,14 @@ TEST(KnownWork, IsNoMoreThanWhatTheSameLayersTakeOnOtherDevices) {
   const Scenario first = experts_on(16);
   KnownWork known;
   ModelWork found;
-  EXPECT_FALSE(known.find(first, layers_place(first), true, found));
-  known.add(first, layers_place(first), work_of(first));
-  ASSERT_TRUE(known.find(first, layers_place(first), true, found));
+  EXPECT_FALSE(known.find(first, layer_places(first), true, found));
+  known.add(first, layer_places(first), work_of(first));
+  ASSERT_TRUE(known.find(first, layer_places(first), true, found));
   EXPECT_EQ(found.kinds[0].forward, work_of(first).kinds[0].forward);
   for (const std::int64_t replicas : {8, 32, 256}) {
     const Scenario other = experts_on(replicas);
-    ASSERT_EQ(layers_place(other), layers_place(first)) << replicas;
-    ASSERT_TRUE(known.find(other, layers_place(other), true, found)) << replicas;
+    ASSERT_EQ(layer_places(other), layer_places(first)) << replicas;
+    ASSERT_TRUE(known.find(other, layer_places(other), true, found)) << replicas;
     const ModelWork own = work_of(other);
     for (const auto part : {&BlockWork::forward,
                             &BlockWork::backward,
@@ -59,14 +59,13 @@ TEST(KnownWork, IsOfOneLayerInOnePlace) {
   const Scenario first = experts_on(16);
   KnownWork known;
   ModelWork found;
-  known.add(first, layers_place(first), work_of(first));
+  known.add(first, layer_places(first), work_of(first));
   Scenario other = first;
   other.plan.micro_batch *= 2;
-  EXPECT_FALSE(known.find(other, layers_place(other), false, found));
+  EXPECT_FALSE(known.find(other, layer_places(other), false, found));
   other = first;
-  LayersPlace elsewhere = layers_place(other);
-  ASSERT_FALSE(elsewhere.groups.empty());
-  elsewhere.groups.front().second += 1;
+  LayerPlaces elsewhere = layer_places(other);
+  elsewhere.strides.front() += 1;
   EXPECT_FALSE(known.find(other, elsewhere, false, found));
 }
 
@@ -79,19 +78,19 @@ TEST(KnownWork, IsOfEachWayToRecompute) {
   for (const Recompute recompute : {Recompute::full, Recompute::selective, Recompute::none}) {
     scenario.plan.recompute = recompute;
     own[recompute] = work_of(scenario);
-    EXPECT_FALSE(known.find(scenario, layers_place(scenario), true, found));
-    EXPECT_EQ(known.find(scenario, layers_place(scenario), false, found), own.size() > 1);
-    known.add(scenario, layers_place(scenario), own[recompute]);
+    EXPECT_FALSE(known.find(scenario, layer_places(scenario), true, found));
+    EXPECT_EQ(known.find(scenario, layer_places(scenario), false, found), own.size() > 1);
+    known.add(scenario, layer_places(scenario), own[recompute]);
   }
   EXPECT_GT(own[Recompute::full].kinds[0].recompute.busy,
             own[Recompute::selective].kinds[0].recompute.busy);
   for (const auto& [recompute, work] : own) {
     scenario.plan.recompute = recompute;
-    ASSERT_TRUE(known.find(scenario, layers_place(scenario), true, found));
+    ASSERT_TRUE(known.find(scenario, layer_places(scenario), true, found));
     EXPECT_EQ(found.kinds[0].recompute.busy, work.kinds[0].recompute.busy);
     EXPECT_EQ(found.kinds[0].forward, work.kinds[0].forward);
     EXPECT_EQ(found.kinds[0].backward, work.kinds[0].backward);
-    ASSERT_TRUE(known.find(scenario, layers_place(scenario), false, found));
+    ASSERT_TRUE(known.find(scenario, layer_places(scenario), false, found));
     EXPECT_EQ(found.kinds[0].recompute.busy, Seconds{});
   }
 }

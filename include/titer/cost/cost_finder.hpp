@@ -13,18 +13,19 @@ enum class Changed { anything, plan };
 struct LayerKeys {
   std::int64_t devices = 0;
   std::int64_t launchers = 0;  // devices whose kernels one process launches
-  bool own_experts = false;    // no other rank has them
 
   friend bool operator==(const LayerKeys&, const LayerKeys&) = default;
 };
 
-/// Where a layer's groups lie.
+/// Where the groups lie among which layers exchange data: where this is equal, so are their costs.
 struct LayerPlaces {
   std::array<Group, kLayerGroups> groups{};
   std::array<int, kLayerGroups> strides{};
+  bool own_experts = false;  // no other rank has them
 
   friend bool operator==(const LayerPlaces&, const LayerPlaces&) = default;
 };
+[[nodiscard]] LayerPlaces layer_places(const Scenario& scenario);
 
 /// Finds costs as step_costs() does.
 class CostFinder {

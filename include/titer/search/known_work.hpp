@@ -9,19 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "titer/scenario/scenario.hpp"
+#include "titer/cost/cost_finder.hpp"
 #include "titer/search/search_bound.hpp"
 
 namespace titer {
-
-/// Where the groups lie among which layers exchange data: where this is equal, so are their costs.
-struct LayersPlace {
-  std::vector<std::pair<Group, int>> groups{};  // and the stride in a node
-  bool own_experts = false;                     // no other rank has them
-
-  friend bool operator==(const LayersPlace&, const LayersPlace&) = default;
-};
-[[nodiscard]] LayersPlace layers_place(const Scenario& scenario);
 
 /// Of scenarios that differ in their plans, numbers of devices and batches alone. Threads may share
 /// it.
@@ -30,10 +21,10 @@ class KnownWork {
   /// No more than what the scenario's blocks take in this place, into `work`; false where nobody
   /// added it. Without recomputation it is of all ways to recompute.
   bool find(const Scenario& scenario,
-            const LayersPlace& place,
+            const LayerPlaces& place,
             bool recomputed,
             ModelWork& work) const;
-  void add(const Scenario& scenario, const LayersPlace& place, const ModelWork& work);
+  void add(const Scenario& scenario, const LayerPlaces& place, const ModelWork& work);
 
  private:
   using Layout =
@@ -51,7 +42,7 @@ class KnownWork {
     std::vector<KnownRecompute> ways{};
   };
   struct KnownLayout {
-    std::vector<LayersPlace> places{};  // few
+    std::vector<LayerPlaces> places{};  // few
     std::map<Layer, Known> layers{};
   };
   [[nodiscard]] static Layout layout_of(const Scenario& scenario);
