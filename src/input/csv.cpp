@@ -5,18 +5,11 @@
 #include <cmath>
 
 #include "titer/input/file.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  const std::size_t first = text.find_first_not_of(blanks);
-  return first == std::string_view::npos
-             ? std::string_view{}
-             : text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 /// Cuts a text into records of fields.
 class Scanner {

@@ -4,18 +4,10 @@
 #include <vector>
 
 #include "titer/input/expression.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer {
 namespace {
-
-constexpr std::string_view kBlanks = " \t\r\n";
-
-std::string_view without_blanks(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  return first == std::string_view::npos
-             ? std::string_view()
-             : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 /// The first of `wanted` that no parentheses enclose, from `begin` on; npos if there is none.
 std::size_t find_outside(std::string_view text, std::string_view wanted, std::size_t begin = 0) {
@@ -32,9 +24,9 @@ std::size_t find_outside(std::string_view text, std::string_view wanted, std::si
 
 /// Without parentheses around all of it.
 std::string_view inside(std::string_view text) {
-  text = without_blanks(text);
+  text = trimmed(text);
   while (text.starts_with('(') && find_outside(text, ")", 1) == text.size() - 1) {
-    text = without_blanks(text.substr(1, text.size() - 2));
+    text = trimmed(text.substr(1, text.size() - 2));
   }
   return text;
 }
@@ -66,7 +58,7 @@ std::optional<std::string> refused_syntax(std::string_view text) {
     } else if (letter == '=') {
       return "expected an expression, not an assignment; did you mean \"==\"?";
     } else if (letter == '(') {
-      const std::string_view before = without_blanks(text.substr(0, i));
+      const std::string_view before = trimmed(text.substr(0, i));
       calls.push_back(!before.empty() && expression_name(before.substr(before.size() - 1)) != "_");
     } else if (letter == ')' && !calls.empty()) {
       calls.pop_back();

@@ -12,23 +12,12 @@
 #include <fmt/format.h>
 #include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer {
 namespace {
 
 using TableWords = std::vector<std::string_view>;
-
-TableWords words_of(std::string_view line) {
-  constexpr std::string_view blanks = " \t\r";
-  TableWords words;
-  std::size_t at = line.find_first_not_of(blanks);
-  while (at != std::string_view::npos) {
-    const std::size_t end = std::min(line.find_first_of(blanks, at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = line.find_first_not_of(blanks, end);
-  }
-  return words;
-}
 
 bool is_digits(std::string_view word) {
   return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {

@@ -1,7 +1,6 @@
 #include "titer/seeds/equations.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 #include "titer/collectives/algorithm/hybrid.hpp"
 #include "titer/collectives/algorithm/ring.hpp"
@@ -16,6 +15,7 @@
 #include "titer/scenario/parameter_server.hpp"
 #include "titer/scenario/scaling.hpp"
 #include "titer/scenario/slow_memory.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer {
 namespace {
@@ -293,15 +293,6 @@ constexpr std::array<NamedEquation, 17> kEquations = {{
      "columns columns_relu rows rows_relu_first"},
 }};
 
-std::vector<std::string> words(std::string_view text) {
-  std::istringstream in{std::string(text)};
-  std::vector<std::string> list;
-  for (std::string word; in >> word;) {
-    list.push_back(word);
-  }
-  return list;
-}
-
 const NamedEquation& equation_called(std::string_view name) {
   std::vector<std::string_view> known;
   for (const NamedEquation& equation : kEquations) {
@@ -321,19 +312,19 @@ const NamedEquation& equation_called(std::string_view name) {
 std::span<const NamedEquation> equations() { return kEquations; }
 
 bool is_executed(std::string_view equation, std::string_view output) {
-  const std::vector<std::string> executed = words(equation_called(equation).executed);
+  const std::vector<std::string_view> executed = words_of(equation_called(equation).executed);
   return std::find(executed.begin(), executed.end(), output) != executed.end();
 }
 
 NamedNumbers compute_equation(std::string_view name, const NamedNumbers& inputs) {
   const NamedEquation& equation = equation_called(name);
-  const std::vector<std::string> wanted = words(equation.inputs);
+  const std::vector<std::string_view> wanted = words_of(equation.inputs);
   std::vector<double> values;
-  for (const std::string& word : wanted) {
+  for (const std::string_view word : wanted) {
     const auto found = std::find_if(
         inputs.begin(), inputs.end(), [&](const NamedNumber& n) { return n.name == word; });
     if (found == inputs.end()) {
-      throw InputError("with." + word + ": missing: " + std::string(name) + " takes " +
+      throw InputError("with." + std::string(word) + ": missing: " + std::string(name) + " takes " +
                        std::string(equation.inputs));
     }
     values.push_back(found->value);

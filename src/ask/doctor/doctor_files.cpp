@@ -4,6 +4,7 @@
 
 #include "titer/input/file.hpp"
 #include "titer/topology/import/fabric_files.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -13,14 +14,6 @@ namespace {
 bool is_run(const Value& root) {
   return root.find("model") != nullptr && root.find("training") != nullptr &&
          (root.find("cluster") != nullptr || root.find("plan") != nullptr);
-}
-
-/// Whether these two characters come first, whatever space is before and between them.
-bool begins_as(std::string_view text, std::string_view pair) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  const std::size_t second =
-      first == text.npos ? first : text.find_first_not_of(" \t\r\n", first + 1);
-  return second != text.npos && text[first] == pair[0] && text[second] == pair[1];
 }
 
 bool holds_any(std::string_view text, std::initializer_list<std::string_view> words) {

@@ -140,6 +140,32 @@ Steps switched_shares(Bytes size, const Group& group, const Fabric& fabric, Swit
   return script.take();
 }
 
+/// The first rank's pieces are handed to the others, or those of all are added up for it.
+Steps to_and_from_root(Bytes size, const Group& group, const Fabric& fabric, Arrival arrival) {
+  if (group.ranks() == 1) {
+    return none();
+  }
+  const int k = switch_plan(size, size, fabric.node_switch).blocks;
+  const SharedSwitch node = one_switch(group, Tier::node_switch, k, 1);
+  const std::size_t n = node.members.size();
+  const bool adds = arrival == Arrival::add;
+  Script script(Steps(group.ranks(), size, k, 1));
+  in_blocks(
+      script,
+      k,
+      [&](int b) {
+        for (std::size_t i = 0; i < (adds ? n : 1); ++i) {
+          script.send(up(node, i, arrival), Run{b, 1});
+        }
+      },
+      [&](int b) {
+        for (std::size_t i = adds ? 0 : 1; i < (adds ? 1 : n); ++i) {
+          script.send(down(node, i, Arrival::replace), Run{b, 1});
+        }
+      });
+  return script.take();
+}
+
 }  // namespace
 
 Steps InSwitchAllReduce::steps(Bytes size, const Group& group, const Fabric& fabric) {
@@ -147,45 +173,11 @@ Steps InSwitchAllReduce::steps(Bytes size, const Group& group, const Fabric& fab
 }
 
 Steps InSwitchBroadcast::steps(Bytes size, const Group& group, const Fabric& fabric) {
-  if (group.ranks() == 1) {
-    return none();
-  }
-  const int k = switch_plan(size, size, fabric.node_switch).blocks;
-  const SharedSwitch node = one_switch(group, Tier::node_switch, k, 1);
-  Script script(Steps(group.ranks(), size, k, 1));
-  in_blocks(
-      script,
-      k,
-      [&](int b) {
-        script.send(up(node, 0, Arrival::replace), Run{b, 1});
-      },
-      [&](int b) {
-        for (std::size_t i = 1; i < node.members.size(); ++i) {
-          script.send(down(node, i, Arrival::replace), Run{b, 1});
-        }
-      });
-  return script.take();
+  return to_and_from_root(size, group, fabric, Arrival::replace);
 }
 
 Steps InSwitchReduce::steps(Bytes size, const Group& group, const Fabric& fabric) {
-  if (group.ranks() == 1) {
-    return none();
-  }
-  const int k = switch_plan(size, size, fabric.node_switch).blocks;
-  const SharedSwitch node = one_switch(group, Tier::node_switch, k, 1);
-  Script script(Steps(group.ranks(), size, k, 1));
-  in_blocks(
-      script,
-      k,
-      [&](int b) {
-        for (std::size_t i = 0; i < node.members.size(); ++i) {
-          script.send(up(node, i, Arrival::add), Run{b, 1});
-        }
-      },
-      [&](int b) {
-        script.send(down(node, 0, Arrival::replace), Run{b, 1});
-      });
-  return script.take();
+  return to_and_from_root(size, group, fabric, Arrival::add);
 }
 
 Steps InSwitchAllGather::steps(Bytes size, const Group& group, const Fabric& fabric) {

@@ -33,6 +33,29 @@ void scatter(Rendezvous& script, const Group& group) {
   }
 }
 
+/// In blocks from the first rank to the last, or added up from the last to the first.
+Steps along_chain(Bytes size, const Group& group, const Fabric& fabric, Arrival arrival) {
+  const int n = group.ranks();
+  if (n == 1) {
+    return Steps(n, size, 1);
+  }
+  const bool adds = arrival == Arrival::add;
+  const int blocks = ChainBroadcast::pipeline(group).blocks(size, fabric.at(group.pair_tier()));
+  Script script(Steps(n, size, blocks));
+  for (int round = 0; round < n - 2 + blocks; ++round) {
+    // `hops` ranks lie between the one that begins and the one that sends.
+    for (int hops = std::max(0, round - blocks + 1); hops <= std::min(round, n - 2); ++hops) {
+      script.send({.from = adds ? n - 1 - hops : hops,
+                   .to = adds ? n - 2 - hops : hops + 1,
+                   .tier = group.pair_tier(),
+                   .arrival = arrival},
+                  Run{round - hops, 1});
+    }
+    script.next_round();
+  }
+  return script.take();
+}
+
 }  // namespace
 
 Steps BinomialBroadcast::steps(Bytes size, const Group& group, const Fabric& /*fabric*/) {
@@ -61,39 +84,11 @@ Steps BinomialReduce::steps(Bytes size, const Group& group, const Fabric& /*fabr
 }
 
 Steps ChainBroadcast::steps(Bytes size, const Group& group, const Fabric& fabric) {
-  const int n = group.ranks();
-  if (n == 1) {
-    return Steps(n, size, 1);
-  }
-  const int blocks = pipeline(group).blocks(size, fabric.at(group.pair_tier()));
-  Script script(Steps(n, size, blocks));
-  for (int round = 0; round < n - 2 + blocks; ++round) {
-    for (int rank = std::max(0, round - blocks + 1); rank <= std::min(round, n - 2); ++rank) {
-      script.send({.from = rank, .to = rank + 1, .tier = group.pair_tier()}, Run{round - rank, 1});
-    }
-    script.next_round();
-  }
-  return script.take();
+  return along_chain(size, group, fabric, Arrival::replace);
 }
 
 Steps ChainReduce::steps(Bytes size, const Group& group, const Fabric& fabric) {
-  const int n = group.ranks();
-  if (n == 1) {
-    return Steps(n, size, 1);
-  }
-  const int blocks = pipeline(group).blocks(size, fabric.at(group.pair_tier()));
-  Script script(Steps(n, size, blocks));
-  for (int round = 0; round < n - 2 + blocks; ++round) {
-    // `hops` ranks lie between the last rank and the one that sends.
-    for (int hops = std::max(0, round - blocks + 1); hops <= std::min(round, n - 2); ++hops) {
-      const int rank = n - 1 - hops;
-      script.send(
-          {.from = rank, .to = rank - 1, .tier = group.pair_tier(), .arrival = Arrival::add},
-          Run{round - hops, 1});
-    }
-    script.next_round();
-  }
-  return script.take();
+  return along_chain(size, group, fabric, Arrival::add);
 }
 
 Steps StarBroadcast::steps(Bytes size, const Group& group, const Fabric& /*fabric*/) {

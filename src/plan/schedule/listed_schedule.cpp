@@ -9,6 +9,7 @@
 #include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/plan/schedule/schedule_run.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer {
 namespace {
@@ -24,13 +25,6 @@ struct Written {
   std::size_t rank = 0;
   std::string where;  // "schedule.csv:2: cell 3: 0F0"
 };
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  return first == std::string_view::npos
-             ? std::string_view()
-             : text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
-}
 
 std::vector<std::string_view> split(std::string_view text, char mark) {
   std::vector<std::string_view> parts;

@@ -61,24 +61,20 @@ constexpr std::array kJoinedFields = {
         "network", read_network, "a topology of the nodes' interfaces, node by node")
         .needed()};
 
-/// The node's wires, once per node.
-void add_nodes(const JoinedNodes& joined, Topology& topology) {
-  const Topology& node = joined.node;
-  for (int n = 0; n < joined.nodes; ++n) {
-    const int first_device = n * node.devices;
-    const int first_switch = topology.vertices();
-    for (int i = 0; i < node.switches; ++i) {
-      add_switches(topology, 1, detail_or_crossbar(node, i));
-    }
-    const auto placed = [&](int vertex) {
-      return vertex < node.devices ? first_device + vertex : first_switch + vertex - node.devices;
-    };
-    for (Wire wire : node.wires) {
-      wire.a = placed(wire.a);
-      wire.b = placed(wire.b);
-      topology.wires.push_back(wire);
-    }
+/// Adds the switches and wires of a part whose devices are the vertices from `first` on. Returns
+/// its first switch.
+int add_part(const Topology& part, int first, Topology& topology) {
+  const int first_switch = topology.vertices();
+  for (int i = 0; i < part.switches; ++i) {
+    add_switches(topology, 1, detail_or_crossbar(part, i));
   }
+  for (Wire wire : part.wires) {
+    for (int* end : {&wire.a, &wire.b}) {
+      *end += *end < part.devices ? first : first_switch - part.devices;
+    }
+    topology.wires.push_back(wire);
+  }
+  return first_switch;
 }
 
 /// The wires between devices and NICs; returns the first NIC.
@@ -114,25 +110,18 @@ Topology JoinedNodes::build() const {
   ensure(network.devices == nodes * nics, "the network of joined nodes has a port for each NIC");
   Topology topology{
       .name = std::string(name), .devices = nodes * node.devices, .switches = 0, .wires = {}};
-  add_nodes(*this, topology);
+  for (int n = 0; n < nodes; ++n) {
+    add_part(node, n * node.devices, topology);
+  }
   const int first_nic = add_nics(*this, topology);
-  const int first_switch = topology.vertices();
-  for (int i = 0; i < network.switches; ++i) {
-    add_switches(topology, 1, detail_or_crossbar(network, i));
-  }
-  const auto placed = [&](int vertex) {
-    return vertex < network.devices ? first_nic + vertex : first_switch + vertex - network.devices;
-  };
-  for (Wire wire : network.wires) {
-    wire.a = placed(wire.a);
-    wire.b = placed(wire.b);
-    topology.wires.push_back(wire);
-  }
+  const int first_switch = add_part(network, first_nic, topology);
   topology.routing = network.routing;
   if (!network.regions.empty()) {
     topology.regions.assign(static_cast<std::size_t>(topology.vertices()), -1);
     for (int vertex = 0; vertex < network.vertices(); ++vertex) {
-      topology.regions[static_cast<std::size_t>(placed(vertex))] =
+      const int placed =
+          vertex + (vertex < network.devices ? first_nic : first_switch - network.devices);
+      topology.regions[static_cast<std::size_t>(placed)] =
           network.regions[static_cast<std::size_t>(vertex)];
     }
   }

@@ -2,10 +2,12 @@
 // operations and what each requires.
 
 #include <charconv>
+#include <map>
 #include <span>
 
 #include "titer/input/reader.hpp"
 #include "titer/trace/workload.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer {
 namespace {
@@ -45,17 +47,6 @@ class GoalReader {
     throw InputError(workload_.source + ":" + std::to_string(line_) + ": " + what);
   }
 
-  static GoalWords split(std::string_view line) {
-    GoalWords words;
-    constexpr std::string_view blanks = " \t\r";
-    for (std::size_t at = line.find_first_not_of(blanks); at != line.npos;) {
-      const std::size_t end = std::min(line.find_first_of(blanks, at), line.size());
-      words.push_back(line.substr(at, end - at));
-      at = line.find_first_not_of(blanks, end);
-    }
-    return words;
-  }
-
   [[nodiscard]] std::int64_t whole(std::string_view word, std::string_view what) const {
     std::int64_t value = 0;
     const char* const end = word.data() + word.size();
@@ -67,7 +58,7 @@ class GoalReader {
   }
 
   void read_line(std::string_view line) {
-    const GoalWords words = split(line.substr(0, line.find("//")));
+    const GoalWords words = words_of(line.substr(0, line.find("//")));
     if (words.empty() || words.front().starts_with('#')) {
       return;
     }

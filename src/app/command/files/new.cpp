@@ -11,6 +11,7 @@
 #include "titer/ask/new_run.hpp"
 #include "titer/ask/shipped.hpp"
 #include "titer/scenario/source.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer {
 namespace {
@@ -27,11 +28,8 @@ std::string answer_to(std::string_view question, std::string_view usual) {
   if (!std::getline(std::cin, line)) {
     throw InputError("titer new: the questions were not answered to their end");
   }
-  const std::size_t first = line.find_first_not_of(" \t");
-  if (first == std::string::npos) {
-    return std::string(usual);
-  }
-  return line.substr(first, line.find_last_not_of(" \t") - first + 1);
+  const std::string_view answer = trimmed(line);
+  return std::string(answer.empty() ? usual : answer);
 }
 
 void ask_name(std::string_view kind, std::string_view question, std::string& name) {
