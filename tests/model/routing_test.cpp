@@ -352,7 +352,8 @@ Routing read(const std::string& text) {
   const Document document = parse_json(text, "model.json");
   Problems problems;
   Reader in(document, problems);
-  Routing routing = read_routing(in);
+  Routing routing;
+  read_fields(routing_fields(), in, routing);
   problems.raise();
   return routing;
 }

@@ -23,10 +23,12 @@ struct Field {
   std::string_view about;        // what it is, without a full stop
   std::string_view otherwise{};  // what it is where it is left out; "": as in a new T
   bool required = false;
+  bool kept = false;       // written also where it is as in a new T
   bool alone = true;       // its members follow from its own value, whatever the other keys are
   unsigned affects = ~0U;  // bits of the table's owner: all, until it is known what not
   unsigned marks = 0;      // likewise, of what else the owner tells apart
   Range range{};
+  bool (*applies)(const T& object) = nullptr;  // of what the keys before say; null: always
   void (*read)(const Field& own, Reader& in, T& object) = nullptr;
   Value (*schema)(const Field& own) = nullptr;
   Value (*write)(const T& object) = nullptr;  // as a file has it; null: left out
@@ -40,9 +42,24 @@ struct Field {
     field.required = true;
     return field;
   }
+  [[nodiscard]] constexpr Field always_written() const {
+    Field field = *this;
+    field.kept = true;
+    return field;
+  }
+  [[nodiscard]] constexpr Field where(bool (*function)(const T&)) const {
+    Field field = *this;
+    field.applies = function;
+    return field;
+  }
   [[nodiscard]] constexpr Field or_else(std::string_view words) const {
     Field field = *this;
     field.otherwise = words;
+    return field;
+  }
+  [[nodiscard]] constexpr Field within(Range bounds) const {
+    Field field = *this;
+    field.range = bounds;
     return field;
   }
   [[nodiscard]] constexpr Field stands_alone(bool whether) const {
@@ -71,7 +88,9 @@ struct Field {
 template <class T>
 void read_keys(std::span<const Field<T>> table, Reader& in, T& object) {
   for (const Field<T>& field : table) {
-    field.read(field, in, object);
+    if (field.applies == nullptr || field.applies(object)) {
+      field.read(field, in, object);
+    }
   }
 }
 /// Reads an object by its table, and refuses keys that are not in it.
@@ -81,29 +100,47 @@ void read_fields(std::span<const Field<T>> table, Reader& in, T& object) {
   in.finish();
 }
 
-/// An object as a file has it, without what need not be said.
+/// Adds what of an object a file has by these keys, without what is as usual and need not be said.
+template <class T>
+void write_keys(std::span<const Field<T>> table, const T& object, const T& usual, Value& into) {
+  for (const Field<T>& field : table) {
+    if ((field.applies == nullptr || field.applies(object)) &&
+        (field.required || field.kept || !field.same(object, usual))) {
+      if (Value value = field.write(object); value.kind != Value::Kind::null) {
+        into.add(std::string(field.key), std::move(value));
+      }
+    }
+  }
+}
+template <class T>
+void write_keys(std::span<const Field<T>> table, const T& object, Value& into) {
+  const T usual{};
+  write_keys(table, object, usual, into);
+}
 template <class T>
 [[nodiscard]] Value write_fields(std::span<const Field<T>> table, const T& object) {
   Value written = Value::make_object();
-  for (const Field<T>& field : table) {
-    if (field.required || !field.same(object, T{})) {
-      written.add(std::string(field.key), field.write(object));
-    }
-  }
+  write_keys(table, object, written);
   return written;
 }
 
 /// Adds the keys of a table to a schema of objects.
 template <class T>
-void add_keys(std::span<const Field<T>> table, Value& schema) {
+void add_keys(std::span<const Field<T>> table, Value& schema, const T* usual = nullptr) {
+  const auto usually = [&](const Field<T>& field) {
+    if (field.write == nullptr) {
+      return Value();
+    }
+    return usual == nullptr ? field.write(T{}) : field.write(*usual);
+  };
   for (const Field<T>& field : table) {
     schema::add_key(schema,
                     {.key = field.key,
                      .about = field.about,
                      .otherwise = field.otherwise,
-                     .required = field.required,
+                     .required = field.required && field.applies == nullptr,
                      .written = field.schema(field),
-                     .usual = field.write == nullptr ? Value() : field.write(T{})});
+                     .usual = usually(field)});
   }
 }
 /// The schema of objects of this table.

@@ -180,6 +180,10 @@ template <auto Member, class T = ObjectOf<Member>>
   };
   Field<T> field = single<Member, found, T>(key, about);
   field.schema = [](const Field<T>& /*own*/) { return schema::text(); };
+  field.write = [](const T& object) {
+    const auto* value = value_of<Member>(object);
+    return value == nullptr || value->empty() ? Value() : Value(*value);
+  };
   return field;
 }
 

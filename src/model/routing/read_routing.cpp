@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "titer/input/fields.hpp"
 #include "titer/model/routing/routing.hpp"
 
 namespace titer {
@@ -35,46 +36,94 @@ std::vector<double> read_histogram(Reader& in) {
   return histogram;
 }
 
-void read_shape(Reader& in, Routing& routing) {
-  constexpr double steepest = 10;
-  routing.shape =
-      in.maybe_choice<RoutingShape>("shape", kRoutingShapes).value_or(RoutingShape::uniform);
+using R = Routing;
+
+void read_exponent(const Field<R>& own, Reader& in, R& routing) {
   if (routing.shape == RoutingShape::zipf) {
-    routing.exponent = in.number("exponent", 0, steepest);
-  } else if (in.maybe_number("exponent", 0, steepest)) {
-    in.fail("exponent", "expected none: only the shape \"zipf\" has one");
+    routing.exponent = in.number(own.key, 0, own.range.most);
+  } else if (in.maybe_number(own.key, 0, own.range.most)) {
+    in.fail(own.key, "expected none: only the shape \"zipf\" has one");
   }
+}
+Value write_exponent(const R& routing) {
+  return routing.shape == RoutingShape::zipf ? Value(routing.exponent) : Value();
+}
+
+void read_tokens(const Field<R>& own, Reader& in, R& routing) {
   if (routing.shape == RoutingShape::measured) {
     routing.histogram = read_histogram(in);
-  } else if (in.raw("histogram") != nullptr) {
-    in.fail("histogram", "expected none: only the shape \"measured\" has one");
+  } else if (in.raw(own.key) != nullptr) {
+    in.fail(own.key, "expected none: only the shape \"measured\" has one");
   }
 }
+Value write_tokens(const R& routing) {
+  Value list = Value::make_array();
+  for (const double tokens : routing.histogram) {
+    list.push(tokens);
+  }
+  return routing.shape == RoutingShape::measured ? list : Value();
+}
 
-void read_capacity(Reader& in, Routing& routing) {
-  routing.capacity_factor = in.maybe_number("capacity_factor", 0.01, 1000);
-  routing.padded = in.flag("padded", false);
+void read_padded(const Field<R>& own, Reader& in, R& routing) {
+  routing.padded = in.flag(own.key, false);
   if (routing.padded && !routing.capacity_factor) {
-    in.fail("padded", "expected a \"capacity_factor\" to pad to");
+    in.fail(own.key, "expected a \"capacity_factor\" to pad to");
   }
 }
 
-void read_second(Reader& in, Routing& routing) {
-  routing.random_second = in.flag("random_second", false);
-  routing.second_probability = in.maybe_number("second_probability", 0, 1);
+void read_probability(const Field<R>& own, Reader& in, R& routing) {
+  routing.second_probability = in.maybe_number(own.key, 0, 1);
   if (routing.second_probability && !routing.random_second) {
-    in.fail("second_probability", "expected \"random_second\": true beside it");
+    in.fail(own.key, "expected \"random_second\": true beside it");
   }
 }
 
-void read_groups(Reader& in, Routing& routing) {
-  routing.groups = in.maybe_integer("groups", 1, kMostGroups).value_or(1);
+void read_chosen(const Field<R>& own, Reader& in, R& routing) {
   if (routing.groups > 1) {
-    routing.groups_chosen = in.integer("groups_chosen", 1, routing.groups);
-  } else if (in.maybe_integer("groups_chosen", 1, kMostGroups).value_or(1) > 1) {
-    in.fail("groups_chosen", "expected at most the number of \"groups\", which is 1");
+    routing.groups_chosen = in.integer(own.key, 1, routing.groups);
+  } else if (in.maybe_integer(own.key, 1, kMostGroups).value_or(1) > 1) {
+    in.fail(own.key, "expected at most the number of \"groups\", which is 1");
   }
 }
+Value write_chosen(const R& routing) {
+  return routing.groups > 1 ? Value(routing.groups_chosen) : Value();
+}
+
+constexpr std::array kRoutingFields = {
+    fields::choice<&R::shape, kRoutingShapes>(
+        "shape", "uniform: every choice as likely, at random; zipf; measured; or balanced"),
+    fields::special<R, &R::exponent>("exponent",
+                                     {read_exponent,
+                                      [](const Field<R>& own) { return schema::number(own.range); },
+                                      write_exponent},
+                                     "of zipf: expert i is chosen in proportion to 1 / i^exponent")
+        .within({0, 10})
+        .always_written(),
+    fields::special<R, &R::histogram>(
+        "histogram",
+        {read_tokens,
+         [](const Field<R>& /*own*/) { return schema::list_of(schema::number({})); },
+         write_tokens},
+        "of measured: tokens of each expert"),
+    fields::number<&R::capacity_factor>(
+        "capacity_factor", {0.01, 1000}, "tokens beyond it are dropped")
+        .or_else("none is"),
+    fields::flag<&R::padded>("padded", "experts compute all of their capacity")
+        .read_by(read_padded),
+    fields::flag<&R::random_second>("random_second", "the second expert is taken at random"),
+    fields::number<&R::second_probability>(
+        "second_probability", {0, 1}, "that a random second expert is taken with")
+        .or_else("that of gates as they are initialised")
+        .read_by(read_probability),
+    fields::integer<&R::groups>("groups", {1, kMostGroups}, "experts are in so many"),
+    fields::special<R, &R::groups_chosen>("groups_chosen",
+                                          {read_chosen,
+                                           [](const Field<R>& /*own*/) {
+                                             return schema::integer({1, kMostGroups});
+                                           },
+                                           write_chosen},
+                                          "of which a token goes to so many")
+        .always_written()};
 
 std::optional<std::string> shape_refusal(const Routing& routing,
                                          std::int64_t experts,
@@ -146,14 +195,6 @@ std::optional<std::string> refusal(const Routing& routing,
   return shape_refusal(routing, experts, per_token);
 }
 
-Routing read_routing(Reader& in) {
-  Routing routing;
-  read_shape(in, routing);
-  read_capacity(in, routing);
-  read_second(in, routing);
-  read_groups(in, routing);
-  in.finish();
-  return routing;
-}
+std::span<const Field<Routing>> routing_fields() { return kRoutingFields; }
 
 }  // namespace titer

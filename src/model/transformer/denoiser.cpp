@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include "model/layer_builder.hpp"
 #include "tower_parts.hpp"
 #include "transformer_reading.hpp"
 
@@ -49,16 +50,7 @@ double condition_products(const Transformer& model) {
   return sum;
 }
 
-DenoiserText read_text(Reader& in) {
-  const DenoiserText text{.tokens = in.integer("tokens", 1, kMostTokens),
-                          .width = in.integer("width", 1, kMostWidth),
-                          .products = in.maybe_integer("products", 1, 2).value_or(1),
-                          .norm = in.maybe_choice<Norm>("norm", kNorms)};
-  in.finish();
-  return text;
-}
-
-std::vector<std::int64_t> read_vectors(Reader& in) {
+std::vector<std::int64_t> vectors_in(Reader& in) {
   std::vector<std::int64_t> widths;
   const Value* written = in.raw("vectors");
   if (written == nullptr) {
@@ -77,6 +69,61 @@ std::vector<std::int64_t> read_vectors(Reader& in) {
   }
   return widths;
 }
+
+constexpr std::array kTextFields = {
+    fields::integer<&DenoiserText::tokens>("tokens", {1, kMostTokens}, "of each sequence").needed(),
+    fields::integer<&DenoiserText::width>("width", {1, kMostWidth}, "as its encoder returns them")
+        .needed(),
+    fields::integer<&DenoiserText::products>("products", {1, 2}, "to the hidden size"),
+    fields::choice<&DenoiserText::norm, kNorms>("norm", "before cross-attention")
+        .or_else("the model's")};
+std::span<const Field<DenoiserText>> text_fields() { return kTextFields; }
+
+constexpr Patches kUsualPatches{.channels = 4, .bias = true};
+using D = Denoiser;
+constexpr std::array kDenoiserFields = {
+    fields::special<D, &D::patches>(
+        "patches",
+        {[](const Field<D>& own, Reader& in, D& denoiser) {
+           Reader patches = in.object(own.key);
+           denoiser.patches = read_patches(patches, kUsualPatches);
+         },
+         [](const Field<D>& /*own*/) {
+           Value patches = schema::object();
+           add_keys(patch_fields(), patches, &kUsualPatches);
+           return patches;
+         },
+         [](const D& denoiser) {
+           Value patches = Value::make_object();
+           write_keys(patch_fields(), denoiser.patches, {.channels = 0, .bias = true}, patches);
+           return patches;
+         }},
+        "of a latent, their sides in its places")
+        .needed(),
+    fields::integer<&D::output_channels>("output_channels", {1, kMostWidth}, "that come out")
+        .or_else("as many as go in"),
+    fields::special<D, &D::vectors>(
+        "vectors",
+        {[](const Field<D>& /*own*/, Reader& in, D& denoiser) {
+           denoiser.vectors = vectors_in(in);
+         },
+         [](const Field<D>& /*own*/) {
+           return schema::list_of(schema::integer({1, kMostWidth}));
+         },
+         [](const D& denoiser) { return list_value(denoiser.vectors); }},
+        "columns of what conditions a sequence, each by two products to the hidden size: the time "
+        "step's frequencies, a text as one, guidance")
+        .or_else("256 of the time step"),
+    fields::integer<&D::classes>("classes", {0, kMostTokens}, "rows of a table beside them"),
+    fields::choice<&D::modulation, kModulations>(
+        "modulation",
+        "vectors that shift, scale and gate branches: of a product in each of the layers, or of "
+        "one that is shared and a table in each")
+        .always_written(),
+    fields::object<&D::text, text_fields>(
+        "text",
+        "layers with `cross_attention` attend to it; without such its tokens are part of the "
+        "sequences")};
 
 }  // namespace
 
@@ -156,18 +203,10 @@ Slice text_slice(const Transformer& model, const Slice& slice) {
 
 Denoiser read_denoiser(Reader& in) {
   Denoiser denoiser;
-  Reader patches = in.object("patches");
-  denoiser.patches = read_patches(patches, {.channels = 4, .bias = true});
-  denoiser.output_channels =
-      in.maybe_integer("output_channels", 1, kMostWidth).value_or(denoiser.patches.channels);
-  denoiser.vectors = read_vectors(in);
-  denoiser.classes = in.maybe_integer("classes", 0, kMostTokens).value_or(0);
-  denoiser.modulation =
-      in.maybe_choice<Modulation>("modulation", kModulations).value_or(Modulation::layers);
-  if (auto text = in.maybe_object("text")) {
-    denoiser.text = read_text(*text);
+  read_fields(std::span<const Field<D>>(kDenoiserFields), in, denoiser);
+  if (denoiser.output_channels == 0) {
+    denoiser.output_channels = denoiser.patches.channels;
   }
-  in.finish();
   return denoiser;
 }
 
@@ -197,29 +236,8 @@ void check_denoiser(Reader& in, const Transformer& model) {
 }
 
 Value denoiser_document(const Denoiser& denoiser) {
-  Value object = Value::make_object();
-  Value patches = Value::make_object();
-  patches.add("side", denoiser.patches.side).add("channels", denoiser.patches.channels);
-  add_unless<std::int64_t>(patches, "frames", denoiser.patches.frames, 1);
-  add_unless(patches, "bias", denoiser.patches.bias, true);
-  object.add("patches", std::move(patches)).add("output_channels", denoiser.output_channels);
-  Value vectors = Value::make_array();
-  for (const std::int64_t columns : denoiser.vectors) {
-    vectors.push(Value(columns));
-  }
-  object.add("vectors", std::move(vectors));
-  add_unless<std::int64_t>(object, "classes", denoiser.classes, 0);
-  object.add("modulation", Value(name_in(kModulations, denoiser.modulation)));
-  if (denoiser.text) {
-    Value text = Value::make_object();
-    text.add("tokens", denoiser.text->tokens).add("width", denoiser.text->width);
-    add_unless<std::int64_t>(text, "products", denoiser.text->products, 1);
-    if (denoiser.text->norm) {
-      text.add("norm", Value(name_in(kNorms, *denoiser.text->norm)));
-    }
-    object.add("text", std::move(text));
-  }
-  return object;
+  return write_fields(std::span<const Field<D>>(kDenoiserFields), denoiser);
 }
+Value denoiser_schema() { return schema_of(std::span<const Field<D>>(kDenoiserFields)); }
 
 }  // namespace titer

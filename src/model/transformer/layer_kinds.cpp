@@ -1,6 +1,5 @@
 // Which layers are of which kind, in this program's own keys.
 #include <algorithm>
-#include <array>
 
 #include "transformer_reading.hpp"
 
@@ -11,6 +10,40 @@ constexpr std::array<Choice<TokenMixing>, 3> kTokenMixings = {
     {{"attention", TokenMixing::attention},
      {"mixer", TokenMixing::mixer},
      {"none", TokenMixing::none}}};
+
+void read_chunked(const Field<LayerKind>& own, Reader& in, LayerKind& kind) {
+  const auto chunk = in.maybe_integer(own.key, 1, kMostTokens);
+  if (kind.window && chunk) {
+    in.fail(own.key, "expected no \"window\" beside it: attention is within one or the other");
+  }
+  kind.chunked = chunk.has_value();
+  kind.window = chunk ? chunk : kind.window;
+}
+constexpr Range kTokenRange = {1, kMostTokens};
+using K = LayerKind;
+constexpr std::array kKindFields = {
+    fields::flag<&K::experts>("experts", "in the place of an MLP"),
+    fields::integer<&K::window>("window", kTokenRange, "tokens that a query sees, up to itself")
+        .or_else("all")
+        .where([](const K& kind) { return !kind.chunked; }),
+    fields::special<K, &K::window, &K::chunked>(
+        "chunk",
+        {read_chunked,
+         [](const Field<K>& /*own*/) { return schema::integer(kTokenRange); },
+         [](const K& kind) { return kind.chunked ? Value(*kind.window) : Value(); }},
+        "tokens of the parts of a sequence within which attention is")
+        .or_else("all"),
+    fields::flag<&K::bidirectional>("bidirectional", "of an encoder: attention is not causal"),
+    fields::flag<&K::cross_attention>("cross_attention",
+                                      "attends to an encoder's or a tower's results, too"),
+    fields::flag<&K::rotary>("rotary", "positions, where the model has rotary ones"),
+    fields::choice<&K::tokens, kTokenMixings>("tokens", "what mixes them"),
+    fields::flag<&K::mlp>("mlp", "or experts"),
+    fields::flag<&K::parallel>("parallel", "attention and MLP read one norm and are added once"),
+    fields::flag<&K::two_streams>("two_streams",
+                                  "texts and images have weights of their own, and attend to all"),
+    fields::flag<&K::text_ends>("text_ends",
+                                "of two streams the text is attended to, and goes no further")};
 
 /// Branches that are beside one another, or there for texts and images each.
 void check_branches(Reader& in, const LayerKind& kind) {
@@ -44,7 +77,7 @@ void check_kind(Reader& in, const LayerKind& kind) {
 Value run_value(const LayerRun& run, const LayerKind& kind) {
   Value object = Value::make_object();
   object.add("count", run.count);
-  add_kind(kind, object);
+  write_keys(kind_fields(), kind, object);
   return object;
 }
 
@@ -90,24 +123,11 @@ Value pattern_value(const Transformer& model) {
 
 }  // namespace
 
+std::span<const Field<LayerKind>> kind_fields() { return kKindFields; }
+
 LayerKind read_kind(Reader& in) {
   LayerKind kind;
-  kind.experts = in.flag("experts", false);
-  kind.window = in.maybe_integer("window", 1, kMostTokens);
-  const auto chunk = in.maybe_integer("chunk", 1, kMostTokens);
-  if (kind.window && chunk) {
-    in.fail("chunk", "expected no \"window\" beside it: attention is within one or the other");
-  }
-  kind.chunked = chunk.has_value();
-  kind.window = chunk ? chunk : kind.window;
-  kind.bidirectional = in.flag("bidirectional", false);
-  kind.cross_attention = in.flag("cross_attention", false);
-  kind.rotary = in.flag("rotary", true);
-  kind.tokens = in.maybe_choice<TokenMixing>("tokens", kTokenMixings).value_or(kind.tokens);
-  kind.mlp = in.flag("mlp", true);
-  kind.parallel = in.flag("parallel", false);
-  kind.two_streams = in.flag("two_streams", false);
-  kind.text_ends = in.flag("text_ends", false);
+  read_keys(kind_fields(), in, kind);
   check_kind(in, kind);
   return kind;
 }
@@ -133,28 +153,9 @@ std::vector<KindRun> read_pattern(Reader& in, std::string_view key) {
   return runs;
 }
 
-void add_kind(const LayerKind& kind, Value& object) {
-  add_unless(object, "experts", kind.experts, false);
-  if (kind.window) {
-    object.add(kind.chunked ? "chunk" : "window", *kind.window);
-  }
-  add_unless(object, "bidirectional", kind.bidirectional, false);
-  add_unless(object, "cross_attention", kind.cross_attention, false);
-  add_unless(object, "rotary", kind.rotary, true);
-  if (kind.tokens != TokenMixing::attention) {
-    object.add("tokens", Value(kind.tokens == TokenMixing::mixer ? "mixer" : "none"));
-  }
-  add_unless(object, "mlp", kind.mlp, true);
-  add_unless(object, "parallel", kind.parallel, false);
-  add_unless(object, "two_streams", kind.two_streams, false);
-  add_unless(object, "text_ends", kind.text_ends, false);
-}
-
-void add_pattern(const Transformer& model, Value& object) {
+Value write_pattern(const Transformer& model) {
   const LayerKind usual{.experts = model.experts.has_value()};
-  if (model.kinds != std::vector<LayerKind>{usual}) {
-    object.add("pattern", pattern_value(model));
-  }
+  return model.kinds == std::vector<LayerKind>{usual} ? Value() : pattern_value(model);
 }
 
 }  // namespace titer

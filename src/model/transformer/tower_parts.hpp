@@ -2,6 +2,7 @@
 // What the files about towers share.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "titer/model/transformer/tower.hpp"
@@ -20,6 +21,7 @@ struct TowerProduct {
 };
 [[nodiscard]] std::vector<TowerProduct> products_of(const Tower& tower);
 
+[[nodiscard]] std::span<const Field<Patches>> patch_fields();
 /// With what is taken where a file leaves it out.
 [[nodiscard]] Patches read_patches(Reader& in, const Patches& otherwise);
 

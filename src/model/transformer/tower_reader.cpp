@@ -1,7 +1,6 @@
 // Towers in this program's own keys, read and written.
 #include <algorithm>
 
-#include "titer/model/transformer/transformer_document.hpp"
 #include "tower_parts.hpp"
 #include "transformer_reading.hpp"
 
@@ -13,21 +12,122 @@ constexpr std::int64_t kMostPixelsAlong = 20'000;  // of an image, pixels
 constexpr std::int64_t kMostParts = 64;            // of what is counted on fingers
 constexpr std::int64_t kMostInputs = 10'000'000;   // of a patch
 
-Spectra read_spectra(Reader& in) {
-  const Spectra spectra{.bins = in.integer("bins", 1, kMostWidth),
-                        .taps = in.maybe_integer("taps", 1, kMostTaps).value_or(3),
-                        .length = in.integer("length", 1, kMostTokens)};
+Transformer read_encoder(Reader& in) {
+  Transformer encoder;
+  encoder.name = "tower";
+  read_stack(in, encoder);
+  read_keys(encoder_fields(), in, encoder);
+  read_layers(in, encoder);
   in.finish();
-  return spectra;
+  return encoder;
+}
+Value encoder_document(const Transformer& encoder) {
+  Value object = write_fields(stack_fields(), encoder);
+  write_keys(encoder_fields(), encoder, object);
+  return object;
+}
+Value encoder_schema() {
+  Value object = schema_of(stack_fields());
+  add_keys(encoder_fields(), object);
+  return object;
 }
 
-void read_image(Reader& in, Tower& tower) {
-  Reader patches = in.object("patches");
-  tower.patches = read_patches(patches, {});
-  tower.image = in.maybe_integer("image", 1, kMostPixelsAlong).value_or(0);
-  tower.class_token = in.flag("class_token", false);
-  tower.keeps_class = in.flag("keeps_class", false);
-  tower.tiles = in.maybe_integer("tiles", 1, kMostParts).value_or(1);
+bool has_images(const Tower& tower) { return !tower.spectra; }
+
+constexpr std::array kPatchFields = {
+    fields::integer<&Patches::side>("side", {1, kMostPixelsAlong}, "of a square, in pixels")
+        .needed(),
+    fields::integer<&Patches::channels>("channels", {1, kMostParts}, "numbers of a pixel"),
+    fields::integer<&Patches::frames>("frames", {1, kMostParts}, "of a film that are one patch"),
+    fields::flag<&Patches::bias>("bias", "of the product that makes hidden states of them")};
+
+constexpr std::array kSpectraFields = {
+    fields::integer<&Spectra::bins>("bins", {1, kMostWidth}, "of frequencies").needed(),
+    fields::integer<&Spectra::taps>("taps", {1, kMostTaps}, "of two convolutions over time"),
+    fields::integer<&Spectra::length>("length", {1, kMostTokens}, "steps behind them").needed()};
+std::span<const Field<Spectra>> spectra_fields() { return kSpectraFields; }
+
+void read_projector_widths(const Field<Projector>& own, Reader& in, Projector& projector) {
+  const Value* widths = in.raw(own.key);
+  for (const Value& width : widths == nullptr ? std::vector<Value>() : widths->items) {
+    if (projector.widths.size() == kMostParts || !width.is_integer || width.integer < 1 ||
+        width.integer > kMostWidth) {
+      in.fail(own.key, "expected an array of a few whole numbers");
+      break;
+    }
+    projector.widths.push_back(width.integer);
+  }
+}
+constexpr std::array kProjectorFields = {
+    fields::integer<&Projector::side>(
+        "side", {1, kMostParts}, "patches along each side of a square that is one token"),
+    fields::flag<&Projector::mean>("mean", "their mean, not all of them side by side"),
+    fields::choice<&Projector::norm, kNorms>("norm", "of each patch").or_else("none"),
+    fields::flag<&Projector::norm_joined>("norm_joined", "it is of what is joined"),
+    fields::flag<&Projector::bias>("bias", "of the products"),
+    fields::special<Projector, &Projector::widths>(
+        "widths",
+        {read_projector_widths,
+         [](const Field<Projector>& /*own*/) {
+           return schema::list_of(schema::integer({1, kMostWidth}));
+         },
+         [](const Projector& projector) { return list_value(projector.widths); }},
+        "columns of what each product returns")
+        .or_else("no product")
+        .always_written()};
+std::span<const Field<Projector>> projector_fields() { return kProjectorFields; }
+
+constexpr std::array kTowerFields = {
+    fields::special<Tower>("encoder",
+                           {[](const Field<Tower>& own, Reader& in, Tower& tower) {
+                              Reader encoder = in.object(own.key);
+                              tower.encoder = read_encoder(encoder);
+                            },
+                            [](const Field<Tower>& /*own*/) { return encoder_schema(); },
+                            [](const Tower& tower) { return encoder_document(tower.encoder); }},
+                           "its layers")
+        .needed(),
+    fields::object<&Tower::spectra, spectra_fields>("spectra",
+                                                    "of sounds, in place of patches and images"),
+    fields::special<Tower, &Tower::patches>(
+        "patches",
+        {[](const Field<Tower>& own, Reader& in, Tower& tower) {
+           Reader patches = in.object(own.key);
+           tower.patches = read_patches(patches, {});
+         },
+         [](const Field<Tower>& /*own*/) { return schema_of(patch_fields()); },
+         [](const Tower& tower) { return write_fields(patch_fields(), tower.patches); }},
+        "of images")
+        .needed()
+        .or_else("required without `spectra`")
+        .where(has_images),
+    fields::integer<&Tower::image>(
+        "image", {1, kMostPixelsAlong}, "pixels along each side that its positions are for")
+        .or_else("any")
+        .where(has_images),
+    fields::flag<&Tower::class_token>("class_token", "a token beside the patches")
+        .where(has_images),
+    fields::flag<&Tower::keeps_class>("keeps_class", "it goes on to the language model")
+        .where(has_images),
+    fields::integer<&Tower::tiles>(
+        "tiles", {1, kMostParts}, "that an image is cut into, which attend to one another")
+        .where(has_images),
+    fields::integer<&Tower::table_parameters>(
+        "table_parameters", {0, kMostRows}, "of tables and gates that no other key tells"),
+    fields::integer<&Tower::states>(
+        "states", {1, kMostParts}, "results of so many layers side by side are projected"),
+    fields::object<&Tower::projector, projector_fields>(
+        "projector", "from its results to what the language model reads")
+        .or_else("they are read as they are")
+        .always_written(),
+    fields::integer<&Tower::deep>(
+        "deep", {0, kMostParts}, "layers whose results are projected, too"),
+    fields::choice<&Tower::attended, kAttended>(
+        "attended",
+        "no: its tokens are part of the sequences; plain, gated: layers with `cross_attention` "
+        "attend to them, gated with norms of queries and keys and two gates")};
+
+void check_image(Reader& in, const Tower& tower) {
   if (tower.image > 0 && tower.image < tower.patches.side) {
     in.fail("image", "expected at least a patch of " + std::to_string(tower.patches.side));
   }
@@ -36,86 +136,14 @@ void read_image(Reader& in, Tower& tower) {
   }
 }
 
-Projector read_projector(Reader& in) {
-  Projector projector;
-  projector.side = in.maybe_integer("side", 1, kMostParts).value_or(1);
-  projector.mean = in.flag("mean", false);
-  projector.norm = in.maybe_choice<Norm>("norm", kNorms);
-  projector.norm_joined = in.flag("norm_joined", false);
-  projector.bias = in.flag("bias", false);
-  const Value* widths = in.raw("widths");
-  if (widths != nullptr) {
-    for (const Value& width : widths->items) {
-      if (projector.widths.size() == kMostParts || !width.is_integer || width.integer < 1 ||
-          width.integer > kMostWidth) {
-        in.fail("widths", "expected an array of a few whole numbers");
-        break;
-      }
-      projector.widths.push_back(width.integer);
-    }
-  }
-  in.finish();
-  return projector;
-}
-
-Transformer read_encoder(Reader& in) {
-  Transformer encoder;
-  encoder.name = "tower";
-  read_stack(in, encoder);
-  encoder.causal = in.flag("causal", false);
-  encoder.position_rows =
-      encoder.positions == Positions::learned ? in.integer("position_rows", 1, kMostTokens) : 0;
-  read_layers(in, encoder);
-  in.finish();
-  return encoder;
-}
-
-Value projector_document(const Projector& projector) {
-  Value object = Value::make_object();
-  add_unless<std::int64_t>(object, "side", projector.side, 1);
-  add_unless(object, "mean", projector.mean, false);
-  if (projector.norm) {
-    object.add("norm", Value(name_in(kNorms, *projector.norm)));
-  }
-  add_unless(object, "norm_joined", projector.norm_joined, false);
-  add_unless(object, "bias", projector.bias, false);
-  Value widths = Value::make_array();
-  for (const std::int64_t width : projector.widths) {
-    widths.push(Value(width));
-  }
-  object.add("widths", std::move(widths));
-  return object;
-}
-
-Value patches_document(const Patches& patches) {
-  Value object = Value::make_object();
-  object.add("side", patches.side);
-  add_unless<std::int64_t>(object, "channels", patches.channels, 3);
-  add_unless<std::int64_t>(object, "frames", patches.frames, 1);
-  add_unless(object, "bias", patches.bias, false);
-  return object;
-}
-
-Value spectra_document(const Spectra& spectra) {
-  Value object = Value::make_object();
-  object.add("bins", spectra.bins);
-  add_unless<std::int64_t>(object, "taps", spectra.taps, 3);
-  object.add("length", spectra.length);
-  return object;
-}
-
 }  // namespace
 
 Patches read_patches(Reader& in, const Patches& otherwise) {
-  const Patches patches{
-      .side = in.integer("side", 1, kMostPixelsAlong),
-      .channels = in.maybe_integer("channels", 1, kMostParts).value_or(otherwise.channels),
-      .frames = in.maybe_integer("frames", 1, kMostParts).value_or(1),
-      .bias = in.flag("bias", otherwise.bias)};
+  Patches patches = otherwise;
+  read_fields(patch_fields(), in, patches);
   if (patches.inputs() > kMostInputs) {
     in.fail("side", "expected a patch of at most " + std::to_string(kMostInputs) + " numbers");
   }
-  in.finish();
   return patches;
 }
 
@@ -137,20 +165,8 @@ void check_attended(Reader& in, std::string_view tower_key, const Transformer& m
 
 Tower read_tower(Reader& in, std::int64_t language_width) {
   Tower tower;
-  Reader encoder = in.object("encoder");
-  tower.encoder = read_encoder(encoder);
-  if (auto spectra = in.maybe_object("spectra")) {
-    tower.spectra = read_spectra(*spectra);
-  } else {
-    read_image(in, tower);
-  }
-  tower.table_parameters = in.maybe_integer("table_parameters", 0, kMostRows).value_or(0);
-  tower.states = in.maybe_integer("states", 1, kMostParts).value_or(1);
-  if (auto projector = in.maybe_object("projector")) {
-    tower.projector = read_projector(*projector);
-  }
-  tower.deep = in.maybe_integer("deep", 0, kMostParts).value_or(0);
-  tower.attended = in.maybe_choice<Attended>("attended", kAttended).value_or(Attended::no);
+  read_fields(std::span<const Field<Tower>>(kTowerFields), in, tower);
+  check_image(in, tower);
   if (joined_width(tower) > kMostExpertWidth) {
     in.fail("projector",
             "expected tokens of at most " + std::to_string(kMostExpertWidth) + " columns");
@@ -162,30 +178,14 @@ Tower read_tower(Reader& in, std::int64_t language_width) {
             "expected to return the hidden size " + std::to_string(language_width) + ", not " +
                 std::to_string(returned));
   }
-  in.finish();
   return tower;
 }
 
+std::span<const Field<Patches>> patch_fields() { return kPatchFields; }
+
 Value tower_document(const Tower& tower) {
-  Value object = Value::make_object();
-  object.add("encoder", stack_document(tower.encoder));
-  if (tower.spectra) {
-    object.add("spectra", spectra_document(*tower.spectra));
-  } else {
-    object.add("patches", patches_document(tower.patches));
-    add_unless<std::int64_t>(object, "image", tower.image, 0);
-    add_unless(object, "class_token", tower.class_token, false);
-    add_unless(object, "keeps_class", tower.keeps_class, false);
-    add_unless<std::int64_t>(object, "tiles", tower.tiles, 1);
-  }
-  add_unless<std::int64_t>(object, "table_parameters", tower.table_parameters, 0);
-  add_unless<std::int64_t>(object, "states", tower.states, 1);
-  object.add("projector", projector_document(tower.projector));
-  add_unless<std::int64_t>(object, "deep", tower.deep, 0);
-  if (tower.attended != Attended::no) {
-    object.add("attended", Value(name_in(kAttended, tower.attended)));
-  }
-  return object;
+  return write_fields(std::span<const Field<Tower>>(kTowerFields), tower);
 }
+Value tower_schema() { return schema_of(std::span<const Field<Tower>>(kTowerFields)); }
 
 }  // namespace titer

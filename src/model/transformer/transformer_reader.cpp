@@ -19,8 +19,6 @@ constexpr LatentKeys kLatent = {.q_rank = "q_rank",
                                 .nope_dim = "nope_dim",
                                 .rope_dim = "rope_dim",
                                 .value_dim = "value_dim"};
-constexpr ExpertKeys kExperts = {.count = "count", .per_token = "per_token", .ffn = "ffn"};
-
 void read_shape(Reader& in, Transformer& model) {
   ShapeKeys keys = kOwnShape;
   if (in.has("mixer") && !in.has("heads")) {
@@ -42,125 +40,19 @@ void read_shape(Reader& in, Transformer& model) {
                   : in.integer("ffn", 1, kMostWidth);
 }
 
-/// true or false for all linear layers but the output matrix, or one by one.
-Biases read_biases(Reader& in, bool otherwise) {
-  const Value* written = in.raw("bias");
-  if (written != nullptr && written->kind == Value::Kind::object) {
-    Reader each = in.object("bias");
-    const Biases biases = {.qkv = each.flag("qkv", false),
-                           .output = each.flag("output", false),
-                           .mlp = each.flag("mlp", false),
-                           .head = each.flag("head", false),
-                           .keyless = each.flag("keyless", false)};
-    each.finish();
-    return biases;
-  }
-  const bool all = in.flag("bias", otherwise);
-  return {.qkv = all, .output = all, .mlp = all, .head = false};
-}
-
-void read_norms(Reader& in, Transformer& model) {
-  model.norms = static_cast<int>(in.maybe_integer("norms", 1, 4).value_or(2));
+void check_norms(Reader& in, const Transformer& model) {
   if (model.norms == 3) {
     in.fail("norms", "expected 2, 4 with norms behind attention and MLP too, or 1 before both");
   }
-  model.parallel = in.flag("parallel", false);
   if (model.norms == 1 && !model.parallel) {
     in.fail("norms", "expected \"parallel\": true, since attention and MLP read the same norm");
   }
-  model.norm_place =
-      in.maybe_choice<NormPlace>("norm_place", kNormPlaces).value_or(NormPlace::input);
   if (model.norm_place != NormPlace::input && (model.norms != 2 || model.parallel)) {
     in.fail("norm_place", "expected two norms, of attention and MLP one after the other");
   }
-  model.qk_norm = in.flag("qk_norm", false);
-  model.qk_norm_of = in.maybe_choice<QkNorm>("qk_norm_of", kQkNorms).value_or(QkNorm::head);
-  model.qk_norm_type = in.maybe_choice<Norm>("qk_norm_type", kNorms);
-  model.embedding_norm = in.flag("embedding_norm", false);
-  model.final_norm = in.flag("final_norm", true);
-  model.head_transform = in.flag("head_transform", false);
-  model.encoder_ends = in.flag("encoder_ends", false);
-  model.clamped = in.flag("clamped", false);
-  model.sinks = in.flag("sinks", false);
-  model.attention_gate = in.flag("attention_gate", false);
   if (model.attention_gate && model.latent) {
     in.fail("attention_gate", "expected false: gates are not made beside latent queries");
   }
-}
-
-void read_indexer(Reader& in, Transformer& model) {
-  if (auto object = in.maybe_object("indexer")) {
-    model.indexer = Indexer{.heads = object->integer("heads", 1, kMostWidth),
-                            .head_dim = object->integer("head_dim", 1, kMostWidth),
-                            .top_k = object->integer("top_k", 1, kMostTokens)};
-    object->finish();
-    check_indexer(in, "indexer", model);
-  }
-}
-
-void read_all_experts(Reader& in, Transformer& model) {
-  auto object = in.maybe_object("experts");
-  if (!object) {
-    return;
-  }
-  Experts experts = read_experts(*object, kExperts);
-  experts.latent = object->maybe_integer("latent", 0, kMostWidth).value_or(0);
-  experts.shared_ffn = object->maybe_integer("shared_ffn", 0, kMostWidth).value_or(0);
-  experts.shared_gate = object->flag("shared_gate", false);
-  experts.router_bias = object->flag("router_bias", false);
-  if (auto routing = object->maybe_object("routing")) {
-    experts.routing = read_routing(*routing);
-    check_routing(*routing, "", experts);
-  }
-  object->finish();
-  model.experts = experts;
-}
-
-/// Of the kernels that each method was published with.
-std::int64_t usual_chunk(MixerKind kind) {
-  switch (kind) {
-    case MixerKind::mamba:
-      return 0;
-    case MixerKind::gated_delta:
-    case MixerKind::kimi_delta:
-      return 64;
-    case MixerKind::mamba2:
-    case MixerKind::lightning:
-      break;
-  }
-  return 256;
-}
-
-void read_mixer(Reader& in, Transformer& model) {
-  auto object = in.maybe_object("mixer");
-  if (!object) {
-    return;
-  }
-  Mixer mixer{.kind = object->choice<MixerKind>("kind", kMixerKinds),
-              .heads = object->integer("heads", 1, kMostWidth),
-              .head_dim = 1,
-              .key_heads = 1,
-              .key_dim = object->integer("key_dim", 1, kMostWidth)};
-  if (mixer.kind != MixerKind::mamba) {
-    mixer.head_dim = object->integer("head_dim", 1, kMostWidth);
-    mixer.key_heads =
-        mixer.shares_keys() ? object->integer("key_heads", 1, kMostWidth) : mixer.heads;
-  }
-  mixer.convolution = object->maybe_integer("convolution", 0, kMostTaps).value_or(0);
-  const std::int64_t chunk = usual_chunk(mixer.kind);
-  mixer.chunk = chunk == 0 ? 0 : object->maybe_integer("chunk", 1, kMostTokens).value_or(chunk);
-  if (mixer.kind == MixerKind::mamba || mixer.kind == MixerKind::kimi_delta) {
-    mixer.rank = object->integer("rank", 1, kMostWidth);
-  }
-  mixer.bias = object->flag("bias", false);
-  mixer.convolution_bias = object->flag("convolution_bias", false);
-  mixer.norm = object->flag("norm", true);
-  object->finish();
-  check_mixer(in, "mixer", mixer);
-  if (!model.causal) {
-    in.fail("causal", "expected true: a mixer's state goes from token to token");
-  }
-  model.mixer = mixer;
 }
 
 /// Whether the parts that the layers are told to have are those of the model.
@@ -193,16 +85,6 @@ void check_parts(Reader& in, const Transformer& model, const std::vector<KindRun
   }
 }
 
-void read_prediction(Reader& in, Transformer& model) {
-  model.predicted_tokens =
-      in.maybe_integer("predicted_tokens", 0, kMostPredictedTokens).value_or(0);
-  model.predicted_by_one = in.flag("predicted_by_one", false);
-  if (auto object = in.maybe_object("predicted_layer")) {
-    model.predicted_layer = read_kind(*object);
-    object->finish();
-  }
-}
-
 /// Called when the model's parts have been read.
 void check_prediction(Reader& in, const Transformer& model) {
   if (!model.predicted_layer) {
@@ -223,32 +105,13 @@ void check_prediction(Reader& in, const Transformer& model) {
   }
 }
 
-void read_rest(Reader& in, Transformer& model) {
-  model.tied_embeddings = in.flag("tied_embeddings", false);
-  model.vocabulary = in.has("denoiser") ? 0 : in.integer("vocabulary", 1, kMostTokens);
-  model.vocabulary_multiple = in.maybe_integer("vocabulary_multiple", 1, 1'000'000).value_or(1);
-  model.max_sequence = in.integer("max_sequence", 1, kMostTokens);
-  model.position_rows =
-      in.maybe_integer("position_rows", 1, kMostTokens).value_or(model.max_sequence);
-  model.token_types = in.maybe_integer("token_types", 0, kMostTokens).value_or(0);
-  model.input_rows = in.maybe_integer("input_rows", 0, kMostTokens).value_or(0);
-  model.attention = in.choice<AttentionKernel>("attention", kAttentionKernels);
-  model.causal = in.flag("causal", !in.has("denoiser"));
-  read_prediction(in, model);
-}
-
 }  // namespace
 
 void read_stack(Reader& in, Transformer& model) {
+  model.dropout = false;
   read_shape(in, model);
-  model.gated = in.flag("gated", false);
-  model.activation_parameters =
-      in.maybe_integer("activation_parameters", 0, kMostWidth).value_or(0);
-  model.norm = in.choice<Norm>("norm", kNorms);
-  model.biases = read_biases(in, model.norm == Norm::layernorm);
-  read_norms(in, model);
-  model.dropout = in.flag("dropout", false);
-  model.positions = in.choice<Positions>("positions", kPositions);
+  read_keys(stack_fields(), in, model);
+  check_norms(in, model);
 }
 
 void read_layers(Reader& in, Transformer& model) {
@@ -288,14 +151,15 @@ Transformer read_transformer(Reader& in) {
     return read_huggingface(in).model;
   }
   Transformer model;
-  model.name = in.text("name");
-  model.title = in.maybe_text("title").value_or(model.name);
-  model.source = in.maybe_text("source").value_or("given by the user");
+  model.tied_embeddings = false;
+  read_keys(name_fields(), in, model);
+  model.title = model.title.empty() ? model.name : model.title;
+  model.source = model.source.empty() ? "given by the user" : model.source;
   read_stack(in, model);
-  read_rest(in, model);
-  read_indexer(in, model);
-  read_all_experts(in, model);
-  read_mixer(in, model);
+  read_keys(model_fields(), in, model);
+  if (model.indexer) {
+    check_indexer(in, "indexer", model);
+  }
   read_layers(in, model);
   if (auto tower = in.maybe_object("tower")) {
     model.tower = std::make_shared<const Tower>(read_tower(*tower, model.hidden));

@@ -78,6 +78,11 @@ Experts read_experts(Reader& in, const ExpertKeys& keys) {
   experts.count = in.integer(keys.count, 1, kMostWidth);
   experts.per_token = in.integer(keys.per_token, 1, kMostWidth);
   experts.ffn = in.integer(keys.ffn, 1, kMostWidth);
+  check_experts(in, keys, experts);
+  return experts;
+}
+
+void check_experts(Reader& in, const ExpertKeys& keys, const Experts& experts) {
   if (experts.count > 1 && experts.per_token > experts.count) {
     in.fail(keys.per_token,
             "expected at most the " + std::to_string(experts.count) + " experts that there are");
@@ -85,7 +90,14 @@ Experts read_experts(Reader& in, const ExpertKeys& keys) {
   if (experts.count * experts.ffn > kMostExpertWidth) {
     in.fail(keys.count, at_most("experts x their width", kMostExpertWidth));
   }
-  return experts;
+}
+
+Value list_value(std::span<const std::int64_t> numbers) {
+  Value list = Value::make_array();
+  for (const std::int64_t number : numbers) {
+    list.push(number);
+  }
+  return list;
 }
 
 void check_routing(Reader& in, std::string_view key, const Experts& experts) {

@@ -3,11 +3,11 @@
 // who write them in this program's own keys have.
 
 #include <cstdint>
-#include <string>
+#include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "titer/input/fields.hpp"
 #include "titer/model/limits.hpp"
 #include "titer/model/transformer/transformer.hpp"
 
@@ -57,6 +57,8 @@ void read_grouped_heads(Reader& in,
 void read_latent(Reader& in, const LatentKeys& keys, Transformer& model);
 /// Count, top-k and width.
 [[nodiscard]] Experts read_experts(Reader& in, const ExpertKeys& keys);
+/// Refuses more than a layer can have.
+void check_experts(Reader& in, const ExpertKeys& keys, const Experts& experts);
 /// Refuses a way of choosing experts that these do not admit.
 void check_routing(Reader& in, std::string_view key, const Experts& experts);
 /// Refuses heads that cannot share keys, or too wide a mixer.
@@ -82,19 +84,28 @@ inline constexpr std::size_t kMostKindsOfLayers = 64;
 /// Finds the distinct kinds, in the order they come, and joins equal neighbours.
 void set_layers(Transformer& model, const std::vector<KindRun>& runs);
 
-/// What is special about layers, in keys of an object, read and written.
-[[nodiscard]] LayerKind read_kind(Reader& in);
-void add_kind(const LayerKind& kind, Value& object);
-/// Which layer is of which kind.
-[[nodiscard]] std::vector<KindRun> read_pattern(Reader& in, std::string_view key);
-void add_pattern(const Transformer& model, Value& object);
+/// What mixes tokens in place of attention.
+[[nodiscard]] std::span<const Field<Mixer>> mixer_fields();
+void read_mixer(const Field<Transformer>& own, Reader& in, Transformer& model);
 
-/// Adds a member unless it has its default.
-template <class T>
-void add_unless(Value& object, std::string key, const T& value, const T& otherwise) {
-  if (value != otherwise) {
-    object.add(std::move(key), Value(value));
-  }
-}
+/// What is special about layers, in keys of an object.
+[[nodiscard]] std::span<const Field<LayerKind>> kind_fields();
+[[nodiscard]] LayerKind read_kind(Reader& in);
+/// Which layer is of which kind; nothing where all are alike.
+[[nodiscard]] std::vector<KindRun> read_pattern(Reader& in, std::string_view key);
+[[nodiscard]] Value write_pattern(const Transformer& model);
+
+/// The keys of a file, in their order: names, of a stack of layers, then of a model, or of the
+/// encoder of a tower.
+[[nodiscard]] std::span<const Field<Transformer>> name_fields();
+[[nodiscard]] std::span<const Field<Transformer>> stack_fields();
+[[nodiscard]] std::span<const Field<Transformer>> model_fields();
+[[nodiscard]] std::span<const Field<Transformer>> encoder_fields();
+[[nodiscard]] Value tower_document(const Tower& tower);
+[[nodiscard]] Value tower_schema();
+[[nodiscard]] Value denoiser_document(const Denoiser& denoiser);
+[[nodiscard]] Value denoiser_schema();
+
+[[nodiscard]] Value list_value(std::span<const std::int64_t> numbers);
 
 }  // namespace titer

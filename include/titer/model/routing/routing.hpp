@@ -9,11 +9,12 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "titer/input/reader.hpp"
+#include "titer/input/field_table.hpp"
 
 namespace titer {
 
@@ -43,6 +44,7 @@ struct Routing {
   std::int64_t groups_chosen = 1;  // goes to these at the most
   bool padded = false;  // experts compute all of their capacity, as far as it is empty on zeros
   std::optional<double> second_probability{};  // of a random second expert, where it is known
+  friend bool operator==(const Routing&, const Routing&) = default;
 };
 
 /// What a router makes of a batch.
@@ -86,10 +88,9 @@ struct ExpertLoad {
                                                  std::int64_t per_token,
                                                  std::int64_t expert_ranks);
 
-/// From {"shape": "zipf", "exponent": 0.5, "capacity_factor": 1.25, …}; what is left out is as in
-/// Routing{}: uniform, dropless. Keys: shape, exponent (of zipf), histogram (of measured),
-/// capacity_factor, padded, random_second, second_probability, groups, groups_chosen.
-[[nodiscard]] Routing read_routing(Reader& in);
+/// {"shape": "zipf", "exponent": 0.5, "capacity_factor": 1.25, …}; what is left out is as in
+/// Routing{}: uniform, dropless.
+[[nodiscard]] std::span<const Field<Routing>> routing_fields();
 
 /// How likely a random second expert is taken: the mean of min(1, 2 g2), g2 = the second gate over
 /// the sum of the two largest, for softmax gates of standard normal logits (a router as it is

@@ -24,6 +24,7 @@ struct DenoiserText {
   std::int64_t width = 0;      // as they come
   std::int64_t products = 1;   // to the hidden size; of two with an activation between them
   std::optional<Norm> norm{};  // before cross-attention; otherwise the model's
+  friend bool operator==(const DenoiserText&, const DenoiserText&) = default;
 };
 
 struct Denoiser {
@@ -70,6 +71,5 @@ struct Denoiser {
 [[nodiscard]] Denoiser read_denoiser(Reader& in);
 /// Refuses what no denoiser is, or is without being one. Called when all else has been read.
 void check_denoiser(Reader& in, const Transformer& model);
-[[nodiscard]] Value denoiser_document(const Denoiser& denoiser);
 
 }  // namespace titer

@@ -24,6 +24,7 @@ struct Patches {
   bool bias = false;
 
   [[nodiscard]] std::int64_t inputs() const { return frames * channels * side * side; }
+  friend bool operator==(const Patches&, const Patches&) = default;
 };
 
 /// Spectra of a sound, one after the other: a convolution over time, and one that takes every
@@ -32,6 +33,7 @@ struct Spectra {
   std::int64_t bins = 0;
   std::int64_t taps = 3;
   std::int64_t length = 0;  // steps behind the second convolution
+  friend bool operator==(const Spectra&, const Spectra&) = default;
 };
 
 /// From the encoder's results to what the language model reads: squares of patches joined to one
@@ -43,6 +45,7 @@ struct Projector {
   bool norm_joined = false;            // of all that is side by side, else of each patch
   std::vector<std::int64_t> widths{};  // of the products' results; none: no product
   bool bias = false;
+  friend bool operator==(const Projector&, const Projector&) = default;
 };
 
 /// How the language model gets at what the projector returns: as tokens of its sequences, or by
@@ -93,6 +96,5 @@ void add_tower(const Tower& tower, const Slice& slice, ModelBlocks& into);
 [[nodiscard]] Slice attended_slice(const Tower& tower, const Slice& slice);
 
 [[nodiscard]] Tower read_tower(Reader& in, std::int64_t language_width);
-[[nodiscard]] Value tower_document(const Tower& tower);
 
 }  // namespace titer

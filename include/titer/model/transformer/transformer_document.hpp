@@ -8,7 +8,7 @@ namespace titer {
 
 /// What read_transformer() reads back to an equal model. Keys that have their default are left out.
 [[nodiscard]] Value transformer_document(const Transformer& model);
-/// The same of a stack of layers without what is at its ends, as a tower's encoder is.
-[[nodiscard]] Value stack_document(const Transformer& stack);
+/// What a transformer's file may hold.
+[[nodiscard]] Value transformer_schema();
 
 }  // namespace titer

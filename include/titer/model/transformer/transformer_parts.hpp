@@ -62,6 +62,7 @@ struct LatentAttention {
   std::int64_t nope_dim = 0;
   std::int64_t rope_dim = 0;
   std::int64_t value_dim = 0;
+  friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
 
 /// A small attention of its own that picks the tokens that each query attends to. Its queries come
@@ -71,6 +72,7 @@ struct Indexer {
   std::int64_t heads = 0;
   std::int64_t head_dim = 0;
   std::int64_t top_k = 0;
+  friend bool operator==(const Indexer&, const Indexer&) = default;
 };
 
 /// The experts of a layer, all alike; gated and with biases as the model's dense MLPs are.
@@ -88,6 +90,7 @@ struct Experts {
   [[nodiscard]] std::int64_t token_width(std::int64_t hidden) const {
     return latent > 0 ? latent : hidden;
   }
+  friend bool operator==(const Experts&, const Experts&) = default;
 };
 
 /// What mixes the tokens of a layer: attention, the model's mixer, or nothing.
