@@ -4,7 +4,6 @@
 #include "titer/input/expression.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/topology/import/imports.hpp"
-#include "titer/topology/import/nccl_xml.hpp"
 #include "titer/trace/trace.hpp"
 #include "trace/trace_file.hpp"
 
@@ -49,11 +48,6 @@ Document parse_yaml(std::string_view /*text*/, std::string source_name) {
 bool is_xml(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   return begin != std::string_view::npos && text[begin] == '<';
-}
-Imported import_nccl_xml(std::string_view /*text*/,
-                         std::string_view source,
-                         const LinkFigures& /*figures*/) {
-  refuse(source, "XML");
 }
 Imported import_nccl_xml(std::string_view /*text*/,
                          std::string_view source,
