@@ -98,7 +98,6 @@ Scenario sending_scenario(const ScenarioSource& source) {
     throw InputError(fmt::format(
         "plan: {} devices: expected at most {}", scenario.plan.devices(), kMostTrafficDevices));
   }
-  check_export(scenario);
   scenario.conditions = {};  // they change times, not bytes
   return scenario;
 }
@@ -132,6 +131,7 @@ View iterations_view(const TrafficRequest& request, const ExportedStep& step) {
     throw InputError("--format: svg: expected text, csv or json with --iterations");
   }
   const Scenario& scenario = step.scenario();
+  const std::vector<int> nodes = step.nodes();
   TrafficOptions what{.only = TrafficKind::expert, .routing = routing_of(scenario)};
   const auto exponents = exponents_of(request.routing_exponent);
   const StepTraffic traffic(step);
@@ -146,8 +146,7 @@ View iterations_view(const TrafficRequest& request, const ExportedStep& step) {
     list.push_back(
         {.iteration = static_cast<std::uint32_t>(i),
          .exponent = zipf ? std::optional(what.routing->exponent) : std::nullopt,
-         .statistics = traffic_statistics(
-             traffic.matrix(what), traffic.expert_pairs(), scenario.cluster.devices_per_node)});
+         .statistics = traffic_statistics(traffic.matrix(what), traffic.expert_pairs(), nodes)});
   }
   return expert_iterations_view(step_title(scenario), list);
 }

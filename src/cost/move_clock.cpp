@@ -77,11 +77,14 @@ Seconds time_of(const Move& move, const MovePart& part) {
   return exchange_time(move.collective, part.size, part.among->group, part.among->fabric);
 }
 
-PlanGroup plan_group(const Plan& plan, const Move& move, const MovePart& part) {
+PlanGroup plan_group(const Scenario& scenario, const Move& move, const MovePart& part) {
+  if (scenario.cuts_images()) {
+    return PlanGroup::stage;
+  }
   if (move.among == MoveAmong::copies) {
     return part.experts ? PlanGroup::expert_shard_copies : PlanGroup::shard_copies;
   }
-  if (plan.group()) {
+  if (scenario.plan.group()) {
     return part.experts ? PlanGroup::expert_shard : PlanGroup::shard;
   }
   return part.experts ? PlanGroup::expert_replicas : PlanGroup::replicas;

@@ -78,8 +78,7 @@ inline void list_served(const MoveTerms& of, Moves& moves) {
 constexpr ShardingScheme kParameterServer{.sharding = Sharding::parameter_server,
                                           .list = list_served,
                                           .updates = false,
-                                          .in_buckets = false,
-                                          .refused = "its servers are no devices of the plan"};
+                                          .in_buckets = false};
 
 /// Of inputs and outputs there are as many bytes, whatever the parameters.
 inline void list_root(const MoveTerms& of, Moves& moves) {
@@ -103,10 +102,7 @@ inline void list_root(const MoveTerms& of, Moves& moves) {
   add(gradients, MoveTime::gradients, Collective::reduce, of.gradient);
 }
 constexpr ShardingScheme kDataParallelRoot{
-    .sharding = Sharding::data_parallel_root,
-    .list = list_root,
-    .in_buckets = false,
-    .refused = "its first rank sends every other one its part in turn"};
+    .sharding = Sharding::data_parallel_root, .list = list_root, .in_buckets = false};
 
 }  // namespace schemes
 

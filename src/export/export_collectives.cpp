@@ -63,7 +63,7 @@ void ExportedStep::Writer::flush_held() {
 
 Ticks ExportedStep::Writer::transfer_ticks(const GraphNode& node, int group) const {
   const GroupWays& ways = step_.ways(step_.group(group));
-  return to_ticks(collective_time(node.collective, node.bytes, ways.group, ways.fabric).time);
+  return to_ticks(exchange_time(node.collective, node.bytes, ways.group, ways.fabric));
 }
 
 std::optional<RankGraph::Id> ExportedStep::Writer::add_collective(GraphNode node,
@@ -109,6 +109,10 @@ Frontier ExportedStep::Writer::add_synchronisation(GraphNode node,
     if (move.when != when) {
       continue;
     }
+    if (move.among == MoveAmong::servers) {
+      after = add_served(move, parameters, after);
+      continue;
+    }
     const bool copies = move.among == MoveAmong::copies;
     // The closed form rounds what comes before the sums of equal shards with them.
     const bool is_last = copies || !scenario_.plan.shard || ticks.all == 0;
@@ -119,7 +123,7 @@ Frontier ExportedStep::Writer::add_synchronisation(GraphNode node,
       node.bytes = part.size;
       node.duration = is_last ? rest : std::min(rest, to_ticks(time_of(move, part)));
       rest -= node.duration;
-      after = add_sum(node, step_.role_of(plan_group(scenario_.plan, move, part)), after);
+      after = add_sum(node, step_.role_of(plan_group(scenario_, move, part)), after);
     }
   }
   return after;
@@ -180,11 +184,15 @@ void ExportedStep::Writer::add_tail() {
   const Bytes moved =
       MoveClock(scenario_, places_)
           .optimizer_bytes(parameters, matrix_update(scenario_, costs_, at_.pipeline));
-  frontier_ = {graph_.add({.part = TaskPart::optimizer,
-                           .what = "step",
-                           .duration = to_ticks(times.optimizer),
-                           .bytes = moved},
-                          frontier_)};
+  // Servers update what they have, and so does the root.
+  const bool others_do = root_.ranks > 1 && rank_ > 0;
+  if (scheme_of(scenario_.plan.sharding).updates && !others_do) {
+    frontier_ = {graph_.add({.part = TaskPart::optimizer,
+                             .what = "step",
+                             .duration = to_ticks(times.optimizer),
+                             .bytes = moved},
+                            frontier_)};
+  }
   if (times.host > Seconds{}) {
     frontier_ = {add_copy({.kind = NodeKind::copy,
                            .part = TaskPart::host_copy,
@@ -221,7 +229,9 @@ void ExportedStep::Writer::add_meeting(const DeviceParameters& parameters, Secon
   Ticks left = to_ticks(time);
   for (const MovePart& part : parts) {
     const bool is_last = &part == &*std::prev(parts.end());
-    const Ticks own = std::min(left, to_ticks(part.size / all * time));
+    // A stage whose layers are all frozen meets for nothing.
+    const double share = all > Bytes{} ? part.size / all : 0.0;
+    const Ticks own = std::min(left, to_ticks(share * time));
     frontier_ = add_sum({.part = TaskPart::data_comm,
                          .collective = move->collective,
                          .what = part.experts ? move->text->of_experts : move->text->what,

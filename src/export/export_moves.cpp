@@ -22,9 +22,12 @@ void ExportedStep::Writer::list_moves() {
                                   .duration = to_ticks(of.time)}});
         continue;
       }
+      if (!has_parts(move)) {
+        continue;  // through the root, with the whole pass
+      }
       for (const MovePart& part : parts_of(move, of.parameters, places_)) {
         nodes.push_back({.when = move.when,
-                         .role = step_.role_of(plan_group(scenario_.plan, move, part)),
+                         .role = step_.role_of(plan_group(scenario_, move, part)),
                          .node = {.kind = NodeKind::collective,
                                   .part = TaskPart::data_comm,
                                   .collective = move.collective,

@@ -6,6 +6,14 @@
 #include "export_writer.hpp"
 
 namespace titer {
+namespace {
+
+/// Of what layers exchange: parts of images go to those beside them.
+Senders senders_of(Collective kind) {
+  return kind == Collective::send_recv ? Senders::neighbours : Senders::all;
+}
+
+}  // namespace
 
 void ExportedStep::Writer::advance(PassRow& row) {
   if (step_.detail_ == ExportDetail::pass) {
@@ -96,6 +104,7 @@ void ExportedStep::Writer::add_transfer(const PassPiece& piece, PassRow& row) {
   node.what = piece.item->name;
   node.layer = piece.layer;
   node.collective = piece.item->transfer.kind;
+  node.senders = senders_of(node.collective);
   node.bytes = piece.item->transfer.size;
   node.duration = to_ticks(piece.item->time);
   const bool apart = piece.item->apart;
@@ -174,6 +183,7 @@ void ExportedStep::Writer::add_transfers_of(TaskPart part,
     GraphNode node = about(row, part_of(comm_of(group)));
     node.what = "pass";
     node.collective = kind;
+    node.senders = senders_of(kind);
     Seconds time;
     for (const PassPiece& piece : row.pieces) {
       const PassItem& item = *piece.item;
@@ -209,6 +219,7 @@ void ExportedStep::Writer::finish(PassRow& row) {
     end_pass(row);
   }
   settle(row);
+  add_root_moves(true, row);
   complete_blocks(row, row.count());
 }
 

@@ -69,6 +69,9 @@ ExportedStep::Writer::Writer(const ExportedStep& step, int rank)
       gathers_(last_of_chunk_.size()),
       places_(sync_groups(scenario_, costs_.placement, at_.pipeline)),
       clock_(scenario_, places_) {
+  if (scenario_.plan.sharding == Sharding::data_parallel_root) {
+    root_ = root_moves(scenario_, costs_);
+  }
   list_moves();
   for (std::size_t i = 0; i < actions_.size(); ++i) {
     if (makes_gradients(actions_[i].pass)) {
@@ -109,6 +112,7 @@ PassRow ExportedStep::Writer::row_of(std::size_t index) {
   }
   list_blocks(row);
   row.frontier = inputs(action, row.stage);
+  add_root_moves(false, row);
   return row;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "titer/cost/block_moves.hpp"
+#include "titer/cost/root_cost.hpp"
 #include "titer/export/exported_step.hpp"
 
 namespace titer {
@@ -156,6 +157,8 @@ class ExportedStep::Writer {
                                Frontier after);
   /// A collective of gradients or parameters; shards are summed one after the other.
   Frontier add_sum(const GraphNode& node, GroupRole role, Frontier after);
+  Frontier add_served(const Move& move, const DeviceParameters& parameters, Frontier after);
+  void add_root_moves(bool ends, PassRow& row);
   void gather_parameters();
   void add_tail();
   void add_meeting(const DeviceParameters& parameters, Seconds time);
@@ -174,6 +177,7 @@ class ExportedStep::Writer {
   std::vector<std::vector<Gather>> gathers_;  // of each chunk, before its first forward
   SyncGroups places_;
   MoveClock clock_;
+  RootMoves root_;
   std::vector<std::vector<MoveNode>> moves_;  // of each kind of layers, the embedding and the head
   std::optional<RankGraph::Id> moved_last_;   // of their collectives: one after the other
   std::optional<RankGraph::Id> copied_last_;  // of their copies, likewise

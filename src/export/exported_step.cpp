@@ -30,23 +30,6 @@ GroupWays ways_of_pair(const Scenario& scenario, Bytes boundary, int first, int 
   return {.group = {.per_node = 2, .nodes = 1}, .fabric = {.node = channel}};
 }
 
-PlanGroup plan_group(GroupRole role) {
-  constexpr std::array<PlanGroup, kGroupRoleCount> groups = {PlanGroup::tensor,
-                                                             PlanGroup::replicas,
-                                                             PlanGroup::pipeline,
-                                                             PlanGroup::context,
-                                                             PlanGroup::expert,
-                                                             PlanGroup::expert_tensor,
-                                                             PlanGroup::expert_replicas,
-                                                             PlanGroup::context_inner,
-                                                             PlanGroup::context_outer,
-                                                             PlanGroup::shard,
-                                                             PlanGroup::shard_copies,
-                                                             PlanGroup::expert_shard,
-                                                             PlanGroup::expert_shard_copies};
-  return groups[static_cast<std::size_t>(role)];
-}
-
 /// The same of all parameters, where experts have no groups of their own.
 PlanGroup without_experts(PlanGroup group) {
   switch (group) {
@@ -63,27 +46,27 @@ PlanGroup without_experts(PlanGroup group) {
   }
 }
 
-/// Messages between neighbours that are no collective of their group.
-void refuse_halos(const ModelBlocks& blocks) {
-  const auto refuse = [](const Block& block) {
-    for (const Operation& op : block.operations) {
-      for (const Transfer* transfer :
-           {&op.forward_transfer, &op.backward_transfer, &op.regather_transfer}) {
-        if (transfer->exists() && transfer->kind == Collective::send_recv) {
-          throw InputError(fmt::format(
-              "plan.tensor: the operation {} sends parts of images to neighbours: expected a plan "
-              "that does not cut images, since an export has collectives of whole groups only",
-              op.name));
-        }
-      }
-    }
-  };
-  refuse(blocks.embedding);
-  std::for_each(blocks.kinds.begin(), blocks.kinds.end(), refuse);
-  refuse(blocks.head);
-}
-
 }  // namespace
+
+PlanGroup ExportedStep::ranks_of(GroupRole role) const {
+  constexpr std::array<PlanGroup, kGroupRoleCount> groups = {PlanGroup::tensor,
+                                                             PlanGroup::replicas,
+                                                             PlanGroup::pipeline,
+                                                             PlanGroup::context,
+                                                             PlanGroup::expert,
+                                                             PlanGroup::expert_tensor,
+                                                             PlanGroup::expert_replicas,
+                                                             PlanGroup::context_inner,
+                                                             PlanGroup::context_outer,
+                                                             PlanGroup::shard,
+                                                             PlanGroup::shard_copies,
+                                                             PlanGroup::expert_shard,
+                                                             PlanGroup::expert_shard_copies};
+  // Where images are cut, all ranks of a stage have the same parameters.
+  return role == GroupRole::data && scenario_.cuts_images()
+             ? PlanGroup::stage
+             : groups[static_cast<std::size_t>(role)];
+}
 
 ExportedStep::ExportedStep(Scenario scenario, ExportDetail detail)
     : scenario_(std::move(scenario)), detail_(detail) {
@@ -94,7 +77,6 @@ ExportedStep::ExportedStep(Scenario scenario, ExportDetail detail)
   }
   step_costs(scenario_, costs_);
   check_length(scenario_, costs_);
-  refuse_halos(costs_.blocks);
   items_ = model_items(scenario_, costs_);
   fill_ways();
   fill_roles();
@@ -117,7 +99,7 @@ void ExportedStep::fill_ways() {
                                GroupRole::shard_copies,
                                GroupRole::expert_shard,
                                GroupRole::expert_shard_copies}) {
-    const GroupPlace at = place(scenario_.plan, plan_group(role), scenario_.cluster);
+    const GroupPlace at = place(scenario_.plan, ranks_of(role), scenario_.cluster);
     set(role);
     ways_.push_back({.group = at.group, .fabric = group_fabric(scenario_, at)});
   }
@@ -177,7 +159,7 @@ void ExportedStep::fill_roles() {
   const auto of_stage = static_cast<int>(plan.stage_devices());
   int next = 1;
   for (const GroupRole role : kGroupRoles) {
-    const auto ranks = static_cast<int>(group_ranks(plan, plan_group(role)).ranks);
+    const auto ranks = static_cast<int>(group_ranks(plan, ranks_of(role)).ranks);
     const bool copies = synchronises(role) && two_ways && p > 1;
     const bool is_there =
         role == GroupRole::ends ? ends().has_value() : is_in_use(role) && (ranks > 1 || copies);
@@ -216,9 +198,8 @@ std::optional<std::array<int, 2>> ExportedStep::ends() const {
 
 GroupRole ExportedStep::role_of(PlanGroup group) const {
   const PlanGroup own = has_own_expert_groups(scenario_.plan) ? group : without_experts(group);
-  const auto* const role = std::find_if(kGroupRoles.begin(), kGroupRoles.end(), [&](GroupRole one) {
-    return plan_group(one) == own;
-  });
+  const auto* const role = std::find_if(
+      kGroupRoles.begin(), kGroupRoles.end(), [&](GroupRole one) { return ranks_of(one) == own; });
   ensure(role != kGroupRoles.end(), "a collective is one of a group with a role");
   return *role;
 }
@@ -237,7 +218,7 @@ int ExportedStep::number_in_role(GroupRole role, int rank) const {
     case GroupRole::tensor:
       return (at.pipeline * d + at.data) * cp + at.context;
     case GroupRole::data:
-      return model * t + at.tensor;
+      return scenario_.cuts_images() ? model : model * t + at.tensor;
     case GroupRole::ends:
       return (at.data * cp + at.context) * t + at.tensor;
     case GroupRole::context:
@@ -248,14 +229,14 @@ int ExportedStep::number_in_role(GroupRole role, int rank) const {
     case GroupRole::shard_copies:
     case GroupRole::expert_shard:
     case GroupRole::expert_shard_copies:
-      return static_cast<int>(group_ranks(scenario_.plan, plan_group(role)).number(rank));
+      return static_cast<int>(group_ranks(scenario_.plan, ranks_of(role)).number(rank));
     case GroupRole::expert:
     case GroupRole::expert_tensor:
     case GroupRole::experts:
       break;
   }
   // Of a pipeline rank all devices are in a row, see refused_order().
-  const GroupRanks ranks = group_ranks(scenario_.plan, plan_group(role));
+  const GroupRanks ranks = group_ranks(scenario_.plan, ranks_of(role));
   const auto of_stage = static_cast<int>(scenario_.plan.stage_devices());
   const int stage = role == GroupRole::experts ? model : at.pipeline;
   return static_cast<int>(ranks.number(stage * of_stage + rank % of_stage));
@@ -278,7 +259,7 @@ std::optional<int> ExportedStep::group_of(int rank, GroupRole role) const {
 
 void ExportedStep::fill_groups() {
   for (const GroupRole role : kGroupRoles) {
-    for (int rank = 0; rank < ranks(); ++rank) {
+    for (int rank = 0; rank < devices(); ++rank) {
       const auto number = group_of(rank, role);
       if (!number) {
         continue;
@@ -336,14 +317,17 @@ double ExportedStep::most_nodes() const {
   // Receive, gather and send of three passes; the tail.
   const double passes = micro_batches_per_chunk(costs_.placement, costs_.shape) *
                         static_cast<double>(chunks_per_rank(costs_.placement, costs_.shape));
-  return passes * (of_chunk + 9.0) +
+  // Through a root two of a forward pass and one of its outputs, and one each back.
+  const double of_root = scenario_.plan.sharding == Sharding::data_parallel_root ? 5.0 : 0.0;
+  return passes * (of_chunk + of_root + 9.0) +
          2.0 * chunks_per_rank(costs_.placement, costs_.shape) * (layers + 3.0) * synchronised +
-         4.0 + 2.0 * (synchronised - 1.0) + (scenario_.plan.local_steps ? own_experts : 0.0);
+         4.0 + 2.0 * (synchronised - 1.0) + (scenario_.plan.local_steps ? own_experts : 0.0) +
+         (servers() > 0 ? 2.0 * (servers() + devices()) : 0.0);
 }
 
 RankGraph ExportedStep::graph(int rank) const {
   ensure(rank >= 0 && rank < ranks(), "a rank of the step has a graph");
-  return Writer(*this, rank).run();
+  return rank < devices() ? Writer(*this, rank).run() : server_graph();
 }
 
 }  // namespace titer

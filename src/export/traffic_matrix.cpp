@@ -29,6 +29,12 @@ TrafficKind kind_of(const GraphNode& node, GroupRole role) {
   }
 }
 
+/// By each of so many ranks, who send alike: of reduces each rank gets one.
+Bytes sent_alike(const GraphNode& node, int ranks) {
+  const bool reduces = node.collective == Collective::reduce;
+  return volume(reduces ? Collective::reduce_scatter : node.collective, node.bytes, ranks);
+}
+
 bool has_experts(const Block& block) {
   return std::any_of(block.operations.begin(), block.operations.end(), [](const Operation& op) {
     return op.forward_transfer.exists() && op.forward_transfer.group == LayerGroup::expert;
@@ -81,16 +87,19 @@ StepTraffic::RankSends StepTraffic::sends_of(int pipeline) const {
   RankSends sends;
   sends.expert_layers = expert_layers(pipeline);
   for (const GraphNode& node : graph.nodes()) {
-    if (node.kind == NodeKind::send) {
+    if (node.kind == NodeKind::send && node.peer >= step_.devices()) {
+      sends.to_servers += node.bytes;
+    } else if (node.kind == NodeKind::send) {
       sends.to_stages[step_.place_of_rank(node.peer).pipeline] += node.bytes;
     } else if (node.kind == NodeKind::collective) {
-      ensure(node.collective <= Collective::all_to_all, "all ranks of a collective send alike");
       const RankGroup& group = step_.group(node.group);
       const GroupSends to = {.role = group.role,
                              .kind = kind_of(node, group.role),
-                             .to_all = node.collective == Collective::all_to_all};
-      sends.to_groups[to] +=
-          volume(node.collective, node.bytes, static_cast<int>(group.ranks.size()));
+                             .to_all = node.collective == Collective::all_to_all,
+                             .senders = node.senders};
+      sends.to_groups[to] += node.senders == Senders::all
+                                 ? sent_alike(node, static_cast<int>(group.ranks.size()))
+                                 : node.bytes;
     }
   }
   return sends;
@@ -129,8 +138,11 @@ class StepTraffic::Filler {
         finish_experts(group);
       }
     }
-    for (int rank = 0; wanted(TrafficKind::pipeline) && rank < step_.ranks(); ++rank) {
+    for (int rank = 0; wanted(TrafficKind::pipeline) && rank < step_.devices(); ++rank) {
       add_messages(rank);
+    }
+    if (wanted(TrafficKind::data)) {
+      add_served();
     }
     return {step_.ranks(), std::move(pairs_)};
   }
@@ -148,7 +160,7 @@ class StepTraffic::Filler {
     for (const RankSends& sends : sends_) {
       draws += experts_.draws(sends.expert_layers);
     }
-    draws *= static_cast<double>(step_.ranks()) / static_cast<double>(sends_.size());
+    draws *= static_cast<double>(step_.devices()) / static_cast<double>(sends_.size());
     if (draws > kMostDraws) {
       throw InputError(fmt::format(
           "traffic: {:.2g} draws of experts' tokens: expected at most {:.0e}; a routing without "
@@ -174,6 +186,13 @@ class StepTraffic::Filler {
   void add_member(const RankGroup& group, std::size_t member, const GroupSends& to, Bytes bytes) {
     const std::size_t n = group.ranks.size();
     const int rank = group.ranks[member];
+    if (to.senders != Senders::all) {
+      const GraphNode node = {.senders = to.senders, .bytes = bytes, .group = group.number};
+      for (const RankMessage& message : step_.messages(node, rank)) {
+        add(rank, message.peer, to.kind, message.sends ? message.bytes : Bytes{});
+      }
+      return;
+    }
     if (to.kind == TrafficKind::expert && to.role == GroupRole::expert && to.to_all) {
       add_tokens(group, member, bytes * (static_cast<double>(n) / static_cast<double>(n - 1)));
       return;
@@ -226,6 +245,21 @@ class StepTraffic::Filler {
     }
   }
 
+  /// All workers send alike; each server sends its part back to all of them.
+  void add_served() {
+    for (int server = step_.devices(); server < step_.ranks(); ++server) {
+      for (int worker = 0; worker < step_.devices(); ++worker) {
+        add(worker, server, TrafficKind::data, sends_at(worker).to_servers / step_.servers());
+      }
+      const RankGraph graph = step_.graph(server);
+      for (const GraphNode& node : graph.nodes()) {
+        if (node.kind == NodeKind::send) {
+          add(server, node.peer, TrafficKind::data, node.bytes);
+        }
+      }
+    }
+  }
+
   const ExportedStep& step_;
   const std::vector<RankSends>& sends_;
   const TrafficOptions& options_;
@@ -241,7 +275,7 @@ TrafficMatrix StepTraffic::matrix(const TrafficOptions& options) const {
 
 TrafficStatistics traffic_statistics(const TrafficMatrix& matrix,
                                      std::int64_t possible,
-                                     int devices_per_node) {
+                                     std::span<const int> nodes) {
   TrafficStatistics found;
   found.possible = possible;
   std::vector<Bytes> sums;  // of pairs, kinds together
@@ -254,7 +288,7 @@ TrafficStatistics traffic_statistics(const TrafficMatrix& matrix,
     }
     sums.back() += pair.bytes;
     found.total += pair.bytes;
-    if (pair.from / devices_per_node == pair.to / devices_per_node) {
+    if (nodes[static_cast<std::size_t>(pair.from)] == nodes[static_cast<std::size_t>(pair.to)]) {
       found.within_nodes += pair.bytes;
     }
   }

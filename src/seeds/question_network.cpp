@@ -119,7 +119,6 @@ TrafficQuestion TrafficQuestion::read(Reader& in, const std::filesystem::path& f
 
 NamedNumbers TrafficQuestion::answer() const {
   Scenario scenario = reference.scenario();
-  check_export(scenario);
   scenario.conditions = {};  // they change times, not bytes
   TrafficOptions what = options;
   const Transformer* transformer = scenario.model.if_transformer();
@@ -133,10 +132,8 @@ NamedNumbers TrafficQuestion::answer() const {
   const TrafficMatrix matrix = traffic.matrix(what);
   const std::int64_t ranks = matrix.ranks();
   const bool experts = what.only == TrafficKind::expert;
-  const TrafficStatistics statistics =
-      traffic_statistics(matrix,
-                         experts ? traffic.expert_pairs() : ranks * (ranks - 1),
-                         step.scenario().cluster.devices_per_node);
+  const TrafficStatistics statistics = traffic_statistics(
+      matrix, experts ? traffic.expert_pairs() : ranks * (ranks - 1), step.nodes());
   NamedNumbers numbers = {{"total_bytes", statistics.total.si()},
                           {"largest_bytes", statistics.largest.si()},
                           {"within_nodes", statistics.share_within_nodes()},

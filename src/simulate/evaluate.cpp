@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "titer/cost/moves.hpp"
 #include "titer/estimate/e7.hpp"
 #include "titer/simulate/network_loads.hpp"
 #include "titer/units/ensure.hpp"
@@ -52,20 +51,6 @@ void check_network(const Scenario& scenario) {
 
 Fidelity usual_fidelity(const Scenario& scenario) {
   return scenario.unlike() ? Fidelity::event : Fidelity::closed;
-}
-
-void check_export(const Scenario& scenario) {
-  const Plan& plan = scenario.plan;
-  if (const std::string_view why = scheme_of(plan.sharding).refused; !why.empty()) {
-    throw InputError(fmt::format("plan.sharding: {}: expected none of it in what is exported: {}",
-                                 name(plan.sharding),
-                                 why));
-  }
-  if (plan.gradient_exchange() == GradientCollective::reduce) {
-    throw InputError(
-        "plan.gradient_collective: reduce: expected none of it in what is exported: chains of "
-        "reduces to each rank in turn are not exported one by one yet");
-  }
 }
 
 void check_fidelity(const Scenario& scenario, Fidelity fidelity) {

@@ -7,6 +7,7 @@
 #include "titer/cost/group_fabric.hpp"
 #include "titer/cost/root_cost.hpp"
 #include "titer/cost/sync_cost.hpp"
+#include "titer/plan/image_parts.hpp"
 #include "titer/plan/place/torus_place.hpp"
 
 namespace titer {
@@ -73,13 +74,7 @@ NetworkTransfers::NetworkTransfers(const Scenario& scenario, const StepCosts& co
       links_(cluster_, nodes_of(scenario), named_algorithms(scenario)),
       items_(model_items(scenario, costs)),
       clock_(scenario, costs.groups),
-      moves_(block_moves(scenario, costs, clock_)) {
-  if (scenario.cuts_images()) {
-    throw InputError(
-        "plan.tensor: expected a plan that does not cut images: parts that neighbours send one "
-        "another are not followed on links yet");
-  }
-}
+      moves_(block_moves(scenario, costs, clock_)) {}
 
 /// Of both ranks of a stage, where two copies of the model go opposite ways.
 NetworkTransfers::Groups NetworkTransfers::replica_groups(int rank, PlanGroup group) const {
@@ -140,7 +135,8 @@ const LinkUse& NetworkTransfers::collective(PlanGroup among,
                                             Bytes size) {
   const auto [known, is_new] = known_.try_emplace({among, rank, kind, size.si()});
   if (is_new) {
-    const bool synchronises = among == PlanGroup::replicas || among == PlanGroup::expert_replicas;
+    const bool synchronises = among == PlanGroup::replicas || among == PlanGroup::stage ||
+                              among == PlanGroup::expert_replicas;
     const Groups groups = among == PlanGroup::pipeline ? end_groups()
                           : synchronises               ? replica_groups(rank, among)
                                                        : groups_of(scenario_.plan, among, rank);
@@ -158,6 +154,9 @@ CollectiveUse NetworkTransfers::collective_of(PlanGroup among,
                                               const Groups& groups) const {
   if (kind == Collective::reduce) {
     return {.use = reduces(among, size, groups), .taken = {}, .by_closed_form = {}};
+  }
+  if (kind == Collective::send_recv) {
+    return {.use = beside(among, size, groups), .taken = {}, .by_closed_form = {}};
   }
   if (cluster_.torus() == nullptr) {
     return links_.of_collective(kind, size, groups);
@@ -192,6 +191,22 @@ LinkUse NetworkTransfers::reduces(PlanGroup among, Bytes size, const Groups& gro
   const GroupPlace at = place(scenario_.plan, among, scenario_.cluster);
   return links_.of_messages(
       messages, exchange_time(Collective::reduce, size, at.group, group_fabric(scenario_, at)));
+}
+
+/// Of parts of images, each with those beside it, all at once.
+LinkUse NetworkTransfers::beside(PlanGroup among, Bytes size, const Groups& groups) const {
+  const Bytes each = size / most_parts_beside(scenario_.plan);
+  std::vector<Demand> messages;
+  for (const std::vector<int>& ranks : groups) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      for (const int other : parts_beside(scenario_.plan, static_cast<int>(i))) {
+        messages.push_back(
+            {.from = ranks[i], .to = ranks[static_cast<std::size_t>(other)], .bytes = each});
+      }
+    }
+  }
+  const GroupPlace at = place(scenario_.plan, among, cluster_);
+  return links_.of_messages(messages, neighbour_time(size, at.group, group_fabric(scenario_, at)));
 }
 
 /// What the root exchanges with the others in a pass, one after the other.

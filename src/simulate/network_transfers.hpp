@@ -44,6 +44,7 @@ class NetworkTransfers {
                                             Bytes size,
                                             const Groups& groups) const;
   [[nodiscard]] LinkUse reduces(PlanGroup among, Bytes size, const Groups& groups) const;
+  [[nodiscard]] LinkUse beside(PlanGroup among, Bytes size, const Groups& groups) const;
   [[nodiscard]] LinkUse of_root(Pass pass) const;
   [[nodiscard]] LinkUse of_root(std::span<const Action> passes) const;
   [[nodiscard]] LinkUse of_servers(const Move& move, const DeviceParameters& parameters) const;

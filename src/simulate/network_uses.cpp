@@ -44,10 +44,7 @@ class NetworkTransfers::Counted {
       if (comm_ == PassComm::data && comes_with(move.move->when, pass) &&
           move.move->among == MoveAmong::shard) {
         for (const MovePart& part : parts_of(*move.move, move.parameters, of_.clock_.places())) {
-          add(plan_group(of_.scenario_.plan, *move.move, part),
-              move.move->collective,
-              part.size,
-              count);
+          add(plan_group(of_.scenario_, *move.move, part), move.move->collective, part.size, count);
         }
         listed_ += count * move.time;
       }
@@ -136,9 +133,9 @@ LinkUse NetworkTransfers::of_data(int rank, const Instruction& instruction) {
   const auto add_parts = [&](const Move& move) {
     for (const MovePart& part : parts_of(move, parameters, clock_.places())) {
       if (part.experts == experts || instruction.meets) {
-        uses.push_back(times(
-            1 / move.every,
-            collective(plan_group(scenario_.plan, move, part), rank, move.collective, part.size)));
+        uses.push_back(
+            times(1 / move.every,
+                  collective(plan_group(scenario_, move, part), rank, move.collective, part.size)));
       }
     }
   };

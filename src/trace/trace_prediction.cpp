@@ -157,7 +157,9 @@ class GraphSums {
     const auto time = static_cast<double>(node.duration);
     times_[*purpose][category] += time;
     Calls& calls = calls_[category];
-    calls.number += 1;
+    const bool to_each = collective && node.senders == Senders::all &&
+                         node.collective == Collective::reduce;  // one to each rank
+    calls.number += to_each ? static_cast<double>(step_.group(node.group).ranks.size()) : 1.0;
     calls.bytes += node.bytes.si();
     if (time > calls.longest) {
       calls.longest = time;
@@ -170,29 +172,22 @@ class GraphSums {
   std::array<Calls, kTraceCategories> calls_{};
 };
 
-/// Follows the collectives one by one where the plan lets it.
+/// Follows the collectives one by one.
 void follow(const Scenario& scenario,
             std::optional<int> rank,
             std::array<CategoryShares, kPurposes>& shares,
             PredictedStep& step) {
-  try {
-    check_export(scenario);
-    auto exported = std::make_unique<ExportedStep>(scenario, ExportDetail::layer);
-    const bool whole_passes = exported->most_nodes() > kMostNodes;
-    if (whole_passes) {
-      exported = std::make_unique<ExportedStep>(scenario, ExportDetail::pass);
-    }
-    const int stage = step.result.reference_stage % static_cast<int>(scenario.plan.pipeline);
-    GraphSums sums(*exported);
-    sums.add(exported->graph(rank.value_or(exported->rank_at({.pipeline = stage}))));
-    sums.put_shares(shares);
-    if (!whole_passes) {
-      sums.put_calls(step);
-    }
-  } catch (const InputError&) {
-    step.remarks.emplace_back(
-        "the collectives of this plan are not followed one by one: what each purpose takes is "
-        "shared out by rule, without calls and sizes");
+  auto exported = std::make_unique<ExportedStep>(scenario, ExportDetail::layer);
+  const bool whole_passes = exported->most_nodes() > kMostNodes;
+  if (whole_passes) {
+    exported = std::make_unique<ExportedStep>(scenario, ExportDetail::pass);
+  }
+  const int stage = step.result.reference_stage % static_cast<int>(scenario.plan.pipeline);
+  GraphSums sums(*exported);
+  sums.add(exported->graph(rank.value_or(exported->rank_at({.pipeline = stage}))));
+  sums.put_shares(shares);
+  if (!whole_passes) {
+    sums.put_calls(step);
   }
 }
 

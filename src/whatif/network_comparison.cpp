@@ -105,10 +105,19 @@ std::vector<TierLoad> tier_loads(const Scenario& scenario, Seconds iteration) {
   const ExportedStep step(scenario, ExportDetail::pass);
   const TrafficMatrix matrix = StepTraffic(step).matrix({});
   Traffic traffic;
+  // Servers are the first devices of their nodes.
+  const std::vector<int> nodes_of = step.nodes();
+  const auto device = [&](int rank) {
+    return rank < step.devices()
+               ? rank
+               : nodes_of[static_cast<std::size_t>(rank)] * scenario.cluster.devices_per_node;
+  };
   for (const TrafficPair& pair : matrix.pairs()) {
-    traffic.demands.push_back({.from = pair.from, .to = pair.to, .bytes = pair.bytes});
+    traffic.demands.push_back(
+        {.from = device(pair.from), .to = device(pair.to), .bytes = pair.bytes});
   }
-  const std::int64_t nodes = scenario.cluster.nodes_of_network().value_or(plan_nodes(scenario));
+  const std::int64_t nodes =
+      scenario.cluster.nodes_of_network().value_or(plan_nodes(scenario) + step.servers());
   const Router router(scenario.cluster.graph(static_cast<int>(nodes), 1.0, 1.0));
   const Topology& topology = router.topology();
   const std::vector<Bytes> loads = link_loads(router, traffic);

@@ -93,17 +93,6 @@ TEST(TrafficCommand, RefusesWhatItCannotShow) {
                        "--kind: data: expected expert"));
   EXPECT_TRUE(contains(refusal_of(titer(traffic_of({"--routing-exponent", "1.0:0.1"}, run))),
                        "--routing-exponent: 1.0:0.1: expected one exponent"));
-  EXPECT_TRUE(contains(refusal_of(titer(traffic_of({"--set",
-                                                    "plan.sharding=zero2",
-                                                    "--set",
-                                                    "plan.gradient_collective=reduce",
-                                                    "--set",
-                                                    "plan.pipeline=1",
-                                                    "--set",
-                                                    "plan.data=8",
-                                                    "--set",
-                                                    "plan.virtual_stages=1"}))),
-                       "plan.gradient_collective: reduce: expected none of it in what is"));
 }
 
 }  // namespace TITER_TEST_FILE

@@ -15,6 +15,14 @@
 namespace titer {
 namespace TITER_TEST_FILE {
 
+std::vector<int> nodes_of(int ranks, int per_node) {
+  std::vector<int> nodes;
+  for (int rank = 0; rank < ranks; ++rank) {
+    nodes.push_back(rank / per_node);
+  }
+  return nodes;
+}
+
 Plan degrees(std::int64_t p, std::int64_t t, std::int64_t d) {
   Plan plan;
   plan.pipeline = p;
@@ -319,7 +327,8 @@ TEST(ExpertTraffic, LosesWhatIsBeyondCapacity) {
     if (drawn) {
       options.draw = ExpertDraw{};
     }
-    return traffic_statistics(matrix_of(routed(routing), options), 8 * 7, 8).total.si();
+    return traffic_statistics(matrix_of(routed(routing), options), 8 * 7, nodes_of(8, 8))
+        .total.si();
   };
   EXPECT_LT(total(tight, false), 0.6 * total(free, false));
   EXPECT_NEAR(total(tight, true) / total(tight, false), 1, 0.02);
@@ -337,8 +346,8 @@ TEST(ExpertTraffic, GetsMoreUniformAsTheRoutingDoes) {
         .only = TrafficKind::expert,
         .routing = Routing{.shape = RoutingShape::zipf, .exponent = 1 - 0.1 * i},
         .draw = ExpertDraw{.seed = 3, .iteration = i}};
-    const TrafficStatistics found =
-        traffic_statistics(traffic.matrix(options), traffic.expert_pairs(), 8);
+    const TrafficStatistics found = traffic_statistics(
+        traffic.matrix(options), traffic.expert_pairs(), nodes_of(step.ranks(), 8));
     EXPECT_GT(found.uniformity, before);
     EXPECT_LT(found.uniformity, 1);
     before = found.uniformity;
@@ -355,7 +364,7 @@ TEST(TrafficStatisticsOf, KnownMatricesAreKnown) {
       }
     }
   }
-  const TrafficStatistics even = traffic_statistics({8, all}, 8 * 7, 4);
+  const TrafficStatistics even = traffic_statistics({8, all}, 8 * 7, nodes_of(8, 4));
   EXPECT_NEAR(even.entropy, std::log2(56), 1e-12);
   EXPECT_NEAR(even.uniformity, 1, 1e-12);
   EXPECT_NEAR(even.largest_over_mean, 1, 1e-12);
@@ -365,12 +374,12 @@ TEST(TrafficStatisticsOf, KnownMatricesAreKnown) {
                                                         {0, 1, TrafficKind::tensor, 3_MB},
                                                         {2, 3, TrafficKind::pipeline, 2_MB}}},
                                                       4 * 3,
-                                                      2);
+                                                      nodes_of(4, 2));
   EXPECT_EQ(halves.pairs, 2);  // two kinds of one pair are one
   EXPECT_DOUBLE_EQ(halves.entropy, 1);
   EXPECT_EQ(halves.largest, 3_MB);
   EXPECT_DOUBLE_EQ(halves.largest_over_mean, 12.0 / 2);
-  const TrafficStatistics none = traffic_statistics({1, {}}, 0, 8);
+  const TrafficStatistics none = traffic_statistics({1, {}}, 0, nodes_of(1, 8));
   EXPECT_EQ(none.pairs, 0);
   EXPECT_EQ(none.entropy + none.uniformity + none.share_within_nodes(), 0);
 }

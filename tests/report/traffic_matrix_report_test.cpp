@@ -10,6 +10,7 @@ TrafficMatrixView small_view() {
   return {.title = "four <devices>",
           .note = "note",
           .devices_per_node = 2,
+          .nodes = {0, 0, 1, 1},
           .stages = {0, 0, 1, 1},
           .possible = 12,
           .matrix = {4,

@@ -152,9 +152,8 @@ TEST(DataParallelRoot, IsOneProcessOnOneNode) {
                    "has all states"}));
 }
 
-TEST(DataParallelRoot, IsFollowedOnLinksButNotExported) {
+TEST(DataParallelRoot, IsFollowedOnLinks) {
   EXPECT_NO_THROW(check_fidelity(scenario_of(4), Fidelity::network));
-  EXPECT_THROW(check_export(scenario_of(4)), InputError);
 }
 
 }  // namespace TITER_TEST_FILE

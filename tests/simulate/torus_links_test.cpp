@@ -97,7 +97,6 @@ TEST(TorusLinks, AreThoseOfTheSliceThatThePlanHas) {
 
 /// As an exported graph takes it, over the closed form.
 double exported_over_closed(const Scenario& scenario, ExportDetail detail) {
-  check_export(scenario);
   const ExportedStep step(scenario, detail);
   const auto taken = exported::time(step);
   EXPECT_TRUE(taken.has_value());

@@ -123,12 +123,17 @@ TEST(PredictedStep, WithZero3FollowsWhatPassesMove) {
   EXPECT_GT(step.communication[index(TraceCategory::all_gather)].calls, 0);
 }
 
-TEST(PredictedStep, WithChainsOfReducesItIsSharedOutByRule) {
-  const PredictedStep step = predicted_with_zero3("reduce");
-  EXPECT_EQ(step.remarks.size(), 1U);
-  const Seconds data = step.result.comm_total.data;
-  EXPECT_GE(step.communication[index(TraceCategory::other_comm)].busy, 0.33 * data);
-  EXPECT_FALSE(step.communication[index(TraceCategory::other_comm)].calls);
+TEST(PredictedStep, WithChainsOfReducesHasOneToEachRank) {
+  const auto calls = [](const std::string& collective, TraceCategory category) {
+    const PredictedStep step = predicted_with_zero3(collective);
+    EXPECT_TRUE(step.remarks.empty());
+    return step.communication[index(category)].calls.value_or(0);
+  };
+  const double scattered = calls("reduce-scatter", TraceCategory::reduce_scatter) -
+                           calls("reduce", TraceCategory::reduce_scatter);  // tensor groups'
+  const double reduced = calls("reduce", TraceCategory::other_comm);
+  EXPECT_GT(scattered, 0);
+  EXPECT_EQ(reduced, 8 * scattered);
 }
 
 TEST(TraceComparison, WhatIsMeasuredAsPredictedHasNoReadings) {

@@ -26,7 +26,9 @@ using MoveParts = FewOf<MovePart, 2>;
 [[nodiscard]] bool has_parts(const Move& move);
 
 /// The ranks that do it.
-[[nodiscard]] PlanGroup plan_group(const Plan& plan, const Move& move, const MovePart& part);
+[[nodiscard]] PlanGroup plan_group(const Scenario& scenario,
+                                   const Move& move,
+                                   const MovePart& part);
 
 /// When islands meet, as much as a step has of it.
 struct IslandMeeting {

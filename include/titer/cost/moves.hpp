@@ -78,9 +78,8 @@ struct MoveTerms {
 struct ShardingScheme {
   Sharding sharding = Sharding::none;
   void (*list)(const MoveTerms& of, Moves& moves) = nullptr;
-  bool updates = true;         // devices update their parameters by themselves
-  bool in_buckets = true;      // gradients may be added up in parts, beside backward passes
-  std::string_view refused{};  // why its moves are no collectives that exports have
+  bool updates = true;     // devices update their parameters by themselves
+  bool in_buckets = true;  // gradients may be added up in parts, beside backward passes
 };
 [[nodiscard]] const ShardingScheme& scheme_of(Sharding sharding);
 

@@ -4,9 +4,9 @@
 // in it with its bytes. Nothing here depends on how we run a step ourselves.
 //
 // A rank's passes, transfers and tail run in a row, but for what the scenario lets run beside them.
-// Receives wait for nothing: a buffer is ready for each from the start, so that sends that wait for
-// their receiver cannot block one another. Collectives of one group are in the same order on all of
-// its ranks.
+// Parameter servers are ranks behind those of the plan. Receives wait for nothing: a buffer is
+// ready for each from the start, so that sends that wait for their receiver cannot block one
+// another. Collectives of one group are in the same order on all of its ranks.
 
 #include <array>
 #include <vector>
@@ -74,6 +74,13 @@ struct GroupWays {
   Fabric fabric;
 };
 
+/// A message that a rank has a part in.
+struct RankMessage {
+  bool sends = false;
+  int peer = 0;
+  Bytes bytes;
+};
+
 /// Where a rank is in the plan.
 struct RankPlace {
   int pipeline = 0;
@@ -84,10 +91,15 @@ struct RankPlace {
 
 class ExportedStep {
  public:
-  /// REQUIRES a valid scenario of devices that are all alike, of which check_export() says nothing.
+  /// REQUIRES a valid scenario of devices that are all alike.
   ExportedStep(Scenario scenario, ExportDetail detail);
 
-  [[nodiscard]] int ranks() const { return static_cast<int>(scenario_.plan.devices()); }
+  /// Devices, then servers.
+  [[nodiscard]] int ranks() const { return devices() + servers(); }
+  [[nodiscard]] int devices() const { return static_cast<int>(scenario_.plan.devices()); }
+  [[nodiscard]] int servers() const { return static_cast<int>(scenario_.plan.servers.value_or(0)); }
+  /// That the ranks are on; servers have one each of their own.
+  [[nodiscard]] std::vector<int> nodes() const;
   [[nodiscard]] RankGraph graph(int rank) const;
   /// No rank's graph has more nodes.
   [[nodiscard]] double most_nodes() const;
@@ -97,8 +109,11 @@ class ExportedStep {
     return groups_[static_cast<std::size_t>(number) - 1];
   }
   [[nodiscard]] const GroupWays& ways(const RankGroup& group) const { return ways_[group.ways]; }
-  /// Tags of the messages between stages are below this.
+  /// What a rank sends and receives in a collective of which not all ranks send alike, in order.
+  [[nodiscard]] std::vector<RankMessage> messages(const GraphNode& node, int rank) const;
+  /// Tags of messages that are nodes are below this.
   [[nodiscard]] int tags() const { return 2 * costs_.stages * costs_.shape.micro_batches; }
+  /// REQUIRES a device.
   [[nodiscard]] RankPlace place_of_rank(int rank) const;
   [[nodiscard]] int rank_at(const RankPlace& place) const;
   [[nodiscard]] const StepCosts& costs() const { return costs_; }
@@ -117,6 +132,8 @@ class ExportedStep {
   [[nodiscard]] bool is_in_use(GroupRole role) const;
   /// The number of a rank's group among those of the role, from 0.
   [[nodiscard]] int number_in_role(GroupRole role, int rank) const;
+  [[nodiscard]] RankGraph server_graph() const;
+  [[nodiscard]] PlanGroup ranks_of(GroupRole role) const;
   /// As what a group of the plan does its collectives.
   [[nodiscard]] GroupRole role_of(PlanGroup group) const;
   /// The number of the rank's group; nothing where it is alone.

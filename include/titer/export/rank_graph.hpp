@@ -18,20 +18,31 @@ namespace titer {
 /// A copy is one from the device to its host or back: beside kernels and messages.
 enum class NodeKind : std::uint8_t { compute, collective, send, receive, copy };
 
+/// Which ranks of a collective's group send.
+enum class Senders : std::uint8_t {
+  all,     // all alike, as a library's collectives have it; of reduces there is one to each rank
+  first,   // the first one, to each of the others in turn
+  others,  // each of these, to the first one
+  neighbours,  // of parts of images: each to those beside it
+};
+
 struct GraphNode {
   NodeKind kind = NodeKind::compute;
   TaskPart part = TaskPart::forward;
   Collective collective = Collective::all_reduce;
+  Senders senders = Senders::all;
   std::string_view what{};                    // the operation, layer or pass that it is of
   std::optional<std::int32_t> layer{};        // of the model
   std::optional<std::int32_t> stage{};        // of the model
   std::optional<std::int32_t> micro_batch{};  // of a pass
   Ticks duration = 0;  // by itself, as the closed form has it; a receive takes none of its own
   Flops flops{};       // of a kernel
-  Bytes bytes{};       // of a kernel: read and written; of a message; a collective's full result
-  int group = 0;       // of a collective: its number in the exported step
-  int peer = 0;        // of a message: the other rank
-  int tag = 0;         // of a message: no other between the same two ranks has it
+  // Of a kernel: read and written; of a message; a collective's full result; of one with the first
+  // rank, what each of the others gets or sends; of neighbours, what a part in the middle sends.
+  Bytes bytes{};
+  int group = 0;  // of a collective: its number in the exported step
+  int peer = 0;   // of a message: the other rank
+  int tag = 0;    // of a message: no other between the same two ranks has it
 
   /// "backward: core attention, layer 5, stage 2, micro-batch 3"
   [[nodiscard]] std::string name() const;

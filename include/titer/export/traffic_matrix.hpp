@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -94,11 +95,13 @@ class StepTraffic {
     GroupRole role = GroupRole::tensor;
     TrafficKind kind = TrafficKind::tensor;
     bool to_all = false;  // all-to-all
+    Senders senders = Senders::all;
     auto operator<=>(const GroupSends&) const = default;
   };
   struct RankSends {
     std::map<GroupSends, Bytes> to_groups;  // what leaves the rank
     std::map<int, Bytes> to_stages;         // messages, by the rank of the pipeline
+    Bytes to_servers;                       // to all of them
     double expert_layers = 0;               // that tokens pass: of all its layers and micro-batches
   };
 
@@ -123,9 +126,9 @@ struct TrafficStatistics {
     return total > Bytes{} ? within_nodes / total : 0.0;
   }
 };
-/// `possible`: pairs; of a whole plan ranks (ranks - 1).
+/// `possible`: pairs; of a whole plan ranks (ranks - 1). `nodes`: of each rank.
 [[nodiscard]] TrafficStatistics traffic_statistics(const TrafficMatrix& matrix,
                                                    std::int64_t possible,
-                                                   int devices_per_node);
+                                                   std::span<const int> nodes);
 
 }  // namespace titer

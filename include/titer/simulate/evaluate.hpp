@@ -15,8 +15,6 @@ inline constexpr std::array<Choice<Fidelity>, 3> kFidelities = {
 
 /// Throws InputError where the scenario asks for what the fidelity does not have.
 void check_fidelity(const Scenario& scenario, Fidelity fidelity);
-/// Likewise of an ExportedStep.
-void check_export(const Scenario& scenario);
 
 /// Throws InputError as check_fidelity() does.
 /// The options are of the simulation, where there is one; a sample is one of the steps that noise

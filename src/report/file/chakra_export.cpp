@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "titer/units/ensure.hpp"
 
@@ -91,7 +93,17 @@ class Attributes {
 
 std::int64_t whole(double value) { return std::max<std::int64_t>(1, std::llround(value)); }
 
-void add_attributes(const ExportedStep& step, int rank, const GraphNode& from, chakra::Node& to) {
+/// A node of a trace: one of a graph, or a part of it; of a reduce the rank that it comes to.
+struct TraceNode {
+  GraphNode from;
+  std::optional<int> root{};
+};
+
+void add_attributes(const ExportedStep& step,
+                    int rank,
+                    const TraceNode& written,
+                    chakra::Node& to) {
+  const GraphNode& from = written.from;
   Attributes attributes(to);
   attributes.boolean("is_cpu_op", from.kind == NodeKind::copy);  // beside the device's kernels
   attributes.int64("duration_ps", from.duration);
@@ -106,6 +118,9 @@ void add_attributes(const ExportedStep& step, int rank, const GraphNode& from, c
     attributes.int64("comm_type", comm_type(from.collective));
     attributes.int64("comm_size", whole(from.bytes.si() / (gathers ? members : 1.0)));
     attributes.text("pg_name", std::to_string(from.group));
+    if (written.root) {
+      attributes.int32("comm_dst", *written.root);
+    }
     return;
   }
   const bool sends = from.kind == NodeKind::send;
@@ -141,6 +156,68 @@ bool can_write_chakra() { return true; }
 
 namespace {
 
+/// Whether the parts of a node follow one another.
+bool in_turn(const GraphNode& node) {
+  return node.senders == Senders::first ||
+         (node.senders == Senders::all && node.collective == Collective::reduce);
+}
+
+/// What the nodes of a rank's graph are in its trace: collectives of which not all ranks send alike
+/// are messages, and of reduces there is one to each rank.
+class TraceNodes {
+ public:
+  TraceNodes(const ExportedStep& step, int rank) : step_(step), rank_(rank) {}
+
+  std::vector<TraceNode> of(const GraphNode& node) {
+    if (node.kind != NodeKind::collective) {
+      return {{.from = node}};
+    }
+    if (node.senders != Senders::all) {
+      return messages(node);
+    }
+    if (node.collective != Collective::reduce) {
+      return {{.from = node}};
+    }
+    std::vector<TraceNode> parts;
+    const std::vector<int>& ranks = step_.group(node.group).ranks;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      parts.push_back({.from = part(node, i, ranks.size()), .root = ranks[i]});
+      parts.back().from.bytes = node.bytes / static_cast<double>(ranks.size());
+    }
+    return parts;
+  }
+
+ private:
+  std::vector<TraceNode> messages(const GraphNode& node) {
+    std::vector<TraceNode> parts;
+    const std::size_t others = step_.group(node.group).ranks.size() - 1;
+    for (const RankMessage& message : step_.messages(node, rank_)) {
+      const bool alone = node.senders == Senders::neighbours;  // at once: as long as all
+      GraphNode one = alone ? node : part(node, parts.size() % others, others);
+      one.kind = message.sends ? NodeKind::send : NodeKind::receive;
+      one.bytes = message.bytes;
+      one.peer = message.peer;
+      one.tag = step_.tags() + (message.sends ? sent_ : received_)[message.peer]++;
+      parts.push_back({.from = one});
+    }
+    return parts;
+  }
+  /// Of as many one after the other, rounded so that the sum is right.
+  static GraphNode part(const GraphNode& node, std::size_t number, std::size_t count) {
+    const auto until = [&](std::size_t parts) {
+      return node.duration * static_cast<Ticks>(parts) / static_cast<Ticks>(count);
+    };
+    GraphNode one = node;
+    one.duration = until(number + 1) - until(number);
+    return one;
+  }
+
+  const ExportedStep& step_;
+  int rank_;
+  std::map<int, int> sent_;  // messages of collectives to each rank, in the order of both
+  std::map<int, int> received_;
+};
+
 void write_trace(const ExportedStep& step,
                  int rank,
                  google::protobuf::io::CodedOutputStream& stream) {
@@ -152,20 +229,33 @@ void write_trace(const ExportedStep& step,
   metadata.set_version(std::string(kVersion));
   write(metadata);
   const RankGraph graph = step.graph(rank);
+  TraceNodes nodes(step, rank);
   Microseconds microseconds;
+  std::vector<std::vector<std::uint64_t>> ends(graph.size());  // of what each node has become
+  std::uint64_t written = 0;
   chakra::Node node;
   for (RankGraph::Id id = 0; id < graph.size(); ++id) {
-    const GraphNode& from = graph.node(id);
-    node.Clear();
-    node.set_id(id);
-    node.set_name(from.name());
-    node.set_type(type_of(from.kind));
+    std::vector<std::uint64_t> entry;
     for (const RankGraph::Id before : graph.after(id)) {
-      node.add_data_deps(before);
+      entry.insert(entry.end(), ends[before].begin(), ends[before].end());
     }
-    node.set_duration_micros(microseconds.of(from));
-    add_attributes(step, rank, from, node);
-    write(node);
+    for (const TraceNode& part : nodes.of(graph.node(id))) {
+      node.Clear();
+      node.set_id(written);
+      node.set_name(part.from.name());
+      node.set_type(type_of(part.from.kind));
+      const bool follows = !ends[id].empty() && in_turn(graph.node(id));
+      for (const std::uint64_t before : follows ? ends[id] : entry) {
+        node.add_data_deps(before);
+      }
+      node.set_duration_micros(microseconds.of(part.from));
+      add_attributes(step, rank, part, node);
+      write(node);
+      if (follows) {
+        ends[id].clear();
+      }
+      ends[id].push_back(written++);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "titer/collectives/catalogue.hpp"
 #include "titer/collectives/choice.hpp"
+#include "titer/cost/sync_cost.hpp"
 #include "titer/input/reader.hpp"
 
 namespace titer {
@@ -184,11 +185,66 @@ class GoalRank {
     return labels.size() < 2 ? labels : Labels{calculate(0, labels)};
   }
 
-  /// Receives are posted on entry, so that no send waits for one that is yet to come.
   Label collective(const GraphNode& node, const Labels& after) {
     const RankGroup& group = step_.group(node.group);
-    const auto self = std::find(group.ranks.begin(), group.ranks.end(), rank_);
-    const auto member = static_cast<std::int32_t>(self - group.ranks.begin());
+    if (node.senders != Senders::all) {
+      return messages(node, after);
+    }
+    return node.collective == Collective::reduce ? reduces(node, group, after)
+                                                 : library_exchange(node, group, after);
+  }
+
+  /// A chain to each rank, of which the next one begins where the one before was second.
+  Label reduces(const GraphNode& node, const RankGroup& group, const Labels& after) {
+    const std::vector<int>& ranks = group.ranks;
+    const std::size_t n = ranks.size();
+    const auto self =
+        static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), rank_) - ranks.begin());
+    const int blocks = chain_blocks(node, group);
+    const Bytes block = node.bytes / static_cast<double>(n) / blocks;
+    const Labels entry = joined(after);
+    Labels last = entry;
+    for (std::size_t root = n; root-- > 0;) {
+      const std::size_t hops = (self + n - root) % n;
+      for (int i = 0; i < blocks; ++i) {
+        Labels awaited = last;
+        if (hops + 1 < n) {
+          awaited.push_back(message(false, block, ranks[(self + 1) % n], entry));
+        }
+        last = hops > 0 ? Labels{message(true, block, ranks[(self + n - 1) % n], awaited)}
+                        : Labels{calculate(0, awaited)};
+      }
+    }
+    return last.front();
+  }
+  /// As many as the formula's, where these are few.
+  int chain_blocks(const GraphNode& node, const RankGroup& group) const {
+    constexpr int most = 16;
+    const GroupWays& ways = step_.ways(group);
+    const Bytes size = node.bytes / ways.group.ranks();
+    const Fabric fabric = along_ring(ways.fabric);
+    return std::min(
+        most, ChainReduce::pipeline(ways.group).blocks(size, fabric.at(ways.group.pair_tier())));
+  }
+
+  /// The first rank's sends are one after the other.
+  Label messages(const GraphNode& node, const Labels& after) {
+    Labels entry = joined(after);
+    Labels ends;
+    for (const RankMessage& one : step_.messages(node, rank_)) {
+      ends.push_back(message(one.sends, one.bytes, one.peer, entry));
+      if (node.senders == Senders::first) {
+        entry = {ends.back()};
+      }
+    }
+    return joined(ends).front();
+  }
+
+  /// Receives are posted on entry, so that no send waits for one that is yet to come.
+  Label library_exchange(const GraphNode& node, const RankGroup& group, const Labels& after) {
+    const std::vector<int>& ranks = group.ranks;
+    const auto self = std::find(ranks.begin(), ranks.end(), rank_);
+    const auto member = static_cast<std::int32_t>(self - ranks.begin());
     const Exchange& exchange = exchanges_.of(node, group);
     const auto& own = exchange.of_member[static_cast<std::size_t>(member)];
     const Labels entry = joined(after);
@@ -203,7 +259,7 @@ class GoalRank {
           last.erase(before);
         }
       }
-      const Label label = part(message, member, group.ranks, awaited.empty() ? entry : awaited);
+      const Label label = part(message, member, ranks, awaited.empty() ? entry : awaited);
       label_of[index] = label;
       last[index] = label;
     }
@@ -222,12 +278,14 @@ class GoalRank {
     if (message.is_join()) {
       return calculate(0, after);
     }
-    if (message.from == member) {
-      const int to = ranks[static_cast<std::size_t>(message.to)];
-      return send(message.size, to, step_.tags() + sent_[to]++, after);
-    }
-    const int from = ranks[static_cast<std::size_t>(message.from)];
-    return receive(message.size, from, step_.tags() + received_[from]++, after);
+    const bool sends = message.from == member;
+    const auto peer = static_cast<std::size_t>(sends ? message.to : message.from);
+    return this->message(sends, message.size, ranks[peer], after);
+  }
+  /// Of a collective.
+  Label message(bool sends, Bytes size, int peer, const Labels& after) {
+    return sends ? send(size, peer, step_.tags() + sent_[peer]++, after)
+                 : receive(size, peer, step_.tags() + received_[peer]++, after);
   }
 
   const ExportedStep& step_;

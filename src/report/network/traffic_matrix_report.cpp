@@ -36,12 +36,12 @@ std::vector<KindStatistics> statistics_of(const TrafficMatrixView& view) {
   std::vector<KindStatistics> list;
   for (const Choice<TrafficKind>& kind : kTrafficKinds) {
     const TrafficStatistics found =
-        traffic_statistics(part_of(view.matrix, kind.value), view.possible, view.devices_per_node);
+        traffic_statistics(part_of(view.matrix, kind.value), view.possible, view.nodes);
     if (found.pairs > 0) {
       list.push_back({kind.name, found});
     }
   }
-  list.push_back({"all", traffic_statistics(view.matrix, view.possible, view.devices_per_node)});
+  list.push_back({"all", traffic_statistics(view.matrix, view.possible, view.nodes)});
   return list;
 }
 
@@ -189,6 +189,7 @@ TrafficMatrixView traffic_matrix_view(const ExportedStep& step,
   TrafficMatrixView view{.title = step_title(step.scenario()),
                          .note = {},
                          .devices_per_node = step.scenario().cluster.devices_per_node,
+                         .nodes = step.nodes(),
                          .stages = {},
                          .possible = std::int64_t{step.ranks()} * (step.ranks() - 1),
                          .matrix = std::move(matrix)};
@@ -204,7 +205,7 @@ TrafficMatrixView traffic_matrix_view(const ExportedStep& step,
                   rank_order_name(plan),
                   options.spread == CollectiveSpread::ring ? "around rings" : "between all pairs",
                   options.draw ? fmt::format("; experts drawn, seed {}", options.draw->seed) : "");
-  for (int rank = 0; rank < step.ranks(); ++rank) {
+  for (int rank = 0; rank < step.devices(); ++rank) {
     view.stages.push_back(step.place_of_rank(rank).pipeline);
   }
   return view;

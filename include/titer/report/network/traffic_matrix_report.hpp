@@ -16,6 +16,7 @@ struct TrafficMatrixView {
   std::string title;
   std::string note;  // degrees and rank order, how collectives are spread
   int devices_per_node = 1;
+  std::vector<int> nodes;     // of each rank
   std::vector<int> stages;    // rank of the pipeline of each device
   std::int64_t possible = 0;  // pairs that could communicate
   TrafficMatrix matrix;

@@ -225,7 +225,6 @@ int export_command(const ExportCommand& command) {
                     "devices that are all alike and without noise",
                     *key));
   }
-  check_export(scenario);
   const ExportedStep step(scenario, options.detail);
   if (format == ExportFormat::goal) {
     export_goal(options, step);
