@@ -29,17 +29,25 @@ def read(folder, name):
     return json.loads((ROOT / folder / f"{name}.json").read_text(encoding="utf-8"))
 
 
+def with_base(base, own):
+    """What a file says otherwise than the one that it is as."""
+    inherited = {key: value for key, value in base.items() if key not in own}
+    return {**inherited, **{key: with_base(base[key], value) if isinstance(value, dict) and isinstance(base.get(key), dict) else value
+                            for key, value in own.items()}}
+
+
+def read_derived(folder, name):
+    file = read(folder, name)
+    return with_base(read_derived(folder, file["base"]), file) if "base" in file else file
+
+
 def names(folder):
     return sorted(path.stem for path in (ROOT / folder).glob("*.json"))
 
 
 def formats(chip):
-    """The number formats of a chip's products; files name what they are as."""
-    found = {}
-    while chip:
-        file = read("configs/chips", chip)
-        found = {**file.get("matrix", {}), **found}
-        chip = file.get("base")
+    """The number formats of a chip's products."""
+    found = read_derived("configs/chips", chip).get("matrix", {})
     return [kind for kind in ("bf16", "fp16", "fp32", "fp8") if found.get(kind)]
 
 
@@ -65,7 +73,7 @@ class Plans:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.models = {name: read("models", name) for name in names("models")}
-        self.clusters = {name: read("configs/clusters", name) for name in names("configs/clusters")}
+        self.clusters = {name: read_derived("configs/clusters", name) for name in names("configs/clusters")}
 
     def one_of(self, *values):
         return self.random.choice(values)
