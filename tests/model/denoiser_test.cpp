@@ -42,6 +42,14 @@ constexpr std::array kDiffusers = {
                   "pooled_projection_dim": 2048, "pos_embed_max_size": 192,
                   "qk_norm": "rms_norm", "sample_size": 128})",
               8'056'627'520},
+    Published{"HunyuanVideo",
+              R"({"_class_name": "HunyuanVideoTransformer3DModel", "attention_head_dim": 128,
+                  "guidance_embeds": true, "in_channels": 16, "mlp_ratio": 4.0,
+                  "num_attention_heads": 24, "num_layers": 20, "num_refiner_layers": 2,
+                  "num_single_layers": 40, "out_channels": 16, "patch_size": 2,
+                  "patch_size_t": 1, "pooled_projection_dim": 768, "qk_norm": "rms_norm",
+                  "rope_axes_dim": [16, 56, 56], "rope_theta": 256.0, "text_embed_dim": 4096})",
+              12'821'012'544},
     Published{"PixArt-alpha XL/2, 256 pixels",
               R"({"_class_name": "PixArtTransformer2DModel", "attention_head_dim": 72,
                   "caption_channels": 4096, "in_channels": 4, "num_attention_heads": 16,
@@ -66,13 +74,15 @@ TEST(Denoiser, IsShippedAsPublished) {
   EXPECT_EQ(parameters(samples::shipped("flux.1-dev")), kDiffusers[0].parameters);
   EXPECT_EQ(parameters(samples::shipped("sd3-medium")), kDiffusers[2].parameters);
   EXPECT_EQ(parameters(samples::shipped("sd3.5-large")), kDiffusers[3].parameters);
-  EXPECT_EQ(parameters(samples::shipped("wan2.1-14b")), kDiffusers[5].parameters);
+  EXPECT_EQ(parameters(samples::shipped("hunyuan-video")), kDiffusers[4].parameters);
+  EXPECT_EQ(parameters(samples::shipped("wan2.1-14b")), kDiffusers[6].parameters);
   // 675 M with its table of positions, which is not trained. [Peebles and Xie 2023, table 4]
   EXPECT_EQ(parameters(samples::shipped("dit-xl-2")) + 256 * 1152, 675'129'632);
 }
 
 TEST(Denoiser, IsWrittenAsItIsRead) {
-  for (const std::string name : {"flux.1-dev", "sd3-medium", "dit-xl-2", "wan2.1-14b"}) {
+  for (const std::string name :
+       {"flux.1-dev", "sd3-medium", "hunyuan-video", "dit-xl-2", "wan2.1-14b"}) {
     const Value written = transformer_document(samples::shipped(name));
     const Transformer again = samples::read_model(to_json(written));
     EXPECT_EQ(to_json(transformer_document(again)), to_json(written)) << name;
@@ -97,7 +107,8 @@ Flops forward_on_one_rank(const ModelBlocks& blocks) {
 }
 
 TEST(Denoiser, ComputesWhatItsFlopsSay) {
-  for (const std::string name : {"flux.1-dev", "sd3-medium", "dit-xl-2", "wan2.1-14b"}) {
+  for (const std::string name :
+       {"flux.1-dev", "sd3-medium", "hunyuan-video", "dit-xl-2", "wan2.1-14b"}) {
     const Transformer model = samples::shipped(name);
     const ModelBlocks blocks = blocks_of(model, {.micro_batch = 2, .sequence = model.max_sequence});
     const ForwardFlops flops = forward_flops(model, 2, model.max_sequence, AttentionCount::full);
@@ -106,7 +117,7 @@ TEST(Denoiser, ComputesWhatItsFlopsSay) {
 }
 
 TEST(Denoiser, SharesItsParametersOutOverBlocks) {
-  for (const std::string name : {"flux.1-dev", "sd3-medium"}) {
+  for (const std::string name : {"flux.1-dev", "sd3-medium", "hunyuan-video"}) {
     const Transformer model = samples::shipped(name);
     const ModelBlocks blocks = blocks_of(model, {.micro_batch = 1, .sequence = model.max_sequence});
     std::int64_t sum = blocks.embedding.parameters.total() + blocks.head.parameters.total();

@@ -45,6 +45,7 @@ constexpr std::array kArchitectures = {
     Architecture{"minimax_m1", hf::read_minimax},
     Architecture{"kimi_linear", hf::read_kimi_linear},
     Architecture{"FluxTransformer2DModel", hf::read_flux},
+    Architecture{"HunyuanVideoTransformer3DModel", hf::read_hunyuan_video},
     Architecture{"SD3Transformer2DModel", hf::read_sd3},
     Architecture{"PixArtTransformer2DModel", hf::read_pixart},
     Architecture{"WanTransformer3DModel", hf::read_wan},

@@ -41,22 +41,15 @@ void set_denoiser(Transformer& model, Denoiser denoiser) {
   model.denoiser = std::make_shared<const Denoiser>(std::move(denoiser));
 }
 
-}  // namespace
-
-/// Layers of two streams, then such whose branches are parallel.  [Black Forest Labs 2024]
-void read_flux(Reader& in, Transformer& model) {
-  read_heads_and_layers(in, 24, 128, model);
+/// Layers of two streams, then so many whose branches are parallel.
+void set_streams(Reader& in, std::int64_t parallel, std::int64_t longest, Transformer& model) {
   const std::int64_t two_streams = model.layers;
-  const std::int64_t parallel = in.maybe_integer("num_single_layers", 0, kMostLayers).value_or(38);
   model.layers += parallel;
   model.ffn = 4 * model.hidden;
   model.positions = Positions::rotary;
   model.qk_norm = true;
   model.qk_norm_type = Norm::rmsnorm;
-  // Images of a million pixels in latents of an eighth of the side, 2 x 2 a token; texts of T5.
-  constexpr std::int64_t text = 512;
-  constexpr std::int64_t image = 4096;
-  model.max_sequence = image + text;
+  model.max_sequence = longest;
   std::vector<KindRun> runs;
   if (two_streams > 0) {
     runs.push_back({.kind = {.two_streams = true}, .count = two_streams});
@@ -69,6 +62,18 @@ void read_flux(Reader& in, Transformer& model) {
     return;
   }
   set_layers(model, runs);
+}
+
+}  // namespace
+
+/// Layers of two streams, then such whose branches are parallel.  [Black Forest Labs 2024]
+void read_flux(Reader& in, Transformer& model) {
+  read_heads_and_layers(in, 24, 128, model);
+  // Images of a million pixels in latents of an eighth of the side, 2 x 2 a token; texts of T5.
+  constexpr std::int64_t text = 512;
+  constexpr std::int64_t image = 4096;
+  set_streams(
+      in, in.maybe_integer("num_single_layers", 0, kMostLayers).value_or(38), image + text, model);
   // Its pipeline packs squares of the latent before: "patch_size" is 1.
   const std::int64_t channels = width(in, "in_channels", 64);
   Denoiser denoiser{
@@ -82,6 +87,43 @@ void read_flux(Reader& in, Transformer& model) {
     denoiser.vectors.push_back(kFrequencies);
   }
   skip(in, {"axes_dims_rope"});
+  set_denoiser(model, std::move(denoiser));
+}
+
+/// As FLUX.1, of films, whose texts go through layers of their own before.  [Kong et al. 2024]
+void read_hunyuan_video(Reader& in, Transformer& model) {
+  Denoiser denoiser;
+  const std::int64_t text = 256;
+  // 129 frames of 1280 x 720 pixels: 33 x 45 x 80.
+  const std::int64_t film = 118'800;
+  const std::int64_t parallel = in.maybe_integer("num_single_layers", 0, kMostLayers).value_or(40);
+  read_heads_and_layers(in, 24, 128, model);
+  if (in.maybe_number("mlp_ratio", 0, kMostSide).value_or(4) != 4) {
+    in.fail("mlp_ratio", "expected 4, the only one that is modelled");
+  }
+  if (const auto norm = in.maybe_text("qk_norm"); norm && *norm != "rms_norm") {
+    in.fail("qk_norm", "expected rms_norm, the only one that is modelled");
+  }
+  if (const Value* image = in.raw("image_condition_type");
+      image != nullptr && image->kind != Value::Kind::null) {
+    in.fail("image_condition_type", "expected null: films from a text alone");
+  }
+  set_streams(in, parallel, film + text, model);
+  const std::int64_t channels = width(in, "in_channels", 16);
+  denoiser.patches = {.side = in.maybe_integer("patch_size", 1, kMostSide).value_or(2),
+                      .channels = channels,
+                      .frames = in.maybe_integer("patch_size_t", 1, kMostSide).value_or(1),
+                      .bias = true};
+  denoiser.output_channels = width(in, "out_channels", 16);
+  denoiser.vectors = {kFrequencies, width(in, "pooled_projection_dim", 768)};
+  denoiser.text = DenoiserText{
+      .tokens = text,
+      .width = width(in, "text_embed_dim", 4096),
+      .refiner_layers = in.maybe_integer("num_refiner_layers", 0, kMostSide).value_or(2)};
+  if (in.flag("guidance_embeds", true)) {
+    denoiser.vectors.push_back(kFrequencies);
+  }
+  skip(in, {"rope_axes_dim", "rope_theta"});
   set_denoiser(model, std::move(denoiser));
 }
 

@@ -24,6 +24,7 @@ void read_whisper(Reader& in, Transformer& model);
 
 // Denoisers, as the diffusers library has them.
 void read_flux(Reader& in, Transformer& model);
+void read_hunyuan_video(Reader& in, Transformer& model);
 void read_sd3(Reader& in, Transformer& model);
 void read_pixart(Reader& in, Transformer& model);
 void read_wan(Reader& in, Transformer& model);

@@ -11,13 +11,44 @@
 namespace titer {
 namespace {
 
-constexpr std::int64_t kMostVectors = 16;   // that condition a sequence
-constexpr std::int64_t kTimeVectors = 6;    // that one product makes for all layers
+constexpr std::int64_t kMostVectors = 16;  // that condition a sequence
+constexpr std::int64_t kTimeVectors = 6;   // that one product makes for all layers
+constexpr std::int64_t kMostRefiners = 100;
 constexpr std::int64_t kOutputVectors = 2;  // scale and shift
 
 /// A product with a bias.
 std::int64_t product_parameters(std::int64_t inner, std::int64_t columns) {
   return (inner + 1) * columns;
+}
+
+/// A matrix for each of query, key, value and output, four for either product of an MLP of four
+/// times the width, and two for the gates.
+constexpr std::int64_t kRefinerMatrices = 4 + 2 * 4 + 2;
+/// Beside their matrices: biases, four wide in the MLP, and of two norms weights and biases.
+constexpr std::int64_t kRefinerVectors = 4 + (4 + 1) + 2 + 2 * 2;
+
+std::int64_t refiner_parameters(const Denoiser& denoiser, std::int64_t h) {
+  const DenoiserText& text = *denoiser.text;
+  if (text.refiner_layers == 0) {
+    return 0;
+  }
+  std::int64_t sum = text.refiner_layers * (kRefinerMatrices * h * h + kRefinerVectors * h);
+  for (const std::int64_t columns : {denoiser.vectors.front(), text.width}) {
+    sum += product_parameters(columns, h) + product_parameters(h, h);
+  }
+  return sum;
+}
+
+/// Multiply-adds for one sequence.
+double refiner_products(const Denoiser& denoiser, double h) {
+  const DenoiserText& text = *denoiser.text;
+  if (text.refiner_layers == 0) {
+    return 0;
+  }
+  const double tokens = real(text.tokens);
+  const double layer = tokens * 12.0 * h * h + 2.0 * h * h + 2.0 * tokens * tokens * h;
+  return real(text.refiner_layers) * layer + real(denoiser.vectors.front() + text.width) * h +
+         2.0 * h * h;
 }
 
 /// Multiply-adds of the vectors of all layers, for one sequence.
@@ -45,7 +76,8 @@ double condition_products(const Transformer& model) {
     sum += real(columns) * h + h * h;
   }
   if (const std::optional<DenoiserText>& text = model.denoiser->text) {
-    sum += real(text->tokens) * (real(text->width) * h + real(text->products - 1) * h * h);
+    sum += real(text->tokens) * (real(text->width) * h + real(text->products - 1) * h * h) +
+           refiner_products(*model.denoiser, h);
   }
   return sum;
 }
@@ -75,6 +107,10 @@ constexpr std::array kTextFields = {
     fields::integer<&DenoiserText::width>("width", {1, kMostWidth}, "as its encoder returns them")
         .needed(),
     fields::integer<&DenoiserText::products>("products", {1, 2}, "to the hidden size"),
+    fields::integer<&DenoiserText::refiner_layers>(
+        "refiner_layers",
+        {0, kMostRefiners},
+        "of its own tokens behind these, gated by the time step and the text's mean"),
     fields::choice<&DenoiserText::norm, kNorms>("norm", "before cross-attention")
         .or_else("the model's")};
 std::span<const Field<DenoiserText>> text_fields() { return kTextFields; }
@@ -146,7 +182,8 @@ std::int64_t denoiser_input_parameters(const Transformer& model) {
   }
   if (denoiser.text) {
     sum += product_parameters(denoiser.text->width, h) +
-           (denoiser.text->products - 1) * product_parameters(h, h);
+           (denoiser.text->products - 1) * product_parameters(h, h) +
+           refiner_parameters(denoiser, h);
   }
   const bool is_shared = denoiser.modulation == Modulation::shared;
   return sum + denoiser.classes * h + (is_shared ? product_parameters(h, kTimeVectors * h) : 0);

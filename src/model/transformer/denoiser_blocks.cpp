@@ -1,4 +1,5 @@
 // What a denoiser computes on one rank beside what every transformer does.
+#include "core_attention.hpp"
 #include "denoiser_parts.hpp"
 
 namespace titer {
@@ -15,13 +16,57 @@ void add_two_products(LayerBuilder& layer, std::string_view name, double rows, d
 }
 
 void add_text(LayerBuilder& layer, const DenoiserText& text) {
-  const Slice slice = text_slice(layer.model(), layer.slice());
+  Slice slice = text_slice(layer.model(), layer.slice());
+  if (text.refiner_layers > 0) {
+    slice.context = 1;
+  }
   const double rows = tokens_of(slice);
   if (text.products == 1) {
     layer.first_product("text embedding", {rows, real(text.width), layer.hidden()});
   } else {
     add_two_products(layer, "text embedding", rows, real(text.width));
   }
+}
+
+/// A layer of the text's own tokens.
+void add_refiner_layer(LayerBuilder& layer) {
+  const double h = layer.hidden();
+  const double rows = layer.tokens();
+  const auto branch_end = [&] { layer.pass_over("gate and sum", rows * h, rows * h); };
+  layer.first_product("modulation", {sequences(layer), h, 2 * h}, true);
+  layer.norm("norm");
+  layer.first_product("query, key and value", {rows, h, 3 * h}, true);
+  const double head = real(layer.model().head_dim);
+  add_core_attention(
+      layer,
+      {.widths =
+           {.query = h, .key = h, .value = h, .output = h, .query_head = head, .value_head = head},
+       .view = view_of(layer.model(), {.bidirectional = true}, layer.slice())});
+  layer.first_product("attention output", {rows, h, h}, true);
+  branch_end();
+  layer.norm("norm");
+  layer.first_product("MLP", {rows, h, 4 * h}, true);
+  layer.pass_over("activation", rows * 4 * h, rows * 4 * h);
+  layer.first_product("MLP", {rows, 4 * h, h}, true);
+  branch_end();
+}
+
+/// Of whole texts on every rank, before these are shared out.
+void add_refiner(LayerBuilder& layer, const Denoiser& denoiser) {
+  Slice slice = layer.slice();
+  slice.sequence = denoiser.text->tokens;
+  slice.sequence_parallel = false;
+  slice.tensor = 1;
+  slice.context = 1;
+  slice.attended_length.reset();
+  LayerBuilder text = layer.beside(slice);
+  for (const std::int64_t columns : {denoiser.vectors.front(), denoiser.text->width}) {
+    add_two_products(text, "conditions of the text", sequences(text), real(columns));
+  }
+  for (std::int64_t i = 0; i < denoiser.text->refiner_layers; ++i) {
+    add_refiner_layer(text);
+  }
+  layer.take(text);
 }
 
 /// Of `vectors` for each sequence.
@@ -61,6 +106,9 @@ void add_denoiser_input(LayerBuilder& layer, const Denoiser& denoiser) {
   }
   if (denoiser.text) {
     add_text(layer, *denoiser.text);
+    if (denoiser.text->refiner_layers > 0) {
+      add_refiner(layer, denoiser);
+    }
   }
   if (joins_text(layer.model())) {
     layer.pass_over("texts and images joined", layer.tokens() * h, 0);

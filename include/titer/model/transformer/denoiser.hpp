@@ -24,6 +24,9 @@ struct DenoiserText {
   std::int64_t width = 0;      // as they come
   std::int64_t products = 1;   // to the hidden size; of two with an activation between them
   std::optional<Norm> norm{};  // before cross-attention; otherwise the model's
+  // Layers of its own tokens behind these, which attend to one another; the time step and the
+  // text's mean gate their branches.  [Kong et al. 2024, HunyuanVideo]
+  std::int64_t refiner_layers = 0;
   friend bool operator==(const DenoiserText&, const DenoiserText&) = default;
 };
 
