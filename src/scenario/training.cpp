@@ -151,7 +151,9 @@ Training read_training(Reader& in, const Model& model) {
     training.sequence = transformer != nullptr ? transformer->max_sequence : 1;
   }
   if (training.optimizer.factored) {
-    training.optimizer.state_bytes += factored_bytes(matrix_width(model));
+    const double width = matrix_width(model);  // those of layers are no less high, adapters less
+    const double height = training.adapters ? static_cast<double>(training.adapters->rank) : width;
+    training.optimizer.state_bytes += factored_bytes(height, width);
   }
   return training;
 }

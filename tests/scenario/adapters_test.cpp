@@ -24,6 +24,12 @@ Scenario adapted(std::string_view model, const Adapters& adapters, const Plan& p
 
 constexpr WeightRoles kQueryAndValue = role_bit(WeightRole::query) | role_bit(WeightRole::value);
 
+double trained_parameters_in_matrices(const Scenario& scenario) {
+  StepCosts costs;
+  step_costs(scenario, costs);
+  return trained_matrices(costs.blocks, costs.contents, 0).parameters().total();
+}
+
 TEST(Adapters, HaveThePublishedNumberOfParameters) {
   EXPECT_EQ(adapter_parameters(adapted("llama2-7b", {.rank = 8, .targets = kQueryAndValue})),
             4194304);
@@ -238,6 +244,25 @@ TEST(Adapters, AreTheSameAtAllFidelities) {
   EXPECT_LT(closed, estimate(whole).iteration_time);
 }
 
+// Both of an adapter are matrices: their updates are orthogonalised, and of their second moments
+// there are a row and a column.
+TEST(Adapters, AreMatricesToOptimizers) {
+  Scenario scenario = adapted("llama3-8b", {.rank = 16});
+  const double trained = 41943040;
+  EXPECT_DOUBLE_EQ(trained_parameters_in_matrices(scenario), trained);
+  const Seconds adam = estimate(scenario).breakdown.optimizer;
+  scenario.training.optimizer = kMuon;
+  ASSERT_EQ(texts(scenario), Lines());
+  EXPECT_EQ(estimate(scenario).memory.front().optimizer, trained * 8_B) << "a moment, a master";
+  EXPECT_GT(estimate(scenario).breakdown.optimizer, adam);
+  ScenarioSource source(parse_json(R"({"model": "llama3-8b", "cluster": "dgx-h100",
+      "plan": {"data": 8}, "training": {"global_batch": 8, "sequence": 2048, "precision": "bf16",
+      "optimizer": "adafactor", "adapters": {"rank": 16}}})",
+                                   "run.json"));
+  const double factored = kAdafactor.state_bytes + 4.0 / 16 + 4.0 / 4096;
+  EXPECT_DOUBLE_EQ(source.read().training.optimizer.state_bytes, factored);
+}
+
 TEST(Validate, RefusesWhatAdaptersDoNotGoWith) {
   Plan plan;
   plan.data = 8;
@@ -252,13 +277,10 @@ TEST(Validate, RefusesWhatAdaptersDoNotGoWith) {
   EXPECT_EQ(texts(adapted("mixtral-8x7b", {.rank = 16, .targets = kQueryAndValue})), Lines());
   Scenario scenario =
       adapted("megatron-1.7b", {.rank = 1024, .targets = role_bit(WeightRole::gate)});
-  scenario.training.optimizer = kMuon;
   scenario.training.frozen.first = 3;
   EXPECT_EQ(
       texts(scenario),
       (Lines{"training.adapters: 1024: expected no frozen_layers: all but adapters are frozen",
-             "training.adapters: 1024: expected an optimizer that treats parameters one by "
-             "one",
              "training.adapters.targets: a list: expected no gate, which this model's MLP "
              "has not",
              "training.adapters.rank: 1024: expected at most 288, an eighth of the hidden "

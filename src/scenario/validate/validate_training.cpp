@@ -108,8 +108,6 @@ void check_adapters(const Scenario& scenario, Demands& demands) {
   const Transformer* transformer = scenario.model.if_transformer();
   check(transformer != nullptr, "expected a transformer, whose layers' products they are beside");
   check(!training.frozen.any(), "expected no frozen_layers: all but adapters are frozen");
-  check(!training.optimizer.factored && !training.optimizer.orthogonal,
-        "expected an optimizer that treats parameters one by one");
   check(scenario.formula == Formula::titer, "expected the formula titer");
   if (transformer != nullptr) {
     check_targets(*training.adapters, *transformer, demands);

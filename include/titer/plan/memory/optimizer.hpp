@@ -90,9 +90,10 @@ inline constexpr OptimizerRule kMuon{
 inline constexpr std::array<OptimizerRule, 9> kOptimizerRules = {
     kAdam, kMomentumSgd, kPlainSgd, kAdafactor, kAdam8Bit, kLion, kLion8Bit, kLamb, kMuon};
 
-/// fp32 bytes of a factored moment per parameter, of matrices that are `width` wide and no less
-/// high: 4 (1/n + 1/m) at most.
-[[nodiscard]] constexpr double factored_bytes(double width) { return 4.0 * 2.0 / width; }
+/// fp32 bytes of a factored moment per parameter, of matrices with so many rows and columns.
+[[nodiscard]] constexpr double factored_bytes(double rows, double columns) {
+  return 4.0 * (1 / rows + 1 / columns);
+}
 
 /// Bytes per parameter by role, for one training precision.
 struct ParameterBytes {
