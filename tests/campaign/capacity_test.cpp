@@ -557,6 +557,18 @@ TEST(CapacityFile, TakesAnotherClusterHoweverManyDevicesTheRunHas) {
   EXPECT_THROW(static_cast<void>(question("scaled")), InputError);
 }
 
+// Racks of 72 are used by 72 or by 64.
+TEST(CapacityFile, TriesWhatIsNearlyAllOfARack) {
+  const std::vector<Assignment> changes = {{"tokens", Value("1T"), "t"},
+                                           {"plan.tensor", Value(4), "p"},
+                                           {"plan.pipeline", Value(1), "p"},
+                                           {"cluster", Value("gb200-nvl72"), "c"}};
+  const std::vector<std::int64_t> tried = load_capacity("llama3-70b-64xh100", changes).devices;
+  for (const std::int64_t number : {4, 8, 64, 128, 512}) {
+    EXPECT_NE(std::find(tried.begin(), tried.end(), number), tried.end()) << number;
+  }
+}
+
 TEST(CapacityFile, TakesPriceAndPowerInPlaceOfThoseOfFiles) {
   std::vector<Assignment> changes = {{"tokens", Value("1T"), "t"},
                                      {"cluster", Value("tpu-v5p-pod"), "c"},

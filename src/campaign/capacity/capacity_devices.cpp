@@ -48,11 +48,20 @@ std::vector<std::int64_t> replicas_of_scaled(const CapacityQuestion& question) {
   return counts;
 }
 
-/// Whether so many devices of a cluster are whole nodes, an even part of one, or a slice.
+/// Whether so many devices of a cluster are whole nodes, an even part of one, or a slice. Of racks
+/// of several hosts that is all of their devices or nearly so: 64 of 72.
 bool can_be(const Cluster& cluster, std::int64_t devices) {
-  const std::int64_t per_node = cluster.devices_per_node;
-  const bool fills = devices < per_node ? per_node % devices == 0 : devices % per_node == 0;
-  return cluster.torus() == nullptr ? fills : cluster.torus_of(devices) != nullptr;
+  if (cluster.torus() != nullptr) {
+    return cluster.torus_of(devices) != nullptr;
+  }
+  const int whole = cluster.devices_of_whole_node();
+  const int step = cluster.whole_node ? *cluster.devices_per_host : whole;
+  for (int used = whole; 9 * used >= 8 * whole; used -= step) {
+    if (devices < used ? used % devices == 0 : devices % used == 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /// Round slices of a torus, each a tenth larger than the one before or more, and all of it.
