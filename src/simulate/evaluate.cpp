@@ -36,13 +36,16 @@ void check_links(const Plan& plan) {
   }
 }
 
-/// What all devices of a pipeline rank together can be followed on the links of.
 void check_network(const Scenario& scenario) {
-  if (const auto key = scenario.unlike()) {
+  const auto unlike = scenario.unlike();
+  if (unlike && scenario.plan.devices() > kMostUnlikeOnLinks) {
     throw InputError(
-        fmt::format("{}: expected the fidelity event: on the links of the network all devices are "
-                    "alike and nothing is random",
-                    *key));
+        fmt::format("plan: {} devices: expected at most {} that {} makes unlike on the links of "
+                    "the network; or "
+                    "the fidelity event",
+                    scenario.plan.devices(),
+                    kMostUnlikeOnLinks,
+                    *unlike));
   }
   check_links(scenario.plan);
 }

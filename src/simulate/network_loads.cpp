@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <tuple>
 
 #include "contention.hpp"
 #include "network_transfers.hpp"
@@ -9,8 +11,9 @@
 namespace titer {
 namespace {
 
-/// What runs one after the other on a pipeline rank: never two of its uses at once.
+/// What runs one after the other on a device of a pipeline rank: never two of its uses at once.
 struct Slot {
+  std::size_t of_class = 0;  // of devices
   int rank = 0;
   Track track = Track::main;
   friend auto operator<=>(const Slot&, const Slot&) = default;
@@ -32,7 +35,7 @@ struct SlotUse {
   Affected affected = Affected::nothing;
   double stretch = 1;  // of its duration, by its algorithm and its own messages that meet
   std::vector<std::pair<std::uint32_t, double>> shares{};
-  std::vector<LoadShare> load{};
+  std::vector<LoadShare> load{};  // of links, by all devices of the pipeline rank together
 };
 
 /// Shares of what takes `duration` by its cost.
@@ -54,29 +57,70 @@ void spread(const LinkUse& use, Seconds duration, SlotUse& into) {
 
 class LinkSharer {
  public:
-  LinkSharer(const Scenario& scenario,
-             const StepCosts& costs,
-             const Contention& contention,
-             StepProgram& program)
-      : costs_(costs), contention_(contention), program_(program), transfers_(scenario, costs) {}
+  LinkSharer(const SharedStep& step, std::span<StepProgram> programs)
+      : step_(step), contention_(step.contention), programs_(programs) {
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+      transfers_.push_back(std::make_unique<NetworkTransfers>(step.scenarios[i], step.costs[i]));
+    }
+  }
 
   LinkLoads share() {
-    for (std::size_t rank = 0; rank < program_.ranks.size(); ++rank) {
-      for (std::size_t track = 0; track < kTracks; ++track) {
-        visit({.rank = static_cast<int>(rank), .track = static_cast<Track>(track)});
+    for (std::size_t of_class = 0; of_class < programs_.size(); ++of_class) {
+      for (std::size_t rank = 0; rank < programs_[of_class].ranks.size(); ++rank) {
+        for (std::size_t track = 0; track < kTracks; ++track) {
+          visit({.of_class = of_class,
+                 .rank = static_cast<int>(rank),
+                 .track = static_cast<Track>(track)});
+        }
       }
     }
-    add_device_parts();
-    add_links();
-    for (const SlotUse& use : uses_) {
-      loads_.add(use.load);
+    for (std::size_t i = 0; i < contention_.loads().resources(); ++i) {
+      loads_.add_resource();
     }
-    return {std::move(loads_), transfers_.algorithms()};
+    add_links();
+    LinkLoads found{.algorithms = transfers_.front()->algorithms()};
+    const auto stages = static_cast<std::size_t>(step_.world.stages());
+    if (step_.world.ranks().size() == stages) {
+      for (const SlotUse& use : uses_) {
+        loads_.add(load_of(use, static_cast<std::size_t>(use.slot.rank), 1));
+      }
+    } else {
+      found.uses = uses_.size();
+      found.of_device = loads_of_devices();
+    }
+    found.loads = std::move(loads_);
+    return found;
   }
 
  private:
+  /// What a device takes of itself, as in events without links, and of links that so many share.
+  [[nodiscard]] std::vector<LoadShare> load_of(const SlotUse& use,
+                                               std::size_t device,
+                                               double sharers) const {
+    std::vector<LoadShare> load = contention_.shares(device, use.affected);
+    for (const LoadShare& link : use.load) {
+      load.push_back({.resource = link.resource, .share = link.share / sharers});
+    }
+    return load;
+  }
+
+  std::vector<LoadId> loads_of_devices() {
+    const std::vector<TimelineRank>& ranks = step_.world.ranks();
+    const double sharers = static_cast<double>(ranks.size()) / step_.world.stages();
+    std::vector<LoadId> ids;
+    ids.reserve(ranks.size() * uses_.size());
+    for (std::size_t device = 0; device < ranks.size(); ++device) {
+      for (const SlotUse& use : uses_) {
+        const bool is_own =
+            use.slot.rank == ranks[device].stage && use.slot.of_class == step_.classes[device];
+        ids.push_back(is_own ? loads_.add(load_of(use, device, sharers)) : kNoLoad);
+      }
+    }
+    return ids;
+  }
+
   void visit(Slot slot) {
-    RankProgram& own = program_.ranks[static_cast<std::size_t>(slot.rank)];
+    RankProgram& own = programs_[slot.of_class].ranks[static_cast<std::size_t>(slot.rank)];
     for (Instruction& instruction : own.tracks[static_cast<std::size_t>(slot.track)]) {
       const bool computes = instruction.affected == Affected::compute;
       if (instruction.affected == Affected::nothing || instruction.duration == 0 ||
@@ -125,28 +169,28 @@ class LinkSharer {
   SlotUse use_of(Slot slot, const Instruction& instruction, std::span<const Action> passes) {
     SlotUse use{.slot = slot, .affected = instruction.affected};
     const Seconds duration = to_seconds(instruction.duration);
+    NetworkTransfers& transfers = *transfers_[slot.of_class];
     switch (instruction.affected) {
       case Affected::tensor:
       case Affected::context:
       case Affected::expert:
       case Affected::shard: {
         const PassComm comm = *comm_of(instruction.affected);
-        const Seconds time = transfer_time(slot.rank, passes, comm);
-        spread(transfers_.of_passes(slot.rank, passes, comm, time), time, use);
+        const Seconds time = transfer_time(slot, passes, comm);
+        spread(transfers.of_passes(slot.rank, passes, comm, time), time, use);
         break;
       }
       case Affected::data:
       case Affected::experts:
-        spread(transfers_.of_data(slot.rank, instruction), duration, use);
+        spread(transfers.of_data(slot.rank, instruction), duration, use);
         break;
       case Affected::to_previous:
       case Affected::to_next:
-        spread(transfers_.of_send(slot.rank, instruction.affected == Affected::to_next),
-               duration,
-               use);
+        spread(
+            transfers.of_send(slot.rank, instruction.affected == Affected::to_next), duration, use);
         break;
       case Affected::ends:
-        spread(transfers_.of_ends(), duration, use);
+        spread(transfers.of_ends(), duration, use);
         break;
       case Affected::compute:
       case Affected::nothing:
@@ -156,30 +200,21 @@ class LinkSharer {
   }
 
   /// What all transfers of these passes cost that count as `comm`.
-  [[nodiscard]] Seconds transfer_time(int rank,
+  [[nodiscard]] Seconds transfer_time(const Slot& slot,
                                       std::span<const Action> passes,
                                       PassComm comm) const {
+    const StepCosts& costs = step_.costs[slot.of_class];
     Seconds time;
     for (const Action& action : passes) {
       const int stage =
-          stage_of(costs_.placement, {.rank = rank, .chunk = action.chunk}, costs_.shape);
-      const BlockCost cost = costs_.chunk(stage);
+          stage_of(costs.placement, {.rank = slot.rank, .chunk = action.chunk}, costs.shape);
+      const BlockCost cost = costs.chunk(stage);
       time += cost.of(action.pass).transfers[comm];
       if (sends_gradient(action.pass)) {
         time += cost.recompute.transfers[comm];
       }
     }
     return time;
-  }
-
-  /// Of the devices, as in events without links.
-  void add_device_parts() {
-    for (std::size_t i = 0; i < contention_.loads().resources(); ++i) {
-      loads_.add_resource();
-    }
-    for (SlotUse& use : uses_) {
-      use.load = contention_.shares(static_cast<std::size_t>(use.slot.rank), use.affected);
-    }
   }
 
   using Row = std::vector<std::pair<std::size_t, double>>;  // uses of a link, and their shares
@@ -230,10 +265,10 @@ class LinkSharer {
     return sum + most;
   }
 
-  const StepCosts& costs_;
+  const SharedStep& step_;
   const Contention& contention_;
-  StepProgram& program_;
-  NetworkTransfers transfers_;
+  std::span<StepProgram> programs_;                           // of each class
+  std::vector<std::unique_ptr<NetworkTransfers>> transfers_;  // likewise
   std::map<std::pair<Slot, Kind>, LoadId> known_;
   std::vector<SlotUse> uses_;
   Loads loads_;
@@ -241,11 +276,8 @@ class LinkSharer {
 
 }  // namespace
 
-LinkLoads share_links(const Scenario& scenario,
-                      const StepCosts& costs,
-                      const Contention& contention,
-                      StepProgram& program) {
-  return LinkSharer(scenario, costs, contention, program).share();
+LinkLoads share_links(const SharedStep& step, std::span<StepProgram> programs) {
+  return LinkSharer(step, programs).share();
 }
 
 }  // namespace titer

@@ -42,6 +42,7 @@ Playback::Playback(const SimulatedStep& step, Recorder* recorder)
       world_(step.world),
       contention_(step.contention),
       sample_(step.sample),
+      links_(step.links),
       recorder_(recorder),
       accounts_(step.world.ranks().size()),
       peak_(step.world.ranks().size(), 0) {
@@ -87,6 +88,9 @@ void Playback::affect(std::size_t rank, const Instruction& instruction, StreamTa
   }
   if (contention_.exists()) {
     task.load = contention_.load(rank, instruction.affected);
+  }
+  if (links_ != nullptr && instruction.load != kNoLoad) {
+    task.load = links_->of(rank, instruction.load);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "contention.hpp"
 #include "titer/simulate/accounts.hpp"
+#include "titer/simulate/network_loads.hpp"
 #include "titer/simulate/step_program.hpp"
 #include "titer/simulate/world.hpp"
 
@@ -19,6 +20,7 @@ struct SimulatedStep {
   const std::vector<std::size_t>& classes;  // of each device
   const Contention& contention;
   std::uint32_t sample = 0;
+  const LinkLoads* links = nullptr;  // of the cluster, where these are followed
 };
 
 /// Fills a timeline with what it is told.
@@ -128,6 +130,7 @@ class Playback {
   const World& world_;
   const Contention& contention_;
   std::uint32_t sample_;
+  const LinkLoads* links_;
   Recorder* recorder_;
   std::vector<const RankProgram*> programs_;  // of each device
   std::vector<Track> tracks_;                 // that are used

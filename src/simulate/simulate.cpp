@@ -118,8 +118,6 @@ class Simulator {
         world_(scenario, every_rank(scenario, options)),
         contention_(scenario, world_),
         classes_(classes_of(scenario, world_, costs)) {
-    ensure(!options.network || !every_rank(scenario, options),
-           "links are followed for all devices of a pipeline rank together");
     for (const StepCosts& of_class : costs) {
       check_length(scenario, of_class);
     }
@@ -136,9 +134,17 @@ class Simulator {
       }
     }
     if (options.network) {
-      LinkLoads links = share_links(scenario, costs_, contention_, programs_.front());
-      links_ = std::move(links.loads);
-      simulation_.result.algorithms = std::move(links.algorithms);
+      std::vector<Scenario> scenarios;
+      for (std::size_t i = 0; i < costs.size(); ++i) {
+        scenarios.push_back(costs.size() == 1 ? scenario : class_scenario(scenario, i));
+      }
+      links_ = share_links({.scenarios = scenarios,
+                            .costs = costs,
+                            .classes = classes_,
+                            .world = world_,
+                            .contention = contention_},
+                           programs_);
+      simulation_.result.algorithms = std::exchange(links_.algorithms, {});
     }
     if (options.record) {
       check_recordable(world_, programs_.front());
@@ -155,10 +161,11 @@ class Simulator {
                              .programs = programs_,
                              .classes = classes_,
                              .contention = contention,
-                             .sample = options_.sample};
+                             .sample = options_.sample,
+                             .links = options_.network ? &links_ : nullptr};
     Playback playback(step, options_.record ? &recorder : nullptr);
     simulation_.timeline.ranks = world_.ranks();
-    const StreamRun run = follow(playback, options_.network ? links_ : contention.loads());
+    const StreamRun run = follow(playback, options_.network ? links_.loads : contention.loads());
     for (const StreamId stream : run.stuck) {
       if (playback.is_main(stream)) {
         refuse_deadlock(world_.ranks()[playback.rank_of(stream)].stage, playback.current(stream));
@@ -243,7 +250,7 @@ class Simulator {
   Contention contention_;
   std::vector<std::size_t> classes_;   // of each device
   std::vector<StepProgram> programs_;  // of each class; they differ in durations only
-  Loads links_;
+  LinkLoads links_;
   MemoryFinder memory_;
   std::vector<Bytes> fixed_;
   Simulation simulation_;
