@@ -1,6 +1,8 @@
 #include "export_writer.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace titer {
@@ -60,8 +62,8 @@ TaskPart part_of(PassComm comm) {
 
 ExportedStep::Writer::Writer(const ExportedStep& step, int rank)
     : step_(step),
-      scenario_(step.scenario_),
-      costs_(step.costs_),
+      scenario_(step.seen_by(rank).scenario),
+      costs_(step.seen_by(rank).costs),
       at_(step.place_of_rank(rank)),
       rank_(rank),
       actions_(actions(step.scenario_.plan.schedule, at_.pipeline, step.costs_.shape)),
@@ -92,7 +94,35 @@ RankGraph ExportedStep::Writer::run() {
     }
   }
   add_tail();
+  if (!scenario_.conditions.devices.empty()) {
+    slow_down();
+  }
   return std::move(graph_);
+}
+
+/// By what its own devices are slower, and of transfers the slowest of those that take part.
+void ExportedStep::Writer::slow_down() {
+  const Conditions& conditions = scenario_.conditions;
+  const int per_node = scenario_.cluster.devices_per_node;
+  for (RankGraph::Id id = 0; id < graph_.size(); ++id) {
+    GraphNode& node = graph_.node(id);
+    double factor = 1;
+    if (node.kind == NodeKind::compute) {
+      factor = conditions.compute_factor(rank_, 0, 0);
+    } else if (node.kind == NodeKind::collective) {
+      const RankGroup& group = step_.group(node.group);
+      const bool network = step_.ways(group).group.nodes > 1;
+      for (const int member : group.ranks) {
+        factor = std::max(factor, conditions.transfer_factor(member, network));
+      }
+    } else if (node.kind == NodeKind::send) {
+      const bool network = node.peer / per_node != rank_ / per_node;
+      factor = std::max(conditions.transfer_factor(rank_, network),
+                        conditions.transfer_factor(node.peer, network));
+    }
+    const double time = factor * static_cast<double>(node.duration);
+    node.duration = std::llround(std::min(time, static_cast<double>(kMaxTicks)));
+  }
 }
 
 GraphNode ExportedStep::Writer::about(const PassRow& row, TaskPart part) const {
@@ -127,27 +157,27 @@ void ExportedStep::Writer::list_blocks(PassRow& row) const {
   const RowBlock head{.kind = costs_.kinds.size() + 1};
   const bool embeds = row.stage == 0;
   if (forward && embeds) {
-    list_block(step_.items_.embedding, kEmbeddingBlock, embedding, row);
+    list_block(step_.seen_by(rank_).items.embedding, kEmbeddingBlock, embedding, row);
   }
   if (!forward && row.stage == costs_.stages - 1) {
-    list_block(step_.items_.head, kHeadBlock, head, row);
+    list_block(step_.seen_by(rank_).items.head, kHeadBlock, head, row);
   }
   const std::int64_t repeated =
       repeated_layers(scenario_.plan, layers, row.stage == 0 ? costs_.blocks.front : 0);
   for (std::int32_t i = 0; i < layers; ++i) {
     const std::int32_t place = forward ? i : layers - 1 - i;
     const auto kind = static_cast<std::size_t>(kind_of(costs_.blocks.order, first + place));
-    list_block(step_.items_.kinds[kind],
+    list_block(step_.seen_by(rank_).items.kinds[kind],
                "layer",
                {.kind = kind, .layer = first + place},
                row,
                place < repeated);
   }
   if (forward && row.stage == costs_.stages - 1) {
-    list_block(step_.items_.head, kHeadBlock, head, row);
+    list_block(step_.seen_by(rank_).items.head, kHeadBlock, head, row);
   }
   if (!forward && embeds) {
-    list_block(step_.items_.embedding, kEmbeddingBlock, embedding, row);
+    list_block(step_.seen_by(rank_).items.embedding, kEmbeddingBlock, embedding, row);
   }
 }
 

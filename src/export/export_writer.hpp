@@ -159,6 +159,7 @@ class ExportedStep::Writer {
   Frontier add_sum(const GraphNode& node, GroupRole role, Frontier after);
   Frontier add_served(const Move& move, const DeviceParameters& parameters, Frontier after);
   void add_root_moves(bool ends, PassRow& row);
+  void slow_down();
   void gather_parameters();
   void add_tail();
   void add_meeting(const DeviceParameters& parameters, Seconds time);

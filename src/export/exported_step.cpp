@@ -1,7 +1,5 @@
 #include "titer/export/exported_step.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +7,9 @@
 #include "titer/cost/group_fabric.hpp"
 #include "titer/cost/shard_cost.hpp"
 #include "titer/cost/sync_cost.hpp"
+#include "titer/estimate/device_classes.hpp"
 #include "titer/estimate/step_length.hpp"
+#include "titer/simulate/world.hpp"
 
 namespace titer {
 namespace {
@@ -75,9 +75,22 @@ ExportedStep::ExportedStep(Scenario scenario, ExportDetail detail)
     strides_[static_cast<std::size_t>(dimension)] = stride;
     stride *= static_cast<int>(scenario_.plan.degree(dimension));
   }
-  step_costs(scenario_, costs_);
-  check_length(scenario_, costs_);
-  items_ = model_items(scenario_, costs_);
+  scenario_.conditions = scenario_.conditions.quiet();
+  const std::size_t classes = class_count(scenario_);
+  seen_.resize(classes);  // names in costs and items are those of the scenario beside them
+  std::vector<StepCosts> costs;
+  for (std::size_t i = 0; i < classes; ++i) {
+    Seen& seen = seen_[i];
+    seen.scenario = classes == 1 ? scenario_ : class_scenario(scenario_, i);
+    step_costs(seen.scenario, seen.costs);
+    check_length(seen.scenario, seen.costs);
+    seen.items = model_items(seen.scenario, seen.costs);
+    costs.push_back(seen.costs);
+  }
+  costs_ = costs.front();
+  if (classes > 1) {
+    class_of_ = classes_of(scenario_, World(scenario_, true), costs);
+  }
   fill_ways();
   fill_roles();
   fill_groups();
@@ -289,7 +302,7 @@ double ExportedStep::most_nodes() const {
                                              block.weight_gradient.size()}));
   };
   double longest_layer = 0;
-  for (const BlockItems& kind : items_.kinds) {
+  for (const BlockItems& kind : seen_.front().items.kinds) {
     longest_layer = std::max(longest_layer, longest(kind));
   }
   double kinds_of_groups = 0;
@@ -308,8 +321,8 @@ double ExportedStep::most_nodes() const {
       (moves_with_passes(scenario_) ? 6.0 : 0.0) + (scenario_.plan.offload.any() ? 4.0 : 0.0);
   const double of_chunk =
       by_pass ? 6.0 * static_cast<double>(kCollectives.size()) * kinds_of_groups + 3.0 * moved
-              : layers * (longest_layer + 2.0) + longest(items_.embedding) + longest(items_.head) +
-                    moved * (layers + 2.0);
+              : layers * (longest_layer + 2.0) + longest(seen_.front().items.embedding) +
+                    longest(seen_.front().items.head) + moved * (layers + 2.0);
   // A bucket may be two collectives, and as many of equal shards.
   const double own_experts =
       roles_[static_cast<std::size_t>(GroupRole::experts)].groups > 0 ? 2.0 : 1.0;

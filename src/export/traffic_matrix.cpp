@@ -63,9 +63,20 @@ TrafficMatrix::TrafficMatrix(int ranks, std::vector<TrafficPair> pairs)
 }
 
 StepTraffic::StepTraffic(const ExportedStep& step) : step_(step) {
-  for (int pipeline = 0; pipeline < step.costs().shape.stages; ++pipeline) {
-    sends_.push_back(sends_of(pipeline));
+  std::vector<bool> known(step.classes() * static_cast<std::size_t>(stages()));
+  sends_.resize(known.size());
+  for (int rank = 0; rank < step.devices(); ++rank) {
+    const std::size_t like = like_rank(rank);
+    if (!known[like]) {
+      known[like] = true;
+      sends_[like] = sends_of(rank);
+    }
   }
+}
+
+std::size_t StepTraffic::like_rank(int rank) const {
+  return step_.class_of(rank) * static_cast<std::size_t>(stages()) +
+         static_cast<std::size_t>(step_.place_of_rank(rank).pipeline);
 }
 
 double StepTraffic::expert_layers(int pipeline) const {
@@ -81,11 +92,10 @@ double StepTraffic::expert_layers(int pipeline) const {
   return layers * micro_batches_per_chunk(costs.placement, costs.shape);
 }
 
-StepTraffic::RankSends StepTraffic::sends_of(int pipeline) const {
-  const int rank = step_.rank_at({.pipeline = pipeline});
+StepTraffic::RankSends StepTraffic::sends_of(int rank) const {
   const RankGraph graph = step_.graph(rank);
   RankSends sends;
-  sends.expert_layers = expert_layers(pipeline);
+  sends.expert_layers = expert_layers(step_.place_of_rank(rank).pipeline);
   for (const GraphNode& node : graph.nodes()) {
     if (node.kind == NodeKind::send && node.peer >= step_.devices()) {
       sends.to_servers += node.bytes;
@@ -118,7 +128,8 @@ std::int64_t StepTraffic::expert_pairs() const {
 class StepTraffic::Filler {
  public:
   Filler(const StepTraffic& traffic, const TrafficOptions& options)
-      : step_(traffic.step_),
+      : traffic_(traffic),
+        step_(traffic.step_),
         sends_(traffic.sends_),
         options_(options),
         experts_(step_.scenario(), options),
@@ -149,7 +160,7 @@ class StepTraffic::Filler {
 
  private:
   [[nodiscard]] const RankSends& sends_at(int rank) const {
-    return sends_[static_cast<std::size_t>(step_.place_of_rank(rank).pipeline)];
+    return sends_[traffic_.like_rank(rank)];
   }
   [[nodiscard]] bool wanted(TrafficKind kind) const {
     return !options_.only || *options_.only == kind;
@@ -260,6 +271,7 @@ class StepTraffic::Filler {
     }
   }
 
+  const StepTraffic& traffic_;
   const ExportedStep& step_;
   const std::vector<RankSends>& sends_;
   const TrafficOptions& options_;

@@ -13,6 +13,7 @@
 #include "scenario/plain.hpp"
 #include "scenario/violations.hpp"
 #include "titer/estimate/estimate.hpp"
+#include "titer/simulate/simulate.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -116,6 +117,39 @@ TEST(ExportedStep, HasAStepsShareOfWhatIslandsSend) {
       EXPECT_NEAR(meeting->bytes.si() / (whole / (own ? 4.0 : 1.0) / 10), 1, 1e-9);
     }
   }
+}
+
+// Each rank as slow as it is by itself, transfers as the slowest that take part.
+TEST(ExportedStep, TakesTheTimeOfEventsWhereDevicesAreUnlike) {
+  Plan plan = plan_of(2, 1, 8);
+  plan.overlap_grad_reduce = false;
+  plan.pipeline_send = PipelineSend::blocking;
+  plan.micro_batch = 2;
+  const Scenario alike = plain::scenario(plan);
+  const auto of_events = [](const Scenario& scenario) {
+    return simulate(scenario).result.iteration_time;
+  };
+  const auto expect_same = [&](const Scenario& scenario) {
+    ASSERT_EQ(texts(scenario), Lines());
+    const auto taken = exported::time(ExportedStep(scenario, ExportDetail::layer));
+    ASSERT_TRUE(taken.has_value());
+    EXPECT_NEAR(to_seconds(*taken) / of_events(scenario), 1.0, 1e-6);
+    EXPECT_GT(of_events(scenario) / of_events(alike), 1.01);
+  };
+  Scenario slow = alike;
+  slow.conditions.devices = {{.first = 3, .last = 3, .compute = 1.5}};
+  expect_same(slow);
+  slow.conditions.devices = {{.first = 0, .last = 7, .node = 3, .network = 4}};
+  expect_same(slow);
+  Scenario other = alike;
+  other.conditions.chips = {alike.cluster.chip};
+  other.conditions.chips.front().memory.bandwidth =
+      0.3 * other.conditions.chips.front().memory.bandwidth;
+  other.conditions.devices = {{.first = 5, .last = 6, .chip = 0}};
+  expect_same(other);
+  Scenario uneven = alike;
+  uneven.plan.batch_shares.weights = {1, 1, 1, 1, 3, 3, 3, 3};
+  expect_same(uneven);
 }
 
 TEST(ExportedStep, TakesTheTimeOfTheClosedFormWithTensorRanksButForRounding) {

@@ -355,6 +355,22 @@ TEST(ExpertTraffic, GetsMoreUniformAsTheRoutingDoes) {
   EXPECT_GT(before, 0.999);
 }
 
+// Replicas with three times the batch send three times the activations.
+TEST(TrafficMatrix, HasTheSharesOfUnequalBatches) {
+  Plan plan;
+  plan.pipeline = 2;
+  plan.data = 2;
+  plan.micro_batch = 2;
+  plan.batch_shares.weights = {1, 3};
+  const ExportedStep step(plain::scenario(plan), ExportDetail::pass);
+  const TrafficMatrix matrix = StepTraffic(step).matrix({.only = TrafficKind::pipeline});
+  std::vector<Bytes> sent(2);
+  for (const TrafficPair& pair : matrix.pairs()) {
+    sent[static_cast<std::size_t>(step.place_of_rank(pair.from).data)] += pair.bytes;
+  }
+  EXPECT_DOUBLE_EQ(sent[1] / sent[0], 3);
+}
+
 TEST(TrafficStatisticsOf, KnownMatricesAreKnown) {
   std::vector<TrafficPair> all;
   for (int from = 0; from < 8; ++from) {

@@ -91,7 +91,7 @@ struct RankPlace {
 
 class ExportedStep {
  public:
-  /// REQUIRES a valid scenario of devices that are all alike.
+  /// REQUIRES a valid scenario. Its noise is left out.
   ExportedStep(Scenario scenario, ExportDetail detail);
 
   /// Devices, then servers.
@@ -113,6 +113,12 @@ class ExportedStep {
   [[nodiscard]] std::vector<RankMessage> messages(const GraphNode& node, int rank) const;
   /// Tags of messages that are nodes are below this.
   [[nodiscard]] int tags() const { return 2 * costs_.stages * costs_.shape.micro_batches; }
+  /// Devices of a class, at the same rank of the pipeline, have the same graph but for who their
+  /// peers are and how fast they are.
+  [[nodiscard]] std::size_t class_of(int rank) const {
+    return class_of_.empty() ? 0 : class_of_[static_cast<std::size_t>(rank)];
+  }
+  [[nodiscard]] std::size_t classes() const { return seen_.size(); }
   /// REQUIRES a device.
   [[nodiscard]] RankPlace place_of_rank(int rank) const;
   [[nodiscard]] int rank_at(const RankPlace& place) const;
@@ -133,6 +139,13 @@ class ExportedStep {
   /// The number of a rank's group among those of the role, from 0.
   [[nodiscard]] int number_in_role(GroupRole role, int rank) const;
   [[nodiscard]] RankGraph server_graph() const;
+  /// What devices of a class see: of a chip, or of a size of micro-batches.
+  struct Seen {
+    Scenario scenario;
+    StepCosts costs;
+    ModelItems items;
+  };
+  [[nodiscard]] const Seen& seen_by(int rank) const { return seen_[class_of(rank)]; }
   [[nodiscard]] PlanGroup ranks_of(GroupRole role) const;
   /// As what a group of the plan does its collectives.
   [[nodiscard]] GroupRole role_of(PlanGroup group) const;
@@ -144,8 +157,9 @@ class ExportedStep {
 
   Scenario scenario_;
   ExportDetail detail_;
-  StepCosts costs_;
-  ModelItems items_;
+  StepCosts costs_;                         // of the first class
+  std::vector<Seen> seen_;                  // by each class
+  std::vector<std::size_t> class_of_;       // of each device; empty: all are of the first
   std::array<int, kDimensions> strides_{};  // of each Dimension
   struct Role {
     int first = 0;   // number of its first group

@@ -76,7 +76,8 @@ struct TrafficOptions {
   std::optional<ExpertDraw> draw{};
 };
 
-/// The traffic of a step whose ranks are listed once: those of a pipeline rank send alike.
+/// The traffic of a step whose ranks are listed once: those of a class and a pipeline rank send
+/// alike.
 class StepTraffic {
  public:
   /// `step` outlives it.
@@ -105,11 +106,14 @@ class StepTraffic {
     double expert_layers = 0;               // that tokens pass: of all its layers and micro-batches
   };
 
-  [[nodiscard]] RankSends sends_of(int pipeline) const;
+  [[nodiscard]] RankSends sends_of(int rank) const;
+  [[nodiscard]] int stages() const { return step_.costs().shape.stages; }
+  /// Where in `sends_` what a rank sends is.
+  [[nodiscard]] std::size_t like_rank(int rank) const;
   [[nodiscard]] double expert_layers(int pipeline) const;
 
   const ExportedStep& step_;
-  std::vector<RankSends> sends_;  // by rank of the pipeline
+  std::vector<RankSends> sends_;  // by class and rank of the pipeline
 };
 
 struct TrafficStatistics {

@@ -219,11 +219,11 @@ int export_command(const ExportCommand& command) {
   if (scenario.formula == Formula::e7) {
     throw InputError("formula.name: e7: expected titer, since the formula e7 has no kernels");
   }
-  if (const auto key = scenario.unlike()) {
+  if (scenario.conditions.noisy()) {
     throw InputError(
-        fmt::format("{}: not uniform: expected none for an export, whose durations are those of "
-                    "devices that are all alike and without noise",
-                    *key));
+        "conditions: random: expected no jitter and no stragglers in an export, whose durations "
+        "are "
+        "those of one step");
   }
   const ExportedStep step(scenario, options.detail);
   if (format == ExportFormat::goal) {
