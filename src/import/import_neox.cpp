@@ -236,9 +236,8 @@ void read_plan(const ImportTask& task) {
     in.fail(kNeoxKeys.tensor,
             "expected a divisor of the " + std::to_string(model.heads) + " attention heads");
   }
-  if (model.layers % degrees.pipeline.value_or(1) != 0) {
-    in.fail(kNeoxKeys.pipeline,
-            "expected a divisor of the " + std::to_string(model.layers) + " layers");
+  if (model.layers < degrees.pipeline.value_or(1)) {  // DeepSpeed shares out any number of them
+    in.fail(kNeoxKeys.pipeline, "expected at most the " + std::to_string(model.layers) + " layers");
   }
   plan.add("sequence_parallel", Value(in.is_on("sequence_parallel")));
   read_recompute(task, degrees.tensor.value_or(2));

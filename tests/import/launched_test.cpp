@@ -144,5 +144,36 @@ TEST(Launched, AModelFromItsFirstWeightsIsOfATypeWithChanges) {
                InputError);
 }
 
+TEST(Launched, APathIsFromAFolderAroundTheScripts) {
+  const testing::TemporaryFolder folder;
+  std::filesystem::create_directories(
+      std::filesystem::path(folder.file("a.txt", "")).parent_path() / "scripts/train");
+  std::filesystem::create_directories(
+      std::filesystem::path(folder.file("a.txt", "")).parent_path() / "configs");
+  static_cast<void>(folder.file(
+      "configs/tune.yml",
+      "base_model: Qwen/Qwen2.5-1.5B\ndatasets: []\nmicro_batch_size: 3\nsequence_len: 512\n"));
+  const std::string script =
+      folder.file("scripts/train/run.sh", "axolotl train configs/tune.yml\n");
+  ImportOptions options;
+  options.devices = 1;
+  const ImportedRun run = import_files(std::vector<std::filesystem::path>{script}, options);
+  EXPECT_EQ(member(run.plan, "micro_batch"), "3");
+  const std::string other = folder.file("scripts/train/up.sh", "axolotl train ../configs/no.yml\n");
+  EXPECT_NE(refusal({other}).find("which is not beside it"), std::string::npos);
+}
+
+TEST(Launched, APipelineOfGptNeoxSharesOutAnyNumberOfLayers) {
+  std::string text(kNeox);
+  text.replace(text.find("\"pipe-parallel-size\": 1"), 23, "\"pipe-parallel-size\": 3");
+  const testing::TemporaryFolder folder;
+  const ImportedRun run = imported({folder.file("small.yml", text)});
+  EXPECT_EQ(member(run.plan, "pipeline"), "3");
+  EXPECT_EQ(run.model->layers, 4);
+  text.replace(text.find("\"pipe-parallel-size\": 3"), 23, "\"pipe-parallel-size\": 5");
+  EXPECT_NE(refusal({folder.file("five.yml", text)}).find("expected at most the 4 layers"),
+            std::string::npos);
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

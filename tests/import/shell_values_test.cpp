@@ -103,5 +103,25 @@ TEST(ShellValues, TenTimesTheFlagsTakeNoHundredTimesAsLong) {
   EXPECT_LT(seconds(40'000), 40 * few + 0.05);
 }
 
+TEST(ShellValues, PlacesOfItemsAndNamesOfNames) {
+  expect(std::array<Case, 5>{{
+      {"M=(a b c)\nfor i in \"${!M[@]}\"; do t.py --x ${M[$i]} --y; break; done", R"("a")"},
+      {"M=(a b)\nt.py --x ${!M[@]}", R"(["0","1"])"},
+      {"SIZE=7B; N=SIZE; t.py --x ${!N}", R"("7B")"},
+      {"N=7B; t.py --x ${!N}", R"("${!N}")"},
+      {"t.py --x ${!OTHER}", R"("${!OTHER}")"},
+  }});
+}
+
+TEST(ShellValues, WhatIsToBeFilledInIsNoRedirection) {
+  expect(std::array<Case, 5>{{
+      {"t.py --a <path to it> --x 3", "\"3\""},
+      {"t.py --x <model_dir> --y 2", R"("<model_dir>")"},
+      {"t.py --x=<model_dir>/out --y 2", "\"\""},  // a redirection, as nothing blank follows
+      {"t.py --x 3 <in >out", "\"3\""},
+      {"t.py --x 3 < in > out --y 4", "\"3\""},
+  }});
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -16,8 +16,9 @@ class SourcedFiles {
  public:
   explicit SourcedFiles(std::span<const std::filesystem::path> given);
 
-  /// One of those given by its name; else the path below the script's folder, or its end: of
-  /// "$(dirname $0)/conf/model.sh" "conf/model.sh", then "model.sh".
+  /// One of those given by its name; else the path below the script's folder or one of the few
+  /// around it, or its end below the script's: of "$(dirname $0)/conf/model.sh" "conf/model.sh",
+  /// then "model.sh".
   [[nodiscard]] std::optional<SourcedFile> find(std::string_view called);
   [[nodiscard]] bool was_read(const std::filesystem::path& given) const;
 

@@ -160,6 +160,9 @@ class Expansion {
       put_length(reference_of(std::string_view(inside.chars).substr(1)), whole);
       return;
     }
+    if (inside.size() > 1 && inside.at(0) == '!' && put_indirect(inside, whole, in_quotes)) {
+      return;
+    }
     Reference to = reference_of(inside.chars);
     const std::string moved = moved_name(to.name);
     to.name = moved;
@@ -173,6 +176,36 @@ class Expansion {
     } else if (!put_instead(to, value, inside, in_quotes)) {
       put_value(to, value, whole, in_quotes);
     }
+  }
+
+  /// ${!NAME[@]}, the places of an array's items, and ${!NAME}, what the variable holds whose name
+  /// NAME holds; false for what is not known.
+  bool put_indirect(const Text& inside, const Text& whole, bool in_quotes) {
+    const Text named = inside.part(1, inside.size());
+    const Reference to = reference_of(named.chars);
+    const bool is_all = to.subscript == "@" || to.subscript == "*";
+    const std::optional<Variable> value = value_of(scope_, to);
+    if (to.name.empty() || !to.operation.empty() || !value || value->items.empty()) {
+      return false;
+    }
+    if (is_all) {
+      std::vector<Text> places;
+      for (std::size_t i = 0; i < value->items.size(); ++i) {
+        if (value->items[i].chars.starts_with('[')) {
+          return false;  // by names of their own
+        }
+        places.push_back(Text::made(std::to_string(i), whole.place(0)));
+      }
+      put_all(places, in_quotes && to.subscript == "@");
+      return true;
+    }
+    const Text& other = value->items.front();
+    const bool is_name = !value->is_array && !other.empty() && !is_digit(other.at(0)) &&
+                         end_of_name(other.chars, 0) == other.size();
+    if (is_name) {
+      braces(other, whole, in_quotes);
+    }
+    return is_name;
   }
 
   /// All arguments, or those that ${@:2} means.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace titer::shell {
 namespace {
@@ -149,7 +150,8 @@ Token Tokens::read() {
   if (next_ >= text_.size()) {
     return {};
   }
-  if (text_.at(next_) == '\n' || kSigns.find(text_.at(next_)) != std::string_view::npos) {
+  const bool is_sign = kSigns.find(text_.at(next_)) != std::string_view::npos;
+  if (text_.at(next_) == '\n' || (is_sign && size_of_blank_form(next_) == 0)) {
     return read_sign(size_of_sign());
   }
   Text made = word();
@@ -169,6 +171,18 @@ std::size_t Tokens::size_of_sign() const {
   return found == longer.end() ? 1 : found->size();
 }
 
+/// "<path to the model>" is no redirection, but what the reader is to fill in; 0 for what is none.
+std::size_t Tokens::size_of_blank_form(std::size_t at) const {
+  if (text_.at(at) != '<' || std::isalpha(static_cast<unsigned char>(text_.at(at + 1))) == 0) {
+    return 0;
+  }
+  const std::size_t end = text_.chars.find_first_of("<>\n|&;\"'$`", at + 1);
+  const bool is_closed =
+      end != std::string::npos && text_.at(end) == '>' && text_.at(end - 1) != ' ' &&
+      (end + 1 >= text_.size() || std::isspace(static_cast<unsigned char>(text_.at(end + 1))) != 0);
+  return is_closed ? end + 1 - at : 0;
+}
+
 Token Tokens::read_sign(std::size_t size) {
   Token token{.kind = Token::Kind::sign, .text = text_.part(next_, next_ + size)};
   next_ += size;
@@ -184,6 +198,10 @@ Text Tokens::word() {
   std::size_t begin = next_;
   while (next_ < text_.size()) {
     const char c = text_.at(next_);
+    if (const std::size_t size = size_of_blank_form(next_); size > 0) {
+      next_ += size;
+      continue;
+    }
     if (is_blank(c) || kSigns.find(c) != std::string_view::npos) {
       break;
     }

@@ -58,6 +58,7 @@ class Tokens {
   Token read();
   /// Of the sign that begins here.
   [[nodiscard]] std::size_t size_of_sign() const;
+  [[nodiscard]] std::size_t size_of_blank_form(std::size_t at) const;
   Token read_sign(std::size_t size);
   Text word();
 
