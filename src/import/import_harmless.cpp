@@ -16,8 +16,11 @@ constexpr std::string_view kKernels =
 constexpr std::string_view kBuffers = "sizes of buckets and buffers, as the stack's";
 
 /// Words that no program has for what changes a step.
-constexpr std::array<HarmlessSettings, 5> kByName = {
-    {{kStart, "*_seed"},
+constexpr std::array<HarmlessSettings, 7> kByName = {
+    {{kLearning,
+      "*learning_rate* *lr_scheduler* *min_lr* *weight_decay* *warmup_steps* *warmup_ratio*"},
+     {kLaunch, "*affinity*"},
+     {kStart, "*_seed"},
      {kLogs,
       "*wandb* *tensorboard* *swanlab* *mlflow* *trackio* *log_interval* *log_dir *logging_dir "
       "*experiment_name *experiment_run_id *experiment_root_dir "
@@ -27,10 +30,14 @@ constexpr std::array<HarmlessSettings, 5> kByName = {
       "*ckpt_path* *ckpt_dir* *checkpoint_path* *checkpoint_dir* *save_path* *save_dir* "
       "*save_folder* *load_path* *load_dir* *output_dir* *output_path* *save_interval* "
       "*save_steps* *save_freq* *save_every* *hub_model_id* *push_to_hub*"},
-     {kLength, "*eval_interval* *eval_steps* *eval_iters* *eval_freq* *eval_every*"},
+     {kLength,
+      "*eval_interval* *eval_steps* *eval_iters* *eval_freq* *eval_every* *train_samples "
+      "*train_tokens *train_iters"},
      {kData,
       "*tokenizer* *dataset* *chat_template* *system_prompt* *prompt_template* *data_path* "
-      "*data_dir* *data_file* *data_files* *train_files* *val_files* *cache_dir*"}}};
+      "*data_dir* *data_file* *data_files* *train_files* *val_files* *cache_dir* *data_suffix* "
+      "*_set_path "
+      "*dataloading* *num_proc *num_process *num_workers"}}};
 
 /// By the groups of megatron/training/arguments.py.
 constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
@@ -51,8 +58,10 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "no_query_key_layer_scaling attention_softmax_in_fp32 normalize_attention_scores "
       "seq_len_interpolation_factor fp8_amax_* fp8_margin fp8_interval reduce_amax "
       "apply_residual_connection_post_layernorm glu_linear_offset activation_func_clamp_value "
+      "use_mup "
       "moe_router_padding_for_* mrope_section no_rope_freq relative_attention_* "
-      "fp16_lm_cross_entropy disable_bf16_reduced_precision_matmul "
+      "fp16_lm_cross_entropy gelu_approx openai_gelu onnx_safe "
+      "disable_bf16_reduced_precision_matmul "
       "beta_fast beta_slow"},
      {kLogs,
       "log_* no_log_* timing_log* logging_level wandb_* tensorboard_* one_logger* no_one_logger* "
@@ -62,6 +71,7 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "trace sample capture_range* force_overwrite stop_on_exit gpu_metrics* straggler_* "
       "disable_straggler_on_startup inference_* max_tokens_to_oom flash_decode error_injection_* "
       "result_rejected_tracker_filename disable_tensorboard disable_wandb disable_mlflow mlflow_* "
+      "config_logger_dir energy_monitor "
       "stderr_sink_level file_sink_level sink_level comet_* dump_param_to_param_group_map "
       "cpuctxsw cuda_graph_trace cuda_memory_usage"},
      {kCheckpoints,
@@ -73,6 +83,7 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "universal_checkpoint verify_integrity async_* persistent_* replication replication_* "
       "use_mp_args_from_checkpoint_args strict_fsdp_dtensor_load retain_interval "
       "convert_checkpoint* use_checkpoint_args trigger_path convert_to_hf convert_from_hf "
+      "distrib_optim_fully_reshardable_* "
       "hf_checkpoint* hf_save_path hf_model_name_or_path use_dist_ckpt_* "
       "use_gcp_dynamic_checkpointing"},
      {kLength,
@@ -104,11 +115,12 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "use_z_loss moe_enable_routing_replay moe_use_fused_router_with_aux_score "
       "check_weight_hash_across_dp_replicas_interval"},
      {kLaunch,
-      "distributed_timeout_minutes distributed_backend node_rank master_addr master_port rdzv_* "
+      "distributed_timeout_* distributed_backend node_rank master_addr master_port rdzv_* "
       "max_restarts local_rank nnodes nproc_per_node nproc tee redirects standalone "
       "monitor_interval module no_python enable_ft_package ft_* hostfile include exclude "
       "num_nodes num_gpus launcher launcher_args force_multi use_mcore_models "
-      "enable_experimental transformer_impl manual_gc* gc_interval tp_comm_bootstrap_backend "
+      "enable_experimental transformer_impl manual_gc* no_manual_gc* train_sync_interval "
+      "gc_interval tp_comm_bootstrap_backend "
       "container_* no_container_* ntasks* nodes nodelist cpus_per_task cpu_bind mpi output error "
       "job_name partition account time exclusive mem label kill_on_bad_exit wait export unbuffered "
       "gres gpus gpus_per_node ipc ulimit network privileged rm volume env shm_size name workdir "
@@ -129,7 +141,9 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "cross_entropy_fusion_impl grad_div_ar_fusion get_attention_mask_from_fusion "
       "moe_grouped_gemm moe_use_legacy_grouped_gemm moe_permute_fusion moe_router_fusion "
       "moe_router_dtype moe_apply_probs_on_input no_permute_fusion moe_deepep_num_sms "
-      "moe_hybridep_num_sms turbo_deepep_num_cu "
+      "moe_hybridep_num_sms turbo_deepep_num_cu fused_residual_rmsnorm "
+      "use_fused_weighted_squared_relu mla_down_proj_fusion gradient_reduce_div_fusion "
+      "no_gradient_reduce_div_fusion "
       "disable_jit_fuser enable_jit*"},
      {kBuffers,
       "ddp_bucket_size ddp_num_buckets bucket_size bucket_cap_mb grad_allreduce_chunk_size_mb "
@@ -139,6 +153,8 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "use_contiguous_buffers_in_local_ddp DDP_impl megatron_amp_O2 sync_batch_comm "
       "ddp_pad_buckets_for_high_nccl_busbw reuse_grad_buf_for_mxfp8_param_ag "
       "keep_fp8_weight_transpose_cache keep_fp8_transpose_cache* fsdp_double_buffer "
+      "pin_cpu_grads pin_cpu_params clone_scatter_output_in_embedding "
+      "no_clone_scatter_output_in_embedding sharp_enabled_group disable_symmetric_registration "
       "fsdp_manual_registration suggested_communication_unit_size fsdp_db_* "
       "megatron_fsdp_max_pool_double_buffer no_pin_cpu_grads no_pin_cpu_params "
       "ddp_reduce_scatter_with_fp32_accumulation create_all_gather_group"}}};

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "import/hf/hf_parts.hpp"
+#include "import/recipes/recipe_parts.hpp"
 #include "import_harmless.hpp"
 #include "import_parts.hpp"
 
@@ -27,7 +28,7 @@ void finish(const ImportTask& task) {
 
 /// Megatron-LM of 2021 and 2022 has none of these.
 std::string_view stack_of(const Settings& in) {
-  constexpr std::array<std::string_view, 16> since = {"use_mcore_models",
+  constexpr std::array<std::string_view, 20> since = {"use_mcore_models",
                                                       "transformer_impl",
                                                       "attention_backend",
                                                       "overlap_grad_reduce",
@@ -42,7 +43,11 @@ std::string_view stack_of(const Settings& in) {
                                                       "ckpt_format",
                                                       "use_dist_ckpt",
                                                       "trainer.strategy.ddp",
-                                                      "manual_gc"};
+                                                      "manual_gc",
+                                                      "normalization",
+                                                      "use_pytorch_profiler",
+                                                      "log_throughput",
+                                                      "num_dataset_builder_threads"};
   const bool is_core =
       std::any_of(since.begin(), since.end(), [&](std::string_view key) { return in.has(key); });
   return is_core && !in.has("use_legacy_models") ? "megatron-core" : "megatron-lm";
@@ -85,8 +90,9 @@ void refuse_other_blocks(Settings& in) {
 
 /// What NeMo's functions that make a trainer call the same settings.
 void rename_trainer(Settings& in) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> names = {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> names = {
       {{"plugins.precision", "trainer.precision"},
+       {"plugins.grad_reduce_in_fp32", "grad_reduce_in_fp32"},
        {"num_gpus_per_node", "trainer.devices"},
        {"tensor_parallelism", "tensor_model_parallel_size"},
        {"pipeline_parallelism", "pipeline_model_parallel_size"},
@@ -142,18 +148,6 @@ void rename_sections(Settings& in) {
   }
 }
 
-/// "llama3_8b" of "llm.llama3_8b.pretrain_recipe" and of "llama3_8b_pretrain_config".
-std::string model_of_recipe(std::string_view called) {
-  for (const std::string_view kind : {"pretrain", "finetune", "sft", "peft"}) {
-    const std::size_t found = called.find(kind);
-    if (found != std::string_view::npos && found > 0) {
-      const std::string_view before = called.substr(0, found - 1);
-      return std::string(before.substr(before.rfind('.') + 1));
-    }
-  }
-  return std::string(called);
-}
-
 /// Beside a model that is told by its name.
 void read_further_tokens(const ImportTask& task) {
   constexpr std::string_view key = "mtp_num_layers";
@@ -186,55 +180,6 @@ void read_adapters(const ImportTask& task) {
                   .is_fused = true},
                  {});
     in.skip({.what = "how the adapters are scaled", .patterns = "peft.alpha peft.dropout*"});
-  }
-}
-
-/// What pretraining recipes of Llama 3 train on, in NeMo, where a program does not change it.
-/// [nemo/collections/llm/recipes/llama3_8b.py, llama31_8b.py, llama3_8b_16k.py, llama3_8b_64k.py]
-void suppose_recipe_data(const ImportTask& task, std::string_view called) {
-  const std::string model = model_of_recipe(called);
-  if (!model.starts_with("llama3") || !called.ends_with(".pretrain_recipe")) {
-    return;
-  }
-  const bool is_long = model.ends_with("_16k");
-  const std::int64_t length = model.ends_with("_64k") ? 65'536 : (is_long ? 16'384 : 8192);
-  const std::array<std::pair<std::string_view, std::int64_t>, 3> usual = {
-      {{"seq_length", length}, {"global_batch_size", 512}, {"micro_batch_size", 1}}};
-  for (const auto& [key, value] : usual) {
-    if (!task.in.has(key)) {
-      assume(task, key, "taken as " + std::to_string(value) + ", as the recipe's own data have it");
-      task.in.suppose(key, Value(value));
-    }
-  }
-}
-
-/// The model of "llama3_8b_64k", which only trains on longer sequences.
-std::string without_length(std::string_view called) {
-  std::string model = model_of_recipe(called);
-  for (const std::string_view length : {"_16k", "_64k"}) {
-    model.resize(model.size() - (model.ends_with(length) ? length.size() : 0));
-  }
-  return model;
-}
-
-/// A program that changes a recipe leaves to it what it does not change.
-void leave_to_recipe(const ImportTask& task) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> degrees = {
-      {{"tensor_model_parallel_size", "tensor"},
-       {"pipeline_model_parallel_size", "pipeline"},
-       {"context_parallel_size", "context"},
-       {"micro_batch_size", "micro_batch"}}};
-  for (const auto& [theirs, ours] : degrees) {
-    if (task.in.has(theirs)) {
-      continue;
-    }
-    if (Value* const there = task.into.plan.find(ours)) {
-      *there = Value(kLeftOpen);
-    } else {
-      task.into.plan.add(std::string(ours), Value(kLeftOpen));
-    }
-    task.into.open.push_back("plan." + std::string(ours) + ": is the recipe's own; `" +
-                             std::string(theirs) + "` tells it");
   }
 }
 
@@ -290,6 +235,7 @@ void import_nemo(const ImportTask& task) {
   Settings& in = task.in;
   task.into.stack = "nemo";
   in.rename("name", "run_name");
+  in.rename("trainer.gpus", "trainer.devices");  // of Lightning before 1.6
   in.rename("model.", "");
   rename_settings(in);
   if (!in.has("trainer.precision")) {
@@ -320,13 +266,13 @@ void import_bridge_recipe(const ImportTask& task) {
   in.rename("ddp_config.", "");
   rename_settings(in);
   const std::string called = in.text("recipe").value_or("");
-  suppose_recipe_data(task, called);
+  suppose_recipe(task, called);
   const auto named = in.text("hf_model");
   refuse_unmodelled(task);
   if (!named && in.has("num_layers") && in.has("hidden_size")) {
     task.into.model = megatron_model(task);
   } else {
-    put_hub_model(task, named ? "hf_model" : "recipe", named.value_or(without_length(called)));
+    put_hub_model(task, named ? "hf_model" : "recipe", named.value_or(model_of_recipe(called)));
   }
   if (!in.is_sound()) {
     return;

@@ -238,6 +238,7 @@ class MegatronModel {
         backend.find("unfused") != std::string::npos || is_wide() || (local && !fused)
             ? AttentionKernel::materialised
             : AttentionKernel::flash;
+    model_.attention_gate = in_.flag("attention_output_gate").value_or(model_.attention_gate);
     const std::string softmax = in_.word("softmax_type").value_or("");
     model_.sinks = model_.sinks || softmax == "learnable";
   }
@@ -374,6 +375,16 @@ class MegatronModel {
 
 }  // namespace
 
-Transformer megatron_model(const ImportTask& task) { return MegatronModel(task).read(); }
+Transformer megatron_model(const ImportTask& task) {
+  const bool is_encoder = learns_masked_words(task);
+  if (is_encoder) {
+    suppose_word_pieces(task);
+  }
+  Transformer model = MegatronModel(task).read();
+  if (is_encoder) {
+    read_masked_words(task, model);
+  }
+  return model;
+}
 
 }  // namespace titer

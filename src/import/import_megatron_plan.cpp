@@ -132,8 +132,12 @@ class MegatronPlan {
     const auto strategy = in_.word("data_parallel_sharding_strategy");
     const std::string nemo = in_.word("fsdp_sharding_strategy").value_or("full");
     if (in_.is_on("use_torch_fsdp2")) {
+      if (in_.is_on("torch_fsdp2_no_reshard_after_forward")) {
+        plan_.add("reshard_after_forward", Value(false));
+      }
       return "zero3";
     }
+    in_.skip({.what = kSwitchedOff, .patterns = "torch_fsdp2_*"});
     if (in_.is_on("fsdp")) {
       if (nemo == "hybrid") {
         in_.leave_out("fsdp_sharding_strategy", "plan.shard tells how many ranks split");
@@ -351,11 +355,26 @@ class MegatronPlan {
     };
     skip(!task_.into.model || !task_.into.model->experts, "moe_* overlap_moe_* expert_*");
     skip(degrees_.tensor == 1, "tp_comm_* ub_tp_comm_*");
+    skip(plan_.find("tensor_overlap") == nullptr,
+         "disable_tp_comm_* tp_comm_overlap_* tp_comm_bulk_* tp_comm_split_*");
+    const auto group =
+        in_.integer("microbatch_group_size_per_virtual_pipeline_stage", 1, kMostDegree);
+    skip(group == degrees_.pipeline, "microbatch_group_size_per_virtual_pipeline_stage");
+    skip(degrees_.pipeline == 1,
+         "standalone_embedding_stage encoder_pipeline_model_parallel_size "
+         "pipeline_model_parallel_comm_backend no_scatter_gather_tensors_in_pipeline "
+         "use_ring_exchange_p2p");
+    skip(in_.word("pipeline_model_parallel_comm_backend").value_or("nccl") == "nccl",
+         "pipeline_model_parallel_comm_backend");
+    skip(plan_.find("offload") == nullptr, "optimizer_offload_fraction");
+    skip(!in_.has("fp4_format"), "fp4_recipe fp4_param_gather");
+    skip(in_.word("recompute_granularity").value_or("") != "selective", "recompute_modules");
     // With sequence parallelism gradients of inputs are scattered, and none is reduced by itself.
     skip(degrees_.tensor == 1 || in_.is_on("sequence_parallel"),
          "no_async_tensor_model_parallel_allreduce");
     skip(plan_.find("virtual_stages") == nullptr,
-         "overlap_p2p_* batch_p2p_comm no_overlap_p2p_communication align_*");
+         "overlap_p2p_* batch_p2p_comm no_overlap_p2p_communication align_* no_align_* "
+         "microbatch_group_size_per_virtual_pipeline_stage");
     skip(degrees_.context == 1, "cp_comm_type hierarchical_context_parallel_sizes");
     skip(!in_.is_on("fsdp"), "fsdp_*");
     // NeMo's layers of Falcon alone ask for these.

@@ -12,8 +12,19 @@ struct TakenOtherwise {
   std::string_view how;
 };
 /// Each concerns a small part of a step, or what the stack's figures hold already.
-constexpr std::array<TakenOtherwise, 30> kTakenOtherwise = {
+constexpr std::array<TakenOtherwise, 40> kTakenOtherwise = {
     {{"use_nccl_ub", "NCCL's figures are taken as without registered buffers"},
+     {"nccl_ub", "NCCL's figures are taken as without registered buffers"},
+     {"disable_tp_comm_overlap_ag", "all products of the tensor degree overlap alike"},
+     {"disable_tp_comm_overlap_rs", "all products of the tensor degree overlap alike"},
+     {"disable_tp_comm_bulk_dgrad", "all products of the tensor degree overlap alike"},
+     {"disable_tp_comm_bulk_wgrad", "all products of the tensor degree overlap alike"},
+     {"no_align_grad_reduce", "stages are taken to reduce as the schedule has it"},
+     {"no_align_param_gather", "stages are taken to gather as the schedule has it"},
+     {"use_ring_exchange_p2p", "all sends are taken alike"},
+     {"ep_overlap_early_attn_memory_release", "what attention keeps is freed as without it"},
+     {"microbatch_group_size_per_virtual_pipeline_stage",
+      "micro-batches go through a chunk in groups of as many as there are stages"},
      {"megatron_fsdp_version", "all versions of Megatron-FSDP are taken alike"},
      {"use_sharp", "where switches add up is the cluster's to tell"},
      {"deterministic_mode", "kernels are taken as without it"},

@@ -39,6 +39,9 @@ class MegatronTraining {
     if (training_.find("gradient_precision") == nullptr) {
       put_type("optim.grad_sync_dtype", "gradient_precision");
     }
+    if (training_.find("gradient_precision") == nullptr && is_reduced_wide()) {
+      training_.add("gradient_precision", Value("fp32"));
+    }
     read_states();
   }
 
@@ -70,6 +73,17 @@ class MegatronTraining {
         training_.add("fp8_activation_inputs", Value(true));
       }
     }
+  }
+
+  /// Precisions by name reduce in fp32, but for those over fp16.
+  /// [nemo/collections/llm/recipes/precision/mixed_precision.py, bf16_mixed;
+  /// megatron/bridge/training/mixed_precision.py]
+  bool is_reduced_wide() {
+    const std::string_view key =
+        in_.has("precision_recipe") ? "precision_recipe" : "mixed_precision";
+    const std::string name = in_.word(key).value_or("");
+    const bool is_recipe = in_.has("recipe") || task_.into.stack == "megatron-bridge";
+    return name.empty() ? is_recipe : name.find("fp16") == std::string::npos;
   }
 
   std::string_view precision() {

@@ -80,6 +80,11 @@ void set_layer_kinds(Transformer& model, const std::vector<LayerKind>& layers);
 
 /// The model in Megatron's names for its settings, with dashes as underscores.
 [[nodiscard]] Transformer megatron_model(const ImportTask& task);
+/// Whether it is an encoder that learns from masked words; the tokenizer that its program takes,
+/// and what makes it one, after all else.
+[[nodiscard]] bool learns_masked_words(const ImportTask& task);
+void suppose_word_pieces(const ImportTask& task);
+void read_masked_words(const ImportTask& task, Transformer& model);
 /// Its experts, after its widths.
 void read_megatron_experts(const ImportTask& task, Transformer& model);
 /// How many layers a pattern of hybrids has, such as "M-M*-"; 0: there is no pattern.

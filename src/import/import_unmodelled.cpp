@@ -17,12 +17,11 @@ struct Sign {
 };
 
 /// Settings by how their names begin.
-constexpr std::array<Sign, 17> kSettings = {{{"linear_attention_", "megatron_delta"},
+constexpr std::array<Sign, 16> kSettings = {{{"linear_attention_", "megatron_delta"},
                                              {"is_hybrid_model", "megatron_mamba"},
                                              {"hybrid_attention_ratio", "megatron_mamba"},
                                              {"hybrid_mlp_ratio", "megatron_mamba"},
                                              {"mamba_", "megatron_mamba"},
-                                             {"bert_", "bert"},
                                              {"encoder_num_layers", "t5"},
                                              {"decoder_num_layers", "t5"},
                                              {"decoder_seq_length", "t5"},
@@ -40,11 +39,10 @@ struct WordSign {
   std::string_view key;
   Sign sign;
 };
-constexpr std::array<WordSign, 15> kWords = {
+constexpr std::array<WordSign, 12> kWords = {
     {{"experimental_attention_variant", {"delta", "megatron_delta"}},
      {"spec", {"mamba", "megatron_mamba"}},
      {"spec", {"hybrid", "megatron_mamba"}},
-     {"run_name", {"megatron_bert", "bert"}},
      {"run_name", {"megatron_t5", "t5"}},
      {"run_name", {"megatron_nmt", "t5"}},
      {"run_name", {"megatron_bart", "bart"}},
@@ -53,15 +51,11 @@ constexpr std::array<WordSign, 15> kWords = {
      {"run_name", {"megatron_griffin", "recurrent_gemma"}},
      {"run_name", {"neva", "llava"}},
      {"run_name", {"megatron_clip", "llava"}},
-     {"run_name", {"megatron_vit", "vit"}},
-     {"tokenizer_type", {"bertwordpiece", "bert"}},
-     // Texts cut into sentences, as only encoders read them.
-     {"data_path", {"_text_sentence", "bert"}}}};
+     {"run_name", {"megatron_vit", "vit"}}}};
 
 /// Scripts of Megatron-LM by what is in their names.
-constexpr std::array<Sign, 11> kScripts = {{{"pretrain_bert", "bert"},
-                                            {"_megatron_falcon", "megatron_falcon"},
-                                            {"pretrain_ict", "bert"},
+constexpr std::array<Sign, 10> kScripts = {{{"_megatron_falcon", "megatron_falcon"},
+                                            {"pretrain_ict", "ict"},
                                             {"pretrain_t5", "t5"},
                                             {"pretrain_retro", "retro"},
                                             {"pretrain_mamba", "megatron_mamba"},
@@ -107,6 +101,28 @@ std::optional<Told> told_by_settings(Settings& in) {
   return std::nullopt;
 }
 
+/// Models whose norms and positions are other than those that Megatron takes where nothing is told.
+constexpr std::array<std::string_view, 9> kFamilies = {
+    "llama", "mistral", "mixtral", "qwen", "baichuan", "internlm", "gemma", "deepseek", "chatglm"};
+constexpr std::array<std::string_view, 7> kTellNorms = {"normalization",
+                                                        "use_rmsnorm",
+                                                        "use_rms_norm",
+                                                        "position_embedding_type",
+                                                        "no_position_embedding",
+                                                        "use_rotary_position_embeddings",
+                                                        "use_alibi_mask"};
+
+/// pretrain_llama.py of a fork, whose code and not its settings says what it trains.
+bool makes_own_model(Settings& in, std::string_view script) {
+  const std::string_view file = script.substr(script.rfind('/') + 1);
+  const bool is_named = std::any_of(kFamilies.begin(), kFamilies.end(), [&](std::string_view of) {
+    return file.find("train_" + std::string(of)) != std::string_view::npos;
+  });
+  return is_named && std::none_of(kTellNorms.begin(), kTellNorms.end(), [&](std::string_view key) {
+           return in.has(key);
+         });
+}
+
 }  // namespace
 
 void refuse_unmodelled(const ImportTask& task) {
@@ -120,6 +136,13 @@ void refuse_unmodelled(const ImportTask& task) {
     });
     if (sign != kScripts.end() && !is_read(task.in, sign->type)) {
       task.in.fail("", script + ": " + unmodelled_refusal(sign->type));
+      return;
+    }
+    if (!task.options.base && makes_own_model(task.in, script)) {
+      task.in.fail("",
+                   script +
+                       ": makes its model in its own code, and no setting tells its norms and "
+                       "positions; --model NAME tells which it is");
       return;
     }
   }

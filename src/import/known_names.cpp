@@ -11,14 +11,16 @@ namespace {
 /// Rows of published models' token tables, as "vocab_size" of their config.json on the Hugging Face
 /// Hub has them; of tokenizers without a model the size of their own files. Of several that are
 /// part of a name the first one counts.
-constexpr std::array<KnownTokenizer, 58> kTokenizers = {
-    {{"gpt2bpetokenizer", 50257},
+constexpr std::array<KnownTokenizer, 60> kTokenizers = {
+    {{"bertwordpiececase", 28996},
+     {"bertwordpiece", 30522},
+     {"gpt2bpetokenizer", 50257},
      {"gpt2-vocab", 50257},
      {"20b_tokenizer", 50277},
      {"gpt-neox-20b", 50277},
      {"pythia", 50277},
      {"tokenizer-no-norm-250k", 250680},
-     {"bigscience/bloom", 250880},
+     {"bloom", 250880},
      {"llama-4", 202048},
      {"meta-llama-3", 128256},
      {"llama-3", 128256},

@@ -25,7 +25,7 @@ constexpr std::array kUnmodelled = {
     Unmodelled{"mllama", "cross-attention to images", kOnlyThere},
     Unmodelled{"t5", "an encoder beside a decoder", kOnlyThere},
     Unmodelled{"bart", "an encoder beside a decoder", kOnlyThere},
-    Unmodelled{"bert", "an encoder's token types and masked words", kOnlyThere},
+    Unmodelled{"ict", "two encoders, of questions and of texts"},
     Unmodelled{"retro", "cross-attention to retrieved texts"},
     Unmodelled{"llava", "a vision tower before the language model", kOnlyThere},
     Unmodelled{"vit", "an encoder of images"},

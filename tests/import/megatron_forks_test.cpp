@@ -132,5 +132,93 @@ TEST(ImportMegatronLlm, HasNoBiasesAndNoSharedTablesUnlessItIsTold) {
   EXPECT_TRUE(any_has(of(kShape + "--use_bias --parallel_attn").unread, "parallel_attn"));
 }
 
+TEST(ImportMegatron, BertHasItsNormsInFrontAndTellsMaskedWords) {
+  const std::string shape =
+      "--num-layers 24 --hidden-size 1024 --num-attention-heads 16 --seq-length 512 "
+      "--max-position-embeddings 512 --micro-batch-size 4 --global-batch-size 32 --bf16 ";
+  const std::string program = "torchrun --nproc_per_node 8 pretrain_bert.py ";
+  const ImportedRun run = of(program + shape + "--tokenizer-type BertWordPieceLowerCase");
+  ASSERT_TRUE(run.model.has_value());
+  EXPECT_FALSE(run.model->causal);
+  EXPECT_EQ(run.model->norm_place, NormPlace::input);
+  EXPECT_TRUE(run.model->final_norm);
+  EXPECT_FALSE(run.model->embedding_norm);
+  // Tables of words, positions and types; layers; the last norm; what is before the output matrix,
+  // and its biases. With the pooler's 1 051 650 the 336 M of Shoeybi 2019.
+  const std::int64_t h = 1024;
+  EXPECT_EQ(
+      parameters(*run.model),
+      (30522 + 512 + 2) * h + 24 * (12 * h * h + 13 * h) + 2 * h + h * (h + 1) + 2 * h + 30522);
+  EXPECT_TRUE(any_has(run.assumed, "1051650 parameters"));
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  const ImportedRun alone = of(program + shape + "--bert-no-binary-head");
+  EXPECT_EQ(alone.model->token_types, 0);
+  EXPECT_FALSE(any_has(alone.assumed, "1051650 parameters"));
+  EXPECT_EQ(alone.model->vocabulary, 30522);  // of the tokenizer that the program takes
+  EXPECT_FALSE(of(shape + "--data-path my-bert_00_text_sentence").model->causal);
+  EXPECT_TRUE(of("python pretrain_gpt.py " + shape +
+                 "--data-path my-t5_text_sentence "
+                 "--vocab-size 32000")
+                  .model->causal);
+}
+
+TEST(ImportMegatron, NemosBertCountsTheDevicesOfOldTrainers) {
+  const ImportedRun run =
+      of("name: megatron_bert\ntrainer:\n  gpus: 2\n  num_nodes: 1\n  precision: 16\n"
+         "model:\n  micro_batch_size: 4\n  tensor_model_parallel_size: 2\n"
+         "  encoder_seq_length: 512\n  max_position_embeddings: 512\n  num_layers: 12\n"
+         "  hidden_size: 768\n  ffn_hidden_size: 3072\n  num_attention_heads: 12\n"
+         "  bert_binary_head: False\n  tokenizer:\n    type: BertWordPieceCase\n",
+         "bert.yaml");
+  EXPECT_FALSE(run.model->causal);
+  EXPECT_EQ(run.model->token_types, 0);
+  EXPECT_EQ(run.model->vocabulary, 28996);
+  EXPECT_EQ(member(run.plan, "data"), "1");
+  EXPECT_EQ(member(run.training, "global_batch"), "4");
+  EXPECT_EQ(member(run.training, "precision"), "\"fp16\"");
+}
+
+TEST(ImportMegatron, AProgramNamedForAFamilyOfModelsIsNotTakenForAGpt) {
+  std::string command = kShape + "--swiglu --disable-bias-linear ";
+  command.replace(command.find("finetune.py"), 11, "pretrain_llama.py");
+  EXPECT_NE(testing::refusal(command).find("makes its model in its own code"), std::string::npos);
+  EXPECT_EQ(of(command + "--normalization RMSNorm --position-embedding-type rope").model->norm,
+            Norm::rmsnorm);
+  ImportOptions options;
+  options.base = of(kShape).model;
+  EXPECT_EQ(import_text(command, "run.sh", options).model->layers, 24);
+}
+
+TEST(ImportMegatron, AFlagOfLaterReleasesTellsTheStack) {
+  EXPECT_EQ(of(kShape).stack, "megatron-lm");
+  for (const std::string_view since : {"--log-throughput", "--use-pytorch-profiler"}) {
+    EXPECT_EQ(of(kShape + std::string(since)).stack, "megatron-core") << since;
+  }
+}
+
+TEST(ImportMegatron, FlagsWithoutAnObjectChangeNothing) {
+  for (const std::string_view flags :
+       {"--disable-tp-comm-overlap-ag --disable-tp-comm-bulk-dgrad",
+        "--microbatch-group-size-per-virtual-pipeline-stage 2",
+        "--standalone-embedding-stage",
+        "--recompute-modules core_attn",
+        "--optimizer-offload-fraction 0.5",
+        "--fp4-recipe nvfp4 --fp4-param-gather",
+        "--torch-fsdp2-no-reshard-after-forward",
+        "--fused-residual-rmsnorm --gelu-approx --distributed-timeout-seconds-after-init 60",
+        "--data-suffix .npy --force-train-samples 1000"}) {
+    const ImportedRun run = of(kShape + std::string(flags));
+    EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  }
+  EXPECT_TRUE(of(kShape + "--attention-output-gate").model->attention_gate);
+  EXPECT_EQ(member(of(kShape + "--use-torch-fsdp2 --torch-fsdp2-no-reshard-after-forward").plan,
+                   "reshard_after_forward"),
+            "false");
+  EXPECT_TRUE(any_has(of(kShape + "--tensor-model-parallel-size 2 --sequence-parallel "
+                                  "--tp-comm-overlap --disable-tp-comm-bulk-dgrad")
+                          .assumed,
+                      "all products of the tensor degree overlap alike"));
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -27,6 +27,14 @@ void put_rank_batches(const ImportTask& task,
                                                            std::string_view key,
                                                            std::int64_t usual);
 
+/// "llama3_8b" of "llm.llama3_8b_64k.pretrain_recipe" and of "llama3_8b_pretrain_config": the
+/// model, without the length of its sequences.
+[[nodiscard]] std::string model_of_recipe(std::string_view called);
+/// Data and degrees of NeMo's recipes that are known.
+void suppose_recipe(const ImportTask& task, std::string_view called);
+/// What a program leaves to a recipe, and nothing here tells.
+void leave_to_recipe(const ImportTask& task);
+
 void import_torchtune(const ImportTask& task);
 void import_nanotron(const ImportTask& task);
 void import_picotron(const ImportTask& task);
