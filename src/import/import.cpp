@@ -226,6 +226,11 @@ class FilesRead {
     parsed_.push_back(parse_foreign(
         text, name, told, [&](std::string_view called) { return sourced_.find(called); }));
     names_.push_back(name);
+    const std::string changed = changed_configuration(parsed_.back());
+    const auto settings = changed.empty() ? std::nullopt : sourced_.find(changed);
+    if (settings) {
+      add_settings(parsed_.back(), settings->text, settings->name);
+    }
     for (const std::string& called : configurations_of(parsed_.back())) {
       if (const auto found = sourced_.find(called)) {
         add(found->text, found->name);

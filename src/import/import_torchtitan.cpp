@@ -211,7 +211,9 @@ void read_training(const ImportTask& task) {
   put(task.into.training, "sequence", in.integer("training.seq_len", 1));
   const std::string converters = in.word("model.converters").value_or("");
   const bool blocks = converters.find("mx") != std::string::npos;  // scales of 32 numbers
-  const bool fp8 = converters.find("float8") != std::string::npos || blocks;
+  // The switch of releases before there were converters.
+  const bool fp8 = converters.find("float8") != std::string::npos || blocks ||
+                   in.is_on("float8.enable_float8_linear");
   const std::string type = in.word("training.mixed_precision_param").value_or("bfloat16");
   const bool fp32 = type == "float32";
   task.into.training.add("precision", Value(fp8 ? "fp8" : (fp32 ? "fp32" : "bf16")));
@@ -244,6 +246,7 @@ void read_training(const ImportTask& task) {
   take_only(task, "float8.recipe_name", {"tensorwise", "rowwise"});
   in.skip({.what = "how scales are made",
            .patterns = "float8.precompute_float8_dynamic_scale_for_fsdp float8.emulate "
+                       "float8.scaling_type_* "
                        "float8.force_recompute_fp8_weight_in_bwd"});
 }
 

@@ -253,10 +253,12 @@ TEST(ImportFormats, WhatChangesARecipeLeavesTheRestOpen) {
   EXPECT_EQ(run.training.find("precision")->text, "bf16");
   EXPECT_TRUE(run.open.empty());
   const ImportedRun open = import_text(
-      "recipe = llm.llama3_70b.pretrain_recipe(num_nodes=4)\nrecipe.data.seq_length = 8192\n",
+      "recipe = llm.llama31_405b.pretrain_recipe(num_nodes=72)\nrecipe.data.seq_length = 8192\n",
       "run.py");
-  EXPECT_EQ(open.shipped, "llama3-70b");
+  EXPECT_EQ(open.shipped, "llama3-405b");
   EXPECT_EQ(open.plan.find("tensor")->text, kLeftOpen);
+  EXPECT_EQ(open.plan.find("virtual_stages")->text, kLeftOpen);
+  EXPECT_EQ(open.plan.find("sequence_parallel")->text, kLeftOpen);
   EXPECT_TRUE(any_has(open.open, "plan.tensor: is the recipe's own"));
 }
 
@@ -431,6 +433,81 @@ TEST(ImportFormats, ModelsOfTheHubHaveAsManyParametersAsPublished) {
     const bool sees = one.name.starts_with("google/gemma") && one.name != "google/gemma-3-1b-it";
     EXPECT_EQ(any_has(run.assumed, "the language model alone is taken"), sees) << one.name;
   }
+}
+
+TEST(ImportFormats, MoreModelsOfTheHubHaveAsManyParametersAsPublished) {
+  struct Case {
+    std::string name;
+    std::int64_t parameters;
+  };
+  const std::array<Case, 28> cases = {{{"deepseek-ai/deepseek-coder-1.3b-base", 1'346'471'936},
+                                       {"deepseek-ai/deepseek-coder-6.7b-instruct", 6'740'512'768},
+                                       {"deepseek-ai/deepseek-math-7b-base", 6'910'365'696},
+                                       {"mistralai/Ministral-8B-Instruct-2410", 8'019'808'256},
+                                       {"microsoft/phi-1_5", 1'418'270'720},
+                                       {"microsoft/Phi-4-mini-instruct", 3'836'021'760},
+                                       {"tiiuae/Falcon3-7B-Base", 7'455'550'464},
+                                       {"baichuan-inc/Baichuan2-7B-Base", 7'505'973'248},
+                                       {"internlm/internlm2-7b", 7'737'708'544},
+                                       {"internlm/internlm2-1_8b", 1'889'110'016},
+                                       {"THUDM/chatglm3-6b", 6'243'584'000},
+                                       {"THUDM/glm-4-9b", 9'399'951'360},
+                                       {"allenai/OLMo-1B-hf", 1'176'764'416},
+                                       {"allenai/OLMo-2-0425-1B", 1'484'916'736},
+                                       {"stabilityai/stablelm-2-1_6b", 1'644'515'328},
+                                       {"stabilityai/stablelm-3b-4e1t", 2'795'443'200},
+                                       {"bigcode/starcoderbase-1b", 1'137'207'296},
+                                       {"bigcode/starcoder", 15'517'456'384},
+                                       {"princeton-nlp/Sheared-LLaMA-1.3B", 1'345'423'360},
+                                       {"upstage/SOLAR-10.7B-v1.0", 10'731'524'096},
+                                       {"CohereForAI/c4ai-command-r-v01", 34'980'831'232},
+                                       {"openbmb/MiniCPM-2B-sft-bf16", 2'724'880'896},
+                                       {"mosaicml/mpt-7b", 6'649'286'656},
+                                       {"EleutherAI/gpt-neo-1.3B", 1'315'575'808},
+                                       {"EleutherAI/pythia-410m-deduped", 405'334'016},
+                                       {"ByteDance-Seed/Seed-OSS-36B-Base", 36'151'104'512},
+                                       {"distilgpt2", 81'912'576},
+                                       {"berkeley-nest/Starling-LM-7B-alpha", 7'241'732'096}}};
+  for (const Case& one : cases) {
+    const ImportedRun run = import_text(
+        "torchrun --nproc_per_node 8 train.py --bf16 True "
+        "--per_device_train_batch_size 1 --model_name_or_path " +
+            one.name,
+        "run.sh");
+    EXPECT_EQ(parameters(*run.model), one.parameters) << one.name;
+  }
+}
+
+TEST(ImportFormats, LlmFoundryReshapesModelsOfTheHubAndTrainsAdapters) {
+  const auto with = [](const std::string& model, const std::string& more) {
+    ImportOptions options;
+    options.devices = 32;
+    return import_text(
+        "max_seq_len: 4096\ntrain_loader: {}\nglobal_train_batch_size: 64\n"
+        "device_train_microbatch_size: 2\nmodel:\n  name: hf_causal_lm\n"
+        "  attn_implementation: flash_attention_2\n"
+        "  pretrained_model_name_or_path: mistralai/Mistral-7B-v0.1\n" +
+            model + more,
+        "foundry.yaml",
+        options);
+  };
+  const ImportedRun run = with(
+      "  config_overrides:\n    vocab_size: 51200\n    sliding_window: null\n"
+      "    max_position_embeddings: ${max_seq_len}\n",
+      "fsdp_config:\n  sharding_strategy: HYBRID_SHARD\n  mixed_precision: PURE\n");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  EXPECT_EQ(run.model->vocabulary, 51200);
+  EXPECT_FALSE(run.model->kinds.front().window.has_value());
+  EXPECT_EQ(run.plan.find("shard")->integer, 8);  // of a node, which is said
+  EXPECT_TRUE(any_has(run.assumed, "HYBRID_SHARD"));
+  const ImportedRun tuned = with(
+      "  peft_config:\n    r: 4\n    peft_type: LORA\n    lora_alpha: 16\n"
+      "    target_modules: [q_proj, o_proj]\n",
+      "");
+  EXPECT_TRUE(tuned.unread.empty()) << tuned.unread.front();
+  EXPECT_EQ(to_json(*tuned.training.find("adapters"), 0),
+            R"({"rank":4,"targets":["query","output"]})");
+  EXPECT_EQ(tuned.model->vocabulary, 32000);
 }
 
 }  // namespace TITER_TEST_FILE

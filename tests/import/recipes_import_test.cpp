@@ -366,7 +366,7 @@ TEST(ImportRecipes, NemosLlama3HasDataOfItsOwn) {
   EXPECT_EQ(member(run.training, "sequence"), "8192");
   EXPECT_EQ(member(run.training, "global_batch"), "64");
   EXPECT_EQ(member(run.plan, "micro_batch"), "1");
-  EXPECT_TRUE(any_has(run.assumed, "seq_length: taken as 8192, as the recipe's own data have it"));
+  EXPECT_TRUE(any_has(run.assumed, "seq_length: taken as 8192, as the recipe has it"));
   EXPECT_EQ(member(with("llama3_8b_64k", "").training, "sequence"), "65536");
   // Of others it is not known.
   EXPECT_EQ(member(with("mixtral_8x7b", "").plan, "micro_batch"), "\"left open by the import\"");
@@ -401,6 +401,73 @@ TEST(ImportRecipes, WhatOlmoLeavesOutIsAsItsModelConfigHasIt) {
   EXPECT_EQ(member(old.plan, "recompute"), "\"full\"");
   EXPECT_EQ(member(old.training, "gradient_precision"), "\"fp32\"");
   EXPECT_TRUE(old.unread.empty()) << old.unread.front();
+}
+
+TEST(ImportRecipes, NemosLlama3HasDegreesOfItsOwn) {
+  const auto with = [](const std::string& recipe, const std::string& more) {
+    return of("from nemo.collections import llm\nrecipe = llm." + recipe +
+                  ".pretrain_recipe(num_nodes=4, num_gpus_per_node=8)\n" + more,
+              "train.py",
+              32);
+  };
+  const ImportedRun whole = with("llama3_70b", "");
+  EXPECT_EQ(member(whole.plan, "tensor"), "4");
+  EXPECT_EQ(member(whole.plan, "pipeline"), "4");
+  EXPECT_EQ(member(whole.plan, "virtual_stages"), "5");
+  EXPECT_EQ(member(whole.plan, "context"), "2");
+  EXPECT_EQ(member(whole.plan, "sequence_parallel"), "true");
+  EXPECT_TRUE(whole.open.empty()) << whole.open.front();
+  const std::string strategy = "recipe.trainer.strategy.";
+  const ImportedRun changed = with("llama31_70b",
+                                   strategy + "virtual_pipeline_model_parallel_size = None\n" +
+                                       strategy + "sequence_parallel = False\n");
+  EXPECT_EQ(member(changed.plan, "virtual_stages"), "absent");
+  EXPECT_EQ(member(changed.plan, "sequence_parallel"), "false");
+  const ImportedRun small = with("llama3_8b", "");
+  EXPECT_EQ(member(small.plan, "tensor"), "1");
+  EXPECT_EQ(member(small.plan, "virtual_stages"), "absent");
+  // Degrees of others are not known: which of them count is open, too.
+  const ImportedRun other = with("mixtral_8x7b", strategy + "tensor_model_parallel_size = 2\n");
+  EXPECT_EQ(member(other.plan, "sequence_parallel"), "\"left open by the import\"");
+}
+
+TEST(ImportRecipes, PrecisionsByNameReduceInFp32) {
+  const auto with = [](const std::string& plugin) {
+    return of(
+        "from nemo.collections import llm\n"
+        "recipe = llm.llama3_8b.pretrain_recipe(num_nodes=1, num_gpus_per_node=8)\n" +
+            plugin,
+        "train.py",
+        8);
+  };
+  EXPECT_EQ(member(with("").training, "gradient_precision"), "\"fp32\"");
+  EXPECT_EQ(member(with("recipe.trainer.plugins = bf16_with_fp8_mixed()\n").training,
+                   "gradient_precision"),
+            "\"fp32\"");
+  EXPECT_EQ(member(with("recipe.trainer.plugins = fp16_mixed()\n").training, "gradient_precision"),
+            "absent");
+  EXPECT_EQ(member(with("recipe.trainer.plugins.grad_reduce_in_fp32 = False\n").training,
+                   "gradient_precision"),
+            "\"bf16\"");
+}
+
+TEST(ImportRecipes, MaxTextBeforeGroupsOfQueriesHasAnotherModel) {
+  const std::string command =
+      "python3 MaxText/train.py MaxText/configs/base.yml run_name=a per_device_batch_size=16 "
+      "dcn_data_parallelism=2 ici_fsdp_parallelism=8 remat_policy=full base_emb_dim=4096 "
+      "base_mlp_dim=16384 head_dim=256 base_num_decoder_layers=32 ";
+  const ImportedRun old = of(command + "base_num_heads=16", "run.sh", 16);
+  EXPECT_TRUE(old.unread.empty()) << old.unread.front();
+  EXPECT_FALSE(old.model->gated);
+  EXPECT_EQ(old.model->kv_heads, 16);
+  // Two matrices: 4 x 4096 x 4096 + 2 x 4096 x 16384 and two norms in each of 32 layers, a table
+  // that is its own output matrix, and a norm: the 6 B of its name.
+  EXPECT_EQ(parameters(*old.model),
+            32 * (4LL * 4096 * 4096 + 2LL * 4096 * 16384 + 2 * 4096) + 32768LL * 4096 + 4096);
+  EXPECT_TRUE(
+      of(command + "base_num_query_heads=16 base_num_kv_heads=16", "run.sh", 16).model->gated);
+  EXPECT_FALSE(
+      of(command + "base_num_query_heads=16 mlp_activations=['gelu']", "run.sh", 16).model->gated);
 }
 
 }  // namespace TITER_TEST_FILE

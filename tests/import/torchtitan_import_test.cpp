@@ -158,5 +158,25 @@ TEST(ImportTorchtitan, ACommandNamesTheConfigurationAndChangesIt) {
             std::string::npos);
 }
 
+TEST(ImportTorchtitan, ItsFirstSwitchOfFp8Counts) {
+  const auto with = [](const std::string& more) {
+    ImportOptions options;
+    options.devices = 8;
+    return import_text(
+        "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nbatch_size = 1\n"
+        "seq_len = 2048\n[float8]\nscaling_type_input = 'dynamic'\n" +
+            more,
+        "titan.toml",
+        options);
+  };
+  const ImportedRun run =
+      with("enable_float8_linear = true\nenable_fsdp_float8_all_gather = true\n");
+  EXPECT_EQ(testing::member(run.training, "precision"), "\"fp8\"");
+  EXPECT_EQ(testing::member(run.training, "narrow_weights"), "\"gathered\"");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  EXPECT_EQ(testing::member(with("enable_float8_linear = false\n").training, "precision"),
+            "\"bf16\"");
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

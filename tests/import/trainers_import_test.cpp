@@ -189,5 +189,71 @@ TEST(ImportTrainers, ModelsOfTheHubAreCountedToTheLastParameter) {
   }
 }
 
+TEST(ImportTrainers, ThePlainExampleOfTheTransformersTakes1024Tokens) {
+  const std::string command =
+      "deepspeed --num_gpus 2 run_clm.py --per_device_train_batch_size 8 --do_train "
+      "--model_name_or_path ";
+  const ImportedRun run = of(command + "gpt2", "run.sh");
+  EXPECT_EQ(member(run.training, "sequence"), "1024");
+  EXPECT_TRUE(any_has(run.assumed, "as run_clm.py has it at most"));
+  EXPECT_EQ(member(of(command + "EleutherAI/pythia-14m", "run.sh").training, "sequence"), "512");
+  EXPECT_EQ(member(of(command + "gpt2 --block_size 256", "run.sh").training, "sequence"), "256");
+  std::string own = command + "gpt2";
+  own.replace(own.find("run_clm.py"), 10, "my_clm.py");
+  EXPECT_EQ(member(of(own, "run.sh").training, "sequence"), "absent");
+}
+
+TEST(ImportTrainers, AMicroBatchOfVerlWasOnceOneOfAllRanks) {
+  const std::string command =
+      "torchrun --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer "
+      "model.partial_pretrain=Qwen/Qwen2.5-1.5B ulysses_sequence_parallel_size=2 ";
+  const ImportedRun run = of(command + "data.micro_batch_size=8", "run.sh");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  EXPECT_EQ(member(run.plan, "data"), "4");
+  EXPECT_EQ(member(run.plan, "micro_batch"), std::to_string(8 / 4));
+  EXPECT_EQ(member(of(command + "data.micro_batch_size_per_gpu=8", "run.sh").plan, "micro_batch"),
+            "8");
+  EXPECT_NE(refusal(command + "data.micro_batch_size=6", "run.sh").find("data-parallel ranks"),
+            std::string::npos);
+}
+
+TEST(ImportTrainers, AxolotlTrainsAllWeightsAsTheyAreLoaded) {
+  const auto with = [](const std::string& more) {
+    return of(
+        "base_model: HuggingFaceTB/SmolLM2-360M-Instruct\ndatasets: []\nbf16: auto\n"
+        "micro_batch_size: 4\nsequence_len: 2048\nlearning_rate: 0.0002\n" +
+            more,
+        "axolotl.yml",
+        1);
+  };
+  EXPECT_EQ(member(with("").training, "state_precision"), "\"bf16\"");
+  // Adapters are of fp32, and what shares weights out or a DeepSpeed file keeps fp32 ones.
+  EXPECT_EQ(member(with("adapter: lora\nlora_r: 8\n").training, "state_precision"), "absent");
+  EXPECT_EQ(member(with("fsdp:\n  - full_shard\n").training, "state_precision"), "absent");
+  EXPECT_EQ(member(with("deepspeed: zero2.json\n").training, "state_precision"), "absent");
+}
+
+TEST(ImportTrainers, AFlagGoesBeforeTheConfigurationThatItsCommandNames) {
+  const testing::TemporaryFolder folder;
+  const auto script =
+      folder.file("run.sh",
+                  "accelerate launch --num_processes 4 sft.py --config recipes/sft.yaml "
+                  "--per_device_train_batch_size 2\n");
+  const auto recipe = folder.file("sft.yaml",
+                                  "model_name_or_path: Qwen/Qwen2.5-1.5B-Instruct\n"
+                                  "per_device_train_batch_size: 16\nmax_length: 4096\n"
+                                  "gradient_accumulation_steps: 8\nbf16: true\n");
+  const ImportedRun run = import_files(std::vector<std::filesystem::path>{script, recipe});
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  EXPECT_EQ(member(run.plan, "micro_batch"), "2");
+  EXPECT_EQ(member(run.training, "sequence"), "4096");
+  EXPECT_EQ(member(run.training, "global_batch"), std::to_string(2 * 8 * 4));
+  const ImportedRun without =
+      of("accelerate launch --num_processes 4 sft.py --config recipes/other.yaml --max_length 512 "
+         "--model_name_or_path gpt2 --per_device_train_batch_size 2\n",
+         "run.sh");
+  EXPECT_TRUE(any_has(without.unread, "recipes/other.yaml: is not beside it, and may tell more"));
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

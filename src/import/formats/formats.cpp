@@ -278,6 +278,34 @@ void add_part(Foreign& whole, std::string_view text, const std::string& file) {
   }
 }
 
+void add_settings(Foreign& command, std::string_view text, const std::string& file) {
+  Document part = parse(text, file, syntax_of(text, file));
+  Value& flags = command.document.root;
+  command.arguments.started.clear();
+  for (std::size_t i = 0; i < flags.members.size(); ++i) {
+    if (flags.members[i].first == "--config") {
+      const auto at = static_cast<std::ptrdiff_t>(i);
+      flags.members.erase(flags.members.begin() + at);
+      flags.key_origins.erase(flags.key_origins.begin() + at);
+      break;
+    }
+  }
+  const auto is_told = [&](const std::string& key) {
+    return std::any_of(flags.members.begin(), flags.members.end(), [&](const auto& flag) {
+      return Settings::normalised(flag.first) == Settings::normalised(key);
+    });
+  };
+  command.document.sources.push_back(file);
+  set_source(part.root, static_cast<int>(command.document.sources.size()) - 1);
+  for (std::size_t i = 0; i < part.root.members.size(); ++i) {
+    auto& [key, value] = part.root.members[i];
+    if (!is_told(key)) {
+      flags.add(key, std::move(value));
+      flags.key_origins.back() = part.root.key_origins[i];
+    }
+  }
+}
+
 std::string read_small_text(const std::filesystem::path& path) {
   std::error_code ignored;
   std::ifstream file(path, std::ios::binary);

@@ -59,6 +59,12 @@ struct Foreign {
 
 /// Puts another file's keys beside those of a format that comes in parts.
 void add_part(Foreign& whole, std::string_view text, const std::string& file);
+/// Puts a configuration's keys beside the flags of a command that is started with it and changes
+/// it.
+void add_settings(Foreign& command, std::string_view text, const std::string& file);
+/// The YAML that such a command of HuggingFace's trainer names (--config, or a word of its own); ""
+/// for none.
+[[nodiscard]] std::string changed_configuration(const Foreign& script);
 /// Files that a command without settings of its own starts its program with.
 [[nodiscard]] std::vector<std::string> configurations_of(const Foreign& script);
 

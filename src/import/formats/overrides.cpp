@@ -209,6 +209,29 @@ std::vector<std::string> configurations_of(const Foreign& script) {
   return files;
 }
 
+std::string changed_configuration(const Foreign& script) {
+  const auto is_yaml = [](std::string_view name) {
+    return name.ends_with(".yaml") || name.ends_with(".yml");
+  };
+  if (script.syntax != Syntax::arguments || script.format == nullptr ||
+      script.format->import != import_hf_trainer) {
+    return "";
+  }
+  const Value* const config = script.document.root.find("--config");
+  if (config != nullptr && is_yaml(config->text)) {
+    return config->text;
+  }
+  const std::vector<std::string>& started = script.arguments.started;
+  const auto& flags = script.document.root.members;
+  const auto found = std::find_if(started.begin(), started.end(), [&](const std::string& name) {
+    return is_yaml(name) && !name.starts_with('-') &&
+           std::none_of(flags.begin(), flags.end(), [&](const auto& flag) {
+             return flag.second.text == name;
+           });
+  });
+  return found == started.end() ? "" : *found;
+}
+
 const Value* named_configuration(const Foreign& script) {
   const Value& flags = script.document.root;
   return flags.find("--module") == nullptr ? nullptr : flags.find("--config");

@@ -14,7 +14,7 @@ namespace titer {
 namespace {
 
 constexpr TrainerKeys kHfKeys = {
-    .model = "model_name_or_path model_name",
+    .model = "model_name_or_path model_name base_model_name_or_path",
     .micro_batch = "per_device_train_batch_size",
     .usual_micro_batch = 8,
     .sequence =
@@ -352,7 +352,9 @@ void import_hf_trainer(const ImportTask& task) {
   }
   join_lengths(task);
   read_program(task);
+  miss_configuration(task);
   put_trainer(task, kHfKeys);
+  suppose_block(task);
   put_hf_adapters(task);
   keep_loaded_type(task);
   read_llava(task);

@@ -128,6 +128,11 @@ void settle_precision(std::vector<ImportedRun>& parts);
 void import_huggingface(const Foreign& foreign, const std::string& file, ImportedRun& into);
 /// Says what the index of the weights in a folder of the Hub's layout comes to beside the model.
 void compare_with_index(const std::filesystem::path& folder, ImportedRun& run);
+/// The transformers' run_clm.py takes 1024 tokens, or what a shorter model can read.
+/// [examples/pytorch/language-modeling/run_clm.py, block_size]
+void suppose_block(const ImportTask& task);
+/// A configuration that the command is started with, and that is not at hand.
+void miss_configuration(const ImportTask& task);
 void import_adapter(const ImportTask& task);
 void import_hf_trainer(const ImportTask& task);
 void import_llama_factory(const ImportTask& task);

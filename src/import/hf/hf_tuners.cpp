@@ -108,6 +108,11 @@ void import_axolotl(const ImportTask& task) {
                  is_implied ? BaseBits{4, "adapter"} : told);
   } else if (!adapter.empty()) {
     in.fail("adapter", "expected lora or qlora: others are not modelled");
+  } else if (const std::string bf16 = in.word("bf16").value_or("");
+             bf16 == "auto" || bf16 == "full" || bf16 == "true") {
+    // Weights are loaded as what is trained in.  [axolotl/utils/config, normalize_config]
+    in.suppose("torch_dtype", Value("bfloat16"));
+    keep_loaded_type(task);
   }
 }
 

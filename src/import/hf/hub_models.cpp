@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "hf_parts.hpp"
+#include "hub_models.hpp"
 #include "titer/input/words.hpp"
 
 namespace titer {
@@ -48,23 +49,8 @@ constexpr std::array<ShippedModel, 33> kShipped = {{{"llama27b", "llama2-7b"},
                                                     {"glm45", "glm-4.5"},
                                                     {"glm45air", "glm-4.5-air"}}};
 
-/// The shape of a dense model, as its config.json on the Hub has it.
-struct DenseModel {
-  std::string_view name;  // as bare_name() makes it
-  std::string_view type;
-  std::int64_t layers;
-  std::int64_t hidden;
-  std::int64_t ffn;
-  std::int64_t heads;
-  std::int64_t kv_heads;
-  std::int64_t vocabulary;
-  std::int64_t longest;  // max_position_embeddings
-  bool tied = false;
-  std::int64_t head_dim = 0;  // hidden / heads where 0
-  std::int64_t window = 0;    // that the class's own is not; 0: the class's
-  bool sees = false;          // beside the language model, which alone is here
-};
-constexpr auto kDense = std::to_array<DenseModel>({
+/// Of dense models, the shapes that their config.json on the Hub have.
+constexpr auto kDense = std::to_array<HubShape>({
     {"llama318b", "llama", 32, 4096, 14336, 32, 8, 128256, 131072},
     {"llama3170b", "llama", 80, 8192, 28672, 64, 8, 128256, 131072},
     {"llama3370b", "llama", 80, 8192, 28672, 64, 8, 128256, 131072},
@@ -85,9 +71,9 @@ constexpr auto kDense = std::to_array<DenseModel>({
     {"yi156b", "llama", 32, 4096, 11008, 32, 4, 64000, 4096},
     {"yi159b", "llama", 48, 4096, 11008, 32, 4, 64000, 4096},
     {"yi1534b", "llama", 60, 7168, 20480, 56, 8, 64000, 4096},
-    {"deepseekcoder13b", "llama", 24, 2048, 5504, 16, 16, 32256, 16384},
-    {"deepseekcoder67b", "llama", 32, 4096, 11008, 32, 32, 32256, 16384},
-    {"deepseekcoder33b", "llama", 62, 7168, 19200, 56, 8, 32256, 16384},
+    {"deepseek13b", "llama", 24, 2048, 5504, 16, 16, 32256, 16384},
+    {"deepseek67b", "llama", 32, 4096, 11008, 32, 32, 32256, 16384},
+    {"deepseek33b", "llama", 62, 7168, 19200, 56, 8, 32256, 16384},
     {"deepseekllm7b", "llama", 30, 4096, 11008, 32, 32, 102400, 4096},
     {"deepseekllm67b", "llama", 95, 8192, 22016, 64, 8, 102400, 4096},
     {"eurollm17b", "llama", 24, 2048, 5632, 16, 8, 128000, 4096},
@@ -186,35 +172,103 @@ constexpr auto kDense = std::to_array<DenseModel>({
     {"bloom1b7", "bloom", 24, 2048, 8192, 16, 16, 250880, 2048, true},
     {"bloom3b", "bloom", 30, 2560, 10240, 32, 32, 250880, 2048, true},
     {"bloom7b1", "bloom", 30, 4096, 16384, 32, 32, 250880, 2048, true},
+    {"shearedllama13b", "llama", 24, 2048, 5504, 16, 16, 32000, 4096},
+    {"shearedllama27b", "llama", 32, 2560, 6912, 20, 20, 32000, 4096},
+    {"solar107b", "llama", 48, 4096, 14336, 32, 8, 32000, 4096},
+    {"chinesellama27b", "llama", 32, 4096, 11008, 32, 32, 55296, 4096},
+    {"falcon31b", "llama", 18, 2048, 8192, 8, 4, 131072, 4096, false, 256},
+    {"falcon33b", "llama", 22, 3072, 9216, 12, 4, 131072, 32768, false, 256},
+    {"falcon37b", "llama", 28, 3072, 23040, 12, 4, 131072, 32768, false, 256},
+    {"falcon310b", "llama", 40, 3072, 23040, 12, 4, 131072, 32768, false, 256},
+    {"llavav157b", "llama", 32, 4096, 11008, 32, 32, 32064, 4096, false, 0, 0, true},
+    {"llava157b", "llama", 32, 4096, 11008, 32, 32, 32064, 4096, false, 0, 0, true},
+    {"llavav1513b", "llama", 40, 5120, 13824, 40, 40, 32064, 4096, false, 0, 0, true},
+    {"llava1513b", "llama", 40, 5120, 13824, 40, 40, 32064, 4096, false, 0, 0, true},
+    {"ministral8b2410", "mistral", 36, 4096, 12288, 32, 8, 131072, 32768, false, 128},
+    {"qwen2vl2b", "qwen2", 28, 1536, 8960, 12, 2, 151936, 32768, true, 0, 0, true},
+    {"qwen2vl7b", "qwen2", 28, 3584, 18944, 28, 4, 152064, 32768, false, 0, 0, true},
+    {"qwen25vl3b", "qwen2", 36, 2048, 11008, 16, 2, 151936, 128000, true, 0, 0, true},
+    {"phi1", "phi", 24, 2048, 8192, 32, 32, 51200, 2048},
+    {"phi15", "phi", 24, 2048, 8192, 32, 32, 51200, 2048},
+    {"phi4mini", "phi3", 32, 3072, 8192, 24, 8, 200064, 131072, true},
+    {"olmo1b", "olmo", 16, 2048, 8192, 16, 16, 50304, 2048, true},
+    {"olmo7b", "olmo", 32, 4096, 11008, 32, 32, 50304, 2048},
+    {"olmo204251b", "olmo2", 16, 2048, 8192, 16, 16, 100352, 4096},
+    {"baichuan27b", "baichuan", 32, 4096, 11008, 32, 32, 125696, 4096},
+    {"internlm218b", "internlm2", 24, 2048, 8192, 16, 8, 92544, 32768},
+    {"internlm27b", "internlm2", 32, 4096, 14336, 32, 8, 92544, 32768},
+    {"internlm257b", "internlm2", 32, 4096, 14336, 32, 8, 92544, 32768},
+    {"internlm220b", "internlm2", 48, 6144, 16384, 48, 8, 92544, 32768},
+    {"stablelm216b", "stablelm", 24, 2048, 5632, 32, 32, 100352, 4096},
+    {"stablelm3b4e1t", "stablelm", 32, 2560, 6912, 32, 32, 50304, 4096},
+    {"granite302b", "granite", 40, 2048, 8192, 32, 8, 49155, 4096, true},
+    {"granite312b", "granite", 40, 2048, 8192, 32, 8, 49155, 131072, true},
+    {"granite308b", "granite", 40, 4096, 12800, 32, 8, 49155, 4096, true},
+    {"granite318b", "granite", 40, 4096, 12800, 32, 8, 49155, 131072, true},
+    {"c4aicommandr", "cohere", 40, 8192, 22528, 64, 64, 256000, 131072, true},
+    {"aya238b", "cohere", 32, 4096, 14336, 32, 8, 256000, 8192, true},
+    {"minicpm2b", "minicpm", 40, 2304, 5760, 36, 36, 122753, 4096, true},
+    {"seedoss36b", "seed_oss", 64, 5120, 27648, 80, 8, 155136, 524288, false, 128},
+    {"distilgpt2", "gpt2", 6, 768, 3072, 12, 12, 50257, 1024, true},
+    {"gptneo125m", "gpt_neo", 12, 768, 3072, 12, 12, 50257, 2048, true},
+    {"gptneo13b", "gpt_neo", 24, 2048, 8192, 16, 16, 50257, 2048, true},
+    {"gptneo27b", "gpt_neo", 32, 2560, 10240, 20, 20, 50257, 2048, true},
+    {"starcoderbase1b", "gpt_bigcode", 24, 2048, 8192, 16, 1, 49152, 8192, true},
+    {"starcoderbase3b", "gpt_bigcode", 36, 2816, 11264, 22, 1, 49152, 8192, true},
+    {"starcoderbase", "gpt_bigcode", 40, 6144, 24576, 48, 1, 49152, 8192, true},
+    {"starcoder", "gpt_bigcode", 40, 6144, 24576, 48, 1, 49152, 8192, true},
+    {"codegen350mmono", "codegen", 20, 1024, 4096, 16, 16, 51200, 2048},
+    {"codegen350mmulti", "codegen", 20, 1024, 4096, 16, 16, 51200, 2048},
+    {"codegen2bmono", "codegen", 32, 2560, 10240, 32, 32, 51200, 2048},
+    {"codegen2bmulti", "codegen", 32, 2560, 10240, 32, 32, 51200, 2048},
+    {"codegen6bmono", "codegen", 33, 4096, 16384, 16, 16, 51200, 2048},
+    {"mpt7b", "mpt", 32, 4096, 16384, 32, 32, 50432, 2048, true},
+    {"mpt30b", "mpt", 48, 7168, 28672, 64, 64, 50432, 8192, true},
+    {"chatglm26b", "chatglm", 28, 4096, 13696, 32, 2, 65024, 32768},
+    {"chatglm36b", "chatglm", 28, 4096, 13696, 32, 2, 65024, 8192},
+    {"glm49b", "chatglm", 40, 4096, 13696, 32, 2, 151552, 131072},
 });
 
 /// Models that differ from another one in weights alone.
-constexpr std::array<ShippedModel, 18> kLikenesses = {{{"deepseekr1distillllama8b", "llama318b"},
-                                                       {"deepseekr1distillllama70b", "llama3370b"},
-                                                       {"deepseekr1distillqwen15b", "qwen2515b"},
-                                                       {"deepseekr1distillqwen7b", "qwen257b"},
-                                                       {"deepseekr1distillqwen14b", "qwen2514b"},
-                                                       {"deepseekr1distillqwen32b", "qwen2532b"},
-                                                       {"hermes3llama318b", "llama318b"},
-                                                       {"hermes2promistral7b", "mistral7bv01"},
-                                                       {"zephyr7bbeta", "mistral7bv01"},
-                                                       {"zephyr7b", "mistral7bv01"},
-                                                       {"openhermes25mistral7b", "mistral7bv01"},
-                                                       {"vicuna7b", "llama27b"},
-                                                       {"vicuna13b", "llama213b"},
-                                                       {"llama31tulu38b", "llama318b"},
-                                                       {"llama31tulu370b", "llama3170b"},
-                                                       {"dbrxconverted", "dbrx"},
-                                                       {"smollm33bcheckpoints", "smollm33b"},
-                                                       {"llamaguard38b", "llama318b"}}};
+constexpr auto kLikenesses = std::to_array<ShippedModel>({
+    {"deepseekr1distillllama8b", "llama318b"},
+    {"deepseekr1distillllama70b", "llama3370b"},
+    {"deepseekr1distillqwen15b", "qwen2515b"},
+    {"deepseekr1distillqwen7b", "qwen257b"},
+    {"deepseekr1distillqwen14b", "qwen2514b"},
+    {"deepseekr1distillqwen32b", "qwen2532b"},
+    {"hermes3llama318b", "llama318b"},
+    {"hermes2promistral7b", "mistral7bv01"},
+    {"zephyr7bbeta", "mistral7bv01"},
+    {"zephyr7b", "mistral7bv01"},
+    {"openhermes25mistral7b", "mistral7bv01"},
+    {"vicuna7b", "llama27b"},
+    {"vicuna13b", "llama213b"},
+    {"dbrxconverted", "dbrx"},
+    {"smollm33bcheckpoints", "smollm33b"},
+    {"llamaguard38b", "llama318b"},
+    {"llama3138b", "llama318b"},
+    {"llama31370b", "llama3170b"},
+    {"deepseek7b", "deepseekllm7b"},
+    {"starlinglm7balpha", "mistral7bv01"},
+    {"starlinglm7bbeta", "mistral7bv01"},
+    {"metamathmistral7b", "mistral7bv01"},
+    {"notus7b", "mistral7bv01"},
+    {"openchat35", "mistral7bv01"},
+    {"llama31nemotron70b", "llama3170b"},
+    {"llama3swallow8b", "llama38b"},
+    {"llama2chinese7b", "llama27b"},
+    {"chinesealpaca27b", "chinesellama27b"},
+});
 
 /// Words after which the shape is the same: what a model was tuned for, how it is stored.
-constexpr std::array<std::string_view, 37> kNotOfShape = {
-    "instruct", "chat",    "hf",       "it",   "base",    "bnb",          "4bit",  "8bit",
-    "fp16",     "bf16",    "awq",      "gptq", "int4",    "int8",         "fp8",   "gguf",
-    "dev",      "preview", "thinking", "2507", "0528",    "unsloth",      "coder", "math",
-    "sft",      "dpo",     "v1",       "code", "nonfree", "intermediate", "step",  "3t",
-    "2t",       "full",    "original", "tulu", "pt"};
+constexpr std::array<std::string_view, 38> kNotOfShape = {
+    "instruct", "chat",         "hf",   "it",      "base",     "bnb",     "4bit",
+    "8bit",     "fp16",         "bf16", "awq",     "gptq",     "int4",    "int8",
+    "fp8",      "gguf",         "dev",  "preview", "thinking", "2507",    "0528",
+    "unsloth",  "coder",        "math", "sft",     "dpo",      "v1",      "code",
+    "nonfree",  "intermediate", "step", "3t",      "2t",       "deduped", "full",
+    "original", "tulu",         "pt"};
 
 std::string without(std::string text, std::string_view part, std::string_view by) {
   const std::size_t found = text.find(part);
@@ -255,55 +309,6 @@ std::string bare_name(std::string_view name) {
   return without(without(std::move(made), "metallama", "llama"), "llama3herd", "llama3");
 }
 
-/// GPT-2, GPT-J and BLOOM, whose MLPs are 4 times as wide as they.
-Value gpt_config(const DenseModel& model) {
-  const bool is_bloom = model.type == "bloom";
-  Value config = Value::make_object();
-  config.add("model_type", Value(model.type));
-  config.add("n_layer", Value(model.layers));
-  config.add(is_bloom ? "hidden_size" : "n_embd", Value(model.hidden));
-  config.add(is_bloom ? "num_attention_heads" : "n_head", Value(model.heads));
-  config.add(is_bloom ? "seq_length" : "n_positions", Value(model.longest));
-  config.add("vocab_size", Value(model.vocabulary));
-  return config;
-}
-
-std::string_view ffn_key(std::string_view type) {
-  return type == "falcon" ? "ffn_hidden_size" : (type == "opt" ? "ffn_dim" : "intermediate_size");
-}
-
-/// In the keys of its class.
-Value config_of(const DenseModel& model) {
-  if (model.type == "bloom" || model.type == "gpt2" || model.type == "gptj") {
-    return gpt_config(model);
-  }
-  Value config = Value::make_object();
-  config.add("model_type", Value(model.type));
-  config.add("num_hidden_layers", Value(model.layers));
-  config.add("hidden_size", Value(model.hidden));
-  const bool is_falcon = model.type == "falcon";
-  if (is_falcon) {
-    config.add("new_decoder_architecture", Value(model.kv_heads > 1));
-    config.add("num_kv_heads", Value(model.kv_heads));
-  }
-  config.add(std::string(ffn_key(model.type)), Value(model.ffn));
-  config.add("num_attention_heads", Value(model.heads));
-  // Classes differ in how many they take for those that are left out.
-  if (model.type != "opt" && model.type != "gpt_neox" && !is_falcon) {
-    config.add("num_key_value_heads", Value(model.kv_heads));
-  }
-  if (model.head_dim > 0) {
-    config.add("head_dim", Value(model.head_dim));
-  }
-  if (model.window > 0) {
-    config.add("sliding_window", Value(model.window));
-  }
-  config.add("vocab_size", Value(model.vocabulary));
-  config.add("max_position_embeddings", Value(model.longest));
-  config.add("tie_word_embeddings", Value(model.tied));
-  return config;
-}
-
 template <class Models>
 const typename Models::value_type* named(const Models& models, std::string_view name) {
   const auto found = std::find_if(
@@ -327,7 +332,7 @@ std::optional<HubModel> hub_model(std::string_view name) {
   if (const ShippedModel* shipped = named(kShipped, bare)) {
     return HubModel{.shipped = shipped->shipped, .config = {}};
   }
-  if (const DenseModel* dense = named(kDense, bare)) {
+  if (const HubShape* dense = named(kDense, bare)) {
     return HubModel{.shipped = {}, .config = config_of(*dense), .sees = dense->sees};
   }
   return std::nullopt;

@@ -59,13 +59,31 @@ void put_verl_plan(const ImportTask& task, std::int64_t context) {
   }
 }
 
+/// Of releases before micro_batch_size_per_gpu a micro-batch is one of all ranks.
+/// [verl/trainer/fsdp_sft_trainer.py, _normalize_config_bsz]
+std::optional<std::int64_t> share_of_micro_batch(const ImportTask& task,
+                                                 std::optional<std::int64_t> data) {
+  constexpr std::string_view key = "data.micro_batch_size";
+  const auto together = task.in.integer(key, 1);
+  if (!together || !data) {
+    return std::nullopt;
+  }
+  if (*together % *data != 0) {
+    task.in.fail(key,
+                 "expected a multiple of the " + std::to_string(*data) + " data-parallel ranks");
+    return 1;
+  }
+  assume(task, key, "is of all ranks, as before there was micro_batch_size_per_gpu");
+  return *together / *data;
+}
+
 /// The batch of all ranks is told, and what a device has of it at a time.
 void put_verl_batches(const ImportTask& task, std::optional<std::int64_t> data) {
   Settings& in = task.in;
   constexpr std::string_view batch = "data.train_batch_size";
   constexpr std::string_view micro = "data.micro_batch_size_per_gpu";
   const auto told = in.integer(batch, 1);
-  const auto each = in.integer(micro, 1);
+  const auto each = in.has(micro) ? in.integer(micro, 1) : share_of_micro_batch(task, data);
   if (!told) {
     assume(task, batch, "taken as 256, as sft_trainer.yaml has it");
   }

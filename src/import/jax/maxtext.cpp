@@ -25,6 +25,15 @@ constexpr std::array<BaseWidth, 7> kBase = {{{"base_emb_dim", "hidden_size", 204
                                              {"base_num_decoder_layers", "num_hidden_layers", 16},
                                              {"head_dim", "head_dim", 128},
                                              {"vocab_size", "vocab_size", 32000}}};
+/// The same before there were groups of queries (base_num_heads), with an MLP of two matrices.
+constexpr std::array<BaseWidth, 7> kOldBase = {
+    {{"base_emb_dim", "hidden_size", 2048},
+     {"base_num_heads", "num_attention_heads", 8},
+     {"base_num_heads", "num_key_value_heads", 8},
+     {"base_mlp_dim", "intermediate_size", 8192},
+     {"base_num_decoder_layers", "num_hidden_layers", 16},
+     {"head_dim", "head_dim", 256},
+     {"vocab_size", "vocab_size", 32768}}};
 constexpr double kBaseBatch = 12;
 constexpr std::int64_t kBaseSequence = 2048;
 
@@ -104,7 +113,8 @@ class MaxText {
     Value config = Value::make_object();
     config.add("model_type", Value("llama"));
     std::string taken;
-    for (const BaseWidth& width : kBase) {
+    const bool is_old = in_.has("base_num_heads");
+    for (const BaseWidth& width : is_old ? kOldBase : kBase) {
       const auto value = in_.integer(width.key, 1, 1'000'000'000);
       config.add(std::string(width.theirs), Value(value.value_or(width.value)));
       if (!value) {
@@ -112,10 +122,23 @@ class MaxText {
       }
     }
     config.add("max_position_embeddings", Value(most_sequence));
-    config.add("tie_word_embeddings", Value(in_.is_on("logits_via_embedding")));
+    config.add("tie_word_embeddings", Value(in_.flag("logits_via_embedding").value_or(is_old)));
     put_model_of_config(task_, config);
+    put_activation(is_old);
+    take_only(task_, "decoder_block", {"llama2", "mistral", "default"});
     if (!taken.empty()) {
       task_.into.assumed.push_back(task_.file + ": as configs/base.yml has them: " + taken);
+    }
+  }
+
+  /// ["silu", "linear"] are gated, and what a file leaves out since there are groups of queries.
+  void put_activation(bool is_old) {
+    constexpr std::string_view key = "mlp_activations";
+    const std::vector<std::string> names = listed_words(task_, key);
+    const bool is_gated = std::find(names.begin(), names.end(), "linear") != names.end();
+    task_.into.model->gated = names.empty() ? !is_old : is_gated;
+    if (is_old && names.empty()) {
+      assume(task_, key, "taken as relu, as configs/base.yml has it beside base_num_heads");
     }
   }
 

@@ -35,7 +35,30 @@ constexpr std::array<HarmlessSettings, 4> kOfLlmFoundry = {
       "model.config_overrides.attn_config.*"},
      {"kernels for the same operations, as the stack's figures hold",
       "model.attn_config.* model.fc_type* model.norm_type model.ffn_config.fc_type* "
-      "model.use_flash_attention_2 model.config_overrides.use_cache precision_config*"}}};
+      "model.use_flash_attention_2 model.config_overrides.use_cache precision_config* "
+      "model.attn_implementation model.config_overrides.attn_implementation "
+      "model.config_overrides._attn_implementation model.config_overrides.use_fused_loss"}}};
+
+constexpr HarmlessSettings kOfFoundryPositions = {
+    "positions of models that have no table of them",
+    "model.config_overrides.max_position_embeddings model.config_overrides.rope_*"};
+constexpr HarmlessSettings kOfFoundryAdapters = {
+    "adapters' numbers",
+    "model.peft_config.peft_type model.peft_config.task_type model.peft_config.lora_alpha "
+    "model.peft_config.lora_dropout model.peft_config.bias model.peft_config.inference_mode "
+    "model.peft_config.use_rslora model.peft_config.fan_in_fan_out"};
+constexpr std::string_view kFoundryOverrides = "model.config_overrides.";
+
+/// Keys of config.json by which a model has another shape.
+constexpr std::array<std::string_view, 9> kFoundryWidths = {"vocab_size",
+                                                            "hidden_size",
+                                                            "intermediate_size",
+                                                            "num_hidden_layers",
+                                                            "num_attention_heads",
+                                                            "num_key_value_heads",
+                                                            "head_dim",
+                                                            "sliding_window",
+                                                            "tie_word_embeddings"};
 
 /// What the trainer's own class has by itself, unlike the models on the Hub: learned positions,
 /// and biases.  [llmfoundry/models/mpt/configuration_mpt.py]
@@ -95,18 +118,78 @@ void put_mpt(const ImportTask& task) {
   }
 }
 
+/// A model of the Hub in another shape; false where the file asks for none, or its shape is not
+/// told here.
+bool put_reshaped(const ImportTask& task, std::string_view key) {
+  Settings& in = task.in;
+  const std::vector<std::string> keys = in.keys();
+  const auto is_asked = [&](std::string_view width) {
+    return std::find(keys.begin(), keys.end(), std::string(kFoundryOverrides).append(width)) !=
+           keys.end();
+  };
+  const bool asks = std::any_of(kFoundryWidths.begin(), kFoundryWidths.end(), is_asked);
+  const auto known = asks ? hub_model(in.text(key).value_or("")) : std::nullopt;
+  if (!known || !known->shipped.empty() || task.options.base || task.others.has_model) {
+    return false;
+  }
+  Value config = known->config;
+  for (const std::string_view width : kFoundryWidths) {
+    const std::string path = std::string(kFoundryOverrides).append(width);
+    if (!is_asked(width)) {
+      continue;
+    }
+    const auto number = in.integer(path, 0, 1'000'000'000);
+    const Value* const raw = in.raw(path);
+    const Value told = number ? Value(*number) : (raw != nullptr ? *raw : Value());
+    if (Value* const there = config.find(width)) {
+      *there = told;
+    } else {
+      config.add(std::string(width), told);
+    }
+  }
+  put_model_of_config(task, config);
+  assume(task,
+         key,
+         "widths as the config.json of that model on the Hub has them, but for config_overrides");
+  return true;
+}
+
+/// LoRA as PEFT's configuration has it.
+void put_foundry_adapters(const ImportTask& task) {
+  Settings& in = task.in;
+  const std::string type = in.word("model.peft_config.peft_type").value_or("");
+  if (!in.has("model.peft_config.r") && type.empty()) {
+    return;
+  }
+  if (type != "lora") {
+    in.fail("model.peft_config.peft_type", "expected LORA: others are not modelled");
+    return;
+  }
+  put_adapters(task,
+               {.rank = "model.peft_config.r",
+                .targets = "model.peft_config.target_modules",
+                .usual_rank = 8,
+                .usual_targets = "query value"},
+               {});
+  in.skip(kOfFoundryAdapters);
+}
+
 void put_foundry_model(const ImportTask& task) {
   const std::string name = task.in.word("model.name").value_or("");
   if (name == "mpt_causal_lm" || name == "mosaic_gpt") {
     put_mpt(task);
   } else if (name == "hf_causal_lm") {
-    put_named_model(task, "model.pretrained_model_name_or_path");
+    constexpr std::string_view key = "model.pretrained_model_name_or_path";
+    if (!put_reshaped(task, key)) {
+      put_named_model(task, key);
+    }
+    task.in.skip(kOfFoundryPositions);
   } else {
     task.in.fail("model.name", "expected mpt_causal_lm or hf_causal_lm: others are not read");
   }
 }
 
-void put_foundry_sharding(const ImportTask& task) {
+void put_foundry_sharding(const ImportTask& task, std::optional<std::int64_t> data) {
   Settings& in = task.in;
   constexpr std::string_view key = "fsdp_config.sharding_strategy";
   const bool has_section = in.has(key) || in.has("fsdp_config.mixed_precision");
@@ -118,6 +201,12 @@ void put_foundry_sharding(const ImportTask& task) {
     return;
   }
   task.into.plan.add("sharding", Value(is_full ? "zero3" : (is_half ? "zero2" : "none")));
+  if (strategy.find("hybrid") != std::string::npos) {
+    constexpr std::int64_t node = 8;
+    const std::int64_t shard = std::min(data.value_or(node), node);
+    task.into.plan.add("shard", Value(shard));
+    assume(task, key, "the devices of a node share out, taken as " + std::to_string(shard));
+  }
   const bool recomputes = in.is_on("fsdp_config.activation_checkpointing");
   task.into.plan.add("recompute", Value(recomputes ? "full" : "none"));
   if (in.is_on("fsdp_config.activation_cpu_offload")) {
@@ -148,9 +237,10 @@ void import_llm_foundry(const ImportTask& task) {
     return;
   }
   put_foundry_precision(task);
-  put_foundry_sharding(task);
   const auto data = launched_devices(task);
+  put_foundry_sharding(task, data);
   put(task.into.plan, "data", data);
+  put_foundry_adapters(task);
   constexpr std::string_view micro = "device_train_microbatch_size";
   const bool is_auto = in.word(micro).value_or("") == "auto";
   RankBatches batches{.micro = is_auto ? std::nullopt : in.integer(micro, 1),
