@@ -80,7 +80,8 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "pretrained_model_name_or_path keep_last "
       "auto_continue_train disable_last_saving exit_on_missing_checkpoint non_persistent_* "
       "use_tokenizer_model_from_checkpoint_args "
-      "universal_checkpoint verify_integrity async_* persistent_* replication replication_* "
+      "universal_checkpoint verify_integrity verify_checkpoint* async_* persistent_* replication "
+      "replication_* "
       "use_mp_args_from_checkpoint_args strict_fsdp_dtensor_load retain_interval "
       "convert_checkpoint* use_checkpoint_args trigger_path convert_to_hf convert_from_hf "
       "distrib_optim_fully_reshardable_* "
@@ -144,7 +145,9 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "moe_hybridep_num_sms turbo_deepep_num_cu fused_residual_rmsnorm "
       "use_fused_weighted_squared_relu mla_down_proj_fusion gradient_reduce_div_fusion "
       "no_gradient_reduce_div_fusion "
-      "disable_jit_fuser enable_jit*"},
+      "disable_jit_fuser enable_jit* use_fused_rmsnorm use_fused_sdpa use_fast_softmax "
+      "use_torch_compile "
+      "use_torch_compiled_autograd"},
      {kBuffers,
       "ddp_bucket_size ddp_num_buckets bucket_size bucket_cap_mb grad_allreduce_chunk_size_mb "
       "gradient_as_bucket_view ddp_average_in_collective average_in_collective "
@@ -241,7 +244,7 @@ constexpr std::array<HarmlessSettings, 10> kOfNeox = {
      {kData,
       "vocab_file merge_file data_path data_impl tokenizer_* train_data_* valid_data_* "
       "test_data_* split mmap_warmup weight_by_num_documents weighted_sampler_alpha num_workers "
-      "pack_impl short_seq_prob eod_mask_loss"},
+      "pack_impl short_seq_prob eod_mask_loss train_proportion forget_path"},
      {kLoss, "loss_scale* initial_loss_scale min_loss_scale hysteresis"},
      {kLaunch,
       "distributed_backend launcher deepspeed_* hostfile include exclude num_gpus num_nodes "
@@ -263,7 +266,8 @@ constexpr std::array<HarmlessSettings, 8> kOfTorchtitan = {
      {kCheckpoints, "checkpoint.* training.enable_cpu_init"},
      {kLength, "training.steps validation.* training.gc_freq training.gc_debug"},
      {kData,
-      "model.hf_assets_path model.tokenizer_path training.dataset* training.data* "
+      "model.hf_assets_path model.tokenizer_path training.dataset* training.data_dir "
+      "training.data_files training.data_path "
       "experimental.custom_*"},
      {kLaunch,
       "comm.init_timeout_seconds comm.train_timeout_seconds fault_tolerance.* module config"},

@@ -273,6 +273,9 @@ void import_bridge_recipe(const ImportTask& task) {
     task.into.model = megatron_model(task);
   } else {
     put_hub_model(task, named ? "hf_model" : "recipe", named.value_or(model_of_recipe(called)));
+    if (in.has("tokenizer.vocab_size")) {
+      assume(task, "tokenizer.vocab_size", "the token table is taken as the model's on the Hub");
+    }
   }
   if (!in.is_sound()) {
     return;
@@ -295,7 +298,7 @@ void import_bridge_recipe(const ImportTask& task) {
   in.skip({.what = "how the recipe is made and started",
            .patterns = "recipe_arguments.* tokenizer.* logger.* scheduler.* rng.* "
                        "optim.* log* resume* name fn trainer.gradient_* scheduler "
-                       "model.config.vocab_size executor.* "
+                       "model.config.vocab_size executor.* blend blend_per_split data_sharding "
                        "env_vars* dist.* "
                        "use_transformer_engine_full_layer_spec layernorm_zero_centered_gamma"});
 }

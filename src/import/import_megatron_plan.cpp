@@ -353,6 +353,7 @@ class MegatronPlan {
         in_.skip({.what = kSwitchedOff, .patterns = patterns});
       }
     };
+    skip(!in_.is_on("use_fused_sdpa_with_recompute"), "use_fused_sdpa_with_recompute");
     skip(!task_.into.model || !task_.into.model->experts, "moe_* overlap_moe_* expert_*");
     skip(degrees_.tensor == 1, "tp_comm_* ub_tp_comm_*");
     skip(plan_.find("tensor_overlap") == nullptr,

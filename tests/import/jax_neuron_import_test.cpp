@@ -1,7 +1,8 @@
-// YAML of Levanter, and of NeuronX Distributed Training.
+// YAML of Levanter, MaxText and NeuronX Distributed Training.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "import/imports.hpp"
@@ -213,6 +214,31 @@ TEST(ImportNeuron, AModelOfHuggingFacesIsItsConfigurations) {
             R"({"rank":16,"targets":["query","key","value"],"fused":true})");
   EXPECT_TRUE(run.unread.empty()) << run.unread.front();
   EXPECT_NE(refusal(neuron("hf", tuned + "model_alignment_strategy.dpo: 1\n")).find("preferences"),
+            std::string::npos);
+}
+
+TEST(ImportMaxText, BlocksWithExpertsTellTheirWidths) {
+  const std::string widths =
+      "base_emb_dim: 2880\nbase_num_query_heads: 64\nbase_num_kv_heads: 8\nhead_dim: 64\n"
+      "base_mlp_dim: 2880\nbase_moe_mlp_dim: 1440\nbase_num_decoder_layers: 24\n"
+      "vocab_size: 201088\nnum_experts: 32\nnum_experts_per_tok: 4\nsliding_window_size: 128\n"
+      "dataset_type: synthetic\nper_device_batch_size: 2\nmax_target_length: 2048\n"
+      "decoder_block: ";
+  const ImportedRun run = testing::of(widths + "gpt_oss\nattention_sink: True\n", "oss.yml", 8);
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  EXPECT_EQ(run.model->layers, 24);
+  ASSERT_TRUE(run.model->experts.has_value());
+  EXPECT_EQ(run.model->experts->count, 32);
+  EXPECT_EQ(run.model->experts->per_token, 4);
+  EXPECT_EQ(run.model->experts->ffn, 1440);
+  const auto has_window = [](const LayerKind& kind) { return kind.window == 128; };
+  EXPECT_TRUE(std::any_of(run.model->kinds.begin(), run.model->kinds.end(), has_window));
+  EXPECT_FALSE(std::all_of(run.model->kinds.begin(), run.model->kinds.end(), has_window));
+  const ImportedRun qwen = testing::of(widths + "qwen3_moe\n", "qwen.yml", 8);
+  EXPECT_EQ(qwen.model->experts->ffn, 1440);
+  EXPECT_TRUE(qwen.model->qk_norm);
+  EXPECT_NE(testing::refusal(widths + "deepseek\n", "ds.yml", 8)
+                .find("or a decoder_block of mixtral, gpt_oss or qwen3_moe"),
             std::string::npos);
 }
 

@@ -123,5 +123,15 @@ TEST(ShellValues, WhatIsToBeFilledInIsNoRedirection) {
   }});
 }
 
+TEST(ShellValues, AScriptThatIsWrittenAndStartedIsGoneThrough) {
+  expect(std::array<Case, 5>{{
+      {"N=job; cat > $N <<E\nt.py --x 3\nE\nsbatch $N", R"("3")"},
+      {"M=7B; cat <<E > run.sh\n#!/bin/bash\nt.py --x $M \\$M\nE\nbash ./run.sh", R"("7B")"},
+      {"cat > run <<'E'\nt.py --x $1\nE\nchmod +x run\n./run 5", R"("5")"},
+      {"cat > hosts <<E\nt.py --x 3\nE\ncat hosts", "nothing"},
+      {"cat > run.sh <<E\nbash run.sh\nE\nbash run.sh; t.py --x 1", R"("1")"},
+  }});
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

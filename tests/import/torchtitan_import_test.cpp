@@ -178,5 +178,18 @@ TEST(ImportTorchtitan, ItsFirstSwitchOfFp8Counts) {
             "\"bf16\"");
 }
 
+TEST(ImportTorchtitan, DegreesOfDataStoodOnceWithTheTraining) {
+  const ImportedRun run =
+      of("[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nbatch_size = 2\nseq_len = 2048\n"
+         "data_parallel_replicate_degree = 2\ndata_parallel_shard_degree = 32\ndataset = \"c4\"\n");
+  EXPECT_EQ(member(run.plan, "data"), "64");
+  EXPECT_EQ(member(run.plan, "shard"), "32");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  const ImportedRun other =
+      of("[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 2048\n"
+         "local_batch_size = 2\ndata_parallel_something = 2\n");
+  EXPECT_TRUE(any_has(other.unread, "training.data_parallel_something"));
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -255,5 +255,28 @@ TEST(ImportTrainers, AFlagGoesBeforeTheConfigurationThatItsCommandNames) {
   EXPECT_TRUE(any_has(without.unread, "recipes/other.yaml: is not beside it, and may tell more"));
 }
 
+TEST(ImportTrainers, AnExampleOfTheTransformersMayBeginFromAType) {
+  const ImportedRun run =
+      of("python run_clm.py --model_type gpt2 --tokenizer t --train_file x.txt --do_train "
+         "--output_dir out --config_overrides n_embd=1024,n_layer=24,n_head=16",
+         "run.sh",
+         1);
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  EXPECT_EQ(run.model->hidden, 1024);
+  EXPECT_EQ(run.model->layers, 24);
+  EXPECT_EQ(member(run.plan, "micro_batch"), "8");
+  EXPECT_EQ(member(run.training, "sequence"), "1024");
+}
+
+TEST(ImportTrainers, LlamaFactorysTextsAreNoLongerForTheirMaximum) {
+  const ImportedRun run = of(
+      "model_name_or_path: Qwen/Qwen2.5-7B\nstage: sft\nfinetuning_type: lora\ncutoff_len: 1024\n"
+      "max_length: 64\ntop_p: 0.7\nper_device_train_batch_size: 1\n",
+      "sft.yaml",
+      1);
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  EXPECT_EQ(member(run.training, "sequence"), "1024");
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

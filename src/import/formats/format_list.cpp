@@ -103,6 +103,12 @@ constexpr auto kFormats = std::to_array<ForeignFormat>({
      .import = import_swift,
      .program = "swift ",
      .is_trainer = true},
+    {.name = "arguments of the transformers' examples",
+     .syntaxes = "arguments",
+     .all = "model_type do_train output_dir",
+     .any = "",
+     .import = import_hf_trainer,
+     .is_trainer = true},
     {.name = "settings of HuggingFace's trainer",
      .syntaxes = "yaml json arguments python",
      .all = "",
@@ -124,12 +130,11 @@ constexpr auto kFormats = std::to_array<ForeignFormat>({
     {.name = "MindSpeed arguments",
      .syntaxes = "arguments",
      .all = "num_layers",
-     .any =
-         "noop_layers num_layer_list use_fused_rmsnorm use_fused_swiglu use_fused_rotary_pos_emb "
-         "no_shared_storage reuse_fp32_param context_parallel_algo moe_tp_extend_ep use_mc2 "
-         "multi_head_latent_attention first_k_dense_replace swap_attention swap_optimizer "
-         "schedules_method use_ascend_coc moe_alltoall_overlap_comm lora_target_modules "
-         "is_instruction_dataset",
+     .any = "noop_layers num_layer_list use_fused_swiglu use_fused_rotary_pos_emb "
+            "no_shared_storage reuse_fp32_param context_parallel_algo moe_tp_extend_ep use_mc2 "
+            "multi_head_latent_attention first_k_dense_replace swap_attention swap_optimizer "
+            "schedules_method use_ascend_coc moe_alltoall_overlap_comm lora_target_modules "
+            "is_instruction_dataset",
      .import = import_mindspeed},
     {.name = "arguments of fmengine",
      .syntaxes = "arguments",

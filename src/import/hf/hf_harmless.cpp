@@ -14,7 +14,8 @@ constexpr std::array<HarmlessSettings, 11> kOfHf = {
     {{"learning rate and the optimizer's numbers",
       "learning_rate lr_* lr_scheduler* warmup_* weight_decay adam_* max_grad_norm "
       "label_smoothing* "
-      "optim_args embedding_learning_rate embedding_lr* loraplus_* cosine_* min_lr* "
+      "optim_args optim_args.eps optim_args.beta* optim_args.weight_decay embedding_learning_rate "
+      "embedding_lr* loraplus_* cosine_* min_lr* "
       "neftune_* gradient_clipping muon_* lora_plus* use_dft_loss"},
      {"adapters' numbers",
       "lora_alpha lora_dropout lora_fan_in_fan_out lora_modules_to_save lora_model_dir "

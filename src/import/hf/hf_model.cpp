@@ -148,6 +148,9 @@ void put_hub_model(const ImportTask& task, std::string_view key, const std::stri
   if (task.options.base || task.others.has_model) {
     return;
   }
+  if (known->tuned) {
+    assume(task, key, "taken as one that was tuned, of the model with which its name begins");
+  }
   if (!known->shipped.empty()) {
     task.into.shipped = std::string(known->shipped);
     return;

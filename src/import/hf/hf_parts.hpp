@@ -18,6 +18,7 @@ struct HubModel {
   std::string_view shipped;  // the shipped model that it is; "" for one that is told by
   Value config;              // the keys of its config.json
   bool sees = false;         // with more than what is here
+  bool tuned = false;        // another name, which begins as that of a model here
 };
 /// By its name there ("meta-llama/Llama-3.1-8B-Instruct"), or as torchtune and MaxText have it
 /// ("llama3_1_8b"); what it was tuned for does not matter. None: its shape is not known.

@@ -82,6 +82,9 @@ void import_llama_factory(const ImportTask& task) {
     }
   }
   switch_optimizer(task);
+  in.skip({.what = "how texts are generated",
+           .patterns = "max_length max_new_tokens do_sample temperature top_p top_k num_beams "
+                       "repetition_penalty length_penalty skip_special_tokens"});
 }
 
 void import_axolotl(const ImportTask& task) {

@@ -1,10 +1,12 @@
-// The config.json of the Hub's models, in the words of their classes.
+// The names of the Hub's models, and their config.json in the words of their classes.
 
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include "hub_models.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {
@@ -84,6 +86,40 @@ std::string_view ffn_key(std::string_view type) {
   return type == "falcon" ? "ffn_hidden_size" : (type == "opt" ? "ffn_dim" : "intermediate_size");
 }
 
+/// Words after which the shape is the same: what a model was tuned for, how it is stored.
+constexpr std::array<std::string_view, 38> kNotOfShape = {
+    "instruct", "chat",         "hf",   "it",      "base",     "bnb",     "4bit",
+    "8bit",     "fp16",         "bf16", "awq",     "gptq",     "int4",    "int8",
+    "fp8",      "gguf",         "dev",  "preview", "thinking", "2507",    "0528",
+    "unsloth",  "coder",        "math", "sft",     "dpo",      "v1",      "code",
+    "nonfree",  "intermediate", "step", "3t",      "2t",       "deduped", "full",
+    "original", "tulu",         "pt"};
+
+std::string without(std::string text, std::string_view part, std::string_view by) {
+  const std::size_t found = text.find(part);
+  return found == std::string::npos ? text : text.replace(found, part.size(), by);
+}
+
+/// Of a folder of the Hub's cache, models--Qwen--Qwen3-8B/snapshots/…, the model's name.
+std::string_view name_in_cache(std::string_view path) {
+  constexpr std::string_view begin = "models--";
+  const std::size_t at = path.find(begin);
+  if (at == path.npos) {
+    return path;
+  }
+  path.remove_prefix(at + begin.size());
+  path = path.substr(0, path.find('/'));
+  const std::size_t dashes = path.rfind("--");
+  return dashes == path.npos ? path : path.substr(dashes + 2);
+}
+
+/// "7b", "1.5b", "360m", "8x7b" and, of what a token passes through, "a3b".
+bool is_size(std::string_view word) {
+  const std::size_t digits = word.find_first_not_of("0123456789.x", word.starts_with('a') ? 1 : 0);
+  return word.size() > 1 && digits == word.size() - 1 && digits > 0 &&
+         (word.back() == 'b' || word.back() == 'm');
+}
+
 }  // namespace
 
 Value config_of(const HubShape& model) {
@@ -111,14 +147,69 @@ Value config_of(const HubShape& model) {
   if (model.head_dim > 0) {
     config.add("head_dim", Value(model.head_dim));
   }
-  if (model.window > 0) {
-    config.add("sliding_window", Value(model.window));
+  // The class of Mistral's models takes 4096 where none is told; theirs tell of none.
+  if (model.window > 0 || model.type == "mistral") {
+    config.add("sliding_window", model.window > 0 ? Value(model.window) : Value());
   }
   config.add("vocab_size", Value(model.vocabulary));
   config.add("max_position_embeddings", Value(model.longest));
   config.add("tie_word_embeddings", Value(model.tied));
   add_style(config, model);
   return config;
+}
+
+std::vector<std::string> words_of_shape(std::string_view name) {
+  name = name_in_cache(name);
+  while (!name.empty() && name.back() == '/') {
+    name.remove_suffix(1);
+  }
+  const std::string small = lower(name.substr(name.rfind('/') + 1));
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= small.size();) {
+    const std::size_t end = std::min(small.find_first_of("-_ ", begin), small.size());
+    std::string word = small.substr(begin, end - begin);
+    if (std::find(kNotOfShape.begin(), kNotOfShape.end(), word) == kNotOfShape.end()) {
+      words.push_back(std::move(word));
+    }
+    begin = end + 1;
+  }
+  return words;
+}
+
+std::vector<std::string> words_to_size(std::vector<std::string> words) {
+  constexpr std::array<std::string_view, 16> others = {"vl",
+                                                       "vision",
+                                                       "visual",
+                                                       "audio",
+                                                       "omni",
+                                                       "moe",
+                                                       "mamba",
+                                                       "eagle",
+                                                       "eagle3",
+                                                       "medusa",
+                                                       "draft",
+                                                       "depth",
+                                                       "width",
+                                                       "pruned",
+                                                       "embedding",
+                                                       "reranker"};
+  const auto last = std::find_if(
+      words.rbegin(), words.rend(), [](const std::string& word) { return is_size(word); });
+  const bool is_other = std::any_of(words.rbegin(), last, [&](const std::string& word) {
+    return std::find(others.begin(), others.end(), word) != others.end();
+  });
+  words.erase(is_other || last == words.rend() ? words.begin() : last.base(), words.end());
+  return words;
+}
+
+std::string bare_name(const std::vector<std::string>& words) {
+  std::string made;
+  for (const std::string& word : words) {
+    made += word;
+  }
+  made.erase(std::remove(made.begin(), made.end(), '.'), made.end());
+  made = without(std::move(made), "bloomz", "bloom");
+  return without(without(std::move(made), "metallama", "llama"), "llama3herd", "llama3");
 }
 
 }  // namespace titer

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <string>
+#include <vector>
 
 #include "hf_parts.hpp"
 #include "hub_models.hpp"
@@ -85,12 +86,40 @@ constexpr auto kDense = std::to_array<HubShape>({
     {"smollm2135m", "llama", 30, 576, 1536, 9, 3, 49152, 8192, true},
     {"smollm2360m", "llama", 32, 960, 2560, 15, 5, 49152, 8192, true},
     {"smollm217b", "llama", 24, 2048, 8192, 32, 32, 49152, 8192, true},
-    {"mistral7bv01", "mistral", 32, 4096, 14336, 32, 8, 32000, 32768},
+    {"mistral7bv01", "mistral", 32, 4096, 14336, 32, 8, 32000, 32768, false, 0, 4096},
     {"mistral7bv02", "mistral", 32, 4096, 14336, 32, 8, 32000, 32768},
     {"mistral7bv03", "mistral", 32, 4096, 14336, 32, 8, 32768, 32768},
-    {"mistral7b", "mistral", 32, 4096, 14336, 32, 8, 32000, 32768},
+    {"mistral7b", "mistral", 32, 4096, 14336, 32, 8, 32000, 32768, false, 0, 4096},
     {"mistralnemo2407", "mistral", 40, 5120, 14336, 32, 8, 131072, 131072, false, 128},
     {"mistralsmall24b2501", "mistral", 40, 5120, 32768, 32, 8, 131072, 32768, false, 128},
+    {"mistralsmall3124b2503",
+     "mistral",
+     40,
+     5120,
+     32768,
+     32,
+     8,
+     131072,
+     131072,
+     false,
+     128,
+     0,
+     true},
+    {"mistralsmall3224b2506",
+     "mistral",
+     40,
+     5120,
+     32768,
+     32,
+     8,
+     131072,
+     131072,
+     false,
+     128,
+     0,
+     true},
+    {"magistralsmall2506", "mistral", 40, 5120, 32768, 32, 8, 131072, 40960, false, 128},
+    {"magistralsmall2509", "mistral", 40, 5120, 32768, 32, 8, 131072, 131072, false, 128, 0, true},
     {"mistrallarge2407", "mistral", 88, 12288, 28672, 96, 8, 32768, 131072},
     {"codestral22b", "mistral", 56, 6144, 16384, 48, 8, 32768, 32768},
     {"mathstral7b", "mistral", 32, 4096, 14336, 32, 8, 32768, 32768},
@@ -237,6 +266,7 @@ constexpr auto kLikenesses = std::to_array<ShippedModel>({
     {"deepseekr1distillqwen7b", "qwen257b"},
     {"deepseekr1distillqwen14b", "qwen2514b"},
     {"deepseekr1distillqwen32b", "qwen2532b"},
+    {"deepseekr1qwen38b", "qwen38b"},
     {"hermes3llama318b", "llama318b"},
     {"hermes2promistral7b", "mistral7bv01"},
     {"zephyr7bbeta", "mistral7bv01"},
@@ -261,54 +291,6 @@ constexpr auto kLikenesses = std::to_array<ShippedModel>({
     {"chinesealpaca27b", "chinesellama27b"},
 });
 
-/// Words after which the shape is the same: what a model was tuned for, how it is stored.
-constexpr std::array<std::string_view, 38> kNotOfShape = {
-    "instruct", "chat",         "hf",   "it",      "base",     "bnb",     "4bit",
-    "8bit",     "fp16",         "bf16", "awq",     "gptq",     "int4",    "int8",
-    "fp8",      "gguf",         "dev",  "preview", "thinking", "2507",    "0528",
-    "unsloth",  "coder",        "math", "sft",     "dpo",      "v1",      "code",
-    "nonfree",  "intermediate", "step", "3t",      "2t",       "deduped", "full",
-    "original", "tulu",         "pt"};
-
-std::string without(std::string text, std::string_view part, std::string_view by) {
-  const std::size_t found = text.find(part);
-  return found == std::string::npos ? text : text.replace(found, part.size(), by);
-}
-
-/// Of a folder of the Hub's cache, models--Qwen--Qwen3-8B/snapshots/…, the model's name.
-std::string_view name_in_cache(std::string_view path) {
-  constexpr std::string_view begin = "models--";
-  const std::size_t at = path.find(begin);
-  if (at == path.npos) {
-    return path;
-  }
-  path.remove_prefix(at + begin.size());
-  path = path.substr(0, path.find('/'));
-  const std::size_t dashes = path.rfind("--");
-  return dashes == path.npos ? path : path.substr(dashes + 2);
-}
-
-/// "meta-llama/Meta-Llama-3.1-8B-Instruct" and "llama3_1_8b" are "llama318b".
-std::string bare_name(std::string_view name) {
-  name = name_in_cache(name);
-  while (!name.empty() && name.back() == '/') {
-    name.remove_suffix(1);
-  }
-  const std::string small = lower(name.substr(name.rfind('/') + 1));
-  std::string made;
-  for (std::size_t begin = 0; begin <= small.size();) {
-    const std::size_t end = std::min(small.find_first_of("-_ ", begin), small.size());
-    const std::string word = small.substr(begin, end - begin);
-    if (std::find(kNotOfShape.begin(), kNotOfShape.end(), word) == kNotOfShape.end()) {
-      made += word;
-    }
-    begin = end + 1;
-  }
-  made.erase(std::remove(made.begin(), made.end(), '.'), made.end());
-  made = without(std::move(made), "bloomz", "bloom");
-  return without(without(std::move(made), "metallama", "llama"), "llama3herd", "llama3");
-}
-
 template <class Models>
 const typename Models::value_type* named(const Models& models, std::string_view name) {
   const auto found = std::find_if(
@@ -316,10 +298,7 @@ const typename Models::value_type* named(const Models& models, std::string_view 
   return found == models.end() ? nullptr : &*found;
 }
 
-}  // namespace
-
-std::optional<HubModel> hub_model(std::string_view name) {
-  std::string bare = bare_name(name);
+std::optional<HubModel> model_called(std::string bare) {
   const std::size_t version = bare.rfind('v');
   const bool is_known = named(kDense, bare) != nullptr || named(kShipped, bare) != nullptr;
   if (!is_known && version != std::string::npos && version > 0 &&
@@ -336,6 +315,21 @@ std::optional<HubModel> hub_model(std::string_view name) {
     return HubModel{.shipped = {}, .config = config_of(*dense), .sees = dense->sees};
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<HubModel> hub_model(std::string_view name) {
+  const std::vector<std::string> words = words_of_shape(name);
+  auto found = model_called(bare_name(words));
+  if (const std::vector<std::string> begin = words_to_size(words);
+      !found && !begin.empty() && begin.size() < words.size()) {
+    found = model_called(bare_name(begin));
+    if (found) {
+      found->tuned = true;
+    }
+  }
+  return found;
 }
 
 }  // namespace titer

@@ -12,28 +12,6 @@
 namespace titer {
 namespace {
 
-/// Of configs/base.yml, the model that it has for "default".
-struct BaseWidth {
-  std::string_view key;
-  std::string_view theirs;  // in config.json of a Llama
-  std::int64_t value;
-};
-constexpr std::array<BaseWidth, 7> kBase = {{{"base_emb_dim", "hidden_size", 2048},
-                                             {"base_num_query_heads", "num_attention_heads", 16},
-                                             {"base_num_kv_heads", "num_key_value_heads", 16},
-                                             {"base_mlp_dim", "intermediate_size", 7168},
-                                             {"base_num_decoder_layers", "num_hidden_layers", 16},
-                                             {"head_dim", "head_dim", 128},
-                                             {"vocab_size", "vocab_size", 32000}}};
-/// The same before there were groups of queries (base_num_heads), with an MLP of two matrices.
-constexpr std::array<BaseWidth, 7> kOldBase = {
-    {{"base_emb_dim", "hidden_size", 2048},
-     {"base_num_heads", "num_attention_heads", 8},
-     {"base_num_heads", "num_key_value_heads", 8},
-     {"base_mlp_dim", "intermediate_size", 8192},
-     {"base_num_decoder_layers", "num_hidden_layers", 16},
-     {"head_dim", "head_dim", 256},
-     {"vocab_size", "vocab_size", 32768}}};
 constexpr double kBaseBatch = 12;
 constexpr std::int64_t kBaseSequence = 2048;
 
@@ -59,7 +37,8 @@ constexpr std::array<HarmlessSettings, 5> kOfMaxText = {
       "tile_* use_chunked* inhomogeneous_* context_parallel_load_balance "
       "dcn_autoregressive_parallelism ici_autoregressive_parallelism weights_quantization*"},
      {"numbers inside of operations",
-      "normalization_layer_epsilon rope_* dropout_rate mlp_activations mlp_activations_limit "
+      "normalization_layer_epsilon rope_* original_max_position_embeddings beta_fast beta_slow "
+      "dropout_rate mlp_activations mlp_activations_limit "
       "logits_via_embedding normalize_embedding_logits max_position_embeddings "
       "attn_logits_soft_cap final_logits_soft_cap load_balance_loss_weight "
       "routed_* topk_routing_group n_routing_groups"},
@@ -75,7 +54,7 @@ class MaxText {
   void read() {
     task_.into.stack = "maxtext";
     static_cast<void>(in_.text("config_file"));  // asked for where something is missing
-    put_model();
+    put_maxtext_model(task_);
     if (!in_.is_sound()) {
       return;
     }
@@ -95,53 +74,6 @@ class MaxText {
   }
 
  private:
-  void put_model() {
-    const std::string name = in_.text("model_name").value_or("default");
-    if (name != "default") {
-      put_hub_model(task_, "model_name", name);
-      return;
-    }
-    if (in_.integer("num_experts", 1, kMostWidth).value_or(1) > 1) {
-      in_.fail("num_experts", "expected 1 where model_name tells no model");
-      return;
-    }
-    const auto scale = in_.integer("global_parameter_scale", 1).value_or(1);
-    if (scale > 1) {
-      in_.fail("global_parameter_scale", "expected 1: widths by a scale are not read");
-      return;
-    }
-    Value config = Value::make_object();
-    config.add("model_type", Value("llama"));
-    std::string taken;
-    const bool is_old = in_.has("base_num_heads");
-    for (const BaseWidth& width : is_old ? kOldBase : kBase) {
-      const auto value = in_.integer(width.key, 1, 1'000'000'000);
-      config.add(std::string(width.theirs), Value(value.value_or(width.value)));
-      if (!value) {
-        taken.append(taken.empty() ? "" : ", ").append(width.key);
-      }
-    }
-    config.add("max_position_embeddings", Value(most_sequence));
-    config.add("tie_word_embeddings", Value(in_.flag("logits_via_embedding").value_or(is_old)));
-    put_model_of_config(task_, config);
-    put_activation(is_old);
-    take_only(task_, "decoder_block", {"llama2", "mistral", "default"});
-    if (!taken.empty()) {
-      task_.into.assumed.push_back(task_.file + ": as configs/base.yml has them: " + taken);
-    }
-  }
-
-  /// ["silu", "linear"] are gated, and what a file leaves out since there are groups of queries.
-  void put_activation(bool is_old) {
-    constexpr std::string_view key = "mlp_activations";
-    const std::vector<std::string> names = listed_words(task_, key);
-    const bool is_gated = std::find(names.begin(), names.end(), "linear") != names.end();
-    task_.into.model->gated = names.empty() ? !is_old : is_gated;
-    if (is_old && names.empty()) {
-      assume(task_, key, "taken as relu, as configs/base.yml has it beside base_num_heads");
-    }
-  }
-
   /// Of an axis within a slice times that between slices; -1 is what the others leave.
   std::int64_t axis(std::string_view name, std::int64_t usual) {
     std::int64_t product = 1;
@@ -314,8 +246,6 @@ class MaxText {
     }
     take_only(task_, "grad_dtype", {"float32"});
   }
-
-  static constexpr std::int64_t most_sequence = 1'048'576;  // of a model that tells none
 
   const ImportTask& task_;
   Settings& in_;

@@ -51,6 +51,7 @@ void put_olmo_model(const ImportTask& task) {
   config.add("hidden_size", Value(hidden));
   config.add("num_hidden_layers", Value(in.required("model.n_layers", 1, kMostLayers)));
   config.add("num_attention_heads", Value(heads));
+  put(config, "head_dim", in.integer("model.head_dim", 1, kMostWidth));  // of forks
   const std::int64_t shared = in.is_on("model.multi_query_attention") ? 1 : heads;
   config.add("num_key_value_heads",
              Value(in.integer("model.n_kv_heads", 1, kMostWidth).value_or(shared)));

@@ -32,24 +32,6 @@ std::string quoted_after(std::string_view text, std::string_view name) {
                                          : std::string(text.substr(open + 1, close - open - 1));
 }
 
-/// "llama38b" of Llama3Config8B and Llama3ModelProvider8B; "" of another expression.
-std::string model_of_class(std::string_view text) {
-  for (const std::string_view part : {"ModelProvider", "Config"}) {
-    const std::size_t found = text.rfind(part);
-    if (found == std::string_view::npos) {
-      continue;
-    }
-    std::size_t begin = found;
-    while (begin > 0 && is_of_name(text[begin - 1])) {
-      --begin;
-    }
-    const std::size_t end = end_of_path(text, found + part.size());
-    const std::string size(text.substr(found + part.size(), end - found - part.size()));
-    return size.empty() ? "" : std::string(text.substr(begin, found - begin)) + size;
-  }
-  return "";
-}
-
 /// "a = f()" of "a, b = f()"; another statement as it is.
 std::string first_of_tuple(const std::string& statement) {
   const std::size_t comma = end_of_path(statement, 0);
@@ -179,12 +161,21 @@ class Recipes {
     }
     if (!is_recipe) {
       Value value = functions_.value_of(constants_, found.value, statement.at);
-      static_cast<void>(put_returned(value));
-      constants_[found.path] = std::move(value);
+      if (put_returned(value)) {
+        // What is changed afterwards counts, not what the name stood for when it is returned.
+        for (const auto& [key, part] : value.members) {
+          constants_[found.path + "." + key] = part;
+        }
+        constants_.erase(found.path);
+      } else {
+        constants_[found.path] = std::move(value);
+      }
       return;
     }
-    if (const auto made = functions_.returned(constants_, found.value, statement.at);
-        made && put_returned(*made)) {
+    if (auto made = functions_.returned(constants_, found.value, statement.at)) {
+      if (!put_returned(*made)) {
+        constants_[found.path] = *std::move(made);
+      }
       return;
     }
     put_at(recipe.root, "recipe", Value(called), statement.at);
@@ -194,13 +185,23 @@ class Recipes {
     }
   }
 
-  /// A whole recipe, as functions of NeMo's return it; false for something else.
+  /// A whole recipe, as functions of NeMo's and Megatron-Bridge's return it; false for something
+  /// else.
   bool put_returned(const Value& made) {
     const Value* const model = made.find("model");
-    if (model == nullptr || made.find("trainer") == nullptr) {
+    if (model == nullptr || (made.find("trainer") == nullptr && made.find("train") == nullptr)) {
       return false;
     }
     Recipe& recipe = recipes_.back();
+    if (made.find("trainer") == nullptr) {
+      for (std::size_t i = 0; i < made.members.size(); ++i) {
+        const auto& [key, value] = made.members[i];
+        if (!put_named_section(key, value, made.key_origins[i], recipe)) {
+          put_at(recipe.root, key, value, made.key_origins[i]);
+        }
+      }
+      return true;
+    }
     for (std::size_t i = 0; i < made.members.size(); ++i) {
       put_at(recipe.root, made.members[i].first, made.members[i].second, made.key_origins[i]);
     }

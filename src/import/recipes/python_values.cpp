@@ -136,6 +136,11 @@ class Expressions {
           made.key_origins.back() = at;
         }
       }
+      const std::string model = model_of_class(text.substr(0, open));
+      if (!made.members.empty() && text.find("ModelProvider") < open && !model.empty()) {
+        made.add("hf_model", Value(model));
+        made.key_origins.back() = at;
+      }
     }
     return made.members.empty() ? Value("$(" + std::string(text) + ")") : made;
   }
@@ -149,6 +154,24 @@ class Expressions {
 };
 
 }  // namespace
+
+/// "llama38b" of Llama3Config8B and Llama3ModelProvider8B; "" of another expression.
+std::string model_of_class(std::string_view text) {
+  for (const std::string_view part : {"ModelProvider", "Config"}) {
+    const std::size_t found = text.rfind(part);
+    if (found == std::string_view::npos) {
+      continue;
+    }
+    std::size_t begin = found;
+    while (begin > 0 && is_of_name(text[begin - 1])) {
+      --begin;
+    }
+    const std::size_t end = end_of_path(text, found + part.size());
+    const std::string size(text.substr(found + part.size(), end - found - part.size()));
+    return size.empty() ? "" : std::string(text.substr(begin, found - begin)) + size;
+  }
+  return "";
+}
 
 Value value_of(const PythonConstants& constants,
                std::string_view text,

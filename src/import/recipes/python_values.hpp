@@ -24,6 +24,9 @@ using FollowCall = std::function<std::optional<Value>(std::string_view call)>;
                              Origin at,
                              const FollowCall& follow = {});
 
+/// "llama38b" of Llama3Config8B and Llama3ModelProvider8B; "" of another expression.
+[[nodiscard]] std::string model_of_class(std::string_view text);
+
 /// The expression in a "$(…)"; "" of a value that is known.
 [[nodiscard]] std::string_view untold_expression(const Value& value);
 

@@ -17,9 +17,26 @@ bool is_shell_script(const Text& word) {
          is_one_of(std::string_view(word.chars).substr(dot), {".sh", ".bash", ".slurm", ".sbatch"});
 }
 
+/// "run" of "./run".
+std::string_view name_here(std::string_view name) {
+  return name.starts_with("./") ? name.substr(2) : name;
+}
+
+/// What a here-document was written to under that name; null for none.
+const Text* written_to(const std::map<std::string, Text>& documents, std::string_view name) {
+  const auto found = std::find_if(documents.begin(), documents.end(), [&](const auto& document) {
+    return name_here(document.first) == name_here(name);
+  });
+  return found == documents.end() ? nullptr : &found->second;
+}
+
 /// The first word that names a script, after none but what starts scripts with its options.
-std::vector<Text>::iterator script_started(std::vector<Text>& words) {
-  const auto found = std::find_if(words.begin(), words.end(), is_shell_script);
+std::vector<Text>::iterator script_started(std::vector<Text>& words,
+                                           const std::map<std::string, Text>& documents) {
+  const auto found = std::find_if(words.begin(), words.end(), [&](const Text& word) {
+    return is_shell_script(word) ||
+           (word.at(0) != '-' && written_to(documents, word.chars) != nullptr);
+  });
   const bool starts =
       found == words.begin() ||
       is_one_of(words.front().chars,
@@ -69,6 +86,13 @@ void Player::set_options(const std::vector<Text>& words) {
 }
 
 std::optional<Player::FileAtHand> Player::at_hand(const Text& file) const {
+  if (const Text* const written = written_to(play_.documents, file.chars)) {
+    return depth_ >= kDeepestCall
+               ? std::nullopt
+               : std::optional(FileAtHand{.name = scope_.source,
+                                          .commands = parse_script(*written, scope_.source),
+                                          .batch = BatchOptions(written->chars, 0)});
+  }
   const auto found =
       find_sourced_ && depth_ < kDeepestCall ? find_sourced_(file.chars) : std::nullopt;
   if (!found) {
@@ -156,7 +180,7 @@ void Player::queue(std::vector<Text>::const_iterator first,
 }
 
 bool Player::starts_script(std::vector<Text>& words) {
-  const auto script = script_started(words);
+  const auto script = script_started(words, play_.documents);
   std::optional<FileAtHand> file;
   try {
     file = script == words.end() ? std::nullopt : at_hand(*script);

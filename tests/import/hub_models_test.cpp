@@ -1,0 +1,136 @@
+// Models of the HuggingFace Hub, which are known by their names.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "import/imports.hpp"
+#include "titer/import/imported.hpp"
+#include "titer/model/transformer/transformer_document.hpp"
+
+namespace titer {
+namespace TITER_TEST_FILE {
+
+using testing::any_has;
+
+ImportedRun named(std::string_view name) {
+  return import_text(
+      "model_name_or_path: " + std::string(name) + "\nper_device_train_batch_size: 1\n",
+      "sft.yaml");
+}
+
+TEST(HubModels, HaveAsManyParametersAsPublished) {
+  struct Case {
+    std::string name;
+    std::int64_t parameters;
+  };
+  const std::array<Case, 17> cases = {{{"google/gemma-3-1b-it", 999'885'952},
+                                       {"google/gemma-3-4b-it", 3'880'263'168},
+                                       {"google/gemma-3-12b-pt", 11'766'034'176},
+                                       {"google/gemma-3-27b-it", 27'009'346'304},
+                                       {"bigscience/bloom-560m", 559'214'592},
+                                       {"bigscience/bloom-1b1", 1'065'314'304},
+                                       {"bigscience/bloomz-1b7", 1'722'408'960},
+                                       {"bigscience/bloom-3b", 3'002'557'440},
+                                       {"bigscience/bloomz-7b1", 7'069'016'064},
+                                       {"EleutherAI/gpt-j-6b", 6'050'882'784},
+                                       {"tiiuae/falcon-7b-instruct", 6'921'720'704},
+                                       {"tiiuae/falcon-40b", 41'303'293'952},
+                                       {"Qwen/Qwen-7B-Chat", 7'721'324'544},
+                                       {"Qwen/Qwen1.5-14B-Chat", 14'167'290'880},
+                                       {"Qwen/Qwen1.5-4B", 3'950'369'280},
+                                       {"openlm-research/open_llama_3b_v2", 3'426'473'600},
+                                       {"openlm-research/open_llama_13b", 13'015'864'320}}};
+  for (const Case& one : cases) {
+    const ImportedRun run = import_text(
+        "torchrun --nproc_per_node 8 train.py --bf16 True "
+        "--per_device_train_batch_size 1 --model_name_or_path " +
+            one.name,
+        "run.sh");
+    EXPECT_EQ(parameters(*run.model), one.parameters) << one.name;
+    const bool sees = one.name.starts_with("google/gemma") && one.name != "google/gemma-3-1b-it";
+    EXPECT_EQ(any_has(run.assumed, "the language model alone is taken"), sees) << one.name;
+  }
+}
+
+TEST(HubModels, OfFurtherFamiliesHaveAsManyParametersAsPublished) {
+  struct Case {
+    std::string name;
+    std::int64_t parameters;
+  };
+  const std::array<Case, 28> cases = {{{"deepseek-ai/deepseek-coder-1.3b-base", 1'346'471'936},
+                                       {"deepseek-ai/deepseek-coder-6.7b-instruct", 6'740'512'768},
+                                       {"deepseek-ai/deepseek-math-7b-base", 6'910'365'696},
+                                       {"mistralai/Ministral-8B-Instruct-2410", 8'019'808'256},
+                                       {"microsoft/phi-1_5", 1'418'270'720},
+                                       {"microsoft/Phi-4-mini-instruct", 3'836'021'760},
+                                       {"tiiuae/Falcon3-7B-Base", 7'455'550'464},
+                                       {"baichuan-inc/Baichuan2-7B-Base", 7'505'973'248},
+                                       {"internlm/internlm2-7b", 7'737'708'544},
+                                       {"internlm/internlm2-1_8b", 1'889'110'016},
+                                       {"THUDM/chatglm3-6b", 6'243'584'000},
+                                       {"THUDM/glm-4-9b", 9'399'951'360},
+                                       {"allenai/OLMo-1B-hf", 1'176'764'416},
+                                       {"allenai/OLMo-2-0425-1B", 1'484'916'736},
+                                       {"stabilityai/stablelm-2-1_6b", 1'644'515'328},
+                                       {"stabilityai/stablelm-3b-4e1t", 2'795'443'200},
+                                       {"bigcode/starcoderbase-1b", 1'137'207'296},
+                                       {"bigcode/starcoder", 15'517'456'384},
+                                       {"princeton-nlp/Sheared-LLaMA-1.3B", 1'345'423'360},
+                                       {"upstage/SOLAR-10.7B-v1.0", 10'731'524'096},
+                                       {"CohereForAI/c4ai-command-r-v01", 34'980'831'232},
+                                       {"openbmb/MiniCPM-2B-sft-bf16", 2'724'880'896},
+                                       {"mosaicml/mpt-7b", 6'649'286'656},
+                                       {"EleutherAI/gpt-neo-1.3B", 1'315'575'808},
+                                       {"EleutherAI/pythia-410m-deduped", 405'334'016},
+                                       {"ByteDance-Seed/Seed-OSS-36B-Base", 36'151'104'512},
+                                       {"distilgpt2", 81'912'576},
+                                       {"berkeley-nest/Starling-LM-7B-alpha", 7'241'732'096}}};
+  for (const Case& one : cases) {
+    const ImportedRun run = import_text(
+        "torchrun --nproc_per_node 8 train.py --bf16 True "
+        "--per_device_train_batch_size 1 --model_name_or_path " +
+            one.name,
+        "run.sh");
+    EXPECT_EQ(parameters(*run.model), one.parameters) << one.name;
+  }
+}
+
+TEST(HubModels, ThoseThatWereTunedAreAsTheirNamesBegin) {
+  const ImportedRun run = named("someone/Qwen2.5-7B-Some-Facts-v2");
+  ASSERT_TRUE(run.model.has_value());
+  EXPECT_EQ(parameters(*run.model), 7'615'616'512);
+  EXPECT_TRUE(any_has(run.assumed, "taken as one that was tuned"));
+  EXPECT_FALSE(any_has(named("Qwen/Qwen2.5-7B-Instruct").assumed, "taken as one that was tuned"));
+  const ImportedRun early = named("TinyLlama/TinyLlama-1.1B-intermediate-step-955k-token-2T");
+  EXPECT_EQ(parameters(*early.model), 1'100'048'384);
+  EXPECT_EQ(named("someone/Meta-Llama-3-8B_on_law").shipped, "llama3-8b");
+}
+
+TEST(HubModels, OthersThatBeginLikeOneAreNotTakenForIt) {
+  for (const std::string_view name : {"nvidia/Llama-3.1-Minitron-4B-Width-Base",
+                                      "someone/Qwen2.5-7B-pruned-to-5B",
+                                      "someone/Llama-3-8B-vision-alpha",
+                                      "someone/Mistral-7B-MoE",
+                                      "someone/Qwen3-8B-embedding"}) {
+    EXPECT_NE(testing::refusal(
+                  "model_name_or_path: " + std::string(name) + "\nper_device_train_batch_size: 1\n",
+                  "sft.yaml")
+                  .find("the shape of this model is not known here"),
+              std::string::npos)
+        << name;
+  }
+}
+
+TEST(HubModels, OfMistralsTheFirstAloneSeesAWindow) {
+  EXPECT_EQ(named("mistralai/Mistral-7B-v0.1").model->kinds.front().window, 4096);
+  for (const std::string_view name : {"mistralai/Mistral-7B-v0.3",
+                                      "mistralai/Mistral-Nemo-Base-2407",
+                                      "mistralai/Magistral-Small-2509"}) {
+    EXPECT_FALSE(named(name).model->kinds.front().window.has_value()) << name;
+  }
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer
